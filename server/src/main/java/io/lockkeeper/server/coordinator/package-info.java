@@ -1,0 +1,5 @@
+/** Runs the core on one serial event loop and carries out its effects through interfaces. */
+@NullMarked
+package io.lockkeeper.server.coordinator;
+
+import org.jspecify.annotations.NullMarked;
