@@ -1,0 +1,38 @@
+# `make` lists what there is. JDK 17 is all it takes: ./mvnw brings Maven.
+
+.DEFAULT_GOAL := help
+JAR := cli/target/lockkeeper.jar
+SOURCES := pom.xml $(wildcard */pom.xml) $(shell find proto/src/main server/src/main client-java/src/main cli/src/main -type f)
+
+.PHONY: help build run test unit lint format demo clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: $(JAR) ## Build the runnable jar, without tests
+
+$(JAR): $(SOURCES)
+	./mvnw -q -pl cli -am package -Dmaven.test.skip=true
+	@touch $@
+
+run: $(JAR) ## Run a coordinator with an embedded ZooKeeper, data under data/
+	java -jar $(JAR) dev --data-dir data
+
+test: ## Run every check and every test, integration tests included
+	./mvnw verify
+
+unit: ## Run the unit tests only
+	./mvnw test
+
+lint: ## Check format, style, layering and the API, without tests
+	./mvnw -q verify -DskipTests
+	scripts/buf-lint.sh
+
+format: ## Format the Java sources
+	./mvnw -q spotless:apply
+
+demo: $(JAR) ## Show locks changing hands on a small cluster
+	integration-tests/demo/run.sh
+
+clean: ## Delete what the build made; data/ stays
+	./mvnw -q clean
