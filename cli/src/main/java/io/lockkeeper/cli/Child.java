@@ -69,7 +69,10 @@ final class Child {
     }
   }
 
-  /** Sends KILL to the command, to all that it has started, and to all that was sent TERM before and still lives. */
+  /**
+   * Sends KILL to the command, to all that it has started, and to all that was sent TERM before and
+   * still lives.
+   */
   synchronized void kill() {
     told.addAll(tree());
     told.forEach(ProcessHandle::destroyForcibly);

@@ -1,6 +1,9 @@
 package io.lockkeeper.cli;
 
-/** What the program's exit codes mean. Those above 64 follow BSD's {@code sysexits.h} where it has a word for them. */
+/**
+ * What the program's exit codes mean. Those above 64 follow BSD's {@code sysexits.h} where it has a
+ * word for them.
+ */
 final class ExitCodes {
 
   /** Done. */

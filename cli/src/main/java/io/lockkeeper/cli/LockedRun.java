@@ -32,7 +32,10 @@ final class LockedRun {
     this.err = err;
   }
 
-  /** Waits for the command's end. Returns its exit code, or {@link ExitCodes#LOST} if the lock went bad before that. */
+  /**
+   * Waits for the command's end. Returns its exit code, or {@link ExitCodes#LOST} if the lock went
+   * bad before that.
+   */
   int await(LockHandle handle) {
     int exitCode = child.exit().join();
     synchronized (this) {

@@ -1,6 +1,8 @@
 package io.lockkeeper.cli;
 
-/** Sets how much is logged. Must come before the first logger is made: the backend reads it once. */
+/**
+ * Sets how much is logged. Must come before the first logger is made: the backend reads it once.
+ */
 final class Logging {
 
   private static final String PROPERTY = "lockkeeper.log.level";

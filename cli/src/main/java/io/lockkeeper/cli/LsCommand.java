@@ -58,7 +58,9 @@ final class LsCommand implements Callable<Integer> {
       token = page.getNextPageToken();
     } while (!token.isEmpty());
     if (!any && !json) {
-      spec.commandLine().getErr().println("no lock in use" + (prefix.isEmpty() ? "" : " begins with " + prefix));
+      spec.commandLine()
+          .getErr()
+          .println("no lock in use" + (prefix.isEmpty() ? "" : " begins with " + prefix));
     }
     return ExitCodes.OK;
   }

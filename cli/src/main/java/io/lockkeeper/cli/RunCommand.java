@@ -37,24 +37,33 @@ final class RunCommand implements Callable<Integer> {
 
   @Spec CommandSpec spec;
 
-  @Parameters(index = "0", paramLabel = "LOCK", description = "The lock's name, such as deploy/prod.")
+  @Parameters(
+      index = "0",
+      paramLabel = "LOCK",
+      description = "The lock's name, such as deploy/prod.")
   String lock;
 
-  @Parameters(index = "1..*", arity = "1..*", paramLabel = "COMMAND", description = "The command and its arguments.")
+  @Parameters(
+      index = "1..*",
+      arity = "1..*",
+      paramLabel = "COMMAND",
+      description = "The command and its arguments.")
   List<String> command;
 
   @Option(
       names = "--wait",
       paramLabel = "DURATION",
       converter = DurationConverter.class,
-      description = "How long to wait for the lock; 0s: only if it is free. [default: as long as it takes]")
+      description =
+          "How long to wait for the lock; 0s: only if it is free. [default: as long as it takes]")
   Optional<Duration> wait = Optional.empty();
 
   @Option(
       names = "--ttl",
       paramLabel = "DURATION",
       converter = DurationConverter.class,
-      description = "How long the lock outlives this process if it dies, 2s to 1h. [default: the server's, 15s]")
+      description =
+          "How long the lock outlives this process if it dies, 2s to 1h. [default: the server's, 15s]")
   Optional<Duration> ttl = Optional.empty();
 
   @Option(
@@ -81,7 +90,10 @@ final class RunCommand implements Callable<Integer> {
       description = "Who others see as the holder. [default: user@host]")
   Optional<String> holder = Optional.empty();
 
-  @Option(names = "--note", paramLabel = "TEXT", description = "What others see as the reason, up to 4 KiB.")
+  @Option(
+      names = "--note",
+      paramLabel = "TEXT",
+      description = "What others see as the reason, up to 4 KiB.")
   Optional<String> note = Optional.empty();
 
   @Option(names = "--quiet", description = "Say nothing while waiting.")

@@ -31,6 +31,7 @@ final class RunSession implements LockListener {
 
   private final RunCommand command;
   private final PrintWriter err;
+  private final boolean terminal;
   private final Waiting waiting;
   private final CompletableFuture<Integer> interrupted = new CompletableFuture<>();
   private volatile Optional<Child> child = Optional.empty();
@@ -39,7 +40,8 @@ final class RunSession implements LockListener {
   RunSession(RunCommand command) {
     this.command = command;
     this.err = command.spec.commandLine().getErr();
-    this.waiting = new Waiting(err, command.lock, isTerminal());
+    this.terminal = Terminal.isStandardError();
+    this.waiting = new Waiting(err, command.lock, terminal);
   }
 
   /** Returns the exit code to end with. */
@@ -100,8 +102,9 @@ final class RunSession implements LockListener {
   private void onSignal(String name) {
     int exitCode = SIGNAL_BASE + Map.of("HUP", 1, "INT", 2, "TERM", 15).getOrDefault(name, 0);
     interrupted.complete(exitCode);
-    // A terminal sends INT to the command as well as to us; twice would be a different order to many programs.
-    if (!(name.equals("INT") && isTerminal())) {
+    // A terminal sends INT to the command as well as to us; twice would be a different order to
+    // many programs.
+    if (!(name.equals("INT") && terminal)) {
       child.ifPresent(c -> c.signal(name));
     }
   }
@@ -139,7 +142,10 @@ final class RunSession implements LockListener {
     }
   }
 
-  /** Returns how long before the deadline TERM is due: kill-after, and no more than a third of the TTL. */
+  /**
+   * Returns how long before the deadline TERM is due: kill-after, and no more than a third of the
+   * TTL.
+   */
   private Duration warning() {
     Duration third = command.ttl.orElse(USUAL_TTL).dividedBy(3);
     return command.killAfter.compareTo(third) < 0 ? command.killAfter : third;
@@ -155,11 +161,9 @@ final class RunSession implements LockListener {
     if (error instanceof LockkeeperException) {
       return new CliException(ExitCodes.FAILED, String.valueOf(error.getMessage()), error);
     }
-    return error instanceof RuntimeException unchecked ? unchecked : new IllegalStateException(error);
-  }
-
-  private static boolean isTerminal() {
-    return System.console() != null;
+    return error instanceof RuntimeException unchecked
+        ? unchecked
+        : new IllegalStateException(error);
   }
 
   private static String userAtHost() {

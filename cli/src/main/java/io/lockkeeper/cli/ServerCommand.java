@@ -15,7 +15,10 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** A command that runs a server: its flags are the server's settings, each with its default and its variable. */
+/**
+ * A command that runs a server: its flags are the server's settings, each with its default and its
+ * variable.
+ */
 @Command(mixinStandardHelpOptions = true, versionProvider = Main.Version.class, sortOptions = false)
 abstract class ServerCommand implements Callable<Integer> {
 

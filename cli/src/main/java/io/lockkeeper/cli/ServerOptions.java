@@ -23,7 +23,10 @@ final class ServerOptions {
   @Option(
       names = "--server",
       paramLabel = "HOST:PORT,...",
-      description = {"The servers, in the order to try them.", "[default " + DEFAULT + ", env " + VARIABLE + "]"})
+      description = {
+        "The servers, in the order to try them.",
+        "[default " + DEFAULT + ", env " + VARIABLE + "]"
+      })
   private Optional<String> servers = Optional.empty();
 
   @Option(names = "--tls", description = "Talk TLS; implied by --ca and --cert.")
@@ -32,13 +35,20 @@ final class ServerOptions {
   @Option(
       names = "--ca",
       paramLabel = "FILE",
-      description = "The authorities (PEM) one of which must have signed the server's certificate. [default: Java's own]")
+      description =
+          "The authorities (PEM) one of which must have signed the server's certificate. [default: Java's own]")
   private Optional<File> ca = Optional.empty();
 
-  @Option(names = "--cert", paramLabel = "FILE", description = "Our certificate chain (PEM), for mutual TLS.")
+  @Option(
+      names = "--cert",
+      paramLabel = "FILE",
+      description = "Our certificate chain (PEM), for mutual TLS.")
   private Optional<File> cert = Optional.empty();
 
-  @Option(names = "--key", paramLabel = "FILE", description = "The private key of --cert (PEM, PKCS#8).")
+  @Option(
+      names = "--key",
+      paramLabel = "FILE",
+      description = "The private key of --cert (PEM, PKCS#8).")
   private Optional<File> key = Optional.empty();
 
   @Option(names = "--verbose", description = "Log what happens underneath on standard error.")

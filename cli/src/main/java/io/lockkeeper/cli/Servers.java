@@ -16,6 +16,9 @@ final class Servers {
 
   private static final int CALL_SECONDS = 10;
 
+  /** What Netty puts before the reason that the kernel gives. */
+  private static final String NATIVE_CALL = "^\\S+ failed with error\\(-?\\d+\\): ";
+
   private final ServerOptions options;
 
   Servers(ServerOptions options) {
@@ -32,7 +35,8 @@ final class Servers {
   }
 
   /**
-   * Makes a call that may take as long as it likes. If it ends with UNAVAILABLE the next server is called.
+   * Makes a call that may take as long as it likes. If it ends with UNAVAILABLE the next server is
+   * called.
    *
    * @throws CliException if no server answers, or one refuses the request
    */
@@ -65,7 +69,9 @@ final class Servers {
         + String.join("\n", failures)
         + "\nIs one running there (\"lockkeeper dev\" starts one on this machine), is the address right (--server or"
         + " LOCKKEEPER_SERVER), and "
-        + (options.usesTls() ? "does it talk TLS?" : "does it talk plaintext (else give --tls or --ca)?");
+        + (options.usesTls()
+            ? "does it talk TLS?"
+            : "does it talk plaintext (else give --tls or --ca)?");
   }
 
   private static CliException refused(StatusRuntimeException e) {
@@ -92,7 +98,7 @@ final class Servers {
       cause = cause.getCause();
     }
     if (cause != null && cause.getMessage() != null) {
-      return Text.plain(cause.getMessage());
+      return Text.plain(cause.getMessage().replaceFirst(NATIVE_CALL, ""));
     }
     return status.getDescription() == null
         ? status.getCode().toString()

@@ -58,7 +58,8 @@ final class ShowCommand implements Callable<Integer> {
   }
 
   private static void print(LockState lock, PrintWriter out) {
-    out.println(Text.plain(lock.getName()) + (lock.getHoldersCount() == 0 ? " is free" : " is held"));
+    out.println(
+        Text.plain(lock.getName()) + (lock.getHoldersCount() == 0 ? " is free" : " is held"));
     if (lock.getHoldersCount() > 0) {
       Table holders = new Table("HELD BY", "FOR", "TOKEN", "LEASE", "METADATA");
       for (Contender holder : lock.getHoldersList()) {

@@ -4,16 +4,17 @@ import java.lang.reflect.Proxy;
 import java.util.function.Consumer;
 
 /**
- * Receives signals of the operating system. The JDK offers this in {@code sun.misc} only, which every JDK 17 has and which
- * javac warns of at each mention: hence by reflection. Where it is missing, the JVM's own handling stays.
+ * Receives signals of the operating system. The JDK offers this in {@code sun.misc} only, which
+ * every JDK 17 has and which javac warns of at each mention: hence by reflection. Where it is
+ * missing, the JVM's own handling stays.
  */
 final class Signals {
 
   private Signals() {}
 
   /**
-   * Calls {@code handler} with the signal's name, on a thread of its own, whenever one of these signals arrives, instead of
-   * ending the process.
+   * Calls {@code handler} with the signal's name, on a thread of its own, whenever one of these
+   * signals arrives, instead of ending the process.
    *
    * @param names such as {@code TERM}
    * @return whether all of them are handled

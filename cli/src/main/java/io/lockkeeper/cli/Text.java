@@ -7,7 +7,10 @@ final class Text {
 
   private Text() {}
 
-  /** Returns {@code text} with control characters replaced: names come from others and must not steer the terminal. */
+  /**
+   * Returns {@code text} with control characters replaced: names come from others and must not
+   * steer the terminal.
+   */
   static String plain(String text) {
     StringBuilder plain = new StringBuilder(text.length());
     text.codePoints()
@@ -16,9 +19,12 @@ final class Text {
     return plain.toString();
   }
 
-  /** Returns an age in the two largest units that matter, such as {@code 850 ms}, {@code 13 s} or {@code 2 h 5 m}. */
+  /**
+   * Returns an age in the two largest units that matter, such as {@code 850 ms}, {@code 13 s} or
+   * {@code 2 h 5 m}.
+   */
   static String age(java.time.Duration age) {
-    long seconds = Math.max(0, age.getSeconds());
+    long seconds = Math.max(0, age.toSeconds());
     if (seconds < 1) {
       return Math.max(0, age.toMillis()) + " ms";
     }

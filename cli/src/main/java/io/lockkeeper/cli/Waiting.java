@@ -6,10 +6,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
-/** Says on standard error what is being waited for: a line that keeps up on a terminal, else one line in all. */
+/**
+ * Says on standard error what is being waited for: a line that keeps up on a terminal, else one
+ * line in all.
+ */
 final class Waiting implements AutoCloseable {
 
   private static final String ERASE = "\r\u001b[K";
@@ -36,7 +40,8 @@ final class Waiting implements AutoCloseable {
     this.lock = lock;
     this.terminal = terminal;
     if (terminal) {
-      ticker.scheduleWithFixedDelay(this::refresh, 1, 1, TimeUnit.SECONDS);
+      ScheduledFuture<?> unused =
+          ticker.scheduleWithFixedDelay(this::refresh, 1, 1, TimeUnit.SECONDS);
     }
   }
 

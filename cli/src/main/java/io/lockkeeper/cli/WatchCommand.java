@@ -6,6 +6,7 @@ import io.lockkeeper.v1.WatchRequest;
 import io.lockkeeper.v1.WatchResponse;
 import java.io.PrintWriter;
 import java.time.LocalTime;
+import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.Iterator;
 import java.util.Locale;
@@ -26,7 +27,8 @@ import picocli.CommandLine.Spec;
     description = "Prints the locks in use and then every change, until Ctrl-C.")
 final class WatchCommand implements Callable<Integer> {
 
-  private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss.SSS", Locale.ROOT);
+  private static final DateTimeFormatter TIME =
+      DateTimeFormatter.ofPattern("HH:mm:ss.SSS", Locale.ROOT);
   private static final String CAUSE_PREFIX = "CHANGE_CAUSE_";
 
   @Spec private CommandSpec spec;
@@ -54,7 +56,10 @@ final class WatchCommand implements Callable<Integer> {
               Iterator<WatchResponse> events = stub.watch(request);
               while (events.hasNext()) {
                 WatchResponse event = events.next();
-                out.println(json ? Json.line(event) : LocalTime.now().format(TIME) + "  " + line(event));
+                out.println(
+                    json
+                        ? Json.line(event)
+                        : LocalTime.now(ZoneId.systemDefault()).format(TIME) + "  " + line(event));
                 out.flush();
               }
               return ExitCodes.OK;
@@ -67,7 +72,10 @@ final class WatchCommand implements Callable<Integer> {
       case SNAPSHOT -> snapshot(event.getSnapshot());
       case SNAPSHOT_END -> "-- that is all in use now; changes follow";
       case CHANGE -> change(event.getChange());
-      case GAP -> "-- changes were missed (" + Text.plain(event.getGap().getReason()) + "); all in use again:";
+      case GAP ->
+          "-- changes were missed ("
+              + Text.plain(event.getGap().getReason())
+              + "); all in use again:";
       case EVENT_NOT_SET -> "-- an event that this program does not know";
     };
   }
@@ -83,13 +91,20 @@ final class WatchCommand implements Callable<Integer> {
     String what =
         change.getCoalesced() > 1
             ? change.getCoalesced() + " changes"
-            : change.getCause().name().replace(CAUSE_PREFIX, "").replace('_', ' ').toLowerCase(Locale.ROOT);
+            : change
+                .getCause()
+                .name()
+                .replace(CAUSE_PREFIX, "")
+                .replace('_', ' ')
+                .toLowerCase(Locale.ROOT);
     return Text.plain(change.getName())
         + "  "
         + what
         + (change.hasContender() ? ": " + LockText.who(change.getContender()) : "")
         + "; now "
-        + (change.getHoldersCount() == 0 ? "free" : "held by " + LockText.who(change.getHoldersList()))
+        + (change.getHoldersCount() == 0
+            ? "free"
+            : "held by " + LockText.who(change.getHoldersList()))
         + waiting(change.getQueueLength());
   }
 

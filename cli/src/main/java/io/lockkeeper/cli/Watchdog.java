@@ -7,8 +7,9 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
 /**
- * Ends the command if this process dies without having a say, killed or out of memory: nobody would renew the lease then,
- * and the command must not outlive its lock. A shell that reads from a pipe of ours; the end of the pipe is the alarm.
+ * Ends the command if this process dies without having a say, killed or out of memory: nobody would
+ * renew the lease then, and the command must not outlive its lock. A shell that reads from a pipe
+ * of ours; the end of the pipe is the alarm.
  */
 final class Watchdog implements AutoCloseable {
 
@@ -50,7 +51,8 @@ final class Watchdog implements AutoCloseable {
               .start();
       return new Watchdog(shell.getOutputStream());
     } catch (IOException e) {
-      throw new CliException(ExitCodes.FAILED, "cannot start sh to watch over the command: " + e.getMessage(), e);
+      throw new CliException(
+          ExitCodes.FAILED, "cannot start sh to watch over the command: " + e.getMessage(), e);
     }
   }
 

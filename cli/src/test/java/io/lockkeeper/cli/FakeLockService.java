@@ -19,7 +19,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** A server on a free port that answers queries from what it was given, a page of one lock at a time. */
+/**
+ * A server on a free port that answers queries from what it was given, a page of one lock at a
+ * time.
+ */
 final class FakeLockService extends LockServiceGrpc.LockServiceImplBase implements AutoCloseable {
 
   final List<LockState> locks = new ArrayList<>();

@@ -15,15 +15,17 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(60)
 class LockedRunTest {
 
   private static final Duration NEVER = Duration.ofMinutes(10);
-  private static final String STUBBORN = "trap '' TERM; touch ready; while :; do read -r x < pipe; done";
-  private static final String GENTLE = "trap 'touch tidied; exit 3' TERM; touch ready; while :; do read -r x < pipe; done";
+  private static final String STUBBORN =
+      "trap '' TERM; touch ready; while :; do read -r x < pipe; done";
+  private static final String GENTLE =
+      "trap 'touch tidied; exit 3' TERM; touch ready; while :; do read -r x < pipe; done";
 
   @TempDir private Path directory;
   private final FakeHandle handle = new FakeHandle();
@@ -56,7 +58,10 @@ class LockedRunTest {
   @Test
   void commandSeesWhatItWasGiven() {
     // Given
-    child = Child.start(List.of("sh", "-c", "test \"$LOCKKEEPER_TOKEN\" = 42"), Map.of("LOCKKEEPER_TOKEN", "42"));
+    child =
+        Child.start(
+            List.of("sh", "-c", "test \"$LOCKKEEPER_TOKEN\" = 42"),
+            Map.of("LOCKKEEPER_TOKEN", "42"));
     // When // Then
     assertThat(child.exit().join()).isZero();
   }
@@ -138,8 +143,7 @@ class LockedRunTest {
     // Given
     LockedRun run = start("(" + STUBBORN + ") & wait", OnLost.TERM, Duration.ofMillis(300));
     awaitReady();
-    List<ProcessHandle> family =
-        ProcessHandle.of(child.pid()).orElseThrow().descendants().toList();
+    List<ProcessHandle> family = ProcessHandle.of(child.pid()).orElseThrow().descendants().toList();
     // When
     run.onLost(LossReason.SESSION_LOST);
     // Then
@@ -168,8 +172,7 @@ class LockedRunTest {
 
   private LockedRun start(String script, OnLost onLost, Duration killAfter) {
     try {
-      Process mkfifo =
-          new ProcessBuilder("mkfifo", directory.resolve("pipe").toString()).start();
+      Process mkfifo = new ProcessBuilder("mkfifo", directory.resolve("pipe").toString()).start();
       assertThat(mkfifo.onExit().join().exitValue()).isZero();
     } catch (IOException e) {
       throw new java.io.UncheckedIOException(e);

@@ -91,8 +91,7 @@ class MainTest {
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
       String port = Integer.toString(taken.getLocalPort());
       // When
-      Cli result =
-          Cli.run("dev", "--zookeeper-port", port, "--data-dir", directory.toString());
+      Cli result = Cli.run("dev", "--zookeeper-port", port, "--data-dir", directory.toString());
       // Then
       assertThat(result.err())
           .startsWith("lockkeeper: port " + port + " of 127.0.0.1 is in use")

@@ -198,7 +198,8 @@ class QueryCommandsTest {
   @Test
   void whatTheServerSaysIsPassedOn() {
     // Given
-    server.refusal = java.util.Optional.of(Status.INVALID_ARGUMENT.withDescription("name: too long"));
+    server.refusal =
+        java.util.Optional.of(Status.INVALID_ARGUMENT.withDescription("name: too long"));
     // When
     Cli refused = Cli.run("show", "x", "--server", server.address());
     server.refusal = java.util.Optional.of(Status.UNAVAILABLE.withDescription("no ZooKeeper"));

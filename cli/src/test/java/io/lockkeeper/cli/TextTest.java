@@ -13,8 +13,16 @@ class TextTest {
 
   @ParameterizedTest
   @CsvSource({
-    "PT0S, 0 ms", "PT-1S, 0 ms", "PT0.85S, 850 ms", "PT13.9S, 13 s", "PT60S, 1 m", "PT125S, 2 m 5 s",
-    "PT1H, 1 h", "PT2H5M, 2 h 5 m", "PT25H, 1 d 1 h", "PT240H, 10 d"
+    "PT0S, 0 ms",
+    "PT-1S, 0 ms",
+    "PT0.85S, 850 ms",
+    "PT13.9S, 13 s",
+    "PT60S, 1 m",
+    "PT125S, 2 m 5 s",
+    "PT1H, 1 h",
+    "PT2H5M, 2 h 5 m",
+    "PT25H, 1 d 1 h",
+    "PT240H, 10 d"
   })
   void ageIsSaidInTheTwoLargestUnitsThatMatter(Duration age, String expected) {
     // When // Then
