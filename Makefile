@@ -1,6 +1,8 @@
 # `make` lists what there is. JDK 17 is all it takes: ./mvnw brings Maven.
 
 .DEFAULT_GOAL := help
+# Not -q, which would hide the compiler's warnings: with -Werror they are the errors.
+MVN := ./mvnw -Dorg.slf4j.simpleLogger.defaultLogLevel=warn
 JAR := cli/target/lockkeeper.jar
 SOURCES := pom.xml $(wildcard */pom.xml) $(shell find proto/src/main server/src/main client-java/src/main cli/src/main -type f)
 
@@ -12,7 +14,7 @@ help: ## List the targets
 build: $(JAR) ## Build the runnable jar, without tests
 
 $(JAR): $(SOURCES)
-	./mvnw -q -pl cli -am package -Dmaven.test.skip=true
+	$(MVN) -pl cli -am package -Dmaven.test.skip=true
 	@touch $@
 
 run: $(JAR) ## Run a coordinator with an embedded ZooKeeper, data under data/
@@ -25,14 +27,14 @@ unit: ## Run the unit tests only
 	./mvnw test
 
 lint: ## Check format, style, layering and the API, without tests
-	./mvnw -q verify -DskipTests
+	$(MVN) verify -DskipTests
 	scripts/buf-lint.sh
 
 format: ## Format the Java sources
-	./mvnw -q spotless:apply
+	$(MVN) spotless:apply
 
 demo: $(JAR) ## Show locks changing hands on a small cluster
 	integration-tests/demo/run.sh
 
 clean: ## Delete what the build made; data/ stays
-	./mvnw -q clean
+	$(MVN) clean

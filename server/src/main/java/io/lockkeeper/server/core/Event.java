@@ -1,0 +1,7 @@
+package io.lockkeeper.server.core;
+
+/**
+ * Something that happened: the only input of the core. Commands, ZooKeeper's events and time all
+ * come in as events.
+ */
+public sealed interface Event permits ClientEvent, StoreEvent, TimeEvent {}
