@@ -47,7 +47,9 @@ set -- $("$java" "$work/Ports.java" 3)
 "$java" -jar "$jar" dev --listen "127.0.0.1:$1" --http "127.0.0.1:$2" --zookeeper-port "$3" --data-dir "$work/data" \
   >"$work/server.log" 2>&1 &
 server=$!
-"$java" -cp "$work/classes:$jar" io.lockkeeper.integration.demo.Demo "127.0.0.1:$1" "$work" || {
+output=file
+[ ! -t 1 ] || output=terminal
+"$java" -cp "$work/classes:$jar" io.lockkeeper.integration.demo.Demo "127.0.0.1:$1" "$work" "$output" || {
   code=$?
   echo "--- the coordinator said:" >&2
   tail -n 20 "$work/server.log" >&2

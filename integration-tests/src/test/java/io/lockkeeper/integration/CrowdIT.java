@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
@@ -67,19 +68,23 @@ final class CrowdIT {
   }
 
   @Test
-  void acquiresCancelledAtAnyMomentLeaveNothingBehind() throws InterruptedException {
+  void acquiresCancelledAtAnyMomentLeaveNothingBehind() throws Exception {
     // Given
     int cancellations = 4_000;
     Random random = new Random(20_260_101);
     ScheduledExecutorService timer = Executors.newScheduledThreadPool(2);
+    List<Future<?>> hangUps = new ArrayList<>();
 
     // When
     for (int i = 0; i < cancellations; i++) {
       Asking asking = Asking.forLock(channel, "crowd/cancel-" + random.nextInt(20));
-      timer.schedule(asking::hangUp, random.nextInt(20_000), TimeUnit.MICROSECONDS);
+      int patienceMicros = random.nextInt(20_000);
+      hangUps.add(timer.schedule(asking::hangUp, patienceMicros, TimeUnit.MICROSECONDS));
+    }
+    for (Future<?> hangUp : hangUps) {
+      hangUp.get(60, TimeUnit.SECONDS);
     }
     timer.shutdown();
-    assertThat(timer.awaitTermination(60, TimeUnit.SECONDS)).isTrue();
 
     // Then
     awaitNothingLeft("crowd/cancel-");
@@ -102,9 +107,7 @@ final class CrowdIT {
     hasty.forEach(Asking::awaitEnd);
 
     // Then
-    Awaitility.await()
-        .atMost(SETTLE)
-        .until(() -> znodes.entries("crowd/deadline").size() == 1);
+    Awaitility.await().atMost(SETTLE).until(() -> znodes.entries("crowd/deadline").size() == 1);
     assertThat(lock("crowd/deadline").getQueueLength()).isZero();
     holder.release();
     awaitNothingLeft("crowd/deadline");
@@ -119,7 +122,7 @@ final class CrowdIT {
     // When
     List<Asking> patient = new ArrayList<>();
     for (int i = 0; i < 50; i++) {
-      Duration wait = Duration.ofMillis(i * 10);
+      Duration wait = Duration.ofMillis(10L * i);
       patient.add(Asking.with(channel, Asking.request("crowd/timeout", wait).build()));
     }
 

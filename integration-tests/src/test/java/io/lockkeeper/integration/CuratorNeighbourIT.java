@@ -31,8 +31,7 @@ final class CuratorNeighbourIT {
   @BeforeEach
   void connect() {
     curator =
-        CuratorFrameworkFactory.newClient(
-            rig.zookeeper().connectString(), new RetryOneTime(100));
+        CuratorFrameworkFactory.newClient(rig.zookeeper().connectString(), new RetryOneTime(100));
     curator.start();
   }
 

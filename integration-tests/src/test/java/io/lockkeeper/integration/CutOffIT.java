@@ -29,8 +29,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * A coordinator that loses ZooKeeper to a network which swallows everything: connections open, nothing is answered, and
- * nobody tells the coordinator that its session has expired.
+ * A coordinator that loses ZooKeeper to a network which swallows everything: connections open,
+ * nothing is answered, and nobody tells the coordinator that its session has expired.
  */
 final class CutOffIT {
 

@@ -23,7 +23,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Connections to ZooKeeper that break just before a write arrives, or just before its answer does. */
+/**
+ * Connections to ZooKeeper that break just before a write arrives, or just before its answer does.
+ */
 final class LostRepliesIT {
 
   private static final int ROUNDS = 12;

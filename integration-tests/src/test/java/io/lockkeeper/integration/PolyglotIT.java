@@ -3,7 +3,6 @@ package io.lockkeeper.integration;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.client.LockHandle;
-import io.lockkeeper.client.LockRequest;
 import io.lockkeeper.client.LockkeeperClient;
 import io.lockkeeper.integration.harness.Grpcurl;
 import io.lockkeeper.integration.harness.Polyglot;
@@ -27,7 +26,7 @@ final class PolyglotIT {
 
   @ParameterizedTest
   @ValueSource(strings = {"stream", "session"})
-  void clientsInEveryLanguageExcludeEachOther(String mode) {
+  void clientsInEveryLanguageExcludeEachOther(String mode) throws InterruptedException {
     // Given
     String lock = "polyglot/" + mode;
     Unprotected shared = Unprotected.in(Scratch.directory("polyglot"));
@@ -65,11 +64,11 @@ final class PolyglotIT {
     };
   }
 
-  private int java(String lock, Unprotected shared) {
+  private int java(String lock, Unprotected shared) throws InterruptedException {
     try (LockkeeperClient client =
-        LockkeeperClient.builder(rig.server().address()).holder("java").build()) {
+        LockkeeperClient.builder(rig.server().address()).plaintext().holder("java").build()) {
       for (int i = 0; i < ITERATIONS; i++) {
-        try (LockHandle held = client.acquire(LockRequest.of(lock))) {
+        try (LockHandle held = client.lock(lock)) {
           shared.work(held.fencingToken(), "java");
         }
       }

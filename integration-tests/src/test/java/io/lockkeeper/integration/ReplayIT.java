@@ -90,8 +90,7 @@ final class ReplayIT {
     // Given
     ByteProxy network = ByteProxy.to(rig.server().port());
     SessionStream broken =
-        SessionStream.open(
-            rig.server().connect(network.port()), java.time.Duration.ofSeconds(30));
+        SessionStream.open(rig.server().connect(network.port()), java.time.Duration.ofSeconds(30));
     broken.awaitOpened();
     broken.acquire("replay/resume", "held");
     long token = token(broken);
@@ -153,9 +152,7 @@ final class ReplayIT {
     assertThat(renewal.getEnded()).isEqualTo(LeaseEndReason.LEASE_END_REASON_EXPIRED);
     assertThat(Asking.with(channel, again).find(EventCase.GRANTED)).isEmpty();
     assertThatThrownBy(
-            () ->
-                leases.getLease(
-                    GetLeaseRequest.newBuilder().setLeaseId(lease).build()))
+            () -> leases.getLease(GetLeaseRequest.newBuilder().setLeaseId(lease).build()))
         .isInstanceOf(StatusRuntimeException.class);
     assertThat(holderTokens("replay/late")).containsExactly(token);
     next.hangUp();

@@ -39,8 +39,7 @@ final class SlowReadersIT {
       for (int i = 0; i < CHANGES; i++) {
         Asking asking =
             Asking.with(
-                channel,
-                Asking.request("slow/lock-" + i % 10).putMetadata("k", metadata).build());
+                channel, Asking.request("slow/lock-" + i % 10).putMetadata("k", metadata).build());
         asking.awaitGrant();
         asking.release();
       }

@@ -61,8 +61,7 @@ final class StopIT {
 
     // When
     try (ServerProcess second =
-        ServerProcess.launch(
-            Map.of(), rig.server().port(), rig.zookeeper().connectString())) {
+        ServerProcess.launch(Map.of(), rig.server().port(), rig.zookeeper().connectString())) {
 
       // Then
       assertThat(second.awaitExit()).isNotZero();

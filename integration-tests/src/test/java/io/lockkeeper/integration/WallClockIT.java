@@ -35,10 +35,14 @@ final class WallClockIT {
     Path clock = Files.writeString(Scratch.directory("clock").resolve("offset"), "+0\n");
     Map<String, String> environment =
         Map.of(
-            "LD_PRELOAD", library.toString(),
-            "FAKETIME_TIMESTAMP_FILE", clock.toString(),
-            "FAKETIME_NO_CACHE", "1",
-            "FAKETIME_DONT_FAKE_MONOTONIC", "1");
+            "LD_PRELOAD",
+            library.toString(),
+            "FAKETIME_TIMESTAMP_FILE",
+            clock.toString(),
+            "FAKETIME_NO_CACHE",
+            "1",
+            "FAKETIME_DONT_FAKE_MONOTONIC",
+            "1");
     try (ZooKeeperProcess zookeeper = Rig.startZooKeeper();
         ServerProcess server =
             ServerProcess.launch(

@@ -10,8 +10,8 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The oversold stock: 100 buyers of 30 items in two shop processes, half a second for each checkout; first without a
- * lock, then with. Ends with code 1 if it did not come out as told.
+ * The oversold stock: 100 buyers of 30 items in two shop processes, half a second for each
+ * checkout; first without a lock, then with. Ends with code 1 if it did not come out as told.
  */
 public final class Demo {
 
@@ -21,17 +21,22 @@ public final class Demo {
   private static final long TICK_MILLIS = 200;
 
   private final Path directory;
-  private final boolean terminal = System.console() != null;
+  private final boolean terminal;
   private long shownNanos = System.nanoTime() - TimeUnit.SECONDS.toNanos(1);
 
-  private Demo(Path directory) {
+  private Demo(Path directory, boolean terminal) {
     this.directory = directory;
+    this.terminal = terminal;
   }
 
-  /** Arguments: the server's address and a directory to write to. */
+  /**
+   * Arguments: the server's address, a directory to write to, and whether the output is a {@code
+   * terminal}.
+   */
   public static void main(String[] arguments) throws IOException, InterruptedException {
-    Demo demo = new Demo(Path.of(arguments[1]));
-    print("%d buyers want %d items in two shops; a checkout takes half a second.%n%n", BUYERS, ITEMS);
+    Demo demo = new Demo(Path.of(arguments[1]), arguments[2].equals("terminal"));
+    print(
+        "%d buyers want %d items in two shops; a checkout takes half a second.%n%n", BUYERS, ITEMS);
     Tally without = demo.withoutLock();
     boolean fine = without.sold() > ITEMS;
     fine &= demo.withLock(arguments[0], without);
@@ -49,7 +54,8 @@ public final class Demo {
       }
     }
     progressEnd(start, String.format("sold %3d of %d", tally.sold(), ITEMS));
-    print("   OVERSOLD by %d, and the stock still says %d.%n%n", tally.sold() - ITEMS, stock.read());
+    print(
+        "   OVERSOLD by %d, and the stock still says %d.%n%n", tally.sold() - ITEMS, stock.read());
     return tally;
   }
 
@@ -58,8 +64,9 @@ public final class Demo {
     Tally tally = new Tally();
     QueueView queue = new QueueView();
     Stock stock = newStock("with");
-    try (LockkeeperClient client = LockkeeperClient.builder(server).holder("demo").build();
-        Watch watch = client.watch(List.of(Shop.LOCK), queue)) {
+    try (LockkeeperClient client =
+            LockkeeperClient.builder(server).plaintext().holder("demo").build();
+        Watch watch = client.watch(Shop.LOCK, queue)) {
       long start = System.nanoTime();
       try (Sale sale = Sale.start(tally, BUYERS, stock.file(), List.of(server))) {
         while (!sale.awaitClosed(TICK_MILLIS)) {
@@ -88,10 +95,21 @@ public final class Demo {
     print("%nHow the queue did, as a bystander saw it through a watch:%n");
     fact("longest queue", "%d waiting", queue.longest());
     fact("first come, first served", "%d of %d grants", queue.inOrder(), tokens.size());
-    fact("fencing tokens", "%s, %d to %d", rise ? "every one higher than the last" : "NOT RISING",
-        tokens.get(0), tokens.get(tokens.size() - 1));
-    fact("wait for the lock", "%.1f s on average, %.1f s at most", with.meanWaitSeconds(), with.longestWaitSeconds());
-    return rise && with.sold() == ITEMS && with.grants() == BUYERS && queue.inOrder() == tokens.size();
+    fact(
+        "fencing tokens",
+        "%s, %d to %d",
+        rise ? "every one higher than the last" : "NOT RISING",
+        tokens.get(0),
+        tokens.get(tokens.size() - 1));
+    fact(
+        "wait for the lock",
+        "%.1f s on average, %.1f s at most",
+        with.meanWaitSeconds(),
+        with.longestWaitSeconds());
+    return rise
+        && with.sold() == ITEMS
+        && with.grants() == BUYERS
+        && queue.inOrder() == tokens.size();
   }
 
   private Stock newStock(String run) throws IOException {

@@ -12,14 +12,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One shop process. Its buyers come within a second and a half, look whether something is left, take half a second to
- * pay, and take the item out of the stock. Says on its output what happens, a line each.
+ * One shop process. Its buyers come within a second and a half, look whether something is left,
+ * take half a second to pay, and take the item out of the stock. Says on its output what happens, a
+ * line each.
  *
  * <p>Nobody blocks a thread: buyers are callbacks, with the lock and without.
  */
@@ -32,7 +30,6 @@ final class Shop {
   private final String name;
   private final Stock stock;
   private final Optional<LockkeeperClient> client;
-  private final ScheduledExecutorService timer = Executors.newScheduledThreadPool(2);
 
   private Shop(String name, Stock stock, Optional<LockkeeperClient> client) {
     this.name = name;
@@ -40,12 +37,15 @@ final class Shop {
     this.client = client;
   }
 
-  /** Arguments: the shop's name, how many buyers, the stock file, and the server, if there is one. */
+  /**
+   * Arguments: the shop's name, how many buyers, the stock file, and the server, if there is one.
+   */
   public static void main(String[] arguments) throws IOException {
     Stock stock = new Stock(Path.of(arguments[2]));
     Optional<LockkeeperClient> client =
         arguments.length > 3
-            ? Optional.of(LockkeeperClient.builder(arguments[3]).holder(arguments[0]).build())
+            ? Optional.of(
+                LockkeeperClient.builder(arguments[3]).plaintext().holder(arguments[0]).build())
             : Optional.empty();
     Shop shop = new Shop(arguments[0], stock, client);
     say("ready");
@@ -62,7 +62,6 @@ final class Shop {
       visits.add(after(ARRIVALS_MILLIS * i / buyers).thenCompose(arrived -> visit(buyer)));
     }
     visits.forEach(CompletableFuture::join);
-    timer.shutdown();
   }
 
   private CompletableFuture<Void> visit(String buyer) {
@@ -72,7 +71,7 @@ final class Shop {
   private CompletableFuture<Void> visitLocked(LockkeeperClient locks, String buyer) {
     long since = System.nanoTime();
     return locks
-        .acquireAsync(LockRequest.of(LOCK).holder(buyer))
+        .acquire(LockRequest.of(LOCK).holder(buyer))
         .thenCompose(lock -> buyLocked(lock, buyer, System.nanoTime() - since));
   }
 
@@ -97,9 +96,9 @@ final class Shop {
             });
   }
 
-  private CompletableFuture<Void> after(long millis) {
-    Executor later = task -> timer.schedule(task, millis, TimeUnit.MILLISECONDS);
-    return CompletableFuture.runAsync(() -> {}, later);
+  private static CompletableFuture<Void> after(long millis) {
+    return CompletableFuture.runAsync(
+        () -> {}, CompletableFuture.delayedExecutor(millis, TimeUnit.MILLISECONDS));
   }
 
   private static synchronized void say(String line) {

@@ -5,7 +5,10 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** How many items are left: a number in a file that all shops share, and that protects itself from nothing. */
+/**
+ * How many items are left: a number in a file that all shops share, and that protects itself from
+ * nothing.
+ */
 record Stock(Path file) {
 
   int read() {

@@ -11,7 +11,7 @@ final class Tally {
   private int left;
 
   synchronized void hear(String line) {
-    String[] words = line.split(" ");
+    String[] words = line.split(" ", -1);
     switch (words[0]) {
       case "sold" -> sold++;
       case "left" -> left++;

@@ -15,8 +15,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A TCP proxy on the loopback that misbehaves on demand. Blackholed, it accepts connections and passes nothing on; what
- * it has taken in is delivered when it heals, as TCP would after a partition.
+ * A TCP proxy on the loopback that misbehaves on demand. Blackholed, it accepts connections and
+ * passes nothing on; what it has taken in is delivered when it heals, as TCP would after a
+ * partition.
  */
 public final class ByteProxy implements AutoCloseable {
 
@@ -161,8 +162,7 @@ public final class ByteProxy implements AutoCloseable {
         gate.wait();
       }
       if (bytesPerSecond != Long.MAX_VALUE) {
-        TimeUnit.NANOSECONDS.timedWait(
-            gate, TimeUnit.SECONDS.toNanos(1) * bytes / bytesPerSecond);
+        TimeUnit.NANOSECONDS.timedWait(gate, TimeUnit.SECONDS.toNanos(1) * bytes / bytesPerSecond);
       }
     }
   }

@@ -11,7 +11,9 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** One run of {@code grpcurl}, as a person would type it. It knows the contract by reflection only. */
+/**
+ * One run of {@code grpcurl}, as a person would type it. It knows the contract by reflection only.
+ */
 public final class Grpcurl implements AutoCloseable {
 
   private static final Pattern TOKEN = Pattern.compile("\"fencingToken\": \"([0-9]+)\"");
@@ -28,8 +30,7 @@ public final class Grpcurl implements AutoCloseable {
 
   /** Starts a call. */
   public static Grpcurl call(ServerProcess server, String method, String json) {
-    return new Grpcurl(
-        Polyglot.GRPCURL.start("-plaintext", "-d", json, server.address(), method));
+    return new Grpcurl(Polyglot.GRPCURL.start("-plaintext", "-d", json, server.address(), method));
   }
 
   /** Starts a command that takes no message, such as {@code list}. */

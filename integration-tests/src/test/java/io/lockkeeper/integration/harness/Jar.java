@@ -7,7 +7,8 @@ public final class Jar {
 
   /** The program: {@code cli/target/lockkeeper.jar}. */
   public static final Path PROGRAM =
-      Path.of(System.getProperty("lockkeeper.jar", "../cli/target/lockkeeper.jar")).toAbsolutePath();
+      Path.of(System.getProperty("lockkeeper.jar", "../cli/target/lockkeeper.jar"))
+          .toAbsolutePath();
 
   /** The Java that runs it: the one that runs the tests. */
   public static final String JAVA =

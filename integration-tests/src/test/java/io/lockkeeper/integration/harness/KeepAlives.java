@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -34,6 +35,8 @@ public final class KeepAlives implements AutoCloseable {
   private final AtomicLong nonce = new AtomicLong(1_000);
   private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
 
+  private Future<?> renewals;
+
   private KeepAlives(SessionStream session) {
     this.session = session;
   }
@@ -41,8 +44,9 @@ public final class KeepAlives implements AutoCloseable {
   /** Starts to renew. */
   public static KeepAlives of(SessionStream session, Duration period) {
     KeepAlives keepAlives = new KeepAlives(session);
-    keepAlives.timer.scheduleAtFixedRate(
-        keepAlives::send, 0, period.toNanos(), TimeUnit.NANOSECONDS);
+    keepAlives.renewals =
+        keepAlives.timer.scheduleAtFixedRate(
+            keepAlives::send, 0, period.toNanos(), TimeUnit.NANOSECONDS);
     return keepAlives;
   }
 
@@ -70,6 +74,7 @@ public final class KeepAlives implements AutoCloseable {
 
   @Override
   public void close() {
+    renewals.cancel(false);
     timer.shutdownNow();
   }
 }

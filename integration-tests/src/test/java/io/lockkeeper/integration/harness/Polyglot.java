@@ -12,36 +12,40 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 
 /** The programs that {@code polyglot/install.sh} has made ready. */
 public enum Polyglot {
   /** The client in Python. */
   PYTHON(
-      List.of("build/python/bin/python", "build/python-stubs/lockkeeper"),
-      List.of("build/python/bin/python", "python/client.py")),
+      "build/python/bin/python build/python-stubs/lockkeeper",
+      "build/python/bin/python python/client.py"),
   /** The client in Go. */
-  GO(List.of("build/bin/go-client"), List.of("build/bin/go-client")),
+  GO("build/bin/go-client", "build/bin/go-client"),
   /** The client in JavaScript. */
-  NODE(List.of("node/node_modules/@grpc/grpc-js"), List.of("node", "node/client.js")),
+  NODE("node/node_modules/@grpc/grpc-js", "node node/client.js"),
   /** The command line tool. */
-  GRPCURL(List.of("build/bin/grpcurl"), List.of("build/bin/grpcurl"));
+  GRPCURL("build/bin/grpcurl", "build/bin/grpcurl");
 
   private static final Path HOME = Path.of("polyglot").toAbsolutePath();
 
-  private final List<String> needed;
-  private final List<String> command;
+  private final String needed;
+  private final String command;
 
-  Polyglot(List<String> needed, List<String> command) {
+  /** Both are words with a space between them: files that must be there, and what to run. */
+  Polyglot(String needed, String command) {
     this.needed = needed;
     this.command = command;
   }
 
   /** Returns whether the program can be started; says so loudly if not. */
   public boolean isInstalled() {
-    boolean installed = needed.stream().allMatch(file -> Files.exists(HOME.resolve(file)));
+    boolean installed =
+        Stream.of(needed.split(" ", -1)).allMatch(file -> Files.exists(HOME.resolve(file)));
     if (!installed) {
-      System.out.println("SKIPPED: " + this + " is not installed; run integration-tests/polyglot/install.sh");
+      System.out.println(
+          "SKIPPED: " + this + " is not installed; run integration-tests/polyglot/install.sh");
     }
     return installed;
   }
@@ -54,13 +58,12 @@ public enum Polyglot {
   /** Starts the program. */
   public Running start(String... arguments) {
     List<String> line = new ArrayList<>();
-    for (String word : command) {
+    for (String word : command.split(" ", -1)) {
       line.add(Files.exists(HOME.resolve(word)) ? HOME.resolve(word).toString() : word);
     }
     line.addAll(List.of(arguments));
     Path errors = Scratch.directory(name().toLowerCase(Locale.ROOT)).resolve("stderr");
-    ProcessBuilder builder =
-        new ProcessBuilder(line).redirectError(Redirect.to(errors.toFile()));
+    ProcessBuilder builder = new ProcessBuilder(line).redirectError(Redirect.to(errors.toFile()));
     builder.environment().put("PYTHONPATH", HOME.resolve("build/python-stubs").toString());
     builder.environment().put("PYTHONDONTWRITEBYTECODE", "1");
     try {

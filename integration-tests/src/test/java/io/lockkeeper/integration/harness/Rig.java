@@ -40,7 +40,10 @@ public final class Rig implements AutoCloseable {
         .start();
   }
 
-  /** Returns the flags of a server whose lock sessions end so many seconds after their coordinator was last heard. */
+  /**
+   * Returns the flags of a server whose lock sessions end so many seconds after their coordinator
+   * was last heard.
+   */
   public static String[] shortSessions(int seconds, String... more) {
     List<String> flags =
         new ArrayList<>(

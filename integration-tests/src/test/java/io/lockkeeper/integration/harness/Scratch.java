@@ -5,7 +5,10 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Directories for what the processes of a test write; under {@code target}, where they can be read after a failure. */
+/**
+ * Directories for what the processes of a test write; under {@code target}, where they can be read
+ * after a failure.
+ */
 public final class Scratch {
 
   private Scratch() {}

@@ -26,6 +26,9 @@ public final class ServerProcess implements AutoCloseable {
   /** How long a process may take to start or to stop. */
   private static final Duration PATIENCE = Duration.ofSeconds(40);
 
+  private static final List<String> QUICK_START =
+      List.of("-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
+
   private final Process process;
   private final Path log;
   private final int port;
@@ -54,12 +57,29 @@ public final class ServerProcess implements AutoCloseable {
   /** Starts a server on a given port and in a given environment, and waits for nothing. */
   public static ServerProcess launch(
       Map<String, String> environment, int port, String zookeeper, String... flags) {
+    return launch(QUICK_START, environment, port, zookeeper, flags);
+  }
+
+  /**
+   * Starts a server whose JVM is given time and memory to become fast, and waits until it serves.
+   */
+  public static ServerProcess startFast(String zookeeper, String... flags) {
+    ServerProcess server = launch(List.of("-Xmx1g"), Map.of(), Ports.free(), zookeeper, flags);
+    server.awaitHealth(ServingStatus.SERVING);
+    return server;
+  }
+
+  private static ServerProcess launch(
+      List<String> javaFlags,
+      Map<String, String> environment,
+      int port,
+      String zookeeper,
+      String... flags) {
     int httpPort = Ports.free();
     Path directory = Scratch.directory("server");
-    List<String> command =
-        new ArrayList<>(
-            List.of(Jar.JAVA, "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-jar"));
-    command.add(Jar.PROGRAM.toString());
+    List<String> command = new ArrayList<>(List.of(Jar.JAVA));
+    command.addAll(javaFlags);
+    command.addAll(List.of("-jar", Jar.PROGRAM.toString()));
     command.addAll(List.of("serve", "--zookeeper", zookeeper));
     command.addAll(List.of("--listen", "127.0.0.1:" + port, "--http", "127.0.0.1:" + httpPort));
     command.addAll(List.of(flags));
@@ -109,7 +129,8 @@ public final class ServerProcess implements AutoCloseable {
 
   /** Returns what the health service says, {@code UNKNOWN} if nobody answers. */
   public ServingStatus health() {
-    ManagedChannel channel = NettyChannelBuilder.forAddress("127.0.0.1", port).usePlaintext().build();
+    ManagedChannel channel =
+        NettyChannelBuilder.forAddress("127.0.0.1", port).usePlaintext().build();
     try {
       return health(channel);
     } finally {

@@ -11,7 +11,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
 /**
- * Keeps what a stream of responses brings, each with the time of its arrival, and how the stream ended.
+ * Keeps what a stream of responses brings, each with the time of its arrival, and how the stream
+ * ended.
  *
  * @param <Q> the requests
  * @param <T> the responses

@@ -11,8 +11,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 
 /**
- * What a lock has to protect: a counter in a file that is read, and written back a little later, and a log of the
- * tokens under which that was done.
+ * What a lock has to protect: a counter in a file that is read, and written back a little later,
+ * and a log of the tokens under which that was done.
  *
  * @param counterFile the counter
  * @param logFile the log: lines of a token and who had it
@@ -66,10 +66,9 @@ public record Unprotected(Path counterFile, Path logFile) {
 
   private List<String[]> lines() {
     try {
-      return Files.readAllLines(logFile).stream().map(line -> line.split(" ")).toList();
+      return Files.readAllLines(logFile).stream().map(line -> line.split(" ", -1)).toList();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
-
 }

@@ -52,7 +52,10 @@ public final class Znodes implements AutoCloseable {
         .sum();
   }
 
-  /** Returns what completes with {@link System#nanoTime} when a node has been deleted, as soon as ZooKeeper tells. */
+  /**
+   * Returns what completes with {@link System#nanoTime} when a node has been deleted, as soon as
+   * ZooKeeper tells.
+   */
   public CompletableFuture<Long> deletionOf(String path) {
     CompletableFuture<Long> deleted = new CompletableFuture<>();
     try {
