@@ -12,6 +12,7 @@ final class Dispatch implements EventHandler {
   private final Grants grants;
   private final Leases leases;
   private final Requests requests;
+  private final Releases releases;
   private final TokenChecks tokenChecks;
 
   Dispatch(
@@ -22,6 +23,7 @@ final class Dispatch implements EventHandler {
       Grants grants,
       Leases leases,
       Requests requests,
+      Releases releases,
       TokenChecks tokenChecks) {
     this.world = world;
     this.sessions = sessions;
@@ -30,6 +32,7 @@ final class Dispatch implements EventHandler {
     this.grants = grants;
     this.leases = leases;
     this.requests = requests;
+    this.releases = releases;
     this.tokenChecks = tokenChecks;
   }
 
@@ -169,12 +172,12 @@ final class Dispatch implements EventHandler {
 
   @Override
   public void onRelease(ClientEvent.Release event) {
-    requests.release(event);
+    releases.release(event);
   }
 
   @Override
   public void onQueryPosition(ClientEvent.QueryPosition event) {
-    requests.queryPosition(event);
+    releases.queryPosition(event);
   }
 
   @Override
@@ -184,7 +187,7 @@ final class Dispatch implements EventHandler {
 
   @Override
   public void onStreamClosed(ClientEvent.StreamClosed event) {
-    requests.streamClosed(event);
+    releases.streamClosed(event);
   }
 
   @Override

@@ -26,9 +26,10 @@ public final class Kernel {
     Barriers barriers = new Barriers(world);
     Acquisitions acquisitions = new Acquisitions(world, sessions, views);
     Grants grants = new Grants(world, sessions, views, barriers, acquisitions);
-    leases = new Leases(world, sessions, acquisitions);
-    acquisitions.connect(new Acquisitions.Hooks(grants::onReleasing, leases::settle));
-    sessions.listen(new SessionChanges(acquisitions, grants, leases));
+    LeaseEndings endings = new LeaseEndings(world, sessions, acquisitions);
+    leases = new Leases(world, sessions, acquisitions, endings);
+    acquisitions.connect(new Acquisitions.Hooks(grants::onReleasing, endings::settle));
+    sessions.listen(new SessionChanges(acquisitions, grants, leases, endings));
     dispatch =
         new Dispatch(
             world,
@@ -38,6 +39,7 @@ public final class Kernel {
             grants,
             leases,
             new Requests(world, sessions, views, acquisitions, leases),
+            new Releases(world, views, acquisitions, leases, endings),
             new TokenChecks(world, barriers));
   }
 
@@ -91,6 +93,14 @@ public final class Kernel {
         .takeWhile(queue -> queue.lock().value().startsWith(prefix))
         .limit(limit)
         .map(queue -> views.lock(queue, 0))
+        .toList();
+  }
+
+  /** Returns the names of the locks in use that begin with {@code prefix}, in order. */
+  public List<LockName> names(String prefix) {
+    return from(prefix, Optional.empty())
+        .map(LockQueue::lock)
+        .takeWhile(name -> name.value().startsWith(prefix))
         .toList();
   }
 

@@ -1,20 +1,20 @@
 package io.lockkeeper.server.core;
 
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 
-/** Carries leases through their lives. */
+/** Opens leases, renews them, attaches streams to them. */
 final class Leases {
 
   private final World world;
   private final Sessions sessions;
   private final Acquisitions acquisitions;
+  private final LeaseEndings endings;
 
-  Leases(World world, Sessions sessions, Acquisitions acquisitions) {
+  Leases(World world, Sessions sessions, Acquisitions acquisitions, LeaseEndings endings) {
     this.world = world;
     this.sessions = sessions;
     this.acquisitions = acquisitions;
+    this.endings = endings;
   }
 
   /** Returns why no new lease can be taken now, or empty. */
@@ -100,7 +100,7 @@ final class Leases {
                   .takeOpener()
                   .ifPresent(call -> world.fail(call, Failure.Kind.STORE_REFUSED, event.message()));
               lease.erased();
-              end(lease, LeaseEnd.CLOSED);
+              endings.end(lease, LeaseEnd.CLOSED);
             });
   }
 
@@ -109,7 +109,7 @@ final class Leases {
         .ifPresent(
             lease -> {
               lease.erased();
-              settle(lease);
+              endings.settle(lease);
             });
   }
 
@@ -121,7 +121,7 @@ final class Leases {
     }
     Lease open = lease.get();
     if (!open.isEnding() && !open.isStream() && open.deadlineNanos() - world.now <= 0) {
-      end(open, LeaseEnd.EXPIRED);
+      endings.end(open, LeaseEnd.EXPIRED);
     }
     if (open.isEnding()) {
       world.reply(event.call(), new Answer.LeaseGone(open.end()));
@@ -198,93 +198,12 @@ final class Leases {
     Optional<Lease> found = find(event.lease());
     if (found.isPresent()) {
       found.get().closers().add(event.call());
-      end(found.get(), LeaseEnd.CLOSED);
+      endings.end(found.get(), LeaseEnd.CLOSED);
     } else if (world.endedLeases.containsKey(event.lease())) {
       world.reply(event.call(), new Answer.LeaseClosed(true));
     } else {
       world.fail(event.call(), Failure.Kind.UNKNOWN_LEASE, unknown(event.lease()));
     }
-  }
-
-  /** Ends a lease with all that it holds. */
-  void end(Lease lease, LeaseEnd why) {
-    if (beginEnd(lease, why)) {
-      tickets(lease).forEach(t -> acquisitions.apply(t, new AcquisitionEvent.LeaseEnded(why)));
-      tellEnd(lease, why);
-      if (lease.isRecorded()) {
-        world.emit(new Effect.EraseLease(lease.session(), lease.id()));
-      }
-    }
-    settle(lease);
-  }
-
-  /** Ends a lease whose session cannot be proved alive; what it owns goes when the session does. */
-  void loseBound(Lease lease) {
-    if (beginEnd(lease, LeaseEnd.SESSION_LOST)) {
-      tickets(lease).forEach(t -> acquisitions.apply(t, new AcquisitionEvent.BoundLost()));
-      tellEnd(lease, LeaseEnd.SESSION_LOST);
-    }
-  }
-
-  /** Ends a lease whose session is gone. */
-  void loseSession(Lease lease) {
-    boolean first = beginEnd(lease, LeaseEnd.SESSION_LOST);
-    lease.erased();
-    tickets(lease).forEach(t -> acquisitions.apply(t, new AcquisitionEvent.SessionGone()));
-    if (first) {
-      tellEnd(lease, LeaseEnd.SESSION_LOST);
-    }
-    settle(lease);
-  }
-
-  private boolean beginEnd(Lease lease, LeaseEnd why) {
-    if (lease.isEnding()) {
-      return false;
-    }
-    lease.ending(why);
-    world.endedLeases.put(lease.id(), why);
-    lease.expiryTimer().ifPresent(world.timers::cancel);
-    lease
-        .takeOpener()
-        .ifPresent(
-            call -> world.fail(call, Failure.Kind.UNAVAILABLE, "the lease could not be recorded"));
-    return true;
-  }
-
-  private void tellEnd(Lease lease, LeaseEnd why) {
-    lease.stream()
-        .ifPresent(
-            stream -> {
-              world.streams.remove(stream);
-              world.emit(new Effect.TellLeaseEnd(stream, why));
-            });
-    lease.attach(Optional.empty());
-  }
-
-  private static List<Ticket> tickets(Lease lease) {
-    return new ArrayList<>(lease.tickets().values());
-  }
-
-  /** Forgets the lease if nothing of it is left. */
-  void settle(Lease lease) {
-    if (lease.isStream() && lease.tickets().isEmpty()) {
-      beginEnd(lease, LeaseEnd.CLOSED);
-    }
-    if (!lease.isEnding() || !lease.tickets().isEmpty() || lease.isRecorded()) {
-      return;
-    }
-    if (world.leases.remove(lease.id(), lease)) {
-      lease.closers().forEach(call -> world.reply(call, new Answer.LeaseClosed(false)));
-      sessions.find(lease.session()).ifPresent(session -> leave(lease, session));
-    }
-  }
-
-  private void leave(Lease lease, LockSession session) {
-    session.leases().remove(lease.id());
-    if (!lease.isStream()) {
-      session.addPathBytes(-world.pathSizes.leaseBytes());
-    }
-    sessions.closeEmpty(session);
   }
 
   /** Gives every lease back the time in which its keep-alives could not be read. */
@@ -305,7 +224,7 @@ final class Leases {
     if (lease.deadlineNanos() - world.now > 0) {
       armExpiry(lease);
     } else {
-      end(lease, LeaseEnd.EXPIRED);
+      endings.end(lease, LeaseEnd.EXPIRED);
     }
   }
 

@@ -9,11 +9,13 @@ final class SessionChanges implements Sessions.Listener {
   private final Acquisitions acquisitions;
   private final Grants grants;
   private final Leases leases;
+  private final LeaseEndings endings;
 
-  SessionChanges(Acquisitions acquisitions, Grants grants, Leases leases) {
+  SessionChanges(Acquisitions acquisitions, Grants grants, Leases leases, LeaseEndings endings) {
     this.acquisitions = acquisitions;
     this.grants = grants;
     this.leases = leases;
+    this.endings = endings;
   }
 
   @Override
@@ -43,12 +45,12 @@ final class SessionChanges implements Sessions.Listener {
 
   @Override
   public void onBoundLost(LockSession session) {
-    forEachLease(session, leases::loseBound);
+    forEachLease(session, endings::loseBound);
   }
 
   @Override
   public void onGone(LockSession session) {
-    forEachLease(session, leases::loseSession);
+    forEachLease(session, endings::loseSession);
   }
 
   private void forEachLease(LockSession session, Consumer<Lease> action) {
