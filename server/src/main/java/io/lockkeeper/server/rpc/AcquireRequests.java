@@ -16,7 +16,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 
-/** Checks requests for locks and translates them. What is malformed is refused before what is not offered. */
+/**
+ * Checks requests for locks and translates them. What is malformed is refused before what is not
+ * offered.
+ */
 final class AcquireRequests {
 
   private static final int MAX_LOCKS = 64;
@@ -42,7 +45,10 @@ final class AcquireRequests {
     return toCommand(request, lease, requestId.isEmpty() ? madeUp() : requestId, holder);
   }
 
-  /** Translates a request on a session stream, where the lease is the stream's and the request id is the client's. */
+  /**
+   * Translates a request on a session stream, where the lease is the stream's and the request id is
+   * the client's.
+   */
   static AcquireCommand toSessionCommand(AcquireRequest request) {
     Fields.required("request_id", request.getRequestId());
     String requestId = Requests.requestId("request_id", request.getRequestId());
@@ -57,17 +63,13 @@ final class AcquireRequests {
     Optional<Duration> wait =
         request.hasWaitTimeout()
             ? Optional.of(
-                Fields.duration(
-                    "wait_timeout", request.getWaitTimeout(), Duration.ZERO, MAX_WAIT))
+                Fields.duration("wait_timeout", request.getWaitTimeout(), Duration.ZERO, MAX_WAIT))
             : Optional.empty();
     Optional<Duration> interval =
         request.hasPositionInterval()
             ? Optional.of(
                 Fields.duration(
-                    "position_interval",
-                    request.getPositionInterval(),
-                    MIN_INTERVAL,
-                    MAX_INTERVAL))
+                    "position_interval", request.getPositionInterval(), MIN_INTERVAL, MAX_INTERVAL))
             : Optional.empty();
     var metadata = Fields.metadata("metadata", request.getMetadataMap());
     refuseWhatIsNotOffered(request);

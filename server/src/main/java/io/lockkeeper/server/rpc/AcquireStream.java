@@ -11,7 +11,10 @@ import io.lockkeeper.v1.AcquireResponse;
 import java.time.Duration;
 import java.util.Optional;
 
-/** One Acquire call: tells the client what happens to its request, and the coordinator when the client hangs up. */
+/**
+ * One Acquire call: tells the client what happens to its request, and the coordinator when the
+ * client hangs up.
+ */
 final class AcquireStream implements AcquisitionListener, OpenStreams.Leavable {
 
   private final OutboundStream<AcquireResponse> out;

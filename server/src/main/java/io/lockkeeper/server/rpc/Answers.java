@@ -10,7 +10,9 @@ final class Answers {
 
   private Answers() {}
 
-  /** Hands on the answer, or why there is none; a failure of {@code onAnswer} counts as the latter. */
+  /**
+   * Hands on the answer, or why there is none; a failure of {@code onAnswer} counts as the latter.
+   */
   static <A> void deliver(
       CompletableFuture<A> future, Consumer<A> onAnswer, Consumer<Refusal> onRefused) {
     var unused =

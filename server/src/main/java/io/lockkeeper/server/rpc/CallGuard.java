@@ -16,8 +16,8 @@ import java.net.SocketAddress;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Stands around every call: knows the peer, ends a call with the status that its exception stands for, and lets nothing
- * be sent on a call that has ended.
+ * Stands around every call: knows the peer, ends a call with the status that its exception stands
+ * for, and lets nothing be sent on a call that has ended.
  */
 final class CallGuard implements ServerInterceptor {
 

@@ -7,7 +7,10 @@ import java.time.Duration;
 import java.util.Base64;
 import java.util.Map;
 
-/** Checks single fields. Each method returns the checked value or throws {@link InvalidRequestException}. */
+/**
+ * Checks single fields. Each method returns the checked value or throws {@link
+ * InvalidRequestException}.
+ */
 final class Fields {
 
   private static final int MAX_METADATA_ENTRIES = 32;

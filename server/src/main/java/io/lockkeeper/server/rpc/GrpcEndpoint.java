@@ -12,7 +12,10 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The coordinator's gRPC endpoint: a listening server with all services. Started once and stopped once. */
+/**
+ * The coordinator's gRPC endpoint: a listening server with all services. Started once and stopped
+ * once.
+ */
 public final class GrpcEndpoint {
 
   private static final Logger LOG = LoggerFactory.getLogger(GrpcEndpoint.class);
@@ -31,7 +34,8 @@ public final class GrpcEndpoint {
   /**
    * Listens and serves.
    *
-   * @throws IOException if the address cannot be listened on, or a file for TLS cannot be used; the message says which
+   * @throws IOException if the address cannot be listened on, or a file for TLS cannot be used; the
+   *     message says which
    */
   public void start() throws IOException {
     InetSocketAddress address = new InetSocketAddress(settings.host(), settings.port());
@@ -67,7 +71,8 @@ public final class GrpcEndpoint {
         .maxInboundMessageSize(limits.maxMessageBytes())
         .maxInboundMetadataSize(limits.maxMetadataBytes())
         .maxConcurrentCallsPerConnection(limits.maxCallsPerConnection())
-        // A client whose host vanished is found out; one that pings as often as ours do is not sent away for it.
+        // A client whose host vanished is found out; one that pings as often as ours do is not sent
+        // away for it.
         .keepAliveTime(10, TimeUnit.SECONDS)
         .keepAliveTimeout(5, TimeUnit.SECONDS)
         .permitKeepAliveTime(5, TimeUnit.SECONDS)
@@ -85,8 +90,8 @@ public final class GrpcEndpoint {
   }
 
   /**
-   * Stops: health turns NOT_SERVING, every stream is told and ended, then the server shuts down. Returns when it has, after
-   * {@code grace} and two seconds at the latest. Idempotent.
+   * Stops: health turns NOT_SERVING, every stream is told and ended, then the server shuts down.
+   * Returns when it has, after {@code grace} and two seconds at the latest. Idempotent.
    */
   public void stop(Duration grace) {
     services.goAway("coordinator " + settings.coordinatorId() + " is stopping");

@@ -9,9 +9,11 @@ import java.time.Duration;
  * @param maxMetadataBytes the largest set of request headers
  * @param maxCallsPerConnection how many calls one connection may have open at a time
  * @param streamMessages how many messages may wait for a slow reader of an Acquire or Watch stream
- * @param sessionMessages the same for a session stream, which may carry the state of some thousands of acquisitions
+ * @param sessionMessages the same for a session stream, which may carry the state of some thousands
+ *     of acquisitions
  * @param streamBytes how many bytes may wait for a slow reader of any stream
- * @param sessionUnanswered how many requests of one session stream may be unanswered before it is not read from
+ * @param sessionUnanswered how many requests of one session stream may be unanswered before it is
+ *     not read from
  * @param sessionWatches how many watches one session stream may have
  * @param openTimeout how long a session stream may take to send its first request
  * @param healthInterval how often the coordinator is asked whether it serves

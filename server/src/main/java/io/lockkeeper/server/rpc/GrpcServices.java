@@ -32,7 +32,8 @@ final class GrpcServices {
     this.health = new HealthReporter(coordinator);
     this.timer = new ScheduledThreadPoolExecutor(1, named("lockkeeper-rpc-timer"));
     timer.setRemoveOnCancelPolicy(true);
-    // No handler blocks. What queues here is one task for each call with work, and calls are capped.
+    // No handler blocks. What queues here is one task for each call with work, and calls are
+    // capped.
     int threads = Math.max(4, 2 * Runtime.getRuntime().availableProcessors());
     this.calls = Executors.newFixedThreadPool(threads, named("lockkeeper-rpc"));
     this.lockCalls = new LockCalls(coordinator, limits, streams, timer);
@@ -51,7 +52,8 @@ final class GrpcServices {
   /** Adds the services to a server. */
   ServerBuilder<?> addTo(ServerBuilder<?> server) {
     server.executor(calls);
-    for (BindableService service : new BindableService[] {lockCalls, leaseCalls, new AdminCalls()}) {
+    for (BindableService service :
+        new BindableService[] {lockCalls, leaseCalls, new AdminCalls()}) {
       server.addService(ServerInterceptors.intercept(service, new CallGuard()));
     }
     return addTools(server.addService(health.service()));

@@ -32,8 +32,7 @@ public record GrpcSettings(
   }
 
   /** Returns settings with production's limits. */
-  public static GrpcSettings of(
-      String host, int port, Optional<Tls> tls, String coordinatorId) {
+  public static GrpcSettings of(String host, int port, Optional<Tls> tls, String coordinatorId) {
     return new GrpcSettings(host, port, tls, coordinatorId, GrpcLimits.DEFAULTS);
   }
 }

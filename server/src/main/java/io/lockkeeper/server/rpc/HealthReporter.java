@@ -11,7 +11,10 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Answers grpc.health.v1: the services serve when the coordinator does. The admin service never does: it offers nothing. */
+/**
+ * Answers grpc.health.v1: the services serve when the coordinator does. The admin service never
+ * does: it offers nothing.
+ */
 final class HealthReporter {
 
   private static final Logger LOG = LoggerFactory.getLogger(HealthReporter.class);

@@ -7,8 +7,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Lets a client send its next request only while few of its requests are unanswered and it reads what it is sent. A
- * client that sends faster is slowed down by HTTP/2's own flow control, and costs nobody else anything.
+ * Lets a client send its next request only while few of its requests are unanswered and it reads
+ * what it is sent. A client that sends faster is slowed down by HTTP/2's own flow control, and
+ * costs nobody else anything.
  */
 final class InboundWindow {
 
@@ -42,7 +43,10 @@ final class InboundWindow {
     }
   }
 
-  /** Notes that a request came that will be answered. Until {@link #handled}, no other will be asked for. */
+  /**
+   * Notes that a request came that will be answered. Until {@link #handled}, no other will be asked
+   * for.
+   */
   void received() {
     unanswered.incrementAndGet();
   }

@@ -14,7 +14,10 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
-/** One KeepAlive call. Takes the next request when the one before is answered, so that answers come in order. */
+/**
+ * One KeepAlive call. Takes the next request when the one before is answered, so that answers come
+ * in order.
+ */
 final class KeepAliveStream implements StreamObserver<KeepAliveRequest>, OpenStreams.Leavable {
 
   private final Coordinator coordinator;

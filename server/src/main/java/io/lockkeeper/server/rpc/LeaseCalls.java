@@ -19,7 +19,10 @@ import io.lockkeeper.v1.OpenLeaseRequest;
 import io.lockkeeper.v1.OpenLeaseResponse;
 import java.util.List;
 
-/** The lease service: each method checks, asks the coordinator and translates. What it throws, {@link CallGuard} maps. */
+/**
+ * The lease service: each method checks, asks the coordinator and translates. What it throws,
+ * {@link CallGuard} maps.
+ */
 final class LeaseCalls extends LeaseServiceGrpc.LeaseServiceImplBase {
 
   private static final int MAX_ACQUISITIONS = 1_000;
@@ -55,10 +58,7 @@ final class LeaseCalls extends LeaseServiceGrpc.LeaseServiceImplBase {
   public StreamObserver<KeepAliveRequest> keepAlive(StreamObserver<KeepAliveResponse> responses) {
     KeepAliveStream stream =
         new KeepAliveStream(
-            coordinator,
-            (ServerCallStreamObserver<KeepAliveResponse>) responses,
-            limits,
-            streams);
+            coordinator, (ServerCallStreamObserver<KeepAliveResponse>) responses, limits, streams);
     stream.start();
     return stream;
   }

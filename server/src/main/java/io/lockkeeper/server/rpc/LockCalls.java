@@ -3,10 +3,10 @@ package io.lockkeeper.server.rpc;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.server.coordinator.Coordinator;
+import io.lockkeeper.server.coordinator.WatchFilter;
 import io.lockkeeper.server.core.AcquireCommand;
 import io.lockkeeper.server.core.LeaseId;
 import io.lockkeeper.server.core.LockView;
-import io.lockkeeper.server.coordinator.WatchFilter;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.CheckTokenRequest;
@@ -29,7 +29,10 @@ import io.lockkeeper.v1.WatchResponse;
 import java.util.List;
 import java.util.concurrent.ScheduledExecutorService;
 
-/** The lock service: each method checks, asks the coordinator and translates. What it throws, {@link CallGuard} maps. */
+/**
+ * The lock service: each method checks, asks the coordinator and translates. What it throws, {@link
+ * CallGuard} maps.
+ */
 final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
 
   private final Coordinator coordinator;
@@ -80,8 +83,7 @@ final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
     Requests.Release wanted = Requests.toRelease(request);
     Answers.unary(
         coordinator.release(lease, wanted.requestId(), wanted.token()),
-        done ->
-            ReleaseResponse.newBuilder().setOutcome(Messages.toOutcome(done.outcome())).build(),
+        done -> ReleaseResponse.newBuilder().setOutcome(Messages.toOutcome(done.outcome())).build(),
         responses);
   }
 

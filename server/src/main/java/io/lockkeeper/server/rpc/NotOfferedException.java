@@ -1,6 +1,9 @@
 package io.lockkeeper.server.rpc;
 
-/** A well-formed request for what this server does not offer. Carries no stack trace: it is an answer, not a bug. */
+/**
+ * A well-formed request for what this server does not offer. Carries no stack trace: it is an
+ * answer, not a bug.
+ */
 final class NotOfferedException extends RuntimeException {
 
   private static final long serialVersionUID = 1L;

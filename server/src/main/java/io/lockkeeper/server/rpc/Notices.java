@@ -25,7 +25,10 @@ final class Notices {
 
   private Notices() {}
 
-  /** Returns the event; {@code sequence} is zero for an answer that is not one of the numbered events. */
+  /**
+   * Returns the event; {@code sequence} is zero for an answer that is not one of the numbered
+   * events.
+   */
   static AcquireResponse toEvent(String requestId, long sequence, Notice notice) {
     AcquireResponse.Builder event =
         AcquireResponse.newBuilder().setRequestId(requestId).setSequence(sequence);

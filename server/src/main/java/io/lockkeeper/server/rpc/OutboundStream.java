@@ -13,11 +13,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a stream sends, kept in a bounded queue while the client reads slowly. Any thread may send; nothing here blocks,
- * takes a lock or throws. gRPC's own {@code onNext} would buffer without bound, and is not thread-safe: whoever finds
- * nobody at work drains for all.
+ * What a stream sends, kept in a bounded queue while the client reads slowly. Any thread may send;
+ * nothing here blocks, takes a lock or throws. gRPC's own {@code onNext} would buffer without
+ * bound, and is not thread-safe: whoever finds nobody at work drains for all.
  *
- * <p>A stream whose queue overflows ends with RESOURCE_EXHAUSTED: the client can resume and hears what is true then.
+ * <p>A stream whose queue overflows ends with RESOURCE_EXHAUSTED: the client can resume and hears
+ * what is true then.
  */
 final class OutboundStream<T extends MessageLite> {
 
@@ -43,7 +44,10 @@ final class OutboundStream<T extends MessageLite> {
   /** How the stream ends: after what waits, or at once. */
   private record Ending(boolean afterQueue, boolean cancelled, Optional<Refusal> refusal) {}
 
-  /** Takes over {@code call}. Must be called before the service method returns: gRPC takes handlers only until then. */
+  /**
+   * Takes over {@code call}. Must be called before the service method returns: gRPC takes handlers
+   * only until then.
+   */
   OutboundStream(ServerCallStreamObserver<T> call, int maxMessages, int maxBytes) {
     this.call = call;
     this.maxMessages = maxMessages;
@@ -53,12 +57,18 @@ final class OutboundStream<T extends MessageLite> {
     call.setOnCancelHandler(() -> end(new Ending(false, true, Optional.empty())));
   }
 
-  /** Says what to do once when the stream is over, however it came to be. Set before anything is sent. */
+  /**
+   * Says what to do once when the stream is over, however it came to be. Set before anything is
+   * sent.
+   */
   void onEnd(Runnable action) {
     onEnd = action;
   }
 
-  /** Says what to do when there is room again after {@link #isReady} or {@link #hasRoom} said that there was none. */
+  /**
+   * Says what to do when there is room again after {@link #isReady} or {@link #hasRoom} said that
+   * there was none.
+   */
   void onRoom(Runnable action) {
     onRoom = action;
   }
@@ -127,12 +137,16 @@ final class OutboundStream<T extends MessageLite> {
     return ended.get();
   }
 
-  /** Returns whether a message would leave at once. When that turns true, {@link #onRoom} is told. */
+  /**
+   * Returns whether a message would leave at once. When that turns true, {@link #onRoom} is told.
+   */
   boolean isReady() {
     return orStarved(queue.isEmpty() && call.isReady(), () -> queue.isEmpty() && call.isReady());
   }
 
-  /** Returns whether the queue is at most half full. When that turns true, {@link #onRoom} is told. */
+  /**
+   * Returns whether the queue is at most half full. When that turns true, {@link #onRoom} is told.
+   */
   boolean hasRoom() {
     return orStarved(isHalfEmpty(), this::isHalfEmpty);
   }
@@ -178,7 +192,8 @@ final class OutboundStream<T extends MessageLite> {
     }
     first.ifPresent(call::onNext);
     first = Optional.empty();
-    // At the end, what waits goes at once: it is bounded, and the client may never become ready again.
+    // At the end, what waits goes at once: it is bounded, and the client may never become ready
+    // again.
     while (end.isPresent() || call.isReady()) {
       T message = queue.poll();
       if (message == null) {

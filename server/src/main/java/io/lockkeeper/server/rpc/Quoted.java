@@ -9,7 +9,10 @@ final class Quoted {
 
   private Quoted() {}
 
-  /** Returns {@code text} in quotes: what is not printable escaped, what is long cut and its length told. */
+  /**
+   * Returns {@code text} in quotes: what is not printable escaped, what is long cut and its length
+   * told.
+   */
   static String of(String text) {
     StringBuilder out = new StringBuilder("\"");
     text.codePoints().limit(MAX_CODE_POINTS).forEach(c -> append(out, c));
@@ -30,7 +33,10 @@ final class Quoted {
     }
   }
 
-  /** Returns whether {@code codePoint} shows as itself: not a control, format, separator or unassigned character. */
+  /**
+   * Returns whether {@code codePoint} shows as itself: not a control, format, separator or
+   * unassigned character.
+   */
   static boolean isPrintable(int codePoint) {
     return switch (Character.getType(codePoint)) {
       case Character.CONTROL,

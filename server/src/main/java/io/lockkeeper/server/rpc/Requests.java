@@ -17,7 +17,10 @@ import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
 
-/** Checks requests against the rules of the contract and translates them into what the coordinator takes. */
+/**
+ * Checks requests against the rules of the contract and translates them into what the coordinator
+ * takes.
+ */
 final class Requests {
 
   /** The longest text about who somebody is, in bytes of UTF-8. */
@@ -119,7 +122,8 @@ final class Requests {
         request.getPageToken().isEmpty()
             ? Optional.empty()
             : Optional.of(
-                Fields.lockName("page_token", Fields.pageToken("page_token", request.getPageToken())));
+                Fields.lockName(
+                    "page_token", Fields.pageToken("page_token", request.getPageToken())));
     return new LockPage(
         prefix(request.getPrefix()), after, Fields.pageSize("page_size", request.getPageSize()));
   }

@@ -21,7 +21,10 @@ final class SessionEvents implements SessionListener {
     this.inbound = inbound;
   }
 
-  /** Says that the client has asked for the end of the lease: it is told when all is gone for good, not before. */
+  /**
+   * Says that the client has asked for the end of the lease: it is told when all is gone for good,
+   * not before.
+   */
   void closing() {
     closing = true;
   }

@@ -117,9 +117,7 @@ final class SessionRequests {
         request,
         coordinator.position(lease, requestId),
         position ->
-            SessionResponse.newBuilder()
-                .setEvent(Notices.toEvent(requestId, 0, position))
-                .build());
+            SessionResponse.newBuilder().setEvent(Notices.toEvent(requestId, 0, position)).build());
   }
 
   private void watch(WatchRequest request) {

@@ -26,8 +26,8 @@ import java.util.concurrent.TimeUnit;
  *      '--- no open in time, malformed, refused, cancelled ---> ended
  * </pre>
  *
- * <p>While opening, nothing is read and nothing is sent, so that no answer overtakes {@code opened}. However the stream
- * ends, the lease lives on, unless nobody was ever told of it.
+ * <p>While opening, nothing is read and nothing is sent, so that no answer overtakes {@code
+ * opened}. However the stream ends, the lease lives on, unless nobody was ever told of it.
  */
 final class SessionStream implements StreamObserver<SessionRequest>, OpenStreams.Leavable {
 
@@ -77,13 +77,13 @@ final class SessionStream implements StreamObserver<SessionRequest>, OpenStreams
     long seconds = limits.openTimeout().toSeconds();
     inTime(
         limits.openTimeout(),
-        () -> out.fail(Statuses.of(Fields.invalid("open", "must be sent within " + seconds + " s"))));
+        () ->
+            out.fail(Statuses.of(Fields.invalid("open", "must be sent within " + seconds + " s"))));
     inbound.readNext();
   }
 
   private void inTime(Duration delay, Runnable otherwise) {
-    timeout =
-        Optional.of(timer.schedule(otherwise, delay.toMillis(), TimeUnit.MILLISECONDS));
+    timeout = Optional.of(timer.schedule(otherwise, delay.toMillis(), TimeUnit.MILLISECONDS));
     if (out.isEnded()) {
       cancelTimeout();
     }

@@ -2,8 +2,8 @@ package io.lockkeeper.server.rpc;
 
 import io.lockkeeper.server.coordinator.Coordinator;
 import io.lockkeeper.server.coordinator.RefusedException;
-import io.lockkeeper.server.coordinator.WatchHandle;
 import io.lockkeeper.server.coordinator.WatchFilter;
+import io.lockkeeper.server.coordinator.WatchHandle;
 import io.lockkeeper.server.coordinator.WatchListener;
 import io.lockkeeper.server.core.Failure;
 import io.lockkeeper.server.core.LockChange;

@@ -20,7 +20,10 @@ final class Statuses {
 
   private Statuses() {}
 
-  /** Returns the refusal that {@code cause} stands for. What is unexpected is logged, and told as no more than its id. */
+  /**
+   * Returns the refusal that {@code cause} stands for. What is unexpected is logged, and told as no
+   * more than its id.
+   */
   static Refusal of(Throwable cause) {
     if (cause instanceof CompletionException && cause.getCause() != null) {
       return of(cause.getCause());
@@ -32,8 +35,7 @@ final class Statuses {
       return refusal(Code.INVALID_ARGUMENT, invalid.description(), invalid.field());
     }
     if (cause instanceof NotOfferedException unoffered) {
-      return refusal(
-          Code.UNIMPLEMENTED, String.valueOf(unoffered.getMessage()), unoffered.field());
+      return refusal(Code.UNIMPLEMENTED, String.valueOf(unoffered.getMessage()), unoffered.field());
     }
     if (cause instanceof StatusRuntimeException status) {
       String description = status.getStatus().getDescription();
@@ -55,7 +57,8 @@ final class Statuses {
           Code.FAILED_PRECONDITION;
       case QUEUE_FULL, LEASE_FULL, TOO_MANY -> Code.RESOURCE_EXHAUSTED;
       case UNAVAILABLE -> Code.UNAVAILABLE;
-      // An operator must mend ZooKeeper. FAILED_PRECONDITION would tell the caller that its request was at fault.
+      // An operator must mend ZooKeeper. FAILED_PRECONDITION would tell the caller that its request
+      // was at fault.
       case STORE_REFUSED -> Code.INTERNAL;
     };
   }
@@ -88,8 +91,7 @@ final class Statuses {
 
   /** Returns the refusal of a request that names a watch that the stream has not. */
   static Refusal unknownWatch(String watchId) {
-    return refusal(
-        Code.NOT_FOUND, "this stream has no watch " + Quoted.of(watchId), "watch_id");
+    return refusal(Code.NOT_FOUND, "this stream has no watch " + Quoted.of(watchId), "watch_id");
   }
 
   private static Refusal unexpected(Throwable cause) {

@@ -12,7 +12,9 @@ import io.lockkeeper.v1.WatchResponse;
 import java.time.Duration;
 import java.util.Optional;
 
-/** One Watch call. What a slow client has not read is kept back and coalesced by the coordinator. */
+/**
+ * One Watch call. What a slow client has not read is kept back and coalesced by the coordinator.
+ */
 final class WatchStream implements WatchListener, OpenStreams.Leavable {
 
   private final OutboundStream<WatchResponse> out;

@@ -8,8 +8,8 @@ import io.micrometer.core.instrument.MeterRegistry;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Gauges of how the coordinator is. The names of locks, leases and sessions are never labels: clients choose how many
- * there are.
+ * Gauges of how the coordinator is. The names of locks, leases and sessions are never labels:
+ * clients choose how many there are.
  */
 final class CoordinatorMetrics {
 

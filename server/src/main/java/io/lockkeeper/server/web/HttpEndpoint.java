@@ -17,8 +17,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The coordinator's HTTP endpoint: {@code /metrics} for Prometheus, {@code /healthz} (the process lives), {@code /readyz}
- * (requests for locks can be served), and a status page for people. Started once and stopped once.
+ * The coordinator's HTTP endpoint: {@code /metrics} for Prometheus, {@code /healthz} (the process
+ * lives), {@code /readyz} (requests for locks can be served), and a status page for people. Started
+ * once and stopped once.
  */
 public final class HttpEndpoint {
 
@@ -28,7 +29,8 @@ public final class HttpEndpoint {
   private static final int MAX_QUEUED = 128;
 
   static {
-    // A client that sends or reads slowly must not keep a thread. The JDK's server takes these as properties only.
+    // A client that sends or reads slowly must not keep a thread. The JDK's server takes these as
+    // properties only.
     System.getProperties().putIfAbsent("sun.net.httpserver.maxReqTime", "10");
     System.getProperties().putIfAbsent("sun.net.httpserver.maxRspTime", "30");
     System.getProperties().putIfAbsent("jdk.httpserver.maxConnections", "256");
@@ -43,7 +45,8 @@ public final class HttpEndpoint {
   /**
    * Prepares an endpoint of {@code coordinator}; nothing listens yet.
    *
-   * @param registry what {@code /metrics} shows; the endpoint adds the coordinator's gauges and the JVM's
+   * @param registry what {@code /metrics} shows; the endpoint adds the coordinator's gauges and the
+   *     JVM's
    */
   public HttpEndpoint(
       HttpSettings settings, Coordinator coordinator, PrometheusMeterRegistry registry) {

@@ -7,7 +7,8 @@ package io.lockkeeper.server.web;
  * @param port the port, zero for any free one
  * @param coordinatorId names the coordinator on the status page
  * @param version the program's version, for the status page
- * @param sessionPathBytesCap how many bytes of paths one lock session may own, shown beside what they do own
+ * @param sessionPathBytesCap how many bytes of paths one lock session may own, shown beside what
+ *     they do own
  */
 public record HttpSettings(
     String host, int port, String coordinatorId, String version, long sessionPathBytesCap) {

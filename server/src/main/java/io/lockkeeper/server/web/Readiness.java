@@ -16,7 +16,8 @@ record Readiness(boolean serving, List<String> reasons) {
   static Readiness of(CoordinatorStatus status) {
     List<String> reasons = new ArrayList<>();
     if (!status.mirrorCurrent()) {
-      reasons.add("the mirror of the queues is not whole: no connection to ZooKeeper, or it is being rebuilt");
+      reasons.add(
+          "the mirror of the queues is not whole: no connection to ZooKeeper, or it is being rebuilt");
     }
     if (status.sessions().isEmpty()) {
       reasons.add("no lock session is open in ZooKeeper yet");

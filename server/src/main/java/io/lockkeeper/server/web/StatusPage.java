@@ -4,7 +4,10 @@ import io.lockkeeper.server.coordinator.CoordinatorStatus;
 import io.lockkeeper.server.coordinator.CoordinatorStatus.SessionStatus;
 import java.util.Locale;
 
-/** The plain page that shows a person how the coordinator is. One document, no scripts, nothing from elsewhere. */
+/**
+ * The plain page that shows a person how the coordinator is. One document, no scripts, nothing from
+ * elsewhere.
+ */
 final class StatusPage {
 
   private static final String STYLE =

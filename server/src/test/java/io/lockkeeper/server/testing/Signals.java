@@ -1,0 +1,25 @@
+package io.lockkeeper.server.testing;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+
+/** Sends signals to processes that a test started. */
+public final class Signals {
+
+  private Signals() {}
+
+  /** Sends {@code signal}, such as {@code STOP}, to the process {@code pid}. */
+  public static void send(long pid, String signal) {
+    try {
+      int code = new ProcessBuilder("kill", "-" + signal, "" + pid).inheritIO().start().waitFor();
+      if (code != 0) {
+        throw new IllegalStateException("kill -" + signal + " " + pid + " ended with " + code);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    }
+  }
+}
