@@ -138,13 +138,17 @@ class OutboundStreamTest {
   @Test
   void callThatThrowsDoesNotReachTheSender() {
     // Given
+    AtomicInteger ended = new AtomicInteger();
     OutboundStream<Int64Value> out = new OutboundStream<>(call, 10, PLENTY);
+    out.onEnd(ended::incrementAndGet);
     call.broken = true;
     // When
     out.send(() -> number(1));
     out.send(() -> number(2));
     // Then
     assertThat(call.sent).isEmpty();
+    assertThat(call.ends).hasSize(1);
+    assertThat(ended).hasValue(1);
   }
 
   @Test
