@@ -1,0 +1,314 @@
+package io.lockkeeper.client;
+
+import io.grpc.Status;
+import io.lockkeeper.client.internal.Loop;
+import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.Granted;
+import io.lockkeeper.v1.QueuePosition;
+import io.lockkeeper.v1.Refused;
+import io.lockkeeper.v1.SessionRequest;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * One request's life. On the client's loop only, but for what is final.
+ *
+ * <pre>
+ *   PENDING --sent--> ASKED --granted--> HELD --release--> LEAVING --released--> ENDED
+ *      ^                | \                \                  ^
+ *      +--unavailable---+  +--given up------|-----------------+
+ *   PENDING, ASKED --refused, not acquired, lease over, time out--> ENDED;  HELD --lost--> ENDED
+ * </pre>
+ */
+final class Acquisition {
+
+  private enum State {
+    /** Not sent under the present lease. */
+    PENDING,
+    /** Sent, and sent again after a resume until granted. */
+    ASKED,
+    HELD,
+    /** Released or given up; the release is sent until it is certain. */
+    LEAVING,
+    ENDED
+  }
+
+  /** Some 400 to 800 ms between attempts while the server says that it cannot serve. */
+  private static final int RETRY_STEP = 5;
+
+  private final String requestId = UUID.randomUUID().toString();
+  private final LockRequest request;
+  private final Link link;
+  private final long askedAtNanos;
+  private final CompletableFuture<LockHandle> result = new CompletableFuture<>();
+  private final CompletableFuture<Void> left = new CompletableFuture<>();
+  private State state = State.PENDING;
+  private Optional<SessionRequest> sent = Optional.empty();
+  private Optional<Hold> hold = Optional.empty();
+  private Optional<Loop.Timer> limit = Optional.empty();
+  private Optional<Loop.Timer> retry = Optional.empty();
+  private long lastSequence;
+  private boolean heard;
+
+  /** What an acquisition needs of its session. */
+  interface Link {
+    Loop loop();
+
+    Callbacks callbacks();
+
+    Settings settings();
+
+    Backoff backoff();
+
+    /** Sends, if a stream is open; else says false, and {@link #onOpened} comes when one is. */
+    boolean send(SessionRequest request);
+
+    /** Returns what a request fails with that no server has answered in time. */
+    LockkeeperException unavailable();
+
+    /** Makes the handle of a grant. */
+    Hold hold(Acquisition acquisition, Granted granted);
+
+    /** Forgets the acquisition: nothing is to be sent for it any more. */
+    void ended(Acquisition acquisition);
+  }
+
+  Acquisition(LockRequest request, Link link) {
+    this.request = request;
+    this.link = link;
+    this.askedAtNanos = link.loop().nanos();
+  }
+
+  String requestId() {
+    return requestId;
+  }
+
+  LockRequest request() {
+    return request;
+  }
+
+  /** Completes on the loop with the handle or with a {@link LockkeeperException}. */
+  CompletableFuture<LockHandle> result() {
+    return result;
+  }
+
+  /** Returns whether {@code handle} is the grant. From any thread. */
+  boolean wasGrantedAs(LockHandle handle) {
+    return result.isDone() && !result.isCompletedExceptionally() && result.join() == handle;
+  }
+
+  /** Completes on the loop when the server holds nothing of this for certain. */
+  CompletableFuture<Void> left() {
+    return left;
+  }
+
+  /** Begins: sends the request if that can be done now. */
+  void start() {
+    long patience = link.settings().requestTimeout().toNanos();
+    long wait = request.waitLimit().map(Requests::nanos).orElse(0L);
+    limit = Optional.of(link.loop().schedule(wait + patience, this::onLimit));
+    send();
+  }
+
+  /** A stream is open: sends what the server may not know. */
+  void onOpened() {
+    send();
+  }
+
+  private void send() {
+    retry.ifPresent(Loop.Timer::cancel);
+    retry = Optional.empty();
+    switch (state) {
+      case PENDING -> {
+        long waited = link.loop().nanos() - askedAtNanos;
+        String holder = link.settings().holder();
+        SessionRequest message = Requests.acquire(request, requestId, holder, waited);
+        if (link.send(message)) {
+          sent = Optional.of(message);
+          state = State.ASKED;
+        }
+      }
+      case ASKED -> sent.ifPresent(link::send);
+      case LEAVING ->
+          link.send(Requests.release(requestId, hold.map(Hold::fencingToken).orElse(0L)));
+      case HELD, ENDED -> {
+        // The server tells the state of what it granted by itself.
+      }
+    }
+  }
+
+  /** The server tells what happened; what was told before is ignored. */
+  void onEvent(AcquireResponse event) {
+    if (event.getSequence() <= lastSequence || state == State.ENDED) {
+      return;
+    }
+    lastSequence = event.getSequence();
+    onHeard();
+    switch (event.getEventCase()) {
+      case QUEUED -> onQueued(event.getQueued().getPositionsList());
+      case POSITION -> onQueued(event.getPosition().getPositionsList());
+      case GRANTED -> onGranted(event.getGranted());
+      case RELEASE_REQUESTED, JEOPARDY, SAFE -> onNewsForHolder(event);
+      case LOST -> onLost(Protos.toLossReason(event.getLost().getReason()));
+      case NOT_ACQUIRED -> fail(Protos.toException(request.name(), event.getNotAcquired()));
+      case RELEASED -> onReleased();
+      case EVENT_NOT_SET -> {
+        // An event of a newer server that this client has no use for.
+      }
+    }
+  }
+
+  /** From the first sign of life on, only a request with a wait limit has a limit. */
+  private void onHeard() {
+    if (!heard && request.waitLimit().isEmpty()) {
+      limit.ifPresent(Loop.Timer::cancel);
+    }
+    heard = true;
+  }
+
+  private void onQueued(List<QueuePosition> positions) {
+    if (state == State.ASKED && !positions.isEmpty()) {
+      QueuePosition position = positions.get(0);
+      List<Contender> holders = Protos.toContenders(position.getHoldersList());
+      link.callbacks().runIfRoom(() -> request.listener().onQueued(position.getAhead(), holders));
+    }
+  }
+
+  private void onGranted(Granted granted) {
+    if (state != State.ASKED || granted.getGrantsCount() == 0) {
+      return; // Given up: the release is on its way, and frees this grant as well.
+    }
+    Hold granting = link.hold(this, granted);
+    hold = Optional.of(granting);
+    state = State.HELD;
+    limit.ifPresent(Loop.Timer::cancel);
+    link.callbacks().run(() -> request.listener().onGranted(granting));
+    result.complete(granting);
+  }
+
+  private void onNewsForHolder(AcquireResponse event) {
+    if (state == State.HELD && hold.isPresent()) {
+      Hold mine = hold.get();
+      link.callbacks().runIfRoom(() -> News.tell(request.listener(), mine, event));
+    }
+  }
+
+  /** The client's own deadline is near. */
+  void onAboutToExpire(long remainingNanos) {
+    if (state == State.HELD && hold.isPresent()) {
+      Hold mine = hold.get();
+      Duration remaining = Duration.ofNanos(remainingNanos);
+      link.callbacks().runIfRoom(() -> request.listener().onAboutToExpire(mine, remaining));
+    }
+  }
+
+  private void onLost(LossReason reason) {
+    hold.filter(mine -> mine.lose(reason))
+        .ifPresent(
+            mine ->
+                link.callbacks()
+                    .run(
+                        () -> {
+                          mine.tellLost(reason);
+                          request.listener().onLost(mine, reason);
+                        }));
+    end(new LeaseLostException(request.name(), reason));
+  }
+
+  /** The server says that the release is done. */
+  void onReleased() {
+    if (state == State.HELD) {
+      onLost(LossReason.FORCED); // Released, but not by us.
+    } else {
+      end(withdrawn());
+    }
+  }
+
+  /** The server refused the request, or its release. */
+  void onRefused(Refused refused) {
+    Status.Code code = Status.fromCodeValue(refused.getCode()).getCode();
+    if (Protos.isPassing(code)) {
+      if (state == State.ASKED) {
+        state = State.PENDING; // A refused request has changed nothing: it may wait for later.
+      }
+      long pause = link.backoff().nanosAfter(RETRY_STEP);
+      retry = Optional.of(link.loop().schedule(pause, this::send));
+    } else if (state == State.LEAVING) {
+      end(withdrawn()); // The server holds nothing under this id.
+    } else if (code == Status.Code.NOT_FOUND) {
+      fail(new LeaseLostException(request.name(), LossReason.LEASE_UNKNOWN));
+    } else if (state != State.HELD) {
+      fail(new RequestRefusedException(code, refused.getMessage(), refused.getField()));
+    }
+  }
+
+  /** The lease is over, and with it all that was sent under it. */
+  void onLeaseOver(LossReason reason) {
+    if (state != State.PENDING) {
+      onLost(reason);
+    }
+  }
+
+  /** Ends a request that has not been granted; nothing is to be said to the server. */
+  void fail(LockkeeperException why) {
+    if (state != State.HELD) {
+      end(why);
+    }
+  }
+
+  /** The caller wants it no more: withdraws a request, releases a hold. */
+  void giveUp(LockkeeperException why) {
+    switch (state) {
+      case PENDING -> end(why);
+      case ASKED -> {
+        result.completeExceptionally(why);
+        leave();
+      }
+      case HELD -> hold.ifPresent(Hold::beginRelease);
+      case LEAVING, ENDED -> {
+        // It is on its way out.
+      }
+    }
+  }
+
+  /** The holder releases. */
+  void release() {
+    if (state == State.HELD) {
+      leave();
+    }
+  }
+
+  private void leave() {
+    state = State.LEAVING;
+    limit.ifPresent(Loop.Timer::cancel);
+    send();
+  }
+
+  private void onLimit() {
+    boolean timedOut = heard && request.waitLimit().isPresent() && state == State.ASKED;
+    giveUp(
+        timedOut
+            ? new NotAcquiredException(
+                request.name(),
+                NotAcquiredReason.TIMED_OUT,
+                "the wait time ran out and no server said so",
+                List.of())
+            : link.unavailable());
+  }
+
+  private NotAcquiredException withdrawn() {
+    return new NotAcquiredException(request.name(), NotAcquiredReason.WITHDRAWN, "", List.of());
+  }
+
+  private void end(LockkeeperException unlessGranted) {
+    state = State.ENDED;
+    limit.ifPresent(Loop.Timer::cancel);
+    retry.ifPresent(Loop.Timer::cancel);
+    link.ended(this);
+    result.completeExceptionally(unlessGranted);
+    left.complete(null);
+  }
+}

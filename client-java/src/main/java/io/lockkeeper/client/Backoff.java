@@ -1,0 +1,27 @@
+package io.lockkeeper.client;
+
+import java.util.concurrent.TimeUnit;
+import java.util.random.RandomGenerator;
+
+/** How long to wait before the next attempt: doubling, with a cap, and jittered. */
+final class Backoff {
+
+  private static final long FIRST_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+  private static final int MAX_DOUBLINGS = 6;
+  private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+  private final RandomGenerator random;
+
+  Backoff(RandomGenerator random) {
+    this.random = random;
+  }
+
+  /** Returns the wait after so many failures in a row: zero after none, 2 s at most. */
+  long nanosAfter(int failures) {
+    if (failures == 0) {
+      return 0;
+    }
+    long full = Math.min(MAX_NANOS, FIRST_NANOS << Math.min(failures - 1, MAX_DOUBLINGS));
+    return full / 2 + random.nextLong(full / 2 + 1);
+  }
+}

@@ -1,0 +1,183 @@
+package io.lockkeeper.client;
+
+import io.grpc.Status;
+import io.lockkeeper.client.internal.Loop;
+import io.lockkeeper.v1.OpenSession;
+import io.lockkeeper.v1.SessionOpened;
+import io.lockkeeper.v1.SessionRequest;
+import io.lockkeeper.v1.SessionResponse;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps one session stream open to one of the servers. On the client's loop only.
+ *
+ * <pre>
+ *   stopped --start--> waiting --due--> opening --opened--> open
+ *                         ^                |                  |
+ *                         +--end, silence--+------------------+     (to the next server)
+ *   any --stop--> stopped
+ * </pre>
+ */
+final class Connector {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Connector.class);
+  private static final long MAX_OPENING_NANOS = TimeUnit.SECONDS.toNanos(3);
+  private static final long MIN_OPENING_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+  private static final long STABLE_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+  private final Loop loop;
+  private final Servers servers;
+  private final Backoff backoff = new Backoff(new SplittableRandom());
+  private final Owner owner;
+  private Optional<SessionStream> stream = Optional.empty();
+  private Optional<Loop.Timer> timer = Optional.empty();
+  private boolean running;
+  private boolean open;
+  private long sinceNanos;
+  private int failures;
+  private String lastFailure = "no server was asked yet";
+
+  /** Whose streams these are. */
+  interface Owner {
+    /** Returns what to begin a stream with. */
+    OpenSession open();
+
+    /** Returns how long an attempt should take at most, in nanoseconds. */
+    long patienceNanos();
+
+    /** A stream is open; its first request was sent at {@code sentAtNanos}. */
+    void onOpened(SessionOpened opened, long sentAtNanos);
+
+    /** The server sent something on the open stream. */
+    void onResponse(SessionResponse response);
+
+    /** The stream ended or could not be opened; the next attempt comes by itself unless stopped. */
+    void onBroken(Status status, boolean wasOpen);
+  }
+
+  Connector(Loop loop, Servers servers, Owner owner) {
+    this.loop = loop;
+    this.servers = servers;
+    this.owner = owner;
+  }
+
+  /** Begins to connect, unless it has begun. */
+  void start() {
+    if (!running) {
+      running = true;
+      attemptAfter(backoff.nanosAfter(failures));
+    }
+  }
+
+  /** Gives up the stream and all attempts. */
+  void stop() {
+    running = false;
+    open = false;
+    timer.ifPresent(Loop.Timer::cancel);
+    stream.ifPresent(SessionStream::abandon);
+    stream = Optional.empty();
+  }
+
+  /** Like {@link #stop}, but what was sent still gets through. */
+  void retire() {
+    stream.ifPresent(SessionStream::retire);
+    stream = Optional.empty();
+    stop();
+  }
+
+  /** Leaves the stream for another one, {@code delayNanos} from now. */
+  void moveOn(long delayNanos) {
+    retire();
+    servers.moveOn();
+    running = true;
+    attemptAfter(delayNanos);
+  }
+
+  boolean isOpen() {
+    return open;
+  }
+
+  /** Sends a request; says false, and does not, if no stream is open. */
+  boolean send(SessionRequest request) {
+    if (open) {
+      stream.ifPresent(s -> s.send(request));
+    }
+    return open;
+  }
+
+  /** Treats the stream as broken. */
+  void fail(String why) {
+    stream.ifPresent(SessionStream::abandon);
+    onEnd(Status.UNAVAILABLE.withDescription(why));
+  }
+
+  /** Returns what went wrong last, for people. */
+  String lastFailure() {
+    return lastFailure;
+  }
+
+  private void attemptAfter(long delayNanos) {
+    timer.ifPresent(Loop.Timer::cancel);
+    timer = Optional.of(loop.schedule(delayNanos, this::attempt));
+  }
+
+  private void attempt() {
+    sinceNanos = loop.nanos();
+    long limit = Math.min(MAX_OPENING_NANOS, Math.max(MIN_OPENING_NANOS, owner.patienceNanos()));
+    SessionStream next = new SessionStream(servers.connect(), loop, new StreamOwner());
+    stream = Optional.of(next);
+    timer =
+        Optional.of(
+            loop.schedule(limit, () -> fail("no answer within " + limit / 1_000_000 + " ms")));
+    next.send(SessionRequest.newBuilder().setOpen(owner.open()).build());
+  }
+
+  private void onOpened(SessionOpened opened) {
+    timer.ifPresent(Loop.Timer::cancel);
+    open = true;
+    LOG.atDebug().addKeyValue("server", servers.current()).log("Session stream open");
+    owner.onOpened(opened, sinceNanos);
+  }
+
+  private void onEnd(Status status) {
+    boolean wasOpen = open;
+    open = false;
+    stream = Optional.empty();
+    lastFailure = servers.current() + ": " + describe(status);
+    LOG.atDebug().addKeyValue("server", servers.current()).log("Session stream ended: {}", status);
+    failures = wasOpen && loop.nanos() - sinceNanos > STABLE_NANOS ? 1 : failures + 1;
+    servers.moveOn();
+    attemptAfter(backoff.nanosAfter(failures));
+    owner.onBroken(status, wasOpen);
+  }
+
+  private static String describe(Status status) {
+    String description = status.getDescription();
+    return description == null
+        ? status.getCode().toString()
+        : status.getCode() + ", " + description;
+  }
+
+  /** Tells the first response from the others. */
+  private final class StreamOwner implements SessionStream.Owner {
+    @Override
+    public void onResponse(SessionResponse response) {
+      if (open) {
+        owner.onResponse(response);
+      } else if (response.hasOpened()) {
+        onOpened(response.getOpened());
+      } else {
+        fail("the server did not open the session: " + response.getResponseCase());
+      }
+    }
+
+    @Override
+    public void onEnd(Status status) {
+      Connector.this.onEnd(status);
+    }
+  }
+}

@@ -1,0 +1,50 @@
+package io.lockkeeper.client;
+
+import io.lockkeeper.client.internal.Loop;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Carries the release of a hold to the loop, and waits for it where that is safe. */
+record HoldKeeper(Acquisition acquisition, Loop loop, Callbacks callbacks, Duration limit)
+    implements Hold.Keeper {
+
+  private static final Logger LOG = LoggerFactory.getLogger(HoldKeeper.class);
+
+  @Override
+  public void release() {
+    loop.execute(acquisition::release);
+  }
+
+  @Override
+  public CompletableFuture<Void> released() {
+    return acquisition.left();
+  }
+
+  @Override
+  public void awaitReleased() {
+    if (loop.isCurrentThread()) {
+      return; // A callback on the loop itself cannot wait for what the loop does next.
+    }
+    try {
+      acquisition.left().get(limit.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (TimeoutException e) {
+      LOG.atWarn()
+          .addKeyValue("lock", acquisition.request().name())
+          .log("The release is not certain after {}; it goes on in the background", limit);
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("a release never fails", e);
+    }
+  }
+
+  @Override
+  public <T> CompletableFuture<T> relay(CompletableFuture<T> inner) {
+    return callbacks.relay(inner);
+  }
+}

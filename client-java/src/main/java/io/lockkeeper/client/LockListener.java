@@ -1,0 +1,61 @@
+package io.lockkeeper.client;
+
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * Hears what happens to one request. Every method has an empty default.
+ *
+ * <p>Called on the client's callback executor, one call at a time and in order. What a method
+ * throws is logged and does no harm. A slow one delays the others, also {@link #onLost}; only
+ * {@link LockHandle#isValid} is never late.
+ */
+public interface LockListener {
+
+  /** A listener that does nothing. */
+  LockListener NONE = new LockListener() {};
+
+  /**
+   * The request has its place in the queue, or stands elsewhere in it than before.
+   *
+   * @param ahead how many entries are ahead, holders included
+   * @param holders who holds the lock, at most 16
+   */
+  default void onQueued(int ahead, List<Contender> holders) {}
+
+  /** The lock is held. Called before the request's future completes. */
+  default void onGranted(LockHandle handle) {}
+
+  /** Somebody asks the holder to give way: finish and release when it can be done. */
+  default void onReleaseRequested(LockHandle handle, ReleaseRequest request) {}
+
+  /**
+   * The server has lost contact with ZooKeeper. The lock is still held.
+   *
+   * @param validFor how long it may still be used
+   */
+  default void onJeopardy(LockHandle handle, Duration validFor) {}
+
+  /**
+   * After a jeopardy: the contact is back and the lock is still held.
+   *
+   * @param validFor how long it may be used without hearing more
+   */
+  default void onSafe(LockHandle handle, Duration validFor) {}
+
+  /**
+   * The client's own deadline is near and nothing was heard: bring the work to a safe point. Comes
+   * {@link LockkeeperClientBuilder#expiryWarning} before the deadline, once until a keep-alive is
+   * acknowledged again.
+   *
+   * @param remaining how long the lock may still be used
+   */
+  default void onAboutToExpire(LockHandle handle, Duration remaining) {}
+
+  /**
+   * The lock is not held any more, without having been released. Exactly once, and nothing follows.
+   * In a partition it comes by the client's own deadline, before a server gives the lock to anyone
+   * else.
+   */
+  default void onLost(LockHandle handle, LossReason reason) {}
+}

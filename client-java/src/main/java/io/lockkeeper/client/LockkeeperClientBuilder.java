@@ -1,0 +1,149 @@
+package io.lockkeeper.client;
+
+import io.grpc.ManagedChannel;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Executor;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+
+/** Builds a {@link LockkeeperClient}. What is not set has a default that suits most programs. */
+public final class LockkeeperClientBuilder {
+
+  private final List<String> servers;
+  private Transport transport = Transport.plaintext();
+  private Optional<Function<String, ManagedChannel>> channels = Optional.empty();
+  private Optional<Duration> ttl = Optional.empty();
+  private String holder = "";
+  private Duration requestTimeout = Duration.ofSeconds(15);
+  private Optional<Duration> expiryWarning = Optional.empty();
+  private Optional<Executor> callbacks = Optional.empty();
+  private Optional<LongSupplier> clock = Optional.empty();
+
+  LockkeeperClientBuilder(String servers) {
+    this.servers = Transport.parse(servers);
+  }
+
+  /** Connects without encryption. The default. */
+  public LockkeeperClientBuilder plaintext() {
+    transport = Transport.plaintext();
+    return this;
+  }
+
+  /** Connects with TLS and trusts the authorities that the JVM trusts. */
+  public LockkeeperClientBuilder tls() {
+    transport = Transport.tls(Optional.empty(), Optional.empty());
+    return this;
+  }
+
+  /**
+   * Connects with TLS and trusts the authorities in a PEM file.
+   *
+   * @throws IllegalArgumentException if the file cannot be read
+   */
+  public LockkeeperClientBuilder tls(Path trustedCertificates) {
+    transport = Transport.tls(Optional.of(trustedCertificates), Optional.empty());
+    return this;
+  }
+
+  /**
+   * Connects with mutual TLS: trusts the authorities in a PEM file and shows a certificate.
+   *
+   * @param certificateChain PEM
+   * @param privateKey PEM, PKCS #8, not encrypted
+   * @throws IllegalArgumentException if a file cannot be read
+   */
+  public LockkeeperClientBuilder mutualTls(
+      Path trustedCertificates, Path certificateChain, Path privateKey) {
+    transport =
+        Transport.tls(
+            Optional.of(trustedCertificates),
+            Optional.of(new Transport.Identity(certificateChain, privateKey)));
+    return this;
+  }
+
+  /** Opens connections in some other way: given an address, returns a new channel to it. */
+  public LockkeeperClientBuilder channels(Function<String, ManagedChannel> factory) {
+    channels = Optional.of(factory);
+    return this;
+  }
+
+  /**
+   * How long the lease lives without a keep-alive, 2 s to 1 hour. Default: the server's, 15 s. The
+   * shorter, the sooner others get the locks of a client that has died; the longer, the longer an
+   * interruption that costs no lock.
+   *
+   * @throws IllegalArgumentException if it is out of range
+   */
+  public LockkeeperClientBuilder ttl(Duration timeToLive) {
+    if (timeToLive.compareTo(Duration.ofSeconds(2)) < 0
+        || timeToLive.compareTo(Duration.ofHours(1)) > 0) {
+      throw new IllegalArgumentException("a lease lives 2 s to 1 hour, not " + timeToLive);
+    }
+    ttl = Optional.of(timeToLive);
+    return this;
+  }
+
+  /** Who the client is, for people: up to 256 bytes. Default: the server shows its address. */
+  public LockkeeperClientBuilder holder(String who) {
+    holder = who;
+    return this;
+  }
+
+  /**
+   * How long a server may take to be reached and to answer before a request fails, above zero.
+   * Default: 15 s. A request that waits in a queue is not limited by it.
+   *
+   * @throws IllegalArgumentException if it is not above zero
+   */
+  public LockkeeperClientBuilder requestTimeout(Duration limit) {
+    if (limit.isNegative() || limit.isZero()) {
+      throw new IllegalArgumentException("a request timeout must be above zero, not " + limit);
+    }
+    requestTimeout = limit;
+    return this;
+  }
+
+  /**
+   * How long before the deadline {@link LockListener#onAboutToExpire} comes. Default: a fifth of
+   * the time to live. With more than half of it, the warning comes between any two keep-alives.
+   */
+  public LockkeeperClientBuilder expiryWarning(Duration lead) {
+    expiryWarning = Optional.of(lead);
+    return this;
+  }
+
+  /**
+   * Where listeners are called and futures complete: one at a time, in order. Default: a thread of
+   * the client's own. The executor is not shut down with the client.
+   */
+  public LockkeeperClientBuilder callbackExecutor(Executor executor) {
+    callbacks = Optional.of(executor);
+    return this;
+  }
+
+  /**
+   * The clock by which deadlines are counted: monotonic nanoseconds. Default: {@link
+   * System#nanoTime}. For tests.
+   */
+  public LockkeeperClientBuilder clock(LongSupplier nanos) {
+    clock = Optional.of(nanos);
+    return this;
+  }
+
+  /** Makes the client. Connects when it is first used. */
+  public LockkeeperClient build() {
+    return new LockkeeperClient(
+        new Settings(
+            servers,
+            channels.orElse(transport::connect),
+            ttl,
+            holder,
+            requestTimeout,
+            expiryWarning,
+            callbacks,
+            clock));
+  }
+}

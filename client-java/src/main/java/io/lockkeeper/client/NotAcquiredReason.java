@@ -1,0 +1,17 @@
+package io.lockkeeper.client;
+
+/** Why a request for a lock was not granted. */
+public enum NotAcquiredReason {
+  /** The server gave a reason that this client does not know. */
+  UNKNOWN,
+  /** The wait time ran out, or it was zero and the lock was taken. */
+  TIMED_OUT,
+  /** Waiting would wait for ever: the same lease holds what it waits for. */
+  WOULD_DEADLOCK,
+  /** As many wait for the lock as may. */
+  QUEUE_FULL,
+  /** The request was withdrawn. */
+  WITHDRAWN,
+  /** Somebody else removed the request's entry from ZooKeeper. */
+  REMOVED
+}

@@ -1,0 +1,15 @@
+package io.lockkeeper.client;
+
+/** How the holder before this one ended. */
+public enum PreviousEnd {
+  /** Not known: there was none that the server saw, or another server served it. */
+  UNKNOWN,
+  /** It released the lock. */
+  RELEASED,
+  /** Its lease ran out: it may have died at work, so check what it left behind. */
+  LEASE_EXPIRED,
+  /** Its server's ZooKeeper session ended: it may have been interrupted at work. */
+  COORDINATOR_LOST,
+  /** The lock was taken away from it by force. */
+  FORCED
+}

@@ -1,0 +1,162 @@
+package io.lockkeeper.client;
+
+import com.google.protobuf.Duration;
+import io.grpc.Status;
+import io.lockkeeper.v1.Granted;
+import io.lockkeeper.v1.LeaseEndReason;
+import io.lockkeeper.v1.LockState;
+import io.lockkeeper.v1.NotAcquired;
+import io.lockkeeper.v1.WatchResponse;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** Translates between messages and the client's own values. */
+final class Protos {
+
+  private static final long NANOS_PER_SECOND = 1_000_000_000L;
+
+  private Protos() {}
+
+  static Duration toProto(java.time.Duration duration) {
+    return Duration.newBuilder()
+        .setSeconds(duration.getSeconds())
+        .setNanos(duration.getNano())
+        .build();
+  }
+
+  /** Returns the nanoseconds, capped at what a {@code long} holds. */
+  static long toNanos(Duration duration) {
+    long seconds = Math.min(duration.getSeconds(), Long.MAX_VALUE / NANOS_PER_SECOND - 1);
+    return seconds * NANOS_PER_SECOND + duration.getNanos();
+  }
+
+  static java.time.Duration toJava(Duration duration) {
+    return java.time.Duration.ofNanos(toNanos(duration));
+  }
+
+  static Contender toContender(io.lockkeeper.v1.Contender message) {
+    long token = message.getFencingToken();
+    return new Contender(
+        message.getHolder(),
+        message.getLeaseTag(),
+        message.getRequestId(),
+        message.getMetadataMap(),
+        toJava(message.getQueuedFor()),
+        toJava(message.getHeldFor()),
+        token == 0 ? OptionalLong.empty() : OptionalLong.of(token),
+        message.getEntry());
+  }
+
+  static List<Contender> toContenders(List<io.lockkeeper.v1.Contender> messages) {
+    return messages.stream().map(Protos::toContender).toList();
+  }
+
+  static LockInfo toLockInfo(LockState message) {
+    return new LockInfo(
+        message.getName(),
+        toContenders(message.getHoldersList()),
+        message.getQueueLength(),
+        toContenders(message.getQueueList()),
+        message.getRevision());
+  }
+
+  static LockChange toLockChange(WatchResponse response) {
+    io.lockkeeper.v1.LockChange message = response.getChange();
+    return new LockChange(
+        message.getName(),
+        switch (message.getCause()) {
+          case CHANGE_CAUSE_QUEUED -> ChangeCause.QUEUED;
+          case CHANGE_CAUSE_GRANTED -> ChangeCause.GRANTED;
+          case CHANGE_CAUSE_RELEASED -> ChangeCause.RELEASED;
+          case CHANGE_CAUSE_WITHDRAWN -> ChangeCause.WITHDRAWN;
+          case CHANGE_CAUSE_LEASE_ENDED -> ChangeCause.LEASE_ENDED;
+          case CHANGE_CAUSE_REMOVED -> ChangeCause.REMOVED;
+          case CHANGE_CAUSE_METADATA -> ChangeCause.METADATA;
+          case CHANGE_CAUSE_UNSPECIFIED, UNRECOGNIZED -> ChangeCause.UNKNOWN;
+        },
+        message.hasContender()
+            ? Optional.of(toContender(message.getContender()))
+            : Optional.empty(),
+        toContenders(message.getHoldersList()),
+        message.getQueueLength(),
+        Math.max(1, message.getCoalesced()),
+        response.getRevision());
+  }
+
+  static PreviousEnd toPreviousEnd(Granted granted) {
+    return switch (granted.getGrants(0).getPreviousEnd()) {
+      case PREVIOUS_END_RELEASED -> PreviousEnd.RELEASED;
+      case PREVIOUS_END_LEASE_EXPIRED -> PreviousEnd.LEASE_EXPIRED;
+      case PREVIOUS_END_COORDINATOR_LOST -> PreviousEnd.COORDINATOR_LOST;
+      case PREVIOUS_END_FORCED -> PreviousEnd.FORCED;
+      case PREVIOUS_END_UNSPECIFIED, UNRECOGNIZED -> PreviousEnd.UNKNOWN;
+    };
+  }
+
+  static LossReason toLossReason(io.lockkeeper.v1.LossReason reason) {
+    return switch (reason) {
+      case LOSS_REASON_LEASE_EXPIRED -> LossReason.LEASE_EXPIRED;
+      case LOSS_REASON_LEASE_CLOSED -> LossReason.LEASE_CLOSED;
+      case LOSS_REASON_SESSION_LOST -> LossReason.SESSION_LOST;
+      case LOSS_REASON_REMOVED -> LossReason.REMOVED;
+      case LOSS_REASON_FORCED -> LossReason.FORCED;
+      case LOSS_REASON_MAX_HOLD -> LossReason.MAX_HOLD;
+      case LOSS_REASON_UNSPECIFIED, UNRECOGNIZED -> LossReason.UNKNOWN;
+    };
+  }
+
+  static LossReason toLossReason(LeaseEndReason reason) {
+    return switch (reason) {
+      case LEASE_END_REASON_EXPIRED -> LossReason.LEASE_EXPIRED;
+      case LEASE_END_REASON_CLOSED -> LossReason.LEASE_CLOSED;
+      case LEASE_END_REASON_SESSION_LOST -> LossReason.SESSION_LOST;
+      case LEASE_END_REASON_FORCED -> LossReason.FORCED;
+      case LEASE_END_REASON_UNSPECIFIED, UNRECOGNIZED -> LossReason.UNKNOWN;
+    };
+  }
+
+  /** Returns what a request that was not granted fails with. */
+  static LockkeeperException toException(String lock, NotAcquired message) {
+    return switch (message.getReason()) {
+      case NOT_ACQUIRED_REASON_LEASE_ENDED ->
+          new LeaseLostException(lock, LossReason.LEASE_EXPIRED);
+      case NOT_ACQUIRED_REASON_SESSION_LOST ->
+          new LeaseLostException(lock, LossReason.SESSION_LOST);
+      case NOT_ACQUIRED_REASON_TIMED_OUT -> notAcquired(lock, NotAcquiredReason.TIMED_OUT, message);
+      case NOT_ACQUIRED_REASON_WOULD_DEADLOCK ->
+          notAcquired(lock, NotAcquiredReason.WOULD_DEADLOCK, message);
+      case NOT_ACQUIRED_REASON_QUEUE_FULL ->
+          notAcquired(lock, NotAcquiredReason.QUEUE_FULL, message);
+      case NOT_ACQUIRED_REASON_WITHDRAWN -> notAcquired(lock, NotAcquiredReason.WITHDRAWN, message);
+      case NOT_ACQUIRED_REASON_REMOVED -> notAcquired(lock, NotAcquiredReason.REMOVED, message);
+      case NOT_ACQUIRED_REASON_UNSPECIFIED, UNRECOGNIZED ->
+          notAcquired(lock, NotAcquiredReason.UNKNOWN, message);
+    };
+  }
+
+  private static NotAcquiredException notAcquired(
+      String lock, NotAcquiredReason reason, NotAcquired message) {
+    return new NotAcquiredException(
+        lock, reason, message.getMessage(), toContenders(message.getHoldersList()));
+  }
+
+  /** Returns whether a status says that the same request may succeed later or elsewhere. */
+  static boolean isPassing(Status.Code code) {
+    return switch (code) {
+      case UNAVAILABLE, DEADLINE_EXCEEDED, INTERNAL, UNKNOWN, CANCELLED, ABORTED -> true;
+      case OK,
+          INVALID_ARGUMENT,
+          NOT_FOUND,
+          ALREADY_EXISTS,
+          PERMISSION_DENIED,
+          RESOURCE_EXHAUSTED,
+          FAILED_PRECONDITION,
+          OUT_OF_RANGE,
+          UNIMPLEMENTED,
+          DATA_LOSS,
+          UNAUTHENTICATED ->
+          false;
+    };
+  }
+}

@@ -1,0 +1,125 @@
+package io.lockkeeper.client;
+
+import io.lockkeeper.client.internal.Loop;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Keeps one lease alive and watches over its deadline. Keep-alives go out at a third of the smaller
+ * of the time to live and of what the server last promised. The deadline is watched whether or not
+ * there is a stream. On the client's loop only.
+ */
+final class Renewal {
+
+  private static final long MIN_INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+  private final Loop loop;
+  private final Lease lease;
+  private final long warningNanos;
+  private final Owner owner;
+  private final KeepAlives keepAlives = new KeepAlives();
+  private long lastValidForNanos;
+  private Optional<Loop.Timer> nextKeepAlive = Optional.empty();
+  private Optional<Loop.Timer> deadlineWatch = Optional.empty();
+  private boolean warned;
+
+  /** Whose lease it is. */
+  interface Owner {
+    /** A keep-alive is due. */
+    void sendKeepAlive(long nonce);
+
+    /** The last keep-alive has had no answer when the next was due: the stream may be dead. */
+    void onSilence();
+
+    /** The deadline is near. */
+    void onAboutToExpire(long remainingNanos);
+
+    /** The deadline has passed. */
+    void onExpired();
+  }
+
+  Renewal(Loop loop, Lease lease, long warningNanos, Owner owner) {
+    this.loop = loop;
+    this.lease = lease;
+    this.warningNanos = warningNanos;
+    this.owner = owner;
+    watchDeadline();
+  }
+
+  /** A stream was opened by a request sent at {@code sentAtNanos}: keep-alives go out. */
+  void onOpened(long sentAtNanos, long validForNanos) {
+    extend(sentAtNanos, validForNanos);
+    keepAlives.forget();
+    scheduleKeepAlive();
+  }
+
+  /** The stream is gone: no keep-alives until the next. */
+  void onBroken() {
+    nextKeepAlive.ifPresent(Loop.Timer::cancel);
+    nextKeepAlive = Optional.empty();
+  }
+
+  /** A keep-alive was acknowledged. */
+  void onAcknowledged(long nonce, long validForNanos) {
+    keepAlives.acknowledged(nonce).ifPresent(sentAt -> extend(sentAt, validForNanos));
+  }
+
+  /** Returns whether the deadline has passed. */
+  boolean isExpired() {
+    return lease.validity().remainingNanos(loop.nanos()) <= 0;
+  }
+
+  /** The lease is over. */
+  void end() {
+    onBroken();
+    deadlineWatch.ifPresent(Loop.Timer::cancel);
+    deadlineWatch = Optional.empty();
+  }
+
+  private void extend(long sentAtNanos, long validForNanos) {
+    lastValidForNanos = validForNanos;
+    lease.validity().extend(sentAtNanos, validForNanos);
+    if (lease.validity().remainingNanos(loop.nanos()) > warningNanos) {
+      warned = false;
+    }
+    watchDeadline();
+  }
+
+  private long intervalNanos() {
+    return Math.max(MIN_INTERVAL_NANOS, Math.min(lease.ttlNanos(), lastValidForNanos) / 3);
+  }
+
+  private void scheduleKeepAlive() {
+    nextKeepAlive.ifPresent(Loop.Timer::cancel);
+    nextKeepAlive = Optional.of(loop.schedule(intervalNanos(), this::keepAlive));
+  }
+
+  private void keepAlive() {
+    if (keepAlives.longestSilenceNanos(loop.nanos()) >= intervalNanos()) {
+      owner.onSilence();
+      return;
+    }
+    owner.sendKeepAlive(keepAlives.sent(loop.nanos()));
+    scheduleKeepAlive();
+  }
+
+  private void watchDeadline() {
+    deadlineWatch.ifPresent(Loop.Timer::cancel);
+    long remaining = lease.validity().remainingNanos(loop.nanos());
+    long wait = warned || remaining <= warningNanos ? remaining : remaining - warningNanos;
+    deadlineWatch = Optional.of(loop.schedule(wait, this::onDeadlineWatch));
+  }
+
+  private void onDeadlineWatch() {
+    long remaining = lease.validity().remainingNanos(loop.nanos());
+    if (remaining <= 0) {
+      owner.onExpired();
+      return;
+    }
+    if (remaining <= warningNanos && !warned) {
+      warned = true;
+      owner.onAboutToExpire(remaining);
+    }
+    watchDeadline();
+  }
+}

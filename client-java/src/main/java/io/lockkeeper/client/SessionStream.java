@@ -1,0 +1,109 @@
+package io.lockkeeper.client;
+
+import io.grpc.ManagedChannel;
+import io.grpc.Status;
+import io.grpc.stub.ClientCallStreamObserver;
+import io.grpc.stub.ClientResponseObserver;
+import io.lockkeeper.client.internal.Loop;
+import io.lockkeeper.v1.LockServiceGrpc;
+import io.lockkeeper.v1.SessionRequest;
+import io.lockkeeper.v1.SessionResponse;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * One session stream on a connection of its own, so that nothing else stands before its
+ * keep-alives. What gRPC calls back is only handed to the loop; all methods are for the loop.
+ */
+final class SessionStream implements ClientResponseObserver<SessionRequest, SessionResponse> {
+
+  /** How many responses may lie in the loop's queue: the next come when these have been handled. */
+  private static final int WINDOW = 32;
+
+  private static final long FAREWELL_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+  private final ManagedChannel channel;
+  private final Loop loop;
+  private final Owner owner;
+  private final ClientCallStreamObserver<SessionRequest> requests;
+  private boolean over;
+
+  /** Who hears of the stream, until it has given it up. */
+  interface Owner {
+    /** The server sent something. */
+    void onResponse(SessionResponse response);
+
+    /** The stream has ended or could not be made; nothing follows. */
+    void onEnd(Status status);
+  }
+
+  SessionStream(ManagedChannel channel, Loop loop, Owner owner) {
+    this.channel = channel;
+    this.loop = loop;
+    this.owner = owner;
+    this.requests =
+        (ClientCallStreamObserver<SessionRequest>) LockServiceGrpc.newStub(channel).session(this);
+  }
+
+  @Override
+  public void beforeStart(ClientCallStreamObserver<SessionRequest> call) {
+    call.disableAutoRequestWithInitial(WINDOW);
+  }
+
+  @Override
+  public void onNext(SessionResponse response) {
+    loop.execute(
+        () -> {
+          if (!over) {
+            requests.request(1);
+            owner.onResponse(response);
+          }
+        });
+  }
+
+  @Override
+  public void onError(Throwable failure) {
+    end(Status.fromThrowable(failure));
+  }
+
+  @Override
+  public void onCompleted() {
+    end(Status.UNAVAILABLE.withDescription("the server ended the stream"));
+  }
+
+  private void end(Status status) {
+    loop.execute(
+        () -> {
+          if (!over) {
+            over = true;
+            channel.shutdownNow();
+            owner.onEnd(status);
+          }
+        });
+  }
+
+  /** Sends a request, unless the stream is over. */
+  void send(SessionRequest request) {
+    if (!over) {
+      requests.onNext(request);
+    }
+  }
+
+  /** Gives the stream up at once. The owner hears nothing more. */
+  void abandon() {
+    if (!over) {
+      over = true;
+      requests.cancel("the client gave the stream up", null);
+      channel.shutdownNow();
+    }
+  }
+
+  /** Gives the stream up, but lets what was sent get through. The owner hears nothing more. */
+  void retire() {
+    if (!over) {
+      over = true;
+      requests.onCompleted();
+      channel.shutdown();
+      loop.schedule(FAREWELL_NANOS, channel::shutdownNow);
+    }
+  }
+}

@@ -1,0 +1,49 @@
+package io.lockkeeper.client;
+
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Until when a lease may be relied upon, by the client's own monotonic clock: the sending of the
+ * last acknowledged keep-alive plus what the server promised, less a margin. It only ever moves on:
+ * acknowledgments that are late, repeated or out of order neither extend it past their own sending
+ * plus promise, nor shorten it. One thread extends it, any may ask.
+ */
+final class Validity {
+
+  /** Two percent of the promise, for clocks that run at unequal rates. */
+  private static final long RATE_DIVISOR = 50;
+
+  /** For what lies between looking at the clock and acting on it. */
+  private static final long CONSTANT_MARGIN_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+  private volatile long untilNanos;
+
+  Validity(long sentAtNanos, long validForNanos) {
+    untilNanos = deadline(sentAtNanos, validForNanos);
+  }
+
+  private static long deadline(long sentAtNanos, long validForNanos) {
+    long promised = Math.max(0, validForNanos);
+    return sentAtNanos + promised - promised / RATE_DIVISOR - CONSTANT_MARGIN_NANOS;
+  }
+
+  /**
+   * Takes note of a request sent at {@code sentAtNanos} that was promised {@code validForNanos}.
+   */
+  void extend(long sentAtNanos, long validForNanos) {
+    long candidate = deadline(sentAtNanos, validForNanos);
+    if (candidate - untilNanos > 0) {
+      untilNanos = candidate;
+    }
+  }
+
+  /** Returns the deadline as a reading of the clock. */
+  long untilNanos() {
+    return untilNanos;
+  }
+
+  /** Returns how much is left at {@code nowNanos}; zero or below: nothing. */
+  long remainingNanos(long nowNanos) {
+    return untilNanos - nowNanos;
+  }
+}

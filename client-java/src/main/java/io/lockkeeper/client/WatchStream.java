@@ -1,0 +1,177 @@
+package io.lockkeeper.client;
+
+import io.grpc.ManagedChannel;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.ClientCallStreamObserver;
+import io.grpc.stub.ClientResponseObserver;
+import io.lockkeeper.client.internal.Loop;
+import io.lockkeeper.v1.LockServiceGrpc;
+import io.lockkeeper.v1.WatchRequest;
+import io.lockkeeper.v1.WatchResponse;
+import java.util.Optional;
+import java.util.SplittableRandom;
+
+/**
+ * One watch over as many connections as it takes, each of its own. Its state is the loop's; the
+ * listener hears on the callback executor, and the next event is asked for when it has returned.
+ */
+final class WatchStream implements Watch {
+
+  private final String prefix;
+  private final WatchListener listener;
+  private final Loop loop;
+  private final Callbacks callbacks;
+  private final Servers servers;
+  private final Backoff backoff = new Backoff(new SplittableRandom());
+  private Optional<Attempt> current = Optional.empty();
+  private Optional<Loop.Timer> retry = Optional.empty();
+  private long resumeFrom;
+  private boolean begun;
+  private int failures;
+  private volatile boolean closed;
+
+  private WatchStream(
+      String prefix, WatchListener listener, Settings settings, Loop loop, Callbacks callbacks) {
+    this.prefix = prefix;
+    this.listener = listener;
+    this.loop = loop;
+    this.callbacks = callbacks;
+    this.servers = new Servers(settings);
+  }
+
+  static Watch start(
+      String prefix, WatchListener listener, Settings settings, Loop loop, Callbacks callbacks) {
+    WatchStream watch = new WatchStream(prefix, listener, settings, loop, callbacks);
+    if (!loop.executeIfRunning(watch::attempt)) {
+      throw new IllegalStateException("this client is closed: build another one");
+    }
+    return watch;
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    loop.execute(
+        () -> {
+          retry.ifPresent(Loop.Timer::cancel);
+          current.ifPresent(Attempt::abandon);
+          current = Optional.empty();
+        });
+  }
+
+  private void attempt() {
+    if (closed) {
+      return;
+    }
+    Attempt next = new Attempt(servers.connect());
+    current = Optional.of(next);
+    next.start(WatchRequest.newBuilder().setPrefix(prefix).setStartRevision(resumeFrom).build());
+  }
+
+  private void onEvent(Attempt attempt, WatchResponse event) {
+    if (current.filter(attempt::equals).isEmpty()) {
+      return;
+    }
+    failures = 0;
+    switch (event.getEventCase()) {
+      // An incomplete snapshot cannot be resumed.
+      case SNAPSHOT -> resumeFrom = 0;
+      case SNAPSHOT_END, CHANGE -> resumeFrom = event.getRevision();
+      case GAP -> resumeFrom = 0;
+      case EVENT_NOT_SET -> {
+        // An event of a newer server that this client has no use for.
+      }
+    }
+    begun = true;
+    callbacks.run(
+        () -> {
+          try {
+            if (!closed) {
+              tell(event);
+            }
+          } finally {
+            loop.execute(attempt::next);
+          }
+        });
+  }
+
+  private void tell(WatchResponse event) {
+    switch (event.getEventCase()) {
+      case SNAPSHOT -> listener.onSnapshot(Protos.toLockInfo(event.getSnapshot()));
+      case SNAPSHOT_END -> listener.onSnapshotEnd();
+      case CHANGE -> listener.onChange(Protos.toLockChange(event));
+      case GAP -> listener.onGap(event.getGap().getReason());
+      case EVENT_NOT_SET -> {
+        // See above.
+      }
+    }
+  }
+
+  private void onEnd(Attempt attempt, Status status, StatusRuntimeException failure) {
+    if (current.filter(attempt::equals).isEmpty()) {
+      return;
+    }
+    current = Optional.empty();
+    attempt.abandon();
+    if (!Protos.isPassing(status.getCode())) {
+      closed = true;
+      callbacks.run(() -> listener.onFailed(Queries.refusal(failure)));
+      return;
+    }
+    if (begun && resumeFrom == 0) {
+      begun = false;
+      callbacks.run(() -> listener.onGap("the connection broke before the snapshot was complete"));
+    }
+    servers.moveOn();
+    retry = Optional.of(loop.schedule(backoff.nanosAfter(++failures), this::attempt));
+  }
+
+  /** One call. */
+  private final class Attempt implements ClientResponseObserver<WatchRequest, WatchResponse> {
+    private final ManagedChannel channel;
+    private Optional<ClientCallStreamObserver<WatchRequest>> call = Optional.empty();
+
+    Attempt(ManagedChannel channel) {
+      this.channel = channel;
+    }
+
+    void start(WatchRequest request) {
+      LockServiceGrpc.newStub(channel).watch(request, this);
+    }
+
+    void next() {
+      call.ifPresent(c -> c.request(1));
+    }
+
+    void abandon() {
+      call.ifPresent(c -> c.cancel("the watch is over", null));
+      channel.shutdownNow();
+    }
+
+    @Override
+    public void beforeStart(ClientCallStreamObserver<WatchRequest> stream) {
+      stream.disableAutoRequestWithInitial(1);
+      call = Optional.of(stream);
+    }
+
+    @Override
+    public void onNext(WatchResponse event) {
+      loop.execute(() -> onEvent(this, event));
+    }
+
+    @Override
+    public void onError(Throwable failure) {
+      Status status = Status.fromThrowable(failure);
+      StatusRuntimeException refused =
+          failure instanceof StatusRuntimeException e ? e : status.asRuntimeException();
+      loop.execute(() -> onEnd(this, status, refused));
+    }
+
+    @Override
+    public void onCompleted() {
+      Status status = Status.UNAVAILABLE.withDescription("the server ended the watch");
+      loop.execute(() -> onEnd(this, status, status.asRuntimeException()));
+    }
+  }
+}

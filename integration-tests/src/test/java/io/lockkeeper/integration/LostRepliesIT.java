@@ -1,0 +1,136 @@
+package io.lockkeeper.integration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.grpc.ManagedChannel;
+import io.lockkeeper.integration.harness.Asking;
+import io.lockkeeper.integration.harness.Rig;
+import io.lockkeeper.integration.harness.ServerProcess;
+import io.lockkeeper.integration.harness.Znodes;
+import io.lockkeeper.server.testing.Request;
+import io.lockkeeper.server.testing.ZooKeeperProcess;
+import io.lockkeeper.server.testing.ZooKeeperProxy;
+import io.lockkeeper.server.testing.ZooKeeperProxy.Action;
+import io.lockkeeper.v1.AcquireResponse.EventCase;
+import java.time.Duration;
+import java.util.Random;
+import org.apache.zookeeper.ZooDefs.OpCode;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Connections to ZooKeeper that break just before a write arrives, or just before its answer does.
+ */
+final class LostRepliesIT {
+
+  private static final int ROUNDS = 12;
+
+  private static ZooKeeperProcess zookeeper;
+  private static ZooKeeperProxy network;
+  private static ServerProcess server;
+  private static Znodes znodes;
+
+  private final ManagedChannel channel = server.connect();
+
+  @BeforeAll
+  static void start() {
+    zookeeper = Rig.startZooKeeper();
+    network = new ZooKeeperProxy(zookeeper.port());
+    server = ServerProcess.start(network.connectString(), Rig.shortSessions(10));
+    znodes = Znodes.at(zookeeper.connectString());
+  }
+
+  @AfterAll
+  static void stop() {
+    znodes.close();
+    server.close();
+    network.close();
+    zookeeper.close();
+  }
+
+  @BeforeEach
+  void heal() {
+    network.heal();
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"CUT_BEFORE", "CUT_AFTER"})
+  void createInDoubtBecomesExactlyOneEntry(Action action) {
+    for (int round = 0; round < ROUNDS; round++) {
+      // Given
+      String lock = "lost/create-" + action + "-" + round;
+      network.at(1, LostRepliesIT::createsAnEntry, action);
+
+      // When
+      Asking asking = Asking.forLock(channel, lock);
+      asking.awaitGrant();
+
+      // Then
+      assertThat(znodes.entries(lock)).as(lock).hasSize(1);
+      asking.release();
+      assertThat(znodes.entries(lock)).as(lock).isEmpty();
+    }
+    assertThat(network.pendingRules()).isZero();
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"CUT_BEFORE", "CUT_AFTER"})
+  void deleteInDoubtFreesTheNextWaiter(Action action) {
+    for (int round = 0; round < ROUNDS; round++) {
+      // Given
+      String lock = "lost/delete-" + action + "-" + round;
+      Asking holder = Asking.forLock(channel, lock);
+      holder.awaitGrant();
+      Asking waiter = Asking.forLock(channel, lock);
+      waiter.await(EventCase.QUEUED);
+      network.at(1, request -> request.isMultiWith(OpCode.delete), action);
+
+      // When
+      holder.hangUp();
+
+      // Then
+      waiter.awaitGrant();
+      Awaitility.await(lock).until(() -> znodes.entries(lock).size() == 1);
+      waiter.release();
+      assertThat(znodes.entries(lock)).as(lock).isEmpty();
+    }
+    assertThat(network.pendingRules()).isZero();
+  }
+
+  @Test
+  void cutsAtRandomRequestsUnderLoadLoseNoLockAndLeaveNoEntry() {
+    // Given
+    Random random = new Random(4_711);
+    for (int i = 0; i < 10; i++) {
+      Action action = random.nextBoolean() ? Action.CUT_AFTER : Action.CUT_BEFORE;
+      network.at(20 + 60 * i + random.nextInt(50), OpCode.multi, action);
+    }
+
+    // When
+    int granted = 0;
+    for (int i = 0; i < 250; i++) {
+      Asking first = Asking.forLock(channel, "lost/random-" + i % 7);
+      Asking second = Asking.forLock(channel, "lost/random-" + i % 7);
+      first.awaitGrant();
+      first.release();
+      second.awaitGrant();
+      second.hangUp();
+      granted += 2;
+    }
+
+    // Then
+    assertThat(granted).isEqualTo(500);
+    Awaitility.await()
+        .atMost(Duration.ofSeconds(20))
+        .until(() -> znodes.countEntries("lost/random-") == 0);
+  }
+
+  private static boolean createsAnEntry(Request request) {
+    return request.isMultiWith(OpCode.create, OpCode.create2) && request.contains("-lock-");
+  }
+}

@@ -1,0 +1,97 @@
+package io.lockkeeper.integration;
+
+import static io.grpc.health.v1.HealthCheckResponse.ServingStatus.SERVING;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lockkeeper.integration.harness.Asking;
+import io.lockkeeper.integration.harness.KeepAlives;
+import io.lockkeeper.integration.harness.Rig;
+import io.lockkeeper.integration.harness.Scratch;
+import io.lockkeeper.integration.harness.ServerProcess;
+import io.lockkeeper.integration.harness.SessionStream;
+import io.lockkeeper.server.testing.Ports;
+import io.lockkeeper.server.testing.ZooKeeperProcess;
+import io.lockkeeper.v1.AcquireResponse.EventCase;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+
+/** A server whose wall clock is set an hour on and an hour back. */
+final class WallClockIT {
+
+  private static final Duration TTL = Duration.ofSeconds(3);
+
+  @Test
+  void wallClockThatJumpsChangesNoLeaseAndNoLock() throws IOException {
+    // Given
+    Path library = assumeFaketime();
+    Path clock = Files.writeString(Scratch.directory("clock").resolve("offset"), "+0\n");
+    Map<String, String> environment =
+        Map.of(
+            "LD_PRELOAD",
+            library.toString(),
+            "FAKETIME_TIMESTAMP_FILE",
+            clock.toString(),
+            "FAKETIME_NO_CACHE",
+            "1",
+            "FAKETIME_DONT_FAKE_MONOTONIC",
+            "1");
+    try (ZooKeeperProcess zookeeper = Rig.startZooKeeper();
+        ServerProcess server =
+            ServerProcess.launch(
+                environment, Ports.free(), zookeeper.connectString(), Rig.shortSessions(5))) {
+      server.awaitHealth(SERVING);
+      SessionStream session = SessionStream.open(server.connect(), TTL);
+      session.awaitOpened();
+      session.acquire("clock/lock", "held");
+      session.await("held", EventCase.GRANTED);
+      Asking stream = Asking.forLock(server.connect(), "clock/stream");
+      stream.awaitGrant();
+
+      try (KeepAlives keepAlives = KeepAlives.of(session, Duration.ofMillis(300))) {
+        // When
+        jump(clock, "+3600\n", keepAlives);
+        jump(clock, "-3600\n", keepAlives);
+
+        // Then
+        assertThat(session.responses().end()).isEmpty();
+        assertThat(session.responses().find(r -> r.hasLeaseEnded())).isEmpty();
+        assertThat(session.responses().find(r -> r.hasEvent() && r.getEvent().hasLost())).isEmpty();
+        assertThat(stream.find(EventCase.LOST)).isEmpty();
+        assertThat(stream.find(EventCase.JEOPARDY)).isEmpty();
+      }
+    }
+  }
+
+  /** Sets the clock, and then waits for a few renewals, which take longer than the TTL. */
+  private static void jump(Path clock, String offset, KeepAlives keepAlives) throws IOException {
+    Files.writeString(clock, offset);
+    int before = keepAlives.acknowledged().size();
+    Awaitility.await()
+        .atMost(Duration.ofSeconds(20))
+        .until(() -> keepAlives.acknowledged().size() >= before + 12);
+  }
+
+  private static Path assumeFaketime() throws IOException {
+    Optional<Path> library;
+    try (Stream<Path> files = Files.find(Path.of("/usr/lib"), 4, (file, a) -> isFaketime(file))) {
+      library = files.findFirst();
+    }
+    if (library.isEmpty()) {
+      System.out.println("SKIPPED: test of wall clock jumps: no libfaketime (apt: faketime)");
+    }
+    Assumptions.assumeTrue(library.isPresent(), "SKIPPED: no libfaketime");
+    return library.get();
+  }
+
+  private static boolean isFaketime(Path file) {
+    return file.endsWith("faketime/libfaketime.so.1");
+  }
+}

@@ -1,0 +1,66 @@
+package io.lockkeeper.integration;
+
+import static io.grpc.health.v1.HealthCheckResponse.ServingStatus.NOT_SERVING;
+import static io.grpc.health.v1.HealthCheckResponse.ServingStatus.SERVING;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.grpc.Status;
+import io.grpc.Status.Code;
+import io.lockkeeper.integration.harness.Asking;
+import io.lockkeeper.integration.harness.Rig;
+import io.lockkeeper.integration.harness.Scratch;
+import io.lockkeeper.integration.harness.ServerProcess;
+import io.lockkeeper.server.testing.ZooKeeperProcess;
+import io.lockkeeper.v1.AcquireResponse.EventCase;
+import org.junit.jupiter.api.Test;
+
+/** ZooKeeper that is not there yet, or goes away for a moment. */
+final class ZooKeeperDownIT {
+
+  @Test
+  void serverStartsWithoutZooKeeperSaysSoAndServesWhenItComes() {
+    // Given
+    ZooKeeperProcess zookeeper =
+        ZooKeeperProcess.in(Scratch.directory("zookeeper"))
+            .configuration("tickTime", "500")
+            .configuration("syncLimit", "2")
+            .build();
+    try (ServerProcess server =
+        ServerProcess.launch(zookeeper.connectString(), Rig.shortSessions(5))) {
+      server.awaitHealth(NOT_SERVING);
+
+      // When
+      Status early = Asking.forLock(server.connect(), "down/early").awaitEnd();
+      zookeeper.start();
+
+      // Then
+      assertThat(early.getCode()).isEqualTo(Code.UNAVAILABLE);
+      server.awaitHealth(SERVING);
+      Asking.forLock(server.connect(), "down/late").awaitGrant();
+      assertThat(server.output()).contains(zookeeper.connectString());
+    } finally {
+      zookeeper.close();
+    }
+  }
+
+  @Test
+  void restartOfZooKeeperKeepsHoldersWaitersAndTheirOrder() {
+    // Given
+    try (Rig rig = Rig.start(Rig.shortSessions(15))) {
+      Asking holder = Asking.forLock(rig.connect(), "down/restart");
+      Asking waiter = Asking.forLock(rig.connect(), "down/restart");
+      final long token = holder.awaitToken();
+      waiter.await(EventCase.QUEUED);
+
+      // When
+      rig.zookeeper().restart();
+      rig.server().awaitHealth(SERVING);
+
+      // Then
+      assertThat(holder.find(EventCase.LOST)).isEmpty();
+      assertThat(waiter.find(EventCase.GRANTED)).isEmpty();
+      holder.release();
+      assertThat(waiter.awaitToken()).isGreaterThan(token);
+    }
+  }
+}

@@ -1,0 +1,101 @@
+package io.lockkeeper.integration.harness;
+
+import com.google.protobuf.util.Durations;
+import io.grpc.Channel;
+import io.grpc.Status;
+import io.lockkeeper.integration.harness.Timed.Arrival;
+import io.lockkeeper.v1.AcquireRequest;
+import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.AcquireResponse.EventCase;
+import io.lockkeeper.v1.Granted;
+import io.lockkeeper.v1.LockRequest;
+import io.lockkeeper.v1.LockServiceGrpc;
+import io.lockkeeper.v1.ReleaseRequest;
+import io.lockkeeper.v1.ReleaseResponse;
+import java.time.Duration;
+import java.util.Optional;
+
+/** One {@code Acquire} call on the bare stub. */
+public final class Asking {
+
+  private final Channel channel;
+  private final Timed<AcquireRequest, AcquireResponse> events = new Timed<>();
+
+  private Asking(Channel channel) {
+    this.channel = channel;
+  }
+
+  /** Asks for a lock that lives as long as the call. */
+  public static Asking forLock(Channel channel, String lock) {
+    return with(channel, request(lock).build());
+  }
+
+  /** Asks. */
+  public static Asking with(Channel channel, AcquireRequest request) {
+    Asking asking = new Asking(channel);
+    LockServiceGrpc.newStub(channel).acquire(request, asking.events);
+    return asking;
+  }
+
+  /** Returns a request for one lock, to be completed. */
+  public static AcquireRequest.Builder request(String lock) {
+    return AcquireRequest.newBuilder().addLocks(LockRequest.newBuilder().setName(lock));
+  }
+
+  /** Returns a request for one lock that waits at most so long. */
+  public static AcquireRequest.Builder request(String lock, Duration wait) {
+    return request(lock).setWaitTimeout(Durations.fromNanos(wait.toNanos()));
+  }
+
+  /** Returns everything that came. */
+  public Timed<AcquireRequest, AcquireResponse> events() {
+    return events;
+  }
+
+  /** Waits for an event. */
+  public Arrival<AcquireResponse> await(EventCase wanted) {
+    return events.await(wanted.name(), response -> response.getEventCase() == wanted);
+  }
+
+  /** Waits for an event, this long. */
+  public Arrival<AcquireResponse> await(EventCase wanted, Duration patience) {
+    return events.await(wanted.name(), response -> response.getEventCase() == wanted, patience);
+  }
+
+  /** Returns an event if it has come. */
+  public Optional<Arrival<AcquireResponse>> find(EventCase wanted) {
+    return events.find(response -> response.getEventCase() == wanted);
+  }
+
+  /** Waits for the grant. */
+  public Granted awaitGrant() {
+    return await(EventCase.GRANTED).value().getGranted();
+  }
+
+  /** Waits for the grant and returns its token. */
+  public long awaitToken() {
+    return awaitGrant().getGrants(0).getFencingToken();
+  }
+
+  /** Waits for the end of the call. */
+  public Status awaitEnd() {
+    return events.awaitEnd();
+  }
+
+  /** Ends the call, and so gives up the lock or the place in its queue. */
+  public void hangUp() {
+    events.cancel();
+  }
+
+  /** Releases what was granted and returns the answer. */
+  public ReleaseResponse release() {
+    AcquireResponse grant = await(EventCase.GRANTED).value();
+    return LockServiceGrpc.newBlockingStub(channel)
+        .release(
+            ReleaseRequest.newBuilder()
+                .setLeaseId(grant.getGranted().getLeaseId())
+                .setRequestId(grant.getRequestId())
+                .setFencingToken(grant.getGranted().getGrants(0).getFencingToken())
+                .build());
+  }
+}

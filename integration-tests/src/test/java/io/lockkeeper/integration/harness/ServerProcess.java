@@ -1,0 +1,207 @@
+package io.lockkeeper.integration.harness;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+
+import io.grpc.ManagedChannel;
+import io.grpc.StatusRuntimeException;
+import io.grpc.health.v1.HealthCheckRequest;
+import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
+import io.grpc.health.v1.HealthGrpc;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.lockkeeper.server.testing.Ports;
+import io.lockkeeper.server.testing.Signals;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.awaitility.Awaitility;
+
+/** A server in a process of its own, started from the program's jar; its output goes to a file. */
+public final class ServerProcess implements AutoCloseable {
+
+  /** How long a process may take to start or to stop. */
+  private static final Duration PATIENCE = Duration.ofSeconds(40);
+
+  private static final List<String> QUICK_START =
+      List.of("-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
+
+  private final Process process;
+  private final Path log;
+  private final int port;
+  private final int httpPort;
+  private final List<ManagedChannel> channels = new ArrayList<>();
+
+  private ServerProcess(Process process, Path log, int port, int httpPort) {
+    this.process = process;
+    this.log = log;
+    this.port = port;
+    this.httpPort = httpPort;
+  }
+
+  /** Starts a server on free ports and waits until it serves. */
+  public static ServerProcess start(String zookeeper, String... flags) {
+    ServerProcess server = launch(zookeeper, flags);
+    server.awaitHealth(ServingStatus.SERVING);
+    return server;
+  }
+
+  /** Starts a server on free ports and waits for nothing. */
+  public static ServerProcess launch(String zookeeper, String... flags) {
+    return launch(Map.of(), Ports.free(), zookeeper, flags);
+  }
+
+  /** Starts a server on a given port and in a given environment, and waits for nothing. */
+  public static ServerProcess launch(
+      Map<String, String> environment, int port, String zookeeper, String... flags) {
+    return launch(QUICK_START, environment, port, zookeeper, flags);
+  }
+
+  /**
+   * Starts a server whose JVM is given time and memory to become fast, and waits until it serves.
+   */
+  public static ServerProcess startFast(String zookeeper, String... flags) {
+    ServerProcess server = launch(List.of("-Xmx1g"), Map.of(), Ports.free(), zookeeper, flags);
+    server.awaitHealth(ServingStatus.SERVING);
+    return server;
+  }
+
+  private static ServerProcess launch(
+      List<String> javaFlags,
+      Map<String, String> environment,
+      int port,
+      String zookeeper,
+      String... flags) {
+    int httpPort = Ports.free();
+    Path directory = Scratch.directory("server");
+    List<String> command = new ArrayList<>(List.of(Jar.JAVA));
+    command.addAll(javaFlags);
+    command.addAll(List.of("-jar", Jar.PROGRAM.toString()));
+    command.addAll(List.of("serve", "--zookeeper", zookeeper));
+    command.addAll(List.of("--listen", "127.0.0.1:" + port, "--http", "127.0.0.1:" + httpPort));
+    command.addAll(List.of(flags));
+    Path log = directory.resolve("server.log");
+    ProcessBuilder builder =
+        new ProcessBuilder(command)
+            .directory(directory.toFile())
+            .redirectErrorStream(true)
+            .redirectOutput(log.toFile());
+    builder.environment().putAll(environment);
+    try {
+      Process process = builder.start();
+      Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
+      return new ServerProcess(process, log, port, httpPort);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Returns the port that gRPC is served on. */
+  public int port() {
+    return port;
+  }
+
+  /** Returns {@link #port()} as {@code host:port}. */
+  public String address() {
+    return "127.0.0.1:" + port;
+  }
+
+  /** Returns the port that metrics and health are served on. */
+  public int httpPort() {
+    return httpPort;
+  }
+
+  /** Returns a new connection to the server, closed together with it. */
+  public synchronized ManagedChannel connect() {
+    return connect(port);
+  }
+
+  /** Returns a new connection to a port in front of the server, closed together with it. */
+  public synchronized ManagedChannel connect(int portInFront) {
+    ManagedChannel channel =
+        NettyChannelBuilder.forAddress("127.0.0.1", portInFront).usePlaintext().build();
+    channels.add(channel);
+    return channel;
+  }
+
+  /** Returns what the health service says, {@code UNKNOWN} if nobody answers. */
+  public ServingStatus health() {
+    ManagedChannel channel =
+        NettyChannelBuilder.forAddress("127.0.0.1", port).usePlaintext().build();
+    try {
+      return health(channel);
+    } finally {
+      channel.shutdownNow();
+    }
+  }
+
+  private static ServingStatus health(ManagedChannel channel) {
+    try {
+      return HealthGrpc.newBlockingStub(channel)
+          .withDeadlineAfter(2, SECONDS)
+          .check(HealthCheckRequest.getDefaultInstance())
+          .getStatus();
+    } catch (StatusRuntimeException e) {
+      return ServingStatus.UNKNOWN;
+    }
+  }
+
+  /** Waits until the health service says so. */
+  public void awaitHealth(ServingStatus wanted) {
+    Awaitility.await("health " + wanted)
+        .atMost(PATIENCE)
+        .pollInterval(Duration.ofMillis(50))
+        .failFast("the server has exited: " + log, () -> !process.isAlive())
+        .until(() -> health() == wanted);
+  }
+
+  /** Asks the process to stop, with SIGTERM. */
+  public void terminate() {
+    Signals.send(process.pid(), "TERM");
+  }
+
+  /** Pauses the process, with SIGSTOP: it notices nothing. */
+  public void pause() {
+    Signals.send(process.pid(), "STOP");
+  }
+
+  /** Lets a paused process go on. */
+  public void resume() {
+    Signals.send(process.pid(), "CONT");
+  }
+
+  /** Kills the process and returns when it is dead. */
+  public void kill() {
+    process.destroyForcibly();
+    awaitExit();
+  }
+
+  /** Returns whether the process runs. */
+  public boolean isAlive() {
+    return process.isAlive();
+  }
+
+  /** Waits until the process has ended and returns its exit code. */
+  public int awaitExit() {
+    Awaitility.await("exit").atMost(PATIENCE).until(() -> !process.isAlive());
+    return process.exitValue();
+  }
+
+  /** Returns what the process has written so far. */
+  public String output() {
+    try {
+      return Files.readString(log);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Override
+  public synchronized void close() {
+    channels.forEach(ManagedChannel::shutdownNow);
+    kill();
+  }
+}

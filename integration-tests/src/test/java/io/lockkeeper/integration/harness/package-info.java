@@ -1,0 +1,2 @@
+/** Processes, faults and bare stubs for the tests. */
+package io.lockkeeper.integration.harness;

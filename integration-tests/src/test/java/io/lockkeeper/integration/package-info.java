@@ -1,0 +1,2 @@
+/** Tests against real servers in front of real ZooKeepers, with real faults. */
+package io.lockkeeper.integration;

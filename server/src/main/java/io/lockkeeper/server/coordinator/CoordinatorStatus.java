@@ -1,0 +1,50 @@
+package io.lockkeeper.server.coordinator;
+
+import java.util.List;
+
+/**
+ * How a coordinator is.
+ *
+ * @param mirrorCurrent whether the mirror is whole, so that grants can be made
+ * @param sessions the lock sessions
+ * @param leases how many leases are open
+ * @param acquisitions how many acquisitions are waiting or held
+ * @param held how many of them are held
+ * @param locks how many locks are in use
+ * @param entries how many entries the mirror has
+ * @param watches how many watches are open
+ * @param deletesOwed how many acquisitions have entries whose deletion is not certain yet
+ * @param loopDelayNanos how long the event loop's last event had waited
+ */
+public record CoordinatorStatus(
+    boolean mirrorCurrent,
+    List<SessionStatus> sessions,
+    int leases,
+    int acquisitions,
+    int held,
+    int locks,
+    int entries,
+    int watches,
+    int deletesOwed,
+    long loopDelayNanos) {
+
+  /**
+   * One lock session.
+   *
+   * @param name its name in logs
+   * @param provenAlive whether its bound has not run out
+   * @param connected whether it is connected
+   * @param pathBytes the bytes of the paths that it owns
+   * @param leases how many leases live on it
+   */
+  public record SessionStatus(
+      String name, boolean provenAlive, boolean connected, long pathBytes, int leases) {}
+
+  /**
+   * Returns whether requests for locks can be served now: the mirror is whole and a session is
+   * proven and connected.
+   */
+  public boolean serving() {
+    return mirrorCurrent && sessions.stream().anyMatch(s -> s.provenAlive() && s.connected());
+  }
+}

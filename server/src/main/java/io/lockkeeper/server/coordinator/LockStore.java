@@ -1,0 +1,116 @@
+package io.lockkeeper.server.coordinator;
+
+import io.lockkeeper.server.core.EntryDetails;
+import io.lockkeeper.server.core.LeaseId;
+import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.server.core.Mode;
+import io.lockkeeper.server.core.SessionKey;
+import io.lockkeeper.server.core.StoreEvent;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.Consumer;
+
+/**
+ * The queues in ZooKeeper, as the coordinator uses them. Every method returns at once and never
+ * throws; what came of it arrives as a {@link StoreEvent}, on any thread. All calls come from one
+ * thread.
+ *
+ * <p>Writes that ZooKeeper may or may not have done (a connection lost while they were under way)
+ * are resolved by the store: each create and each delete is answered exactly once, when it is
+ * certain, or not at all if its session ends first ({@link StoreEvent.SessionEnded} answers them
+ * all).
+ */
+public interface LockStore {
+
+  /**
+   * Connects, and keeps trying for ever. Called once, first.
+   *
+   * @param events where events go
+   */
+  void start(Consumer<StoreEvent> events);
+
+  /**
+   * Opens a lock session and writes its claim record. Answered by {@link StoreEvent.SessionOpened};
+   * writes asked for before that wait for it.
+   */
+  void openSession(SessionKey session);
+
+  /**
+   * Closes a lock session whose entries are no longer wanted, and removes its claim record.
+   * Answered by {@link StoreEvent.SessionEnded}. While ZooKeeper is out of reach, keeps trying
+   * until the session is closed or has expired.
+   */
+  void closeSession(SessionKey session);
+
+  /**
+   * Proves a lock session with a check-only transaction. Answered by {@link
+   * StoreEvent.SessionProved}, if at all.
+   */
+  void proveSession(SessionKey session);
+
+  /**
+   * Enqueues one acquisition: all its entries in one transaction, none if one fails. Answered by
+   * {@link StoreEvent.EntriesCreated} or {@link StoreEvent.EntriesRefused}.
+   */
+  void createEntries(SessionKey session, UUID id, List<NewEntry> entries, EntryDetails details);
+
+  /**
+   * One entry to create.
+   *
+   * @param lock the lock
+   * @param mode the kind of hold
+   */
+  record NewEntry(LockName lock, Mode mode) {}
+
+  /**
+   * Deletes the entries of one acquisition, until that is certain. Answered by {@link
+   * StoreEvent.EntriesDeleted}.
+   */
+  void deleteEntries(SessionKey session, UUID id, List<EntryRef> entries);
+
+  /**
+   * Names one entry.
+   *
+   * @param lock the lock
+   * @param entry the znode name
+   */
+  record EntryRef(LockName lock, String entry) {}
+
+  /**
+   * Writes a lease's record. Answered by {@link StoreEvent.LeaseRecorded} or {@link
+   * StoreEvent.LeaseRefused}.
+   *
+   * @param secretHash the SHA-256 of the lease's secret, in hexadecimal
+   */
+  void recordLease(
+      SessionKey session, LeaseId lease, long ttlMillis, String holder, String secretHash);
+
+  /**
+   * Deletes a lease's record, until that is certain. Answered by {@link StoreEvent.LeaseErased}.
+   */
+  void eraseLease(SessionKey session, LeaseId lease);
+
+  /**
+   * Writes through the quorum on the mirror's own session. Answered by {@link
+   * StoreEvent.BarrierPassed} or {@link StoreEvent.BarrierFailed}.
+   */
+  void barrier(long barrier);
+
+  /** Reads an entry's data. Answered by {@link StoreEvent.DetailsRead}. */
+  void readDetails(LockName lock, String entry);
+
+  /**
+   * Returns the bytes that the entry's path will take in ZooKeeper, for the cap on what one session
+   * may own. Pure.
+   */
+  int pathBytes(LockName lock, Mode mode);
+
+  /** Returns the bytes that a lease record's path takes in ZooKeeper. Pure. */
+  int leasePathBytes();
+
+  /**
+   * Ends all handles and threads. Lock sessions that still own entries are abandoned without being
+   * closed, so that their entries live until the session timeout or until somebody adopts them.
+   */
+  void stop();
+}

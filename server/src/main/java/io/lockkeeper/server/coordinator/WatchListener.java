@@ -1,0 +1,33 @@
+package io.lockkeeper.server.coordinator;
+
+import io.lockkeeper.server.core.LockChange;
+import io.lockkeeper.server.core.LockView;
+
+/**
+ * Hears what a watch sees: a snapshot, its end, then changes; after a gap the same again. Called on
+ * the event loop only while it says that it is ready; while it is not, changes are kept back and
+ * coalesced per lock, so that a slow watcher costs bounded memory and slows nobody.
+ */
+public interface WatchListener {
+
+  /**
+   * Returns whether more can be taken now. When that turns true, the carrier calls {@link
+   * WatchHandle#ready}.
+   */
+  boolean isReady();
+
+  /** Part of the snapshot. */
+  void onSnapshot(long revision, LockView lock);
+
+  /** The snapshot is complete. */
+  void onSnapshotEnd(long revision);
+
+  /** A lock has changed. */
+  void onChange(LockChange change);
+
+  /** Events may be missing: forget everything, a snapshot follows. */
+  void onGap(long revision, String reason);
+
+  /** The watch could not be started or goes on no longer; nothing follows. */
+  void onRefused(RefusedException why);
+}

@@ -1,0 +1,55 @@
+package io.lockkeeper.server.core;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What a client asks for in one acquisition.
+ *
+ * @param locks the locks, each name once, never empty
+ * @param lease the lease, or empty if the stream is the lease
+ * @param owner the owner inside the lease, may be empty
+ * @param requestId the client's name for the acquisition, never empty
+ * @param waitTimeout how long to wait: empty for as long as the stream, zero for not at all
+ * @param holder who asks, for people
+ * @param metadata shown to those who wait
+ * @param positionInterval how often to tell a waiter where it stands, if at all
+ */
+public record AcquireCommand(
+    List<WantedLock> locks,
+    Optional<LeaseId> lease,
+    String owner,
+    String requestId,
+    Optional<Duration> waitTimeout,
+    String holder,
+    Map<String, String> metadata,
+    Optional<Duration> positionInterval) {
+
+  /**
+   * One lock that is wanted.
+   *
+   * @param name the lock
+   * @param mode the kind of hold
+   */
+  public record WantedLock(LockName name, Mode mode) {}
+
+  /**
+   * Copies the collections.
+   *
+   * @throws IllegalArgumentException if there are no locks or no request id
+   */
+  public AcquireCommand {
+    locks = List.copyOf(locks);
+    metadata = Map.copyOf(metadata);
+    if (locks.isEmpty() || requestId.isEmpty()) {
+      throw new IllegalArgumentException("an acquisition needs at least one lock and a request id");
+    }
+  }
+
+  /** Returns whether {@code other} asks for the same: a repeated request must. */
+  public boolean asksTheSameAs(AcquireCommand other) {
+    return locks.equals(other.locks) && owner.equals(other.owner);
+  }
+}

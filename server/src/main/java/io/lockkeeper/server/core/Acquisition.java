@@ -1,0 +1,246 @@
+package io.lockkeeper.server.core;
+
+import java.util.List;
+
+/**
+ * The life of one acquisition. Immutable: every event gives the next state and what to do.
+ *
+ * <pre>
+ *   ENQUEUING --Created--> QUEUED --Admitted--> HELD --ReleaseAsked--> RELEASING --Deleted--> ENDED
+ *       |                    |                   |
+ *       | WaitExpired,       | WaitExpired,      | LeaseEnded, BoundLost, Removed
+ *       | ReleaseAsked,      | ReleaseAsked,     |
+ *       | LeaseEnded,        | LeaseEnded,       |
+ *       | BoundLost, Removed | BoundLost, Removed|
+ *       v                    v                   v
+ *   CANCELLED --Created--> LEAVING  &lt;------------+
+ *       |                    |
+ *       | Refused            | Deleted
+ *       v                    v
+ *     ENDED                ENDED           (SessionGone: from every state to ENDED)
+ * </pre>
+ *
+ * <p>CANCELLED is why a late create leaves no ghost in the queue: it is answered with its deletion.
+ *
+ * @param state where it stands
+ * @param releaseOutcome what a release that arrives now will be told in the end
+ */
+record Acquisition(State state, Answer.ReleaseOutcome releaseOutcome) {
+
+  /** Where an acquisition stands. */
+  enum State {
+    /** Its entries are being created; nobody knows yet whether they exist. */
+    ENQUEUING,
+    /** Its entries exist and wait. */
+    QUEUED,
+    /** The holder was told. */
+    HELD,
+    /** The holder has released; the deletion is not certain yet. */
+    RELEASING,
+    /** The client was told its ending; the deletion is not certain yet. */
+    LEAVING,
+    /** The client was told its ending while the creation was still under way. */
+    CANCELLED,
+    /** Nothing of it is left. */
+    ENDED
+  }
+
+  /** What the acquisition wants done. */
+  sealed interface Action {
+    /**
+     * Tell the client.
+     *
+     * @param notice what
+     */
+    record Tell(Notice notice) implements Action {}
+
+    /**
+     * Tell the client that the request could not be taken.
+     *
+     * @param message why
+     */
+    record Refuse(String message) implements Action {}
+
+    /** Delete the entries, for certain. */
+    record Delete() implements Action {}
+
+    /**
+     * Answer everybody who waits for the release.
+     *
+     * @param outcome with this
+     */
+    record AnswerReleases(Answer.ReleaseOutcome outcome) implements Action {}
+  }
+
+  /**
+   * What follows from an event.
+   *
+   * @param next the next state
+   * @param actions what to do, in this order
+   */
+  record Transition(Acquisition next, List<Action> actions) {}
+
+  private static final Action DELETE = new Action.Delete();
+
+  /** Returns an acquisition whose entries are being created. */
+  static Acquisition enqueuing() {
+    return new Acquisition(State.ENQUEUING, Answer.ReleaseOutcome.WITHDRAWN);
+  }
+
+  /** Returns what follows from {@code event}. */
+  Transition on(AcquisitionEvent event) {
+    return event.applyTo(this);
+  }
+
+  /** Returns whether the client may use the locks. */
+  boolean isHeld() {
+    return state == State.HELD;
+  }
+
+  /** Returns whether the client still waits. */
+  boolean isWaiting() {
+    return state == State.ENQUEUING || state == State.QUEUED;
+  }
+
+  Transition onCreated() {
+    return switch (state) {
+      case ENQUEUING -> to(State.QUEUED);
+      case CANCELLED -> to(State.LEAVING, DELETE);
+      case QUEUED, HELD, RELEASING, LEAVING, ENDED -> stay();
+    };
+  }
+
+  Transition onRefused(String message) {
+    return switch (state) {
+      case ENQUEUING -> to(State.ENDED, new Action.Refuse(message), answer(releaseOutcome));
+      case CANCELLED -> to(State.ENDED, answer(releaseOutcome));
+      case QUEUED, HELD, RELEASING, LEAVING, ENDED -> stay();
+    };
+  }
+
+  Transition onPlaced(Notice.Queued queued) {
+    return state == State.QUEUED ? to(State.QUEUED, tell(queued)) : stay();
+  }
+
+  Transition onAdmitted(Notice.Granted granted) {
+    return state == State.QUEUED
+        ? new Transition(
+            new Acquisition(State.HELD, Answer.ReleaseOutcome.RELEASED), List.of(tell(granted)))
+        : stay();
+  }
+
+  Transition onWaitExpired(Notice.NotAcquired ending) {
+    return isWaiting() ? leave(ending, Answer.ReleaseOutcome.ALREADY_RELEASED) : stay();
+  }
+
+  Transition onReleaseAsked() {
+    return switch (state) {
+      case ENQUEUING, QUEUED ->
+          leave(
+              notAcquired(Notice.RefusalReason.WITHDRAWN, "withdrawn by the caller"),
+              Answer.ReleaseOutcome.WITHDRAWN);
+      case HELD -> to(State.RELEASING, DELETE);
+      case RELEASING, LEAVING, CANCELLED -> stay();
+      case ENDED -> to(State.ENDED, answer(Answer.ReleaseOutcome.ALREADY_RELEASED));
+    };
+  }
+
+  Transition onLeaseEnded(LeaseEnd end) {
+    if (isWaiting()) {
+      return leave(
+          notAcquired(Notice.RefusalReason.LEASE_ENDED, "the lease ended while waiting"),
+          Answer.ReleaseOutcome.ALREADY_RELEASED);
+    }
+    return isHeld() ? lose(lossBy(end)) : stay();
+  }
+
+  Transition onBoundLost() {
+    if (isWaiting()) {
+      return leave(sessionLost(), Answer.ReleaseOutcome.ALREADY_RELEASED);
+    }
+    return isHeld() ? lose(Notice.LossReason.SESSION_LOST) : stay();
+  }
+
+  Transition onRemoved() {
+    if (isWaiting()) {
+      return leave(
+          notAcquired(
+              Notice.RefusalReason.REMOVED,
+              "the entry was removed from ZooKeeper by somebody else"),
+          Answer.ReleaseOutcome.ALREADY_RELEASED);
+    }
+    return isHeld() ? lose(Notice.LossReason.REMOVED) : stay();
+  }
+
+  Transition onSessionGone() {
+    return switch (state) {
+      case ENQUEUING, QUEUED ->
+          to(State.ENDED, tell(sessionLost()), answer(Answer.ReleaseOutcome.ALREADY_RELEASED));
+      case HELD ->
+          to(
+              State.ENDED,
+              tell(new Notice.Lost(Notice.LossReason.SESSION_LOST)),
+              answer(Answer.ReleaseOutcome.ALREADY_RELEASED));
+      case RELEASING -> to(State.ENDED, tell(new Notice.Released()), answer(releaseOutcome));
+      case LEAVING, CANCELLED -> to(State.ENDED, answer(releaseOutcome));
+      case ENDED -> stay();
+    };
+  }
+
+  Transition onDeleted() {
+    return switch (state) {
+      case RELEASING -> to(State.ENDED, tell(new Notice.Released()), answer(releaseOutcome));
+      case LEAVING -> to(State.ENDED, answer(releaseOutcome));
+      case ENQUEUING, QUEUED, HELD, CANCELLED, ENDED -> stay();
+    };
+  }
+
+  /**
+   * Leaves the queue before the grant: at once if the entries exist, otherwise when the creation
+   * has been answered.
+   */
+  private Transition leave(Notice.NotAcquired ending, Answer.ReleaseOutcome outcome) {
+    return state == State.ENQUEUING
+        ? new Transition(new Acquisition(State.CANCELLED, outcome), List.of(tell(ending)))
+        : new Transition(new Acquisition(State.LEAVING, outcome), List.of(tell(ending), DELETE));
+  }
+
+  private Transition lose(Notice.LossReason reason) {
+    return new Transition(
+        new Acquisition(State.LEAVING, Answer.ReleaseOutcome.ALREADY_RELEASED),
+        List.of(tell(new Notice.Lost(reason)), DELETE));
+  }
+
+  private Transition to(State next, Action... actions) {
+    return new Transition(new Acquisition(next, releaseOutcome), List.of(actions));
+  }
+
+  private Transition stay() {
+    return new Transition(this, List.of());
+  }
+
+  private static Action tell(Notice notice) {
+    return new Action.Tell(notice);
+  }
+
+  private static Action answer(Answer.ReleaseOutcome outcome) {
+    return new Action.AnswerReleases(outcome);
+  }
+
+  private static Notice.NotAcquired sessionLost() {
+    return notAcquired(
+        Notice.RefusalReason.SESSION_LOST, "the coordinator lost its ZooKeeper session");
+  }
+
+  private static Notice.NotAcquired notAcquired(Notice.RefusalReason reason, String message) {
+    return new Notice.NotAcquired(reason, message, List.of());
+  }
+
+  private static Notice.LossReason lossBy(LeaseEnd end) {
+    return switch (end) {
+      case EXPIRED -> Notice.LossReason.LEASE_EXPIRED;
+      case CLOSED -> Notice.LossReason.LEASE_CLOSED;
+      case SESSION_LOST -> Notice.LossReason.SESSION_LOST;
+    };
+  }
+}

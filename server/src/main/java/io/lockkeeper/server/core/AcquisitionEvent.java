@@ -1,0 +1,116 @@
+package io.lockkeeper.server.core;
+
+/** Something that happened to one acquisition: the only input of {@link Acquisition#on}. */
+sealed interface AcquisitionEvent {
+
+  /** Hands the event to its handler; an event without one does not compile. */
+  Acquisition.Transition applyTo(Acquisition acquisition);
+
+  /** ZooKeeper has created the entries. */
+  record Created() implements AcquisitionEvent {
+    @Override
+    public Acquisition.Transition applyTo(Acquisition acquisition) {
+      return acquisition.onCreated();
+    }
+  }
+
+  /**
+   * ZooKeeper refuses to create the entries.
+   *
+   * @param message why
+   */
+  record Refused(String message) implements AcquisitionEvent {
+    @Override
+    public Acquisition.Transition applyTo(Acquisition acquisition) {
+      return acquisition.onRefused(message);
+    }
+  }
+
+  /**
+   * The mirror has seen the entries, and not all of them may hold.
+   *
+   * @param queued where they stand
+   */
+  record Placed(Notice.Queued queued) implements AcquisitionEvent {
+    @Override
+    public Acquisition.Transition applyTo(Acquisition acquisition) {
+      return acquisition.onPlaced(queued);
+    }
+  }
+
+  /**
+   * Everything ahead of the entries became compatible with them.
+   *
+   * @param granted the grant
+   */
+  record Admitted(Notice.Granted granted) implements AcquisitionEvent {
+    @Override
+    public Acquisition.Transition applyTo(Acquisition acquisition) {
+      return acquisition.onAdmitted(granted);
+    }
+  }
+
+  /**
+   * The request may wait no longer: its timeout ran out, or its place is beyond the cap.
+   *
+   * @param ending what the client is told
+   */
+  record WaitExpired(Notice.NotAcquired ending) implements AcquisitionEvent {
+    @Override
+    public Acquisition.Transition applyTo(Acquisition acquisition) {
+      return acquisition.onWaitExpired(ending);
+    }
+  }
+
+  /** The client releases or withdraws. */
+  record ReleaseAsked() implements AcquisitionEvent {
+    @Override
+    public Acquisition.Transition applyTo(Acquisition acquisition) {
+      return acquisition.onReleaseAsked();
+    }
+  }
+
+  /**
+   * The lease has ended.
+   *
+   * @param end why
+   */
+  record LeaseEnded(LeaseEnd end) implements AcquisitionEvent {
+    @Override
+    public Acquisition.Transition applyTo(Acquisition acquisition) {
+      return acquisition.onLeaseEnded(end);
+    }
+  }
+
+  /** The session could not be proved alive within its bound; its entries may still exist. */
+  record BoundLost() implements AcquisitionEvent {
+    @Override
+    public Acquisition.Transition applyTo(Acquisition acquisition) {
+      return acquisition.onBoundLost();
+    }
+  }
+
+  /** The session has ended, and the entries with it or out of our reach. */
+  record SessionGone() implements AcquisitionEvent {
+    @Override
+    public Acquisition.Transition applyTo(Acquisition acquisition) {
+      return acquisition.onSessionGone();
+    }
+  }
+
+  /** An entry has vanished without our doing. */
+  record Removed() implements AcquisitionEvent {
+    @Override
+    public Acquisition.Transition applyTo(Acquisition acquisition) {
+      return acquisition.onRemoved();
+    }
+  }
+
+  /** The entries are gone for good. */
+  record Deleted() implements AcquisitionEvent {
+    @Override
+    public Acquisition.Transition applyTo(Acquisition acquisition) {
+      return acquisition.onDeleted();
+    }
+  }
+}

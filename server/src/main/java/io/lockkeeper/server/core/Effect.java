@@ -1,0 +1,228 @@
+package io.lockkeeper.server.core;
+
+import java.util.List;
+import java.util.UUID;
+
+/**
+ * Something that the core wants done: its only output. The loop carries effects out in their order.
+ */
+public sealed interface Effect {
+
+  /** Hands the effect to its handler; an effect without one does not compile. */
+  void applyTo(EffectHandler handler);
+
+  /**
+   * Open a lock session.
+   *
+   * @param session the session
+   */
+  record OpenSession(SessionKey session) implements Effect {
+    @Override
+    public void applyTo(EffectHandler handler) {
+      handler.openSession(this);
+    }
+  }
+
+  /**
+   * Close a lock session whose entries are no longer wanted.
+   *
+   * @param session the session
+   */
+  record CloseSession(SessionKey session) implements Effect {
+    @Override
+    public void applyTo(EffectHandler handler) {
+      handler.closeSession(this);
+    }
+  }
+
+  /**
+   * Prove a lock session with a quorum write.
+   *
+   * @param session the session
+   */
+  record ProveSession(SessionKey session) implements Effect {
+    @Override
+    public void applyTo(EffectHandler handler) {
+      handler.proveSession(this);
+    }
+  }
+
+  /**
+   * Enqueue an acquisition.
+   *
+   * @param session the session that shall own the entries
+   * @param id the acquisition
+   * @param locks what to enqueue for
+   * @param details what the entries say of themselves
+   */
+  record CreateEntries(
+      SessionKey session, UUID id, List<AcquireCommand.WantedLock> locks, EntryDetails details)
+      implements Effect {
+    @Override
+    public void applyTo(EffectHandler handler) {
+      handler.createEntries(this);
+    }
+  }
+
+  /**
+   * Delete the entries of an acquisition, for certain.
+   *
+   * @param session the session that owns them
+   * @param id the acquisition
+   * @param entries the entries
+   */
+  record DeleteEntries(SessionKey session, UUID id, List<StoreEvent.CreatedEntry> entries)
+      implements Effect {
+    @Override
+    public void applyTo(EffectHandler handler) {
+      handler.deleteEntries(this);
+    }
+  }
+
+  /**
+   * Write a lease's record.
+   *
+   * @param session the session that shall own it
+   * @param lease the lease
+   * @param ttlMillis its time to live
+   * @param holder who the client is
+   * @param secretHash the hash of its secret
+   */
+  record RecordLease(
+      SessionKey session, LeaseId lease, long ttlMillis, String holder, String secretHash)
+      implements Effect {
+    @Override
+    public void applyTo(EffectHandler handler) {
+      handler.recordLease(this);
+    }
+  }
+
+  /**
+   * Delete a lease's record, for certain.
+   *
+   * @param session the session that owns it
+   * @param lease the lease
+   */
+  record EraseLease(SessionKey session, LeaseId lease) implements Effect {
+    @Override
+    public void applyTo(EffectHandler handler) {
+      handler.eraseLease(this);
+    }
+  }
+
+  /**
+   * Write through the quorum on the mirror's session.
+   *
+   * @param barrier names it
+   */
+  record Barrier(long barrier) implements Effect {
+    @Override
+    public void applyTo(EffectHandler handler) {
+      handler.barrier(this);
+    }
+  }
+
+  /**
+   * Read an entry's data.
+   *
+   * @param lock the lock
+   * @param entry the znode name
+   */
+  record ReadDetails(LockName lock, String entry) implements Effect {
+    @Override
+    public void applyTo(EffectHandler handler) {
+      handler.readDetails(this);
+    }
+  }
+
+  /**
+   * Tell a stream what happened to an acquisition.
+   *
+   * @param stream the stream
+   * @param requestId the acquisition's name
+   * @param sequence numbers the notices of one acquisition from 1
+   * @param notice what happened
+   */
+  record Tell(StreamId stream, String requestId, long sequence, Notice notice) implements Effect {
+    @Override
+    public void applyTo(EffectHandler handler) {
+      handler.tell(this);
+    }
+  }
+
+  /**
+   * Tell a stream that an acquisition could not be taken.
+   *
+   * @param stream the stream
+   * @param requestId the acquisition's name
+   * @param failure why
+   */
+  record Refuse(StreamId stream, String requestId, Failure failure) implements Effect {
+    @Override
+    public void applyTo(EffectHandler handler) {
+      handler.refuse(this);
+    }
+  }
+
+  /**
+   * Tell a lease's stream that the lease has ended.
+   *
+   * @param stream the stream
+   * @param end why
+   */
+  record TellLeaseEnd(StreamId stream, LeaseEnd end) implements Effect {
+    @Override
+    public void applyTo(EffectHandler handler) {
+      handler.tellLeaseEnd(this);
+    }
+  }
+
+  /**
+   * Tell a stream that another has taken its place.
+   *
+   * @param stream the stream
+   */
+  record Supersede(StreamId stream) implements Effect {
+    @Override
+    public void applyTo(EffectHandler handler) {
+      handler.supersede(this);
+    }
+  }
+
+  /**
+   * Answer a call.
+   *
+   * @param call the call
+   * @param answer the answer
+   */
+  record Reply(CallId call, Answer answer) implements Effect {
+    @Override
+    public void applyTo(EffectHandler handler) {
+      handler.reply(this);
+    }
+  }
+
+  /**
+   * Tell the watchers.
+   *
+   * @param change what changed
+   */
+  record Publish(LockChange change) implements Effect {
+    @Override
+    public void applyTo(EffectHandler handler) {
+      handler.publish(this);
+    }
+  }
+
+  /**
+   * Tell the watchers that the mirror is whole again and that changes may be missing.
+   *
+   * @param reason why, for people
+   */
+  record PublishGap(String reason) implements Effect {
+    @Override
+    public void applyTo(EffectHandler handler) {
+      handler.publishGap(this);
+    }
+  }
+}

@@ -1,0 +1,52 @@
+package io.lockkeeper.server.core;
+
+/** Carries effects out. One method for each kind, named after it. */
+public interface EffectHandler {
+  /** See {@link Effect.OpenSession}. */
+  void openSession(Effect.OpenSession effect);
+
+  /** See {@link Effect.CloseSession}. */
+  void closeSession(Effect.CloseSession effect);
+
+  /** See {@link Effect.ProveSession}. */
+  void proveSession(Effect.ProveSession effect);
+
+  /** See {@link Effect.CreateEntries}. */
+  void createEntries(Effect.CreateEntries effect);
+
+  /** See {@link Effect.DeleteEntries}. */
+  void deleteEntries(Effect.DeleteEntries effect);
+
+  /** See {@link Effect.RecordLease}. */
+  void recordLease(Effect.RecordLease effect);
+
+  /** See {@link Effect.EraseLease}. */
+  void eraseLease(Effect.EraseLease effect);
+
+  /** See {@link Effect.Barrier}. */
+  void barrier(Effect.Barrier effect);
+
+  /** See {@link Effect.ReadDetails}. */
+  void readDetails(Effect.ReadDetails effect);
+
+  /** See {@link Effect.Tell}. */
+  void tell(Effect.Tell effect);
+
+  /** See {@link Effect.Refuse}. */
+  void refuse(Effect.Refuse effect);
+
+  /** See {@link Effect.TellLeaseEnd}. */
+  void tellLeaseEnd(Effect.TellLeaseEnd effect);
+
+  /** See {@link Effect.Supersede}. */
+  void supersede(Effect.Supersede effect);
+
+  /** See {@link Effect.Reply}. */
+  void reply(Effect.Reply effect);
+
+  /** See {@link Effect.Publish}. */
+  void publish(Effect.Publish effect);
+
+  /** See {@link Effect.PublishGap}. */
+  void publishGap(Effect.PublishGap effect);
+}

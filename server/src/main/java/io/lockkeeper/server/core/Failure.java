@@ -1,0 +1,38 @@
+package io.lockkeeper.server.core;
+
+/**
+ * A request that could not be taken. Nothing was changed by it.
+ *
+ * @param kind what is wrong
+ * @param message for people: names the limit or the thing
+ */
+public record Failure(Kind kind, String message) {
+
+  /** What can be wrong. */
+  public enum Kind {
+    /** The lease is not known here. */
+    UNKNOWN_LEASE,
+    /** No acquisition of that request id was ever seen under the lease. */
+    UNKNOWN_ACQUISITION,
+    /** The secret is not the lease's. */
+    WRONG_SECRET,
+    /** The request id names another request. */
+    REQUEST_ID_IN_USE,
+    /** The token is not the acquisition's. */
+    WRONG_TOKEN,
+    /** The lock's queue holds entries of another kind. */
+    WRONG_KIND,
+    /** The acquisition does not wait. */
+    NOT_WAITING,
+    /** The lock's queue is full. */
+    QUEUE_FULL,
+    /** The lease has as many entries as one ZooKeeper session may own. */
+    LEASE_FULL,
+    /** The coordinator serves as many leases or watches as it may. */
+    TOO_MANY,
+    /** ZooKeeper is out of reach, or the mirror is being rebuilt. */
+    UNAVAILABLE,
+    /** ZooKeeper refused the write for a reason that a retry does not mend. */
+    STORE_REFUSED
+  }
+}

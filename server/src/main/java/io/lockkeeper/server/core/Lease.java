@@ -1,0 +1,208 @@
+package io.lockkeeper.server.core;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * One lease that this coordinator serves.
+ *
+ * <pre>
+ *   RECORDING --Recorded--> OPEN --Ended--> ENDING --nothing left--> (forgotten)
+ *       |                                     ^
+ *       +---------------- Ended --------------+
+ * </pre>
+ *
+ * <p>A lease that is a stream has no record and begins OPEN.
+ */
+final class Lease {
+
+  /** Where a lease stands. */
+  enum State {
+    /** Its record is being written. */
+    RECORDING,
+    /** It lives. */
+    OPEN,
+    /** It has ended; what it held is being deleted. */
+    ENDING
+  }
+
+  private static final int REMEMBERED_ENDINGS = 1_024;
+
+  private final LeaseId id;
+  private final SessionKey session;
+  private final String holder;
+  private final String secretHash;
+  private final long ttlNanos;
+  private final boolean isStream;
+  private final Map<String, Ticket> tickets = new LinkedHashMap<>();
+  private final Map<String, Ended> endings =
+      new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Ended> eldest) {
+          return size() > REMEMBERED_ENDINGS;
+        }
+      };
+  private final List<CallId> closers = new ArrayList<>(1);
+  private State state;
+  private Optional<CallId> opener = Optional.empty();
+  private Optional<StreamId> stream = Optional.empty();
+  private LeaseEnd end = LeaseEnd.CLOSED;
+  private Optional<Timers.Timer> expiryTimer = Optional.empty();
+  private long deadlineNanos;
+  private boolean recorded;
+
+  /**
+   * How an acquisition ended, kept for a while for those who ask again.
+   *
+   * @param command what was asked for
+   * @param notice the final notice
+   * @param sequence its number
+   * @param heard whether there was a stream to tell it to
+   */
+  record Ended(AcquireCommand command, Notice notice, long sequence, boolean heard) {
+
+    /**
+     * Returns whether a client that comes back must be told: it may believe that it still waits or
+     * holds.
+     */
+    boolean needsTelling() {
+      return !heard || notice instanceof Notice.Lost;
+    }
+  }
+
+  private Lease(
+      LeaseId id,
+      SessionKey session,
+      String holder,
+      String secretHash,
+      long ttlNanos,
+      boolean isStream) {
+    this.id = id;
+    this.session = session;
+    this.holder = holder;
+    this.secretHash = secretHash;
+    this.ttlNanos = ttlNanos;
+    this.isStream = isStream;
+    this.state = isStream ? State.OPEN : State.RECORDING;
+  }
+
+  static Lease opening(ClientEvent.OpenLease open, SessionKey session) {
+    Lease lease =
+        new Lease(
+            open.lease(), session, open.holder(), open.secretHash(), open.ttl().toNanos(), false);
+    lease.opener = Optional.of(open.call());
+    lease.recorded = true;
+    return lease;
+  }
+
+  static Lease ofStream(LeaseId id, SessionKey session, String holder) {
+    return new Lease(id, session, holder, "", Long.MAX_VALUE, true);
+  }
+
+  LeaseId id() {
+    return id;
+  }
+
+  SessionKey session() {
+    return session;
+  }
+
+  String holder() {
+    return holder;
+  }
+
+  boolean hasSecret(String hash) {
+    return !isStream && secretHash.equals(hash);
+  }
+
+  long ttlNanos() {
+    return ttlNanos;
+  }
+
+  /** Returns whether the lease is one stream, with no time to live of its own. */
+  boolean isStream() {
+    return isStream;
+  }
+
+  State state() {
+    return state;
+  }
+
+  boolean isEnding() {
+    return state == State.ENDING;
+  }
+
+  void opened() {
+    state = State.OPEN;
+  }
+
+  void ending(LeaseEnd why) {
+    state = State.ENDING;
+    end = why;
+  }
+
+  /** Returns why it has ended; meaningful once it is ending. */
+  LeaseEnd end() {
+    return end;
+  }
+
+  Optional<Timers.Timer> expiryTimer() {
+    return expiryTimer;
+  }
+
+  void expiryTimer(Optional<Timers.Timer> timer) {
+    expiryTimer = timer;
+  }
+
+  Optional<CallId> takeOpener() {
+    Optional<CallId> taken = opener;
+    opener = Optional.empty();
+    return taken;
+  }
+
+  /** Returns whether ZooKeeper may have a record of it. */
+  boolean isRecorded() {
+    return recorded;
+  }
+
+  void erased() {
+    recorded = false;
+  }
+
+  long deadlineNanos() {
+    return deadlineNanos;
+  }
+
+  void renew(long nowNanos) {
+    deadlineNanos = nowNanos + ttlNanos;
+  }
+
+  void extend(long nanos) {
+    deadlineNanos += nanos;
+  }
+
+  Map<String, Ticket> tickets() {
+    return tickets;
+  }
+
+  Map<String, Ended> endings() {
+    return endings;
+  }
+
+  List<CallId> closers() {
+    return closers;
+  }
+
+  Optional<StreamId> stream() {
+    return stream;
+  }
+
+  void attach(Optional<StreamId> subscriber) {
+    stream = subscriber;
+  }
+}

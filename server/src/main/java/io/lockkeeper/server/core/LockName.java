@@ -1,0 +1,144 @@
+package io.lockkeeper.server.core;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+
+/**
+ * The name of a lock: 1 to 512 bytes of UTF-8, no control characters, at most 16 segments separated
+ * by {@code /}, none of them empty, {@code .} or {@code ..}.
+ *
+ * <p>A name is kept in ZooKeeper as ONE znode name, percent-encoded, so that no name can reach
+ * outside its directory.
+ *
+ * @param value the name as clients write it
+ */
+public record LockName(String value) implements Comparable<LockName> {
+
+  /** The longest name, in bytes of UTF-8. */
+  public static final int MAX_BYTES = 512;
+
+  /** The most segments that a name may have. */
+  public static final int MAX_SEGMENTS = 16;
+
+  private static final String HEX = "0123456789ABCDEF";
+
+  /**
+   * Checks the rules above.
+   *
+   * @throws IllegalArgumentException if one is broken; the message names the rule and its limit
+   */
+  public LockName {
+    problemOf(value)
+        .ifPresent(
+            problem -> {
+              throw new IllegalArgumentException(problem);
+            });
+  }
+
+  /**
+   * Returns what is wrong with {@code value} as a name, naming the limit, or empty if it is a good
+   * name.
+   */
+  public static Optional<String> problemOf(String value) {
+    if (value.isEmpty()) {
+      return Optional.of("must not be empty");
+    }
+    if (value.length() > MAX_BYTES || value.getBytes(StandardCharsets.UTF_8).length > MAX_BYTES) {
+      return Optional.of("must be at most " + MAX_BYTES + " bytes of UTF-8");
+    }
+    if (value.codePoints().anyMatch(LockName::isForbidden)) {
+      return Optional.of("must not have control characters or unpaired surrogates");
+    }
+    return problemOfSegments(value.split("/", -1));
+  }
+
+  private static Optional<String> problemOfSegments(String[] segments) {
+    if (segments.length > MAX_SEGMENTS) {
+      return Optional.of("must have at most " + MAX_SEGMENTS + " segments, has " + segments.length);
+    }
+    for (String segment : segments) {
+      if (segment.isEmpty()) {
+        return Optional.of("must not have empty segments (no leading, trailing or double '/')");
+      }
+      if (segment.equals(".") || segment.equals("..")) {
+        return Optional.of("must not have '.' or '..' as a segment");
+      }
+    }
+    return Optional.empty();
+  }
+
+  private static boolean isForbidden(int codePoint) {
+    int type = Character.getType(codePoint);
+    return type == Character.CONTROL || type == Character.SURROGATE;
+  }
+
+  /**
+   * Returns the name whose znode name is {@code encoded}, or empty if no name encodes to exactly
+   * that.
+   */
+  public static Optional<LockName> decode(String encoded) {
+    byte[] bytes = new byte[encoded.length()];
+    int length = 0;
+    for (int i = 0; i < encoded.length(); i++) {
+      char c = encoded.charAt(i);
+      if (c != '%') {
+        bytes[length++] = (byte) c;
+        continue;
+      }
+      if (i + 2 >= encoded.length()) {
+        return Optional.empty();
+      }
+      int high = HEX.indexOf(encoded.charAt(i + 1));
+      int low = HEX.indexOf(encoded.charAt(i + 2));
+      bytes[length++] = (byte) ((high << 4) | low);
+      i += 2;
+    }
+    String value = new String(bytes, 0, length, StandardCharsets.UTF_8);
+    if (problemOf(value).isPresent()) {
+      return Optional.empty();
+    }
+    LockName name = new LockName(value);
+    return name.encoded().equals(encoded) ? Optional.of(name) : Optional.empty();
+  }
+
+  /**
+   * Returns the znode name: everything outside {@code [A-Za-z0-9_-]} and a non-leading {@code .} is
+   * percent-encoded. Two names never encode to the same znode name.
+   */
+  public String encoded() {
+    StringBuilder out = new StringBuilder(value.length() + 16);
+    for (byte b : value.getBytes(StandardCharsets.UTF_8)) {
+      if (isPlain(b) || (b == '.' && out.length() > 0)) {
+        out.append((char) b);
+      } else {
+        out.append('%').append(HEX.charAt((b >> 4) & 15)).append(HEX.charAt(b & 15));
+      }
+    }
+    return out.toString();
+  }
+
+  private static boolean isPlain(byte b) {
+    return (b >= 'a' && b <= 'z')
+        || (b >= 'A' && b <= 'Z')
+        || (b >= '0' && b <= '9')
+        || b == '_'
+        || b == '-';
+  }
+
+  /** Returns the first segment: the unit of authorization and quota. */
+  public String namespace() {
+    int slash = value.indexOf('/');
+    return slash < 0 ? value : value.substring(0, slash);
+  }
+
+  /** Orders names by their UTF-16 code units. */
+  @Override
+  public int compareTo(LockName other) {
+    return value.compareTo(other.value);
+  }
+
+  @Override
+  public String toString() {
+    return value;
+  }
+}

@@ -1,0 +1,109 @@
+package io.lockkeeper.server.core;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableSet;
+import java.util.Optional;
+import java.util.TreeSet;
+
+/** The queue of one lock, as the mirror has it: holders at the head, then waiters. */
+final class LockQueue {
+
+  private final LockName lock;
+  private final NavigableSet<Entry> entries = new TreeSet<>(Entry.ORDER);
+  private final Map<String, Entry> byName = new HashMap<>(4);
+  private List<Entry> holders = List.of();
+  private long revision;
+
+  LockQueue(LockName lock) {
+    this.lock = lock;
+  }
+
+  LockName lock() {
+    return lock;
+  }
+
+  boolean isEmpty() {
+    return entries.isEmpty();
+  }
+
+  int size() {
+    return entries.size();
+  }
+
+  long revision() {
+    return revision;
+  }
+
+  void seen(long zxid) {
+    revision = Math.max(revision, zxid);
+  }
+
+  /** Returns the entries in order. */
+  Collection<Entry> entries() {
+    return entries;
+  }
+
+  Optional<Entry> find(String name) {
+    return Optional.ofNullable(byName.get(name));
+  }
+
+  void add(Entry entry) {
+    if (byName.putIfAbsent(entry.name().text(), entry) == null) {
+      entries.add(entry);
+    }
+  }
+
+  Optional<Entry> remove(String name) {
+    Optional<Entry> entry = Optional.ofNullable(byName.remove(name));
+    entry.ifPresent(entries::remove);
+    return entry;
+  }
+
+  /** Returns the holders as of the last {@link #admit}, without those who have released. */
+  List<Entry> holders() {
+    return holders;
+  }
+
+  /** Returns how many wait. */
+  int waiting() {
+    int released = 0;
+    for (Entry entry : entries) {
+      if (!entry.isReleased()) {
+        break;
+      }
+      released++;
+    }
+    return entries.size() - holders.size() - released;
+  }
+
+  /**
+   * Applies the admission rule.
+   *
+   * @return the entries that hold now and did not before
+   */
+  List<Entry> admit(long nowNanos) {
+    holders = Admission.holders(entries);
+    List<Entry> admitted = new ArrayList<>(1);
+    for (Entry holder : holders) {
+      if (!holder.holds()) {
+        holder.hold(nowNanos);
+        admitted.add(holder);
+      }
+    }
+    return admitted;
+  }
+
+  /** Returns how many entries are ahead of {@code entry}, holders included. */
+  int ahead(Entry entry) {
+    return entries.last() == entry ? entries.size() - 1 : entries.headSet(entry).size();
+  }
+
+  /** Returns the first {@code limit} of those who wait. */
+  List<Entry> waiters(int limit) {
+    return entries.stream().filter(e -> !e.holds()).limit(limit).toList();
+  }
+}

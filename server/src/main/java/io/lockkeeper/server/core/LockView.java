@@ -1,0 +1,19 @@
+package io.lockkeeper.server.core;
+
+import java.util.List;
+
+/**
+ * One lock as this coordinator sees it.
+ *
+ * @param lock the lock
+ * @param holders the holders, in the order of the queue
+ * @param queueLength how many wait
+ * @param queue the first of those who wait, as many as were asked for
+ * @param revision the newest zxid that changed this lock, zero if not known
+ */
+public record LockView(
+    LockName lock,
+    List<Contender> holders,
+    int queueLength,
+    List<Contender> queue,
+    long revision) {}

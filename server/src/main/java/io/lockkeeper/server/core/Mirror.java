@@ -1,0 +1,156 @@
+package io.lockkeeper.server.core;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * The coordinator's copy of all queues, fed by one watch. It decides alone: once it has seen an
+ * entry's creation it has seen everything ahead of it, so that being late can delay a grant and
+ * never make one wrong.
+ */
+final class Mirror {
+
+  private static final int REMEMBERED_DEPARTURES = 65_536;
+
+  private final NavigableMap<LockName, LockQueue> queues = new TreeMap<>();
+  private final Map<LockName, Departure> lastDepartures =
+      new LinkedHashMap<>(16, 0.75f, true) {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<LockName, Departure> eldest) {
+          return size() > REMEMBERED_DEPARTURES;
+        }
+      };
+  private boolean current;
+  private long revision;
+  private long arrivals;
+  private int entryCount;
+
+  /** Returns whether grants can be made from it. */
+  boolean isCurrent() {
+    return current;
+  }
+
+  /** Returns the newest zxid that it has seen. */
+  long revision() {
+    return revision;
+  }
+
+  int entryCount() {
+    return entryCount;
+  }
+
+  NavigableMap<LockName, LockQueue> queues() {
+    return queues;
+  }
+
+  Optional<LockQueue> queue(LockName lock) {
+    return Optional.ofNullable(queues.get(lock));
+  }
+
+  Optional<Entry> find(LockName lock, String entry) {
+    return queue(lock).flatMap(queue -> queue.find(entry));
+  }
+
+  /** Returns how the last holder of a lock ended, as far as this coordinator knows. */
+  Optional<Departure> lastDeparture(LockName lock) {
+    return Optional.ofNullable(lastDepartures.get(lock));
+  }
+
+  void noteDeparture(LockName lock, Departure departure) {
+    if (departure == Departure.UNKNOWN) {
+      lastDepartures.remove(lock);
+    } else {
+      lastDepartures.put(lock, departure);
+    }
+  }
+
+  /** Returns the new entry, or empty if it was there. */
+  Optional<Entry> appeared(LockName lock, EntryName name, long zxid, long nowNanos) {
+    revision = Math.max(revision, zxid);
+    LockQueue queue = queues.computeIfAbsent(lock, LockQueue::new);
+    queue.seen(zxid);
+    return add(queue, name, zxid, nowNanos);
+  }
+
+  private Optional<Entry> add(LockQueue queue, EntryName name, long zxid, long nowNanos) {
+    if (queue.find(name.text()).isPresent()) {
+      return Optional.empty();
+    }
+    Entry entry = new Entry(name, zxid, arrivals++, nowNanos);
+    queue.add(entry);
+    entryCount++;
+    return Optional.of(entry);
+  }
+
+  /** Returns the entry that is gone, or empty if it was not there. */
+  Optional<Entry> vanished(LockName lock, String name, long zxid) {
+    revision = Math.max(revision, zxid);
+    LockQueue queue = queues.get(lock);
+    if (queue == null) {
+      return Optional.empty();
+    }
+    queue.seen(zxid);
+    Optional<Entry> entry = queue.remove(name);
+    entry.ifPresent(e -> entryCount--);
+    if (queue.isEmpty()) {
+      queues.remove(lock);
+    }
+    return entry;
+  }
+
+  /** Stops grants until the rebuild is complete. */
+  void markStale() {
+    current = false;
+    // Holders may come and go unseen: how the last one ended is no longer known.
+    lastDepartures.clear();
+  }
+
+  /** Drops the queues of locks that have no directory any more. */
+  void beginRebuild(Set<LockName> existing) {
+    for (LockQueue queue : new ArrayList<>(queues.values())) {
+      if (!existing.contains(queue.lock())) {
+        entryCount -= queue.size();
+        queues.remove(queue.lock());
+      }
+    }
+  }
+
+  /** Makes one queue what a listing found; entries that were known stay the same objects. */
+  void listed(LockName lock, List<StoreEvent.ListedEntry> found, long nowNanos) {
+    LockQueue queue = queues.computeIfAbsent(lock, LockQueue::new);
+    Set<String> names = new HashSet<>();
+    found.forEach(entry -> names.add(entry.name().text()));
+    for (Entry known : new ArrayList<>(queue.entries())) {
+      if (!names.contains(known.name().text())) {
+        queue.remove(known.name().text());
+        entryCount--;
+      }
+    }
+    for (StoreEvent.ListedEntry entry : found) {
+      add(queue, entry.name(), entry.czxid().orElse(0L), nowNanos);
+    }
+    if (queue.isEmpty()) {
+      queues.remove(lock);
+    }
+  }
+
+  /** Allows grants again. */
+  void markCurrent() {
+    current = true;
+  }
+
+  /** Returns the queues in use. */
+  Collection<LockQueue> all() {
+    return queues.values();
+  }
+}

@@ -1,0 +1,281 @@
+package io.lockkeeper.server.core;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * Something that ZooKeeper did or said. Events of the mirror arrive in ZooKeeper's order; events of
+ * one lock session arrive in that session's order; nothing is promised between sessions.
+ */
+public sealed interface StoreEvent extends Event {
+
+  /**
+   * An entry appeared in a lock's queue.
+   *
+   * @param lock the lock
+   * @param entry the znode name
+   * @param zxid the transaction that created it
+   */
+  record EntryAppeared(LockName lock, EntryName entry, long zxid) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onEntryAppeared(this);
+    }
+  }
+
+  /**
+   * An entry vanished from a lock's queue.
+   *
+   * @param lock the lock
+   * @param entry the znode name
+   * @param zxid the transaction that deleted it
+   */
+  record EntryVanished(LockName lock, EntryName entry, long zxid) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onEntryVanished(this);
+    }
+  }
+
+  /** The mirror may have missed events: no new grant until it has been rebuilt. */
+  record MirrorStale() implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onMirrorStale(this);
+    }
+  }
+
+  /**
+   * A rebuild begins: these are all the locks that have a directory. Every other lock has no
+   * entries. One {@link QueueListed} for each follows, interleaved with new events in ZooKeeper's
+   * order, and then {@link MirrorCurrent}.
+   *
+   * @param locks the locks
+   */
+  record RebuildStarted(Set<LockName> locks) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onRebuildStarted(this);
+    }
+  }
+
+  /**
+   * The whole queue of one lock at this place in the order of events.
+   *
+   * @param lock the lock
+   * @param entries the entries, in any order
+   */
+  record QueueListed(LockName lock, List<ListedEntry> entries) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onQueueListed(this);
+    }
+  }
+
+  /**
+   * An entry as a listing found it.
+   *
+   * @param name the znode name
+   * @param czxid its creation zxid, read only where sequence numbers tie
+   */
+  record ListedEntry(EntryName name, Optional<Long> czxid) {}
+
+  /** The mirror is whole again. */
+  record MirrorCurrent() implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onMirrorCurrent(this);
+    }
+  }
+
+  /**
+   * The entries of one acquisition exist, all created by one transaction.
+   *
+   * @param id the acquisition
+   * @param entries one for each lock asked for, in that order
+   */
+  record EntriesCreated(UUID id, List<CreatedEntry> entries) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onEntriesCreated(this);
+    }
+  }
+
+  /**
+   * One created entry.
+   *
+   * @param lock the lock
+   * @param name the znode name
+   * @param czxid the creation zxid
+   * @param index the index among the entries that the transaction created in this lock
+   */
+  record CreatedEntry(LockName lock, EntryName name, long czxid, int index) {}
+
+  /**
+   * The entries of one acquisition do not exist and will not: ZooKeeper refused them for a reason
+   * that a retry does not mend.
+   *
+   * @param id the acquisition
+   * @param message why, for people
+   */
+  record EntriesRefused(UUID id, String message) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onEntriesRefused(this);
+    }
+  }
+
+  /**
+   * The entries of one acquisition are gone for good.
+   *
+   * @param id the acquisition
+   */
+  record EntriesDeleted(UUID id) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onEntriesDeleted(this);
+    }
+  }
+
+  /**
+   * A lease's record exists.
+   *
+   * @param lease the lease
+   */
+  record LeaseRecorded(LeaseId lease) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onLeaseRecorded(this);
+    }
+  }
+
+  /**
+   * A lease's record was refused for a reason that a retry does not mend.
+   *
+   * @param lease the lease
+   * @param message why, for people
+   */
+  record LeaseRefused(LeaseId lease, String message) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onLeaseRefused(this);
+    }
+  }
+
+  /**
+   * A lease's record is gone for good.
+   *
+   * @param lease the lease
+   */
+  record LeaseErased(LeaseId lease) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onLeaseErased(this);
+    }
+  }
+
+  /**
+   * A lock session is open and has its claim record.
+   *
+   * @param session the session
+   * @param timeoutNanos the timeout that ZooKeeper granted
+   * @param provenAtNanos when the quorum write that proves it was sent, on the coordinator's
+   *     monotonic clock
+   */
+  record SessionOpened(SessionKey session, long timeoutNanos, long provenAtNanos)
+      implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onSessionOpened(this);
+    }
+  }
+
+  /**
+   * A quorum write on a lock session was answered: the session was alive after the write was sent.
+   *
+   * @param session the session
+   * @param sentAtNanos when the write was sent, on the coordinator's monotonic clock
+   */
+  record SessionProved(SessionKey session, long sentAtNanos) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onSessionProved(this);
+    }
+  }
+
+  /**
+   * A lock session has lost its connection; it may still be alive.
+   *
+   * @param session the session
+   */
+  record SessionSuspended(SessionKey session) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onSessionSuspended(this);
+    }
+  }
+
+  /**
+   * A lock session is gone from ZooKeeper with all its entries, or is closed, or belongs to another
+   * coordinator now.
+   *
+   * @param session the session
+   * @param deposed true if another coordinator has claimed it: its entries may live on
+   */
+  record SessionEnded(SessionKey session, boolean deposed) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onSessionEnded(this);
+    }
+  }
+
+  /**
+   * A barrier has passed: the mirror has seen everything that was committed before the barrier was
+   * asked for.
+   *
+   * @param barrier the barrier's number
+   */
+  record BarrierPassed(long barrier) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onBarrierPassed(this);
+    }
+  }
+
+  /**
+   * A barrier failed; nothing is known.
+   *
+   * @param barrier the barrier's number
+   */
+  record BarrierFailed(long barrier) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onBarrierFailed(this);
+    }
+  }
+
+  /**
+   * The data of an entry was read.
+   *
+   * @param lock the lock
+   * @param entry the znode name
+   * @param read what was read, or empty if the entry is gone or could not be read
+   */
+  record DetailsRead(LockName lock, String entry, Optional<ReadEntry> read) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onDetailsRead(this);
+    }
+  }
+
+  /**
+   * An entry's data and creation.
+   *
+   * @param details what the entry says of itself
+   * @param czxid its creation zxid
+   * @param index its index within its transaction, zero for entries that are not ours
+   */
+  record ReadEntry(EntryDetails details, long czxid, int index) {}
+}

@@ -1,0 +1,112 @@
+package io.lockkeeper.server.core;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Shows queues and leases to people and clients. */
+final class Views {
+
+  private static final int SHOWN_HOLDERS = 16;
+
+  private final World world;
+
+  Views(World world) {
+    this.world = world;
+  }
+
+  Contender contender(Entry entry) {
+    Optional<EntryDetails> details = entry.details();
+    boolean ours = details.filter(d -> !d.leaseId().isEmpty()).isPresent();
+    return new Contender(
+        ours
+            ? entry.name().id().map(id -> LeaseId.tagOf(id.getMostSignificantBits())).orElse("")
+            : "",
+        details.map(EntryDetails::requestId).orElse(""),
+        details.map(EntryDetails::owner).orElse(""),
+        details.map(EntryDetails::holder).orElse(""),
+        entry.mode(),
+        details.map(EntryDetails::metadata).orElse(Map.of()),
+        world.now - entry.seenAtNanos(),
+        entry.holds() ? Optional.of(world.now - entry.heldSinceNanos()) : Optional.empty(),
+        entry.holds() ? entry.token() : Optional.empty(),
+        entry.name().text());
+  }
+
+  /** Returns the contenders of at most 16 holders: what a notice carries. */
+  List<Contender> fewHolders(LockQueue queue) {
+    return contenders(queue.holders().stream().limit(SHOWN_HOLDERS).toList());
+  }
+
+  List<Contender> contenders(Collection<Entry> entries) {
+    return entries.stream().map(this::contender).toList();
+  }
+
+  LockView lock(LockName lock, int queueLimit) {
+    return world
+        .mirror
+        .queue(lock)
+        .map(queue -> lock(queue, queueLimit))
+        .orElseGet(() -> new LockView(lock, List.of(), 0, List.of(), 0));
+  }
+
+  LockView lock(LockQueue queue, int queueLimit) {
+    return new LockView(
+        queue.lock(),
+        contenders(queue.holders()),
+        queue.waiting(),
+        contenders(queue.waiters(queueLimit)),
+        queue.revision());
+  }
+
+  /** Returns where an acquisition stands in the queues that it waits in. */
+  List<Notice.Place> places(Ticket ticket) {
+    return ticket.entries().stream()
+        .flatMap(
+            created ->
+                world.mirror.queue(created.lock()).stream()
+                    .flatMap(
+                        queue ->
+                            queue.find(created.name().text()).stream()
+                                .filter(entry -> !entry.holds())
+                                .map(entry -> place(queue, entry))))
+        .toList();
+  }
+
+  private Notice.Place place(LockQueue queue, Entry entry) {
+    return new Notice.Place(queue.lock(), queue.ahead(entry), fewHolders(queue));
+  }
+
+  /** Returns who holds the locks that an acquisition asks for. */
+  List<Contender> holdersFor(Ticket ticket) {
+    return ticket.command().locks().stream()
+        .flatMap(wanted -> world.mirror.queue(wanted.name()).stream())
+        .flatMap(queue -> fewHolders(queue).stream())
+        .filter(contender -> !contender.entry().contains(ticket.id().toString()))
+        .limit(SHOWN_HOLDERS)
+        .toList();
+  }
+
+  LeaseView lease(Lease lease, int limit) {
+    return new LeaseView(
+        lease.id().tag(),
+        lease.holder(),
+        lease.isStream() ? Optional.empty() : Optional.of(lease.ttlNanos()),
+        lease.isStream()
+            ? Optional.empty()
+            : Optional.of(Math.max(0, lease.deadlineNanos() - world.now)),
+        lease.tickets().size(),
+        lease.tickets().values().stream()
+            .limit(limit)
+            .map(
+                ticket ->
+                    new LeaseView.Held(
+                        ticket.command().requestId(),
+                        ticket.command().locks().stream()
+                            .map(AcquireCommand.WantedLock::name)
+                            .toList(),
+                        ticket.acquisition().isHeld()))
+            .toList());
+  }
+}

@@ -1,0 +1,73 @@
+package io.lockkeeper.server.core;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+
+/** Everything that the core knows: shared by its parts, which all run on one thread. */
+final class World {
+
+  private static final int REMEMBERED_LEASES = 65_536;
+
+  final CoreSettings settings;
+  final PathSizes pathSizes;
+  final Mirror mirror = new Mirror();
+  final Timers timers = new Timers();
+  final Map<UUID, Ticket> tickets = new HashMap<>();
+  final Map<LeaseId, Lease> leases = new HashMap<>();
+  final Map<StreamId, Subscriber> streams = new HashMap<>();
+  final Map<LeaseId, LeaseEnd> endedLeases =
+      new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<LeaseId, LeaseEnd> eldest) {
+          return size() > REMEMBERED_LEASES;
+        }
+      };
+  private List<Effect> effects = new ArrayList<>();
+  long now;
+
+  World(CoreSettings settings, PathSizes pathSizes) {
+    this.settings = settings;
+    this.pathSizes = pathSizes;
+  }
+
+  /** Who listens on a stream: one acquisition, or a whole lease. */
+  sealed interface Subscriber {
+    /**
+     * One acquisition.
+     *
+     * @param ticket the acquisition
+     */
+    record ForTicket(Ticket ticket) implements Subscriber {}
+
+    /**
+     * A whole lease.
+     *
+     * @param lease the lease
+     */
+    record ForLease(Lease lease) implements Subscriber {}
+  }
+
+  void emit(Effect effect) {
+    effects.add(effect);
+  }
+
+  void reply(CallId call, Answer answer) {
+    effects.add(new Effect.Reply(call, answer));
+  }
+
+  void fail(CallId call, Failure.Kind kind, String message) {
+    reply(call, new Answer.Failed(new Failure(kind, message)));
+  }
+
+  List<Effect> takeEffects() {
+    List<Effect> taken = effects;
+    effects = new ArrayList<>();
+    return taken;
+  }
+}
