@@ -5,7 +5,10 @@ import java.util.Collection;
 import org.apache.zookeeper.client.HostProvider;
 import org.apache.zookeeper.client.StaticHostProvider;
 
-/** The servers of the ensemble, with a shorter pause between two rounds of attempts than the client's own second. */
+/**
+ * The servers of the ensemble, with a shorter pause between two rounds of attempts than the
+ * client's own second.
+ */
 final class BriskHosts implements HostProvider {
 
   private static final long PAUSE_MILLIS = 100;

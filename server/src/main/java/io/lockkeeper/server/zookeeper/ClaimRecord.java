@@ -5,7 +5,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Whose a lock session is: the data of its claim record. The node's version is the epoch of the claim.
+ * Whose a lock session is: the data of its claim record. The node's version is the epoch of the
+ * claim.
  *
  * @param owner the coordinator's id
  * @param timeoutMillis the session's timeout; zero if the record does not say
@@ -25,7 +26,10 @@ record ClaimRecord(String owner, long timeoutMillis) {
   /** Reads a record; what is not there or not understood is empty. */
   static ClaimRecord read(byte[] data) {
     return Json.readObject(data)
-        .map(o -> new ClaimRecord(Json.text(o, "owner"), Math.max(0, Json.number(o, "timeoutMillis"))))
+        .map(
+            o ->
+                new ClaimRecord(
+                    Json.text(o, "owner"), Math.max(0, Json.number(o, "timeoutMillis"))))
         .orElse(new ClaimRecord("", 0));
   }
 }

@@ -8,8 +8,8 @@ import java.util.function.Supplier;
 import org.apache.zookeeper.KeeperException.Code;
 
 /**
- * Removes the claim records of our sessions that are gone, over another session, until that is certain. A record that
- * somebody has claimed since is left alone. Lives on the store's thread.
+ * Removes the claim records of our sessions that are gone, over another session, until that is
+ * certain. A record that somebody has claimed since is left alone. Lives on the store's thread.
  */
 final class ClaimRemoval {
 

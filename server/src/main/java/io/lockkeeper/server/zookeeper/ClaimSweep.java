@@ -13,9 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Removes claim records that nobody will: those whose coordinator has had no member node for twice the session's timeout,
- * watched without a gap in our own connection, so that the session must be dead. Bounded work per round. Lives on the
- * store's thread.
+ * Removes claim records that nobody will: those whose coordinator has had no member node for twice
+ * the session's timeout, watched without a gap in our own connection, so that the session must be
+ * dead. Bounded work per round. Lives on the store's thread.
  */
 final class ClaimSweep {
 
@@ -55,7 +55,8 @@ final class ClaimSweep {
     }
     start();
     if (generation != mirror.generation()) {
-      // The connection was lost meanwhile: what was seen before proves nothing about the time between.
+      // The connection was lost meanwhile: what was seen before proves nothing about the time
+      // between.
       generation = mirror.generation();
       orphans.clear();
     }
@@ -129,7 +130,8 @@ final class ClaimSweep {
                     () -> {
                       if (rc == Code.OK.intValue() && current == mirror.generation()) {
                         ClaimRecord claim = ClaimRecord.read(DoubtResolution.orEmpty(data));
-                        note(name, new Orphan(claim, stat.getVersion(), System.nanoTime()), members);
+                        note(
+                            name, new Orphan(claim, stat.getVersion(), System.nanoTime()), members);
                       }
                     }),
         null);
@@ -142,7 +144,8 @@ final class ClaimSweep {
   }
 
   private void removeIfDue(Handle handle, String name, Orphan orphan) {
-    long timeout = Math.max(orphan.claim().timeoutMillis(), context.settings().sessionTimeout().toMillis());
+    long timeout =
+        Math.max(orphan.claim().timeoutMillis(), context.settings().sessionTimeout().toMillis());
     if (System.nanoTime() - orphan.sinceNanos() < TimeUnit.MILLISECONDS.toNanos(2 * timeout)) {
       return;
     }
@@ -157,7 +160,10 @@ final class ClaimSweep {
                     () -> {
                       if (rc == Code.OK.intValue()) {
                         context.stats().add(StoreStats.Count.CLAIMS_SWEPT, 1);
-                        LOG.atInfo().addKeyValue("claim", name).addKeyValue("owner", orphan.claim().owner()).log("removed the claim of a session that is long dead");
+                        LOG.atInfo()
+                            .addKeyValue("claim", name)
+                            .addKeyValue("owner", orphan.claim().owner())
+                            .log("removed the claim of a session that is long dead");
                       }
                     }),
         null);

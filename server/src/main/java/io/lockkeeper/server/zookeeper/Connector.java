@@ -63,8 +63,7 @@ final class Connector {
   }
 
   private HostProvider hosts() {
-    return new BriskHosts(
-        new ConnectStringParser(settings.connectString()).getServerAddresses());
+    return new BriskHosts(new ConnectStringParser(settings.connectString()).getServerAddresses());
   }
 
   private ZKClientConfig config() {
@@ -81,7 +80,10 @@ final class Connector {
     closers.execute(handle::abandon);
   }
 
-  /** Closes a handle and its session, if it is connected; then runs {@code next} on the store's thread. */
+  /**
+   * Closes a handle and its session, if it is connected; then runs {@code next} on the store's
+   * thread.
+   */
   void close(Handle handle, Runnable next) {
     handle.silence();
     closers.execute(

@@ -5,7 +5,10 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.Set;
 
-/** The locks whose directory is believed to exist. A wrong belief costs one more round trip and nothing else. */
+/**
+ * The locks whose directory is believed to exist. A wrong belief costs one more round trip and
+ * nothing else.
+ */
 final class Directories {
 
   private final Set<LockName> known = new HashSet<>();

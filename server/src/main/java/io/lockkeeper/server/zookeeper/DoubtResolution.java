@@ -11,12 +11,12 @@ import java.util.UUID;
 import org.apache.zookeeper.KeeperException.Code;
 
 /**
- * Finds out which of the creates in doubt were done. Runs on the session's own connection after a barrier on it, when
- * nothing is in flight: then all that was sent before has been done, or never will be, and what the session owns is what
- * was done.
+ * Finds out which of the creates in doubt were done. Runs on the session's own connection after a
+ * barrier on it, when nothing is in flight: then all that was sent before has been done, or never
+ * will be, and what the session owns is what was done.
  *
- * <p>One listing of the session's own nodes answers for all of them; it is short, because a session owns little. Each
- * entry that is found is read once, for its creation zxid and its index.
+ * <p>One listing of the session's own nodes answers for all of them; it is short, because a session
+ * owns little. Each entry that is found is read once, for its creation zxid and its index.
  */
 final class DoubtResolution {
 

@@ -10,7 +10,10 @@ import java.util.Map;
 import java.util.Optional;
 import tools.jackson.databind.JsonNode;
 
-/** The data of an entry's node: what it says of itself, and its index in its transaction, as compact JSON. */
+/**
+ * The data of an entry's node: what it says of itself, and its index in its transaction, as compact
+ * JSON.
+ */
 final class EntryData {
 
   private static final int MAX_FOREIGN_HOLDER = 64;

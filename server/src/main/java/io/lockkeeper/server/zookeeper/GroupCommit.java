@@ -12,17 +12,18 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 
 /**
- * The writes of one lock session on their way into transactions. Idle, a write leaves at once; while {@link
- * #MAX_IN_FLIGHT} transactions are under way, writes gather for the next one.
+ * The writes of one lock session on their way into transactions. Idle, a write leaves at once;
+ * while {@link #MAX_IN_FLIGHT} transactions are under way, writes gather for the next one.
  *
- * <p>A failed transaction names only its first failing operation: the write that it belongs to is mended or answered,
- * the others go again, ahead of what has gathered since. Lives on the store's thread.
+ * <p>A failed transaction names only its first failing operation: the write that it belongs to is
+ * mended or answered, the others go again, ahead of what has gathered since. Lives on the store's
+ * thread.
  */
 final class GroupCommit {
 
   /**
-   * Enough that ZooKeeper is never idle while a reply travels; more would only make transactions smaller, and it is
-   * their size that brings throughput.
+   * Enough that ZooKeeper is never idle while a reply travels; more would only make transactions
+   * smaller, and it is their size that brings throughput.
    */
   static final int MAX_IN_FLIGHT = 2;
 
@@ -155,12 +156,15 @@ final class GroupCommit {
 
   private static boolean fits(Write write, Transaction transaction) {
     return transaction.isEmpty()
-        || !write.isAlone()
+        || (!write.isAlone()
             && transaction.size() + write.operations() <= MAX_OPERATIONS
-            && transaction.bytes() + write.bytes() <= MAX_BYTES;
+            && transaction.bytes() + write.bytes() <= MAX_BYTES);
   }
 
-  /** Takes the reply to a transaction; returns whether it was committed, and so proves the session alive. */
+  /**
+   * Takes the reply to a transaction; returns whether it was committed, and so proves the session
+   * alive.
+   */
   boolean onReply(Transaction transaction, MultiReply reply) {
     inFlight--;
     if (ended) {
@@ -242,7 +246,10 @@ final class GroupCommit {
     }
   }
 
-  private void sendAgain(Transaction transaction, @org.jspecify.annotations.Nullable Write culprit, boolean withCulprit) {
+  private void sendAgain(
+      Transaction transaction,
+      @org.jspecify.annotations.Nullable Write culprit,
+      boolean withCulprit) {
     List<Write> writes = transaction.writes();
     for (int i = writes.size() - 1; i >= 0; i--) {
       if (withCulprit || writes.get(i) != culprit) {
@@ -252,7 +259,8 @@ final class GroupCommit {
   }
 
   private void refuse(Write write, int code) {
-    Optional<StoreEvent> event = write.refused("ZooKeeper refused the write: " + Verdict.name(code));
+    Optional<StoreEvent> event =
+        write.refused("ZooKeeper refused the write: " + Verdict.name(code));
     if (event.isPresent()) {
       events.accept(event.get());
     } else {
@@ -296,7 +304,10 @@ final class GroupCommit {
     }
   }
 
-  /** Nothing is in doubt any more: what is left of it was not done, or can be done again, and goes first. */
+  /**
+   * Nothing is in doubt any more: what is left of it was not done, or can be done again, and goes
+   * first.
+   */
   void resolved() {
     for (int i = inDoubt.size() - 1; i >= 0; i--) {
       waiting.addFirst(inDoubt.get(i));

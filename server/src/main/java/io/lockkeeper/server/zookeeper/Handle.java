@@ -10,7 +10,12 @@ final class Handle extends ZooKeeper {
 
   private final EventRelay relay;
 
-  Handle(String connect, int timeoutMillis, EventRelay relay, HostProvider hosts, ZKClientConfig config)
+  Handle(
+      String connect,
+      int timeoutMillis,
+      EventRelay relay,
+      HostProvider hosts,
+      ZKClientConfig config)
       throws IOException {
     super(connect, timeoutMillis, relay, false, hosts, config);
     this.relay = relay;
@@ -30,7 +35,7 @@ final class Handle extends ZooKeeper {
 
   /** Ends the session and all its ephemerals, if it is connected. Blocks. */
   @Override
-  public void close() {
+  public synchronized void close() {
     try {
       super.close();
     } catch (InterruptedException e) {
@@ -44,8 +49,8 @@ final class Handle extends ZooKeeper {
   }
 
   /**
-   * Drops the connection and ends the threads, and sends nothing: the session and its ephemerals live on until the
-   * timeout. {@link #close} would destroy them. May block for about a second.
+   * Drops the connection and ends the threads, and sends nothing: the session and its ephemerals
+   * live on until the timeout. {@link #close} would destroy them. May block for about a second.
    */
   void abandon() {
     relay.silence();

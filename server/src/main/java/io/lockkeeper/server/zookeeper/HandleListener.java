@@ -11,7 +11,10 @@ interface HandleListener {
   /** The connection is lost; the handle connects again by itself. */
   void onDisconnected();
 
-  /** The handle is dead. Whether the session is, this does not tell: the client library declares it by itself too. */
+  /**
+   * The handle is dead. Whether the session is, this does not tell: the client library declares it
+   * by itself too.
+   */
   void onExpired();
 
   /** Something happened to a node below a watched path. */

@@ -11,7 +11,10 @@ import org.apache.zookeeper.ZooDefs.Ids;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Makes sure that the persistent nodes exist below which everything is kept. Lives on the store's thread. */
+/**
+ * Makes sure that the persistent nodes exist below which everything is kept. Lives on the store's
+ * thread.
+ */
 final class Layout {
 
   private static final Logger LOG = LoggerFactory.getLogger(Layout.class);

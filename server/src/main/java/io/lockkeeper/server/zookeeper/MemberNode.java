@@ -9,8 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The member session: an ephemeral node that says that this coordinator lives, and where. Made again whenever the
- * session is lost. Lives on the store's thread.
+ * The member session: an ephemeral node that says that this coordinator lives, and where. Made
+ * again whenever the session is lost. Lives on the store's thread.
  */
 final class MemberNode implements HandleListener {
 
@@ -84,7 +84,8 @@ final class MemberNode implements HandleListener {
         warned = true;
         LOG.atWarn()
             .addKeyValue("coordinator", context.settings().coordinatorId())
-            .log("a coordinator of this id is still registered: an earlier run of this one, unless two share the id");
+            .log(
+                "a coordinator of this id is still registered: an earlier run of this one, unless two share the id");
       }
       registerLater();
     }

@@ -22,11 +22,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The mirror session: one recursive watch on all queues, turned into events in ZooKeeper's order. Lives on the store's
- * thread.
+ * The mirror session: one recursive watch on all queues, turned into events in ZooKeeper's order.
+ * Lives on the store's thread.
  *
- * <p>A recursive watch does not tell what happened while the connection was down. So every connection begins with a
- * rebuild, behind the watch that the client has put back by then.
+ * <p>A recursive watch does not tell what happened while the connection was down. So every
+ * connection begins with a rebuild, behind the watch that the client has put back by then.
  */
 final class MirrorFeed implements HandleListener {
 
@@ -263,8 +263,7 @@ final class MirrorFeed implements HandleListener {
                                         rc == Code.OK.intValue()
                                             ? Optional.of(
                                                 EntryData.read(
-                                                    DoubtResolution.orEmpty(data),
-                                                    stat.getCzxid()))
+                                                    DoubtResolution.orEmpty(data), stat.getCzxid()))
                                             : Optional.empty()))),
             null);
   }

@@ -19,11 +19,11 @@ import java.util.function.IntConsumer;
 import org.apache.zookeeper.KeeperException.Code;
 
 /**
- * Reads all queues back, a bounded number at a time. Each listing is told at the place of its reply among the watch's
- * events, so that events before it are in it and events after it are not.
+ * Reads all queues back, a bounded number at a time. Each listing is told at the place of its reply
+ * among the watch's events, so that events before it are in it and events after it are not.
  *
- * <p>Where sequence numbers tie, the creation zxids are read and the queue is then listed once more, because the first
- * listing's place has passed by then.
+ * <p>Where sequence numbers tie, the creation zxids are read and the queue is then listed once
+ * more, because the first listing's place has passed by then.
  */
 final class MirrorRebuild {
 

@@ -7,8 +7,9 @@ import org.apache.zookeeper.OpResult.ErrorResult;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The reply to a transaction, read in one place because it is easily misread: in a failed one the operations before the
- * culprit say OK and yet nothing was done; and the list is null or empty when the answer was lost or never asked for.
+ * The reply to a transaction, read in one place because it is easily misread: in a failed one the
+ * operations before the culprit say OK and yet nothing was done; and the list is null or empty when
+ * the answer was lost or never asked for.
  */
 sealed interface MultiReply {
 
@@ -36,8 +37,9 @@ sealed interface MultiReply {
   record Whole(Verdict verdict, int code) implements MultiReply {}
 
   /** Reads the reply to a transaction of {@code operations} operations. */
-  static MultiReply of(int code, @Nullable List<OpResult> results, int operations) {
-    boolean complete = results != null && results.size() == operations;
+  static MultiReply of(int code, @Nullable List<OpResult> answered, int operations) {
+    List<OpResult> results = answered == null ? List.of() : answered;
+    boolean complete = results.size() == operations;
     if (code == Code.OK.intValue()) {
       // An answer that does not fit the question proves nothing.
       return complete ? new Committed(List.copyOf(results)) : new Whole(Verdict.IN_DOUBT, code);

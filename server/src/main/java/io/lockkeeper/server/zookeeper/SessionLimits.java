@@ -13,13 +13,18 @@ final class SessionLimits {
     long bound = settings.shortestSessionTimeout().toMillis();
     if (grantedMillis < asked) {
       return Optional.of(
-          "ZooKeeper grants a session timeout of " + grantedMillis + " ms where " + asked
+          "ZooKeeper grants a session timeout of "
+              + grantedMillis
+              + " ms where "
+              + asked
               + " ms are asked for: raise its maxSessionTimeout, or lower the session timeout");
     }
     if (grantedMillis <= bound) {
       return Optional.of(
-          "ZooKeeper grants a session timeout of " + grantedMillis
-              + " ms, which is not above (syncLimit + 1) x tickTime = " + bound
+          "ZooKeeper grants a session timeout of "
+              + grantedMillis
+              + " ms, which is not above (syncLimit + 1) x tickTime = "
+              + bound
               + " ms: sessions would expire in any stall of its leader");
     }
     return Optional.empty();

@@ -95,7 +95,10 @@ final class StorePaths {
     return leases().length() + 1 + LEASE_CHARS + LENGTH_BYTES;
   }
 
-  /** Returns what the path of an event below the locks path names, or empty if it is nothing of ours. */
+  /**
+   * Returns what the path of an event below the locks path names, or empty if it is nothing of
+   * ours.
+   */
   Optional<Place> place(String path) {
     if (!path.startsWith(locks() + "/")) {
       return Optional.empty();

@@ -31,8 +31,8 @@ import org.slf4j.LoggerFactory;
  *  any --(claim check fails: deposed; expiry confirmed by ZooKeeper; closed)--> ENDED
  * </pre>
  *
- * <p>When the client library gives a session up, that is no proof that it is gone: the session is attached to again, and
- * only ZooKeeper's own refusal ends it.
+ * <p>When the client library gives a session up, that is no proof that it is gone: the session is
+ * attached to again, and only ZooKeeper's own refusal ends it.
  */
 final class StoreSession implements HandleListener, GroupCommit.Lane {
 
@@ -109,7 +109,8 @@ final class StoreSession implements HandleListener, GroupCommit.Lane {
   }
 
   private void claim() {
-    Optional<String> problem = SessionLimits.problemOf(context.settings(), handle.getSessionTimeout());
+    Optional<String> problem =
+        SessionLimits.problemOf(context.settings(), handle.getSessionTimeout());
     if (problem.isPresent()) {
       context.onUnusable().accept(problem.get());
       end(false);
@@ -136,7 +137,9 @@ final class StoreSession implements HandleListener, GroupCommit.Lane {
                 Ids.OPEN_ACL_UNSAFE,
                 CreateMode.PERSISTENT,
                 (rc, path, ctx, name, stat) ->
-                    context.thread().execute(() -> onClaimed(current, rc, Optional.ofNullable(stat))),
+                    context
+                        .thread()
+                        .execute(() -> onClaimed(current, rc, Optional.ofNullable(stat))),
                 null);
           }
         });
@@ -158,7 +161,10 @@ final class StoreSession implements HandleListener, GroupCommit.Lane {
       layout.ensure();
     }
     if (verdict != Verdict.IN_DOUBT) {
-      LOG.atWarn().addKeyValue("session", key).addKeyValue("error", Verdict.name(rc)).log("claim refused, trying again");
+      LOG.atWarn()
+          .addKeyValue("session", key)
+          .addKeyValue("error", Verdict.name(rc))
+          .log("claim refused, trying again");
     }
     // In doubt it would come with the next connection too, unless that is here already.
     context.thread().after(RETRY_MILLIS, () -> retryClaim(asked));
@@ -172,7 +178,10 @@ final class StoreSession implements HandleListener, GroupCommit.Lane {
 
   private void checkEpoch(long zxid) {
     if (zxid >>> Integer.SIZE > FencingToken.MAX_EPOCH) {
-      context.onUnusable().accept("ZooKeeper's epoch does not fit a fencing token: zxid 0x" + Long.toHexString(zxid));
+      context
+          .onUnusable()
+          .accept(
+              "ZooKeeper's epoch does not fit a fencing token: zxid 0x" + Long.toHexString(zxid));
     }
   }
 
@@ -195,8 +204,7 @@ final class StoreSession implements HandleListener, GroupCommit.Lane {
       if (closing) {
         closeHandle();
       } else {
-        new DoubtResolution(
-                handle, context, commit, () -> opened(proof), () -> suspendAgain(proof))
+        new DoubtResolution(handle, context, commit, () -> opened(proof), () -> suspendAgain(proof))
             .start();
       }
     } else if (isDeposed(reply)) {
@@ -285,8 +293,9 @@ final class StoreSession implements HandleListener, GroupCommit.Lane {
   }
 
   /**
-   * Returns whether ZooKeeper itself said that the session is gone. The library says so by itself only when it has heard
-   * nothing for 4/3 of the timeout; a handle that attaches and is refused earlier was refused by ZooKeeper.
+   * Returns whether ZooKeeper itself said that the session is gone. The library says so by itself
+   * only when it has heard nothing for 4/3 of the timeout; a handle that attaches and is refused
+   * earlier was refused by ZooKeeper.
    */
   private boolean isConfirmed() {
     return !handleWasConnected && System.nanoTime() - handleSince < timeout().toNanos();
@@ -295,7 +304,9 @@ final class StoreSession implements HandleListener, GroupCommit.Lane {
   private void attach() {
     use(context.connector().attach(identity.orElseThrow(), timeout(), this));
     context.stats().add(StoreStats.Count.REATTACHED, 1);
-    LOG.atInfo().addKeyValue("session", key).log("attaching to the session again, to learn whether it lives");
+    LOG.atInfo()
+        .addKeyValue("session", key)
+        .log("attaching to the session again, to learn whether it lives");
   }
 
   private void use(Handle next) {
@@ -314,7 +325,10 @@ final class StoreSession implements HandleListener, GroupCommit.Lane {
     if (!deposed) {
       claimName().ifPresent(claims::remove);
     }
-    LOG.atInfo().addKeyValue("session", key).addKeyValue("deposed", deposed).log("lock session ended");
+    LOG.atInfo()
+        .addKeyValue("session", key)
+        .addKeyValue("deposed", deposed)
+        .log("lock session ended");
     context.events().accept(new SessionEnded(key, deposed));
   }
 
@@ -345,7 +359,10 @@ final class StoreSession implements HandleListener, GroupCommit.Lane {
     }
   }
 
-  /** Closes the session as soon as it can be proved ours, and makes sure that ZooKeeper has forgotten it. */
+  /**
+   * Closes the session as soon as it can be proved ours, and makes sure that ZooKeeper has
+   * forgotten it.
+   */
   void close() {
     closing = true;
     if (state == State.CONNECTING) {
@@ -371,7 +388,9 @@ final class StoreSession implements HandleListener, GroupCommit.Lane {
     }
   }
 
-  /** Drops the handle for good; an empty session is closed, one that owns something is left alive. */
+  /**
+   * Drops the handle for good; an empty session is closed, one that owns something is left alive.
+   */
   void shutDown(Runnable closed) {
     boolean empty = state == State.OPEN && commit.ownsNothing();
     boolean unclaimed = state == State.CONNECTING || state == State.CLAIMING;
@@ -379,10 +398,14 @@ final class StoreSession implements HandleListener, GroupCommit.Lane {
     commit.end();
     state = State.ENDED;
     if (empty || unclaimed) {
-      context.connector().close(handle, () -> {
-        claimName().ifPresent(claims::remove);
-        closed.run();
-      });
+      context
+          .connector()
+          .close(
+              handle,
+              () -> {
+                claimName().ifPresent(claims::remove);
+                closed.run();
+              });
     } else {
       if (!ended) {
         context.connector().abandon(handle);

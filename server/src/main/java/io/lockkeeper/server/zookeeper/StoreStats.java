@@ -50,7 +50,8 @@ final class StoreStats {
   Map<String, Long> snapshot() {
     Map<String, Long> snapshot = new TreeMap<>();
     counts.forEach(
-        (count, adder) -> snapshot.put(count.name().toLowerCase(java.util.Locale.ROOT), adder.sum()));
+        (count, adder) ->
+            snapshot.put(count.name().toLowerCase(java.util.Locale.ROOT), adder.sum()));
     return Collections.unmodifiableMap(snapshot);
   }
 }

@@ -8,11 +8,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The one thread on which all state of the store lives. ZooKeeper's callbacks only hand over to it, so that they never
- * block ZooKeeper's own threads, and may run on any thread, as they do once a handle is closed.
+ * The one thread on which all state of the store lives. ZooKeeper's callbacks only hand over to it,
+ * so that they never block ZooKeeper's own threads, and may run on any thread, as they do once a
+ * handle is closed.
  *
- * <p>Tasks of one thread run in the order in which it handed them over. The queue has no cap of its own: it holds what
- * callers asked for and ZooKeeper answered, and both are capped where they begin.
+ * <p>Tasks of one thread run in the order in which it handed them over. The queue has no cap of its
+ * own: it holds what callers asked for and ZooKeeper answered, and both are capped where they
+ * begin.
  */
 final class StoreThread {
 
@@ -29,9 +31,7 @@ final class StoreThread {
           new ThreadPoolExecutor.DiscardPolicy());
   private final ScheduledThreadPoolExecutor timers =
       new ScheduledThreadPoolExecutor(
-          1,
-          body -> daemon(body, "zookeeper-store-timer"),
-          new ThreadPoolExecutor.DiscardPolicy());
+          1, body -> daemon(body, "zookeeper-store-timer"), new ThreadPoolExecutor.DiscardPolicy());
 
   private static Thread daemon(Runnable body, String name) {
     Thread thread = new Thread(body, name);

@@ -7,7 +7,9 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 
-/** Finds entries whose order the sequence number does not tell, as it sticks at its largest value. */
+/**
+ * Finds entries whose order the sequence number does not tell, as it sticks at its largest value.
+ */
 final class Ties {
 
   private Ties() {}

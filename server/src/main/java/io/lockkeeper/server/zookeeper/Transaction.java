@@ -15,8 +15,8 @@ import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.ZooDefs.Ids;
 
 /**
- * One fenced transaction as it is put together: the check of the session's claim, then the operations of whole writes,
- * each operation knowing whose it is.
+ * One fenced transaction as it is put together: the check of the session's claim, then the
+ * operations of whole writes, each operation knowing whose it is.
  */
 final class Transaction {
 
@@ -62,12 +62,14 @@ final class Transaction {
     write.addTo(this);
   }
 
-  /** Adds the creation of an entry, and of its lock's directory where that is not known to exist; returns the index. */
+  /**
+   * Adds the creation of an entry, and of its lock's directory where that is not known to exist;
+   * returns the index.
+   */
   int createEntry(Write.Create write, int part, LockName lock, String prefix) {
     if (!directories.contains(lock) && directoriesAdded.add(lock)) {
       put(
-          Op.create(
-              paths.directory(lock), new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.CONTAINER),
+          Op.create(paths.directory(lock), new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.CONTAINER),
           new Step(write, Role.DIRECTORY, part));
     }
     int index = entriesPerLock.merge(lock, 1, Integer::sum) - 1;

@@ -23,7 +23,8 @@ enum Verdict {
   private static Verdict of(Code code) {
     return switch (code) {
       case OK -> DONE;
-      // A dead handle hides the outcome of what it carried just as a lost connection does; a request of a moved session
+      // A dead handle hides the outcome of what it carried just as a lost connection does; a
+      // request of a moved session
       // is dropped together with the connection, and what went before it may have been done.
       case CONNECTIONLOSS,
           OPERATIONTIMEOUT,

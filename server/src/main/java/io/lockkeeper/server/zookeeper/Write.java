@@ -6,7 +6,9 @@ import java.util.List;
 import java.util.Optional;
 import org.apache.zookeeper.OpResult;
 
-/** One write that was asked for: part of a transaction, answered once. Lives on the store's thread. */
+/**
+ * One write that was asked for: part of a transaction, answered once. Lives on the store's thread.
+ */
 abstract sealed class Write permits Write.Create, DeleteEntries, RecordLease, EraseLease {
 
   /** What to do with a write that failed a transaction. */
@@ -23,7 +25,10 @@ abstract sealed class Write permits Write.Create, DeleteEntries, RecordLease, Er
     LOOK
   }
 
-  /** A write that creates entries: the one kind whose outcome has to be looked up when it is in doubt. */
+  /**
+   * A write that creates entries: the one kind whose outcome has to be looked up when it is in
+   * doubt.
+   */
   abstract static sealed class Create extends Write permits CreateEntries {
     /** Returns the data for an entry at {@code index} of its transaction. */
     abstract byte[] data(int index);
@@ -61,7 +66,10 @@ abstract sealed class Write permits Write.Create, DeleteEntries, RecordLease, Er
     return ++failures;
   }
 
-  /** Makes it go in a transaction of its own from now on, so that an error that names no culprit names it. */
+  /**
+   * Makes it go in a transaction of its own from now on, so that an error that names no culprit
+   * names it.
+   */
   final void isolate() {
     alone = true;
   }

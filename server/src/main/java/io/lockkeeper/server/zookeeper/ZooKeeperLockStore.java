@@ -22,8 +22,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The queues in ZooKeeper, over its asynchronous API alone. One thread holds all state; ZooKeeper's callbacks only hand
- * over to it. Events are given to their consumer on that thread, which must not block.
+ * The queues in ZooKeeper, over its asynchronous API alone. One thread holds all state; ZooKeeper's
+ * callbacks only hand over to it. Events are given to their consumer on that thread, which must not
+ * block.
  */
 public final class ZooKeeperLockStore implements LockStore {
 
@@ -52,7 +53,8 @@ public final class ZooKeeperLockStore implements LockStore {
    * Makes a store that does not connect yet.
    *
    * @param settings where ZooKeeper is and what to expect of it
-   * @param onUnusable told once, on a thread of the store, why this ensemble cannot be used at all; the process should end
+   * @param onUnusable told once, on a thread of the store, why this ensemble cannot be used at all;
+   *     the process should end
    */
   public ZooKeeperLockStore(ZooKeeperSettings settings, Consumer<String> onUnusable) {
     this.settings = settings;

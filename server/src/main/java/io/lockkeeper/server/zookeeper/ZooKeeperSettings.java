@@ -55,7 +55,9 @@ public record ZooKeeperSettings(
             + " ms, is "
             + sessionTimeout.toMillis()
             + " ms: shorter sessions expire in any stall of ZooKeeper's leader");
-    require(!memberTimeout.isNegative() && !memberTimeout.isZero(), "the member timeout must be positive");
+    require(
+        !memberTimeout.isNegative() && !memberTimeout.isZero(),
+        "the member timeout must be positive");
     require(maxReplyBytes >= 1 << 20, "the longest reply must be at least 1 MiB");
   }
 
@@ -79,26 +81,53 @@ public record ZooKeeperSettings(
   public ZooKeeperSettings withRoot(String root) {
     String locks = root.equals("/") ? "/locks" : root + "/locks";
     return new ZooKeeperSettings(
-        connectString, root, locks, sessionTimeout, memberTimeout, tick, syncLimit, coordinatorId,
-        advertisedAddress, maxReplyBytes);
+        connectString,
+        root,
+        locks,
+        sessionTimeout,
+        memberTimeout,
+        tick,
+        syncLimit,
+        coordinatorId,
+        advertisedAddress,
+        maxReplyBytes);
   }
 
   /** Returns the same with the queues elsewhere. */
   public ZooKeeperSettings withLocksPath(String locks) {
     return new ZooKeeperSettings(
-        connectString, rootPath, locks, sessionTimeout, memberTimeout, tick, syncLimit,
-        coordinatorId, advertisedAddress, maxReplyBytes);
+        connectString,
+        rootPath,
+        locks,
+        sessionTimeout,
+        memberTimeout,
+        tick,
+        syncLimit,
+        coordinatorId,
+        advertisedAddress,
+        maxReplyBytes);
   }
 
   /** Returns the same with other clocks. */
   public ZooKeeperSettings withTimes(
       Duration newSessionTimeout, Duration newMemberTimeout, Duration newTick, int newSyncLimit) {
     return new ZooKeeperSettings(
-        connectString, rootPath, locksPath, newSessionTimeout, newMemberTimeout, newTick,
-        newSyncLimit, coordinatorId, advertisedAddress, maxReplyBytes);
+        connectString,
+        rootPath,
+        locksPath,
+        newSessionTimeout,
+        newMemberTimeout,
+        newTick,
+        newSyncLimit,
+        coordinatorId,
+        advertisedAddress,
+        maxReplyBytes);
   }
 
-  /** Returns the time that a session timeout must be above: a leader may stall that long and stay the leader. */
+  /**
+   * Returns the time that a session timeout must be above: a leader may stall that long and stay
+   * the leader.
+   */
   Duration shortestSessionTimeout() {
     return shortestSessionTimeout(tick, syncLimit);
   }
