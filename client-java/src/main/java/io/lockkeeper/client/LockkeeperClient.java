@@ -51,7 +51,7 @@ public final class LockkeeperClient implements AutoCloseable {
     this.around = new Surroundings(settings, loop, callbacks, new Backoff(new SplittableRandom()));
     this.session = new Session(around);
     this.waits = new Waits(loop);
-    this.queries = new Queries(settings);
+    this.queries = new Queries(settings, loop);
   }
 
   /**

@@ -92,7 +92,7 @@ final class Session implements Connector.Owner, Renewal.Owner {
   /** Gives up everything; the loop is about to stop. */
   void abandon() {
     renewal.ifPresent(Renewal::end);
-    connector.stop();
+    connector.shutDown();
     closed.complete(null);
   }
 

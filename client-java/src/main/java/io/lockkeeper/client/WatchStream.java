@@ -62,7 +62,13 @@ final class WatchStream implements Watch {
     if (closed) {
       return;
     }
-    Attempt next = new Attempt(servers.connect());
+    Attempt next;
+    try {
+      next = new Attempt(servers.connect());
+    } catch (RuntimeException e) {
+      retryLater(); // Whoever makes channels was given by the user.
+      return;
+    }
     current = Optional.of(next);
     next.start(WatchRequest.newBuilder().setPrefix(prefix).setStartRevision(resumeFrom).build());
   }
@@ -121,6 +127,10 @@ final class WatchStream implements Watch {
       begun = false;
       callbacks.run(() -> listener.onGap("the connection broke before the snapshot was complete"));
     }
+    retryLater();
+  }
+
+  private void retryLater() {
     servers.moveOn();
     retry = Optional.of(loop.schedule(backoff.nanosAfter(++failures), this::attempt));
   }
