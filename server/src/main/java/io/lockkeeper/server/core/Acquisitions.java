@@ -72,6 +72,7 @@ final class Acquisitions {
   /** Tells the client, and remembers an ending for those who ask again. */
   void tell(Ticket ticket, Notice notice) {
     long sequence = ticket.tell(notice);
+    world.emit(new Effect.Count(notice));
     ticket.target().ifPresent(stream -> send(stream, ticket, sequence, notice));
     if (notice.isFinal()) {
       ticket
