@@ -1,30 +1,85 @@
 package io.lockkeeper.cli;
 
-import java.util.concurrent.Callable;
+import io.lockkeeper.server.app.ConfigException;
+import io.lockkeeper.server.app.StartException;
+import java.io.PrintWriter;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The one program. Alone it prints its usage; all that it does is in its subcommands. */
 @Command(
     name = "lockkeeper",
     mixinStandardHelpOptions = true,
-    description = "A distributed lock coordinator: gRPC in front, Apache ZooKeeper behind.")
-public final class Main implements Callable<Integer> {
+    versionProvider = Main.Version.class,
+    description = "A distributed lock coordinator: gRPC in front, Apache ZooKeeper behind.",
+    subcommands = {RunCommand.class, LsCommand.class, ShowCommand.class, WatchCommand.class},
+    footer = {"", "Each command has its own --help."})
+public final class Main implements Runnable {
 
   @Spec private CommandSpec spec;
 
   private Main() {}
 
   @Override
-  public Integer call() {
-    spec.commandLine().usage(spec.commandLine().getErr());
-    return CommandLine.ExitCode.USAGE;
+  public void run() {
+    throw new ParameterException(spec.commandLine(), "say what to do");
   }
 
   /** Runs the command line and exits with its exit code. */
   public static void main(String[] args) {
-    System.exit(new CommandLine(new Main()).execute(args));
+    System.exit(commandLine().execute(args));
+  }
+
+  /** Returns the whole command line, ready to execute. */
+  static CommandLine commandLine() {
+    CommandLine line = new CommandLine(new Main());
+    line.addSubcommand("serve", ServerCommand.commandLine(new ServeCommand()));
+    line.addSubcommand("dev", ServerCommand.commandLine(new DevCommand()));
+    line.setCaseInsensitiveEnumValuesAllowed(true);
+    line.setUsageHelpAutoWidth(true);
+    line.setUsageHelpLongOptionsMaxWidth(32);
+    line.setParameterExceptionHandler(Main::onBadUsage);
+    line.setExecutionExceptionHandler(Main::onFailure);
+    return line;
+  }
+
+  private static int onBadUsage(ParameterException error, String[] args) {
+    CommandLine command = error.getCommandLine();
+    PrintWriter err = command.getErr();
+    err.println("lockkeeper: " + error.getMessage());
+    UnmatchedArgumentException.printSuggestions(error, err);
+    err.println("See: " + command.getCommandSpec().qualifiedName() + " --help");
+    return ExitCodes.USAGE;
+  }
+
+  private static int onFailure(Exception error, CommandLine command, ParseResult parsed)
+      throws Exception {
+    int exitCode;
+    if (error instanceof ConfigException) {
+      exitCode = ExitCodes.USAGE;
+    } else if (error instanceof StartException) {
+      exitCode = ExitCodes.FAILED;
+    } else if (error instanceof CliException failure) {
+      exitCode = failure.exitCode();
+    } else {
+      throw error; // a bug: the stack trace is what helps
+    }
+    command.getErr().println("lockkeeper: " + error.getMessage());
+    return exitCode;
+  }
+
+  /** Says which version this is. */
+  static final class Version implements IVersionProvider {
+    @Override
+    public String[] getVersion() {
+      String version = Main.class.getPackage().getImplementationVersion();
+      return new String[] {"lockkeeper " + (version == null ? "development" : version)};
+    }
   }
 }

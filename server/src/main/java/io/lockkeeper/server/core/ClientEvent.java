@@ -16,7 +16,12 @@ public sealed interface ClientEvent extends Event {
    * @param holder who the client is, for people
    */
   record OpenLease(CallId call, LeaseId lease, String secretHash, Duration ttl, String holder)
-      implements ClientEvent {}
+      implements ClientEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onOpenLease(this);
+    }
+  }
 
   /**
    * A client makes a stream the target of all notices of a lease; a stream that was it before is
@@ -29,7 +34,12 @@ public sealed interface ClientEvent extends Event {
    * @param stream where notices go
    */
   record AttachLease(CallId call, LeaseId lease, String secretHash, StreamId stream)
-      implements ClientEvent {}
+      implements ClientEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onAttachLease(this);
+    }
+  }
 
   /**
    * A client renews a lease. Answered by {@link Answer.LeaseRenewed}.
@@ -37,7 +47,12 @@ public sealed interface ClientEvent extends Event {
    * @param call who waits for the answer
    * @param lease the lease
    */
-  record KeepAlive(CallId call, LeaseId lease) implements ClientEvent {}
+  record KeepAlive(CallId call, LeaseId lease) implements ClientEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onKeepAlive(this);
+    }
+  }
 
   /**
    * A client closes a lease. Answered by {@link Answer.LeaseClosed}.
@@ -45,7 +60,12 @@ public sealed interface ClientEvent extends Event {
    * @param call who waits for the answer
    * @param lease the lease
    */
-  record CloseLease(CallId call, LeaseId lease) implements ClientEvent {}
+  record CloseLease(CallId call, LeaseId lease) implements ClientEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onCloseLease(this);
+    }
+  }
 
   /**
    * A client asks for locks; what happens is told to the stream.
@@ -57,7 +77,12 @@ public sealed interface ClientEvent extends Event {
    * @param session whether the stream serves the whole lease, and not this acquisition alone
    */
   record Acquire(StreamId stream, UUID id, LeaseId lease, AcquireCommand command, boolean session)
-      implements ClientEvent {}
+      implements ClientEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onAcquire(this);
+    }
+  }
 
   /**
    * A client releases or withdraws an acquisition. Answered by {@link Answer.ReleaseDone}.
@@ -67,7 +92,12 @@ public sealed interface ClientEvent extends Event {
    * @param requestId the acquisition
    * @param token a token that must be the acquisition's, or zero
    */
-  record Release(CallId call, LeaseId lease, String requestId, long token) implements ClientEvent {}
+  record Release(CallId call, LeaseId lease, String requestId, long token) implements ClientEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onRelease(this);
+    }
+  }
 
   /**
    * A client asks for a position notice of a waiting acquisition.
@@ -76,7 +106,12 @@ public sealed interface ClientEvent extends Event {
    * @param lease the lease
    * @param requestId the acquisition
    */
-  record QueryPosition(CallId call, LeaseId lease, String requestId) implements ClientEvent {}
+  record QueryPosition(CallId call, LeaseId lease, String requestId) implements ClientEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onQueryPosition(this);
+    }
+  }
 
   /**
    * A client asks whether a token is current. Answered by {@link Answer.TokenChecked} after a write
@@ -86,12 +121,22 @@ public sealed interface ClientEvent extends Event {
    * @param lock the lock
    * @param token the token
    */
-  record CheckToken(CallId call, LockName lock, long token) implements ClientEvent {}
+  record CheckToken(CallId call, LockName lock, long token) implements ClientEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onCheckToken(this);
+    }
+  }
 
   /**
    * A stream is gone: closed, cancelled or broken.
    *
    * @param stream the stream
    */
-  record StreamClosed(StreamId stream) implements ClientEvent {}
+  record StreamClosed(StreamId stream) implements ClientEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onStreamClosed(this);
+    }
+  }
 }

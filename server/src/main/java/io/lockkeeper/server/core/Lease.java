@@ -51,6 +51,8 @@ final class Lease {
   private State state;
   private Optional<CallId> opener = Optional.empty();
   private Optional<StreamId> stream = Optional.empty();
+  private LeaseEnd end = LeaseEnd.CLOSED;
+  private Optional<Timers.Timer> expiryTimer = Optional.empty();
   private long deadlineNanos;
   private boolean recorded;
 
@@ -60,8 +62,18 @@ final class Lease {
    * @param command what was asked for
    * @param notice the final notice
    * @param sequence its number
+   * @param heard whether there was a stream to tell it to
    */
-  record Ended(AcquireCommand command, Notice notice, long sequence) {}
+  record Ended(AcquireCommand command, Notice notice, long sequence, boolean heard) {
+
+    /**
+     * Returns whether a client that comes back must be told: it may believe that it still waits or
+     * holds.
+     */
+    boolean needsTelling() {
+      return !heard || notice instanceof Notice.Lost;
+    }
+  }
 
   private Lease(
       LeaseId id,
@@ -129,8 +141,22 @@ final class Lease {
     state = State.OPEN;
   }
 
-  void ending() {
+  void ending(LeaseEnd why) {
     state = State.ENDING;
+    end = why;
+  }
+
+  /** Returns why it has ended; meaningful once it is ending. */
+  LeaseEnd end() {
+    return end;
+  }
+
+  Optional<Timers.Timer> expiryTimer() {
+    return expiryTimer;
+  }
+
+  void expiryTimer(Optional<Timers.Timer> timer) {
+    expiryTimer = timer;
   }
 
   Optional<CallId> takeOpener() {

@@ -46,6 +46,8 @@ final class LockSession {
 
   void opened(long timeout, long provenAt) {
     state = State.OPEN;
+    unsure = false;
+    suspended = false;
     timeoutNanos = timeout;
     provenAtNanos = provenAt;
   }

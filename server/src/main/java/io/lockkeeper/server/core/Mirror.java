@@ -111,6 +111,8 @@ final class Mirror {
   /** Stops grants until the rebuild is complete. */
   void markStale() {
     current = false;
+    // Holders may come and go unseen: how the last one ended is no longer known.
+    lastDepartures.clear();
   }
 
   /** Drops the queues of locks that have no directory any more. */

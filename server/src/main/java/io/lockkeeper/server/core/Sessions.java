@@ -158,6 +158,9 @@ final class Sessions {
               if (wasUnsure && !session.isUnsure()) {
                 session.suspended(false);
                 listener.onProved(session, wasSuspended);
+              } else if (session.isUnsure()) {
+                // The proof was sent before the doubt arose: ask for one that is sent from now on.
+                world.emit(new Effect.ProveSession(session.key()));
               }
             });
   }

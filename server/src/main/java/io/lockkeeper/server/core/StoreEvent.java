@@ -18,7 +18,12 @@ public sealed interface StoreEvent extends Event {
    * @param entry the znode name
    * @param zxid the transaction that created it
    */
-  record EntryAppeared(LockName lock, EntryName entry, long zxid) implements StoreEvent {}
+  record EntryAppeared(LockName lock, EntryName entry, long zxid) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onEntryAppeared(this);
+    }
+  }
 
   /**
    * An entry vanished from a lock's queue.
@@ -27,10 +32,20 @@ public sealed interface StoreEvent extends Event {
    * @param entry the znode name
    * @param zxid the transaction that deleted it
    */
-  record EntryVanished(LockName lock, EntryName entry, long zxid) implements StoreEvent {}
+  record EntryVanished(LockName lock, EntryName entry, long zxid) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onEntryVanished(this);
+    }
+  }
 
   /** The mirror may have missed events: no new grant until it has been rebuilt. */
-  record MirrorStale() implements StoreEvent {}
+  record MirrorStale() implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onMirrorStale(this);
+    }
+  }
 
   /**
    * A rebuild begins: these are all the locks that have a directory. Every other lock has no
@@ -39,7 +54,12 @@ public sealed interface StoreEvent extends Event {
    *
    * @param locks the locks
    */
-  record RebuildStarted(Set<LockName> locks) implements StoreEvent {}
+  record RebuildStarted(Set<LockName> locks) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onRebuildStarted(this);
+    }
+  }
 
   /**
    * The whole queue of one lock at this place in the order of events.
@@ -47,7 +67,12 @@ public sealed interface StoreEvent extends Event {
    * @param lock the lock
    * @param entries the entries, in any order
    */
-  record QueueListed(LockName lock, List<ListedEntry> entries) implements StoreEvent {}
+  record QueueListed(LockName lock, List<ListedEntry> entries) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onQueueListed(this);
+    }
+  }
 
   /**
    * An entry as a listing found it.
@@ -58,7 +83,12 @@ public sealed interface StoreEvent extends Event {
   record ListedEntry(EntryName name, Optional<Long> czxid) {}
 
   /** The mirror is whole again. */
-  record MirrorCurrent() implements StoreEvent {}
+  record MirrorCurrent() implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onMirrorCurrent(this);
+    }
+  }
 
   /**
    * The entries of one acquisition exist, all created by one transaction.
@@ -66,7 +96,12 @@ public sealed interface StoreEvent extends Event {
    * @param id the acquisition
    * @param entries one for each lock asked for, in that order
    */
-  record EntriesCreated(UUID id, List<CreatedEntry> entries) implements StoreEvent {}
+  record EntriesCreated(UUID id, List<CreatedEntry> entries) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onEntriesCreated(this);
+    }
+  }
 
   /**
    * One created entry.
@@ -85,21 +120,36 @@ public sealed interface StoreEvent extends Event {
    * @param id the acquisition
    * @param message why, for people
    */
-  record EntriesRefused(UUID id, String message) implements StoreEvent {}
+  record EntriesRefused(UUID id, String message) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onEntriesRefused(this);
+    }
+  }
 
   /**
    * The entries of one acquisition are gone for good.
    *
    * @param id the acquisition
    */
-  record EntriesDeleted(UUID id) implements StoreEvent {}
+  record EntriesDeleted(UUID id) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onEntriesDeleted(this);
+    }
+  }
 
   /**
    * A lease's record exists.
    *
    * @param lease the lease
    */
-  record LeaseRecorded(LeaseId lease) implements StoreEvent {}
+  record LeaseRecorded(LeaseId lease) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onLeaseRecorded(this);
+    }
+  }
 
   /**
    * A lease's record was refused for a reason that a retry does not mend.
@@ -107,14 +157,24 @@ public sealed interface StoreEvent extends Event {
    * @param lease the lease
    * @param message why, for people
    */
-  record LeaseRefused(LeaseId lease, String message) implements StoreEvent {}
+  record LeaseRefused(LeaseId lease, String message) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onLeaseRefused(this);
+    }
+  }
 
   /**
    * A lease's record is gone for good.
    *
    * @param lease the lease
    */
-  record LeaseErased(LeaseId lease) implements StoreEvent {}
+  record LeaseErased(LeaseId lease) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onLeaseErased(this);
+    }
+  }
 
   /**
    * A lock session is open and has its claim record.
@@ -125,7 +185,12 @@ public sealed interface StoreEvent extends Event {
    *     monotonic clock
    */
   record SessionOpened(SessionKey session, long timeoutNanos, long provenAtNanos)
-      implements StoreEvent {}
+      implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onSessionOpened(this);
+    }
+  }
 
   /**
    * A quorum write on a lock session was answered: the session was alive after the write was sent.
@@ -133,14 +198,24 @@ public sealed interface StoreEvent extends Event {
    * @param session the session
    * @param sentAtNanos when the write was sent, on the coordinator's monotonic clock
    */
-  record SessionProved(SessionKey session, long sentAtNanos) implements StoreEvent {}
+  record SessionProved(SessionKey session, long sentAtNanos) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onSessionProved(this);
+    }
+  }
 
   /**
    * A lock session has lost its connection; it may still be alive.
    *
    * @param session the session
    */
-  record SessionSuspended(SessionKey session) implements StoreEvent {}
+  record SessionSuspended(SessionKey session) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onSessionSuspended(this);
+    }
+  }
 
   /**
    * A lock session is gone from ZooKeeper with all its entries, or is closed, or belongs to another
@@ -149,7 +224,12 @@ public sealed interface StoreEvent extends Event {
    * @param session the session
    * @param deposed true if another coordinator has claimed it: its entries may live on
    */
-  record SessionEnded(SessionKey session, boolean deposed) implements StoreEvent {}
+  record SessionEnded(SessionKey session, boolean deposed) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onSessionEnded(this);
+    }
+  }
 
   /**
    * A barrier has passed: the mirror has seen everything that was committed before the barrier was
@@ -157,14 +237,24 @@ public sealed interface StoreEvent extends Event {
    *
    * @param barrier the barrier's number
    */
-  record BarrierPassed(long barrier) implements StoreEvent {}
+  record BarrierPassed(long barrier) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onBarrierPassed(this);
+    }
+  }
 
   /**
    * A barrier failed; nothing is known.
    *
    * @param barrier the barrier's number
    */
-  record BarrierFailed(long barrier) implements StoreEvent {}
+  record BarrierFailed(long barrier) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onBarrierFailed(this);
+    }
+  }
 
   /**
    * The data of an entry was read.
@@ -173,7 +263,12 @@ public sealed interface StoreEvent extends Event {
    * @param entry the znode name
    * @param read what was read, or empty if the entry is gone or could not be read
    */
-  record DetailsRead(LockName lock, String entry, Optional<ReadEntry> read) implements StoreEvent {}
+  record DetailsRead(LockName lock, String entry, Optional<ReadEntry> read) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onDetailsRead(this);
+    }
+  }
 
   /**
    * An entry's data and creation.

@@ -22,6 +22,7 @@ final class Ticket {
   private Optional<Timers.Timer> waitTimer = Optional.empty();
   private Optional<Timers.Timer> positionTimer = Optional.empty();
   private long sequence;
+  private long noticeSequence;
   private int lastAhead = -1;
   private boolean heard = true;
 
@@ -99,15 +100,54 @@ final class Ticket {
     return stream.or(lease::stream);
   }
 
-  /** Remembers a notice and numbers it. */
+  /** Remembers a notice, if it says where the acquisition stands, and numbers it. */
   long tell(Notice notice) {
+    sequence++;
     if (!(notice instanceof Notice.Position
         || notice instanceof Notice.Jeopardy
         || notice instanceof Notice.Safe)) {
       lastNotice = Optional.of(notice);
+      noticeSequence = sequence;
       heard = target().isPresent();
     }
-    return ++sequence;
+    return sequence;
+  }
+
+  /** Returns the number of {@link #lastNotice}. */
+  long noticeSequence() {
+    return noticeSequence;
+  }
+
+  /** Returns whether the client was told that it waits. */
+  boolean wasPlaced() {
+    return lastNotice.filter(Notice.Queued.class::isInstance).isPresent();
+  }
+
+  /** Returns how the entries leave the queue, as far as the ending told says. */
+  Departure departure() {
+    return lastNotice.map(Ticket::departureBy).orElse(Departure.UNKNOWN);
+  }
+
+  private static Departure departureBy(Notice notice) {
+    if (notice instanceof Notice.Released) {
+      return Departure.RELEASED;
+    }
+    if (notice instanceof Notice.Lost lost) {
+      return switch (lost.reason()) {
+        case LEASE_EXPIRED, LEASE_CLOSED -> Departure.LEASE_ENDED;
+        case SESSION_LOST -> Departure.SESSION_LOST;
+        case REMOVED -> Departure.UNKNOWN;
+      };
+    }
+    if (notice instanceof Notice.NotAcquired ending) {
+      return switch (ending.reason()) {
+        case TIMED_OUT, QUEUE_FULL, WITHDRAWN -> Departure.WITHDRAWN;
+        case LEASE_ENDED -> Departure.LEASE_ENDED;
+        case SESSION_LOST -> Departure.SESSION_LOST;
+        case REMOVED -> Departure.UNKNOWN;
+      };
+    }
+    return Departure.UNKNOWN;
   }
 
   /** Returns whether the newest notice of state was sent to somebody. */
@@ -117,10 +157,6 @@ final class Ticket {
 
   void markHeard() {
     heard = true;
-  }
-
-  long sequence() {
-    return sequence;
   }
 
   /** Returns the newest notice that says where the acquisition stands. */

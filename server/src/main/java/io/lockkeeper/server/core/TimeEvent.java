@@ -4,7 +4,12 @@ package io.lockkeeper.server.core;
 public sealed interface TimeEvent extends Event {
 
   /** Time has passed: timers that are due fire. */
-  record Tick() implements TimeEvent {}
+  record Tick() implements TimeEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onTick(this);
+    }
+  }
 
   /**
    * The coordinator did nothing for a while (a pause of the process, of the machine, of the
@@ -12,5 +17,10 @@ public sealed interface TimeEvent extends Event {
    *
    * @param nanos for how long
    */
-  record Stalled(long nanos) implements TimeEvent {}
+  record Stalled(long nanos) implements TimeEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onStalled(this);
+    }
+  }
 }

@@ -1,0 +1,93 @@
+package io.lockkeeper.cli;
+
+import io.lockkeeper.server.app.EmbeddedZooKeeper;
+import io.lockkeeper.server.app.LockkeeperServer;
+import io.lockkeeper.server.app.Profile;
+import io.lockkeeper.server.app.ServerConfig;
+import java.io.PrintWriter;
+import java.time.Duration;
+import picocli.CommandLine.Command;
+
+/** Runs a coordinator with its own ZooKeeper. */
+@Command(
+    name = "dev",
+    description = {
+      "Runs a coordinator with an embedded ZooKeeper, for development on one machine, until TERM or Ctrl-C.",
+      "Locks, leases and tokens are on disk in --data-dir; ZooKeeper listens on 127.0.0.1 only.",
+      ""
+    })
+final class DevCommand extends ServerCommand {
+
+  private static final Duration READY_LIMIT = Duration.ofSeconds(20);
+
+  DevCommand() {
+    super(Profile.DEV);
+  }
+
+  @Override
+  public Integer call() {
+    ServerConfig config = config();
+    Logging.level(config.logLevel());
+    ServerRun run = new ServerRun();
+    ServerConfig.ZooKeeper settings = config.zookeeper();
+    try (EmbeddedZooKeeper zookeeper =
+            EmbeddedZooKeeper.start(
+                config.dataDir(),
+                settings.embeddedPort(),
+                settings.tickTime(),
+                settings.lockSessionTimeout().multipliedBy(2),
+                () -> run.fail("the embedded ZooKeeper has died; its last words are in the log"));
+        LockkeeperServer server =
+            LockkeeperServer.start(config.withZooKeeperConnect(zookeeper.connectString()))) {
+      if (server.awaitServing(READY_LIMIT)) {
+        welcome(config, zookeeper, server, spec.commandLine().getOut());
+      }
+      return run.await(server);
+    }
+  }
+
+  private static void welcome(
+      ServerConfig config, EmbeddedZooKeeper zookeeper, LockkeeperServer server, PrintWriter out) {
+    String grpc = reachable(config.listen().host()) + ":" + server.grpcPort();
+    out.printf(
+        """
+
+        Lockkeeper is ready, for development: %s, one ZooKeeper of its own.
+
+          gRPC       %s
+          HTTP       http://%s:%d/
+          ZooKeeper  %s, data in %s
+
+        Try, in another terminal:
+
+          grpcurl -plaintext -d '{"locks":[{"name":"orders/42"}]}' %s lockkeeper.v1.LockService/Acquire
+          %s run orders/42 -- sleep 30
+          %s ls
+
+        Ctrl-C stops it.
+
+        """,
+        config.tls().isPresent() ? "TLS" : "plaintext",
+        grpc,
+        reachable(config.http().host()),
+        server.httpPort(),
+        zookeeper.connectString(),
+        config.dataDir().toAbsolutePath().normalize(),
+        grpc,
+        program(),
+        program());
+    out.flush();
+  }
+
+  /** Returns how this program was started, so that the line can be pasted. */
+  private static String program() {
+    String path = System.getProperty("java.class.path", "");
+    return path.endsWith(".jar") && path.indexOf(':') < 0 ? "java -jar " + path : "lockkeeper";
+  }
+
+  private static String reachable(String host) {
+    return host.equals("0.0.0.0") || host.equals("127.0.0.1") || host.equals("::")
+        ? "localhost"
+        : host.indexOf(':') >= 0 ? "[" + host + "]" : host;
+  }
+}

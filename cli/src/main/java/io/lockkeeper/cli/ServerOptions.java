@@ -1,0 +1,110 @@
+package io.lockkeeper.cli;
+
+import io.grpc.ChannelCredentials;
+import io.grpc.Grpc;
+import io.grpc.InsecureChannelCredentials;
+import io.grpc.ManagedChannel;
+import io.grpc.TlsChannelCredentials;
+import io.lockkeeper.server.app.HostPort;
+import java.io.File;
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine.Option;
+
+/** Which servers to talk to, and how. */
+final class ServerOptions {
+
+  private static final String VARIABLE = "LOCKKEEPER_SERVER";
+  private static final String DEFAULT = "localhost:7420";
+  private static final long KEEP_ALIVE_SECONDS = 10;
+
+  @Option(
+      names = "--server",
+      paramLabel = "HOST:PORT,...",
+      description = {
+        "The servers, in the order to try them.",
+        "[default " + DEFAULT + ", env " + VARIABLE + "]"
+      })
+  private Optional<String> servers = Optional.empty();
+
+  @Option(names = "--tls", description = "Talk TLS; implied by --ca and --cert.")
+  private boolean tls;
+
+  @Option(
+      names = "--ca",
+      paramLabel = "FILE",
+      description =
+          "The authorities (PEM) one of which must have signed the server's certificate. [default: Java's own]")
+  private Optional<File> ca = Optional.empty();
+
+  @Option(
+      names = "--cert",
+      paramLabel = "FILE",
+      description = "Our certificate chain (PEM), for mutual TLS.")
+  private Optional<File> cert = Optional.empty();
+
+  @Option(
+      names = "--key",
+      paramLabel = "FILE",
+      description = "The private key of --cert (PEM, PKCS#8).")
+  private Optional<File> key = Optional.empty();
+
+  @Option(names = "--verbose", description = "Log what happens underneath on standard error.")
+  private boolean verbose;
+
+  /** Sets up logging; before anything that logs. */
+  void prepare() {
+    Logging.level(verbose ? "DEBUG" : "ERROR");
+  }
+
+  /** Returns the servers' addresses. */
+  List<HostPort> addresses() {
+    String variable = System.getenv(VARIABLE);
+    String source = servers.isPresent() ? "--server" : VARIABLE;
+    String text = servers.orElse(variable == null || variable.isEmpty() ? DEFAULT : variable);
+    try {
+      return HostPort.parseList(text);
+    } catch (IllegalArgumentException e) {
+      throw new CliException(ExitCodes.USAGE, source + ": " + e.getMessage(), e);
+    }
+  }
+
+  /** Returns whether TLS is spoken. */
+  boolean usesTls() {
+    return tls || ca.isPresent() || cert.isPresent();
+  }
+
+  /** Opens a channel to one server; nothing is sent before the first call. */
+  ManagedChannel channel(String address) {
+    return Grpc.newChannelBuilder(address, credentials())
+        .keepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS)
+        .keepAliveTimeout(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS)
+        .build();
+  }
+
+  private ChannelCredentials credentials() {
+    if (!usesTls()) {
+      if (key.isPresent()) {
+        throw new CliException(ExitCodes.USAGE, "--key: needs --cert as well");
+      }
+      return InsecureChannelCredentials.create();
+    }
+    if (cert.isPresent() != key.isPresent()) {
+      throw new CliException(ExitCodes.USAGE, "mutual TLS needs both --cert and --key");
+    }
+    TlsChannelCredentials.Builder builder = TlsChannelCredentials.newBuilder();
+    try {
+      if (ca.isPresent()) {
+        builder.trustManager(ca.get());
+      }
+      if (cert.isPresent()) {
+        builder.keyManager(cert.get(), key.orElseThrow());
+      }
+      return builder.build();
+    } catch (IOException | IllegalArgumentException e) {
+      throw new CliException(ExitCodes.USAGE, "cannot read the TLS files: " + e.getMessage(), e);
+    }
+  }
+}

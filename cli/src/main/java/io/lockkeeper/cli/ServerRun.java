@@ -1,0 +1,48 @@
+package io.lockkeeper.cli;
+
+import io.lockkeeper.server.app.LockkeeperServer;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+
+/** Keeps a server up until it is told to stop, or cannot go on. */
+final class ServerRun {
+
+  private static final int INTERRUPTED = 130;
+
+  private final CompletableFuture<Integer> end = new CompletableFuture<>();
+
+  /** From now on, TERM and INT end {@link #await}; a second one ends the process without ado. */
+  ServerRun() {
+    boolean handled =
+        Signals.handle(
+            name -> {
+              if (!end.complete(ExitCodes.OK)) {
+                Runtime.getRuntime().halt(INTERRUPTED);
+              }
+            },
+            "TERM",
+            "INT");
+    if (!handled) {
+      // Then a signal starts the JVM's own shutdown, which has to wait for ours.
+      Runtime.getRuntime().addShutdownHook(new Thread(() -> end.complete(ExitCodes.OK)));
+    }
+  }
+
+  /** Ends {@link #await} with a failure; the first end counts. */
+  void fail(String message) {
+    end.completeExceptionally(new CliException(ExitCodes.FAILED, message));
+  }
+
+  /** Returns when the server is to be stopped. */
+  int await(LockkeeperServer server) {
+    CompletableFuture<Void> unused = server.failure().thenAccept(this::fail);
+    try {
+      return end.join();
+    } catch (CompletionException e) {
+      if (e.getCause() instanceof CliException failure) {
+        throw failure;
+      }
+      throw e;
+    }
+  }
+}

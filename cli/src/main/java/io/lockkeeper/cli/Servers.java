@@ -1,0 +1,107 @@
+package io.lockkeeper.cli;
+
+import io.grpc.ManagedChannel;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.lockkeeper.server.app.HostPort;
+import io.lockkeeper.v1.LockServiceGrpc;
+import io.lockkeeper.v1.LockServiceGrpc.LockServiceBlockingStub;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+
+/** Calls the first server that answers, and says in words what went wrong where none does. */
+final class Servers {
+
+  private static final int CALL_SECONDS = 10;
+
+  /** What Netty puts before the reason that the kernel gives. */
+  private static final String NATIVE_CALL = "^\\S+ failed with error\\(-?\\d+\\): ";
+
+  private final ServerOptions options;
+
+  Servers(ServerOptions options) {
+    this.options = options;
+  }
+
+  /**
+   * Makes a call that is answered once, within {@value #CALL_SECONDS} seconds for each server.
+   *
+   * @throws CliException if no server answers, or one refuses the request
+   */
+  <T> T call(Function<LockServiceBlockingStub, T> call) {
+    return stream(stub -> call.apply(stub.withDeadlineAfter(CALL_SECONDS, TimeUnit.SECONDS)));
+  }
+
+  /**
+   * Makes a call that may take as long as it likes. If it ends with UNAVAILABLE the next server is
+   * called.
+   *
+   * @throws CliException if no server answers, or one refuses the request
+   */
+  <T> T stream(Function<LockServiceBlockingStub, T> call) {
+    List<String> failures = new ArrayList<>();
+    for (HostPort address : options.addresses()) {
+      ManagedChannel channel = options.channel(address.toString());
+      try {
+        return call.apply(LockServiceGrpc.newBlockingStub(channel));
+      } catch (StatusRuntimeException e) {
+        if (!isUnavailable(e.getStatus())) {
+          throw refused(e);
+        }
+        failures.add("  " + address + ": " + reason(e.getStatus()));
+      } finally {
+        channel.shutdownNow();
+      }
+    }
+    throw new CliException(ExitCodes.UNAVAILABLE, unavailable(failures));
+  }
+
+  private static boolean isUnavailable(Status status) {
+    return status.getCode() == Status.Code.UNAVAILABLE
+        || status.getCode() == Status.Code.DEADLINE_EXCEEDED;
+  }
+
+  /** Returns what to say when no server answers. */
+  String unavailable(List<String> failures) {
+    return "no Lockkeeper server answers:\n"
+        + String.join("\n", failures)
+        + "\nIs one running there (\"lockkeeper dev\" starts one on this machine), is the address right (--server or"
+        + " LOCKKEEPER_SERVER), and "
+        + (options.usesTls()
+            ? "does it talk TLS?"
+            : "does it talk plaintext (else give --tls or --ca)?");
+  }
+
+  private static CliException refused(StatusRuntimeException e) {
+    String description = e.getStatus().getDescription();
+    int exitCode =
+        switch (e.getStatus().getCode()) {
+          case INVALID_ARGUMENT -> ExitCodes.USAGE;
+          default -> ExitCodes.FAILED;
+        };
+    return new CliException(
+        exitCode,
+        "the server refuses: "
+            + (description == null ? e.getStatus().getCode() : Text.plain(description)),
+        e);
+  }
+
+  /** Returns the innermost reason: gRPC wraps "connection refused" in "io exception". */
+  static String reason(Status status) {
+    if (status.getCode() == Status.Code.DEADLINE_EXCEEDED) {
+      return "no answer within " + CALL_SECONDS + " s";
+    }
+    Throwable cause = status.getCause();
+    while (cause != null && cause.getCause() != null) {
+      cause = cause.getCause();
+    }
+    if (cause != null && cause.getMessage() != null) {
+      return Text.plain(cause.getMessage().replaceFirst(NATIVE_CALL, ""));
+    }
+    return status.getDescription() == null
+        ? status.getCode().toString()
+        : Text.plain(status.getDescription());
+  }
+}

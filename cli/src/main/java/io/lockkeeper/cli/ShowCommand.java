@@ -1,0 +1,103 @@
+package io.lockkeeper.cli;
+
+import io.lockkeeper.v1.Contender;
+import io.lockkeeper.v1.GetLockRequest;
+import io.lockkeeper.v1.LockState;
+import java.io.PrintWriter;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Shows one lock. */
+@Command(
+    name = "show",
+    mixinStandardHelpOptions = true,
+    versionProvider = Main.Version.class,
+    sortOptions = false,
+    description = "Shows who holds a lock and who waits for it.")
+final class ShowCommand implements Callable<Integer> {
+
+  @Spec private CommandSpec spec;
+
+  @Parameters(paramLabel = "LOCK", description = "The lock's name.")
+  private String name;
+
+  @Option(
+      names = "--queue",
+      paramLabel = "COUNT",
+      defaultValue = "20",
+      description = "How many of those who wait to show, 1 to 1000. [default ${DEFAULT-VALUE}]")
+  private int queueLimit;
+
+  @Option(names = "--json", description = "One JSON object.")
+  private boolean json;
+
+  @Mixin private ServerOptions options;
+
+  @Override
+  public Integer call() {
+    options.prepare();
+    if (queueLimit < 1 || queueLimit > 1_000) {
+      throw new CliException(ExitCodes.USAGE, "--queue: must be 1 to 1000");
+    }
+    GetLockRequest request =
+        GetLockRequest.newBuilder().setName(name).setQueueLimit(queueLimit).build();
+    LockState lock = new Servers(options).call(stub -> stub.getLock(request)).getLock();
+    PrintWriter out = spec.commandLine().getOut();
+    if (json) {
+      out.println(Json.line(lock));
+    } else {
+      print(lock, out);
+    }
+    out.flush();
+    return ExitCodes.OK;
+  }
+
+  private static void print(LockState lock, PrintWriter out) {
+    out.println(
+        Text.plain(lock.getName()) + (lock.getHoldersCount() == 0 ? " is free" : " is held"));
+    if (lock.getHoldersCount() > 0) {
+      Table holders = new Table("HELD BY", "FOR", "TOKEN", "LEASE", "METADATA");
+      for (Contender holder : lock.getHoldersList()) {
+        holders.row(
+            LockText.who(holder),
+            Text.age(holder.getHeldFor()),
+            LockText.token(holder),
+            lease(holder),
+            LockText.metadata(holder));
+      }
+      out.println();
+      holders.print(out, "  ");
+    }
+    if (lock.getQueueLength() > 0) {
+      out.println();
+      printQueue(lock, out);
+    }
+  }
+
+  private static void printQueue(LockState lock, PrintWriter out) {
+    Table queue = new Table("#", "WAITING", "FOR", "LEASE", "METADATA");
+    int place = 1;
+    for (Contender waiter : lock.getQueueList()) {
+      queue.row(
+          Integer.toString(place++),
+          LockText.who(waiter),
+          Text.age(waiter.getQueuedFor()),
+          lease(waiter),
+          LockText.metadata(waiter));
+    }
+    queue.print(out, "  ");
+    int more = lock.getQueueLength() - lock.getQueueCount();
+    if (more > 0) {
+      out.println("  and " + more + " more");
+    }
+  }
+
+  private static String lease(Contender contender) {
+    return contender.getLeaseTag().isEmpty() ? "-" : Text.plain(contender.getLeaseTag());
+  }
+}

@@ -1,0 +1,51 @@
+package io.lockkeeper.cli;
+
+import com.google.protobuf.Duration;
+
+/** Makes text fit for a terminal. */
+final class Text {
+
+  private Text() {}
+
+  /**
+   * Returns {@code text} with control characters replaced: names come from others and must not
+   * steer the terminal.
+   */
+  static String plain(String text) {
+    StringBuilder plain = new StringBuilder(text.length());
+    text.codePoints()
+        .map(c -> Character.isISOControl(c) || Character.getType(c) == Character.FORMAT ? '?' : c)
+        .forEach(plain::appendCodePoint);
+    return plain.toString();
+  }
+
+  /**
+   * Returns an age in the two largest units that matter, such as {@code 850 ms}, {@code 13 s} or
+   * {@code 2 h 5 m}.
+   */
+  static String age(java.time.Duration age) {
+    long seconds = Math.max(0, age.toSeconds());
+    if (seconds < 1) {
+      return Math.max(0, age.toMillis()) + " ms";
+    }
+    if (seconds < 60) {
+      return seconds + " s";
+    }
+    if (seconds < 3_600) {
+      return two(seconds / 60, "m", seconds % 60, "s");
+    }
+    if (seconds < 86_400) {
+      return two(seconds / 3_600, "h", seconds % 3_600 / 60, "m");
+    }
+    return two(seconds / 86_400, "d", seconds % 86_400 / 3_600, "h");
+  }
+
+  /** Returns an age. */
+  static String age(Duration age) {
+    return age(java.time.Duration.ofSeconds(age.getSeconds(), age.getNanos()));
+  }
+
+  private static String two(long large, String largeUnit, long small, String smallUnit) {
+    return large + " " + largeUnit + (small == 0 ? "" : " " + small + " " + smallUnit);
+  }
+}

@@ -1,0 +1,102 @@
+package io.lockkeeper.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lockkeeper.server.app.Profile;
+import io.lockkeeper.server.app.Setting;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class MainTest {
+
+  @TempDir private Path directory;
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "''                                   | say what to do",
+        "lss                                  | Did you mean",
+        "run                                  | Missing required parameter",
+        "run orders/42                        | Missing required parameter: 'COMMAND'",
+        "run orders/42 --wait soon -- true    | \"soon\" is not a duration",
+        "run orders/42 --ttl 1s -- true       | 2 s to 1 h",
+        "run orders//42 -- true               | segment",
+        "run orders/42 --on-lost cry -- true  | --on-lost",
+        "ls --server nowhere                  | --server: \"nowhere\" is not an address",
+        "ls --key key.pem                     | --key: needs --cert",
+        "ls --cert cert.pem                   | mutual TLS needs both",
+        "ls --ca missing.pem                  | missing.pem",
+        "show orders/42 --queue 0             | --queue: must be 1 to 1000",
+        "show                                 | Missing required parameter: 'LOCK'",
+        "serve --max-waiters 0                | --max-waiters: 0 is below the minimum of 1",
+        "serve --max-waiter 5                 | --max-waiters",
+        "serve --config missing.yaml          | missing.yaml does not exist",
+        "serve --tls-cert missing.pem         | --tls-cert: missing.pem does not exist",
+        "dev --listen 7420                    | --listen: \"7420\" is not an address",
+        "dev --zookeeper localhost:2181       | --zookeeper",
+      })
+  void badCommandLineIsOneClearMessageAndExitCode2(String args, String message) {
+    // When
+    Cli result = Cli.run(args.isEmpty() ? new String[0] : args.split(" "));
+    // Then
+    assertThat(result.err()).startsWith("lockkeeper: ").contains(message).doesNotContain("\tat ");
+    assertThat(result.exitCode()).isEqualTo(2);
+    assertThat(result.out()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"serve, SERVE", "dev, DEV"})
+  void helpShowsEverySettingWithItsDefaultAndItsVariable(String command, Profile profile) {
+    // When
+    Cli result = Cli.run(command, "--help");
+    // Then
+    assertThat(result.exitCode()).isZero();
+    for (Setting setting : Setting.values()) {
+      if (setting.appliesTo(profile)) {
+        assertThat(result.out())
+            .contains(setting.flag() + "=" + setting.placeholder())
+            .contains(setting.variable())
+            .contains(setting.defaultFor(profile));
+      }
+    }
+  }
+
+  @Test
+  void helpOfRunDocumentsItsExitCodes() {
+    // When
+    Cli result = Cli.run("run", "--help");
+    // Then
+    assertThat(result.out()).contains("69", "73", "75", "LOCKKEEPER_TOKEN", "--on-lost");
+  }
+
+  @Test
+  void versionIsOnStandardOutput() {
+    // When
+    Cli result = Cli.run("--version");
+    // Then
+    assertThat(result.out()).startsWith("lockkeeper ");
+    assertThat(result.exitCode()).isZero();
+  }
+
+  @Test
+  void portInUseIsOneClearMessageAndExitCode1() throws IOException {
+    // Given
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+      String port = Integer.toString(taken.getLocalPort());
+      // When
+      Cli result = Cli.run("dev", "--zookeeper-port", port, "--data-dir", directory.toString());
+      // Then
+      assertThat(result.err())
+          .startsWith("lockkeeper: port " + port + " of 127.0.0.1 is in use")
+          .hasLineCount(1);
+      assertThat(result.exitCode()).isEqualTo(1);
+    }
+  }
+}

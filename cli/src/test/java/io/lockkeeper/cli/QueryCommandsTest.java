@@ -1,0 +1,223 @@
+package io.lockkeeper.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.Duration;
+import com.google.protobuf.util.JsonFormat;
+import io.grpc.Status;
+import io.lockkeeper.v1.ChangeCause;
+import io.lockkeeper.v1.Gap;
+import io.lockkeeper.v1.LockChange;
+import io.lockkeeper.v1.LockState;
+import io.lockkeeper.v1.SnapshotEnd;
+import io.lockkeeper.v1.WatchResponse;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class QueryCommandsTest {
+
+  private static final LockState HELD =
+      LockState.newBuilder()
+          .setName("orders/42")
+          .addHolders(
+              FakeLockService.contender("alice@ci")
+                  .setHeldFor(seconds(13))
+                  .setFencingToken(4_294_967_301L)
+                  .putMetadata("note", "nightly"))
+          .setQueueLength(2)
+          .addQueue(FakeLockService.contender("bob@ci").setQueuedFor(seconds(5)))
+          .setRevision(77)
+          .build();
+  private static final LockState FOREIGN =
+      LockState.newBuilder()
+          .setName("reports")
+          .addHolders(io.lockkeeper.v1.Contender.newBuilder().setHeldFor(seconds(3_700)))
+          .build();
+
+  private FakeLockService server;
+
+  @BeforeEach
+  void start() throws IOException {
+    server = new FakeLockService();
+  }
+
+  @AfterEach
+  void stop() {
+    server.close();
+  }
+
+  @Test
+  void lsShowsEachLockOnALine() {
+    // Given
+    server.locks.addAll(List.of(HELD));
+    // When
+    Cli result = Cli.run("ls", "--server", server.address());
+    // Then
+    assertThat(result.out().lines())
+        .containsExactly(
+            "LOCK       HELD BY   FOR   WAITING  TOKEN",
+            "orders/42  alice@ci  13 s  2        4294967301");
+    assertThat(result.exitCode()).isZero();
+  }
+
+  @Test
+  void lsReadsAllPages() throws IOException {
+    // Given
+    server.locks.addAll(List.of(HELD, FOREIGN));
+    // When
+    Cli result = Cli.run("ls", "--json", "--server", server.address());
+    // Then
+    List<String> lines = result.out().lines().toList();
+    assertThat(lines).hasSize(2);
+    LockState.Builder parsed = LockState.newBuilder();
+    JsonFormat.parser().merge(lines.get(0), parsed);
+    assertThat(parsed.build()).isEqualTo(HELD);
+  }
+
+  @Test
+  void lsOfAPrefixShowsOnlyThat() {
+    // Given
+    server.locks.addAll(List.of(HELD, FOREIGN));
+    // When
+    Cli result = Cli.run("ls", "rep", "--server", server.address());
+    // Then
+    assertThat(result.out()).contains("(not a Lockkeeper client)", "1 h 1 m").doesNotContain("42");
+  }
+
+  @Test
+  void lsOfNothingSaysSoBesideTheOutput() {
+    // When
+    Cli result = Cli.run("ls", "x", "--server", server.address());
+    // Then
+    assertThat(result.out()).isEmpty();
+    assertThat(result.err()).contains("no lock in use begins with x");
+    assertThat(result.exitCode()).isZero();
+  }
+
+  @Test
+  void showTellsHolderQueueAndHowManyMore() {
+    // Given
+    server.locks.add(HELD);
+    // When
+    Cli result = Cli.run("show", "orders/42", "--server", server.address());
+    // Then
+    assertThat(result.out().lines())
+        .containsExactly(
+            "orders/42 is held",
+            "",
+            "  HELD BY   FOR   TOKEN       LEASE             METADATA",
+            "  alice@ci  13 s  4294967301  00112233aabbccdd  note=nightly",
+            "",
+            "  #  WAITING  FOR  LEASE             METADATA",
+            "  1  bob@ci   5 s  00112233aabbccdd  -",
+            "  and 1 more");
+  }
+
+  @Test
+  void showOfALockNobodyUsesSaysFree() {
+    // When
+    Cli result = Cli.run("show", "orders/1", "--server", server.address());
+    // Then
+    assertThat(result.out().lines()).containsExactly("orders/1 is free");
+    assertThat(result.exitCode()).isZero();
+  }
+
+  @Test
+  void watchPrintsEveryEvent() {
+    // Given
+    server.events.add(WatchResponse.newBuilder().setSnapshot(HELD).build());
+    server.events.add(
+        WatchResponse.newBuilder().setSnapshotEnd(SnapshotEnd.getDefaultInstance()).build());
+    server.events.add(
+        WatchResponse.newBuilder()
+            .setChange(
+                LockChange.newBuilder()
+                    .setName("orders/42")
+                    .setCause(ChangeCause.CHANGE_CAUSE_LEASE_ENDED)
+                    .setContender(FakeLockService.contender("alice@ci"))
+                    .addHolders(FakeLockService.contender("bob@ci"))
+                    .setCoalesced(1)
+                    .setQueueLength(1))
+            .build());
+    server.events.add(
+        WatchResponse.newBuilder()
+            .setChange(LockChange.newBuilder().setName("orders/42").setCoalesced(3))
+            .build());
+    server.events.add(
+        WatchResponse.newBuilder().setGap(Gap.newBuilder().setReason("reconnected")).build());
+    // When
+    Cli result = Cli.run("watch", "--server", server.address());
+    // Then
+    assertThat(result.out().lines().map(line -> line.substring(14)))
+        .containsExactly(
+            "orders/42  held by alice@ci, 2 waiting",
+            "-- that is all in use now; changes follow",
+            "orders/42  lease ended: alice@ci; now held by bob@ci, 1 waiting",
+            "orders/42  3 changes; now free",
+            "-- changes were missed (reconnected); all in use again:");
+  }
+
+  @Test
+  void watchWithJsonPrintsWhatTheServerSent() {
+    // Given
+    server.events.add(WatchResponse.newBuilder().setRevision(9).setSnapshot(HELD).build());
+    // When
+    Cli result = Cli.run("watch", "--json", "--server", server.address());
+    // Then
+    assertThat(result.out()).startsWith("{\"revision\":\"9\",\"snapshot\":{").hasLineCount(1);
+  }
+
+  @Test
+  void nextServerIsAskedWhenTheFirstDoesNotAnswer() throws IOException {
+    // Given
+    server.locks.add(HELD);
+    // When
+    Cli result = Cli.run("ls", "--server", "localhost:" + closedPort() + "," + server.address());
+    // Then
+    assertThat(result.out()).contains("orders/42");
+    assertThat(result.exitCode()).isZero();
+  }
+
+  @Test
+  void unreachableServerIsNamedWithWhatToCheck() throws IOException {
+    // Given
+    String address = "localhost:" + closedPort();
+    // When
+    Cli result = Cli.run("ls", "--server", address);
+    // Then
+    assertThat(result.err())
+        .contains(address + ": Connection refused", "lockkeeper dev", "LOCKKEEPER_SERVER", "--tls")
+        .doesNotContain("\tat ");
+    assertThat(result.exitCode()).isEqualTo(ExitCodes.UNAVAILABLE);
+  }
+
+  @Test
+  void whatTheServerSaysIsPassedOn() {
+    // Given
+    server.refusal =
+        java.util.Optional.of(Status.INVALID_ARGUMENT.withDescription("name: too long"));
+    // When
+    Cli refused = Cli.run("show", "x", "--server", server.address());
+    server.refusal = java.util.Optional.of(Status.UNAVAILABLE.withDescription("no ZooKeeper"));
+    Cli unavailable = Cli.run("show", "x", "--server", server.address());
+    // Then
+    assertThat(refused.err()).startsWith("lockkeeper: the server refuses: name: too long");
+    assertThat(refused.exitCode()).isEqualTo(ExitCodes.USAGE);
+    assertThat(unavailable.err()).contains(server.address() + ": no ZooKeeper");
+    assertThat(unavailable.exitCode()).isEqualTo(ExitCodes.UNAVAILABLE);
+  }
+
+  private static int closedPort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0)) {
+      return socket.getLocalPort();
+    }
+  }
+
+  private static Duration seconds(long seconds) {
+    return Duration.newBuilder().setSeconds(seconds).build();
+  }
+}

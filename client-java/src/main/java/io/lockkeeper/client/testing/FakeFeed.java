@@ -1,0 +1,115 @@
+package io.lockkeeper.client.testing;
+
+import io.lockkeeper.v1.ChangeCause;
+import io.lockkeeper.v1.Contender;
+import io.lockkeeper.v1.Gap;
+import io.lockkeeper.v1.LockChange;
+import io.lockkeeper.v1.LockState;
+import io.lockkeeper.v1.SnapshotEnd;
+import io.lockkeeper.v1.WatchRequest;
+import io.lockkeeper.v1.WatchResponse;
+import java.util.ArrayDeque;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/** What those who look at locks are shown. */
+final class FakeFeed {
+
+  private static final int HISTORY = 1_000;
+
+  private final FakeState state;
+  private final Set<Viewer> viewers = new LinkedHashSet<>();
+  private final ArrayDeque<WatchResponse> history = new ArrayDeque<>();
+
+  FakeFeed(FakeState state) {
+    this.state = state;
+  }
+
+  /** Somebody who watches. */
+  private record Viewer(WatchRequest request, Consumer<WatchResponse> to) {
+    boolean sees(String lock) {
+      return request.getNamesCount() == 0
+          ? lock.startsWith(request.getPrefix())
+          : request.getNamesList().contains(lock);
+    }
+  }
+
+  /** Begins a watch; what is returned ends it. */
+  Runnable watch(WatchRequest request, Consumer<WatchResponse> to) {
+    Viewer viewer = new Viewer(request, to);
+    if (request.getStartRevision() == 0) {
+      snapshot(viewer);
+    } else if (canResume(request.getStartRevision())) {
+      history.stream()
+          .filter(e -> e.getRevision() > request.getStartRevision())
+          .filter(e -> viewer.sees(e.getChange().getName()))
+          .forEach(to);
+    } else {
+      to.accept(event().setGap(Gap.newBuilder().setReason("the revision is too old")).build());
+      snapshot(viewer);
+    }
+    viewers.add(viewer);
+    return () -> viewers.remove(viewer);
+  }
+
+  private boolean canResume(long revision) {
+    boolean complete = history.size() < HISTORY || history.element().getRevision() <= revision;
+    return complete && revision <= state.zxid();
+  }
+
+  private void snapshot(Viewer viewer) {
+    state.queues.keySet().stream()
+        .filter(viewer::sees)
+        .forEach(lock -> viewer.to().accept(event().setSnapshot(view(lock, 0)).build()));
+    viewer.to().accept(event().setSnapshotEnd(SnapshotEnd.getDefaultInstance()).build());
+  }
+
+  /** Tells all who watch the lock. */
+  void changed(String lock, ChangeCause cause, FakeAcquisition contender) {
+    LockState now = view(lock, 0);
+    state.nextZxid();
+    WatchResponse change =
+        event()
+            .setChange(
+                LockChange.newBuilder()
+                    .setName(lock)
+                    .setCause(cause)
+                    .setContender(contender.toContender(state.loop.nanos()))
+                    .addAllHolders(now.getHoldersList())
+                    .setQueueLength(now.getQueueLength())
+                    .setCoalesced(1))
+            .build();
+    history.add(change);
+    if (history.size() > HISTORY) {
+      history.remove();
+    }
+    viewers.stream().filter(v -> v.sees(lock)).toList().forEach(v -> v.to().accept(change));
+  }
+
+  private WatchResponse.Builder event() {
+    return WatchResponse.newBuilder().setRevision(state.zxid());
+  }
+
+  /** Returns one lock with up to {@code queueLimit} of those who wait. */
+  LockState view(String lock, int queueLimit) {
+    List<FakeAcquisition> queue = state.queues.getOrDefault(lock, List.of());
+    List<Contender> holders = contenders(queue, FakeAcquisition.State.HELD);
+    List<Contender> waiters = contenders(queue, FakeAcquisition.State.WAITING);
+    return LockState.newBuilder()
+        .setName(lock)
+        .addAllHolders(holders)
+        .setQueueLength(waiters.size())
+        .addAllQueue(waiters.subList(0, Math.min(queueLimit, waiters.size())))
+        .setRevision(state.zxid())
+        .build();
+  }
+
+  private List<Contender> contenders(List<FakeAcquisition> queue, FakeAcquisition.State which) {
+    return queue.stream()
+        .filter(a -> a.state == which)
+        .map(a -> a.toContender(state.loop.nanos()))
+        .toList();
+  }
+}

@@ -1,0 +1,160 @@
+package io.lockkeeper.client.testing;
+
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.StreamObserver;
+import io.lockkeeper.v1.AcquireRequest;
+import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.CheckTokenRequest;
+import io.lockkeeper.v1.CheckTokenResponse;
+import io.lockkeeper.v1.GetLockRequest;
+import io.lockkeeper.v1.GetLockResponse;
+import io.lockkeeper.v1.LeaseEndReason;
+import io.lockkeeper.v1.ListLocksRequest;
+import io.lockkeeper.v1.ListLocksResponse;
+import io.lockkeeper.v1.LockServiceGrpc;
+import io.lockkeeper.v1.ReleaseRequest;
+import io.lockkeeper.v1.ReleaseResponse;
+import io.lockkeeper.v1.SessionRequest;
+import io.lockkeeper.v1.SessionResponse;
+import io.lockkeeper.v1.WatchRequest;
+import io.lockkeeper.v1.WatchResponse;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.Supplier;
+
+/** The lock service of the in-memory server. Its executor is the server's loop. */
+final class FakeLockService extends LockServiceGrpc.LockServiceImplBase {
+
+  private static final int DEFAULT_PAGE = 100;
+
+  private final FakeState state;
+
+  FakeLockService(FakeState state) {
+    this.state = state;
+  }
+
+  /** Answers a unary call. */
+  static <T> void answer(StreamObserver<T> responses, Supplier<T> answer) {
+    try {
+      responses.onNext(answer.get());
+      responses.onCompleted();
+    } catch (StatusRuntimeException e) {
+      responses.onError(e);
+    }
+  }
+
+  @Override
+  public StreamObserver<SessionRequest> session(StreamObserver<SessionResponse> responses) {
+    return new FakeSession(state, responses);
+  }
+
+  @Override
+  public void acquire(AcquireRequest request, StreamObserver<AcquireResponse> responses) {
+    try {
+      FakeChecks.acquire(request);
+      boolean streamBound = request.getLeaseId().isEmpty();
+      FakeLease lease =
+          streamBound ? state.open("in-process", 0, true) : state.lease(request.getLeaseId());
+      String id = request.getRequestId().isEmpty() ? UUID.randomUUID().toString() : request.getRequestId();
+      boolean known = lease.acquisitions.containsKey(id);
+      FakeAcquisition acquisition = state.acquire(lease, request, id);
+      acquisition.stream = Optional.of(event -> tell(event, responses));
+      ServerCallStreamObserver<AcquireResponse> call =
+          (ServerCallStreamObserver<AcquireResponse>) responses;
+      call.setOnCancelHandler(() -> onHangUp(acquisition));
+      if (known) {
+        acquisition.retell();
+      } else {
+        state.begin(acquisition);
+      }
+    } catch (StatusRuntimeException e) {
+      responses.onError(e);
+    }
+  }
+
+  private static void tell(AcquireResponse event, StreamObserver<AcquireResponse> responses) {
+    responses.onNext(event);
+    if (event.hasLost() || event.hasNotAcquired() || event.hasReleased()) {
+      responses.onCompleted();
+    }
+  }
+
+  private void onHangUp(FakeAcquisition acquisition) {
+    acquisition.stream = Optional.empty();
+    if (acquisition.lease.streamBound) {
+      state.end(acquisition.lease, LeaseEndReason.LEASE_END_REASON_EXPIRED);
+    }
+  }
+
+  @Override
+  public void release(ReleaseRequest request, StreamObserver<ReleaseResponse> responses) {
+    answer(
+        responses,
+        () ->
+            ReleaseResponse.newBuilder()
+                .setOutcome(
+                    state.release(
+                        state.lease(request.getLeaseId()),
+                        request.getRequestId(),
+                        request.getFencingToken()))
+                .build());
+  }
+
+  @Override
+  public void watch(WatchRequest request, StreamObserver<WatchResponse> responses) {
+    Runnable end = state.feed.watch(request, responses::onNext);
+    ((ServerCallStreamObserver<WatchResponse>) responses).setOnCancelHandler(end);
+  }
+
+  @Override
+  public void getLock(GetLockRequest request, StreamObserver<GetLockResponse> responses) {
+    answer(
+        responses,
+        () -> {
+          FakeChecks.name("name", request.getName());
+          int limit = request.getQueueLimit() == 0 ? DEFAULT_PAGE : request.getQueueLimit();
+          return GetLockResponse.newBuilder()
+              .setLock(state.feed.view(request.getName(), limit))
+              .build();
+        });
+  }
+
+  @Override
+  public void listLocks(ListLocksRequest request, StreamObserver<ListLocksResponse> responses) {
+    answer(responses, () -> page(request));
+  }
+
+  private ListLocksResponse page(ListLocksRequest request) {
+    int size = request.getPageSize() == 0 ? DEFAULT_PAGE : request.getPageSize();
+    List<String> names =
+        state.queues.tailMap(request.getPageToken(), false).keySet().stream()
+            .filter(name -> name.startsWith(request.getPrefix()))
+            .limit(size + 1L)
+            .toList();
+    ListLocksResponse.Builder page = ListLocksResponse.newBuilder();
+    names.stream().limit(size).forEach(name -> page.addLocks(state.feed.view(name, 0)));
+    return page.setNextPageToken(names.size() > size ? names.get(size - 1) : "").build();
+  }
+
+  @Override
+  public void checkToken(CheckTokenRequest request, StreamObserver<CheckTokenResponse> responses) {
+    answer(
+        responses,
+        () -> {
+          FakeChecks.name("name", request.getName());
+          if (request.getFencingToken() <= 0) {
+            throw FakeChecks.invalid("fencing_token", "must be above zero");
+          }
+          List<Long> tokens =
+              state.feed.view(request.getName(), 0).getHoldersList().stream()
+                  .map(holder -> holder.getFencingToken())
+                  .toList();
+          return CheckTokenResponse.newBuilder()
+              .setCurrent(tokens.contains(request.getFencingToken()))
+              .addAllCurrentTokens(tokens)
+              .build();
+        });
+  }
+}

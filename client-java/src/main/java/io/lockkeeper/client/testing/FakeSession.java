@@ -1,0 +1,247 @@
+package io.lockkeeper.client.testing;
+
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.StreamObserver;
+import io.lockkeeper.v1.AcquireRequest;
+import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.GoingAway;
+import io.lockkeeper.v1.LeaseEndReason;
+import io.lockkeeper.v1.LeaseEnded;
+import io.lockkeeper.v1.OpenSession;
+import io.lockkeeper.v1.PositionQuery;
+import io.lockkeeper.v1.Refused;
+import io.lockkeeper.v1.ReleaseRequest;
+import io.lockkeeper.v1.ReleaseResponse;
+import io.lockkeeper.v1.SessionKeptAlive;
+import io.lockkeeper.v1.SessionOpened;
+import io.lockkeeper.v1.SessionReleased;
+import io.lockkeeper.v1.SessionRequest;
+import io.lockkeeper.v1.SessionResponse;
+import io.lockkeeper.v1.SessionWatched;
+import io.lockkeeper.v1.WatchRequest;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** One session stream of the in-memory server. */
+final class FakeSession implements StreamObserver<SessionRequest> {
+
+  private final FakeState state;
+  private final StreamObserver<SessionResponse> responses;
+  private final Map<String, Runnable> watches = new HashMap<>();
+  private Optional<FakeLease> lease = Optional.empty();
+  private boolean over;
+
+  FakeSession(FakeState state, StreamObserver<SessionResponse> responses) {
+    this.state = state;
+    this.responses = responses;
+  }
+
+  @Override
+  public void onNext(SessionRequest request) {
+    if (over) {
+      return;
+    }
+    if (lease.isPresent()) {
+      serve(lease.get(), request);
+      return;
+    }
+    try {
+      if (!request.hasOpen()) {
+        throw FakeChecks.invalid("open", "the first request must open or resume");
+      }
+      open(request.getOpen());
+    } catch (StatusRuntimeException e) {
+      over = true;
+      responses.onError(e);
+    }
+  }
+
+  private void open(OpenSession open) {
+    boolean resumes = !open.getLeaseId().isEmpty();
+    FakeLease mine = resumes ? state.lease(open.getLeaseId()) : fresh(open);
+    if (resumes && !mine.secret.equals(open.getLeaseSecret())) {
+      throw FakeChecks.failure(Status.FAILED_PRECONDITION, "the secret is not the lease's");
+    }
+    mine.session.ifPresent(FakeSession::supersede);
+    mine.session = Optional.of(this);
+    lease = Optional.of(mine);
+    state.renew(mine);
+    send(
+        SessionResponse.newBuilder()
+            .setOpened(
+                SessionOpened.newBuilder()
+                    .setLeaseId(mine.id)
+                    .setLeaseSecret(resumes ? "" : mine.secret)
+                    .setLeaseTag(mine.tag())
+                    .setTtl(FakeAcquisition.toProto(mine.ttlNanos))
+                    .setValidFor(FakeAcquisition.toProto(mine.ttlNanos))
+                    .setResumed(resumes)));
+    List.copyOf(mine.acquisitions.values()).forEach(FakeAcquisition::retell);
+  }
+
+  private FakeLease fresh(OpenSession open) {
+    String holder = open.getHolder().isEmpty() ? "in-process" : open.getHolder();
+    return state.open(holder, FakeAcquisition.toNanos(open.getTtl()), false);
+  }
+
+  private void serve(FakeLease mine, SessionRequest request) {
+    try {
+      switch (request.getRequestCase()) {
+        case KEEP_ALIVE -> keepAlive(mine, request.getKeepAlive().getNonce());
+        case ACQUIRE -> acquire(mine, request.getAcquire());
+        case RELEASE -> release(mine, request.getRelease());
+        case POSITION -> position(mine, request.getPosition());
+        case WATCH -> watch(request.getWatch());
+        case UNWATCH -> unwatch(request.getUnwatch().getWatchId());
+        case CLOSE -> state.end(mine, LeaseEndReason.LEASE_END_REASON_CLOSED);
+        case OPEN, REQUEST_NOT_SET ->
+            throw FakeChecks.invalid("request", "the session is open, and this asks for nothing");
+      }
+    } catch (StatusRuntimeException e) {
+      send(
+          SessionResponse.newBuilder()
+              .setRefused(
+                  Refused.newBuilder()
+                      .setId(id(request))
+                      .setCode(e.getStatus().getCode().value())
+                      .setMessage(String.valueOf(e.getStatus().getDescription()))));
+    }
+  }
+
+  private static String id(SessionRequest request) {
+    return switch (request.getRequestCase()) {
+      case ACQUIRE -> request.getAcquire().getRequestId();
+      case RELEASE -> request.getRelease().getRequestId();
+      case POSITION -> request.getPosition().getRequestId();
+      case WATCH -> request.getWatch().getWatchId();
+      case UNWATCH -> request.getUnwatch().getWatchId();
+      case OPEN, KEEP_ALIVE, CLOSE, REQUEST_NOT_SET -> "";
+    };
+  }
+
+  private void keepAlive(FakeLease mine, long nonce) {
+    state.renew(mine);
+    send(
+        SessionResponse.newBuilder()
+            .setKeptAlive(
+                SessionKeptAlive.newBuilder()
+                    .setNonce(nonce)
+                    .setValidFor(FakeAcquisition.toProto(mine.ttlNanos))));
+  }
+
+  private void acquire(FakeLease mine, AcquireRequest request) {
+    if (request.getRequestId().isEmpty()) {
+      throw FakeChecks.invalid("request_id", "a session's requests need an id");
+    }
+    boolean known = mine.acquisitions.containsKey(request.getRequestId());
+    FakeAcquisition acquisition = state.acquire(mine, request, request.getRequestId());
+    if (known) {
+      acquisition.retell();
+    } else {
+      state.begin(acquisition);
+    }
+  }
+
+  private void release(FakeLease mine, ReleaseRequest request) {
+    send(
+        SessionResponse.newBuilder()
+            .setReleased(
+                SessionReleased.newBuilder()
+                    .setRequestId(request.getRequestId())
+                    .setResult(
+                        ReleaseResponse.newBuilder()
+                            .setOutcome(
+                                state.release(
+                                    mine, request.getRequestId(), request.getFencingToken())))));
+  }
+
+  private void position(FakeLease mine, PositionQuery query) {
+    FakeAcquisition waiting = mine.acquisitions.get(query.getRequestId());
+    if (waiting == null || waiting.state != FakeAcquisition.State.WAITING) {
+      throw FakeChecks.failure(Status.FAILED_PRECONDITION, "the acquisition does not wait");
+    }
+    state.tellPosition(waiting);
+  }
+
+  private void watch(WatchRequest request) {
+    String id = request.getWatchId();
+    if (id.isEmpty() || watches.containsKey(id)) {
+      throw FakeChecks.invalid("watch_id", "must be given, and new");
+    }
+    watches.put(
+        id,
+        state.feed.watch(
+            request,
+            event ->
+                send(
+                    SessionResponse.newBuilder()
+                        .setWatched(SessionWatched.newBuilder().setWatchId(id).setEvent(event)))));
+  }
+
+  private void unwatch(String id) {
+    Optional.ofNullable(watches.remove(id)).ifPresent(Runnable::run);
+  }
+
+  /** Something happened to an acquisition of the lease. */
+  void tell(AcquireResponse event) {
+    send(SessionResponse.newBuilder().setEvent(event));
+  }
+
+  /** Tells the client to resume elsewhere. */
+  void goAway(Duration resumeAfter) {
+    send(
+        SessionResponse.newBuilder()
+            .setGoingAway(
+                GoingAway.newBuilder()
+                    .setReason("draining")
+                    .setResumeAfter(FakeAcquisition.toProto(resumeAfter.toNanos()))));
+    finish();
+  }
+
+  /** The lease has ended. */
+  void onLeaseEnded(LeaseEndReason reason) {
+    send(
+        SessionResponse.newBuilder()
+            .setLeaseEnded(LeaseEnded.newBuilder().setReason(reason)));
+    finish();
+  }
+
+  private void supersede() {
+    finish();
+  }
+
+  private void finish() {
+    if (!over) {
+      detach();
+      responses.onCompleted();
+    }
+  }
+
+  private void send(SessionResponse.Builder response) {
+    if (!over) {
+      responses.onNext(response.build());
+    }
+  }
+
+  @Override
+  public void onError(Throwable failure) {
+    detach();
+  }
+
+  @Override
+  public void onCompleted() {
+    finish();
+  }
+
+  private void detach() {
+    over = true;
+    watches.values().forEach(Runnable::run);
+    watches.clear();
+    lease.filter(l -> l.session.filter(this::equals).isPresent())
+        .ifPresent(l -> l.session = Optional.empty());
+  }
+}

@@ -1,0 +1,58 @@
+package io.lockkeeper.server.app;
+
+import java.net.InetSocketAddress;
+import java.util.Arrays;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A TCP address as people type it.
+ *
+ * @param host a name or an IP address, never empty
+ * @param port 0 to 65535; to listen on port 0 is to let the system choose one
+ */
+public record HostPort(String host, int port) {
+
+  private static final Pattern SHAPE =
+      Pattern.compile("(?:\\[([0-9A-Fa-f:.%]+)]|([^\\[\\]:/\\s,]+)):(\\d{1,5})");
+
+  /**
+   * Returns the address that {@code text} says: {@code host:port}, or {@code [address]:port} for
+   * IPv6.
+   *
+   * @throws IllegalArgumentException if it is something else, with a message that says so
+   */
+  public static HostPort parse(String text) {
+    Matcher matcher = SHAPE.matcher(text.strip());
+    if (!matcher.matches()) {
+      throw new IllegalArgumentException(
+          "\"" + text + "\" is not an address: write host:port, or [::1]:port for IPv6");
+    }
+    int port = Integer.parseInt(matcher.group(3));
+    if (port > 65_535) {
+      throw new IllegalArgumentException("port " + port + " is above 65535");
+    }
+    return new HostPort(matcher.group(1) != null ? matcher.group(1) : matcher.group(2), port);
+  }
+
+  /**
+   * Returns the addresses of a comma-separated list.
+   *
+   * @throws IllegalArgumentException if one of them is not an address, or there is none
+   */
+  public static List<HostPort> parseList(String text) {
+    return Arrays.stream(text.split(",", -1)).map(HostPort::parse).toList();
+  }
+
+  /** Returns the socket address; a name that does not resolve stays unresolved. */
+  public InetSocketAddress toSocketAddress() {
+    return new InetSocketAddress(host, port);
+  }
+
+  /** Returns {@code host:port}, with an IPv6 address in brackets. */
+  @Override
+  public String toString() {
+    return (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + port;
+  }
+}

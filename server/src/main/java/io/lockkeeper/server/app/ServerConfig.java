@@ -1,0 +1,224 @@
+package io.lockkeeper.server.app;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import org.apache.zookeeper.common.PathUtils;
+
+/**
+ * All that a server is told, checked. What each value means and its range stands at {@link
+ * Setting}.
+ *
+ * @param zookeeper the ensemble and how it is used
+ * @param listen where to serve gRPC
+ * @param http where to serve HTTP
+ * @param advertise what peers are told; empty: this machine's name and the port that gRPC is served
+ *     on
+ * @param dataDir where dev keeps its ZooKeeper's data
+ * @param tls the files of TLS; empty: plaintext
+ * @param limits defaults and caps
+ * @param logLevel what to log, in upper case
+ */
+public record ServerConfig(
+    ZooKeeper zookeeper,
+    HostPort listen,
+    HostPort http,
+    Optional<HostPort> advertise,
+    Path dataDir,
+    Optional<Tls> tls,
+    Limits limits,
+    String logLevel) {
+
+  private static final int MAX_PATH_BYTES = 128;
+  private static final List<String> LOG_LEVELS = List.of("error", "warn", "info", "debug", "trace");
+
+  /**
+   * The ensemble and how it is used.
+   *
+   * @param connect the connect string, without a chroot
+   * @param root the node of all that is ours
+   * @param locksPath the node of the queues
+   * @param lockSessionTimeout timeout of the sessions that own entries
+   * @param memberSessionTimeout timeout of the session that says that we live
+   * @param tickTime the ensemble's tickTime
+   * @param syncLimit the ensemble's syncLimit
+   * @param embeddedPort the port of the embedded server
+   */
+  public record ZooKeeper(
+      String connect,
+      String root,
+      String locksPath,
+      Duration lockSessionTimeout,
+      Duration memberSessionTimeout,
+      Duration tickTime,
+      int syncLimit,
+      int embeddedPort) {}
+
+  /**
+   * The files of TLS, all readable PEM.
+   *
+   * @param cert the certificate chain
+   * @param key its private key
+   * @param clientCa who signs clients' certificates; empty: clients need none
+   */
+  public record Tls(Path cert, Path key, Optional<Path> clientCa) {}
+
+  /**
+   * Defaults and caps.
+   *
+   * @param defaultLeaseTtl TTL of a lease that is opened without one
+   * @param maxWaiters entries in one lock's queue
+   * @param maxLeases leases on this coordinator
+   */
+  public record Limits(Duration defaultLeaseTtl, int maxWaiters, int maxLeases) {}
+
+  /**
+   * Returns the configuration that the sources give: flags first, then environment variables, then
+   * the file.
+   *
+   * @param flags what the command line gave, by {@link Setting#key}
+   * @param environment the environment variables
+   * @param configFile the file that the command line names; empty: the one that {@code
+   *     LOCKKEEPER_CONFIG} names, if any
+   * @throws ConfigException if a value is not what it must be
+   */
+  public static ServerConfig load(
+      Profile profile,
+      Map<String, String> flags,
+      Map<String, String> environment,
+      Optional<Path> configFile) {
+    SettingValues values = new SettingValues(profile, flags, environment, configFile);
+    SettingValue advertise = values.get(Setting.ADVERTISE);
+    return new ServerConfig(
+        zookeeper(values),
+        values.get(Setting.LISTEN).address(),
+        values.get(Setting.HTTP).address(),
+        advertise.isEmpty() ? Optional.empty() : Optional.of(advertise.address()),
+        values.get(Setting.DATA_DIR).path(),
+        tls(values),
+        limits(values),
+        logLevel(values.get(Setting.LOG_LEVEL)));
+  }
+
+  /**
+   * Returns the configuration with these settings, by {@link Setting#key}, and defaults for all
+   * others.
+   *
+   * @throws ConfigException if a value is not what it must be
+   */
+  public static ServerConfig of(Profile profile, Map<String, String> settings) {
+    return load(profile, settings, Map.of(), Optional.empty());
+  }
+
+  /** Returns this configuration with another ensemble. */
+  public ServerConfig withZooKeeperConnect(String connect) {
+    ZooKeeper other =
+        new ZooKeeper(
+            connect,
+            zookeeper.root,
+            zookeeper.locksPath,
+            zookeeper.lockSessionTimeout,
+            zookeeper.memberSessionTimeout,
+            zookeeper.tickTime,
+            zookeeper.syncLimit,
+            zookeeper.embeddedPort);
+    return new ServerConfig(other, listen, http, advertise, dataDir, tls, limits, logLevel);
+  }
+
+  private static ZooKeeper zookeeper(SettingValues values) {
+    SettingValue connect = values.get(Setting.ZOOKEEPER);
+    SettingValue locksPath = values.get(Setting.LOCKS_PATH);
+    SettingValue lockTimeout = values.get(Setting.LOCK_SESSION_TIMEOUT);
+    SettingValue memberTimeout = values.get(Setting.MEMBER_SESSION_TIMEOUT);
+    String root = znode(values.get(Setting.ROOT));
+    Duration tick =
+        values
+            .get(Setting.ZOOKEEPER_TICK_TIME)
+            .duration(Duration.ofMillis(100), Duration.ofMinutes(1));
+    int syncLimit = values.get(Setting.ZOOKEEPER_SYNC_LIMIT).count(1, 1_000);
+    Duration lockSession = lockTimeout.duration(Duration.ofSeconds(2), Duration.ofMinutes(10));
+    Duration memberSession = memberTimeout.duration(Duration.ofSeconds(1), Duration.ofMinutes(5));
+    Duration stall = tick.multipliedBy(syncLimit + 1L);
+    if (lockSession.compareTo(stall) <= 0) {
+      throw lockTimeout.error(
+          lockTimeout.text()
+              + " must be above "
+              + Durations.format(stall)
+              + " = (zookeeper-sync-limit + 1) x zookeeper-tick-time, or a stall of ZooKeeper's leader loses all locks");
+    }
+    if (memberSession.compareTo(lockSession) > 0) {
+      throw memberTimeout.error(
+          memberTimeout.text() + " is above lock-session-timeout " + lockTimeout.text());
+    }
+    return new ZooKeeper(
+        connect(connect),
+        root,
+        locksPath.isEmpty() ? root + "/locks" : znode(locksPath),
+        lockSession,
+        memberSession,
+        tick,
+        syncLimit,
+        values.get(Setting.ZOOKEEPER_PORT).count(0, 65_535));
+  }
+
+  private static String connect(SettingValue value) {
+    if (value.text().indexOf('/') >= 0) {
+      throw value.error(
+          "\"" + value.text() + "\" has a path; say where in ZooKeeper with --root instead");
+    }
+    return String.join(
+        ",", value.parsed(HostPort::parseList).stream().map(HostPort::toString).toList());
+  }
+
+  private static String znode(SettingValue value) {
+    String path = value.parsed(ServerConfig::validPath);
+    if (path.getBytes(StandardCharsets.UTF_8).length > MAX_PATH_BYTES) {
+      throw value.error("the path has more than " + MAX_PATH_BYTES + " bytes");
+    }
+    if (path.equals("/") || path.equals("/zookeeper") || path.startsWith("/zookeeper/")) {
+      throw value.error(path + " belongs to ZooKeeper itself; name a node of our own");
+    }
+    return path;
+  }
+
+  private static String validPath(String path) {
+    PathUtils.validatePath(path);
+    return path;
+  }
+
+  private static Optional<Tls> tls(SettingValues values) {
+    SettingValue certValue = values.get(Setting.TLS_CERT);
+    SettingValue keyValue = values.get(Setting.TLS_KEY);
+    SettingValue caValue = values.get(Setting.TLS_CLIENT_CA);
+    Optional<Path> cert = certValue.readableFile();
+    Optional<Path> key = keyValue.readableFile();
+    Optional<Path> clientCa = caValue.readableFile();
+    if (cert.isPresent() != key.isPresent()) {
+      SettingValue given = cert.isPresent() ? certValue : keyValue;
+      throw given.error("TLS needs both --tls-cert and --tls-key");
+    }
+    if (clientCa.isPresent() && cert.isEmpty()) {
+      throw caValue.error("mutual TLS needs --tls-cert and --tls-key as well");
+    }
+    return cert.map(file -> new Tls(file, key.orElseThrow(), clientCa));
+  }
+
+  private static Limits limits(SettingValues values) {
+    return new Limits(
+        values.get(Setting.DEFAULT_LEASE_TTL).duration(Duration.ofSeconds(2), Duration.ofHours(1)),
+        values.get(Setting.MAX_WAITERS).count(1, 100_000),
+        values.get(Setting.MAX_LEASES).count(1, 10_000_000));
+  }
+
+  private static String logLevel(SettingValue value) {
+    String level = value.text().toLowerCase(Locale.ROOT);
+    if (!LOG_LEVELS.contains(level)) {
+      throw value.error("\"" + value.text() + "\" is none of " + String.join(", ", LOG_LEVELS));
+    }
+    return level.toUpperCase(Locale.ROOT);
+  }
+}

@@ -1,0 +1,187 @@
+package io.lockkeeper.server.app;
+
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Optional;
+
+/**
+ * Everything that can be set on a server. Each setting is a flag ({@code --max-waiters}), an
+ * environment variable ({@code LOCKKEEPER_MAX_WAITERS}) and a key of the configuration file ({@code
+ * max-waiters}); the first of these that is there wins.
+ */
+public enum Setting {
+  /** The ensemble. */
+  ZOOKEEPER(
+      "zookeeper",
+      "HOST:PORT,...",
+      "localhost:2181",
+      "The servers of the ZooKeeper ensemble. dev starts its own and does not take this."),
+  /** Where everything of ours lives in ZooKeeper. */
+  ROOT(
+      "root",
+      "PATH",
+      "/lockkeeper",
+      "The node in ZooKeeper under which all is kept, up to 128 bytes."),
+  /** Where the queues live. */
+  LOCKS_PATH(
+      "locks-path",
+      "PATH",
+      "",
+      "The node under which the queues are kept; empty: locks under --root. Point it at the path that services with"
+          + " Curator's locks use, to share their queues."),
+  /** The gRPC address. */
+  LISTEN(
+      "listen",
+      "HOST:PORT",
+      "0.0.0.0:7420",
+      "127.0.0.1:7420",
+      "Where to serve gRPC. Port 0: any free one."),
+  /** The HTTP address. */
+  HTTP(
+      "http",
+      "HOST:PORT",
+      "0.0.0.0:7421",
+      "127.0.0.1:7421",
+      "Where to serve metrics and health over HTTP. Port 0: any free one."),
+  /** What peers are told. */
+  ADVERTISE(
+      "advertise",
+      "HOST:PORT",
+      "",
+      "The gRPC address to write into this coordinator's member record; empty: this machine's name and the port of"
+          + " --listen."),
+  /** The directory of files. */
+  DATA_DIR(
+      "data-dir",
+      "DIR",
+      "data",
+      "Where dev keeps its ZooKeeper's data. serve keeps nothing on disk."),
+  /** The embedded ZooKeeper's port. */
+  ZOOKEEPER_PORT(
+      "zookeeper-port",
+      "PORT",
+      "7422",
+      "The port of the embedded ZooKeeper, on 127.0.0.1 only; dev only. 0: any free one."),
+  /** Our certificate. */
+  TLS_CERT(
+      "tls-cert",
+      "FILE",
+      "",
+      "The server's certificate chain (PEM). With --tls-key, gRPC is served over TLS."),
+  /** Our private key. */
+  TLS_KEY("tls-key", "FILE", "", "The private key of --tls-cert (PEM, PKCS#8)."),
+  /** Who may call us. */
+  TLS_CLIENT_CA(
+      "tls-client-ca",
+      "FILE",
+      "",
+      "The authorities (PEM) one of which must have signed a client's certificate: mutual TLS."),
+  /** The timeout of the sessions that own entries. */
+  LOCK_SESSION_TIMEOUT(
+      "lock-session-timeout",
+      "DURATION",
+      "30s",
+      "Timeout of the ZooKeeper sessions that own locks, 2s to 10m; must be above (zookeeper-sync-limit + 1) x"
+          + " zookeeper-tick-time."),
+  /** The timeout of the session that says that we live. */
+  MEMBER_SESSION_TIMEOUT(
+      "member-session-timeout",
+      "DURATION",
+      "6s",
+      "Timeout of the ZooKeeper session that says that this coordinator lives, 1s to 5m; at most the lock sessions'."),
+  /** The ensemble's tickTime. */
+  ZOOKEEPER_TICK_TIME(
+      "zookeeper-tick-time",
+      "DURATION",
+      "2s",
+      "tickTime of the ensemble, as its zoo.cfg has it, 100ms to 60s."),
+  /** The ensemble's syncLimit. */
+  ZOOKEEPER_SYNC_LIMIT(
+      "zookeeper-sync-limit",
+      "COUNT",
+      "5",
+      "syncLimit of the ensemble, as its zoo.cfg has it, 1 to 1000."),
+  /** The TTL of a lease whose opener names none. */
+  DEFAULT_LEASE_TTL(
+      "default-lease-ttl",
+      "DURATION",
+      "15s",
+      "TTL of a lease that is opened without one, 2s to 1h."),
+  /** The cap on one queue. */
+  MAX_WAITERS(
+      "max-waiters",
+      "COUNT",
+      "10000",
+      "Entries in the queue of one lock, 1 to 100000; more are refused."),
+  /** The cap on leases. */
+  MAX_LEASES(
+      "max-leases",
+      "COUNT",
+      "100000",
+      "Leases on this coordinator, streams without a lease included, 1 to 10000000; more are refused."),
+  /** How much is logged. */
+  LOG_LEVEL("log-level", "LEVEL", "info", "What to log: error, warn, info, debug or trace.");
+
+  private final String key;
+  private final String placeholder;
+  private final String serveDefault;
+  private final String devDefault;
+  private final String description;
+
+  Setting(String key, String placeholder, String defaultValue, String description) {
+    this(key, placeholder, defaultValue, defaultValue, description);
+  }
+
+  Setting(
+      String key, String placeholder, String serveDefault, String devDefault, String description) {
+    this.key = key;
+    this.placeholder = placeholder;
+    this.serveDefault = serveDefault;
+    this.devDefault = devDefault;
+    this.description = description;
+  }
+
+  /** Returns the key in the configuration file. */
+  public String key() {
+    return key;
+  }
+
+  /** Returns the command-line flag. */
+  public String flag() {
+    return "--" + key;
+  }
+
+  /** Returns the environment variable. */
+  public String variable() {
+    return "LOCKKEEPER_" + key.replace('-', '_').toUpperCase(Locale.ROOT);
+  }
+
+  /** Returns what stands for the value in help, such as {@code HOST:PORT}. */
+  public String placeholder() {
+    return placeholder;
+  }
+
+  /** Returns the value that counts where none is given; empty where there is none. */
+  public String defaultFor(Profile profile) {
+    return profile == Profile.DEV ? devDefault : serveDefault;
+  }
+
+  /** Returns what the setting does, with its range, in one or two sentences. */
+  public String description() {
+    return description;
+  }
+
+  /** Returns whether the setting means anything under {@code profile}. */
+  public boolean appliesTo(Profile profile) {
+    return switch (this) {
+      case ZOOKEEPER -> profile == Profile.SERVE;
+      case ZOOKEEPER_PORT -> profile == Profile.DEV;
+      default -> true;
+    };
+  }
+
+  /** Returns the setting of that key. */
+  public static Optional<Setting> ofKey(String key) {
+    return Arrays.stream(values()).filter(setting -> setting.key.equals(key)).findFirst();
+  }
+}

@@ -1,0 +1,65 @@
+package io.lockkeeper.server.app;
+
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Finds each setting's value: flag, then environment variable, then configuration file, then
+ * default.
+ */
+final class SettingValues {
+
+  /** The environment variable that names the configuration file. */
+  static final String CONFIG_VARIABLE = "LOCKKEEPER_CONFIG";
+
+  private final Profile profile;
+  private final Map<String, String> flags;
+  private final Map<String, String> environment;
+  private final Optional<Path> file;
+  private final Map<Setting, String> fileValues;
+
+  /**
+   * Takes the sources and reads the configuration file, if one is named.
+   *
+   * @param flags what the command line gave, by key
+   */
+  SettingValues(
+      Profile profile,
+      Map<String, String> flags,
+      Map<String, String> environment,
+      Optional<Path> configFlag) {
+    for (String key : flags.keySet()) {
+      if (Setting.ofKey(key).isEmpty()) {
+        throw new ConfigException("unknown setting \"" + key + "\"");
+      }
+    }
+    this.profile = profile;
+    this.flags = flags;
+    this.environment = environment;
+    this.file =
+        configFlag.or(
+            () ->
+                Optional.ofNullable(environment.get(CONFIG_VARIABLE))
+                    .filter(name -> !name.isEmpty())
+                    .map(Path::of));
+    this.fileValues = file.map(ConfigFile::read).orElse(Map.of());
+  }
+
+  /** Returns the value of a setting. */
+  SettingValue get(Setting setting) {
+    String flag = flags.get(setting.key());
+    if (flag != null) {
+      return new SettingValue(setting, flag, setting.flag());
+    }
+    String variable = environment.get(setting.variable());
+    if (variable != null && !variable.isEmpty()) {
+      return new SettingValue(setting, variable, setting.variable());
+    }
+    String inFile = fileValues.get(setting);
+    if (inFile != null) {
+      return new SettingValue(setting, inFile, file.orElseThrow() + ", " + setting.key());
+    }
+    return new SettingValue(setting, setting.defaultFor(profile), setting.flag());
+  }
+}

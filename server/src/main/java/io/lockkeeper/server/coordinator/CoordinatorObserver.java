@@ -1,0 +1,23 @@
+package io.lockkeeper.server.coordinator;
+
+import io.lockkeeper.server.core.Notice;
+
+/** Counts what happens. Called on the event loop: must not block or throw. */
+public interface CoordinatorObserver {
+
+  /** Observes nothing. */
+  CoordinatorObserver NONE =
+      new CoordinatorObserver() {
+        @Override
+        public void onNotice(Notice notice) {}
+
+        @Override
+        public void onStalled(long nanos) {}
+      };
+
+  /** A client was told something. */
+  void onNotice(Notice notice);
+
+  /** The process did nothing for a while. */
+  void onStalled(long nanos);
+}

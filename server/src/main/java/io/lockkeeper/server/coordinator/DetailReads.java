@@ -1,0 +1,101 @@
+package io.lockkeeper.server.coordinator;
+
+import io.lockkeeper.server.core.LockName;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Views that wait for the data of entries that are not ours to be read. Each waits a bounded time
+ * and is shown without what did not come. On the event loop only.
+ */
+final class DetailReads {
+
+  /** How many entries are read for one view. */
+  static final int MAX_READS = 64;
+
+  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+  private final LockStore store;
+  private final Map<Key, List<Wait>> waits = new HashMap<>();
+  private final Deque<Wait> oldestFirst = new ArrayDeque<>();
+
+  private record Key(LockName lock, String entry) {}
+
+  private static final class Wait {
+    private final Set<Key> missing = new HashSet<>();
+    private final Runnable then;
+    private final long deadlineNanos;
+    private boolean done;
+
+    Wait(Runnable then, long deadlineNanos) {
+      this.then = then;
+      this.deadlineNanos = deadlineNanos;
+    }
+
+    void finish() {
+      if (!done) {
+        done = true;
+        then.run();
+      }
+    }
+  }
+
+  DetailReads(LockStore store) {
+    this.store = store;
+  }
+
+  /** Reads the entries and then runs {@code then}. */
+  void read(LockName lock, List<String> entries, long nowNanos, Runnable then) {
+    if (entries.isEmpty()) {
+      then.run();
+      return;
+    }
+    Wait wait = new Wait(then, nowNanos + PATIENCE_NANOS);
+    oldestFirst.addLast(wait);
+    for (String entry : entries.subList(0, Math.min(entries.size(), MAX_READS))) {
+      Key key = new Key(lock, entry);
+      wait.missing.add(key);
+      waits.computeIfAbsent(key, k -> new ArrayList<>(1)).add(wait);
+      store.readDetails(lock, entry);
+    }
+  }
+
+  void onRead(LockName lock, String entry) {
+    Key key = new Key(lock, entry);
+    List<Wait> waiting = waits.remove(key);
+    if (waiting == null) {
+      return;
+    }
+    for (Wait wait : waiting) {
+      wait.missing.remove(key);
+      if (wait.missing.isEmpty()) {
+        wait.finish();
+      }
+    }
+  }
+
+  /** Shows what has waited too long. */
+  void expire(long nowNanos) {
+    while (!oldestFirst.isEmpty()
+        && (oldestFirst.peekFirst().done
+            || oldestFirst.peekFirst().deadlineNanos - nowNanos <= 0)) {
+      Wait wait = oldestFirst.removeFirst();
+      for (Key key : wait.missing) {
+        waits.computeIfPresent(key, (k, list) -> without(list, wait));
+      }
+      wait.finish();
+    }
+  }
+
+  private static List<Wait> without(List<Wait> list, Wait wait) {
+    list.remove(wait);
+    return list;
+  }
+}

@@ -1,0 +1,118 @@
+package io.lockkeeper.server.coordinator;
+
+import io.lockkeeper.server.core.Effect;
+import io.lockkeeper.server.core.EffectHandler;
+
+/** Carries the core's effects out: to the store, to streams, to calls, to watchers. */
+final class Effects implements EffectHandler {
+
+  private final LockStore store;
+  private final Streams streams;
+  private final Calls calls;
+  private final WatchHub watches;
+  private final CoordinatorObserver observer;
+
+  Effects(
+      LockStore store,
+      Streams streams,
+      Calls calls,
+      WatchHub watches,
+      CoordinatorObserver observer) {
+    this.store = store;
+    this.streams = streams;
+    this.calls = calls;
+    this.watches = watches;
+    this.observer = observer;
+  }
+
+  @Override
+  public void openSession(Effect.OpenSession effect) {
+    store.openSession(effect.session());
+  }
+
+  @Override
+  public void closeSession(Effect.CloseSession effect) {
+    store.closeSession(effect.session());
+  }
+
+  @Override
+  public void proveSession(Effect.ProveSession effect) {
+    store.proveSession(effect.session());
+  }
+
+  @Override
+  public void createEntries(Effect.CreateEntries effect) {
+    store.createEntries(
+        effect.session(),
+        effect.id(),
+        effect.locks().stream().map(l -> new LockStore.NewEntry(l.name(), l.mode())).toList(),
+        effect.details());
+  }
+
+  @Override
+  public void deleteEntries(Effect.DeleteEntries effect) {
+    store.deleteEntries(
+        effect.session(),
+        effect.id(),
+        effect.entries().stream()
+            .map(e -> new LockStore.EntryRef(e.lock(), e.name().text()))
+            .toList());
+  }
+
+  @Override
+  public void recordLease(Effect.RecordLease effect) {
+    store.recordLease(
+        effect.session(), effect.lease(), effect.ttlMillis(), effect.holder(), effect.secretHash());
+  }
+
+  @Override
+  public void eraseLease(Effect.EraseLease effect) {
+    store.eraseLease(effect.session(), effect.lease());
+  }
+
+  @Override
+  public void barrier(Effect.Barrier effect) {
+    store.barrier(effect.barrier());
+  }
+
+  @Override
+  public void readDetails(Effect.ReadDetails effect) {
+    store.readDetails(effect.lock(), effect.entry());
+  }
+
+  @Override
+  public void tell(Effect.Tell effect) {
+    observer.onNotice(effect.notice());
+    streams.tell(effect);
+  }
+
+  @Override
+  public void refuse(Effect.Refuse effect) {
+    streams.refuse(effect);
+  }
+
+  @Override
+  public void tellLeaseEnd(Effect.TellLeaseEnd effect) {
+    streams.tellLeaseEnd(effect);
+  }
+
+  @Override
+  public void supersede(Effect.Supersede effect) {
+    streams.supersede(effect);
+  }
+
+  @Override
+  public void reply(Effect.Reply effect) {
+    calls.answer(effect.call(), effect.answer());
+  }
+
+  @Override
+  public void publish(Effect.Publish effect) {
+    watches.publish(effect.change());
+  }
+
+  @Override
+  public void publishGap(Effect.PublishGap effect) {
+    watches.gap(effect.reason());
+  }
+}

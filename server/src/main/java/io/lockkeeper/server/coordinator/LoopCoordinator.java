@@ -1,0 +1,293 @@
+package io.lockkeeper.server.coordinator;
+
+import io.lockkeeper.server.core.AcquireCommand;
+import io.lockkeeper.server.core.Answer;
+import io.lockkeeper.server.core.CallId;
+import io.lockkeeper.server.core.ClientEvent;
+import io.lockkeeper.server.core.Event;
+import io.lockkeeper.server.core.Failure;
+import io.lockkeeper.server.core.LeaseId;
+import io.lockkeeper.server.core.LeaseView;
+import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.server.core.LockView;
+import io.lockkeeper.server.core.Notice;
+import io.lockkeeper.server.core.StreamId;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/** The coordinator: runs the core on one event loop and brings requests to it and answers back. */
+public final class LoopCoordinator implements Coordinator {
+
+  private final CoreRunner runner;
+  private final int maxQueuedRequests;
+  private final Secrets secrets = new Secrets();
+  private final AtomicLong streamIds = new AtomicLong();
+
+  /**
+   * Makes a coordinator on a store that has not been started.
+   *
+   * @param onHang what to do when the event loop hangs while the process lives: end it, before it
+   *     keeps locks alive that nobody serves
+   */
+  public LoopCoordinator(
+      LockStore store,
+      CoordinatorSettings settings,
+      CoordinatorObserver observer,
+      Runnable onHang) {
+    this.runner = new CoreRunner(store, settings, observer, onHang);
+    this.maxQueuedRequests = settings.maxQueuedRequests();
+  }
+
+  /** Starts the loop and the store. Called once. */
+  public void start() {
+    runner.start();
+  }
+
+  /**
+   * Waits until everything that was to be deleted is gone, at most {@code grace}, and ends the
+   * loop. The store is not stopped.
+   */
+  public void stop(Duration grace) throws InterruptedException {
+    runner.stop(grace);
+  }
+
+  @Override
+  public CompletableFuture<OpenedLease> openLease(Duration ttl, String holder) {
+    LeaseId id = secrets.leaseId();
+    String secret = secrets.secret();
+    return ask(call -> new ClientEvent.OpenLease(call, id, Secrets.hash(secret), ttl, holder))
+        .thenApply(answer -> new OpenedLease((Answer.LeaseOpened) answer, secret));
+  }
+
+  @Override
+  public Attachment attach(LeaseId lease, String secret, SessionListener listener) {
+    StreamId stream = new StreamId(streamIds.incrementAndGet());
+    CompletableFuture<Answer.LeaseAttached> attached =
+        ask(call -> {
+              runner.streams().add(stream, new StreamTarget.OfLease(listener));
+              return new ClientEvent.AttachLease(call, lease, Secrets.hash(secret), stream);
+            })
+            .thenApply(Answer.LeaseAttached.class::cast);
+    return new LeaseAttachment(lease, stream, listener, attached);
+  }
+
+  /** A lease's stream. */
+  private final class LeaseAttachment implements Attachment {
+    private final LeaseId lease;
+    private final StreamId stream;
+    private final SessionListener listener;
+    private final CompletableFuture<Answer.LeaseAttached> attached;
+
+    LeaseAttachment(
+        LeaseId lease,
+        StreamId stream,
+        SessionListener listener,
+        CompletableFuture<Answer.LeaseAttached> attached) {
+      this.lease = lease;
+      this.stream = stream;
+      this.listener = listener;
+      this.attached = attached;
+    }
+
+    @Override
+    public CompletableFuture<Answer.LeaseAttached> attached() {
+      return attached;
+    }
+
+    @Override
+    public void acquire(AcquireCommand command) {
+      UUID id = secrets.acquisitionId(lease);
+      submit(
+          () -> new ClientEvent.Acquire(stream, id, lease, underLease(command, lease), true),
+          refusal -> listener.onRefused(command.requestId(), refusal));
+    }
+
+    @Override
+    public void detach() {
+      closeStream(stream);
+    }
+  }
+
+  private static AcquireCommand underLease(AcquireCommand command, LeaseId lease) {
+    return new AcquireCommand(
+        command.locks(),
+        Optional.of(lease),
+        command.owner(),
+        command.requestId(),
+        command.waitTimeout(),
+        command.holder(),
+        command.metadata(),
+        command.positionInterval());
+  }
+
+  private void closeStream(StreamId stream) {
+    runner.post(
+        () -> {
+          runner.streams().remove(stream);
+          runner.handle(new ClientEvent.StreamClosed(stream));
+        });
+  }
+
+  @Override
+  public CompletableFuture<Answer> keepAlive(LeaseId lease) {
+    return ask(call -> new ClientEvent.KeepAlive(call, lease));
+  }
+
+  @Override
+  public CompletableFuture<Answer.LeaseClosed> closeLease(LeaseId lease) {
+    return ask(call -> new ClientEvent.CloseLease(call, lease))
+        .thenApply(Answer.LeaseClosed.class::cast);
+  }
+
+  @Override
+  public Subscription acquire(AcquireCommand command, AcquisitionListener listener) {
+    StreamId stream = new StreamId(streamIds.incrementAndGet());
+    LeaseId lease = command.lease().orElseGet(secrets::leaseId);
+    UUID id = secrets.acquisitionId(lease);
+    submit(
+        () -> {
+          runner.streams().add(stream, new StreamTarget.OfAcquisition(listener));
+          return new ClientEvent.Acquire(stream, id, lease, command, false);
+        },
+        listener::onRefused);
+    return () -> closeStream(stream);
+  }
+
+  @Override
+  public CompletableFuture<Answer.ReleaseDone> release(
+      LeaseId lease, String requestId, long token) {
+    return ask(call -> new ClientEvent.Release(call, lease, requestId, token))
+        .thenApply(Answer.ReleaseDone.class::cast);
+  }
+
+  @Override
+  public CompletableFuture<Notice.Position> position(LeaseId lease, String requestId) {
+    return ask(call -> new ClientEvent.QueryPosition(call, lease, requestId))
+        .thenApply(answer -> ((Answer.PositionTold) answer).told());
+  }
+
+  @Override
+  public CompletableFuture<LockView> getLock(LockName lock, int queueLimit) {
+    CompletableFuture<LockView> result = new CompletableFuture<>();
+    onLoop(
+        result,
+        () ->
+            runner.whenDescribed(
+                lock,
+                queueLimit,
+                () -> result.complete(runner.kernel().lock(lock, queueLimit, runner.now()))));
+    return result;
+  }
+
+  @Override
+  public CompletableFuture<List<LockView>> listLocks(
+      String prefix, Optional<LockName> after, int limit) {
+    CompletableFuture<List<LockView>> result = new CompletableFuture<>();
+    onLoop(
+        result, () -> result.complete(runner.kernel().locks(prefix, after, limit, runner.now())));
+    return result;
+  }
+
+  /** Runs a query of the mirror on the loop, unless the mirror is being rebuilt. */
+  private <T> void onLoop(CompletableFuture<T> result, Runnable query) {
+    if (isOverloaded()) {
+      result.completeExceptionally(overloaded());
+      return;
+    }
+    runner.post(
+        () -> {
+          if (runner.kernel().mirrorIsCurrent()) {
+            query.run();
+          } else {
+            result.completeExceptionally(
+                new RefusedException(
+                    new Failure(
+                        Failure.Kind.UNAVAILABLE,
+                        "the coordinator has no contact with ZooKeeper, or has just regained it:"
+                            + " its mirror of the queues is being rebuilt")));
+          }
+        });
+  }
+
+  @Override
+  public CompletableFuture<TokenCheck> checkToken(LockName lock, long token) {
+    return ask(call -> new ClientEvent.CheckToken(call, lock, token))
+        .thenApply(Answer.TokenChecked.class::cast)
+        .thenApply(
+            checked ->
+                new TokenCheck(
+                    checked.current(), checked.tokens().stream().map(t -> t.value()).toList()));
+  }
+
+  @Override
+  public CompletableFuture<LeaseView> getLease(LeaseId lease, int limit) {
+    CompletableFuture<LeaseView> result = new CompletableFuture<>();
+    runner.post(
+        () ->
+            runner
+                .kernel()
+                .lease(lease, limit, runner.now())
+                .ifPresentOrElse(
+                    result::complete,
+                    () ->
+                        result.completeExceptionally(
+                            new RefusedException(
+                                new Failure(
+                                    Failure.Kind.UNKNOWN_LEASE,
+                                    "no lease with the id " + lease.tag() + "… is served here")))));
+    return result;
+  }
+
+  @Override
+  public CompletableFuture<List<LeaseView>> listLeases(String afterTag, int limit) {
+    CompletableFuture<List<LeaseView>> result = new CompletableFuture<>();
+    runner.post(() -> result.complete(runner.kernel().leases(afterTag, limit, runner.now())));
+    return result;
+  }
+
+  @Override
+  public WatchHandle watch(WatchFilter filter, long startRevision, WatchListener listener) {
+    return runner.watch(filter, startRevision, listener);
+  }
+
+  @Override
+  public CoordinatorStatus status() {
+    return runner.status();
+  }
+
+  private CompletableFuture<Answer> ask(Function<CallId, ClientEvent> request) {
+    CompletableFuture<Answer> answer = new CompletableFuture<>();
+    if (isOverloaded()) {
+      answer.completeExceptionally(overloaded());
+    } else {
+      runner.post(() -> runner.handle(request.apply(runner.expect(answer))));
+    }
+    return answer;
+  }
+
+  private void submit(Supplier<? extends Event> request, Consumer<RefusedException> refuse) {
+    if (isOverloaded()) {
+      refuse.accept(overloaded());
+    } else {
+      runner.post(() -> runner.handle(request.get()));
+    }
+  }
+
+  private boolean isOverloaded() {
+    return runner.backlog() >= maxQueuedRequests;
+  }
+
+  private RefusedException overloaded() {
+    return new RefusedException(
+        new Failure(
+            Failure.Kind.TOO_MANY,
+            "the coordinator has its limit of " + maxQueuedRequests + " requests waiting"));
+  }
+}

@@ -1,0 +1,78 @@
+package io.lockkeeper.server.coordinator;
+
+import io.lockkeeper.server.core.LeaseEnd;
+import io.lockkeeper.server.core.Notice;
+
+/** Who hears on a stream: the listener of one acquisition, or that of a lease. */
+sealed interface StreamTarget {
+
+  /** Passes a notice on; returns whether nothing can follow on this stream. */
+  boolean notice(String requestId, long sequence, Notice notice);
+
+  /** Passes a refusal on; returns whether nothing can follow on this stream. */
+  boolean refused(String requestId, RefusedException why);
+
+  /** Passes on that the lease has ended. */
+  void leaseEnded(LeaseEnd end);
+
+  /** Passes on that another stream has taken over. */
+  void superseded();
+
+  /**
+   * One acquisition's.
+   *
+   * @param listener who hears
+   */
+  record OfAcquisition(Coordinator.AcquisitionListener listener) implements StreamTarget {
+    @Override
+    public boolean notice(String requestId, long sequence, Notice notice) {
+      listener.onNotice(requestId, sequence, notice);
+      return notice.isFinal();
+    }
+
+    @Override
+    public boolean refused(String requestId, RefusedException why) {
+      listener.onRefused(why);
+      return true;
+    }
+
+    @Override
+    public void leaseEnded(LeaseEnd end) {
+      throw new IllegalStateException("an acquisition's stream is told its own ending");
+    }
+
+    @Override
+    public void superseded() {
+      listener.onSuperseded();
+    }
+  }
+
+  /**
+   * A lease's.
+   *
+   * @param listener who hears
+   */
+  record OfLease(Coordinator.SessionListener listener) implements StreamTarget {
+    @Override
+    public boolean notice(String requestId, long sequence, Notice notice) {
+      listener.onNotice(requestId, sequence, notice);
+      return false;
+    }
+
+    @Override
+    public boolean refused(String requestId, RefusedException why) {
+      listener.onRefused(requestId, why);
+      return false;
+    }
+
+    @Override
+    public void leaseEnded(LeaseEnd end) {
+      listener.onLeaseEnded(end);
+    }
+
+    @Override
+    public void superseded() {
+      listener.onSuperseded();
+    }
+  }
+}

@@ -1,0 +1,188 @@
+package io.lockkeeper.server.core;
+
+import java.util.List;
+import java.util.Optional;
+
+/** Carries acquisitions through their lives: applies events and does what follows from them. */
+final class Acquisitions {
+
+  private final World world;
+  private final Sessions sessions;
+  private final Views views;
+  private Hooks hooks = new Hooks(ticket -> {}, lease -> {});
+
+  /**
+   * What others do when an acquisition moves.
+   *
+   * @param onReleasing the holder has released; its deletion is on its way
+   * @param onTicketGone nothing of one of the lease's acquisitions is left
+   */
+  record Hooks(
+      java.util.function.Consumer<Ticket> onReleasing,
+      java.util.function.Consumer<Lease> onTicketGone) {}
+
+  Acquisitions(World world, Sessions sessions, Views views) {
+    this.world = world;
+    this.sessions = sessions;
+    this.views = views;
+  }
+
+  void connect(Hooks value) {
+    hooks = value;
+  }
+
+  /** Gives the event to the acquisition's state machine and does what it asks for. */
+  void apply(Ticket ticket, AcquisitionEvent event) {
+    Acquisition before = ticket.acquisition();
+    Acquisition.Transition transition = before.on(event);
+    Acquisition after = transition.next();
+    ticket.become(after);
+    if (before.isWaiting() && !after.isWaiting()) {
+      ticket.stopWaiting(world.timers);
+    }
+    transition.actions().forEach(action -> perform(ticket, action));
+    if (before.isHeld() && after.state() == Acquisition.State.RELEASING) {
+      hooks.onReleasing().accept(ticket);
+    }
+    if (before.state() != Acquisition.State.ENDED && after.state() == Acquisition.State.ENDED) {
+      forget(ticket);
+    }
+  }
+
+  private void perform(Ticket ticket, Acquisition.Action action) {
+    if (action instanceof Acquisition.Action.Tell tell) {
+      tell(ticket, tell.notice());
+    } else if (action instanceof Acquisition.Action.Refuse refuse) {
+      Failure failure = new Failure(Failure.Kind.STORE_REFUSED, refuse.message());
+      ticket
+          .target()
+          .ifPresent(
+              stream ->
+                  world.emit(new Effect.Refuse(stream, ticket.command().requestId(), failure)));
+    } else if (action instanceof Acquisition.Action.Delete) {
+      world.emit(new Effect.DeleteEntries(ticket.lease().session(), ticket.id(), ticket.entries()));
+    } else if (action instanceof Acquisition.Action.AnswerReleases answer) {
+      ticket
+          .releaseCalls()
+          .forEach(call -> world.reply(call, new Answer.ReleaseDone(answer.outcome())));
+      ticket.releaseCalls().clear();
+    }
+  }
+
+  /** Tells the client, and remembers an ending for those who ask again. */
+  void tell(Ticket ticket, Notice notice) {
+    long sequence = ticket.tell(notice);
+    ticket.target().ifPresent(stream -> send(stream, ticket, sequence, notice));
+    if (notice.isFinal()) {
+      ticket
+          .lease()
+          .endings()
+          .put(
+              ticket.command().requestId(),
+              new Lease.Ended(ticket.command(), notice, sequence, ticket.heard()));
+    }
+  }
+
+  private void send(StreamId stream, Ticket ticket, long sequence, Notice notice) {
+    world.emit(new Effect.Tell(stream, ticket.command().requestId(), sequence, notice));
+  }
+
+  /** Tells the newest state again, to a stream that has just come. */
+  void replay(Ticket ticket) {
+    Optional<StreamId> target = ticket.target();
+    if (target.isEmpty() || ticket.lastNotice().isEmpty()) {
+      return;
+    }
+    ticket.markHeard();
+    send(
+        target.get(),
+        ticket,
+        ticket.noticeSequence(),
+        ticket.lastNotice().map(last -> refreshed(ticket, last)).get());
+    boolean jeopardy =
+        sessions.find(ticket.lease().session()).filter(LockSession::isSuspended).isPresent();
+    if (ticket.acquisition().isHeld() && jeopardy) {
+      tell(ticket, new Notice.Jeopardy(validForNanos(ticket.lease())));
+    }
+  }
+
+  private Notice refreshed(Ticket ticket, Notice last) {
+    if (last instanceof Notice.Granted granted) {
+      return new Notice.Granted(granted.lease(), granted.grants(), validForNanos(ticket.lease()));
+    }
+    return last instanceof Notice.Queued ? new Notice.Queued(views.places(ticket)) : last;
+  }
+
+  /**
+   * Returns how long what the lease holds is good from now on: the nearer of its own end and its
+   * session's bound.
+   */
+  long validForNanos(Lease lease) {
+    long bound = sessions.find(lease.session()).map(sessions::boundLeftNanos).orElse(0L);
+    long own = lease.isStream() ? bound : Math.max(0, lease.deadlineNanos() - world.now);
+    return Math.min(bound, own);
+  }
+
+  void grant(Ticket ticket) {
+    List<Notice.Grant> grants =
+        ticket.entries().stream()
+            .map(
+                entry ->
+                    new Notice.Grant(
+                        entry.lock(),
+                        FencingToken.of(entry.czxid(), entry.index()),
+                        world.mirror.lastDeparture(entry.lock())))
+            .toList();
+    Lease lease = ticket.lease();
+    apply(
+        ticket,
+        new AcquisitionEvent.Admitted(
+            new Notice.Granted(lease.id(), grants, validForNanos(lease))));
+  }
+
+  /** The acquisition has its place and is not first: it waits, if it may. */
+  void place(Ticket ticket) {
+    List<Notice.Place> places = views.places(ticket);
+    int ahead = places.stream().mapToInt(Notice.Place::ahead).max().orElse(0);
+    if (ahead >= world.settings.maxWaiters()) {
+      expireWait(
+          ticket,
+          Notice.RefusalReason.QUEUE_FULL,
+          "the queue has its limit of " + world.settings.maxWaiters() + " entries");
+    } else if (isTry(ticket)) {
+      expireWait(ticket, Notice.RefusalReason.TIMED_OUT, "the lock is taken");
+    } else {
+      ticket.moved(ahead);
+      apply(ticket, new AcquisitionEvent.Placed(new Notice.Queued(places)));
+    }
+  }
+
+  private static boolean isTry(Ticket ticket) {
+    return ticket.command().waitTimeout().filter(java.time.Duration::isZero).isPresent();
+  }
+
+  void expireWait(Ticket ticket, Notice.RefusalReason reason, String message) {
+    apply(
+        ticket,
+        new AcquisitionEvent.WaitExpired(
+            new Notice.NotAcquired(reason, message, views.holdersFor(ticket))));
+  }
+
+  /** Returns the bytes that the paths of the acquisition's entries take. */
+  long pathBytes(AcquireCommand command) {
+    return command.locks().stream()
+        .mapToLong(wanted -> world.pathSizes.entryBytes(wanted.name(), wanted.mode()))
+        .sum();
+  }
+
+  private void forget(Ticket ticket) {
+    Lease lease = ticket.lease();
+    world.tickets.remove(ticket.id());
+    lease.tickets().remove(ticket.command().requestId());
+    ticket.stream().ifPresent(world.streams::remove);
+    sessions
+        .find(lease.session())
+        .ifPresent(session -> session.addPathBytes(-pathBytes(ticket.command())));
+    hooks.onTicketGone().accept(lease);
+  }
+}

@@ -1,0 +1,94 @@
+package io.lockkeeper.server.core;
+
+/** Handles events. One method for each kind, named after it. */
+interface EventHandler {
+  /** See {@link StoreEvent.EntryAppeared}. */
+  void onEntryAppeared(StoreEvent.EntryAppeared event);
+
+  /** See {@link StoreEvent.EntryVanished}. */
+  void onEntryVanished(StoreEvent.EntryVanished event);
+
+  /** See {@link StoreEvent.MirrorStale}. */
+  void onMirrorStale(StoreEvent.MirrorStale event);
+
+  /** See {@link StoreEvent.RebuildStarted}. */
+  void onRebuildStarted(StoreEvent.RebuildStarted event);
+
+  /** See {@link StoreEvent.QueueListed}. */
+  void onQueueListed(StoreEvent.QueueListed event);
+
+  /** See {@link StoreEvent.MirrorCurrent}. */
+  void onMirrorCurrent(StoreEvent.MirrorCurrent event);
+
+  /** See {@link StoreEvent.EntriesCreated}. */
+  void onEntriesCreated(StoreEvent.EntriesCreated event);
+
+  /** See {@link StoreEvent.EntriesRefused}. */
+  void onEntriesRefused(StoreEvent.EntriesRefused event);
+
+  /** See {@link StoreEvent.EntriesDeleted}. */
+  void onEntriesDeleted(StoreEvent.EntriesDeleted event);
+
+  /** See {@link StoreEvent.LeaseRecorded}. */
+  void onLeaseRecorded(StoreEvent.LeaseRecorded event);
+
+  /** See {@link StoreEvent.LeaseRefused}. */
+  void onLeaseRefused(StoreEvent.LeaseRefused event);
+
+  /** See {@link StoreEvent.LeaseErased}. */
+  void onLeaseErased(StoreEvent.LeaseErased event);
+
+  /** See {@link StoreEvent.SessionOpened}. */
+  void onSessionOpened(StoreEvent.SessionOpened event);
+
+  /** See {@link StoreEvent.SessionProved}. */
+  void onSessionProved(StoreEvent.SessionProved event);
+
+  /** See {@link StoreEvent.SessionSuspended}. */
+  void onSessionSuspended(StoreEvent.SessionSuspended event);
+
+  /** See {@link StoreEvent.SessionEnded}. */
+  void onSessionEnded(StoreEvent.SessionEnded event);
+
+  /** See {@link StoreEvent.BarrierPassed}. */
+  void onBarrierPassed(StoreEvent.BarrierPassed event);
+
+  /** See {@link StoreEvent.BarrierFailed}. */
+  void onBarrierFailed(StoreEvent.BarrierFailed event);
+
+  /** See {@link StoreEvent.DetailsRead}. */
+  void onDetailsRead(StoreEvent.DetailsRead event);
+
+  /** See {@link ClientEvent.OpenLease}. */
+  void onOpenLease(ClientEvent.OpenLease event);
+
+  /** See {@link ClientEvent.AttachLease}. */
+  void onAttachLease(ClientEvent.AttachLease event);
+
+  /** See {@link ClientEvent.KeepAlive}. */
+  void onKeepAlive(ClientEvent.KeepAlive event);
+
+  /** See {@link ClientEvent.CloseLease}. */
+  void onCloseLease(ClientEvent.CloseLease event);
+
+  /** See {@link ClientEvent.Acquire}. */
+  void onAcquire(ClientEvent.Acquire event);
+
+  /** See {@link ClientEvent.Release}. */
+  void onRelease(ClientEvent.Release event);
+
+  /** See {@link ClientEvent.QueryPosition}. */
+  void onQueryPosition(ClientEvent.QueryPosition event);
+
+  /** See {@link ClientEvent.CheckToken}. */
+  void onCheckToken(ClientEvent.CheckToken event);
+
+  /** See {@link ClientEvent.StreamClosed}. */
+  void onStreamClosed(ClientEvent.StreamClosed event);
+
+  /** See {@link TimeEvent.Tick}. */
+  void onTick(TimeEvent.Tick event);
+
+  /** See {@link TimeEvent.Stalled}. */
+  void onStalled(TimeEvent.Stalled event);
+}

@@ -1,0 +1,100 @@
+package io.lockkeeper.server.core;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Ends leases, with all that they hold, and forgets them when nothing is left. */
+final class LeaseEndings {
+
+  private final World world;
+  private final Sessions sessions;
+  private final Acquisitions acquisitions;
+
+  LeaseEndings(World world, Sessions sessions, Acquisitions acquisitions) {
+    this.world = world;
+    this.sessions = sessions;
+    this.acquisitions = acquisitions;
+  }
+
+  /** Ends a lease with all that it holds. */
+  void end(Lease lease, LeaseEnd why) {
+    if (beginEnd(lease, why)) {
+      tickets(lease).forEach(t -> acquisitions.apply(t, new AcquisitionEvent.LeaseEnded(why)));
+      tellEnd(lease, why);
+      if (lease.isRecorded()) {
+        world.emit(new Effect.EraseLease(lease.session(), lease.id()));
+      }
+    }
+    settle(lease);
+  }
+
+  /** Ends a lease whose session cannot be proved alive; what it owns goes when the session does. */
+  void loseBound(Lease lease) {
+    if (beginEnd(lease, LeaseEnd.SESSION_LOST)) {
+      tickets(lease).forEach(t -> acquisitions.apply(t, new AcquisitionEvent.BoundLost()));
+      tellEnd(lease, LeaseEnd.SESSION_LOST);
+    }
+  }
+
+  /** Ends a lease whose session is gone. */
+  void loseSession(Lease lease) {
+    boolean first = beginEnd(lease, LeaseEnd.SESSION_LOST);
+    lease.erased();
+    tickets(lease).forEach(t -> acquisitions.apply(t, new AcquisitionEvent.SessionGone()));
+    if (first) {
+      tellEnd(lease, LeaseEnd.SESSION_LOST);
+    }
+    settle(lease);
+  }
+
+  private boolean beginEnd(Lease lease, LeaseEnd why) {
+    if (lease.isEnding()) {
+      return false;
+    }
+    lease.ending(why);
+    world.endedLeases.put(lease.id(), why);
+    lease.expiryTimer().ifPresent(world.timers::cancel);
+    lease
+        .takeOpener()
+        .ifPresent(
+            call -> world.fail(call, Failure.Kind.UNAVAILABLE, "the lease could not be recorded"));
+    return true;
+  }
+
+  private void tellEnd(Lease lease, LeaseEnd why) {
+    lease.stream()
+        .ifPresent(
+            stream -> {
+              world.streams.remove(stream);
+              world.emit(new Effect.TellLeaseEnd(stream, why));
+            });
+    lease.attach(Optional.empty());
+  }
+
+  private static List<Ticket> tickets(Lease lease) {
+    return new ArrayList<>(lease.tickets().values());
+  }
+
+  /** Forgets the lease if nothing of it is left. */
+  void settle(Lease lease) {
+    if (lease.isStream() && lease.tickets().isEmpty()) {
+      beginEnd(lease, LeaseEnd.CLOSED);
+    }
+    if (!lease.isEnding() || !lease.tickets().isEmpty() || lease.isRecorded()) {
+      return;
+    }
+    if (world.leases.remove(lease.id(), lease)) {
+      lease.closers().forEach(call -> world.reply(call, new Answer.LeaseClosed(false)));
+      sessions.find(lease.session()).ifPresent(session -> leave(lease, session));
+    }
+  }
+
+  private void leave(Lease lease, LockSession session) {
+    session.leases().remove(lease.id());
+    if (!lease.isStream()) {
+      session.addPathBytes(-world.pathSizes.leaseBytes());
+    }
+    sessions.closeEmpty(session);
+  }
+}

@@ -1,0 +1,104 @@
+package io.lockkeeper.server.core;
+
+import java.util.Optional;
+
+/**
+ * Takes clients' wishes about acquisitions that there are: release, where do I stand, my stream is
+ * gone.
+ */
+final class Releases {
+
+  private final World world;
+  private final Views views;
+  private final Acquisitions acquisitions;
+  private final Leases leases;
+  private final LeaseEndings endings;
+
+  Releases(
+      World world, Views views, Acquisitions acquisitions, Leases leases, LeaseEndings endings) {
+    this.world = world;
+    this.views = views;
+    this.acquisitions = acquisitions;
+    this.leases = leases;
+    this.endings = endings;
+  }
+
+  void release(ClientEvent.Release event) {
+    Optional<Lease> lease = leases.find(event.lease()).filter(l -> !l.isEnding());
+    if (lease.isEmpty()) {
+      world.fail(event.call(), Failure.Kind.UNKNOWN_LEASE, leases.unknown(event.lease()));
+      return;
+    }
+    Optional<Ticket> ticket = Optional.ofNullable(lease.get().tickets().get(event.requestId()));
+    if (ticket.isEmpty()) {
+      releaseAgain(event, lease.get());
+    } else if (event.token() != 0 && !ticket.get().hasToken(event.token())) {
+      world.fail(
+          event.call(),
+          Failure.Kind.WRONG_TOKEN,
+          "fencing token " + event.token() + " is not that of this acquisition");
+    } else {
+      ticket.get().releaseCalls().add(event.call());
+      acquisitions.apply(ticket.get(), new AcquisitionEvent.ReleaseAsked());
+    }
+  }
+
+  private void releaseAgain(ClientEvent.Release event, Lease lease) {
+    if (lease.endings().containsKey(event.requestId())) {
+      world.reply(event.call(), new Answer.ReleaseDone(Answer.ReleaseOutcome.ALREADY_RELEASED));
+    } else {
+      world.fail(event.call(), Failure.Kind.UNKNOWN_ACQUISITION, unknown(event.requestId()));
+    }
+  }
+
+  private static String unknown(String requestId) {
+    return "no acquisition with the request_id '" + requestId + "' was made under this lease";
+  }
+
+  void queryPosition(ClientEvent.QueryPosition event) {
+    Optional<Lease> lease = leases.findOpen(event.lease());
+    if (lease.isEmpty()) {
+      world.fail(event.call(), Failure.Kind.UNKNOWN_LEASE, leases.unknown(event.lease()));
+      return;
+    }
+    Optional<Ticket> ticket = Optional.ofNullable(lease.get().tickets().get(event.requestId()));
+    if (ticket.isEmpty()) {
+      world.fail(event.call(), Failure.Kind.UNKNOWN_ACQUISITION, unknown(event.requestId()));
+    } else if (!ticket.get().acquisition().isWaiting()) {
+      world.fail(event.call(), Failure.Kind.NOT_WAITING, "the acquisition does not wait");
+    } else {
+      world.reply(
+          event.call(), new Answer.PositionTold(new Notice.Position(views.places(ticket.get()))));
+    }
+  }
+
+  /**
+   * A stream is gone. What was the stream's ends; what is a lease's waits for the same request to
+   * come again.
+   */
+  void streamClosed(ClientEvent.StreamClosed event) {
+    Optional<World.Subscriber> subscriber =
+        Optional.ofNullable(world.streams.remove(event.stream()));
+    if (subscriber.isEmpty()) {
+      return;
+    }
+    if (subscriber.get() instanceof World.Subscriber.ForLease forLease) {
+      forLease.lease().attach(Optional.empty());
+    } else if (subscriber.get() instanceof World.Subscriber.ForTicket forTicket) {
+      Ticket ticket = forTicket.ticket();
+      ticket.subscribe(Optional.empty());
+      if (ticket.lease().isStream()) {
+        endings.end(ticket.lease(), LeaseEnd.CLOSED);
+      } else {
+        world.timers.at(world.now + world.settings.linger().toNanos(), () -> lingerDue(ticket));
+      }
+    }
+  }
+
+  private void lingerDue(Ticket ticket) {
+    boolean unheardGrant = ticket.acquisition().isHeld() && !ticket.heard();
+    if (ticket.target().isEmpty() && (ticket.acquisition().isWaiting() || unheardGrant)) {
+      acquisitions.apply(ticket, new AcquisitionEvent.ReleaseAsked());
+    }
+  }
+}

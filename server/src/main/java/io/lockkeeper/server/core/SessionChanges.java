@@ -1,0 +1,65 @@
+package io.lockkeeper.server.core;
+
+import java.util.List;
+import java.util.function.Consumer;
+
+/** What the state of a lock session means for the leases and acquisitions on it. */
+final class SessionChanges implements Sessions.Listener {
+
+  private final Acquisitions acquisitions;
+  private final Grants grants;
+  private final Leases leases;
+  private final LeaseEndings endings;
+
+  SessionChanges(Acquisitions acquisitions, Grants grants, Leases leases, LeaseEndings endings) {
+    this.acquisitions = acquisitions;
+    this.grants = grants;
+    this.leases = leases;
+    this.endings = endings;
+  }
+
+  @Override
+  public void onSuspended(LockSession session) {
+    forEachTicket(
+        session,
+        ticket -> {
+          if (ticket.acquisition().isHeld()) {
+            long validFor = acquisitions.validForNanos(ticket.lease());
+            acquisitions.tell(ticket, new Notice.Jeopardy(validFor));
+          }
+        });
+  }
+
+  @Override
+  public void onProved(LockSession session, boolean wasSuspended) {
+    forEachTicket(
+        session,
+        ticket -> {
+          if (ticket.acquisition().isHeld() && wasSuspended) {
+            long validFor = acquisitions.validForNanos(ticket.lease());
+            acquisitions.tell(ticket, new Notice.Safe(validFor));
+          }
+          grants.settle(ticket);
+        });
+  }
+
+  @Override
+  public void onBoundLost(LockSession session) {
+    forEachLease(session, endings::loseBound);
+  }
+
+  @Override
+  public void onGone(LockSession session) {
+    forEachLease(session, endings::loseSession);
+  }
+
+  private void forEachLease(LockSession session, Consumer<Lease> action) {
+    for (LeaseId id : List.copyOf(session.leases())) {
+      leases.find(id).ifPresent(action);
+    }
+  }
+
+  private void forEachTicket(LockSession session, Consumer<Ticket> action) {
+    forEachLease(session, lease -> List.copyOf(lease.tickets().values()).forEach(action));
+  }
+}

@@ -1,0 +1,52 @@
+package io.lockkeeper.server.rpc;
+
+import io.grpc.stub.StreamObserver;
+import io.lockkeeper.v1.AdminServiceCloseLeaseRequest;
+import io.lockkeeper.v1.AdminServiceCloseLeaseResponse;
+import io.lockkeeper.v1.AdminServiceGrpc;
+import io.lockkeeper.v1.DrainRequest;
+import io.lockkeeper.v1.DrainResponse;
+import io.lockkeeper.v1.ForceReleaseRequest;
+import io.lockkeeper.v1.ForceReleaseResponse;
+import io.lockkeeper.v1.FreezeRequest;
+import io.lockkeeper.v1.FreezeResponse;
+import io.lockkeeper.v1.UnfreezeRequest;
+import io.lockkeeper.v1.UnfreezeResponse;
+
+/** The admin service, none of whose calls this server offers: each says what it cannot do. */
+final class AdminCalls extends AdminServiceGrpc.AdminServiceImplBase {
+
+  @Override
+  public void forceRelease(
+      ForceReleaseRequest request, StreamObserver<ForceReleaseResponse> responses) {
+    throw notOffered("ForceRelease", "this server cannot take a lock away from its holder");
+  }
+
+  @Override
+  public void closeLease(
+      AdminServiceCloseLeaseRequest request,
+      StreamObserver<AdminServiceCloseLeaseResponse> responses) {
+    throw notOffered(
+        "CloseLease of others' leases",
+        "only who knows a lease's id can close it, through LeaseService");
+  }
+
+  @Override
+  public void freeze(FreezeRequest request, StreamObserver<FreezeResponse> responses) {
+    throw notOffered("Freeze", "this server cannot hold back grants under a prefix");
+  }
+
+  @Override
+  public void unfreeze(UnfreezeRequest request, StreamObserver<UnfreezeResponse> responses) {
+    throw notOffered("Unfreeze", "this server cannot hold back grants under a prefix");
+  }
+
+  @Override
+  public void drain(DrainRequest request, StreamObserver<DrainResponse> responses) {
+    throw notOffered("Drain", "this server cannot hand over what it serves to another");
+  }
+
+  private static NotOfferedException notOffered(String call, String reason) {
+    return new NotOfferedException("", call + " is not offered: " + reason);
+  }
+}

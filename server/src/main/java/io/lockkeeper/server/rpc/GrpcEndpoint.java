@@ -1,0 +1,116 @@
+package io.lockkeeper.server.rpc;
+
+import io.grpc.Server;
+import io.grpc.ServerBuilder;
+import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.lockkeeper.server.coordinator.Coordinator;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The coordinator's gRPC endpoint: a listening server with all services. Started once and stopped
+ * once.
+ */
+public final class GrpcEndpoint {
+
+  private static final Logger LOG = LoggerFactory.getLogger(GrpcEndpoint.class);
+  private static final Duration AFTER_GRACE = Duration.ofSeconds(2);
+
+  private final GrpcSettings settings;
+  private final GrpcServices services;
+  private volatile Optional<Server> server = Optional.empty();
+
+  /** Prepares an endpoint of {@code coordinator}; nothing listens yet. */
+  public GrpcEndpoint(GrpcSettings settings, Coordinator coordinator) {
+    this.settings = settings;
+    this.services = new GrpcServices(coordinator, settings.limits());
+  }
+
+  /**
+   * Listens and serves.
+   *
+   * @throws IOException if the address cannot be listened on, or a file for TLS cannot be used; the
+   *     message says which
+   */
+  public void start() throws IOException {
+    InetSocketAddress address = new InetSocketAddress(settings.host(), settings.port());
+    try {
+      if (address.isUnresolved()) {
+        throw new IOException("unknown host");
+      }
+      NettyServerBuilder builder =
+          NettyServerBuilder.forAddress(address, Credentials.of(settings.tls()));
+      Server started = services.addTo(limited(builder)).build().start();
+      server = Optional.of(started);
+      services.start();
+      LOG.atInfo()
+          .addKeyValue("address", settings.host() + ":" + started.getPort())
+          .addKeyValue("tls", settings.tls().isPresent())
+          .log("gRPC endpoint listens");
+    } catch (IOException e) {
+      services.stopThreads();
+      throw new IOException(
+          "cannot listen for gRPC on "
+              + settings.host()
+              + ":"
+              + settings.port()
+              + ": "
+              + Causes.inWords(e),
+          e);
+    }
+  }
+
+  private ServerBuilder<?> limited(NettyServerBuilder builder) {
+    GrpcLimits limits = settings.limits();
+    return builder
+        .maxInboundMessageSize(limits.maxMessageBytes())
+        .maxInboundMetadataSize(limits.maxMetadataBytes())
+        .maxConcurrentCallsPerConnection(limits.maxCallsPerConnection())
+        // A client whose host vanished is found out; one that pings as often as ours do is not sent
+        // away for it.
+        .keepAliveTime(10, TimeUnit.SECONDS)
+        .keepAliveTimeout(5, TimeUnit.SECONDS)
+        .permitKeepAliveTime(5, TimeUnit.SECONDS)
+        .permitKeepAliveWithoutCalls(true)
+        .handshakeTimeout(10, TimeUnit.SECONDS);
+  }
+
+  /**
+   * Returns the port that is listened on.
+   *
+   * @throws IllegalStateException if the endpoint has not been started
+   */
+  public int port() {
+    return server.orElseThrow(() -> new IllegalStateException("not started")).getPort();
+  }
+
+  /**
+   * Stops: health turns NOT_SERVING, every stream is told and ended, then the server shuts down.
+   * Returns when it has, after {@code grace} and two seconds at the latest. Idempotent.
+   */
+  public void stop(Duration grace) {
+    services.goAway("coordinator " + settings.coordinatorId() + " is stopping");
+    server.ifPresent(running -> shutDown(running, grace));
+    services.stopThreads();
+  }
+
+  private static void shutDown(Server running, Duration grace) {
+    running.shutdown();
+    try {
+      if (!running.awaitTermination(grace.toMillis(), TimeUnit.MILLISECONDS)) {
+        running.shutdownNow();
+        if (!running.awaitTermination(AFTER_GRACE.toMillis(), TimeUnit.MILLISECONDS)) {
+          LOG.atWarn().log("gRPC endpoint has not stopped in time");
+        }
+      }
+    } catch (InterruptedException e) {
+      running.shutdownNow();
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,95 @@
+package io.lockkeeper.server.rpc;
+
+import io.grpc.BindableService;
+import io.grpc.ServerBuilder;
+import io.grpc.ServerInterceptors;
+import io.grpc.protobuf.services.ProtoReflectionService;
+import io.grpc.protobuf.services.ProtoReflectionServiceV1;
+import io.grpc.services.ChannelzService;
+import io.lockkeeper.server.coordinator.Coordinator;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** All services of the endpoint with the threads that run them, on whatever transport. */
+final class GrpcServices {
+
+  private static final int MAX_CHANNELZ_PAGE = 100;
+
+  private final GrpcLimits limits;
+  private final OpenStreams streams = new OpenStreams();
+  private final HealthReporter health;
+  private final ScheduledThreadPoolExecutor timer;
+  private final ExecutorService calls;
+  private final LockCalls lockCalls;
+  private final LeaseCalls leaseCalls;
+
+  GrpcServices(Coordinator coordinator, GrpcLimits limits) {
+    this.limits = limits;
+    this.health = new HealthReporter(coordinator);
+    this.timer = new ScheduledThreadPoolExecutor(1, named("lockkeeper-rpc-timer"));
+    timer.setRemoveOnCancelPolicy(true);
+    // No handler blocks. What queues here is one task for each call with work, and calls are
+    // capped.
+    int threads = Math.max(4, 2 * Runtime.getRuntime().availableProcessors());
+    this.calls = Executors.newFixedThreadPool(threads, named("lockkeeper-rpc"));
+    this.lockCalls = new LockCalls(coordinator, limits, streams, timer);
+    this.leaseCalls = new LeaseCalls(coordinator, limits, streams);
+  }
+
+  private static ThreadFactory named(String name) {
+    AtomicInteger number = new AtomicInteger();
+    return task -> {
+      Thread thread = new Thread(task, name + "-" + number.incrementAndGet());
+      thread.setDaemon(true);
+      return thread;
+    };
+  }
+
+  /** Adds the services to a server. */
+  ServerBuilder<?> addTo(ServerBuilder<?> server) {
+    server.executor(calls);
+    for (BindableService service :
+        new BindableService[] {lockCalls, leaseCalls, new AdminCalls()}) {
+      server.addService(ServerInterceptors.intercept(service, new CallGuard()));
+    }
+    return addTools(server.addService(health.service()));
+  }
+
+  // Tools of before 2023 ask for the alpha of reflection only.
+  @SuppressWarnings("deprecation")
+  private static ServerBuilder<?> addTools(ServerBuilder<?> server) {
+    return server
+        .addService(ProtoReflectionServiceV1.newInstance())
+        .addService(ProtoReflectionService.newInstance())
+        .addService(ChannelzService.newInstance(MAX_CHANNELZ_PAGE));
+  }
+
+  /** Starts to report health. */
+  void start() {
+    health.update();
+    long millis = limits.healthInterval().toMillis();
+    var unused =
+        timer.scheduleWithFixedDelay(health::update, millis, millis, TimeUnit.MILLISECONDS);
+  }
+
+  /** Tells all clients that the endpoint stops, and ends their streams. */
+  void goAway(String reason) {
+    health.stop();
+    streams.goAway(reason);
+  }
+
+  /** Returns how many streams are open. */
+  int openStreams() {
+    return streams.size();
+  }
+
+  /** Ends the threads. */
+  void stopThreads() {
+    timer.shutdownNow();
+    calls.shutdown();
+  }
+}

@@ -1,0 +1,38 @@
+package io.lockkeeper.server.rpc;
+
+import java.nio.file.Path;
+import java.util.Optional;
+
+/**
+ * Where and how the gRPC endpoint listens.
+ *
+ * @param host the host name or address to bind
+ * @param port the port, zero for any free one
+ * @param tls the files for TLS, or empty for plaintext
+ * @param coordinatorId names the coordinator in what clients are told when it goes away
+ * @param limits what one client may cost
+ */
+public record GrpcSettings(
+    String host, int port, Optional<Tls> tls, String coordinatorId, GrpcLimits limits) {
+
+  /**
+   * The files for TLS, in PEM.
+   *
+   * @param certificateChain the server's certificate, then those that signed it
+   * @param privateKey the server's key, PKCS#8 without a passphrase
+   * @param clientCa if given, clients must show a certificate that one of these has signed
+   */
+  public record Tls(Path certificateChain, Path privateKey, Optional<Path> clientCa) {}
+
+  /** Checks the port. */
+  public GrpcSettings {
+    if (port < 0 || port > 65_535) {
+      throw new IllegalArgumentException("the port must be 0 to 65535: " + port);
+    }
+  }
+
+  /** Returns settings with production's limits. */
+  public static GrpcSettings of(String host, int port, Optional<Tls> tls, String coordinatorId) {
+    return new GrpcSettings(host, port, tls, coordinatorId, GrpcLimits.DEFAULTS);
+  }
+}

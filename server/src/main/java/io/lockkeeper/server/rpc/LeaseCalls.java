@@ -1,0 +1,106 @@
+package io.lockkeeper.server.rpc;
+
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.StreamObserver;
+import io.lockkeeper.server.coordinator.Coordinator;
+import io.lockkeeper.server.coordinator.Coordinator.OpenedLease;
+import io.lockkeeper.server.core.LeaseId;
+import io.lockkeeper.server.core.LeaseView;
+import io.lockkeeper.v1.CloseLeaseRequest;
+import io.lockkeeper.v1.CloseLeaseResponse;
+import io.lockkeeper.v1.GetLeaseRequest;
+import io.lockkeeper.v1.GetLeaseResponse;
+import io.lockkeeper.v1.KeepAliveRequest;
+import io.lockkeeper.v1.KeepAliveResponse;
+import io.lockkeeper.v1.LeaseServiceGrpc;
+import io.lockkeeper.v1.ListLeasesRequest;
+import io.lockkeeper.v1.ListLeasesResponse;
+import io.lockkeeper.v1.OpenLeaseRequest;
+import io.lockkeeper.v1.OpenLeaseResponse;
+import java.util.List;
+
+/**
+ * The lease service: each method checks, asks the coordinator and translates. What it throws,
+ * {@link CallGuard} maps.
+ */
+final class LeaseCalls extends LeaseServiceGrpc.LeaseServiceImplBase {
+
+  private static final int MAX_ACQUISITIONS = 1_000;
+
+  private final Coordinator coordinator;
+  private final GrpcLimits limits;
+  private final OpenStreams streams;
+
+  LeaseCalls(Coordinator coordinator, GrpcLimits limits, OpenStreams streams) {
+    this.coordinator = coordinator;
+    this.limits = limits;
+    this.streams = streams;
+  }
+
+  @Override
+  public void openLease(OpenLeaseRequest request, StreamObserver<OpenLeaseResponse> responses) {
+    Requests.NewLease wanted = Requests.toNewLease(request, CallGuard.peer());
+    Answers.unary(
+        coordinator.openLease(wanted.ttl(), wanted.holder()), LeaseCalls::toResponse, responses);
+  }
+
+  private static OpenLeaseResponse toResponse(OpenedLease opened) {
+    return OpenLeaseResponse.newBuilder()
+        .setLeaseId(opened.lease().lease().toString())
+        .setLeaseSecret(opened.secret())
+        .setLeaseTag(opened.lease().lease().tag())
+        .setTtl(Durations.ofNanos(opened.lease().ttlNanos()))
+        .setValidFor(Durations.ofNanos(opened.lease().validForNanos()))
+        .build();
+  }
+
+  @Override
+  public StreamObserver<KeepAliveRequest> keepAlive(StreamObserver<KeepAliveResponse> responses) {
+    KeepAliveStream stream =
+        new KeepAliveStream(
+            coordinator, (ServerCallStreamObserver<KeepAliveResponse>) responses, limits, streams);
+    stream.start();
+    return stream;
+  }
+
+  @Override
+  public void closeLease(CloseLeaseRequest request, StreamObserver<CloseLeaseResponse> responses) {
+    LeaseId lease = Fields.leaseId("lease_id", request.getLeaseId());
+    Answers.unary(
+        coordinator.closeLease(lease),
+        closed -> CloseLeaseResponse.newBuilder().setAlreadyEnded(closed.already()).build(),
+        responses);
+  }
+
+  @Override
+  public void getLease(GetLeaseRequest request, StreamObserver<GetLeaseResponse> responses) {
+    LeaseId lease = Fields.leaseId("lease_id", request.getLeaseId());
+    Answers.unary(
+        coordinator.getLease(lease, MAX_ACQUISITIONS),
+        view -> GetLeaseResponse.newBuilder().setLease(Messages.toLeaseState(view)).build(),
+        responses);
+  }
+
+  @Override
+  public void listLeases(ListLeasesRequest request, StreamObserver<ListLeasesResponse> responses) {
+    Requests.LeasePage page = Requests.toPage(request);
+    // One more than shown tells whether another page follows.
+    Answers.unary(
+        coordinator.listLeases(page.afterTag(), page.limit() + 1),
+        leases -> toPage(leases, page.limit()),
+        responses);
+  }
+
+  private static ListLeasesResponse toPage(List<LeaseView> leases, int limit) {
+    ListLeasesResponse.Builder response = ListLeasesResponse.newBuilder();
+    leases.stream()
+        .limit(limit)
+        .map(Messages::toLeaseState)
+        .map(lease -> lease.toBuilder().clearAcquisitions().build())
+        .forEach(response::addLeases);
+    if (leases.size() > limit) {
+      response.setNextPageToken(Fields.toPageToken(leases.get(limit - 1).tag()));
+    }
+    return response.build();
+  }
+}

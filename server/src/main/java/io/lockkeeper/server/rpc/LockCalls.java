@@ -1,0 +1,148 @@
+package io.lockkeeper.server.rpc;
+
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.StreamObserver;
+import io.lockkeeper.server.coordinator.Coordinator;
+import io.lockkeeper.server.coordinator.WatchFilter;
+import io.lockkeeper.server.core.AcquireCommand;
+import io.lockkeeper.server.core.LeaseId;
+import io.lockkeeper.server.core.LockView;
+import io.lockkeeper.v1.AcquireRequest;
+import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.CheckTokenRequest;
+import io.lockkeeper.v1.CheckTokenResponse;
+import io.lockkeeper.v1.GetLockRequest;
+import io.lockkeeper.v1.GetLockResponse;
+import io.lockkeeper.v1.ListLocksRequest;
+import io.lockkeeper.v1.ListLocksResponse;
+import io.lockkeeper.v1.LockServiceGrpc;
+import io.lockkeeper.v1.ReleaseRequest;
+import io.lockkeeper.v1.ReleaseResponse;
+import io.lockkeeper.v1.RequestReleaseRequest;
+import io.lockkeeper.v1.RequestReleaseResponse;
+import io.lockkeeper.v1.SessionRequest;
+import io.lockkeeper.v1.SessionResponse;
+import io.lockkeeper.v1.UpdateMetadataRequest;
+import io.lockkeeper.v1.UpdateMetadataResponse;
+import io.lockkeeper.v1.WatchRequest;
+import io.lockkeeper.v1.WatchResponse;
+import java.util.List;
+import java.util.concurrent.ScheduledExecutorService;
+
+/**
+ * The lock service: each method checks, asks the coordinator and translates. What it throws, {@link
+ * CallGuard} maps.
+ */
+final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
+
+  private final Coordinator coordinator;
+  private final GrpcLimits limits;
+  private final OpenStreams streams;
+  private final ScheduledExecutorService timer;
+
+  LockCalls(
+      Coordinator coordinator,
+      GrpcLimits limits,
+      OpenStreams streams,
+      ScheduledExecutorService timer) {
+    this.coordinator = coordinator;
+    this.limits = limits;
+    this.streams = streams;
+    this.timer = timer;
+  }
+
+  @Override
+  public void acquire(AcquireRequest request, StreamObserver<AcquireResponse> responses) {
+    AcquireCommand command = AcquireRequests.toCommand(request, CallGuard.peer());
+    new AcquireStream(streamOf(responses), limits, streams).start(coordinator, command);
+  }
+
+  @Override
+  public void watch(WatchRequest request, StreamObserver<WatchResponse> responses) {
+    WatchFilter filter = Requests.toFilter(request);
+    new WatchStream(streamOf(responses), limits, streams)
+        .start(coordinator, filter, request.getStartRevision());
+  }
+
+  @Override
+  public StreamObserver<SessionRequest> session(StreamObserver<SessionResponse> responses) {
+    SessionStream session =
+        new SessionStream(
+            coordinator, streamOf(responses), limits, streams, timer, CallGuard.peer());
+    session.start();
+    return session;
+  }
+
+  private static <T> ServerCallStreamObserver<T> streamOf(StreamObserver<T> responses) {
+    return (ServerCallStreamObserver<T>) responses;
+  }
+
+  @Override
+  public void release(ReleaseRequest request, StreamObserver<ReleaseResponse> responses) {
+    LeaseId lease = Fields.leaseId("lease_id", request.getLeaseId());
+    Requests.Release wanted = Requests.toRelease(request);
+    Answers.unary(
+        coordinator.release(lease, wanted.requestId(), wanted.token()),
+        done -> ReleaseResponse.newBuilder().setOutcome(Messages.toOutcome(done.outcome())).build(),
+        responses);
+  }
+
+  @Override
+  public void getLock(GetLockRequest request, StreamObserver<GetLockResponse> responses) {
+    Requests.LockQuery query = Requests.toQuery(request);
+    Answers.unary(
+        coordinator.getLock(query.lock(), query.queueLimit()),
+        lock -> GetLockResponse.newBuilder().setLock(Messages.toLockState(lock)).build(),
+        responses);
+  }
+
+  @Override
+  public void listLocks(ListLocksRequest request, StreamObserver<ListLocksResponse> responses) {
+    Requests.LockPage page = Requests.toPage(request);
+    // One more than shown tells whether another page follows.
+    Answers.unary(
+        coordinator.listLocks(page.prefix(), page.after(), page.limit() + 1),
+        locks -> toPage(locks, page.limit()),
+        responses);
+  }
+
+  private static ListLocksResponse toPage(List<LockView> locks, int limit) {
+    ListLocksResponse.Builder response = ListLocksResponse.newBuilder();
+    locks.stream()
+        .limit(limit)
+        .map(Messages::toLockState)
+        .map(lock -> lock.toBuilder().clearQueue().build())
+        .forEach(response::addLocks);
+    if (locks.size() > limit) {
+      response.setNextPageToken(Fields.toPageToken(locks.get(limit - 1).lock().value()));
+    }
+    return response.build();
+  }
+
+  @Override
+  public void checkToken(CheckTokenRequest request, StreamObserver<CheckTokenResponse> responses) {
+    Requests.TokenQuery query = Requests.toQuery(request);
+    Answers.unary(
+        coordinator.checkToken(query.lock(), query.token()),
+        check ->
+            CheckTokenResponse.newBuilder()
+                .setCurrent(check.current())
+                .addAllCurrentTokens(check.currentTokens())
+                .build(),
+        responses);
+  }
+
+  @Override
+  public void requestRelease(
+      RequestReleaseRequest request, StreamObserver<RequestReleaseResponse> responses) {
+    throw new NotOfferedException(
+        "", "RequestRelease is not offered: this server cannot ask holders to give way");
+  }
+
+  @Override
+  public void updateMetadata(
+      UpdateMetadataRequest request, StreamObserver<UpdateMetadataResponse> responses) {
+    throw new NotOfferedException(
+        "", "UpdateMetadata is not offered: metadata is fixed by the request for the lock");
+  }
+}

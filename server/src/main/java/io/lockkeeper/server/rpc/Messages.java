@@ -1,0 +1,124 @@
+package io.lockkeeper.server.rpc;
+
+import io.lockkeeper.server.core.Answer;
+import io.lockkeeper.server.core.Contender;
+import io.lockkeeper.server.core.LeaseEnd;
+import io.lockkeeper.server.core.LeaseView;
+import io.lockkeeper.server.core.LockChange;
+import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.server.core.LockView;
+import io.lockkeeper.server.core.Mode;
+import io.lockkeeper.v1.AcquisitionState;
+import io.lockkeeper.v1.ChangeCause;
+import io.lockkeeper.v1.LeaseEndReason;
+import io.lockkeeper.v1.LeaseState;
+import io.lockkeeper.v1.LockMode;
+import io.lockkeeper.v1.LockState;
+import io.lockkeeper.v1.ReleaseOutcome;
+import java.util.List;
+
+/** Translates what the coordinator shows into messages. */
+final class Messages {
+
+  private static final int MAX_HOLDERS = 1_000;
+
+  private Messages() {}
+
+  static LockState toLockState(LockView view) {
+    return LockState.newBuilder()
+        .setName(view.lock().value())
+        .addAllHolders(toContenders(view.holders(), MAX_HOLDERS))
+        .setQueueLength(view.queueLength())
+        .addAllQueue(toContenders(view.queue(), MAX_HOLDERS))
+        .setRevision(view.revision())
+        .build();
+  }
+
+  static List<io.lockkeeper.v1.Contender> toContenders(List<Contender> contenders, int limit) {
+    return contenders.stream().limit(limit).map(Messages::toContender).toList();
+  }
+
+  static io.lockkeeper.v1.Contender toContender(Contender contender) {
+    var message =
+        io.lockkeeper.v1.Contender.newBuilder()
+            .setLeaseTag(contender.leaseTag())
+            .setRequestId(contender.requestId())
+            .setOwner(contender.owner())
+            .setHolder(contender.holder())
+            .setMode(toMode(contender.mode()))
+            .putAllMetadata(contender.metadata())
+            .setQueuedFor(Durations.ofNanos(contender.queuedForNanos()))
+            .setEntry(contender.entry());
+    contender.heldForNanos().ifPresent(nanos -> message.setHeldFor(Durations.ofNanos(nanos)));
+    contender.token().ifPresent(token -> message.setFencingToken(token.value()));
+    return message.build();
+  }
+
+  private static LockMode toMode(Mode mode) {
+    return switch (mode.family()) {
+      case MUTEX -> LockMode.LOCK_MODE_EXCLUSIVE;
+      case READ_WRITE ->
+          mode.equals(Mode.READ) ? LockMode.LOCK_MODE_READ : LockMode.LOCK_MODE_WRITE;
+      case PERMITS -> LockMode.LOCK_MODE_PERMITS;
+    };
+  }
+
+  static LeaseState toLeaseState(LeaseView lease) {
+    LeaseState.Builder message =
+        LeaseState.newBuilder()
+            .setLeaseTag(lease.tag())
+            .setHolder(lease.holder())
+            .setStreamBound(lease.ttlNanos().isEmpty())
+            .setAcquisitionCount(lease.acquisitionCount());
+    lease.ttlNanos().ifPresent(nanos -> message.setTtl(Durations.ofNanos(nanos)));
+    lease.remainingNanos().ifPresent(nanos -> message.setRemaining(Durations.ofNanos(nanos)));
+    for (LeaseView.Held held : lease.acquisitions()) {
+      message.addAcquisitions(
+          AcquisitionState.newBuilder()
+              .setRequestId(held.requestId())
+              .addAllLocks(held.locks().stream().map(LockName::value).toList())
+              .setHeld(held.held()));
+    }
+    return message.build();
+  }
+
+  static io.lockkeeper.v1.LockChange toLockChange(LockChange change) {
+    var message =
+        io.lockkeeper.v1.LockChange.newBuilder()
+            .setName(change.lock().value())
+            .setCause(toCause(change.cause()))
+            .addAllHolders(toContenders(change.holders(), MAX_HOLDERS))
+            .setQueueLength(change.queueLength())
+            .setCoalesced(change.coalesced());
+    change.contender().ifPresent(contender -> message.setContender(toContender(contender)));
+    return message.build();
+  }
+
+  private static ChangeCause toCause(LockChange.Cause cause) {
+    return switch (cause) {
+      case SEVERAL -> ChangeCause.CHANGE_CAUSE_UNSPECIFIED;
+      case QUEUED -> ChangeCause.CHANGE_CAUSE_QUEUED;
+      case GRANTED -> ChangeCause.CHANGE_CAUSE_GRANTED;
+      case RELEASED -> ChangeCause.CHANGE_CAUSE_RELEASED;
+      case WITHDRAWN -> ChangeCause.CHANGE_CAUSE_WITHDRAWN;
+      case LEASE_ENDED -> ChangeCause.CHANGE_CAUSE_LEASE_ENDED;
+      case REMOVED -> ChangeCause.CHANGE_CAUSE_REMOVED;
+    };
+  }
+
+  static LeaseEndReason toReason(LeaseEnd end) {
+    return switch (end) {
+      case EXPIRED -> LeaseEndReason.LEASE_END_REASON_EXPIRED;
+      case CLOSED -> LeaseEndReason.LEASE_END_REASON_CLOSED;
+      case SESSION_LOST -> LeaseEndReason.LEASE_END_REASON_SESSION_LOST;
+    };
+  }
+
+  static ReleaseOutcome toOutcome(Answer.ReleaseOutcome outcome) {
+    return switch (outcome) {
+      case RELEASED -> ReleaseOutcome.RELEASE_OUTCOME_RELEASED;
+      case ALREADY_RELEASED -> ReleaseOutcome.RELEASE_OUTCOME_ALREADY_RELEASED;
+      case WITHDRAWN -> ReleaseOutcome.RELEASE_OUTCOME_WITHDRAWN;
+    };
+  }
+}

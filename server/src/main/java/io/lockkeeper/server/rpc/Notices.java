@@ -1,0 +1,130 @@
+package io.lockkeeper.server.rpc;
+
+import io.lockkeeper.server.core.Departure;
+import io.lockkeeper.server.core.Notice;
+import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.Grant;
+import io.lockkeeper.v1.Granted;
+import io.lockkeeper.v1.Jeopardy;
+import io.lockkeeper.v1.LossReason;
+import io.lockkeeper.v1.Lost;
+import io.lockkeeper.v1.NotAcquired;
+import io.lockkeeper.v1.NotAcquiredReason;
+import io.lockkeeper.v1.Position;
+import io.lockkeeper.v1.PreviousEnd;
+import io.lockkeeper.v1.QueuePosition;
+import io.lockkeeper.v1.Queued;
+import io.lockkeeper.v1.Released;
+import io.lockkeeper.v1.Safe;
+import java.util.List;
+
+/** Translates what an acquisition is told into events of the contract. */
+final class Notices {
+
+  private static final int MAX_HOLDERS = 16;
+
+  private Notices() {}
+
+  /**
+   * Returns the event; {@code sequence} is zero for an answer that is not one of the numbered
+   * events.
+   */
+  static AcquireResponse toEvent(String requestId, long sequence, Notice notice) {
+    AcquireResponse.Builder event =
+        AcquireResponse.newBuilder().setRequestId(requestId).setSequence(sequence);
+    if (notice instanceof Notice.Queued queued) {
+      event.setQueued(Queued.newBuilder().addAllPositions(toPositions(queued.places())));
+    } else if (notice instanceof Notice.Position position) {
+      event.setPosition(Position.newBuilder().addAllPositions(toPositions(position.places())));
+    } else if (notice instanceof Notice.Granted granted) {
+      event.setGranted(toGranted(granted));
+    } else if (notice instanceof Notice.Jeopardy jeopardy) {
+      event.setJeopardy(
+          Jeopardy.newBuilder().setValidFor(Durations.ofNanos(jeopardy.validForNanos())));
+    } else if (notice instanceof Notice.Safe safe) {
+      event.setSafe(Safe.newBuilder().setValidFor(Durations.ofNanos(safe.validForNanos())));
+    } else if (notice instanceof Notice.Lost lost) {
+      event.setLost(toLost(lost.reason()));
+    } else if (notice instanceof Notice.NotAcquired refused) {
+      event.setNotAcquired(
+          NotAcquired.newBuilder()
+              .setReason(toReason(refused.reason()))
+              .setMessage(refused.message())
+              .addAllHolders(Messages.toContenders(refused.holders(), MAX_HOLDERS)));
+    } else if (notice instanceof Notice.Released) {
+      event.setReleased(Released.getDefaultInstance());
+    } else {
+      throw new IllegalStateException("no event for " + notice.getClass());
+    }
+    return event.build();
+  }
+
+  private static List<QueuePosition> toPositions(List<Notice.Place> places) {
+    return places.stream()
+        .map(
+            place ->
+                QueuePosition.newBuilder()
+                    .setName(place.lock().value())
+                    .setAhead(place.ahead())
+                    .addAllHolders(Messages.toContenders(place.holders(), MAX_HOLDERS))
+                    .build())
+        .toList();
+  }
+
+  private static Granted toGranted(Notice.Granted granted) {
+    Granted.Builder message =
+        Granted.newBuilder()
+            .setLeaseId(granted.lease().toString())
+            .setValidFor(Durations.ofNanos(granted.validForNanos()));
+    for (Notice.Grant grant : granted.grants()) {
+      message.addGrants(
+          Grant.newBuilder()
+              .setName(grant.lock().value())
+              .setFencingToken(grant.token().value())
+              .setPreviousEnd(
+                  grant
+                      .previous()
+                      .map(Notices::toPreviousEnd)
+                      .orElse(PreviousEnd.PREVIOUS_END_UNSPECIFIED)));
+    }
+    return message.build();
+  }
+
+  private static PreviousEnd toPreviousEnd(Departure departure) {
+    return switch (departure) {
+      case RELEASED -> PreviousEnd.PREVIOUS_END_RELEASED;
+      case LEASE_ENDED -> PreviousEnd.PREVIOUS_END_LEASE_EXPIRED;
+      case SESSION_LOST -> PreviousEnd.PREVIOUS_END_COORDINATOR_LOST;
+      case WITHDRAWN, UNKNOWN -> PreviousEnd.PREVIOUS_END_UNSPECIFIED;
+    };
+  }
+
+  private static Lost toLost(Notice.LossReason reason) {
+    return switch (reason) {
+      case LEASE_EXPIRED ->
+          lost(LossReason.LOSS_REASON_LEASE_EXPIRED, "the lease was not renewed in time");
+      case LEASE_CLOSED -> lost(LossReason.LOSS_REASON_LEASE_CLOSED, "the lease was closed");
+      case SESSION_LOST ->
+          lost(
+              LossReason.LOSS_REASON_SESSION_LOST,
+              "the coordinator's ZooKeeper session ended, or could not be proved alive in time");
+      case REMOVED ->
+          lost(LossReason.LOSS_REASON_REMOVED, "the entry was removed from ZooKeeper by others");
+    };
+  }
+
+  private static Lost lost(LossReason reason, String message) {
+    return Lost.newBuilder().setReason(reason).setMessage(message).build();
+  }
+
+  private static NotAcquiredReason toReason(Notice.RefusalReason reason) {
+    return switch (reason) {
+      case TIMED_OUT -> NotAcquiredReason.NOT_ACQUIRED_REASON_TIMED_OUT;
+      case QUEUE_FULL -> NotAcquiredReason.NOT_ACQUIRED_REASON_QUEUE_FULL;
+      case WITHDRAWN -> NotAcquiredReason.NOT_ACQUIRED_REASON_WITHDRAWN;
+      case LEASE_ENDED -> NotAcquiredReason.NOT_ACQUIRED_REASON_LEASE_ENDED;
+      case SESSION_LOST -> NotAcquiredReason.NOT_ACQUIRED_REASON_SESSION_LOST;
+      case REMOVED -> NotAcquiredReason.NOT_ACQUIRED_REASON_REMOVED;
+    };
+  }
+}

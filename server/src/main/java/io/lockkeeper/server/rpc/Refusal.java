@@ -1,0 +1,70 @@
+package io.lockkeeper.server.rpc;
+
+import com.google.protobuf.Any;
+import com.google.rpc.BadRequest;
+import com.google.rpc.RetryInfo;
+import com.google.rpc.Status;
+import io.grpc.Status.Code;
+import io.grpc.StatusRuntimeException;
+import io.grpc.protobuf.StatusProto;
+import io.lockkeeper.v1.Refused;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * A request that was refused, in the words of gRPC.
+ *
+ * @param code the status code
+ * @param message for people
+ * @param field the path of the field that was wrong, empty if none was
+ * @param retryAfter when to try again, if that may help
+ */
+record Refusal(Code code, String message, String field, Optional<Duration> retryAfter) {
+
+  /** Returns the status that ends a call, with its details. */
+  StatusRuntimeException toException() {
+    Status.Builder status = Status.newBuilder().setCode(code.value()).setMessage(text());
+    if (code == Code.INVALID_ARGUMENT) {
+      status.addDetails(Any.pack(badRequest()));
+    }
+    retryAfter.ifPresent(
+        delay ->
+            status.addDetails(
+                Any.pack(
+                    RetryInfo.newBuilder()
+                        .setRetryDelay(Durations.ofNanos(delay.toNanos()))
+                        .build())));
+    return StatusProto.toStatusRuntimeException(status.build());
+  }
+
+  private BadRequest badRequest() {
+    return BadRequest.newBuilder()
+        .addFieldViolations(
+            BadRequest.FieldViolation.newBuilder().setField(field).setDescription(message))
+        .build();
+  }
+
+  /** Returns the same as an answer on a stream that goes on. */
+  Refused toRefused(String id) {
+    return Refused.newBuilder()
+        .setId(id)
+        .setCode(code.value())
+        .setMessage(text())
+        .setField(field)
+        .build();
+  }
+
+  /** Returns the same for a field inside {@code parent}. */
+  Refusal inField(String parent) {
+    boolean blamesParent = field.isEmpty() && code == Code.INVALID_ARGUMENT;
+    if (parent.isEmpty() || (field.isEmpty() && !blamesParent)) {
+      return this;
+    }
+    String path = blamesParent ? parent : parent + "." + field;
+    return new Refusal(code, message, path, retryAfter);
+  }
+
+  private String text() {
+    return field.isEmpty() ? message : field + ": " + message;
+  }
+}

@@ -1,0 +1,161 @@
+package io.lockkeeper.server.rpc;
+
+import io.lockkeeper.server.coordinator.WatchFilter;
+import io.lockkeeper.server.core.LeaseId;
+import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.v1.CheckTokenRequest;
+import io.lockkeeper.v1.GetLockRequest;
+import io.lockkeeper.v1.ListLeasesRequest;
+import io.lockkeeper.v1.ListLocksRequest;
+import io.lockkeeper.v1.OpenLeaseRequest;
+import io.lockkeeper.v1.OpenSession;
+import io.lockkeeper.v1.PositionQuery;
+import io.lockkeeper.v1.ReleaseRequest;
+import io.lockkeeper.v1.WatchRequest;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Checks requests against the rules of the contract and translates them into what the coordinator
+ * takes.
+ */
+final class Requests {
+
+  /** The longest text about who somebody is, in bytes of UTF-8. */
+  static final int MAX_PEOPLE_BYTES = 256;
+
+  private static final int MAX_ID_BYTES = 128;
+  private static final int MAX_WATCHED = 256;
+  private static final int MAX_SECRET_BYTES = 256;
+  private static final Duration DEFAULT_TTL = Duration.ofSeconds(15);
+  private static final Duration MIN_TTL = Duration.ofSeconds(2);
+  private static final Duration MAX_TTL = Duration.ofHours(1);
+
+  private Requests() {}
+
+  /** A lease to open. */
+  record NewLease(Duration ttl, String holder) {}
+
+  static NewLease toNewLease(OpenLeaseRequest request, String peer) {
+    Duration ttl =
+        request.hasTtl() ? Fields.duration("ttl", request.getTtl(), MIN_TTL, MAX_TTL) : DEFAULT_TTL;
+    return new NewLease(ttl, holder("holder", request.getHolder(), peer));
+  }
+
+  static NewLease toNewLease(OpenSession open, String peer) {
+    if (!open.getLeaseSecret().isEmpty()) {
+      throw Fields.invalid("lease_secret", "must come with a lease_id, to resume the lease");
+    }
+    Duration ttl =
+        open.hasTtl() ? Fields.duration("ttl", open.getTtl(), MIN_TTL, MAX_TTL) : DEFAULT_TTL;
+    return new NewLease(ttl, holder("holder", open.getHolder(), peer));
+  }
+
+  /** A lease to resume. */
+  record Resumption(LeaseId lease, String secret) {}
+
+  static Resumption toResumption(OpenSession open) {
+    LeaseId lease = Fields.leaseId("lease_id", open.getLeaseId());
+    String secret = Fields.required("lease_secret", open.getLeaseSecret());
+    if (secret.length() > MAX_SECRET_BYTES) {
+      throw Fields.invalid(
+          "lease_secret", "must be the secret that came with the lease; it is too long");
+    }
+    return new Resumption(lease, secret);
+  }
+
+  /** An acquisition to release. */
+  record Release(String requestId, long token) {}
+
+  static Release toRelease(ReleaseRequest request) {
+    Fields.required("request_id", request.getRequestId());
+    return new Release(
+        requestId("request_id", request.getRequestId()),
+        Fields.token("fencing_token", request.getFencingToken(), 0));
+  }
+
+  static String toRequestId(PositionQuery query) {
+    Fields.required("request_id", query.getRequestId());
+    return requestId("request_id", query.getRequestId());
+  }
+
+  static WatchFilter toFilter(WatchRequest request) {
+    if (request.getStartRevision() < 0) {
+      throw Fields.invalid(
+          "start_revision", "must be a revision, or zero; is " + request.getStartRevision());
+    }
+    if (request.getNamesCount() > MAX_WATCHED) {
+      throw Fields.invalid(
+          "names", "must be at most " + MAX_WATCHED + " names, are " + request.getNamesCount());
+    }
+    if (request.getNamesCount() > 0 && !request.getPrefix().isEmpty()) {
+      throw Fields.invalid("prefix", "must be empty when names are given");
+    }
+    Set<LockName> names = new HashSet<>();
+    for (int i = 0; i < request.getNamesCount(); i++) {
+      names.add(Fields.lockName("names[" + i + "]", request.getNames(i)));
+    }
+    return new WatchFilter(names, prefix(request.getPrefix()));
+  }
+
+  static String toWatchId(WatchRequest request) {
+    Fields.required("watch_id", request.getWatchId());
+    return Fields.printable("watch_id", request.getWatchId(), MAX_ID_BYTES);
+  }
+
+  /** One lock to show. */
+  record LockQuery(LockName lock, int queueLimit) {}
+
+  static LockQuery toQuery(GetLockRequest request) {
+    return new LockQuery(
+        Fields.lockName("name", request.getName()),
+        Fields.pageSize("queue_limit", request.getQueueLimit()));
+  }
+
+  /** A page of locks to show. */
+  record LockPage(String prefix, Optional<LockName> after, int limit) {}
+
+  static LockPage toPage(ListLocksRequest request) {
+    Optional<LockName> after =
+        request.getPageToken().isEmpty()
+            ? Optional.empty()
+            : Optional.of(
+                Fields.lockName(
+                    "page_token", Fields.pageToken("page_token", request.getPageToken())));
+    return new LockPage(
+        prefix(request.getPrefix()), after, Fields.pageSize("page_size", request.getPageSize()));
+  }
+
+  /** A page of leases to show. */
+  record LeasePage(String afterTag, int limit) {}
+
+  static LeasePage toPage(ListLeasesRequest request) {
+    return new LeasePage(
+        Fields.pageToken("page_token", request.getPageToken()),
+        Fields.pageSize("page_size", request.getPageSize()));
+  }
+
+  /** A token to check. */
+  record TokenQuery(LockName lock, long token) {}
+
+  static TokenQuery toQuery(CheckTokenRequest request) {
+    return new TokenQuery(
+        Fields.lockName("name", request.getName()),
+        Fields.token("fencing_token", request.getFencingToken(), 1));
+  }
+
+  static String requestId(String field, String value) {
+    return Fields.printable(field, value, MAX_ID_BYTES);
+  }
+
+  static String holder(String field, String value, String otherwise) {
+    String holder = Fields.text(field, value, MAX_PEOPLE_BYTES);
+    return holder.isEmpty() ? otherwise : holder;
+  }
+
+  private static String prefix(String value) {
+    return Fields.text("prefix", value, LockName.MAX_BYTES);
+  }
+}

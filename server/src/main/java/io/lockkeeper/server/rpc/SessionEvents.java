@@ -1,0 +1,87 @@
+package io.lockkeeper.server.rpc;
+
+import io.lockkeeper.server.coordinator.Coordinator.SessionListener;
+import io.lockkeeper.server.coordinator.RefusedException;
+import io.lockkeeper.server.core.LeaseEnd;
+import io.lockkeeper.server.core.Notice;
+import io.lockkeeper.v1.GoingAway;
+import io.lockkeeper.v1.LeaseEnded;
+import io.lockkeeper.v1.SessionResponse;
+import java.time.Duration;
+
+/** Tells a session stream what happens to its lease. */
+final class SessionEvents implements SessionListener {
+
+  private final OutboundStream<SessionResponse> out;
+  private final InboundWindow inbound;
+  private volatile boolean closing;
+
+  SessionEvents(OutboundStream<SessionResponse> out, InboundWindow inbound) {
+    this.out = out;
+    this.inbound = inbound;
+  }
+
+  /**
+   * Says that the client has asked for the end of the lease: it is told when all is gone for good,
+   * not before.
+   */
+  void closing() {
+    closing = true;
+  }
+
+  /** Tells the end of the lease, and ends the stream. */
+  void tellEnded(LeaseEnd end) {
+    out.send(
+        () ->
+            SessionResponse.newBuilder()
+                .setLeaseEnded(LeaseEnded.newBuilder().setReason(Messages.toReason(end)))
+                .build());
+    out.complete();
+  }
+
+  /** Tells that the server ends the stream, and ends it. */
+  void tellGoingAway(String reason, Duration resumeAfter) {
+    out.send(
+        () ->
+            SessionResponse.newBuilder()
+                .setGoingAway(
+                    GoingAway.newBuilder()
+                        .setReason(reason)
+                        .setResumeAfter(Durations.ofNanos(resumeAfter.toNanos())))
+                .build());
+    out.complete();
+  }
+
+  /** Tells that one request was refused. */
+  void tellRefused(String id, Refusal refusal) {
+    out.send(() -> SessionResponse.newBuilder().setRefused(refusal.toRefused(id)).build());
+  }
+
+  @Override
+  public void onNotice(String requestId, long sequence, Notice notice) {
+    out.send(
+        () ->
+            SessionResponse.newBuilder()
+                .setEvent(Notices.toEvent(requestId, sequence, notice))
+                .build());
+    inbound.heardOf(requestId);
+  }
+
+  @Override
+  public void onRefused(String requestId, RefusedException why) {
+    tellRefused(requestId, Statuses.of(why));
+    inbound.heardOf(requestId);
+  }
+
+  @Override
+  public void onLeaseEnded(LeaseEnd end) {
+    if (!closing) {
+      tellEnded(end);
+    }
+  }
+
+  @Override
+  public void onSuperseded() {
+    tellGoingAway("resumed on another stream", Duration.ZERO);
+  }
+}

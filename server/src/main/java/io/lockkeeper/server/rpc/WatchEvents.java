@@ -1,0 +1,41 @@
+package io.lockkeeper.server.rpc;
+
+import io.lockkeeper.server.core.LockChange;
+import io.lockkeeper.server.core.LockView;
+import io.lockkeeper.v1.Gap;
+import io.lockkeeper.v1.SnapshotEnd;
+import io.lockkeeper.v1.WatchResponse;
+
+/** Translates what a watch sees into events of the contract. */
+final class WatchEvents {
+
+  private WatchEvents() {}
+
+  static WatchResponse snapshot(long revision, LockView lock) {
+    return WatchResponse.newBuilder()
+        .setRevision(revision)
+        .setSnapshot(Messages.toLockState(lock))
+        .build();
+  }
+
+  static WatchResponse snapshotEnd(long revision) {
+    return WatchResponse.newBuilder()
+        .setRevision(revision)
+        .setSnapshotEnd(SnapshotEnd.getDefaultInstance())
+        .build();
+  }
+
+  static WatchResponse change(LockChange change) {
+    return WatchResponse.newBuilder()
+        .setRevision(change.revision())
+        .setChange(Messages.toLockChange(change))
+        .build();
+  }
+
+  static WatchResponse gap(long revision, String reason) {
+    return WatchResponse.newBuilder()
+        .setRevision(revision)
+        .setGap(Gap.newBuilder().setReason(reason))
+        .build();
+  }
+}

@@ -1,0 +1,88 @@
+package io.lockkeeper.server.rpc;
+
+import io.grpc.stub.ServerCallStreamObserver;
+import io.lockkeeper.server.coordinator.Coordinator;
+import io.lockkeeper.server.coordinator.RefusedException;
+import io.lockkeeper.server.coordinator.WatchFilter;
+import io.lockkeeper.server.coordinator.WatchHandle;
+import io.lockkeeper.server.coordinator.WatchListener;
+import io.lockkeeper.server.core.LockChange;
+import io.lockkeeper.server.core.LockView;
+import io.lockkeeper.v1.WatchResponse;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * One Watch call. What a slow client has not read is kept back and coalesced by the coordinator.
+ */
+final class WatchStream implements WatchListener, OpenStreams.Leavable {
+
+  private final OutboundStream<WatchResponse> out;
+  private final OpenStreams streams;
+  private final Duration resumeAfter;
+  private volatile Optional<WatchHandle> handle = Optional.empty();
+
+  WatchStream(
+      ServerCallStreamObserver<WatchResponse> call, GrpcLimits limits, OpenStreams streams) {
+    this.out = new OutboundStream<>(call, limits.streamMessages(), limits.streamBytes());
+    this.streams = streams;
+    this.resumeAfter = limits.resumeAfter();
+    out.onEnd(this::close);
+    out.onRoom(() -> handle.ifPresent(WatchHandle::ready));
+  }
+
+  /** Asks the coordinator. */
+  void start(Coordinator coordinator, WatchFilter filter, long startRevision) {
+    streams.add(this);
+    if (out.isEnded()) {
+      return;
+    }
+    WatchHandle started = coordinator.watch(filter, startRevision, this);
+    handle = Optional.of(started);
+    // Room may have come back, or the client hung up, before there was a handle to tell.
+    started.ready();
+    if (out.isEnded()) {
+      close();
+    }
+  }
+
+  private void close() {
+    streams.remove(this);
+    handle.ifPresent(WatchHandle::close);
+  }
+
+  @Override
+  public boolean isReady() {
+    return out.isReady();
+  }
+
+  @Override
+  public void onSnapshot(long revision, LockView lock) {
+    out.send(() -> WatchEvents.snapshot(revision, lock));
+  }
+
+  @Override
+  public void onSnapshotEnd(long revision) {
+    out.send(() -> WatchEvents.snapshotEnd(revision));
+  }
+
+  @Override
+  public void onChange(LockChange change) {
+    out.send(() -> WatchEvents.change(change));
+  }
+
+  @Override
+  public void onGap(long revision, String reason) {
+    out.send(() -> WatchEvents.gap(revision, reason));
+  }
+
+  @Override
+  public void onRefused(RefusedException why) {
+    out.failAfterQueue(Statuses.of(why));
+  }
+
+  @Override
+  public void goAway(String reason) {
+    out.failAfterQueue(Statuses.goingAway(reason, resumeAfter));
+  }
+}

@@ -1,0 +1,57 @@
+package io.lockkeeper.server.web;
+
+import io.lockkeeper.server.coordinator.Coordinator;
+import io.lockkeeper.server.coordinator.CoordinatorStatus;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Which page there is under which path. */
+final class Pages {
+
+  private static final int OK = 200;
+  private static final int NOT_FOUND = 404;
+  private static final int UNAVAILABLE = 503;
+  private static final String METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+  private final Coordinator coordinator;
+  private final PrometheusMeterRegistry registry;
+  private final CoordinatorMetrics metrics;
+  private final StatusPage statusPage;
+  private final JsonMapper json = JsonMapper.builder().build();
+
+  Pages(HttpSettings settings, Coordinator coordinator, PrometheusMeterRegistry registry) {
+    this.coordinator = coordinator;
+    this.registry = registry;
+    this.metrics = new CoordinatorMetrics(coordinator, settings.sessionPathBytesCap(), registry);
+    this.statusPage = new StatusPage(settings);
+  }
+
+  /** Returns the page under {@code path}. */
+  Page at(String path) {
+    return switch (path) {
+      case "/" -> status();
+      case "/metrics" -> metrics();
+      case "/healthz" -> Page.text(OK, "alive\n");
+      case "/readyz" -> ready();
+      default -> Page.text(NOT_FOUND, "not found: see /, /metrics, /healthz, /readyz\n");
+    };
+  }
+
+  private Page status() {
+    CoordinatorStatus status = coordinator.status();
+    return new Page(OK, "text/html; charset=utf-8", statusPage.render(status));
+  }
+
+  private Page metrics() {
+    metrics.refresh();
+    return new Page(OK, METRICS_TYPE, registry.scrape(METRICS_TYPE));
+  }
+
+  private Page ready() {
+    Readiness readiness = Readiness.of(coordinator.status());
+    return new Page(
+        readiness.serving() ? OK : UNAVAILABLE,
+        "application/json",
+        json.writeValueAsString(readiness) + "\n");
+  }
+}

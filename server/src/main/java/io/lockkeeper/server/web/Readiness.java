@@ -1,0 +1,37 @@
+package io.lockkeeper.server.web;
+
+import io.lockkeeper.server.coordinator.CoordinatorStatus;
+import io.lockkeeper.server.coordinator.CoordinatorStatus.SessionStatus;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Whether requests for locks can be served, and if not, why, in words.
+ *
+ * @param serving whether they can
+ * @param reasons what is missing, empty when serving
+ */
+record Readiness(boolean serving, List<String> reasons) {
+
+  static Readiness of(CoordinatorStatus status) {
+    List<String> reasons = new ArrayList<>();
+    if (!status.mirrorCurrent()) {
+      reasons.add(
+          "the mirror of the queues is not whole: no connection to ZooKeeper, or it is being rebuilt");
+    }
+    if (status.sessions().isEmpty()) {
+      reasons.add("no lock session is open in ZooKeeper yet");
+    } else if (status.sessions().stream().noneMatch(s -> s.provenAlive() && s.connected())) {
+      status.sessions().forEach(session -> reasons.add(inWords(session)));
+    }
+    return new Readiness(status.serving(), status.serving() ? List.of() : List.copyOf(reasons));
+  }
+
+  private static String inWords(SessionStatus session) {
+    String problem =
+        session.connected()
+            ? "is connected but not proved alive by a quorum write"
+            : "is not connected to ZooKeeper";
+    return "lock session " + session.name() + " " + problem;
+  }
+}

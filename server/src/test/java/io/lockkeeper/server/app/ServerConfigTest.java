@@ -1,0 +1,175 @@
+package io.lockkeeper.server.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class ServerConfigTest {
+
+  @TempDir private Path directory;
+
+  @ParameterizedTest
+  @EnumSource
+  void everyDefaultIsValid(Profile profile) {
+    // When
+    ServerConfig config = ServerConfig.of(profile, Map.of());
+    // Then
+    assertThat(config.zookeeper().lockSessionTimeout()).isEqualTo(Duration.ofSeconds(30));
+    assertThat(config.zookeeper().memberSessionTimeout()).isEqualTo(Duration.ofSeconds(6));
+    assertThat(config.zookeeper().locksPath()).isEqualTo("/lockkeeper/locks");
+    assertThat(config.limits())
+        .isEqualTo(new ServerConfig.Limits(Duration.ofSeconds(15), 10_000, 100_000));
+    assertThat(config.tls()).isEmpty();
+  }
+
+  @Test
+  void devServesThisMachineOnlyUnlessTold() {
+    // When // Then
+    assertThat(ServerConfig.of(Profile.DEV, Map.of()).listen()).hasToString("127.0.0.1:7420");
+    assertThat(ServerConfig.of(Profile.SERVE, Map.of()).listen()).hasToString("0.0.0.0:7420");
+  }
+
+  @Test
+  void flagBeatsVariableBeatsFileBeatsDefault() throws IOException {
+    // Given
+    Path file = file("max-waiters: 1\nmax-leases: 2\ndefault-lease-ttl: 3s\n");
+    Map<String, String> environment =
+        Map.of("LOCKKEEPER_MAX_WAITERS", "10", "LOCKKEEPER_MAX_LEASES", "20");
+    // When
+    ServerConfig config =
+        ServerConfig.load(
+            Profile.SERVE, Map.of("max-waiters", "100"), environment, Optional.of(file));
+    // Then
+    assertThat(config.limits()).isEqualTo(new ServerConfig.Limits(Duration.ofSeconds(3), 100, 20));
+    assertThat(config.zookeeper().connect()).isEqualTo("localhost:2181");
+  }
+
+  @Test
+  void configurationFileCanBeNamedByTheEnvironment() throws IOException {
+    // Given
+    Path file = file("root: /elsewhere\n");
+    // When
+    ServerConfig config =
+        ServerConfig.load(
+            Profile.SERVE,
+            Map.of(),
+            Map.of("LOCKKEEPER_CONFIG", file.toString()),
+            Optional.empty());
+    // Then
+    assertThat(config.zookeeper().root()).isEqualTo("/elsewhere");
+    assertThat(config.zookeeper().locksPath()).isEqualTo("/elsewhere/locks");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "max-waiters          | 0            | --max-waiters: 0 is below the minimum of 1",
+        "max-waiters          | 100001       | --max-waiters: 100001 is above the maximum of 100000",
+        "max-waiters          | many         | --max-waiters: \"many\" is not a whole number",
+        "default-lease-ttl    | 1s           | --default-lease-ttl: 1s is below the minimum of 2s",
+        "default-lease-ttl    | 2h           | --default-lease-ttl: 2h is above the maximum of 1h",
+        "default-lease-ttl    | 15           | --default-lease-ttl: \"15\" is not a duration",
+        "listen               | 7420         | --listen: \"7420\" is not an address",
+        "zookeeper            | zk:2181/root | --zookeeper: \"zk:2181/root\" has a path",
+        "zookeeper            | zk           | --zookeeper: \"zk\" is not an address",
+        "root                 | lockkeeper   | --root: Path must start with /",
+        "root                 | /            | --root: / belongs to ZooKeeper itself",
+        "locks-path           | /a/          | --locks-path: Path must not end with /",
+        "lock-session-timeout | 12s          | --lock-session-timeout: 12s must be above 12s",
+        "member-session-timeout | 31s        | --member-session-timeout: 31s is above lock-session-timeout 30s",
+        "log-level            | loud         | --log-level: \"loud\" is none of error, warn",
+        "tls-cert             | missing.pem  | --tls-cert: missing.pem does not exist",
+      })
+  void badValueIsRefusedWithItsFlagAndTheLimit(String key, String value, String message) {
+    // When // Then
+    assertThatExceptionOfType(ConfigException.class)
+        .isThrownBy(() -> ServerConfig.of(Profile.SERVE, Map.of(key, value)))
+        .withMessageStartingWith(message);
+  }
+
+  @Test
+  void refusalNamesTheVariableOrTheFileThatGaveTheValue() throws IOException {
+    // Given
+    Path file = file("max-leases: 0\n");
+    Map<String, String> environment = Map.of("LOCKKEEPER_MAX_LEASES", "-1");
+    // When // Then
+    assertThatExceptionOfType(ConfigException.class)
+        .isThrownBy(
+            () -> ServerConfig.load(Profile.SERVE, Map.of(), environment, Optional.of(file)))
+        .withMessage("LOCKKEEPER_MAX_LEASES: -1 is below the minimum of 1");
+    assertThatExceptionOfType(ConfigException.class)
+        .isThrownBy(() -> ServerConfig.load(Profile.SERVE, Map.of(), Map.of(), Optional.of(file)))
+        .withMessage(file + ", max-leases: 0 is below the minimum of 1");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "max-waiter: 5                       | unknown setting \"max-waiter\"",
+        "- max-waiters                       | must be a mapping",
+        "max-waiters: [1, 2]                 | max-waiters must be one plain value",
+        "'max-waiters: 1\\nmax-waiters: 2'   | line 2",
+        "'max-waiters: \"1'                  | line 1",
+      })
+  void brokenFileIsRefused(String text, String message) throws IOException {
+    // Given
+    Path file = file(text.replace("\\n", "\n"));
+    // When // Then
+    assertThatExceptionOfType(ConfigException.class)
+        .isThrownBy(() -> ServerConfig.load(Profile.SERVE, Map.of(), Map.of(), Optional.of(file)))
+        .withMessageContaining(file.toString())
+        .withMessageContaining(message);
+  }
+
+  @Test
+  void missingFileIsRefused() {
+    // Given
+    Path file = directory.resolve("nowhere.yaml");
+    // When // Then
+    assertThatExceptionOfType(ConfigException.class)
+        .isThrownBy(() -> ServerConfig.load(Profile.SERVE, Map.of(), Map.of(), Optional.of(file)))
+        .withMessage("configuration file " + file + " does not exist");
+  }
+
+  @Test
+  void emptyFileSetsNothing() throws IOException {
+    // Given
+    Path file = file("# nothing\n");
+    // When
+    ServerConfig config = ServerConfig.load(Profile.SERVE, Map.of(), Map.of(), Optional.of(file));
+    // Then
+    assertThat(config).isEqualTo(ServerConfig.of(Profile.SERVE, Map.of()));
+  }
+
+  @Test
+  void tlsNeedsCertificateAndKey() throws IOException {
+    // Given
+    String cert = file("cert").toString();
+    // When // Then
+    assertThatExceptionOfType(ConfigException.class)
+        .isThrownBy(() -> ServerConfig.of(Profile.SERVE, Map.of("tls-cert", cert)))
+        .withMessage("--tls-cert: TLS needs both --tls-cert and --tls-key");
+    assertThatExceptionOfType(ConfigException.class)
+        .isThrownBy(() -> ServerConfig.of(Profile.SERVE, Map.of("tls-client-ca", cert)))
+        .withMessage("--tls-client-ca: mutual TLS needs --tls-cert and --tls-key as well");
+    assertThat(ServerConfig.of(Profile.SERVE, Map.of("tls-cert", cert, "tls-key", cert)).tls())
+        .isPresent();
+  }
+
+  private Path file(String text) throws IOException {
+    return Files.writeString(Files.createTempFile(directory, "lockkeeper", ".yaml"), text);
+  }
+}

@@ -1,0 +1,83 @@
+package io.lockkeeper.server.rpc;
+
+import io.grpc.ManagedChannel;
+import io.grpc.Server;
+import io.grpc.inprocess.InProcessChannelBuilder;
+import io.grpc.inprocess.InProcessServerBuilder;
+import io.lockkeeper.server.testing.FakeCoordinator;
+import io.lockkeeper.v1.AdminServiceGrpc;
+import io.lockkeeper.v1.LeaseServiceGrpc;
+import io.lockkeeper.v1.LockServiceGrpc;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+
+/** The services over the in-process transport, on a coordinator that acts when told. */
+final class InProcess implements AutoCloseable {
+
+  static final GrpcLimits LIMITS = limits(Duration.ofSeconds(10));
+
+  final FakeCoordinator coordinator = new FakeCoordinator();
+  final GrpcServices services;
+  final ManagedChannel channel;
+  private final Server server;
+
+  InProcess() {
+    this(LIMITS);
+  }
+
+  InProcess(GrpcLimits limits) {
+    this.services = new GrpcServices(coordinator, limits);
+    String name = InProcessServerBuilder.generateName();
+    try {
+      this.server = services.addTo(InProcessServerBuilder.forName(name)).build().start();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    services.start();
+    this.channel = InProcessChannelBuilder.forName(name).build();
+  }
+
+  /** Small limits, so that tests reach them. */
+  static GrpcLimits limits(Duration openTimeout) {
+    return new GrpcLimits(
+        64 * 1024,
+        8 * 1024,
+        100,
+        8,
+        16,
+        64 * 1024,
+        4,
+        2,
+        openTimeout,
+        Duration.ofMillis(20),
+        Duration.ofMillis(1_500));
+  }
+
+  LockServiceGrpc.LockServiceStub locks() {
+    return LockServiceGrpc.newStub(channel);
+  }
+
+  LockServiceGrpc.LockServiceBlockingStub locksNow() {
+    return LockServiceGrpc.newBlockingStub(channel);
+  }
+
+  LeaseServiceGrpc.LeaseServiceStub leases() {
+    return LeaseServiceGrpc.newStub(channel);
+  }
+
+  LeaseServiceGrpc.LeaseServiceBlockingStub leasesNow() {
+    return LeaseServiceGrpc.newBlockingStub(channel);
+  }
+
+  AdminServiceGrpc.AdminServiceBlockingStub admin() {
+    return AdminServiceGrpc.newBlockingStub(channel);
+  }
+
+  @Override
+  public void close() {
+    channel.shutdownNow();
+    server.shutdownNow();
+    services.stopThreads();
+  }
+}

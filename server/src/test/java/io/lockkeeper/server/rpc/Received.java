@@ -1,0 +1,68 @@
+package io.lockkeeper.server.rpc;
+
+import io.grpc.Status;
+import io.grpc.stub.ClientCallStreamObserver;
+import io.grpc.stub.ClientResponseObserver;
+import io.lockkeeper.server.testing.Calls;
+
+/** What a client receives on a stream. */
+final class Received<Q, R> implements ClientResponseObserver<Q, R> {
+
+  final Calls<R> messages = new Calls<>("a message");
+  private final Calls<Status> end = new Calls<>("the end of the stream");
+  private final boolean reads;
+  private volatile ClientCallStreamObserver<Q> call;
+
+  private Received(boolean reads) {
+    this.reads = reads;
+  }
+
+  static <Q, R> Received<Q, R> all() {
+    return new Received<>(true);
+  }
+
+  /** A client that reads only what it asks for with {@link #read}. */
+  static <Q, R> Received<Q, R> nothing() {
+    return new Received<>(false);
+  }
+
+  @Override
+  public void beforeStart(ClientCallStreamObserver<Q> stream) {
+    call = stream;
+    if (!reads) {
+      stream.disableAutoRequestWithInitial(0);
+    }
+  }
+
+  void read(int count) {
+    call.request(count);
+  }
+
+  void cancel() {
+    call.cancel("test", null);
+  }
+
+  R next() {
+    return messages.next();
+  }
+
+  /** Returns how the stream ended, waiting for it. */
+  Status end() {
+    return end.next();
+  }
+
+  @Override
+  public void onNext(R message) {
+    messages.add(message);
+  }
+
+  @Override
+  public void onError(Throwable cause) {
+    end.add(io.grpc.Status.fromThrowable(cause));
+  }
+
+  @Override
+  public void onCompleted() {
+    end.add(Status.OK);
+  }
+}

@@ -1,0 +1,196 @@
+package io.lockkeeper.server.testing;
+
+import io.lockkeeper.server.coordinator.Coordinator;
+import io.lockkeeper.server.coordinator.CoordinatorStatus;
+import io.lockkeeper.server.coordinator.WatchFilter;
+import io.lockkeeper.server.coordinator.WatchHandle;
+import io.lockkeeper.server.coordinator.WatchListener;
+import io.lockkeeper.server.core.AcquireCommand;
+import io.lockkeeper.server.core.Answer;
+import io.lockkeeper.server.core.LeaseId;
+import io.lockkeeper.server.core.LeaseView;
+import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.server.core.LockView;
+import io.lockkeeper.server.core.Notice;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/** A coordinator that notes what it is asked and answers only when a test says what. */
+public final class FakeCoordinator implements Coordinator {
+
+  /** A request and its answer to be. */
+  public record Asked<Q, A>(Q what, CompletableFuture<A> answer) {}
+
+  public record LeaseToOpen(Duration ttl, String holder) {}
+
+  public record ToRelease(LeaseId lease, String requestId, long token) {}
+
+  public record LocksToList(String prefix, Optional<LockName> after, int limit) {}
+
+  public record LeasesToList(String afterTag, int limit) {}
+
+  public record LockToGet(LockName lock, int queueLimit) {}
+
+  public record TokenToCheck(LockName lock, long token) {}
+
+  /** An acquisition on a stream of its own. */
+  public record Acquired(
+      AcquireCommand command, AcquisitionListener listener, Calls<String> closed) {}
+
+  /** A session that was attached. */
+  public record Attached(
+      LeaseId lease,
+      String secret,
+      SessionListener listener,
+      CompletableFuture<Answer.LeaseAttached> attached,
+      Calls<AcquireCommand> acquires,
+      Calls<String> detached) {}
+
+  /** A watch. */
+  public record Watched(
+      WatchFilter filter,
+      long startRevision,
+      WatchListener listener,
+      Calls<String> ready,
+      Calls<String> closed) {}
+
+  public final Calls<Asked<LeaseToOpen, OpenedLease>> openLeases = new Calls<>("openLease");
+  public final Calls<Attached> attaches = new Calls<>("attach");
+  public final Calls<Asked<LeaseId, Answer>> keepAlives = new Calls<>("keepAlive");
+  public final Calls<Asked<LeaseId, Answer.LeaseClosed>> closeLeases = new Calls<>("closeLease");
+  public final Calls<Acquired> acquires = new Calls<>("acquire");
+  public final Calls<Asked<ToRelease, Answer.ReleaseDone>> releases = new Calls<>("release");
+  public final Calls<Asked<String, Notice.Position>> positions = new Calls<>("position");
+  public final Calls<Asked<LockToGet, LockView>> getLocks = new Calls<>("getLock");
+  public final Calls<Asked<LocksToList, List<LockView>>> listLocks = new Calls<>("listLocks");
+  public final Calls<Asked<TokenToCheck, TokenCheck>> checkTokens = new Calls<>("checkToken");
+  public final Calls<Asked<LeaseId, LeaseView>> getLeases = new Calls<>("getLease");
+  public final Calls<Asked<LeasesToList, List<LeaseView>>> listLeases = new Calls<>("listLeases");
+  public final Calls<Watched> watches = new Calls<>("watch");
+
+  private volatile CoordinatorStatus status = Views.serving();
+
+  /** Says what {@link #status} returns from now on. */
+  public void is(CoordinatorStatus now) {
+    status = now;
+  }
+
+  private static <Q, A> CompletableFuture<A> ask(Calls<Asked<Q, A>> calls, Q what) {
+    Asked<Q, A> asked = new Asked<>(what, new CompletableFuture<>());
+    calls.add(asked);
+    return asked.answer();
+  }
+
+  @Override
+  public CompletableFuture<OpenedLease> openLease(Duration ttl, String holder) {
+    return ask(openLeases, new LeaseToOpen(ttl, holder));
+  }
+
+  @Override
+  public Attachment attach(LeaseId lease, String secret, SessionListener listener) {
+    Attached attached =
+        new Attached(
+            lease,
+            secret,
+            listener,
+            new CompletableFuture<>(),
+            new Calls<>("acquire"),
+            new Calls<>("detach"));
+    attaches.add(attached);
+    return new Attachment() {
+      @Override
+      public CompletableFuture<Answer.LeaseAttached> attached() {
+        return attached.attached();
+      }
+
+      @Override
+      public void acquire(AcquireCommand command) {
+        attached.acquires().add(command);
+      }
+
+      @Override
+      public void detach() {
+        attached.detached().add("detached");
+      }
+    };
+  }
+
+  @Override
+  public CompletableFuture<Answer> keepAlive(LeaseId lease) {
+    return ask(keepAlives, lease);
+  }
+
+  @Override
+  public CompletableFuture<Answer.LeaseClosed> closeLease(LeaseId lease) {
+    return ask(closeLeases, lease);
+  }
+
+  @Override
+  public Subscription acquire(AcquireCommand command, AcquisitionListener listener) {
+    Acquired acquired = new Acquired(command, listener, new Calls<>("close"));
+    acquires.add(acquired);
+    return () -> acquired.closed().add("closed");
+  }
+
+  @Override
+  public CompletableFuture<Answer.ReleaseDone> release(
+      LeaseId lease, String requestId, long token) {
+    return ask(releases, new ToRelease(lease, requestId, token));
+  }
+
+  @Override
+  public CompletableFuture<Notice.Position> position(LeaseId lease, String requestId) {
+    return ask(positions, requestId);
+  }
+
+  @Override
+  public CompletableFuture<LockView> getLock(LockName lock, int queueLimit) {
+    return ask(getLocks, new LockToGet(lock, queueLimit));
+  }
+
+  @Override
+  public CompletableFuture<List<LockView>> listLocks(
+      String prefix, Optional<LockName> after, int limit) {
+    return ask(listLocks, new LocksToList(prefix, after, limit));
+  }
+
+  @Override
+  public CompletableFuture<TokenCheck> checkToken(LockName lock, long token) {
+    return ask(checkTokens, new TokenToCheck(lock, token));
+  }
+
+  @Override
+  public CompletableFuture<LeaseView> getLease(LeaseId lease, int limit) {
+    return ask(getLeases, lease);
+  }
+
+  @Override
+  public CompletableFuture<List<LeaseView>> listLeases(String afterTag, int limit) {
+    return ask(listLeases, new LeasesToList(afterTag, limit));
+  }
+
+  @Override
+  public WatchHandle watch(WatchFilter filter, long startRevision, WatchListener listener) {
+    Watched watched =
+        new Watched(filter, startRevision, listener, new Calls<>("ready"), new Calls<>("close"));
+    watches.add(watched);
+    return new WatchHandle() {
+      @Override
+      public void ready() {
+        watched.ready().add("ready");
+      }
+
+      @Override
+      public void close() {
+        watched.closed().add("closed");
+      }
+    };
+  }
+
+  @Override
+  public CoordinatorStatus status() {
+    return status;
+  }
+}

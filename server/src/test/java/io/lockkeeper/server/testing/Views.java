@@ -1,0 +1,105 @@
+package io.lockkeeper.server.testing;
+
+import io.lockkeeper.server.coordinator.CoordinatorStatus;
+import io.lockkeeper.server.coordinator.CoordinatorStatus.SessionStatus;
+import io.lockkeeper.server.coordinator.RefusedException;
+import io.lockkeeper.server.core.Answer;
+import io.lockkeeper.server.core.Contender;
+import io.lockkeeper.server.core.Failure;
+import io.lockkeeper.server.core.FencingToken;
+import io.lockkeeper.server.core.LeaseId;
+import io.lockkeeper.server.core.LeaseView;
+import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.server.core.LockView;
+import io.lockkeeper.server.core.Mode;
+import io.lockkeeper.server.core.Notice;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Values that a coordinator would show. */
+public final class Views {
+
+  public static final LeaseId LEASE = new LeaseId(0x1234L, 0xabcdL);
+  public static final LockName LOCK = new LockName("orders/42");
+  public static final long TTL_NANOS = Duration.ofSeconds(15).toNanos();
+
+  private Views() {}
+
+  public static CoordinatorStatus serving() {
+    return new CoordinatorStatus(
+        true,
+        List.of(
+            new SessionStatus("lock-1", true, true, 1_000, 3),
+            new SessionStatus("lock-2", true, true, 2_500, 4)),
+        7,
+        11,
+        5,
+        4,
+        12,
+        2,
+        1,
+        1_500_000);
+  }
+
+  public static CoordinatorStatus cutOff() {
+    return new CoordinatorStatus(
+        false, List.of(new SessionStatus("lock<1>", false, false, 0, 0)), 0, 0, 0, 0, 0, 0, 0, 0);
+  }
+
+  public static Contender holder() {
+    return new Contender(
+        LEASE.tag(),
+        "req-1",
+        "",
+        "shop-1",
+        Mode.EXCLUSIVE,
+        Map.of("pod", "a"),
+        3_000_000_000L,
+        Optional.of(2_000_000_000L),
+        Optional.of(new FencingToken(77)),
+        "_c_x-lock-0000000001");
+  }
+
+  public static Contender waiter(Mode mode) {
+    return new Contender(
+        "", "", "", "", mode, Map.of(), 1_000_000L, Optional.empty(), Optional.empty(), "w");
+  }
+
+  public static LockView lock(String name) {
+    return new LockView(
+        new LockName(name), List.of(holder()), 1, List.of(waiter(Mode.EXCLUSIVE)), 99);
+  }
+
+  public static LeaseView lease(String tag) {
+    return new LeaseView(
+        tag,
+        "shop-1",
+        Optional.of(TTL_NANOS),
+        Optional.of(TTL_NANOS / 2),
+        1,
+        List.of(new LeaseView.Held("req-1", List.of(LOCK), true)));
+  }
+
+  public static Answer.LeaseOpened opened() {
+    return new Answer.LeaseOpened(LEASE, TTL_NANOS, TTL_NANOS - 1);
+  }
+
+  public static Answer.LeaseAttached attached() {
+    return new Answer.LeaseAttached(LEASE, TTL_NANOS, TTL_NANOS - 1);
+  }
+
+  public static Notice.Granted granted() {
+    return new Notice.Granted(
+        LEASE, List.of(new Notice.Grant(LOCK, new FencingToken(77), Optional.empty())), TTL_NANOS);
+  }
+
+  public static Notice.Queued queued() {
+    return new Notice.Queued(List.of(new Notice.Place(LOCK, 1, List.of(holder()))));
+  }
+
+  public static RefusedException refused(Failure.Kind kind) {
+    return new RefusedException(new Failure(kind, "because of " + kind));
+  }
+}
