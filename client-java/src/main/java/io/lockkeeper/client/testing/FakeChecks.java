@@ -4,12 +4,15 @@ import com.google.protobuf.Any;
 import com.google.protobuf.Duration;
 import com.google.rpc.BadRequest;
 import com.google.rpc.Code;
+import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.grpc.protobuf.ProtoUtils;
 import io.grpc.protobuf.StatusProto;
 import io.lockkeeper.client.internal.LockNames;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.LockMode;
+import java.util.Optional;
 
 /** Refuses malformed requests as a real server does. */
 final class FakeChecks {
@@ -57,23 +60,33 @@ final class FakeChecks {
   }
 
   static StatusRuntimeException invalid(String field, String message) {
+    BadRequest wrong =
+        BadRequest.newBuilder()
+            .addFieldViolations(
+                BadRequest.FieldViolation.newBuilder().setField(field).setDescription(message))
+            .build();
+    Metadata trailers = new Metadata();
+    trailers.put(ProtoUtils.keyForProto(BadRequest.getDefaultInstance()), wrong);
     return StatusProto.toStatusRuntimeException(
         com.google.rpc.Status.newBuilder()
             .setCode(Code.INVALID_ARGUMENT_VALUE)
             .setMessage(message)
-            .addDetails(
-                Any.pack(
-                    BadRequest.newBuilder()
-                        .addFieldViolations(
-                            BadRequest.FieldViolation.newBuilder()
-                                .setField(field)
-                                .setDescription(message))
-                        .build()))
-            .build());
+            .addDetails(Any.pack(wrong))
+            .build(),
+        trailers);
   }
 
   static StatusRuntimeException failure(Status status, String message) {
     return status.withDescription(message).asRuntimeException();
+  }
+
+  /** Returns the field that {@link #invalid} named; empty: none. */
+  static String field(StatusRuntimeException failure) {
+    Metadata.Key<BadRequest> key = ProtoUtils.keyForProto(BadRequest.getDefaultInstance());
+    return Optional.ofNullable(failure.getTrailers())
+        .map(trailers -> trailers.get(key))
+        .map(wrong -> wrong.getFieldViolations(0).getField())
+        .orElse("");
   }
 
   private static void unimplemented(boolean asked, String what) {

@@ -108,7 +108,8 @@ final class FakeSession implements StreamObserver<SessionRequest> {
                   Refused.newBuilder()
                       .setId(id(request))
                       .setCode(e.getStatus().getCode().value())
-                      .setMessage(String.valueOf(e.getStatus().getDescription()))));
+                      .setMessage(String.valueOf(e.getStatus().getDescription()))
+                      .setField(FakeChecks.field(e))));
     }
   }
 

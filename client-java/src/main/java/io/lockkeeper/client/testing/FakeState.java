@@ -39,6 +39,7 @@ final class FakeState {
   final Map<String, FakeLease> leases = new LinkedHashMap<>();
   final TreeMap<String, List<FakeAcquisition>> queues = new TreeMap<>();
   private final Map<String, PreviousEnd> previousEnds = new HashMap<>();
+  private final Map<String, Runnable> whenFree = new HashMap<>();
   private long zxid = 1;
 
   FakeState(Loop loop) {
@@ -51,6 +52,11 @@ final class FakeState {
 
   long zxid() {
     return zxid;
+  }
+
+  /** Runs {@code action} when the next holder of the lock has gone. */
+  void whenFree(String lock, Runnable action) {
+    whenFree.put(lock, action);
   }
 
   /** Opens a lease; zero nanoseconds: the default time to live. */
@@ -210,12 +216,16 @@ final class FakeState {
   }
 
   private void leave(FakeAcquisition acquisition, ChangeCause cause) {
+    boolean wasHeld = acquisition.state == FakeAcquisition.State.HELD;
     acquisition.stopTimers();
     acquisition.state = FakeAcquisition.State.ENDED;
     List<FakeAcquisition> queue = queue(acquisition.lock);
     queue.remove(acquisition);
     nextZxid();
     feed.changed(acquisition.lock, cause, acquisition);
+    if (wasHeld) {
+      Optional.ofNullable(whenFree.remove(acquisition.lock)).ifPresent(Runnable::run);
+    }
     if (queue.isEmpty()) {
       queues.remove(acquisition.lock);
     }

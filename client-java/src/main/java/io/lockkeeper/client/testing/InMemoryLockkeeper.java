@@ -197,6 +197,11 @@ public final class InMemoryLockkeeper implements AutoCloseable {
     return token.join();
   }
 
+  /** Runs {@code action} on the server's thread when the lock's holder has gone, once. */
+  public void whenFree(String lock, Runnable action) {
+    control(s -> s.whenFree(lock, action));
+  }
+
   /** Returns how many leases are alive. */
   public int leaseCount() {
     CompletableFuture<Integer> count = new CompletableFuture<>();

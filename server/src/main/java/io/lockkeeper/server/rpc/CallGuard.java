@@ -13,6 +13,8 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -23,6 +25,13 @@ final class CallGuard implements ServerInterceptor {
 
   private static final Context.Key<String> PEER = Context.keyWithDefault("peer", "unknown");
 
+  private final Set<EndOnce<?, ?>> open = ConcurrentHashMap.newKeySet();
+
+  /** Ends all calls that are open. */
+  void endAll(Refusal why) {
+    open.forEach(call -> call.fail(why.toException()));
+  }
+
   /** Returns the address of the client of the current call. */
   static String peer() {
     return PEER.get();
@@ -31,12 +40,13 @@ final class CallGuard implements ServerInterceptor {
   @Override
   public <Q, R> ServerCall.Listener<Q> interceptCall(
       ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
-    EndOnce<Q, R> guarded = new EndOnce<>(call);
+    EndOnce<Q, R> guarded = new EndOnce<>(call, open);
+    open.add(guarded);
     Context context = Context.current().withValue(PEER, peerOf(call));
     try {
       return new Guarded<>(Contexts.interceptCall(context, guarded, headers, next), guarded);
     } catch (RuntimeException e) {
-      guarded.fail(e);
+      guarded.fail(Statuses.of(e).toException());
       return new ServerCall.Listener<>() {};
     }
   }
@@ -54,12 +64,20 @@ final class CallGuard implements ServerInterceptor {
 
     private final AtomicBoolean ended = new AtomicBoolean();
 
-    EndOnce(ServerCall<Q, R> call) {
+    private final Set<EndOnce<?, ?>> open;
+
+    EndOnce(ServerCall<Q, R> call, Set<EndOnce<?, ?>> open) {
       super(call);
+      this.open = open;
     }
 
-    void fail(RuntimeException cause) {
-      StatusRuntimeException status = Statuses.of(cause).toException();
+    /** Notes that the transport is done with the call. */
+    void gone() {
+      ended.set(true);
+      open.remove(this);
+    }
+
+    void fail(StatusRuntimeException status) {
       Metadata trailers = status.getTrailers();
       close(status.getStatus(), trailers == null ? new Metadata() : trailers);
     }
@@ -74,6 +92,7 @@ final class CallGuard implements ServerInterceptor {
     @Override
     public void close(Status status, Metadata trailers) {
       if (ended.compareAndSet(false, true)) {
+        open.remove(this);
         super.close(status, trailers);
       }
     }
@@ -106,11 +125,13 @@ final class CallGuard implements ServerInterceptor {
 
     @Override
     public void onCancel() {
+      call.gone();
       guard(super::onCancel);
     }
 
     @Override
     public void onComplete() {
+      call.gone();
       guard(super::onComplete);
     }
 
@@ -118,7 +139,7 @@ final class CallGuard implements ServerInterceptor {
       try {
         step.run();
       } catch (RuntimeException e) {
-        call.fail(e);
+        call.fail(Statuses.of(e).toException());
       }
     }
   }

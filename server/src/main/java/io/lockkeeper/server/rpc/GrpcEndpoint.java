@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 public final class GrpcEndpoint {
 
   private static final Logger LOG = LoggerFactory.getLogger(GrpcEndpoint.class);
-  private static final Duration AFTER_GRACE = Duration.ofSeconds(2);
+  private static final Duration AFTER_GRACE = Duration.ofSeconds(1);
 
   private final GrpcSettings settings;
   private final GrpcServices services;
@@ -52,7 +52,7 @@ public final class GrpcEndpoint {
           .addKeyValue("address", settings.host() + ":" + started.getPort())
           .addKeyValue("tls", settings.tls().isPresent())
           .log("gRPC endpoint listens");
-    } catch (IOException e) {
+    } catch (IOException | IllegalArgumentException e) {
       services.stopThreads();
       throw new IOException(
           "cannot listen for gRPC on "
@@ -94,15 +94,22 @@ public final class GrpcEndpoint {
    * Returns when it has, after {@code grace} and two seconds at the latest. Idempotent.
    */
   public void stop(Duration grace) {
-    services.goAway("coordinator " + settings.coordinatorId() + " is stopping");
+    services.goAway(reason());
     server.ifPresent(running -> shutDown(running, grace));
     services.stopThreads();
   }
 
-  private static void shutDown(Server running, Duration grace) {
+  private String reason() {
+    return "coordinator " + settings.coordinatorId() + " is stopping";
+  }
+
+  private void shutDown(Server running, Duration grace) {
     running.shutdown();
     try {
       if (!running.awaitTermination(grace.toMillis(), TimeUnit.MILLISECONDS)) {
+        services.endCalls(reason());
+      }
+      if (!running.awaitTermination(AFTER_GRACE.toMillis(), TimeUnit.MILLISECONDS)) {
         running.shutdownNow();
         if (!running.awaitTermination(AFTER_GRACE.toMillis(), TimeUnit.MILLISECONDS)) {
           LOG.atWarn().log("gRPC endpoint has not stopped in time");

@@ -7,6 +7,7 @@ import io.grpc.protobuf.services.ProtoReflectionService;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import io.grpc.services.ChannelzService;
 import io.lockkeeper.server.coordinator.Coordinator;
+import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -24,6 +25,8 @@ final class GrpcServices {
   private final HealthReporter health;
   private final ScheduledThreadPoolExecutor timer;
   private final ExecutorService calls;
+  private final CallGuard ourCalls = new CallGuard();
+  private final CallGuard toolCalls = new CallGuard();
   private final LockCalls lockCalls;
   private final LeaseCalls leaseCalls;
 
@@ -54,18 +57,22 @@ final class GrpcServices {
     server.executor(calls);
     for (BindableService service :
         new BindableService[] {lockCalls, leaseCalls, new AdminCalls()}) {
-      server.addService(ServerInterceptors.intercept(service, new CallGuard()));
+      server.addService(ServerInterceptors.intercept(service, ourCalls));
     }
-    return addTools(server.addService(health.service()));
+    for (BindableService tool : tools()) {
+      server.addService(ServerInterceptors.intercept(tool, toolCalls));
+    }
+    return server;
   }
 
   // Tools of before 2023 ask for the alpha of reflection only.
   @SuppressWarnings("deprecation")
-  private static ServerBuilder<?> addTools(ServerBuilder<?> server) {
-    return server
-        .addService(ProtoReflectionServiceV1.newInstance())
-        .addService(ProtoReflectionService.newInstance())
-        .addService(ChannelzService.newInstance(MAX_CHANNELZ_PAGE));
+  private List<BindableService> tools() {
+    return List.of(
+        health.service(),
+        ProtoReflectionServiceV1.newInstance(),
+        ProtoReflectionService.newInstance(),
+        ChannelzService.newInstance(MAX_CHANNELZ_PAGE));
   }
 
   /** Starts to report health. */
@@ -76,10 +83,19 @@ final class GrpcServices {
         timer.scheduleWithFixedDelay(health::update, millis, millis, TimeUnit.MILLISECONDS);
   }
 
-  /** Tells all clients that the endpoint stops, and ends their streams. */
+  /**
+   * Tells all clients that the endpoint stops, and ends their streams. Calls under way may finish.
+   */
   void goAway(String reason) {
     health.stop();
     streams.goAway(reason);
+    // Whoever watches health has heard, and would wait for ever.
+    toolCalls.endAll(Statuses.goingAway(reason, limits.resumeAfter()));
+  }
+
+  /** Ends the calls that are still under way. */
+  void endCalls(String reason) {
+    ourCalls.endAll(Statuses.goingAway(reason, limits.resumeAfter()));
   }
 
   /** Returns how many streams are open. */

@@ -173,10 +173,27 @@ final class OutboundStream<T extends MessageLite> {
       try {
         drainOnce();
       } catch (RuntimeException e) {
-        LOG.atDebug().setCause(e).log("Stream broke while it was written to");
-        finished = true;
+        breakOff(e);
       }
       seen = work.addAndGet(-seen);
+    }
+  }
+
+  /**
+   * A call that threw is in no known state: it is ended as well as it can be, and nothing more is
+   * written to it.
+   */
+  private void breakOff(RuntimeException cause) {
+    finished = true;
+    queue.clear();
+    Refusal refusal = Statuses.of(cause);
+    if (ended.compareAndSet(false, true)) {
+      onEnd.run();
+    }
+    try {
+      call.onError(refusal.toException());
+    } catch (RuntimeException e) {
+      LOG.atDebug().setCause(e).log("Stream that broke cannot be ended either");
     }
   }
 

@@ -1,5 +1,11 @@
 package io.lockkeeper.server.rpc;
 
+import static io.lockkeeper.server.rpc.SessionMessages.acquiring;
+import static io.lockkeeper.server.rpc.SessionMessages.closing;
+import static io.lockkeeper.server.rpc.SessionMessages.keepAlive;
+import static io.lockkeeper.server.rpc.SessionMessages.opening;
+import static io.lockkeeper.server.rpc.SessionMessages.resuming;
+import static io.lockkeeper.server.rpc.SessionMessages.watching;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -9,22 +15,12 @@ import io.lockkeeper.server.coordinator.Coordinator.OpenedLease;
 import io.lockkeeper.server.core.Answer;
 import io.lockkeeper.server.core.Failure.Kind;
 import io.lockkeeper.server.core.LeaseEnd;
-import io.lockkeeper.server.core.Notice;
 import io.lockkeeper.server.testing.FakeCoordinator.Attached;
 import io.lockkeeper.server.testing.Views;
-import io.lockkeeper.v1.AcquireRequest;
-import io.lockkeeper.v1.CloseSession;
-import io.lockkeeper.v1.LockRequest;
 import io.lockkeeper.v1.OpenSession;
-import io.lockkeeper.v1.PositionQuery;
-import io.lockkeeper.v1.Refused;
-import io.lockkeeper.v1.ReleaseOutcome;
-import io.lockkeeper.v1.ReleaseRequest;
-import io.lockkeeper.v1.SessionKeepAlive;
 import io.lockkeeper.v1.SessionOpened;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
-import io.lockkeeper.v1.WatchRequest;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -49,39 +45,6 @@ class SessionStreamTest {
     attached.attached().complete(Views.attached());
     assertThat(client.next().hasOpened()).isTrue();
     return attached;
-  }
-
-  private static SessionRequest opening() {
-    return SessionRequest.newBuilder()
-        .setOpen(
-            OpenSession.newBuilder().setHolder("shop-1").setTtl(Durations.ofNanos(5_000_000_000L)))
-        .build();
-  }
-
-  private static SessionRequest resuming() {
-    return SessionRequest.newBuilder()
-        .setOpen(
-            OpenSession.newBuilder().setLeaseId(Views.LEASE.toString()).setLeaseSecret("s3cret"))
-        .build();
-  }
-
-  private static SessionRequest acquiring(String requestId) {
-    return SessionRequest.newBuilder()
-        .setAcquire(
-            AcquireRequest.newBuilder()
-                .setRequestId(requestId)
-                .addLocks(LockRequest.newBuilder().setName("orders/42")))
-        .build();
-  }
-
-  private static SessionRequest keepAlive(long nonce) {
-    return SessionRequest.newBuilder()
-        .setKeepAlive(SessionKeepAlive.newBuilder().setNonce(nonce))
-        .build();
-  }
-
-  private static SessionRequest closing() {
-    return SessionRequest.newBuilder().setClose(CloseSession.getDefaultInstance()).build();
   }
 
   @Test
@@ -214,162 +177,6 @@ class SessionStreamTest {
   }
 
   @Test
-  void keepAliveIsAcknowledgedWithItsNonce() {
-    // Given
-    open();
-    // When
-    requests.onNext(keepAlive(7));
-    server.coordinator.keepAlives.next().answer().complete(new Answer.LeaseRenewed(9_000_000_000L));
-    // Then
-    var kept = client.next().getKeptAlive();
-    assertThat(kept.getNonce()).isEqualTo(7);
-    assertThat(kept.getValidFor().getSeconds()).isEqualTo(9);
-  }
-
-  @Test
-  void keepAliveOfALeaseThatEndedTellsTheEnd() {
-    // Given
-    open();
-    // When
-    requests.onNext(keepAlive(7));
-    server.coordinator.keepAlives.next().answer().complete(new Answer.LeaseGone(LeaseEnd.EXPIRED));
-    // Then
-    assertThat(client.next().getLeaseEnded().getReason().name())
-        .isEqualTo("LEASE_END_REASON_EXPIRED");
-    assertThat(client.end().isOk()).isTrue();
-  }
-
-  @Test
-  void acquisitionIsToldOnTheStream() {
-    // Given
-    Attached attached = open();
-    // When
-    requests.onNext(acquiring("req-1"));
-    var command = attached.acquires().next();
-    attached.listener().onNotice("req-1", 1, Views.queued());
-    // Then
-    assertThat(command.requestId()).isEqualTo("req-1");
-    var event = client.next().getEvent();
-    assertThat(event.getRequestId()).isEqualTo("req-1");
-    assertThat(event.hasQueued()).isTrue();
-  }
-
-  @Test
-  void finalEventOfAnAcquisitionDoesNotEndTheStream() {
-    // Given
-    Attached attached = open();
-    // When
-    attached.listener().onNotice("req-1", 2, new Notice.Lost(Notice.LossReason.REMOVED));
-    attached.listener().onNotice("req-2", 1, Views.granted());
-    // Then
-    assertThat(client.next().getEvent().hasLost()).isTrue();
-    assertThat(client.next().getEvent().hasGranted()).isTrue();
-  }
-
-  @Test
-  void acquireWithoutRequestIdIsRefusedAndTheStreamGoesOn() {
-    // Given
-    open();
-    // When
-    requests.onNext(acquiring(""));
-    requests.onNext(keepAlive(1));
-    // Then
-    Refused refused = client.next().getRefused();
-    assertThat(refused.getCode()).isEqualTo(Code.INVALID_ARGUMENT.value());
-    assertThat(refused.getField()).isEqualTo("acquire.request_id");
-    assertThat(refused.getMessage()).isNotEmpty();
-    assertThat(server.coordinator.keepAlives.next().what()).isEqualTo(Views.LEASE);
-  }
-
-  @Test
-  void acquireThatTheCoordinatorRefusesNamesItsRequest() {
-    // Given
-    Attached attached = open();
-    requests.onNext(acquiring("req-1"));
-    attached.acquires().next();
-    // When
-    attached.listener().onRefused("req-1", Views.refused(Kind.QUEUE_FULL));
-    // Then
-    Refused refused = client.next().getRefused();
-    assertThat(refused.getId()).isEqualTo("req-1");
-    assertThat(refused.getCode()).isEqualTo(Code.RESOURCE_EXHAUSTED.value());
-  }
-
-  @Test
-  void requestOfNoKnownKindIsRefused() {
-    // Given
-    open();
-    // When
-    requests.onNext(SessionRequest.getDefaultInstance());
-    requests.onNext(opening());
-    // Then
-    assertThat(client.next().getRefused().getField()).isEqualTo("request");
-    assertThat(client.next().getRefused().getField()).isEqualTo("open");
-  }
-
-  @Test
-  void releaseIsAnsweredWithItsOutcome() {
-    // Given
-    open();
-    // When
-    requests.onNext(
-        SessionRequest.newBuilder()
-            .setRelease(ReleaseRequest.newBuilder().setRequestId("req-1").setFencingToken(77))
-            .build());
-    var release = server.coordinator.releases.next();
-    release.answer().complete(new Answer.ReleaseDone(Answer.ReleaseOutcome.WITHDRAWN));
-    // Then
-    assertThat(release.what().lease()).isEqualTo(Views.LEASE);
-    assertThat(release.what().token()).isEqualTo(77);
-    var released = client.next().getReleased();
-    assertThat(released.getRequestId()).isEqualTo("req-1");
-    assertThat(released.getResult().getOutcome())
-        .isEqualTo(ReleaseOutcome.RELEASE_OUTCOME_WITHDRAWN);
-  }
-
-  @Test
-  void releaseThatFailsIsRefused() {
-    // Given
-    open();
-    // When
-    requests.onNext(
-        SessionRequest.newBuilder()
-            .setRelease(ReleaseRequest.newBuilder().setRequestId("req-1"))
-            .build());
-    server
-        .coordinator
-        .releases
-        .next()
-        .answer()
-        .completeExceptionally(Views.refused(Kind.UNKNOWN_ACQUISITION));
-    // Then
-    Refused refused = client.next().getRefused();
-    assertThat(refused.getId()).isEqualTo("req-1");
-    assertThat(refused.getCode()).isEqualTo(Code.NOT_FOUND.value());
-  }
-
-  @Test
-  void positionIsToldWithoutANumber() {
-    // Given
-    open();
-    // When
-    requests.onNext(
-        SessionRequest.newBuilder()
-            .setPosition(PositionQuery.newBuilder().setRequestId("req-1"))
-            .build());
-    server
-        .coordinator
-        .positions
-        .next()
-        .answer()
-        .complete(new Notice.Position(Views.queued().places()));
-    // Then
-    var event = client.next().getEvent();
-    assertThat(event.hasPosition()).isTrue();
-    assertThat(event.getSequence()).isZero();
-  }
-
-  @Test
   void closeEndsTheLeaseAndThenTheStream() {
     // Given
     Attached attached = open();
@@ -471,102 +278,6 @@ class SessionStreamTest {
   }
 
   @Test
-  void clientWithTooManyUnansweredRequestsIsNotReadFrom() {
-    // Given: the limit is 4
-    Attached attached = open();
-    for (int i = 1; i <= 20; i++) {
-      requests.onNext(acquiring("req-" + i));
-    }
-    for (int i = 1; i <= 4; i++) {
-      attached.acquires().next();
-    }
-    assertThat(attached.acquires().isEmpty()).isTrue();
-    // When
-    attached.listener().onNotice("req-2", 1, Views.queued());
-    // Then
-    assertThat(attached.acquires().next().requestId()).isEqualTo("req-5");
-    assertThat(attached.acquires().isEmpty()).isTrue();
-  }
-
-  @Test
-  void repeatedRequestThatIsUnansweredTakesNoFurtherPlaceInTheWindow() {
-    // Given
-    Attached attached = open();
-    // When
-    for (int i = 0; i < 20; i++) {
-      requests.onNext(acquiring("req-1"));
-    }
-    requests.onNext(keepAlive(1));
-    // Then
-    server.coordinator.keepAlives.next();
-    assertThat(attached.acquires().size()).isEqualTo(20);
-  }
-
-  @Test
-  void watchIsToldWithItsIdUntilItEnds() {
-    // Given
-    open();
-    requests.onNext(watching("w-1"));
-    var watch = server.coordinator.watches.next();
-    // When
-    watch.listener().onSnapshotEnd(5);
-    // Then
-    var watched = client.next().getWatched();
-    assertThat(watched.getWatchId()).isEqualTo("w-1");
-    assertThat(watched.getEvent().hasSnapshotEnd()).isTrue();
-    requests.onNext(
-        SessionRequest.newBuilder()
-            .setUnwatch(io.lockkeeper.v1.Unwatch.newBuilder().setWatchId("w-1"))
-            .build());
-    assertThat(watch.closed().next()).isEqualTo("closed");
-  }
-
-  @Test
-  void watchesAreCappedAndTheirIdsAreUnique() {
-    // Given: the limit is 2
-    open();
-    requests.onNext(watching("w-1"));
-    requests.onNext(watching("w-1"));
-    requests.onNext(watching(""));
-    requests.onNext(watching("w-2"));
-    requests.onNext(watching("w-3"));
-    // Then
-    assertThat(client.next().getRefused().getField()).isEqualTo("watch.watch_id");
-    assertThat(client.next().getRefused().getField()).isEqualTo("watch.watch_id");
-    Refused third = client.next().getRefused();
-    assertThat(third.getId()).isEqualTo("w-3");
-    assertThat(third.getCode()).isEqualTo(Code.RESOURCE_EXHAUSTED.value());
-  }
-
-  @Test
-  void watchThatTheCoordinatorRefusesFreesItsId() {
-    // Given
-    open();
-    requests.onNext(watching("w-1"));
-    // When
-    server.coordinator.watches.next().listener().onRefused(Views.refused(Kind.TOO_MANY));
-    // Then
-    assertThat(client.next().getRefused().getId()).isEqualTo("w-1");
-    requests.onNext(watching("w-1"));
-    assertThat(server.coordinator.watches.next().startRevision()).isZero();
-  }
-
-  @Test
-  void unwatchOfNothingIsRefused() {
-    // Given
-    open();
-    // When
-    requests.onNext(
-        SessionRequest.newBuilder()
-            .setUnwatch(io.lockkeeper.v1.Unwatch.newBuilder().setWatchId("w-9"))
-            .build());
-    // Then
-    Refused refused = client.next().getRefused();
-    assertThat(refused.getCode()).isEqualTo(Code.NOT_FOUND.value());
-    assertThat(refused.getField()).isEqualTo("unwatch.watch_id");
-  }
-
-  @Test
   void clientThatNeverOpensIsNotWaitedForLong() {
     try (InProcess hasty = new InProcess(InProcess.limits(Duration.ofMillis(30)))) {
       // Given
@@ -596,11 +307,5 @@ class SessionStreamTest {
     deaf.read(2_000);
     assertThat(deaf.end().getCode()).isEqualTo(Code.RESOURCE_EXHAUSTED);
     assertThat(server.coordinator.closeLeases.isEmpty()).isTrue();
-  }
-
-  private static SessionRequest watching(String id) {
-    return SessionRequest.newBuilder()
-        .setWatch(WatchRequest.newBuilder().setWatchId(id).setPrefix("orders"))
-        .build();
   }
 }

@@ -1,0 +1,85 @@
+package io.lockkeeper.server.coordinator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+class EventLoopTest {
+
+  private final AtomicLong clock = new AtomicLong();
+  private final List<String> log = new CopyOnWriteArrayList<>();
+  private final EventLoop loop =
+      new EventLoop(
+          new EventLoop.Turns() {
+            @Override
+            public void onStalled(long nanos) {
+              log.add("stalled " + nanos);
+            }
+
+            @Override
+            public void onTurn() {
+              // Nothing is due.
+            }
+
+            @Override
+            public long nextTurnNanos() {
+              return Long.MAX_VALUE;
+            }
+          },
+          clock::get);
+
+  @Test
+  void pauseIsNoticedBeforeWhatWasSentMeanwhileIsRead() throws InterruptedException {
+    // Given
+    loop.start();
+    loop.post(() -> log.add("before"));
+    await().until(() -> log.contains("before"));
+    // When
+    clock.addAndGet(22_000_000_000L);
+    loop.post(() -> log.add("after"));
+    await().until(() -> log.contains("after"));
+    loop.stop(5_000);
+    // Then
+    assertThat(log).containsExactly("before", "stalled 22000000000", "after");
+  }
+
+  @Test
+  void taskThatThrowsDoesNotEndTheLoop() throws InterruptedException {
+    // Given
+    loop.start();
+    loop.post(
+        () -> {
+          throw new IllegalStateException("a bad event");
+        });
+    // When
+    loop.post(() -> log.add("next"));
+    // Then
+    await().until(() -> log.contains("next"));
+    loop.stop(5_000);
+  }
+
+  @Test
+  void watchdogBarksOnceWhenNothingMovesAndNeverWhileSomethingDoes() {
+    // Given
+    AtomicLong progress = new AtomicLong();
+    AtomicInteger barks = new AtomicInteger();
+    Watchdog watchdog = new Watchdog(progress::get, 3, barks::incrementAndGet);
+    // When
+    for (int i = 0; i < 10; i++) {
+      progress.incrementAndGet();
+      watchdog.check();
+    }
+    int whileMoving = barks.get();
+    for (int i = 0; i < 10; i++) {
+      watchdog.check();
+    }
+    // Then
+    assertThat(whileMoving).isZero();
+    assertThat(barks).hasValue(1);
+  }
+}

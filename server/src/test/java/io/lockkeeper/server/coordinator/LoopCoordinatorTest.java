@@ -1,0 +1,262 @@
+package io.lockkeeper.server.coordinator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.lockkeeper.server.core.AcquireCommand;
+import io.lockkeeper.server.core.Answer;
+import io.lockkeeper.server.core.EntryDetails;
+import io.lockkeeper.server.core.Failure;
+import io.lockkeeper.server.core.LeaseEnd;
+import io.lockkeeper.server.core.LeaseId;
+import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.server.core.LockView;
+import io.lockkeeper.server.core.Mode;
+import io.lockkeeper.server.core.Notice;
+import io.lockkeeper.server.core.SessionKey;
+import io.lockkeeper.server.core.StoreEvent;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class LoopCoordinatorTest {
+
+  private static final LockName LOCK = new LockName("orders/42");
+
+  private final FakeLockStore store = new FakeLockStore();
+  private final LoopCoordinator coordinator =
+      new LoopCoordinator(
+          store,
+          CoordinatorSettings.defaults(),
+          CoordinatorObserver.NONE,
+          () -> {
+            throw new AssertionError("the loop hangs");
+          });
+
+  @BeforeEach
+  void start() {
+    coordinator.start();
+    await().until(() -> coordinator.status().serving());
+  }
+
+  @AfterEach
+  void stop() throws InterruptedException {
+    coordinator.stop(Duration.ofMillis(100));
+  }
+
+  /** Remembers what it hears. */
+  private static final class Heard
+      implements Coordinator.AcquisitionListener, Coordinator.SessionListener {
+    final List<Notice> notices = new CopyOnWriteArrayList<>();
+    final List<Long> sequences = new CopyOnWriteArrayList<>();
+    final List<RefusedException> refusals = new CopyOnWriteArrayList<>();
+    final List<LeaseEnd> ends = new CopyOnWriteArrayList<>();
+    final CompletableFuture<Void> superseded = new CompletableFuture<>();
+
+    @Override
+    public void onNotice(String requestId, long sequence, Notice notice) {
+      notices.add(notice);
+      sequences.add(sequence);
+    }
+
+    @Override
+    public void onRefused(RefusedException why) {
+      refusals.add(why);
+    }
+
+    @Override
+    public void onRefused(String requestId, RefusedException why) {
+      refusals.add(why);
+    }
+
+    @Override
+    public void onLeaseEnded(LeaseEnd end) {
+      ends.add(end);
+    }
+
+    @Override
+    public void onSuperseded() {
+      superseded.complete(null);
+    }
+
+    <T extends Notice> T hear(Class<T> kind) {
+      await().until(() -> notices.stream().anyMatch(kind::isInstance));
+      return notices.stream().filter(kind::isInstance).map(kind::cast).findFirst().orElseThrow();
+    }
+  }
+
+  private static AcquireCommand want(
+      Optional<LeaseId> lease, String requestId, Optional<Duration> wait) {
+    return new AcquireCommand(
+        List.of(new AcquireCommand.WantedLock(LOCK, Mode.EXCLUSIVE)),
+        lease,
+        "",
+        requestId,
+        wait,
+        "tester",
+        Map.of("why", "test"),
+        Optional.empty());
+  }
+
+  private static <T> T get(CompletableFuture<T> future) throws Exception {
+    return future.get(15, TimeUnit.SECONDS);
+  }
+
+  @Test
+  void streamBoundAcquisitionIsGrantedAndEndsWithItsStream() throws Exception {
+    // Given
+    Heard first = new Heard();
+    Heard second = new Heard();
+    Coordinator.Subscription holder =
+        coordinator.acquire(want(Optional.empty(), "a", Optional.empty()), first);
+    first.hear(Notice.Granted.class);
+    coordinator.acquire(want(Optional.empty(), "b", Optional.empty()), second);
+    Notice.Queued queued = second.hear(Notice.Queued.class);
+    // When
+    holder.close();
+    // Then
+    Notice.Granted granted = second.hear(Notice.Granted.class);
+    assertThat(queued.places().get(0).ahead()).isEqualTo(1);
+    assertThat(queued.places().get(0).holders().get(0).holder()).isEqualTo("tester");
+    assertThat(granted.grants().get(0).token().value())
+        .isGreaterThan(first.hear(Notice.Granted.class).grants().get(0).token().value());
+    assertThat(get(coordinator.getLock(LOCK, 10)).holders()).hasSize(1);
+  }
+
+  @Test
+  void tryOfATakenLockIsToldWhoHoldsItAndLeavesNothingBehind() {
+    // Given
+    Heard holder = new Heard();
+    coordinator.acquire(want(Optional.empty(), "a", Optional.empty()), holder);
+    holder.hear(Notice.Granted.class);
+    Heard trying = new Heard();
+    // When
+    coordinator.acquire(want(Optional.empty(), "b", Optional.of(Duration.ZERO)), trying);
+    // Then
+    Notice.NotAcquired ending = trying.hear(Notice.NotAcquired.class);
+    assertThat(ending.reason()).isEqualTo(Notice.RefusalReason.TIMED_OUT);
+    assertThat(ending.holders()).extracting("requestId").containsExactly("a");
+    await().until(() -> store.entries(LOCK) == 1);
+  }
+
+  @Test
+  void releaseIsAnsweredOnlyWhenTheDeletionIsCertain() throws Exception {
+    // Given
+    LeaseId lease = get(coordinator.openLease(Duration.ofSeconds(15), "t")).lease().lease();
+    Heard heard = new Heard();
+    coordinator.acquire(want(Optional.of(lease), "a", Optional.empty()), heard);
+    heard.hear(Notice.Granted.class);
+    store.hold();
+    // When
+    CompletableFuture<Answer.ReleaseDone> release = coordinator.release(lease, "a", 0);
+    await().until(() -> store.heldBack() > 0);
+    boolean answeredBefore = release.isDone();
+    store.flow();
+    // Then
+    assertThat(get(release).outcome()).isEqualTo(Answer.ReleaseOutcome.RELEASED);
+    assertThat(answeredBefore).isFalse();
+    assertThat(heard.hear(Notice.Released.class)).isNotNull();
+    assertThat(get(coordinator.release(lease, "a", 0)).outcome())
+        .isEqualTo(Answer.ReleaseOutcome.ALREADY_RELEASED);
+  }
+
+  @Test
+  void attachedListenerIsToldAgainAndTheOldOneIsSuperseded() throws Exception {
+    // Given
+    Coordinator.OpenedLease opened = get(coordinator.openLease(Duration.ofSeconds(15), "t"));
+    LeaseId lease = opened.lease().lease();
+    Heard first = new Heard();
+    Coordinator.Attachment attachment = coordinator.attach(lease, opened.secret(), first);
+    get(attachment.attached());
+    attachment.acquire(want(Optional.empty(), "a", Optional.empty()));
+    Notice.Granted granted = first.hear(Notice.Granted.class);
+    Heard second = new Heard();
+    // When
+    get(coordinator.attach(lease, opened.secret(), second).attached());
+    // Then
+    assertThat(second.hear(Notice.Granted.class).grants()).isEqualTo(granted.grants());
+    assertThat(second.sequences).isEqualTo(first.sequences);
+    get(first.superseded);
+  }
+
+  @Test
+  void attachingNeedsTheSecret() throws Exception {
+    // Given
+    LeaseId lease = get(coordinator.openLease(Duration.ofSeconds(15), "t")).lease().lease();
+    // When
+    CompletableFuture<Answer.LeaseAttached> attached =
+        coordinator.attach(lease, "guess", new Heard()).attached();
+    // Then
+    assertThatThrownBy(attached::join)
+        .isInstanceOf(CompletionException.class)
+        .cause()
+        .isInstanceOfSatisfying(
+            RefusedException.class,
+            e -> assertThat(e.failure().kind()).isEqualTo(Failure.Kind.WRONG_SECRET));
+  }
+
+  @Test
+  void viewOfAForeignEntryShowsWhatItsDataSays() throws Exception {
+    // Given
+    EntryDetails details = new EntryDetails("", "", "", "192.0.2.7", Map.of(), false);
+    store.addForeign(LOCK, "_c_00000000-0000-0000-0000-000000000001-lock-0000000000", details);
+    // When
+    LockView view = get(coordinator.getLock(LOCK, 10));
+    // Then
+    assertThat(view.holders()).extracting("holder").containsExactly("192.0.2.7");
+    assertThat(view.holders()).extracting("leaseTag").containsExactly("");
+  }
+
+  @Test
+  void tokenIsCurrentWhileHeldAndNotAfterwards() throws Exception {
+    // Given
+    LeaseId lease = get(coordinator.openLease(Duration.ofSeconds(15), "t")).lease().lease();
+    Heard heard = new Heard();
+    coordinator.acquire(want(Optional.of(lease), "a", Optional.empty()), heard);
+    long token = heard.hear(Notice.Granted.class).grants().get(0).token().value();
+    // When
+    boolean whileHeld = get(coordinator.checkToken(LOCK, token)).current();
+    get(coordinator.release(lease, "a", token));
+    boolean afterwards = get(coordinator.checkToken(LOCK, token)).current();
+    // Then
+    assertThat(whileHeld).isTrue();
+    assertThat(afterwards).isFalse();
+  }
+
+  @Test
+  void queriesAreRefusedWhileTheMirrorIsStale() {
+    // Given
+    store.tell(new StoreEvent.MirrorStale());
+    // When
+    CompletableFuture<LockView> view = coordinator.getLock(LOCK, 10);
+    // Then
+    assertThatThrownBy(view::join).hasMessageContaining("being rebuilt");
+  }
+
+  @Test
+  void endedSessionTakesItsLeasesAndTellsTheHolders() throws Exception {
+    // Given
+    Coordinator.OpenedLease opened = get(coordinator.openLease(Duration.ofSeconds(15), "t"));
+    Heard heard = new Heard();
+    Coordinator.Attachment attachment =
+        coordinator.attach(opened.lease().lease(), opened.secret(), heard);
+    attachment.acquire(want(Optional.empty(), "a", Optional.empty()));
+    heard.hear(Notice.Granted.class);
+    // When
+    store.tell(new StoreEvent.SessionEnded(new SessionKey(1), false));
+    // Then
+    assertThat(heard.hear(Notice.Lost.class).reason()).isEqualTo(Notice.LossReason.SESSION_LOST);
+    await().until(() -> heard.ends.equals(List.of(LeaseEnd.SESSION_LOST)));
+    assertThat(get(coordinator.keepAlive(opened.lease().lease())))
+        .isEqualTo(new Answer.LeaseGone(LeaseEnd.SESSION_LOST));
+  }
+}

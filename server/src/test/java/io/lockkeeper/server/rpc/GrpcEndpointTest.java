@@ -1,0 +1,338 @@
+package io.lockkeeper.server.rpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.grpc.Grpc;
+import io.grpc.InsecureChannelCredentials;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.Status.Code;
+import io.grpc.StatusRuntimeException;
+import io.grpc.TlsChannelCredentials;
+import io.grpc.health.v1.HealthCheckRequest;
+import io.grpc.health.v1.HealthCheckResponse;
+import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
+import io.grpc.health.v1.HealthGrpc;
+import io.grpc.stub.MetadataUtils;
+import io.lockkeeper.server.testing.FakeCoordinator;
+import io.lockkeeper.server.testing.FakeCoordinator.Attached;
+import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.v1.AcquireRequest;
+import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.GetLockRequest;
+import io.lockkeeper.v1.GetLockResponse;
+import io.lockkeeper.v1.LockMode;
+import io.lockkeeper.v1.LockRequest;
+import io.lockkeeper.v1.LockServiceGrpc;
+import io.lockkeeper.v1.OpenSession;
+import io.lockkeeper.v1.SessionRequest;
+import io.lockkeeper.v1.SessionResponse;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+class GrpcEndpointTest {
+
+  private static final GetLockRequest LOCK = GetLockRequest.newBuilder().setName("a").build();
+
+  @TempDir private Path folder;
+
+  private final FakeCoordinator coordinator = new FakeCoordinator();
+  private Optional<GrpcEndpoint> running = Optional.empty();
+  private Optional<ManagedChannel> open = Optional.empty();
+
+  @AfterEach
+  void stop() {
+    open.ifPresent(ManagedChannel::shutdownNow);
+    running.ifPresent(endpoint -> endpoint.stop(Duration.ZERO));
+  }
+
+  private GrpcEndpoint start(Optional<GrpcSettings.Tls> tls) throws IOException {
+    GrpcEndpoint endpoint =
+        new GrpcEndpoint(GrpcSettings.of("127.0.0.1", 0, tls, "c-1"), coordinator);
+    running = Optional.of(endpoint);
+    endpoint.start();
+    return endpoint;
+  }
+
+  private ManagedChannel plaintext() throws IOException {
+    int port = start(Optional.empty()).port();
+    return opened(
+        Grpc.newChannelBuilderForAddress("localhost", port, InsecureChannelCredentials.create())
+            .build());
+  }
+
+  private ManagedChannel tls(int port, TlsChannelCredentials.Builder credentials) {
+    return opened(Grpc.newChannelBuilderForAddress("localhost", port, credentials.build()).build());
+  }
+
+  private ManagedChannel opened(ManagedChannel channel) {
+    open.ifPresent(ManagedChannel::shutdownNow);
+    open = Optional.of(channel);
+    return channel;
+  }
+
+  private void assertThatItServes(ManagedChannel channel) {
+    Received<GetLockRequest, GetLockResponse> client = Received.all();
+    LockServiceGrpc.newStub(channel).getLock(LOCK, client);
+    coordinator.getLocks.next().answer().complete(Views.lock("a"));
+    assertThat(client.next().getLock().getName()).isEqualTo("a");
+  }
+
+  private static StatusRuntimeException refusedOn(ManagedChannel channel) {
+    return catchThrowableOfType(
+        StatusRuntimeException.class,
+        () ->
+            LockServiceGrpc.newBlockingStub(channel)
+                .withDeadlineAfter(Duration.ofSeconds(20))
+                .getLock(LOCK));
+  }
+
+  @Test
+  void portInUseIsNamed() throws Exception {
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+      // Given
+      int port = taken.getLocalPort();
+      GrpcEndpoint endpoint =
+          new GrpcEndpoint(
+              GrpcSettings.of("127.0.0.1", port, Optional.empty(), "c-1"), coordinator);
+      // Then
+      assertThatThrownBy(endpoint::start)
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining("cannot listen for gRPC on 127.0.0.1:" + port)
+          .hasMessageContaining("in use");
+    }
+  }
+
+  @Test
+  void unknownHostIsNamed() {
+    // Given
+    GrpcEndpoint endpoint =
+        new GrpcEndpoint(
+            GrpcSettings.of("no-such-host.invalid", 1, Optional.empty(), "c-1"), coordinator);
+    // Then
+    assertThatThrownBy(endpoint::start).hasMessageContaining("no-such-host.invalid:1: unknown");
+  }
+
+  @Test
+  void largestPermittedRequestFits() throws Exception {
+    // Given
+    AcquireRequest.Builder request = AcquireRequest.newBuilder();
+    for (int i = 0; i < 64; i++) {
+      String name = (i + "-" + "x".repeat(512)).substring(0, 512);
+      request.addLocks(
+          LockRequest.newBuilder().setName(name).setMode(LockMode.LOCK_MODE_EXCLUSIVE));
+    }
+    request.putMetadata("k", "v".repeat(4_095)).setHolder("h".repeat(256));
+    Received<AcquireRequest, AcquireResponse> client = Received.all();
+    // When
+    LockServiceGrpc.newStub(plaintext()).acquire(request.build(), client);
+    // Then: understood, and refused only because several locks are not offered
+    assertThat(client.end().getCode()).isEqualTo(Code.UNIMPLEMENTED);
+  }
+
+  @Test
+  void requestBeyondTheLimitIsRefusedAndTheConnectionServesOn() throws Exception {
+    // Given
+    ManagedChannel channel = plaintext();
+    Received<AcquireRequest, AcquireResponse> client = Received.all();
+    // When
+    LockServiceGrpc.newStub(channel)
+        .acquire(AcquireRequest.newBuilder().setHolder("h".repeat(64 * 1024)).build(), client);
+    // Then
+    assertThat(client.end().getCode()).isEqualTo(Code.RESOURCE_EXHAUSTED);
+    assertThatItServes(channel);
+  }
+
+  @Test
+  void headersBeyondTheLimitAreRefused() throws Exception {
+    // Given
+    Metadata headers = new Metadata();
+    headers.put(Metadata.Key.of("padding", Metadata.ASCII_STRING_MARSHALLER), "p".repeat(9 * 1024));
+    // When
+    StatusRuntimeException refused =
+        catchThrowableOfType(
+            StatusRuntimeException.class,
+            () ->
+                LockServiceGrpc.newBlockingStub(plaintext())
+                    .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(headers))
+                    .withDeadlineAfter(Duration.ofSeconds(20))
+                    .getLock(LOCK));
+    // Then
+    assertThat(refused.getStatus().getCode()).isNotEqualTo(Code.DEADLINE_EXCEEDED);
+    assertThat(coordinator.getLocks.isEmpty()).isTrue();
+  }
+
+  @Test
+  void holderThatIsNotNamedIsThePeersAddress() throws Exception {
+    // When
+    LockServiceGrpc.newStub(plaintext())
+        .acquire(
+            AcquireRequest.newBuilder().addLocks(LockRequest.newBuilder().setName("a")).build(),
+            Received.all());
+    // Then
+    assertThat(coordinator.acquires.next().command().holder()).matches("127\\.0\\.0\\.1:\\d+");
+  }
+
+  @Test
+  void tlsServesThoseWhoTrustIt() throws Exception {
+    // Given
+    Certificates authority = Certificates.authority(folder, "ca");
+    Certificates.Signed server = authority.sign("server");
+    int port =
+        start(
+                Optional.of(
+                    new GrpcSettings.Tls(server.certificate(), server.key(), Optional.empty())))
+            .port();
+    // Then
+    assertThatItServes(
+        tls(port, TlsChannelCredentials.newBuilder().trustManager(authority.authority.toFile())));
+  }
+
+  @Test
+  void plaintextIsNotSpokenWhereTlsIs() throws Exception {
+    // Given
+    Certificates.Signed server = Certificates.authority(folder, "ca").sign("server");
+    int port =
+        start(
+                Optional.of(
+                    new GrpcSettings.Tls(server.certificate(), server.key(), Optional.empty())))
+            .port();
+    // When
+    StatusRuntimeException refused =
+        refusedOn(
+            opened(
+                Grpc.newChannelBuilderForAddress(
+                        "localhost", port, InsecureChannelCredentials.create())
+                    .build()));
+    // Then
+    assertThat(refused.getStatus().getCode()).isEqualTo(Code.UNAVAILABLE);
+  }
+
+  @Test
+  void mutualTlsDemandsACertificateOfItsAuthority() throws Exception {
+    // Given
+    Certificates ours = Certificates.authority(folder, "ca");
+    Certificates theirs = Certificates.authority(folder, "other-ca");
+    Certificates.Signed server = ours.sign("server");
+    Certificates.Signed client = ours.sign("client");
+    Certificates.Signed stranger = theirs.sign("stranger");
+    int port =
+        start(
+                Optional.of(
+                    new GrpcSettings.Tls(
+                        server.certificate(), server.key(), Optional.of(ours.authority))))
+            .port();
+    // Then
+    assertThatItServes(
+        tls(
+            port,
+            TlsChannelCredentials.newBuilder()
+                .trustManager(ours.authority.toFile())
+                .keyManager(client.certificate().toFile(), client.key().toFile())));
+    StatusRuntimeException nameless =
+        refusedOn(
+            tls(port, TlsChannelCredentials.newBuilder().trustManager(ours.authority.toFile())));
+    StatusRuntimeException foreign =
+        refusedOn(
+            tls(
+                port,
+                TlsChannelCredentials.newBuilder()
+                    .trustManager(ours.authority.toFile())
+                    .keyManager(stranger.certificate().toFile(), stranger.key().toFile())));
+    assertThat(nameless.getStatus().getCode()).isEqualTo(Code.UNAVAILABLE);
+    assertThat(foreign.getStatus().getCode()).isEqualTo(Code.UNAVAILABLE);
+    assertThat(coordinator.getLocks.isEmpty()).isTrue();
+  }
+
+  @Test
+  void missingKeyFileIsNamed() throws Exception {
+    // Given
+    Certificates.Signed server = Certificates.authority(folder, "ca").sign("server");
+    Path missing = folder.resolve("missing.key");
+    // Then
+    assertThatThrownBy(
+            () ->
+                start(
+                    Optional.of(
+                        new GrpcSettings.Tls(server.certificate(), missing, Optional.empty()))))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("private key cannot be read: " + missing);
+  }
+
+  @Test
+  void fileThatIsNoKeyIsAnErrorInWords() throws Exception {
+    // Given
+    Certificates.Signed server = Certificates.authority(folder, "ca").sign("server");
+    Path broken = Files.writeString(folder.resolve("broken.key"), "not a key");
+    // Then
+    assertThatThrownBy(
+            () ->
+                start(
+                    Optional.of(
+                        new GrpcSettings.Tls(server.certificate(), broken, Optional.empty()))))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("cannot listen for gRPC");
+  }
+
+  @Test
+  void stopTellsSessionsAndEndsWithinItsBound() throws Exception {
+    // Given
+    Received<SessionRequest, SessionResponse> session = Received.all();
+    LockServiceGrpc.newStub(plaintext())
+        .session(session)
+        .onNext(
+            SessionRequest.newBuilder()
+                .setOpen(
+                    OpenSession.newBuilder()
+                        .setLeaseId(Views.LEASE.toString())
+                        .setLeaseSecret("s3cret"))
+                .build());
+    Attached attached = coordinator.attaches.next();
+    attached.attached().complete(Views.attached());
+    assertThat(session.next().hasOpened()).isTrue();
+    // When
+    running.orElseThrow().stop(Duration.ofSeconds(5));
+    // Then
+    assertThat(session.next().getGoingAway().getReason()).contains("c-1");
+    assertThat(session.end().isOk()).isTrue();
+    assertThat(refusedOn(open.orElseThrow()).getStatus().getCode()).isEqualTo(Code.UNAVAILABLE);
+  }
+
+  @Test
+  @Timeout(60)
+  void watcherOfHealthIsToldAndDoesNotHoldUpTheStop() throws Exception {
+    // Given
+    Received<HealthCheckRequest, HealthCheckResponse> watcher = Received.all();
+    HealthGrpc.newStub(plaintext()).watch(HealthCheckRequest.getDefaultInstance(), watcher);
+    assertThat(watcher.next().getStatus()).isEqualTo(ServingStatus.SERVING);
+    // When: an hour of grace is not used up, or this test never ends
+    running.orElseThrow().stop(Duration.ofHours(1));
+    // Then
+    assertThat(watcher.next().getStatus()).isEqualTo(ServingStatus.NOT_SERVING);
+    assertThat(watcher.end().getCode()).isEqualTo(Code.UNAVAILABLE);
+  }
+
+  @Test
+  @Timeout(60)
+  void stopDoesNotWaitForCallsThatAreNeverAnswered() throws Exception {
+    // Given
+    Received<GetLockRequest, GetLockResponse> client = Received.all();
+    LockServiceGrpc.newStub(plaintext()).getLock(LOCK, client);
+    coordinator.getLocks.next();
+    // When
+    running.orElseThrow().stop(Duration.ofMillis(50));
+    // Then
+    assertThat(client.end().getCode()).isEqualTo(Code.UNAVAILABLE);
+  }
+}

@@ -1,0 +1,224 @@
+package io.lockkeeper.server.rpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.grpc.Status.Code;
+import io.grpc.stub.StreamObserver;
+import io.lockkeeper.server.coordinator.Coordinator.OpenedLease;
+import io.lockkeeper.server.core.Answer;
+import io.lockkeeper.server.core.Failure.Kind;
+import io.lockkeeper.server.core.LeaseEnd;
+import io.lockkeeper.server.core.LeaseView;
+import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.v1.CloseLeaseRequest;
+import io.lockkeeper.v1.CloseLeaseResponse;
+import io.lockkeeper.v1.GetLeaseRequest;
+import io.lockkeeper.v1.GetLeaseResponse;
+import io.lockkeeper.v1.KeepAliveRequest;
+import io.lockkeeper.v1.KeepAliveResponse;
+import io.lockkeeper.v1.ListLeasesRequest;
+import io.lockkeeper.v1.ListLeasesResponse;
+import io.lockkeeper.v1.OpenLeaseRequest;
+import io.lockkeeper.v1.OpenLeaseResponse;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class LeaseCallsTest {
+
+  private static final String LEASE = Views.LEASE.toString();
+
+  private final InProcess server = new InProcess();
+
+  @AfterEach
+  void stop() {
+    server.close();
+  }
+
+  private static KeepAliveRequest renewing(String lease) {
+    return KeepAliveRequest.newBuilder().setLeaseId(lease).build();
+  }
+
+  @Test
+  void leaseIsOpenedForFifteenSecondsUnlessToldOtherwise() {
+    // Given
+    Received<OpenLeaseRequest, OpenLeaseResponse> client = Received.all();
+    // When
+    server.leases().openLease(OpenLeaseRequest.getDefaultInstance(), client);
+    var asked = server.coordinator.openLeases.next();
+    asked.answer().complete(new OpenedLease(Views.opened(), "s3cret"));
+    // Then
+    assertThat(asked.what().ttl()).isEqualTo(Duration.ofSeconds(15));
+    assertThat(asked.what().holder()).isNotEmpty();
+    OpenLeaseResponse opened = client.next();
+    assertThat(opened.getLeaseId()).isEqualTo(LEASE).hasSize(32);
+    assertThat(opened.getLeaseTag()).isEqualTo(Views.LEASE.tag());
+    assertThat(opened.getLeaseSecret()).isEqualTo("s3cret");
+    assertThat(opened.getTtl().getSeconds()).isEqualTo(15);
+    assertThat(opened.getValidFor()).isEqualTo(Durations.ofNanos(Views.TTL_NANOS - 1));
+  }
+
+  @Test
+  void refusedLeaseHasItsStatus() {
+    // Given
+    Received<OpenLeaseRequest, OpenLeaseResponse> client = Received.all();
+    server.leases().openLease(OpenLeaseRequest.getDefaultInstance(), client);
+    // When
+    server
+        .coordinator
+        .openLeases
+        .next()
+        .answer()
+        .completeExceptionally(Views.refused(Kind.UNAVAILABLE));
+    // Then
+    assertThat(client.end().getCode()).isEqualTo(Code.UNAVAILABLE);
+  }
+
+  @Test
+  void bugInTheCoordinatorIsInternalAndKeptToItself() {
+    // Given
+    Received<OpenLeaseRequest, OpenLeaseResponse> client = Received.all();
+    server.leases().openLease(OpenLeaseRequest.getDefaultInstance(), client);
+    // When
+    server
+        .coordinator
+        .openLeases
+        .next()
+        .answer()
+        .completeExceptionally(new IllegalStateException("s3cret"));
+    // Then
+    var end = client.end();
+    assertThat(end.getCode()).isEqualTo(Code.INTERNAL);
+    assertThat(end.getDescription()).doesNotContain("s3cret");
+  }
+
+  @Test
+  void keepAlivesAreAnsweredInOrderAndTheStreamOutlivesLeases() {
+    // Given
+    Received<KeepAliveRequest, KeepAliveResponse> client = Received.all();
+    StreamObserver<KeepAliveRequest> requests = server.leases().keepAlive(client);
+    // When
+    for (int i = 0; i < 3; i++) {
+      requests.onNext(renewing(LEASE));
+    }
+    server.coordinator.keepAlives.next().answer().complete(new Answer.LeaseRenewed(5_000_000_000L));
+    server.coordinator.keepAlives.next().answer().complete(new Answer.LeaseGone(LeaseEnd.EXPIRED));
+    server
+        .coordinator
+        .keepAlives
+        .next()
+        .answer()
+        .completeExceptionally(Views.refused(Kind.UNKNOWN_LEASE));
+    requests.onCompleted();
+    // Then
+    assertThat(client.next().getValidFor().getSeconds()).isEqualTo(5);
+    assertThat(client.next().getEnded().name()).isEqualTo("LEASE_END_REASON_EXPIRED");
+    KeepAliveResponse unknown = client.next();
+    assertThat(unknown.hasEnded()).isTrue();
+    assertThat(unknown.getEnded().name()).isEqualTo("LEASE_END_REASON_UNSPECIFIED");
+    assertThat(client.end().isOk()).isTrue();
+  }
+
+  @Test
+  void malformedIdEndsTheKeepAliveStream() {
+    // Given
+    Received<KeepAliveRequest, KeepAliveResponse> client = Received.all();
+    // When
+    server.leases().keepAlive(client).onNext(renewing("nope"));
+    // Then
+    assertThat(client.end().getCode()).isEqualTo(Code.INVALID_ARGUMENT);
+    await().until(() -> server.services.openStreams() == 0);
+  }
+
+  @Test
+  void endpointThatStopsEndsTheKeepAliveStream() {
+    // Given
+    Received<KeepAliveRequest, KeepAliveResponse> client = Received.all();
+    server.leases().keepAlive(client).onNext(renewing(LEASE));
+    server.coordinator.keepAlives.next();
+    // When
+    server.services.goAway("stopping");
+    // Then
+    assertThat(client.end().getCode()).isEqualTo(Code.UNAVAILABLE);
+  }
+
+  @Test
+  void closeSaysWhetherTheLeaseHadEndedBefore() {
+    // Given
+    Received<CloseLeaseRequest, CloseLeaseResponse> client = Received.all();
+    server.leases().closeLease(CloseLeaseRequest.newBuilder().setLeaseId(LEASE).build(), client);
+    // When
+    server.coordinator.closeLeases.next().answer().complete(new Answer.LeaseClosed(true));
+    // Then
+    assertThat(client.next().getAlreadyEnded()).isTrue();
+  }
+
+  @Test
+  void leaseIsShownWithItsAcquisitions() {
+    // Given
+    Received<GetLeaseRequest, GetLeaseResponse> client = Received.all();
+    server.leases().getLease(GetLeaseRequest.newBuilder().setLeaseId(LEASE).build(), client);
+    // When
+    server.coordinator.getLeases.next().answer().complete(Views.lease("tag-1"));
+    // Then
+    var lease = client.next().getLease();
+    assertThat(lease.getLeaseTag()).isEqualTo("tag-1");
+    assertThat(lease.getTtl().getSeconds()).isEqualTo(15);
+    assertThat(lease.getRemaining().getSeconds()).isEqualTo(7);
+    assertThat(lease.getStreamBound()).isFalse();
+    assertThat(lease.getAcquisitions(0).getLocksList()).containsExactly("orders/42");
+    assertThat(lease.getAcquisitions(0).getHeld()).isTrue();
+  }
+
+  @Test
+  void leaseThatIsAStreamHasNoTimeToLive() {
+    // When
+    var lease =
+        Messages.toLeaseState(
+            new LeaseView("tag-1", "shop", Optional.empty(), Optional.empty(), 0, List.of()));
+    // Then
+    assertThat(lease.getStreamBound()).isTrue();
+    assertThat(lease.hasTtl()).isFalse();
+    assertThat(lease.hasRemaining()).isFalse();
+  }
+
+  @Test
+  void leasesComeInPages() {
+    // Given
+    Received<ListLeasesRequest, ListLeasesResponse> first = Received.all();
+    Received<ListLeasesRequest, ListLeasesResponse> second = Received.all();
+    server.leases().listLeases(ListLeasesRequest.newBuilder().setPageSize(2).build(), first);
+    var asked = server.coordinator.listLeases.next();
+    asked.answer().complete(List.of(Views.lease("a"), Views.lease("b"), Views.lease("c")));
+    ListLeasesResponse page = first.next();
+    // When
+    server
+        .leases()
+        .listLeases(
+            ListLeasesRequest.newBuilder()
+                .setPageSize(2)
+                .setPageToken(page.getNextPageToken())
+                .build(),
+            second);
+    var next = server.coordinator.listLeases.next();
+    next.answer().complete(List.of(Views.lease("c")));
+    // Then
+    assertThat(asked.what().afterTag()).isEmpty();
+    assertThat(page.getLeasesCount()).isEqualTo(2);
+    assertThat(page.getLeases(0).getAcquisitionsCount()).isZero();
+    assertThat(page.getLeases(0).getAcquisitionCount()).isEqualTo(1);
+    assertThat(next.what().afterTag()).isEqualTo("b");
+    assertThat(second.next().getNextPageToken()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @EnumSource(LeaseEnd.class)
+  void everyEndHasItsName(LeaseEnd end) {
+    assertThat(Messages.toReason(end).name()).isEqualTo("LEASE_END_REASON_" + end);
+  }
+}

@@ -1,0 +1,159 @@
+package io.lockkeeper.server.rpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.grpc.Status.Code;
+import io.lockkeeper.server.coordinator.Coordinator.TokenCheck;
+import io.lockkeeper.server.core.Answer;
+import io.lockkeeper.server.core.Failure.Kind;
+import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.v1.CheckTokenRequest;
+import io.lockkeeper.v1.CheckTokenResponse;
+import io.lockkeeper.v1.GetLockRequest;
+import io.lockkeeper.v1.GetLockResponse;
+import io.lockkeeper.v1.ListLocksRequest;
+import io.lockkeeper.v1.ListLocksResponse;
+import io.lockkeeper.v1.ReleaseRequest;
+import io.lockkeeper.v1.ReleaseResponse;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class LockCallsTest {
+
+  private final InProcess server = new InProcess();
+
+  @AfterEach
+  void stop() {
+    server.close();
+  }
+
+  @ParameterizedTest
+  @EnumSource(Answer.ReleaseOutcome.class)
+  void releaseIsAnsweredWithItsOutcome(Answer.ReleaseOutcome outcome) {
+    // Given
+    Received<ReleaseRequest, ReleaseResponse> client = Received.all();
+    server
+        .locks()
+        .release(
+            ReleaseRequest.newBuilder()
+                .setLeaseId(Views.LEASE.toString())
+                .setRequestId("req-1")
+                .setFencingToken(77)
+                .build(),
+            client);
+    var asked = server.coordinator.releases.next();
+    // When
+    asked.answer().complete(new Answer.ReleaseDone(outcome));
+    // Then
+    assertThat(asked.what().lease()).isEqualTo(Views.LEASE);
+    assertThat(asked.what().requestId()).isEqualTo("req-1");
+    assertThat(asked.what().token()).isEqualTo(77);
+    assertThat(client.next().getOutcome().name()).isEqualTo("RELEASE_OUTCOME_" + outcome);
+  }
+
+  @Test
+  void releaseByAStrangerIsRefused() {
+    // Given
+    Received<ReleaseRequest, ReleaseResponse> client = Received.all();
+    server
+        .locks()
+        .release(
+            ReleaseRequest.newBuilder()
+                .setLeaseId(Views.LEASE.toString())
+                .setRequestId("req-1")
+                .build(),
+            client);
+    // When
+    server
+        .coordinator
+        .releases
+        .next()
+        .answer()
+        .completeExceptionally(Views.refused(Kind.WRONG_TOKEN));
+    // Then
+    assertThat(client.end().getCode()).isEqualTo(Code.FAILED_PRECONDITION);
+  }
+
+  @Test
+  void lockIsShownWithTheHeadOfItsQueue() {
+    // Given
+    Received<GetLockRequest, GetLockResponse> client = Received.all();
+    server.locks().getLock(GetLockRequest.newBuilder().setName("orders/42").build(), client);
+    var asked = server.coordinator.getLocks.next();
+    // When
+    asked.answer().complete(Views.lock("orders/42"));
+    // Then
+    assertThat(asked.what().queueLimit()).isEqualTo(100);
+    var lock = client.next().getLock();
+    assertThat(lock.getName()).isEqualTo("orders/42");
+    assertThat(lock.getHoldersCount()).isEqualTo(1);
+    assertThat(lock.getQueueLength()).isEqualTo(1);
+    assertThat(lock.getQueueCount()).isEqualTo(1);
+  }
+
+  @Test
+  void locksComeInPagesWithoutTheirQueues() {
+    // Given
+    Received<ListLocksRequest, ListLocksResponse> first = Received.all();
+    Received<ListLocksRequest, ListLocksResponse> second = Received.all();
+    ListLocksRequest request = ListLocksRequest.newBuilder().setPrefix("é/").setPageSize(1).build();
+    server.locks().listLocks(request, first);
+    var asked = server.coordinator.listLocks.next();
+    asked.answer().complete(List.of(Views.lock("é/1"), Views.lock("é/2")));
+    ListLocksResponse page = first.next();
+    // When
+    server
+        .locks()
+        .listLocks(request.toBuilder().setPageToken(page.getNextPageToken()).build(), second);
+    var next = server.coordinator.listLocks.next();
+    next.answer().complete(List.of(Views.lock("é/2")));
+    // Then
+    assertThat(asked.what().prefix()).isEqualTo("é/");
+    assertThat(asked.what().limit()).isEqualTo(2);
+    assertThat(asked.what().after()).isEmpty();
+    assertThat(page.getLocksList()).hasSize(1);
+    assertThat(page.getLocks(0).getQueueCount()).isZero();
+    assertThat(page.getLocks(0).getQueueLength()).isEqualTo(1);
+    assertThat(next.what().after()).contains(new LockName("é/1"));
+    assertThat(second.next().getNextPageToken()).isEmpty();
+  }
+
+  @Test
+  void tokenCheckTellsTheCurrentTokens() {
+    // Given
+    Received<CheckTokenRequest, CheckTokenResponse> client = Received.all();
+    server
+        .locks()
+        .checkToken(
+            CheckTokenRequest.newBuilder().setName("orders/42").setFencingToken(76).build(),
+            client);
+    var asked = server.coordinator.checkTokens.next();
+    // When
+    asked.answer().complete(new TokenCheck(false, List.of(77L)));
+    // Then
+    assertThat(asked.what().token()).isEqualTo(76);
+    CheckTokenResponse response = client.next();
+    assertThat(response.getCurrent()).isFalse();
+    assertThat(response.getCurrentTokensList()).containsExactly(77L);
+  }
+
+  @Test
+  void mirrorThatIsBeingRebuiltIsUnavailable() {
+    // Given
+    Received<GetLockRequest, GetLockResponse> client = Received.all();
+    server.locks().getLock(GetLockRequest.newBuilder().setName("a").build(), client);
+    // When
+    server
+        .coordinator
+        .getLocks
+        .next()
+        .answer()
+        .completeExceptionally(Views.refused(Kind.UNAVAILABLE));
+    // Then
+    assertThat(client.end().getCode()).isEqualTo(Code.UNAVAILABLE);
+  }
+}

@@ -1,0 +1,55 @@
+package io.lockkeeper.server.rpc;
+
+import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.v1.AcquireRequest;
+import io.lockkeeper.v1.CloseSession;
+import io.lockkeeper.v1.LockRequest;
+import io.lockkeeper.v1.OpenSession;
+import io.lockkeeper.v1.SessionKeepAlive;
+import io.lockkeeper.v1.SessionRequest;
+import io.lockkeeper.v1.WatchRequest;
+
+/** What clients send on session streams. */
+final class SessionMessages {
+
+  private SessionMessages() {}
+
+  static SessionRequest opening() {
+    return SessionRequest.newBuilder()
+        .setOpen(
+            OpenSession.newBuilder().setHolder("shop-1").setTtl(Durations.ofNanos(5_000_000_000L)))
+        .build();
+  }
+
+  static SessionRequest resuming() {
+    return SessionRequest.newBuilder()
+        .setOpen(
+            OpenSession.newBuilder().setLeaseId(Views.LEASE.toString()).setLeaseSecret("s3cret"))
+        .build();
+  }
+
+  static SessionRequest acquiring(String requestId) {
+    return SessionRequest.newBuilder()
+        .setAcquire(
+            AcquireRequest.newBuilder()
+                .setRequestId(requestId)
+                .addLocks(LockRequest.newBuilder().setName("orders/42")))
+        .build();
+  }
+
+  static SessionRequest keepAlive(long nonce) {
+    return SessionRequest.newBuilder()
+        .setKeepAlive(SessionKeepAlive.newBuilder().setNonce(nonce))
+        .build();
+  }
+
+  static SessionRequest closing() {
+    return SessionRequest.newBuilder().setClose(CloseSession.getDefaultInstance()).build();
+  }
+
+  static SessionRequest watching(String id) {
+    return SessionRequest.newBuilder()
+        .setWatch(WatchRequest.newBuilder().setWatchId(id).setPrefix("orders"))
+        .build();
+  }
+}

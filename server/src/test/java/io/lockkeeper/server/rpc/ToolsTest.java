@@ -1,0 +1,106 @@
+package io.lockkeeper.server.rpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.grpc.channelz.v1.ChannelzGrpc;
+import io.grpc.channelz.v1.GetServersRequest;
+import io.grpc.health.v1.HealthCheckRequest;
+import io.grpc.health.v1.HealthCheckResponse;
+import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
+import io.grpc.health.v1.HealthGrpc;
+import io.grpc.reflection.v1.ServerReflectionGrpc;
+import io.grpc.reflection.v1.ServerReflectionRequest;
+import io.grpc.reflection.v1.ServerReflectionResponse;
+import io.grpc.reflection.v1.ServiceResponse;
+import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.v1.AdminServiceGrpc;
+import io.lockkeeper.v1.LeaseServiceGrpc;
+import io.lockkeeper.v1.LockServiceGrpc;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ToolsTest {
+
+  private final InProcess server = new InProcess();
+
+  @AfterEach
+  void stop() {
+    server.close();
+  }
+
+  private ServingStatus healthOf(String service) {
+    return HealthGrpc.newBlockingStub(server.channel)
+        .check(HealthCheckRequest.newBuilder().setService(service).build())
+        .getStatus();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", LockServiceGrpc.SERVICE_NAME, LeaseServiceGrpc.SERVICE_NAME})
+  void healthFollowsTheCoordinatorBothWays(String service) {
+    // Given
+    assertThat(healthOf(service)).isEqualTo(ServingStatus.SERVING);
+    // When
+    server.coordinator.is(Views.cutOff());
+    await().until(() -> healthOf(service) == ServingStatus.NOT_SERVING);
+    server.coordinator.is(Views.serving());
+    // Then
+    await().until(() -> healthOf(service) == ServingStatus.SERVING);
+  }
+
+  @Test
+  void watcherOfHealthIsToldWhenItTurns() {
+    // Given
+    Received<HealthCheckRequest, HealthCheckResponse> client = Received.all();
+    HealthGrpc.newStub(server.channel).watch(HealthCheckRequest.getDefaultInstance(), client);
+    assertThat(client.next().getStatus()).isEqualTo(ServingStatus.SERVING);
+    // When
+    server.coordinator.is(Views.cutOff());
+    // Then
+    assertThat(client.next().getStatus()).isEqualTo(ServingStatus.NOT_SERVING);
+  }
+
+  @Test
+  void healthOfAnEndpointThatStopsIsNotServingForGood() {
+    // When
+    server.services.goAway("stopping");
+    // Then
+    assertThat(healthOf("")).isEqualTo(ServingStatus.NOT_SERVING);
+  }
+
+  @Test
+  void serviceThatOffersNothingNeverServes() {
+    assertThat(healthOf(AdminServiceGrpc.SERVICE_NAME)).isEqualTo(ServingStatus.NOT_SERVING);
+  }
+
+  @Test
+  void reflectionListsTheServices() {
+    // Given
+    Received<ServerReflectionRequest, ServerReflectionResponse> client = Received.all();
+    var requests = ServerReflectionGrpc.newStub(server.channel).serverReflectionInfo(client);
+    // When
+    requests.onNext(ServerReflectionRequest.newBuilder().setListServices("").build());
+    // Then
+    assertThat(client.next().getListServicesResponse().getServiceList())
+        .extracting(ServiceResponse::getName)
+        .contains(
+            LockServiceGrpc.SERVICE_NAME,
+            LeaseServiceGrpc.SERVICE_NAME,
+            AdminServiceGrpc.SERVICE_NAME,
+            HealthGrpc.SERVICE_NAME,
+            "grpc.reflection.v1alpha.ServerReflection");
+    requests.onCompleted();
+  }
+
+  @Test
+  void channelzShowsServers() {
+    // When
+    var servers =
+        ChannelzGrpc.newBlockingStub(server.channel)
+            .getServers(GetServersRequest.getDefaultInstance());
+    // Then
+    assertThat(servers.getServerCount()).isPositive();
+  }
+}

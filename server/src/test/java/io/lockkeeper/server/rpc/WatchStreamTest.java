@@ -1,0 +1,162 @@
+package io.lockkeeper.server.rpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.grpc.Status.Code;
+import io.lockkeeper.server.coordinator.WatchFilter;
+import io.lockkeeper.server.core.Failure.Kind;
+import io.lockkeeper.server.core.LockChange;
+import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.server.core.Mode;
+import io.lockkeeper.server.testing.FakeCoordinator.Watched;
+import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.v1.WatchRequest;
+import io.lockkeeper.v1.WatchResponse;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class WatchStreamTest {
+
+  private final InProcess server = new InProcess();
+  private final Received<WatchRequest, WatchResponse> client = Received.all();
+
+  @AfterEach
+  void stop() {
+    server.close();
+  }
+
+  private Watched watch(Received<WatchRequest, WatchResponse> receiver) {
+    server.locks().watch(WatchRequest.newBuilder().setPrefix("orders/").build(), receiver);
+    return server.coordinator.watches.next();
+  }
+
+  private static LockChange change(LockChange.Cause cause) {
+    return new LockChange(
+        101, Views.LOCK, cause, Optional.of(Views.holder()), List.of(Views.holder()), 3, 1);
+  }
+
+  @Test
+  void namesAndRevisionReachTheCoordinator() {
+    // When
+    server
+        .locks()
+        .watch(
+            WatchRequest.newBuilder().addNames("a").addNames("b/c").setStartRevision(17).build(),
+            client);
+    Watched watched = server.coordinator.watches.next();
+    // Then
+    assertThat(watched.filter())
+        .isEqualTo(new WatchFilter(Set.of(new LockName("a"), new LockName("b/c")), ""));
+    assertThat(watched.startRevision()).isEqualTo(17);
+  }
+
+  @Test
+  void snapshotItsEndChangesAndGapsAreToldInOrder() {
+    // Given
+    Watched watched = watch(client);
+    // When
+    watched.listener().onSnapshot(100, Views.lock("orders/42"));
+    watched.listener().onSnapshotEnd(100);
+    watched.listener().onChange(change(LockChange.Cause.GRANTED));
+    watched.listener().onGap(105, "reconnected");
+    // Then
+    WatchResponse snapshot = client.next();
+    assertThat(snapshot.getRevision()).isEqualTo(100);
+    assertThat(snapshot.getSnapshot().toString())
+        .contains("orders/42", "revision: 99", "queue_length: 1", "fencing_token: 77", "pod");
+    assertThat(client.next().hasSnapshotEnd()).isTrue();
+    WatchResponse change = client.next();
+    assertThat(change.getRevision()).isEqualTo(101);
+    assertThat(change.getChange().toString())
+        .contains("CHANGE_CAUSE_GRANTED", "contender", "queue_length: 3", "coalesced: 1");
+    WatchResponse gap = client.next();
+    assertThat(gap.getRevision()).isEqualTo(105);
+    assertThat(gap.getGap().getReason()).isEqualTo("reconnected");
+  }
+
+  @ParameterizedTest
+  @EnumSource(LockChange.Cause.class)
+  void everyCauseHasItsName(LockChange.Cause cause) {
+    // When
+    var told = Messages.toLockChange(change(cause));
+    // Then
+    String name = cause == LockChange.Cause.SEVERAL ? "UNSPECIFIED" : cause.name();
+    assertThat(told.getCause().name()).isEqualTo("CHANGE_CAUSE_" + name);
+  }
+
+  @Test
+  void everyModeHasItsName() {
+    assertThat(modeOf(Mode.EXCLUSIVE)).isEqualTo("LOCK_MODE_EXCLUSIVE");
+    assertThat(modeOf(Mode.READ)).isEqualTo("LOCK_MODE_READ");
+    assertThat(modeOf(Mode.WRITE)).isEqualTo("LOCK_MODE_WRITE");
+    assertThat(modeOf(new Mode.Permits(1, 2))).isEqualTo("LOCK_MODE_PERMITS");
+  }
+
+  private static String modeOf(Mode mode) {
+    return Messages.toContender(Views.waiter(mode)).getMode().name();
+  }
+
+  @Test
+  void tokenOfAWaiterIsNeverTold() {
+    assertThat(Messages.toContender(Views.waiter(Mode.EXCLUSIVE)).getFencingToken()).isZero();
+  }
+
+  @Test
+  void slowWatcherIsNotReadyUntilItReads() {
+    // Given
+    Received<WatchRequest, WatchResponse> slow = Received.nothing();
+    Watched watched = watch(slow);
+    int sent = 0;
+    while (watched.listener().isReady() && sent < 1_000) {
+      watched.listener().onChange(change(LockChange.Cause.QUEUED));
+      sent++;
+    }
+    assertThat(watched.listener().isReady()).isFalse();
+    int told = watched.ready().size();
+    // When
+    slow.read(1_000);
+    // Then
+    await().until(() -> watched.ready().size() > told);
+    assertThat(watched.listener().isReady()).isTrue();
+    assertThat(sent).isLessThan(1_000);
+  }
+
+  @Test
+  void watchThatIsRefusedEndsWithItsStatus() {
+    // Given
+    Watched watched = watch(client);
+    // When
+    watched.listener().onRefused(Views.refused(Kind.TOO_MANY));
+    // Then
+    assertThat(client.end().getCode()).isEqualTo(Code.RESOURCE_EXHAUSTED);
+  }
+
+  @Test
+  void clientThatHangsUpEndsTheWatch() {
+    // Given
+    Watched watched = watch(client);
+    // When
+    client.cancel();
+    // Then
+    assertThat(watched.closed().next()).isEqualTo("closed");
+    watched.listener().onChange(change(LockChange.Cause.RELEASED));
+    await().until(() -> server.services.openStreams() == 0);
+  }
+
+  @Test
+  void endpointThatStopsEndsTheWatch() {
+    // Given
+    Watched watched = watch(client);
+    // When
+    server.services.goAway("stopping");
+    // Then
+    assertThat(client.end().getCode()).isEqualTo(Code.UNAVAILABLE);
+    assertThat(watched.closed().next()).isEqualTo("closed");
+  }
+}

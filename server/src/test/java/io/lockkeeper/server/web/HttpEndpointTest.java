@@ -1,0 +1,195 @@
+package io.lockkeeper.server.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.lockkeeper.server.testing.FakeCoordinator;
+import io.lockkeeper.server.testing.Views;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class HttpEndpointTest {
+
+  private final FakeCoordinator coordinator = new FakeCoordinator();
+  private final HttpClient client = HttpClient.newHttpClient();
+  private final HttpEndpoint endpoint = endpoint(0);
+
+  private HttpEndpoint endpoint(int port) {
+    return new HttpEndpoint(
+        new HttpSettings("127.0.0.1", port, "c<1>", "0.1.0", 524_288),
+        coordinator,
+        new PrometheusMeterRegistry(PrometheusConfig.DEFAULT));
+  }
+
+  @BeforeEach
+  void start() throws IOException {
+    endpoint.start();
+  }
+
+  @AfterEach
+  void stop() {
+    endpoint.stop();
+  }
+
+  private HttpRequest.Builder request(String path) {
+    return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + endpoint.port() + path))
+        .timeout(Duration.ofSeconds(20));
+  }
+
+  private HttpResponse<String> get(String path) throws IOException, InterruptedException {
+    return client.send(request(path).build(), BodyHandlers.ofString());
+  }
+
+  @Test
+  void processThatLivesIsHealthyEvenWithoutZooKeeper() throws Exception {
+    // Given
+    coordinator.is(Views.cutOff());
+    // When
+    HttpResponse<String> response = get("/healthz");
+    // Then
+    assertThat(response.statusCode()).isEqualTo(200);
+  }
+
+  @Test
+  void coordinatorThatServesIsReady() throws Exception {
+    // When
+    HttpResponse<String> response = get("/readyz");
+    // Then
+    assertThat(response.statusCode()).isEqualTo(200);
+    assertThat(response.body().trim()).isEqualTo("{\"serving\":true,\"reasons\":[]}");
+  }
+
+  @Test
+  void coordinatorThatDoesNotServeSaysWhy() throws Exception {
+    // Given
+    coordinator.is(Views.cutOff());
+    // When
+    HttpResponse<String> response = get("/readyz");
+    // Then
+    assertThat(response.statusCode()).isEqualTo(503);
+    assertThat(response.headers().firstValue("Content-Type")).contains("application/json");
+    assertThat(response.body())
+        .contains("\"serving\":false", "mirror", "lock session lock<1> is not connected");
+  }
+
+  @Test
+  void metricsShowTheCoordinatorAndTheJvm() throws Exception {
+    // When
+    HttpResponse<String> response = get("/metrics");
+    // Then
+    assertThat(response.headers().firstValue("Content-Type").orElseThrow())
+        .startsWith("text/plain; version=0.0.4");
+    assertThat(response.body().lines().toList())
+        .contains(
+            "lockkeeper_serving 1.0",
+            "lockkeeper_mirror_current 1.0",
+            "lockkeeper_leases 7.0",
+            "lockkeeper_acquisitions 11.0",
+            "lockkeeper_acquisitions_held 5.0",
+            "lockkeeper_locks 4.0",
+            "lockkeeper_entries 12.0",
+            "lockkeeper_watches 2.0",
+            "lockkeeper_deletes_owed 1.0",
+            "lockkeeper_loop_delay_seconds 0.0015",
+            "lockkeeper_sessions 2.0",
+            "lockkeeper_sessions_usable 2.0",
+            "lockkeeper_session_path_bytes_sum 3500.0",
+            "lockkeeper_session_path_bytes_largest 2500.0",
+            "lockkeeper_session_path_bytes_cap 524288.0");
+    assertThat(response.body()).contains("jvm_memory_used_bytes", "process_uptime_seconds");
+  }
+
+  @Test
+  void everyScrapeLooksAnew() throws Exception {
+    // Given
+    get("/metrics");
+    // When
+    coordinator.is(Views.cutOff());
+    // Then
+    assertThat(get("/metrics").body()).contains("lockkeeper_serving 0.0", "lockkeeper_leases 0.0");
+  }
+
+  @Test
+  void statusPageEscapesWhatItShows() throws Exception {
+    // Given
+    coordinator.is(Views.cutOff());
+    // When
+    HttpResponse<String> response = get("/");
+    // Then
+    assertThat(response.statusCode()).isEqualTo(200);
+    assertThat(response.headers().firstValue("Content-Type").orElseThrow()).contains("text/html");
+    assertThat(response.body())
+        .contains("not serving", "c&lt;1&gt;", "lock&lt;1&gt;", "href=\"/metrics\"")
+        .doesNotContain("lock<1>", "c<1>");
+  }
+
+  @Test
+  void unknownPathIsNotFound() throws Exception {
+    assertThat(get("/etc/passwd").statusCode()).isEqualTo(404);
+    assertThat(get("/metrics/").statusCode()).isEqualTo(404);
+  }
+
+  @Test
+  void onlyReadingIsAllowed() throws Exception {
+    // When
+    HttpResponse<String> posted =
+        client.send(
+            request("/").POST(HttpRequest.BodyPublishers.ofString("x")).build(),
+            BodyHandlers.ofString());
+    HttpResponse<String> head =
+        client.send(
+            request("/readyz").method("HEAD", HttpRequest.BodyPublishers.noBody()).build(),
+            BodyHandlers.ofString());
+    // Then
+    assertThat(posted.statusCode()).isEqualTo(405);
+    assertThat(posted.headers().firstValue("Allow")).contains("GET, HEAD");
+    assertThat(head.statusCode()).isEqualTo(200);
+    assertThat(head.body()).isEmpty();
+  }
+
+  @Test
+  void moreRequestsThanThreadsAreAllAnswered() {
+    // When
+    List<CompletableFuture<HttpResponse<String>>> responses =
+        IntStream.range(0, 100)
+            .mapToObj(i -> client.sendAsync(request("/").build(), BodyHandlers.ofString()))
+            .toList();
+    // Then
+    assertThat(responses).allSatisfy(r -> assertThat(r.join().statusCode()).isEqualTo(200));
+  }
+
+  @Test
+  void portInUseIsNamed() throws Exception {
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+      assertThatThrownBy(() -> endpoint(taken.getLocalPort()).start())
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining("cannot listen for HTTP on 127.0.0.1:" + taken.getLocalPort());
+    }
+  }
+
+  @Test
+  void stoppedEndpointListensNoMore() {
+    // Given
+    HttpRequest request = request("/healthz").build();
+    // When
+    endpoint.stop();
+    // Then
+    assertThatThrownBy(() -> client.send(request, BodyHandlers.ofString()))
+        .isInstanceOf(IOException.class);
+  }
+}
