@@ -223,8 +223,7 @@ class AcquisitionTest {
             new AcquisitionEvent.Created(),
             new AcquisitionEvent.Refused("no"),
             new AcquisitionEvent.Placed(new Notice.Queued(List.of())),
-            new AcquisitionEvent.Admitted(
-                new Notice.Granted(new LeaseId(1, 2), List.of(), 1)),
+            new AcquisitionEvent.Admitted(new Notice.Granted(new LeaseId(1, 2), List.of(), 1)),
             new AcquisitionEvent.WaitExpired(
                 new Notice.NotAcquired(Notice.RefusalReason.TIMED_OUT, "", List.of())),
             new AcquisitionEvent.ReleaseAsked(),
