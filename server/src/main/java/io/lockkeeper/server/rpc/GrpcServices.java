@@ -73,10 +73,11 @@ final class GrpcServices {
     server.executor(calls);
     for (BindableService service :
         new BindableService[] {lockCalls, leaseCalls, new AdminCalls()}) {
-      server.addService(guarded(service, ourCalls));
+      server.addService(guarded(service.bindService(), ourCalls));
     }
     for (BindableService tool : tools()) {
-      server.addService(guarded(tool, toolCalls));
+      server.addService(
+          guarded(ServerInterceptors.intercept(tool, new ReflectedJsonNames()), toolCalls));
     }
     return server;
   }
@@ -95,9 +96,9 @@ final class GrpcServices {
    * Parses requests inside the guard: gRPC would log a stack trace for each one that does not
    * parse.
    */
-  private static ServerServiceDefinition guarded(BindableService service, CallGuard guard) {
+  private static ServerServiceDefinition guarded(ServerServiceDefinition service, CallGuard guard) {
     return ServerInterceptors.intercept(
-        ServerInterceptors.useMarshalledMessages(service.bindService(), UNPARSED), guard);
+        ServerInterceptors.useMarshalledMessages(service, UNPARSED), guard);
   }
 
   /** Starts to report health. */
