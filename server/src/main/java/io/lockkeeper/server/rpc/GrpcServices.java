@@ -60,7 +60,7 @@ final class GrpcServices {
       server.addService(ServerInterceptors.intercept(service, ourCalls));
     }
     for (BindableService tool : tools()) {
-      server.addService(ServerInterceptors.intercept(tool, toolCalls));
+      server.addService(ServerInterceptors.intercept(tool, toolCalls, new ReflectedJsonNames()));
     }
     return server;
   }
