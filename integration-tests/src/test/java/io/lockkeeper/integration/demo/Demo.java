@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /**
  * The oversold stock: 100 buyers of 30 items in two shop processes, half a second for each
@@ -19,6 +20,7 @@ public final class Demo {
   private static final int BUYERS = 100;
   private static final int ITEMS = 30;
   private static final long TICK_MILLIS = 200;
+  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(90);
 
   private final Path directory;
   private final boolean terminal;
@@ -47,13 +49,7 @@ public final class Demo {
     print("1. Without a lock%n");
     Tally tally = new Tally();
     Stock stock = newStock("without");
-    long start = System.nanoTime();
-    try (Sale sale = Sale.start(tally, BUYERS, stock.file(), List.of())) {
-      while (!sale.awaitClosed(TICK_MILLIS)) {
-        progress(start, String.format("sold %3d of %d", tally.sold(), ITEMS));
-      }
-    }
-    progressEnd(start, String.format("sold %3d of %d", tally.sold(), ITEMS));
+    run(tally, stock, List.of(), () -> String.format("sold %3d of %d", tally.sold(), ITEMS));
     print(
         "   OVERSOLD by %d, and the stock still says %d.%n%n", tally.sold() - ITEMS, stock.read());
     return tally;
@@ -67,16 +63,24 @@ public final class Demo {
     try (LockkeeperClient client =
             LockkeeperClient.builder(server).plaintext().holder("demo").build();
         Watch watch = client.watch(Shop.LOCK, queue)) {
-      long start = System.nanoTime();
-      try (Sale sale = Sale.start(tally, BUYERS, stock.file(), List.of(server))) {
-        while (!sale.awaitClosed(TICK_MILLIS)) {
-          progress(start, line(tally, queue));
-        }
-      }
-      progressEnd(start, line(tally, queue));
+      run(tally, stock, List.of(server), () -> line(tally, queue));
     }
     print("   Sold %d, the stock says %d.%n%n", tally.sold(), stock.read());
     return summary(without, tally, queue) && stock.read() == 0;
+  }
+
+  private void run(Tally tally, Stock stock, List<String> server, Supplier<String> line)
+      throws IOException, InterruptedException {
+    try (Sale sale = Sale.start(tally, BUYERS, stock.file(), server)) {
+      long startNanos = System.nanoTime();
+      while (!sale.awaitClosed(TICK_MILLIS)) {
+        progress(startNanos, line.get());
+        if (System.nanoTime() - startNanos > PATIENCE_NANOS) {
+          throw new IllegalStateException("the sale does not end");
+        }
+      }
+      progressEnd(startNanos, line.get());
+    }
   }
 
   private static String line(Tally tally, QueueView queue) {

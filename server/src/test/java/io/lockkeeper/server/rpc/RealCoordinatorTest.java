@@ -34,6 +34,7 @@ import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
 import io.lockkeeper.v1.WatchRequest;
 import io.lockkeeper.v1.WatchResponse;
+import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -80,6 +81,31 @@ class RealCoordinatorTest {
         .isGreaterThan(first.getGrants(0).getFencingToken());
     assertThat(second.getGrants(0).getPreviousEnd())
         .isEqualTo(PreviousEnd.PREVIOUS_END_LEASE_EXPIRED);
+  }
+
+  @Test
+  void stormOfCancelledCallsLeavesNothingBehind() {
+    // Given
+    Random random = new Random(42);
+    // When: some are cancelled before they arrive, some while they wait, some when they hold
+    for (int i = 0; i < 1_000; i++) {
+      Received<AcquireRequest, AcquireResponse> client = Received.all();
+      server.locks().acquire(request("lock-" + random.nextInt(5)), client);
+      if (random.nextInt(4) == 0) {
+        client.next();
+      }
+      client.cancel();
+    }
+    // Then
+    await()
+        .untilAsserted(
+            () -> {
+              var status = coordinator.coordinator().status();
+              assertThat(status.acquisitions()).isZero();
+              assertThat(status.entries()).isZero();
+              assertThat(server.services.openStreams()).isZero();
+            });
+    assertThat(acquire(request("lock-0")).next().hasGranted()).isTrue();
   }
 
   @Test

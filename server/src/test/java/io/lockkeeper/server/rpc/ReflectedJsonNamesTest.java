@@ -1,0 +1,56 @@
+package io.lockkeeper.server.rpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.DescriptorProtos.DescriptorProto;
+import com.google.protobuf.DescriptorProtos.FieldDescriptorProto;
+import com.google.protobuf.DescriptorProtos.FileDescriptorProto;
+import io.grpc.reflection.v1.ServerReflectionGrpc;
+import io.grpc.reflection.v1.ServerReflectionRequest;
+import io.grpc.reflection.v1.ServerReflectionResponse;
+import io.lockkeeper.v1.GetLockRequest;
+import io.lockkeeper.v1.Grant;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class ReflectedJsonNamesTest {
+
+  private final InProcess server = new InProcess();
+
+  @AfterEach
+  void stop() {
+    server.close();
+  }
+
+  @Test
+  void reflectionTellsTheJsonNameOfEveryField() throws Exception {
+    // Given
+    Received<ServerReflectionRequest, ServerReflectionResponse> client = Received.all();
+    var requests = ServerReflectionGrpc.newStub(server.channel).serverReflectionInfo(client);
+    // When
+    requests.onNext(
+        ServerReflectionRequest.newBuilder()
+            .setFileContainingSymbol(Grant.getDescriptor().getFullName())
+            .build());
+    FileDescriptorProto file =
+        FileDescriptorProto.parseFrom(
+            client.next().getFileDescriptorResponse().getFileDescriptorProto(0));
+    // Then
+    List<FieldDescriptorProto> fields =
+        file.getMessageTypeList().stream()
+            .map(DescriptorProto::getFieldList)
+            .flatMap(List::stream)
+            .toList();
+    assertThat(fields).isNotEmpty().allMatch(FieldDescriptorProto::hasJsonName);
+    assertThat(fields)
+        .extracting(FieldDescriptorProto::getJsonName)
+        .contains("fencingToken", "notAcquired", "releaseRequested", "name");
+    assertThat(fields)
+        .filteredOn(field -> field.getName().equals("queue_limit"))
+        .extracting(FieldDescriptorProto::getJsonName)
+        .containsExactly(
+            GetLockRequest.getDescriptor().findFieldByName("queue_limit").getJsonName());
+    requests.onCompleted();
+  }
+}
