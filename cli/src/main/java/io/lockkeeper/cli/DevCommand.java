@@ -28,9 +28,9 @@ final class DevCommand extends ServerCommand {
   public Integer call() {
     ServerConfig config = config();
     Logging.level(config.logLevel());
-    ServerRun run = new ServerRun();
     ServerConfig.ZooKeeper settings = config.zookeeper();
-    try (EmbeddedZooKeeper zookeeper =
+    try (ServerRun run = new ServerRun();
+        EmbeddedZooKeeper zookeeper =
             EmbeddedZooKeeper.start(
                 config.dataDir(),
                 settings.embeddedPort(),

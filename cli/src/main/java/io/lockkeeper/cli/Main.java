@@ -41,6 +41,11 @@ public final class Main implements Runnable {
     CommandLine line = new CommandLine(new Main());
     line.addSubcommand("serve", ServerCommand.commandLine(new ServeCommand()));
     line.addSubcommand("dev", ServerCommand.commandLine(new DevCommand()));
+    return configured(line);
+  }
+
+  /** Sets how a command line and its subcommands are read, and how their errors are said. */
+  static CommandLine configured(CommandLine line) {
     line.setCaseInsensitiveEnumValuesAllowed(true);
     line.setUsageHelpAutoWidth(true);
     line.setUsageHelpLongOptionsMaxWidth(32);

@@ -1,9 +1,11 @@
 package io.lockkeeper.cli;
 
+import io.grpc.ManagedChannel;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.function.BiFunction;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -101,9 +103,24 @@ final class RunCommand implements Callable<Integer> {
 
   @Mixin ServerOptions options;
 
+  private final BiFunction<ServerOptions, String, ManagedChannel> channels;
+
+  RunCommand() {
+    this(ServerOptions::channel);
+  }
+
+  /**
+   * Makes a command.
+   *
+   * @param channels opens a channel to an address, as the options say
+   */
+  RunCommand(BiFunction<ServerOptions, String, ManagedChannel> channels) {
+    this.channels = channels;
+  }
+
   @Override
   public Integer call() {
     options.prepare();
-    return new RunSession(this).run();
+    return new RunSession(this, channels).run();
   }
 }

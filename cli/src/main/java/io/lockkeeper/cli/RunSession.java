@@ -1,5 +1,6 @@
 package io.lockkeeper.cli;
 
+import io.grpc.ManagedChannel;
 import io.lockkeeper.client.Contender;
 import io.lockkeeper.client.LockHandle;
 import io.lockkeeper.client.LockListener;
@@ -19,6 +20,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BiFunction;
 import java.util.stream.Collectors;
 
 /** One {@code run} from its lock request to the command's end. */
@@ -30,6 +32,7 @@ final class RunSession implements LockListener {
   private static final Duration USUAL_TTL = Duration.ofSeconds(15);
 
   private final RunCommand command;
+  private final BiFunction<ServerOptions, String, ManagedChannel> channels;
   private final PrintWriter err;
   private final boolean terminal;
   private final Waiting waiting;
@@ -37,8 +40,9 @@ final class RunSession implements LockListener {
   private volatile Optional<Child> child = Optional.empty();
   private volatile Optional<LockedRun> running = Optional.empty();
 
-  RunSession(RunCommand command) {
+  RunSession(RunCommand command, BiFunction<ServerOptions, String, ManagedChannel> channels) {
     this.command = command;
+    this.channels = channels;
     this.err = command.spec.commandLine().getErr();
     this.terminal = Terminal.isStandardError();
     this.waiting = new Waiting(err, command.lock, terminal);
@@ -47,22 +51,29 @@ final class RunSession implements LockListener {
   /** Returns the exit code to end with. */
   int run() {
     LockRequest request = request();
-    Signals.handle(this::onSignal, "TERM", "INT", "HUP");
+    Signals signals = new Signals(this::onSignal, "TERM", "INT", "HUP");
     try (LockkeeperClient client = client()) {
-      CompletableFuture<LockHandle> granted = client.acquire(request);
-      CompletableFuture.anyOf(granted, interrupted).handle((value, error) -> value).join();
-      waiting.close();
-      if (interrupted.isDone()) {
-        granted.cancel(false);
-        return interrupted.join();
-      }
-      try (LockHandle handle = granted.join()) {
-        return execute(handle);
-      }
+      return acquireAndExecute(client, request);
     } catch (CompletionException e) {
       throw failure(e.getCause() == null ? e : e.getCause());
     } catch (LockkeeperException e) {
       throw failure(e);
+    } finally {
+      waiting.close();
+      signals.close();
+    }
+  }
+
+  private int acquireAndExecute(LockkeeperClient client, LockRequest request) {
+    CompletableFuture<LockHandle> granted = client.acquire(request);
+    CompletableFuture.anyOf(granted, interrupted).handle((value, error) -> value).join();
+    waiting.close();
+    if (interrupted.isDone()) {
+      granted.cancel(false);
+      return interrupted.join();
+    }
+    try (LockHandle handle = granted.join()) {
+      return execute(handle);
     }
   }
 
@@ -131,7 +142,7 @@ final class RunSession implements LockListener {
     try {
       LockkeeperClientBuilder builder =
           LockkeeperClient.builder(servers)
-              .channels(command.options::channel)
+              .channels(address -> channels.apply(command.options, address))
               .requestTimeout(REACH_LIMIT)
               .holder(command.holder.orElseGet(RunSession::userAtHost))
               .expiryWarning(warning());

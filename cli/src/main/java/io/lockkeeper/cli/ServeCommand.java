@@ -23,8 +23,8 @@ final class ServeCommand extends ServerCommand {
   public Integer call() {
     ServerConfig config = config();
     Logging.level(config.logLevel());
-    ServerRun run = new ServerRun();
-    try (LockkeeperServer server = LockkeeperServer.start(config)) {
+    try (ServerRun run = new ServerRun();
+        LockkeeperServer server = LockkeeperServer.start(config)) {
       return run.await(server);
     }
   }

@@ -5,26 +5,27 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 /** Keeps a server up until it is told to stop, or cannot go on. */
-final class ServerRun {
+final class ServerRun implements AutoCloseable {
 
   private static final int INTERRUPTED = 130;
 
   private final CompletableFuture<Integer> end = new CompletableFuture<>();
 
+  private final Signals signals;
+
   /** From now on, TERM and INT end {@link #await}; a second one ends the process without ado. */
   ServerRun() {
-    boolean handled =
-        Signals.handle(
-            name -> {
-              if (!end.complete(ExitCodes.OK)) {
-                Runtime.getRuntime().halt(INTERRUPTED);
-              }
-            },
-            "TERM",
-            "INT");
-    if (!handled) {
-      // Then a signal starts the JVM's own shutdown, which has to wait for ours.
-      Runtime.getRuntime().addShutdownHook(new Thread(() -> end.complete(ExitCodes.OK)));
+    signals = new Signals(name -> onSignal(), "TERM", "INT");
+    if (!signals.isComplete()) {
+      // Then a signal starts the JVM's own shutdown; what runs in a finally block may not get its
+      // time.
+      Runtime.getRuntime().addShutdownHook(new Thread(this::onSignal, "lockkeeper-shutdown"));
+    }
+  }
+
+  private void onSignal() {
+    if (!end.complete(ExitCodes.OK)) {
+      Runtime.getRuntime().halt(INTERRUPTED);
     }
   }
 
@@ -44,5 +45,11 @@ final class ServerRun {
       }
       throw e;
     }
+  }
+
+  /** Lets signals end the process again. */
+  @Override
+  public void close() {
+    signals.close();
   }
 }

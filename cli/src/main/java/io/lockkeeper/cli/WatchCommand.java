@@ -1,6 +1,7 @@
 package io.lockkeeper.cli;
 
 import io.lockkeeper.v1.LockChange;
+import io.lockkeeper.v1.LockServiceGrpc.LockServiceBlockingStub;
 import io.lockkeeper.v1.LockState;
 import io.lockkeeper.v1.WatchRequest;
 import io.lockkeeper.v1.WatchResponse;
@@ -11,6 +12,8 @@ import java.time.format.DateTimeFormatter;
 import java.util.Iterator;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -29,6 +32,8 @@ final class WatchCommand implements Callable<Integer> {
 
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("HH:mm:ss.SSS", Locale.ROOT);
+  private static final int MAX_FAILURES = 30;
+  private static final long PAUSE_SECONDS = 2;
   private static final String CAUSE_PREFIX = "CHANGE_CAUSE_";
 
   @Spec private CommandSpec spec;
@@ -45,25 +50,48 @@ final class WatchCommand implements Callable<Integer> {
 
   @Mixin private ServerOptions options;
 
+  private long revision;
+  private int failures;
+
   @Override
   public Integer call() {
     options.prepare();
+    Servers servers = new Servers(options);
+    while (true) {
+      try {
+        return servers.stream(this::follow);
+      } catch (CliException e) {
+        if (e.exitCode() != ExitCodes.UNAVAILABLE || revision == 0 || ++failures > MAX_FAILURES) {
+          throw e;
+        }
+        spec.commandLine().getErr().println("lockkeeper: the server is gone; trying again");
+        pause();
+      }
+    }
+  }
+
+  private int follow(LockServiceBlockingStub stub) {
     PrintWriter out = spec.commandLine().getOut();
-    WatchRequest request = WatchRequest.newBuilder().setPrefix(prefix).build();
-    return new Servers(options)
-        .stream(
-            stub -> {
-              Iterator<WatchResponse> events = stub.watch(request);
-              while (events.hasNext()) {
-                WatchResponse event = events.next();
-                out.println(
-                    json
-                        ? Json.line(event)
-                        : LocalTime.now(ZoneId.systemDefault()).format(TIME) + "  " + line(event));
-                out.flush();
-              }
-              return ExitCodes.OK;
-            });
+    Iterator<WatchResponse> events =
+        stub.watch(WatchRequest.newBuilder().setPrefix(prefix).setStartRevision(revision).build());
+    while (events.hasNext()) {
+      WatchResponse event = events.next();
+      revision = event.getRevision();
+      failures = 0;
+      out.println(json ? Json.line(event) : time() + "  " + line(event));
+      out.flush();
+    }
+    return ExitCodes.OK;
+  }
+
+  private static void pause() {
+    CompletableFuture.runAsync(
+            () -> {}, CompletableFuture.delayedExecutor(PAUSE_SECONDS, TimeUnit.SECONDS))
+        .join();
+  }
+
+  private static String time() {
+    return LocalTime.now(ZoneId.systemDefault()).format(TIME);
   }
 
   /** Returns an event in words. */

@@ -41,6 +41,7 @@ final class Acquisition {
 
   private final String requestId = UUID.randomUUID().toString();
   private final LockRequest request;
+  private final Surroundings around;
   private final Link link;
   private final long askedAtNanos;
   private final CompletableFuture<LockHandle> result = new CompletableFuture<>();
@@ -55,14 +56,6 @@ final class Acquisition {
 
   /** What an acquisition needs of its session. */
   interface Link {
-    Loop loop();
-
-    Callbacks callbacks();
-
-    Settings settings();
-
-    Backoff backoff();
-
     /** Sends, if a stream is open; else says false, and {@link #onOpened} comes when one is. */
     boolean send(SessionRequest request);
 
@@ -76,10 +69,11 @@ final class Acquisition {
     void ended(Acquisition acquisition);
   }
 
-  Acquisition(LockRequest request, Link link) {
+  Acquisition(LockRequest request, Surroundings around, Link link) {
     this.request = request;
+    this.around = around;
     this.link = link;
-    this.askedAtNanos = link.loop().nanos();
+    this.askedAtNanos = around.loop().nanos();
   }
 
   String requestId() {
@@ -88,6 +82,10 @@ final class Acquisition {
 
   LockRequest request() {
     return request;
+  }
+
+  private LockListener listener() {
+    return request.listener();
   }
 
   /** Completes on the loop with the handle or with a {@link LockkeeperException}. */
@@ -107,9 +105,9 @@ final class Acquisition {
 
   /** Begins: sends the request if that can be done now. */
   void start() {
-    long patience = link.settings().requestTimeout().toNanos();
+    long patience = around.settings().requestTimeout().toNanos();
     long wait = request.waitLimit().map(Requests::nanos).orElse(0L);
-    limit = Optional.of(link.loop().schedule(wait + patience, this::onLimit));
+    limit = Optional.of(around.loop().schedule(wait + patience, this::onLimit));
     send();
   }
 
@@ -123,8 +121,8 @@ final class Acquisition {
     retry = Optional.empty();
     switch (state) {
       case PENDING -> {
-        long waited = link.loop().nanos() - askedAtNanos;
-        String holder = link.settings().holder();
+        long waited = around.loop().nanos() - askedAtNanos;
+        String holder = around.settings().holder();
         SessionRequest message = Requests.acquire(request, requestId, holder, waited);
         if (link.send(message)) {
           sent = Optional.of(message);
@@ -134,9 +132,7 @@ final class Acquisition {
       case ASKED -> sent.ifPresent(link::send);
       case LEAVING ->
           link.send(Requests.release(requestId, hold.map(Hold::fencingToken).orElse(0L)));
-      case HELD, ENDED -> {
-        // The server tells the state of what it granted by itself.
-      }
+      case HELD, ENDED -> {} // The server tells the state of what it granted by itself.
     }
   }
 
@@ -155,9 +151,7 @@ final class Acquisition {
       case LOST -> onLost(Protos.toLossReason(event.getLost().getReason()));
       case NOT_ACQUIRED -> fail(Protos.toException(request.name(), event.getNotAcquired()));
       case RELEASED -> onReleased();
-      case EVENT_NOT_SET -> {
-        // An event of a newer server that this client has no use for.
-      }
+      case EVENT_NOT_SET -> {} // From a newer server; this client has no use for it.
     }
   }
 
@@ -173,7 +167,7 @@ final class Acquisition {
     if (state == State.ASKED && !positions.isEmpty()) {
       QueuePosition position = positions.get(0);
       List<Contender> holders = Protos.toContenders(position.getHoldersList());
-      link.callbacks().runIfRoom(() -> request.listener().onQueued(position.getAhead(), holders));
+      around.callbacks().runIfRoom(() -> listener().onQueued(position.getAhead(), holders));
     }
   }
 
@@ -185,14 +179,14 @@ final class Acquisition {
     hold = Optional.of(granting);
     state = State.HELD;
     limit.ifPresent(Loop.Timer::cancel);
-    link.callbacks().run(() -> request.listener().onGranted(granting));
+    around.callbacks().run(() -> listener().onGranted(granting));
     result.complete(granting);
   }
 
   private void onNewsForHolder(AcquireResponse event) {
     if (state == State.HELD && hold.isPresent()) {
       Hold mine = hold.get();
-      link.callbacks().runIfRoom(() -> News.tell(request.listener(), mine, event));
+      around.callbacks().runIfRoom(() -> News.tell(listener(), mine, event));
     }
   }
 
@@ -201,20 +195,13 @@ final class Acquisition {
     if (state == State.HELD && hold.isPresent()) {
       Hold mine = hold.get();
       Duration remaining = Duration.ofNanos(remainingNanos);
-      link.callbacks().runIfRoom(() -> request.listener().onAboutToExpire(mine, remaining));
+      around.callbacks().runIfRoom(() -> listener().onAboutToExpire(mine, remaining));
     }
   }
 
   private void onLost(LossReason reason) {
     hold.filter(mine -> mine.lose(reason))
-        .ifPresent(
-            mine ->
-                link.callbacks()
-                    .run(
-                        () -> {
-                          mine.tellLost(reason);
-                          request.listener().onLost(mine, reason);
-                        }));
+        .ifPresent(mine -> around.callbacks().run(() -> News.lost(listener(), mine, reason)));
     end(new LeaseLostException(request.name(), reason));
   }
 
@@ -234,8 +221,8 @@ final class Acquisition {
       if (state == State.ASKED) {
         state = State.PENDING; // A refused request has changed nothing: it may wait for later.
       }
-      long pause = link.backoff().nanosAfter(RETRY_STEP);
-      retry = Optional.of(link.loop().schedule(pause, this::send));
+      long pause = around.backoff().nanosAfter(RETRY_STEP);
+      retry = Optional.of(around.loop().schedule(pause, this::send));
     } else if (state == State.LEAVING) {
       end(withdrawn()); // The server holds nothing under this id.
     } else if (code == Status.Code.NOT_FOUND) {
@@ -268,9 +255,7 @@ final class Acquisition {
         leave();
       }
       case HELD -> hold.ifPresent(Hold::beginRelease);
-      case LEAVING, ENDED -> {
-        // It is on its way out.
-      }
+      case LEAVING, ENDED -> {} // It is on its way out.
     }
   }
 
@@ -291,16 +276,16 @@ final class Acquisition {
     boolean timedOut = heard && request.waitLimit().isPresent() && state == State.ASKED;
     giveUp(
         timedOut
-            ? new NotAcquiredException(
-                request.name(),
-                NotAcquiredReason.TIMED_OUT,
-                "the wait time ran out and no server said so",
-                List.of())
+            ? notAcquired(NotAcquiredReason.TIMED_OUT, "no server said so in time")
             : link.unavailable());
   }
 
   private NotAcquiredException withdrawn() {
-    return new NotAcquiredException(request.name(), NotAcquiredReason.WITHDRAWN, "", List.of());
+    return notAcquired(NotAcquiredReason.WITHDRAWN, "");
+  }
+
+  private NotAcquiredException notAcquired(NotAcquiredReason reason, String detail) {
+    return new NotAcquiredException(request.name(), reason, detail, List.of());
   }
 
   private void end(LockkeeperException unlessGranted) {

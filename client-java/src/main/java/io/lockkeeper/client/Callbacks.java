@@ -107,11 +107,9 @@ final class Callbacks {
     try {
       executor.execute(this::drain);
     } catch (RejectedExecutionException e) {
-      synchronized (queue) {
-        LOG.atWarn().log("The callback executor refuses work: {} callbacks dropped", queue.size());
-        queue.clear();
-        draining = false;
-      }
+      // Somebody may wait for what would be dropped: a release of a closed client, for instance.
+      LOG.atDebug().log("The callback executor refuses work: the callbacks run where they arise");
+      drain();
     }
   }
 

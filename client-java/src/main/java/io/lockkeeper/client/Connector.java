@@ -34,6 +34,7 @@ final class Connector {
   private final Backoff backoff = new Backoff(new SplittableRandom());
   private final Owner owner;
   private Optional<SessionStream> stream = Optional.empty();
+  private Optional<SessionStream> retired = Optional.empty();
   private Optional<Loop.Timer> timer = Optional.empty();
   private boolean running;
   private boolean open;
@@ -84,9 +85,17 @@ final class Connector {
 
   /** Like {@link #stop}, but what was sent still gets through. */
   void retire() {
+    retired.ifPresent(SessionStream::shutDown);
+    retired = stream;
     stream.ifPresent(SessionStream::retire);
     stream = Optional.empty();
     stop();
+  }
+
+  /** Like {@link #stop}, and leaves no connection behind. */
+  void shutDown() {
+    stop();
+    retired.ifPresent(SessionStream::shutDown);
   }
 
   /** Leaves the stream for another one, {@code delayNanos} from now. */
@@ -127,6 +136,15 @@ final class Connector {
 
   private void attempt() {
     sinceNanos = loop.nanos();
+    try {
+      openStream();
+    } catch (RuntimeException e) {
+      // Whoever makes channels was given by the user: what it throws is one more failure.
+      onEnd(Status.UNAVAILABLE.withDescription("cannot connect: " + e).withCause(e));
+    }
+  }
+
+  private void openStream() {
     long limit = Math.min(MAX_OPENING_NANOS, Math.max(MIN_OPENING_NANOS, owner.patienceNanos()));
     SessionStream next = new SessionStream(servers.connect(), loop, new StreamOwner());
     stream = Optional.of(next);

@@ -1,6 +1,5 @@
 package io.lockkeeper.client;
 
-import io.lockkeeper.client.internal.Loop;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -10,14 +9,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Carries the release of a hold to the loop, and waits for it where that is safe. */
-record HoldKeeper(Acquisition acquisition, Loop loop, Callbacks callbacks, Duration limit)
-    implements Hold.Keeper {
+record HoldKeeper(Acquisition acquisition, Surroundings around) implements Hold.Keeper {
 
   private static final Logger LOG = LoggerFactory.getLogger(HoldKeeper.class);
 
   @Override
   public void release() {
-    loop.execute(acquisition::release);
+    around.loop().execute(acquisition::release);
   }
 
   @Override
@@ -27,9 +25,10 @@ record HoldKeeper(Acquisition acquisition, Loop loop, Callbacks callbacks, Durat
 
   @Override
   public void awaitReleased() {
-    if (loop.isCurrentThread()) {
+    if (around.loop().isCurrentThread()) {
       return; // A callback on the loop itself cannot wait for what the loop does next.
     }
+    Duration limit = around.settings().requestTimeout();
     try {
       acquisition.left().get(limit.toNanos(), TimeUnit.NANOSECONDS);
     } catch (InterruptedException e) {
@@ -45,6 +44,6 @@ record HoldKeeper(Acquisition acquisition, Loop loop, Callbacks callbacks, Durat
 
   @Override
   public <T> CompletableFuture<T> relay(CompletableFuture<T> inner) {
-    return callbacks.relay(inner);
+    return around.callbacks().relay(inner);
   }
 }

@@ -15,6 +15,8 @@ import java.util.Optional;
  */
 public final class LockRequest {
 
+  static final Duration LONGEST_WAIT = Duration.ofDays(7);
+
   private final String name;
   private final Optional<Duration> waitLimit;
   private final Optional<String> holder;
@@ -57,11 +59,11 @@ public final class LockRequest {
   /**
    * Waits for at most {@code limit}, zero (take the lock only if it is free) to 7 days.
    *
-   * @throws IllegalArgumentException if it is negative
+   * @throws IllegalArgumentException if it is out of range
    */
   public LockRequest waitAtMost(Duration limit) {
-    if (limit.isNegative()) {
-      throw new IllegalArgumentException("a wait limit must not be negative: " + limit);
+    if (limit.isNegative() || limit.compareTo(LONGEST_WAIT) > 0) {
+      throw new IllegalArgumentException("a wait limit is zero to 7 days, not " + limit);
     }
     return new LockRequest(name, Optional.of(limit), holder, metadata, positionInterval, listener);
   }

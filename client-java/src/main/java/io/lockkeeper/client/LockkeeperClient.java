@@ -2,8 +2,8 @@ package io.lockkeeper.client;
 
 import io.lockkeeper.client.internal.Loop;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
+import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -36,20 +36,22 @@ public final class LockkeeperClient implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(LockkeeperClient.class);
   private static final Duration CLOSE_LIMIT = Duration.ofSeconds(5);
 
-  private final Settings settings;
+  private final Surroundings around;
   private final Loop loop;
   private final Callbacks callbacks;
   private final Session session;
+  private final Waits waits;
   private final Queries queries;
 
   LockkeeperClient(Settings settings) {
-    this.settings = settings;
     String thread = "lockkeeper-client";
     this.loop =
         settings.clock().map(c -> Loop.on(c, thread)).orElseGet(() -> Loop.onSystemClock(thread));
     this.callbacks = Callbacks.on(settings.callbacks());
-    this.session = new Session(settings, loop, callbacks);
-    this.queries = new Queries(settings);
+    this.around = new Surroundings(settings, loop, callbacks, new Backoff(new SplittableRandom()));
+    this.session = new Session(around);
+    this.waits = new Waits(loop);
+    this.queries = new Queries(settings, loop);
   }
 
   /**
@@ -81,7 +83,7 @@ public final class LockkeeperClient implements AutoCloseable {
         result.whenComplete(
             (handle, failure) -> {
               if (failure != null || !acquisition.wasGrantedAs(handle)) {
-                giveUp(acquisition);
+                waits.giveUp(acquisition);
               }
             });
     return result;
@@ -105,7 +107,7 @@ public final class LockkeeperClient implements AutoCloseable {
    * @throws NotAcquiredException if the request's wait limit ran out, or the queue is full
    */
   public LockHandle lock(LockRequest request) throws InterruptedException {
-    return await(submit(request));
+    return waits.await(submit(request));
   }
 
   /**
@@ -177,7 +179,7 @@ public final class LockkeeperClient implements AutoCloseable {
    * @param prefix up to 512 bytes of UTF-8; empty: all locks
    */
   public Watch watch(String prefix, WatchListener listener) {
-    return WatchStream.start(prefix, listener, settings, loop, callbacks);
+    return WatchStream.start(prefix, listener, around);
   }
 
   /** Returns the public short name of the client's lease; empty while there is none. */
@@ -243,60 +245,8 @@ public final class LockkeeperClient implements AutoCloseable {
     return acquisition;
   }
 
-  private void giveUp(Acquisition acquisition) {
-    loop.execute(
-        () ->
-            acquisition.giveUp(
-                new NotAcquiredException(
-                    acquisition.request().name(),
-                    NotAcquiredReason.WITHDRAWN,
-                    "the caller gave up",
-                    List.of())));
-  }
-
   /** Like {@link #lock(LockRequest)}; an interrupt does not end the wait and is kept. */
   LockHandle lockUninterruptibly(LockRequest request) {
-    Acquisition acquisition = submit(request);
-    boolean interrupted = false;
-    try {
-      while (true) {
-        try {
-          return result(acquisition);
-        } catch (InterruptedException e) {
-          interrupted = true;
-        }
-      }
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
-    }
-  }
-
-  private LockHandle await(Acquisition acquisition) throws InterruptedException {
-    try {
-      return result(acquisition);
-    } catch (InterruptedException e) {
-      giveUp(acquisition);
-      throw e;
-    }
-  }
-
-  private LockHandle result(Acquisition acquisition) throws InterruptedException {
-    if (loop.isCurrentThread()) {
-      giveUp(acquisition);
-      throw new IllegalStateException(
-          "this call waits and must not be made in a callback on the client's own thread: use"
-              + " acquire, or a callback executor with a thread");
-    }
-    try {
-      return acquisition.result().get();
-    } catch (ExecutionException e) {
-      if (e.getCause() instanceof LockkeeperException failure) {
-        failure.addSuppressed(new IllegalStateException("the caller waited here"));
-        throw failure;
-      }
-      throw new IllegalStateException("a request fails with LockkeeperException only", e);
-    }
+    return waits.awaitUninterruptibly(submit(request));
   }
 }

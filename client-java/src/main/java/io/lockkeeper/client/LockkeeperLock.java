@@ -66,15 +66,16 @@ public final class LockkeeperLock implements Lock {
     }
   }
 
-  /** Locks if that is possible in time. A time that is not above zero does not wait. */
+  /** Locks if that is possible in time, 7 days at most. A time not above zero does not wait. */
   @Override
   public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
     requireNotHeld();
     if (Thread.interrupted()) {
       throw new InterruptedException();
     }
-    Duration limit = Duration.ofNanos(Math.max(0, unit.toNanos(time)));
-    Optional<LockHandle> handle = client.tryLock(name, limit);
+    long longest = LockRequest.LONGEST_WAIT.toNanos();
+    long limitNanos = Math.max(0, Math.min(longest, unit.toNanos(time)));
+    Optional<LockHandle> handle = client.tryLock(name, Duration.ofNanos(limitNanos));
     handle.ifPresent(held::set);
     return handle.isPresent();
   }

@@ -9,6 +9,11 @@ final class News {
 
   private News() {}
 
+  static void lost(LockListener listener, Hold hold, LossReason reason) {
+    hold.tellLost(reason);
+    listener.onLost(hold, reason);
+  }
+
   static void tell(LockListener listener, LockHandle handle, AcquireResponse event) {
     if (event.hasJeopardy()) {
       listener.onJeopardy(handle, Protos.toJava(event.getJeopardy().getValidFor()));

@@ -4,9 +4,9 @@ import com.google.protobuf.Any;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.rpc.BadRequest;
 import io.grpc.ManagedChannel;
-import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
+import io.lockkeeper.client.internal.Loop;
 import io.lockkeeper.v1.CheckTokenRequest;
 import io.lockkeeper.v1.CheckTokenResponse;
 import io.lockkeeper.v1.GetLockRequest;
@@ -27,12 +27,14 @@ final class Queries implements AutoCloseable {
   private static final int PAGE_SIZE = 500;
 
   private final Settings settings;
+  private final Loop loop;
   private final Servers servers;
   private Optional<ManagedChannel> channel = Optional.empty();
   private boolean closed;
 
-  Queries(Settings settings) {
+  Queries(Settings settings, Loop loop) {
     this.settings = settings;
+    this.loop = loop;
     this.servers = new Servers(settings);
   }
 
@@ -71,6 +73,10 @@ final class Queries implements AutoCloseable {
   }
 
   private <T> T ask(Function<LockServiceGrpc.LockServiceBlockingStub, T> question) {
+    if (loop.isCurrentThread()) {
+      throw new IllegalStateException(
+          "this call waits and must not be made in a callback on the client's own thread");
+    }
     Backoff backoff = new Backoff(new SplittableRandom());
     long startedNanos = System.nanoTime();
     for (int failures = 1; ; failures++) {
@@ -159,10 +165,5 @@ final class Queries implements AutoCloseable {
       }
     }
     return "";
-  }
-
-  /** Returns whether a watch may be tried again after this. */
-  static boolean isPassing(Status status) {
-    return Protos.isPassing(status.getCode());
   }
 }

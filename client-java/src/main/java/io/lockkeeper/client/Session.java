@@ -12,7 +12,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,9 +27,9 @@ final class Session implements Connector.Owner, Renewal.Owner {
   /** How many requests and holds one client may have. */
   private static final int CAPACITY = 10_000;
 
+  private final Surroundings around;
   private final Settings settings;
   private final Loop loop;
-  private final Callbacks callbacks;
   private final Connector connector;
   private final AcquisitionLink link = new AcquisitionLink();
   private final Map<String, Acquisition> acquisitions = new LinkedHashMap<>();
@@ -40,16 +39,16 @@ final class Session implements Connector.Owner, Renewal.Owner {
   private volatile String leaseTag = "";
   private boolean closing;
 
-  Session(Settings settings, Loop loop, Callbacks callbacks) {
-    this.settings = settings;
-    this.loop = loop;
-    this.callbacks = callbacks;
+  Session(Surroundings around) {
+    this.around = around;
+    this.settings = around.settings();
+    this.loop = around.loop();
     this.connector = new Connector(loop, new Servers(settings), this);
   }
 
   /** Makes a request that does nothing before {@link #submit}. From any thread. */
   Acquisition prepare(LockRequest request) {
-    return new Acquisition(request, link);
+    return new Acquisition(request, around, link);
   }
 
   /** Returns the lease's public short name; empty: there is none now. From any thread. */
@@ -93,7 +92,7 @@ final class Session implements Connector.Owner, Renewal.Owner {
   /** Gives up everything; the loop is about to stop. */
   void abandon() {
     renewal.ifPresent(Renewal::end);
-    connector.stop();
+    connector.shutDown();
     closed.complete(null);
   }
 
@@ -246,28 +245,6 @@ final class Session implements Connector.Owner, Renewal.Owner {
 
   /** What acquisitions see of the session. */
   private final class AcquisitionLink implements Acquisition.Link {
-    private final Backoff backoff = new Backoff(new SplittableRandom());
-
-    @Override
-    public Loop loop() {
-      return loop;
-    }
-
-    @Override
-    public Callbacks callbacks() {
-      return callbacks;
-    }
-
-    @Override
-    public Settings settings() {
-      return settings;
-    }
-
-    @Override
-    public Backoff backoff() {
-      return backoff;
-    }
-
     @Override
     public boolean send(SessionRequest request) {
       return lease.isPresent() && connector.send(request);
@@ -292,7 +269,7 @@ final class Session implements Connector.Owner, Renewal.Owner {
           Protos.toPreviousEnd(granted),
           lease.orElseThrow().validity(),
           loop::nanos,
-          new HoldKeeper(acquisition, loop, callbacks, settings.requestTimeout()));
+          new HoldKeeper(acquisition, around));
     }
 
     @Override

@@ -106,4 +106,10 @@ final class SessionStream implements ClientResponseObserver<SessionRequest, Sess
       loop.schedule(FAREWELL_NANOS, channel::shutdownNow);
     }
   }
+
+  /** Closes the connection, whatever is under way. */
+  void shutDown() {
+    over = true;
+    channel.shutdownNow();
+  }
 }

@@ -12,14 +12,16 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Opens gRPC channels, encrypted or not. */
 record Transport(ChannelCredentials credentials) {
 
   private static final String DEFAULT_PORT = ":7420";
+  private static final int MAX_PORT = 65_535;
   private static final Pattern WITH_PORT =
-      Pattern.compile("(\\[[0-9A-Fa-f:.%]+]|[^:\\s]+):\\d{1,5}");
+      Pattern.compile("(\\[[0-9A-Fa-f:.%]+]|[^:\\s]+):(\\d{1,5})");
 
   /** gRPC takes nothing shorter. The lease's own keep-alives find a dead server sooner. */
   private static final int PING_SECONDS = 10;
@@ -69,7 +71,8 @@ record Transport(ChannelCredentials credentials) {
     List<String> addresses =
         Arrays.stream(servers.split(",")).map(String::strip).map(Transport::withPort).toList();
     for (String address : addresses) {
-      if (!WITH_PORT.matcher(address).matches()) {
+      Matcher parts = WITH_PORT.matcher(address);
+      if (!parts.matches() || Integer.parseInt(parts.group(2)) > MAX_PORT) {
         throw new IllegalArgumentException(
             "server addresses are host:port,host:port,… and this is none: \"" + address + "\"");
       }

@@ -10,7 +10,6 @@ import io.lockkeeper.v1.LockServiceGrpc;
 import io.lockkeeper.v1.WatchRequest;
 import io.lockkeeper.v1.WatchResponse;
 import java.util.Optional;
-import java.util.SplittableRandom;
 
 /**
  * One watch over as many connections as it takes, each of its own. Its state is the loop's; the
@@ -23,7 +22,7 @@ final class WatchStream implements Watch {
   private final Loop loop;
   private final Callbacks callbacks;
   private final Servers servers;
-  private final Backoff backoff = new Backoff(new SplittableRandom());
+  private final Backoff backoff;
   private Optional<Attempt> current = Optional.empty();
   private Optional<Loop.Timer> retry = Optional.empty();
   private long resumeFrom;
@@ -31,19 +30,18 @@ final class WatchStream implements Watch {
   private int failures;
   private volatile boolean closed;
 
-  private WatchStream(
-      String prefix, WatchListener listener, Settings settings, Loop loop, Callbacks callbacks) {
+  private WatchStream(String prefix, WatchListener listener, Surroundings around) {
     this.prefix = prefix;
     this.listener = listener;
-    this.loop = loop;
-    this.callbacks = callbacks;
-    this.servers = new Servers(settings);
+    this.loop = around.loop();
+    this.callbacks = around.callbacks();
+    this.backoff = around.backoff();
+    this.servers = new Servers(around.settings());
   }
 
-  static Watch start(
-      String prefix, WatchListener listener, Settings settings, Loop loop, Callbacks callbacks) {
-    WatchStream watch = new WatchStream(prefix, listener, settings, loop, callbacks);
-    if (!loop.executeIfRunning(watch::attempt)) {
+  static Watch start(String prefix, WatchListener listener, Surroundings around) {
+    WatchStream watch = new WatchStream(prefix, listener, around);
+    if (!around.loop().executeIfRunning(watch::attempt)) {
       throw new IllegalStateException("this client is closed: build another one");
     }
     return watch;
@@ -64,7 +62,13 @@ final class WatchStream implements Watch {
     if (closed) {
       return;
     }
-    Attempt next = new Attempt(servers.connect());
+    Attempt next;
+    try {
+      next = new Attempt(servers.connect());
+    } catch (RuntimeException e) {
+      retryLater(); // Whoever makes channels was given by the user.
+      return;
+    }
     current = Optional.of(next);
     next.start(WatchRequest.newBuilder().setPrefix(prefix).setStartRevision(resumeFrom).build());
   }
@@ -123,6 +127,10 @@ final class WatchStream implements Watch {
       begun = false;
       callbacks.run(() -> listener.onGap("the connection broke before the snapshot was complete"));
     }
+    retryLater();
+  }
+
+  private void retryLater() {
     servers.moveOn();
     retry = Optional.of(loop.schedule(backoff.nanosAfter(++failures), this::attempt));
   }

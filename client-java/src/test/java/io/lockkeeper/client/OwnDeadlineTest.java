@@ -128,8 +128,7 @@ class OwnDeadlineTest {
     ManualClock clock = new ManualClock();
     Recording heard = new Recording();
     try (InMemoryLockkeeper server = InMemoryLockkeeper.start(clock);
-        LockkeeperClient client =
-            server.clientBuilder().callbackExecutor(Runnable::run).build()) {
+        LockkeeperClient client = server.clientBuilder().callbackExecutor(Runnable::run).build()) {
       CompletableFuture<LockHandle> held =
           client.acquire(LockRequest.of("orders/42").listener(heard));
       clock.settle();
@@ -151,8 +150,7 @@ class OwnDeadlineTest {
     ManualClock clock = new ManualClock();
     Recording heard = new Recording();
     try (InMemoryLockkeeper server = InMemoryLockkeeper.start(clock);
-        LockkeeperClient client =
-            server.clientBuilder().callbackExecutor(Runnable::run).build()) {
+        LockkeeperClient client = server.clientBuilder().callbackExecutor(Runnable::run).build()) {
       CompletableFuture<LockHandle> held =
           client.acquire(LockRequest.of("orders/42").listener(heard));
       clock.settle();

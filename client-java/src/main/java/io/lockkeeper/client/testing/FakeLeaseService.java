@@ -37,8 +37,7 @@ final class FakeLeaseService extends LeaseServiceGrpc.LeaseServiceImplBase {
         responses,
         () -> {
           String holder = request.getHolder().isEmpty() ? "in-process" : request.getHolder();
-          FakeLease lease =
-              state.open(holder, FakeAcquisition.toNanos(request.getTtl()), false);
+          FakeLease lease = state.open(holder, FakeAcquisition.toNanos(request.getTtl()), false);
           return OpenLeaseResponse.newBuilder()
               .setLeaseId(lease.id)
               .setLeaseSecret(lease.secret)
@@ -90,8 +89,7 @@ final class FakeLeaseService extends LeaseServiceGrpc.LeaseServiceImplBase {
           FakeLease known = state.leases.get(request.getLeaseId());
           boolean already = known != null && known.end.isPresent();
           if (!already) {
-            state.end(
-                state.lease(request.getLeaseId()), LeaseEndReason.LEASE_END_REASON_CLOSED);
+            state.end(state.lease(request.getLeaseId()), LeaseEndReason.LEASE_END_REASON_CLOSED);
           }
           return CloseLeaseResponse.newBuilder().setAlreadyEnded(already).build();
         });

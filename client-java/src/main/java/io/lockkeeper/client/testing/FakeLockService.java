@@ -57,7 +57,8 @@ final class FakeLockService extends LockServiceGrpc.LockServiceImplBase {
       boolean streamBound = request.getLeaseId().isEmpty();
       FakeLease lease =
           streamBound ? state.open("in-process", 0, true) : state.lease(request.getLeaseId());
-      String id = request.getRequestId().isEmpty() ? UUID.randomUUID().toString() : request.getRequestId();
+      String id =
+          request.getRequestId().isEmpty() ? UUID.randomUUID().toString() : request.getRequestId();
       boolean known = lease.acquisitions.containsKey(id);
       FakeAcquisition acquisition = state.acquire(lease, request, id);
       acquisition.stream = Optional.of(event -> tell(event, responses));

@@ -205,9 +205,7 @@ final class FakeSession implements StreamObserver<SessionRequest> {
 
   /** The lease has ended. */
   void onLeaseEnded(LeaseEndReason reason) {
-    send(
-        SessionResponse.newBuilder()
-            .setLeaseEnded(LeaseEnded.newBuilder().setReason(reason)));
+    send(SessionResponse.newBuilder().setLeaseEnded(LeaseEnded.newBuilder().setReason(reason)));
     finish();
   }
 
@@ -242,7 +240,8 @@ final class FakeSession implements StreamObserver<SessionRequest> {
     over = true;
     watches.values().forEach(Runnable::run);
     watches.clear();
-    lease.filter(l -> l.session.filter(this::equals).isPresent())
+    lease
+        .filter(l -> l.session.filter(this::equals).isPresent())
         .ifPresent(l -> l.session = Optional.empty());
   }
 }

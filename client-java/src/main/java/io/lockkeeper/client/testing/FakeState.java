@@ -94,14 +94,18 @@ final class FakeState {
     }
     lease.end = Optional.of(reason);
     lease.expiry.ifPresent(Loop.Timer::cancel);
-    for (FakeAcquisition acquisition : List.copyOf(lease.acquisitions.values())) {
-      if (acquisition.state == FakeAcquisition.State.HELD) {
-        lose(acquisition, FakeReasons.loss(reason), FakeReasons.previous(reason));
-      } else if (acquisition.state == FakeAcquisition.State.WAITING) {
-        refuse(acquisition, NotAcquiredReason.NOT_ACQUIRED_REASON_LEASE_ENDED);
-      }
+    // Those who wait go first, lest what they wait for passes to them.
+    for (FakeAcquisition waiting : in(lease, FakeAcquisition.State.WAITING)) {
+      refuse(waiting, NotAcquiredReason.NOT_ACQUIRED_REASON_LEASE_ENDED);
+    }
+    for (FakeAcquisition held : in(lease, FakeAcquisition.State.HELD)) {
+      lose(held, FakeReasons.loss(reason), FakeReasons.previous(reason));
     }
     lease.session.ifPresent(s -> s.onLeaseEnded(reason));
+  }
+
+  private static List<FakeAcquisition> in(FakeLease lease, FakeAcquisition.State which) {
+    return lease.acquisitions.values().stream().filter(a -> a.state == which).toList();
   }
 
   /** Takes a held lock away. */
@@ -206,8 +210,7 @@ final class FakeState {
       }
       case HELD -> {
         leave(acquisition, ChangeCause.CHANGE_CAUSE_RELEASED);
-        acquisition.tell(
-            AcquireResponse.newBuilder().setReleased(Released.getDefaultInstance()));
+        acquisition.tell(AcquireResponse.newBuilder().setReleased(Released.getDefaultInstance()));
         previousEnds.put(acquisition.lock, PreviousEnd.PREVIOUS_END_RELEASED);
         grantNext(acquisition.lock);
         yield ReleaseOutcome.RELEASE_OUTCOME_RELEASED;

@@ -23,7 +23,6 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 
 /**
  * A Lockkeeper server in memory, for tests: the same gRPC contract and events as a real one, for
@@ -193,7 +192,7 @@ public final class InMemoryLockkeeper implements AutoCloseable {
   /** Returns the fencing token of the lock's holder; empty: nobody holds it. */
   public Optional<Long> holderToken(String lock) {
     CompletableFuture<Optional<Long>> token = new CompletableFuture<>();
-    control(s -> token.complete(holders(s, lock).map(a -> a.token).findFirst()));
+    control(s -> token.complete(holders(s, lock).stream().map(a -> a.token).findFirst()));
     return token.join();
   }
 
@@ -206,9 +205,7 @@ public final class InMemoryLockkeeper implements AutoCloseable {
   public int leaseCount() {
     CompletableFuture<Integer> count = new CompletableFuture<>();
     control(
-        s ->
-            count.complete(
-                (int) s.leases.values().stream().filter(l -> l.end.isEmpty()).count()));
+        s -> count.complete((int) s.leases.values().stream().filter(l -> l.end.isEmpty()).count()));
     return count.join();
   }
 
@@ -216,9 +213,10 @@ public final class InMemoryLockkeeper implements AutoCloseable {
     control(s -> holders(s, lock).forEach(a -> a.tell(event.toBuilder())));
   }
 
-  private static Stream<FakeAcquisition> holders(FakeState s, String lock) {
-    return List.copyOf(s.queues.getOrDefault(lock, List.of())).stream()
-        .filter(a -> a.state == FakeAcquisition.State.HELD);
+  private static List<FakeAcquisition> holders(FakeState s, String lock) {
+    return s.queues.getOrDefault(lock, List.of()).stream()
+        .filter(a -> a.state == FakeAcquisition.State.HELD)
+        .toList();
   }
 
   private void control(Consumer<FakeState> change) {

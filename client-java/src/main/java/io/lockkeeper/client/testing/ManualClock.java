@@ -111,9 +111,7 @@ public final class ManualClock implements SteppedClock {
     public OptionalLong nextDueNanos() {
       OptionalLong due = waiter.nextDueNanos();
       // One more, so that rounding never stops the clock just short of the timer.
-      return due.isPresent()
-          ? OptionalLong.of((long) Math.ceil(due.getAsLong() / rate) + 1)
-          : due;
+      return due.isPresent() ? OptionalLong.of((long) Math.ceil(due.getAsLong() / rate) + 1) : due;
     }
 
     @Override

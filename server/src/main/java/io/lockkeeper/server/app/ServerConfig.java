@@ -1,13 +1,12 @@
 package io.lockkeeper.server.app;
 
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import org.apache.zookeeper.common.PathUtils;
+import java.util.regex.Pattern;
 
 /**
  * All that a server is told, checked. What each value means and its range stands at {@link
@@ -33,7 +32,8 @@ public record ServerConfig(
     Limits limits,
     String logLevel) {
 
-  private static final int MAX_PATH_BYTES = 128;
+  private static final int MAX_PATH_CHARS = 128;
+  private static final Pattern ZNODE_PATH = Pattern.compile("(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+");
   private static final List<String> LOG_LEVELS = List.of("error", "warn", "info", "debug", "trace");
 
   /**
@@ -175,18 +175,19 @@ public record ServerConfig(
   }
 
   private static String znode(SettingValue value) {
-    String path = value.parsed(ServerConfig::validPath);
-    if (path.getBytes(StandardCharsets.UTF_8).length > MAX_PATH_BYTES) {
-      throw value.error("the path has more than " + MAX_PATH_BYTES + " bytes");
+    String path = value.text();
+    if (!ZNODE_PATH.matcher(path).matches()) {
+      throw value.error(
+          "\""
+              + path
+              + "\" is not a path such as /lockkeeper: segments of letters, digits, '_', '-' and '.', each after a /");
     }
-    if (path.equals("/") || path.equals("/zookeeper") || path.startsWith("/zookeeper/")) {
+    if (path.length() > MAX_PATH_CHARS) {
+      throw value.error("the path has more than " + MAX_PATH_CHARS + " characters");
+    }
+    if (path.equals("/zookeeper") || path.startsWith("/zookeeper/")) {
       throw value.error(path + " belongs to ZooKeeper itself; name a node of our own");
     }
-    return path;
-  }
-
-  private static String validPath(String path) {
-    PathUtils.validatePath(path);
     return path;
   }
 

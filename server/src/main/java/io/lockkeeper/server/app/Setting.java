@@ -21,7 +21,7 @@ public enum Setting {
       "root",
       "PATH",
       "/lockkeeper",
-      "The node in ZooKeeper under which all is kept, up to 128 bytes."),
+      "The node in ZooKeeper under which all is kept, up to 128 characters."),
   /** Where the queues live. */
   LOCKS_PATH(
       "locks-path",

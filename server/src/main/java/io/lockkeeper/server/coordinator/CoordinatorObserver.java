@@ -15,7 +15,7 @@ public interface CoordinatorObserver {
         public void onStalled(long nanos) {}
       };
 
-  /** A client was told something. */
+  /** Something happened to an acquisition, whether or not its client could be told. */
   void onNotice(Notice notice);
 
   /** The process did nothing for a while. */

@@ -80,7 +80,14 @@ final class CoreRunner implements EventLoop.Turns {
         });
   }
 
+  /**
+   * Ends the loop once what must be deleted is gone, or after {@code grace}; does nothing if it was
+   * never started.
+   */
   void stop(Duration grace) throws InterruptedException {
+    if (!loop.isAlive()) {
+      return;
+    }
     CompletableFuture<Void> settled = new CompletableFuture<>();
     awaitSettled(settled, now() + grace.toNanos());
     try {

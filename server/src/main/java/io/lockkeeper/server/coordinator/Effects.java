@@ -82,8 +82,12 @@ final class Effects implements EffectHandler {
 
   @Override
   public void tell(Effect.Tell effect) {
-    observer.onNotice(effect.notice());
     streams.tell(effect);
+  }
+
+  @Override
+  public void count(Effect.Count effect) {
+    observer.onNotice(effect.notice());
   }
 
   @Override

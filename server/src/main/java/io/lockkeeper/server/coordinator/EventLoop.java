@@ -53,6 +53,10 @@ final class EventLoop {
     thread.start();
   }
 
+  boolean isAlive() {
+    return thread.isAlive();
+  }
+
   /** Adds a task, whatever the length of the queue. */
   void post(Runnable task) {
     queue.add(task);

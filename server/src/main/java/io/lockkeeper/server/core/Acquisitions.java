@@ -72,6 +72,7 @@ final class Acquisitions {
   /** Tells the client, and remembers an ending for those who ask again. */
   void tell(Ticket ticket, Notice notice) {
     long sequence = ticket.tell(notice);
+    world.emit(new Effect.Count(notice));
     ticket.target().ifPresent(stream -> send(stream, ticket, sequence, notice));
     if (notice.isFinal()) {
       ticket
@@ -90,7 +91,9 @@ final class Acquisitions {
   /** Tells the newest state again, to a stream that has just come. */
   void replay(Ticket ticket) {
     Optional<StreamId> target = ticket.target();
-    if (target.isEmpty() || ticket.lastNotice().isEmpty()) {
+    // A grant whose release has arrived may be another's already: its ending is told in time.
+    boolean releasing = ticket.acquisition().state() == Acquisition.State.RELEASING;
+    if (target.isEmpty() || ticket.lastNotice().isEmpty() || releasing) {
       return;
     }
     ticket.markHeard();

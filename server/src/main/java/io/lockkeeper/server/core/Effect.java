@@ -151,6 +151,19 @@ public sealed interface Effect {
   }
 
   /**
+   * Count something that happened to an acquisition, whether or not a stream hears of it. Comes
+   * once for each notice, not again when it is told again.
+   *
+   * @param notice what happened
+   */
+  record Count(Notice notice) implements Effect {
+    @Override
+    public void applyTo(EffectHandler handler) {
+      handler.count(this);
+    }
+  }
+
+  /**
    * Tell a stream that an acquisition could not be taken.
    *
    * @param stream the stream

@@ -32,6 +32,9 @@ public interface EffectHandler {
   /** See {@link Effect.Tell}. */
   void tell(Effect.Tell effect);
 
+  /** See {@link Effect.Count}. */
+  void count(Effect.Count effect);
+
   /** See {@link Effect.Refuse}. */
   void refuse(Effect.Refuse effect);
 

@@ -90,7 +90,10 @@ final class Releases {
       if (ticket.lease().isStream()) {
         endings.end(ticket.lease(), LeaseEnd.CLOSED);
       } else {
-        world.timers.at(world.now + world.settings.linger().toNanos(), () -> lingerDue(ticket));
+        ticket.linger(
+            world.timers,
+            world.timers.at(
+                world.now + world.settings.linger().toNanos(), () -> lingerDue(ticket)));
       }
     }
   }

@@ -1,6 +1,5 @@
 package io.lockkeeper.server.core;
 
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -109,11 +108,11 @@ final class Sessions {
     return Optional.of(session);
   }
 
-  /** Closes sessions that own nothing, all but one. */
+  /** Closes a session that owns nothing, if another one is open. */
   void closeEmpty(LockSession candidate) {
     boolean spare =
         withRoom(world.settings.maxSessionPathBytes() / 2).stream()
-            .anyMatch(other -> other != candidate);
+            .anyMatch(other -> other != candidate && other.state() == LockSession.State.OPEN);
     if (candidate.leases().isEmpty()
         && candidate.pathBytes() == 0
         && candidate.state() == LockSession.State.OPEN
@@ -183,9 +182,7 @@ final class Sessions {
             session -> {
               session.closing();
               listener.onGone(session);
-              if (sessions.isEmpty()) {
-                open();
-              }
+              openIfNoneIsLeft();
             });
   }
 
@@ -232,8 +229,11 @@ final class Sessions {
     }
     close(session);
     listener.onBoundLost(session);
-    if (new ArrayList<>(sessions.values())
-        .stream().noneMatch(s -> s.state() != LockSession.State.CLOSING)) {
+    openIfNoneIsLeft();
+  }
+
+  private void openIfNoneIsLeft() {
+    if (sessions.values().stream().allMatch(s -> s.state() == LockSession.State.CLOSING)) {
       open();
     }
   }

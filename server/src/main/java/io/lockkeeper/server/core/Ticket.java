@@ -21,6 +21,7 @@ final class Ticket {
   private Optional<Notice> lastNotice = Optional.empty();
   private Optional<Timers.Timer> waitTimer = Optional.empty();
   private Optional<Timers.Timer> positionTimer = Optional.empty();
+  private Optional<Timers.Timer> lingerTimer = Optional.empty();
   private long sequence;
   private long noticeSequence;
   private int lastAhead = -1;
@@ -174,6 +175,12 @@ final class Ticket {
 
   void positionTimer(Optional<Timers.Timer> timer) {
     positionTimer = timer;
+  }
+
+  /** Remembers until when it lingers without a stream, instead of an earlier time. */
+  void linger(Timers timers, Timers.Timer timer) {
+    lingerTimer.ifPresent(timers::cancel);
+    lingerTimer = Optional.of(timer);
   }
 
   /** Takes back the deadlines that only a waiter has. */

@@ -76,9 +76,16 @@ final class TokenChecks {
   }
 
   private void answer(ClientEvent.CheckToken event) {
+    List<Entry> holders = holders(event);
     List<FencingToken> tokens =
-        holders(event).stream().map(Entry::token).flatMap(Optional::stream).toList();
+        holders.stream().map(Entry::token).flatMap(Optional::stream).toList();
     boolean current = tokens.stream().anyMatch(token -> token.value() == event.token());
-    world.reply(event.call(), new Answer.TokenChecked(current, tokens));
+    if (!current && tokens.size() < holders.size()) {
+      // Saying "not current" of a token that nobody could compare would be a guess.
+      world.fail(
+          event.call(), Failure.Kind.UNAVAILABLE, "a holder's entry could not be read; try again");
+    } else {
+      world.reply(event.call(), new Answer.TokenChecked(current, tokens));
+    }
   }
 }

@@ -64,6 +64,22 @@ class EventLoopTest {
   }
 
   @Test
+  void coordinatorThatWasNeverStartedStopsAtOnce() throws InterruptedException {
+    // Given
+    LoopCoordinator never =
+        new LoopCoordinator(
+            new FakeLockStore(),
+            CoordinatorSettings.defaults(),
+            CoordinatorObserver.NONE,
+            () -> log.add("hang"));
+    // When
+    never.stop(java.time.Duration.ofHours(1));
+    // Then
+    assertThat(never.status().serving()).isFalse();
+    assertThat(log).isEmpty();
+  }
+
+  @Test
   void watchdogBarksOnceWhenNothingMovesAndNeverWhileSomethingDoes() {
     // Given
     AtomicLong progress = new AtomicLong();

@@ -4,6 +4,7 @@ import io.grpc.ManagedChannel;
 import io.grpc.Server;
 import io.grpc.inprocess.InProcessChannelBuilder;
 import io.grpc.inprocess.InProcessServerBuilder;
+import io.lockkeeper.server.coordinator.Coordinator;
 import io.lockkeeper.server.testing.FakeCoordinator;
 import io.lockkeeper.v1.AdminServiceGrpc;
 import io.lockkeeper.v1.LeaseServiceGrpc;
@@ -11,13 +12,14 @@ import io.lockkeeper.v1.LockServiceGrpc;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
+import java.util.Optional;
 
 /** The services over the in-process transport, on a coordinator that acts when told. */
 final class InProcess implements AutoCloseable {
 
   static final GrpcLimits LIMITS = limits(Duration.ofSeconds(10));
 
-  final FakeCoordinator coordinator = new FakeCoordinator();
+  final FakeCoordinator coordinator;
   final GrpcServices services;
   final ManagedChannel channel;
   private final Server server;
@@ -27,7 +29,17 @@ final class InProcess implements AutoCloseable {
   }
 
   InProcess(GrpcLimits limits) {
-    this.services = new GrpcServices(coordinator, limits);
+    this(new FakeCoordinator(), Optional.empty(), limits);
+  }
+
+  /** Serves another coordinator than the one that acts when told. */
+  static InProcess on(Coordinator other) {
+    return new InProcess(new FakeCoordinator(), Optional.of(other), GrpcLimits.DEFAULTS);
+  }
+
+  private InProcess(FakeCoordinator fake, Optional<Coordinator> other, GrpcLimits limits) {
+    this.coordinator = fake;
+    this.services = new GrpcServices(other.orElse(fake), limits);
     String name = InProcessServerBuilder.generateName();
     try {
       this.server = services.addTo(InProcessServerBuilder.forName(name)).build().start();

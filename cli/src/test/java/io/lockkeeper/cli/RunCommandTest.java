@@ -1,0 +1,146 @@
+package io.lockkeeper.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.lockkeeper.client.LockHandle;
+import io.lockkeeper.client.LockkeeperClient;
+import io.lockkeeper.client.testing.InMemoryLockkeeper;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+@Timeout(60)
+class RunCommandTest {
+
+  private static final String UNTIL_TOLD =
+      "trap 'touch tidied; exit 3' TERM; touch ready; while :; do sleep 0.05; done";
+
+  @TempDir private Path directory;
+  private final InMemoryLockkeeper server = InMemoryLockkeeper.start();
+  private final StringWriter err = new StringWriter();
+
+  @AfterEach
+  void stop() {
+    server.close();
+  }
+
+  @Test
+  void commandRunsWithTheLockAndItsTokenAndItsExitCodeIsOurs() throws Exception {
+    // When
+    int exitCode =
+        run("test \"$LOCKKEEPER_LOCK\" = orders/42 && echo $LOCKKEEPER_TOKEN > token; exit 7");
+    // Then
+    assertThat(exitCode).isEqualTo(7);
+    assertThat(Long.parseLong(Files.readString(directory.resolve("token")).strip())).isPositive();
+    assertThat(err.toString()).isEmpty();
+  }
+
+  @Test
+  void lockIsFreeAfterwards() throws Exception {
+    // Given
+    run("exit 0");
+    // When
+    try (LockkeeperClient other = server.clientBuilder().build()) {
+      // Then
+      assertThat(other.tryLock("orders/42")).isPresent();
+    }
+  }
+
+  @Test
+  void heldLockIsNotWaitedForLongerThanTold() throws Exception {
+    // Given
+    try (LockkeeperClient other = server.clientBuilder().holder("alice@ci").build();
+        LockHandle held = other.lock("orders/42")) {
+      // When
+      int exitCode = run("touch ran", "--wait", "0s");
+      // Then
+      assertThat(held.isValid()).isTrue();
+      assertThat(exitCode).isEqualTo(ExitCodes.NOT_ACQUIRED);
+      assertThat(err.toString()).contains("TIMED_OUT", "alice@ci");
+      assertThat(directory.resolve("ran")).doesNotExist();
+    }
+  }
+
+  @Test
+  void waitingIsSaidWithWhoHoldsTheLock() throws Exception {
+    // Given
+    try (LockkeeperClient other = server.clientBuilder().holder("alice@ci").build()) {
+      LockHandle held = other.lock("orders/42");
+      CompletableFuture<Integer> exitCode = runInBackground("exit 0");
+      await().until(() -> err.toString().contains("1 ahead, held by alice@ci for"));
+      // When
+      held.close();
+      // Then
+      assertThat(exitCode.join()).isZero();
+    }
+  }
+
+  @Test
+  void lostLockEndsTheCommand() {
+    // Given
+    CompletableFuture<Integer> exitCode = runInBackground(UNTIL_TOLD);
+    await().until(() -> Files.exists(directory.resolve("ready")));
+    // When
+    server.removeHolder("orders/42");
+    // Then
+    assertThat(exitCode.join()).isEqualTo(ExitCodes.LOST);
+    assertThat(directory.resolve("tidied")).exists();
+    assertThat(err.toString()).contains("the lock is lost (REMOVED)");
+  }
+
+  @Test
+  void silenceOfTheServerEndsTheCommandBeforeTheLocksDeadline() {
+    // Given
+    CompletableFuture<Integer> exitCode = runInBackground(UNTIL_TOLD, "--ttl", "2s");
+    await().until(() -> Files.exists(directory.resolve("ready")));
+    // When
+    server.freeze();
+    await().until(() -> Files.exists(directory.resolve("tidied")));
+    server.thaw();
+    // Then
+    assertThat(exitCode.join()).isEqualTo(ExitCodes.LOST);
+    assertThat(err.toString())
+        .contains("no word from the server", "TERM now")
+        .doesNotContain("is lost");
+  }
+
+  @Test
+  void commandThatIsMissingLeavesTheLockFree() throws Exception {
+    // When
+    int exitCode = execute("orders/42", "--", "no-such-command-here");
+    // Then
+    assertThat(exitCode).isEqualTo(ExitCodes.NOT_FOUND);
+    try (LockkeeperClient other = server.clientBuilder().build()) {
+      assertThat(other.tryLock("orders/42")).isPresent();
+    }
+  }
+
+  private int run(String script, String... options) {
+    List<String> args = new ArrayList<>(List.of("orders/42"));
+    args.addAll(List.of(options));
+    args.addAll(List.of("--", "sh", "-c", "cd '" + directory + "'; " + script));
+    return execute(args.toArray(String[]::new));
+  }
+
+  private CompletableFuture<Integer> runInBackground(String script, String... options) {
+    return CompletableFuture.supplyAsync(
+        () -> run(script, options), task -> new Thread(task).start());
+  }
+
+  private int execute(String... args) {
+    CommandLine line =
+        new CommandLine(new RunCommand((options, address) -> server.connect()))
+            .setErr(new PrintWriter(err));
+    return Main.configured(line).execute(args);
+  }
+}

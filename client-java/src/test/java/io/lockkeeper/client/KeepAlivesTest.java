@@ -1,0 +1,61 @@
+package io.lockkeeper.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.OptionalLong;
+import org.junit.jupiter.api.Test;
+
+/** Which acknowledgment counts from when. */
+class KeepAlivesTest {
+
+  private final KeepAlives keepAlives = new KeepAlives();
+
+  @Test
+  void acknowledgmentCountsFromTheSendingOfItsOwnKeepAlive() {
+    // Given
+    long first = keepAlives.sent(100);
+    long second = keepAlives.sent(200);
+    // When
+    OptionalLong ofSecond = keepAlives.acknowledged(second);
+    OptionalLong ofFirst = keepAlives.acknowledged(first);
+    // Then
+    assertThat(ofSecond).hasValue(200);
+    assertThat(ofFirst).hasValue(100);
+  }
+
+  @Test
+  void repeatedAndUnknownAcknowledgmentsCountForNothing() {
+    // Given
+    long nonce = keepAlives.sent(100);
+    keepAlives.acknowledged(nonce);
+    // When // Then
+    assertThat(keepAlives.acknowledged(nonce)).isEmpty();
+    assertThat(keepAlives.acknowledged(nonce + 1)).isEmpty();
+  }
+
+  @Test
+  void silenceIsCountedFromTheOldestWithoutAnAnswer() {
+    // Given
+    long first = keepAlives.sent(100);
+    keepAlives.sent(200);
+    // When // Then
+    assertThat(keepAlives.longestSilenceNanos(500)).isEqualTo(400);
+    keepAlives.acknowledged(first);
+    assertThat(keepAlives.longestSilenceNanos(500)).isEqualTo(300);
+    keepAlives.forget();
+    assertThat(keepAlives.longestSilenceNanos(500)).isZero();
+  }
+
+  @Test
+  void memoryIsBoundedAndTheOldestIsForgotten() {
+    // Given
+    long first = keepAlives.sent(0);
+    // When
+    for (int i = 1; i <= 64; i++) {
+      keepAlives.sent(i);
+    }
+    // Then
+    assertThat(keepAlives.acknowledged(first)).isEmpty();
+    assertThat(keepAlives.acknowledged(first + 1)).hasValue(1);
+  }
+}

@@ -1,0 +1,165 @@
+package io.lockkeeper.server.app;
+
+import io.lockkeeper.server.coordinator.Coordinator;
+import io.lockkeeper.server.core.CoreSettings;
+import io.lockkeeper.server.rpc.GrpcEndpoint;
+import io.lockkeeper.server.rpc.GrpcSettings;
+import io.lockkeeper.server.web.EventCounters;
+import io.lockkeeper.server.web.HttpEndpoint;
+import io.lockkeeper.server.web.HttpSettings;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A whole coordinator: the store on ZooKeeper, the event loop, gRPC and HTTP. Started once and
+ * stopped once.
+ *
+ * <p>Starting needs no ZooKeeper: while it is out of reach the server keeps trying, and its health
+ * says NOT_SERVING.
+ */
+public final class LockkeeperServer implements AutoCloseable {
+
+  private static final Logger log = LoggerFactory.getLogger(LockkeeperServer.class);
+  private static final Duration RPC_GRACE = Duration.ofSeconds(3);
+  private static final long POLL_MILLIS = 50;
+
+  private final Engine engine;
+  private final GrpcEndpoint grpc;
+  private final HttpEndpoint http;
+  private final ServingLog servingLog;
+  private final AtomicBoolean stopped = new AtomicBoolean();
+
+  private LockkeeperServer(
+      Engine engine, GrpcEndpoint grpc, HttpEndpoint http, ServingLog servingLog) {
+    this.engine = engine;
+    this.grpc = grpc;
+    this.http = http;
+    this.servingLog = servingLog;
+  }
+
+  /**
+   * Starts a coordinator. Returns when both endpoints listen, whether or not ZooKeeper is there.
+   *
+   * @throws StartException if an address cannot be listened on, or a file cannot be used
+   */
+  public static LockkeeperServer start(ServerConfig config) {
+    String id = CoordinatorId.make();
+    PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    Engine engine = Engine.create(config, id, new EventCounters(registry));
+    LockkeeperServer server =
+        new LockkeeperServer(
+            engine,
+            new GrpcEndpoint(grpcSettings(config, id), engine.coordinator()),
+            new HttpEndpoint(httpSettings(config, id), engine.coordinator(), registry),
+            new ServingLog(
+                () -> engine.coordinator().status().serving(), config.zookeeper().connect()));
+    try {
+      server.listen();
+    } catch (IOException e) {
+      server.stop();
+      throw new StartException(String.valueOf(e.getMessage()), e);
+    } catch (RuntimeException e) {
+      server.stop();
+      throw e;
+    }
+    return server;
+  }
+
+  /**
+   * The endpoints come first: a port in use must not cost ZooKeeper a session, and health is asked
+   * from the start.
+   */
+  private void listen() throws IOException {
+    http.start();
+    grpc.start();
+    engine.start();
+    servingLog.start();
+  }
+
+  /** Returns the port that gRPC is served on. */
+  public int grpcPort() {
+    return grpc.port();
+  }
+
+  /** Returns the port that HTTP is served on. */
+  public int httpPort() {
+    return http.port();
+  }
+
+  /** Returns the coordinator, for whoever runs in the same process. */
+  public Coordinator coordinator() {
+    return engine.coordinator();
+  }
+
+  /** Completes with a line for people if the server cannot go on; it should then be stopped. */
+  public CompletableFuture<String> failure() {
+    return engine.failure();
+  }
+
+  /**
+   * Waits until requests for locks can be served.
+   *
+   * @return whether they can, within {@code limit}
+   */
+  public boolean awaitServing(Duration limit) {
+    long deadline = System.nanoTime() + limit.toNanos();
+    Executor later = CompletableFuture.delayedExecutor(POLL_MILLIS, TimeUnit.MILLISECONDS);
+    while (!engine.coordinator().status().serving()) {
+      if (System.nanoTime() - deadline > 0 || failure().isDone() || stopped.get()) {
+        return false;
+      }
+      CompletableFuture.runAsync(() -> {}, later).join();
+    }
+    return true;
+  }
+
+  /**
+   * Stops: streams are told to go away and end, then the loop, then the ZooKeeper sessions.
+   * Sessions that still own entries are left to their timeout, not closed. Returns when all has
+   * stopped, which takes some seconds at most. Idempotent.
+   */
+  public void stop() {
+    if (!stopped.compareAndSet(false, true)) {
+      return;
+    }
+    log.atInfo().log("stopping");
+    servingLog.close();
+    grpc.stop(RPC_GRACE);
+    engine.stop();
+    http.stop();
+    log.atInfo().log("stopped");
+  }
+
+  /** Same as {@link #stop}. */
+  @Override
+  public void close() {
+    stop();
+  }
+
+  private static GrpcSettings grpcSettings(ServerConfig config, String id) {
+    Optional<GrpcSettings.Tls> tls =
+        config
+            .tls()
+            .map(files -> new GrpcSettings.Tls(files.cert(), files.key(), files.clientCa()));
+    return GrpcSettings.of(config.listen().host(), config.listen().port(), tls, id);
+  }
+
+  private static HttpSettings httpSettings(ServerConfig config, String id) {
+    String version = LockkeeperServer.class.getPackage().getImplementationVersion();
+    return new HttpSettings(
+        config.http().host(),
+        config.http().port(),
+        id,
+        version == null ? "development" : version,
+        CoreSettings.defaults().maxSessionPathBytes());
+  }
+}

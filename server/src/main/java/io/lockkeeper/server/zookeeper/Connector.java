@@ -1,0 +1,103 @@
+package io.lockkeeper.server.zookeeper;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.client.ConnectStringParser;
+import org.apache.zookeeper.client.HostProvider;
+import org.apache.zookeeper.client.ZKClientConfig;
+
+/** Opens handles, and ends them on threads of its own, because that blocks. */
+final class Connector {
+
+  private static final int CLOSERS = 4;
+  private static final int IDLE_SECONDS = 5;
+
+  private final ZooKeeperSettings settings;
+  private final StoreThread thread;
+  private final ThreadPoolExecutor closers;
+
+  Connector(ZooKeeperSettings settings, StoreThread thread) {
+    this.settings = settings;
+    this.thread = thread;
+    closers =
+        new ThreadPoolExecutor(
+            CLOSERS,
+            CLOSERS,
+            IDLE_SECONDS,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(),
+            Connector::closerThread);
+    closers.allowCoreThreadTimeOut(true);
+  }
+
+  private static Thread closerThread(Runnable body) {
+    Thread thread = new Thread(body, "zookeeper-closer");
+    thread.setDaemon(true);
+    return thread;
+  }
+
+  /** Opens a handle with a new session. */
+  Handle open(Duration timeout, HandleListener listener) {
+    try {
+      EventRelay relay = new EventRelay(thread, listener);
+      return new Handle(
+          settings.connectString(), (int) timeout.toMillis(), relay, hosts(), config());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Opens a handle on a session that exists, if it still does. */
+  Handle attach(SessionIdentity session, Duration timeout, HandleListener listener) {
+    try {
+      EventRelay relay = new EventRelay(thread, listener);
+      return new Handle(
+          settings.connectString(), (int) timeout.toMillis(), relay, session, hosts(), config());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private HostProvider hosts() {
+    return new BriskHosts(new ConnectStringParser(settings.connectString()).getServerAddresses());
+  }
+
+  private ZKClientConfig config() {
+    ZKClientConfig config = new ZKClientConfig();
+    config.setProperty(ZKClientConfig.JUTE_MAXBUFFER, Integer.toString(settings.maxReplyBytes()));
+    // The mirror counts on the client to watch again after each reconnect.
+    config.setProperty(ZKClientConfig.DISABLE_AUTO_WATCH_RESET, "false");
+    return config;
+  }
+
+  /** Drops a handle; its session lives on. */
+  void abandon(Handle handle) {
+    handle.silence();
+    closers.execute(handle::abandon);
+  }
+
+  /**
+   * Closes a handle and its session, if it is connected; then runs {@code next} on the store's
+   * thread.
+   */
+  void close(Handle handle, Runnable next) {
+    handle.silence();
+    closers.execute(
+        () -> {
+          handle.close();
+          thread.execute(next);
+        });
+  }
+
+  /** Waits so long at most for handles to end. */
+  void stop(long millis) throws InterruptedException {
+    closers.shutdown();
+    if (!closers.awaitTermination(millis, TimeUnit.MILLISECONDS)) {
+      closers.shutdownNow();
+    }
+  }
+}

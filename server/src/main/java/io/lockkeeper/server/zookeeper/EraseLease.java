@@ -1,0 +1,62 @@
+package io.lockkeeper.server.zookeeper;
+
+import io.lockkeeper.server.core.LeaseId;
+import io.lockkeeper.server.core.StoreEvent;
+import io.lockkeeper.server.core.StoreEvent.LeaseErased;
+import io.lockkeeper.server.zookeeper.Transaction.Step;
+import java.util.List;
+import java.util.Optional;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.OpResult;
+
+/** Deletes a lease's record until that is certain. Never refused. */
+final class EraseLease extends Write {
+
+  private final LeaseId lease;
+  private final String path;
+
+  EraseLease(StorePaths paths, LeaseId lease) {
+    this.lease = lease;
+    path = paths.lease(lease);
+  }
+
+  @Override
+  int bytes() {
+    return path.length() + CreateEntries.OPERATION_BYTES;
+  }
+
+  @Override
+  int operations() {
+    return 1;
+  }
+
+  @Override
+  void addTo(Transaction transaction) {
+    transaction.delete(this, 0, path);
+  }
+
+  @Override
+  Optional<StoreEvent> done(List<OpResult> subjects) {
+    return doneAlready();
+  }
+
+  @Override
+  Mend mend(Step step, int code) {
+    return code == Code.NONODE.intValue() ? Mend.DONE : Mend.LATER;
+  }
+
+  @Override
+  Optional<StoreEvent> doneAlready() {
+    return Optional.of(new LeaseErased(lease));
+  }
+
+  @Override
+  Optional<StoreEvent> refused(String message) {
+    return Optional.empty();
+  }
+
+  @Override
+  int owned() {
+    return -1;
+  }
+}

@@ -1,0 +1,19 @@
+package io.lockkeeper.server.zookeeper;
+
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+
+/** The check of a session's claim record that every transaction begins with. */
+final class Fence {
+
+  private Fence() {}
+
+  static Op of(String claimPath, int epoch) {
+    return Op.check(claimPath, epoch);
+  }
+
+  /** Returns whether the check's error code says that the claim is not ours any more. */
+  static boolean isBroken(int code) {
+    return code == Code.BADVERSION.intValue() || code == Code.NONODE.intValue();
+  }
+}

@@ -1,0 +1,55 @@
+package io.lockkeeper.server.zookeeper;
+
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Reads and writes the small JSON objects that nodes carry. */
+final class Json {
+
+  private static final JsonMapper MAPPER = JsonMapper.builder().build();
+
+  private Json() {}
+
+  static byte[] write(Map<String, ?> object) {
+    return MAPPER.writeValueAsBytes(object);
+  }
+
+  /** Returns the object that {@code bytes} hold, or empty if they hold anything else. */
+  static Optional<JsonNode> readObject(byte[] bytes) {
+    if (bytes.length == 0 || bytes[0] != '{') {
+      return Optional.empty();
+    }
+    try {
+      return Optional.of(MAPPER.readTree(bytes)).filter(JsonNode::isObject);
+    } catch (JacksonException notJson) {
+      return Optional.empty();
+    }
+  }
+
+  /** Returns the text of a field, or an empty one. */
+  static String text(JsonNode object, String field) {
+    JsonNode value = object.path(field);
+    return value.isString() ? value.stringValue() : "";
+  }
+
+  /** Returns the number in a field, or zero. */
+  static long number(JsonNode object, String field) {
+    JsonNode value = object.path(field);
+    return value.isIntegralNumber() && value.canConvertToLong() ? value.longValue() : 0;
+  }
+
+  /** Returns the fields of a nested object that are texts. */
+  static Map<String, String> texts(JsonNode object, String field) {
+    Map<String, String> texts = new TreeMap<>();
+    for (Map.Entry<String, JsonNode> property : object.path(field).properties()) {
+      if (property.getValue().isString()) {
+        texts.put(property.getKey(), property.getValue().stringValue());
+      }
+    }
+    return texts;
+  }
+}

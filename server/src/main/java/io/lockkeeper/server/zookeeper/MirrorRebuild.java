@@ -1,0 +1,189 @@
+package io.lockkeeper.server.zookeeper;
+
+import io.lockkeeper.server.core.EntryName;
+import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.server.core.StoreEvent.ListedEntry;
+import io.lockkeeper.server.core.StoreEvent.QueueListed;
+import io.lockkeeper.server.core.StoreEvent.RebuildStarted;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.IntConsumer;
+import org.apache.zookeeper.KeeperException.Code;
+
+/**
+ * Reads all queues back, a bounded number at a time. Each listing is told at the place of its reply
+ * among the watch's events, so that events before it are in it and events after it are not.
+ *
+ * <p>Where sequence numbers tie, the creation zxids are read and the queue is then listed once
+ * more, because the first listing's place has passed by then.
+ */
+final class MirrorRebuild {
+
+  private static final int MAX_OUTSTANDING = 256;
+  private static final int MAX_LISTINGS = 5;
+
+  private final Handle handle;
+  private final StoreContext context;
+  private final Runnable done;
+  private final IntConsumer failed;
+  private final Deque<LockName> toList = new ArrayDeque<>();
+  private int outstanding;
+  private boolean over;
+
+  MirrorRebuild(Handle handle, StoreContext context, Runnable done, IntConsumer failed) {
+    this.handle = handle;
+    this.context = context;
+    this.done = done;
+    this.failed = failed;
+  }
+
+  /** Makes the rebuild tell nothing more. */
+  void cancel() {
+    over = true;
+  }
+
+  void start() {
+    handle.getChildren(
+        context.paths().locks(),
+        false,
+        (rc, path, ctx, names) -> context.thread().execute(() -> onLocks(rc, orNone(names))),
+        null);
+  }
+
+  private static List<String> orNone(@org.jspecify.annotations.Nullable List<String> names) {
+    return names == null ? List.of() : names;
+  }
+
+  private void onLocks(int rc, List<String> names) {
+    if (over) {
+      return;
+    }
+    if (rc != Code.OK.intValue()) {
+      fail(rc);
+      return;
+    }
+    Set<LockName> locks = new LinkedHashSet<>();
+    for (String name : names) {
+      Optional<LockName> lock = LockName.decode(name);
+      lock.ifPresent(locks::add);
+      if (lock.isEmpty()) {
+        context.stats().add(StoreStats.Count.NODES_IGNORED, 1);
+      }
+    }
+    context.directories().replaceBy(locks);
+    context.events().accept(new RebuildStarted(locks));
+    toList.addAll(locks);
+    proceed();
+  }
+
+  private void proceed() {
+    while (!over && outstanding < MAX_OUTSTANDING && !toList.isEmpty()) {
+      outstanding++;
+      new Listing(toList.removeFirst()).list();
+    }
+    if (!over && outstanding == 0) {
+      over = true;
+      done.run();
+    }
+  }
+
+  private void fail(int rc) {
+    if (!over) {
+      over = true;
+      failed.accept(rc);
+    }
+  }
+
+  /** The listing of one queue. */
+  private final class Listing {
+    private final LockName lock;
+    private final Map<String, Long> czxids = new HashMap<>();
+    private int listings;
+    private int reads;
+
+    Listing(LockName lock) {
+      this.lock = lock;
+    }
+
+    void list() {
+      listings++;
+      handle.getChildren(
+          context.paths().directory(lock),
+          false,
+          (rc, path, ctx, names) -> context.thread().execute(() -> onListed(rc, orNone(names))),
+          null);
+    }
+
+    private void onListed(int rc, List<String> names) {
+      if (over) {
+        return;
+      }
+      if (rc != Code.OK.intValue() && rc != Code.NONODE.intValue()) {
+        fail(rc);
+        return;
+      }
+      List<EntryName> entries = new ArrayList<>();
+      for (String name : names) {
+        EntryName.parse(name).ifPresent(entries::add);
+      }
+      context.stats().add(StoreStats.Count.NODES_IGNORED, names.size() - entries.size());
+      Set<String> unread = Ties.in(entries);
+      unread.removeAll(czxids.keySet());
+      if (unread.isEmpty() || listings >= MAX_LISTINGS) {
+        tell(entries);
+      } else {
+        reads = unread.size();
+        new HashSet<>(unread).forEach(this::read);
+      }
+    }
+
+    private void read(String entry) {
+      handle.getData(
+          context.paths().entry(lock, entry),
+          false,
+          (rc, path, ctx, data, stat) ->
+              context
+                  .thread()
+                  .execute(
+                      () -> {
+                        if (rc == Code.OK.intValue()) {
+                          czxids.put(entry, stat.getCzxid());
+                        }
+                        onRead(rc);
+                      }),
+          null);
+    }
+
+    private void onRead(int rc) {
+      if (over) {
+        return;
+      }
+      if (rc != Code.OK.intValue() && rc != Code.NONODE.intValue()) {
+        fail(rc);
+        return;
+      }
+      reads--;
+      if (reads == 0) {
+        list();
+      }
+    }
+
+    private void tell(List<EntryName> entries) {
+      List<ListedEntry> listed = new ArrayList<>();
+      for (EntryName entry : entries) {
+        listed.add(new ListedEntry(entry, Optional.ofNullable(czxids.get(entry.text()))));
+      }
+      context.events().accept(new QueueListed(lock, listed));
+      outstanding--;
+      proceed();
+    }
+  }
+}

@@ -1,0 +1,66 @@
+package io.lockkeeper.server.zookeeper;
+
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Tells the operator, not too often, that ZooKeeper is out of reach, and when it is back. */
+final class Reachability {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Reachability.class);
+  private static final long CHECK_MILLIS = 1_000;
+  private static final long FIRST_NANOS = TimeUnit.SECONDS.toNanos(2);
+  private static final long REPEAT_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+  private final StoreContext context;
+  private boolean connected;
+  private boolean stopped;
+  private boolean told;
+  private long sinceNanos;
+  private long toldNanos;
+
+  Reachability(StoreContext context) {
+    this.context = context;
+  }
+
+  void start() {
+    sinceNanos = System.nanoTime();
+    check();
+  }
+
+  void stop() {
+    stopped = true;
+  }
+
+  void onConnected() {
+    connected = true;
+    if (told) {
+      told = false;
+      LOG.atInfo().log("ZooKeeper is in reach again");
+    }
+  }
+
+  void onDisconnected() {
+    if (connected) {
+      connected = false;
+      sinceNanos = System.nanoTime();
+    }
+  }
+
+  private void check() {
+    if (stopped) {
+      return;
+    }
+    long now = System.nanoTime();
+    boolean due = !told || now - toldNanos >= REPEAT_NANOS;
+    if (!connected && now - sinceNanos >= FIRST_NANOS && due) {
+      told = true;
+      toldNanos = now;
+      LOG.atWarn()
+          .addKeyValue("zookeeper", context.settings().connectString())
+          .addKeyValue("seconds", TimeUnit.NANOSECONDS.toSeconds(now - sinceNanos))
+          .log("ZooKeeper is out of reach: no lock can be granted; trying on");
+    }
+    context.thread().after(CHECK_MILLIS, this::check);
+  }
+}

@@ -1,0 +1,80 @@
+package io.lockkeeper.server.zookeeper;
+
+import io.lockkeeper.server.core.LeaseId;
+import io.lockkeeper.server.core.StoreEvent;
+import io.lockkeeper.server.core.StoreEvent.LeaseRecorded;
+import io.lockkeeper.server.core.StoreEvent.LeaseRefused;
+import io.lockkeeper.server.zookeeper.Transaction.Step;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.OpResult;
+
+/** Creates a lease's record. */
+final class RecordLease extends Write {
+
+  private final LeaseId lease;
+  private final String path;
+  private final byte[] data;
+
+  RecordLease(StorePaths paths, LeaseId lease, long ttlMillis, String holder, String secretHash) {
+    this.lease = lease;
+    path = paths.lease(lease);
+    Map<String, Object> object = new LinkedHashMap<>();
+    object.put("ttlMillis", ttlMillis);
+    object.put("holder", holder);
+    object.put("secretHash", secretHash);
+    data = Json.write(object);
+  }
+
+  LeaseId lease() {
+    return lease;
+  }
+
+  @Override
+  int bytes() {
+    return path.length() + data.length + CreateEntries.OPERATION_BYTES;
+  }
+
+  @Override
+  int operations() {
+    return 1;
+  }
+
+  @Override
+  void addTo(Transaction transaction) {
+    transaction.createEphemeral(this, path, data);
+  }
+
+  @Override
+  Optional<StoreEvent> done(List<OpResult> subjects) {
+    return doneAlready();
+  }
+
+  @Override
+  Mend mend(Step step, int code) {
+    if (code == Code.NODEEXISTS.intValue()) {
+      // Lease ids are random: it is ours, of an attempt whose answer was lost.
+      return Mend.DONE;
+    }
+    boolean passing = code == Code.NONODE.intValue() || Verdict.of(code) == Verdict.RETRY;
+    return passing ? Mend.LATER : Mend.REFUSE;
+  }
+
+  @Override
+  Optional<StoreEvent> doneAlready() {
+    return Optional.of(new LeaseRecorded(lease));
+  }
+
+  @Override
+  Optional<StoreEvent> refused(String message) {
+    return Optional.of(new LeaseRefused(lease, message));
+  }
+
+  @Override
+  int owned() {
+    return 1;
+  }
+}

@@ -1,0 +1,32 @@
+package io.lockkeeper.server.zookeeper;
+
+import java.util.Optional;
+
+/** Whether the timeout that ZooKeeper granted a lock session is one to rely on. */
+final class SessionLimits {
+
+  private SessionLimits() {}
+
+  /** Returns what is wrong with a granted timeout, for the operator, or empty if it will do. */
+  static Optional<String> problemOf(ZooKeeperSettings settings, int grantedMillis) {
+    long asked = settings.sessionTimeout().toMillis();
+    long bound = settings.shortestSessionTimeout().toMillis();
+    if (grantedMillis < asked) {
+      return Optional.of(
+          "ZooKeeper grants a session timeout of "
+              + grantedMillis
+              + " ms where "
+              + asked
+              + " ms are asked for: raise its maxSessionTimeout, or lower the session timeout");
+    }
+    if (grantedMillis <= bound) {
+      return Optional.of(
+          "ZooKeeper grants a session timeout of "
+              + grantedMillis
+              + " ms, which is not above (syncLimit + 1) x tickTime = "
+              + bound
+              + " ms: sessions would expire in any stall of its leader");
+    }
+    return Optional.empty();
+  }
+}

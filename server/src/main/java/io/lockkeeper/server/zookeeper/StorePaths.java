@@ -1,0 +1,125 @@
+package io.lockkeeper.server.zookeeper;
+
+import io.lockkeeper.server.core.EntryName;
+import io.lockkeeper.server.core.LeaseId;
+import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.server.core.Mode;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+
+/** Where everything is in ZooKeeper. */
+final class StorePaths {
+
+  /** How many characters ZooKeeper appends to a sequential node's name. */
+  static final int SEQUENCE_CHARS = 10;
+
+  private static final int LEASE_CHARS = 32;
+  // A closing session's transaction lists each path behind its length.
+  private static final int LENGTH_BYTES = 4;
+  private static final UUID ANY = new UUID(0, 0);
+
+  private final ZooKeeperSettings settings;
+
+  StorePaths(ZooKeeperSettings settings) {
+    this.settings = settings;
+  }
+
+  String locks() {
+    return settings.locksPath();
+  }
+
+  String leases() {
+    return settings.rootPath() + "/leases";
+  }
+
+  String sessions() {
+    return settings.rootPath() + "/sessions";
+  }
+
+  String coordinators() {
+    return settings.rootPath() + "/coordinators";
+  }
+
+  String directory(LockName lock) {
+    return locks() + "/" + lock.encoded();
+  }
+
+  String entry(LockName lock, String entry) {
+    return directory(lock) + "/" + entry;
+  }
+
+  /** Returns the path of an entry as far as it is known before it is created. */
+  String entryPrefix(LockName lock, UUID id, Mode mode) {
+    return directory(lock) + "/" + EntryName.prefix(id, mode);
+  }
+
+  String lease(LeaseId lease) {
+    return leases() + "/" + lease;
+  }
+
+  String claim(long sessionId) {
+    return sessions() + "/" + claimName(sessionId);
+  }
+
+  static String claimName(long sessionId) {
+    return String.format("%016x", sessionId);
+  }
+
+  String member() {
+    return coordinators() + "/" + settings.coordinatorId();
+  }
+
+  /** Returns every node that must exist before anything else, parents first. */
+  List<String> layout() {
+    return java.util.stream.Stream.of(locks(), leases(), sessions(), coordinators())
+        .flatMap(path -> prefixes(path).stream())
+        .distinct()
+        .toList();
+  }
+
+  private static List<String> prefixes(String path) {
+    List<String> prefixes = new java.util.ArrayList<>();
+    for (int slash = path.indexOf('/', 1); slash > 0; slash = path.indexOf('/', slash + 1)) {
+      prefixes.add(path.substring(0, slash));
+    }
+    prefixes.add(path);
+    return prefixes;
+  }
+
+  int pathBytes(LockName lock, Mode mode) {
+    return entryPrefix(lock, ANY, mode).length() + SEQUENCE_CHARS + LENGTH_BYTES;
+  }
+
+  int leasePathBytes() {
+    return leases().length() + 1 + LEASE_CHARS + LENGTH_BYTES;
+  }
+
+  /**
+   * Returns what the path of an event below the locks path names, or empty if it is nothing of
+   * ours.
+   */
+  Optional<Place> place(String path) {
+    if (!path.startsWith(locks() + "/")) {
+      return Optional.empty();
+    }
+    String rest = path.substring(locks().length() + 1);
+    int slash = rest.indexOf('/');
+    if (slash < 0) {
+      return LockName.decode(rest).map(lock -> new Place(lock, Optional.empty()));
+    }
+    Optional<LockName> lock = LockName.decode(rest.substring(0, slash));
+    Optional<EntryName> entry = EntryName.parse(rest.substring(slash + 1));
+    return lock.isEmpty() || entry.isEmpty()
+        ? Optional.empty()
+        : Optional.of(new Place(lock.get(), entry));
+  }
+
+  /**
+   * What a path names.
+   *
+   * @param lock the lock
+   * @param entry the entry, or empty for the lock's directory
+   */
+  record Place(LockName lock, Optional<EntryName> entry) {}
+}

@@ -1,0 +1,57 @@
+package io.lockkeeper.server.zookeeper;
+
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.LongAdder;
+
+/** Counts what the store does. */
+final class StoreStats {
+
+  /** What is counted. */
+  enum Count {
+    /** Transactions that were committed. */
+    TRANSACTIONS,
+    /** Writes in them. */
+    WRITES,
+    /** Transactions that failed because of one write. */
+    TRANSACTIONS_REFUSED,
+    /** Writes whose outcome a lost connection hid. */
+    WRITES_IN_DOUBT,
+    /** Creates in doubt that turned out to have been done. */
+    DOUBTS_FOUND_DONE,
+    /** Rebuilds of the mirror that were completed. */
+    REBUILDS,
+    /** Claim records of dead sessions that were removed. */
+    CLAIMS_SWEPT,
+    /** Nodes below the locks path that are not ours to understand. */
+    NODES_IGNORED,
+    /** Sessions that the client library had given up and that were alive. */
+    REATTACHED
+  }
+
+  private final Map<Count, LongAdder> counts = new EnumMap<>(Count.class);
+
+  StoreStats() {
+    for (Count count : Count.values()) {
+      counts.put(count, new LongAdder());
+    }
+  }
+
+  void add(Count count, long more) {
+    LongAdder adder = counts.get(count);
+    if (adder != null) {
+      adder.add(more);
+    }
+  }
+
+  /** Returns all counts by their names in lower case. */
+  Map<String, Long> snapshot() {
+    Map<String, Long> snapshot = new TreeMap<>();
+    counts.forEach(
+        (count, adder) ->
+            snapshot.put(count.name().toLowerCase(java.util.Locale.ROOT), adder.sum()));
+    return Collections.unmodifiableMap(snapshot);
+  }
+}

@@ -1,0 +1,137 @@
+package io.lockkeeper.server.zookeeper;
+
+import io.lockkeeper.server.core.LockName;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.CreateOptions;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.ZooDefs.Ids;
+
+/**
+ * One fenced transaction as it is put together: the check of the session's claim, then the
+ * operations of whole writes, each operation knowing whose it is.
+ */
+final class Transaction {
+
+  private static final CreateOptions ENTRY =
+      CreateOptions.newBuilder(Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL_SEQUENTIAL).build();
+
+  /** What an operation does for its write. */
+  enum Role {
+    /** Creates the directory of a lock. */
+    DIRECTORY,
+    /** Creates or deletes what the write is about. */
+    SUBJECT
+  }
+
+  /**
+   * One operation.
+   *
+   * @param write whose
+   * @param role what it does
+   * @param part which part of the write, counted from zero
+   */
+  record Step(Write write, Role role, int part) {}
+
+  private final StorePaths paths;
+  private final Directories directories;
+  private final List<Op> ops = new ArrayList<>();
+  private final List<Step> steps = new ArrayList<>();
+  private final List<Write> writes = new ArrayList<>();
+  private final Map<LockName, Integer> entriesPerLock = new HashMap<>();
+  private final Set<LockName> directoriesAdded = new HashSet<>();
+  private int bytes;
+
+  Transaction(StorePaths paths, Directories directories, Op fence) {
+    this.paths = paths;
+    this.directories = directories;
+    ops.add(fence);
+  }
+
+  /** Adds all operations of a write. */
+  void add(Write write) {
+    writes.add(write);
+    bytes += write.bytes();
+    write.addTo(this);
+  }
+
+  /**
+   * Adds the creation of an entry, and of its lock's directory where that is not known to exist;
+   * returns the index.
+   */
+  int createEntry(Write.Create write, int part, LockName lock, String prefix) {
+    if (!directories.contains(lock) && directoriesAdded.add(lock)) {
+      put(
+          Op.create(paths.directory(lock), new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.CONTAINER),
+          new Step(write, Role.DIRECTORY, part));
+    }
+    int index = entriesPerLock.merge(lock, 1, Integer::sum) - 1;
+    put(Op.create(prefix, write.data(index), ENTRY), new Step(write, Role.SUBJECT, part));
+    return index;
+  }
+
+  /** Adds the creation of an ephemeral node. */
+  void createEphemeral(Write write, String path, byte[] data) {
+    put(
+        Op.create(path, data, Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL),
+        new Step(write, Role.SUBJECT, 0));
+  }
+
+  /** Adds a deletion. */
+  void delete(Write write, int part, String path) {
+    put(Op.delete(path, -1), new Step(write, Role.SUBJECT, part));
+  }
+
+  private void put(Op op, Step step) {
+    ops.add(op);
+    steps.add(step);
+  }
+
+  boolean isEmpty() {
+    return writes.isEmpty();
+  }
+
+  int bytes() {
+    return bytes;
+  }
+
+  int size() {
+    return ops.size();
+  }
+
+  List<Op> ops() {
+    return Collections.unmodifiableList(ops);
+  }
+
+  List<Write> writes() {
+    return Collections.unmodifiableList(writes);
+  }
+
+  /** Returns whose the operation at {@code index} is; the fence at zero is nobody's. */
+  Step step(int index) {
+    return steps.get(index - 1);
+  }
+
+  /** Returns the results of a write's own operations, by part. */
+  List<OpResult> subjectsOf(Write write, List<OpResult> results) {
+    List<OpResult> own = new ArrayList<>();
+    for (int i = 0; i < steps.size(); i++) {
+      if (steps.get(i).write() == write && steps.get(i).role() == Role.SUBJECT) {
+        own.add(results.get(i + 1));
+      }
+    }
+    return own;
+  }
+
+  /** Remembers the directories that the transaction has created. */
+  void onCommitted() {
+    directoriesAdded.forEach(directories::add);
+  }
+}

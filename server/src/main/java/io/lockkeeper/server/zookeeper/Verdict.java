@@ -1,0 +1,66 @@
+package io.lockkeeper.server.zookeeper;
+
+import org.apache.zookeeper.KeeperException.Code;
+
+/** What an error code of ZooKeeper means for what was asked. */
+enum Verdict {
+  /** Done. */
+  DONE,
+  /** Done or not done: the answer was lost. */
+  IN_DOUBT,
+  /** Not done; the same may succeed a little later. */
+  RETRY,
+  /** Not done, and asking again would not help. */
+  REFUSED;
+
+  /** Returns the verdict for an error code, known or not. */
+  static Verdict of(int code) {
+    Code known = Code.get(code);
+    // Code.get answers null for what this version of the client has not heard of.
+    return known == null ? REFUSED : of(known);
+  }
+
+  private static Verdict of(Code code) {
+    return switch (code) {
+      case OK -> DONE;
+      // A dead handle hides the outcome of what it carried just as a lost connection does; a
+      // request of a moved session
+      // is dropped together with the connection, and what went before it may have been done.
+      case CONNECTIONLOSS,
+          OPERATIONTIMEOUT,
+          REQUESTTIMEOUT,
+          SESSIONEXPIRED,
+          SESSIONMOVED,
+          UNKNOWNSESSION,
+          AUTHFAILED,
+          SESSIONCLOSEDREQUIRESASLAUTH ->
+          IN_DOUBT;
+      case THROTTLEDOP, NEWCONFIGNOQUORUM, RECONFIGINPROGRESS, NOTREADONLY, SYSTEMERROR -> RETRY;
+      case RUNTIMEINCONSISTENCY,
+          DATAINCONSISTENCY,
+          MARSHALLINGERROR,
+          UNIMPLEMENTED,
+          BADARGUMENTS,
+          QUOTAEXCEEDED,
+          APIERROR,
+          NONODE,
+          NOAUTH,
+          BADVERSION,
+          NOCHILDRENFOREPHEMERALS,
+          NODEEXISTS,
+          NOTEMPTY,
+          INVALIDCALLBACK,
+          INVALIDACL,
+          EPHEMERALONLOCALSESSION,
+          NOWATCHER,
+          RECONFIGDISABLED ->
+          REFUSED;
+    };
+  }
+
+  /** Returns a code's name, for people. */
+  static String name(int code) {
+    Code known = Code.get(code);
+    return known == null ? "error " + code : known.name();
+  }
+}

@@ -1,0 +1,177 @@
+package io.lockkeeper.server.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+import io.grpc.Grpc;
+import io.grpc.InsecureChannelCredentials;
+import io.grpc.ManagedChannel;
+import io.grpc.health.v1.HealthCheckRequest;
+import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
+import io.grpc.health.v1.HealthGrpc;
+import io.lockkeeper.v1.AcquireRequest;
+import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.LockRequest;
+import io.lockkeeper.v1.LockServiceGrpc;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(90)
+class LockkeeperServerTest {
+
+  private static final Duration LIMIT = Duration.ofSeconds(30);
+
+  @TempDir private Path directory;
+
+  @Test
+  void lockIsGrantedOverGrpcAndMetricsTellOfIt() throws Exception {
+    // Given
+    try (EmbeddedZooKeeper zookeeper = zookeeper(Duration.ofSeconds(60));
+        LockkeeperServer server = LockkeeperServer.start(config(zookeeper.connectString()))) {
+      assertThat(server.awaitServing(LIMIT)).isTrue();
+      ManagedChannel channel = channel(server);
+      // When
+      Iterator<AcquireResponse> events =
+          LockServiceGrpc.newBlockingStub(channel)
+              .acquire(
+                  AcquireRequest.newBuilder()
+                      .addLocks(LockRequest.newBuilder().setName("orders/42"))
+                      .build());
+      // Then
+      AcquireResponse event = events.next();
+      assertThat(event.hasGranted()).as("%s", event).isTrue();
+      assertThat(metrics(server))
+          .contains("lockkeeper_serving 1.0", "lockkeeper_acquisitions_held 1.0")
+          .contains("lockkeeper_grants_total");
+      channel.shutdownNow();
+    }
+  }
+
+  @Test
+  void withoutZooKeeperTheServerIsUpAndSaysNotServing() throws IOException {
+    // Given
+    try (LockkeeperServer server = LockkeeperServer.start(config("127.0.0.1:" + closedPort()))) {
+      ManagedChannel channel = channel(server);
+      // When
+      ServingStatus health =
+          HealthGrpc.newBlockingStub(channel)
+              .check(HealthCheckRequest.getDefaultInstance())
+              .getStatus();
+      // Then
+      assertThat(health).isEqualTo(ServingStatus.NOT_SERVING);
+      assertThat(server.failure()).isNotDone();
+      channel.shutdownNow();
+    }
+  }
+
+  @Test
+  void serverServesOnceZooKeeperComesUp() throws IOException {
+    // Given
+    int port = closedPort();
+    try (LockkeeperServer server = LockkeeperServer.start(config("127.0.0.1:" + port));
+        // When
+        EmbeddedZooKeeper zookeeper =
+            EmbeddedZooKeeper.start(
+                directory, port, Duration.ofMillis(500), Duration.ofSeconds(60), () -> {})) {
+      // Then
+      assertThat(server.awaitServing(LIMIT)).as(zookeeper.connectString()).isTrue();
+    }
+  }
+
+  @Test
+  void ensembleThatCutsSessionsShortIsRefusedWithTheReason() {
+    // Given
+    try (EmbeddedZooKeeper zookeeper = zookeeper(Duration.ofSeconds(10));
+        // When
+        LockkeeperServer server = LockkeeperServer.start(config(zookeeper.connectString()))) {
+      // Then
+      await().atMost(LIMIT).until(() -> server.failure().isDone());
+      assertThat(server.failure().join()).contains("10000 ms", "maxSessionTimeout");
+    }
+  }
+
+  @Test
+  void portInUseIsNamed() throws IOException {
+    // Given
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+      String address = "127.0.0.1:" + taken.getLocalPort();
+      // When // Then
+      assertThatExceptionOfType(StartException.class)
+          .isThrownBy(
+              () -> LockkeeperServer.start(config("127.0.0.1:1", Map.of("listen", address))))
+          .withMessageContaining(address);
+      assertThatExceptionOfType(StartException.class)
+          .isThrownBy(() -> LockkeeperServer.start(config("127.0.0.1:1", Map.of("http", address))))
+          .withMessageContaining(address);
+    }
+  }
+
+  @Test
+  void stopLeavesNoThreadBehindAndMayBeRepeated() throws IOException {
+    // Given
+    LockkeeperServer server = LockkeeperServer.start(config("127.0.0.1:" + closedPort()));
+    // When
+    server.stop();
+    server.stop();
+    // Then
+    await()
+        .atMost(LIMIT)
+        .untilAsserted(
+            () ->
+                assertThat(Thread.getAllStackTraces().keySet())
+                    .extracting(Thread::getName)
+                    .noneMatch(name -> name.startsWith("lockkeeper")));
+  }
+
+  private EmbeddedZooKeeper zookeeper(Duration maxSessionTimeout) {
+    return EmbeddedZooKeeper.start(
+        directory, 0, Duration.ofMillis(500), maxSessionTimeout, () -> {});
+  }
+
+  private static ServerConfig config(String zookeeper) {
+    return config(zookeeper, Map.of());
+  }
+
+  private static ServerConfig config(String zookeeper, Map<String, String> more) {
+    Map<String, String> settings = new HashMap<>();
+    settings.put("zookeeper", zookeeper);
+    settings.put("listen", "127.0.0.1:0");
+    settings.put("http", "127.0.0.1:0");
+    settings.put("zookeeper-tick-time", "500ms");
+    settings.putAll(more);
+    return ServerConfig.of(Profile.SERVE, settings);
+  }
+
+  private static ManagedChannel channel(LockkeeperServer server) {
+    return Grpc.newChannelBuilder(
+            "localhost:" + server.grpcPort(), InsecureChannelCredentials.create())
+        .build();
+  }
+
+  private static String metrics(LockkeeperServer server) throws Exception {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.httpPort() + "/metrics"))
+            .build();
+    return HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString()).body();
+  }
+
+  private static int closedPort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0)) {
+      return socket.getLocalPort();
+    }
+  }
+}

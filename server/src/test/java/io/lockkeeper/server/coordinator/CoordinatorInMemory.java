@@ -1,0 +1,34 @@
+package io.lockkeeper.server.coordinator;
+
+import java.time.Duration;
+
+/**
+ * The real coordinator on a store in memory that answers at once, for tests of those who call it.
+ */
+public final class CoordinatorInMemory implements AutoCloseable {
+
+  private final FakeLockStore store = new FakeLockStore();
+  private final LoopCoordinator coordinator =
+      new LoopCoordinator(
+          store, CoordinatorSettings.defaults(), CoordinatorObserver.NONE, () -> {});
+
+  private CoordinatorInMemory() {}
+
+  /** Starts one. */
+  public static CoordinatorInMemory start() {
+    CoordinatorInMemory started = new CoordinatorInMemory();
+    started.coordinator.start();
+    return started;
+  }
+
+  /** Returns the coordinator. */
+  public Coordinator coordinator() {
+    return coordinator;
+  }
+
+  @Override
+  public void close() throws InterruptedException {
+    coordinator.stop(Duration.ofSeconds(1));
+    store.stop();
+  }
+}

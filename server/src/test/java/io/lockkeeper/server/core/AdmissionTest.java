@@ -1,0 +1,147 @@
+package io.lockkeeper.server.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class AdmissionTest {
+
+  private static final long SEED = 4_711;
+
+  @ParameterizedTest(name = "after {0}, {1} may hold: {2}")
+  @CsvSource({
+    "EXCLUSIVE,  EXCLUSIVE,  false",
+    "EXCLUSIVE,  READ,       false",
+    "EXCLUSIVE,  WRITE,      false",
+    "EXCLUSIVE,  PERMIT_1_3, false",
+    "READ,       EXCLUSIVE,  false",
+    "READ,       READ,       true",
+    "READ,       WRITE,      false",
+    "READ,       PERMIT_1_3, false",
+    "WRITE,      EXCLUSIVE,  false",
+    "WRITE,      READ,       false",
+    "WRITE,      WRITE,      false",
+    "WRITE,      PERMIT_1_3, false",
+    "PERMIT_1_3, EXCLUSIVE,  false",
+    "PERMIT_1_3, READ,       false",
+    "PERMIT_1_3, WRITE,      false",
+    "PERMIT_1_3, PERMIT_1_3, true",
+    "PERMIT_1_3, PERMIT_2_3, true",
+    "PERMIT_2_3, PERMIT_2_3, false",
+    "PERMIT_2_3, PERMIT_1_3, true",
+    "PERMIT_2_3, PERMIT_2_5, true"
+  })
+  void twoHoldsAreTogetherExactlyWhenTheirModesAllowIt(
+      String ahead, String behind, boolean together) {
+    // When
+    boolean admitted = Occupancy.FREE.plus(mode(ahead)).admits(mode(behind));
+    // Then
+    assertThat(admitted).isEqualTo(together);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"EXCLUSIVE", "READ", "WRITE", "PERMIT_1_3", "PERMIT_3_3"})
+  void aFreeLockAdmitsEveryMode(String mode) {
+    assertThat(Occupancy.FREE.admits(mode(mode))).isTrue();
+  }
+
+  @Test
+  void permitsAreCountedWithoutOverflow() {
+    Occupancy full = Occupancy.FREE.plus(new Mode.Permits(Integer.MAX_VALUE, Integer.MAX_VALUE));
+    assertThat(full.admits(new Mode.Permits(1, Integer.MAX_VALUE))).isFalse();
+  }
+
+  @Test
+  void anEntryHoldsExactlyWhenItIsCompatibleWithAllThatAreAheadAndStillThere() {
+    Random random = new Random(SEED);
+    for (int run = 0; run < 20_000; run++) {
+      // Given
+      List<Entry> queue = randomQueue(random);
+      // When
+      List<Entry> holders = Admission.holders(queue);
+      // Then
+      assertThat(holders).as("seed %d, run %d: %s", SEED, run, modes(queue)).isEqualTo(dumb(queue));
+    }
+  }
+
+  /** The rule once more, entry by entry, with no state carried along. */
+  private static List<Entry> dumb(List<Entry> all) {
+    List<Entry> queue = all.stream().filter(e -> !e.isReleased()).toList();
+    List<Entry> holders = new ArrayList<>();
+    for (int i = 0; i < queue.size(); i++) {
+      boolean everyoneUpToHereFits = true;
+      for (int j = 0; j <= i; j++) {
+        everyoneUpToHereFits &= fits(queue.get(j).mode(), modes(queue.subList(0, j)));
+      }
+      if (everyoneUpToHereFits) {
+        holders.add(queue.get(i));
+      }
+    }
+    return holders;
+  }
+
+  private static boolean fits(Mode mode, List<Mode> ahead) {
+    if (mode instanceof Mode.Permits wanted) {
+      long taken = 0;
+      for (Mode other : ahead) {
+        if (!(other instanceof Mode.Permits permits)) {
+          return false;
+        }
+        taken += permits.permits();
+      }
+      return ahead.isEmpty() || taken + wanted.permits() <= wanted.limit();
+    }
+    return mode instanceof Mode.Read
+        ? ahead.stream().allMatch(Mode.Read.class::isInstance)
+        : ahead.isEmpty();
+  }
+
+  private static List<Entry> randomQueue(Random random) {
+    List<Entry> queue = new ArrayList<>();
+    int family = random.nextInt(4);
+    int size = random.nextInt(9);
+    for (int i = 0; i < size; i++) {
+      EntryName name = new EntryName("e" + i, Optional.empty(), randomMode(random, family), i);
+      Entry entry = new Entry(name, 0, i, 0);
+      if (random.nextInt(6) == 0) {
+        entry.markReleased();
+      }
+      queue.add(entry);
+    }
+    return queue;
+  }
+
+  /** One family for most queues, and a mixture for the rest: two coordinators may race. */
+  private static Mode randomMode(Random random, int family) {
+    return switch (family == 3 ? random.nextInt(3) : family) {
+      case 0 -> Mode.EXCLUSIVE;
+      case 1 -> random.nextInt(3) == 0 ? Mode.WRITE : Mode.READ;
+      default -> {
+        int limit = 1 + random.nextInt(5);
+        yield new Mode.Permits(1 + random.nextInt(limit), limit);
+      }
+    };
+  }
+
+  private static List<Mode> modes(List<Entry> queue) {
+    return queue.stream().map(Entry::mode).toList();
+  }
+
+  private static Mode mode(String text) {
+    return switch (text) {
+      case "EXCLUSIVE" -> Mode.EXCLUSIVE;
+      case "READ" -> Mode.READ;
+      case "WRITE" -> Mode.WRITE;
+      default -> {
+        String[] parts = text.split("_");
+        yield new Mode.Permits(Integer.parseInt(parts[1]), Integer.parseInt(parts[2]));
+      }
+    };
+  }
+}

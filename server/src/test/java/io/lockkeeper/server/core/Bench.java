@@ -1,0 +1,294 @@
+package io.lockkeeper.server.core;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.stream.Stream;
+
+/** A kernel on the bench: its clock is a number, its ZooKeeper is whatever the test says. */
+final class Bench {
+
+  static final SessionKey S1 = new SessionKey(1);
+  static final SessionKey S2 = new SessionKey(2);
+  static final Duration TIMEOUT = Duration.ofSeconds(30);
+  static final Duration TTL = Duration.ofSeconds(15);
+  static final int ENTRY_BYTES = 100;
+  static final int LEASE_BYTES = 50;
+  private static final PathSizes SIZES =
+      new PathSizes() {
+        @Override
+        public int entryBytes(LockName lock, Mode mode) {
+          return ENTRY_BYTES;
+        }
+
+        @Override
+        public int leaseBytes() {
+          return LEASE_BYTES;
+        }
+      };
+
+  final Kernel kernel;
+
+  /** Whether proofs that the kernel asks for are answered at once. */
+  boolean proving = true;
+
+  long now = 1_000_000_000L;
+  private final List<Effect> all = new ArrayList<>();
+  private final Map<LockName, Integer> sequences = new HashMap<>();
+  private List<Effect> last = List.of();
+  private long zxid = 0x1_0000_0000L;
+  private long numbers;
+
+  /** An acquisition that was asked for. */
+  record Asked(StreamId stream, UUID id, LeaseId lease, String requestId, LockName lock) {}
+
+  Bench(CoreSettings settings) {
+    kernel = new Kernel(settings, SIZES);
+  }
+
+  static CoreSettings settings() {
+    return CoreSettings.defaults();
+  }
+
+  /** A coordinator with one open session and an empty, current mirror. */
+  static Bench ready(CoreSettings settings) {
+    Bench bench = new Bench(settings);
+    bench.keep(bench.kernel.start(bench.now));
+    bench.opened(S1);
+    bench.on(new StoreEvent.RebuildStarted(Set.of()));
+    bench.on(new StoreEvent.MirrorCurrent());
+    return bench;
+  }
+
+  static Bench ready() {
+    return ready(settings());
+  }
+
+  List<Effect> on(Event event) {
+    List<Effect> effects = kernel.on(event, now);
+    keep(effects);
+    last = effects;
+    for (Effect effect : effects) {
+      if (proving && effect instanceof Effect.ProveSession prove) {
+        keep(kernel.on(new StoreEvent.SessionProved(prove.session(), now), now));
+      }
+    }
+    return last;
+  }
+
+  private void keep(List<Effect> effects) {
+    all.addAll(effects);
+  }
+
+  /** Lets time pass; every timer fires at its time. */
+  void pass(Duration duration) {
+    long target = now + duration.toNanos();
+    while (kernel.nextDeadline().isPresent()
+        && kernel.nextDeadline().getAsLong() - target <= 0) {
+      now = Math.max(now, kernel.nextDeadline().getAsLong());
+      on(new TimeEvent.Tick());
+    }
+    now = target;
+    on(new TimeEvent.Tick());
+  }
+
+  void opened(SessionKey session) {
+    on(new StoreEvent.SessionOpened(session, TIMEOUT.toNanos(), now));
+  }
+
+  CallId call() {
+    return new CallId(++numbers);
+  }
+
+  StreamId stream() {
+    return new StreamId(++numbers);
+  }
+
+  long zxid() {
+    return ++zxid;
+  }
+
+  LeaseId opening(Duration ttl) {
+    LeaseId lease = new LeaseId(++numbers << 32, numbers);
+    on(new ClientEvent.OpenLease(call(), lease, "hash", ttl, "tester"));
+    return lease;
+  }
+
+  LeaseId lease(Duration ttl) {
+    LeaseId lease = opening(ttl);
+    on(new StoreEvent.LeaseRecorded(lease));
+    return lease;
+  }
+
+  LeaseId lease() {
+    return lease(TTL);
+  }
+
+  StreamId attach(LeaseId lease) {
+    StreamId stream = stream();
+    on(new ClientEvent.AttachLease(call(), lease, "hash", stream));
+    return stream;
+  }
+
+  static AcquireCommand command(
+      Optional<LeaseId> lease, String requestId, String lock, Optional<Duration> wait) {
+    return new AcquireCommand(
+        List.of(new AcquireCommand.WantedLock(new LockName(lock), Mode.EXCLUSIVE)),
+        lease,
+        "",
+        requestId,
+        wait,
+        "tester",
+        Map.of(),
+        Optional.empty());
+  }
+
+  /** Asks on a stream of its own under a lease. */
+  Asked acquire(LeaseId lease, String requestId, String lock) {
+    return acquire(lease, command(Optional.of(lease), requestId, lock, Optional.empty()), stream());
+  }
+
+  Asked acquire(LeaseId lease, AcquireCommand command, StreamId stream) {
+    UUID id = new UUID(lease.high(), ++numbers);
+    on(new ClientEvent.Acquire(stream, id, lease, command, false));
+    return asked(stream, id, lease, command);
+  }
+
+  /** Asks on the lease's own stream. */
+  Asked acquireInSession(StreamId stream, LeaseId lease, String requestId, String lock) {
+    UUID id = new UUID(lease.high(), ++numbers);
+    AcquireCommand command = command(Optional.of(lease), requestId, lock, Optional.empty());
+    on(new ClientEvent.Acquire(stream, id, lease, command, true));
+    return asked(stream, id, lease, command);
+  }
+
+  /** Asks without a lease: the stream is the lease. */
+  Asked acquire(String lock, Optional<Duration> wait) {
+    LeaseId lease = new LeaseId(++numbers << 32, numbers);
+    return acquire(lease, command(Optional.empty(), "r" + numbers, lock, wait), stream());
+  }
+
+  Asked acquire(String lock) {
+    return acquire(lock, Optional.empty());
+  }
+
+  private static Asked asked(StreamId stream, UUID id, LeaseId lease, AcquireCommand command) {
+    return new Asked(stream, id, lease, command.requestId(), command.locks().get(0).name());
+  }
+
+  /** The entry that ZooKeeper creates next for the acquisition. */
+  StoreEvent.CreatedEntry entryOf(Asked asked) {
+    int sequence = sequences.merge(asked.lock(), 1, Integer::sum) - 1;
+    String text =
+        EntryName.prefix(asked.id(), Mode.EXCLUSIVE)
+            + String.format(Locale.ROOT, "%010d", sequence);
+    return new StoreEvent.CreatedEntry(
+        asked.lock(), EntryName.parse(text).orElseThrow(), zxid(), 0);
+  }
+
+  void answerCreated(Asked asked, StoreEvent.CreatedEntry entry) {
+    on(new StoreEvent.EntriesCreated(asked.id(), List.of(entry)));
+  }
+
+  List<Effect> appear(StoreEvent.CreatedEntry entry) {
+    return on(new StoreEvent.EntryAppeared(entry.lock(), entry.name(), entry.czxid()));
+  }
+
+  List<Effect> vanish(StoreEvent.CreatedEntry entry) {
+    return on(new StoreEvent.EntryVanished(entry.lock(), entry.name(), zxid()));
+  }
+
+  /** Lets ZooKeeper create the acquisition's entry, and the mirror see it. */
+  StoreEvent.CreatedEntry create(Asked asked) {
+    StoreEvent.CreatedEntry entry = entryOf(asked);
+    answerCreated(asked, entry);
+    appear(entry);
+    return entry;
+  }
+
+  void deleted(Asked asked) {
+    on(new StoreEvent.EntriesDeleted(asked.id()));
+  }
+
+  CallId release(Asked asked) {
+    CallId call = call();
+    on(new ClientEvent.Release(call, asked.lease(), asked.requestId(), 0));
+    return call;
+  }
+
+  /** What the last event caused. */
+  <T extends Effect> List<T> last(Class<T> type) {
+    return last.stream().filter(type::isInstance).map(type::cast).toList();
+  }
+
+  /** What all events caused. */
+  <T extends Effect> List<T> all(Class<T> type) {
+    return all.stream().filter(type::isInstance).map(type::cast).toList();
+  }
+
+  /** All notices of an acquisition, whichever stream they went to. */
+  List<Notice> told(Asked asked) {
+    return tells(asked).map(Effect.Tell::notice).toList();
+  }
+
+  Stream<Effect.Tell> tells(Asked asked) {
+    return all(Effect.Tell.class).stream().filter(t -> t.requestId().equals(asked.requestId()));
+  }
+
+  <T extends Notice> List<T> told(Asked asked, Class<T> type) {
+    return told(asked).stream().filter(type::isInstance).map(type::cast).toList();
+  }
+
+  boolean wasGranted(Asked asked) {
+    return !told(asked, Notice.Granted.class).isEmpty();
+  }
+
+  List<Answer> answers(CallId call) {
+    return all(Effect.Reply.class).stream()
+        .filter(reply -> reply.call().equals(call))
+        .map(Effect.Reply::answer)
+        .toList();
+  }
+
+  /** The only answer that the call got. */
+  Answer answer(CallId call) {
+    List<Answer> answers = answers(call);
+    if (answers.size() != 1) {
+      throw new AssertionError("one answer wanted: " + answers);
+    }
+    return answers.get(0);
+  }
+
+  Failure.Kind failure(CallId call) {
+    return ((Answer.Failed) answer(call)).failure().kind();
+  }
+
+  /** Why the acquisition was refused. */
+  List<Failure.Kind> refusals(StreamId stream) {
+    return all(Effect.Refuse.class).stream()
+        .filter(refuse -> refuse.stream().equals(stream))
+        .map(refuse -> refuse.failure().kind())
+        .toList();
+  }
+
+  long validFor(CallId call) {
+    return ((Answer.LeaseRenewed) answer(call)).validForNanos();
+  }
+
+  CoreCounts counts() {
+    return kernel.counts(now);
+  }
+
+  void assertNothingIsLeft() {
+    CoreCounts counts = counts();
+    if (counts.leases() + counts.acquisitions() + counts.locks() + counts.entries() != 0) {
+      throw new AssertionError("left over: " + counts);
+    }
+  }
+}

@@ -1,0 +1,290 @@
+package io.lockkeeper.server.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lockkeeper.server.core.Bench.Asked;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+
+class GrantsTest {
+
+  private static final LockName A = new LockName("a");
+
+  private final Bench bench = Bench.ready();
+
+  @Test
+  void grantNeedsTheAnswerAndTheMirrorInWhicheverOrderTheyCome() {
+    // Given
+    Asked answerFirst = bench.acquire("a");
+    Asked mirrorFirst = bench.acquire("b");
+    StoreEvent.CreatedEntry a = bench.entryOf(answerFirst);
+    StoreEvent.CreatedEntry b = bench.entryOf(mirrorFirst);
+    // When
+    bench.answerCreated(answerFirst, a);
+    bench.appear(b);
+    assertThat(bench.all(Effect.Tell.class)).isEmpty();
+    bench.appear(a);
+    bench.answerCreated(mirrorFirst, b);
+    // Then
+    assertThat(bench.told(answerFirst)).hasSize(1).first().isInstanceOf(Notice.Granted.class);
+    assertThat(bench.told(mirrorFirst)).hasSize(1).first().isInstanceOf(Notice.Granted.class);
+  }
+
+  @Test
+  void grantsComeInTheOrderOfTheQueueAndTheirTokensRise() {
+    // Given
+    List<Asked> all = List.of(bench.acquire("a"), bench.acquire("a"), bench.acquire("a"));
+    all.forEach(bench::create);
+    long last = 0;
+    for (Asked asked : all) {
+      // Then
+      List<Notice.Granted> granted = bench.told(asked, Notice.Granted.class);
+      assertThat(granted).hasSize(1);
+      long token = granted.get(0).grants().get(0).token().value();
+      assertThat(token).isGreaterThan(last);
+      last = token;
+      // When
+      bench.release(asked);
+      bench.deleted(asked);
+    }
+    bench.assertNothingIsLeft();
+  }
+
+  @Test
+  void nextIsGrantedWhenTheHolderReleasesAndTheReleaseIsAnsweredWhenTheEntryIsGone() {
+    // Given
+    Asked holder = bench.acquire("a");
+    bench.create(holder);
+    Asked next = bench.acquire("a");
+    bench.create(next);
+    // When
+    CallId call = bench.release(holder);
+    // Then
+    assertThat(bench.wasGranted(next)).isTrue();
+    assertThat(bench.told(next, Notice.Granted.class).get(0).grants().get(0).previous())
+        .contains(Departure.RELEASED);
+    assertThat(bench.answers(call)).isEmpty();
+    assertThat(bench.told(holder, Notice.Released.class)).isEmpty();
+  }
+
+  @Test
+  void withoutHandOffAheadTheNextIsGrantedWhenTheEntryIsGone() {
+    // Given
+    CoreSettings defaults = CoreSettings.defaults();
+    Bench careful =
+        Bench.ready(
+            new CoreSettings(
+                defaults.tick(), 10, 10, 512 << 10, 8, defaults.linger(), false));
+    Asked holder = careful.acquire("a");
+    careful.create(holder);
+    Asked next = careful.acquire("a");
+    careful.create(next);
+    // When
+    careful.release(holder);
+    assertThat(careful.wasGranted(next)).isFalse();
+    careful.deleted(holder);
+    // Then
+    assertThat(careful.wasGranted(next)).isTrue();
+  }
+
+  @Test
+  void handOffAheadWaitsForTheMirror() {
+    // Given
+    Asked holder = bench.acquire("a");
+    StoreEvent.CreatedEntry holders = bench.create(holder);
+    Asked next = bench.acquire("a");
+    StoreEvent.CreatedEntry nexts = bench.create(next);
+    bench.on(new StoreEvent.MirrorStale());
+    // When
+    bench.release(holder);
+    assertThat(bench.wasGranted(next)).isFalse();
+    rebuild(List.of(holders, nexts));
+    // Then: the entry that is still there belongs to one who has released
+    assertThat(bench.wasGranted(next)).isTrue();
+  }
+
+  @Test
+  void staleMirrorGrantsNothingUntilItIsRebuilt() {
+    // Given
+    bench.on(new StoreEvent.MirrorStale());
+    Asked asked = bench.acquire("a");
+    StoreEvent.CreatedEntry entry = bench.create(asked);
+    EntryName unseen = EntryName.parse("lock-0000000000").orElseThrow();
+    assertThat(bench.told(asked)).isEmpty();
+    // When: the listing finds somebody ahead
+    StoreEvent.CreatedEntry behind =
+        new StoreEvent.CreatedEntry(
+            A,
+            EntryName.parse(entry.name().text().replaceAll("[0-9]{10}$", "0000000001"))
+                .orElseThrow(),
+            entry.czxid(),
+            0);
+    bench.vanish(entry);
+    bench.on(new StoreEvent.RebuildStarted(Set.of(A)));
+    bench.on(
+        new StoreEvent.QueueListed(
+            A,
+            List.of(
+                new StoreEvent.ListedEntry(unseen, Optional.empty()),
+                new StoreEvent.ListedEntry(behind.name(), Optional.empty()))));
+    bench.on(new StoreEvent.MirrorCurrent());
+    // Then
+    assertThat(bench.wasGranted(asked)).isFalse();
+  }
+
+  @Test
+  void rebuildGrantsWhatBecameFreeMeanwhile() {
+    // Given
+    EntryName foreign = EntryName.parse("lock-0000000000").orElseThrow();
+    bench.on(new StoreEvent.EntryAppeared(A, foreign, bench.zxid()));
+    Asked waiting = bench.acquire("a");
+    bench.entryOf(waiting);
+    StoreEvent.CreatedEntry entry = bench.create(waiting);
+    assertThat(bench.told(waiting)).hasSize(1).first().isInstanceOf(Notice.Queued.class);
+    bench.on(new StoreEvent.MirrorStale());
+    // When
+    rebuild(List.of(entry));
+    // Then
+    assertThat(bench.wasGranted(waiting)).isTrue();
+    assertThat(bench.all(Effect.PublishGap.class)).hasSize(2);
+  }
+
+  @Test
+  void holderWhoseEntryIsMissingFromARebuildIsLostOnlyAfterABarrier() {
+    // Given: the listing may be older than the entry
+    Asked young = bench.acquire("a");
+    bench.create(young);
+    Asked removed = bench.acquire("b");
+    bench.create(removed);
+    StoreEvent.CreatedEntry ofYoung = seen(young);
+    bench.on(new StoreEvent.MirrorStale());
+    rebuild(List.of());
+    Effect.Barrier barrier = bench.last(Effect.Barrier.class).get(0);
+    // When: before the barrier the mirror sees one of them
+    bench.appear(ofYoung);
+    bench.on(new StoreEvent.BarrierPassed(barrier.barrier()));
+    // Then
+    assertThat(bench.told(young, Notice.Lost.class)).isEmpty();
+    assertThat(bench.told(removed, Notice.Lost.class))
+        .containsExactly(new Notice.Lost(Notice.LossReason.REMOVED));
+  }
+
+  private StoreEvent.CreatedEntry seen(Asked asked) {
+    Contender holder = bench.kernel.lock(asked.lock(), 0, bench.now).holders().get(0);
+    return new StoreEvent.CreatedEntry(
+        asked.lock(), EntryName.parse(holder.entry()).orElseThrow(), bench.zxid(), 0);
+  }
+
+  @Test
+  void holderWhoseEntryIsRemovedByAStrangerIsToldSo() {
+    Asked holder = bench.acquire("a");
+    StoreEvent.CreatedEntry entry = bench.create(holder);
+    Asked waiting = bench.acquire("a");
+    StoreEvent.CreatedEntry waiters = bench.create(waiting);
+    Asked third = bench.acquire("a");
+    bench.create(third);
+    bench.vanish(waiters);
+    bench.vanish(entry);
+    assertThat(bench.told(holder, Notice.Lost.class))
+        .containsExactly(new Notice.Lost(Notice.LossReason.REMOVED));
+    assertThat(bench.told(waiting, Notice.NotAcquired.class))
+        .extracting(Notice.NotAcquired::reason)
+        .containsExactly(Notice.RefusalReason.REMOVED);
+    assertThat(bench.wasGranted(third)).isTrue();
+  }
+
+  @Test
+  void entryThatIsCreatedTooLateIsAnsweredWithItsDeletion() {
+    // Given
+    Asked holder = bench.acquire("b");
+    bench.create(holder);
+    Asked late = bench.acquire("a", Optional.of(Duration.ofSeconds(1)));
+    StoreEvent.CreatedEntry entry = bench.entryOf(late);
+    bench.pass(Duration.ofSeconds(1));
+    // When: mirror and answer come after all
+    bench.appear(entry);
+    bench.answerCreated(late, entry);
+    // Then
+    assertThat(bench.wasGranted(late)).isFalse();
+    assertThat(bench.all(Effect.DeleteEntries.class))
+        .containsExactly(new Effect.DeleteEntries(Bench.S1, late.id(), List.of(entry)));
+    bench.deleted(late);
+    assertThat(bench.counts().acquisitions()).isEqualTo(1);
+  }
+
+  @Test
+  void tokenIsInTheGrantAndNowhereBefore() {
+    // Given: the waiter's entry exists, and so its token could be known
+    Asked holder = bench.acquire("a");
+    bench.create(holder);
+    Asked waiting = bench.acquire("a");
+    bench.create(waiting);
+    // When
+    LockView view = bench.kernel.lock(A, 10, bench.now);
+    // Then
+    assertThat(view.holders()).extracting(Contender::token).allMatch(Optional::isPresent);
+    assertThat(view.queue()).hasSize(1).extracting(Contender::token).containsOnly(Optional.empty());
+    assertThat(bench.all(Effect.Publish.class))
+        .filteredOn(p -> p.change().cause() == LockChange.Cause.QUEUED)
+        .hasSize(1)
+        .allMatch(p -> p.change().contender().orElseThrow().token().isEmpty());
+    assertThat(bench.told(waiting, Notice.Queued.class).get(0).places().get(0).holders())
+        .hasSize(1);
+  }
+
+  @Test
+  void noticesOfAnAcquisitionAreNumberedFromOneWithoutGaps() {
+    // Given
+    Asked holder = bench.acquire("a");
+    bench.create(holder);
+    Asked asked = bench.acquire("a");
+    bench.create(asked);
+    // When: queued, granted, jeopardy, safe, released
+    bench.release(holder);
+    bench.on(new StoreEvent.SessionSuspended(Bench.S1));
+    bench.on(new StoreEvent.SessionProved(Bench.S1, bench.now));
+    bench.release(asked);
+    bench.deleted(asked);
+    // Then
+    assertThat(bench.tells(asked).map(Effect.Tell::sequence))
+        .containsExactlyElementsOf(LongStream.rangeClosed(1, 5).boxed().toList());
+  }
+
+  @Test
+  void watchersSeeTheLifeOfALock() {
+    // Given
+    Asked holder = bench.acquire("a");
+    bench.create(holder);
+    Asked next = bench.acquire("a");
+    bench.create(next);
+    // When
+    bench.release(holder);
+    bench.deleted(holder);
+    bench.release(next);
+    bench.deleted(next);
+    // Then
+    assertThat(bench.all(Effect.Publish.class))
+        .extracting(p -> p.change().cause())
+        .containsExactly(
+            LockChange.Cause.GRANTED,
+            LockChange.Cause.QUEUED,
+            LockChange.Cause.RELEASED,
+            LockChange.Cause.GRANTED,
+            LockChange.Cause.RELEASED);
+  }
+
+  private void rebuild(List<StoreEvent.CreatedEntry> entries) {
+    bench.on(new StoreEvent.RebuildStarted(Set.of(A)));
+    bench.on(
+        new StoreEvent.QueueListed(
+            A,
+            entries.stream()
+                .map(e -> new StoreEvent.ListedEntry(e.name(), Optional.empty()))
+                .toList()));
+    bench.on(new StoreEvent.MirrorCurrent());
+  }
+}

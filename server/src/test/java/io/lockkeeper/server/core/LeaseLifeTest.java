@@ -1,0 +1,258 @@
+package io.lockkeeper.server.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lockkeeper.server.core.Bench.Asked;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class LeaseLifeTest {
+
+  private final Bench bench = Bench.ready();
+
+  @Test
+  void leaseIsOpenWhenItsRecordIsWrittenAndNotBefore() {
+    // Given
+    CallId call = bench.call();
+    LeaseId lease = new LeaseId(7, 8);
+    bench.on(new ClientEvent.OpenLease(call, lease, "hash", Bench.TTL, "tester"));
+    assertThat(bench.answers(call)).isEmpty();
+    assertThat(bench.last(Effect.RecordLease.class))
+        .containsExactly(new Effect.RecordLease(Bench.S1, lease, 15_000, "tester", "hash"));
+    // When
+    bench.pass(Duration.ofSeconds(1));
+    bench.on(new StoreEvent.LeaseRecorded(lease));
+    // Then: valid from the sending of the request
+    assertThat(bench.answer(call))
+        .isEqualTo(
+            new Answer.LeaseOpened(
+                lease, Bench.TTL.toNanos(), Duration.ofSeconds(14).toNanos()));
+  }
+
+  @Test
+  void leaseWhoseRecordIsRefusedIsNotOpen() {
+    CallId call = bench.call();
+    LeaseId lease = new LeaseId(7, 8);
+    bench.on(new ClientEvent.OpenLease(call, lease, "hash", Bench.TTL, "tester"));
+    bench.on(new StoreEvent.LeaseRefused(lease, "no"));
+    assertThat(bench.failure(call)).isEqualTo(Failure.Kind.STORE_REFUSED);
+    assertThat(bench.all(Effect.EraseLease.class)).isEmpty();
+    bench.assertNothingIsLeft();
+  }
+
+  @Test
+  void leaseThatCannotBeRecordedInItsTimeFailsAndIsErased() {
+    // Given
+    CallId call = bench.call();
+    LeaseId lease = new LeaseId(7, 8);
+    bench.on(new ClientEvent.OpenLease(call, lease, "hash", Bench.TTL, "tester"));
+    // When
+    bench.pass(Bench.TTL);
+    bench.on(new StoreEvent.LeaseRecorded(lease));
+    // Then
+    assertThat(bench.failure(call)).isEqualTo(Failure.Kind.UNAVAILABLE);
+    assertThat(bench.all(Effect.EraseLease.class)).hasSize(1);
+    bench.on(new StoreEvent.LeaseErased(lease));
+    bench.assertNothingIsLeft();
+  }
+
+  @Test
+  void leaseLivesAsLongAsItIsRenewed() {
+    // Given
+    LeaseId lease = bench.lease();
+    for (int i = 0; i < 5; i++) {
+      bench.pass(Duration.ofSeconds(10));
+      // When
+      CallId call = keepAlive(lease);
+      // Then
+      assertThat(bench.validFor(call)).isEqualTo(Bench.TTL.toNanos());
+    }
+  }
+
+  @Test
+  void leaseThatIsNotRenewedEndsWithAllThatItHoldsAndWaitsFor() {
+    // Given
+    LeaseId lease = bench.lease();
+    StreamId stream = bench.attach(lease);
+    Asked held = bench.acquireInSession(stream, lease, "held", "a");
+    bench.create(held);
+    Asked other = bench.acquire("b");
+    bench.create(other);
+    Asked waiting = bench.acquireInSession(stream, lease, "waiting", "b");
+    bench.create(waiting);
+    // When
+    bench.pass(Bench.TTL);
+    // Then
+    assertThat(bench.told(held, Notice.Lost.class))
+        .containsExactly(new Notice.Lost(Notice.LossReason.LEASE_EXPIRED));
+    assertThat(bench.told(waiting, Notice.NotAcquired.class))
+        .extracting(Notice.NotAcquired::reason)
+        .containsExactly(Notice.RefusalReason.LEASE_ENDED);
+    assertThat(bench.all(Effect.TellLeaseEnd.class))
+        .containsExactly(new Effect.TellLeaseEnd(stream, LeaseEnd.EXPIRED));
+    assertThat(bench.all(Effect.DeleteEntries.class)).hasSize(2);
+    assertThat(bench.all(Effect.EraseLease.class)).hasSize(1);
+  }
+
+  @Test
+  void endedLeaseIsNeverResurrected() {
+    // Given: an expired lease, still remembered as such
+    LeaseId lease = bench.lease();
+    bench.pass(Bench.TTL);
+    bench.on(new StoreEvent.LeaseErased(lease));
+    bench.assertNothingIsLeft();
+    // When: everything that a client can still send arrives
+    CallId keepAlive = keepAlive(lease);
+    CallId close = bench.call();
+    bench.on(new ClientEvent.CloseLease(close, lease));
+    CallId attach = bench.call();
+    bench.on(new ClientEvent.AttachLease(attach, lease, "hash", bench.stream()));
+    Asked asked = bench.acquire(lease, "late", "a");
+    CallId release = bench.release(asked);
+    // Then
+    assertThat(bench.answer(keepAlive)).isEqualTo(new Answer.LeaseGone(LeaseEnd.EXPIRED));
+    assertThat(bench.answer(close)).isEqualTo(new Answer.LeaseClosed(true));
+    assertThat(bench.failure(attach)).isEqualTo(Failure.Kind.UNKNOWN_LEASE);
+    assertThat(bench.refusals(asked.stream())).containsExactly(Failure.Kind.UNKNOWN_LEASE);
+    assertThat(bench.failure(release)).isEqualTo(Failure.Kind.UNKNOWN_LEASE);
+    bench.assertNothingIsLeft();
+  }
+
+  @Test
+  void keepAliveThatIsReadAfterTheDeadlineDoesNotRenew() {
+    // Given: the tick is late
+    LeaseId lease = bench.lease();
+    bench.now += Bench.TTL.toNanos();
+    // When
+    CallId late = keepAlive(lease);
+    // Then
+    assertThat(bench.answer(late)).isEqualTo(new Answer.LeaseGone(LeaseEnd.EXPIRED));
+  }
+
+  @Test
+  void pauseOfTheCoordinatorCostsNoLease() {
+    // Given: keep-alives arrived while the process stood still
+    LeaseId lease = bench.lease();
+    long pause = Bench.TTL.multipliedBy(3).dividedBy(2).toNanos();
+    bench.now += pause;
+    // When: the pause is told first, then the timers, then what has arrived
+    bench.on(new TimeEvent.Stalled(pause));
+    bench.on(new TimeEvent.Tick());
+    CallId call = keepAlive(lease);
+    // Then
+    assertThat(bench.answer(call)).isInstanceOf(Answer.LeaseRenewed.class);
+  }
+
+  @Test
+  void closeIsAnsweredToEverybodyWhenNothingIsLeft() {
+    // Given
+    LeaseId lease = bench.lease();
+    Asked held = bench.acquire(lease, "r", "a");
+    bench.create(held);
+    CallId first = bench.call();
+    CallId second = bench.call();
+    // When
+    bench.on(new ClientEvent.CloseLease(first, lease));
+    bench.on(new ClientEvent.CloseLease(second, lease));
+    bench.on(new StoreEvent.LeaseErased(lease));
+    assertThat(bench.answers(first)).isEmpty();
+    bench.deleted(held);
+    // Then
+    assertThat(bench.answer(first)).isEqualTo(new Answer.LeaseClosed(false));
+    assertThat(bench.answer(second)).isEqualTo(new Answer.LeaseClosed(false));
+    assertThat(bench.told(held, Notice.Lost.class))
+        .containsExactly(new Notice.Lost(Notice.LossReason.LEASE_CLOSED));
+    bench.assertNothingIsLeft();
+  }
+
+  @Test
+  void onlyWhoHasTheSecretMayAttach() {
+    LeaseId lease = bench.lease();
+    CallId call = bench.call();
+    bench.on(new ClientEvent.AttachLease(call, lease, "guess", bench.stream()));
+    assertThat(bench.failure(call)).isEqualTo(Failure.Kind.WRONG_SECRET);
+  }
+
+  @Test
+  void leaseThatIsAStreamCannotBeAttachedToWithAnEmptySecret() {
+    Asked asked = bench.acquire("a");
+    CallId call = bench.call();
+    bench.on(new ClientEvent.AttachLease(call, asked.lease(), "", bench.stream()));
+    assertThat(bench.failure(call)).isEqualTo(Failure.Kind.WRONG_SECRET);
+  }
+
+  @Test
+  void newStreamOfALeaseIsToldAgainWhereEverythingStands() {
+    // Given
+    LeaseId lease = bench.lease();
+    StreamId first = bench.attach(lease);
+    Asked held = bench.acquireInSession(first, lease, "held", "a");
+    bench.create(held);
+    Asked lost = bench.acquireInSession(first, lease, "lost", "b");
+    StoreEvent.CreatedEntry entry = bench.create(lost);
+    bench.vanish(entry);
+    bench.deleted(lost);
+    // When
+    StreamId second = bench.attach(lease);
+    // Then: the grant and the loss again, with their numbers, and the old stream knows
+    assertThat(bench.last(Effect.Supersede.class)).containsExactly(new Effect.Supersede(first));
+    assertThat(bench.last(Effect.Tell.class))
+        .extracting(Effect.Tell::stream, Effect.Tell::requestId, Effect.Tell::sequence)
+        .containsExactlyInAnyOrder(
+            org.assertj.core.groups.Tuple.tuple(second, "held", 1L),
+            org.assertj.core.groups.Tuple.tuple(second, "lost", 2L));
+  }
+
+  @Test
+  void endingThatNobodyHeardIsToldToTheNextStreamOnce() {
+    // Given: a waiter whose wait ran out while nobody listened
+    LeaseId lease = bench.lease();
+    bench.create(bench.acquire("a"));
+    StreamId first = bench.attach(lease);
+    Asked waiting = bench.acquireInSession(first, lease, "w", "a");
+    bench.create(waiting);
+    bench.on(new ClientEvent.StreamClosed(first));
+    bench.release(waiting);
+    bench.deleted(waiting);
+    assertThat(bench.told(waiting, Notice.NotAcquired.class)).isEmpty();
+    // When
+    bench.attach(lease);
+    bench.attach(lease);
+    // Then
+    assertThat(bench.told(waiting, Notice.NotAcquired.class)).hasSize(1);
+  }
+
+  @Test
+  void grantIsNotToldAgainOnceItsReleaseHasArrived() {
+    // Given: the release is under way, and the next in the queue may hold already
+    LeaseId lease = bench.lease();
+    StreamId first = bench.attach(lease);
+    Asked held = bench.acquireInSession(first, lease, "held", "a");
+    bench.create(held);
+    bench.release(held);
+    // When: the client comes back before the deletion is certain, and asks again besides
+    StreamId second = bench.attach(lease);
+    bench.acquireInSession(second, lease, "held", "a");
+    bench.deleted(held);
+    // Then
+    assertThat(bench.told(held, Notice.Granted.class)).hasSize(1);
+    assertThat(bench.told(held, Notice.Released.class)).hasSize(1);
+  }
+
+  @Test
+  void streamThatClosesLeavesItsLeaseAlone() {
+    LeaseId lease = bench.lease();
+    StreamId stream = bench.attach(lease);
+    Asked held = bench.acquireInSession(stream, lease, "r", "a");
+    bench.create(held);
+    bench.on(new ClientEvent.StreamClosed(stream));
+    assertThat(bench.counts().held()).isEqualTo(1);
+    assertThat(bench.kernel.lease(lease, 10, bench.now)).isPresent();
+  }
+
+  private CallId keepAlive(LeaseId lease) {
+    CallId call = bench.call();
+    bench.on(new ClientEvent.KeepAlive(call, lease));
+    return call;
+  }
+}

@@ -1,0 +1,133 @@
+package io.lockkeeper.server.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class QueueAndMirrorTest {
+
+  private static final LockName LOCK = new LockName("a/b");
+  private static final LockName OTHER = new LockName("c");
+
+  private final Mirror mirror = new Mirror();
+
+  @Test
+  void waitersAndHoldersAreCountedWithoutThoseWhoHaveReleased() {
+    // Given
+    Entry first = appear(LOCK, 1, 10);
+    Entry second = appear(LOCK, 2, 11);
+    appear(LOCK, 3, 12);
+    LockQueue queue = mirror.queue(LOCK).orElseThrow();
+    queue.admit(0);
+    // When
+    first.markReleased();
+    List<Entry> admitted = queue.admit(5);
+    // Then
+    assertThat(admitted).containsExactly(second);
+    assertThat(queue.holders()).containsExactly(second);
+    assertThat(queue.waiting()).isEqualTo(1);
+    assertThat(second.heldSinceNanos()).isEqualTo(5);
+    assertThat(queue.waiters(10)).extracting(e -> e.name().sequence()).containsExactly(3);
+  }
+
+  @Test
+  void whatIsAdmittedIsReportedOnce() {
+    appear(LOCK, 1, 10);
+    LockQueue queue = mirror.queue(LOCK).orElseThrow();
+    assertThat(queue.admit(0)).hasSize(1);
+    assertThat(queue.admit(0)).isEmpty();
+  }
+
+  @Test
+  void placeCountsAllWhoAreAhead() {
+    Entry first = appear(LOCK, 1, 10);
+    Entry second = appear(LOCK, 5, 11);
+    Entry third = appear(LOCK, 9, 12);
+    LockQueue queue = mirror.queue(LOCK).orElseThrow();
+    assertThat(List.of(queue.ahead(first), queue.ahead(second), queue.ahead(third)))
+        .containsExactly(0, 1, 2);
+  }
+
+  @Test
+  void entryThatIsSeenTwiceIsOneEntry() {
+    appear(LOCK, 1, 10);
+    assertThat(mirror.appeared(LOCK, name(1), 10, 0)).isEmpty();
+    assertThat(mirror.entryCount()).isEqualTo(1);
+    assertThat(mirror.queue(LOCK).orElseThrow().size()).isEqualTo(1);
+  }
+
+  @Test
+  void lockWithoutEntriesIsForgotten() {
+    // Given
+    appear(LOCK, 1, 10);
+    // When
+    Optional<Entry> gone = mirror.vanished(LOCK, name(1).text(), 11);
+    Optional<Entry> again = mirror.vanished(LOCK, name(1).text(), 12);
+    // Then
+    assertThat(gone).isPresent();
+    assertThat(again).isEmpty();
+    assertThat(mirror.queues()).isEmpty();
+    assertThat(mirror.entryCount()).isZero();
+    assertThat(mirror.revision()).isEqualTo(12);
+  }
+
+  @Test
+  void rebuildMakesTheMirrorWhatTheListingsFound() {
+    // Given
+    Entry kept = appear(LOCK, 1, 10);
+    appear(LOCK, 2, 11);
+    appear(OTHER, 1, 12);
+    mirror.markCurrent();
+    // When
+    mirror.markStale();
+    mirror.beginRebuild(Set.of(LOCK));
+    mirror.listed(LOCK, List.of(listed(1), listed(4)), 0);
+    // Then
+    assertThat(mirror.isCurrent()).isFalse();
+    assertThat(mirror.queue(OTHER)).isEmpty();
+    assertThat(mirror.queue(LOCK).orElseThrow().entries())
+        .extracting(e -> e.name().sequence())
+        .containsExactly(1, 4);
+    assertThat(mirror.find(LOCK, name(1).text())).containsSame(kept);
+    assertThat(mirror.entryCount()).isEqualTo(2);
+  }
+
+  @Test
+  void emptyListingForgetsTheLock() {
+    appear(LOCK, 1, 10);
+    mirror.beginRebuild(Set.of(LOCK));
+    mirror.listed(LOCK, List.of(), 0);
+    assertThat(mirror.queues()).isEmpty();
+    assertThat(mirror.entryCount()).isZero();
+  }
+
+  @Test
+  void howTheLastHolderEndedIsForgottenWhereItIsNoLongerKnown() {
+    // Given
+    mirror.noteDeparture(LOCK, Departure.RELEASED);
+    mirror.noteDeparture(OTHER, Departure.LEASE_ENDED);
+    // When, Then
+    assertThat(mirror.lastDeparture(LOCK)).contains(Departure.RELEASED);
+    mirror.noteDeparture(LOCK, Departure.UNKNOWN);
+    assertThat(mirror.lastDeparture(LOCK)).isEmpty();
+    assertThat(mirror.lastDeparture(OTHER)).contains(Departure.LEASE_ENDED);
+    mirror.markStale();
+    assertThat(mirror.lastDeparture(OTHER)).isEmpty();
+  }
+
+  private Entry appear(LockName lock, int sequence, long zxid) {
+    return mirror.appeared(lock, name(sequence), zxid, 0).orElseThrow();
+  }
+
+  private static StoreEvent.ListedEntry listed(int sequence) {
+    return new StoreEvent.ListedEntry(name(sequence), Optional.empty());
+  }
+
+  private static EntryName name(int sequence) {
+    return EntryName.parse("lock-" + String.format(Locale.ROOT, "%010d", sequence)).orElseThrow();
+  }
+}

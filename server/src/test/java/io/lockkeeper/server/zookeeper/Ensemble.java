@@ -1,0 +1,118 @@
+package io.lockkeeper.server.zookeeper;
+
+import io.lockkeeper.server.coordinator.RecordedEvents;
+import io.lockkeeper.server.testing.ZooKeeperProcess;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
+import org.apache.zookeeper.ZooKeeper;
+
+/**
+ * One server for a test, a client that sees the truth, and the stores under test, all closed at the
+ * end.
+ */
+final class Ensemble implements AutoCloseable {
+
+  static final Duration SESSION = Duration.ofSeconds(6);
+
+  private final ZooKeeperProcess server;
+  private final List<ZooKeeperLockStore> stores = new ArrayList<>();
+  private final List<ZooKeeper> clients = new ArrayList<>();
+
+  Ensemble(ZooKeeperProcess server) {
+    this.server = server;
+  }
+
+  static Ensemble in(Path directory) {
+    return new Ensemble(ZooKeeperProcess.in(directory).start());
+  }
+
+  ZooKeeperProcess server() {
+    return server;
+  }
+
+  static ZooKeeperSettings settings(String connect, String id) {
+    return ZooKeeperSettings.of(connect, id, "127.0.0.1:7420")
+        .withRoot("/lk")
+        .withTimes(SESSION, Duration.ofSeconds(2), Duration.ofMillis(200), 5);
+  }
+
+  ZooKeeperLockStore store(RecordedEvents events) {
+    return store(server.connectString(), "c1", events);
+  }
+
+  ZooKeeperLockStore store(String connect, String id, RecordedEvents events) {
+    ZooKeeperLockStore store =
+        new ZooKeeperLockStore(
+            settings(connect, id),
+            problem -> {
+              throw new AssertionError(problem);
+            });
+    stores.add(store);
+    store.start(events);
+    return store;
+  }
+
+  ZooKeeper client() throws Exception {
+    return client(server.connectString());
+  }
+
+  ZooKeeper client(String connect) throws Exception {
+    CompletableFuture<Void> connected = new CompletableFuture<>();
+    ZooKeeper client =
+        new ZooKeeper(
+            connect,
+            30_000,
+            event -> {
+              if (event.getState() == KeeperState.SyncConnected) {
+                connected.complete(null);
+              }
+            });
+    clients.add(client);
+    connected.get(20, TimeUnit.SECONDS);
+    return client;
+  }
+
+  /**
+   * Returns the queues as they are in ZooKeeper, encoded names and all, the empty ones left out.
+   */
+  static Map<String, Set<String>> truth(ZooKeeper client) throws Exception {
+    Map<String, Set<String>> queues = new TreeMap<>();
+    for (String lock : client.getChildren("/lk/locks", false)) {
+      try {
+        Set<String> entries = new TreeSet<>(client.getChildren("/lk/locks/" + lock, false));
+        if (!entries.isEmpty()) {
+          queues.put(lock, entries);
+        }
+      } catch (KeeperException.NoNodeException reaped) {
+        queues.remove(lock);
+      }
+    }
+    return queues;
+  }
+
+  static Map<String, Set<String>> mirror(RecordedEvents events) {
+    Map<String, Set<String>> queues = new HashMap<>();
+    events.mirror().forEach((lock, queue) -> queues.put(lock.encoded(), queue));
+    return new TreeMap<>(queues);
+  }
+
+  @Override
+  public void close() throws Exception {
+    stores.forEach(ZooKeeperLockStore::stop);
+    for (ZooKeeper client : clients) {
+      client.close();
+    }
+    server.close();
+  }
+}
