@@ -40,8 +40,7 @@ final class ClientNetworkIT {
     // Given
     try (LockkeeperClient client = LockkeeperClient.builder(network.address()).build()) {
       LockHandle held = client.lock(lock);
-      CompletableFuture<LockHandle> waiting =
-          client.acquire(LockRequest.of(lock));
+      CompletableFuture<LockHandle> waiting = client.acquire(LockRequest.of(lock));
       await().atMost(LONG).until(() -> observer.getLock(lock).queueLength() == 1);
       String lease = client.leaseTag();
       // When
@@ -95,10 +94,7 @@ final class ClientNetworkIT {
       String name = lock + "/" + i;
       LockHandle held = client.lock(name);
       lostAt.add(held.lost().thenApply(reason -> System.nanoTime()).toCompletableFuture());
-      grantedAt.add(
-          observer
-              .acquire(LockRequest.of(name))
-              .thenApply(handle -> System.nanoTime()));
+      grantedAt.add(observer.acquire(LockRequest.of(name)).thenApply(handle -> System.nanoTime()));
     }
     // When
     network.blackhole();
