@@ -20,6 +20,10 @@ final class EraseLease extends Write {
     path = paths.lease(lease);
   }
 
+  LeaseId lease() {
+    return lease;
+  }
+
   @Override
   int bytes() {
     return path.length() + CreateEntries.OPERATION_BYTES;

@@ -54,6 +54,7 @@ final class GroupCommit {
   private final Consumer<StoreEvent> events;
   private final WaitingWrites waiting = new WaitingWrites();
   private final List<Write> inDoubt = new ArrayList<>();
+  private final LeaseOrder leases = new LeaseOrder();
   private int inFlight;
   private int delayed;
   private int owned;
@@ -79,8 +80,10 @@ final class GroupCommit {
       events.accept(refusal.get());
       return;
     }
-    waiting.addLast(write);
-    pump();
+    if (!leases.holds(write)) {
+      waiting.addLast(write);
+      pump();
+    }
   }
 
   /**
@@ -105,6 +108,7 @@ final class GroupCommit {
     open = false;
     waiting.clear();
     inDoubt.clear();
+    leases.clear();
   }
 
   int inFlight() {
@@ -171,6 +175,7 @@ final class GroupCommit {
   private void answer(Write write, Optional<StoreEvent> event) {
     owned += write.owned();
     event.ifPresent(events);
+    leases.answered(write).ifPresent(waiting::addLast);
   }
 
   private void onCulprit(Transaction transaction, MultiReply.Culprit culprit) {
@@ -233,6 +238,7 @@ final class GroupCommit {
         write.refused("ZooKeeper refused the write: " + Verdict.name(code));
     if (event.isPresent()) {
       events.accept(event.get());
+      leases.answered(write).ifPresent(waiting::addLast);
     } else {
       // A deletion is never given up.
       later(write);

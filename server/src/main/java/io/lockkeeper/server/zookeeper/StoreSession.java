@@ -212,7 +212,7 @@ final class StoreSession implements HandleListener, GroupCommit.Lane {
 
   /** Proves the session now; if that cannot be done, the next connection does it. */
   void proveNow() {
-    if (state == State.OPEN) {
+    if (state == State.OPEN || state == State.PROVING) {
       attachment.send(List.of(fence()), this::onExtraProof);
     }
   }

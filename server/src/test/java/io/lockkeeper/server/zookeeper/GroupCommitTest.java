@@ -246,6 +246,22 @@ final class GroupCommitTest implements GroupCommit.Lane {
   }
 
   @Test
+  void erasureWaitsUntilTheRecordIsAnswered() {
+    // Given
+    LeaseId lease = new LeaseId(1, 2);
+    commit.open();
+    commit.add(new RecordLease(paths, lease, 1, "h", "00"));
+    // When
+    commit.add(new EraseLease(paths, lease));
+    // Then
+    assertThat(sent).hasSize(1);
+    succeed();
+    succeed();
+    assertThat(events)
+        .containsExactly(new StoreEvent.LeaseRecorded(lease), new StoreEvent.LeaseErased(lease));
+  }
+
+  @Test
   void brokenFenceEndsEverything() {
     // Given
     create(LOCK);
