@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class Renewal {
 
-  private static final long MIN_INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+  private static final long MIN_INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
   private final Loop loop;
   private final Lease lease;
@@ -28,7 +28,7 @@ final class Renewal {
     /** A keep-alive is due. */
     void sendKeepAlive(long nonce);
 
-    /** The last keep-alive has had no answer when the next was due: the stream may be dead. */
+    /** A keep-alive has had no answer for a third of the time to live: the stream may be dead. */
     void onSilence();
 
     /** The deadline is near. */
@@ -95,7 +95,8 @@ final class Renewal {
   }
 
   private void keepAlive() {
-    if (keepAlives.longestSilenceNanos(loop.nanos()) >= intervalNanos()) {
+    // Measured by the time to live: that the server promises less says nothing of the stream.
+    if (keepAlives.longestSilenceNanos(loop.nanos()) >= lease.ttlNanos() / 3) {
       owner.onSilence();
       return;
     }

@@ -13,7 +13,10 @@ import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** A ZooKeeper that removes the directory of a lock the moment it is empty, which is just before the next acquire. */
+/**
+ * A ZooKeeper that removes the directory of a lock the moment it is empty, which is just before the
+ * next acquire.
+ */
 final class ReapedDirectoriesIT {
 
   private static final int LOCKS = 50;

@@ -201,12 +201,19 @@ public final class InMemoryLockkeeper implements AutoCloseable {
     control(s -> s.whenFree(lock, action));
   }
 
+  /** Returns the ids of the leases that are alive, the oldest first. */
+  public List<String> leaseIds() {
+    CompletableFuture<List<String>> ids = new CompletableFuture<>();
+    control(
+        s ->
+            ids.complete(
+                s.leases.values().stream().filter(l -> l.end.isEmpty()).map(l -> l.id).toList()));
+    return ids.join();
+  }
+
   /** Returns how many leases are alive. */
   public int leaseCount() {
-    CompletableFuture<Integer> count = new CompletableFuture<>();
-    control(
-        s -> count.complete((int) s.leases.values().stream().filter(l -> l.end.isEmpty()).count()));
-    return count.join();
+    return leaseIds().size();
   }
 
   private void tellHolders(String lock, AcquireResponse event) {

@@ -1,0 +1,285 @@
+package io.lockkeeper.client.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.grpc.Context;
+import io.grpc.ManagedChannel;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.StreamObserver;
+import io.lockkeeper.v1.AcquireRequest;
+import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.CloseLeaseRequest;
+import io.lockkeeper.v1.GetLeaseRequest;
+import io.lockkeeper.v1.KeepAliveRequest;
+import io.lockkeeper.v1.KeepAliveResponse;
+import io.lockkeeper.v1.LeaseEndReason;
+import io.lockkeeper.v1.LeaseServiceGrpc;
+import io.lockkeeper.v1.ListLeasesRequest;
+import io.lockkeeper.v1.LockMode;
+import io.lockkeeper.v1.LockRequest;
+import io.lockkeeper.v1.LockServiceGrpc;
+import io.lockkeeper.v1.OpenLeaseRequest;
+import io.lockkeeper.v1.OpenLeaseResponse;
+import io.lockkeeper.v1.PreviousEnd;
+import io.lockkeeper.v1.ReleaseOutcome;
+import io.lockkeeper.v1.ReleaseRequest;
+import io.lockkeeper.v1.SessionRequest;
+import io.lockkeeper.v1.SessionResponse;
+import io.lockkeeper.v1.WatchRequest;
+import io.lockkeeper.v1.WatchResponse;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The in-memory server as clients in other languages would see it: bare stubs. */
+class InMemoryLockkeeperTest {
+
+  private static final String LOCK = "orders/42";
+
+  private final ManualClock clock = new ManualClock();
+  private InMemoryLockkeeper server;
+  private ManagedChannel channel;
+  private LockServiceGrpc.LockServiceBlockingStub locks;
+  private LeaseServiceGrpc.LeaseServiceBlockingStub leases;
+
+  @BeforeEach
+  void start() {
+    server = InMemoryLockkeeper.start(clock);
+    channel = server.connect();
+    locks = LockServiceGrpc.newBlockingStub(channel);
+    leases = LeaseServiceGrpc.newBlockingStub(channel);
+  }
+
+  @AfterEach
+  void stop() {
+    channel.shutdownNow();
+    server.close();
+  }
+
+  /** Writes down what comes. */
+  private static final class Heard<T> implements StreamObserver<T> {
+    private final List<T> messages = new CopyOnWriteArrayList<>();
+    private final List<Status> ends = new CopyOnWriteArrayList<>();
+
+    @Override
+    public void onNext(T message) {
+      messages.add(message);
+    }
+
+    @Override
+    public void onError(Throwable failure) {
+      ends.add(Status.fromThrowable(failure));
+    }
+
+    @Override
+    public void onCompleted() {
+      ends.add(Status.OK);
+    }
+  }
+
+  private static AcquireRequest.Builder wanted() {
+    return AcquireRequest.newBuilder().addLocks(LockRequest.newBuilder().setName(LOCK));
+  }
+
+  private Heard<AcquireResponse> acquire(AcquireRequest request) {
+    Heard<AcquireResponse> heard = new Heard<>();
+    LockServiceGrpc.newStub(channel).acquire(request, heard);
+    clock.settle();
+    return heard;
+  }
+
+  private OpenLeaseResponse open() {
+    return leases.openLease(OpenLeaseRequest.newBuilder().setHolder("tester").build());
+  }
+
+  @Test
+  void lockOfAStreamIsFreeWhenTheStreamIsHungUp() {
+    // Given
+    Heard<AcquireResponse> first = new Heard<>();
+    Context.CancellableContext call = Context.current().withCancellation();
+    call.run(() -> LockServiceGrpc.newStub(channel).acquire(wanted().build(), first));
+    clock.settle();
+    Heard<AcquireResponse> second = acquire(wanted().build());
+    // When
+    call.cancel(null);
+    clock.settle();
+    // Then
+    assertThat(first.messages).singleElement().matches(AcquireResponse::hasGranted);
+    assertThat(second.messages).hasSize(2);
+    assertThat(second.messages.get(0).getQueued().getPositions(0).getAhead()).isEqualTo(1);
+    assertThat(second.messages.get(1).getSequence()).isEqualTo(2);
+    assertThat(second.messages.get(1).getGranted().getGrants(0).getPreviousEnd())
+        .isEqualTo(PreviousEnd.PREVIOUS_END_LEASE_EXPIRED);
+  }
+
+  @Test
+  void sameRequestUnderALeaseFindsItsGrantAgain() {
+    // Given
+    AcquireRequest request = wanted().setLeaseId(open().getLeaseId()).setRequestId("mine").build();
+    Heard<AcquireResponse> first = acquire(request);
+    // When
+    Heard<AcquireResponse> again = acquire(request);
+    Heard<AcquireResponse> other =
+        acquire(
+            request.toBuilder().setLocks(0, LockRequest.newBuilder().setName("orders/43")).build());
+    // Then
+    assertThat(again.messages).isEqualTo(first.messages).hasSize(1);
+    assertThat(other.ends)
+        .singleElement()
+        .extracting(Status::getCode)
+        .isEqualTo(Status.Code.FAILED_PRECONDITION);
+  }
+
+  @Test
+  void releaseByAStrangerChangesNothing() {
+    // Given
+    String lease = open().getLeaseId();
+    acquire(wanted().setLeaseId(lease).setRequestId("mine").build());
+    ReleaseRequest mine =
+        ReleaseRequest.newBuilder().setLeaseId(lease).setRequestId("mine").build();
+    // When // Then
+    assertThatThrownBy(() -> locks.release(mine.toBuilder().setFencingToken(999).build()))
+        .hasMessageContaining("FAILED_PRECONDITION");
+    assertThatThrownBy(() -> locks.release(mine.toBuilder().setRequestId("other").build()))
+        .hasMessageContaining("NOT_FOUND");
+    assertThatThrownBy(() -> locks.release(mine.toBuilder().setLeaseId("0".repeat(32)).build()))
+        .hasMessageContaining("NOT_FOUND");
+    assertThat(server.holderToken(LOCK)).isPresent();
+    assertThat(locks.release(mine).getOutcome()).isEqualTo(ReleaseOutcome.RELEASE_OUTCOME_RELEASED);
+    assertThat(locks.release(mine).getOutcome())
+        .isEqualTo(ReleaseOutcome.RELEASE_OUTCOME_ALREADY_RELEASED);
+  }
+
+  @Test
+  void leaseLivesByKeepAlivesAndIsNeverRevived() {
+    // Given
+    OpenLeaseResponse lease = open();
+    Heard<KeepAliveResponse> heard = new Heard<>();
+    StreamObserver<KeepAliveRequest> keepAlives =
+        LeaseServiceGrpc.newStub(channel).keepAlive(heard);
+    KeepAliveRequest renew = KeepAliveRequest.newBuilder().setLeaseId(lease.getLeaseId()).build();
+    // When
+    clock.advance(Duration.ofSeconds(14));
+    keepAlives.onNext(renew);
+    clock.advance(Duration.ofSeconds(14));
+    int aliveBefore = server.leaseCount();
+    clock.advance(Duration.ofSeconds(1));
+    keepAlives.onNext(renew);
+    keepAlives.onNext(KeepAliveRequest.newBuilder().setLeaseId("0".repeat(32)).build());
+    clock.settle();
+    // Then
+    assertThat(aliveBefore).isEqualTo(1);
+    assertThat(server.leaseCount()).isZero();
+    assertThat(heard.messages).hasSize(3);
+    assertThat(heard.messages.get(0).getValidFor().getSeconds()).isEqualTo(15);
+    assertThat(heard.messages.get(1).getEnded()).isEqualTo(LeaseEndReason.LEASE_END_REASON_EXPIRED);
+    assertThat(heard.messages.get(2).getEnded())
+        .isEqualTo(LeaseEndReason.LEASE_END_REASON_UNSPECIFIED);
+  }
+
+  @Test
+  void leasesAreShownByTagAndClosedOnce() {
+    // Given
+    OpenLeaseResponse lease = open();
+    open();
+    acquire(wanted().setLeaseId(lease.getLeaseId()).setRequestId("mine").build());
+    GetLeaseRequest get = GetLeaseRequest.newBuilder().setLeaseId(lease.getLeaseId()).build();
+    CloseLeaseRequest close = CloseLeaseRequest.newBuilder().setLeaseId(lease.getLeaseId()).build();
+    // When
+    var shown = leases.getLease(get).getLease();
+    var firstPage = leases.listLeases(ListLeasesRequest.newBuilder().setPageSize(1).build());
+    boolean first = leases.closeLease(close).getAlreadyEnded();
+    boolean second = leases.closeLease(close).getAlreadyEnded();
+    // Then
+    assertThat(shown.getLeaseTag()).isEqualTo(lease.getLeaseTag());
+    assertThat(shown.getAcquisitions(0).getHeld()).isTrue();
+    assertThat(firstPage.getLeasesCount()).isEqualTo(1);
+    assertThat(firstPage.getNextPageToken()).isNotEmpty();
+    assertThat(first).isFalse();
+    assertThat(second).isTrue();
+    assertThat(server.holderToken(LOCK)).isEmpty();
+    assertThatThrownBy(() -> leases.getLease(get)).hasMessageContaining("NOT_FOUND");
+  }
+
+  @Test
+  void watchResumesAfterTheRevisionItHasSeen() {
+    // Given
+    Heard<WatchResponse> first = new Heard<>();
+    LockServiceGrpc.newStub(channel).watch(WatchRequest.getDefaultInstance(), first);
+    acquire(wanted().build());
+    long seen = first.messages.get(first.messages.size() - 1).getRevision();
+    acquire(wanted().build());
+    // When
+    Heard<WatchResponse> resumed = new Heard<>();
+    LockServiceGrpc.newStub(channel)
+        .watch(WatchRequest.newBuilder().setStartRevision(seen).build(), resumed);
+    Heard<WatchResponse> ahead = new Heard<>();
+    LockServiceGrpc.newStub(channel)
+        .watch(WatchRequest.newBuilder().setStartRevision(seen + 1_000).build(), ahead);
+    clock.settle();
+    // Then
+    assertThat(first.messages)
+        .extracting(m -> m.getEventCase().name())
+        .containsExactly("SNAPSHOT_END", "CHANGE", "CHANGE");
+    assertThat(resumed.messages).isEqualTo(first.messages.subList(2, 3));
+    assertThat(ahead.messages)
+        .extracting(m -> m.getEventCase().name())
+        .containsExactly("GAP", "SNAPSHOT", "SNAPSHOT_END");
+  }
+
+  @Test
+  void whatIsNotOfferedSaysSo() {
+    // Given
+    AcquireRequest shared =
+        AcquireRequest.newBuilder()
+            .addLocks(LockRequest.newBuilder().setName(LOCK).setMode(LockMode.LOCK_MODE_READ))
+            .build();
+    // When
+    Heard<AcquireResponse> refused = acquire(shared);
+    // Then
+    assertThat(refused.ends)
+        .singleElement()
+        .extracting(Status::getCode)
+        .isEqualTo(Status.Code.UNIMPLEMENTED);
+  }
+
+  @Test
+  void sessionMustBeginWithOpenAndTheRightSecret() {
+    // Given
+    OpenLeaseResponse lease = open();
+    Heard<SessionResponse> early = new Heard<>();
+    Heard<SessionResponse> stranger = new Heard<>();
+    SessionRequest.Builder resume = SessionRequest.newBuilder();
+    resume.getOpenBuilder().setLeaseId(lease.getLeaseId()).setLeaseSecret("guessed");
+    // When
+    LockServiceGrpc.newStub(channel).session(early).onNext(SessionRequest.getDefaultInstance());
+    LockServiceGrpc.newStub(channel).session(stranger).onNext(resume.build());
+    clock.settle();
+    // Then
+    assertThat(early.ends)
+        .singleElement()
+        .extracting(Status::getCode)
+        .isEqualTo(Status.Code.INVALID_ARGUMENT);
+    assertThat(stranger.ends)
+        .singleElement()
+        .extracting(Status::getCode)
+        .isEqualTo(Status.Code.FAILED_PRECONDITION);
+  }
+
+  @Test
+  void refusedCallsAreUnavailableUntilTheyAreTakenAgain() {
+    // Given
+    server.refuseCalls(true);
+    // When // Then
+    assertThatThrownBy(this::open)
+        .isInstanceOf(StatusRuntimeException.class)
+        .hasMessageContaining("UNAVAILABLE");
+    server.refuseCalls(false);
+    assertThat(open().getLeaseId()).matches("[0-9a-f]{32}");
+  }
+}
