@@ -18,7 +18,7 @@ $(JAR): $(SOURCES)
 	@touch $@
 
 run: $(JAR) ## Run a coordinator with an embedded ZooKeeper, data under data/
-	java -jar $(JAR) dev --data-dir data
+	java -XX:+ExitOnOutOfMemoryError -jar $(JAR) dev --data-dir data
 
 test: ## Run every check and every test, integration tests included
 	./mvnw verify

@@ -40,7 +40,7 @@ final class Shop {
   /**
    * Arguments: the shop's name, how many buyers, the stock file, and the server, if there is one.
    */
-  public static void main(String[] arguments) throws IOException {
+  public static void main(String[] arguments) throws IOException, InterruptedException {
     Stock stock = new Stock(Path.of(arguments[2]));
     Optional<LockkeeperClient> client =
         arguments.length > 3
@@ -48,6 +48,10 @@ final class Shop {
                 LockkeeperClient.builder(arguments[3]).plaintext().holder(arguments[0]).build())
             : Optional.empty();
     Shop shop = new Shop(arguments[0], stock, client);
+    if (client.isPresent()) {
+      // Connected before the doors open, so that no shop has an advantage.
+      client.get().lock("shop/" + arguments[0] + "-opens").close();
+    }
     say("ready");
     new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8)).readLine();
     shop.serve(Integer.parseInt(arguments[1]));

@@ -62,6 +62,8 @@ public final class Grpcurl implements AutoCloseable {
 
   /** Waits for the grant and returns its token. */
   public long awaitToken() {
+    // While it waits, it is told the token of the one who holds.
+    awaitLine("\"granted\"");
     Matcher token = TOKEN.matcher(awaitLine("fencingToken"));
     if (!token.find()) {
       throw new AssertionError("not a token: " + token);

@@ -59,7 +59,7 @@ public enum Polyglot {
   public Running start(String... arguments) {
     List<String> line = new ArrayList<>();
     for (String word : command.split(" ", -1)) {
-      line.add(Files.exists(HOME.resolve(word)) ? HOME.resolve(word).toString() : word);
+      line.add(Files.isRegularFile(HOME.resolve(word)) ? HOME.resolve(word).toString() : word);
     }
     line.addAll(List.of(arguments));
     Path errors = Scratch.directory(name().toLowerCase(Locale.ROOT)).resolve("stderr");

@@ -3,6 +3,7 @@ package io.lockkeeper.server.app;
 import io.lockkeeper.server.coordinator.Coordinator;
 import io.lockkeeper.server.core.CoreSettings;
 import io.lockkeeper.server.rpc.GrpcEndpoint;
+import io.lockkeeper.server.rpc.GrpcLimits;
 import io.lockkeeper.server.rpc.GrpcSettings;
 import io.lockkeeper.server.web.EventCounters;
 import io.lockkeeper.server.web.HttpEndpoint;
@@ -150,7 +151,12 @@ public final class LockkeeperServer implements AutoCloseable {
         config
             .tls()
             .map(files -> new GrpcSettings.Tls(files.cert(), files.key(), files.clientCa()));
-    return GrpcSettings.of(config.listen().host(), config.listen().port(), tls, id);
+    return new GrpcSettings(
+        config.listen().host(),
+        config.listen().port(),
+        tls,
+        id,
+        GrpcLimits.DEFAULTS.withDefaultTtl(config.limits().defaultLeaseTtl()));
   }
 
   private static HttpSettings httpSettings(ServerConfig config, String id) {

@@ -13,6 +13,7 @@ import java.util.List;
  * @param locks how many locks are in use
  * @param entries how many entries the mirror has
  * @param watches how many watches are open
+ * @param streams how many streams hear of acquisitions and leases
  * @param deletesOwed how many acquisitions have entries whose deletion is not certain yet
  * @param loopDelayNanos how long the event loop's last event had waited
  */
@@ -25,6 +26,7 @@ public record CoordinatorStatus(
     int locks,
     int entries,
     int watches,
+    int streams,
     int deletesOwed,
     long loopDelayNanos) {
 

@@ -37,7 +37,7 @@ final class CoreRunner implements EventLoop.Turns {
   private final Effects effects;
   private final CoordinatorObserver observer;
   private volatile CoordinatorStatus status =
-      new CoordinatorStatus(false, List.of(), 0, 0, 0, 0, 0, 0, 0, 0);
+      new CoordinatorStatus(false, List.of(), 0, 0, 0, 0, 0, 0, 0, 0, 0);
   private volatile long loopDelayNanos;
   private long statusAtNanos;
 
@@ -249,6 +249,7 @@ final class CoreRunner implements EventLoop.Turns {
         counts.locks(),
         counts.entries(),
         watches.size(),
+        streams.size(),
         counts.deletesOwed(),
         loopDelayNanos);
   }

@@ -74,7 +74,13 @@ public final class LoopCoordinator implements Coordinator {
               runner.streams().add(stream, new StreamTarget.OfLease(listener));
               return new ClientEvent.AttachLease(call, lease, Secrets.hash(secret), stream);
             })
-            .thenApply(Answer.LeaseAttached.class::cast);
+            .thenApply(Answer.LeaseAttached.class::cast)
+            .whenComplete(
+                (answer, refused) -> {
+                  if (refused != null) {
+                    closeStream(stream);
+                  }
+                });
     return new LeaseAttachment(lease, stream, listener, attached);
   }
 

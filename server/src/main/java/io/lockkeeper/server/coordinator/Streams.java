@@ -15,9 +15,12 @@ final class Streams {
     targets.put(stream, target);
   }
 
-  /** Takes a stream off; returns whether it was there. */
-  boolean remove(StreamId stream) {
-    return targets.remove(stream) != null;
+  int size() {
+    return targets.size();
+  }
+
+  void remove(StreamId stream) {
+    targets.remove(stream);
   }
 
   private Optional<StreamTarget> find(StreamId stream) {

@@ -82,7 +82,7 @@ final class Ticket {
         lease.id().toString(),
         command.requestId(),
         command.owner(),
-        command.holder(),
+        command.holder().isEmpty() ? lease.holder() : command.holder(),
         command.metadata(),
         lease.isStream());
   }

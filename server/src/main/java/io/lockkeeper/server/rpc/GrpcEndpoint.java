@@ -19,6 +19,17 @@ import org.slf4j.LoggerFactory;
 public final class GrpcEndpoint {
 
   private static final Logger LOG = LoggerFactory.getLogger(GrpcEndpoint.class);
+  // Kept here, since the JDK forgets the level of a logger that nobody refers to.
+  private static final java.util.logging.Logger TRANSPORT_LOG =
+      java.util.logging.Logger.getLogger(
+          NettyServerBuilder.class.getPackageName() + ".NettyServerStream");
+
+  static {
+    // It would log a warning with a stack trace for every request that is too large: any client
+    // could fill the disk.
+    TRANSPORT_LOG.setLevel(java.util.logging.Level.SEVERE);
+  }
+
   private static final Duration AFTER_GRACE = Duration.ofSeconds(1);
 
   private final GrpcSettings settings;

@@ -18,6 +18,7 @@ import java.time.Duration;
  * @param openTimeout how long a session stream may take to send its first request
  * @param healthInterval how often the coordinator is asked whether it serves
  * @param resumeAfter how long clients are asked to wait before they resume when the endpoint stops
+ * @param defaultTtl how long a lease lives whose opener does not say
  */
 public record GrpcLimits(
     int maxMessageBytes,
@@ -30,7 +31,8 @@ public record GrpcLimits(
     int sessionWatches,
     Duration openTimeout,
     Duration healthInterval,
-    Duration resumeAfter) {
+    Duration resumeAfter,
+    Duration defaultTtl) {
 
   /** The limits of production. */
   public static final GrpcLimits DEFAULTS =
@@ -45,5 +47,23 @@ public record GrpcLimits(
           64,
           Duration.ofSeconds(10),
           Duration.ofMillis(200),
-          Duration.ofSeconds(1));
+          Duration.ofSeconds(1),
+          Duration.ofSeconds(15));
+
+  /** Returns the same with another default time to live. */
+  public GrpcLimits withDefaultTtl(Duration ttl) {
+    return new GrpcLimits(
+        maxMessageBytes,
+        maxMetadataBytes,
+        maxCallsPerConnection,
+        streamMessages,
+        sessionMessages,
+        streamBytes,
+        sessionUnanswered,
+        sessionWatches,
+        openTimeout,
+        healthInterval,
+        resumeAfter,
+        ttl);
+  }
 }

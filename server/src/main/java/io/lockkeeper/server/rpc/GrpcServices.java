@@ -1,12 +1,15 @@
 package io.lockkeeper.server.rpc;
 
 import io.grpc.BindableService;
+import io.grpc.MethodDescriptor.Marshaller;
 import io.grpc.ServerBuilder;
 import io.grpc.ServerInterceptors;
+import io.grpc.ServerServiceDefinition;
 import io.grpc.protobuf.services.ProtoReflectionService;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import io.grpc.services.ChannelzService;
 import io.lockkeeper.server.coordinator.Coordinator;
+import java.io.InputStream;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -19,6 +22,19 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class GrpcServices {
 
   private static final int MAX_CHANNELZ_PAGE = 100;
+
+  private static final Marshaller<InputStream> UNPARSED =
+      new Marshaller<>() {
+        @Override
+        public InputStream stream(InputStream message) {
+          return message;
+        }
+
+        @Override
+        public InputStream parse(InputStream message) {
+          return message;
+        }
+      };
 
   private final GrpcLimits limits;
   private final OpenStreams streams = new OpenStreams();
@@ -57,10 +73,11 @@ final class GrpcServices {
     server.executor(calls);
     for (BindableService service :
         new BindableService[] {lockCalls, leaseCalls, new AdminCalls()}) {
-      server.addService(ServerInterceptors.intercept(service, ourCalls));
+      server.addService(guarded(service.bindService(), ourCalls));
     }
     for (BindableService tool : tools()) {
-      server.addService(ServerInterceptors.intercept(tool, toolCalls, new ReflectedJsonNames()));
+      server.addService(
+          guarded(ServerInterceptors.intercept(tool, new ReflectedJsonNames()), toolCalls));
     }
     return server;
   }
@@ -73,6 +90,15 @@ final class GrpcServices {
         ProtoReflectionServiceV1.newInstance(),
         ProtoReflectionService.newInstance(),
         ChannelzService.newInstance(MAX_CHANNELZ_PAGE));
+  }
+
+  /**
+   * Parses requests inside the guard: gRPC would log a stack trace for each one that does not
+   * parse.
+   */
+  private static ServerServiceDefinition guarded(ServerServiceDefinition service, CallGuard guard) {
+    return ServerInterceptors.intercept(
+        ServerInterceptors.useMarshalledMessages(service, UNPARSED), guard);
   }
 
   /** Starts to report health. */

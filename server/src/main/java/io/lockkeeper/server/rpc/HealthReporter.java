@@ -8,6 +8,7 @@ import io.lockkeeper.v1.AdminServiceGrpc;
 import io.lockkeeper.v1.LeaseServiceGrpc;
 import io.lockkeeper.v1.LockServiceGrpc;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,6 +27,7 @@ final class HealthReporter {
 
   private final Coordinator coordinator;
   private final HealthStatusManager health = new HealthStatusManager();
+  private final AtomicBoolean stopped = new AtomicBoolean();
   // Only the thread that calls update touches it.
   private ServingStatus told = ServingStatus.NOT_SERVING;
 
@@ -42,6 +44,9 @@ final class HealthReporter {
 
   /** Asks the coordinator, and tells those who watch if the answer has changed. Never throws. */
   void update() {
+    if (stopped.get()) {
+      return;
+    }
     ServingStatus now = ask();
     if (now != told) {
       told = now;
@@ -59,8 +64,10 @@ final class HealthReporter {
     }
   }
 
-  /** Tells NOT_SERVING for good. */
+  /** Tells NOT_SERVING for good. Idempotent. */
   void stop() {
-    health.enterTerminalState();
+    if (stopped.compareAndSet(false, true)) {
+      health.enterTerminalState();
+    }
   }
 }

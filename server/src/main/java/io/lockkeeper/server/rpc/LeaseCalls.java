@@ -39,7 +39,7 @@ final class LeaseCalls extends LeaseServiceGrpc.LeaseServiceImplBase {
 
   @Override
   public void openLease(OpenLeaseRequest request, StreamObserver<OpenLeaseResponse> responses) {
-    Requests.NewLease wanted = Requests.toNewLease(request, CallGuard.peer());
+    Requests.NewLease wanted = Requests.toNewLease(request, limits.defaultTtl(), CallGuard.peer());
     Answers.unary(
         coordinator.openLease(wanted.ttl(), wanted.holder()), LeaseCalls::toResponse, responses);
   }

@@ -29,7 +29,6 @@ final class Requests {
   private static final int MAX_ID_BYTES = 128;
   private static final int MAX_WATCHED = 256;
   private static final int MAX_SECRET_BYTES = 256;
-  private static final Duration DEFAULT_TTL = Duration.ofSeconds(15);
   private static final Duration MIN_TTL = Duration.ofSeconds(2);
   private static final Duration MAX_TTL = Duration.ofHours(1);
 
@@ -38,18 +37,18 @@ final class Requests {
   /** A lease to open. */
   record NewLease(Duration ttl, String holder) {}
 
-  static NewLease toNewLease(OpenLeaseRequest request, String peer) {
+  static NewLease toNewLease(OpenLeaseRequest request, Duration defaultTtl, String peer) {
     Duration ttl =
-        request.hasTtl() ? Fields.duration("ttl", request.getTtl(), MIN_TTL, MAX_TTL) : DEFAULT_TTL;
+        request.hasTtl() ? Fields.duration("ttl", request.getTtl(), MIN_TTL, MAX_TTL) : defaultTtl;
     return new NewLease(ttl, holder("holder", request.getHolder(), peer));
   }
 
-  static NewLease toNewLease(OpenSession open, String peer) {
+  static NewLease toNewLease(OpenSession open, Duration defaultTtl, String peer) {
     if (!open.getLeaseSecret().isEmpty()) {
       throw Fields.invalid("lease_secret", "must come with a lease_id, to resume the lease");
     }
     Duration ttl =
-        open.hasTtl() ? Fields.duration("ttl", open.getTtl(), MIN_TTL, MAX_TTL) : DEFAULT_TTL;
+        open.hasTtl() ? Fields.duration("ttl", open.getTtl(), MIN_TTL, MAX_TTL) : defaultTtl;
     return new NewLease(ttl, holder("holder", open.getHolder(), peer));
   }
 

@@ -119,7 +119,7 @@ final class SessionStream implements StreamObserver<SessionRequest>, OpenStreams
       attach(resumption.lease(), resumption.secret(), Optional.empty());
       return;
     }
-    Requests.NewLease wanted = Requests.toNewLease(open, peer);
+    Requests.NewLease wanted = Requests.toNewLease(open, limits.defaultTtl(), peer);
     Answers.deliver(
         coordinator.openLease(wanted.ttl(), wanted.holder()),
         opened -> attach(opened.lease().lease(), opened.secret(), Optional.of(opened)),

@@ -49,6 +49,11 @@ final class CoordinatorMetrics {
     gauge(registry, "watches", "Open watches", CoordinatorStatus::watches);
     gauge(
         registry,
+        "streams",
+        "Streams that hear of acquisitions and leases",
+        CoordinatorStatus::streams);
+    gauge(
+        registry,
         "deletes.owed",
         "Acquisitions with entries whose deletion is not certain yet",
         CoordinatorStatus::deletesOwed);

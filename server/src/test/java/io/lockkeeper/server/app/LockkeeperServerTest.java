@@ -12,8 +12,11 @@ import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.grpc.health.v1.HealthGrpc;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.LeaseServiceGrpc;
 import io.lockkeeper.v1.LockRequest;
 import io.lockkeeper.v1.LockServiceGrpc;
+import io.lockkeeper.v1.OpenLeaseRequest;
+import io.lockkeeper.v1.OpenLeaseResponse;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -54,9 +57,32 @@ class LockkeeperServerTest {
       // Then
       AcquireResponse event = events.next();
       assertThat(event.hasGranted()).as("%s", event).isTrue();
-      assertThat(metrics(server))
-          .contains("lockkeeper_serving 1.0", "lockkeeper_acquisitions_held 1.0")
-          .contains("lockkeeper_grants_total");
+      await()
+          .atMost(LIMIT)
+          .untilAsserted(
+              () ->
+                  assertThat(metrics(server))
+                      .contains("lockkeeper_serving 1.0", "lockkeeper_acquisitions_held 1.0")
+                      .contains("lockkeeper_grants_total 1.0"));
+      channel.shutdownNow();
+    }
+  }
+
+  @Test
+  void leaseOpenedWithoutATtlHasTheConfiguredOne() {
+    // Given
+    try (EmbeddedZooKeeper zookeeper = zookeeper(Duration.ofSeconds(60));
+        LockkeeperServer server =
+            LockkeeperServer.start(
+                config(zookeeper.connectString(), Map.of("default-lease-ttl", "7s")))) {
+      assertThat(server.awaitServing(LIMIT)).isTrue();
+      ManagedChannel channel = channel(server);
+      // When
+      OpenLeaseResponse opened =
+          LeaseServiceGrpc.newBlockingStub(channel)
+              .openLease(OpenLeaseRequest.getDefaultInstance());
+      // Then
+      assertThat(opened.getTtl().getSeconds()).isEqualTo(7);
       channel.shutdownNow();
     }
   }

@@ -202,6 +202,7 @@ class LoopCoordinatorTest {
         .isInstanceOfSatisfying(
             RefusedException.class,
             e -> assertThat(e.failure().kind()).isEqualTo(Failure.Kind.WRONG_SECRET));
+    await().until(() -> coordinator.status().streams() == 0);
   }
 
   @Test

@@ -89,8 +89,7 @@ final class Bench {
   /** Lets time pass; every timer fires at its time. */
   void pass(Duration duration) {
     long target = now + duration.toNanos();
-    while (kernel.nextDeadline().isPresent()
-        && kernel.nextDeadline().getAsLong() - target <= 0) {
+    while (kernel.nextDeadline().isPresent() && kernel.nextDeadline().getAsLong() - target <= 0) {
       now = Math.max(now, kernel.nextDeadline().getAsLong());
       on(new TimeEvent.Tick());
     }

@@ -22,8 +22,7 @@ class EntryNameTest {
   void formsOfCuratorsRecipesAreRead() {
     assertThat(parsed("_c_" + ID + "-lock-0000000012"))
         .isEqualTo(
-            new EntryName(
-                "_c_" + ID + "-lock-0000000012", Optional.of(ID), Mode.EXCLUSIVE, 12));
+            new EntryName("_c_" + ID + "-lock-0000000012", Optional.of(ID), Mode.EXCLUSIVE, 12));
     assertThat(parsed("_c_" + ID + "-__WRIT__0000000013").mode()).isEqualTo(Mode.WRITE);
     assertThat(parsed("_c_" + ID + "-__READ__0000000014").mode()).isEqualTo(Mode.READ);
     assertThat(parsed("_c_" + ID + "-permit-2-5-0000000015").mode())
@@ -42,11 +41,23 @@ class EntryNameTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "", "lock-", "lock-12", "lock-00000000012", "lock-2147483648", "lock-9999999999",
-        "lock-000000001x", "xlock-0000000001", "lock-0000000001x", "permit-0-5-0000000001",
-        "permit-6-5-0000000001", "permit-99999999-5-0000000001", "_c_-lock-0000000001",
-        "_c_0a1b-lock-0000000001", "_c_0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9lock-0000000001",
-        "lease-0000000001", "_c_0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9-"
+        "",
+        "lock-",
+        "lock-12",
+        "lock-00000000012",
+        "lock-2147483648",
+        "lock-9999999999",
+        "lock-000000001x",
+        "xlock-0000000001",
+        "lock-0000000001x",
+        "permit-0-5-0000000001",
+        "permit-6-5-0000000001",
+        "permit-99999999-5-0000000001",
+        "_c_-lock-0000000001",
+        "_c_0a1b-lock-0000000001",
+        "_c_0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9lock-0000000001",
+        "lease-0000000001",
+        "_c_0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9-"
       })
   void anythingElseIsNoEntry(String text) {
     assertThat(EntryName.parse(text)).isEmpty();

@@ -77,8 +77,7 @@ class GrantsTest {
     CoreSettings defaults = CoreSettings.defaults();
     Bench careful =
         Bench.ready(
-            new CoreSettings(
-                defaults.tick(), 10, 10, 512 << 10, 8, defaults.linger(), false));
+            new CoreSettings(defaults.tick(), 10, 10, 512 << 10, 8, defaults.linger(), false));
     Asked holder = careful.acquire("a");
     careful.create(holder);
     Asked next = careful.acquire("a");

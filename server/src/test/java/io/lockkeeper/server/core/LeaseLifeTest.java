@@ -25,8 +25,7 @@ class LeaseLifeTest {
     // Then: valid from the sending of the request
     assertThat(bench.answer(call))
         .isEqualTo(
-            new Answer.LeaseOpened(
-                lease, Bench.TTL.toNanos(), Duration.ofSeconds(14).toNanos()));
+            new Answer.LeaseOpened(lease, Bench.TTL.toNanos(), Duration.ofSeconds(14).toNanos()));
   }
 
   @Test

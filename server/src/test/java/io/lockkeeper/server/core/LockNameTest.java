@@ -20,8 +20,25 @@ class LockNameTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "", "/", "/a", "a/", "a//b", ".", "..", "a/..", "../a", "a/../b", "a/./b", "\u0000",
-        "a\u0000b", "a\nb", "\u001f", "\u007f", "a\u0085b", "\ud800", "a\udc00b"
+        "",
+        "/",
+        "/a",
+        "a/",
+        "a//b",
+        ".",
+        "..",
+        "a/..",
+        "../a",
+        "a/../b",
+        "a/./b",
+        "\u0000",
+        "a\u0000b",
+        "a\nb",
+        "\u001f",
+        "\u007f",
+        "a\u0085b",
+        "\ud800",
+        "a\udc00b"
       })
   void nameThatCouldLeaveItsDirectoryOrHarmALogIsRefused(String value) {
     assertThat(LockName.problemOf(value)).isPresent();
@@ -53,8 +70,24 @@ class LockNameTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "a/b", "..", ".", ".a", "", "%", "%4", "%41", "%2f", "%2F", "a%2F", "%C3", "%FF", "a b",
-        "é", "\u0142", "a%00b", "a%2F..%2Fb"
+        "a/b",
+        "..",
+        ".",
+        ".a",
+        "",
+        "%",
+        "%4",
+        "%41",
+        "%2f",
+        "%2F",
+        "a%2F",
+        "%C3",
+        "%FF",
+        "a b",
+        "é",
+        "\u0142",
+        "a%00b",
+        "a%2F..%2Fb"
       })
   void znodeNameThatNoNameEncodesToIsNotDecoded(String encoded) {
     assertThat(LockName.decode(encoded)).isEmpty();
@@ -92,7 +125,9 @@ class LockNameTest {
       // When
       String encoded = new LockName(value).encoded();
       // Then
-      assertThat(encoded).as("seed %d, '%s'", SEED, value).matches("[A-Za-z0-9_%-][A-Za-z0-9_.%-]*");
+      assertThat(encoded)
+          .as("seed %d, '%s'", SEED, value)
+          .matches("[A-Za-z0-9_%-][A-Za-z0-9_.%-]*");
       assertThat(LockName.decode(encoded)).as("seed %d", SEED).contains(new LockName(value));
       assertThat(Optional.ofNullable(byEncoded.put(encoded, value)).orElse(value)).isEqualTo(value);
     }

@@ -187,8 +187,7 @@ class RequestsTest {
     // Given: a session of 260 bytes, the lease's record takes 50, an entry 100
     Bench small =
         Bench.ready(
-            new CoreSettings(
-                Duration.ofSeconds(2), 10, 10, 260, 8, Duration.ofSeconds(5), true));
+            new CoreSettings(Duration.ofSeconds(2), 10, 10, 260, 8, Duration.ofSeconds(5), true));
     LeaseId owner = small.lease();
     small.create(small.acquire(owner, "1", "a"));
     small.create(small.acquire(owner, "2", "b"));
@@ -261,7 +260,12 @@ class RequestsTest {
     AcquireCommand command =
         new AcquireCommand(
             List.of(new AcquireCommand.WantedLock(new LockName("a"), Mode.EXCLUSIVE)),
-            Optional.empty(), "", "r", Optional.empty(), "", Map.of(),
+            Optional.empty(),
+            "",
+            "r",
+            Optional.empty(),
+            "",
+            Map.of(),
             Optional.of(Duration.ofSeconds(1)));
     Asked third = bench.acquire(new LeaseId(55, 5), command, bench.stream());
     bench.create(third);

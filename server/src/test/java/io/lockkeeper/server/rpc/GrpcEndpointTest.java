@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.grpc.CallOptions;
 import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
 import io.grpc.Status.Code;
 import io.grpc.StatusRuntimeException;
 import io.grpc.TlsChannelCredentials;
@@ -15,6 +17,7 @@ import io.grpc.health.v1.HealthCheckRequest;
 import io.grpc.health.v1.HealthCheckResponse;
 import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.grpc.health.v1.HealthGrpc;
+import io.grpc.stub.ClientCalls;
 import io.grpc.stub.MetadataUtils;
 import io.lockkeeper.server.testing.FakeCoordinator;
 import io.lockkeeper.server.testing.FakeCoordinator.Attached;
@@ -29,7 +32,9 @@ import io.lockkeeper.v1.LockServiceGrpc;
 import io.lockkeeper.v1.OpenSession;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
@@ -44,6 +49,19 @@ import org.junit.jupiter.api.io.TempDir;
 class GrpcEndpointTest {
 
   private static final GetLockRequest LOCK = GetLockRequest.newBuilder().setName("a").build();
+
+  private static final MethodDescriptor.Marshaller<byte[]> RAW =
+      new MethodDescriptor.Marshaller<>() {
+        @Override
+        public InputStream stream(byte[] bytes) {
+          return new ByteArrayInputStream(bytes);
+        }
+
+        @Override
+        public byte[] parse(InputStream stream) {
+          return new byte[0];
+        }
+      };
 
   @TempDir private Path folder;
 
@@ -151,6 +169,26 @@ class GrpcEndpointTest {
         .acquire(AcquireRequest.newBuilder().setHolder("h".repeat(64 * 1024)).build(), client);
     // Then
     assertThat(client.end().getCode()).isEqualTo(Code.RESOURCE_EXHAUSTED);
+    assertThatItServes(channel);
+  }
+
+  @Test
+  void bytesThatAreNoRequestAreRefusedAndTheConnectionServesOn() throws Exception {
+    // Given
+    ManagedChannel channel = plaintext();
+    byte[] malformed = {10, 100, 1};
+    // When
+    StatusRuntimeException refused =
+        catchThrowableOfType(
+            StatusRuntimeException.class,
+            () ->
+                ClientCalls.blockingUnaryCall(
+                    channel,
+                    LockServiceGrpc.getGetLockMethod().toBuilder(RAW, RAW).build(),
+                    CallOptions.DEFAULT,
+                    malformed));
+    // Then
+    assertThat(refused.getStatus().getCode()).isEqualTo(Code.INTERNAL);
     assertThatItServes(channel);
   }
 

@@ -63,7 +63,8 @@ final class InProcess implements AutoCloseable {
         2,
         openTimeout,
         Duration.ofMillis(20),
-        Duration.ofMillis(1_500));
+        Duration.ofMillis(1_500),
+        Duration.ofSeconds(15));
   }
 
   LockServiceGrpc.LockServiceStub locks() {

@@ -202,6 +202,20 @@ class RealCoordinatorTest {
   }
 
   @Test
+  void holderOfALeaseStandsForItsAcquisitions() {
+    // Given
+    Received<SessionRequest, SessionResponse> client = Received.all();
+    StreamObserver<SessionRequest> requests = server.locks().session(client);
+    requests.onNext(opening());
+    client.next();
+    // When
+    requests.onNext(acquiring("req-1"));
+    client.next();
+    // Then
+    assertThat(lock("orders/42").getHolders(0).getHolder()).isEqualTo("shop-1");
+  }
+
+  @Test
   void watchSeesTheSnapshotAndThenChanges() {
     // Given
     acquire(request("orders/1")).next();

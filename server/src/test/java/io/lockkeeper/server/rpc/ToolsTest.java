@@ -95,6 +95,22 @@ class ToolsTest {
   }
 
   @Test
+  void reflectionTellsWhatAServiceTakes() {
+    // Given
+    Received<ServerReflectionRequest, ServerReflectionResponse> client = Received.all();
+    var requests = ServerReflectionGrpc.newStub(server.channel).serverReflectionInfo(client);
+    // When
+    requests.onNext(
+        ServerReflectionRequest.newBuilder()
+            .setFileContainingSymbol(LockServiceGrpc.SERVICE_NAME)
+            .build());
+    // Then
+    assertThat(client.next().getFileDescriptorResponse().getFileDescriptorProtoCount())
+        .isPositive();
+    requests.onCompleted();
+  }
+
+  @Test
   void channelzShowsServers() {
     // When
     var servers =

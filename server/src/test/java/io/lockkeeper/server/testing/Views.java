@@ -39,13 +39,24 @@ public final class Views {
         4,
         12,
         2,
+        3,
         1,
         1_500_000);
   }
 
   public static CoordinatorStatus cutOff() {
     return new CoordinatorStatus(
-        false, List.of(new SessionStatus("lock<1>", false, false, 0, 0)), 0, 0, 0, 0, 0, 0, 0, 0);
+        false,
+        List.of(new SessionStatus("lock<1>", false, false, 0, 0)),
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0);
   }
 
   public static Contender holder() {
