@@ -57,9 +57,13 @@ class LockkeeperServerTest {
       // Then
       AcquireResponse event = events.next();
       assertThat(event.hasGranted()).as("%s", event).isTrue();
-      assertThat(metrics(server))
-          .contains("lockkeeper_serving 1.0", "lockkeeper_acquisitions_held 1.0")
-          .contains("lockkeeper_grants_total");
+      await()
+          .atMost(LIMIT)
+          .untilAsserted(
+              () ->
+                  assertThat(metrics(server))
+                      .contains("lockkeeper_serving 1.0", "lockkeeper_acquisitions_held 1.0")
+                      .contains("lockkeeper_grants_total 1.0"));
       channel.shutdownNow();
     }
   }
