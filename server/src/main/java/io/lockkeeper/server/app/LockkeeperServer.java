@@ -132,12 +132,17 @@ public final class LockkeeperServer implements AutoCloseable {
     if (!stopped.compareAndSet(false, true)) {
       return;
     }
-    log.atInfo().log("stopping");
+    boolean wasUp = engine.isStarted();
+    if (wasUp) {
+      log.atInfo().log("stopping");
+    }
     servingLog.close();
     grpc.stop(RPC_GRACE);
     engine.stop();
     http.stop();
-    log.atInfo().log("stopped");
+    if (wasUp) {
+      log.atInfo().log("stopped");
+    }
   }
 
   /** Same as {@link #stop}. */
