@@ -12,7 +12,7 @@ import java.util.stream.Stream;
  */
 public final class Kernel {
 
-  private final World world;
+  final World world;
   private final Sessions sessions;
   private final Views views;
   private final Leases leases;

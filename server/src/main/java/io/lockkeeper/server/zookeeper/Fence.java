@@ -16,4 +16,14 @@ final class Fence {
   static boolean isBroken(int code) {
     return code == Code.BADVERSION.intValue() || code == Code.NONODE.intValue();
   }
+
+  /**
+   * Returns whether the reply says that the claim is not ours any more: the fence comes first in
+   * every transaction.
+   */
+  static boolean isBroken(MultiReply reply) {
+    return reply instanceof MultiReply.Culprit culprit
+        && culprit.index() == 0
+        && isBroken(culprit.code());
+  }
 }

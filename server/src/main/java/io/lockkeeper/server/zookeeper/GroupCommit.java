@@ -2,9 +2,7 @@ package io.lockkeeper.server.zookeeper;
 
 import io.lockkeeper.server.core.StoreEvent;
 import io.lockkeeper.server.zookeeper.Transaction.Step;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -27,18 +25,6 @@ final class GroupCommit {
    */
   static final int MAX_IN_FLIGHT = 2;
 
-  /** Past this, larger transactions gain little and make each other wait. */
-  static final int MAX_OPERATIONS = 128;
-
-  /** Far below the server's limit of 1 MiB for a request. One larger write still goes, alone. */
-  static final int MAX_BYTES = 128 << 10;
-
-  /** What ZooKeeper would not take in one request. */
-  static final int MAX_WRITE_BYTES = 900 << 10;
-
-  /** How many writes may wait in one session before more are refused. */
-  static final int MAX_WAITING = 50_000;
-
   private static final int MAX_FAILURES = 50;
   private static final long LATER_MILLIS = 200;
 
@@ -53,7 +39,7 @@ final class GroupCommit {
     /** The fence has failed: somebody else owns the session. */
     void onFenceFailed();
 
-    /** The outcome of some writes is in doubt: nothing is sent until {@link #resolved}. */
+    /** The outcome of some writes is in doubt: nothing is sent until {@link #open}. */
     void onDoubt();
 
     /** Something that should exist does not: the layout must be checked. */
@@ -66,7 +52,7 @@ final class GroupCommit {
   private final StoreThread thread;
   private final StoreStats stats;
   private final Consumer<StoreEvent> events;
-  private final Deque<Write> waiting = new ArrayDeque<>();
+  private final WaitingWrites waiting = new WaitingWrites();
   private final List<Write> inDoubt = new ArrayList<>();
   private int inFlight;
   private int delayed;
@@ -88,12 +74,7 @@ final class GroupCommit {
     if (ended) {
       return;
     }
-    Optional<StoreEvent> refusal =
-        write.bytes() > MAX_WRITE_BYTES
-            ? write.refused("the write is larger than ZooKeeper takes in one request")
-            : waiting.size() >= MAX_WAITING
-                ? write.refused("too many writes wait for ZooKeeper already (" + MAX_WAITING + ")")
-                : Optional.empty();
+    Optional<StoreEvent> refusal = waiting.problemOf(write).flatMap(write::refused);
     if (refusal.isPresent()) {
       events.accept(refusal.get());
       return;
@@ -102,8 +83,13 @@ final class GroupCommit {
     pump();
   }
 
-  /** Lets transactions out. */
+  /**
+   * Lets transactions out. What is still in doubt was looked up and not found, or can be done again
+   * without harm: it goes first.
+   */
   void open() {
+    waiting.addFirst(inDoubt);
+    inDoubt.clear();
     open = true;
     pump();
   }
@@ -130,35 +116,27 @@ final class GroupCommit {
     return owned == 0 && inFlight == 0 && delayed == 0 && waiting.isEmpty() && inDoubt.isEmpty();
   }
 
+  /** Returns how many writes wait for a while before they are tried again. */
+  int delayed() {
+    return delayed;
+  }
+
+  /** Returns how many writes wait for a place in a transaction. */
+  int waiting() {
+    return waiting.size();
+  }
+
   List<Write> inDoubt() {
     return List.copyOf(inDoubt);
   }
 
   private void pump() {
     while (open && !waiting.isEmpty() && inFlight < MAX_IN_FLIGHT) {
-      Transaction next = gather();
+      Transaction next = new Transaction(paths, directories, lane.fence());
+      waiting.fill(next);
       inFlight++;
       lane.send(next);
     }
-  }
-
-  private Transaction gather() {
-    Transaction transaction = new Transaction(paths, directories, lane.fence());
-    while (!waiting.isEmpty() && fits(waiting.getFirst(), transaction)) {
-      Write write = waiting.removeFirst();
-      transaction.add(write);
-      if (write.isAlone()) {
-        break;
-      }
-    }
-    return transaction;
-  }
-
-  private static boolean fits(Write write, Transaction transaction) {
-    return transaction.isEmpty()
-        || (!write.isAlone()
-            && transaction.size() + write.operations() <= MAX_OPERATIONS
-            && transaction.bytes() + write.bytes() <= MAX_BYTES);
   }
 
   /**
@@ -207,7 +185,11 @@ final class GroupCommit {
     if (mend != Write.Mend.DONE && write.countFailure() > MAX_FAILURES) {
       mend = Write.Mend.REFUSE;
     }
-    sendAgain(transaction, write, mend == Write.Mend.AGAIN);
+    List<Write> again = new ArrayList<>(transaction.writes());
+    if (mend != Write.Mend.AGAIN) {
+      again.remove(write);
+    }
+    waiting.addFirst(again);
     switch (mend) {
       case AGAIN -> {
         // It went again in its place among the others.
@@ -240,20 +222,8 @@ final class GroupCommit {
         } else {
           // Nobody is named: each goes alone, and the culprit names itself.
           transaction.writes().forEach(Write::isolate);
-          sendAgain(transaction, null, true);
+          waiting.addFirst(transaction.writes());
         }
-      }
-    }
-  }
-
-  private void sendAgain(
-      Transaction transaction,
-      @org.jspecify.annotations.Nullable Write culprit,
-      boolean withCulprit) {
-    List<Write> writes = transaction.writes();
-    for (int i = writes.size() - 1; i >= 0; i--) {
-      if (withCulprit || writes.get(i) != culprit) {
-        waiting.addFirst(writes.get(i));
       }
     }
   }
@@ -302,16 +272,5 @@ final class GroupCommit {
     if (inDoubt.remove(write)) {
       write.refused(message).ifPresent(events);
     }
-  }
-
-  /**
-   * Nothing is in doubt any more: what is left of it was not done, or can be done again, and goes
-   * first.
-   */
-  void resolved() {
-    for (int i = inDoubt.size() - 1; i >= 0; i--) {
-      waiting.addFirst(inDoubt.get(i));
-    }
-    inDoubt.clear();
   }
 }

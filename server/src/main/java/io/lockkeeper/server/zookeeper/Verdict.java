@@ -1,5 +1,7 @@
 package io.lockkeeper.server.zookeeper;
 
+import java.util.Arrays;
+import java.util.Optional;
 import org.apache.zookeeper.KeeperException.Code;
 
 /** What an error code of ZooKeeper means for what was asked. */
@@ -15,9 +17,12 @@ enum Verdict {
 
   /** Returns the verdict for an error code, known or not. */
   static Verdict of(int code) {
-    Code known = Code.get(code);
-    // Code.get answers null for what this version of the client has not heard of.
-    return known == null ? REFUSED : of(known);
+    return known(code).map(Verdict::of).orElse(REFUSED);
+  }
+
+  private static Optional<Code> known(int code) {
+    // Code.get throws at what this version of the client has not heard of.
+    return Arrays.stream(Code.values()).filter(known -> known.intValue() == code).findFirst();
   }
 
   private static Verdict of(Code code) {
@@ -60,7 +65,6 @@ enum Verdict {
 
   /** Returns a code's name, for people. */
   static String name(int code) {
-    Code known = Code.get(code);
-    return known == null ? "error " + code : known.name();
+    return known(code).map(Code::name).orElse("error " + code);
   }
 }

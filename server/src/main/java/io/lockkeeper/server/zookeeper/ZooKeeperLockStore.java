@@ -34,11 +34,13 @@ public final class ZooKeeperLockStore implements LockStore {
 
   private final ZooKeeperSettings settings;
   private final Consumer<String> onUnusable;
+  private final long sweepMillis;
   private final StorePaths paths;
   private final StoreStats stats = new StoreStats();
   private final StoreThread thread = new StoreThread();
   private final Connector connector;
   private final Map<SessionKey, StoreSession> sessions = new HashMap<>();
+  private final AtomicBoolean stopped = new AtomicBoolean();
   private Optional<Parts> parts = Optional.empty();
 
   private record Parts(
@@ -57,7 +59,12 @@ public final class ZooKeeperLockStore implements LockStore {
    *     the process should end
    */
   public ZooKeeperLockStore(ZooKeeperSettings settings, Consumer<String> onUnusable) {
+    this(settings, onUnusable, SWEEP_MILLIS);
+  }
+
+  ZooKeeperLockStore(ZooKeeperSettings settings, Consumer<String> onUnusable, long sweepMillis) {
     this.settings = settings;
+    this.sweepMillis = sweepMillis;
     AtomicBoolean told = new AtomicBoolean();
     this.onUnusable =
         problem -> {
@@ -83,7 +90,7 @@ public final class ZooKeeperLockStore implements LockStore {
     Layout layout = new Layout(context, mirror::connection);
     ClaimRemoval claims = new ClaimRemoval(context, mirror::connection);
     MemberNode member = new MemberNode(context, layout);
-    ClaimSweep sweep = new ClaimSweep(context, mirror, this::ownClaims, SWEEP_MILLIS);
+    ClaimSweep sweep = new ClaimSweep(context, mirror, this::ownClaims, sweepMillis);
     parts = Optional.of(new Parts(context, mirror, layout, claims, member, sweep));
     mirror.start(layout);
     member.start();
@@ -189,6 +196,9 @@ public final class ZooKeeperLockStore implements LockStore {
 
   @Override
   public void stop() {
+    if (!stopped.compareAndSet(false, true)) {
+      return;
+    }
     try {
       CountDownLatch sessionsDown = new CountDownLatch(1);
       thread.execute(() -> stopSessions(sessionsDown));

@@ -104,8 +104,8 @@ class AcquisitionTest {
     // When
     for (int i = 0; i < MOVES.size(); i++) {
       for (String move : MOVES) {
-        String from = move.split("\\+")[0].strip();
-        String to = move.split("->")[1].split(":")[0].strip();
+        String from = move.split("\\+", -1)[0].strip();
+        String to = move.split("->", -1)[1].split(":", -1)[0].strip();
         if (reached.contains(from)) {
           reached.add(to);
         }
@@ -187,8 +187,8 @@ class AcquisitionTest {
   private static Map<String, String> table() {
     Map<String, String> table = new LinkedHashMap<>();
     for (String row : MOVES) {
-      String[] sides = row.split("->");
-      String[] result = sides[1].split(":");
+      String[] sides = row.split("->", -1);
+      String[] result = sides[1].split(":", -1);
       String actions = result.length > 1 ? result[1].strip() : "";
       table.put(
           sides[0].strip().replaceAll(" +", " "), (result[0].strip() + " : " + actions).strip());

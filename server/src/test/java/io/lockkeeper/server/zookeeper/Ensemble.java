@@ -52,15 +52,26 @@ final class Ensemble implements AutoCloseable {
   }
 
   ZooKeeperLockStore store(String connect, String id, RecordedEvents events) {
+    return store(settings(connect, id), events);
+  }
+
+  ZooKeeperLockStore store(ZooKeeperSettings settings, RecordedEvents events) {
     ZooKeeperLockStore store =
         new ZooKeeperLockStore(
-            settings(connect, id),
+            settings,
             problem -> {
               throw new AssertionError(problem);
-            });
+            },
+            200);
     stores.add(store);
     store.start(events);
     return store;
+  }
+
+  /** Returns settings whose sessions die soon. */
+  static ZooKeeperSettings brief(String connect, String id) {
+    return settings(connect, id)
+        .withTimes(Duration.ofSeconds(2), Duration.ofSeconds(1), Duration.ofMillis(200), 5);
   }
 
   ZooKeeper client() throws Exception {

@@ -1,0 +1,114 @@
+package io.lockkeeper.server.zookeeper;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.ObjLongConsumer;
+import org.apache.zookeeper.Op;
+
+/** One session's current handle, and how it came to be. Lives on the store's thread. */
+final class Attachment {
+
+  private final StoreContext context;
+  private final HandleListener listener;
+  private final Duration timeout;
+  private Handle handle;
+  private Optional<SessionIdentity> identity = Optional.empty();
+  private long sinceNanos;
+  private boolean connected;
+  private boolean wasConnected;
+
+  /** Opens a handle with a new session. */
+  Attachment(StoreContext context, HandleListener listener) {
+    this.context = context;
+    this.listener = listener;
+    timeout = context.settings().sessionTimeout();
+    sinceNanos = System.nanoTime();
+    handle = context.connector().open(timeout, listener);
+  }
+
+  Handle handle() {
+    return handle;
+  }
+
+  boolean isConnected() {
+    return connected;
+  }
+
+  void onConnected() {
+    connected = true;
+    wasConnected = true;
+  }
+
+  void onDisconnected() {
+    connected = false;
+  }
+
+  int grantedMillis() {
+    return handle.getSessionTimeout();
+  }
+
+  /** Remembers which session the connected handle has. */
+  SessionIdentity identify() {
+    SessionIdentity session = new SessionIdentity(handle.getSessionId(), handle.getSessionPasswd());
+    identity = Optional.of(session);
+    return session;
+  }
+
+  Optional<SessionIdentity> identity() {
+    return identity;
+  }
+
+  /** Drops the dead handle and its session for a new one. */
+  void startOver() {
+    identity = Optional.empty();
+    use(context.connector().open(timeout, listener));
+  }
+
+  /** Attaches to the same session with a new handle. */
+  void again() {
+    context.stats().add(StoreStats.Count.REATTACHED, 1);
+    use(context.connector().attach(identity.orElseThrow(), timeout, listener));
+  }
+
+  private void use(Handle next) {
+    handle.silence();
+    handle = next;
+    sinceNanos = System.nanoTime();
+    connected = false;
+    wasConnected = false;
+  }
+
+  /**
+   * Returns whether it was ZooKeeper that said that the session is gone. The client library says so
+   * by itself when it has heard nothing for 4/3 of the timeout; a handle that attaches and is
+   * refused earlier was refused by ZooKeeper.
+   */
+  boolean isExpiryConfirmed() {
+    return !wasConnected && System.nanoTime() - sinceNanos < timeout.toNanos();
+  }
+
+  /** Drops the handle; the session lives on. */
+  void abandon() {
+    connected = false;
+    context.connector().abandon(handle);
+  }
+
+  /** Closes the handle, and the session if the connection still stands; then runs {@code next}. */
+  void close(Runnable next) {
+    connected = false;
+    context.connector().close(handle, next);
+  }
+
+  /** Sends a transaction; {@code then} gets the reply and the time of sending. */
+  void send(List<Op> ops, ObjLongConsumer<MultiReply> then) {
+    long sentAtNanos = System.nanoTime();
+    handle.multi(
+        ops,
+        (rc, path, ctx, results) -> {
+          MultiReply reply = MultiReply.of(rc, results, ops.size());
+          context.thread().execute(() -> then.accept(reply, sentAtNanos));
+        },
+        null);
+  }
+}

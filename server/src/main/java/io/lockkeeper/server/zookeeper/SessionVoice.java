@@ -1,0 +1,74 @@
+package io.lockkeeper.server.zookeeper;
+
+import io.lockkeeper.server.core.SessionKey;
+import io.lockkeeper.server.core.StoreEvent;
+import io.lockkeeper.server.core.StoreEvent.SessionEnded;
+import io.lockkeeper.server.core.StoreEvent.SessionOpened;
+import io.lockkeeper.server.core.StoreEvent.SessionProved;
+import io.lockkeeper.server.core.StoreEvent.SessionSuspended;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Tells the coordinator how one lock session is, each thing once and proofs not too often. */
+final class SessionVoice {
+
+  private static final Logger LOG = LoggerFactory.getLogger(SessionVoice.class);
+
+  // A proof this much older than it could be costs a holder as much of its validity, which is
+  // nothing.
+  private static final long INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+  private final SessionKey key;
+  private final Consumer<StoreEvent> events;
+  private boolean opened;
+  private boolean suspended;
+  private boolean ended;
+  private long lastProofNanos;
+
+  SessionVoice(SessionKey key, Consumer<StoreEvent> events) {
+    this.key = key;
+    this.events = events;
+  }
+
+  /**
+   * A quorum write that was sent then has succeeded. The first one after a lost connection is
+   * always told.
+   */
+  void proved(long sentAtNanos, int timeoutMillis, boolean always) {
+    if (ended) {
+      return;
+    }
+    if (!opened) {
+      opened = true;
+      lastProofNanos = sentAtNanos;
+      long timeoutNanos = TimeUnit.MILLISECONDS.toNanos(timeoutMillis);
+      events.accept(new SessionOpened(key, timeoutNanos, sentAtNanos));
+    } else if (always || suspended || sentAtNanos - lastProofNanos >= INTERVAL_NANOS) {
+      suspended = false;
+      lastProofNanos = sentAtNanos;
+      events.accept(new SessionProved(key, sentAtNanos));
+    }
+  }
+
+  /** The connection is lost. */
+  void suspended() {
+    if (opened && !ended && !suspended) {
+      suspended = true;
+      events.accept(new SessionSuspended(key));
+    }
+  }
+
+  /** The session is over for us. */
+  void ended(boolean deposed) {
+    if (!ended) {
+      ended = true;
+      LOG.atInfo()
+          .addKeyValue("session", key)
+          .addKeyValue("deposed", deposed)
+          .log("lock session ended");
+      events.accept(new SessionEnded(key, deposed));
+    }
+  }
+}

@@ -1,0 +1,207 @@
+package io.lockkeeper.server.core;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.PriorityQueue;
+import java.util.Random;
+import java.util.Set;
+
+/**
+ * One simulated run: a virtual clock, one seeded source of chance, and everything that happens in
+ * the order of that clock. The same seed gives the same run.
+ */
+final class Sim {
+
+  static final long MILLI = 1_000_000L;
+  static final long SECOND = 1_000 * MILLI;
+  private static final long BEGINNING = 1_000 * SECOND;
+  private static final boolean TRACING = Boolean.getBoolean("simulation.trace");
+
+  /** What is planted to see whether the simulation notices. */
+  enum Mutant {
+    /** Queues are ordered by the text of the entries' names. */
+    ORDER_BY_TEXT,
+    /** A mirror that was disconnected is never called stale nor rebuilt. */
+    STALE_MIRROR_TRUSTED,
+    /** A mirror is called current before its queues were listed. */
+    CURRENT_BEFORE_LISTED,
+    /** A create in doubt is done again without looking whether it was done. */
+    BLIND_RECREATE,
+    /** A delete in doubt is taken for done. */
+    DELETE_TAKEN_FOR_DONE,
+    /** The entry of a request that was cancelled meanwhile is left where it is. */
+    LATE_CREATE_KEPT,
+    /** The session bound never runs out. */
+    BOUND_IGNORED,
+    /** A session counts as proved as long as it looks connected. */
+    PINGS_COUNT_AS_PROOFS,
+    /** A proof is dated five seconds after it was sent. */
+    PROOF_DATED_LATE,
+    /** Tokens are made from the sequence number, which restarts and sticks. */
+    TOKEN_FROM_SEQUENCE,
+    /** One answer in a hundred is lost. */
+    ANSWERS_LOST,
+    /** The mirror's events come in any order. */
+    EVENTS_OUT_OF_ORDER
+  }
+
+  /** A rule that was broken. */
+  static final class Violation extends AssertionError {
+    private static final long serialVersionUID = 1L;
+
+    Violation(String message) {
+      super(message);
+    }
+  }
+
+  private record Due(long at, long number, Runnable action) {}
+
+  final Random random;
+  final Set<Mutant> mutants;
+  final SimZooKeeper zooKeeper;
+  final SimRules rules;
+  final List<SimCoordinator> coordinators = new ArrayList<>();
+  final List<SimClient> clients = new ArrayList<>();
+  final List<SimStranger> strangers = new ArrayList<>();
+  final List<LockName> locks = new ArrayList<>();
+  long now = BEGINNING;
+  long steps;
+
+  /** Whether faults still happen and clients still begin things. */
+  boolean chaos = true;
+
+  /** Whether clients hold locks for long. */
+  final boolean patient;
+
+  /** What happened, to compare two runs. */
+  long trace;
+
+  private final PriorityQueue<Due> queue =
+      new PriorityQueue<>(
+          (a, b) -> a.at != b.at ? Long.compare(a.at, b.at) : Long.compare(a.number, b.number));
+  private long numbers;
+  private long names;
+
+  Sim(long seed, Set<Mutant> mutants) {
+    this.random = new Random(seed * 0x9E3779B97F4A7C15L + 7);
+    this.mutants = mutants.isEmpty() ? EnumSet.noneOf(Mutant.class) : EnumSet.copyOf(mutants);
+    this.patient = chance(30);
+    this.zooKeeper = new SimZooKeeper(this);
+    this.rules = new SimRules(this);
+  }
+
+  /** Runs one seed from beginning to end, faults and all. */
+  static Sim run(long seed, Set<Mutant> mutants) {
+    Sim sim = new Sim(seed, mutants);
+    try {
+      sim.play();
+    } catch (Throwable t) {
+      throw new AssertionError(
+          "seed " + seed + " at " + (sim.now - BEGINNING) / MILLI + " ms: " + t.getMessage(), t);
+    }
+    return sim;
+  }
+
+  private void play() {
+    int lockCount = 1 + random.nextInt(3);
+    for (int i = 0; i < lockCount; i++) {
+      LockName lock = new LockName("sim/" + i);
+      locks.add(lock);
+      int[] counters = {0, 7, 98, Integer.MAX_VALUE - 6};
+      zooKeeper.beginAt(lock, counters[random.nextInt(counters.length)]);
+    }
+    CoreSettings settings = settings();
+    int coordinatorCount = 1 + random.nextInt(3);
+    for (int i = 0; i < coordinatorCount; i++) {
+      coordinators.add(new SimCoordinator(this, settings));
+      coordinators.get(i).start();
+    }
+    int clientCount = 2 + random.nextInt(5);
+    for (int i = 0; i < clientCount; i++) {
+      after(delay(500), this::newClient);
+    }
+    if (random.nextInt(3) == 0) {
+      strangers.add(new SimStranger(this));
+    }
+    new SimFaults(this).start();
+    runUntil(now + (10 + random.nextInt(25)) * SECOND);
+    chaos = false;
+    coordinators.forEach(SimCoordinator::heal);
+    clients.forEach(SimClient::finish);
+    strangers.forEach(SimStranger::finish);
+    runUntil(now + 60 * SECOND);
+    rules.atRest();
+  }
+
+  private CoreSettings settings() {
+    boolean tiny = random.nextInt(3) == 0;
+    return new CoreSettings(
+        Duration.ofSeconds(2),
+        random.nextInt(4) == 0 ? 3 : 10_000,
+        100,
+        tiny ? 900 : 512 << 10,
+        tiny ? 4 : 64,
+        Duration.ofSeconds(2),
+        random.nextInt(4) != 0);
+  }
+
+  void newClient() {
+    if (chaos) {
+      SimClient client = new SimClient(this, coordinators.get(random.nextInt(coordinators.size())));
+      clients.add(client);
+      client.start();
+    }
+  }
+
+  boolean has(Mutant mutant) {
+    return mutants.contains(mutant);
+  }
+
+  long name() {
+    return ++names;
+  }
+
+  boolean chance(int percent) {
+    return random.nextInt(100) < percent;
+  }
+
+  /** A random time up to {@code maxMillis}, most often a short one. */
+  long delay(int maxMillis) {
+    long max = chance(70) ? Math.max(1, maxMillis / 8) : maxMillis;
+    return (long) (random.nextDouble() * max * MILLI) + 1;
+  }
+
+  LockName anyLock() {
+    return locks.get(random.nextInt(locks.size()));
+  }
+
+  void after(long nanos, Runnable action) {
+    at(now + nanos, action);
+  }
+
+  void at(long time, Runnable action) {
+    queue.add(new Due(Math.max(time, now), numbers++, action));
+  }
+
+  private void runUntil(long end) {
+    while (!queue.isEmpty() && queue.peek().at <= end) {
+      Due due = queue.poll();
+      now = due.at;
+      steps++;
+      if (steps > 200_000) {
+        throw new Violation("the run does not come to rest");
+      }
+      due.action.run();
+    }
+    now = end;
+  }
+
+  void note(Object what) {
+    trace = trace * 31 + what.hashCode() + now;
+    if (TRACING) {
+      System.out.println((now - BEGINNING) / MILLI + " " + what);
+    }
+  }
+}

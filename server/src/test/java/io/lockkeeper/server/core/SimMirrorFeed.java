@@ -1,0 +1,232 @@
+package io.lockkeeper.server.core;
+
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * The connection of one coordinator's mirror: events in ZooKeeper's order, each late by chance,
+ * lost while it is disconnected; afterwards a rebuild, interleaved with new events.
+ */
+final class SimMirrorFeed implements SimZooKeeper.Watcher {
+
+  private final Sim sim;
+  private final SimCoordinator coordinator;
+  private final Set<Long> barriers = new LinkedHashSet<>();
+  private final Set<Read> reads = new LinkedHashSet<>();
+  private boolean up;
+  private int epoch;
+  private long lastDelivery;
+
+  private record Read(LockName lock, String entry) {}
+
+  SimMirrorFeed(Sim sim, SimCoordinator coordinator) {
+    this.sim = sim;
+    this.coordinator = coordinator;
+  }
+
+  void start() {
+    sim.zooKeeper.watch(this);
+    connect();
+  }
+
+  @Override
+  public void onAppeared(SimZooKeeper.Node node) {
+    if (up) {
+      deliver(new StoreEvent.EntryAppeared(node.lock, seen(node), node.czxid));
+    }
+  }
+
+  @Override
+  public void onVanished(SimZooKeeper.Node node, long zxid) {
+    if (up) {
+      deliver(new StoreEvent.EntryVanished(node.lock, seen(node), zxid));
+    }
+  }
+
+  /** The entry's name as the coordinator sees it. */
+  EntryName seen(SimZooKeeper.Node node) {
+    return sim.has(Sim.Mutant.ORDER_BY_TEXT)
+        ? new EntryName(
+            node.name.text(), node.name.id(), node.name.mode(), node.name.text().hashCode())
+        : node.name;
+  }
+
+  private void deliver(StoreEvent event) {
+    int sentIn = epoch;
+    long at = sim.now + sim.delay(300);
+    if (!sim.has(Sim.Mutant.EVENTS_OUT_OF_ORDER)) {
+      at = Math.max(lastDelivery, at);
+    }
+    lastDelivery = Math.max(lastDelivery, at);
+    sim.at(
+        at,
+        () -> {
+          if (sentIn == epoch) {
+            settle(event);
+            coordinator.deliver(event);
+          }
+        });
+  }
+
+  private void settle(StoreEvent event) {
+    if (event instanceof StoreEvent.BarrierPassed passed) {
+      barriers.remove(passed.barrier());
+    } else if (event instanceof StoreEvent.DetailsRead read) {
+      reads.remove(new Read(read.lock(), read.entry()));
+    }
+  }
+
+  private void connect() {
+    up = true;
+    int connectedIn = epoch;
+    if (sim.has(Sim.Mutant.CURRENT_BEFORE_LISTED)) {
+      deliver(new StoreEvent.MirrorCurrent());
+    }
+    sim.after(sim.delay(200), () -> listLocks(connectedIn));
+  }
+
+  private void listLocks(int connectedIn) {
+    if (connectedIn != epoch) {
+      return;
+    }
+    List<LockName> locks = sim.zooKeeper.lockList();
+    deliver(new StoreEvent.RebuildStarted(sim.zooKeeper.locks()));
+    listNext(connectedIn, new ArrayList<>(locks));
+  }
+
+  private void listNext(int connectedIn, List<LockName> left) {
+    sim.after(
+        sim.delay(200),
+        () -> {
+          if (connectedIn != epoch) {
+            return;
+          }
+          if (left.isEmpty()) {
+            deliver(new StoreEvent.MirrorCurrent());
+            return;
+          }
+          list(left.remove(0));
+          listNext(connectedIn, left);
+        });
+  }
+
+  private void list(LockName lock) {
+    List<SimZooKeeper.Node> nodes = sim.zooKeeper.ordered(lock);
+    Map<Integer, Long> bySequence =
+        nodes.stream()
+            .collect(Collectors.groupingBy(n -> n.name.sequence(), Collectors.counting()));
+    deliver(
+        new StoreEvent.QueueListed(
+            lock,
+            nodes.stream()
+                .map(
+                    node ->
+                        new StoreEvent.ListedEntry(
+                            seen(node),
+                            bySequence.get(node.name.sequence()) > 1
+                                ? Optional.of(node.czxid)
+                                : Optional.empty()))
+                .toList()));
+  }
+
+  /** Events stop; {@code noticed} later the coordinator knows, and later still it is back. */
+  void cut(long noticed, long back) {
+    if (!up) {
+      return;
+    }
+    up = false;
+    epoch++;
+    int cutIn = epoch;
+    sim.after(noticed, () -> onDisconnected(cutIn));
+    sim.after(noticed + back, () -> reconnect(cutIn));
+  }
+
+  private void onDisconnected(int cutIn) {
+    if (cutIn != epoch) {
+      return;
+    }
+    if (!trusts()) {
+      coordinator.deliver(new StoreEvent.MirrorStale());
+    }
+    failPending();
+  }
+
+  private boolean trusts() {
+    return sim.has(Sim.Mutant.STALE_MIRROR_TRUSTED) && coordinator.mirrorIsCurrent;
+  }
+
+  private void failPending() {
+    List<Long> failedBarriers = List.copyOf(barriers);
+    List<Read> failedReads = List.copyOf(reads);
+    barriers.clear();
+    reads.clear();
+    failedBarriers.forEach(b -> coordinator.deliver(new StoreEvent.BarrierFailed(b)));
+    failedReads.forEach(
+        read ->
+            coordinator.deliver(
+                new StoreEvent.DetailsRead(read.lock(), read.entry(), Optional.empty())));
+  }
+
+  private void reconnect(int cutIn) {
+    if (cutIn != epoch) {
+      return;
+    }
+    epoch++;
+    if (trusts()) {
+      up = true;
+      failPending();
+    } else {
+      connect();
+    }
+  }
+
+  void barrier(long barrier) {
+    if (!up) {
+      sim.after(sim.delay(100), () -> coordinator.deliver(new StoreEvent.BarrierFailed(barrier)));
+      return;
+    }
+    barriers.add(barrier);
+    int sentIn = epoch;
+    sim.after(
+        sim.delay(100),
+        () -> {
+          if (sentIn == epoch) {
+            sim.zooKeeper.barrier();
+            deliver(new StoreEvent.BarrierPassed(barrier));
+          }
+        });
+  }
+
+  void read(LockName lock, String entry) {
+    if (!up) {
+      sim.after(
+          sim.delay(100),
+          () -> coordinator.deliver(new StoreEvent.DetailsRead(lock, entry, Optional.empty())));
+      return;
+    }
+    reads.add(new Read(lock, entry));
+    int sentIn = epoch;
+    sim.after(
+        sim.delay(100),
+        () -> {
+          if (sentIn == epoch) {
+            deliver(new StoreEvent.DetailsRead(lock, entry, found(lock, entry)));
+          }
+        });
+  }
+
+  private Optional<StoreEvent.ReadEntry> found(LockName lock, String entry) {
+    return sim.zooKeeper.ordered(lock).stream()
+        .filter(node -> node.name.text().equals(entry))
+        .findFirst()
+        .map(
+            node ->
+                new StoreEvent.ReadEntry(
+                    new EntryDetails("", "", "", "", Map.of(), false), node.czxid, 0));
+  }
+}

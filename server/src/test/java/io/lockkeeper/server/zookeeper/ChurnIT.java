@@ -1,0 +1,119 @@
+package io.lockkeeper.server.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lockkeeper.server.coordinator.LockStore.NewEntry;
+import io.lockkeeper.server.coordinator.RecordedEvents;
+import io.lockkeeper.server.core.EntryDetails;
+import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.server.core.Mode;
+import io.lockkeeper.server.core.SessionKey;
+import io.lockkeeper.server.core.StoreEvent;
+import io.lockkeeper.server.core.StoreEvent.CreatedEntry;
+import io.lockkeeper.server.core.StoreEvent.EntriesCreated;
+import io.lockkeeper.server.testing.ZooKeeperProcess;
+import io.lockkeeper.server.testing.ZooKeeperProxy;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Many writes at once, and directories that come and go under them. */
+final class ChurnIT {
+
+  @TempDir Path directory;
+
+  private final RecordedEvents events = new RecordedEvents();
+
+  @Test
+  void directoriesReapedUnderCreatesAreNeverNoticedByAnybody() throws Exception {
+    // Given
+    ZooKeeperProcess server =
+        ZooKeeperProcess.in(directory).containersReapedEvery(Duration.ofMillis(100)).start();
+    try (Ensemble ensemble = new Ensemble(server)) {
+      ZooKeeperLockStore store = ensemble.store(events);
+      SessionKey session = Asked.open(store, events, 1);
+      events.awaitCurrent();
+      // When
+      int cycles = 40;
+      for (int i = 1; i <= cycles; i++) {
+        for (int lock = 0; lock < 20; lock++) {
+          var unused = Asked.create(store, session, "reaped/" + lock);
+        }
+        Asked.awaitCreated(events, 20 * i);
+        List<EntriesCreated> all = events.all(EntriesCreated.class);
+        all.subList(20 * (i - 1), 20 * i).forEach(e -> Asked.delete(store, session, e));
+        Asked.awaitDeleted(events, 20 * i);
+      }
+      // Then
+      assertThat(events.all(StoreEvent.EntriesRefused.class)).isEmpty();
+      Awaitility.await("all directories are reaped")
+          .atMost(Duration.ofSeconds(20))
+          .until(() -> ensemble.client().getChildren("/lk/locks", false).isEmpty());
+    }
+  }
+
+  @Test
+  void largeWritesNeverMakeALargeRequestAndTokensNeverTie() throws Exception {
+    // Given
+    try (Ensemble ensemble = Ensemble.in(directory);
+        ZooKeeperProxy proxy = new ZooKeeperProxy(ensemble.server().port())) {
+      ZooKeeperLockStore store = ensemble.store(proxy.connectString(), "c1", events);
+      SessionKey session = Asked.open(store, events, 1);
+      EntryDetails heavy =
+          new EntryDetails("l", "r", "", "h", Map.of("k", "x".repeat(4_000)), false);
+      // When
+      for (int i = 0; i < 1_000; i++) {
+        List<NewEntry> one = List.of(new NewEntry(new LockName("one"), Mode.EXCLUSIVE));
+        store.createEntries(session, UUID.randomUUID(), one, heavy);
+      }
+      Asked.awaitCreated(events, 1_000);
+      // Then
+      assertThat(proxy.largestRequestBytes()).isBetween(50_000, 256 << 10);
+      Set<String> tokens = new HashSet<>();
+      for (EntriesCreated created : events.all(EntriesCreated.class)) {
+        CreatedEntry entry = created.entries().get(0);
+        tokens.add(entry.czxid() + "/" + entry.index());
+      }
+      assertThat(tokens).hasSize(1_000);
+      assertThat(store.stats().get("transactions")).isLessThan(500);
+      CreatedEntry last = events.all(EntriesCreated.class).get(999).entries().get(0);
+      store.readDetails(last.lock(), last.name().text());
+      StoreEvent.ReadEntry read = events.await(StoreEvent.DetailsRead.class).read().orElseThrow();
+      assertThat(read).isEqualTo(new StoreEvent.ReadEntry(heavy, last.czxid(), last.index()));
+    }
+  }
+
+  @Test
+  void oneBadWriteFailsAloneAndOthersGoThrough() throws Exception {
+    // Given
+    try (Ensemble ensemble = Ensemble.in(directory)) {
+      ZooKeeperLockStore store = ensemble.store(events);
+      SessionKey session = Asked.open(store, events, 1);
+      EntryDetails huge =
+          new EntryDetails("l", "r", "", "h", Map.of("k", "x".repeat(1 << 20)), false);
+      UUID bad = UUID.randomUUID();
+      // When
+      for (int i = 0; i < 20; i++) {
+        var unused = Asked.create(store, session, "good");
+      }
+      store.createEntries(
+          session, bad, List.of(new NewEntry(new LockName("bad"), Mode.EXCLUSIVE)), huge);
+      for (int i = 0; i < 20; i++) {
+        var unused = Asked.create(store, session, "good");
+      }
+      Asked.awaitCreated(events, 40);
+      // Then
+      assertThat(events.all(StoreEvent.EntriesRefused.class))
+          .extracting(StoreEvent.EntriesRefused::id)
+          .containsExactly(bad);
+      assertThat(events.all(StoreEvent.SessionSuspended.class)).isEmpty();
+    }
+  }
+}

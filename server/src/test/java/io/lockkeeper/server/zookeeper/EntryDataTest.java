@@ -1,0 +1,101 @@
+package io.lockkeeper.server.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lockkeeper.server.core.EntryDetails;
+import io.lockkeeper.server.core.StoreEvent.ReadEntry;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class EntryDataTest {
+
+  private static byte[] bytes(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 2047})
+  void whatIsWrittenIsReadBack(int index) {
+    // Given
+    EntryDetails details =
+        new EntryDetails("0a", "req \"1\"", "thread-1", "über", Map.of("k", "v\n", "", "x"), true);
+    // When
+    ReadEntry read = EntryData.read(EntryData.of(details).withIndex(index), 9);
+    // Then
+    assertThat(read).isEqualTo(new ReadEntry(details, 9, index));
+  }
+
+  @Test
+  void curatorsAddressIsShownAsTheHolder() {
+    // When
+    ReadEntry read = EntryData.read(bytes("192.168.0.7"), 5);
+    // Then
+    assertThat(read)
+        .isEqualTo(
+            new ReadEntry(new EntryDetails("", "", "", "192.168.0.7", Map.of(), false), 5, 0));
+  }
+
+  @Test
+  void holderOfForeignDataIsShortAndPrintable() {
+    // When
+    ReadEntry read = EntryData.read(bytes("a\u0000\u0007b\u202E" + "c".repeat(500)), 5);
+    // Then
+    assertThat(read.details().holder()).startsWith("abccc").hasSize(64);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "{",
+        "{}",
+        "[1]",
+        "null",
+        "{\"holder\":7,\"metadata\":[1],\"index\":\"x\",\"stream\":\"maybe\"}",
+        "{\"metadata\":{\"a\":{\"b\":1}},\"index\":99999999999999999999}",
+        "{\"index\":-1}",
+        "{\"index\":2048}"
+      })
+  void strangeDataNeverFails(String text) {
+    // When
+    ReadEntry read = EntryData.read(bytes(text), 5);
+    // Then
+    assertThat(read.index()).isZero();
+    assertThat(read.details().metadata()).isEmpty();
+  }
+
+  @Test
+  void randomBytesNeverFail() {
+    // Given
+    long seed = 20_261_121;
+    Random random = new Random(seed);
+    for (int i = 0; i < 5_000; i++) {
+      byte[] data = new byte[random.nextInt(200)];
+      random.nextBytes(data);
+      if (data.length > 0 && random.nextBoolean()) {
+        data[0] = '{';
+      }
+      // When
+      ReadEntry read = EntryData.read(data, 1);
+      // Then
+      assertThat(read.details().holder().codePointCount(0, read.details().holder().length()))
+          .isLessThanOrEqualTo(64);
+    }
+  }
+
+  @Test
+  void claimRecordIsReadBackAndStrangeOnesAreEmpty() {
+    // Given
+    byte[] data = ClaimRecord.write("c1", new SessionIdentity(0x10, new byte[] {1, 2}), 30_000);
+    // Then
+    assertThat(ClaimRecord.read(data)).isEqualTo(new ClaimRecord("c1", 30_000));
+    assertThat(new String(data, StandardCharsets.UTF_8))
+        .contains("\"session\":\"0000000000000010\"", "\"password\":\"0102\"");
+    assertThat(ClaimRecord.read(bytes("gibberish"))).isEqualTo(new ClaimRecord("", 0));
+    assertThat(ClaimRecord.read(bytes("{\"timeoutMillis\":-5}"))).isEqualTo(new ClaimRecord("", 0));
+  }
+}

@@ -1,0 +1,343 @@
+package io.lockkeeper.server.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lockkeeper.server.coordinator.LockStore.NewEntry;
+import io.lockkeeper.server.core.EntryDetails;
+import io.lockkeeper.server.core.LeaseId;
+import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.server.core.Mode;
+import io.lockkeeper.server.core.StoreEvent;
+import io.lockkeeper.server.core.StoreEvent.EntriesCreated;
+import io.lockkeeper.server.core.StoreEvent.EntriesDeleted;
+import io.lockkeeper.server.core.StoreEvent.EntriesRefused;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.OpResult.CheckResult;
+import org.apache.zookeeper.OpResult.CreateResult;
+import org.apache.zookeeper.OpResult.DeleteResult;
+import org.apache.zookeeper.OpResult.ErrorResult;
+import org.apache.zookeeper.ZooDefs.OpCode;
+import org.apache.zookeeper.data.Stat;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+final class GroupCommitTest implements GroupCommit.Lane {
+
+  private static final LockName LOCK = new LockName("a");
+  private static final EntryDetails DETAILS = new EntryDetails("l", "r", "", "h", Map.of(), false);
+
+  private final ZooKeeperSettings settings = ZooKeeperSettings.of("127.0.0.1:1", "c", "a");
+  private final StorePaths paths = new StorePaths(settings);
+  private final StoreThread thread = new StoreThread();
+  private final Directories directories = new Directories();
+  private final List<StoreEvent> events = new ArrayList<>();
+  private final StoreContext context =
+      new StoreContext(
+          settings,
+          paths,
+          thread,
+          new Connector(settings, thread),
+          directories,
+          new StoreStats(),
+          events::add,
+          problem -> {});
+  private final GroupCommit commit = new GroupCommit(this, context);
+  private final Deque<Transaction> sent = new ArrayDeque<>();
+  private boolean fenceFailed;
+  private boolean doubt;
+
+  @Override
+  public void send(Transaction transaction) {
+    sent.add(transaction);
+  }
+
+  @Override
+  public Op fence() {
+    return Op.check("/claim", 0);
+  }
+
+  @Override
+  public void onFenceFailed() {
+    fenceFailed = true;
+    commit.end();
+  }
+
+  @Override
+  public void onDoubt() {
+    doubt = true;
+  }
+
+  @Override
+  public void onLayoutMissing() {}
+
+  private UUID create(LockName lock) {
+    UUID id = UUID.randomUUID();
+    List<NewEntry> entries = List.of(new NewEntry(lock, Mode.EXCLUSIVE));
+    commit.add(new CreateEntries(paths, directories, id, entries, DETAILS));
+    return id;
+  }
+
+  private UUID delete(String path) {
+    UUID id = UUID.randomUUID();
+    commit.add(new DeleteEntries(id, List.of(path), true));
+    return id;
+  }
+
+  private void succeed() {
+    Transaction transaction = sent.remove();
+    List<OpResult> results = new ArrayList<>();
+    int sequence = 0;
+    for (Op op : transaction.ops()) {
+      results.add(
+          switch (op.getType()) {
+            case OpCode.check -> new CheckResult();
+            case OpCode.delete -> new DeleteResult();
+            default -> new CreateResult(String.format("%s%010d", op.getPath(), sequence++), stat());
+          });
+    }
+    commit.onReply(transaction, MultiReply.of(0, results, transaction.size()));
+  }
+
+  private static Stat stat() {
+    Stat stat = new Stat();
+    stat.setCzxid(77);
+    return stat;
+  }
+
+  private void fail(int index, Code code) {
+    Transaction transaction = sent.remove();
+    List<OpResult> results = new ArrayList<>();
+    for (int i = 0; i < transaction.size(); i++) {
+      Code own = i < index ? Code.OK : i == index ? code : Code.RUNTIMEINCONSISTENCY;
+      results.add(new ErrorResult(own.intValue()));
+    }
+    commit.onReply(transaction, MultiReply.of(code.intValue(), results, transaction.size()));
+  }
+
+  private void failWhole(Code code) {
+    Transaction transaction = sent.remove();
+    commit.onReply(transaction, MultiReply.of(code.intValue(), null, transaction.size()));
+  }
+
+  @Test
+  void idleWriteLeavesAtOnceAndBusyOnesGather() {
+    // Given
+    directories.add(LOCK);
+    commit.open();
+    // When
+    for (int i = 0; i < 50; i++) {
+      create(LOCK);
+    }
+    // Then
+    assertThat(sent).hasSize(GroupCommit.MAX_IN_FLIGHT);
+    assertThat(sent).allMatch(transaction -> transaction.writes().size() == 1);
+    succeed();
+    assertThat(sent.getLast().writes()).hasSize(50 - GroupCommit.MAX_IN_FLIGHT);
+  }
+
+  @Test
+  void entriesOfOneLockInOneTransactionHaveRisingIndexes() {
+    // Given
+    List<UUID> ids = List.of(create(LOCK), create(LOCK), create(LOCK));
+    // When
+    commit.open();
+    succeed();
+    // Then
+    List<EntriesCreated> created = events.stream().map(EntriesCreated.class::cast).toList();
+    assertThat(created).extracting(EntriesCreated::id).isEqualTo(ids);
+    assertThat(created).extracting(c -> c.entries().get(0).index()).containsExactly(0, 1, 2);
+  }
+
+  @Test
+  void unknownDirectoryIsCreatedOnceAheadOfItsFirstEntry() {
+    // Given
+    create(LOCK);
+    create(LOCK);
+    // When
+    commit.open();
+    // Then
+    List<Integer> types = sent.element().ops().stream().map(Op::getType).toList();
+    assertThat(types)
+        .containsExactly(OpCode.check, OpCode.createContainer, OpCode.create2, OpCode.create2);
+  }
+
+  @Test
+  void directoryThatExistsAlreadyIsLeftOutOfTheNextAttempt() {
+    // Given
+    create(LOCK);
+    commit.open();
+    // When
+    fail(1, Code.NODEEXISTS);
+    // Then
+    assertThat(sent.element().ops())
+        .extracting(Op::getType)
+        .containsExactly(OpCode.check, OpCode.create2);
+  }
+
+  @Test
+  void directoryThatWasReapedIsCreatedInTheNextAttempt() {
+    // Given
+    directories.add(LOCK);
+    create(LOCK);
+    commit.open();
+    // When
+    fail(1, Code.NONODE);
+    // Then
+    assertThat(sent.element().ops())
+        .extracting(Op::getType)
+        .containsExactly(OpCode.check, OpCode.createContainer, OpCode.create2);
+  }
+
+  @Test
+  void oneBadWriteFailsAloneAndTheOthersGoAgainInTheirOrder() {
+    // Given
+    directories.add(LOCK);
+    UUID first = create(LOCK);
+    UUID bad = create(LOCK);
+    UUID third = delete("/x");
+    commit.open();
+    // When
+    fail(2, Code.QUOTAEXCEEDED);
+    succeed();
+    // Then
+    assertThat(events).hasSize(3);
+    assertThat(events.get(0))
+        .isInstanceOfSatisfying(
+            EntriesRefused.class,
+            e -> {
+              assertThat(e.id()).isEqualTo(bad);
+              assertThat(e.message()).contains("QUOTAEXCEEDED");
+            });
+    assertThat(((EntriesCreated) events.get(1)).id()).isEqualTo(first);
+    assertThat(events.get(2)).isEqualTo(new EntriesDeleted(third));
+  }
+
+  @Test
+  void deletionOfWhatIsGoneIsDone() {
+    // Given
+    UUID id = delete("/x");
+    commit.open();
+    // When
+    fail(1, Code.NONODE);
+    // Then
+    assertThat(events).containsExactly(new EntriesDeleted(id));
+    assertThat(sent).isEmpty();
+  }
+
+  @Test
+  void recordThatExistsIsOurs() {
+    // Given
+    LeaseId lease = new LeaseId(1, 2);
+    commit.add(new RecordLease(paths, lease, 1, "h", "00"));
+    commit.open();
+    // When
+    fail(1, Code.NODEEXISTS);
+    // Then
+    assertThat(events).containsExactly(new StoreEvent.LeaseRecorded(lease));
+  }
+
+  @Test
+  void brokenFenceEndsEverything() {
+    // Given
+    create(LOCK);
+    commit.open();
+    // When
+    fail(0, Code.BADVERSION);
+    // Then
+    assertThat(fenceFailed).isTrue();
+    assertThat(events).isEmpty();
+    assertThat(sent).isEmpty();
+  }
+
+  @Test
+  void nothingIsSentWhileSomethingIsInDoubt() {
+    // Given
+    create(LOCK);
+    commit.open();
+    // When
+    failWhole(Code.CONNECTIONLOSS);
+    create(LOCK);
+    // Then
+    assertThat(doubt).isTrue();
+    assertThat(commit.inDoubt()).hasSize(1);
+    assertThat(sent).isEmpty();
+    assertThat(events).isEmpty();
+  }
+
+  @Test
+  void failureThatNamesNobodyIsRepeatedWriteByWrite() {
+    // Given
+    directories.add(LOCK);
+    UUID good = create(LOCK);
+    UUID bad = create(LOCK);
+    commit.open();
+    // When
+    failWhole(Code.MARSHALLINGERROR);
+    assertThat(sent).hasSize(2).allMatch(transaction -> transaction.writes().size() == 1);
+    succeed();
+    failWhole(Code.MARSHALLINGERROR);
+    // Then
+    assertThat(((EntriesCreated) events.get(0)).id()).isEqualTo(good);
+    assertThat(((EntriesRefused) events.get(1)).id()).isEqualTo(bad);
+  }
+
+  @Test
+  void transactionsStayWithinTheirBounds() {
+    // Given
+    EntryDetails heavy = new EntryDetails("l", "r", "", "h", Map.of("k", "x".repeat(4_000)), false);
+    for (int i = 0; i < 500; i++) {
+      List<NewEntry> entries = List.of(new NewEntry(LOCK, Mode.EXCLUSIVE));
+      commit.add(
+          new CreateEntries(
+              paths, directories, UUID.randomUUID(), entries, i % 2 == 0 ? heavy : DETAILS));
+    }
+    // When
+    commit.open();
+    // Then
+    while (!sent.isEmpty()) {
+      assertThat(sent.element().size()).isLessThanOrEqualTo(WaitingWrites.MAX_OPERATIONS + 1);
+      assertThat(sent.element().bytes()).isLessThanOrEqualTo(WaitingWrites.MAX_BYTES);
+      succeed();
+    }
+    assertThat(events).hasSize(500);
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = Code.class,
+      mode = EnumSource.Mode.EXCLUDE,
+      names = {"OK", "RUNTIMEINCONSISTENCY"})
+  void everyCodeOfEveryOperationLeavesEachWriteAnsweredOnceOrStillOwed(Code code) {
+    for (int index = 1; index <= 4; index++) {
+      // Given
+      GroupCommitTest fresh = new GroupCommitTest();
+      fresh.directories.add(LOCK);
+      fresh.create(LOCK);
+      fresh.delete("/x");
+      fresh.commit.add(new RecordLease(fresh.paths, new LeaseId(1, 2), 1, "h", "00"));
+      fresh.commit.add(new EraseLease(fresh.paths, new LeaseId(3, 4)));
+      fresh.commit.open();
+      // When
+      fresh.fail(index, code);
+      while (!fresh.sent.isEmpty()) {
+        fresh.succeed();
+      }
+      // Then
+      int doubts = fresh.commit.inDoubt().size();
+      int delayed = fresh.commit.delayed();
+      int waiting = fresh.commit.waiting();
+      assertThat(fresh.events.size() + doubts + delayed + waiting).as("at " + index).isEqualTo(4);
+      assertThat(waiting == 0 || doubts > 0).as("waits only for doubts, at " + index).isTrue();
+      assertThat(fresh.events).doesNotHaveDuplicates();
+    }
+  }
+}

@@ -1,0 +1,300 @@
+package io.lockkeeper.server.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lockkeeper.server.coordinator.RecordedEvents;
+import io.lockkeeper.server.core.SessionKey;
+import io.lockkeeper.server.core.StoreEvent;
+import io.lockkeeper.server.core.StoreEvent.CreatedEntry;
+import io.lockkeeper.server.core.StoreEvent.SessionEnded;
+import io.lockkeeper.server.testing.ZooKeeperProcess;
+import io.lockkeeper.server.testing.ZooKeeperProxy;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooKeeper;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** How lock sessions begin, end, and outlive what only looks like an end. */
+final class SessionIT {
+
+  @TempDir Path directory;
+
+  private final RecordedEvents events = new RecordedEvents();
+  private Ensemble ensemble;
+  private ZooKeeperProxy proxy;
+  private ZooKeeper truth;
+  private ZooKeeperLockStore store;
+
+  @BeforeEach
+  void start() throws Exception {
+    ensemble = Ensemble.in(directory);
+    proxy = new ZooKeeperProxy(ensemble.server().port());
+    truth = ensemble.client();
+    store = ensemble.store(Ensemble.brief(proxy.connectString(), "c1"), events);
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    proxy.close();
+    ensemble.close();
+  }
+
+  private CreatedEntry hold(SessionKey session, String lock) {
+    return Asked.created(events, Asked.create(store, session, lock)).entries().get(0);
+  }
+
+  private static String path(CreatedEntry entry) {
+    return "/lk/locks/" + entry.lock().encoded() + "/" + entry.name();
+  }
+
+  private void awaitGone(String path) {
+    Awaitility.await(path)
+        .atMost(Duration.ofSeconds(20))
+        .until(() -> truth.exists(path, false) == null);
+  }
+
+  @Test
+  void sessionThatTheClientLibraryGaveUpButZooKeeperKeptGoesOn() throws Exception {
+    // Given: no proxy, for while connections are accepted the library never gives up
+    store.stop();
+    store = ensemble.store(Ensemble.brief(ensemble.server().connectString(), "c2"), events);
+    SessionKey session = Asked.open(store, events, 1);
+    CreatedEntry entry = hold(session, "kept");
+    // When
+    ensemble.server().kill();
+    Awaitility.await("given up by the library")
+        .atMost(Duration.ofSeconds(20))
+        .until(() -> store.stats().get("reattached") > 0);
+    ensemble.server().start();
+    CreatedEntry later = hold(session, "kept");
+    // Then
+    assertThat(truth.exists(path(entry), false).getCzxid()).isEqualTo(entry.czxid());
+    assertThat(later.name().sequence()).isGreaterThan(entry.name().sequence());
+    assertThat(events.all(SessionEnded.class)).isEmpty();
+  }
+
+  @Test
+  void expiredSessionEndsAndItsClaimIsRemoved() throws Exception {
+    // Given
+    SessionKey session = Asked.open(store, events, 1);
+    CreatedEntry entry = hold(session, "lost");
+    assertThat(truth.getChildren("/lk/sessions", false)).hasSize(1);
+    // When
+    proxy.refuse();
+    awaitGone(path(entry));
+    proxy.heal();
+    // Then
+    SessionEnded ended = events.await(SessionEnded.class);
+    assertThat(ended).isEqualTo(new SessionEnded(session, false));
+    assertThat(events.all(StoreEvent.SessionSuspended.class)).hasSize(1);
+    Awaitility.await().until(() -> truth.getChildren("/lk/sessions", false).isEmpty());
+  }
+
+  @Test
+  void deposedStoreWritesNothingMoreAndLeavesTheSessionAlive() throws Exception {
+    // Given
+    SessionKey session = Asked.open(store, events, 1);
+    CreatedEntry entry = hold(session, "taken");
+    String claim = "/lk/sessions/" + truth.getChildren("/lk/sessions", false).get(0);
+    truth.setData(
+        claim, "{\"owner\":\"peer\"}".getBytes(java.nio.charset.StandardCharsets.UTF_8), 0);
+    // When
+    var unused = Asked.create(store, session, "late");
+    // Then
+    assertThat(events.await(SessionEnded.class)).isEqualTo(new SessionEnded(session, true));
+    assertThat(truth.exists(path(entry), false)).isNotNull();
+    assertThat(truth.exists(claim, false)).isNotNull();
+    assertThat(truth.exists("/lk/locks/late", false)).isNull();
+  }
+
+  @Test
+  void abandonedHandleLeavesItsEphemeralsAndAClosedOneDoesNot() throws Exception {
+    // Given
+    StoreThread thread = new StoreThread();
+    ZooKeeperSettings settings = Ensemble.settings(ensemble.server().connectString(), "x");
+    Connector connector = new Connector(settings, thread);
+    Handle abandoned = connect(connector);
+    Handle closed = connect(connector);
+    ephemeral(abandoned, "/abandoned");
+    ephemeral(closed, "/closed");
+    // When
+    abandoned.abandon();
+    closed.close();
+    // Then
+    assertThat(truth.exists("/closed", false)).isNull();
+    assertThat(truth.exists("/abandoned", false)).isNotNull();
+    thread.stop(1_000);
+  }
+
+  private static Handle connect(Connector connector) throws Exception {
+    CompletableFuture<Void> connected = new CompletableFuture<>();
+    Handle handle =
+        connector.open(
+            Duration.ofSeconds(6),
+            new HandleListener() {
+              @Override
+              public void onConnected() {
+                connected.complete(null);
+              }
+
+              @Override
+              public void onDisconnected() {}
+
+              @Override
+              public void onExpired() {}
+            });
+    connected.get(10, TimeUnit.SECONDS);
+    return handle;
+  }
+
+  private static void ephemeral(ZooKeeper client, String path) throws Exception {
+    client.create(path, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL);
+  }
+
+  @Test
+  void stoppingLeavesHeldEntriesAndClosesEmptySessions() throws Exception {
+    // Given
+    SessionKey holding = Asked.open(store, events, 1);
+    CreatedEntry entry = hold(holding, "held");
+    Asked.open(store, events, 2);
+    assertThat(truth.getChildren("/lk/sessions", false)).hasSize(2);
+    // When
+    store.stop();
+    // Then
+    assertThat(truth.exists(path(entry), false)).isNotNull();
+    assertThat(truth.getChildren("/lk/sessions", false)).hasSize(1);
+    assertThat(truth.getChildren("/lk/coordinators", false)).isEmpty();
+  }
+
+  @Test
+  void closingWhileZooKeeperIsDownEndsTheSessionWhenItIsBack() throws Exception {
+    // Given
+    SessionKey session = Asked.open(store, events, 1);
+    CreatedEntry entry = hold(session, "unwanted");
+    ensemble.server().kill();
+    events.await(StoreEvent.SessionSuspended.class);
+    // When
+    store.closeSession(session);
+    ensemble.server().start();
+    // Then
+    assertThat(events.await(SessionEnded.class)).isEqualTo(new SessionEnded(session, false));
+    assertThat(truth.exists(path(entry), false)).isNull();
+    Awaitility.await().until(() -> truth.getChildren("/lk/sessions", false).isEmpty());
+  }
+
+  @Test
+  void claimOfACoordinatorThatIsLongGoneIsSwept() throws Exception {
+    // Given
+    RecordedEvents others = new RecordedEvents();
+    ZooKeeperLockStore dying =
+        ensemble.store(Ensemble.brief(ensemble.server().connectString(), "c2"), others);
+    Asked.created(others, Asked.create(dying, Asked.open(dying, others, 1), "left"));
+    events.awaitCurrent();
+    // When
+    dying.stop();
+    // Then
+    Awaitility.await()
+        .atMost(Duration.ofSeconds(20))
+        .until(() -> truth.getChildren("/lk/sessions", false).isEmpty());
+    assertThat(store.stats()).containsEntry("claims_swept", 1L);
+    assertThat(Ensemble.truth(truth)).isEmpty();
+  }
+
+  @Test
+  void memberNodeComesBackAfterItsSessionExpired() throws Exception {
+    // Given
+    String member = "/lk/coordinators/c1";
+    Awaitility.await().until(() -> truth.exists(member, false) != null);
+    // When
+    proxy.refuse();
+    awaitGone(member);
+    proxy.heal();
+    // Then
+    Awaitility.await()
+        .atMost(Duration.ofSeconds(20))
+        .until(() -> truth.exists(member, false) != null);
+    assertThat(
+            new String(truth.getData(member, false, null), java.nio.charset.StandardCharsets.UTF_8))
+        .isEqualTo("127.0.0.1:7420");
+  }
+
+  @Test
+  void sessionAsLargeAsMayBeEndsWithoutHarmToZooKeeper() throws Exception {
+    // Given
+    SessionKey session = Asked.open(store, events, 1);
+    int bytes = 0;
+    int entries = 0;
+    while (bytes < 512 << 10) {
+      String lock = "cap/" + entries % 100;
+      bytes +=
+          store.pathBytes(
+              new io.lockkeeper.server.core.LockName(lock),
+              io.lockkeeper.server.core.Mode.EXCLUSIVE);
+      entries++;
+      var unused = Asked.create(store, session, lock);
+    }
+    Asked.awaitCreated(events, entries);
+    // When
+    store.stop();
+    // Then
+    Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> Ensemble.truth(truth).isEmpty());
+    assertThat(ensemble.server().ask("srvr")).contains("Mode: standalone");
+  }
+
+  @Test
+  void startsWhenZooKeeperDoes() {
+    // Given
+    ensemble.server().kill();
+    RecordedEvents early = new RecordedEvents();
+    ZooKeeperLockStore patient = ensemble.store(ensemble.server().connectString(), "early", early);
+    SessionKey session = new SessionKey(1);
+    patient.openSession(session);
+    patient.barrier(1);
+    early.await(StoreEvent.BarrierFailed.class);
+    // When
+    ensemble.server().start();
+    // Then
+    early.awaitCurrent();
+    early.await(StoreEvent.SessionOpened.class);
+  }
+
+  @Test
+  void ensembleThatGrantsTooShortSessionsIsRefused(@TempDir Path other) throws Exception {
+    // Given
+    CompletableFuture<String> problem = new CompletableFuture<>();
+    try (ZooKeeperProcess stingy =
+        ZooKeeperProcess.in(other).configuration("maxSessionTimeout", "3000").start()) {
+      ZooKeeperLockStore refusing =
+          new ZooKeeperLockStore(
+              Ensemble.settings(stingy.connectString(), "c9"), problem::complete);
+      refusing.start(new RecordedEvents());
+      // When
+      refusing.openSession(new SessionKey(1));
+      // Then
+      assertThat(problem.get(20, TimeUnit.SECONDS)).contains("3000 ms").contains("6000 ms");
+      refusing.stop();
+    }
+  }
+
+  @Test
+  void proofsGoOnAfterEachLostConnection() {
+    // Given
+    SessionKey session = Asked.open(store, events, 1);
+    // When
+    proxy.cutAll();
+    events.await(StoreEvent.SessionSuspended.class, e -> e.session().equals(session));
+    // Then
+    events.await(StoreEvent.SessionProved.class, e -> e.session().equals(session));
+    List<StoreEvent> all = events.all();
+    assertThat(all.stream().filter(StoreEvent.SessionSuspended.class::isInstance)).hasSize(1);
+  }
+}

@@ -1,0 +1,114 @@
+package io.lockkeeper.server.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.lockkeeper.server.core.EntryName;
+import io.lockkeeper.server.core.LeaseId;
+import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.server.core.Mode;
+import io.lockkeeper.server.zookeeper.StorePaths.Place;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class StorePathsTest {
+
+  private static final ZooKeeperSettings SETTINGS = ZooKeeperSettings.of("zk:2181", "c1", "a:1");
+  private final StorePaths paths = new StorePaths(SETTINGS);
+
+  @Test
+  void placeOfAnEntryIsReadBackFromItsPath() {
+    // Given
+    LockName lock = new LockName("orders/42");
+    String name = EntryName.prefix(UUID.randomUUID(), Mode.EXCLUSIVE) + "0000000007";
+    // When
+    Optional<Place> place = paths.place(paths.entry(lock, name));
+    // Then
+    assertThat(place).contains(new Place(lock, EntryName.parse(name)));
+    assertThat(paths.place(paths.directory(lock))).contains(new Place(lock, Optional.empty()));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "/lockkeeper/locks",
+        "/lockkeeper/locks/",
+        "/lockkeeper/locks/%zz",
+        "/lockkeeper/locks/a/leases",
+        "/lockkeeper/locks/a/_c_x-lock-0000000001",
+        "/lockkeeper/locks/a/lock-0000000001/b",
+        "/lockkeeper/locksmith/a",
+        "/other"
+      })
+  void pathsOfNothingOfOursHaveNoPlace(String path) {
+    // Then
+    assertThat(paths.place(path)).isEmpty();
+  }
+
+  @Test
+  void sizesAreThoseOfTheRealPaths() {
+    // Given
+    LockName lock = new LockName("a/b");
+    String entry = EntryName.prefix(UUID.randomUUID(), Mode.EXCLUSIVE) + "0000000007";
+    // Then
+    assertThat(paths.pathBytes(lock, Mode.EXCLUSIVE))
+        .isEqualTo(paths.entry(lock, entry).length() + 4);
+    assertThat(paths.leasePathBytes()).isEqualTo(paths.lease(new LeaseId(1, 2)).length() + 4);
+  }
+
+  @Test
+  void layoutHasParentsFirst() {
+    // Then
+    assertThat(new StorePaths(SETTINGS.withLocksPath("/x/y")).layout())
+        .isEqualTo(
+            List.of(
+                "/x",
+                "/x/y",
+                "/lockkeeper",
+                "/lockkeeper/leases",
+                "/lockkeeper/sessions",
+                "/lockkeeper/coordinators"));
+  }
+
+  @Test
+  void claimIsNamedAfterTheWholeSessionId() {
+    // Then
+    assertThat(StorePaths.claimName(0x1F)).isEqualTo("000000000000001f");
+    assertThat(StorePaths.claimName(-1)).isEqualTo("ffffffffffffffff");
+  }
+
+  @Test
+  void sessionTimeoutThatALeaderStallWouldOutlastIsRefused() {
+    // Then
+    assertThatThrownBy(
+            () ->
+                SETTINGS.withTimes(
+                    Duration.ofSeconds(12), Duration.ofSeconds(6), Duration.ofSeconds(2), 5))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("12000 ms");
+  }
+
+  @Test
+  void chrootInTheConnectStringIsRefused() {
+    // Then
+    assertThatThrownBy(() -> ZooKeeperSettings.of("zk:2181/chroot", "c1", "a:1"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("root");
+  }
+
+  @Test
+  void tiesAreFoundByNumberAndNotByText() {
+    // Given
+    List<EntryName> entries =
+        List.of("lock-0000000001", "lock-0000000002", "__READ__0000000002").stream()
+            .map(text -> EntryName.parse(text).orElseThrow())
+            .toList();
+    // Then
+    assertThat(Ties.in(entries)).containsExactlyInAnyOrder("lock-0000000002", "__READ__0000000002");
+  }
+}
