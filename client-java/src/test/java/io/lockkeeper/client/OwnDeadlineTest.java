@@ -1,6 +1,7 @@
 package io.lockkeeper.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.lockkeeper.client.testing.InMemoryLockkeeper;
 import io.lockkeeper.client.testing.ManualClock;
@@ -10,6 +11,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /** The client stops by its own clock before the server gives the lock to somebody else. */
@@ -141,6 +145,62 @@ class OwnDeadlineTest {
       // Then
       assertThat(handle.isValid()).isFalse();
       assertThat(heard.events()).endsWith("lost DEADLINE_PASSED").doesNotHaveDuplicates();
+    }
+  }
+
+  @Test
+  void processThatWasPausedPastItsDeadlineIsNotRevivedByWhatItFindsInItsQueue() throws Exception {
+    // Given
+    AtomicLong clock = new AtomicLong();
+    CountDownLatch pausing = new CountDownLatch(1);
+    CountDownLatch paused = new CountDownLatch(1);
+    Recording heard = new Recording();
+    LockListener pause =
+        new LockListener() {
+          @Override
+          public void onAboutToExpire(LockHandle handle, Duration remaining) {
+            pausing.countDown();
+            awaitQuietly(paused);
+          }
+
+          @Override
+          public void onLost(LockHandle handle, LossReason reason) {
+            heard.onLost(handle, reason);
+          }
+        };
+    try (InMemoryLockkeeper server = InMemoryLockkeeper.start();
+        LockkeeperClient client =
+            server
+                .clientBuilder()
+                .ttl(Duration.ofSeconds(15))
+                .expiryWarning(Duration.ofSeconds(9))
+                .callbackExecutor(Runnable::run)
+                .clock(clock::get)
+                .build()) {
+      LockHandle handle = client.lock(LockRequest.of("orders/42").listener(pause));
+      server.freeze();
+      clock.addAndGet(TimeUnit.SECONDS.toNanos(6));
+      awaitQuietly(pausing);
+      // When
+      server.thaw();
+      server.leaseCount();
+      clock.addAndGet(TimeUnit.SECONDS.toNanos(10));
+      boolean validInThePause = handle.isValid();
+      paused.countDown();
+      // Then
+      assertThat(validInThePause).isFalse();
+      await()
+          .atMost(Duration.ofSeconds(20))
+          .untilAsserted(() -> assertThat(heard.events()).containsExactly("lost DEADLINE_PASSED"));
+      assertThat(handle.isValid()).isFalse();
+    }
+  }
+
+  private static void awaitQuietly(CountDownLatch latch) {
+    try {
+      assertThat(latch.await(20, TimeUnit.SECONDS)).isTrue();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
     }
   }
 
