@@ -47,7 +47,7 @@ final class WallClockIT {
     try (ZooKeeperProcess zookeeper = Rig.startZooKeeper();
         ServerProcess server =
             ServerProcess.launch(
-                environment, Ports.free(), zookeeper.connectString(), Rig.shortSessions(5))) {
+                environment, Ports.free(), zookeeper.connectString(), Rig.shortSessions(20))) {
       assumeStarted(server);
       server.awaitHealth(SERVING);
       SessionStream session = SessionStream.open(server.connect(), TTL);
