@@ -3,6 +3,10 @@ package io.lockkeeper.cli;
 import io.lockkeeper.server.app.LockkeeperServer;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Keeps a server up until it is told to stop, or cannot go on. */
@@ -10,13 +14,20 @@ final class ServerRun implements AutoCloseable {
 
   private static final int INTERRUPTED = 130;
   private static final int BROKEN = 70;
+  private static final long STOP_LIMIT_SECONDS = 20;
+  private static final Pattern OURS = Pattern.compile("main|lockkeeper|zookeeper-store");
+  private static final Logger log = LoggerFactory.getLogger(ServerRun.class);
 
   private final CompletableFuture<Integer> end = new CompletableFuture<>();
 
+  private final CountDownLatch stopped = new CountDownLatch(1);
   private final Signals signals;
 
   /** From now on, TERM and INT end {@link #await}; a second one ends the process without ado. */
   ServerRun() {
+    Thread limit = new Thread(this::limitStop, "lockkeeper-stop-limit");
+    limit.setDaemon(true);
+    limit.start();
     signals = new Signals(name -> onSignal(), "TERM", "INT");
     if (!signals.isComplete()) {
       // Then a signal starts the JVM's own shutdown; what runs in a finally block may not get its
@@ -29,13 +40,29 @@ final class ServerRun implements AutoCloseable {
    * A coordinator that lacks a thread, or memory, must not keep sessions alive that nobody serves.
    */
   private static void onUncaught(Thread thread, Throwable error) {
-    LoggerFactory.getLogger(ServerRun.class)
-        .atError()
-        .addKeyValue("thread", thread.getName())
-        .setCause(error)
-        .log("a thread has died of what nobody expected");
-    if (error instanceof VirtualMachineError || thread.getName().startsWith("lockkeeper-")) {
-      Runtime.getRuntime().halt(BROKEN);
+    try {
+      log.atError()
+          .addKeyValue("thread", thread.getName())
+          .setCause(error)
+          .log("a thread has died of what nobody expected");
+    } finally {
+      // Even where logging fails: no memory, or no more classes because the jar was replaced under
+      // us.
+      if (error instanceof VirtualMachineError || OURS.matcher(thread.getName()).lookingAt()) {
+        Runtime.getRuntime().halt(BROKEN);
+      }
+    }
+  }
+
+  /** Whatever hangs when it should stop: the process ends, and its sessions with their timeout. */
+  private void limitStop() {
+    try {
+      end.handle((code, failure) -> true).join();
+      if (!stopped.await(STOP_LIMIT_SECONDS, TimeUnit.SECONDS)) {
+        Runtime.getRuntime().halt(BROKEN);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 
@@ -68,6 +95,8 @@ final class ServerRun implements AutoCloseable {
   /** Lets signals end the process again. */
   @Override
   public void close() {
+    stopped.countDown();
+    end.complete(ExitCodes.OK);
     signals.close();
   }
 }

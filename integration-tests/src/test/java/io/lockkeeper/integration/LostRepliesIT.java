@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 final class LostRepliesIT {
 
-  private static final int ROUNDS = 12;
+  private static final int ROUNDS = 6;
 
   private static ZooKeeperProcess zookeeper;
   private static ZooKeeperProxy network;
@@ -115,8 +115,8 @@ final class LostRepliesIT {
     int granted = 0;
     for (int i = 0; i < 250; i++) {
       Asking first = Asking.forLock(channel, "lost/random-" + i % 7);
-      Asking second = Asking.forLock(channel, "lost/random-" + i % 7);
       first.awaitGrant();
+      Asking second = Asking.forLock(channel, "lost/random-" + i % 7);
       first.release();
       second.awaitGrant();
       second.hangUp();

@@ -4,6 +4,7 @@ import static io.grpc.health.v1.HealthCheckResponse.ServingStatus.SERVING;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.ManagedChannel;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
 import io.lockkeeper.integration.harness.Asking;
@@ -18,8 +19,11 @@ import org.junit.jupiter.api.Test;
 /** Clients that ask for a stream and never read it. */
 final class SlowReadersIT {
 
-  private static final int READERS = 200;
-  private static final int CHANGES = 3_000;
+  private static final int READERS = 100;
+  private static final int CHANGES = 1_000;
+
+  /** What a reader's own side takes in before the server has to keep the rest, or not. */
+  private static final int WINDOW_BYTES = 64 * 1024;
 
   @Test
   void watchersThatNeverReadCostTheServerNothingAndOthersNoGrant() {
@@ -27,10 +31,7 @@ final class SlowReadersIT {
     try (Rig rig = Rig.start(Rig.shortSessions(10, "--log-level=warn"))) {
       List<NeverReads> readers = new ArrayList<>();
       for (int i = 0; i < READERS; i++) {
-        NeverReads reader = new NeverReads();
-        LockServiceGrpc.newStub(rig.connect())
-            .watch(WatchRequest.newBuilder().setPrefix("slow/").build(), reader);
-        readers.add(reader);
+        readers.add(NeverReads.of(rig.server().port()));
       }
 
       // When
@@ -55,7 +56,24 @@ final class SlowReadersIT {
   private static final class NeverReads
       implements ClientResponseObserver<WatchRequest, WatchResponse> {
 
+    private final ManagedChannel channel;
     private ClientCallStreamObserver<WatchRequest> call;
+
+    private NeverReads(ManagedChannel channel) {
+      this.channel = channel;
+    }
+
+    static NeverReads of(int port) {
+      NeverReads reader =
+          new NeverReads(
+              NettyChannelBuilder.forAddress("127.0.0.1", port)
+                  .usePlaintext()
+                  .flowControlWindow(WINDOW_BYTES)
+                  .build());
+      LockServiceGrpc.newStub(reader.channel)
+          .watch(WatchRequest.newBuilder().setPrefix("slow/").build(), reader);
+      return reader;
+    }
 
     @Override
     public void beforeStart(ClientCallStreamObserver<WatchRequest> started) {
@@ -65,6 +83,7 @@ final class SlowReadersIT {
 
     void cancel() {
       call.cancel("enough", null);
+      channel.shutdownNow();
     }
 
     @Override

@@ -48,8 +48,8 @@ final class ZooKeeperDownIT {
     // Given
     try (Rig rig = Rig.start(Rig.shortSessions(15))) {
       Asking holder = Asking.forLock(rig.connect(), "down/restart");
-      Asking waiter = Asking.forLock(rig.connect(), "down/restart");
       final long token = holder.awaitToken();
+      Asking waiter = Asking.forLock(rig.connect(), "down/restart");
       waiter.await(EventCase.QUEUED);
 
       // When

@@ -50,6 +50,11 @@ final class Engine {
     coordinator.start();
   }
 
+  /** Returns whether {@link #start} was called. */
+  boolean isStarted() {
+    return started;
+  }
+
   /** Returns the coordinator. */
   Coordinator coordinator() {
     return coordinator;

@@ -36,15 +36,12 @@ public final class LockkeeperServer implements AutoCloseable {
   private final Engine engine;
   private final GrpcEndpoint grpc;
   private final HttpEndpoint http;
-  private final ServingLog servingLog;
   private final AtomicBoolean stopped = new AtomicBoolean();
 
-  private LockkeeperServer(
-      Engine engine, GrpcEndpoint grpc, HttpEndpoint http, ServingLog servingLog) {
+  private LockkeeperServer(Engine engine, GrpcEndpoint grpc, HttpEndpoint http) {
     this.engine = engine;
     this.grpc = grpc;
     this.http = http;
-    this.servingLog = servingLog;
   }
 
   /**
@@ -60,9 +57,7 @@ public final class LockkeeperServer implements AutoCloseable {
         new LockkeeperServer(
             engine,
             new GrpcEndpoint(grpcSettings(config, id), engine.coordinator()),
-            new HttpEndpoint(httpSettings(config, id), engine.coordinator(), registry),
-            new ServingLog(
-                () -> engine.coordinator().status().serving(), config.zookeeper().connect()));
+            new HttpEndpoint(httpSettings(config, id), engine.coordinator(), registry));
     try {
       server.listen();
     } catch (IOException e) {
@@ -83,7 +78,6 @@ public final class LockkeeperServer implements AutoCloseable {
     http.start();
     grpc.start();
     engine.start();
-    servingLog.start();
   }
 
   /** Returns the port that gRPC is served on. */
@@ -132,12 +126,16 @@ public final class LockkeeperServer implements AutoCloseable {
     if (!stopped.compareAndSet(false, true)) {
       return;
     }
-    log.atInfo().log("stopping");
-    servingLog.close();
+    boolean wasUp = engine.isStarted();
+    if (wasUp) {
+      log.atInfo().log("stopping");
+    }
     grpc.stop(RPC_GRACE);
     engine.stop();
     http.stop();
-    log.atInfo().log("stopped");
+    if (wasUp) {
+      log.atInfo().log("stopped");
+    }
   }
 
   /** Same as {@link #stop}. */

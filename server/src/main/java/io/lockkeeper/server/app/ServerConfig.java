@@ -32,6 +32,7 @@ public record ServerConfig(
     Limits limits,
     String logLevel) {
 
+  private static final String CERTIFICATES = "a file of certificates in PEM";
   private static final int MAX_PATH_CHARS = 128;
   private static final Pattern ZNODE_PATH = Pattern.compile("(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+");
   private static final List<String> LOG_LEVELS = List.of("error", "warn", "info", "debug", "trace");
@@ -195,9 +196,9 @@ public record ServerConfig(
     SettingValue certValue = values.get(Setting.TLS_CERT);
     SettingValue keyValue = values.get(Setting.TLS_KEY);
     SettingValue caValue = values.get(Setting.TLS_CLIENT_CA);
-    Optional<Path> cert = certValue.readableFile();
-    Optional<Path> key = keyValue.readableFile();
-    Optional<Path> clientCa = caValue.readableFile();
+    Optional<Path> cert = certValue.pemFile("CERTIFICATE", CERTIFICATES);
+    Optional<Path> key = keyValue.pemFile("PRIVATE KEY", "an unencrypted PKCS#8 key in PEM");
+    Optional<Path> clientCa = caValue.pemFile("CERTIFICATE", CERTIFICATES);
     if (cert.isPresent() != key.isPresent()) {
       SettingValue given = cert.isPresent() ? certValue : keyValue;
       throw given.error("TLS needs both --tls-cert and --tls-key");

@@ -1,5 +1,7 @@
 package io.lockkeeper.server.app;
 
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -77,6 +79,32 @@ record SettingValue(Setting setting, String text, String source) {
       throw error(file + " may not be read");
     }
     return Optional.of(file);
+  }
+
+  /**
+   * Returns the value as a PEM file that can be read and has a block of that label, or nothing if
+   * there is no value.
+   *
+   * @param label such as {@code CERTIFICATE}
+   * @param meaning what the file should be, for people
+   */
+  Optional<Path> pemFile(String label, String meaning) {
+    Optional<Path> file = readableFile();
+    file.ifPresent(
+        path -> {
+          if (!contains(path, "-----BEGIN " + label + "-----")) {
+            throw error(path + " is not " + meaning);
+          }
+        });
+    return file;
+  }
+
+  private boolean contains(Path file, String text) {
+    try {
+      return Files.readString(file, StandardCharsets.ISO_8859_1).contains(text);
+    } catch (IOException e) {
+      throw error(file + " cannot be read: " + e.getMessage());
+    }
   }
 
   /** Returns what {@code parser} makes of the text; its refusal becomes ours. */

@@ -157,7 +157,7 @@ class ServerConfigTest {
   @Test
   void tlsNeedsCertificateAndKey() throws IOException {
     // Given
-    String cert = file("cert").toString();
+    String cert = file("-----BEGIN CERTIFICATE-----\n-----BEGIN PRIVATE KEY-----\n").toString();
     // When // Then
     assertThatExceptionOfType(ConfigException.class)
         .isThrownBy(() -> ServerConfig.of(Profile.SERVE, Map.of("tls-cert", cert)))
@@ -167,6 +167,19 @@ class ServerConfigTest {
         .withMessage("--tls-client-ca: mutual TLS needs --tls-cert and --tls-key as well");
     assertThat(ServerConfig.of(Profile.SERVE, Map.of("tls-cert", cert, "tls-key", cert)).tls())
         .isPresent();
+  }
+
+  @Test
+  void fileThatIsNoCertificateIsNamed() throws IOException {
+    // Given
+    String garbage = file("garbage").toString();
+    // When // Then
+    assertThatExceptionOfType(ConfigException.class)
+        .isThrownBy(() -> ServerConfig.of(Profile.SERVE, Map.of("tls-cert", garbage)))
+        .withMessage("--tls-cert: " + garbage + " is not a file of certificates in PEM");
+    assertThatExceptionOfType(ConfigException.class)
+        .isThrownBy(() -> ServerConfig.of(Profile.SERVE, Map.of("tls-key", garbage)))
+        .withMessage("--tls-key: " + garbage + " is not an unencrypted PKCS#8 key in PEM");
   }
 
   private Path file(String text) throws IOException {
