@@ -23,7 +23,7 @@ final class SimConnection {
   }
 
   /** One write. */
-  private final class Op {
+  private static final class Op {
     final Supplier<Optional<StoreEvent>> apply;
     final Supplier<Optional<StoreEvent>> whatCameOfIt;
     final boolean repeatable;
