@@ -27,6 +27,7 @@ import org.junit.jupiter.api.Test;
 final class WallClockIT {
 
   private static final Duration TTL = Duration.ofSeconds(3);
+  private static final Duration START = Duration.ofSeconds(20);
 
   @Test
   void wallClockThatJumpsChangesNoLeaseAndNoLock() throws IOException {
@@ -47,6 +48,7 @@ final class WallClockIT {
         ServerProcess server =
             ServerProcess.launch(
                 environment, Ports.free(), zookeeper.connectString(), Rig.shortSessions(5))) {
+      assumeStarted(server);
       server.awaitHealth(SERVING);
       SessionStream session = SessionStream.open(server.connect(), TTL);
       session.awaitOpened();
@@ -77,6 +79,23 @@ final class WallClockIT {
     Awaitility.await()
         .atMost(Duration.ofSeconds(20))
         .until(() -> keepAlives.acknowledged().size() >= before + 12);
+  }
+
+  /**
+   * A JVM whose clock calls are intercepted sometimes hangs before its first line of Java; that
+   * says nothing of us.
+   */
+  private static void assumeStarted(ServerProcess server) {
+    long startNanos = System.nanoTime();
+    Awaitility.await()
+        .atMost(START.plusSeconds(5))
+        .until(
+            () -> !server.output().isEmpty() || System.nanoTime() - startNanos > START.toNanos());
+    boolean started = !server.output().isEmpty();
+    if (!started) {
+      System.out.println("SKIPPED: test of wall clock jumps: the JVM hangs under libfaketime here");
+    }
+    Assumptions.assumeTrue(started, "SKIPPED: the JVM hangs under libfaketime here");
   }
 
   private static Path assumeFaketime() throws IOException {

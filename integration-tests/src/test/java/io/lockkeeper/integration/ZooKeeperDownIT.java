@@ -12,6 +12,8 @@ import io.lockkeeper.integration.harness.Scratch;
 import io.lockkeeper.integration.harness.ServerProcess;
 import io.lockkeeper.server.testing.ZooKeeperProcess;
 import io.lockkeeper.v1.AcquireResponse.EventCase;
+import java.time.Duration;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /** ZooKeeper that is not there yet, or goes away for a moment. */
@@ -31,13 +33,15 @@ final class ZooKeeperDownIT {
 
       // When
       Status early = Asking.forLock(server.connect(), "down/early").awaitEnd();
+      Awaitility.await("words about it")
+          .atMost(Duration.ofSeconds(15))
+          .until(() -> server.output().contains(zookeeper.connectString()));
       zookeeper.start();
 
       // Then
       assertThat(early.getCode()).isEqualTo(Code.UNAVAILABLE);
       server.awaitHealth(SERVING);
       Asking.forLock(server.connect(), "down/late").awaitGrant();
-      assertThat(server.output()).contains(zookeeper.connectString());
     } finally {
       zookeeper.close();
     }
