@@ -15,8 +15,6 @@ import java.util.stream.Stream;
  */
 final class SimClient {
 
-  private static final long TTL = 5 * Sim.SECOND;
-
   /** One request, and what the client thinks of it. */
   private static final class Request {
     final String id;
@@ -43,6 +41,10 @@ final class SimClient {
   private final Sim sim;
   private final SimCoordinator coordinator;
   private final boolean byStream;
+
+  /** Shorter than the session's bound, or longer. */
+  private final long ttl;
+
   private final LeaseId lease;
   private final Map<String, Request> requests = new LinkedHashMap<>();
   private final Map<CallId, Long> sentAt = new HashMap<>();
@@ -56,6 +58,7 @@ final class SimClient {
     this.sim = sim;
     this.coordinator = coordinator;
     this.byStream = sim.chance(40);
+    this.ttl = (sim.chance(30) ? 20 : 5) * Sim.SECOND;
     this.lease = new LeaseId(sim.random.nextLong(), sim.random.nextLong());
   }
 
@@ -69,7 +72,7 @@ final class SimClient {
       act();
     } else {
       CallId call = call();
-      send(new ClientEvent.OpenLease(call, lease, "hash", Duration.ofNanos(TTL), ""));
+      send(new ClientEvent.OpenLease(call, lease, "hash", Duration.ofNanos(ttl), ""));
     }
   }
 
@@ -232,7 +235,7 @@ final class SimClient {
   private void beat() {
     if (!gone && open) {
       keepAlive();
-      sim.after(TTL / 3, this::beat);
+      sim.after(ttl / 3, this::beat);
     }
   }
 

@@ -1,0 +1,25 @@
+package io.lockkeeper.server.coordinator;
+
+import org.junit.jupiter.api.BeforeEach;
+
+/** The fake keeps the same contract as the real store, so that tests on it do not lie. */
+final class FakeLockStoreTest extends LockStoreContract {
+
+  private final RecordedEvents events = new RecordedEvents();
+  private final FakeLockStore store = new FakeLockStore();
+
+  @BeforeEach
+  void start() {
+    store.start(events);
+  }
+
+  @Override
+  protected LockStore store() {
+    return store;
+  }
+
+  @Override
+  protected RecordedEvents events() {
+    return events;
+  }
+}
