@@ -63,8 +63,8 @@ public final class Comparison {
       process.getOutputStream().write(order.getBytes(StandardCharsets.UTF_8));
       process.getOutputStream().flush();
       for (String line = answers.readLine(); line != null; line = answers.readLine()) {
-        if (Character.isDigit(line.charAt(0))) {
-          return Double.parseDouble(line);
+        if (line.startsWith(Load.ANSWER)) {
+          return Double.parseDouble(line.substring(Load.ANSWER.length()));
         }
       }
       throw new IOException("no answer to " + what);

@@ -12,6 +12,9 @@ import java.util.concurrent.atomic.LongAdder;
  */
 abstract class Load {
 
+  /** What an answer begins with. */
+  static final String ANSWER = "a second: ";
+
   private final LongAdder pairs = new LongAdder();
 
   /**
@@ -36,10 +39,11 @@ abstract class Load {
     for (String line = lines.readLine(); line != null; line = lines.readLine()) {
       String[] words = line.split(" ", -1);
       System.out.println(
-          measure(
-              Integer.parseInt(words[0]),
-              Boolean.parseBoolean(words[1]),
-              Long.parseLong(words[2])));
+          ANSWER
+              + measure(
+                  Integer.parseInt(words[0]),
+                  Boolean.parseBoolean(words[1]),
+                  Long.parseLong(words[2])));
     }
   }
 
