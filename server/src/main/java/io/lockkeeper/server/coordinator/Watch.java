@@ -26,6 +26,7 @@ final class Watch {
   private final Map<LockName, LockChange> backlog = new LinkedHashMap<>();
   private Optional<String> gap = Optional.empty();
   private boolean snapshotting;
+  private long snapshotRevision;
 
   /** Where snapshots come from. */
   interface Source {
@@ -55,6 +56,7 @@ final class Watch {
     backlog.clear();
     source.names(filter).forEach(snapshot::add);
     snapshotting = true;
+    snapshotRevision = source.revision();
     pump();
   }
 
@@ -70,7 +72,10 @@ final class Watch {
       listener.onChange(change);
       return;
     }
-    backlog.merge(change.lock(), change, Watch::coalesce);
+    // Behind everything older: a watcher resumes from the last revision that it saw, and must have
+    // missed nothing before.
+    LockChange older = backlog.remove(change.lock());
+    backlog.put(change.lock(), older == null ? change : coalesce(older, change));
     if (backlog.size() > MAX_BACKLOG) {
       restart("the watcher was too slow: more than " + MAX_BACKLOG + " locks changed meanwhile");
     } else {
@@ -92,18 +97,19 @@ final class Watch {
   /** Hands over as much as the listener takes. */
   void pump() {
     if (gap.isPresent() && listener.isReady()) {
-      listener.onGap(source.revision(), gap.get());
+      listener.onGap(gap.get());
       gap = Optional.empty();
     }
     while (gap.isEmpty() && !snapshot.isEmpty() && listener.isReady()) {
       LockView view = source.view(snapshot.removeFirst());
       if (!view.holders().isEmpty() || view.queueLength() > 0) {
-        listener.onSnapshot(source.revision(), view);
+        listener.onSnapshot(view);
       }
     }
     if (snapshotting && gap.isEmpty() && snapshot.isEmpty() && listener.isReady()) {
       snapshotting = false;
-      listener.onSnapshotEnd(source.revision());
+      // What changed since the snapshot began is still to come.
+      listener.onSnapshotEnd(snapshotRevision);
     }
     while (!snapshotting && !backlog.isEmpty() && listener.isReady()) {
       LockName first = backlog.keySet().iterator().next();

@@ -16,17 +16,17 @@ public interface WatchListener {
    */
   boolean isReady();
 
-  /** Part of the snapshot. */
-  void onSnapshot(long revision, LockView lock);
+  /** Part of the snapshot, which cannot be resumed until it is complete. */
+  void onSnapshot(LockView lock);
 
-  /** The snapshot is complete. */
+  /** The snapshot is complete: it holds everything up to {@code revision}, and perhaps more. */
   void onSnapshotEnd(long revision);
 
   /** A lock has changed. */
   void onChange(LockChange change);
 
   /** Events may be missing: forget everything, a snapshot follows. */
-  void onGap(long revision, String reason);
+  void onGap(String reason);
 
   /** The watch could not be started or goes on no longer; nothing follows. */
   void onRefused(RefusedException why);

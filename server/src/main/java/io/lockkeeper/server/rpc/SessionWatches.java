@@ -104,8 +104,8 @@ final class SessionWatches {
     }
 
     @Override
-    public void onSnapshot(long revision, LockView lock) {
-      tell(() -> WatchEvents.snapshot(revision, lock));
+    public void onSnapshot(LockView lock) {
+      tell(() -> WatchEvents.snapshot(lock));
     }
 
     @Override
@@ -119,8 +119,8 @@ final class SessionWatches {
     }
 
     @Override
-    public void onGap(long revision, String reason) {
-      tell(() -> WatchEvents.gap(revision, reason));
+    public void onGap(String reason) {
+      tell(() -> WatchEvents.gap(reason));
     }
 
     @Override

@@ -11,11 +11,8 @@ final class WatchEvents {
 
   private WatchEvents() {}
 
-  static WatchResponse snapshot(long revision, LockView lock) {
-    return WatchResponse.newBuilder()
-        .setRevision(revision)
-        .setSnapshot(Messages.toLockState(lock))
-        .build();
+  static WatchResponse snapshot(LockView lock) {
+    return WatchResponse.newBuilder().setSnapshot(Messages.toLockState(lock)).build();
   }
 
   static WatchResponse snapshotEnd(long revision) {
@@ -32,10 +29,7 @@ final class WatchEvents {
         .build();
   }
 
-  static WatchResponse gap(long revision, String reason) {
-    return WatchResponse.newBuilder()
-        .setRevision(revision)
-        .setGap(Gap.newBuilder().setReason(reason))
-        .build();
+  static WatchResponse gap(String reason) {
+    return WatchResponse.newBuilder().setGap(Gap.newBuilder().setReason(reason)).build();
   }
 }

@@ -57,8 +57,8 @@ final class WatchStream implements WatchListener, OpenStreams.Leavable {
   }
 
   @Override
-  public void onSnapshot(long revision, LockView lock) {
-    out.send(() -> WatchEvents.snapshot(revision, lock));
+  public void onSnapshot(LockView lock) {
+    out.send(() -> WatchEvents.snapshot(lock));
   }
 
   @Override
@@ -72,8 +72,8 @@ final class WatchStream implements WatchListener, OpenStreams.Leavable {
   }
 
   @Override
-  public void onGap(long revision, String reason) {
-    out.send(() -> WatchEvents.gap(revision, reason));
+  public void onGap(String reason) {
+    out.send(() -> WatchEvents.gap(reason));
   }
 
   @Override

@@ -17,6 +17,7 @@ class WatchTest {
   private static final WatchFilter ALL = new WatchFilter(Set.of(), "");
 
   private final Recorder recorder = new Recorder();
+  private long revision = 7;
   private final Watch watch =
       new Watch(
           ALL,
@@ -34,12 +35,13 @@ class WatchTest {
 
             @Override
             public long revision() {
-              return 7;
+              return revision;
             }
           });
 
   private static final class Recorder implements WatchListener {
     final List<String> heard = new ArrayList<>();
+    final List<Long> revisions = new ArrayList<>();
     boolean ready = true;
 
     @Override
@@ -48,7 +50,7 @@ class WatchTest {
     }
 
     @Override
-    public void onSnapshot(long revision, LockView lock) {
+    public void onSnapshot(LockView lock) {
       heard.add("snapshot " + lock.lock());
     }
 
@@ -59,11 +61,12 @@ class WatchTest {
 
     @Override
     public void onChange(LockChange change) {
+      revisions.add(change.revision());
       heard.add(change.cause() + " " + change.lock() + " x" + change.coalesced());
     }
 
     @Override
-    public void onGap(long revision, String reason) {
+    public void onGap(String reason) {
       heard.add("gap");
     }
 
@@ -129,6 +132,37 @@ class WatchTest {
     watch.startSnapshot();
     watch.offer(change(A, 8));
     // When
+    recorder.ready = true;
+    watch.pump();
+    // Then
+    assertThat(recorder.heard).containsExactly("snapshot a", "end 7", "GRANTED a x1");
+  }
+
+  @Test
+  void coalescedChangesKeepTheOrderOfTheirRevisionsSoThatAResumeMissesNothing() {
+    // Given
+    LockName b = new LockName("b");
+    watch.startSnapshot();
+    recorder.revisions.clear();
+    recorder.ready = false;
+    // When
+    watch.offer(change(A, 10));
+    watch.offer(change(b, 20));
+    watch.offer(change(A, 50));
+    recorder.ready = true;
+    watch.pump();
+    // Then
+    assertThat(recorder.revisions).containsExactly(20L, 50L);
+  }
+
+  @Test
+  void endOfASnapshotPromisesNoMoreThanWasKnownWhenItBegan() {
+    // Given
+    recorder.ready = false;
+    watch.startSnapshot();
+    // When
+    revision = 9;
+    watch.offer(change(A, 9));
     recorder.ready = true;
     watch.pump();
     // Then

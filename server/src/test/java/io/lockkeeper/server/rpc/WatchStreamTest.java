@@ -61,22 +61,24 @@ class WatchStreamTest {
     // Given
     Watched watched = watch(client);
     // When
-    watched.listener().onSnapshot(100, Views.lock("orders/42"));
+    watched.listener().onSnapshot(Views.lock("orders/42"));
     watched.listener().onSnapshotEnd(100);
     watched.listener().onChange(change(LockChange.Cause.GRANTED));
-    watched.listener().onGap(105, "reconnected");
+    watched.listener().onGap("reconnected");
     // Then
     WatchResponse snapshot = client.next();
-    assertThat(snapshot.getRevision()).isEqualTo(100);
+    assertThat(snapshot.getRevision()).isZero();
     assertThat(snapshot.getSnapshot().toString())
         .contains("orders/42", "revision: 99", "queue_length: 1", "fencing_token: 77", "pod");
-    assertThat(client.next().hasSnapshotEnd()).isTrue();
+    WatchResponse end = client.next();
+    assertThat(end.hasSnapshotEnd()).isTrue();
+    assertThat(end.getRevision()).isEqualTo(100);
     WatchResponse change = client.next();
     assertThat(change.getRevision()).isEqualTo(101);
     assertThat(change.getChange().toString())
         .contains("CHANGE_CAUSE_GRANTED", "contender", "queue_length: 3", "coalesced: 1");
     WatchResponse gap = client.next();
-    assertThat(gap.getRevision()).isEqualTo(105);
+    assertThat(gap.getRevision()).isZero();
     assertThat(gap.getGap().getReason()).isEqualTo("reconnected");
   }
 
