@@ -113,7 +113,7 @@ final class Acquisitions {
     if (last instanceof Notice.Granted granted) {
       return new Notice.Granted(granted.lease(), granted.grants(), validForNanos(ticket.lease()));
     }
-    return last instanceof Notice.Queued ? new Notice.Queued(views.places(ticket)) : last;
+    return last instanceof Notice.Queued ? new Notice.Queued(views.briefPlaces(ticket)) : last;
   }
 
   /**

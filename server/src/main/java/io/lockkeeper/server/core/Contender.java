@@ -27,4 +27,20 @@ public record Contender(
     long queuedForNanos,
     Optional<Long> heldForNanos,
     Optional<FencingToken> token,
-    String entry) {}
+    String entry) {
+
+  /** Returns the contender with what it says of itself left out. */
+  Contender withoutMetadata() {
+    return new Contender(
+        leaseTag,
+        requestId,
+        owner,
+        holder,
+        mode,
+        Map.of(),
+        queuedForNanos,
+        heldForNanos,
+        token,
+        entry);
+  }
+}

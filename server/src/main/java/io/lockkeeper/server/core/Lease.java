@@ -31,6 +31,9 @@ final class Lease {
 
   private static final int REMEMBERED_ENDINGS = 1_024;
 
+  /** More than one session can own: a client that comes back is told of every loss. */
+  private static final int REMEMBERED_LOSSES = 16_384;
+
   private final LeaseId id;
   private final SessionKey session;
   private final String holder;
@@ -44,7 +47,8 @@ final class Lease {
 
         @Override
         protected boolean removeEldestEntry(Map.Entry<String, Ended> eldest) {
-          return size() > REMEMBERED_ENDINGS;
+          return size() > REMEMBERED_ENDINGS
+              && (!eldest.getValue().needsTelling() || size() > REMEMBERED_LOSSES);
         }
       };
   private final List<CallId> closers = new ArrayList<>(1);

@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.core.Bench.Asked;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class LeaseLifeTest {
@@ -219,6 +223,51 @@ class LeaseLifeTest {
     bench.attach(lease);
     // Then
     assertThat(bench.told(waiting, Notice.NotAcquired.class)).hasSize(1);
+  }
+
+  @Test
+  void lossesThatNobodyHeardAreRememberedBeyondTheLimitForOtherEndings() {
+    // Given: more holds are lost while the client is away than endings are kept otherwise
+    LeaseId lease = bench.lease();
+    StreamId first = bench.attach(lease);
+    int holds = 1_100;
+    List<StoreEvent.CreatedEntry> entries = new ArrayList<>();
+    for (int i = 0; i < holds; i++) {
+      entries.add(bench.create(bench.acquireInSession(first, lease, "r" + i, "lock" + i)));
+    }
+    bench.on(new ClientEvent.StreamClosed(first));
+    entries.forEach(bench::vanish);
+    // When
+    StreamId second = bench.attach(lease);
+    // Then
+    assertThat(bench.all(Effect.Tell.class))
+        .filteredOn(t -> t.stream().equals(second) && t.notice() instanceof Notice.Lost)
+        .hasSize(holds);
+  }
+
+  @Test
+  void placesThatAreToldAgainLeaveOutWhatTheHolderSaysOfItself() {
+    // Given
+    AcquireCommand talkative =
+        new AcquireCommand(
+            List.of(new AcquireCommand.WantedLock(new LockName("a"), Mode.EXCLUSIVE)),
+            Optional.empty(),
+            "",
+            "held",
+            Optional.empty(),
+            "tester",
+            Map.of("purpose", "x".repeat(4_000)),
+            Optional.empty());
+    bench.create(bench.acquire(new LeaseId(5, 6), talkative, bench.stream()));
+    LeaseId lease = bench.lease();
+    Asked waiting = bench.acquireInSession(bench.attach(lease), lease, "w", "a");
+    bench.create(waiting);
+    // When
+    bench.attach(lease);
+    // Then
+    assertThat(bench.told(waiting, Notice.Queued.class))
+        .extracting(q -> q.places().get(0).holders().get(0).metadata().size())
+        .containsExactly(1, 0);
   }
 
   @Test
