@@ -7,6 +7,8 @@ import io.lockkeeper.server.coordinator.LoopCoordinator;
 import io.lockkeeper.server.core.CoreSettings;
 import io.lockkeeper.server.zookeeper.ZooKeeperLockStore;
 import io.lockkeeper.server.zookeeper.ZooKeeperSettings;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
@@ -58,6 +60,17 @@ final class Engine {
   /** Returns the coordinator. */
   Coordinator coordinator() {
     return coordinator;
+  }
+
+  /** Counts what the store does, under its own names. */
+  void measure(MeterRegistry registry) {
+    for (String name : store.stats().keySet()) {
+      FunctionCounter.builder(
+              "lockkeeper.zookeeper." + name.replace('_', '.'),
+              store,
+              s -> s.stats().getOrDefault(name, 0L))
+          .register(registry);
+    }
   }
 
   /** Completes with what makes the ensemble unfit to serve, for people. */

@@ -53,6 +53,7 @@ public final class LockkeeperServer implements AutoCloseable {
     String id = CoordinatorId.make();
     PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     Engine engine = Engine.create(config, id, new EventCounters(registry));
+    engine.measure(registry);
     LockkeeperServer server =
         new LockkeeperServer(
             engine,
