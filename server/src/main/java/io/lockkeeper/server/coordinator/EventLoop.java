@@ -29,6 +29,7 @@ final class EventLoop {
   private final LongSupplier clock;
   private final Thread thread;
   private volatile boolean stopping;
+  private long markNanos;
   private final AtomicLong turnCount = new AtomicLong();
 
   /** What is done around each batch, on the loop's thread. */
@@ -82,23 +83,33 @@ final class EventLoop {
 
   private void run() {
     List<Runnable> batch = new ArrayList<>(BATCH);
-    long mark = clock.getAsLong();
+    markNanos = clock.getAsLong();
     while (!stopping) {
       try {
         await(batch);
-        long now = clock.getAsLong();
-        if (now - mark > STALL_NANOS) {
-          turns.onStalled(now - mark);
-        }
-        mark = now;
+        noticeStall();
         queue.drainTo(batch, BATCH);
-        batch.forEach(this::runSafely);
+        for (Runnable task : batch) {
+          runSafely(task);
+          noticeStall();
+        }
         batch.clear();
         runSafely(turns::onTurn);
+        noticeStall();
         turnCount.incrementAndGet();
       } catch (InterruptedException e) {
         stopping = true;
       }
+    }
+  }
+
+  /** Much work in small pieces is no stall; one gap between two looks at the clock is. */
+  private void noticeStall() {
+    long now = clock.getAsLong();
+    long gap = now - markNanos;
+    markNanos = now;
+    if (gap > STALL_NANOS) {
+      runSafely(() -> turns.onStalled(gap));
     }
   }
 

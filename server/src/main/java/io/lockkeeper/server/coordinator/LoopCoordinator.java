@@ -201,13 +201,18 @@ public final class LoopCoordinator implements Coordinator {
     return result;
   }
 
-  /** Runs a query of the mirror on the loop, unless the mirror is being rebuilt. */
-  private <T> void onLoop(CompletableFuture<T> result, Runnable query) {
+  private <T> void query(CompletableFuture<T> result, Runnable query) {
     if (isOverloaded()) {
       result.completeExceptionally(overloaded());
-      return;
+    } else {
+      runner.post(query);
     }
-    runner.post(
+  }
+
+  /** Runs a query of the mirror on the loop, unless the mirror is being rebuilt. */
+  private <T> void onLoop(CompletableFuture<T> result, Runnable query) {
+    query(
+        result,
         () -> {
           if (runner.kernel().mirrorIsCurrent()) {
             query.run();
@@ -235,7 +240,8 @@ public final class LoopCoordinator implements Coordinator {
   @Override
   public CompletableFuture<LeaseView> getLease(LeaseId lease, int limit) {
     CompletableFuture<LeaseView> result = new CompletableFuture<>();
-    runner.post(
+    query(
+        result,
         () ->
             runner
                 .kernel()
@@ -254,7 +260,7 @@ public final class LoopCoordinator implements Coordinator {
   @Override
   public CompletableFuture<List<LeaseView>> listLeases(String afterTag, int limit) {
     CompletableFuture<List<LeaseView>> result = new CompletableFuture<>();
-    runner.post(() -> result.complete(runner.kernel().leases(afterTag, limit, runner.now())));
+    query(result, () -> result.complete(runner.kernel().leases(afterTag, limit, runner.now())));
     return result;
   }
 

@@ -13,9 +13,12 @@ final class WatchHistory {
 
   private final Deque<LockChange> changes = new ArrayDeque<>();
   private long completeFrom = Long.MAX_VALUE;
+  private long floor;
 
   void add(LockChange change) {
-    completeFrom = Math.min(completeFrom, change.revision());
+    if (change.revision() > floor) {
+      completeFrom = Math.min(completeFrom, change.revision());
+    }
     changes.addLast(change);
     if (changes.size() > KEPT) {
       // Changes of one transaction share a revision: what is left of the evicted one's is not
@@ -24,10 +27,15 @@ final class WatchHistory {
     }
   }
 
-  /** Forgets everything: what comes next does not join on. */
+  /**
+   * Forgets everything, because changes may have been missed: what comes next does not join on to
+   * {@code revision}, the newest that was seen before, nor to anything that a peer may have seen
+   * meanwhile.
+   */
   void clear(long revision) {
     changes.clear();
-    completeFrom = revision;
+    completeFrom = Long.MAX_VALUE;
+    floor = revision;
   }
 
   /**

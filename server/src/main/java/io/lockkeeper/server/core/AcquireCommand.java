@@ -48,6 +48,12 @@ public record AcquireCommand(
     }
   }
 
+  /** Returns what is asked for, without what is only for people. */
+  AcquireCommand withoutDescription() {
+    return new AcquireCommand(
+        locks, lease, owner, requestId, waitTimeout, "", Map.of(), positionInterval);
+  }
+
   /** Returns whether {@code other} asks for the same: a repeated request must. */
   public boolean asksTheSameAs(AcquireCommand other) {
     return locks.equals(other.locks) && owner.equals(other.owner);

@@ -181,7 +181,7 @@ final class Acquisitions {
   private void forget(Ticket ticket) {
     Lease lease = ticket.lease();
     world.tickets.remove(ticket.id());
-    lease.tickets().remove(ticket.command().requestId());
+    lease.tickets().remove(ticket.command().requestId(), ticket);
     ticket.stream().ifPresent(world.streams::remove);
     sessions
         .find(lease.session())

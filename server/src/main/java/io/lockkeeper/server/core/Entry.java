@@ -26,6 +26,7 @@ final class Entry {
   private Optional<FencingToken> token = Optional.empty();
   private long heldSinceNanos = NOT_HOLDING;
   private boolean released;
+  private int place = -1;
 
   /**
    * Makes an entry.
@@ -88,6 +89,19 @@ final class Entry {
 
   void hold(long nowNanos) {
     heldSinceNanos = nowNanos;
+  }
+
+  boolean hasPlace() {
+    return place >= 0;
+  }
+
+  /** Returns how many entries were ahead when the queue was last counted. */
+  int place() {
+    return place;
+  }
+
+  void place(int ahead) {
+    place = ahead;
   }
 
   /** Returns whether the holder has released it and only its deletion is outstanding. */

@@ -59,13 +59,14 @@ final class Grants {
     Departure departure = entry.ticket().map(Ticket::departure).orElse(Departure.UNKNOWN);
     entry
         .ticket()
-        .filter(ticket -> ticket.acquisition().isWaiting() || ticket.acquisition().isHeld())
+        .filter(Grants::isLive)
         .ifPresent(ticket -> acquisitions.apply(ticket, new AcquisitionEvent.Removed()));
     if (entry.isReleased()) {
       advance(lock);
       return;
     }
-    if (entry.holds()) {
+    boolean wasHeld = entry.ticket().map(Ticket::wasGranted).orElse(entry.holds());
+    if (wasHeld) {
       world.mirror.noteDeparture(lock, departure);
     }
     advance(lock, () -> publish(lock, causeOf(departure), entry));
@@ -116,9 +117,16 @@ final class Grants {
         world.mirror.queue(lock).map(queue -> queue.admit(world.now)).orElse(List.of());
     afterAdmission.run();
     for (Entry entry : admitted) {
-      publish(lock, LockChange.Cause.GRANTED, entry);
+      // A waiter that has given up and is on its way out is granted nothing.
+      if (entry.ticket().map(Grants::isLive).orElse(true)) {
+        publish(lock, LockChange.Cause.GRANTED, entry);
+      }
       entry.ticket().ifPresent(this::settle);
     }
+  }
+
+  private static boolean isLive(Ticket ticket) {
+    return ticket.acquisition().isWaiting() || ticket.acquisition().isHeld();
   }
 
   /** Grants the acquisition if everything allows it, and otherwise tells it that it waits. */

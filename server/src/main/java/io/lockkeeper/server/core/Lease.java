@@ -29,7 +29,7 @@ final class Lease {
     ENDING
   }
 
-  private static final int REMEMBERED_ENDINGS = 1_024;
+  private static final int REMEMBERED_ENDINGS = 256;
 
   /** More than one session can own: a client that comes back is told of every loss. */
   private static final int REMEMBERED_LOSSES = 16_384;
@@ -69,6 +69,17 @@ final class Lease {
    * @param heard whether there was a stream to tell it to
    */
   record Ended(AcquireCommand command, Notice notice, long sequence, boolean heard) {
+
+    /**
+     * Keeps what a repeated request is compared and answered with, and nothing that is only for
+     * people.
+     */
+    Ended {
+      command = command.withoutDescription();
+      if (notice instanceof Notice.NotAcquired ending) {
+        notice = new Notice.NotAcquired(ending.reason(), ending.message(), List.of());
+      }
+    }
 
     /**
      * Returns whether a client that comes back must be told: it may believe that it still waits or

@@ -17,6 +17,7 @@ final class LockQueue {
   private final Map<String, Entry> byName = new HashMap<>(4);
   private List<Entry> holders = List.of();
   private long revision;
+  private long placedAtNanos;
 
   LockQueue(LockName lock) {
     this.lock = lock;
@@ -100,6 +101,22 @@ final class LockQueue {
   /** Returns how many entries are ahead of {@code entry}, holders included. */
   int ahead(Entry entry) {
     return entries.last() == entry ? entries.size() - 1 : entries.headSet(entry).size();
+  }
+
+  /**
+   * Returns about how many entries are ahead of {@code entry}: right as of some moment in the last
+   * {@code patience} nanoseconds. Thousands of waiters who ask often cost one pass over the queue
+   * for each such time.
+   */
+  int recentlyAhead(Entry entry, long nowNanos, long patience) {
+    if (!entry.hasPlace() || nowNanos - placedAtNanos >= patience) {
+      int ahead = 0;
+      for (Entry each : entries) {
+        each.place(ahead++);
+      }
+      placedAtNanos = nowNanos;
+    }
+    return entry.place();
   }
 
   /** Returns the first {@code limit} of those who wait. */

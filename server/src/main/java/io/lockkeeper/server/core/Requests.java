@@ -8,6 +8,9 @@ final class Requests {
   /** How long a request that may not wait lasts at most, when ZooKeeper does not answer. */
   private static final long TRY_BOUND_NANOS = 5_000_000_000L;
 
+  /** How old a place may be that is told unasked. */
+  private static final long PLACES_NANOS = 100_000_000L;
+
   private final World world;
   private final Sessions sessions;
   private final Views views;
@@ -175,7 +178,7 @@ final class Requests {
       return;
     }
     if (ticket.wasPlaced() && world.mirror.isCurrent()) {
-      Notice.Position position = new Notice.Position(views.places(ticket));
+      Notice.Position position = new Notice.Position(views.recentPlaces(ticket, PLACES_NANOS));
       int ahead = position.places().stream().mapToInt(Notice.Place::ahead).max().orElse(0);
       if (ticket.moved(ahead)) {
         acquisitions.tell(ticket, position);

@@ -26,6 +26,7 @@ final class Ticket {
   private long noticeSequence;
   private int lastAhead = -1;
   private boolean heard = true;
+  private boolean granted;
 
   Ticket(UUID id, Lease lease, AcquireCommand command) {
     this.id = id;
@@ -50,7 +51,13 @@ final class Ticket {
   }
 
   void become(Acquisition next) {
+    granted |= next.isHeld();
     acquisition = next;
+  }
+
+  /** Returns whether it was ever held. */
+  boolean wasGranted() {
+    return granted;
   }
 
   List<StoreEvent.CreatedEntry> entries() {

@@ -4,6 +4,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.ToIntBiFunction;
 
 /** Shows queues and leases to people and clients. */
 final class Views {
@@ -62,6 +63,15 @@ final class Views {
 
   /** Returns where an acquisition stands in the queues that it waits in. */
   List<Notice.Place> places(Ticket ticket) {
+    return places(ticket, LockQueue::ahead);
+  }
+
+  /** Returns about where it stands: cheap enough to be asked for often by all who wait. */
+  List<Notice.Place> recentPlaces(Ticket ticket, long patienceNanos) {
+    return places(ticket, (queue, entry) -> queue.recentlyAhead(entry, world.now, patienceNanos));
+  }
+
+  private List<Notice.Place> places(Ticket ticket, ToIntBiFunction<LockQueue, Entry> aheadOf) {
     return ticket.entries().stream()
         .flatMap(
             created ->
@@ -70,7 +80,12 @@ final class Views {
                         queue ->
                             queue.find(created.name().text()).stream()
                                 .filter(entry -> !entry.holds())
-                                .map(entry -> place(queue, entry))))
+                                .map(
+                                    entry ->
+                                        new Notice.Place(
+                                            queue.lock(),
+                                            aheadOf.applyAsInt(queue, entry),
+                                            fewHolders(queue)))))
         .toList();
   }
 
@@ -87,10 +102,6 @@ final class Views {
                     place.ahead(),
                     place.holders().stream().map(Contender::withoutMetadata).toList()))
         .toList();
-  }
-
-  private Notice.Place place(LockQueue queue, Entry entry) {
-    return new Notice.Place(queue.lock(), queue.ahead(entry), fewHolders(queue));
   }
 
   /** Returns who holds the locks that an acquisition asks for. */

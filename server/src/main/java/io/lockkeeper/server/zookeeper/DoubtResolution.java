@@ -86,7 +86,8 @@ final class DoubtResolution {
   }
 
   private void giveUp(CreateEntries create, List<String> left) {
-    commit.foundBroken(create, "somebody else removed an entry while its creation was in doubt");
+    commit.foundBroken(
+        create, "somebody else removed an entry while its creation was in doubt", left.size());
     commit.add(new DeleteEntries(new UUID(0, 0), left, false));
   }
 

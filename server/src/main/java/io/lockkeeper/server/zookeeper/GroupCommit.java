@@ -187,7 +187,13 @@ final class GroupCommit {
     Step step = transaction.step(culprit.index());
     Write write = step.write();
     Write.Mend mend = write.mend(step, culprit.code());
-    if (mend != Write.Mend.DONE && write.countFailure() > MAX_FAILURES) {
+    // Each of its directories may be learned of by one failure; and what may exist has to be looked
+    // for.
+    boolean hopeless =
+        mend != Write.Mend.DONE
+            && mend != Write.Mend.LOOK
+            && write.countFailure() > MAX_FAILURES + 2 * write.operations();
+    if (hopeless) {
       mend = Write.Mend.REFUSE;
     }
     List<Write> again = new ArrayList<>(transaction.writes());
@@ -200,7 +206,9 @@ final class GroupCommit {
         // It went again in its place among the others.
       }
       case LATER -> later(write);
-      case DONE -> answer(write, write.doneAlready());
+      // What is gone already may never have been counted: to count too much is safe, since only
+      // what owns nothing is closed.
+      case DONE -> write.doneAlready().ifPresent(events);
       case REFUSE -> refuse(write, culprit.code());
       case LOOK -> doubt(List.of(write));
     }
@@ -274,8 +282,9 @@ final class GroupCommit {
   }
 
   /** A write in doubt cannot be completed. */
-  void foundBroken(Write write, String message) {
+  void foundBroken(Write write, String message, int left) {
     if (inDoubt.remove(write)) {
+      owned += left;
       write.refused(message).ifPresent(events);
     }
   }

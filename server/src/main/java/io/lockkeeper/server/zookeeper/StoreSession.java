@@ -70,6 +70,12 @@ final class StoreSession implements HandleListener, GroupCommit.Lane {
   @Override
   public void onConnected() {
     attachment.onConnected();
+    if (state != State.CONNECTING && state != State.ENDED) {
+      // Each connection negotiates anew, and a shorter timeout would make the bound that is counted
+      // with a lie.
+      SessionLimits.problemOf(context.settings(), attachment.grantedMillis())
+          .ifPresent(context.onUnusable());
+    }
     switch (state) {
       case CONNECTING -> claim();
       case CLAIMING -> claim.start();

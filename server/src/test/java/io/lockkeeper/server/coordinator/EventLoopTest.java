@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -46,6 +47,32 @@ class EventLoopTest {
     loop.stop(5_000);
     // Then
     assertThat(log).containsExactly("before", "stalled 22000000000", "after");
+  }
+
+  @Test
+  void muchWorkInSmallPiecesIsNoStall() throws InterruptedException {
+    // Given: more than a stall's length of work in one batch, each piece of it short
+    CountDownLatch posted = new CountDownLatch(1);
+    loop.post(() -> awaitQuietly(posted));
+    for (int i = 0; i < 20; i++) {
+      loop.post(() -> clock.addAndGet(100_000_000L));
+    }
+    loop.post(() -> log.add("done"));
+    // When
+    loop.start();
+    posted.countDown();
+    await().until(() -> log.contains("done"));
+    loop.stop(5_000);
+    // Then
+    assertThat(log).containsExactly("done");
+  }
+
+  private static void awaitQuietly(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   @Test

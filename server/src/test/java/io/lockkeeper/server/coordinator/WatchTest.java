@@ -194,8 +194,12 @@ class WatchTest {
     // When
     history.clear(9);
     // Then
+    history.add(change(A, 9));
     assertThat(history.since(5)).isEmpty();
-    assertThat(history.since(9)).contains(List.of());
+    assertThat(history.since(9)).isEmpty();
+    history.add(change(A, 12));
+    assertThat(history.since(10)).isEmpty();
+    assertThat(history.since(12)).isPresent();
   }
 
   @Test

@@ -286,4 +286,27 @@ class GrantsTest {
                 .toList()));
     bench.on(new StoreEvent.MirrorCurrent());
   }
+
+  @Test
+  void waiterOnItsWayOutIsGrantedNothingAndHidesNotHowTheHolderEnded() {
+    // Given: a holder, a waiter that has given up and is not deleted yet, and a waiter
+    Asked holder = bench.acquire("a");
+    bench.create(holder);
+    Asked leaving = bench.acquire("a", Optional.of(Duration.ofSeconds(1)));
+    bench.create(leaving);
+    Asked next = bench.acquire("a");
+    bench.create(next);
+    bench.pass(Duration.ofSeconds(2));
+    // When
+    bench.on(new ClientEvent.StreamClosed(holder.stream()));
+    bench.deleted(holder);
+    bench.deleted(leaving);
+    // Then
+    assertThat(bench.told(next, Notice.Granted.class))
+        .extracting(granted -> granted.grants().get(0).previous())
+        .containsExactly(Optional.of(Departure.LEASE_ENDED));
+    assertThat(bench.all(Effect.Publish.class))
+        .filteredOn(p -> p.change().cause() == LockChange.Cause.GRANTED)
+        .hasSize(2);
+  }
 }
