@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
  * <pre>
  *   running --about to expire (TERM)--> ending --lost, or kill-after is over--> killed
  *   running --lost (TERM)-------------> ending
- *   running --lost (KILL)-------------------------------------------------------> killed
+ *   running --lost at its deadline, or with --on-lost kill (KILL)---------------> killed
  *   running --the command exits--> over
  *   ending, killed --the command and all that was told to end with it exit--> over
  * </pre>
@@ -64,7 +64,9 @@ final class LockedRun {
     say("the lock is lost (" + reason + ")");
     switch (onLost) {
       case TERM -> {
-        if (ending && reason == LossReason.DEADLINE_PASSED) {
+        if (reason == LossReason.DEADLINE_PASSED) {
+          // Perhaps unannounced: after a pause of ours there was no time before it for TERM.
+          ending = true;
           say("killing the command");
           kill();
         } else {

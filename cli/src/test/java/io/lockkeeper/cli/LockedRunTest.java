@@ -94,6 +94,19 @@ class LockedRunTest {
   }
 
   @Test
+  void deadlineThatNobodyAnnouncedKillsTheCommandAtOnce() {
+    // Given
+    LockedRun run = start(GENTLE, OnLost.TERM, NEVER);
+    awaitReady();
+    // When
+    run.onLost(LossReason.DEADLINE_PASSED);
+    // Then
+    assertThat(run.await(handle)).isEqualTo(ExitCodes.LOST);
+    assertThat(child.exit().join()).isEqualTo(128 + 9);
+    assertThat(directory.resolve("tidied")).doesNotExist();
+  }
+
+  @Test
   void commandThatIgnoresTermIsKilledAfterAWhile() {
     // Given
     LockedRun run = start(STUBBORN, OnLost.TERM, Duration.ofMillis(300));
