@@ -103,19 +103,24 @@ final class RunCommand implements Callable<Integer> {
 
   @Mixin ServerOptions options;
 
+  final BiFunction<Child, Duration, Watchdog> watchdogs;
   private final BiFunction<ServerOptions, String, ManagedChannel> channels;
 
   RunCommand() {
-    this(ServerOptions::channel);
+    this(ServerOptions::channel, Watchdog::over);
   }
 
   /**
    * Makes a command.
    *
    * @param channels opens a channel to an address, as the options say
+   * @param watchdogs sets a watchdog over a command, given how long after TERM to send KILL
    */
-  RunCommand(BiFunction<ServerOptions, String, ManagedChannel> channels) {
+  RunCommand(
+      BiFunction<ServerOptions, String, ManagedChannel> channels,
+      BiFunction<Child, Duration, Watchdog> watchdogs) {
     this.channels = channels;
+    this.watchdogs = watchdogs;
   }
 
   @Override
