@@ -24,7 +24,10 @@ import picocli.CommandLine.Spec;
       "Waits for a lock, runs a command while holding it, and releases it.",
       "",
       "The command finds the lock's name in LOCKKEEPER_LOCK and the fencing token in LOCKKEEPER_TOKEN: pass the token on to"
-          + " whatever the lock protects, and have that refuse lower ones."
+          + " whatever the lock protects, and have that refuse lower ones.",
+      "",
+      "While this process is stopped by itself (SIGSTOP, a frozen container), it cannot end the command when the lock is"
+          + " lost: the token is what protects then."
     },
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {
