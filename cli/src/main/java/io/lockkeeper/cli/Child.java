@@ -1,6 +1,9 @@
 package io.lockkeeper.cli;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -71,11 +74,36 @@ final class Child {
 
   /**
    * Sends KILL to the command, to all that it has started, and to all that was sent TERM before and
-   * still lives.
+   * still lives, with whatever that has started.
    */
   synchronized void kill() {
+    List<ProcessHandle> started = told.stream().flatMap(ProcessHandle::descendants).toList();
+    told.addAll(started);
     told.addAll(tree());
     told.forEach(ProcessHandle::destroyForcibly);
+  }
+
+  /** Returns whether any process lives that was sent TERM or KILL here. */
+  synchronized boolean isAnyLeft() {
+    return told.stream().anyMatch(Child::isRunning);
+  }
+
+  /**
+   * Returns whether a process runs. One that has died counts as alive to the JDK until its parent
+   * has asked after it, and an orphan's may never do that, in a container above all.
+   */
+  static boolean isRunning(ProcessHandle handle) {
+    if (!handle.isAlive()) {
+      return false;
+    }
+    try {
+      // 4711 (name) Z ...: the name may hold anything, parentheses too
+      Path file = Path.of("/proc", Long.toString(handle.pid()), "stat");
+      String stat = Files.readString(file, StandardCharsets.ISO_8859_1);
+      return !stat.startsWith(") Z", stat.lastIndexOf(')'));
+    } catch (IOException e) {
+      return handle.isAlive(); // it has just gone, or this system has no /proc
+    }
   }
 
   /** Descendants first: once its parent has died, a process is nobody's descendant any more. */

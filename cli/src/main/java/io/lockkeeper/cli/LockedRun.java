@@ -13,17 +13,22 @@ import java.util.concurrent.TimeUnit;
  * <pre>
  *   running --about to expire (TERM)--> ending --lost, or kill-after is over--> killed
  *   running --lost (TERM)-------------> ending
- *   running --lost (KILL)-------------------------------------------------------> killed
- *   any --the command exits--> over
+ *   running --lost at its deadline, or with --on-lost kill (KILL)---------------> killed
+ *   running --the command exits--> over
+ *   ending, killed --the command and all that was told to end with it exit--> over
  * </pre>
  */
 final class LockedRun {
+
+  private static final long CHECK_MILLIS = 20;
+  private static final long KILLED_WITHIN_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final Child child;
   private final OnLost onLost;
   private final Duration killAfter;
   private final PrintWriter err;
   private boolean ending;
+  private boolean killed;
 
   LockedRun(Child child, OnLost onLost, Duration killAfter, PrintWriter err) {
     this.child = child;
@@ -33,12 +38,15 @@ final class LockedRun {
   }
 
   /**
-   * Waits for the command's end. Returns its exit code, or {@link ExitCodes#LOST} if the lock went
-   * bad before that.
+   * Waits for the command's end and, if it was told to end, for that of all that it has started.
+   * Returns its exit code, or {@link ExitCodes#LOST} if the lock went bad before that.
    */
   int await(LockHandle handle) {
     int exitCode = child.exit().join();
     synchronized (this) {
+      if (ending) {
+        endTheRest();
+      }
       return ending || (onLost != OnLost.IGNORE && !handle.isValid()) ? ExitCodes.LOST : exitCode;
     }
   }
@@ -56,9 +64,11 @@ final class LockedRun {
     say("the lock is lost (" + reason + ")");
     switch (onLost) {
       case TERM -> {
-        if (ending && reason == LossReason.DEADLINE_PASSED) {
+        if (reason == LossReason.DEADLINE_PASSED) {
+          // Perhaps unannounced: after a pause of ours there was no time before it for TERM.
+          ending = true;
           say("killing the command");
-          child.kill();
+          kill();
         } else {
           end();
         }
@@ -66,7 +76,7 @@ final class LockedRun {
       case KILL -> {
         ending = true;
         say("killing the command");
-        child.kill();
+        kill();
       }
       case IGNORE -> say("the command goes on without it (--on-lost ignore)");
     }
@@ -80,7 +90,33 @@ final class LockedRun {
     say("ending the command: TERM now, KILL in " + Text.age(killAfter) + " at the latest");
     child.terminate();
     CompletableFuture.delayedExecutor(killAfter.toMillis(), TimeUnit.MILLISECONDS)
-        .execute(child::kill);
+        .execute(this::kill);
+  }
+
+  private synchronized void kill() {
+    child.kill();
+    killed = true;
+    notifyAll();
+  }
+
+  /**
+   * Waits for what the command has left behind, which must not outlive the lock any more than the
+   * command itself. KILL comes when it is due, by another thread: the wait lets go of the monitor.
+   */
+  private synchronized void endTheRest() {
+    try {
+      while (!killed && child.isAnyLeft()) {
+        wait(CHECK_MILLIS);
+      }
+      kill();
+      long killedNanos = System.nanoTime();
+      while (child.isAnyLeft() && System.nanoTime() - killedNanos < KILLED_WITHIN_NANOS) {
+        wait(CHECK_MILLIS);
+      }
+    } catch (InterruptedException e) {
+      kill();
+      Thread.currentThread().interrupt();
+    }
   }
 
   private void say(String what) {

@@ -24,7 +24,10 @@ import picocli.CommandLine.Spec;
       "Waits for a lock, runs a command while holding it, and releases it.",
       "",
       "The command finds the lock's name in LOCKKEEPER_LOCK and the fencing token in LOCKKEEPER_TOKEN: pass the token on to"
-          + " whatever the lock protects, and have that refuse lower ones."
+          + " whatever the lock protects, and have that refuse lower ones.",
+      "",
+      "While this process is stopped by itself (SIGSTOP, a frozen container), it cannot end the command when the lock is"
+          + " lost: the token is what protects then."
     },
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {
@@ -103,19 +106,24 @@ final class RunCommand implements Callable<Integer> {
 
   @Mixin ServerOptions options;
 
+  final BiFunction<Child, Duration, Watchdog> watchdogs;
   private final BiFunction<ServerOptions, String, ManagedChannel> channels;
 
   RunCommand() {
-    this(ServerOptions::channel);
+    this(ServerOptions::channel, Watchdog::over);
   }
 
   /**
    * Makes a command.
    *
    * @param channels opens a channel to an address, as the options say
+   * @param watchdogs sets a watchdog over a command, given how long after TERM to send KILL
    */
-  RunCommand(BiFunction<ServerOptions, String, ManagedChannel> channels) {
+  RunCommand(
+      BiFunction<ServerOptions, String, ManagedChannel> channels,
+      BiFunction<Child, Duration, Watchdog> watchdogs) {
     this.channels = channels;
+    this.watchdogs = watchdogs;
   }
 
   @Override

@@ -84,13 +84,24 @@ final class RunSession implements LockListener {
             "LOCKKEEPER_TOKEN", Long.toString(handle.fencingToken()));
     Child started = Child.start(command.command, environment);
     child = Optional.of(started);
+    try {
+      return guard(started, handle);
+    } catch (RuntimeException | Error e) {
+      // The lock is closed next, and nothing of the command may be left by then.
+      started.kill();
+      int unused = started.exit().join();
+      throw e;
+    }
+  }
+
+  private int guard(Child started, LockHandle handle) {
     LockedRun run = new LockedRun(started, command.onLost, command.killAfter, err);
     running = Optional.of(run);
     if (interrupted.isDone()) {
       started.terminate();
     }
     CompletionStage<Void> unused = handle.lost().thenAccept(run::onLost);
-    Watchdog watchdog = Watchdog.over(started, command.killAfter);
+    Watchdog watchdog = command.watchdogs.apply(started, command.killAfter);
     try {
       return run.await(handle);
     } finally {

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -93,6 +94,19 @@ class LockedRunTest {
   }
 
   @Test
+  void deadlineThatNobodyAnnouncedKillsTheCommandAtOnce() {
+    // Given
+    LockedRun run = start(GENTLE, OnLost.TERM, NEVER);
+    awaitReady();
+    // When
+    run.onLost(LossReason.DEADLINE_PASSED);
+    // Then
+    assertThat(run.await(handle)).isEqualTo(ExitCodes.LOST);
+    assertThat(child.exit().join()).isEqualTo(128 + 9);
+    assertThat(directory.resolve("tidied")).doesNotExist();
+  }
+
+  @Test
   void commandThatIgnoresTermIsKilledAfterAWhile() {
     // Given
     LockedRun run = start(STUBBORN, OnLost.TERM, Duration.ofMillis(300));
@@ -150,6 +164,36 @@ class LockedRunTest {
     assertThat(run.await(handle)).isEqualTo(ExitCodes.LOST);
     assertThat(family).isNotEmpty();
     await().until(() -> family.stream().noneMatch(ProcessHandle::isAlive));
+  }
+
+  @Test
+  void whatIgnoresTheOrderToEndIsKilledEvenIfTheCommandItselfHasGone() {
+    // Given
+    LockedRun run = start("(" + STUBBORN + "); true", OnLost.TERM, Duration.ofMillis(300));
+    awaitReady();
+    List<ProcessHandle> family = ProcessHandle.of(child.pid()).orElseThrow().descendants().toList();
+    // When
+    run.onAboutToExpire(Duration.ofSeconds(1));
+    // Then
+    assertThat(run.await(handle)).isEqualTo(ExitCodes.LOST);
+    assertThat(family).isNotEmpty().noneMatch(Child::isRunning);
+  }
+
+  @Test
+  void deadlineKillsWhatTheCommandHasLeftBehind() {
+    // Given
+    LockedRun run = start("(" + STUBBORN + "); true", OnLost.TERM, NEVER);
+    awaitReady();
+    List<ProcessHandle> family = ProcessHandle.of(child.pid()).orElseThrow().descendants().toList();
+    run.onAboutToExpire(Duration.ofSeconds(1));
+    child.exit().join();
+    CompletableFuture<Integer> exitCode =
+        CompletableFuture.supplyAsync(() -> run.await(handle), task -> new Thread(task).start());
+    // When
+    run.onLost(LossReason.DEADLINE_PASSED);
+    // Then
+    assertThat(exitCode.join()).isEqualTo(ExitCodes.LOST);
+    assertThat(family).isNotEmpty().noneMatch(Child::isRunning);
   }
 
   @Test

@@ -77,6 +77,15 @@ class MainTest {
   }
 
   @Test
+  void helpOfRunSaysThatAStoppedRunCannotEndItsCommand() {
+    // When
+    Cli result = Cli.run("run", "--help");
+    // Then
+    assertThat(result.out().replaceAll("\\s+", " "))
+        .contains("SIGSTOP", "cannot end the command", "the token is what protects then");
+  }
+
+  @Test
   void versionIsOnStandardOutput() {
     // When
     Cli result = Cli.run("--version");

@@ -6,13 +6,17 @@ import static org.awaitility.Awaitility.await;
 import io.lockkeeper.client.LockHandle;
 import io.lockkeeper.client.LockkeeperClient;
 import io.lockkeeper.client.testing.InMemoryLockkeeper;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiFunction;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -28,6 +32,7 @@ class RunCommandTest {
   @TempDir private Path directory;
   private final InMemoryLockkeeper server = InMemoryLockkeeper.start();
   private final StringWriter err = new StringWriter();
+  private BiFunction<Child, Duration, Watchdog> watchdogs = Watchdog::over;
 
   @AfterEach
   void stop() {
@@ -125,6 +130,29 @@ class RunCommandTest {
     }
   }
 
+  @Test
+  void commandThatCannotBeWatchedOverIsKilledBeforeTheLockIsFree() throws Exception {
+    // Given
+    AtomicReference<Child> started = new AtomicReference<>();
+    watchdogs =
+        (child, killAfter) -> {
+          started.set(child);
+          await().until(() -> Files.exists(directory.resolve("ready")));
+          throw new CliException(ExitCodes.FAILED, "no sh", new IOException("no such file"));
+        };
+    // When
+    int exitCode = run("touch ready; exec sleep 600");
+    // Then
+    try (LockkeeperClient other = server.clientBuilder().build()) {
+      assertThat(exitCode).isEqualTo(ExitCodes.FAILED);
+      assertThat(err.toString()).contains("no sh");
+      assertThat(started.get().exit()).isCompletedWithValue(128 + 9);
+      assertThat(other.tryLock("orders/42")).isPresent();
+    } finally {
+      started.get().kill();
+    }
+  }
+
   private int run(String script, String... options) {
     List<String> args = new ArrayList<>(List.of("orders/42"));
     args.addAll(List.of(options));
@@ -139,7 +167,7 @@ class RunCommandTest {
 
   private int execute(String... args) {
     CommandLine line =
-        new CommandLine(new RunCommand((options, address) -> server.connect()))
+        new CommandLine(new RunCommand((options, address) -> server.connect(), watchdogs))
             .setErr(new PrintWriter(err));
     return Main.configured(line).execute(args);
   }
