@@ -25,8 +25,9 @@ import org.slf4j.LoggerFactory;
  * }</pre>
  *
  * <p>The client has one lease, opened when a lock is first asked for. A broken connection is
- * resumed, also at another server: requests keep their places and locks their tokens. Only when the
- * lease ends are its locks lost; the next request opens another lease.
+ * resumed at the server that has the lease: requests keep their places and locks their tokens. Only
+ * when the lease ends are its locks lost: because that server says so, or because it could not be
+ * reached before the client's own deadline. The next request opens another lease, at any server.
  *
  * <p>Methods that wait may be interrupted, and then withdraw what they asked for. They must not be
  * called by callbacks on an executor that runs them in the calling thread.
@@ -58,7 +59,7 @@ public final class LockkeeperClient implements AutoCloseable {
    * Begins to build a client.
    *
    * @param servers one or several {@code host:port}, separated by commas; the port may be left out
-   *     and is 7420 then. The first that answers is used; when it fails, the next.
+   *     and is 7420 then. The first that answers is used until the lease ends.
    * @throws IllegalArgumentException if an address is malformed
    */
   public static LockkeeperClientBuilder builder(String servers) {

@@ -186,15 +186,16 @@ final class Session implements Connector.Owner, Renewal.Owner {
 
   private void onGoingAway(long resumeAfterNanos) {
     renewal.ifPresent(Renewal::onBroken);
-    connector.moveOn(Math.max(0, Math.min(resumeAfterNanos, patienceNanos())));
+    connector.reopen(Math.max(0, Math.min(resumeAfterNanos, patienceNanos())));
   }
 
   @Override
-  public void onBroken(Status status, boolean wasOpen) {
+  public void onBroken(Status status, boolean atHome) {
     renewal.ifPresent(Renewal::onBroken);
     if (lease.isPresent()) {
       Status.Code code = status.getCode();
-      if (code == Status.Code.NOT_FOUND || code == Status.Code.FAILED_PRECONDITION) {
+      // Another server may just not know it.
+      if (atHome && (code == Status.Code.NOT_FOUND || code == Status.Code.FAILED_PRECONDITION)) {
         leaseOver(LossReason.LEASE_UNKNOWN);
       }
     } else if (!Protos.isPassing(status.getCode())
@@ -223,7 +224,7 @@ final class Session implements Connector.Owner, Renewal.Owner {
     renewal = Optional.empty();
     lease = Optional.empty();
     leaseTag = "";
-    connector.retire();
+    connector.forgetLease();
     if (closing) {
       closed.complete(null);
     }
