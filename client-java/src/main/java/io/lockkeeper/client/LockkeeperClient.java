@@ -2,7 +2,10 @@ package io.lockkeeper.client;
 
 import io.lockkeeper.client.internal.Loop;
 import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -43,6 +46,7 @@ public final class LockkeeperClient implements AutoCloseable {
   private final Session session;
   private final Waits waits;
   private final Queries queries;
+  private final Set<WatchStream> watches = new HashSet<>(); // The loop's.
 
   LockkeeperClient(Settings settings) {
     String thread = "lockkeeper-client";
@@ -180,7 +184,7 @@ public final class LockkeeperClient implements AutoCloseable {
    * @param prefix up to 512 bytes of UTF-8; empty: all locks
    */
   public Watch watch(String prefix, WatchListener listener) {
-    return WatchStream.start(prefix, listener, around);
+    return WatchStream.start(prefix, listener, around, watches);
   }
 
   /** Returns the public short name of the client's lease; empty while there is none. */
@@ -189,14 +193,16 @@ public final class LockkeeperClient implements AutoCloseable {
   }
 
   /**
-   * Ends the lease, and with it all locks: those still held are told lost. Waits until the server
-   * has confirmed, 5 s at most; without, the lease ends by its time to live. Then ends all threads.
-   * Idempotent. An interrupt cuts the wait short and is kept.
+   * Ends all watches and the lease, and with it all locks: those still held are told lost. Waits
+   * until the server has confirmed, 5 s at most; without, the lease ends by its time to live. Then
+   * ends all threads. Idempotent. An interrupt cuts the wait short and is kept.
    */
   @Override
   public void close() {
     CompletableFuture<Void> ended = new CompletableFuture<>();
-    loop.execute(() -> session.close(() -> ended.complete(null)));
+    if (!loop.executeIfRunning(() -> session.close(() -> ended.complete(null)))) {
+      ended.complete(null);
+    }
     boolean interrupted = false;
     try {
       awaitBriefly(ended);
@@ -210,7 +216,7 @@ public final class LockkeeperClient implements AutoCloseable {
   }
 
   private void awaitBriefly(CompletableFuture<Void> ended) throws InterruptedException {
-    if (loop.isCurrentThread() || loop.isStopped()) {
+    if (loop.isCurrentThread()) {
       return;
     }
     try {
@@ -223,11 +229,7 @@ public final class LockkeeperClient implements AutoCloseable {
   }
 
   private boolean stopThreads() {
-    loop.execute(
-        () -> {
-          session.abandon();
-          loop.stop();
-        });
+    loop.execute(this::endLoop);
     queries.close();
     try {
       loop.awaitEnd(CLOSE_LIMIT);
@@ -236,6 +238,14 @@ public final class LockkeeperClient implements AutoCloseable {
     } catch (InterruptedException e) {
       return true;
     }
+  }
+
+  /** What was given to the loop before is done, so that nobody waits for it in vain. */
+  private void endLoop() {
+    loop.drain();
+    session.abandon();
+    List.copyOf(watches).forEach(WatchStream::abandon);
+    loop.stop();
   }
 
   private Acquisition submit(LockRequest request) {

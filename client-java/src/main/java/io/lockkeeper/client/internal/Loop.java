@@ -15,7 +15,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One thread that does one thing after another, now or at a reading of its clock. What it is given
- * after {@link #stop} is dropped. A task that throws is logged and does not stop the loop.
+ * after {@link #drain} or {@link #stop} is dropped. A task that throws is logged and does not stop
+ * the loop.
  */
 public final class Loop implements Executor, SteppedClock.Waiter {
 
@@ -34,6 +35,7 @@ public final class Loop implements Executor, SteppedClock.Waiter {
   private long timersMade;
   private long done;
   private boolean busy = true;
+  private boolean refusing;
   private boolean stopped;
 
   private Loop(String name, LongSupplier clock, boolean systemClock) {
@@ -83,11 +85,11 @@ public final class Loop implements Executor, SteppedClock.Waiter {
   public boolean executeIfRunning(Runnable task) {
     lock.lock();
     try {
-      if (!stopped) {
+      if (!refusing) {
         tasks.add(task);
         changed.signal();
       }
-      return !stopped;
+      return !refusing;
     } finally {
       lock.unlock();
     }
@@ -108,11 +110,18 @@ public final class Loop implements Executor, SteppedClock.Waiter {
     }
   }
 
-  /** Returns whether {@link #stop} was called. */
-  public boolean isStopped() {
+  /** Takes no more tasks, and does those that it has. For the loop's thread, before the end. */
+  public void drain() {
+    for (Optional<Runnable> next = last(); next.isPresent(); next = last()) {
+      perform(next.get());
+    }
+  }
+
+  private Optional<Runnable> last() {
     lock.lock();
     try {
-      return stopped;
+      refusing = true;
+      return Optional.ofNullable(tasks.poll());
     } finally {
       lock.unlock();
     }
@@ -125,6 +134,7 @@ public final class Loop implements Executor, SteppedClock.Waiter {
     }
     lock.lock();
     try {
+      refusing = true;
       stopped = true;
       tasks.clear();
       timers.clear();
@@ -144,15 +154,19 @@ public final class Loop implements Executor, SteppedClock.Waiter {
 
   private void run() {
     for (Optional<Runnable> next = take(); next.isPresent(); next = take()) {
-      try {
-        next.get().run();
-      } catch (RuntimeException | Error e) {
-        LOG.atError().setCause(e).log("A task of the client's loop failed; the loop goes on");
-      }
-      // A callback may have left it set; only stop() ends this thread.
-      if (Thread.interrupted()) {
-        LOG.atDebug().log("An interrupt of the client's loop was ignored");
-      }
+      perform(next.get());
+    }
+  }
+
+  private static void perform(Runnable task) {
+    try {
+      task.run();
+    } catch (RuntimeException | Error e) {
+      LOG.atError().setCause(e).log("A task of the client's loop failed; the loop goes on");
+    }
+    // A callback may have left it set; only stop() ends this thread.
+    if (Thread.interrupted()) {
+      LOG.atDebug().log("An interrupt of the client's loop was ignored");
     }
   }
 
