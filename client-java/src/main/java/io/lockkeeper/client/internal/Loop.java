@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -50,10 +51,7 @@ public final class Loop implements Executor, SteppedClock.Waiter {
     return started(new Loop(threadName, System::nanoTime, true));
   }
 
-  /**
-   * Starts a loop on another clock. One that is not a {@link SteppedClock} is looked at every 10
-   * ms.
-   */
+  /** Starts one on another clock; if not a {@link SteppedClock}, it is looked at every 10 ms. */
   public static Loop on(LongSupplier clock, String threadName) {
     return started(new Loop(threadName, clock, false));
   }
@@ -118,13 +116,11 @@ public final class Loop implements Executor, SteppedClock.Waiter {
   }
 
   private Optional<Runnable> last() {
-    lock.lock();
-    try {
-      refusing = true;
-      return Optional.ofNullable(tasks.poll());
-    } finally {
-      lock.unlock();
-    }
+    return locked(
+        () -> {
+          refusing = true;
+          return Optional.ofNullable(tasks.poll());
+        });
   }
 
   /** Ends the loop after the task that it is at. Idempotent. */
@@ -214,12 +210,8 @@ public final class Loop implements Executor, SteppedClock.Waiter {
 
   @Override
   public OptionalLong nextDueNanos() {
-    lock.lock();
-    try {
-      return timers.isEmpty() ? OptionalLong.empty() : OptionalLong.of(timers.first().dueNanos);
-    } finally {
-      lock.unlock();
-    }
+    return locked(
+        () -> timers.isEmpty() ? OptionalLong.empty() : OptionalLong.of(timers.first().dueNanos));
   }
 
   @Override
@@ -251,21 +243,20 @@ public final class Loop implements Executor, SteppedClock.Waiter {
 
   @Override
   public long workCount() {
+    return locked(() -> done);
+  }
+
+  private <T> T locked(Supplier<T> action) {
     lock.lock();
     try {
-      return done;
+      return action.get();
     } finally {
       lock.unlock();
     }
   }
 
   private void cancel(Timer timer) {
-    lock.lock();
-    try {
-      timers.remove(timer);
-    } finally {
-      lock.unlock();
-    }
+    boolean unused = locked(() -> timers.remove(timer));
   }
 
   /** Something to be done later. */
