@@ -39,7 +39,7 @@ final class Acquisition {
   /** Some 400 to 800 ms between attempts while the server says that it cannot serve. */
   private static final int RETRY_STEP = 5;
 
-  private final String requestId = UUID.randomUUID().toString();
+  private final String requestId;
   private final LockRequest request;
   private final Surroundings around;
   private final Link link;
@@ -54,22 +54,12 @@ final class Acquisition {
   private long lastSequence;
   private boolean heard;
 
-  /** What an acquisition needs of its session. */
-  interface Link {
-    /** Sends, if a stream is open; else says false, and {@link #onOpened} comes when one is. */
-    boolean send(SessionRequest request);
-
-    /** Returns what a request fails with that no server has answered in time. */
-    LockkeeperException unavailable();
-
-    /** Makes the handle of a grant. */
-    Hold hold(Acquisition acquisition, Granted granted);
-
-    /** Forgets the acquisition: nothing is to be sent for it any more. */
-    void ended(Acquisition acquisition);
+  Acquisition(LockRequest request, Surroundings around, Link link) {
+    this(UUID.randomUUID().toString(), request, around, link);
   }
 
-  Acquisition(LockRequest request, Surroundings around, Link link) {
+  Acquisition(String requestId, LockRequest request, Surroundings around, Link link) {
+    this.requestId = requestId;
     this.request = request;
     this.around = around;
     this.link = link;
@@ -82,10 +72,6 @@ final class Acquisition {
 
   LockRequest request() {
     return request;
-  }
-
-  private LockListener listener() {
-    return request.listener();
   }
 
   /** Completes on the loop with the handle or with a {@link LockkeeperException}. */
@@ -167,26 +153,27 @@ final class Acquisition {
     if (state == State.ASKED && !positions.isEmpty()) {
       QueuePosition position = positions.get(0);
       List<Contender> holders = Protos.toContenders(position.getHoldersList());
-      around.callbacks().runIfRoom(() -> listener().onQueued(position.getAhead(), holders));
+      around.callbacks().runIfRoom(() -> request.listener().onQueued(position.getAhead(), holders));
     }
   }
 
   private void onGranted(Granted granted) {
-    if (state != State.ASKED || granted.getGrantsCount() == 0) {
+    boolean wanted = state == State.ASKED || state == State.PENDING; // Pending: asked before.
+    if (!wanted || granted.getGrantsCount() == 0) {
       return; // Given up: the release is on its way, and frees this grant as well.
     }
     Hold granting = link.hold(this, granted);
     hold = Optional.of(granting);
     state = State.HELD;
     limit.ifPresent(Loop.Timer::cancel);
-    around.callbacks().run(() -> listener().onGranted(granting));
+    around.callbacks().run(() -> request.listener().onGranted(granting));
     result.complete(granting);
   }
 
   private void onNewsForHolder(AcquireResponse event) {
     if (state == State.HELD && hold.isPresent()) {
       Hold mine = hold.get();
-      around.callbacks().runIfRoom(() -> News.tell(listener(), mine, event));
+      around.callbacks().runIfRoom(() -> News.tell(request.listener(), mine, event));
     }
   }
 
@@ -195,13 +182,14 @@ final class Acquisition {
     if (state == State.HELD && hold.isPresent()) {
       Hold mine = hold.get();
       Duration remaining = Duration.ofNanos(remainingNanos);
-      around.callbacks().runIfRoom(() -> listener().onAboutToExpire(mine, remaining));
+      around.callbacks().runIfRoom(() -> request.listener().onAboutToExpire(mine, remaining));
     }
   }
 
   private void onLost(LossReason reason) {
     hold.filter(mine -> mine.lose(reason))
-        .ifPresent(mine -> around.callbacks().run(() -> News.lost(listener(), mine, reason)));
+        .ifPresent(
+            mine -> around.callbacks().run(() -> News.lost(request.listener(), mine, reason)));
     end(new LeaseLostException(request.name(), reason));
   }
 
@@ -217,19 +205,28 @@ final class Acquisition {
   /** The server refused the request, or its release. */
   void onRefused(Refused refused) {
     Status.Code code = Status.fromCodeValue(refused.getCode()).getCode();
-    if (Protos.isPassing(code)) {
+    if (state == State.LEAVING) {
+      if (code == Status.Code.NOT_FOUND || code == Status.Code.FAILED_PRECONDITION) {
+        end(withdrawn()); // The server holds nothing under this id.
+      } else {
+        sendLater(); // Whatever the reason, the release was not done.
+      }
+    } else if (Protos.isPassing(code)) {
       if (state == State.ASKED) {
         state = State.PENDING; // A refused request has changed nothing: it may wait for later.
       }
-      long pause = around.backoff().nanosAfter(RETRY_STEP);
-      retry = Optional.of(around.loop().schedule(pause, this::send));
-    } else if (state == State.LEAVING) {
-      end(withdrawn()); // The server holds nothing under this id.
+      sendLater();
     } else if (code == Status.Code.NOT_FOUND) {
       fail(new LeaseLostException(request.name(), LossReason.LEASE_UNKNOWN));
     } else if (state != State.HELD) {
       fail(new RequestRefusedException(code, refused.getMessage(), refused.getField()));
     }
+  }
+
+  private void sendLater() {
+    retry.ifPresent(Loop.Timer::cancel);
+    long pause = around.backoff().nanosAfter(RETRY_STEP);
+    retry = Optional.of(around.loop().schedule(pause, this::send));
   }
 
   /** The lease is over, and with it all that was sent under it. */
@@ -266,7 +263,8 @@ final class Acquisition {
     }
   }
 
-  private void leave() {
+  /** Sees to it that the server holds nothing under this id; nobody waits for a grant. */
+  void leave() {
     state = State.LEAVING;
     limit.ifPresent(Loop.Timer::cancel);
     send();

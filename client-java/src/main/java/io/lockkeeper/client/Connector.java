@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  * <pre>
  *   stopped --start--> waiting --due--> opening --opened--> open
  *                         ^                |                  |
- *                         +--end, silence--+------------------+     (to the next server)
+ *                         +--end, silence--+------------------+     (back, then to others)
  *   any --stop--> stopped
  * </pre>
  */
@@ -56,8 +56,12 @@ final class Connector {
     /** The server sent something on the open stream. */
     void onResponse(SessionResponse response);
 
-    /** The stream ended or could not be opened; the next attempt comes by itself unless stopped. */
-    void onBroken(Status status, boolean wasOpen);
+    /**
+     * The stream ended or could not be opened; the next attempt comes by itself unless stopped.
+     *
+     * @param atHome whether that was at the server that has the lease
+     */
+    void onBroken(Status status, boolean atHome);
   }
 
   Connector(Loop loop, Servers servers, Owner owner) {
@@ -92,6 +96,12 @@ final class Connector {
     stop();
   }
 
+  /** The lease is over: any server will do for the next. */
+  void forgetLease() {
+    retire();
+    servers.unsettle();
+  }
+
   /** Like {@link #stop}, and leaves no connection behind. */
   void shutDown() {
     stop();
@@ -99,9 +109,9 @@ final class Connector {
   }
 
   /** Leaves the stream for another one, {@code delayNanos} from now. */
-  void moveOn(long delayNanos) {
+  void reopen(long delayNanos) {
     retire();
-    servers.moveOn();
+    servers.goHome();
     running = true;
     attemptAfter(delayNanos);
   }
@@ -157,6 +167,7 @@ final class Connector {
   private void onOpened(SessionOpened opened) {
     timer.ifPresent(Loop.Timer::cancel);
     open = true;
+    servers.settle();
     LOG.atDebug().addKeyValue("server", servers.current()).log("Session stream open");
     owner.onOpened(opened, sinceNanos);
   }
@@ -168,9 +179,14 @@ final class Connector {
     lastFailure = servers.current() + ": " + describe(status);
     LOG.atDebug().addKeyValue("server", servers.current()).log("Session stream ended: {}", status);
     failures = wasOpen && loop.nanos() - sinceNanos > STABLE_NANOS ? 1 : failures + 1;
-    servers.moveOn();
+    boolean atHome = servers.isHome();
+    if (wasOpen) {
+      servers.goHome(); // Other servers do not know the lease: it is resumed where it is.
+    } else {
+      servers.moveOn();
+    }
     attemptAfter(backoff.nanosAfter(failures));
-    owner.onBroken(status, wasOpen);
+    owner.onBroken(status, atHome);
   }
 
   private static String describe(Status status) {

@@ -2,7 +2,10 @@ package io.lockkeeper.client;
 
 import io.lockkeeper.client.internal.Loop;
 import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -25,8 +28,9 @@ import org.slf4j.LoggerFactory;
  * }</pre>
  *
  * <p>The client has one lease, opened when a lock is first asked for. A broken connection is
- * resumed, also at another server: requests keep their places and locks their tokens. Only when the
- * lease ends are its locks lost; the next request opens another lease.
+ * resumed at the server that has the lease: requests keep their places and locks their tokens. Only
+ * when the lease ends are its locks lost: because that server says so, or because it could not be
+ * reached before the client's own deadline. The next request opens another lease, at any server.
  *
  * <p>Methods that wait may be interrupted, and then withdraw what they asked for. They must not be
  * called by callbacks on an executor that runs them in the calling thread.
@@ -42,6 +46,7 @@ public final class LockkeeperClient implements AutoCloseable {
   private final Session session;
   private final Waits waits;
   private final Queries queries;
+  private final Set<WatchStream> watches = new HashSet<>(); // The loop's.
 
   LockkeeperClient(Settings settings) {
     String thread = "lockkeeper-client";
@@ -58,7 +63,7 @@ public final class LockkeeperClient implements AutoCloseable {
    * Begins to build a client.
    *
    * @param servers one or several {@code host:port}, separated by commas; the port may be left out
-   *     and is 7420 then. The first that answers is used; when it fails, the next.
+   *     and is 7420 then. The first that answers is used until the lease ends.
    * @throws IllegalArgumentException if an address is malformed
    */
   public static LockkeeperClientBuilder builder(String servers) {
@@ -179,7 +184,7 @@ public final class LockkeeperClient implements AutoCloseable {
    * @param prefix up to 512 bytes of UTF-8; empty: all locks
    */
   public Watch watch(String prefix, WatchListener listener) {
-    return WatchStream.start(prefix, listener, around);
+    return WatchStream.start(prefix, listener, around, watches);
   }
 
   /** Returns the public short name of the client's lease; empty while there is none. */
@@ -188,14 +193,16 @@ public final class LockkeeperClient implements AutoCloseable {
   }
 
   /**
-   * Ends the lease, and with it all locks: those still held are told lost. Waits until the server
-   * has confirmed, 5 s at most; without, the lease ends by its time to live. Then ends all threads.
-   * Idempotent. An interrupt cuts the wait short and is kept.
+   * Ends all watches and the lease, and with it all locks: those still held are told lost. Waits
+   * until the server has confirmed, 5 s at most; without, the lease ends by its time to live. Then
+   * ends all threads. Idempotent. An interrupt cuts the wait short and is kept.
    */
   @Override
   public void close() {
     CompletableFuture<Void> ended = new CompletableFuture<>();
-    loop.execute(() -> session.close(() -> ended.complete(null)));
+    if (!loop.executeIfRunning(() -> session.close(() -> ended.complete(null)))) {
+      ended.complete(null);
+    }
     boolean interrupted = false;
     try {
       awaitBriefly(ended);
@@ -209,7 +216,7 @@ public final class LockkeeperClient implements AutoCloseable {
   }
 
   private void awaitBriefly(CompletableFuture<Void> ended) throws InterruptedException {
-    if (loop.isCurrentThread() || loop.isStopped()) {
+    if (loop.isCurrentThread()) {
       return;
     }
     try {
@@ -222,11 +229,7 @@ public final class LockkeeperClient implements AutoCloseable {
   }
 
   private boolean stopThreads() {
-    loop.execute(
-        () -> {
-          session.abandon();
-          loop.stop();
-        });
+    loop.execute(this::endLoop);
     queries.close();
     try {
       loop.awaitEnd(CLOSE_LIMIT);
@@ -235,6 +238,14 @@ public final class LockkeeperClient implements AutoCloseable {
     } catch (InterruptedException e) {
       return true;
     }
+  }
+
+  /** What was given to the loop before is done, so that nobody waits for it in vain. */
+  private void endLoop() {
+    loop.drain();
+    session.abandon();
+    List.copyOf(watches).forEach(WatchStream::abandon);
+    loop.stop();
   }
 
   private Acquisition submit(LockRequest request) {

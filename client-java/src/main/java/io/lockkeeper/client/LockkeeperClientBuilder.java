@@ -108,7 +108,7 @@ public final class LockkeeperClientBuilder {
 
   /**
    * How long before the deadline {@link LockListener#onAboutToExpire} comes. Default: a fifth of
-   * the time to live. With more than half of it, the warning comes between any two keep-alives.
+   * the time to live. At most a third of it, or of what the server promised, if that is less.
    */
   public LockkeeperClientBuilder expiryWarning(Duration lead) {
     expiryWarning = Optional.of(lead);

@@ -15,10 +15,11 @@ final class Renewal {
 
   private final Loop loop;
   private final Lease lease;
-  private final long warningNanos;
+  private final long longestWarningNanos;
   private final Owner owner;
   private final KeepAlives keepAlives = new KeepAlives();
   private long lastValidForNanos;
+  private long warningNanos;
   private Optional<Loop.Timer> nextKeepAlive = Optional.empty();
   private Optional<Loop.Timer> deadlineWatch = Optional.empty();
   private boolean warned;
@@ -38,11 +39,12 @@ final class Renewal {
     void onExpired();
   }
 
-  Renewal(Loop loop, Lease lease, long warningNanos, Owner owner) {
+  Renewal(Loop loop, Lease lease, long longestWarningNanos, Owner owner) {
     this.loop = loop;
     this.lease = lease;
-    this.warningNanos = warningNanos;
+    this.longestWarningNanos = longestWarningNanos;
     this.owner = owner;
+    warnInTime();
     watchDeadline();
   }
 
@@ -78,11 +80,21 @@ final class Renewal {
 
   private void extend(long sentAtNanos, long validForNanos) {
     lastValidForNanos = validForNanos;
+    long before = lease.validity().untilNanos();
     lease.validity().extend(sentAtNanos, validForNanos);
+    if (lease.validity().untilNanos() != before) {
+      warnInTime();
+    }
     if (lease.validity().remainingNanos(loop.nanos()) > warningNanos) {
       warned = false;
     }
     watchDeadline();
+  }
+
+  /** Warns later than a keep-alive is due, and before what is left is over, however little. */
+  private void warnInTime() {
+    long fresh = Math.max(0, lease.validity().remainingNanos(loop.nanos()));
+    warningNanos = Math.min(longestWarningNanos, Math.min(lease.ttlNanos(), fresh) / 3);
   }
 
   private long intervalNanos() {
@@ -107,7 +119,7 @@ final class Renewal {
   private void watchDeadline() {
     deadlineWatch.ifPresent(Loop.Timer::cancel);
     long remaining = lease.validity().remainingNanos(loop.nanos());
-    long wait = warned || remaining <= warningNanos ? remaining : remaining - warningNanos;
+    long wait = warned ? remaining : remaining - warningNanos;
     deadlineWatch = Optional.of(loop.schedule(wait, this::onDeadlineWatch));
   }
 

@@ -27,6 +27,9 @@ final class Session implements Connector.Owner, Renewal.Owner {
   /** How many requests and holds one client may have. */
   private static final int CAPACITY = 10_000;
 
+  /** Stands for a request that is known by its id only. */
+  private static final LockRequest UNWANTED = LockRequest.of("unwanted");
+
   private final Surroundings around;
   private final Settings settings;
   private final Loop loop;
@@ -166,21 +169,33 @@ final class Session implements Connector.Owner, Renewal.Owner {
     } else if (event.hasGranted() || event.hasQueued()) {
       // Nobody here waits for it any more: it must not stay, or stand in others' way.
       LOG.atDebug().addKeyValue("acquisition", event.getRequestId()).log("Releasing a late grant");
-      connector.send(Requests.release(event.getRequestId(), 0));
+      release(event.getRequestId());
     }
+  }
+
+  /** Releases what nobody here knows, until that is certain or the lease is over. */
+  private void release(String requestId) {
+    if (acquisitions.size() >= CAPACITY) {
+      connector.send(Requests.release(requestId, 0));
+      return; // No room to remember it: the server tells of it again after a resume.
+    }
+    Acquisition unwanted = new Acquisition(requestId, UNWANTED, around, link);
+    acquisitions.put(requestId, unwanted);
+    unwanted.leave();
   }
 
   private void onGoingAway(long resumeAfterNanos) {
     renewal.ifPresent(Renewal::onBroken);
-    connector.moveOn(Math.max(0, Math.min(resumeAfterNanos, patienceNanos())));
+    connector.reopen(Math.max(0, Math.min(resumeAfterNanos, patienceNanos())));
   }
 
   @Override
-  public void onBroken(Status status, boolean wasOpen) {
+  public void onBroken(Status status, boolean atHome) {
     renewal.ifPresent(Renewal::onBroken);
     if (lease.isPresent()) {
       Status.Code code = status.getCode();
-      if (code == Status.Code.NOT_FOUND || code == Status.Code.FAILED_PRECONDITION) {
+      // Another server may just not know it.
+      if (atHome && (code == Status.Code.NOT_FOUND || code == Status.Code.FAILED_PRECONDITION)) {
         leaseOver(LossReason.LEASE_UNKNOWN);
       }
     } else if (!Protos.isPassing(status.getCode())
@@ -209,7 +224,7 @@ final class Session implements Connector.Owner, Renewal.Owner {
     renewal = Optional.empty();
     lease = Optional.empty();
     leaseTag = "";
-    connector.retire();
+    connector.forgetLease();
     if (closing) {
       closed.complete(null);
     }
@@ -244,7 +259,7 @@ final class Session implements Connector.Owner, Renewal.Owner {
   }
 
   /** What acquisitions see of the session. */
-  private final class AcquisitionLink implements Acquisition.Link {
+  private final class AcquisitionLink implements Link {
     @Override
     public boolean send(SessionRequest request) {
       return lease.isPresent() && connector.send(request);

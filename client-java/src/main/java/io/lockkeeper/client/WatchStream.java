@@ -10,6 +10,7 @@ import io.lockkeeper.v1.LockServiceGrpc;
 import io.lockkeeper.v1.WatchRequest;
 import io.lockkeeper.v1.WatchResponse;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * One watch over as many connections as it takes, each of its own. Its state is the loop's; the
@@ -23,6 +24,7 @@ final class WatchStream implements Watch {
   private final Callbacks callbacks;
   private final Servers servers;
   private final Backoff backoff;
+  private final Set<WatchStream> open;
   private Optional<Attempt> current = Optional.empty();
   private Optional<Loop.Timer> retry = Optional.empty();
   private long resumeFrom;
@@ -30,18 +32,26 @@ final class WatchStream implements Watch {
   private int failures;
   private volatile boolean closed;
 
-  private WatchStream(String prefix, WatchListener listener, Surroundings around) {
+  private WatchStream(
+      String prefix, WatchListener listener, Surroundings around, Set<WatchStream> open) {
     this.prefix = prefix;
     this.listener = listener;
     this.loop = around.loop();
     this.callbacks = around.callbacks();
     this.backoff = around.backoff();
     this.servers = new Servers(around.settings());
+    this.open = open;
   }
 
-  static Watch start(String prefix, WatchListener listener, Surroundings around) {
-    WatchStream watch = new WatchStream(prefix, listener, around);
-    if (!around.loop().executeIfRunning(watch::attempt)) {
+  /**
+   * Starts a watch.
+   *
+   * @param open the loop's; has the watch until it is over
+   */
+  static Watch start(
+      String prefix, WatchListener listener, Surroundings around, Set<WatchStream> open) {
+    WatchStream watch = new WatchStream(prefix, listener, around, open);
+    if (!around.loop().executeIfRunning(watch::begin)) {
       throw new IllegalStateException("this client is closed: build another one");
     }
     return watch;
@@ -50,16 +60,26 @@ final class WatchStream implements Watch {
   @Override
   public void close() {
     closed = true;
-    loop.execute(
-        () -> {
-          retry.ifPresent(Loop.Timer::cancel);
-          current.ifPresent(Attempt::abandon);
-          current = Optional.empty();
-        });
+    loop.execute(this::abandon);
+  }
+
+  /** Ends the watch at once. On the loop. */
+  void abandon() {
+    closed = true;
+    open.remove(this);
+    retry.ifPresent(Loop.Timer::cancel);
+    current.ifPresent(Attempt::abandon);
+    current = Optional.empty();
+  }
+
+  private void begin() {
+    open.add(this);
+    attempt();
   }
 
   private void attempt() {
     if (closed) {
+      open.remove(this);
       return;
     }
     Attempt next;
@@ -120,6 +140,7 @@ final class WatchStream implements Watch {
     attempt.abandon();
     if (!Protos.isPassing(status.getCode())) {
       closed = true;
+      open.remove(this);
       callbacks.run(() -> listener.onFailed(Queries.refusal(failure)));
       return;
     }

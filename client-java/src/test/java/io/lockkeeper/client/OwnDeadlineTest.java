@@ -179,7 +179,7 @@ class OwnDeadlineTest {
                 .build()) {
       LockHandle handle = client.lock(LockRequest.of("orders/42").listener(pause));
       server.freeze();
-      clock.addAndGet(TimeUnit.SECONDS.toNanos(6));
+      clock.addAndGet(TimeUnit.SECONDS.toNanos(10));
       awaitQuietly(pausing);
       // When
       server.thaw();

@@ -10,12 +10,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * One thread that does one thing after another, now or at a reading of its clock. What it is given
- * after {@link #stop} is dropped. A task that throws is logged and does not stop the loop.
+ * after {@link #drain} or {@link #stop} is dropped. A task that throws is logged and does not stop
+ * the loop.
  */
 public final class Loop implements Executor, SteppedClock.Waiter {
 
@@ -34,6 +36,7 @@ public final class Loop implements Executor, SteppedClock.Waiter {
   private long timersMade;
   private long done;
   private boolean busy = true;
+  private boolean refusing;
   private boolean stopped;
 
   private Loop(String name, LongSupplier clock, boolean systemClock) {
@@ -48,10 +51,7 @@ public final class Loop implements Executor, SteppedClock.Waiter {
     return started(new Loop(threadName, System::nanoTime, true));
   }
 
-  /**
-   * Starts a loop on another clock. One that is not a {@link SteppedClock} is looked at every 10
-   * ms.
-   */
+  /** Starts one on another clock; if not a {@link SteppedClock}, it is looked at every 10 ms. */
   public static Loop on(LongSupplier clock, String threadName) {
     return started(new Loop(threadName, clock, false));
   }
@@ -83,11 +83,11 @@ public final class Loop implements Executor, SteppedClock.Waiter {
   public boolean executeIfRunning(Runnable task) {
     lock.lock();
     try {
-      if (!stopped) {
+      if (!refusing) {
         tasks.add(task);
         changed.signal();
       }
-      return !stopped;
+      return !refusing;
     } finally {
       lock.unlock();
     }
@@ -108,14 +108,19 @@ public final class Loop implements Executor, SteppedClock.Waiter {
     }
   }
 
-  /** Returns whether {@link #stop} was called. */
-  public boolean isStopped() {
-    lock.lock();
-    try {
-      return stopped;
-    } finally {
-      lock.unlock();
+  /** Takes no more tasks, and does those that it has. For the loop's thread, before the end. */
+  public void drain() {
+    for (Optional<Runnable> next = last(); next.isPresent(); next = last()) {
+      perform(next.get());
     }
+  }
+
+  private Optional<Runnable> last() {
+    return locked(
+        () -> {
+          refusing = true;
+          return Optional.ofNullable(tasks.poll());
+        });
   }
 
   /** Ends the loop after the task that it is at. Idempotent. */
@@ -125,6 +130,7 @@ public final class Loop implements Executor, SteppedClock.Waiter {
     }
     lock.lock();
     try {
+      refusing = true;
       stopped = true;
       tasks.clear();
       timers.clear();
@@ -144,15 +150,19 @@ public final class Loop implements Executor, SteppedClock.Waiter {
 
   private void run() {
     for (Optional<Runnable> next = take(); next.isPresent(); next = take()) {
-      try {
-        next.get().run();
-      } catch (RuntimeException | Error e) {
-        LOG.atError().setCause(e).log("A task of the client's loop failed; the loop goes on");
-      }
-      // A callback may have left it set; only stop() ends this thread.
-      if (Thread.interrupted()) {
-        LOG.atDebug().log("An interrupt of the client's loop was ignored");
-      }
+      perform(next.get());
+    }
+  }
+
+  private static void perform(Runnable task) {
+    try {
+      task.run();
+    } catch (RuntimeException | Error e) {
+      LOG.atError().setCause(e).log("A task of the client's loop failed; the loop goes on");
+    }
+    // A callback may have left it set; only stop() ends this thread.
+    if (Thread.interrupted()) {
+      LOG.atDebug().log("An interrupt of the client's loop was ignored");
     }
   }
 
@@ -200,12 +210,8 @@ public final class Loop implements Executor, SteppedClock.Waiter {
 
   @Override
   public OptionalLong nextDueNanos() {
-    lock.lock();
-    try {
-      return timers.isEmpty() ? OptionalLong.empty() : OptionalLong.of(timers.first().dueNanos);
-    } finally {
-      lock.unlock();
-    }
+    return locked(
+        () -> timers.isEmpty() ? OptionalLong.empty() : OptionalLong.of(timers.first().dueNanos));
   }
 
   @Override
@@ -237,21 +243,20 @@ public final class Loop implements Executor, SteppedClock.Waiter {
 
   @Override
   public long workCount() {
+    return locked(() -> done);
+  }
+
+  private <T> T locked(Supplier<T> action) {
     lock.lock();
     try {
-      return done;
+      return action.get();
     } finally {
       lock.unlock();
     }
   }
 
   private void cancel(Timer timer) {
-    lock.lock();
-    try {
-      timers.remove(timer);
-    } finally {
-      lock.unlock();
-    }
+    boolean unused = locked(() -> timers.remove(timer));
   }
 
   /** Something to be done later. */

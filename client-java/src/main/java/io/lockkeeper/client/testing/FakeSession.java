@@ -90,6 +90,9 @@ final class FakeSession implements StreamObserver<SessionRequest> {
 
   private void serve(FakeLease mine, SessionRequest request) {
     try {
+      if (state.overloaded && (request.hasAcquire() || request.hasRelease())) {
+        throw FakeChecks.failure(Status.RESOURCE_EXHAUSTED, "overloaded");
+      }
       switch (request.getRequestCase()) {
         case KEEP_ALIVE -> keepAlive(mine, request.getKeepAlive().getNonce());
         case ACQUIRE -> acquire(mine, request.getAcquire());

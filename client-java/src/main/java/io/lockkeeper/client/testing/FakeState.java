@@ -35,6 +35,7 @@ final class FakeState {
   private static final int MAX_HOLDERS_TOLD = 16;
 
   final Loop loop;
+  boolean overloaded;
   final FakeFeed feed = new FakeFeed(this);
   final Map<String, FakeLease> leases = new LinkedHashMap<>();
   final TreeMap<String, List<FakeAcquisition>> queues = new TreeMap<>();

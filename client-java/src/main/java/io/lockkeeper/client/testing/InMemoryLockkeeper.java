@@ -128,6 +128,11 @@ public final class InMemoryLockkeeper implements AutoCloseable {
     control(s -> network.unreachable(refuse));
   }
 
+  /** Refuses session requests with RESOURCE_EXHAUSTED, all but keep-alives, or stops doing so. */
+  public void overload(boolean refuse) {
+    control(s -> s.overloaded = refuse);
+  }
+
   /** Tells all sessions to resume after {@code resumeAfter}, and ends their streams. */
   public void goAway(Duration resumeAfter) {
     control(

@@ -1,0 +1,22 @@
+package io.lockkeeper.client;
+
+import io.lockkeeper.v1.Granted;
+import io.lockkeeper.v1.SessionRequest;
+
+/** What an acquisition needs of its session. */
+interface Link {
+  /**
+   * Sends, if a stream is open; else says false, and {@link Acquisition#onOpened} comes when one
+   * is.
+   */
+  boolean send(SessionRequest request);
+
+  /** Returns what a request fails with that no server has answered in time. */
+  LockkeeperException unavailable();
+
+  /** Makes the handle of a grant. */
+  Hold hold(Acquisition acquisition, Granted granted);
+
+  /** Forgets the acquisition: nothing is to be sent for it any more. */
+  void ended(Acquisition acquisition);
+}

@@ -1,0 +1,122 @@
+package io.lockkeeper.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.grpc.Status;
+import io.lockkeeper.client.internal.Loop;
+import io.lockkeeper.client.testing.ManualClock;
+import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.Grant;
+import io.lockkeeper.v1.Granted;
+import io.lockkeeper.v1.Refused;
+import io.lockkeeper.v1.SessionRequest;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What a request makes of the server's refusals. */
+class AcquisitionTest {
+
+  private static final Refused UNAVAILABLE =
+      Refused.newBuilder().setCode(Status.Code.UNAVAILABLE.value()).build();
+
+  private final ManualClock clock = new ManualClock();
+  private final Loop loop = Loop.on(clock, "lockkeeper-client");
+  private final Settings settings =
+      new Settings(
+          List.of("in-memory"),
+          address -> {
+            throw new AssertionError("connects to " + address);
+          },
+          Optional.empty(),
+          "",
+          Duration.ofMinutes(1),
+          Optional.empty(),
+          Optional.of(Runnable::run),
+          Optional.of(clock));
+  private final Surroundings around =
+      new Surroundings(
+          settings, loop, Callbacks.on(settings.callbacks()), new Backoff(new SplittableRandom(1)));
+  private final Sent link = new Sent();
+  private final Acquisition acquisition =
+      new Acquisition(LockRequest.of("orders/42"), around, link);
+
+  @AfterEach
+  void stop() {
+    loop.stop();
+  }
+
+  private void onLoop(Runnable task) {
+    loop.execute(task);
+    clock.settle();
+  }
+
+  @Test
+  void grantThatComesAfterAPassingRefusalIsTaken() {
+    // Given
+    onLoop(acquisition::start);
+    onLoop(() -> acquisition.onRefused(UNAVAILABLE));
+    // When
+    onLoop(
+        () ->
+            acquisition.onEvent(
+                AcquireResponse.newBuilder()
+                    .setSequence(1)
+                    .setGranted(
+                        Granted.newBuilder().addGrants(Grant.newBuilder().setFencingToken(7)))
+                    .build()));
+    // Then
+    assertThat(acquisition.result()).isCompleted();
+    assertThat(acquisition.result().join().fencingToken()).isEqualTo(7);
+  }
+
+  @Test
+  void refusalsInARowLeaveOneRetry() {
+    // Given
+    onLoop(acquisition::start);
+    onLoop(acquisition::leave);
+    int before = link.sent.size();
+    // When
+    for (int i = 0; i < 5; i++) {
+      onLoop(() -> acquisition.onRefused(UNAVAILABLE));
+    }
+    clock.advance(Duration.ofSeconds(5));
+    // Then
+    assertThat(link.sent.subList(before, link.sent.size()))
+        .singleElement()
+        .matches(SessionRequest::hasRelease);
+  }
+
+  /** A session that is always open, and that nobody answers. */
+  private final class Sent implements Link {
+    private final List<SessionRequest> sent = new ArrayList<>();
+
+    @Override
+    public boolean send(SessionRequest request) {
+      return sent.add(request);
+    }
+
+    @Override
+    public LockkeeperException unavailable() {
+      return new ServerUnavailableException("nobody answers");
+    }
+
+    @Override
+    public Hold hold(Acquisition mine, Granted granted) {
+      return new Hold(
+          mine.request().name(),
+          granted.getGrants(0).getFencingToken(),
+          PreviousEnd.UNKNOWN,
+          new Validity(0, 0),
+          clock,
+          new HoldKeeper(mine, around));
+    }
+
+    @Override
+    public void ended(Acquisition mine) {}
+  }
+}
