@@ -111,7 +111,7 @@ public final class LoopCoordinator implements Coordinator {
     public void acquire(AcquireCommand command) {
       UUID id = secrets.acquisitionId(lease);
       submit(
-          () -> new ClientEvent.Acquire(stream, id, lease, underLease(command, lease), true),
+          () -> new ClientEvent.Acquire(stream, id, lease, command.under(lease), true),
           refusal -> listener.onRefused(command.requestId(), refusal));
     }
 
@@ -119,18 +119,6 @@ public final class LoopCoordinator implements Coordinator {
     public void detach() {
       closeStream(stream);
     }
-  }
-
-  private static AcquireCommand underLease(AcquireCommand command, LeaseId lease) {
-    return new AcquireCommand(
-        command.locks(),
-        Optional.of(lease),
-        command.owner(),
-        command.requestId(),
-        command.waitTimeout(),
-        command.holder(),
-        command.metadata(),
-        command.positionInterval());
   }
 
   private void closeStream(StreamId stream) {

@@ -48,6 +48,12 @@ public record AcquireCommand(
     }
   }
 
+  /** Returns the same request under a lease. */
+  public AcquireCommand under(LeaseId id) {
+    return new AcquireCommand(
+        locks, Optional.of(id), owner, requestId, waitTimeout, holder, metadata, positionInterval);
+  }
+
   /** Returns what is asked for, without what is only for people. */
   AcquireCommand withoutDescription() {
     return new AcquireCommand(

@@ -3,6 +3,7 @@ package io.lockkeeper.server.zookeeper;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.ObjLongConsumer;
 import org.apache.zookeeper.Op;
 
@@ -46,6 +47,16 @@ final class Attachment {
 
   int grantedMillis() {
     return handle.getSessionTimeout();
+  }
+
+  /**
+   * Returns whether the timeout granted with this connection will do; tells what is wrong with it
+   * otherwise.
+   */
+  boolean fits(Consumer<String> onUnusable) {
+    Optional<String> problem = SessionLimits.problemOf(context.settings(), grantedMillis());
+    problem.ifPresent(onUnusable);
+    return problem.isEmpty();
   }
 
   /** Remembers which session the connected handle has. */

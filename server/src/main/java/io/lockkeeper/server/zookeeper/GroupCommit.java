@@ -168,12 +168,12 @@ final class GroupCommit {
     stats.add(StoreStats.Count.WRITES, transaction.writes().size());
     transaction.onCommitted();
     for (Write write : transaction.writes()) {
+      owned += write.owned();
       answer(write, write.done(transaction.subjectsOf(write, committed.results())));
     }
   }
 
   private void answer(Write write, Optional<StoreEvent> event) {
-    owned += write.owned();
     event.ifPresent(events);
     leases.answered(write).ifPresent(waiting::addLast);
   }
@@ -208,7 +208,7 @@ final class GroupCommit {
       case LATER -> later(write);
       // What is gone already may never have been counted: to count too much is safe, since only
       // what owns nothing is closed.
-      case DONE -> write.doneAlready().ifPresent(events);
+      case DONE -> answer(write, write.doneAlready());
       case REFUSE -> refuse(write, culprit.code());
       case LOOK -> doubt(List.of(write));
     }
@@ -277,6 +277,7 @@ final class GroupCommit {
   void foundDone(Write write, StoreEvent event) {
     if (inDoubt.remove(write)) {
       stats.add(StoreStats.Count.DOUBTS_FOUND_DONE, 1);
+      owned += write.owned();
       answer(write, Optional.of(event));
     }
   }

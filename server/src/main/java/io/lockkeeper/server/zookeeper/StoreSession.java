@@ -70,14 +70,10 @@ final class StoreSession implements HandleListener, GroupCommit.Lane {
   @Override
   public void onConnected() {
     attachment.onConnected();
-    if (state != State.CONNECTING && state != State.ENDED) {
-      // Each connection negotiates anew, and a shorter timeout would make the bound that is counted
-      // with a lie.
-      SessionLimits.problemOf(context.settings(), attachment.grantedMillis())
-          .ifPresent(context.onUnusable());
-    }
+    // Each connection negotiates anew, and a shorter timeout would make the bound a lie.
+    boolean fits = attachment.fits(context.onUnusable());
     switch (state) {
-      case CONNECTING -> claim();
+      case CONNECTING -> claim(fits);
       case CLAIMING -> claim.start();
       case SUSPENDED -> prove();
       // The proof under way goes on, or fails and starts again.
@@ -85,11 +81,8 @@ final class StoreSession implements HandleListener, GroupCommit.Lane {
     }
   }
 
-  private void claim() {
-    Optional<String> problem =
-        SessionLimits.problemOf(context.settings(), attachment.grantedMillis());
-    if (problem.isPresent()) {
-      context.onUnusable().accept(problem.get());
+  private void claim(boolean fits) {
+    if (!fits) {
       attachment.close(() -> end(false));
       return;
     }
