@@ -44,17 +44,21 @@ public final class ManualClock implements SteppedClock {
     settle();
   }
 
-  /** Waits until all that is due now has been done. */
+  /**
+   * Waits until all that is due now has been done. One round without work is not enough: who was
+   * busy when it began may have given work to one that had come to rest before.
+   */
   public void settle() {
-    long before = -1;
-    long after = workDone();
-    for (int round = 0; before != after; round++) {
+    long done = workDone();
+    int quietRounds = 0;
+    for (int round = 0; quietRounds < 2; round++) {
       if (round == MAX_ROUNDS) {
         throw new IllegalStateException("there is always more to do: is a timer set to now?");
       }
-      before = after;
       waiters.forEach(Waiter::settle);
-      after = workDone();
+      long now = workDone();
+      quietRounds = now == done ? quietRounds + 1 : 0;
+      done = now;
     }
   }
 
