@@ -2,11 +2,14 @@ package io.lockkeeper.server.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lockkeeper.server.coordinator.LockStore.NewEntry;
 import io.lockkeeper.server.core.EntryDetails;
+import io.lockkeeper.server.core.EntryName;
+import io.lockkeeper.server.core.EntryRef;
+import io.lockkeeper.server.core.FencingToken;
 import io.lockkeeper.server.core.LeaseId;
 import io.lockkeeper.server.core.LockName;
-import io.lockkeeper.server.core.Mode;
+import io.lockkeeper.server.core.MutexKind;
+import io.lockkeeper.server.core.PlannedEntry;
 import io.lockkeeper.server.core.StoreEvent;
 import io.lockkeeper.server.core.StoreEvent.EntriesCreated;
 import io.lockkeeper.server.core.StoreEvent.EntriesDeleted;
@@ -16,6 +19,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
@@ -33,7 +37,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 final class GroupCommitTest implements GroupCommit.Lane {
 
   private static final LockName LOCK = new LockName("a");
-  private static final EntryDetails DETAILS = new EntryDetails("l", "r", "", "h", Map.of(), false);
+  private static final EntryDetails DETAILS = Asked.DETAILS;
 
   private final ZooKeeperSettings settings = ZooKeeperSettings.of("127.0.0.1:1", "c", "a");
   private final StorePaths paths = new StorePaths(settings);
@@ -81,14 +85,15 @@ final class GroupCommitTest implements GroupCommit.Lane {
 
   private UUID create(LockName lock) {
     UUID id = UUID.randomUUID();
-    List<NewEntry> entries = List.of(new NewEntry(lock, Mode.EXCLUSIVE));
-    commit.add(new CreateEntries(paths, directories, id, entries, DETAILS));
+    List<PlannedEntry> entries = List.of(Asked.planned(lock));
+    commit.add(new CreateEntries(paths, directories, id, entries, DETAILS, 0));
     return id;
   }
 
-  private UUID delete(String path) {
+  private UUID delete(String entry) {
     UUID id = UUID.randomUUID();
-    commit.add(new DeleteEntries(id, List.of(path), true));
+    EntryRef ref = new EntryRef(LOCK, entry, Optional.empty());
+    commit.add(DeleteEntries.of(paths, id, List.of(ref)));
     return id;
   }
 
@@ -203,7 +208,7 @@ final class GroupCommitTest implements GroupCommit.Lane {
     directories.add(LOCK);
     UUID first = create(LOCK);
     UUID bad = create(LOCK);
-    UUID third = delete("/x");
+    UUID third = delete("x");
     commit.open();
     // When
     fail(2, Code.QUOTAEXCEEDED);
@@ -224,7 +229,7 @@ final class GroupCommitTest implements GroupCommit.Lane {
   @Test
   void deletionOfWhatIsGoneIsDone() {
     // Given
-    UUID id = delete("/x");
+    UUID id = delete("x");
     commit.open();
     // When
     fail(1, Code.NONODE);
@@ -309,12 +314,12 @@ final class GroupCommitTest implements GroupCommit.Lane {
   @Test
   void transactionsStayWithinTheirBounds() {
     // Given
-    EntryDetails heavy = new EntryDetails("l", "r", "", "h", Map.of("k", "x".repeat(4_000)), false);
+    EntryDetails heavy = Asked.details(Map.of("k", "x".repeat(4_000)));
     for (int i = 0; i < 500; i++) {
-      List<NewEntry> entries = List.of(new NewEntry(LOCK, Mode.EXCLUSIVE));
+      List<PlannedEntry> entries = List.of(Asked.planned(LOCK));
       commit.add(
           new CreateEntries(
-              paths, directories, UUID.randomUUID(), entries, i % 2 == 0 ? heavy : DETAILS));
+              paths, directories, UUID.randomUUID(), entries, i % 2 == 0 ? heavy : DETAILS, 0));
     }
     // When
     commit.open();
@@ -338,7 +343,7 @@ final class GroupCommitTest implements GroupCommit.Lane {
       GroupCommitTest fresh = new GroupCommitTest();
       fresh.directories.add(LOCK);
       fresh.create(LOCK);
-      fresh.delete("/x");
+      fresh.delete("x");
       fresh.commit.add(new RecordLease(fresh.paths, new LeaseId(1, 2), 1, "h", "00"));
       fresh.commit.add(new EraseLease(fresh.paths, new LeaseId(3, 4)));
       fresh.commit.open();
