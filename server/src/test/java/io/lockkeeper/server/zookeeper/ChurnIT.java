@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import org.awaitility.Awaitility;
@@ -86,7 +87,7 @@ final class ChurnIT {
       CreatedEntry last = events.all(EntriesCreated.class).get(999).entries().get(0);
       store.readDetails(last.lock(), last.name().text());
       StoreEvent.ReadEntry read = events.await(StoreEvent.DetailsRead.class).read().orElseThrow();
-      assertThat(read).isEqualTo(new StoreEvent.ReadEntry(heavy, last.czxid(), last.index()));
+      assertThat(read).isEqualTo(new StoreEvent.ReadEntry(heavy, last.czxid(), last.index(), Optional.empty()));
     }
   }
 
