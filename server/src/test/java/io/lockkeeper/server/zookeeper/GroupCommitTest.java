@@ -10,6 +10,7 @@ import io.lockkeeper.server.core.LeaseId;
 import io.lockkeeper.server.core.LockName;
 import io.lockkeeper.server.core.MutexKind;
 import io.lockkeeper.server.core.PlannedEntry;
+import io.lockkeeper.server.core.ReadWriteKind;
 import io.lockkeeper.server.core.StoreEvent;
 import io.lockkeeper.server.core.StoreEvent.EntriesCreated;
 import io.lockkeeper.server.core.StoreEvent.EntriesDeleted;
@@ -17,9 +18,11 @@ import io.lockkeeper.server.core.StoreEvent.EntriesRefused;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
@@ -330,6 +333,174 @@ final class GroupCommitTest implements GroupCommit.Lane {
       succeed();
     }
     assertThat(events).hasSize(500);
+  }
+
+  private UUID createBeside(EntryName other) {
+    UUID id = UUID.randomUUID();
+    PlannedEntry.Beside beside = new PlannedEntry.Beside(other, new FencingToken(5));
+    PlannedEntry entry = new PlannedEntry(LOCK, ReadWriteKind.READ, Optional.of(beside));
+    commit.add(new CreateEntries(paths, directories, id, List.of(entry), DETAILS, 0));
+    return id;
+  }
+
+  private UUID createGuarded() {
+    UUID id = UUID.randomUUID();
+    commit.add(
+        new CreateEntries(paths, directories, id, List.of(Asked.planned(LOCK)), DETAILS, 700));
+    return id;
+  }
+
+  private List<Integer> typesSent() {
+    return sent.element().ops().stream().map(Op::getType).toList();
+  }
+
+  @Test
+  void placedEntryIsCreatedByItsNameBehindACheckOfItsNeighbour() {
+    // Given
+    EntryName other = EntryName.parse("__WRIT__0000000007").orElseThrow();
+    UUID id = createBeside(other);
+    // When
+    commit.open();
+    // Then
+    List<Op> ops = sent.element().ops();
+    assertThat(typesSent()).containsExactly(OpCode.check, OpCode.check, OpCode.create2);
+    assertThat(ops.get(1).getPath()).isEqualTo("/lockkeeper/locks/a/__WRIT__0000000007");
+    assertThat(ops.get(2).getPath())
+        .isEqualTo("/lockkeeper/locks/a/_c_" + id + "-__READ__0000000007");
+  }
+
+  @Test
+  void placedEntryWhoseNeighbourIsGoneIsRefusedAndTheOthersGoOn() {
+    // Given
+    directories.add(LOCK);
+    UUID before = create(LOCK);
+    UUID placed = createBeside(EntryName.parse("__WRIT__0000000007").orElseThrow());
+    UUID after = create(LOCK);
+    commit.open();
+    // When
+    fail(2, Code.NONODE);
+    succeed();
+    // Then
+    EntriesRefused refused = (EntriesRefused) events.get(0);
+    assertThat(refused.id()).isEqualTo(placed);
+    assertThat(refused.message()).contains("the hold on a", "does not exist any more");
+    assertThat(events.subList(1, 3))
+        .extracting(event -> ((EntriesCreated) event).id())
+        .containsExactly(before, after);
+  }
+
+  @Test
+  void guardIsCreatedBehindItsEntry() {
+    // Given
+    directories.add(LOCK);
+    UUID id = createGuarded();
+    // When
+    commit.open();
+    // Then
+    assertThat(typesSent()).containsExactly(OpCode.check, OpCode.create2, OpCode.create);
+    assertThat(sent.element().ops().get(2).getPath())
+        .isEqualTo("/lockkeeper/locks/a/delay-700-" + id);
+  }
+
+  @Test
+  void guardThatIsThereAlreadyIsCheckedAndOneThatWentIsCreatedAgain() {
+    // Given
+    directories.add(LOCK);
+    UUID id = createGuarded();
+    commit.open();
+    // When
+    fail(2, Code.NODEEXISTS);
+    // Then
+    assertThat(typesSent()).containsExactly(OpCode.check, OpCode.create2, OpCode.check);
+    fail(2, Code.NONODE);
+    assertThat(typesSent()).containsExactly(OpCode.check, OpCode.create2, OpCode.create);
+    succeed();
+    assertThat(((EntriesCreated) events.get(0)).id()).isEqualTo(id);
+  }
+
+  @Test
+  void sixtyFourLocksSurviveEveryDirectoryBeingOtherThanBelieved() {
+    // Given
+    List<PlannedEntry> entries = new ArrayList<>();
+    for (int i = 0; i < 64; i++) {
+      entries.add(Asked.planned(new LockName("l/" + i)));
+      if (i % 2 == 0) {
+        directories.add(new LockName("l/" + i));
+      }
+    }
+    UUID id = UUID.randomUUID();
+    commit.add(new CreateEntries(paths, directories, id, entries, DETAILS, 700));
+    commit.open();
+    // When: each directory that is believed in is gone, each other one is there
+    Set<String> missing = new HashSet<>();
+    for (int i = 0; i < 64; i += 2) {
+      missing.add(paths.directory(new LockName("l/" + i)));
+    }
+    int attempts = 0;
+    while (failOnce(missing)) {
+      attempts++;
+    }
+    succeed();
+    // Then
+    assertThat(attempts).isEqualTo(64);
+    assertThat(((EntriesCreated) events.get(0)).entries()).hasSize(64);
+    assertThat(events).hasSize(1);
+  }
+
+  /** Fails the transaction as ZooKeeper would; returns whether there was a reason. */
+  private boolean failOnce(Set<String> missing) {
+    List<Op> ops = sent.element().ops();
+    for (int i = 1; i < ops.size(); i++) {
+      String path = ops.get(i).getPath();
+      if (ops.get(i).getType() == OpCode.createContainer) {
+        if (!missing.remove(path)) {
+          missing.add(path + " is there");
+          fail(i, Code.NODEEXISTS);
+          return true;
+        }
+      } else {
+        String directory = path.substring(0, path.lastIndexOf('/'));
+        if (missing.contains(directory)) {
+          fail(i, Code.NONODE);
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  @Test
+  void writeThatFailsAgainAndAgainGoesAloneSoThatOthersDoNotFailWithIt() {
+    // Given
+    directories.add(LOCK);
+    List<EntryRef> gone = new ArrayList<>();
+    for (int i = 0; i < 64; i++) {
+      gone.add(new EntryRef(LOCK, "x" + i, Optional.of("g" + i)));
+    }
+    UUID id = UUID.randomUUID();
+    commit.add(DeleteEntries.of(paths, id, gone));
+    UUID other = create(LOCK);
+    commit.open();
+    // When
+    int together = 0;
+    while (events.stream().noneMatch(new EntriesDeleted(id)::equals)) {
+      Transaction next = sent.element();
+      boolean fails = next.ops().get(1).getType() == OpCode.delete;
+      together += fails && next.writes().size() > 1 ? 1 : 0;
+      if (fails) {
+        fail(1, Code.NONODE);
+      } else {
+        succeed();
+      }
+    }
+    while (!sent.isEmpty()) {
+      succeed();
+    }
+    // Then
+    assertThat(together).isLessThanOrEqualTo(4);
+    assertThat(events).hasSize(2);
+    assertThat(events).anyMatch(e -> e instanceof EntriesCreated c && c.id().equals(other));
+    assertThat(commit.delayed()).isZero();
   }
 
   @ParameterizedTest
