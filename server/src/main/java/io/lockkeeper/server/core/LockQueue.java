@@ -113,9 +113,7 @@ final class LockQueue {
 
   /** Returns the entries from {@code first}, or from the head, to those ahead of {@code end}. */
   Collection<Entry> between(Optional<Entry> first, Entry end) {
-return first.isPresent()
-        ? entries.subSet(first.get(), true, end, false)
-        : entries.headSet(end);
+    return first.isPresent() ? entries.subSet(first.get(), true, end, false) : entries.headSet(end);
   }
 
   /** Returns the entries ahead of {@code entry}, in order. */
