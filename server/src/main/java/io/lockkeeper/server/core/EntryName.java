@@ -29,12 +29,18 @@ public record EntryName(String text, Optional<UUID> id, Mode mode, int sequence)
       return Optional.empty();
     }
     long sequence = Long.parseLong(text, end, text.length(), 10);
-    if (sequence != (int) sequence) {
-      return Optional.empty();
+    if (sequence == -(long) Integer.MIN_VALUE && text.charAt(end - 1) == '-') {
+      // The one number that takes eleven characters.
+      sequence = Integer.MIN_VALUE;
+      end--;
     }
+    return sequence == (int) sequence ? parse(text, end, (int) sequence) : Optional.empty();
+  }
+
+  private static Optional<EntryName> parse(String text, int end, int sequence) {
     Optional<UUID> id = idOf(text);
     String marker = text.substring(id.isPresent() ? Math.min(MARKER_AFTER_ID, end) : 0, end);
-    return Kinds.parse(marker).map(mode -> new EntryName(text, id, mode, (int) sequence));
+    return Kinds.parse(marker).map(mode -> new EntryName(text, id, mode, sequence));
   }
 
   private static boolean isNumber(String text, int from) {

@@ -138,14 +138,17 @@ final class Bench {
   static AcquireCommand command(
       Optional<LeaseId> lease, String requestId, String lock, Optional<Duration> wait) {
     return new AcquireCommand(
-        List.of(new AcquireCommand.WantedLock(new LockName(lock), Mode.EXCLUSIVE)),
+        List.of(new AcquireCommand.WantedLock(new LockName(lock), MutexKind.EXCLUSIVE)),
         lease,
         "",
         requestId,
         wait,
         "tester",
         Map.of(),
-        Optional.empty());
+        Optional.empty(),
+        Optional.empty(),
+        Duration.ZERO,
+        false);
   }
 
   /** Asks on a stream of its own under a lease. */
@@ -185,10 +188,14 @@ final class Bench {
   StoreEvent.CreatedEntry entryOf(Asked asked) {
     int sequence = sequences.merge(asked.lock(), 1, Integer::sum) - 1;
     String text =
-        EntryName.prefix(asked.id(), Mode.EXCLUSIVE)
+        EntryName.prefix(asked.id(), MutexKind.EXCLUSIVE)
             + String.format(Locale.ROOT, "%010d", sequence);
     return new StoreEvent.CreatedEntry(
         asked.lock(), EntryName.parse(text).orElseThrow(), zxid(), 0);
+  }
+
+  static EntryRef ref(StoreEvent.CreatedEntry entry) {
+    return new EntryRef(entry.lock(), entry.name().text(), Optional.empty());
   }
 
   void answerCreated(Asked asked, StoreEvent.CreatedEntry entry) {
