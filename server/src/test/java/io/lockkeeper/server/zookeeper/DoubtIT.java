@@ -139,8 +139,7 @@ final class DoubtIT {
   @EnumSource(
       value = Action.class,
       names = {"CUT_BEFORE", "CUT_AFTER"})
-  void placedEntryAndItsGuardsExistOnceWhereverTheConnectionBreaks(Action action)
-      throws Exception {
+  void placedEntryAndItsGuardsExistOnceWhereverTheConnectionBreaks(Action action) throws Exception {
     // Given
     SessionKey session = Asked.open(store, events, 1);
     CreatedEntry writing =
@@ -178,9 +177,7 @@ final class DoubtIT {
     // Then
     assertThat(removed).isTrue();
     Awaitility.await("nothing is left")
-        .until(
-            () ->
-                Ensemble.truth(truth).equals(Map.of("a", Set.of(writing.name().text()))));
+        .until(() -> Ensemble.truth(truth).equals(Map.of("a", Set.of(writing.name().text()))));
   }
 
   /** Removes an entry of {@code id} as soon as there is one; never stops a request. */
@@ -210,8 +207,7 @@ final class DoubtIT {
     proxy.at(1, r -> r.isMultiWith(OpCode.create2), Action.CUT_AFTER);
     proxy.at(1, r -> removeOne(id, removed), Action.DROP);
     // When
-    store.createEntries(
-        session, id, List.of(Asked.planned(new LockName("a"))), Asked.DETAILS, 700);
+    store.createEntries(session, id, List.of(Asked.planned(new LockName("a"))), Asked.DETAILS, 700);
     CreatedEntry created = Asked.created(events, id).entries().get(0);
     // Then
     assertThat(removed).isTrue();

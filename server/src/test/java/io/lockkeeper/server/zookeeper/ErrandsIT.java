@@ -81,7 +81,12 @@ final class ErrandsIT {
   }
 
   @ParameterizedTest
-  @CsvSource({"getData, CUT_BEFORE", "getData, CUT_AFTER", "setData, CUT_BEFORE", "setData, CUT_AFTER"})
+  @CsvSource({
+    "getData, CUT_BEFORE",
+    "getData, CUT_AFTER",
+    "setData, CUT_BEFORE",
+    "setData, CUT_AFTER"
+  })
   void wishIsWrittenOnceWhereverTheConnectionBreaks(String request, Action action)
       throws Exception {
     // Given
@@ -159,8 +164,7 @@ final class ErrandsIT {
     store.amend(1, LOCK, entry.name(), new Amendment.Ask(ASK));
     store.setLimit(2, LOCK, OptionalInt.of(7));
     // Then
-    assertThat(events.await(AmendmentAnswered.class).outcome())
-        .isEqualTo(Amendment.Outcome.FAILED);
+    assertThat(events.await(AmendmentAnswered.class).outcome()).isEqualTo(Amendment.Outcome.FAILED);
     assertThat(events.await(LimitAnswered.class).done()).isFalse();
   }
 

@@ -135,8 +135,7 @@ final class MirrorIT {
     String first = "_c_" + UUID.randomUUID() + "-lock-2147483647";
     String second = "_c_" + UUID.randomUUID() + "-lock-2147483647";
     for (String name : List.of(second, first)) {
-      truth.create(
-          "/lk/locks/tied/" + name, indexed, Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL);
+      truth.create("/lk/locks/tied/" + name, indexed, Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL);
     }
     // When
     proxy.cutAll();

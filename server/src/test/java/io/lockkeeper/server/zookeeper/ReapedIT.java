@@ -97,8 +97,7 @@ final class ReapedIT {
     Awaitility.await("held up").until(() -> proxy.pendingRules() == 0);
     truth.delete(DIRECTORY + "/" + first.name(), -1);
     awaitReaped();
-    ZooKeeperLockStore other =
-        ensemble.store(ensemble.server().connectString(), "c2", otherEvents);
+    ZooKeeperLockStore other = ensemble.store(ensemble.server().connectString(), "c2", otherEvents);
     SessionKey otherSession = Asked.open(other, otherEvents, 1);
     UUID id = Asked.create(other, otherSession, "reaped");
     CreatedEntry second = Asked.created(otherEvents, id).entries().get(0);
@@ -107,8 +106,7 @@ final class ReapedIT {
     events.await(EntriesDeleted.class);
     // Then
     assertThat(second.name().sequence()).isEqualTo(first.name().sequence());
-    assertThat(Ensemble.truth(truth))
-        .isEqualTo(Map.of("reaped", Set.of(second.name().text())));
+    assertThat(Ensemble.truth(truth)).isEqualTo(Map.of("reaped", Set.of(second.name().text())));
   }
 
   @Test

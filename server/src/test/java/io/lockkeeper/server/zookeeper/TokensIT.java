@@ -37,8 +37,7 @@ final class TokensIT {
   private record Asker(ZooKeeperLockStore store, RecordedEvents events, SessionKey session) {}
 
   private static List<PlannedEntry> someLocks(Random random) {
-    List<Integer> locks =
-        new ArrayList<>(IntStream.range(0, LOCKS).boxed().toList());
+    List<Integer> locks = new ArrayList<>(IntStream.range(0, LOCKS).boxed().toList());
     Collections.shuffle(locks, random);
     return locks.subList(0, 1 + random.nextInt(4)).stream()
         .map(i -> Asked.planned(new LockName("l/" + i)))
@@ -67,8 +66,10 @@ final class TokensIT {
         Asker asker = askers.get(random.nextInt(askers.size()));
         for (int burst = random.nextInt(40); burst >= 0; burst--) {
           List<PlannedEntry> locks = someLocks(random);
-          asker.store().createEntries(
-              asker.session(), UUID.randomUUID(), locks, Asked.DETAILS, random.nextInt(2));
+          asker
+              .store()
+              .createEntries(
+                  asker.session(), UUID.randomUUID(), locks, Asked.DETAILS, random.nextInt(2));
           sent++;
         }
       }
