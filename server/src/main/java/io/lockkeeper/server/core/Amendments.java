@@ -1,6 +1,7 @@
 package io.lockkeeper.server.core;
 
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -42,20 +43,29 @@ final class Amendments {
    * worst that came of it.
    */
   void send(List<Readings.Key> entries, Amendment amendment, Consumer<Amendment.Outcome> then) {
-    if (entries.isEmpty()) {
+    Map<Readings.Key, Amendment> amendments = new LinkedHashMap<>();
+    entries.forEach(key -> amendments.put(key, amendment));
+    send(amendments, then);
+  }
+
+  /** Changes several entries, and calls {@code then} with the worst that came of it. */
+  void send(Map<Readings.Key, Amendment> amendments, Consumer<Amendment.Outcome> then) {
+    if (amendments.isEmpty()) {
       then.accept(Amendment.Outcome.DONE);
       return;
     }
-    Tally tally = new Tally(entries.size(), then);
-    for (Readings.Key key : entries) {
-      Optional<EntryName> name = EntryName.parse(key.entry());
-      if (name.isEmpty()) {
-        tally.add(Amendment.Outcome.GONE);
-        continue;
-      }
-      underWay.put(++numbers, tally::add);
-      world.emit(new Effect.Amend(numbers, key.lock(), name.get(), amendment));
+    Tally tally = new Tally(amendments.size(), then);
+    amendments.forEach((key, amendment) -> send(key, amendment, tally));
+  }
+
+  private void send(Readings.Key key, Amendment amendment, Tally tally) {
+    Optional<EntryName> name = EntryName.parse(key.entry());
+    if (name.isEmpty()) {
+      tally.add(Amendment.Outcome.GONE);
+      return;
     }
+    underWay.put(++numbers, tally::add);
+    world.emit(new Effect.Amend(numbers, key.lock(), name.get(), amendment));
   }
 
   void onAnswered(StoreEvent.AmendmentAnswered answer) {

@@ -12,8 +12,8 @@ import java.util.function.Function;
  * entry sees everything ahead of it in its mirror, so it alone decides, and nothing is sent.
  *
  * <p>Whose an entry is says its name, as far as the lease goes; the owner inside the lease says its
- * data. So a first search takes all owners of a lease for one, and only where that finds a cycle is
- * the data of others' entries read and the search repeated.
+ * data. So a first search takes all owners of a lease that another coordinator serves for one, and
+ * only where that finds a cycle is the data of such entries read and the search repeated.
  */
 final class Deadlocks {
 

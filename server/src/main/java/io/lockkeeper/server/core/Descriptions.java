@@ -2,7 +2,8 @@ package io.lockkeeper.server.core;
 
 import java.time.Duration;
 import java.util.HashSet;
-import java.util.List;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -105,14 +106,12 @@ final class Descriptions {
     ticket.description().recount(world.now);
     // An entry that several acquisitions share says what was said last.
     ticket.holds().forEach(hold -> entry(hold).ifPresent(entry -> entry.bind(ticket)));
-    List<Readings.Key> entries =
-        ticket.holds().stream()
-            .map(hold -> new Readings.Key(hold.lock(), hold.name().text()))
-            .toList();
-    amendments.send(
-        entries,
-        new Amendment.Describe(ticket.details()),
-        outcome -> answer(call, ticket, outcome));
+    Map<Readings.Key, Amendment> described = new LinkedHashMap<>();
+    for (Hold hold : ticket.holds()) {
+      Readings.Key key = new Readings.Key(hold.lock(), hold.name().text());
+      described.put(key, hold.describedBy(ticket.details()));
+    }
+    amendments.send(described, outcome -> answer(call, ticket, outcome));
   }
 
   private Optional<Entry> entry(Hold hold) {

@@ -118,7 +118,7 @@ final class GivingWay {
               user ->
                   amendments.send(
                       List.of(new Readings.Key(hold.get().lock(), entry.name().text())),
-                      new Amendment.Describe(user.details()),
+                      hold.get().describedBy(user.details()),
                       outcome -> {}));
     }
   }

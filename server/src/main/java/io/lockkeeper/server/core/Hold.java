@@ -11,6 +11,7 @@ import java.util.Set;
 final class Hold {
 
   private final StoreEvent.CreatedEntry entry;
+  private final Optional<FencingToken> keptToken;
   private final FencingToken token;
   private final Optional<MarkerName.Guard> guard;
   private final Set<Ticket> users = new LinkedHashSet<>(2);
@@ -30,6 +31,7 @@ final class Hold {
       Optional<MarkerName.Guard> guard,
       Ticket first) {
     this.entry = entry;
+    this.keptToken = keptToken;
     this.token = keptToken.orElseGet(() -> FencingToken.of(entry.czxid(), entry.index()));
     this.guard = guard;
     users.add(first);
@@ -74,6 +76,11 @@ final class Hold {
   EntryRef ref(boolean clean) {
     return new EntryRef(
         lock(), name().text(), clean ? guard.map(MarkerName.Guard::text) : Optional.empty());
+  }
+
+  /** Returns what makes the entry say this of itself. */
+  Amendment describedBy(EntryDetails details) {
+    return new Amendment.Describe(details, entry.index(), keptToken);
   }
 
   /** Returns the guard that was created with the entry. */

@@ -25,7 +25,7 @@ final class WaitSearch {
 
   private final World world;
   private final Ticket start;
-  private final boolean leasesOnly;
+  private final boolean coarse;
   private final Map<Actor, Step> cameBy = new HashMap<>();
   private final Deque<Actor> toVisit = new ArrayDeque<>();
   private final Set<Readings.Key> undescribed = new LinkedHashSet<>();
@@ -52,10 +52,10 @@ final class WaitSearch {
    */
   record Step(Object waiter, LockName lock, Entry entry, Entry obstacle) {}
 
-  WaitSearch(World world, Ticket start, boolean leasesOnly) {
+  WaitSearch(World world, Ticket start, boolean coarse) {
     this.world = world;
     this.start = start;
-    this.leasesOnly = leasesOnly;
+    this.coarse = coarse;
   }
 
   /**
@@ -153,21 +153,22 @@ final class WaitSearch {
     if (!entry.isDescribed()) {
       undescribed.add(new Readings.Key(lock, entry.name().text()));
     }
-    boolean usable = leasesOnly || entry.isDescribed();
+    boolean usable = coarse || entry.isDescribed();
     return entry
         .name()
         .id()
         .filter(id -> usable)
         .map(UUID::getMostSignificantBits)
-        .map(lease -> new Actor(lease, leasesOnly ? "" : ownerOf(entry)));
+        .map(lease -> new Actor(lease, coarse ? "" : ownerOf(entry)));
   }
 
   private static String ownerOf(Entry entry) {
     return entry.details().map(EntryDetails::owner).orElse("");
   }
 
+  /** A lease is served by one coordinator as a whole, so of our own all is known. */
   private Actor actor(Ticket ticket) {
-    return new Actor(ticket.lease().id().high(), leasesOnly ? "" : ticket.command().owner());
+    return new Actor(ticket.lease().id().high(), ticket.command().owner());
   }
 
   private List<Placed> waitsOf(Ticket ticket) {

