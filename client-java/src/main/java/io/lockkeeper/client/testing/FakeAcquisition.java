@@ -48,6 +48,11 @@ final class FakeAcquisition {
     return request.getHolder().isEmpty() ? lease.holder : request.getHolder();
   }
 
+  /** Returns the entries, unless it has ended. */
+  List<FakeEntry> liveEntries() {
+    return state == State.ENDED ? List.of() : entries;
+  }
+
   /** Returns the entries that are not admitted yet. */
   List<FakeEntry> waitingEntries() {
     return entries.stream().filter(e -> !e.held).toList();

@@ -158,6 +158,7 @@ final class FakeInfluence {
                     NotAcquiredReason.NOT_ACQUIRED_REASON_LIMIT_TOO_SMALL,
                     FakeArrivals.limitTooSmall(e.wanted, limit)));
     state.turns.advance(queue);
+    state.turns.breakDeadlocks();
     return ConfigureLockResponse.newBuilder().setPreviousLimit(previous).build();
   }
 }

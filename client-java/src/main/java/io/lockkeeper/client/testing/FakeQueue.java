@@ -25,12 +25,14 @@ final class FakeQueue {
     this.lock = lock;
   }
 
-  /** Returns the limit of permits in force: as configured, else as the queue names it; or zero. */
+  /**
+   * Returns the limit of permits in force: as configured, else the smallest that the queue names;
+   * zero: none.
+   */
   int limit() {
-    if (configuredLimit != 0 || entries.isEmpty()) {
-      return configuredLimit;
-    }
-    return entries.get(0).wanted.getLimit();
+    return configuredLimit == 0
+        ? entries.stream().mapToInt(e -> e.wanted.getLimit()).min().orElse(0)
+        : configuredLimit;
   }
 
   /** Returns whether the lock is in use as another kind than {@code mode} is of. */
@@ -79,9 +81,8 @@ final class FakeQueue {
     return switch (entry.mode()) {
       case LOCK_MODE_READ -> ahead.stream().allMatch(e -> e.mode() == LockMode.LOCK_MODE_READ);
       case LOCK_MODE_PERMITS -> {
-        int limit = configuredLimit == 0 ? entry.wanted.getLimit() : configuredLimit;
         long taken = ahead.stream().mapToLong(e -> e.wanted.getPermits()).sum();
-        yield taken + entry.wanted.getPermits() <= limit;
+        yield taken + entry.wanted.getPermits() <= limitFor(ahead, entry);
       }
       case LOCK_MODE_EXCLUSIVE,
           LOCK_MODE_WRITE,
@@ -90,6 +91,13 @@ final class FakeQueue {
           UNRECOGNIZED ->
           ahead.isEmpty();
     };
+  }
+
+  private int limitFor(Collection<FakeEntry> ahead, FakeEntry entry) {
+    int named = entry.wanted.getLimit();
+    return configuredLimit == 0
+        ? ahead.stream().mapToInt(e -> e.wanted.getLimit()).reduce(named, Math::min)
+        : configuredLimit;
   }
 
   /** Admits nobody for a time, unless it is to be longer already. */

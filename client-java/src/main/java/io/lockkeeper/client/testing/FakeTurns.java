@@ -1,6 +1,7 @@
 package io.lockkeeper.client.testing;
 
 import io.grpc.Status;
+import io.lockkeeper.client.testing.FakeDeadlocks.Deadlock;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.ChangeCause;
@@ -25,12 +26,14 @@ final class FakeTurns {
   private final FakeArrivals arrivals;
   private final FakeGrants grants;
   private final FakePositions positions;
+  private final FakeDeadlocks deadlocks;
 
   FakeTurns(FakeState state) {
     this.state = state;
     this.arrivals = new FakeArrivals(state);
     this.grants = new FakeGrants(state);
     this.positions = new FakePositions(state);
+    this.deadlocks = new FakeDeadlocks(state);
   }
 
   /** Finds the acquisition of that id, or makes it; {@code begin} says whether it is new. */
@@ -83,6 +86,19 @@ final class FakeTurns {
             .setQueued(Queued.newBuilder().addAllPositions(positions.of(waiting))));
     if (request.hasPositionInterval()) {
       positions.tellEvery(waiting, FakeTime.toNanos(request.getPositionInterval()));
+    }
+    if (FakeDeadlocks.mayClose(waiting)) {
+      breakDeadlocks();
+    }
+  }
+
+  /** Refuses the youngest of each cycle of waits. */
+  void breakDeadlocks() {
+    for (Optional<Deadlock> found = deadlocks.find(); found.isPresent(); found = deadlocks.find()) {
+      refuse(
+          found.get().youngest(),
+          NotAcquiredReason.NOT_ACQUIRED_REASON_WOULD_DEADLOCK,
+          found.get().cycle());
     }
   }
 
