@@ -5,6 +5,16 @@ public final class ServerUnavailableException extends LockkeeperException {
 
   private static final long serialVersionUID = 1L;
 
+  static ServerUnavailableException of(Settings settings, String lastFailure) {
+    return new ServerUnavailableException(
+        "no server answered within "
+            + settings.requestTimeout()
+            + ": check that one of "
+            + String.join(", ", settings.servers())
+            + " runs and can reach ZooKeeper; last: "
+            + lastFailure);
+  }
+
   ServerUnavailableException(String message) {
     super(message);
   }

@@ -1,7 +1,6 @@
 package io.lockkeeper.client;
 
 import io.lockkeeper.client.internal.Loop;
-import java.util.List;
 import java.util.concurrent.ExecutionException;
 
 /** Waits in the calling thread for what a request comes to. */
@@ -40,11 +39,7 @@ record Waits(Loop loop) {
     loop.execute(
         () ->
             acquisition.giveUp(
-                new NotAcquiredException(
-                    acquisition.request().name(),
-                    NotAcquiredReason.WITHDRAWN,
-                    "the caller gave up",
-                    List.of())));
+                NotAcquiredException.withdrawn(acquisition.request(), "the caller gave up")));
   }
 
   private LockHandle result(Acquisition acquisition) throws InterruptedException {

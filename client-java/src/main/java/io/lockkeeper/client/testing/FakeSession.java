@@ -101,6 +101,8 @@ final class FakeSession implements StreamObserver<SessionRequest> {
         case WATCH -> watch(request.getWatch());
         case UNWATCH -> unwatch(request.getUnwatch().getWatchId());
         case CLOSE -> state.end(mine, LeaseEndReason.LEASE_END_REASON_CLOSED);
+        case ANSWER_RELEASE, UPDATE_METADATA ->
+            throw FakeChecks.failure(Status.UNIMPLEMENTED, "not offered in memory");
         case OPEN, REQUEST_NOT_SET ->
             throw FakeChecks.invalid("request", "the session is open, and this asks for nothing");
       }
@@ -123,6 +125,8 @@ final class FakeSession implements StreamObserver<SessionRequest> {
       case POSITION -> request.getPosition().getRequestId();
       case WATCH -> request.getWatch().getWatchId();
       case UNWATCH -> request.getUnwatch().getWatchId();
+      case ANSWER_RELEASE -> request.getAnswerRelease().getRequestId();
+      case UPDATE_METADATA -> request.getUpdateMetadata().getRequestId();
       case OPEN, KEEP_ALIVE, CLOSE, REQUEST_NOT_SET -> "";
     };
   }
