@@ -9,6 +9,7 @@ final class Limits {
 
   private static final int MAX_PEOPLE_BYTES = 256;
   private static final int MAX_REASON_BYTES = 1_024;
+  private static final int MAX_LEADER_VALUE_BYTES = 4_000;
   private static final int MAX_METADATA_ENTRIES = 32;
   private static final int MAX_METADATA_BYTES = 4_096;
   private static final Duration WEEK = Duration.ofDays(7);
@@ -68,6 +69,10 @@ final class Limits {
 
   static String reason(String value) {
     return text("reason", value, MAX_REASON_BYTES);
+  }
+
+  static String leaderValue(String value) {
+    return text("value", value, MAX_LEADER_VALUE_BYTES);
   }
 
   private static String text(String field, String value, int maxBytes) {

@@ -5,21 +5,28 @@ public final class ServerUnavailableException extends LockkeeperException {
 
   private static final long serialVersionUID = 1L;
 
-  static ServerUnavailableException of(Settings settings, String lastFailure) {
-    return new ServerUnavailableException(
-        "no server answered within "
-            + settings.requestTimeout()
-            + ": check that one of "
-            + String.join(", ", settings.servers())
-            + " runs and can reach ZooKeeper; last: "
-            + lastFailure);
-  }
-
   ServerUnavailableException(String message) {
     super(message);
   }
 
-  ServerUnavailableException(String message, Throwable cause) {
+  private ServerUnavailableException(String message, Throwable cause) {
     super(message, cause);
+  }
+
+  static ServerUnavailableException of(Settings settings, String lastFailure) {
+    return new ServerUnavailableException(message(settings, lastFailure));
+  }
+
+  static ServerUnavailableException of(Settings settings, String lastFailure, Throwable cause) {
+    return new ServerUnavailableException(message(settings, lastFailure), cause);
+  }
+
+  private static String message(Settings settings, String lastFailure) {
+    return "no server answered within "
+        + settings.requestTimeout()
+        + ": check that one of "
+        + String.join(", ", settings.servers())
+        + " runs and can reach ZooKeeper; last: "
+        + lastFailure;
   }
 }
