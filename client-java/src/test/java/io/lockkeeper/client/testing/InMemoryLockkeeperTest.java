@@ -10,14 +10,15 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.AdminServiceGrpc;
 import io.lockkeeper.v1.CloseLeaseRequest;
+import io.lockkeeper.v1.FreezeRequest;
 import io.lockkeeper.v1.GetLeaseRequest;
 import io.lockkeeper.v1.KeepAliveRequest;
 import io.lockkeeper.v1.KeepAliveResponse;
 import io.lockkeeper.v1.LeaseEndReason;
 import io.lockkeeper.v1.LeaseServiceGrpc;
 import io.lockkeeper.v1.ListLeasesRequest;
-import io.lockkeeper.v1.LockMode;
 import io.lockkeeper.v1.LockRequest;
 import io.lockkeeper.v1.LockServiceGrpc;
 import io.lockkeeper.v1.OpenLeaseRequest;
@@ -235,17 +236,10 @@ class InMemoryLockkeeperTest {
   @Test
   void whatIsNotOfferedSaysSo() {
     // Given
-    AcquireRequest shared =
-        AcquireRequest.newBuilder()
-            .addLocks(LockRequest.newBuilder().setName(LOCK).setMode(LockMode.LOCK_MODE_READ))
-            .build();
-    // When
-    Heard<AcquireResponse> refused = acquire(shared);
-    // Then
-    assertThat(refused.ends)
-        .singleElement()
-        .extracting(Status::getCode)
-        .isEqualTo(Status.Code.UNIMPLEMENTED);
+    FreezeRequest freeze = FreezeRequest.newBuilder().setPrefix("orders/").build();
+    // When // Then
+    assertThatThrownBy(() -> AdminServiceGrpc.newBlockingStub(channel).freeze(freeze))
+        .hasMessageContaining("UNIMPLEMENTED");
   }
 
   @Test

@@ -1,12 +1,18 @@
 package io.lockkeeper.server.coordinator;
 
+import io.lockkeeper.server.core.Amendment;
 import io.lockkeeper.server.core.EntryDetails;
+import io.lockkeeper.server.core.EntryName;
+import io.lockkeeper.server.core.EntryRef;
 import io.lockkeeper.server.core.LeaseId;
 import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.server.core.MarkerName;
 import io.lockkeeper.server.core.Mode;
+import io.lockkeeper.server.core.PlannedEntry;
 import io.lockkeeper.server.core.SessionKey;
 import io.lockkeeper.server.core.StoreEvent;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.UUID;
 import java.util.function.Consumer;
 
@@ -50,31 +56,25 @@ public interface LockStore {
 
   /**
    * Enqueues one acquisition: all its entries in one transaction, none if one fails. Answered by
-   * {@link StoreEvent.EntriesCreated} or {@link StoreEvent.EntriesRefused}.
-   */
-  void createEntries(SessionKey session, UUID id, List<NewEntry> entries, EntryDetails details);
-
-  /**
-   * One entry to create.
+   * {@link StoreEvent.EntriesCreated} or {@link StoreEvent.EntriesRefused}. An entry that is planned
+   * beside another is created under the other's sequence number, and refused if the other does not
+   * exist any more: the same transaction checks that.
    *
-   * @param lock the lock
-   * @param mode the kind of hold
+   * @param lockDelayMillis if not zero, a guard is created with each entry, by the same transaction
+   *     and after the entry
    */
-  record NewEntry(LockName lock, Mode mode) {}
+  void createEntries(
+      SessionKey session,
+      UUID id,
+      List<PlannedEntry> entries,
+      EntryDetails details,
+      int lockDelayMillis);
 
   /**
-   * Deletes the entries of one acquisition, until that is certain. Answered by {@link
-   * StoreEvent.EntriesDeleted}.
+   * Deletes the entries of one acquisition, until that is certain; where a guard is named, the guard
+   * goes in the same transaction, before its entry. Answered by {@link StoreEvent.EntriesDeleted}.
    */
   void deleteEntries(SessionKey session, UUID id, List<EntryRef> entries);
-
-  /**
-   * Names one entry.
-   *
-   * @param lock the lock
-   * @param entry the znode name
-   */
-  record EntryRef(LockName lock, String entry) {}
 
   /**
    * Writes a lease's record. Answered by {@link StoreEvent.LeaseRecorded} or {@link
@@ -98,6 +98,21 @@ public interface LockStore {
 
   /** Reads an entry's data. Answered by {@link StoreEvent.DetailsRead}. */
   void readDetails(LockName lock, String entry);
+
+  /**
+   * Changes an entry that exists, whoever owns it; what others change at the same time is not lost.
+   * Answered by {@link StoreEvent.AmendmentAnswered}, in a bounded time.
+   */
+  void amend(long number, LockName lock, EntryName entry, Amendment amendment);
+
+  /**
+   * Sets a lock's limit, or takes it back. Answered by {@link StoreEvent.LimitAnswered}, in a bounded
+   * time; the mirror tells it by markers.
+   */
+  void setLimit(long number, LockName lock, OptionalInt limit);
+
+  /** Deletes a guard, if it is there. Not answered. */
+  void removeGuard(LockName lock, MarkerName.Guard guard);
 
   /**
    * Returns the bytes that the entry's path will take in ZooKeeper, for the cap on what one session

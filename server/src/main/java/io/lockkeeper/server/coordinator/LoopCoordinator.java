@@ -11,10 +11,13 @@ import io.lockkeeper.server.core.LeaseView;
 import io.lockkeeper.server.core.LockName;
 import io.lockkeeper.server.core.LockView;
 import io.lockkeeper.server.core.Notice;
+import io.lockkeeper.server.core.ReleaseAsk;
 import io.lockkeeper.server.core.StreamId;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
@@ -159,6 +162,42 @@ public final class LoopCoordinator implements Coordinator {
       LeaseId lease, String requestId, long token) {
     return ask(call -> new ClientEvent.Release(call, lease, requestId, token))
         .thenApply(Answer.ReleaseDone.class::cast);
+  }
+
+  @Override
+  public CompletableFuture<Answer.ReleaseAsked> requestRelease(
+      LockName lock, String requester, String reason, Optional<Duration> deadline) {
+    ReleaseAsk wish = new ReleaseAsk(secrets.askId(), requester, reason, deadline, false);
+    return ask(call -> new ClientEvent.RequestRelease(call, lock, wish))
+        .thenApply(Answer.ReleaseAsked.class::cast);
+  }
+
+  @Override
+  public CompletableFuture<Answer.Forced> forceRelease(
+      LockName lock, long token, String requester, String reason, Optional<Duration> grace) {
+    ReleaseAsk wish = new ReleaseAsk(secrets.askId(), requester, reason, grace, true);
+    return ask(call -> new ClientEvent.ForceRelease(call, lock, token, wish))
+        .thenApply(Answer.Forced.class::cast);
+  }
+
+  @Override
+  public CompletableFuture<Answer.Described> answerRelease(
+      LeaseId lease, String requestId, Duration needs) {
+    return ask(call -> new ClientEvent.AnswerRelease(call, lease, requestId, needs))
+        .thenApply(Answer.Described.class::cast);
+  }
+
+  @Override
+  public CompletableFuture<Answer.Described> updateMetadata(
+      LeaseId lease, String requestId, Map<String, String> metadata) {
+    return ask(call -> new ClientEvent.UpdateMetadata(call, lease, requestId, metadata))
+        .thenApply(Answer.Described.class::cast);
+  }
+
+  @Override
+  public CompletableFuture<Answer.LimitSet> configureLock(LockName lock, OptionalInt limit) {
+    return ask(call -> new ClientEvent.ConfigureLock(call, lock, limit))
+        .thenApply(Answer.LimitSet.class::cast);
   }
 
   @Override

@@ -10,6 +10,10 @@ public enum Departure {
   LEASE_ENDED,
   /** Its coordinator's ZooKeeper session ended. */
   SESSION_LOST,
+  /** The lock was taken away: by force, or because it was held for as long as it may be. */
+  FORCED,
+  /** It was lost rather than released; how, this coordinator does not know. */
+  LOST,
   /**
    * Gone, and this coordinator does not know why: another one served it, or somebody removed it.
    */

@@ -8,6 +8,15 @@ interface EventHandler {
   /** See {@link StoreEvent.EntryVanished}. */
   void onEntryVanished(StoreEvent.EntryVanished event);
 
+  /** See {@link StoreEvent.EntryChanged}. */
+  void onEntryChanged(StoreEvent.EntryChanged event);
+
+  /** See {@link StoreEvent.MarkerAppeared}. */
+  void onMarkerAppeared(StoreEvent.MarkerAppeared event);
+
+  /** See {@link StoreEvent.MarkerVanished}. */
+  void onMarkerVanished(StoreEvent.MarkerVanished event);
+
   /** See {@link StoreEvent.MirrorStale}. */
   void onMirrorStale(StoreEvent.MirrorStale event);
 
@@ -59,6 +68,12 @@ interface EventHandler {
   /** See {@link StoreEvent.DetailsRead}. */
   void onDetailsRead(StoreEvent.DetailsRead event);
 
+  /** See {@link StoreEvent.AmendmentAnswered}. */
+  void onAmendmentAnswered(StoreEvent.AmendmentAnswered event);
+
+  /** See {@link StoreEvent.LimitAnswered}. */
+  void onLimitAnswered(StoreEvent.LimitAnswered event);
+
   /** See {@link ClientEvent.OpenLease}. */
   void onOpenLease(ClientEvent.OpenLease event);
 
@@ -82,6 +97,21 @@ interface EventHandler {
 
   /** See {@link ClientEvent.CheckToken}. */
   void onCheckToken(ClientEvent.CheckToken event);
+
+  /** See {@link ClientEvent.RequestRelease}. */
+  void onRequestRelease(ClientEvent.RequestRelease event);
+
+  /** See {@link ClientEvent.ForceRelease}. */
+  void onForceRelease(ClientEvent.ForceRelease event);
+
+  /** See {@link ClientEvent.AnswerRelease}. */
+  void onAnswerRelease(ClientEvent.AnswerRelease event);
+
+  /** See {@link ClientEvent.UpdateMetadata}. */
+  void onUpdateMetadata(ClientEvent.UpdateMetadata event);
+
+  /** See {@link ClientEvent.ConfigureLock}. */
+  void onConfigureLock(ClientEvent.ConfigureLock event);
 
   /** See {@link ClientEvent.StreamClosed}. */
   void onStreamClosed(ClientEvent.StreamClosed event);

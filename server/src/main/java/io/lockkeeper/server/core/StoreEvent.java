@@ -39,6 +39,48 @@ public sealed interface StoreEvent extends Event {
     }
   }
 
+  /**
+   * The data of an entry has changed.
+   *
+   * @param lock the lock
+   * @param entry the znode name
+   * @param zxid the transaction that changed it
+   */
+  record EntryChanged(LockName lock, EntryName entry, long zxid) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onEntryChanged(this);
+    }
+  }
+
+  /**
+   * A marker appeared in a lock's directory.
+   *
+   * @param lock the lock
+   * @param marker the marker
+   * @param zxid the transaction that created it
+   */
+  record MarkerAppeared(LockName lock, MarkerName marker, long zxid) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onMarkerAppeared(this);
+    }
+  }
+
+  /**
+   * A marker vanished from a lock's directory.
+   *
+   * @param lock the lock
+   * @param marker the marker
+   * @param zxid the transaction that deleted it
+   */
+  record MarkerVanished(LockName lock, MarkerName marker, long zxid) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onMarkerVanished(this);
+    }
+  }
+
   /** The mirror may have missed events: no new grant until it has been rebuilt. */
   record MirrorStale() implements StoreEvent {
     @Override
@@ -66,8 +108,10 @@ public sealed interface StoreEvent extends Event {
    *
    * @param lock the lock
    * @param entries the entries, in any order
+   * @param markers the markers, in any order
    */
-  record QueueListed(LockName lock, List<ListedEntry> entries) implements StoreEvent {
+  record QueueListed(LockName lock, List<ListedEntry> entries, List<MarkerName> markers)
+      implements StoreEvent {
     @Override
     public void applyTo(EventHandler handler) {
       handler.onQueueListed(this);
@@ -79,8 +123,9 @@ public sealed interface StoreEvent extends Event {
    *
    * @param name the znode name
    * @param czxid its creation zxid, read only where sequence numbers tie
+   * @param index its index in its transaction, zero where it was not read
    */
-  record ListedEntry(EntryName name, Optional<Long> czxid) {}
+  record ListedEntry(EntryName name, Optional<Long> czxid, int index) {}
 
   /** The mirror is whole again. */
   record MirrorCurrent() implements StoreEvent {
@@ -276,6 +321,40 @@ public sealed interface StoreEvent extends Event {
    * @param details what the entry says of itself
    * @param czxid its creation zxid
    * @param index its index within its transaction, zero for entries that are not ours
+   * @param keptToken the token that it keeps of the hold that it goes on, if it does
    */
-  record ReadEntry(EntryDetails details, long czxid, int index) {}
+  record ReadEntry(
+      EntryDetails details, long czxid, int index, Optional<FencingToken> keptToken) {
+
+    /** Returns the entry's fencing token. */
+    public FencingToken token() {
+      return keptToken.orElseGet(() -> FencingToken.of(czxid, index));
+    }
+  }
+
+  /**
+   * An amendment was made, or could not be.
+   *
+   * @param amendment its number
+   * @param outcome what came of it
+   */
+  record AmendmentAnswered(long amendment, Amendment.Outcome outcome) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onAmendmentAnswered(this);
+    }
+  }
+
+  /**
+   * A lock's limit was set, or could not be.
+   *
+   * @param change its number
+   * @param done whether it was
+   */
+  record LimitAnswered(long change, boolean done) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onLimitAnswered(this);
+    }
+  }
 }
