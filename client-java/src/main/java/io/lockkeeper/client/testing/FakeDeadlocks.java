@@ -1,19 +1,21 @@
 package io.lockkeeper.client.testing;
 
 import io.lockkeeper.v1.LockMode;
-import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 /**
  * Finds cycles of waits between actors, an actor being an owner of a lease. Whoever waits for
  * nobody will come to its end and release what it has; those who wait for no others than these will
- * follow. Among those who are left there is a cycle.
+ * follow. Among the waits that are left there is a cycle.
+ *
+ * <p>Tasks without an owner may queue for a lock that another task of their lease holds: such a
+ * wait keeps other locks from being released, but not that one.
  */
 final class FakeDeadlocks {
 
@@ -26,120 +28,109 @@ final class FakeDeadlocks {
   /** An acquisition to be refused, and the cycle that it stands in. */
   record Deadlock(FakeAcquisition youngest, String cycle) {}
 
-  private record Actor(FakeLease lease, String owner) {
-    static Actor of(FakeAcquisition acquisition) {
-      return new Actor(acquisition.lease, acquisition.request.getOwner());
-    }
-
-    static Actor of(FakeEntry entry) {
-      return of(entry.creator);
-    }
-
-    @Override
-    public String toString() {
-      String tag = lease.holder + " (lease " + lease.tag();
-      return owner.isEmpty() ? tag + ")" : tag + ", owner " + owner + ")";
-    }
-  }
-
-  /** One actor waits for another in some queue. */
-  private record Wait(FakeEntry entry, Actor waiting, Actor waitedFor) {
-    @Override
-    public String toString() {
-      return waiting + " waits for " + entry.queue.lock + " behind " + waitedFor;
-    }
-  }
-
-  /** Returns whether somebody else waits behind the actor of an acquisition that begins to wait. */
-  static boolean mayClose(FakeAcquisition waiting) {
-    Actor actor = Actor.of(waiting);
-    return waiting.lease.acquisitions.values().stream()
-        .filter(a -> Actor.of(a).equals(actor))
+  /** Returns whether a wait that begins may close a cycle: somebody else waits for the actor. */
+  static boolean mayClose(FakeAcquisition fresh) {
+    List<FakeEntry> waits = fresh.waitingEntries();
+    return fresh.lease.acquisitions.values().stream()
         .flatMap(a -> a.liveEntries().stream())
+        .filter(e -> waits.stream().anyMatch(wait -> keeps(wait, e)))
         .map(e -> e.queue)
         .distinct()
-        .anyMatch(queue -> isAheadOfOthers(actor, queue));
+        .anyMatch(queue -> isAheadOfOthers(fresh, queue));
   }
 
-  private static boolean isAheadOfOthers(Actor actor, FakeQueue queue) {
+  private static boolean isAheadOfOthers(FakeAcquisition fresh, FakeQueue queue) {
     return queue.entries.stream()
-        .dropWhile(e -> !Actor.of(e).equals(actor))
-        .anyMatch(e -> !Actor.of(e).equals(actor));
+        .dropWhile(e -> !isOfOneActor(e.creator, fresh))
+        .anyMatch(e -> !isOfOneActor(e.creator, fresh));
   }
 
-  /** Returns a cycle of waits, if there is one. */
-  Optional<Deadlock> find() {
-    Map<Actor, List<FakeEntry>> stuck = new LinkedHashMap<>();
-    for (FakeQueue queue : state.inUse("")) {
-      queue.waiters().stream()
-          .filter(FakeDeadlocks::isLookedAt)
-          .forEach(e -> stuck.computeIfAbsent(Actor.of(e), a -> new ArrayList<>()).add(e));
-    }
-    boolean changed = stuck.size() > 1;
-    while (changed) {
-      changed =
-          stuck.values().removeIf(waits -> waits.stream().noneMatch(isBlockedBy(stuck.keySet())));
-    }
-    return stuck.size() < 2 ? Optional.empty() : Optional.of(toDeadlock(cycle(stuck)));
+  private static boolean isOfOneActor(FakeAcquisition one, FakeAcquisition other) {
+    return one.lease == other.lease && one.request.getOwner().equals(other.request.getOwner());
   }
 
-  /** Returns whether an entry that somebody else holds or asks for may be part of a cycle. */
+  /** Returns whether {@code entry} stays in its queue for as long as {@code wait} is not over. */
+  private static boolean keeps(FakeEntry wait, FakeEntry entry) {
+    boolean ownerless = wait.creator.request.getOwner().isEmpty();
+    return wait == entry
+        || (isOfOneActor(wait.creator, entry.creator) && !(ownerless && wait.queue == entry.queue));
+  }
+
+  /** Returns whether an entry that somebody holds or waits for may be part of a cycle. */
   private static boolean isLookedAt(FakeEntry entry) {
     return entry.sharers.stream().anyMatch(a -> !a.request.getSkipDeadlockCheck());
   }
 
-  /** Tells the entries that what these actors have keeps waiting. */
-  private static Predicate<FakeEntry> isBlockedBy(Set<Actor> actors) {
-    return waiting -> !waiting.queue.admits(ahead(waiting, actors), waiting);
+  /** Returns a cycle of waits, if there is one. */
+  Optional<Deadlock> find() {
+    Set<FakeEntry> waits =
+        state.inUse("").stream()
+            .flatMap(queue -> queue.waiters().stream())
+            .filter(FakeDeadlocks::isLookedAt)
+            .collect(Collectors.toCollection(LinkedHashSet::new));
+    boolean changed = true;
+    while (changed) {
+      changed = waits.removeIf(isOverWithout(waits));
+    }
+    return waits.isEmpty() ? Optional.empty() : Optional.of(toDeadlock(cycle(waits)));
   }
 
-  /** Returns what those actors have ahead of the entry. */
-  private static List<FakeEntry> ahead(FakeEntry waiting, Set<Actor> of) {
-    Actor self = Actor.of(waiting);
-    return waiting.queue.entries.stream()
-        .takeWhile(e -> e != waiting)
-        .filter(e -> isLookedAt(e) && !Actor.of(e).equals(self) && of.contains(Actor.of(e)))
+  /** Tells the waits that end if all is released but what the others are kept by. */
+  private static Predicate<FakeEntry> isOverWithout(Set<FakeEntry> waits) {
+    return wait -> wait.queue.admits(blockers(wait, waits), wait);
+  }
+
+  /** Returns what is ahead of a wait and stays there while {@code waits} are not over. */
+  private static List<FakeEntry> blockers(FakeEntry wait, Set<FakeEntry> waits) {
+    return wait.queue.entries.stream()
+        .takeWhile(ahead -> ahead != wait)
+        .filter(ahead -> !isOfOneActor(ahead.creator, wait.creator) && isLookedAt(ahead))
+        .filter(ahead -> waits.stream().anyMatch(other -> keeps(other, ahead)))
         .toList();
   }
 
-  /** Goes from wait to wait until it comes to an actor for the second time. */
-  private static List<Wait> cycle(Map<Actor, List<FakeEntry>> stuck) {
-    Map<Actor, Wait> path = new LinkedHashMap<>();
-    Actor actor = stuck.keySet().iterator().next();
-    while (!path.containsKey(actor)) {
-      Wait wait = wait(stuck, actor);
-      path.put(actor, wait);
-      actor = wait.waitedFor();
+  /** Goes from wait to wait until it comes to one for the second time. */
+  private static List<FakeEntry> cycle(Set<FakeEntry> waits) {
+    Set<FakeEntry> path = new LinkedHashSet<>();
+    FakeEntry wait = waits.iterator().next();
+    while (path.add(wait)) {
+      wait = waitedFor(wait, waits);
     }
-    Actor first = actor;
-    return path.values().stream().dropWhile(w -> !w.waiting().equals(first)).toList();
+    FakeEntry first = wait;
+    return path.stream().dropWhile(w -> w != first).toList();
   }
 
-  private static Wait wait(Map<Actor, List<FakeEntry>> stuck, Actor actor) {
-    FakeEntry blocked =
-        stuck.getOrDefault(actor, List.of()).stream()
-            .filter(isBlockedBy(stuck.keySet()))
-            .findFirst()
-            .orElseThrow();
-    // A read waits for no other read.
+  /** Returns a wait that keeps what another wait is for. */
+  private static FakeEntry waitedFor(FakeEntry wait, Set<FakeEntry> waits) {
     FakeEntry blocker =
-        ahead(blocked, stuck.keySet()).stream()
-            .filter(
-                e ->
-                    blocked.mode() != LockMode.LOCK_MODE_READ
-                        || e.mode() != LockMode.LOCK_MODE_READ)
+        blockers(wait, waits).stream()
+            .filter(ahead -> !isSharedRead(ahead, wait))
             .findFirst()
             .orElseThrow();
-    return new Wait(blocked, actor, Actor.of(blocker));
+    return waits.stream().filter(other -> keeps(other, blocker)).findFirst().orElseThrow();
   }
 
-  private static Deadlock toDeadlock(List<Wait> cycle) {
+  private static boolean isSharedRead(FakeEntry one, FakeEntry other) {
+    return one.mode() == LockMode.LOCK_MODE_READ && other.mode() == LockMode.LOCK_MODE_READ;
+  }
+
+  private static Deadlock toDeadlock(List<FakeEntry> cycle) {
     FakeAcquisition youngest =
         cycle.stream()
-            .map(w -> w.entry().creator)
+            .map(wait -> wait.creator)
             .max(Comparator.comparingLong(a -> a.number))
             .orElseThrow();
-    List<String> waits = cycle.stream().map(Wait::toString).toList();
-    return new Deadlock(youngest, "a cycle of waits: " + String.join("; ", waits));
+    StringBuilder words = new StringBuilder("a cycle of waits: ");
+    for (FakeEntry wait : cycle) {
+      words.append(actor(wait)).append(" waits for ").append(wait.queue.lock).append(" behind ");
+    }
+    return new Deadlock(youngest, words.append(actor(cycle.get(0))).toString());
+  }
+
+  private static String actor(FakeEntry entry) {
+    FakeLease lease = entry.creator.lease;
+    String owner = entry.creator.request.getOwner();
+    String named = lease.holder + " (lease " + lease.tag();
+    return owner.isEmpty() ? named + ")" : named + ", owner " + owner + ")";
   }
 }

@@ -100,6 +100,35 @@ class DeadlocksTest extends OnInMemoryServer {
   }
 
   @Test
+  void tasksWithoutAnOwnerMayQueueForTheirLeasesLockBehindAnotherLease() {
+    // Given
+    open();
+    AcquireRequest.Builder held = request(lease[0], "", "1", exclusive(LOCK));
+    acquire(held);
+    Heard<AcquireResponse> between = acquire(request(lease[1], "", "1", exclusive(LOCK)));
+    // When
+    Heard<AcquireResponse> second = acquire(request(lease[0], "", "2", exclusive(LOCK)));
+    release(held);
+    // Then
+    assertThat(events(between)).containsExactly("QUEUED", "GRANTED");
+    assertThat(events(second)).containsExactly("QUEUED");
+  }
+
+  @Test
+  void ownerThatWaitsBehindOneWhoWaitsForItsPermitsIsRefused() {
+    // Given
+    open();
+    acquire(request(lease[0], "me", "1", permits(LOCK, 1, 3)));
+    acquire(request(lease[1], "", "1", permits(LOCK, 1, 3)));
+    Heard<AcquireResponse> all = acquire(request(lease[2], "", "1", permits(LOCK, 3, 3)));
+    // When
+    Heard<AcquireResponse> more = acquire(request(lease[0], "me", "2", permits(LOCK, 1, 3)));
+    // Then
+    assertThat(events(all)).containsExactly("QUEUED");
+    assertDeadlock(more, LOCK, "owner me");
+  }
+
+  @Test
   void permitsThatSomebodyOutsideTheCycleGivesBackMakeItNone() {
     // Given
     open();
