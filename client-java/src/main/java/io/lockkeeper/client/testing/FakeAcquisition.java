@@ -5,7 +5,6 @@ import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Consumer;
 
 /** An acquisition of the in-memory server. */
 final class FakeAcquisition {
@@ -32,9 +31,11 @@ final class FakeAcquisition {
   State state = State.WAITING;
   Optional<Loop.Timer> waitLimit = Optional.empty();
   Optional<Loop.Timer> positions = Optional.empty();
-  Optional<Consumer<AcquireResponse>> stream = Optional.empty();
+  Optional<Loop.Timer> linger = Optional.empty();
+  private Optional<FakeCall> call = Optional.empty();
   private Optional<AcquireResponse> last = Optional.empty();
   private Optional<AcquireResponse> asked = Optional.empty();
+  private boolean heard;
   private long sequence;
 
   FakeAcquisition(FakeLease lease, String requestId, AcquireRequest request, long number) {
@@ -87,8 +88,40 @@ final class FakeAcquisition {
   }
 
   private void send(AcquireResponse event) {
-    stream.ifPresent(s -> s.accept(event));
-    lease.session.ifPresent(s -> s.tell(event));
+    heard = isListenedTo();
+    if (call.isPresent()) {
+      call.get().tell(event);
+    } else {
+      lease.session.ifPresent(s -> s.tell(event));
+    }
+    if (state == State.ENDED) {
+      call = Optional.empty();
+    }
+  }
+
+  private boolean isListenedTo() {
+    return call.isPresent() || lease.session.isPresent();
+  }
+
+  /** Returns whether nobody is there to whom it was told that it waits, or was granted. */
+  boolean isForgotten() {
+    return !isListenedTo() && (state == State.WAITING || (state == State.HELD && !heard));
+  }
+
+  /** That call hears from now on, and no call before it. */
+  void attach(FakeCall next) {
+    call.ifPresent(FakeCall::supersede);
+    call = Optional.of(next);
+    linger.ifPresent(Loop.Timer::cancel);
+  }
+
+  /** Returns whether that call was the one that hears, and now none does. */
+  boolean detach(FakeCall gone) {
+    boolean was = call.filter(gone::equals).isPresent();
+    if (was) {
+      call = Optional.empty();
+    }
+    return was;
   }
 
   /** Takes the timers back. */

@@ -46,7 +46,7 @@ final class FakeInfluence {
       FakeChecks.span("deadline", request.getDeadline(), Duration.ZERO, FakeChecks.WEEK);
       asked.setDeadline(request.getDeadline());
     }
-    List<FakeEntry> holders = state.queue(request.getName()).holders();
+    List<FakeEntry> holders = state.look(request.getName()).holders();
     holders.forEach(holder -> ask(holder, asked));
     return RequestReleaseResponse.newBuilder()
         .addAllHolders(FakeQueue.contenders(holders, MAX_HOLDERS_TOLD, state.loop.nanos()))
@@ -76,7 +76,7 @@ final class FakeInfluence {
     }
     long token = request.getFencingToken();
     List<FakeEntry> holders =
-        state.queue(request.getName()).holders().stream()
+        state.look(request.getName()).holders().stream()
             .filter(e -> token == 0 || token == e.token)
             .toList();
     if (holders.isEmpty()) {

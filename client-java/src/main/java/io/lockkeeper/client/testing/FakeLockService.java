@@ -13,7 +13,6 @@ import io.lockkeeper.v1.ConfigureLockRequest;
 import io.lockkeeper.v1.ConfigureLockResponse;
 import io.lockkeeper.v1.GetLockRequest;
 import io.lockkeeper.v1.GetLockResponse;
-import io.lockkeeper.v1.LeaseEndReason;
 import io.lockkeeper.v1.ListLocksRequest;
 import io.lockkeeper.v1.ListLocksResponse;
 import io.lockkeeper.v1.LockServiceGrpc;
@@ -28,7 +27,6 @@ import io.lockkeeper.v1.UpdateMetadataResponse;
 import io.lockkeeper.v1.WatchRequest;
 import io.lockkeeper.v1.WatchResponse;
 import java.util.List;
-import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Supplier;
 
@@ -70,10 +68,10 @@ final class FakeLockService extends LockServiceGrpc.LockServiceImplBase {
           request.getRequestId().isEmpty() ? UUID.randomUUID().toString() : request.getRequestId();
       boolean known = lease.acquisitions.containsKey(id);
       FakeAcquisition acquisition = state.turns.acquire(lease, request, id);
-      acquisition.stream = Optional.of(event -> tell(event, responses));
-      ServerCallStreamObserver<AcquireResponse> call =
-          (ServerCallStreamObserver<AcquireResponse>) responses;
-      call.setOnCancelHandler(() -> onHangUp(acquisition));
+      FakeCall call = new FakeCall(responses);
+      acquisition.attach(call);
+      ((ServerCallStreamObserver<AcquireResponse>) responses)
+          .setOnCancelHandler(() -> state.turns.onHangUp(acquisition, call));
       if (known) {
         acquisition.retell();
       } else {
@@ -81,20 +79,6 @@ final class FakeLockService extends LockServiceGrpc.LockServiceImplBase {
       }
     } catch (StatusRuntimeException e) {
       responses.onError(e);
-    }
-  }
-
-  private static void tell(AcquireResponse event, StreamObserver<AcquireResponse> responses) {
-    responses.onNext(event);
-    if (event.hasLost() || event.hasNotAcquired() || event.hasReleased()) {
-      responses.onCompleted();
-    }
-  }
-
-  private void onHangUp(FakeAcquisition acquisition) {
-    acquisition.stream = Optional.empty();
-    if (acquisition.lease.streamBound) {
-      state.end(acquisition.lease, LeaseEndReason.LEASE_END_REASON_EXPIRED);
     }
   }
 
@@ -123,7 +107,7 @@ final class FakeLockService extends LockServiceGrpc.LockServiceImplBase {
           FakeChecks.name("name", request.getName());
           int limit = request.getQueueLimit() == 0 ? DEFAULT_PAGE : request.getQueueLimit();
           return GetLockResponse.newBuilder()
-              .setLock(state.feed.view(state.queue(request.getName()), limit))
+              .setLock(state.feed.view(state.look(request.getName()), limit))
               .build();
         });
   }
@@ -155,7 +139,7 @@ final class FakeLockService extends LockServiceGrpc.LockServiceImplBase {
             throw FakeChecks.invalid("fencing_token", "must be above zero");
           }
           List<Long> tokens =
-              state.queue(request.getName()).holders().stream().map(e -> e.token).toList();
+              state.look(request.getName()).holders().stream().map(e -> e.token).toList();
           return CheckTokenResponse.newBuilder()
               .setCurrent(tokens.contains(request.getFencingToken()))
               .addAllCurrentTokens(tokens.stream().distinct().limit(MAX_TOKENS).toList())

@@ -52,6 +52,11 @@ final class FakeState {
     return queues.computeIfAbsent(lock, FakeQueue::new);
   }
 
+  /** Returns the queue of a lock for somebody who only looks. */
+  FakeQueue look(String lock) {
+    return Optional.ofNullable(queues.get(lock)).orElseGet(() -> new FakeQueue(lock));
+  }
+
   /** Returns the queues of the locks that have holders or waiters, after that lock, by name. */
   List<FakeQueue> inUse(String after) {
     return queues.tailMap(after, false).values().stream()

@@ -6,6 +6,7 @@ import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.ChangeCause;
 import io.lockkeeper.v1.Contender;
+import io.lockkeeper.v1.LeaseEndReason;
 import io.lockkeeper.v1.LossReason;
 import io.lockkeeper.v1.Lost;
 import io.lockkeeper.v1.NotAcquired;
@@ -16,11 +17,16 @@ import io.lockkeeper.v1.ReleaseResponse;
 import io.lockkeeper.v1.Released;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Whose turn it is: the lives of acquisitions, from their place in the queues to their end. */
 final class FakeTurns {
 
+  private static final Logger LOG = LoggerFactory.getLogger(FakeTurns.class);
   private static final int MAX_HOLDERS_TOLD = 16;
+  private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(5);
 
   private final FakeState state;
   private final FakeArrivals arrivals;
@@ -99,6 +105,28 @@ final class FakeTurns {
           found.get().youngest(),
           NotAcquiredReason.NOT_ACQUIRED_REASON_WOULD_DEADLOCK,
           found.get().cycle());
+    }
+  }
+
+  /**
+   * The client of an Acquire call has gone. Without a lease that is the end; under one, the same
+   * request may come again for a moment.
+   */
+  void onHangUp(FakeAcquisition acquisition, FakeCall call) {
+    if (acquisition.lease.streamBound) {
+      state.end(acquisition.lease, LeaseEndReason.LEASE_END_REASON_EXPIRED);
+    } else if (acquisition.detach(call)) {
+      acquisition.linger =
+          Optional.of(state.loop.schedule(LINGER_NANOS, () -> onLingered(acquisition)));
+    }
+  }
+
+  private void onLingered(FakeAcquisition acquisition) {
+    if (acquisition.isForgotten()) {
+      ReleaseOutcome outcome = release(acquisition, 0).getOutcome();
+      LOG.atDebug()
+          .addKeyValue("acquisition", acquisition.requestId)
+          .log("Nobody came back for it: {}", outcome);
     }
   }
 
@@ -224,8 +252,11 @@ final class FakeTurns {
   /** Grants what the admission rule allows now. */
   void advance(FakeQueue queue) {
     for (FakeEntry admitted : queue.admit(state.loop.nanos())) {
-      state.feed.changed(ChangeCause.CHANGE_CAUSE_GRANTED, admitted);
-      grants.settle(admitted.creator);
+      // What is on its way out with its lease is granted nothing.
+      if (admitted.creator.lease.end.isEmpty()) {
+        state.feed.changed(ChangeCause.CHANGE_CAUSE_GRANTED, admitted);
+        grants.settle(admitted.creator);
+      }
     }
   }
 

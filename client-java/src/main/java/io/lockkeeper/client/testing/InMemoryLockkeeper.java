@@ -154,7 +154,7 @@ public final class InMemoryLockkeeper implements AutoCloseable {
   public void removeHolder(String lock) {
     control(
         s ->
-            s.queue(lock)
+            s.look(lock)
                 .holders()
                 .forEach(e -> s.turns.takeAway(e, LossReason.LOSS_REASON_REMOVED, "")));
   }
@@ -192,7 +192,7 @@ public final class InMemoryLockkeeper implements AutoCloseable {
   /** Returns the fencing token of the lock's first holder; empty: nobody holds it. */
   public Optional<Long> holderToken(String lock) {
     CompletableFuture<Optional<Long>> token = new CompletableFuture<>();
-    control(s -> token.complete(s.queue(lock).holders().stream().map(e -> e.token).findFirst()));
+    control(s -> token.complete(s.look(lock).holders().stream().map(e -> e.token).findFirst()));
     return token.join();
   }
 
@@ -219,7 +219,7 @@ public final class InMemoryLockkeeper implements AutoCloseable {
   private void tellHolders(String lock, AcquireResponse event) {
     control(
         s ->
-            s.queue(lock).holders().stream()
+            s.look(lock).holders().stream()
                 .flatMap(e -> e.sharers.stream())
                 .filter(a -> a.state == FakeAcquisition.State.HELD)
                 .toList()

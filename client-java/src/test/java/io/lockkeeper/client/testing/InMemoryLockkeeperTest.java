@@ -80,6 +80,64 @@ class InMemoryLockkeeperTest extends OnInMemoryServer {
   }
 
   @Test
+  void sameRequestOnAnotherStreamTakesTheEventsOver() {
+    // Given
+    acquire(wanted());
+    AcquireRequest.Builder request = wanted().setLeaseId(open().getLeaseId()).setRequestId("mine");
+    Heard<AcquireResponse> first = acquire(request);
+    // When
+    Heard<AcquireResponse> second = acquire(request);
+    // Then
+    assertThat(first.ends)
+        .singleElement()
+        .extracting(Status::getCode)
+        .isEqualTo(Status.Code.ABORTED);
+    assertThat(second.messages).isEqualTo(first.messages);
+    assertThat(second.ends).isEmpty();
+  }
+
+  @Test
+  void waiterUnderALeaseWhoseStreamIsHungUpKeepsItsPlaceForAMoment() {
+    // Given
+    AcquireRequest.Builder holder = wanted().setLeaseId(lease()).setRequestId("holder");
+    acquire(holder);
+    Heard<AcquireResponse> heard = new Heard<>();
+    AcquireRequest.Builder request = wanted().setLeaseId(lease()).setRequestId("mine");
+    Context.CancellableContext call = Context.current().withCancellation();
+    call.run(() -> LockServiceGrpc.newStub(channel).acquire(request.build(), heard));
+    clock.settle();
+    // When
+    call.cancel(null);
+    pass(4_999);
+    int waitersBefore = state(LOCK).getQueueLength();
+    pass(1);
+    // Then
+    assertThat(waitersBefore).isEqualTo(1);
+    assertThat(state(LOCK).getQueueLength()).isZero();
+    assertThat(acquire(request).last().hasNotAcquired()).isTrue();
+  }
+
+  @Test
+  void grantThatNobodyHeardIsGivenBackAfterAMoment() {
+    // Given
+    AcquireRequest.Builder holder = wanted().setLeaseId(lease()).setRequestId("holder");
+    acquire(holder);
+    AcquireRequest.Builder request = wanted().setLeaseId(lease()).setRequestId("mine");
+    Context.CancellableContext call = Context.current().withCancellation();
+    call.run(() -> LockServiceGrpc.newStub(channel).acquire(request.build(), new Heard<>()));
+    clock.settle();
+    call.cancel(null);
+    pass(1_000);
+    // When
+    release(holder);
+    int holdersBefore = state(LOCK).getHoldersCount();
+    pass(4_000);
+    // Then
+    assertThat(holdersBefore).isEqualTo(1);
+    assertThat(state(LOCK).getHoldersCount()).isZero();
+  }
+
+  @Test
   void releaseByAStrangerChangesNothing() {
     // Given
     String lease = open().getLeaseId();

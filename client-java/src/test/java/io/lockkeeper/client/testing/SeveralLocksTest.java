@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.grpc.Status;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.CloseLeaseRequest;
 import io.lockkeeper.v1.Grant;
 import io.lockkeeper.v1.LossReason;
 import io.lockkeeper.v1.QueuePosition;
@@ -134,6 +135,23 @@ class SeveralLocksTest extends OnInMemoryServer {
     assertThat(outcome).isEqualTo(ReleaseOutcome.RELEASE_OUTCOME_RELEASED);
     assertThat(server.holderToken(LOCK)).isEmpty();
     assertThat(server.holderToken(OTHER)).isEmpty();
+  }
+
+  @Test
+  void leaseThatEndsIsNotGrantedWhatItsOwnWaitersGiveUp() {
+    // Given
+    acquire(request(exclusive(OTHER)));
+    String lease = lease();
+    Heard<AcquireResponse> both = acquire(request(lease, "", "1", write(LOCK), exclusive(OTHER)));
+    Heard<AcquireResponse> behind = acquire(request(lease, "", "2", read(LOCK)));
+    CloseLeaseRequest close = CloseLeaseRequest.newBuilder().setLeaseId(lease).build();
+    // When
+    boolean already = leases.closeLease(close).getAlreadyEnded();
+    clock.settle();
+    // Then
+    assertThat(already).isFalse();
+    assertThat(events(both)).containsExactly("QUEUED", "NOT_ACQUIRED");
+    assertThat(events(behind)).containsExactly("QUEUED", "NOT_ACQUIRED");
   }
 
   @Test
