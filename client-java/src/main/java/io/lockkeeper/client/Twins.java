@@ -2,6 +2,7 @@ package io.lockkeeper.client;
 
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 /** Futures made of futures of handles, such that cancelling them withdraws the request. */
@@ -23,31 +24,44 @@ final class Twins {
         source,
         twin,
         Optional::of,
-        failure ->
-            failure instanceof NotAcquiredException e && e.reason() == NotAcquiredReason.TIMED_OUT
-                ? twin.complete(Optional.empty())
-                : twin.completeExceptionally(failure));
+        failure -> {
+          if (isTimeout(failure)) {
+            twin.complete(Optional.empty());
+          } else {
+            twin.completeExceptionally(failure);
+          }
+        });
+  }
+
+  private static boolean isTimeout(Throwable failure) {
+    return failure instanceof NotAcquiredException e && e.reason() == NotAcquiredReason.TIMED_OUT;
   }
 
   private static <T> CompletableFuture<T> link(
       CompletableFuture<LockHandle> source,
       CompletableFuture<T> twin,
       Function<LockHandle, T> toValue,
-      Function<Throwable, Boolean> onFailure) {
+      Consumer<Throwable> onFailure) {
     CompletableFuture<LockHandle> unused =
         source.whenComplete(
             (handle, failure) -> {
               if (failure != null) {
-                onFailure.apply(failure);
+                onFailure.accept(failure);
               } else if (!twin.complete(toValue.apply(handle))) {
-                CompletableFuture<Void> released = handle.releaseAsync(); // Nobody has it.
+                release(handle); // Nobody else has it.
               }
             });
-    return twin.whenComplete(
-        (value, failure) -> {
-          if (!source.isDone()) {
-            source.cancel(true);
-          }
-        });
+    CompletableFuture<T> unusedToo =
+        twin.whenComplete(
+            (value, failure) -> {
+              if (!source.isDone()) {
+                source.cancel(true);
+              }
+            });
+    return twin;
+  }
+
+  private static void release(LockHandle handle) {
+    CompletableFuture<Void> unused = handle.releaseAsync();
   }
 }

@@ -11,7 +11,8 @@ import java.util.UUID;
  * @param text the znode name
  * @param id the uuid, if the name has one
  * @param mode what is asked for
- * @param sequence the number that ZooKeeper appended; compared as a number, never as text
+ * @param sequence the number that ZooKeeper appended; compared as a number, never as text;
+ *     2147483647 for all that were created past the end of ZooKeeper's counter
  */
 public record EntryName(String text, Optional<UUID> id, Mode mode, int sequence) {
 
@@ -22,19 +23,32 @@ public record EntryName(String text, Optional<UUID> id, Mode mode, int sequence)
   private static final int ID_CHARS = 36;
   private static final int MARKER_AFTER_ID = ID_MARK.length() + ID_CHARS + 1;
 
-  /** Returns the entry name that {@code text} is, or empty if it has not the form of one. */
+  /**
+   * Returns the entry name that {@code text} is, or empty if it has not the form of one. Past its
+   * end ZooKeeper's counter sticks, but creations that meet in one transaction, or before the first
+   * of them is applied, get negative numbers: those all say no more than that the end was reached.
+   */
   public static Optional<EntryName> parse(String text) {
     int end = text.length() - SEQUENCE_CHARS;
     if (end < 1 || !isNumber(text, end)) {
       return Optional.empty();
     }
-    long sequence = Long.parseLong(text, end, text.length(), 10);
-    if (sequence != (int) sequence) {
+    long number = Long.parseLong(text, end, text.length(), 10);
+    Optional<EntryName> name = of(text, end, number);
+    // The sign of a number of ten digits stands before them, where a marker may have a dash too.
+    return name.isPresent() || number < 0 || text.charAt(end - 1) != '-'
+        ? name
+        : of(text, end - 1, -number);
+  }
+
+  private static Optional<EntryName> of(String text, int end, long number) {
+    if (number != (int) number) {
       return Optional.empty();
     }
+    int sequence = number < 0 ? Integer.MAX_VALUE : (int) number;
     Optional<UUID> id = idOf(text);
     String marker = text.substring(id.isPresent() ? Math.min(MARKER_AFTER_ID, end) : 0, end);
-    return Kinds.parse(marker).map(mode -> new EntryName(text, id, mode, (int) sequence));
+    return Kinds.parse(marker).map(mode -> new EntryName(text, id, mode, sequence));
   }
 
   private static boolean isNumber(String text, int from) {

@@ -21,10 +21,11 @@ public sealed interface MarkerName {
    *
    * @param text the znode name
    * @param limit how many permits there are
-   * @param sequence the number that ZooKeeper appended
+   * @param sequence the number that ZooKeeper appended; 2147483647 past the end of its counter
    */
   record Limit(String text, int limit, int sequence) implements MarkerName {
-    private static final Pattern FORM = Pattern.compile("limit-([0-9]{1,7})-([0-9]{10})");
+    private static final Pattern FORM =
+        Pattern.compile("limit-([0-9]{1,7})-([0-9]{10}|-[0-9]{9,10})");
 
     /** Returns what the marker is named before ZooKeeper appends its sequence number. */
     public static String prefix(int limit) {
@@ -56,9 +57,9 @@ public sealed interface MarkerName {
     if (limit.matches()) {
       int value = Integer.parseInt(limit.group(1));
       long sequence = Long.parseLong(limit.group(2));
-      return value < 1 || sequence > Integer.MAX_VALUE
+      return value < 1 || sequence != (int) sequence
           ? Optional.empty()
-          : Optional.of(new Limit(text, value, (int) sequence));
+          : Optional.of(new Limit(text, value, sequence < 0 ? Integer.MAX_VALUE : (int) sequence));
     }
     Matcher guard = Guard.FORM.matcher(text);
     return guard.matches()

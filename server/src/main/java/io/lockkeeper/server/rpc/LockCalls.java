@@ -9,8 +9,12 @@ import io.lockkeeper.server.core.LeaseId;
 import io.lockkeeper.server.core.LockView;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.AnswerReleaseRequest;
+import io.lockkeeper.v1.AnswerReleaseResponse;
 import io.lockkeeper.v1.CheckTokenRequest;
 import io.lockkeeper.v1.CheckTokenResponse;
+import io.lockkeeper.v1.ConfigureLockRequest;
+import io.lockkeeper.v1.ConfigureLockResponse;
 import io.lockkeeper.v1.GetLockRequest;
 import io.lockkeeper.v1.GetLockResponse;
 import io.lockkeeper.v1.ListLocksRequest;
@@ -83,7 +87,7 @@ final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
     Requests.Release wanted = Requests.toRelease(request);
     Answers.unary(
         coordinator.release(lease, wanted.requestId(), wanted.token()),
-        done -> ReleaseResponse.newBuilder().setOutcome(Messages.toOutcome(done.outcome())).build(),
+        Messages::toReleaseResponse,
         responses);
   }
 
@@ -135,14 +139,42 @@ final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
   @Override
   public void requestRelease(
       RequestReleaseRequest request, StreamObserver<RequestReleaseResponse> responses) {
-    throw new NotOfferedException(
-        "", "RequestRelease is not offered: this server cannot ask holders to give way");
+    GivingWayRequests.Wish wish = GivingWayRequests.toWish(request, CallGuard.peer());
+    Answers.unary(
+        coordinator.requestRelease(wish.lock(), wish.requester(), wish.reason(), wish.deadline()),
+        Messages::toAsked,
+        responses);
+  }
+
+  @Override
+  public void answerRelease(
+      AnswerReleaseRequest request, StreamObserver<AnswerReleaseResponse> responses) {
+    LeaseId lease = Fields.leaseId("lease_id", request.getLeaseId());
+    GivingWayRequests.Reply reply = GivingWayRequests.toReply(request);
+    Answers.unary(
+        coordinator.answerRelease(lease, reply.requestId(), reply.needs()),
+        taken -> AnswerReleaseResponse.getDefaultInstance(),
+        responses);
   }
 
   @Override
   public void updateMetadata(
       UpdateMetadataRequest request, StreamObserver<UpdateMetadataResponse> responses) {
-    throw new NotOfferedException(
-        "", "UpdateMetadata is not offered: metadata is fixed by the request for the lock");
+    LeaseId lease = Fields.leaseId("lease_id", request.getLeaseId());
+    Requests.Description wanted = Requests.toDescription(request);
+    Answers.unary(
+        coordinator.updateMetadata(lease, wanted.requestId(), wanted.metadata()),
+        updated -> UpdateMetadataResponse.getDefaultInstance(),
+        responses);
+  }
+
+  @Override
+  public void configureLock(
+      ConfigureLockRequest request, StreamObserver<ConfigureLockResponse> responses) {
+    Requests.Limit wanted = Requests.toLimit(request);
+    Answers.unary(
+        coordinator.configureLock(wanted.lock(), wanted.limit()),
+        set -> ConfigureLockResponse.newBuilder().setPreviousLimit(set.previous()).build(),
+        responses);
   }
 }

@@ -199,7 +199,7 @@ class SessionsTest {
     bench.pass(Duration.ofNanos(1));
     // Then: lost before ZooKeeper can have deleted the entry
     assertThat(bench.told(held, Notice.Lost.class))
-        .containsExactly(new Notice.Lost(Notice.LossReason.SESSION_LOST));
+        .containsExactly(new Notice.Lost(Notice.LossReason.SESSION_LOST, ""));
     assertThat(bench.all(Effect.CloseSession.class))
         .containsExactly(new Effect.CloseSession(Bench.S1));
     assertThat(bench.all(Effect.OpenSession.class)).hasSize(2);
@@ -253,10 +253,10 @@ class SessionsTest {
     bench.on(new StoreEvent.SessionEnded(Bench.S1, false));
     // Then
     assertThat(bench.told(held, Notice.Lost.class))
-        .containsExactly(new Notice.Lost(Notice.LossReason.SESSION_LOST));
+        .containsExactly(new Notice.Lost(Notice.LossReason.SESSION_LOST, ""));
     assertThat(bench.told(releasing, Notice.Released.class)).hasSize(1);
     assertThat(bench.answer(release))
-        .isEqualTo(new Answer.ReleaseDone(Answer.ReleaseOutcome.RELEASED));
+        .isEqualTo(new Answer.ReleaseDone(Answer.ReleaseOutcome.RELEASED, 0));
     assertThat(bench.failure(open)).isEqualTo(Failure.Kind.UNAVAILABLE);
     assertThat(bench.all(Effect.TellLeaseEnd.class))
         .containsExactly(new Effect.TellLeaseEnd(stream, LeaseEnd.SESSION_LOST));

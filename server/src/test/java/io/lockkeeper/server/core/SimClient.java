@@ -138,14 +138,17 @@ final class SimClient {
     LeaseId of = byStream ? new LeaseId(sim.random.nextLong(), sim.random.nextLong()) : lease;
     AcquireCommand command =
         new AcquireCommand(
-            List.of(new AcquireCommand.WantedLock(sim.anyLock(), Mode.EXCLUSIVE)),
+            List.of(new AcquireCommand.WantedLock(sim.anyLock(), MutexKind.EXCLUSIVE)),
             byStream ? Optional.empty() : Optional.of(lease),
             "",
             id,
             waitTimeout(),
             "",
             Map.of(),
-            sim.chance(10) ? Optional.of(Duration.ofMillis(700)) : Optional.empty());
+            sim.chance(10) ? Optional.of(Duration.ofMillis(700)) : Optional.empty(),
+            Optional.empty(),
+            Duration.ZERO,
+            false);
     Request request =
         new Request(
             id, of, command, own ? Optional.of(new StreamId(sim.name())) : Optional.empty());

@@ -195,7 +195,7 @@ final class SimCoordinator implements EffectHandler {
   @Override
   public void createEntries(Effect.CreateEntries effect) {
     SimConnection connection = on(effect.session());
-    LockName lock = effect.locks().get(0).name();
+    LockName lock = effect.entries().get(0).lock();
     Supplier<Optional<StoreEvent>> find =
         () ->
             sim.has(Sim.Mutant.BLIND_RECREATE)
@@ -213,7 +213,7 @@ final class SimCoordinator implements EffectHandler {
                         sim.zooKeeper.create(
                             connection.session(),
                             lock,
-                            EntryName.prefix(effect.id(), Mode.EXCLUSIVE)))),
+                            EntryName.prefix(effect.id(), MutexKind.EXCLUSIVE)))),
         find);
   }
 
@@ -229,7 +229,7 @@ final class SimCoordinator implements EffectHandler {
     on(effect.session())
         .write(
             () -> {
-              effect.entries().forEach(e -> sim.zooKeeper.delete(e.lock(), e.name().text()));
+              effect.entries().forEach(e -> sim.zooKeeper.delete(e.lock(), e.entry()));
               return done;
             },
             () -> sim.has(Sim.Mutant.DELETE_TAKEN_FOR_DONE) ? done : Optional.empty());
@@ -271,6 +271,21 @@ final class SimCoordinator implements EffectHandler {
   @Override
   public void readDetails(Effect.ReadDetails effect) {
     feed.read(effect.lock(), effect.entry());
+  }
+
+  @Override
+  public void amend(Effect.Amend effect) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public void setLimit(Effect.SetLimit effect) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public void removeGuard(Effect.RemoveGuard effect) {
+    throw new UnsupportedOperationException();
   }
 
   @Override

@@ -130,8 +130,10 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
                             seen(node),
                             bySequence.get(node.name.sequence()) > 1
                                 ? Optional.of(node.czxid)
-                                : Optional.empty()))
-                .toList()));
+                                : Optional.empty(),
+                            0))
+                .toList(),
+            List.of()));
   }
 
   /** Events stop; {@code noticed} later the coordinator knows, and later still it is back. */
@@ -227,6 +229,6 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
         .map(
             node ->
                 new StoreEvent.ReadEntry(
-                    new EntryDetails("", "", "", "", Map.of(), false), node.czxid, 0));
+                    EntryDetails.foreign("", Optional.empty()), node.czxid, 0, Optional.empty()));
   }
 }

@@ -23,7 +23,7 @@ final class SimStranger {
     }
     if (entry.isEmpty()) {
       UUID id = new UUID(sim.random.nextLong(), sim.random.nextLong());
-      String prefix = sim.chance(50) ? "lock-" : EntryName.prefix(id, Mode.EXCLUSIVE);
+      String prefix = sim.chance(50) ? "lock-" : EntryName.prefix(id, MutexKind.EXCLUSIVE);
       LockName lock = sim.anyLock();
       // A fixed prefix meets its own name once the counter sticks; the real recipe does not use
       // one.
@@ -33,7 +33,7 @@ final class SimStranger {
       entry =
           Optional.of(
               sim.zooKeeper.create(
-                  session, lock, taken ? EntryName.prefix(id, Mode.EXCLUSIVE) : prefix));
+                  session, lock, taken ? EntryName.prefix(id, MutexKind.EXCLUSIVE) : prefix));
     } else if (holding) {
       leave();
     } else {

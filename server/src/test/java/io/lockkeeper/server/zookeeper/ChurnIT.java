@@ -2,11 +2,11 @@ package io.lockkeeper.server.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lockkeeper.server.coordinator.LockStore.NewEntry;
 import io.lockkeeper.server.coordinator.RecordedEvents;
 import io.lockkeeper.server.core.EntryDetails;
 import io.lockkeeper.server.core.LockName;
-import io.lockkeeper.server.core.Mode;
+import io.lockkeeper.server.core.MutexKind;
+import io.lockkeeper.server.core.PlannedEntry;
 import io.lockkeeper.server.core.SessionKey;
 import io.lockkeeper.server.core.StoreEvent;
 import io.lockkeeper.server.core.StoreEvent.CreatedEntry;
@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import org.awaitility.Awaitility;
@@ -67,11 +68,11 @@ final class ChurnIT {
       ZooKeeperLockStore store = ensemble.store(proxy.connectString(), "c1", events);
       SessionKey session = Asked.open(store, events, 1);
       EntryDetails heavy =
-          new EntryDetails("l", "r", "", "h", Map.of("k", "x".repeat(4_000)), false);
+          Asked.details(Map.of("k", "x".repeat(4_000)));
       // When
       for (int i = 0; i < 1_000; i++) {
-        List<NewEntry> one = List.of(new NewEntry(new LockName("one"), Mode.EXCLUSIVE));
-        store.createEntries(session, UUID.randomUUID(), one, heavy);
+        List<PlannedEntry> one = List.of(Asked.planned(new LockName("one")));
+        store.createEntries(session, UUID.randomUUID(), one, heavy, 0);
       }
       Asked.awaitCreated(events, 1_000);
       // Then
@@ -86,7 +87,7 @@ final class ChurnIT {
       CreatedEntry last = events.all(EntriesCreated.class).get(999).entries().get(0);
       store.readDetails(last.lock(), last.name().text());
       StoreEvent.ReadEntry read = events.await(StoreEvent.DetailsRead.class).read().orElseThrow();
-      assertThat(read).isEqualTo(new StoreEvent.ReadEntry(heavy, last.czxid(), last.index()));
+      assertThat(read).isEqualTo(new StoreEvent.ReadEntry(heavy, last.czxid(), last.index(), Optional.empty()));
     }
   }
 
@@ -97,14 +98,14 @@ final class ChurnIT {
       ZooKeeperLockStore store = ensemble.store(events);
       SessionKey session = Asked.open(store, events, 1);
       EntryDetails huge =
-          new EntryDetails("l", "r", "", "h", Map.of("k", "x".repeat(1 << 20)), false);
+          Asked.details(Map.of("k", "x".repeat(1 << 20)));
       UUID bad = UUID.randomUUID();
       // When
       for (int i = 0; i < 20; i++) {
         var unused = Asked.create(store, session, "good");
       }
       store.createEntries(
-          session, bad, List.of(new NewEntry(new LockName("bad"), Mode.EXCLUSIVE)), huge);
+          session, bad, List.of(Asked.planned(new LockName("bad"))), huge, 0);
       for (int i = 0; i < 20; i++) {
         var unused = Asked.create(store, session, "good");
       }

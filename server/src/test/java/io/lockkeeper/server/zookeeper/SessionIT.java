@@ -238,7 +238,7 @@ final class SessionIT {
       bytes +=
           store.pathBytes(
               new io.lockkeeper.server.core.LockName(lock),
-              io.lockkeeper.server.core.Mode.EXCLUSIVE);
+              io.lockkeeper.server.core.MutexKind.EXCLUSIVE);
       entries++;
       var unused = Asked.create(store, session, lock);
     }
