@@ -91,7 +91,8 @@ public final class LeaderElection {
    * {@link LockkeeperClient#watch} for what happens when the connection breaks.
    */
   public Watch observe(LeaderObserver observer) {
-    return client.watchLocks(List.of(name), new LeaderWatch(observer));
+    return client.watchLocks(
+        List.of(name), new LeaderWatch(observer, () -> client.async().getLock(name)));
   }
 
   @Override
