@@ -56,9 +56,9 @@ public interface LockStore {
 
   /**
    * Enqueues one acquisition: all its entries in one transaction, none if one fails. Answered by
-   * {@link StoreEvent.EntriesCreated} or {@link StoreEvent.EntriesRefused}. An entry that is planned
-   * beside another is created under the other's sequence number, and refused if the other does not
-   * exist any more: the same transaction checks that.
+   * {@link StoreEvent.EntriesCreated} or {@link StoreEvent.EntriesRefused}. An entry that is
+   * planned beside another is created under the other's sequence number, and refused if the other
+   * does not exist any more: the same transaction checks that.
    *
    * @param lockDelayMillis if not zero, a guard is created with each entry, by the same transaction
    *     and after the entry
@@ -71,8 +71,9 @@ public interface LockStore {
       int lockDelayMillis);
 
   /**
-   * Deletes the entries of one acquisition, until that is certain; where a guard is named, the guard
-   * goes in the same transaction, before its entry. Answered by {@link StoreEvent.EntriesDeleted}.
+   * Deletes the entries of one acquisition, until that is certain; where a guard is named, the
+   * guard goes in the same transaction, before its entry. Answered by {@link
+   * StoreEvent.EntriesDeleted}.
    */
   void deleteEntries(SessionKey session, UUID id, List<EntryRef> entries);
 
@@ -106,8 +107,8 @@ public interface LockStore {
   void amend(long number, LockName lock, EntryName entry, Amendment amendment);
 
   /**
-   * Sets a lock's limit, or takes it back. Answered by {@link StoreEvent.LimitAnswered}, in a bounded
-   * time; the mirror tells it by markers.
+   * Sets a lock's limit, or takes it back. Answered by {@link StoreEvent.LimitAnswered}, in a
+   * bounded time; the mirror tells it by markers.
    */
   void setLimit(long number, LockName lock, OptionalInt limit);
 

@@ -12,8 +12,8 @@ public sealed interface Amendment {
   record Describe(EntryDetails details) implements Amendment {}
 
   /**
-   * Adds a wish to an entry that somebody else serves. An entry of Curator's gets what Curator's own
-   * Revoker writes.
+   * Adds a wish to an entry that somebody else serves. An entry of Curator's gets what Curator's
+   * own Revoker writes.
    *
    * @param ask the wish
    */

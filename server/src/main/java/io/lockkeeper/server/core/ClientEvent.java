@@ -184,8 +184,7 @@ public sealed interface ClientEvent extends Event {
    * @param requestId the acquisition
    * @param metadata the new metadata
    */
-  record UpdateMetadata(
-      CallId call, LeaseId lease, String requestId, Map<String, String> metadata)
+  record UpdateMetadata(CallId call, LeaseId lease, String requestId, Map<String, String> metadata)
       implements ClientEvent {
     @Override
     public void applyTo(EventHandler handler) {

@@ -17,5 +17,29 @@ public enum Departure {
   /**
    * Gone, and this coordinator does not know why: another one served it, or somebody removed it.
    */
-  UNKNOWN
+  UNKNOWN;
+
+  /** Returns how entries leave whose client was told {@code ending} last. */
+  static Departure by(Notice ending) {
+    if (ending instanceof Notice.Released) {
+      return RELEASED;
+    }
+    if (ending instanceof Notice.Lost lost) {
+      return switch (lost.reason()) {
+        case LEASE_EXPIRED, LEASE_CLOSED -> LEASE_ENDED;
+        case SESSION_LOST -> SESSION_LOST;
+        case FORCED, MAX_HOLD -> FORCED;
+        case REMOVED -> UNKNOWN;
+      };
+    }
+    if (ending instanceof Notice.NotAcquired refused) {
+      return switch (refused.reason()) {
+        case TIMED_OUT, QUEUE_FULL, WITHDRAWN, WOULD_DEADLOCK, LIMIT_TOO_SMALL -> WITHDRAWN;
+        case LEASE_ENDED -> LEASE_ENDED;
+        case SESSION_LOST -> SESSION_LOST;
+        case REMOVED -> UNKNOWN;
+      };
+    }
+    return UNKNOWN;
+  }
 }

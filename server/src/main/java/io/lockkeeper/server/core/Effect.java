@@ -77,8 +77,7 @@ public sealed interface Effect {
    * @param id the acquisition
    * @param entries the entries
    */
-  record DeleteEntries(SessionKey session, UUID id, List<EntryRef> entries)
-      implements Effect {
+  record DeleteEntries(SessionKey session, UUID id, List<EntryRef> entries) implements Effect {
     @Override
     public void applyTo(EffectHandler handler) {
       handler.deleteEntries(this);
@@ -149,8 +148,7 @@ public sealed interface Effect {
    * @param entry the znode name
    * @param amendment the change
    */
-  record Amend(long number, LockName lock, EntryName entry, Amendment amendment)
-      implements Effect {
+  record Amend(long number, LockName lock, EntryName entry, Amendment amendment) implements Effect {
     @Override
     public void applyTo(EffectHandler handler) {
       handler.amend(this);

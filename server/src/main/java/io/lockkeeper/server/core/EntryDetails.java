@@ -13,8 +13,8 @@ import java.util.Optional;
  * @param metadata what the contender says of itself
  * @param streamBound whether the lease is a stream, and so ends with its coordinator
  * @param unsearched whether it is left out of the search for cycles of waits
- * @param needsMillis for how long the holder needs the lock yet, as of when it was written, if it has
- *     answered to a wish to give way
+ * @param needsMillis for how long the holder needs the lock yet, as of when it was written, if it
+ *     has answered to a wish to give way
  * @param ask the newest wish to give way, if the entry carries one
  */
 public record EntryDetails(

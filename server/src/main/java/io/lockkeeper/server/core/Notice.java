@@ -61,8 +61,7 @@ public sealed interface Notice {
    * @param reason why, for people
    * @param leftNanos how long until the lock may be taken away, if that was said
    */
-  record ReleaseRequested(
-      LockName lock, String requester, String reason, Optional<Long> leftNanos)
+  record ReleaseRequested(LockName lock, String requester, String reason, Optional<Long> leftNanos)
       implements Notice {}
 
   /**

@@ -323,8 +323,7 @@ public sealed interface StoreEvent extends Event {
    * @param index its index within its transaction, zero for entries that are not ours
    * @param keptToken the token that it keeps of the hold that it goes on, if it does
    */
-  record ReadEntry(
-      EntryDetails details, long czxid, int index, Optional<FencingToken> keptToken) {
+  record ReadEntry(EntryDetails details, long czxid, int index, Optional<FencingToken> keptToken) {
 
     /** Returns the entry's fencing token. */
     public FencingToken token() {

@@ -10,6 +10,9 @@ import java.util.UUID;
 /** Everything that the core knows: shared by its parts, which all run on one thread. */
 final class World {
 
+  static final String NO_CONTACT =
+      "the coordinator has no contact with ZooKeeper, or has just regained it";
+
   private static final int REMEMBERED_LEASES = 65_536;
 
   final CoreSettings settings;

@@ -1,0 +1,105 @@
+package io.lockkeeper.server.core;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+
+/**
+ * Finds cycles of waits and has the youngest acquisition in each refused. A cycle closes when an
+ * entry is queued, since whoever waits waits for what was there before; the coordinator of that
+ * entry sees everything ahead of it in its mirror, so it alone decides, and nothing is sent.
+ *
+ * <p>Whose an entry is says its name, as far as the lease goes; the owner inside the lease says its
+ * data. So a first search takes all owners of a lease for one, and only where that finds a cycle is
+ * the data of others' entries read and the search repeated.
+ */
+final class Deadlocks {
+
+  private static final int MAX_READS = 256;
+
+  private final World world;
+  private final Acquisitions acquisitions;
+  private final Readings readings;
+
+  Deadlocks(World world, Acquisitions acquisitions, Readings readings) {
+    this.world = world;
+    this.acquisitions = acquisitions;
+    this.readings = readings;
+  }
+
+  /** An acquisition has begun to wait. */
+  void onWaiting(Ticket ticket) {
+    if (ticket.command().unsearched() || isAlone(ticket)) {
+      return;
+    }
+    WaitSearch coarse = new WaitSearch(world, ticket, true);
+    if (coarse.cycle().isEmpty()) {
+      return;
+    }
+    List<Readings.Key> unread = coarse.undescribed();
+    readings.read(unread.subList(0, Math.min(unread.size(), MAX_READS)), () -> searchKnown(ticket));
+  }
+
+  /** Nobody waits yet for an acquisition whose lease has no other: most of all there are. */
+  private static boolean isAlone(Ticket ticket) {
+    return ticket.lease().tickets().size() == 1;
+  }
+
+  private void searchKnown(Ticket ticket) {
+    if (!ticket.acquisition().isWaiting() || !world.mirror.isCurrent()) {
+      return;
+    }
+    new WaitSearch(world, ticket, false).cycle().ifPresent(this::refuseYoungest);
+  }
+
+  private void refuseYoungest(List<WaitSearch.Step> cycle) {
+    WaitSearch.Step youngest =
+        cycle.stream()
+            .max(Comparator.comparingLong(step -> step.entry().czxid().orElse(0)))
+            .orElseThrow();
+    // Where another coordinator serves the youngest, that one finds the same cycle.
+    youngest
+        .entry()
+        .ticket()
+        .filter(ticket -> ticket.acquisition().isWaiting())
+        .ifPresent(
+            ticket ->
+                acquisitions.expireWait(
+                    ticket, Notice.RefusalReason.WOULD_DEADLOCK, message(cycle, youngest)));
+  }
+
+  private static String message(List<WaitSearch.Step> cycle, WaitSearch.Step youngest) {
+    int start = cycle.indexOf(youngest);
+    List<String> steps = new ArrayList<>();
+    for (int i = 0; i < cycle.size(); i++) {
+      WaitSearch.Step step = cycle.get((start + i) % cycle.size());
+      WaitSearch.Step next = cycle.get((start + i + 1) % cycle.size());
+      steps.add(
+          name(step)
+              + " waits for lock '"
+              + step.lock()
+              + "', which "
+              + name(next)
+              + (step.obstacle().holds() ? " holds" : " waits for before it"));
+    }
+    return "a cycle of waits: " + String.join("; ", steps);
+  }
+
+  private static String name(WaitSearch.Step step) {
+    Optional<EntryDetails> details = step.entry().details();
+    Function<Function<EntryDetails, String>, String> part = field -> details.map(field).orElse("");
+    String tag =
+        step.entry().name().id().map(id -> LeaseId.tagOf(id.getMostSignificantBits())).orElse("?");
+    String owner = part.apply(EntryDetails::owner);
+    return "'"
+        + part.apply(EntryDetails::holder)
+        + "' (lease "
+        + tag
+        + (owner.isEmpty() ? "" : ", owner '" + owner + "'")
+        + ", request '"
+        + part.apply(EntryDetails::requestId)
+        + "')";
+  }
+}

@@ -1,0 +1,90 @@
+package io.lockkeeper.server.core;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/**
+ * Who owns what, for reentrancy: what was granted to a named owner of a lease; and how long it may
+ * be held.
+ */
+final class Holds {
+
+  /**
+   * How much longer than asked a hold may last, so that a holder who counts from the grant is done.
+   */
+  private static final long LEAST_SLACK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+  private static final long MOST_SLACK_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+  private final World world;
+
+  Holds(World world) {
+    this.world = world;
+  }
+
+  /** Returns what an owner of a lease holds of a lock; nothing for an empty owner. */
+  List<Hold> of(Lease lease, String owner, LockName lock) {
+    return owner.isEmpty()
+        ? List.of()
+        : lease.holds().getOrDefault(new Lease.Owned(owner, lock), List.of());
+  }
+
+  /** The acquisition is about to be granted. */
+  void grant(Ticket ticket, Consumer<Notice.Lost> onOver) {
+    String owner = ticket.command().owner();
+    if (!owner.isEmpty()) {
+      for (Hold hold : ticket.holds()) {
+        List<Hold> owned =
+            ticket
+                .lease()
+                .holds()
+                .computeIfAbsent(new Lease.Owned(owner, hold.lock()), o -> new ArrayList<>(1));
+        if (!owned.contains(hold)) {
+          owned.add(hold);
+        }
+      }
+    }
+    ticket.command().maxHold().ifPresent(longest -> bound(ticket, longest.toNanos(), onOver));
+  }
+
+  private void bound(Ticket ticket, long longestNanos, Consumer<Notice.Lost> onOver) {
+    long slack = Math.min(MOST_SLACK_NANOS, Math.max(LEAST_SLACK_NANOS, longestNanos / 10));
+    Notice.Lost ending = new Notice.Lost(Notice.LossReason.MAX_HOLD, "held for max_hold");
+    ticket.holdTimer(
+        world.timers.at(world.now + longestNanos + slack, () -> onOver.accept(ending)),
+        world.now + longestNanos);
+  }
+
+  /** The acquisition has given up its share of its holds. */
+  void left(Ticket ticket) {
+    for (Hold hold : ticket.holds()) {
+      if (hold.users().isEmpty()) {
+        forget(ticket, hold);
+      } else {
+        passOn(ticket, hold);
+      }
+    }
+  }
+
+  private static void forget(Ticket ticket, Hold hold) {
+    Lease.Owned key = new Lease.Owned(ticket.command().owner(), hold.lock());
+    List<Hold> owned = ticket.lease().holds().getOrDefault(key, List.of());
+    if (owned.size() > 1) {
+      owned.remove(hold);
+    } else if (owned.contains(hold)) {
+      ticket.lease().holds().remove(key);
+    }
+  }
+
+  /** The entry is another's from now on. */
+  private void passOn(Ticket from, Hold hold) {
+    Ticket heir = hold.users().iterator().next();
+    world
+        .mirror
+        .find(hold.lock(), hold.name().text())
+        .filter(entry -> entry.ticket().filter(bound -> bound == from).isPresent())
+        .ifPresent(entry -> entry.bind(heir));
+  }
+}

@@ -1,0 +1,82 @@
+package io.lockkeeper.server.core;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Takes the mirror through an outage: stale, read back lock by lock, whole again. */
+final class Rebuilds {
+
+  private final World world;
+  private final Barriers barriers;
+  private final Acquisitions acquisitions;
+  private final Grants grants;
+  private final Delays delays;
+  private final Limits limits;
+
+  Rebuilds(
+      World world,
+      Barriers barriers,
+      Acquisitions acquisitions,
+      Grants grants,
+      Delays delays,
+      Limits limits) {
+    this.world = world;
+    this.barriers = barriers;
+    this.acquisitions = acquisitions;
+    this.grants = grants;
+    this.delays = delays;
+    this.limits = limits;
+  }
+
+  void onStale() {
+    world.mirror.markStale();
+  }
+
+  void onStarted(StoreEvent.RebuildStarted event) {
+    world.mirror.beginRebuild(event.locks());
+  }
+
+  void onListed(StoreEvent.QueueListed event) {
+    world.mirror.listed(event.lock(), event.entries(), event.markers(), world.now);
+    world
+        .mirror
+        .queue(event.lock())
+        .ifPresent(queue -> queue.entries().forEach(entry -> grants.bind(event.lock(), entry)));
+  }
+
+  /** The mirror is whole again: what could not be decided meanwhile is decided now. */
+  void onCurrent() {
+    world.mirror.markCurrent();
+    delays.onCurrent();
+    world.mirror.all().forEach(grants::admit);
+    world.emit(new Effect.PublishGap("the coordinator was out of touch with ZooKeeper"));
+    world.mirror.marked().forEach(limits::onChanged);
+    List<Ticket> missing = new ArrayList<>();
+    for (Ticket ticket : new ArrayList<>(world.tickets.values())) {
+      grants.settle(ticket);
+      if (isMissing(ticket)) {
+        missing.add(ticket);
+      }
+    }
+    if (!missing.isEmpty()) {
+      // Absent from a listing may also mean that the listing is older than the entry; after a
+      // barrier it is not.
+      barriers.pass(passed -> removeMissing(missing, passed));
+    }
+  }
+
+  private void removeMissing(List<Ticket> candidates, boolean passed) {
+    if (passed) {
+      candidates.stream()
+          .filter(this::isMissing)
+          .forEach(ticket -> acquisitions.apply(ticket, new AcquisitionEvent.Removed()));
+    }
+  }
+
+  private boolean isMissing(Ticket ticket) {
+    Acquisition.State state = ticket.acquisition().state();
+    return (state == Acquisition.State.QUEUED || state == Acquisition.State.HELD)
+        && ticket.holds().stream()
+            .anyMatch(hold -> world.mirror.find(hold.lock(), hold.name().text()).isEmpty());
+  }
+}

@@ -1,0 +1,236 @@
+package io.lockkeeper.server.core;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * One search for a cycle of waits that begins and ends with one acquisition. Goes breadth first
+ * through actors (a lease and an owner in it) and looks at a bounded number of entries.
+ *
+ * <p>A waiter waits for every entry ahead of it that waits itself, since nobody overtakes, or with
+ * which it cannot hold together.
+ */
+final class WaitSearch {
+
+  private static final int MAX_LOOKS = 100_000;
+
+  private final World world;
+  private final Ticket start;
+  private final boolean leasesOnly;
+  private final Map<Actor, Step> cameBy = new HashMap<>();
+  private final Deque<Actor> toVisit = new ArrayDeque<>();
+  private final Set<Readings.Key> undescribed = new LinkedHashSet<>();
+  private final Map<Place, Entry> lookedUpTo = new HashMap<>();
+  private Optional<Map<Long, List<Placed>>> others = Optional.empty();
+  private int looks;
+
+  /** Who waits and holds: an empty owner stands for all of the lease that name none. */
+  private record Actor(long lease, String owner) {}
+
+  /** Where waits are alike. */
+  private record Place(LockName lock, Mode mode) {}
+
+  /** An entry and its lock. */
+  private record Placed(LockName lock, Entry entry) {}
+
+  /**
+   * One wait of a cycle.
+   *
+   * @param waiter who waits
+   * @param lock for which lock
+   * @param entry by which entry
+   * @param obstacle because of which entry ahead of it
+   */
+  record Step(Object waiter, LockName lock, Entry entry, Entry obstacle) {}
+
+  WaitSearch(World world, Ticket start, boolean leasesOnly) {
+    this.world = world;
+    this.start = start;
+    this.leasesOnly = leasesOnly;
+  }
+
+  /**
+   * Returns the cycle, beginning with a wait of the first acquisition, or empty if there is none.
+   */
+  Optional<List<Step>> cycle() {
+    Actor self = actor(start);
+    for (Placed wait : waitsOf(start)) {
+      if (look(self, wait, self)) {
+        return Optional.of(path(self));
+      }
+    }
+    while (!toVisit.isEmpty() && looks < MAX_LOOKS) {
+      Actor actor = toVisit.removeFirst();
+      for (Placed wait : waitsOf(actor)) {
+        if (look(actor, wait, self)) {
+          return Optional.of(path(self));
+        }
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** Returns the entries of others that the search came by and whose data is not known. */
+  List<Readings.Key> undescribed() {
+    return List.copyOf(undescribed);
+  }
+
+  /** Follows one wait; returns whether it leads back to where the search began. */
+  private boolean look(Actor waiter, Placed wait, Actor self) {
+    boolean own = isOfSelf(wait.entry());
+    for (Entry ahead : unseen(wait, own)) {
+      looks++;
+      Optional<Actor> actor = looks > MAX_LOOKS ? Optional.empty() : actor(wait.lock(), ahead);
+      if (actor.isEmpty() || !blocks(ahead, wait)) {
+        continue;
+      }
+      boolean back = actor.get().equals(self);
+      // A lease, or an unnamed owner in it, that waits for itself may be two threads.
+      if (back && own) {
+        continue;
+      }
+      Step step = new Step(waiter, wait.lock(), wait.entry(), ahead);
+      if (cameBy.putIfAbsent(actor.get(), step) == null && !back) {
+        toVisit.addLast(actor.get());
+      }
+      if (back) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * Returns the entries ahead that no wait of the same mode was behind already: what waits in one
+   * mode waits for the same.
+   */
+  private Collection<Entry> unseen(Placed wait, boolean own) {
+    Optional<LockQueue> queue = world.mirror.queue(wait.lock());
+    if (queue.isEmpty() || own) {
+      return queue.map(q -> q.before(wait.entry())).orElse(List.of());
+    }
+    Place place = new Place(wait.lock(), wait.entry().mode());
+    Optional<Entry> last = Optional.ofNullable(lookedUpTo.get(place));
+    if (last.filter(l -> Entry.ORDER.compare(l, wait.entry()) >= 0).isPresent()) {
+      return List.of();
+    }
+    lookedUpTo.put(place, wait.entry());
+    return queue.get().between(last, wait.entry());
+  }
+
+  private boolean isOfSelf(Entry entry) {
+    return entry.ticket().filter(ticket -> ticket == start).isPresent();
+  }
+
+  private boolean blocks(Entry ahead, Placed wait) {
+    if (!ahead.holds()) {
+      return true;
+    }
+    Occupancy alone = Occupancy.free(world.mirror.limit(wait.lock())).plus(ahead.name());
+    return !alone.admits(wait.entry().name());
+  }
+
+  /** Returns whose an entry is, or empty if it is on its way out or nobody's we could know. */
+  private Optional<Actor> actor(LockName lock, Entry entry) {
+    if (entry.isReleased()) {
+      return Optional.empty();
+    }
+    if (entry.ticket().isPresent()) {
+      Acquisition acquisition = entry.ticket().get().acquisition();
+      return acquisition.isHeld() || acquisition.isWaiting()
+          ? entry.ticket().map(this::actor)
+          : Optional.empty();
+    }
+    if (!entry.isDescribed()) {
+      undescribed.add(new Readings.Key(lock, entry.name().text()));
+    }
+    boolean usable = leasesOnly || entry.isDescribed();
+    return entry
+        .name()
+        .id()
+        .filter(id -> usable)
+        .map(UUID::getMostSignificantBits)
+        .map(lease -> new Actor(lease, leasesOnly ? "" : ownerOf(entry)));
+  }
+
+  private static String ownerOf(Entry entry) {
+    return entry.details().map(EntryDetails::owner).orElse("");
+  }
+
+  private Actor actor(Ticket ticket) {
+    return new Actor(ticket.lease().id().high(), leasesOnly ? "" : ticket.command().owner());
+  }
+
+  private List<Placed> waitsOf(Ticket ticket) {
+    return ticket.holds().stream()
+        .flatMap(
+            hold ->
+                world.mirror.find(hold.lock(), hold.name().text()).stream()
+                    .filter(entry -> !entry.holds())
+                    .map(entry -> new Placed(hold.lock(), entry)))
+        .toList();
+  }
+
+  private List<Placed> waitsOf(Actor actor) {
+    List<Placed> waits = new ArrayList<>();
+    world.leases.values().stream()
+        .filter(lease -> lease.id().high() == actor.lease())
+        .flatMap(lease -> lease.tickets().values().stream())
+        .filter(ticket -> ticket.acquisition().isWaiting() && !ticket.command().unsearched())
+        .filter(ticket -> actor(ticket).equals(actor))
+        .forEach(ticket -> waits.addAll(waitsOf(ticket)));
+    if (waits.isEmpty()) {
+      waits.addAll(waitsOfOthers(actor));
+    }
+    return waits;
+  }
+
+  private Collection<Placed> waitsOfOthers(Actor actor) {
+    if (others.isEmpty()) {
+      others = Optional.of(index());
+    }
+    return others.get().getOrDefault(actor.lease(), List.of()).stream()
+        .filter(placed -> actor(placed.lock(), placed.entry()).filter(actor::equals).isPresent())
+        .filter(placed -> placed.entry().details().filter(EntryDetails::unsearched).isEmpty())
+        .toList();
+  }
+
+  /** Returns the waiting entries that others serve, by lease. */
+  private Map<Long, List<Placed>> index() {
+    Map<Long, List<Placed>> byLease = new HashMap<>();
+    for (LockQueue queue : world.mirror.all()) {
+      for (Entry entry : queue.entries()) {
+        if (entry.ticket().isEmpty() && !entry.holds()) {
+          entry
+              .name()
+              .id()
+              .ifPresent(
+                  id ->
+                      byLease
+                          .computeIfAbsent(id.getMostSignificantBits(), l -> new ArrayList<>())
+                          .add(new Placed(queue.lock(), entry)));
+        }
+      }
+    }
+    return byLease;
+  }
+
+  private List<Step> path(Actor self) {
+    List<Step> backwards = new ArrayList<>();
+    Step step = cameBy.get(self);
+    while (step != null) {
+      backwards.add(0, step);
+      step = step.waiter().equals(self) ? null : cameBy.get(step.waiter());
+    }
+    return backwards;
+  }
+}
