@@ -131,7 +131,8 @@ class LockCallsTest {
     assertThat(lock.getDelayedFor().getSeconds()).isEqualTo(7);
     assertThat(lock.getHolders(0).getPermits()).isEqualTo(3);
     assertThat(lock.getHolders(0).getLimit()).isEqualTo(5);
-    assertThat(lock.getHolders(0).getReleaseIn().getNanos()).isEqualTo(9);
+    assertThat(lock.getHolders(0).getReleaseIn())
+        .isEqualTo(com.google.protobuf.Duration.newBuilder().setNanos(9).build());
     assertThat(lock.getHolders(0).getOwner()).isEqualTo("worker-1");
   }
 

@@ -71,7 +71,8 @@ final class AmendedDataTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"__REVOKE__", "", "10.0.0.1", "{}", "{\"lease\":\"\"}", "{\"lease\":", "[]"})
+  @ValueSource(
+      strings = {"__REVOKE__", "", "10.0.0.1", "{}", "{\"lease\":\"\"}", "{\"lease\":", "[]"})
   void whatIsNotOursIsRestoredByADescriptionAndRevokedByAWish(String foreign) {
     // When
     byte[] restored = AmendedData.of(bytes(foreign), DESCRIBE);

@@ -8,7 +8,6 @@ import io.lockkeeper.server.core.EntryRef;
 import io.lockkeeper.server.core.FencingToken;
 import io.lockkeeper.server.core.LeaseId;
 import io.lockkeeper.server.core.LockName;
-import io.lockkeeper.server.core.MutexKind;
 import io.lockkeeper.server.core.PlannedEntry;
 import io.lockkeeper.server.core.ReadWriteKind;
 import io.lockkeeper.server.core.StoreEvent;
