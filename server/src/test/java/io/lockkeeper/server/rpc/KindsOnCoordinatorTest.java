@@ -205,11 +205,25 @@ class KindsOnCoordinatorTest {
     // Given
     Grant two = granted(acquire(permits(2, 3)).next());
     // When
-    var more = acquire(permits(2, 3));
-    Grant unused = granted(acquire(permits(1, 3).setWaitTimeout(Durations.ofNanos(0))).next());
+    Grant one = granted(acquire(permits(1, 3)).next());
     // Then
+    assertThat(one.getFencingToken()).isGreaterThan(two.getFencingToken());
+    assertThat(acquire(permits(1, 3)).next().hasQueued()).isTrue();
+  }
+
+  @Test
+  void fewerPermitsDoNotOvertakeWhoWaitsForMore() {
+    // Given
+    var holder = acquire(permits(2, 3));
+    granted(holder.next());
+    var more = acquire(permits(3, 3));
     assertThat(more.next().hasQueued()).isTrue();
-    assertThat(unused.getFencingToken()).isNotEqualTo(two.getFencingToken());
+    // When
+    var fewer = acquire(permits(1, 3));
+    // Then
+    assertThat(fewer.next().getQueued().getPositions(0).getAhead()).isEqualTo(2);
+    holder.cancel();
+    granted(more.next());
   }
 
   @Test
