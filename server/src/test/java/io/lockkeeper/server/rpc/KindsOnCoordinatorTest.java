@@ -277,21 +277,29 @@ class KindsOnCoordinatorTest {
   }
 
   @Test
-  void kindOfTheServersOwnerIsHeldAndShown() {
+  void kindThatWasAddedIsSharedByItsOwnRuleAndShownByItsName() {
     // Given
-    AcquireRequest.Builder request = request(LockMode.LOCK_MODE_CUSTOM);
-    request.getLocksBuilder(0).setCustom("turnstile");
+    var blue = acquire(room("blue"));
+    granted(blue.next());
+    var alsoBlue = acquire(room("blue"));
+    granted(alsoBlue.next());
+    var red = acquire(room("red"));
     // When
-    var first = acquire(request);
-    granted(first.next());
-    var second = acquire(request);
+    assertThat(red.next().hasQueued()).isTrue();
     // Then
-    assertThat(second.next().hasQueued()).isTrue();
-    Contender holder = lock("orders/42").getHolders(0);
-    assertThat(holder.getMode()).isEqualTo(LockMode.LOCK_MODE_CUSTOM);
-    assertThat(holder.getCustom()).isEqualTo("turnstile");
-    first.cancel();
-    granted(second.next());
+    LockState lock = lock("orders/42");
+    assertThat(lock.getHoldersList()).extracting(Contender::getCustom).containsOnly("room-blue");
+    assertThat(lock.getQueue(0).getMode()).isEqualTo(LockMode.LOCK_MODE_CUSTOM);
+    assertThat(lock.getQueue(0).getCustom()).isEqualTo("room-red");
+    blue.cancel();
+    alsoBlue.cancel();
+    granted(red.next());
+  }
+
+  private static AcquireRequest.Builder room(String team) {
+    AcquireRequest.Builder request = request(LockMode.LOCK_MODE_CUSTOM);
+    request.getLocksBuilder(0).setCustom("room-" + team);
+    return request;
   }
 
   @Test
