@@ -72,13 +72,14 @@ final class Delays {
 
   /** The delay has passed; the lock opens when the guard is gone. */
   private void over(LockName lock, MarkerName.Guard guard) {
-    Running now = running.getOrDefault(lock, Map.of()).get(guard.id());
+    Map<UUID, Running> delays = running.getOrDefault(lock, Map.of());
+    Running now = delays.get(guard.id());
     if (now == null) {
       return;
     }
     world.emit(new Effect.RemoveGuard(lock, guard));
     Timers.Timer again = world.timers.at(world.now + AGAIN_NANOS, () -> over(lock, guard));
-    running.get(lock).put(guard.id(), new Running(guard, again, now.untilNanos()));
+    delays.put(guard.id(), new Running(guard, again, now.untilNanos()));
   }
 
   void onVanished(LockName lock, MarkerName.Guard guard) {

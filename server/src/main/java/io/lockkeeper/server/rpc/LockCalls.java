@@ -20,6 +20,7 @@ import io.lockkeeper.v1.GetLockResponse;
 import io.lockkeeper.v1.ListLocksRequest;
 import io.lockkeeper.v1.ListLocksResponse;
 import io.lockkeeper.v1.LockServiceGrpc;
+import io.lockkeeper.v1.LockState;
 import io.lockkeeper.v1.ReleaseRequest;
 import io.lockkeeper.v1.ReleaseResponse;
 import io.lockkeeper.v1.RequestReleaseRequest;
@@ -38,6 +39,8 @@ import java.util.concurrent.ScheduledExecutorService;
  * CallGuard} maps.
  */
 final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
+
+  private static final int MAX_PAGE_BYTES = 2 * 1024 * 1024;
 
   private final Coordinator coordinator;
   private final GrpcLimits limits;
@@ -110,15 +113,19 @@ final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
         responses);
   }
 
+  /** A page that grows too large for clients ends early. */
   private static ListLocksResponse toPage(List<LockView> locks, int limit) {
     ListLocksResponse.Builder response = ListLocksResponse.newBuilder();
-    locks.stream()
-        .limit(limit)
-        .map(Messages::toLockState)
-        .map(lock -> lock.toBuilder().clearQueue().build())
-        .forEach(response::addLocks);
-    if (locks.size() > limit) {
-      response.setNextPageToken(Fields.toPageToken(locks.get(limit - 1).lock().value()));
+    int bytes = 0;
+    for (LockView view : locks) {
+      LockState lock = Messages.toLockState(view).toBuilder().clearQueue().build();
+      bytes += lock.getSerializedSize();
+      int count = response.getLocksCount();
+      if (count == limit || (count > 0 && bytes > MAX_PAGE_BYTES)) {
+        response.setNextPageToken(Fields.toPageToken(response.getLocks(count - 1).getName()));
+        break;
+      }
+      response.addLocks(lock);
     }
     return response.build();
   }

@@ -1,7 +1,6 @@
 package io.lockkeeper.server.rpc;
 
 import io.lockkeeper.server.core.Answer;
-import io.lockkeeper.server.core.Contender;
 import io.lockkeeper.server.core.LeaseEnd;
 import io.lockkeeper.server.core.LeaseView;
 import io.lockkeeper.server.core.LockChange;
@@ -15,49 +14,25 @@ import io.lockkeeper.v1.LockState;
 import io.lockkeeper.v1.ReleaseOutcome;
 import io.lockkeeper.v1.ReleaseResponse;
 import io.lockkeeper.v1.RequestReleaseResponse;
-import java.util.List;
 
 /** Translates what the coordinator shows into messages. */
 final class Messages {
 
-  /** How many holders are shown where they are not what was asked for. */
-  static final int MAX_TOLD_HOLDERS = 16;
-
-  private static final int MAX_HOLDERS = 1_000;
+  private static final int MAX_SHOWN = 1_000;
 
   private Messages() {}
 
   static LockState toLockState(LockView view) {
+    Contenders contenders = new Contenders();
     LockState.Builder message =
         LockState.newBuilder()
             .setName(view.lock().value())
-            .addAllHolders(toContenders(view.holders(), MAX_HOLDERS))
+            .addAllHolders(contenders.toMessages(view.holders(), MAX_SHOWN))
             .setQueueLength(view.queueLength())
-            .addAllQueue(toContenders(view.queue(), MAX_HOLDERS))
+            .addAllQueue(contenders.toMessages(view.queue(), MAX_SHOWN))
             .setRevision(view.revision())
             .setConfiguredLimit(view.configuredLimit().orElse(0));
     view.delayedForNanos().ifPresent(nanos -> message.setDelayedFor(Durations.ofNanos(nanos)));
-    return message.build();
-  }
-
-  static List<io.lockkeeper.v1.Contender> toContenders(List<Contender> contenders, int limit) {
-    return contenders.stream().limit(limit).map(Messages::toContender).toList();
-  }
-
-  static io.lockkeeper.v1.Contender toContender(Contender contender) {
-    var message =
-        io.lockkeeper.v1.Contender.newBuilder()
-            .setLeaseTag(contender.leaseTag())
-            .setRequestId(contender.requestId())
-            .setOwner(contender.owner())
-            .setHolder(contender.holder())
-            .putAllMetadata(contender.metadata())
-            .setQueuedFor(Durations.ofNanos(contender.queuedForNanos()))
-            .setEntry(contender.entry());
-    Modes.describe(contender.mode(), message);
-    contender.heldForNanos().ifPresent(nanos -> message.setHeldFor(Durations.ofNanos(nanos)));
-    contender.token().ifPresent(token -> message.setFencingToken(token.value()));
-    contender.needsNanos().ifPresent(nanos -> message.setReleaseIn(Durations.ofNanos(nanos)));
     return message.build();
   }
 
@@ -85,10 +60,12 @@ final class Messages {
         io.lockkeeper.v1.LockChange.newBuilder()
             .setName(change.lock().value())
             .setCause(toCause(change.cause()))
-            .addAllHolders(toContenders(change.holders(), MAX_HOLDERS))
+            .addAllHolders(new Contenders().toMessages(change.holders(), MAX_SHOWN))
             .setQueueLength(change.queueLength())
             .setCoalesced(change.coalesced());
-    change.contender().ifPresent(contender -> message.setContender(toContender(contender)));
+    change
+        .contender()
+        .ifPresent(contender -> message.setContender(Contenders.toMessage(contender)));
     return message.build();
   }
 
@@ -133,7 +110,7 @@ final class Messages {
 
   static RequestReleaseResponse toAsked(Answer.ReleaseAsked asked) {
     return RequestReleaseResponse.newBuilder()
-        .addAllHolders(toContenders(asked.holders(), MAX_TOLD_HOLDERS))
+        .addAllHolders(new Contenders().toMessages(asked.holders(), Contenders.FEW))
         .build();
   }
 }

@@ -51,7 +51,7 @@ final class Notices {
           NotAcquired.newBuilder()
               .setReason(toReason(refused.reason()))
               .setMessage(refused.message())
-              .addAllHolders(Messages.toContenders(refused.holders(), Messages.MAX_TOLD_HOLDERS)));
+              .addAllHolders(new Contenders().toMessages(refused.holders(), Contenders.FEW)));
     } else if (notice instanceof Notice.Released) {
       event.setReleased(Released.getDefaultInstance());
     } else {
@@ -61,14 +61,14 @@ final class Notices {
   }
 
   private static List<QueuePosition> toPositions(List<Notice.Place> places) {
+    Contenders contenders = new Contenders();
     return places.stream()
         .map(
             place ->
                 QueuePosition.newBuilder()
                     .setName(place.lock().value())
                     .setAhead(place.ahead())
-                    .addAllHolders(
-                        Messages.toContenders(place.holders(), Messages.MAX_TOLD_HOLDERS))
+                    .addAllHolders(contenders.toMessages(place.holders(), Contenders.FEW))
                     .build())
         .toList();
   }

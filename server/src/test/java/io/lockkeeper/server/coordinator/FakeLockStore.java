@@ -15,7 +15,6 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.UUID;
@@ -160,8 +159,7 @@ final class FakeLockStore implements LockStore {
   }
 
   @Override
-  public synchronized void amend(
-      long number, LockName lock, EntryName entry, Amendment amendment) {
+  public synchronized void amend(long number, LockName lock, EntryName entry, Amendment amendment) {
     act(() -> tell(new StoreEvent.AmendmentAnswered(number, queues.amend(lock, entry, amendment))));
   }
 

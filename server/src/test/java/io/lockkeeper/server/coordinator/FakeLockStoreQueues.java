@@ -107,10 +107,7 @@ final class FakeLockStoreQueues {
       String text = EntryName.prefix(id, entry.mode()) + EntryName.suffix(sequence);
       EntryName name = EntryName.parse(text).orElseThrow();
       Optional<FencingToken> kept = entry.beside().map(PlannedEntry.Beside::token);
-      add(
-          lock,
-          name,
-          new Stored(new StoreEvent.ReadEntry(details, zxid, index, kept), session));
+      add(lock, name, new Stored(new StoreEvent.ReadEntry(details, zxid, index, kept), session));
       created.add(new StoreEvent.CreatedEntry(lock, name, zxid, index));
       if (lockDelayMillis > 0) {
         directory(lock).counter++;

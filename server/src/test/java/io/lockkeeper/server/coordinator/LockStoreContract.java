@@ -381,7 +381,8 @@ public abstract class LockStoreContract {
     EntryRef both = new EntryRef(lock, created.name().text(), Optional.of(guard.text()));
     store().deleteEntries(SESSION, id, List.of(both));
     // Then
-    StoreEvent.EntryVanished vanished = events().await(StoreEvent.EntryVanished.class, e -> e.lock().equals(lock));
+    StoreEvent.EntryVanished vanished =
+        events().await(StoreEvent.EntryVanished.class, e -> e.lock().equals(lock));
     assertThat(events().all())
         .containsSubsequence(
             new StoreEvent.EntryAppeared(lock, created.name(), created.czxid()),
@@ -449,8 +450,7 @@ public abstract class LockStoreContract {
             Optional.of(1_500L),
             Optional.empty());
     // When
-    Amendment.Outcome outcome =
-        amend(1, entry, new Amendment.Describe(next, 99, Optional.empty()));
+    Amendment.Outcome outcome = amend(1, entry, new Amendment.Describe(next, 99, Optional.empty()));
     // Then
     assertThat(outcome).isEqualTo(Amendment.Outcome.DONE);
     assertThat(read(entry))

@@ -151,10 +151,8 @@ class DeadlocksTest {
     // Given: a lease elsewhere holds b and waits for a, which one holds
     long elsewhere = 0xE15E_0000_0000L;
     ask(one, "one-a", "a");
-    StoreEvent.CreatedEntry holds =
-        bench.foreign("b", new UUID(elsewhere, 1), MutexKind.EXCLUSIVE);
-    StoreEvent.CreatedEntry waits =
-        bench.foreign("a", new UUID(elsewhere, 2), MutexKind.EXCLUSIVE);
+    StoreEvent.CreatedEntry holds = bench.foreign("b", new UUID(elsewhere, 1), MutexKind.EXCLUSIVE);
+    StoreEvent.CreatedEntry waits = bench.foreign("a", new UUID(elsewhere, 2), MutexKind.EXCLUSIVE);
     // When
     Asked last = ask(one, "one-b", "b");
     // Then: not before it is known who is who
@@ -170,10 +168,8 @@ class DeadlocksTest {
     // Given
     long elsewhere = 0xE15E_0000_0000L;
     ask(one, "one-a", "a");
-    StoreEvent.CreatedEntry holds =
-        bench.foreign("b", new UUID(elsewhere, 1), MutexKind.EXCLUSIVE);
-    StoreEvent.CreatedEntry waits =
-        bench.foreign("a", new UUID(elsewhere, 2), MutexKind.EXCLUSIVE);
+    StoreEvent.CreatedEntry holds = bench.foreign("b", new UUID(elsewhere, 1), MutexKind.EXCLUSIVE);
+    StoreEvent.CreatedEntry waits = bench.foreign("a", new UUID(elsewhere, 2), MutexKind.EXCLUSIVE);
     Asked last = ask(one, "one-b", "b");
     // When
     describe(holds, "this");
@@ -196,8 +192,7 @@ class DeadlocksTest {
             Optional.empty());
     StoreEvent.ReadEntry read =
         new StoreEvent.ReadEntry(details, entry.czxid(), 0, Optional.empty());
-    bench.on(
-        new StoreEvent.DetailsRead(entry.lock(), entry.name().text(), Optional.of(read)));
+    bench.on(new StoreEvent.DetailsRead(entry.lock(), entry.name().text(), Optional.of(read)));
   }
 
   @Test

@@ -143,8 +143,7 @@ class DescriptionsTest {
   @Test
   void newMetadataOfAHolderElsewhereIsReadAndToldHere() {
     // Given
-    StoreEvent.CreatedEntry entry =
-        bench.foreign("a", new UUID(0x77, 1), MutexKind.EXCLUSIVE);
+    StoreEvent.CreatedEntry entry = bench.foreign("a", new UUID(0x77, 1), MutexKind.EXCLUSIVE);
     Asked waiter = bench.alone(Wish.named("w").exclusive("a"));
     // When
     bench.on(new StoreEvent.EntryChanged(A, entry.name(), bench.zxid()));

@@ -36,8 +36,7 @@ class GivingWayTest {
   }
 
   private static EntryDetails peers(Optional<ReleaseAsk> ask) {
-    return new EntryDetails(
-        "77", "r", "", "peer", Map.of(), false, false, Optional.empty(), ask);
+    return new EntryDetails("77", "r", "", "peer", Map.of(), false, false, Optional.empty(), ask);
   }
 
   private void read(StoreEvent.CreatedEntry entry, EntryDetails details) {
@@ -109,8 +108,7 @@ class GivingWayTest {
     CallId call = request();
     // Then
     assertThat(amendments())
-        .containsExactly(
-            new Amendment.Ask(wish("q1", Optional.of(Duration.ofSeconds(30)), false)));
+        .containsExactly(new Amendment.Ask(wish("q1", Optional.of(Duration.ofSeconds(30)), false)));
     assertThat(bench.answers(call)).isEmpty();
     answerAmendments(Amendment.Outcome.DONE);
     assertThat(bench.answer(call)).isInstanceOf(Answer.ReleaseAsked.class);
@@ -138,8 +136,7 @@ class GivingWayTest {
     }
     // Then
     assertThat(bench.told(holder, Notice.ReleaseRequested.class))
-        .containsExactly(
-            new Notice.ReleaseRequested(A, "ops", "maintenance", Optional.empty()));
+        .containsExactly(new Notice.ReleaseRequested(A, "ops", "maintenance", Optional.empty()));
   }
 
   private StoreEvent.CreatedEntry entryOf(Asked asked) {
@@ -238,8 +235,7 @@ class GivingWayTest {
     CallId call = force(0, Optional.empty());
     read(entry, peers(Optional.empty()));
     // Then
-    assertThat(amendments())
-        .containsExactly(new Amendment.Ask(wish("f1", Optional.empty(), true)));
+    assertThat(amendments()).containsExactly(new Amendment.Ask(wish("f1", Optional.empty(), true)));
     bench.pass(Duration.ofSeconds(4));
     assertThat(bench.all(Effect.Amend.class))
         .extracting(Effect.Amend::amendment)
@@ -287,10 +283,8 @@ class GivingWayTest {
     // Given
     LeaseId lease = bench.lease(Duration.ofMinutes(5));
     Asked holder =
-        bench.askAndCreate(
-            lease, Wish.named("h").exclusive("a").atMost(Duration.ofSeconds(10)));
-    assertThat(bench.granted(holder).validForNanos())
-        .isEqualTo(Duration.ofSeconds(10).toNanos());
+        bench.askAndCreate(lease, Wish.named("h").exclusive("a").atMost(Duration.ofSeconds(10)));
+    assertThat(bench.granted(holder).validForNanos()).isEqualTo(Duration.ofSeconds(10).toNanos());
     // When
     bench.pass(Duration.ofSeconds(10));
     boolean early = !bench.told(holder, Notice.Lost.class).isEmpty();
@@ -303,8 +297,7 @@ class GivingWayTest {
 
   @Test
   void releaseBeforeMaxHoldEndsTheTimer() {
-    Asked holder =
-        bench.alone(Wish.named("h").exclusive("a").atMost(Duration.ofSeconds(5)));
+    Asked holder = bench.alone(Wish.named("h").exclusive("a").atMost(Duration.ofSeconds(5)));
     bench.release(holder);
     bench.deleteAll(holder);
     bench.pass(Duration.ofSeconds(6));

@@ -22,8 +22,7 @@ class LockDelayTest {
   }
 
   private Asked waiter() {
-    return bench.askAndCreate(
-        bench.lease(Duration.ofHours(1)), Wish.named("w").exclusive("a"));
+    return bench.askAndCreate(bench.lease(Duration.ofHours(1)), Wish.named("w").exclusive("a"));
   }
 
   private void guardVanishes(UUID id) {
@@ -147,8 +146,7 @@ class LockDelayTest {
   void readersWhoHoldGoOnWhileTheLockIsClosedToNewOnes() {
     // Given
     Asked lost = bench.alone(Wish.named("h").read("a").delaying(DELAY));
-    Asked holds =
-        bench.askAndCreate(bench.lease(Duration.ofHours(1)), Wish.named("r").read("a"));
+    Asked holds = bench.askAndCreate(bench.lease(Duration.ofHours(1)), Wish.named("r").read("a"));
     // When
     bench.pass(Bench.TTL.plusMillis(1));
     bench.deleteAll(lost);

@@ -38,8 +38,7 @@ class PermitsTest {
 
   private void marker(int limit, int sequence) {
     String text = MarkerName.Limit.prefix(limit) + EntryName.suffix(sequence);
-    bench.on(
-        new StoreEvent.MarkerAppeared(A, MarkerName.parse(text).orElseThrow(), bench.zxid()));
+    bench.on(new StoreEvent.MarkerAppeared(A, MarkerName.parse(text).orElseThrow(), bench.zxid()));
   }
 
   @Test

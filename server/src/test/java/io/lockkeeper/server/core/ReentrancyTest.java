@@ -71,8 +71,7 @@ class ReentrancyTest {
     // When
     Answer again = released(first);
     // Then
-    assertThat(again)
-        .isEqualTo(new Answer.ReleaseDone(Answer.ReleaseOutcome.ALREADY_RELEASED, 0));
+    assertThat(again).isEqualTo(new Answer.ReleaseDone(Answer.ReleaseOutcome.ALREADY_RELEASED, 0));
     assertThat(bench.all(Effect.DeleteEntries.class)).isEmpty();
   }
 
@@ -136,8 +135,7 @@ class ReentrancyTest {
     // Given
     Asked second =
         bench.ask(
-            lease,
-            Wish.named("two").exclusive("a").by("thread").atMost(Duration.ofSeconds(5)));
+            lease, Wish.named("two").exclusive("a").by("thread").atMost(Duration.ofSeconds(5)));
     // When
     bench.pass(Duration.ofSeconds(6));
     // Then

@@ -42,8 +42,7 @@ class SeveralLocksTest {
   void timeoutWhileOneIsTakenLeavesEveryQueue() {
     // Given
     bench.alone(Wish.named("h").exclusive("b"));
-    Asked asked =
-        bench.alone(Wish.named("r").exclusive("a", "b").waiting(Duration.ofSeconds(1)));
+    Asked asked = bench.alone(Wish.named("r").exclusive("a", "b").waiting(Duration.ofSeconds(1)));
     // When
     bench.pass(Duration.ofSeconds(2));
     // Then

@@ -5,17 +5,20 @@ import static org.awaitility.Awaitility.await;
 
 import io.grpc.Status.Code;
 import io.lockkeeper.server.core.AcquireCommand;
+import io.lockkeeper.server.core.Contender;
 import io.lockkeeper.server.core.Departure;
 import io.lockkeeper.server.core.Failure.Kind;
 import io.lockkeeper.server.core.FencingToken;
 import io.lockkeeper.server.core.MutexKind;
 import io.lockkeeper.server.core.Notice;
+import io.lockkeeper.server.core.ReadWriteKind;
 import io.lockkeeper.server.testing.FakeCoordinator.Acquired;
 import io.lockkeeper.server.testing.Views;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.LockRequest;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -141,6 +144,23 @@ class AcquireStreamTest {
     assertThat(last.getLost().getMessage()).isNotEmpty();
     assertThat(last.getSequence()).isEqualTo(7);
     assertThat(client.end().isOk()).isTrue();
+  }
+
+  @Test
+  void placesInManySharedLocksFitTheStreamWhateverTheirHoldersSay() {
+    // Given
+    Contender wordy =
+        Views.holder(ReadWriteKind.READ, "h".repeat(256), Map.of("k", "v".repeat(4_095)));
+    Notice.Place place = new Notice.Place(Views.LOCK, 20, Collections.nCopies(20, wordy));
+    // When
+    AcquireResponse event =
+        Notices.toEvent("r", 1, new Notice.Queued(Collections.nCopies(64, place)));
+    // Then
+    assertThat(event.getQueued().getPositionsList())
+        .hasSize(64)
+        .allSatisfy(position -> assertThat(position.getHoldersCount()).isEqualTo(16));
+    assertThat(event.getQueued().getPositions(0).getHolders(0).getMetadataCount()).isEqualTo(1);
+    assertThat(event.getSerializedSize()).isLessThan(GrpcLimits.DEFAULTS.streamBytes());
   }
 
   @Test

@@ -5,9 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.grpc.Status.Code;
 import io.lockkeeper.server.coordinator.Coordinator.TokenCheck;
 import io.lockkeeper.server.core.Answer;
+import io.lockkeeper.server.core.Contender;
 import io.lockkeeper.server.core.Failure.Kind;
 import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.server.core.LockView;
+import io.lockkeeper.server.core.Mode;
 import io.lockkeeper.server.core.PermitsKind.Permits;
+import io.lockkeeper.server.core.ReadWriteKind;
 import io.lockkeeper.server.testing.FakeCoordinator.MetadataToUpdate;
 import io.lockkeeper.server.testing.Views;
 import io.lockkeeper.v1.CheckTokenRequest;
@@ -22,8 +26,10 @@ import io.lockkeeper.v1.ReleaseRequest;
 import io.lockkeeper.v1.ReleaseResponse;
 import io.lockkeeper.v1.UpdateMetadataRequest;
 import io.lockkeeper.v1.UpdateMetadataResponse;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -125,7 +131,8 @@ class LockCallsTest {
     assertThat(lock.getDelayedFor().getSeconds()).isEqualTo(7);
     assertThat(lock.getHolders(0).getPermits()).isEqualTo(3);
     assertThat(lock.getHolders(0).getLimit()).isEqualTo(5);
-    assertThat(lock.getHolders(0).getReleaseIn().getNanos()).isEqualTo(9);
+    assertThat(lock.getHolders(0).getReleaseIn())
+        .isEqualTo(com.google.protobuf.Duration.newBuilder().setNanos(9).build());
     assertThat(lock.getHolders(0).getOwner()).isEqualTo("worker-1");
   }
 
@@ -219,6 +226,45 @@ class LockCallsTest {
     assertThat(page.getLocks(0).getQueueLength()).isEqualTo(1);
     assertThat(next.what().after()).contains(new LockName("é/1"));
     assertThat(second.next().getNextPageToken()).isEmpty();
+  }
+
+  @Test
+  void pageThatGrowsTooLargeForAClientEndsEarlyAndSaysWhatFollows() {
+    // Given
+    Received<ListLocksRequest, ListLocksResponse> client = Received.all();
+    server.locks().listLocks(ListLocksRequest.newBuilder().setPageSize(1_000).build(), client);
+    List<Contender> readers = Collections.nCopies(1_000, wordy(ReadWriteKind.READ));
+    List<LockView> locks =
+        IntStream.range(0, 5).mapToObj(i -> Views.held("l" + i, readers)).toList();
+    // When
+    server.coordinator.listLocks.next().answer().complete(locks);
+    // Then
+    ListLocksResponse page = client.next();
+    assertThat(page.getLocksCount()).isBetween(1, 4);
+    assertThat(page.getSerializedSize()).isLessThan(4 * 1024 * 1024);
+    assertThat(Fields.pageToken("page_token", page.getNextPageToken()))
+        .isEqualTo("l" + (page.getLocksCount() - 1));
+  }
+
+  @Test
+  void metadataThatWouldNotFitIsLeftOutAndTheContendersAreAllThere() {
+    // Given
+    Received<GetLockRequest, GetLockResponse> client = Received.all();
+    server.locks().getLock(GetLockRequest.newBuilder().setName("l").build(), client);
+    List<Contender> readers = Collections.nCopies(1_000, wordy(ReadWriteKind.READ));
+    // When
+    server.coordinator.getLocks.next().answer().complete(Views.held("l", readers));
+    // Then
+    var lock = client.next().getLock();
+    assertThat(lock.getHoldersCount()).isEqualTo(1_000);
+    assertThat(lock.getHolders(0).getMetadataMap()).hasSize(1);
+    assertThat(lock.getHolders(999).getMetadataMap()).isEmpty();
+    assertThat(lock.getSerializedSize()).isLessThan(2 * 1024 * 1024);
+  }
+
+  /** Returns a holder that says as much of itself as it may. */
+  private static Contender wordy(Mode mode) {
+    return Views.holder(mode, "h".repeat(256), Map.of("k", "v".repeat(4_095)));
   }
 
   @Test

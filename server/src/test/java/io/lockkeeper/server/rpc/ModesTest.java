@@ -55,7 +55,7 @@ class ModesTest {
   @MethodSource("modes")
   void shownModeCanBeAskedForAgain(LockRequest.Builder unused, Mode mode) {
     // Given
-    Contender shown = Messages.toContender(Views.waiter(mode));
+    Contender shown = Contenders.toMessage(Views.waiter(mode));
     // When
     LockRequest again =
         request(shown.getMode())
@@ -82,6 +82,6 @@ class ModesTest {
   }
 
   private static Contender shown(Mode mode) {
-    return Messages.toContender(Views.waiter(mode));
+    return Contenders.toMessage(Views.waiter(mode));
   }
 }

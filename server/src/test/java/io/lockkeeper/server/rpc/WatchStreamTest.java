@@ -94,7 +94,7 @@ class WatchStreamTest {
 
   @Test
   void tokenOfAWaiterIsNeverTold() {
-    assertThat(Messages.toContender(Views.waiter(MutexKind.EXCLUSIVE)).getFencingToken()).isZero();
+    assertThat(Contenders.toMessage(Views.waiter(MutexKind.EXCLUSIVE)).getFencingToken()).isZero();
   }
 
   @Test

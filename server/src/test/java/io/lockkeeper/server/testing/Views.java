@@ -62,13 +62,17 @@ public final class Views {
   }
 
   public static Contender holder() {
+    return holder(MutexKind.EXCLUSIVE, "shop-1", Map.of("pod", "a"));
+  }
+
+  public static Contender holder(Mode mode, String holder, Map<String, String> metadata) {
     return new Contender(
         LEASE.tag(),
         "req-1",
         "",
-        "shop-1",
-        MutexKind.EXCLUSIVE,
-        Map.of("pod", "a"),
+        holder,
+        mode,
+        metadata,
         3_000_000_000L,
         Optional.of(2_000_000_000L),
         Optional.of(new FencingToken(77)),
@@ -116,6 +120,11 @@ public final class Views {
         99,
         OptionalInt.empty(),
         Optional.empty());
+  }
+
+  public static LockView held(String name, List<Contender> holders) {
+    return new LockView(
+        new LockName(name), holders, 0, List.of(), 99, OptionalInt.empty(), Optional.empty());
   }
 
   /** Returns a lock of configured permits whose next grant waits. */

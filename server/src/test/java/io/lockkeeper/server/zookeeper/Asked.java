@@ -42,8 +42,7 @@ final class Asked {
 
   static UUID create(ZooKeeperLockStore store, SessionKey session, String lock) {
     UUID id = UUID.randomUUID();
-    store.createEntries(
-        session, id, List.of(planned(new LockName(lock))), DETAILS, 0);
+    store.createEntries(session, id, List.of(planned(new LockName(lock))), DETAILS, 0);
     return id;
   }
 
@@ -56,7 +55,9 @@ final class Asked {
   }
 
   static List<EntryRef> refs(EntriesCreated created) {
-    return created.entries().stream().map(e -> new EntryRef(e.lock(), e.name().text(), Optional.empty())).toList();
+    return created.entries().stream()
+        .map(e -> new EntryRef(e.lock(), e.name().text(), Optional.empty()))
+        .toList();
   }
 
   static void awaitCreated(RecordedEvents events, int count) {

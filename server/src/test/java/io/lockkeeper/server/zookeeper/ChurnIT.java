@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lockkeeper.server.coordinator.RecordedEvents;
 import io.lockkeeper.server.core.EntryDetails;
 import io.lockkeeper.server.core.LockName;
-import io.lockkeeper.server.core.MutexKind;
 import io.lockkeeper.server.core.PlannedEntry;
 import io.lockkeeper.server.core.SessionKey;
 import io.lockkeeper.server.core.StoreEvent;
@@ -67,8 +66,7 @@ final class ChurnIT {
         ZooKeeperProxy proxy = new ZooKeeperProxy(ensemble.server().port())) {
       ZooKeeperLockStore store = ensemble.store(proxy.connectString(), "c1", events);
       SessionKey session = Asked.open(store, events, 1);
-      EntryDetails heavy =
-          Asked.details(Map.of("k", "x".repeat(4_000)));
+      EntryDetails heavy = Asked.details(Map.of("k", "x".repeat(4_000)));
       // When
       for (int i = 0; i < 1_000; i++) {
         List<PlannedEntry> one = List.of(Asked.planned(new LockName("one")));
@@ -87,7 +85,8 @@ final class ChurnIT {
       CreatedEntry last = events.all(EntriesCreated.class).get(999).entries().get(0);
       store.readDetails(last.lock(), last.name().text());
       StoreEvent.ReadEntry read = events.await(StoreEvent.DetailsRead.class).read().orElseThrow();
-      assertThat(read).isEqualTo(new StoreEvent.ReadEntry(heavy, last.czxid(), last.index(), Optional.empty()));
+      assertThat(read)
+          .isEqualTo(new StoreEvent.ReadEntry(heavy, last.czxid(), last.index(), Optional.empty()));
     }
   }
 
@@ -97,15 +96,13 @@ final class ChurnIT {
     try (Ensemble ensemble = Ensemble.in(directory)) {
       ZooKeeperLockStore store = ensemble.store(events);
       SessionKey session = Asked.open(store, events, 1);
-      EntryDetails huge =
-          Asked.details(Map.of("k", "x".repeat(1 << 20)));
+      EntryDetails huge = Asked.details(Map.of("k", "x".repeat(1 << 20)));
       UUID bad = UUID.randomUUID();
       // When
       for (int i = 0; i < 20; i++) {
         var unused = Asked.create(store, session, "good");
       }
-      store.createEntries(
-          session, bad, List.of(Asked.planned(new LockName("bad"))), huge, 0);
+      store.createEntries(session, bad, List.of(Asked.planned(new LockName("bad"))), huge, 0);
       for (int i = 0; i < 20; i++) {
         var unused = Asked.create(store, session, "good");
       }

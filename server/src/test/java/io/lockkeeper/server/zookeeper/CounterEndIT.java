@@ -199,8 +199,9 @@ final class CounterEndIT {
     assertThat(names).anyMatch(name -> name.endsWith("-lock-2147483647"));
     assertThat(names).anyMatch(name -> name.contains("-lock--214748364"));
     assertThat(names).allMatch(name -> EntryName.parse(name).isPresent());
-    assertThat(granted).isEqualTo(expected).isSortedAccordingTo(
-        Comparator.comparingLong(FencingToken::value));
+    assertThat(granted)
+        .isEqualTo(expected)
+        .isSortedAccordingTo(Comparator.comparingLong(FencingToken::value));
     assertThat(granted).doesNotHaveDuplicates().hasSize(34);
     assertThat(wanting).allMatch(w -> w.broken.isEmpty());
   }

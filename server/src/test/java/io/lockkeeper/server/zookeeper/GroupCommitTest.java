@@ -8,7 +8,6 @@ import io.lockkeeper.server.core.EntryRef;
 import io.lockkeeper.server.core.FencingToken;
 import io.lockkeeper.server.core.LeaseId;
 import io.lockkeeper.server.core.LockName;
-import io.lockkeeper.server.core.MutexKind;
 import io.lockkeeper.server.core.PlannedEntry;
 import io.lockkeeper.server.core.ReadWriteKind;
 import io.lockkeeper.server.core.StoreEvent;
@@ -450,20 +449,20 @@ final class GroupCommitTest implements GroupCommit.Lane {
   /** Fails the transaction as ZooKeeper would; returns whether there was a reason. */
   private boolean failOnce(Set<String> missing) {
     List<Op> ops = sent.element().ops();
+    Set<String> createdBefore = new HashSet<>();
     for (int i = 1; i < ops.size(); i++) {
       String path = ops.get(i).getPath();
-      if (ops.get(i).getType() == OpCode.createContainer) {
-        if (!missing.remove(path)) {
-          missing.add(path + " is there");
-          fail(i, Code.NODEEXISTS);
-          return true;
-        }
-      } else {
-        String directory = path.substring(0, path.lastIndexOf('/'));
-        if (missing.contains(directory)) {
-          fail(i, Code.NONODE);
-          return true;
-        }
+      boolean directory = ops.get(i).getType() == OpCode.createContainer;
+      if (directory && !missing.contains(path)) {
+        fail(i, Code.NODEEXISTS);
+        return true;
+      }
+      String parent = path.substring(0, path.lastIndexOf('/'));
+      if (directory) {
+        createdBefore.add(path);
+      } else if (missing.contains(parent) && !createdBefore.contains(parent)) {
+        fail(i, Code.NONODE);
+        return true;
       }
     }
     return false;

@@ -59,7 +59,14 @@ final class StorePathsTest {
 
   @ParameterizedTest
   @ValueSource(
-      strings = {"2147483647", "-2147483648", "-2147483647", "-1000000000", "-999999999", "-000000001"})
+      strings = {
+        "2147483647",
+        "-2147483648",
+        "-2147483647",
+        "-1000000000",
+        "-999999999",
+        "-000000001"
+      })
   void everyNumberAtTheEndOfTheCounterIsTheSameNumber(String suffix) {
     for (Mode mode : List.of(MutexKind.EXCLUSIVE, ReadWriteKind.READ, new Permits(2, 3))) {
       // Given
