@@ -317,14 +317,14 @@ public abstract class KindsContract extends Contract {
     List<LockkeeperClient> all = List.of(client("a"), client("b"), client("c"), client("d"));
     List<CompletableFuture<Void>> rounds = new ArrayList<>();
     // When
-    for (int i = 0; i < 200; i++) {
+    for (int i = 0; i < 60; i++) {
       List<String> shuffled = new ArrayList<>(names);
       Collections.shuffle(shuffled, random);
       List<LockSpec> some =
           shuffled.subList(0, 2 + random.nextInt(3)).stream().map(LockSpec::exclusive).toList();
       rounds.add(
           all.get(i % all.size())
-              .acquire(LockRequest.of(some))
+              .acquire(LockRequest.of(some).owner("task " + i))
               .thenCompose(LockHandle::releaseAsync));
     }
     // Then
