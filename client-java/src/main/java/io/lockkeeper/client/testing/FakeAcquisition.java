@@ -31,6 +31,8 @@ final class FakeAcquisition {
   State state = State.WAITING;
   Optional<Loop.Timer> waitLimit = Optional.empty();
   Optional<Loop.Timer> positions = Optional.empty();
+  Optional<Loop.Timer> holdLimit = Optional.empty();
+  Optional<Long> holdEndsAtNanos = Optional.empty();
   Optional<Loop.Timer> linger = Optional.empty();
   private Optional<FakeCall> call = Optional.empty();
   private Optional<AcquireResponse> last = Optional.empty();
@@ -126,5 +128,6 @@ final class FakeAcquisition {
   void stopTimers() {
     waitLimit.ifPresent(Loop.Timer::cancel);
     positions.ifPresent(Loop.Timer::cancel);
+    holdLimit.ifPresent(Loop.Timer::cancel);
   }
 }

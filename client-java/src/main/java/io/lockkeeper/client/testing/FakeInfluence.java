@@ -148,7 +148,16 @@ final class FakeInfluence {
     int previous = queue.limit();
     queue.configuredLimit = request.getLimit();
     state.feed.limitChanged(queue);
-    int limit = queue.limit();
+    if (queue.configuredLimit != 0) {
+      refuseTooLarge(queue);
+    }
+    state.turns.advance(queue);
+    state.turns.breakDeadlocks();
+    return ConfigureLockResponse.newBuilder().setPreviousLimit(previous).build();
+  }
+
+  private void refuseTooLarge(FakeQueue queue) {
+    int limit = queue.configuredLimit;
     queue.waiters().stream()
         .filter(e -> e.wanted.getPermits() > limit)
         .forEach(
@@ -157,8 +166,5 @@ final class FakeInfluence {
                     e.creator,
                     NotAcquiredReason.NOT_ACQUIRED_REASON_LIMIT_TOO_SMALL,
                     FakeArrivals.limitTooSmall(e.wanted, limit)));
-    state.turns.advance(queue);
-    state.turns.breakDeadlocks();
-    return ConfigureLockResponse.newBuilder().setPreviousLimit(previous).build();
   }
 }

@@ -111,6 +111,22 @@ class HoldLimitsTest extends OnInMemoryServer {
   }
 
   @Test
+  void limitOfOneWhoHasReleasedDoesNotBindTheOthers() {
+    // Given
+    String lease = lease();
+    AcquireRequest.Builder limited =
+        request(lease, "me", "1", exclusive(LOCK)).setMaxHold(span(10));
+    acquire(limited);
+    Heard<AcquireResponse> unlimited = acquire(request(lease, "me", "2", exclusive(LOCK)));
+    // When
+    release(limited);
+    pass(20_000);
+    // Then
+    assertThat(events(unlimited)).containsExactly("GRANTED");
+    assertThat(state(LOCK).getHoldersCount()).isEqualTo(1);
+  }
+
+  @Test
   void releasedHoldIsNotTakenAwayFromTheNext() {
     // Given
     AcquireRequest.Builder first = request(exclusive(LOCK)).setMaxHold(span(10));

@@ -133,6 +133,21 @@ class ReentrancyTest extends OnInMemoryServer {
   }
 
   @Test
+  void releaseThatFreesOneOfItsLocksIsNoDecrement() {
+    // Given
+    String lease = lease();
+    acquire(request(lease, owner, "1", exclusive(LOCK)));
+    AcquireRequest.Builder both = request(lease, owner, "2", exclusive(LOCK), exclusive(OTHER));
+    acquire(both);
+    // When
+    ReleaseResponse released = release(both);
+    // Then
+    assertThat(released.getOutcome()).isEqualTo(ReleaseOutcome.RELEASE_OUTCOME_RELEASED);
+    assertThat(state(LOCK).getHoldersCount()).isEqualTo(1);
+    assertThat(state(OTHER).getHoldersCount()).isZero();
+  }
+
+  @Test
   void allWhoShareTheHoldHearThatItIsLost() {
     // Given
     String lease = lease();
