@@ -210,15 +210,18 @@ public abstract class KindsContract extends Contract {
     // When
     int before = a.configureLock(lock, 4).orElse(0);
     LockHandle next = granted(waiting);
+    CompletableFuture<LockHandle> tooMany =
+        queue(client("c"), LockRequest.of(LockSpec.permits(lock, 3)), lock);
     a.configureLock(lock, 1);
-    NotAcquiredException tooMany =
-        notAcquired(a.acquire(LockRequest.of(LockSpec.permits(lock, 2))));
     // Then
     assertThat(before).isEqualTo(2);
+    assertThat(notAcquired(tooMany).reason()).isEqualTo(NotAcquiredReason.LIMIT_TOO_SMALL);
     assertThat(next.isValid()).isTrue();
     assertThat(held.isValid()).isTrue();
     assertThat(a.getLock(lock).configuredLimit()).hasValue(1);
-    assertThat(tooMany.reason()).isEqualTo(NotAcquiredReason.LIMIT_TOO_SMALL);
+    assertThat(failure(a.acquire(LockRequest.of(LockSpec.permits(lock, 2)))))
+        .isInstanceOf(LockkeeperException.class)
+        .hasMessageContaining("limit of 1");
     a.configureLock(lock, 0);
     assertThat(a.getLock(lock).configuredLimit()).isEmpty();
   }
