@@ -89,11 +89,9 @@ final class FakeAcquisition {
 
   private void send(AcquireResponse event) {
     heard = isListenedTo();
-    if (call.isPresent()) {
-      call.get().tell(event);
-    } else {
-      lease.session.ifPresent(s -> s.tell(event));
-    }
+    call.ifPresent(c -> c.tell(event));
+    // Also what came by a call: how else could a session hear of requests that it does not know?
+    lease.session.ifPresent(s -> s.tell(event));
     if (state == State.ENDED) {
       call = Optional.empty();
     }

@@ -449,20 +449,20 @@ final class GroupCommitTest implements GroupCommit.Lane {
   /** Fails the transaction as ZooKeeper would; returns whether there was a reason. */
   private boolean failOnce(Set<String> missing) {
     List<Op> ops = sent.element().ops();
+    Set<String> createdBefore = new HashSet<>();
     for (int i = 1; i < ops.size(); i++) {
       String path = ops.get(i).getPath();
-      if (ops.get(i).getType() == OpCode.createContainer) {
-        if (!missing.remove(path)) {
-          missing.add(path + " is there");
-          fail(i, Code.NODEEXISTS);
-          return true;
-        }
-      } else {
-        String directory = path.substring(0, path.lastIndexOf('/'));
-        if (missing.contains(directory)) {
-          fail(i, Code.NONODE);
-          return true;
-        }
+      boolean directory = ops.get(i).getType() == OpCode.createContainer;
+      if (directory && !missing.contains(path)) {
+        fail(i, Code.NODEEXISTS);
+        return true;
+      }
+      String parent = path.substring(0, path.lastIndexOf('/'));
+      if (directory) {
+        createdBefore.add(path);
+      } else if (missing.contains(parent) && !createdBefore.contains(parent)) {
+        fail(i, Code.NONODE);
+        return true;
       }
     }
     return false;
