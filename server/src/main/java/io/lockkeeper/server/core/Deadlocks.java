@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /**
@@ -18,6 +19,7 @@ import java.util.function.Function;
 final class Deadlocks {
 
   private static final int MAX_READS = 256;
+  private static final long AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final World world;
   private final Acquisitions acquisitions;
@@ -31,15 +33,21 @@ final class Deadlocks {
 
   /** An acquisition has begun to wait. */
   void onWaiting(Ticket ticket) {
-    if (ticket.command().unsearched() || isAlone(ticket)) {
+    boolean waits = ticket.acquisition().isWaiting();
+    if (!waits || ticket.command().unsearched() || isAlone(ticket)) {
+      return;
+    }
+    if (!world.mirror.isCurrent()) {
+      searchKnown(ticket, List.of());
       return;
     }
     WaitSearch coarse = new WaitSearch(world, ticket, true);
-    if (coarse.cycle().isEmpty()) {
+    if (!coarse.mayBe()) {
       return;
     }
     List<Readings.Key> unread = coarse.undescribed();
-    readings.read(unread.subList(0, Math.min(unread.size(), MAX_READS)), () -> searchKnown(ticket));
+    List<Readings.Key> read = unread.subList(0, Math.min(unread.size(), MAX_READS));
+    readings.read(read, () -> searchKnown(ticket, read));
   }
 
   /** Nobody waits yet for an acquisition whose lease has no other: most of all there are. */
@@ -47,11 +55,21 @@ final class Deadlocks {
     return ticket.lease().tickets().size() == 1;
   }
 
-  private void searchKnown(Ticket ticket) {
-    if (!ticket.acquisition().isWaiting() || !world.mirror.isCurrent()) {
+  private void searchKnown(Ticket ticket, List<Readings.Key> read) {
+    if (!ticket.acquisition().isWaiting()) {
       return;
     }
-    new WaitSearch(world, ticket, false).cycle().ifPresent(this::refuseYoungest);
+    if (world.mirror.isCurrent() && read.stream().allMatch(this::isKnown)) {
+      new WaitSearch(world, ticket, false).cycle().ifPresent(this::refuseYoungest);
+    } else {
+      // Nobody else looks for a cycle that this entry has closed.
+      world.timers.at(world.now + AGAIN_NANOS, () -> onWaiting(ticket));
+    }
+  }
+
+  /** Returns whether it was read, or is gone. */
+  private boolean isKnown(Readings.Key key) {
+    return world.mirror.find(key.lock(), key.entry()).map(Entry::isDescribed).orElse(true);
   }
 
   private void refuseYoungest(List<WaitSearch.Step> cycle) {

@@ -104,7 +104,13 @@ final class Entry {
 
   /** Returns the creation zxid, where it is known. */
   OptionalLong czxid() {
-    return orderingZxid > 0 ? OptionalLong.of(orderingZxid) : czxid;
+    if (orderingZxid > 0) {
+      return OptionalLong.of(orderingZxid);
+    }
+    return ticket
+        .flatMap(own -> own.hold(name.text()))
+        .map(hold -> OptionalLong.of(hold.entry().czxid()))
+        .orElse(czxid);
   }
 
   /** Returns whether it was read, or is ours. */

@@ -209,7 +209,7 @@ final class Plans {
   private Part fresh(WantedLock wanted, List<Hold> owned) {
     Optional<Hold> write = writeHeld(wanted, owned);
     Mode mode = wanted.mode();
-    if (mode instanceof PermitsKind.Permits permits) {
+    if (mode instanceof PermitsKind.Permits permits && world.mirror.isCurrent()) {
       mode = permits.of(Limits.inForce(world, wanted.name()).orElse(permits.limit()));
     }
     PlannedEntry entry =

@@ -30,6 +30,7 @@ final class WaitSearch {
   private final Deque<Actor> toVisit = new ArrayDeque<>();
   private final Set<Readings.Key> undescribed = new LinkedHashSet<>();
   private final Map<Place, Entry> lookedUpTo = new HashMap<>();
+  private final Map<LockName, Set<Entry>> opening = new HashMap<>();
   private Optional<Map<Long, List<Placed>>> others = Optional.empty();
   private int looks;
 
@@ -79,6 +80,22 @@ final class WaitSearch {
     return Optional.empty();
   }
 
+  /** Looks at everything that a cycle could be made of; returns whether there may be one. */
+  boolean mayBe() {
+    Actor self = actor(start);
+    boolean found = false;
+    for (Placed wait : waitsOf(start)) {
+      found |= look(self, wait, self);
+    }
+    while (!toVisit.isEmpty() && looks < MAX_LOOKS) {
+      Actor actor = toVisit.removeFirst();
+      for (Placed wait : waitsOf(actor)) {
+        found |= look(actor, wait, self);
+      }
+    }
+    return found;
+  }
+
   /** Returns the entries of others that the search came by and whose data is not known. */
   List<Readings.Key> undescribed() {
     return List.copyOf(undescribed);
@@ -87,6 +104,7 @@ final class WaitSearch {
   /** Follows one wait; returns whether it leads back to where the search began. */
   private boolean look(Actor waiter, Placed wait, Actor self) {
     boolean own = isOfSelf(wait.entry());
+    boolean found = false;
     for (Entry ahead : unseen(wait, own)) {
       looks++;
       Optional<Actor> actor = looks > MAX_LOOKS ? Optional.empty() : actor(wait.lock(), ahead);
@@ -94,7 +112,7 @@ final class WaitSearch {
         continue;
       }
       boolean back = actor.get().equals(self);
-      // A lease, or an unnamed owner in it, that waits for itself may be two threads.
+      // An owner that waits for itself may be two threads.
       if (back && own) {
         continue;
       }
@@ -102,11 +120,12 @@ final class WaitSearch {
       if (cameBy.putIfAbsent(actor.get(), step) == null && !back) {
         toVisit.addLast(actor.get());
       }
-      if (back) {
+      found |= back;
+      if (found && !coarse) {
         return true;
       }
     }
-    return false;
+    return found;
   }
 
   /**
@@ -132,11 +151,24 @@ final class WaitSearch {
   }
 
   private boolean blocks(Entry ahead, Placed wait) {
-    if (!ahead.holds()) {
+    if (!holds(wait.lock(), ahead)) {
       return true;
     }
     Occupancy alone = Occupancy.free(world.mirror.limit(wait.lock())).plus(ahead.name());
     return !alone.admits(wait.entry().name());
+  }
+
+  /** Returns whether an entry holds, or will when the delay is over that keeps its lock closed. */
+  private boolean holds(LockName lock, Entry entry) {
+    return entry.holds() || opening.computeIfAbsent(lock, this::opening).contains(entry);
+  }
+
+  private Set<Entry> opening(LockName lock) {
+    return world
+        .mirror
+        .queue(lock)
+        .map(queue -> Set.copyOf(Admission.holders(queue.entries(), world.mirror.limit(lock))))
+        .orElse(Set.of());
   }
 
   /** Returns whose an entry is, or empty if it is on its way out or nobody's we could know. */
@@ -176,7 +208,7 @@ final class WaitSearch {
         .flatMap(
             hold ->
                 world.mirror.find(hold.lock(), hold.name().text()).stream()
-                    .filter(entry -> !entry.holds())
+                    .filter(entry -> !holds(hold.lock(), entry))
                     .map(entry -> new Placed(hold.lock(), entry)))
         .toList();
   }
@@ -210,7 +242,7 @@ final class WaitSearch {
     Map<Long, List<Placed>> byLease = new HashMap<>();
     for (LockQueue queue : world.mirror.all()) {
       for (Entry entry : queue.entries()) {
-        if (entry.ticket().isEmpty() && !entry.holds()) {
+        if (entry.ticket().isEmpty() && !holds(queue.lock(), entry)) {
           entry
               .name()
               .id()

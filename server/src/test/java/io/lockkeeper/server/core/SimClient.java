@@ -15,29 +15,6 @@ import java.util.stream.Stream;
  */
 final class SimClient {
 
-  /** One request, and what the client thinks of it. */
-  private static final class Request {
-    final String id;
-    final LeaseId lease;
-    final AcquireCommand command;
-    Optional<StreamId> stream;
-    long newest;
-    boolean believes;
-    boolean left;
-    boolean over;
-
-    Request(String id, LeaseId lease, AcquireCommand command, Optional<StreamId> stream) {
-      this.id = id;
-      this.lease = lease;
-      this.command = command;
-      this.stream = stream;
-    }
-
-    LockName lock() {
-      return command.locks().get(0).name();
-    }
-  }
-
   private final Sim sim;
   private final SimCoordinator coordinator;
   private final boolean byStream;
@@ -46,7 +23,7 @@ final class SimClient {
   private final long ttl;
 
   private final LeaseId lease;
-  private final Map<String, Request> requests = new LinkedHashMap<>();
+  private final Map<String, SimRequest> requests = new LinkedHashMap<>();
   private final Map<CallId, Long> sentAt = new HashMap<>();
   private Optional<StreamId> leaseStream = Optional.empty();
   private boolean open;
@@ -110,9 +87,11 @@ final class SimClient {
       if (!sim.patient || sim.chance(10)) {
         closeStream(any());
       }
-    } else if (kind < 86) {
+    } else if (kind < 83) {
       ask();
-    } else if (kind < 92) {
+    } else if (kind < 91) {
+      meddle();
+    } else if (kind < 94) {
       attach();
     } else if (kind < 96) {
       keepAlive();
@@ -124,46 +103,31 @@ final class SimClient {
     sim.after(sim.delay(2_000), this::act);
   }
 
-  private Request any() {
-    List<Request> all = List.copyOf(requests.values());
+  private SimRequest any() {
+    List<SimRequest> all = List.copyOf(requests.values());
     return all.get(sim.random.nextInt(all.size()));
   }
 
   private void acquire() {
-    if (requests.values().stream().filter(r -> !r.over).count() >= 3) {
+    List<SimRequest> live = requests.values().stream().filter(r -> !r.over && !r.left).toList();
+    if (live.size() >= 4) {
       return;
     }
     String id = "r" + sim.name();
     boolean own = byStream || sim.chance(50);
     LeaseId of = byStream ? new LeaseId(sim.random.nextLong(), sim.random.nextLong()) : lease;
     AcquireCommand command =
-        new AcquireCommand(
-            List.of(new AcquireCommand.WantedLock(sim.anyLock(), MutexKind.EXCLUSIVE)),
-            byStream ? Optional.empty() : Optional.of(lease),
-            "",
-            id,
-            waitTimeout(),
-            "",
-            Map.of(),
-            sim.chance(10) ? Optional.of(Duration.ofMillis(700)) : Optional.empty(),
-            Optional.empty(),
-            Duration.ZERO,
-            false);
-    Request request =
-        new Request(
+        byStream || live.isEmpty() || sim.chance(60)
+            ? sim.wishes.fresh(id, byStream ? Optional.empty() : Optional.of(lease))
+            : sim.wishes.related(id, live.get(sim.random.nextInt(live.size())));
+    SimRequest request =
+        new SimRequest(
             id, of, command, own ? Optional.of(new StreamId(sim.name())) : Optional.empty());
     requests.put(id, request);
     sendAcquire(request);
   }
 
-  private Optional<Duration> waitTimeout() {
-    int kind = sim.random.nextInt(10);
-    return kind < 5
-        ? Optional.empty()
-        : Optional.of(kind < 7 ? Duration.ZERO : Duration.ofMillis(1 + sim.random.nextInt(4_000)));
-  }
-
-  private void sendAcquire(Request request) {
+  private void sendAcquire(SimRequest request) {
     boolean session = request.stream.isEmpty();
     if (session && leaseStream.isEmpty()) {
       attach();
@@ -173,7 +137,7 @@ final class SimClient {
     send(new ClientEvent.Acquire(stream, uuid, request.lease, request.command, session));
   }
 
-  private void acquireAgain(Request request) {
+  private void acquireAgain(SimRequest request) {
     if (byStream || request.left) {
       return;
     }
@@ -184,7 +148,7 @@ final class SimClient {
     sendAcquire(request);
   }
 
-  private void release(Request request) {
+  private void release(SimRequest request) {
     request.left = true;
     request.believes = false;
     long token = sim.chance(5) ? 1 : 0;
@@ -195,7 +159,7 @@ final class SimClient {
     send(new ClientEvent.Release(call(), request.lease, request.id, 0));
   }
 
-  private void closeStream(Request request) {
+  private void closeStream(SimRequest request) {
     if (request.stream.isEmpty() || request.over) {
       return;
     }
@@ -213,6 +177,24 @@ final class SimClient {
       send(new ClientEvent.QueryPosition(call(), any().lease, any().id));
     } else {
       send(new ClientEvent.CheckToken(call(), sim.anyLock(), sim.random.nextInt(3)));
+    }
+  }
+
+  /** Does what people and operators do with locks of anybody. */
+  private void meddle() {
+    LockName lock = sim.anyLock();
+    int kind = sim.random.nextInt(10);
+    if (kind < 2) {
+      send(new ClientEvent.RequestRelease(call(), lock, sim.wishes.ask(false)));
+    } else if (kind < 4) {
+      send(
+          new ClientEvent.ForceRelease(call(), lock, sim.chance(10) ? 7 : 0, sim.wishes.ask(true)));
+    } else if (kind < 7) {
+      SimRequest request = any();
+      Map<String, String> metadata = Map.of("n", "" + sim.name());
+      send(new ClientEvent.UpdateMetadata(call(), request.lease, request.id, metadata));
+    } else if (sim.modes.family(lock) == SimModes.Family.PERMITS) {
+      send(new ClientEvent.ConfigureLock(call(), lock, sim.modes.anyLimit()));
     }
   }
 
@@ -291,8 +273,8 @@ final class SimClient {
     sim.after(sim.delay(2_000), sim::newClient);
   }
 
-  void onTell(Effect.Tell tell) {
-    Request request = requests.get(tell.requestId());
+  void onTell(Effect.Tell tell, long toldAt) {
+    SimRequest request = requests.get(tell.requestId());
     boolean mine =
         request.stream.filter(tell.stream()::equals).isPresent()
             || leaseStream.filter(tell.stream()::equals).isPresent();
@@ -303,24 +285,57 @@ final class SimClient {
     if (tell.notice().isFinal()) {
       request.believes = false;
       request.over = true;
-    } else if (tell.notice() instanceof Notice.Granted && !request.left && !request.over) {
-      request.believes = true;
-      if (believes(request)) {
-        sim.rules.onBelief(this, request.lock());
-      }
-      long hold = sim.patient ? sim.random.nextInt(40_000) * Sim.MILLI : sim.delay(1_500);
-      sim.after(hold, () -> releaseLater(request));
+    } else if (tell.notice() instanceof Notice.Granted granted && !request.left && !request.over) {
+      onGranted(request, granted, toldAt);
+    } else if (tell.notice() instanceof Notice.ReleaseRequested && sim.chance(50)) {
+      Duration needs = Duration.ofMillis(sim.random.nextInt(2_000));
+      send(new ClientEvent.AnswerRelease(call(), request.lease, request.id, needs));
     }
   }
 
-  private void releaseLater(Request request) {
-    if (!gone && !request.left && !request.over) {
+  private void onGranted(SimRequest request, Notice.Granted granted, long toldAt) {
+    request.command.maxHold().ifPresent(max -> request.until = until(request, granted, toldAt));
+    request.believes = !sim.holds.isDispossessed(request.id);
+    if (believes(request)) {
+      sim.rules.onBelief(this, request);
+    }
+    long hold = sim.patient ? sim.random.nextInt(40_000) * Sim.MILLI : sim.delay(1_500);
+    sim.after(hold, () -> releaseLater(request));
+  }
+
+  /** A message may take as long as the coordinator allows, and no longer. */
+  private static long until(SimRequest request, Notice.Granted granted, long toldAt) {
+    return Math.min(request.until, toldAt + granted.validForNanos() + 100 * Sim.MILLI);
+  }
+
+  /** Who waits for more keeps what it has. */
+  private void releaseLater(SimRequest request) {
+    if (gone || request.left || request.over) {
+      return;
+    }
+    boolean waits =
+        requests.values().stream()
+            .anyMatch(
+                other ->
+                    !other.over
+                        && !other.left
+                        && !other.believes
+                        && other.lease.equals(request.lease)
+                        && other.command.owner().equals(request.command.owner()));
+    if (waits) {
+      sim.after(sim.delay(2_000), () -> releaseLater(request));
+    } else {
       release(request);
     }
   }
 
+  /** The lock was taken away by others than the client's coordinator. */
+  void onDispossessed(String requestId) {
+    Optional.ofNullable(requests.get(requestId)).ifPresent(request -> request.believes = false);
+  }
+
   void onRefused(String requestId) {
-    Request request = requests.get(requestId);
+    SimRequest request = requests.get(requestId);
     request.over = true;
     request.believes = false;
   }
@@ -360,15 +375,15 @@ final class SimClient {
     deadline = Math.max(deadline, until);
   }
 
-  private boolean believes(Request request) {
-    return request.believes && (byStream || sim.now < deadline);
+  private boolean believes(SimRequest request) {
+    return request.believes && sim.now < request.until && (byStream || sim.now < deadline);
   }
 
-  /** How many times the client believes that it holds the lock. */
-  long beliefs(LockName lock) {
+  /** Returns the requests by which the client believes that it holds the lock. */
+  List<SimRequest> beliefs(LockName lock) {
     return requests.values().stream()
-        .filter(request -> request.lock().equals(lock) && believes(request))
-        .count();
+        .filter(request -> request.mode(lock).isPresent() && believes(request))
+        .toList();
   }
 
   Stream<String> requestIds() {

@@ -34,6 +34,10 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
     connect();
   }
 
+  boolean isUp() {
+    return up;
+  }
+
   @Override
   public void onAppeared(SimZooKeeper.Node node) {
     if (up) {
@@ -48,12 +52,40 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
     }
   }
 
+  @Override
+  public void onChanged(SimZooKeeper.Node node, long zxid) {
+    if (up) {
+      deliver(new StoreEvent.EntryChanged(node.lock, seen(node), zxid));
+    }
+  }
+
+  @Override
+  public void onMarked(LockName lock, MarkerName marker, long zxid) {
+    if (up && shows(marker)) {
+      deliver(new StoreEvent.MarkerAppeared(lock, marker, zxid));
+    }
+  }
+
+  @Override
+  public void onUnmarked(LockName lock, MarkerName marker, long zxid) {
+    if (up && shows(marker)) {
+      deliver(new StoreEvent.MarkerVanished(lock, marker, zxid));
+    }
+  }
+
+  private boolean shows(MarkerName marker) {
+    return !(sim.has(Sim.Mutant.LIMIT_IGNORED) && marker instanceof MarkerName.Limit);
+  }
+
   /** The entry's name as the coordinator sees it. */
   EntryName seen(SimZooKeeper.Node node) {
-    return sim.has(Sim.Mutant.ORDER_BY_TEXT)
-        ? new EntryName(
-            node.name.text(), node.name.id(), node.name.mode(), node.name.text().hashCode())
-        : node.name;
+    Mode mode = node.name.mode();
+    if (sim.has(Sim.Mutant.LIMIT_IGNORED) && mode instanceof PermitsKind.Permits permits) {
+      mode = permits.of(PermitsKind.MAX_LIMIT);
+    }
+    int sequence =
+        sim.has(Sim.Mutant.ORDER_BY_TEXT) ? node.name.text().hashCode() : node.name.sequence();
+    return new EntryName(node.name.text(), node.name.id(), mode, sequence);
   }
 
   private void deliver(StoreEvent event) {
@@ -63,12 +95,13 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
       at = Math.max(lastDelivery, at);
     }
     lastDelivery = Math.max(lastDelivery, at);
+    long zxid = sim.zooKeeper.zxid();
     sim.at(
         at,
         () -> {
           if (sentIn == epoch) {
             settle(event);
-            coordinator.deliver(event);
+            coordinator.deliver(event, zxid);
           }
         });
   }
@@ -95,7 +128,7 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
       return;
     }
     List<LockName> locks = sim.zooKeeper.lockList();
-    deliver(new StoreEvent.RebuildStarted(sim.zooKeeper.locks()));
+    deliver(new StoreEvent.RebuildStarted(Set.copyOf(locks)));
     listNext(connectedIn, new ArrayList<>(locks));
   }
 
@@ -131,9 +164,9 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
                             bySequence.get(node.name.sequence()) > 1
                                 ? Optional.of(node.czxid)
                                 : Optional.empty(),
-                            0))
+                            bySequence.get(node.name.sequence()) > 1 ? node.index : 0))
                 .toList(),
-            List.of()));
+            sim.zooKeeper.markers(lock).stream().filter(this::shows).toList()));
   }
 
   /** Events stop; {@code noticed} later the coordinator knows, and later still it is back. */
@@ -223,12 +256,6 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
   }
 
   private Optional<StoreEvent.ReadEntry> found(LockName lock, String entry) {
-    return sim.zooKeeper.ordered(lock).stream()
-        .filter(node -> node.name.text().equals(entry))
-        .findFirst()
-        .map(
-            node ->
-                new StoreEvent.ReadEntry(
-                    EntryDetails.foreign("", Optional.empty()), node.czxid, 0, Optional.empty()));
+    return sim.zooKeeper.find(lock, entry).map(SimZooKeeper.Node::data);
   }
 }

@@ -24,8 +24,8 @@ class SimulationTest {
     // When
     for (long seed = FIRST_SEED; seed < FIRST_SEED + RUNS; seed++) {
       Sim sim = Sim.run(seed, Set.of());
-      moves.addAll(sim.rules.moves);
-      grants += sim.rules.grants;
+      moves.addAll(sim.holds.moves);
+      grants += sim.holds.grants;
       steps += sim.steps;
     }
     // Then: the runs were worth something

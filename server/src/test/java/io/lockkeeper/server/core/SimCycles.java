@@ -1,0 +1,143 @@
+package io.lockkeeper.server.core;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+
+/** Looks for cycles of waits in the truth, as dumb as can be. */
+final class SimCycles {
+
+  /** A lease and an owner in it; an empty owner is all of the lease that name none. */
+  private record Actor(String lease, String owner) {
+    @Override
+    public String toString() {
+      return lease.substring(0, Math.min(4, lease.length())) + "/" + owner;
+    }
+  }
+
+  private final Sim sim;
+
+  SimCycles(Sim sim) {
+    this.sim = sim;
+  }
+
+  /** A request was refused since it would wait for ever: so it must have waited in a cycle. */
+  void onRefused(SimCoordinator coordinator, SimHolds.Life life) {
+    Map<Actor, Map<Actor, String>> waits =
+        waits(lock -> sim.zooKeeper.orderedAsOf(lock, coordinator.seenZxid), true);
+    Actor self = new Actor(life.ticket.lease().id().toString(), life.ticket.command().owner());
+    SimRules.check(
+        reachable(self, waits).contains(self),
+        () -> "no cycle of waits for " + life.request() + " of " + self + ": " + waits);
+  }
+
+  /** Nothing happens any more: nobody may wait for ever, or for nothing. */
+  void onQuiet() {
+    Map<Actor, Map<Actor, String>> waits = waits(sim.zooKeeper::ordered, false);
+    for (Actor actor : waits.keySet()) {
+      SimRules.check(
+          !reachable(actor, waits).contains(actor),
+          () -> "a cycle of waits was not found: " + waits);
+    }
+    for (SimCoordinator coordinator : sim.coordinators) {
+      for (SimHolds.Life life : coordinator.lives.values()) {
+        if (life.state == Acquisition.State.QUEUED) {
+          checkWaits(life);
+        }
+      }
+    }
+  }
+
+  private void checkWaits(SimHolds.Life life) {
+    boolean waits = false;
+    for (Hold hold : life.ticket.holds()) {
+      Optional<SimZooKeeper.Node> node = sim.zooKeeper.find(hold.lock(), hold.name().text());
+      SimRules.check(node.isPresent(), () -> "waits without an entry: " + life.request());
+      waits |= !holding(sim.zooKeeper.ordered(hold.lock()), false).contains(node.orElseThrow());
+    }
+    boolean forNothing = !waits;
+    SimRules.check(!forNothing, () -> "waits for nothing: " + life.request());
+  }
+
+  /** Returns whom every actor waits for. */
+  private Map<Actor, Map<Actor, String>> waits(
+      Function<LockName, List<SimZooKeeper.Node>> queues, boolean generous) {
+    Map<Actor, Map<Actor, String>> waits = new LinkedHashMap<>();
+    for (LockName lock : sim.locks) {
+      List<SimZooKeeper.Node> queue = queues.apply(lock);
+      Set<SimZooKeeper.Node> holding = holding(queue, generous);
+      List<SimZooKeeper.Node> ahead = new ArrayList<>();
+      for (SimZooKeeper.Node node : queue) {
+        if (!holding.contains(node) && isSearched(node, generous)) {
+          for (SimZooKeeper.Node other : ahead) {
+            int limit = limit(node, ahead, generous);
+            if (!holding.contains(other) || SimModes.blocks(other, node, limit)) {
+              add(waits, node, other);
+            }
+          }
+        }
+        ahead.add(node);
+      }
+    }
+    return waits;
+  }
+
+  private static void add(
+      Map<Actor, Map<Actor, String>> waits, SimZooKeeper.Node waiter, SimZooKeeper.Node other) {
+    Actor from = actor(waiter);
+    Actor to = actor(other);
+    if (!from.equals(to) && !from.lease().isEmpty() && !to.lease().isEmpty()) {
+      waits
+          .computeIfAbsent(from, actor -> new LinkedHashMap<>())
+          .putIfAbsent(to, waiter + " waits in " + waiter.lock + " for " + other);
+    }
+  }
+
+  private static Actor actor(SimZooKeeper.Node node) {
+    return new Actor(node.details.leaseId(), node.details.owner());
+  }
+
+  private int limit(SimZooKeeper.Node node, List<SimZooKeeper.Node> ahead, boolean generous) {
+    return generous ? sim.modes.smallestLimit(node, ahead) : sim.modes.limitNow(node, ahead);
+  }
+
+  private Set<SimZooKeeper.Node> holding(List<SimZooKeeper.Node> queue, boolean generous) {
+    Set<SimZooKeeper.Node> holding = new LinkedHashSet<>();
+    for (SimZooKeeper.Node node : queue) {
+      List<SimZooKeeper.Node> ahead = List.copyOf(holding);
+      boolean held = node.users.stream().anyMatch(SimHolds.Life::relies);
+      if (!held && !SimModes.joins(node, ahead, limit(node, ahead, generous))) {
+        return holding;
+      }
+      holding.add(node);
+    }
+    return holding;
+  }
+
+  /** Who has opted out is not looked for; who has gone, or is going, waits for nobody. */
+  private boolean isSearched(SimZooKeeper.Node node, boolean generous) {
+    Optional<SimHolds.Life> life = node.name.id().flatMap(sim.holds::life);
+    boolean waits = life.filter(l -> l.state == Acquisition.State.QUEUED).isPresent();
+    return generous || (waits && sim.rules.isSearched(life.get().request()));
+  }
+
+  private static Set<Actor> reachable(Actor from, Map<Actor, Map<Actor, String>> waits) {
+    Set<Actor> seen = new HashSet<>();
+    Deque<Actor> left = new ArrayDeque<>(waits.getOrDefault(from, Map.of()).keySet());
+    while (!left.isEmpty()) {
+      Actor actor = left.removeFirst();
+      if (seen.add(actor)) {
+        left.addAll(waits.getOrDefault(actor, Map.of()).keySet());
+      }
+    }
+    return seen;
+  }
+}
