@@ -44,7 +44,7 @@ final class SimSaboteur {
         .on(ticket.lease().session())
         .write(
             () -> {
-              sim.zooKeeper.delete(List.of(hold.ref(true)));
+              sim.zooKeeper.delete(List.of(hold.ref()));
               return Optional.empty();
             },
             Optional::empty);
