@@ -43,10 +43,10 @@ final class Acquisitions {
     Acquisition after = transition.next();
     ticket.become(after);
     if (before.isWaiting() && !after.isWaiting()) {
-      ticket.stopWaiting(world.timers);
+      ticket.timers().stopWaiting(world.timers);
     }
     if (before.isHeld() && !after.isHeld()) {
-      ticket.stopHolding(world.timers);
+      ticket.timers().stopHolding(world.timers);
     }
     transition.actions().forEach(action -> perform(ticket, action));
     if (before.isHeld() && after.state() == State.RELEASING) {
@@ -90,6 +90,16 @@ final class Acquisitions {
     boolean lost = ticket.wasGranted() && ticket.acquisition().state() == State.LEAVING;
     List<EntryRef> last = ticket.leave(!lost);
     holds.left(ticket);
+    if (!last.isEmpty()) {
+      world.emit(new Effect.DeleteEntries(ticket.lease().session(), ticket.id(), last));
+    }
+  }
+
+  /** ZooKeeper has refused its entries; what it shares with others of its owner it gives up. */
+  void refused(Ticket ticket, String message) {
+    List<EntryRef> last = ticket.leave(true);
+    holds.left(ticket);
+    apply(ticket, new AcquisitionEvent.Refused(message));
     if (!last.isEmpty()) {
       world.emit(new Effect.DeleteEntries(ticket.lease().session(), ticket.id(), last));
     }
@@ -165,14 +175,13 @@ final class Acquisitions {
     return Math.min(bound, own);
   }
 
-  /** The same for one acquisition, whose hold may be limited in time. */
+  /** The same for one acquisition, whose holds may be limited in time. */
   private long validForNanos(Ticket ticket) {
-    long lease = validForNanos(ticket.lease());
-    return ticket.holdLeftNanos(world.now).map(left -> Math.min(left, lease)).orElse(lease);
+    return Math.min(validForNanos(ticket.lease()), holds.leftNanos(ticket));
   }
 
   void grant(Ticket ticket) {
-    holds.grant(ticket, lost -> takeAway(ticket.holds(), lost));
+    holds.grant(ticket, (losers, lost) -> takeAway(losers, lost));
     List<Notice.Grant> grants =
         ticket.holds().stream()
             .map(
@@ -190,8 +199,11 @@ final class Acquisitions {
   }
 
   /** Takes locks away from all who share their entries. */
-  void takeAway(List<Hold> taken, Notice.Lost ending) {
-    List<Ticket> losers = taken.stream().flatMap(h -> h.users().stream()).distinct().toList();
+  void takeAll(List<Hold> taken, Notice.Lost ending) {
+    takeAway(taken.stream().flatMap(h -> h.users().stream()).distinct().toList(), ending);
+  }
+
+  private void takeAway(List<Ticket> losers, Notice.Lost ending) {
     losers.forEach(loser -> apply(loser, new AcquisitionEvent.TakenAway(ending)));
   }
 
@@ -205,7 +217,11 @@ final class Acquisitions {
           Notice.RefusalReason.QUEUE_FULL,
           "the queue has its limit of " + world.settings.maxWaiters() + " entries");
     } else if (isTry(ticket)) {
-      expireWait(ticket, Notice.RefusalReason.TIMED_OUT, "the lock is taken");
+      boolean delayed = ahead == 0;
+      expireWait(
+          ticket,
+          Notice.RefusalReason.TIMED_OUT,
+          delayed ? "the lock is closed: a lock_delay is running" : "the lock is taken");
     } else {
       ticket.moved(ahead);
       apply(ticket, new AcquisitionEvent.Placed(new Notice.Queued(places)));
@@ -237,9 +253,7 @@ final class Acquisitions {
     lease.tickets().remove(ticket.command().requestId(), ticket);
     ticket.goesOn().forEach(hold -> hold.followers().remove(ticket));
     ticket.stream().ifPresent(world.streams::remove);
-    sessions
-        .find(lease.session())
-        .ifPresent(session -> session.addPathBytes(-pathBytes(ticket.planned())));
+    sessions.find(lease.session()).ifPresent(session -> session.addPathBytes(-ticket.pathBytes()));
     hooks.onTicketGone().accept(lease);
   }
 }

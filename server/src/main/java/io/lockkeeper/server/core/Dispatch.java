@@ -112,7 +112,7 @@ final class Dispatch implements EventHandler {
   @Override
   public void onEntriesRefused(StoreEvent.EntriesRefused event) {
     Optional.ofNullable(world.tickets.get(event.id()))
-        .ifPresent(t -> acquisitions.apply(t, new AcquisitionEvent.Refused(event.message())));
+        .ifPresent(ticket -> acquisitions.refused(ticket, event.message()));
   }
 
   @Override

@@ -106,7 +106,7 @@ final class GivingWay {
       return;
     }
     if (ask.force()) {
-      acquisitions.takeAway(List.of(hold.get()), ending(ask));
+      acquisitions.takeAll(List.of(hold.get()), ending(ask));
     } else {
       tell(hold.get(), ask);
     }
@@ -208,7 +208,7 @@ final class GivingWay {
     for (Entry holder : holders) {
       Optional<Hold> own = own(holder);
       if (own.isPresent()) {
-        acquisitions.takeAway(List.of(own.get()), ending(ask));
+        acquisitions.takeAll(List.of(own.get()), ending(ask));
       } else {
         forceOther(lock, holder, ask);
       }

@@ -16,6 +16,8 @@ final class Hold {
   private final Optional<MarkerName.Guard> guard;
   private final Set<Ticket> users = new LinkedHashSet<>(2);
   private final Set<Ticket> followers = new LinkedHashSet<>(0);
+  private boolean lost;
+  private Ticket payer;
 
   /**
    * Makes a hold.
@@ -35,6 +37,16 @@ final class Hold {
     this.token = keptToken.orElseGet(() -> FencingToken.of(entry.czxid(), entry.index()));
     this.guard = guard;
     users.add(first);
+    payer = first;
+  }
+
+  /** Returns whether the bytes of its path are counted for this acquisition. */
+  boolean paidBy(Ticket ticket) {
+    return payer == ticket;
+  }
+
+  void payer(Ticket ticket) {
+    payer = ticket;
   }
 
   StoreEvent.CreatedEntry entry() {
@@ -68,14 +80,15 @@ final class Hold {
     return users.stream().anyMatch(user -> user != ticket && user.acquisition().isHeld());
   }
 
-  /**
-   * Names the entry for its deletion.
-   *
-   * @param clean whether its guard goes too: not when a holder was lost
-   */
-  EntryRef ref(boolean clean) {
+  /** Remembers that somebody who held it was lost: its guard stays, whoever leaves last. */
+  void markLost() {
+    lost = true;
+  }
+
+  /** Names the entry for its deletion. Its guard goes too, unless a holder was lost. */
+  EntryRef ref() {
     return new EntryRef(
-        lock(), name().text(), clean ? guard.map(MarkerName.Guard::text) : Optional.empty());
+        lock(), name().text(), lost ? Optional.empty() : guard.map(MarkerName.Guard::text));
   }
 
   /** Returns what makes the entry say this of itself. */

@@ -3,7 +3,8 @@ package io.lockkeeper.server.core;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
+import java.util.stream.Stream;
 
 /**
  * Who owns what, for reentrancy: what was granted to a named owner of a lease; and how long it may
@@ -31,8 +32,13 @@ final class Holds {
         : lease.holds().getOrDefault(new Lease.Owned(owner, lock), List.of());
   }
 
-  /** The acquisition is about to be granted. */
-  void grant(Ticket ticket, Consumer<Notice.Lost> onOver) {
+  /**
+   * The acquisition is about to be granted.
+   *
+   * @param onOver takes its locks away when it has held them for as long as it may: from itself,
+   *     and from those that came to share them after it
+   */
+  void grant(Ticket ticket, BiConsumer<List<Ticket>, Notice.Lost> onOver) {
     String owner = ticket.command().owner();
     if (!owner.isEmpty()) {
       for (Hold hold : ticket.holds()) {
@@ -49,12 +55,40 @@ final class Holds {
     ticket.command().maxHold().ifPresent(longest -> bound(ticket, longest.toNanos(), onOver));
   }
 
-  private void bound(Ticket ticket, long longestNanos, Consumer<Notice.Lost> onOver) {
+  private void bound(
+      Ticket ticket, long longestNanos, BiConsumer<List<Ticket>, Notice.Lost> onOver) {
     long slack = Math.min(MOST_SLACK_NANOS, Math.max(LEAST_SLACK_NANOS, longestNanos / 10));
     Notice.Lost ending = new Notice.Lost(Notice.LossReason.MAX_HOLD, "held for max_hold");
-    ticket.holdTimer(
-        world.timers.at(world.now + longestNanos + slack, () -> onOver.accept(ending)),
-        world.now + longestNanos);
+    ticket
+        .timers()
+        .holdsUntil(
+            world.timers.at(
+                world.now + longestNanos + slack, () -> onOver.accept(nestedIn(ticket), ending)),
+            world.now + longestNanos);
+  }
+
+  /** Returns the acquisition, and those that came to share one of its holds after it. */
+  private static List<Ticket> nestedIn(Ticket ticket) {
+    return Stream.concat(
+            Stream.of(ticket),
+            ticket.holds().stream()
+                .flatMap(hold -> hold.users().stream().dropWhile(user -> user != ticket)))
+        .distinct()
+        .toList();
+  }
+
+  /** Returns how long the acquisition, or one that it is nested in, may be held yet. */
+  long leftNanos(Ticket ticket) {
+    long left = Long.MAX_VALUE;
+    for (Hold hold : ticket.holds()) {
+      for (Ticket user : hold.users()) {
+        left = Math.min(left, user.timers().holdLeftNanos(world.now).orElse(Long.MAX_VALUE));
+        if (user == ticket) {
+          break;
+        }
+      }
+    }
+    return left;
   }
 
   /** The acquisition has given up its share of its holds. */
@@ -80,7 +114,18 @@ final class Holds {
 
   /** The entry is another's from now on. */
   private void passOn(Ticket from, Hold hold) {
-    Ticket heir = hold.users().iterator().next();
+    Ticket heir =
+        hold.users().stream()
+            .filter(user -> user.acquisition().isHeld())
+            .findFirst()
+            .orElseGet(() -> hold.users().iterator().next());
+    // What the entry takes of its session goes with it.
+    int bytes = world.pathSizes.entryBytes(hold.lock(), hold.name().mode());
+    if (hold.paidBy(from)) {
+      from.addPathBytes(-bytes);
+      heir.addPathBytes(bytes);
+      hold.payer(heir);
+    }
     world
         .mirror
         .find(hold.lock(), hold.name().text())

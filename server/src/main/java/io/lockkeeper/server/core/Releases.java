@@ -90,10 +90,12 @@ final class Releases {
       if (ticket.lease().isStream()) {
         endings.end(ticket.lease(), LeaseEnd.CLOSED);
       } else {
-        ticket.linger(
-            world.timers,
-            world.timers.at(
-                world.now + world.settings.linger().toNanos(), () -> lingerDue(ticket)));
+        ticket
+            .timers()
+            .lingersUntil(
+                world.timers,
+                world.timers.at(
+                    world.now + world.settings.linger().toNanos(), () -> lingerDue(ticket)));
       }
     }
   }

@@ -126,6 +126,8 @@ final class Requests {
     world.tickets.put(ticket.id(), ticket);
     lease.tickets().put(event.command().requestId(), ticket);
     session.addPathBytes(bytes);
+    ticket.addPathBytes(bytes);
+    ticket.join();
     subscribe(event, ticket);
     armWait(ticket);
     armPosition(ticket);
@@ -162,15 +164,16 @@ final class Requests {
         .map(timeout -> timeout.isZero() ? TRY_BOUND_NANOS : timeout.toNanos())
         .ifPresent(
             nanos ->
-                ticket.waitTimer(
-                    Optional.of(
+                ticket
+                    .timers()
+                    .waitsUntil(
                         world.timers.at(
                             world.now + nanos,
                             () ->
                                 acquisitions.expireWait(
                                     ticket,
                                     Notice.RefusalReason.TIMED_OUT,
-                                    "not granted within the wait timeout")))));
+                                    "not granted within the wait timeout"))));
   }
 
   private void armPosition(Ticket ticket) {
@@ -179,10 +182,11 @@ final class Requests {
         .positionInterval()
         .ifPresent(
             interval ->
-                ticket.positionTimer(
-                    Optional.of(
+                ticket
+                    .timers()
+                    .positionAt(
                         world.timers.at(
-                            world.now + interval.toNanos(), () -> positionDue(ticket)))));
+                            world.now + interval.toNanos(), () -> positionDue(ticket))));
   }
 
   private void positionDue(Ticket ticket) {

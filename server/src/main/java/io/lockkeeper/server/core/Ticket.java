@@ -23,11 +23,8 @@ final class Ticket {
   private final Description description;
   private Optional<StreamId> stream = Optional.empty();
   private Optional<Notice> lastNotice = Optional.empty();
-  private Optional<Timers.Timer> waitTimer = Optional.empty();
-  private Optional<Timers.Timer> positionTimer = Optional.empty();
-  private Optional<Timers.Timer> lingerTimer = Optional.empty();
-  private Optional<Timers.Timer> holdTimer = Optional.empty();
-  private long holdDeadlineNanos;
+  private final TicketTimers timers = new TicketTimers();
+  private long pathBytes;
   private int remainingHolds;
   private long sequence;
   private long noticeSequence;
@@ -99,13 +96,25 @@ final class Ticket {
     return holds.stream().filter(hold -> hold.name().text().equals(entry)).findFirst();
   }
 
-  /** Takes the entries that were created for it, and its share of those that its owner holds. */
+  /**
+   * Takes its share of what its owner holds: at once, so that the entries outlive the acquisitions
+   * that they were created for.
+   */
+  void join() {
+    holds =
+        parts.stream()
+            .filter(Part.Shared.class::isInstance)
+            .map(part -> ((Part.Shared) part).hold())
+            .toList();
+    holds.forEach(hold -> hold.users().add(this));
+  }
+
+  /** Takes the entries that were created for it. */
   void created(List<StoreEvent.CreatedEntry> created) {
     Iterator<StoreEvent.CreatedEntry> next = created.iterator();
     List<Hold> all = new ArrayList<>(parts.size());
     for (Part part : parts) {
       if (part instanceof Part.Shared shared) {
-        shared.hold().users().add(this);
         all.add(shared.hold());
       } else if (part instanceof Part.Fresh fresh) {
         Optional<MarkerName.Guard> guard =
@@ -130,8 +139,11 @@ final class Ticket {
     List<EntryRef> last = new ArrayList<>(holds.size());
     for (Hold hold : holds) {
       hold.users().remove(this);
+      if (!clean) {
+        hold.markLost();
+      }
       if (hold.users().isEmpty()) {
-        last.add(hold.ref(clean));
+        last.add(hold.ref());
       }
       remainingHolds = Math.max(remainingHolds, hold.users().size());
     }
@@ -175,25 +187,22 @@ final class Ticket {
         Optional.empty());
   }
 
+  /** Returns how many bytes of paths are counted for it. */
+  long pathBytes() {
+    return pathBytes;
+  }
+
+  void addPathBytes(long bytes) {
+    pathBytes += bytes;
+  }
+
   /** Returns what it says of itself beside what it asked for. */
   Description description() {
     return description;
   }
 
-  /** Bounds how long it may be held. */
-  void holdTimer(Timers.Timer timer, long deadlineNanos) {
-    holdTimer = Optional.of(timer);
-    holdDeadlineNanos = deadlineNanos;
-  }
-
-  /** Returns how long it may be held yet, if that is limited. */
-  Optional<Long> holdLeftNanos(long nowNanos) {
-    return holdTimer.map(timer -> Math.max(0, holdDeadlineNanos - nowNanos));
-  }
-
-  void stopHolding(Timers timers) {
-    holdTimer.ifPresent(timers::cancel);
-    holdTimer = Optional.empty();
+  TicketTimers timers() {
+    return timers;
   }
 
   /** Returns the acquisition's own stream; without one, notices go to the lease's. */
@@ -255,28 +264,6 @@ final class Ticket {
 
   List<CallId> releaseCalls() {
     return releaseCalls;
-  }
-
-  void waitTimer(Optional<Timers.Timer> timer) {
-    waitTimer = timer;
-  }
-
-  void positionTimer(Optional<Timers.Timer> timer) {
-    positionTimer = timer;
-  }
-
-  /** Remembers until when it lingers without a stream, instead of an earlier time. */
-  void linger(Timers timers, Timers.Timer timer) {
-    lingerTimer.ifPresent(timers::cancel);
-    lingerTimer = Optional.of(timer);
-  }
-
-  /** Takes back the deadlines that only a waiter has. */
-  void stopWaiting(Timers timers) {
-    waitTimer.ifPresent(timers::cancel);
-    positionTimer.ifPresent(timers::cancel);
-    waitTimer = Optional.empty();
-    positionTimer = Optional.empty();
   }
 
   /** Returns whether the place differs from the one told last, and remembers it. */

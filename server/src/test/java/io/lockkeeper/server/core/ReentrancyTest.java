@@ -131,18 +131,89 @@ class ReentrancyTest {
   }
 
   @Test
-  void maxHoldOfOneLevelTakesTheLockFromAll() {
-    // Given
-    Asked second =
-        bench.ask(
-            lease, Wish.named("two").exclusive("a").by("thread").atMost(Duration.ofSeconds(5)));
+  void maxHoldOfAnInnerLevelEndsThatLevelAndThoseInsideIt() {
+    // Given: the outer level without a limit, a limited one in it, and one in that
+    Wish limited = Wish.named("two").exclusive("a").by("thread").atMost(Duration.ofSeconds(5));
+    Asked second = bench.ask(lease, limited);
+    bench.pass(Duration.ofSeconds(1));
+    Asked third = again("three");
+    assertThat(bench.granted(third).validForNanos()).isEqualTo(Duration.ofSeconds(4).toNanos());
     // When
-    bench.pass(Duration.ofSeconds(6));
+    bench.pass(Duration.ofSeconds(5));
     // Then
-    for (Asked asked : List.of(first, second)) {
+    for (Asked asked : List.of(second, third)) {
       assertThat(bench.told(asked, Notice.Lost.class).get(0).reason())
           .isEqualTo(Notice.LossReason.MAX_HOLD);
     }
+    assertThat(bench.told(first, Notice.Lost.class)).isEmpty();
+    assertThat(bench.all(Effect.DeleteEntries.class)).isEmpty();
+  }
+
+  @Test
+  void entryOutlivesTheAcquisitionItWasCreatedForWhileAnotherIsOnItsWay() {
+    // Given: a request for the lock that is held and one that is not, not created yet
+    Asked both = bench.ask(lease, Wish.named("both").exclusive("a", "b").by("thread"));
+    Asked waiter = bench.alone(Wish.named("w").exclusive("a"));
+    // When
+    Answer answer = released(first);
+    // Then
+    assertThat(answer).isEqualTo(new Answer.ReleaseDone(Answer.ReleaseOutcome.DECREMENTED, 1));
+    assertThat(bench.wasGranted(waiter)).isFalse();
+    bench.createAll(both);
+    assertThat(bench.granted(both).grants()).hasSize(2);
+    bench.release(both);
+    assertThat(bench.wasGranted(waiter)).isTrue();
+  }
+
+  @Test
+  void requestThatIsRefusedGivesBackTheEntryThatItAloneShares() {
+    // Given
+    Asked both = bench.ask(lease, Wish.named("both").exclusive("a", "b").by("thread"));
+    Asked waiter = bench.alone(Wish.named("w").exclusive("a"));
+    StoreEvent.CreatedEntry entry = entryOf(first);
+    released(first);
+    // When
+    bench.on(new StoreEvent.EntriesRefused(both.id(), "no room"));
+    // Then
+    assertThat(bench.last(Effect.DeleteEntries.class).get(0).entries())
+        .extracting(EntryRef::entry)
+        .containsExactly(entry.name().text());
+    bench.vanish(entry);
+    assertThat(bench.wasGranted(waiter)).isTrue();
+  }
+
+  @Test
+  void bytesOfAnEntryAreCountedAsLongAsItLives() {
+    // Given
+    long before = bench.counts().sessions().get(0).pathBytes();
+    Asked second = again("two");
+    // When
+    released(first);
+    long passedOn = bench.counts().sessions().get(0).pathBytes();
+    bench.release(second);
+    bench.deleteAll(second);
+    // Then
+    assertThat(passedOn).isEqualTo(before);
+    assertThat(bench.counts().sessions().get(0).pathBytes()).isEqualTo(before - Bench.ENTRY_BYTES);
+  }
+
+  @Test
+  void guardStaysWhenAnyLevelWasLostWhicheverLeavesLast() {
+    // Given: the second level still waits for another lock when the lease ends
+    LeaseId other = bench.lease();
+    Wish delayed = Wish.named("one").exclusive("c").by("thread").delaying(Duration.ofSeconds(30));
+    bench.askAndCreate(other, delayed);
+    bench.alone(Wish.named("h").exclusive("d"));
+    bench.askAndCreate(other, Wish.named("two").exclusive("c", "d").by("thread"));
+    // When
+    bench.pass(Bench.TTL.plusMillis(1));
+    // Then
+    assertThat(
+            bench.all(Effect.DeleteEntries.class).stream()
+                .flatMap(delete -> delete.entries().stream())
+                .filter(ref -> ref.lock().value().equals("c")))
+        .hasSize(1)
+        .allMatch(ref -> ref.guard().isEmpty());
   }
 
   @Test
