@@ -23,6 +23,9 @@ final class SimCycles {
     }
   }
 
+  /** How long it takes at most until everybody knows of a change, and a lock delay is over. */
+  private static final long SETTLING = 8 * Sim.SECOND;
+
   private final Sim sim;
 
   SimCycles(Sim sim) {
@@ -61,6 +64,7 @@ final class SimCycles {
     for (Hold hold : life.ticket.holds()) {
       Optional<SimZooKeeper.Node> node = sim.zooKeeper.find(hold.lock(), hold.name().text());
       SimRules.check(node.isPresent(), () -> "waits without an entry: " + life.request());
+      waits |= sim.now - sim.zooKeeper.changedAt(hold.lock()) < SETTLING;
       waits |= !holding(sim.zooKeeper.ordered(hold.lock()), false).contains(node.orElseThrow());
     }
     boolean forNothing = !waits;
