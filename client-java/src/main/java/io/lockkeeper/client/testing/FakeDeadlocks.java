@@ -56,17 +56,12 @@ final class FakeDeadlocks {
         || (isOfOneActor(wait.creator, entry.creator) && !(ownerless && wait.queue == entry.queue));
   }
 
-  /** Returns whether an entry that somebody holds or waits for may be part of a cycle. */
-  private static boolean isLookedAt(FakeEntry entry) {
-    return entry.sharers.stream().anyMatch(a -> !a.request.getSkipDeadlockCheck());
-  }
-
   /** Returns a cycle of waits, if there is one. */
   Optional<Deadlock> find() {
     Set<FakeEntry> waits =
         state.inUse("").stream()
             .flatMap(queue -> queue.waiters().stream())
-            .filter(FakeDeadlocks::isLookedAt)
+            .filter(entry -> !entry.creator.request.getSkipDeadlockCheck())
             .collect(Collectors.toCollection(LinkedHashSet::new));
     boolean changed = true;
     while (changed) {
@@ -84,7 +79,7 @@ final class FakeDeadlocks {
   private static List<FakeEntry> blockers(FakeEntry wait, Set<FakeEntry> waits) {
     return wait.queue.entries.stream()
         .takeWhile(ahead -> ahead != wait)
-        .filter(ahead -> !isOfOneActor(ahead.creator, wait.creator) && isLookedAt(ahead))
+        .filter(ahead -> !isOfOneActor(ahead.creator, wait.creator))
         .filter(ahead -> waits.stream().anyMatch(other -> keeps(other, ahead)))
         .toList();
   }

@@ -1,6 +1,5 @@
 package io.lockkeeper.client.testing;
 
-import io.lockkeeper.client.internal.Loop;
 import io.lockkeeper.v1.Contender;
 import io.lockkeeper.v1.LockMode;
 import io.lockkeeper.v1.LockRequest;
@@ -25,8 +24,6 @@ final class FakeEntry {
   boolean held;
   boolean granted;
   PreviousEnd previousEnd = PreviousEnd.PREVIOUS_END_UNSPECIFIED;
-  Optional<Long> holdEndsAtNanos = Optional.empty();
-  Optional<Loop.Timer> holdLimit = Optional.empty();
   Optional<Long> releaseAtNanos = Optional.empty();
   private final long queuedAtNanos;
   private long heldAtNanos;
@@ -50,11 +47,6 @@ final class FakeEntry {
   void hold(long nowNanos) {
     held = true;
     heldAtNanos = nowNanos;
-  }
-
-  /** Takes the timers back. */
-  void stopTimers() {
-    holdLimit.ifPresent(Loop.Timer::cancel);
   }
 
   /** Returns whether {@code owner} of {@code lease}, not empty, has been granted this entry. */

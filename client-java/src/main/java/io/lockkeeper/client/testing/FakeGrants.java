@@ -1,6 +1,5 @@
 package io.lockkeeper.client.testing;
 
-import io.lockkeeper.client.internal.Loop;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.Grant;
 import io.lockkeeper.v1.Granted;
@@ -28,11 +27,11 @@ final class FakeGrants {
     }
     acquisition.stopTimers();
     acquisition.state = FakeAcquisition.State.HELD;
+    limitHold(acquisition);
     long validForNanos = acquisition.lease.ttlNanos;
     Granted.Builder granted = Granted.newBuilder().setLeaseId(acquisition.lease.id);
     for (FakeEntry entry : acquisition.entries) {
       entry.granted = true;
-      limitHold(entry, acquisition);
       validForNanos = Math.min(validForNanos, leftNanos(entry));
       granted.addGrants(
           Grant.newBuilder()
@@ -45,28 +44,29 @@ final class FakeGrants {
     acquisition.tell(AcquireResponse.newBuilder().setGranted(granted));
   }
 
+  /** Returns how long a hold may last yet: for all who share it, until the first limit is over. */
   private long leftNanos(FakeEntry entry) {
-    return entry.holdEndsAtNanos.map(at -> at - state.loop.nanos()).orElse(Long.MAX_VALUE);
+    return entry.sharers.stream()
+        .flatMap(sharer -> sharer.holdEndsAtNanos.stream())
+        .mapToLong(at -> at - state.loop.nanos())
+        .min()
+        .orElse(Long.MAX_VALUE);
   }
 
-  /** The hold ends for all who share it when the first of their limits is over. */
-  private void limitHold(FakeEntry entry, FakeAcquisition acquisition) {
-    if (!acquisition.request.hasMaxHold()) {
+  private void limitHold(FakeAcquisition holder) {
+    if (!holder.request.hasMaxHold()) {
       return;
     }
-    long limit = FakeTime.toNanos(acquisition.request.getMaxHold());
-    if (limit >= leftNanos(entry)) {
-      return;
-    }
-    entry.holdEndsAtNanos = Optional.of(state.loop.nanos() + limit);
-    entry.stopTimers();
+    long limit = FakeTime.toNanos(holder.request.getMaxHold());
     long allowance = Math.max(MIN_ALLOWANCE_NANOS, Math.min(MAX_ALLOWANCE_NANOS, limit / 10));
-    Loop.Timer timer =
-        state.loop.schedule(
-            limit + allowance,
-            () ->
-                state.turns.takeAway(
-                    entry, LossReason.LOSS_REASON_MAX_HOLD, "it was held for max_hold"));
-    entry.holdLimit = Optional.of(timer);
+    holder.holdEndsAtNanos = Optional.of(state.loop.nanos() + limit);
+    holder.holdLimit = Optional.of(state.loop.schedule(limit + allowance, () -> onOver(holder)));
+  }
+
+  private void onOver(FakeAcquisition holder) {
+    holder.entries.forEach(
+        entry ->
+            state.turns.takeAway(
+                entry, LossReason.LOSS_REASON_MAX_HOLD, "it was held for max_hold"));
   }
 }

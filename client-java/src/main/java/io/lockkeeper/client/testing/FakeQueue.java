@@ -25,24 +25,22 @@ final class FakeQueue {
     this.lock = lock;
   }
 
-  /**
-   * Returns the limit of permits in force: as configured, else the smallest that the queue names;
-   * zero: none.
-   */
+  /** Returns the limit of permits in force: as configured, or named by who came first; or zero. */
   int limit() {
-    return configuredLimit == 0
-        ? entries.stream().mapToInt(e -> e.wanted.getLimit()).min().orElse(0)
+    return configuredLimit == 0 && !entries.isEmpty()
+        ? entries.get(0).wanted.getLimit()
         : configuredLimit;
   }
 
   /** Returns whether the lock is in use as another kind than {@code mode} is of. */
   boolean isOfAnotherKindThan(LockMode mode) {
-    return !entries.isEmpty() && !kind().equals(kind(mode));
+    boolean inUse = configuredLimit != 0 || !entries.isEmpty();
+    return inUse && !kind().equals(kind(mode));
   }
 
   /** Names the kind of lock that the queue is in use as. */
   String kind() {
-    return kind(entries.get(0).mode());
+    return kind(entries.isEmpty() ? LockMode.LOCK_MODE_PERMITS : entries.get(0).mode());
   }
 
   static String kind(LockMode mode) {

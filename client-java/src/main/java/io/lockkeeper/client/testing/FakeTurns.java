@@ -195,8 +195,7 @@ final class FakeTurns {
       }
       case HELD -> {
         leave(acquisition, FakeReasons.Departure.RELEASED);
-        int remaining =
-            acquisition.entries.stream().mapToInt(e -> e.sharers.size()).max().orElse(0);
+        int remaining = remainingHolds(acquisition);
         acquisition.tell(AcquireResponse.newBuilder().setReleased(Released.getDefaultInstance()));
         acquisition.entries.forEach(e -> advance(e.queue));
         yield remaining == 0
@@ -204,6 +203,12 @@ final class FakeTurns {
             : outcome(ReleaseOutcome.RELEASE_OUTCOME_DECREMENTED, remaining);
       }
     };
+  }
+
+  /** Returns how many share all its holds still; zero if one of them has gone. */
+  private static int remainingHolds(FakeAcquisition gone) {
+    boolean shared = gone.entries.stream().noneMatch(e -> e.sharers.isEmpty());
+    return shared ? gone.entries.stream().mapToInt(e -> e.sharers.size()).max().orElse(0) : 0;
   }
 
   private static ReleaseResponse outcome(ReleaseOutcome outcome, int remainingHolds) {
@@ -227,7 +232,6 @@ final class FakeTurns {
 
   private void remove(FakeEntry entry, FakeReasons.Departure departure) {
     FakeQueue queue = entry.queue;
-    entry.stopTimers();
     queue.entries.remove(entry);
     if (entry.granted) {
       queue.previousEnd = departure.previousEnd();

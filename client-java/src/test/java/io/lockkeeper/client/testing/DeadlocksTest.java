@@ -191,6 +191,19 @@ class DeadlocksTest extends OnInMemoryServer {
   }
 
   @Test
+  void holdOfARequestThatSkippedTheCheckStillKeepsOthersWaiting() {
+    // Given
+    open();
+    acquire(request(lease[0], "", "1", exclusive(LOCK)).setSkipDeadlockCheck(true));
+    acquire(request(lease[1], "", "1", exclusive(OTHER)));
+    acquire(request(lease[0], "", "2", exclusive(OTHER)));
+    // When
+    Heard<AcquireResponse> closing = acquire(request(lease[1], "", "2", exclusive(LOCK)));
+    // Then
+    assertDeadlock(closing, LOCK, OTHER);
+  }
+
+  @Test
   void cycleOverTheQueuesOfSeveralLocksInOneRequestIsFound() {
     // Given
     open();

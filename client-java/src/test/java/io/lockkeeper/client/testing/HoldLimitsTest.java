@@ -95,6 +95,38 @@ class HoldLimitsTest extends OnInMemoryServer {
   }
 
   @Test
+  void laterAndLongerMaxHoldDoesNotProlongTheHold() {
+    // Given
+    String lease = lease();
+    Heard<AcquireResponse> first =
+        acquire(request(lease, "me", "1", exclusive(LOCK)).setMaxHold(span(10)));
+    Heard<AcquireResponse> second =
+        acquire(request(lease, "me", "2", exclusive(LOCK)).setMaxHold(span(20)));
+    // When
+    pass(11_000);
+    // Then
+    assertThat(second.messages.get(0).getGranted().getValidFor()).isEqualTo(span(10));
+    assertThat(events(first)).containsExactly("GRANTED", "LOST");
+    assertThat(events(second)).containsExactly("GRANTED", "LOST");
+  }
+
+  @Test
+  void limitOfOneWhoHasReleasedDoesNotBindTheOthers() {
+    // Given
+    String lease = lease();
+    AcquireRequest.Builder limited =
+        request(lease, "me", "1", exclusive(LOCK)).setMaxHold(span(10));
+    acquire(limited);
+    Heard<AcquireResponse> unlimited = acquire(request(lease, "me", "2", exclusive(LOCK)));
+    // When
+    release(limited);
+    pass(20_000);
+    // Then
+    assertThat(events(unlimited)).containsExactly("GRANTED");
+    assertThat(state(LOCK).getHoldersCount()).isEqualTo(1);
+  }
+
+  @Test
   void releasedHoldIsNotTakenAwayFromTheNext() {
     // Given
     AcquireRequest.Builder first = request(exclusive(LOCK)).setMaxHold(span(10));

@@ -186,6 +186,16 @@ class PermitsTest extends OnInMemoryServer {
   }
 
   @Test
+  void configuredLockIsInUseAsPermitsEvenWhileNobodyHoldsAny() {
+    // Given
+    configure(3);
+    // When
+    Heard<AcquireResponse> exclusive = acquire(request(exclusive(LOCK)));
+    // Then
+    assertPrecondition(exclusive, "PERMITS");
+  }
+
+  @Test
   void lockOfAnotherKindHasNoLimitToSet() {
     // Given
     acquire(request(exclusive(LOCK)));

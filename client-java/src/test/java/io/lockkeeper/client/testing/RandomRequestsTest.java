@@ -13,8 +13,10 @@ import io.lockkeeper.v1.LockRequest;
 import io.lockkeeper.v1.LockState;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.stream.LongStream;
@@ -113,6 +115,19 @@ class RandomRequestsTest extends OnInMemoryServer {
     }
   }
 
+  /** Whoever was granted its locks and has heard of no end holds them. */
+  private void checkBeliefs() {
+    Map<String, List<Long>> tokens = new HashMap<>();
+    for (String name : NAMES) {
+      tokens.put(
+          name, state(name).getHoldersList().stream().map(Contender::getFencingToken).toList());
+    }
+    heard.stream()
+        .filter(story -> !story.messages.isEmpty() && story.last().hasGranted())
+        .flatMap(story -> story.last().getGranted().getGrantsList().stream())
+        .forEach(g -> assertThat(tokens.get(g.getName())).contains(g.getFencingToken()));
+  }
+
   private static void checkReadersAndWriters(LockState shared) {
     List<Contender> writers =
         shared.getHoldersList().stream()
@@ -175,6 +190,7 @@ class RandomRequestsTest extends OnInMemoryServer {
       long permitsBefore = permits(state(ROOM));
       step(random);
       check(permitsBefore);
+      checkBeliefs();
     }
     for (String lease : leaseIds) {
       CloseLeaseRequest close = CloseLeaseRequest.newBuilder().setLeaseId(lease).build();

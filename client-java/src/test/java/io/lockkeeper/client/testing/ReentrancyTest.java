@@ -10,6 +10,7 @@ import io.lockkeeper.v1.LossReason;
 import io.lockkeeper.v1.ReleaseOutcome;
 import io.lockkeeper.v1.ReleaseResponse;
 import io.lockkeeper.v1.WatchResponse;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class ReentrancyTest extends OnInMemoryServer {
@@ -50,14 +51,14 @@ class ReentrancyTest extends OnInMemoryServer {
     ReleaseResponse one = release(first);
     ReleaseResponse two = release(third);
     ReleaseResponse again = release(third);
-    int heldBefore = state(LOCK).getHoldersCount();
+    List<String> otherBefore = events(other);
     ReleaseResponse last = release(second);
     // Then
     assertThat(one.getOutcome()).isEqualTo(ReleaseOutcome.RELEASE_OUTCOME_DECREMENTED);
     assertThat(one.getRemainingHolds()).isEqualTo(2);
     assertThat(two.getRemainingHolds()).isEqualTo(1);
     assertThat(again.getOutcome()).isEqualTo(ReleaseOutcome.RELEASE_OUTCOME_ALREADY_RELEASED);
-    assertThat(heldBefore).isEqualTo(1);
+    assertThat(otherBefore).containsExactly("QUEUED");
     assertThat(last.getOutcome()).isEqualTo(ReleaseOutcome.RELEASE_OUTCOME_RELEASED);
     assertThat(last.getRemainingHolds()).isZero();
     assertThat(events(heard)).containsExactly("GRANTED", "RELEASED");
@@ -129,6 +130,21 @@ class ReentrancyTest extends OnInMemoryServer {
     assertThat(both.last().getGranted().getGrantsList())
         .extracting(Grant::getHoldCount)
         .containsExactly(1, 1);
+  }
+
+  @Test
+  void releaseThatFreesOneOfItsLocksIsNoDecrement() {
+    // Given
+    String lease = lease();
+    acquire(request(lease, owner, "1", exclusive(LOCK)));
+    AcquireRequest.Builder both = request(lease, owner, "2", exclusive(LOCK), exclusive(OTHER));
+    acquire(both);
+    // When
+    ReleaseResponse released = release(both);
+    // Then
+    assertThat(released.getOutcome()).isEqualTo(ReleaseOutcome.RELEASE_OUTCOME_RELEASED);
+    assertThat(state(LOCK).getHoldersCount()).isEqualTo(1);
+    assertThat(state(OTHER).getHoldersCount()).isZero();
   }
 
   @Test
