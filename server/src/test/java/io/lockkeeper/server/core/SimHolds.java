@@ -158,8 +158,8 @@ final class SimHolds {
   }
 
   /**
-   * Returns whether the client could not know beforehand when it would lose the lock: it was forced,
-   * or what it is nested in was held for too long.
+   * Returns whether the client could not know beforehand when it would lose the lock: it was
+   * forced, or what it is nested in was held for too long.
    */
   private boolean isAbrupt(Life life, Notice.Lost lost) {
     if (lost.reason() == Notice.LossReason.MAX_HOLD) {
@@ -227,7 +227,7 @@ final class SimHolds {
     List<SimZooKeeper.Node> queue = sim.zooKeeper.ordered(grant.lock());
     Optional<SimZooKeeper.Node> found =
         queue.stream()
-            .filter(node -> life.ticket.hold(node.name.text()).isPresent())
+            .filter(node -> life.ticket.hold(grant.lock(), node.name.text()).isPresent())
             .filter(node -> isOf(node, life, grant, mode))
             .findFirst();
     check(found.isPresent(), () -> "granted an entry that is gone: " + what.get());

@@ -28,8 +28,7 @@ final class SimModes {
 
   void decide(LockName lock) {
     int kind = sim.random.nextInt(10);
-    families.put(
-        lock, kind < 3 ? Family.MUTEX : kind < 7 ? Family.READ_WRITE : Family.PERMITS);
+    families.put(lock, kind < 3 ? Family.MUTEX : kind < 7 ? Family.READ_WRITE : Family.PERMITS);
     limits.put(lock, 1 + sim.random.nextInt(4));
   }
 
