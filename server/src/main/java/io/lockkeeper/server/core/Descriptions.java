@@ -104,7 +104,7 @@ final class Descriptions {
     change.accept(ticket);
     ticket.description().recount(world.now);
     // An entry that several acquisitions share says what was said last.
-    ticket.holds().forEach(hold -> entry(hold).ifPresent(entry -> entry.bind(ticket)));
+    ticket.holds().forEach(hold -> entry(hold).ifPresent(entry -> entry.bind(hold.lock(), ticket)));
     Map<Readings.Key, Amendment> described = new LinkedHashMap<>();
     for (Hold hold : ticket.holds()) {
       Readings.Key key = new Readings.Key(hold.lock(), hold.name().text());

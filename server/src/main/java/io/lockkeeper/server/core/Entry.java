@@ -29,6 +29,7 @@ final class Entry {
   private final int orderingIndex;
   private final long arrival;
   private final long seenAtNanos;
+  private Optional<LockName> queue = Optional.empty();
   private Optional<Ticket> ticket = Optional.empty();
   private Optional<EntryDetails> details = Optional.empty();
   private Optional<FencingToken> token = Optional.empty();
@@ -71,8 +72,15 @@ final class Entry {
     return ticket;
   }
 
-  void bind(Ticket own) {
+  /** Makes it an entry of ours, in the queue of {@code lock}. */
+  void bind(LockName lock, Ticket own) {
+    queue = Optional.of(lock);
     ticket = Optional.of(own);
+  }
+
+  /** Returns our own hold, if the entry is of one; the same name may be in several queues. */
+  Optional<Hold> hold() {
+    return ticket.flatMap(own -> queue.flatMap(lock -> own.hold(lock, name.text())));
   }
 
   /** Returns what the entry says of itself, if it is ours or was read. */
@@ -81,7 +89,7 @@ final class Entry {
   }
 
   Optional<FencingToken> token() {
-    return token.or(() -> ticket.flatMap(t -> t.tokenOf(name.text())));
+    return token.or(() -> hold().map(Hold::token));
   }
 
   void learn(StoreEvent.ReadEntry read, long nowNanos) {
@@ -110,10 +118,7 @@ final class Entry {
     if (orderingZxid > 0) {
       return OptionalLong.of(orderingZxid);
     }
-    return ticket
-        .flatMap(own -> own.hold(name.text()))
-        .map(hold -> OptionalLong.of(hold.entry().czxid()))
-        .orElse(czxid);
+    return hold().map(hold -> OptionalLong.of(hold.entry().czxid())).orElse(czxid);
   }
 
   /** Returns whether it was read, or is ours. */

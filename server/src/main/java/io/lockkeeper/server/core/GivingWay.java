@@ -86,7 +86,7 @@ final class GivingWay {
   }
 
   private static Optional<Hold> own(Entry entry) {
-    return entry.ticket().flatMap(ticket -> ticket.hold(entry.name().text()));
+    return entry.hold();
   }
 
   private void tell(Hold hold, ReleaseAsk ask) {

@@ -130,6 +130,6 @@ final class Holds {
         .mirror
         .find(hold.lock(), hold.name().text())
         .filter(entry -> entry.ticket().filter(bound -> bound == from).isPresent())
-        .ifPresent(entry -> entry.bind(heir));
+        .ifPresent(entry -> entry.bind(hold.lock(), heir));
   }
 }

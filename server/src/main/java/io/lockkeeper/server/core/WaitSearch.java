@@ -49,8 +49,16 @@ final class WaitSearch {
     }
   }
 
-  /** An actor, and the lock in whose queue the search met it, if its waits there mean nothing. */
-  private record Stop(Actor actor, Optional<LockName> met) {}
+  /**
+   * An actor, and the entry by which the search met it, if its other waits in that queue mean
+   * nothing.
+   */
+  private record Stop(Actor actor, Optional<Placed> met) {
+
+    boolean follows(Placed wait) {
+      return met.filter(m -> m.lock().equals(wait.lock()) && m.entry() != wait.entry()).isEmpty();
+    }
+  }
 
   /** Where waits are alike. */
   private record Place(LockName lock, Mode mode) {}
@@ -90,8 +98,7 @@ final class WaitSearch {
     while (!toVisit.isEmpty() && looks < MAX_LOOKS && (coarse || !found)) {
       Stop stop = toVisit.removeFirst();
       for (Placed wait : waitsOf(stop.actor())) {
-        boolean elsewhere = stop.met().filter(wait.lock()::equals).isEmpty();
-        found |= elsewhere && look(stop, wait, first, self);
+        found |= stop.follows(wait) && look(stop, wait, first, self);
       }
     }
     return found ? Optional.of(path(self)) : Optional.empty();
@@ -119,7 +126,8 @@ final class WaitSearch {
       boolean alike = actor.get().isUnnamed() || !holds(wait.lock(), ahead);
       Step step = new Step(waiter, wait.lock(), wait.entry(), ahead);
       if (!actor.get().equals(self.actor())) {
-        Stop next = new Stop(actor.get(), alike ? Optional.of(wait.lock()) : Optional.empty());
+        Placed met = new Placed(wait.lock(), ahead);
+        Stop next = new Stop(actor.get(), alike ? Optional.of(met) : Optional.empty());
         if (cameBy.putIfAbsent(next, step) == null) {
           toVisit.addLast(next);
         }

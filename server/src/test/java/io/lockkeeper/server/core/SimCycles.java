@@ -30,13 +30,16 @@ final class SimCycles {
   }
 
   /** A wait for somebody, in the queue of a lock. */
-  private record Edge(LockName lock, Actor to, boolean held) {
+  private record Edge(LockName lock, EntryName by, Actor to, EntryName obstacle, boolean held) {
 
     /** Whether a wait in the same lock means nothing. */
     boolean isAlike(LockName other) {
       return lock.equals(other) && (to.isUnnamed() || !held);
     }
   }
+
+  /** How long it takes at most until everybody knows of a change, and a lock delay is over. */
+  private static final long SETTLING = 8 * Sim.SECOND;
 
   private final Sim sim;
 
@@ -76,6 +79,7 @@ final class SimCycles {
     for (Hold hold : life.ticket.holds()) {
       Optional<SimZooKeeper.Node> node = sim.zooKeeper.find(hold.lock(), hold.name().text());
       SimRules.check(node.isPresent(), () -> "waits without an entry: " + life.request());
+      waits |= sim.now - sim.zooKeeper.changedAt(hold.lock()) < SETTLING;
       waits |= !holding(sim.zooKeeper.ordered(hold.lock()), false).contains(node.orElseThrow());
     }
     boolean forNothing = !waits;
@@ -115,7 +119,7 @@ final class SimCycles {
     if (!from.equals(to) && !from.lease().isEmpty() && !to.lease().isEmpty()) {
       waits
           .computeIfAbsent(from, actor -> new LinkedHashMap<>())
-          .putIfAbsent(new Edge(waiter.lock, to, held), waiter + " waits in " + waiter.lock + " for " + other);
+          .putIfAbsent(new Edge(waiter.lock, waiter.name, to, other.name, held), waiter + " waits in " + waiter.lock + " for " + other);
     }
   }
 
@@ -164,7 +168,7 @@ final class SimCycles {
         }
       } else if (seen.add(edge)) {
         waits.getOrDefault(edge.to(), Map.of()).keySet().stream()
-            .filter(next -> !edge.isAlike(next.lock()))
+            .filter(next -> !edge.isAlike(next.lock()) || next.by().equals(edge.obstacle()))
             .forEach(left::addLast);
       }
     }
