@@ -47,12 +47,22 @@ final class Deadlocks {
     }
     List<Readings.Key> unread = coarse.undescribed();
     List<Readings.Key> read = unread.subList(0, Math.min(unread.size(), MAX_READS));
-    readings.read(read, () -> searchKnown(ticket, read));
+    // In a long queue there is more to read than should be under way at once.
+    boolean all = read.size() == unread.size();
+    readings.read(read, () -> onRead(ticket, read, all));
   }
 
   /** Nobody waits yet for an acquisition whose lease has no other: most of all there are. */
   private static boolean isAlone(Ticket ticket) {
     return ticket.lease().tickets().size() == 1;
+  }
+
+  private void onRead(Ticket ticket, List<Readings.Key> read, boolean all) {
+    if (!all && world.mirror.isCurrent() && read.stream().allMatch(this::isKnown)) {
+      onWaiting(ticket);
+    } else {
+      searchKnown(ticket, read);
+    }
   }
 
   private void searchKnown(Ticket ticket, List<Readings.Key> read) {

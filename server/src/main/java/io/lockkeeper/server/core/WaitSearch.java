@@ -18,7 +18,8 @@ import java.util.UUID;
  *
  * <p>A lease whose acquisitions name no owner is one actor, and yet may be several tasks: so that it
  * waits for a lock that it also holds, or waits for further ahead, makes no cycle. Neither does it
- * for a named owner that waits for one lock twice: the first of the two needs nothing of the second.
+ * for a named owner that asked for one lock twice before it had it: the first of the two needs
+ * nothing of the second. Permits are the exception, since they add up.
  *
  * <p>A waiter waits for every entry ahead of it that waits itself, since nobody overtakes, or with
  * which it cannot hold together.
@@ -123,7 +124,7 @@ final class WaitSearch {
       if (actor.isEmpty() || actor.get().equals(waiter.actor()) || !blocks(ahead, wait)) {
         continue;
       }
-      boolean alike = actor.get().isUnnamed() || !holds(wait.lock(), ahead);
+      boolean alike = actor.get().isUnnamed() || !addsUp(ahead, wait);
       Step step = new Step(waiter, wait.lock(), wait.entry(), ahead);
       if (!actor.get().equals(self.actor())) {
         Placed met = new Placed(wait.lock(), ahead);
@@ -167,6 +168,14 @@ final class WaitSearch {
     if (!holds(wait.lock(), ahead)) {
       return true;
     }
+    return excludes(ahead, wait);
+  }
+
+  private boolean addsUp(Entry ahead, Placed wait) {
+    return !ahead.mode().isReentrant() && excludes(ahead, wait);
+  }
+
+  private boolean excludes(Entry ahead, Placed wait) {
     Occupancy alone = Occupancy.free(world.mirror.limit(wait.lock())).plus(ahead.name());
     return !alone.admits(wait.entry().name());
   }

@@ -30,11 +30,11 @@ final class SimCycles {
   }
 
   /** A wait for somebody, in the queue of a lock. */
-  private record Edge(LockName lock, EntryName by, Actor to, EntryName obstacle, boolean held) {
+  private record Edge(LockName lock, EntryName by, Actor to, EntryName obstacle, boolean addsUp) {
 
     /** Whether a wait in the same lock means nothing. */
     boolean isAlike(LockName other) {
-      return lock.equals(other) && (to.isUnnamed() || !held);
+      return lock.equals(other) && (to.isUnnamed() || !addsUp);
     }
   }
 
@@ -98,8 +98,9 @@ final class SimCycles {
         if (!holding.contains(node) && isSearched(node, generous)) {
           for (SimZooKeeper.Node other : ahead) {
             int limit = limit(node, ahead, generous);
-            if (!holding.contains(other) || SimModes.blocks(other, node, limit)) {
-              add(waits, node, other, holding.contains(other));
+            boolean blocks = SimModes.blocks(other, node, limit);
+            if (!holding.contains(other) || blocks) {
+              add(waits, node, other, blocks && !other.name.mode().isReentrant());
             }
           }
         }
@@ -113,13 +114,13 @@ final class SimCycles {
       Map<Actor, Map<Edge, String>> waits,
       SimZooKeeper.Node waiter,
       SimZooKeeper.Node other,
-      boolean held) {
+      boolean addsUp) {
     Actor from = actor(waiter);
     Actor to = actor(other);
     if (!from.equals(to) && !from.lease().isEmpty() && !to.lease().isEmpty()) {
       waits
           .computeIfAbsent(from, actor -> new LinkedHashMap<>())
-          .putIfAbsent(new Edge(waiter.lock, waiter.name, to, other.name, held), waiter + " waits in " + waiter.lock + " for " + other);
+          .putIfAbsent(new Edge(waiter.lock, waiter.name, to, other.name, addsUp), waiter + " waits in " + waiter.lock + " for " + other);
     }
   }
 
