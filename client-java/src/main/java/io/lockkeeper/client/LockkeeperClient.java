@@ -29,6 +29,9 @@ import java.util.stream.Stream;
  * when the lease ends are its locks lost: because that server says so, or because it could not be
  * reached before the client's own deadline. The next request opens another lease, at any server.
  *
+ * <p>Tasks that share the client and hold one lock while they wait for another should each name an
+ * {@link LockRequest#owner}: cycles of waits are then found, and none is seen where there is none.
+ *
  * <p>Methods that wait may be interrupted, and then withdraw what they asked for. They must not be
  * called by callbacks on an executor that runs them in the calling thread.
  */
