@@ -28,7 +28,7 @@ final class RunSession implements LockListener {
   private static final int SIGNAL_BASE = 128;
   private static final Duration REACH_LIMIT = Duration.ofSeconds(10);
   private static final Duration POSITION_INTERVAL = Duration.ofSeconds(1);
-  private static final Duration SAME_DEADLINE = Duration.ofMillis(500);
+  private static final Duration SAME_DEADLINE = Duration.ofSeconds(1);
   private static final Duration USUAL_TTL = Duration.ofSeconds(15);
 
   private final RunCommand command;
@@ -74,7 +74,6 @@ final class RunSession implements LockListener {
       return interrupted.join();
     }
     try (LockHandle handle = granted.join()) {
-      grantedNanos = System.nanoTime();
       return execute(handle);
     }
   }
@@ -122,6 +121,11 @@ final class RunSession implements LockListener {
     if (!command.quiet) {
       waiting.onQueued(places);
     }
+  }
+
+  @Override
+  public void onGranted(LockHandle handle) {
+    grantedNanos = System.nanoTime();
   }
 
   @Override

@@ -8,7 +8,10 @@ import io.lockkeeper.integration.harness.Asking;
 import io.lockkeeper.integration.harness.Rig;
 import io.lockkeeper.integration.harness.ServerProcess;
 import io.lockkeeper.integration.harness.SessionStream;
+import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse.EventCase;
+import io.lockkeeper.v1.LockMode;
+import io.lockkeeper.v1.LockRequest;
 import io.lockkeeper.v1.NotAcquired;
 import io.lockkeeper.v1.NotAcquiredReason;
 import io.lockkeeper.v1.OpenSession;
@@ -17,6 +20,8 @@ import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Clients of two coordinators that wait for one another in a circle. */
 final class DeadlockIT {
@@ -151,6 +156,43 @@ final class DeadlockIT {
     second.close();
     third.await("wants b", EventCase.GRANTED);
     third.close();
+  }
+
+  /** Many clients pool the requests of independent tasks in one lease and name no owners. */
+  @ParameterizedTest
+  @EnumSource(names = {"LOCK_MODE_EXCLUSIVE", "LOCK_MODE_WRITE", "LOCK_MODE_READ"})
+  void tasksOfOneLeaseThatNameNoOwnerMayQueueBehindAnotherLease(LockMode mode) {
+    // Given: one task holds, another client waits
+    String lock = "deadlock/pooled-" + mode;
+    SessionStream pooled = SessionStream.open(here, TTL);
+    SessionStream other = SessionStream.open(there, TTL);
+    pooled.awaitOpened();
+    other.awaitOpened();
+    acquire(pooled, lock, mode, "first task");
+    pooled.await("first task", EventCase.GRANTED);
+    acquire(
+        other, lock, LockMode.LOCK_MODE_READ == mode ? LockMode.LOCK_MODE_WRITE : mode, "waits");
+    other.await("waits", EventCase.QUEUED);
+
+    // When
+    acquire(pooled, lock, mode, "second task");
+    pooled.await("second task", EventCase.QUEUED);
+
+    // Then
+    pooled.release("first task");
+    other.await("waits", EventCase.GRANTED);
+    other.release("waits");
+    pooled.await("second task", EventCase.GRANTED);
+    pooled.close();
+    other.close();
+  }
+
+  private static void acquire(SessionStream session, String lock, LockMode mode, String id) {
+    session.acquire(
+        AcquireRequest.newBuilder()
+            .setRequestId(id)
+            .addLocks(LockRequest.newBuilder().setName(lock).setMode(mode))
+            .build());
   }
 
   private static SessionStream holding(ManagedChannel server, String holder, String lock) {

@@ -3,6 +3,7 @@ package io.lockkeeper.client.testing;
 import io.lockkeeper.client.internal.Loop;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.ReleaseRequested;
 import java.util.List;
 import java.util.Optional;
 
@@ -37,6 +38,7 @@ final class FakeAcquisition {
   private Optional<FakeCall> call = Optional.empty();
   private Optional<AcquireResponse> last = Optional.empty();
   private Optional<AcquireResponse> asked = Optional.empty();
+  private Optional<Long> askedUntilNanos = Optional.empty();
   private boolean heard;
   private long sequence;
 
@@ -78,15 +80,33 @@ final class FakeAcquisition {
     send(numbered);
   }
 
+  /** Tells the holder that somebody asks it to give way. */
+  void ask(ReleaseRequested wish, long nowNanos) {
+    askedUntilNanos =
+        wish.hasDeadline()
+            ? Optional.of(nowNanos + FakeTime.toNanos(wish.getDeadline()))
+            : Optional.empty();
+    tell(AcquireResponse.newBuilder().setReleaseRequested(wish));
+  }
+
   /** Answers a question with an event that is none in the sequence. */
   void answer(AcquireResponse.Builder event) {
     send(event.setRequestId(requestId).build());
   }
 
   /** Tells again where the acquisition stands, with the old numbers. */
-  void retell() {
+  void retell(long nowNanos) {
     last.ifPresent(this::send);
-    asked.ifPresent(this::send);
+    asked.map(event -> withTimeLeft(event, nowNanos)).ifPresent(this::send);
+  }
+
+  private AcquireResponse withTimeLeft(AcquireResponse event, long nowNanos) {
+    AcquireResponse.Builder now = event.toBuilder();
+    askedUntilNanos.ifPresent(
+        until ->
+            now.getReleaseRequestedBuilder()
+                .setDeadline(FakeTime.toProto(Math.max(0, until - nowNanos))));
+    return now.build();
   }
 
   private void send(AcquireResponse event) {

@@ -2,7 +2,6 @@ package io.lockkeeper.client.testing;
 
 import io.grpc.Status;
 import io.lockkeeper.client.testing.FakeAcquisition.State;
-import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.AnswerReleaseRequest;
 import io.lockkeeper.v1.ChangeCause;
 import io.lockkeeper.v1.ConfigureLockRequest;
@@ -57,11 +56,11 @@ final class FakeInfluence {
     return named.isEmpty() ? "in-process" : named;
   }
 
-  private static void ask(FakeEntry holder, ReleaseRequested.Builder asked) {
+  private void ask(FakeEntry holder, ReleaseRequested.Builder asked) {
     holder.sharers.stream()
         .filter(a -> a.state == State.HELD)
         .toList()
-        .forEach(a -> a.tell(AcquireResponse.newBuilder().setReleaseRequested(asked)));
+        .forEach(a -> a.ask(asked.build(), state.loop.nanos()));
   }
 
   /** Takes a lock away from its holders, at once or after a grace. */

@@ -73,7 +73,7 @@ final class FakeLockService extends LockServiceGrpc.LockServiceImplBase {
       ((ServerCallStreamObserver<AcquireResponse>) responses)
           .setOnCancelHandler(() -> state.turns.onHangUp(acquisition, call));
       if (known) {
-        acquisition.retell();
+        acquisition.retell(state.loop.nanos());
       } else {
         state.turns.begin(acquisition);
       }

@@ -83,7 +83,7 @@ final class FakeSession implements StreamObserver<SessionRequest> {
                     .setTtl(FakeTime.toProto(mine.ttlNanos))
                     .setValidFor(FakeTime.toProto(mine.ttlNanos))
                     .setResumed(resumes)));
-    List.copyOf(mine.acquisitions.values()).forEach(FakeAcquisition::retell);
+    List.copyOf(mine.acquisitions.values()).forEach(a -> a.retell(state.loop.nanos()));
   }
 
   private FakeLease fresh(OpenSession open) {
@@ -151,7 +151,7 @@ final class FakeSession implements StreamObserver<SessionRequest> {
     boolean known = mine.acquisitions.containsKey(request.getRequestId());
     FakeAcquisition acquisition = state.turns.acquire(mine, request, request.getRequestId());
     if (known) {
-      acquisition.retell();
+      acquisition.retell(state.loop.nanos());
     } else {
       state.turns.begin(acquisition);
     }

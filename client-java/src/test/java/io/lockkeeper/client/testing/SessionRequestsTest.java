@@ -132,7 +132,10 @@ class SessionRequestsTest extends OnInMemoryServer {
     SessionOpened opened = heard.messages.get(0).getOpened();
     session.onCompleted();
     clock.settle();
-    var asked = locks.requestRelease(RequestReleaseRequest.newBuilder().setName(LOCK).build());
+    var asked =
+        locks.requestRelease(
+            RequestReleaseRequest.newBuilder().setName(LOCK).setDeadline(span(30)).build());
+    pass(10_000);
     // When
     Heard<SessionResponse> resumed = new Heard<>();
     session(
@@ -143,5 +146,6 @@ class SessionRequestsTest extends OnInMemoryServer {
     // Then
     assertThat(asked.getHoldersCount()).isEqualTo(1);
     assertThat(responses(resumed)).containsExactly("OPENED", "GRANTED", "RELEASE_REQUESTED");
+    assertThat(resumed.last().getEvent().getReleaseRequested().getDeadline()).isEqualTo(span(20));
   }
 }

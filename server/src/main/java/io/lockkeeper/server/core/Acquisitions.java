@@ -204,7 +204,14 @@ final class Acquisitions {
   }
 
   private void takeAway(List<Ticket> losers, Notice.Lost ending) {
-    losers.forEach(loser -> apply(loser, new AcquisitionEvent.TakenAway(ending)));
+    for (Ticket loser : losers) {
+      // Who waits for more than it shares cannot have all any more.
+      apply(
+          loser,
+          loser.acquisition().isWaiting()
+              ? new AcquisitionEvent.Removed()
+              : new AcquisitionEvent.TakenAway(ending));
+    }
   }
 
   /** The acquisition has its place and is not first: it waits, if it may. */

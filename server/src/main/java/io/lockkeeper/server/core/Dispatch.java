@@ -122,8 +122,10 @@ final class Dispatch implements EventHandler {
             ticket -> {
               acquisitions.apply(ticket, new AcquisitionEvent.Deleted());
               // The answer to our own deletion may come before the mirror's event; it is as
-              // certain.
-              ticket.leaving().forEach(this::onDeleted);
+              // certain. But what was placed beside the entry must be seen first.
+              ticket.leaving().stream()
+                  .filter(ref -> !ticket.isFollowed(ref.entry()))
+                  .forEach(this::onDeleted);
             });
   }
 

@@ -92,6 +92,11 @@ final class Ticket {
     return holds;
   }
 
+  /** Returns whether somebody is to be placed beside an entry and the mirror does not show it. */
+  boolean isFollowed(String entry) {
+    return hold(entry).filter(hold -> !hold.followers().isEmpty()).isPresent();
+  }
+
   Optional<Hold> hold(String entry) {
     return holds.stream().filter(hold -> hold.name().text().equals(entry)).findFirst();
   }

@@ -7,7 +7,9 @@ import static io.lockkeeper.server.web.Html.number;
 import io.lockkeeper.server.core.Contender;
 import io.lockkeeper.server.core.LockView;
 import io.lockkeeper.server.core.Mode;
+import io.lockkeeper.server.core.MutexKind;
 import io.lockkeeper.server.core.PermitsKind.Permits;
+import io.lockkeeper.server.core.ReadWriteKind;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -77,8 +79,10 @@ final class LocksTable {
   }
 
   private static String inWords(Mode mode, OptionalInt configuredLimit) {
-    return mode instanceof Permits permits
-        ? permits.permits() + " of " + configuredLimit.orElse(permits.limit()) + " permits"
-        : mode.toString();
+    if (mode instanceof Permits permits) {
+      return permits.permits() + " of " + configuredLimit.orElse(permits.limit()) + " permits";
+    }
+    boolean ours = mode.kind() instanceof MutexKind || mode.kind() instanceof ReadWriteKind;
+    return ours ? mode.toString() : mode.marker().replaceFirst("-$", "");
   }
 }

@@ -120,11 +120,25 @@ final class SimClient {
         byStream || live.isEmpty() || sim.chance(60)
             ? sim.wishes.fresh(id, byStream ? Optional.empty() : Optional.of(lease))
             : sim.wishes.related(id, live.get(sim.random.nextInt(live.size())));
-    SimRequest request =
-        new SimRequest(
-            id, of, command, own ? Optional.of(new StreamId(sim.name())) : Optional.empty());
-    requests.put(id, request);
+    acquire(of, command, own);
+  }
+
+  private void acquire(LeaseId of, AcquireCommand command, boolean own) {
+    Optional<StreamId> stream = own ? Optional.of(new StreamId(sim.name())) : Optional.empty();
+    SimRequest request = new SimRequest(command.requestId(), of, command, stream);
+    requests.put(request.id, request);
     sendAcquire(request);
+  }
+
+  /** The owner of a hold takes it once more, or in another mode, and may give the first back. */
+  private void goOn(SimRequest held) {
+    if (byStream || held.command.owner().isEmpty() || !sim.chaos) {
+      return;
+    }
+    acquire(lease, sim.wishes.goingOn("r" + sim.name(), held), sim.chance(50));
+    if (sim.chance(50)) {
+      release(held);
+    }
   }
 
   private void sendAcquire(SimRequest request) {
@@ -298,6 +312,9 @@ final class SimClient {
     request.believes = !sim.holds.isDispossessed(request.id);
     if (believes(request)) {
       sim.rules.onBelief(this, request);
+    }
+    if (sim.chance(30)) {
+      goOn(request);
     }
     long hold = sim.patient ? sim.random.nextInt(40_000) * Sim.MILLI : sim.delay(1_500);
     sim.after(hold, () -> releaseLater(request));

@@ -178,6 +178,11 @@ final class SimHolds {
     check(
         names.equals(wanted.stream().map(AcquireCommand.WantedLock::name).toList()),
         () -> "not all was granted of " + wanted + ": " + what.get());
+    if (told.grants().stream().anyMatch(sim.zooKeeper::wasRemoved)) {
+      // Somebody has just taken an entry away, and the coordinator cannot know yet.
+      dispossess(life);
+      return;
+    }
     for (Notice.Grant grant : told.grants()) {
       Mode mode = life.mode(grant.lock()).orElseThrow();
       tokens.onGrant(life, grant, mode, what);
@@ -200,15 +205,11 @@ final class SimHolds {
     List<SimZooKeeper.Node> queue = sim.zooKeeper.ordered(grant.lock());
     Optional<SimZooKeeper.Node> found =
         queue.stream().filter(node -> isOf(node, life, grant, mode)).findFirst();
-    if (found.isEmpty() && sim.zooKeeper.wasRemoved(grant)) {
-      dispossess(life);
-      return;
-    }
     check(found.isPresent(), () -> "granted an entry that is gone: " + what.get());
     SimZooKeeper.Node node = found.get();
     List<SimZooKeeper.Node> ahead = new ArrayList<>();
     for (SimZooKeeper.Node other : queue) {
-      if (isReleased(other)) {
+      if (other != node && isReleased(other)) {
         continue;
       }
       check(

@@ -32,7 +32,7 @@ final class SimStore {
       return new StoreEvent.EntriesRefused(effect.id(), "refused by chance");
     }
     boolean continues = effect.entries().stream().anyMatch(e -> e.beside().isPresent());
-    if (continues && sim.chance(4)) {
+    if (continues && sim.chance(8)) {
       // Somebody with other tools, at the worst of moments.
       effect
           .entries()

@@ -42,6 +42,24 @@ final class SimWishes {
     return command(id, to.command.lease(), to.command.owner(), wanted);
   }
 
+  /** Returns a request that goes on from what its owner holds: the same, or reading for writing. */
+  AcquireCommand goingOn(String id, SimRequest held) {
+    List<AcquireCommand.WantedLock> wanted =
+        held.command.locks().stream()
+            .map(
+                lock ->
+                    lock.mode() == ReadWriteKind.WRITE && sim.chance(80)
+                        ? new AcquireCommand.WantedLock(lock.name(), ReadWriteKind.READ)
+                        : lock)
+            .filter(lock -> sim.chance(80))
+            .toList();
+    return command(
+        id,
+        held.command.lease(),
+        held.command.owner(),
+        wanted.isEmpty() ? held.command.locks() : wanted);
+  }
+
   private AcquireCommand command(
       String id, Optional<LeaseId> lease, String owner, List<AcquireCommand.WantedLock> wanted) {
     return new AcquireCommand(

@@ -205,11 +205,25 @@ class KindsOnCoordinatorTest {
     // Given
     Grant two = granted(acquire(permits(2, 3)).next());
     // When
-    var more = acquire(permits(2, 3));
-    Grant unused = granted(acquire(permits(1, 3).setWaitTimeout(Durations.ofNanos(0))).next());
+    Grant one = granted(acquire(permits(1, 3)).next());
     // Then
+    assertThat(one.getFencingToken()).isGreaterThan(two.getFencingToken());
+    assertThat(acquire(permits(1, 3)).next().hasQueued()).isTrue();
+  }
+
+  @Test
+  void fewerPermitsDoNotOvertakeWhoWaitsForMore() {
+    // Given
+    var holder = acquire(permits(2, 3));
+    granted(holder.next());
+    var more = acquire(permits(3, 3));
     assertThat(more.next().hasQueued()).isTrue();
-    assertThat(unused.getFencingToken()).isNotEqualTo(two.getFencingToken());
+    // When
+    var fewer = acquire(permits(1, 3));
+    // Then
+    assertThat(fewer.next().getQueued().getPositions(0).getAhead()).isEqualTo(2);
+    holder.cancel();
+    granted(more.next());
   }
 
   @Test
@@ -263,21 +277,29 @@ class KindsOnCoordinatorTest {
   }
 
   @Test
-  void kindOfTheServersOwnerIsHeldAndShown() {
+  void kindThatWasAddedIsSharedByItsOwnRuleAndShownByItsName() {
     // Given
-    AcquireRequest.Builder request = request(LockMode.LOCK_MODE_CUSTOM);
-    request.getLocksBuilder(0).setCustom("turnstile");
+    var blue = acquire(room("blue"));
+    granted(blue.next());
+    var alsoBlue = acquire(room("blue"));
+    granted(alsoBlue.next());
+    var red = acquire(room("red"));
     // When
-    var first = acquire(request);
-    granted(first.next());
-    var second = acquire(request);
+    assertThat(red.next().hasQueued()).isTrue();
     // Then
-    assertThat(second.next().hasQueued()).isTrue();
-    Contender holder = lock("orders/42").getHolders(0);
-    assertThat(holder.getMode()).isEqualTo(LockMode.LOCK_MODE_CUSTOM);
-    assertThat(holder.getCustom()).isEqualTo("turnstile");
-    first.cancel();
-    granted(second.next());
+    LockState lock = lock("orders/42");
+    assertThat(lock.getHoldersList()).extracting(Contender::getCustom).containsOnly("room-blue");
+    assertThat(lock.getQueue(0).getMode()).isEqualTo(LockMode.LOCK_MODE_CUSTOM);
+    assertThat(lock.getQueue(0).getCustom()).isEqualTo("room-red");
+    blue.cancel();
+    alsoBlue.cancel();
+    granted(red.next());
+  }
+
+  private static AcquireRequest.Builder room(String team) {
+    AcquireRequest.Builder request = request(LockMode.LOCK_MODE_CUSTOM);
+    request.getLocksBuilder(0).setCustom("room-" + team);
+    return request;
   }
 
   @Test

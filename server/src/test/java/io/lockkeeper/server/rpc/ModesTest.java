@@ -8,7 +8,7 @@ import io.lockkeeper.server.core.MutexKind;
 import io.lockkeeper.server.core.PermitsKind;
 import io.lockkeeper.server.core.PermitsKind.Permits;
 import io.lockkeeper.server.core.ReadWriteKind;
-import io.lockkeeper.server.testing.TurnstileKind;
+import io.lockkeeper.server.testing.RoomKind;
 import io.lockkeeper.server.testing.Views;
 import io.lockkeeper.v1.Contender;
 import io.lockkeeper.v1.LockMode;
@@ -20,6 +20,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class ModesTest {
+
+  private static final Mode BLUE = new RoomKind.Member("blue");
 
   private static LockRequest.Builder request(LockMode mode) {
     return LockRequest.newBuilder().setName("a").setMode(mode);
@@ -38,8 +40,8 @@ class ModesTest {
         arguments(
             request(LockMode.LOCK_MODE_PERMITS).setPermits(1_000_000),
             new Permits(1_000_000, PermitsKind.AS_CONFIGURED)),
-        arguments(request(LockMode.LOCK_MODE_CUSTOM).setCustom("turnstile"), TurnstileKind.PASS),
-        arguments(request(LockMode.LOCK_MODE_CUSTOM).setCustom("turnstile-"), TurnstileKind.PASS));
+        arguments(request(LockMode.LOCK_MODE_CUSTOM).setCustom("room-blue"), BLUE),
+        arguments(request(LockMode.LOCK_MODE_CUSTOM).setCustom("room-blue-"), BLUE));
   }
 
   @ParameterizedTest
@@ -77,8 +79,8 @@ class ModesTest {
     assertThat(shown(new Permits(3, 5)).getMode()).isEqualTo(LockMode.LOCK_MODE_PERMITS);
     assertThat(shown(new Permits(3, 5)).getPermits()).isEqualTo(3);
     assertThat(shown(new Permits(3, 5)).getLimit()).isEqualTo(5);
-    assertThat(shown(TurnstileKind.PASS).getMode()).isEqualTo(LockMode.LOCK_MODE_CUSTOM);
-    assertThat(shown(TurnstileKind.PASS).getCustom()).isEqualTo("turnstile");
+    assertThat(shown(BLUE).getMode()).isEqualTo(LockMode.LOCK_MODE_CUSTOM);
+    assertThat(shown(BLUE).getCustom()).isEqualTo("room-blue");
   }
 
   private static Contender shown(Mode mode) {

@@ -115,7 +115,7 @@ class ValidationTest {
         mode(
             "permits",
             "unless the mode",
-            lock("a").setMode(LockMode.LOCK_MODE_CUSTOM).setCustom("turnstile").setPermits(1)));
+            lock("a").setMode(LockMode.LOCK_MODE_CUSTOM).setCustom("room-blue").setPermits(1)));
     rows.add(mode("limit", "0 to 1000000, is -1", permits(1, -1)));
     rows.add(mode("limit", "0 to 1000000, is 1000001", permits(1, 1_000_001)));
     rows.add(mode("permits", "1 to the limit (3), is 4", permits(4, 3)));

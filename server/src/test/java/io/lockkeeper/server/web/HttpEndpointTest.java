@@ -9,6 +9,7 @@ import io.lockkeeper.server.core.LockView;
 import io.lockkeeper.server.core.PermitsKind.Permits;
 import io.lockkeeper.server.core.ReadWriteKind;
 import io.lockkeeper.server.testing.FakeCoordinator;
+import io.lockkeeper.server.testing.RoomKind;
 import io.lockkeeper.server.testing.Views;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
@@ -150,14 +151,16 @@ class HttpEndpointTest {
     Contender permits = Views.yielding(new Permits(3, 9), 5_000_000_000L);
     LockView read = Views.delayed("a<b>", reader, 1, 7_000_000_000L);
     LockView pool = Views.delayed("pool", permits, 5, 7_200_000_000_000L);
+    LockView room = Views.held("room", List.of(Views.yielding(new RoomKind.Member("blue"), 0)));
     CompletableFuture<HttpResponse<String>> page =
         client.sendAsync(request("/").build(), BodyHandlers.ofString());
     // When
-    coordinator.listLocks.next().answer().complete(List.of(read, pool, Views.lock("plain")));
+    coordinator.listLocks.next().answer().complete(List.of(read, pool, room, Views.lock("plain")));
     // Then
     assertThat(page.get().body())
         .contains("a&lt;b&gt;", "shop-1, READ for 2 s, needs 90 s", "in 7 s")
         .contains("shop-1, 3 of 5 permits for 2 s, needs 5 s", "in 2 h")
+        .contains("shop-1, room-blue for 2 s, needs 0 s")
         .contains("shop-1, EXCLUSIVE for 2 s</td><td class=\"n\">1</td><td></td>")
         .doesNotContain("a<b>", "and more");
   }

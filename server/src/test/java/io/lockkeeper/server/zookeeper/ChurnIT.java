@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.coordinator.RecordedEvents;
 import io.lockkeeper.server.core.EntryDetails;
+import io.lockkeeper.server.core.EntryRef;
 import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.server.core.MarkerName;
 import io.lockkeeper.server.core.PlannedEntry;
 import io.lockkeeper.server.core.SessionKey;
 import io.lockkeeper.server.core.StoreEvent;
@@ -14,6 +16,7 @@ import io.lockkeeper.server.testing.ZooKeeperProcess;
 import io.lockkeeper.server.testing.ZooKeeperProxy;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -87,6 +90,44 @@ final class ChurnIT {
       StoreEvent.ReadEntry read = events.await(StoreEvent.DetailsRead.class).read().orElseThrow();
       assertThat(read)
           .isEqualTo(new StoreEvent.ReadEntry(heavy, last.czxid(), last.index(), Optional.empty()));
+    }
+  }
+
+  @Test
+  void sixtyFourLocksOfTheLongestNamesGoThroughTogetherAndLeaveTogether() throws Exception {
+    // Given
+    try (Ensemble ensemble = Ensemble.in(directory)) {
+      ZooKeeperLockStore store = ensemble.store(events);
+      SessionKey session = Asked.open(store, events, 1);
+      events.awaitCurrent();
+      List<PlannedEntry> entries = new ArrayList<>();
+      for (int i = 0; i < 64; i++) {
+        String name = String.format("%03d", i) + "%".repeat(509);
+        entries.add(Asked.planned(new LockName(name)));
+      }
+      UUID id = UUID.randomUUID();
+      EntryDetails heavy = Asked.details(Map.of("k", "x".repeat(4_000)));
+      // When
+      store.createEntries(session, id, entries, heavy, 700);
+      EntriesCreated created = Asked.created(events, id);
+      Awaitility.await("seen").until(() -> events.markers().size() == 64);
+      List<EntryRef> both = new ArrayList<>();
+      for (CreatedEntry entry : created.entries()) {
+        Optional<String> guard = Optional.of(MarkerName.Guard.of(id, 700).text());
+        both.add(new EntryRef(entry.lock(), entry.name().text(), guard));
+      }
+      store.deleteEntries(session, id, both);
+      Asked.awaitDeleted(events, 1);
+      store.deleteEntries(session, id, both);
+      Asked.awaitDeleted(events, 2);
+      // Then
+      assertThat(created.entries())
+          .hasSize(64)
+          .extracting(CreatedEntry::czxid)
+          .containsOnly(created.entries().get(0).czxid());
+      Awaitility.await("gone").until(() -> events.markers().isEmpty());
+      assertThat(events.mirror()).isEmpty();
+      assertThat(Ensemble.truth(ensemble.client())).isEmpty();
     }
   }
 

@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.IntStream;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
@@ -147,7 +148,10 @@ final class CounterEndIT {
       }
     }
     wanting.addAll(more);
-    Awaitility.await("placed").atMost(LIMIT).until(() -> more.stream().allMatch(w -> w.placed));
+    Awaitility.await("placed")
+        .atMost(LIMIT)
+        .until(() -> more.stream().allMatch(w -> w.placed || w.broken.isPresent()));
+    assertThat(more).extracting(w -> w.broken).containsOnly(Optional.empty());
   }
 
   /** Returns the tokens of all entries in the order of their creation. */
@@ -161,6 +165,21 @@ final class CounterEndIT {
     }
     tokens.sort(Comparator.comparingLong(FencingToken::value));
     return tokens;
+  }
+
+  private void cutAndAwaitRebuilds() {
+    List<Long> before = rebuilds();
+    proxy.cutAll();
+    Awaitility.await("rebuilt")
+        .atMost(LIMIT)
+        .until(
+            () ->
+                IntStream.range(0, stores.size()).allMatch(i -> rebuilds().get(i) > before.get(i)));
+    awaitServing();
+  }
+
+  private List<Long> rebuilds() {
+    return stores.stream().map(store -> store.stats().get("rebuilds")).toList();
   }
 
   private void giveBack(int count) {
@@ -187,8 +206,7 @@ final class CounterEndIT {
     List<String> names = truth.getChildren(QUEUE, false);
     List<FencingToken> order = tokensInOrder();
     giveBack(5);
-    proxy.cutAll();
-    awaitServing();
+    cutAndAwaitRebuilds();
     want(8);
     List<FencingToken> later = tokensInOrder();
     giveBack(28);

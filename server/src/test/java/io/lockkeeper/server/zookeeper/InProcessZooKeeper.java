@@ -29,7 +29,10 @@ final class InProcessZooKeeper implements AutoCloseable {
     return connections.getLocalPort();
   }
 
-  /** Makes {@code next} the sequence number of the next node below {@code path}. */
+  /**
+   * Makes {@code next} the sequence number of the next node below {@code path}. The server notices
+   * that by its digest of the tree, logs it and goes on.
+   */
   void setCounter(String path, int next) throws Exception {
     DataTree tree = server.getZKDatabase().getDataTree();
     tree.setCversionPzxid(path, next, tree.lastProcessedZxid);
