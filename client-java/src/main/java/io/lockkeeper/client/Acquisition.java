@@ -289,6 +289,7 @@ final class Acquisition {
   private void end(LockkeeperException unlessGranted, ReleaseResult unlessReleased) {
     state = State.ENDED;
     stopTimers();
+    tenure.onEnded(unlessReleased.outcome() != ReleaseResult.Outcome.LOST);
     link.ended(this);
     result.completeExceptionally(unlessGranted);
     left.complete(unlessReleased);

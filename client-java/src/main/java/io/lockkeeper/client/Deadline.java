@@ -1,22 +1,30 @@
 package io.lockkeeper.client;
 
+import java.util.List;
 import java.util.OptionalLong;
 import java.util.function.LongSupplier;
 
 /**
- * Until when a hold may be relied upon: the lease's deadline or its own, whichever is earlier.
+ * Until when a hold may be relied upon: the lease's deadline, its own, or that of a hold that it is
+ * nested in, whichever is the earliest.
  *
  * @param lease the lease's, which moves on
  * @param ownNanos where {@link LockRequest#maxHold} ends, as a reading of the clock
+ * @param around the holds that it shares by reentrancy and that are limited
  * @param clock monotonic nanoseconds
  */
-record Deadline(Validity lease, OptionalLong ownNanos, LongSupplier clock) {
+record Deadline(Validity lease, OptionalLong ownNanos, List<Hold> around, LongSupplier clock) {
 
   long untilNanos() {
-    long byLease = lease.untilNanos();
-    return ownNanos.isPresent() && ownNanos.getAsLong() - byLease < 0
-        ? ownNanos.getAsLong()
-        : byLease;
+    long until = earlier(lease.untilNanos(), ownNanos);
+    for (Hold outer : around) {
+      until = earlier(until, outer.limitNanos());
+    }
+    return until;
+  }
+
+  private static long earlier(long nanos, OptionalLong limit) {
+    return limit.isPresent() && limit.getAsLong() - nanos < 0 ? limit.getAsLong() : nanos;
   }
 
   /** Returns how much is left; zero or below: nothing. */

@@ -3,6 +3,7 @@ package io.lockkeeper.client;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.stream.Collectors;
@@ -15,6 +16,7 @@ final class Hold implements LockHandle {
   private final Keeper keeper;
   private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
   private volatile End end = End.NONE;
+  private volatile boolean isGone;
 
   /** Sees to releases, and to what the holder has to say. */
   interface Keeper {
@@ -72,6 +74,16 @@ final class Hold implements LockHandle {
     if (endAs(End.RELEASED)) {
       keeper.release();
     }
+  }
+
+  /** The server has confirmed the release: holds that are nested in this one are free of it. */
+  void onConfirmed() {
+    isGone = true;
+  }
+
+  /** Returns where it ends by its own limit, as long as the server may take it away for that. */
+  OptionalLong limitNanos() {
+    return isGone ? OptionalLong.empty() : deadline.ownNanos();
   }
 
   /** Returns whether it is neither released nor lost. */

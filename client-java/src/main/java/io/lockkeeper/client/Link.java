@@ -16,6 +16,9 @@ interface Link {
   /** Returns until when the lease may be relied upon. */
   Validity validity();
 
+  /** Returns the holds under the lease that are limited in time. */
+  LimitedHolds limited();
+
   /** Forgets the acquisition: nothing is to be sent for it any more. */
   void ended(Acquisition acquisition);
 }

@@ -174,9 +174,10 @@ public final class LockRequest {
   }
 
   /**
-   * Limits how long the locks may be held, 100 ms to 7 days, by all who share the hold. The handle
-   * is valid that long after the grant at the most, and then lost with {@link LossReason#MAX_HOLD};
-   * the server takes the locks away a tenth later (100 ms to 2 s). Default: no limit.
+   * Limits how long the locks may be held, 100 ms to 7 days. The handle is valid that long after
+   * the grant at the most, and then lost with {@link LossReason#MAX_HOLD}, and so is what the owner
+   * came to hold once more after it; the server takes the locks away a tenth later (100 ms to 2 s).
+   * Default: no limit.
    *
    * @throws IllegalArgumentException if it is out of range
    */
@@ -209,8 +210,9 @@ public final class LockRequest {
 
   /**
    * Never refuses this request because of a cycle of waits, and leaves it out of the search. For
-   * tasks that share an owner, or have none, and do not wait for one another: all requests of a
-   * client without an owner count as one who waits. Default: checked.
+   * tasks that do not wait for one another and have no {@link #owner}: all requests of a client
+   * without one count as one who waits, which may look like a cycle where there is none. Default:
+   * checked.
    */
   public LockRequest skipDeadlockCheck() {
     return with(draft -> draft.skipsDeadlockCheck = true);

@@ -29,6 +29,9 @@ import java.util.stream.Stream;
  * when the lease ends are its locks lost: because that server says so, or because it could not be
  * reached before the client's own deadline. The next request opens another lease, at any server.
  *
+ * <p>Tasks that share the client and hold one lock while they wait for another should each name an
+ * {@link LockRequest#owner}: cycles of waits are then found, and none is seen where there is none.
+ *
  * <p>Methods that wait may be interrupted, and then withdraw what they asked for. They must not be
  * called by callbacks on an executor that runs them in the calling thread.
  */
@@ -152,9 +155,8 @@ public final class LockkeeperClient implements AutoCloseable {
   }
 
   /**
-   * Returns a view of what a request asks for as a reentrant lock.
-   *
-   * @throws IllegalArgumentException if the request has an owner or a wait limit: the view has
+   * Returns a view of what a request asks for as a reentrant lock; an owner or a wait limit, which
+   * the view has itself, is an {@link IllegalArgumentException}.
    */
   public LockkeeperLock asLock(LockRequest request) {
     return new LockkeeperLock(this, request);
@@ -193,9 +195,8 @@ public final class LockkeeperClient implements AutoCloseable {
   }
 
   /**
-   * Returns all locks in use whose names begin with {@code prefix}, ordered by name. Read page by
-   * page as the stream is consumed, so it is no picture of one moment. Errors are those of {@link
-   * #getLock}, and come while the stream is consumed.
+   * Returns all locks in use whose names begin with {@code prefix}, ordered by name. Read in pages
+   * while the stream is consumed: no picture of one moment. Errors are those of {@link #getLock}.
    */
   public Stream<LockInfo> listLocks(String prefix) {
     return queries.listLocks(prefix);
@@ -222,8 +223,8 @@ public final class LockkeeperClient implements AutoCloseable {
   }
 
   /**
-   * Like {@link #requestRelease(String, String)}, and tells the holders when the asker means to
-   * have the lock taken away: in zero to 7 days; else {@link IllegalArgumentException}.
+   * Like {@link #requestRelease(String, String)}, and tells when the lock may be taken away: in
+   * zero to 7 days, else {@link IllegalArgumentException}.
    */
   public List<Contender> requestRelease(String name, String reason, Duration deadline) {
     return queries.requestRelease(name, reason, Optional.of(Limits.deadline(deadline)));

@@ -150,11 +150,12 @@ public final class LockkeeperSemaphore {
   public CompletableFuture<Void> releaseAsync(int permits) {
     List<LockHandle> handles = take(permits);
     Optional<LockLostException> lost = lost(handles);
-    return releaseAll(handles)
-        .thenCompose(
-            done ->
-                lost.<CompletableFuture<Void>>map(CompletableFuture::failedFuture)
-                    .orElseGet(() -> CompletableFuture.completedFuture(null)));
+    CompletableFuture<Void> over = new CompletableFuture<>();
+    CompletableFuture<Void> unused =
+        releaseAll(handles)
+            .thenRun(
+                () -> lost.ifPresentOrElse(over::completeExceptionally, () -> over.complete(null)));
+    return over;
   }
 
   private static CompletableFuture<Void> releaseAll(List<LockHandle> handles) {

@@ -264,6 +264,8 @@ final class Session implements Connector.Owner, Renewal.Owner {
 
   /** What acquisitions see of the session. */
   private final class AcquisitionLink implements Link {
+    private final LimitedHolds limited = new LimitedHolds();
+
     @Override
     public boolean send(SessionRequest request) {
       return lease.isPresent() && connector.send(request);
@@ -277,6 +279,11 @@ final class Session implements Connector.Owner, Renewal.Owner {
     @Override
     public Validity validity() {
       return lease.orElseThrow().validity();
+    }
+
+    @Override
+    public LimitedHolds limited() {
+      return limited;
     }
 
     @Override

@@ -4,7 +4,10 @@ import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.Granted;
 import io.lockkeeper.v1.SessionRequest;
 import java.time.Duration;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
@@ -13,31 +16,41 @@ final class Tenure {
 
   private final Acquisition acquisition;
   private final LockRequest request;
-  private final Surroundings around;
+  private final Surroundings client;
   private final Link link;
   private final HolderCalls calls;
   private final HoldLimit limit;
+  private final Set<Tenure> nested = new LinkedHashSet<>();
+  private List<Tenure> around = List.of();
   private Optional<Hold> hold = Optional.empty();
 
-  Tenure(Acquisition acquisition, Surroundings around, Link link) {
+  Tenure(Acquisition acquisition, Surroundings client, Link link) {
     this.acquisition = acquisition;
     this.request = acquisition.request();
-    this.around = around;
+    this.client = client;
     this.link = link;
-    this.calls = new HolderCalls(around, link);
-    this.limit = new HoldLimit(request.maxHold(), around);
+    this.calls = new HolderCalls(client, link);
+    this.limit = new HoldLimit(request.maxHold(), client);
   }
 
   /** The locks are granted. */
   Hold begin(Granted granted) {
+    List<LockGrant> grants = Protos.toGrants(granted);
+    // Only an owner comes to share a hold.
+    around = request.owner().isEmpty() ? List.of() : link.limited().around(grants);
+    List<Hold> outer = around.stream().flatMap(tenure -> tenure.hold.stream()).toList();
     Hold granting =
         new Hold(
-            Protos.toGrants(granted),
-            new Deadline(link.validity(), limit.fromNow(), around.loop()::nanos),
-            new HoldKeeper(acquisition, around));
+            grants,
+            new Deadline(link.validity(), limit.fromNow(), outer, client.loop()::nanos),
+            new HoldKeeper(acquisition, client));
     hold = Optional.of(granting);
-    limit.start(() -> onAboutToExpire(limit.warningNanos()), () -> onLost(LossReason.MAX_HOLD));
-    around.callbacks().run(() -> request.listener().onGranted(granting));
+    around.forEach(tenure -> tenure.nested.add(this));
+    if (request.maxHold().isPresent()) {
+      link.limited().add(this, grants);
+      limit.start(this::onNearLimit, this::onLimit);
+    }
+    client.callbacks().run(() -> request.listener().onGranted(granting));
     return granting;
   }
 
@@ -51,18 +64,37 @@ final class Tenure {
     hold.ifPresent(Hold::beginRelease);
   }
 
-  /** The release is on its way. */
+  private void onNearLimit() {
+    long remainingNanos = limit.warningNanos();
+    onAboutToExpire(remainingNanos);
+    nested.forEach(tenure -> tenure.onAboutToExpire(remainingNanos));
+  }
+
+  private void onLimit() {
+    onLost(LossReason.MAX_HOLD);
+    List.copyOf(nested).forEach(tenure -> tenure.onLost(LossReason.MAX_HOLD));
+  }
+
+  /** The release is on its way. Until it is confirmed, the limit is that of what is nested too. */
   void onReleasing() {
-    limit.stop();
     calls.end(released());
+  }
+
+  /** Nothing of it is left. */
+  void onEnded(boolean released) {
+    limit.stop();
+    around.forEach(tenure -> tenure.nested.remove(this));
+    if (released) {
+      hold.ifPresent(Hold::onConfirmed);
+    }
+    hold.ifPresent(mine -> link.limited().remove(this, mine.grants()));
   }
 
   /** The locks are not held any more. */
   void onLost(LossReason reason) {
-    limit.stop();
     hold.filter(mine -> mine.lose(reason))
         .ifPresent(
-            mine -> around.callbacks().run(() -> News.lost(request.listener(), mine, reason)));
+            mine -> client.callbacks().run(() -> News.lost(request.listener(), mine, reason)));
     calls.end(new LockLostException(request.names(), reason));
   }
 
@@ -79,7 +111,7 @@ final class Tenure {
 
   private void tell(Consumer<Hold> news) {
     hold.filter(Hold::isHeld)
-        .ifPresent(mine -> around.callbacks().runIfRoom(() -> news.accept(mine)));
+        .ifPresent(mine -> client.callbacks().runIfRoom(() -> news.accept(mine)));
   }
 
   /** The holder has something to say to the server. */

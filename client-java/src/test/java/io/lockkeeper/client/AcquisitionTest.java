@@ -135,6 +135,11 @@ class AcquisitionTest {
     }
 
     @Override
+    public LimitedHolds limited() {
+      return new LimitedHolds();
+    }
+
+    @Override
     public void ended(Acquisition mine) {}
   }
 }

@@ -211,4 +211,29 @@ public abstract class ElectionContract extends Contract {
     assertThat(next).succeedsWithin(LONG);
     assertThat(leader(b.asElection(lock))).contains("two");
   }
+
+  @Test
+  void leadersThatComeBackTakeTurns() {
+    // Given
+    LockkeeperClient observer = client("observer");
+    List<String> order = new CopyOnWriteArrayList<>();
+    LeaderElection[] elections = {client("a").asElection(lock), client("b").asElection(lock)};
+    CompletableFuture<Leadership> leading = elections[0].campaignAsync("a");
+    leading.join();
+    CompletableFuture<Leadership> waiting = elections[1].campaignAsync("b");
+    awaitQueue(observer, lock, 1);
+    // When
+    for (int turn = 0; turn < 6; turn++) {
+      String value = turn % 2 == 0 ? "a" : "b";
+      Leadership leadership = leading.join();
+      order.add(leader(elections[0]).orElse("nobody"));
+      CompletableFuture<Leadership> again = elections[turn % 2].campaignAsync(value);
+      awaitQueue(observer, lock, 2);
+      leadership.resign();
+      leading = waiting;
+      waiting = again;
+    }
+    // Then
+    assertThat(order).containsExactly("a", "b", "a", "b", "a", "b");
+  }
 }

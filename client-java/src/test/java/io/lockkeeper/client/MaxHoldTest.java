@@ -129,4 +129,58 @@ class MaxHoldTest {
     assertThat(held.join().isValid()).isFalse();
     assertThat(heard.events()).endsWith("lost DEADLINE_PASSED");
   }
+
+  private LockHandle take(LockRequest request) {
+    CompletableFuture<LockHandle> held = client.acquire(request.owner("task").listener(heard));
+    clock.settle();
+    return held.join();
+  }
+
+  @Test
+  void holdThatIsNestedInALimitedOneEndsWithItEvenIfNothingIsHeard() {
+    // Given
+    LockHandle outer = take(LockRequest.of("orders/42").maxHold(LIMIT));
+    clock.advance(Duration.ofSeconds(1));
+    LockHandle inner = take(LockRequest.of("orders/42"));
+    server.freeze();
+    CompletableFuture<ReleaseResult> unheard = outer.releaseForResult();
+    // When
+    clock.advance(Duration.ofSeconds(9).minusNanos(1));
+    boolean validJustBefore = inner.isValid();
+    clock.advance(Duration.ofNanos(1));
+    // Then
+    assertThat(unheard).isNotDone();
+    assertThat(validJustBefore).isTrue();
+    assertThat(inner.isValid()).isFalse();
+    assertThat(heard.events())
+        .containsExactly("granted", "granted", "about to expire", "lost MAX_HOLD");
+  }
+
+  @Test
+  void holdThatWasNestedInALimitedOneIsFreeOfItWhenThatIsReleased() {
+    // Given
+    LockHandle outer = take(LockRequest.of("orders/42").maxHold(LIMIT));
+    LockHandle inner = take(LockRequest.of("orders/42"));
+    Duration nested = inner.remaining();
+    // When
+    CompletableFuture<ReleaseResult> released = outer.releaseForResult();
+    clock.advance(LIMIT.multipliedBy(3));
+    // Then
+    assertThat(nested).isEqualTo(LIMIT);
+    assertThat(released.join().outcome()).isEqualTo(ReleaseResult.Outcome.DECREMENTED);
+    assertThat(inner.isValid()).isTrue();
+    assertThat(heard.events()).containsExactly("granted", "granted");
+  }
+
+  @Test
+  void limitOfWhatIsNestedDoesNotEndTheHoldAroundItByTheClientsClock() {
+    // Given
+    LockHandle outer = take(LockRequest.of("orders/42"));
+    LockHandle inner = take(LockRequest.of("orders/42").maxHold(LIMIT));
+    // When
+    clock.advance(LIMIT);
+    // Then
+    assertThat(inner.isValid()).isFalse();
+    assertThat(outer.isValid()).isTrue();
+  }
 }
