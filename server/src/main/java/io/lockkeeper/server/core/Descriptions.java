@@ -6,7 +6,6 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
@@ -18,7 +17,7 @@ final class Descriptions {
   /** How many waiters of one lock are told unasked; the others may ask. */
   static final int MAX_TOLD = 1_000;
 
-  private static final long TOLD_EVERY_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final long TOLD_EVERY_NANOS = Duration.ofSeconds(1).toNanos();
 
   private final World world;
   private final Views views;
@@ -105,7 +104,7 @@ final class Descriptions {
     change.accept(ticket);
     ticket.description().recount(world.now);
     // An entry that several acquisitions share says what was said last.
-    ticket.holds().forEach(hold -> entry(hold).ifPresent(entry -> entry.bind(ticket)));
+    ticket.holds().forEach(hold -> entry(hold).ifPresent(entry -> entry.bind(hold.lock(), ticket)));
     Map<Readings.Key, Amendment> described = new LinkedHashMap<>();
     for (Hold hold : ticket.holds()) {
       Readings.Key key = new Readings.Key(hold.lock(), hold.name().text());

@@ -124,7 +124,7 @@ final class Dispatch implements EventHandler {
               // The answer to our own deletion may come before the mirror's event; it is as
               // certain. But what was placed beside the entry must be seen first.
               ticket.leaving().stream()
-                  .filter(ref -> !ticket.isFollowed(ref.entry()))
+                  .filter(ref -> !ticket.isFollowed(ref))
                   .forEach(this::onDeleted);
             });
   }

@@ -1,9 +1,9 @@
 package io.lockkeeper.server.core;
 
+import java.time.Duration;
 import java.util.Comparator;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.concurrent.TimeUnit;
 
 /** One entry of a queue, as the mirror has it. Belongs to its {@link LockQueue}. */
 final class Entry {
@@ -19,6 +19,9 @@ final class Entry {
           .thenComparingInt(e -> e.orderingIndex)
           .thenComparingLong(e -> e.arrival);
 
+  /** What another coordinator, or somebody else, has written into the entry may be anything. */
+  private static final long LONGEST_NEED_MILLIS = Duration.ofDays(7).toMillis();
+
   private static final long NOT_HOLDING = Long.MIN_VALUE;
 
   private final EntryName name;
@@ -26,6 +29,7 @@ final class Entry {
   private final int orderingIndex;
   private final long arrival;
   private final long seenAtNanos;
+  private Optional<LockName> queue = Optional.empty();
   private Optional<Ticket> ticket = Optional.empty();
   private Optional<EntryDetails> details = Optional.empty();
   private Optional<FencingToken> token = Optional.empty();
@@ -68,8 +72,15 @@ final class Entry {
     return ticket;
   }
 
-  void bind(Ticket own) {
+  /** Makes it an entry of ours, in the queue of {@code lock}. */
+  void bind(LockName lock, Ticket own) {
+    queue = Optional.of(lock);
     ticket = Optional.of(own);
+  }
+
+  /** Returns our own hold, if the entry is of one; the same name may be in several queues. */
+  Optional<Hold> hold() {
+    return ticket.flatMap(own -> queue.flatMap(lock -> own.hold(lock, name.text())));
   }
 
   /** Returns what the entry says of itself, if it is ours or was read. */
@@ -78,7 +89,7 @@ final class Entry {
   }
 
   Optional<FencingToken> token() {
-    return token.or(() -> ticket.flatMap(t -> t.tokenOf(name.text())));
+    return token.or(() -> hold().map(Hold::token));
   }
 
   void learn(StoreEvent.ReadEntry read, long nowNanos) {
@@ -98,7 +109,7 @@ final class Entry {
             () ->
                 details
                     .flatMap(EntryDetails::needsMillis)
-                    .map(TimeUnit.MILLISECONDS::toNanos)
+                    .map(millis -> Duration.ofMillis(Math.min(millis, LONGEST_NEED_MILLIS)).toNanos())
                     .map(nanos -> Math.max(0, nanos - (nowNanos - learnedAtNanos))));
   }
 
@@ -107,10 +118,7 @@ final class Entry {
     if (orderingZxid > 0) {
       return OptionalLong.of(orderingZxid);
     }
-    return ticket
-        .flatMap(own -> own.hold(name.text()))
-        .map(hold -> OptionalLong.of(hold.entry().czxid()))
-        .orElse(czxid);
+    return hold().map(hold -> OptionalLong.of(hold.entry().czxid())).orElse(czxid);
   }
 
   /** Returns whether it was read, or is ours. */

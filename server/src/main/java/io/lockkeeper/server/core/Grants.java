@@ -92,7 +92,7 @@ final class Grants {
         .flatMap(id -> Optional.ofNullable(world.tickets.get(id)))
         .ifPresent(
             ticket -> {
-              entry.bind(ticket);
+              entry.bind(lock, ticket);
               ticket.seen().add(lock);
               ticket.goesOn().forEach(hold -> placedBeside(ticket, hold, lock));
             });
@@ -138,9 +138,8 @@ final class Grants {
 
   /** Returns the acquisitions that relied on the entry. */
   private static List<Ticket> losers(Entry entry) {
-    return entry.ticket().stream()
-        .flatMap(
-            ticket -> ticket.hold(entry.name().text()).stream().flatMap(h -> h.users().stream()))
+    return entry.hold().stream()
+        .flatMap(hold -> hold.users().stream())
         .filter(Grants::isLive)
         .toList();
   }

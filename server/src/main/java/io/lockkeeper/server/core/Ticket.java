@@ -93,12 +93,16 @@ final class Ticket {
   }
 
   /** Returns whether somebody is to be placed beside an entry and the mirror does not show it. */
-  boolean isFollowed(String entry) {
-    return hold(entry).filter(hold -> !hold.followers().isEmpty()).isPresent();
+  boolean isFollowed(EntryRef entry) {
+    return hold(entry.lock(), entry.entry())
+        .filter(hold -> !hold.followers().isEmpty())
+        .isPresent();
   }
 
-  Optional<Hold> hold(String entry) {
-    return holds.stream().filter(hold -> hold.name().text().equals(entry)).findFirst();
+  Optional<Hold> hold(LockName lock, String entry) {
+    return holds.stream()
+        .filter(hold -> hold.lock().equals(lock) && hold.name().text().equals(entry))
+        .findFirst();
   }
 
   /**
@@ -164,10 +168,6 @@ final class Ticket {
   /** Returns how many acquisitions share its holds still; zero if any of its entries has to go. */
   int remainingHolds() {
     return leaving.isEmpty() ? remainingHolds : 0;
-  }
-
-  Optional<FencingToken> tokenOf(String entry) {
-    return hold(entry).map(Hold::token);
   }
 
   boolean hasToken(long token) {

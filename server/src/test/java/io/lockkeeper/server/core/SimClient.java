@@ -313,7 +313,7 @@ final class SimClient {
     if (believes(request)) {
       sim.rules.onBelief(this, request);
     }
-    if (sim.chance(30)) {
+    if (sim.chance(request.hasMode(ReadWriteKind.WRITE) ? 70 : 20)) {
       goOn(request);
     }
     long hold = sim.patient ? sim.random.nextInt(40_000) * Sim.MILLI : sim.delay(1_500);

@@ -1,6 +1,5 @@
 package io.lockkeeper.server.core;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -29,6 +28,8 @@ final class SimHolds {
 
     /** Whether its holder was told that it is over, one way or another. */
     boolean over;
+
+    long overAt;
 
     Life(SimCoordinator coordinator, Ticket ticket) {
       this.coordinator = coordinator;
@@ -139,23 +140,44 @@ final class SimHolds {
     life.state = state;
     switch (state) {
       case RELEASING -> life.released = true;
-      case LEAVING, ENDED -> {
-        life.over = true;
-        Optional<Notice> last = life.ticket.lastNotice();
-        life.released |= last.filter(Notice.Released.class::isInstance).isPresent();
-        if (last.isPresent() && last.get() instanceof Notice.Lost lost && isAbrupt(life, lost)) {
-          dispossess(life);
-        }
-      }
+      case LEAVING, ENDED -> end(life);
       case ENQUEUING, QUEUED, HELD, CANCELLED -> {}
     }
   }
 
-  /** Returns whether the client could not know beforehand when it would lose the lock. */
+  private void end(Life life) {
+    Optional<Notice> last = life.ticket.lastNotice();
+    life.released |= last.filter(Notice.Released.class::isInstance).isPresent();
+    if (!life.over) {
+      life.over = true;
+      life.overAt = sim.now;
+      if (last.isPresent() && last.get() instanceof Notice.Lost lost && isAbrupt(life, lost)) {
+        dispossess(life);
+      }
+    }
+  }
+
+  /**
+   * Returns whether the client could not know beforehand when it would lose the lock: it was
+   * forced, or what it is nested in was held for too long.
+   */
   private boolean isAbrupt(Life life, Notice.Lost lost) {
-    long most = life.ticket.command().maxHold().map(Duration::toNanos).orElse(Long.MAX_VALUE);
-    return lost.reason() == Notice.LossReason.FORCED
-        || (lost.reason() == Notice.LossReason.MAX_HOLD && sim.now - life.grantedAt < most);
+    if (lost.reason() == Notice.LossReason.MAX_HOLD) {
+      check(
+          isOverdue(life)
+              || lives.values().stream()
+                  .anyMatch(other -> other.isOfOwner(life) && isOverdue(other)),
+          () -> "nobody has held for too long: " + life.request());
+      return !isOverdue(life);
+    }
+    return lost.reason() == Notice.LossReason.FORCED;
+  }
+
+  private boolean isOverdue(Life life) {
+    return life.granted
+        && (!life.over || life.overAt == sim.now)
+        && life.ticket.command().maxHold().isPresent()
+        && sim.now - life.grantedAt >= life.ticket.command().maxHold().get().toNanos();
   }
 
   /** Taken away by force: its client learns that when others have the lock already. */
@@ -204,7 +226,10 @@ final class SimHolds {
   private void compare(Life life, Notice.Grant grant, Mode mode, Supplier<String> what) {
     List<SimZooKeeper.Node> queue = sim.zooKeeper.ordered(grant.lock());
     Optional<SimZooKeeper.Node> found =
-        queue.stream().filter(node -> isOf(node, life, grant, mode)).findFirst();
+        queue.stream()
+            .filter(node -> life.ticket.hold(grant.lock(), node.name.text()).isPresent())
+            .filter(node -> isOf(node, life, grant, mode))
+            .findFirst();
     check(found.isPresent(), () -> "granted an entry that is gone: " + what.get());
     SimZooKeeper.Node node = found.get();
     List<SimZooKeeper.Node> ahead = new ArrayList<>();

@@ -27,8 +27,8 @@ final class SimModes {
   }
 
   void decide(LockName lock) {
-    Family[] all = Family.values();
-    families.put(lock, all[sim.random.nextInt(all.length)]);
+    int kind = sim.random.nextInt(10);
+    families.put(lock, kind < 3 ? Family.MUTEX : kind < 7 ? Family.READ_WRITE : Family.PERMITS);
     limits.put(lock, 1 + sim.random.nextInt(4));
   }
 

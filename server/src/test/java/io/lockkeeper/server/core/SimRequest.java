@@ -32,6 +32,10 @@ final class SimRequest {
         .findFirst();
   }
 
+  boolean hasMode(Mode mode) {
+    return command.locks().stream().anyMatch(wanted -> wanted.mode().equals(mode));
+  }
+
   boolean isOfOwner(SimRequest other) {
     return lease.equals(other.lease)
         && !command.owner().isEmpty()

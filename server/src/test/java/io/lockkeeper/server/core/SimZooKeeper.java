@@ -93,6 +93,7 @@ final class SimZooKeeper {
 
   private static final class Directory {
     int counter;
+    long changedAt;
     final Map<String, Node> nodes = new LinkedHashMap<>();
     final Map<String, MarkerName> markers = new LinkedHashMap<>();
 
@@ -246,7 +247,9 @@ final class SimZooKeeper {
     node.goneZxid = zxid;
     node.cause = Optional.of(cause);
     node.owner.nodes.remove(node);
-    directories.get(node.lock).nodes.remove(node.name.text());
+    Directory directory = directories.get(node.lock);
+    directory.nodes.remove(node.name.text());
+    directory.changedAt = sim.now;
     past.computeIfAbsent(node.lock, lock -> new ArrayList<>()).add(node);
     watchers.forEach(watcher -> watcher.onVanished(node, zxid));
     sim.holds.onGone(node, cause);
@@ -263,6 +266,7 @@ final class SimZooKeeper {
   void setLimit(LockName lock, OptionalInt limit) {
     begin();
     Directory directory = directory(lock);
+    directory.changedAt = sim.now;
     List<MarkerName> old =
         directory.markers.values().stream().filter(MarkerName.Limit.class::isInstance).toList();
     if (limit.isPresent()) {
@@ -315,6 +319,11 @@ final class SimZooKeeper {
 
   List<LockName> lockList() {
     return List.copyOf(directories.keySet());
+  }
+
+  /** Returns when an entry went, or the limit was set. */
+  long changedAt(LockName lock) {
+    return directory(lock).changedAt;
   }
 
   Optional<Node> find(LockName lock, String text) {
