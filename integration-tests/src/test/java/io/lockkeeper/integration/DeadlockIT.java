@@ -159,12 +159,12 @@ final class DeadlockIT {
   }
 
   /**
-   * Clients that pool the requests of independent tasks in one lease, and name no owners, are one
-   * actor: the second task seems to wait for the first. They say that they are not.
+   * Clients pool the requests of independent tasks in one lease and name no owners: in one queue
+   * they are contenders like any others, whoever stands between them.
    */
   @ParameterizedTest
   @EnumSource(names = {"LOCK_MODE_EXCLUSIVE", "LOCK_MODE_WRITE", "LOCK_MODE_READ"})
-  void tasksOfOneLeaseThatNameNoOwnersSkipTheCheckAndQueueBehindAnotherLease(LockMode mode) {
+  void tasksOfOneLeaseThatNameNoOwnersMayStandOnBothSidesOfAnotherInOneQueue(LockMode mode) {
     // Given: one task holds, another client waits
     String lock = "deadlock/pooled-" + mode;
     SessionStream pooled = SessionStream.open(here, TTL);
@@ -195,7 +195,6 @@ final class DeadlockIT {
     session.acquire(
         AcquireRequest.newBuilder()
             .setRequestId(id)
-            .setSkipDeadlockCheck(true)
             .addLocks(LockRequest.newBuilder().setName(lock).setMode(mode))
             .build());
   }
