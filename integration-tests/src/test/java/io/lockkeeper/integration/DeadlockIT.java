@@ -158,25 +158,29 @@ final class DeadlockIT {
     third.close();
   }
 
-  /** Many clients pool the requests of independent tasks in one lease and name no owners. */
+  /**
+   * Clients pool the requests of independent tasks in one lease and name no owners: in one queue
+   * they are contenders like any others, whoever stands between them.
+   */
   @ParameterizedTest
   @EnumSource(names = {"LOCK_MODE_EXCLUSIVE", "LOCK_MODE_WRITE", "LOCK_MODE_READ"})
-  void tasksOfOneLeaseThatNameNoOwnerMayQueueBehindAnotherLease(LockMode mode) {
+  void tasksOfOneLeaseThatNameNoOwnersMayStandOnBothSidesOfAnotherInOneQueue(LockMode mode) {
     // Given: one task holds, another client waits
     String lock = "deadlock/pooled-" + mode;
     SessionStream pooled = SessionStream.open(here, TTL);
-    SessionStream other = SessionStream.open(there, TTL);
+    SessionStream other = SessionStream.open(here, TTL);
     pooled.awaitOpened();
     other.awaitOpened();
     acquire(pooled, lock, mode, "first task");
     pooled.await("first task", EventCase.GRANTED);
     acquire(
-        other, lock, LockMode.LOCK_MODE_READ == mode ? LockMode.LOCK_MODE_WRITE : mode, "waits");
+        other, lock, mode == LockMode.LOCK_MODE_READ ? LockMode.LOCK_MODE_WRITE : mode, "waits");
     other.await("waits", EventCase.QUEUED);
 
     // When
     acquire(pooled, lock, mode, "second task");
     pooled.await("second task", EventCase.QUEUED);
+    pooled.keepAliveAnswered(1);
 
     // Then
     pooled.release("first task");

@@ -62,7 +62,7 @@ final class CuratorCrashIT {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"MUTEX", "WRITE", "READ"})
+  @EnumSource(names = {"MUTEX", "READ"})
   void lockOfAKilledCoordinatorPassesToCuratorsWaiter(Recipe recipe) {
     // Given
     String lock = "crash-ours-" + recipe;

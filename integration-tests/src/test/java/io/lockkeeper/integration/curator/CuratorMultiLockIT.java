@@ -90,7 +90,7 @@ final class CuratorMultiLockIT {
 
   private void work(Unprotected shared) {
     for (int done = 0; done < ROUNDS; ) {
-      Asking asking = ask(withDeadline(several("multi-load-b", "multi-load-a"), 300));
+      Asking asking = ask(withDeadline(several("multi-load-b", "multi-load-a"), 80));
       if (asking.awaitEither(EventCase.GRANTED, EventCase.NOT_ACQUIRED) == EventCase.GRANTED) {
         shared.work(asking.awaitToken(), "ours");
         asking.release();

@@ -29,7 +29,7 @@ final class Neighbourhood {
   /** Where the service has always had its locks: a lock {@code x} is the directory {@code x}. */
   static final String LOCKS = "/service/locks";
 
-  private static final int LOCK_SESSION_SECONDS = 4;
+  private static final int LOCK_SESSION_SECONDS = 3;
   private static Neighbourhood shared;
 
   private final ZooKeeperProcess zookeeper = Rig.startZooKeeper();

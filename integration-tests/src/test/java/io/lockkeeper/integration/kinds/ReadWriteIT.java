@@ -50,16 +50,17 @@ final class ReadWriteIT {
 
   @Test
   void writerIsGrantedAgainstReadersThatNeverPause() {
-    // Given: two readers that hold in turns, so that the lock is never free
+    // Given: one task reads, others want to before it stops, so that the lock would never be free
     String lock = "read-write/starve";
     try (Tenant readers = Tenant.of(channel, "readers");
         Tenant writer = Tenant.of(channel, "writer")) {
-      readers.ask("r0", "", Tenant.read(lock));
+      readers.ask("r0", "task-0", Tenant.read(lock));
 
       // When
       assertThat(writer.ask("w", "", Tenant.write(lock))).isEqualTo(EventCase.QUEUED);
       for (int i = 1; i <= 5; i++) {
-        assertThat(readers.ask("r" + i, "", Tenant.read(lock))).isEqualTo(EventCase.QUEUED);
+        assertThat(readers.ask("r" + i, "task-" + i, Tenant.read(lock)))
+            .isEqualTo(EventCase.QUEUED);
       }
       readers.release("r0");
 
