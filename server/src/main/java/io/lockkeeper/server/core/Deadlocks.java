@@ -1,10 +1,10 @@
 package io.lockkeeper.server.core;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /**
@@ -19,7 +19,7 @@ import java.util.function.Function;
 final class Deadlocks {
 
   private static final int MAX_READS = 256;
-  private static final long AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final long AGAIN_NANOS = Duration.ofSeconds(1).toNanos();
 
   private final World world;
   private final Acquisitions acquisitions;
@@ -93,23 +93,22 @@ final class Deadlocks {
     List<String> steps = new ArrayList<>();
     for (int i = 0; i < cycle.size(); i++) {
       WaitSearch.Step step = cycle.get((start + i) % cycle.size());
-      WaitSearch.Step next = cycle.get((start + i + 1) % cycle.size());
       steps.add(
-          name(step)
+          name(step.entry())
               + " waits for lock '"
               + step.lock()
               + "', which "
-              + name(next)
+              + name(step.obstacle())
               + (step.obstacle().holds() ? " holds" : " waits for before it"));
     }
     return "a cycle of waits: " + String.join("; ", steps);
   }
 
-  private static String name(WaitSearch.Step step) {
-    Optional<EntryDetails> details = step.entry().details();
+  private static String name(Entry entry) {
+    Optional<EntryDetails> details = entry.details();
     Function<Function<EntryDetails, String>, String> part = field -> details.map(field).orElse("");
     String tag =
-        step.entry().name().id().map(id -> LeaseId.tagOf(id.getMostSignificantBits())).orElse("?");
+        entry.name().id().map(id -> LeaseId.tagOf(id.getMostSignificantBits())).orElse("?");
     String owner = part.apply(EntryDetails::owner);
     return "'"
         + part.apply(EntryDetails::holder)

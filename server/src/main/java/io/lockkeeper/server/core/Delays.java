@@ -1,10 +1,10 @@
 package io.lockkeeper.server.core;
 
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
@@ -15,7 +15,7 @@ import java.util.function.Consumer;
  */
 final class Delays {
 
-  private static final long AGAIN_NANOS = TimeUnit.SECONDS.toNanos(2);
+  private static final long AGAIN_NANOS = Duration.ofSeconds(2).toNanos();
 
   private final World world;
   private final Map<LockName, Map<UUID, Running>> running = new HashMap<>();
@@ -64,7 +64,7 @@ final class Delays {
   private void begin(LockName lock, MarkerName.Guard guard) {
     Map<UUID, Running> delays = running.computeIfAbsent(lock, name -> new HashMap<>(1));
     if (!delays.containsKey(guard.id())) {
-      long until = world.now + TimeUnit.MILLISECONDS.toNanos(guard.delayMillis());
+      long until = world.now + Duration.ofMillis(guard.delayMillis()).toNanos();
       Timers.Timer timer = world.timers.at(until, () -> over(lock, guard));
       delays.put(guard.id(), new Running(guard, timer, until));
     }

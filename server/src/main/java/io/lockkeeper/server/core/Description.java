@@ -3,7 +3,6 @@ package io.lockkeeper.server.core;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 
 /** What an acquisition says of itself to others, and what it was asked. */
 final class Description {
@@ -58,13 +57,12 @@ final class Description {
   /** Returns for how long the holder needs its locks yet, if it has said so. */
   Optional<Long> needsNanos(long nowNanos) {
     return needsMillis.map(
-        millis ->
-            Math.max(0, TimeUnit.MILLISECONDS.toNanos(millis) - (nowNanos - needsToldAtNanos)));
+        millis -> Math.max(0, Duration.ofMillis(millis).toNanos() - (nowNanos - needsToldAtNanos)));
   }
 
   /** Makes what is written from now on count from now. */
   void recount(long nowNanos) {
-    needsMillis = needsNanos(nowNanos).map(TimeUnit.NANOSECONDS::toMillis);
+    needsMillis = needsNanos(nowNanos).map(nanos -> Duration.ofNanos(nanos).toMillis());
     needsToldAtNanos = nowNanos;
   }
 

@@ -6,7 +6,6 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
@@ -18,7 +17,7 @@ final class Descriptions {
   /** How many waiters of one lock are told unasked; the others may ask. */
   static final int MAX_TOLD = 1_000;
 
-  private static final long TOLD_EVERY_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final long TOLD_EVERY_NANOS = Duration.ofSeconds(1).toNanos();
 
   private final World world;
   private final Views views;

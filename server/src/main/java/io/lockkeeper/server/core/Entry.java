@@ -1,9 +1,9 @@
 package io.lockkeeper.server.core;
 
+import java.time.Duration;
 import java.util.Comparator;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.concurrent.TimeUnit;
 
 /** One entry of a queue, as the mirror has it. Belongs to its {@link LockQueue}. */
 final class Entry {
@@ -18,6 +18,9 @@ final class Entry {
           .thenComparingLong(e -> e.orderingZxid)
           .thenComparingInt(e -> e.orderingIndex)
           .thenComparingLong(e -> e.arrival);
+
+  /** What another coordinator, or somebody else, has written into the entry may be anything. */
+  private static final long LONGEST_NEED_MILLIS = Duration.ofDays(7).toMillis();
 
   private static final long NOT_HOLDING = Long.MIN_VALUE;
 
@@ -106,7 +109,9 @@ final class Entry {
             () ->
                 details
                     .flatMap(EntryDetails::needsMillis)
-                    .map(TimeUnit.MILLISECONDS::toNanos)
+                    .map(
+                        millis ->
+                            Duration.ofMillis(Math.min(millis, LONGEST_NEED_MILLIS)).toNanos())
                     .map(nanos -> Math.max(0, nanos - (nowNanos - learnedAtNanos))));
   }
 

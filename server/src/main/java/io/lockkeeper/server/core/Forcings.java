@@ -1,5 +1,6 @@
 package io.lockkeeper.server.core;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -7,12 +8,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 
 /** Callers who wait, for a bounded time, until entries that were taken away are gone. */
 final class Forcings {
 
-  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(9);
+  private static final long PATIENCE_NANOS = Duration.ofSeconds(9).toNanos();
 
   private final World world;
   private final Map<Readings.Key, List<Forcing>> byEntry = new HashMap<>();

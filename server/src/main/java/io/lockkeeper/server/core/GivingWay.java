@@ -1,9 +1,9 @@
 package io.lockkeeper.server.core;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Makes holders give way: asks them, and takes locks away by force. A holder that another
@@ -17,7 +17,7 @@ final class GivingWay {
   private static final int MAX_GRACES = 1_000;
 
   /** How long another coordinator has to take a lock away from its holder by itself. */
-  private static final long PEER_NANOS = TimeUnit.SECONDS.toNanos(3);
+  private static final long PEER_NANOS = Duration.ofSeconds(3).toNanos();
 
   private final World world;
   private final Views views;
@@ -188,7 +188,7 @@ final class GivingWay {
     ask(event.lock(), holders, first, outcome -> {});
     graces++;
     world.timers.at(
-        world.now + force.deadline().map(java.time.Duration::toNanos).orElse(0L),
+        world.now + force.deadline().map(Duration::toNanos).orElse(0L),
         () -> {
           graces--;
           List<Entry> still = holders.stream().filter(h -> isThere(event.lock(), h)).toList();

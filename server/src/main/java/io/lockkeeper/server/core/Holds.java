@@ -1,8 +1,8 @@
 package io.lockkeeper.server.core;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 
@@ -15,9 +15,9 @@ final class Holds {
   /**
    * How much longer than asked a hold may last, so that a holder who counts from the grant is done.
    */
-  private static final long LEAST_SLACK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+  private static final long LEAST_SLACK_NANOS = Duration.ofMillis(100).toNanos();
 
-  private static final long MOST_SLACK_NANOS = TimeUnit.SECONDS.toNanos(2);
+  private static final long MOST_SLACK_NANOS = Duration.ofSeconds(2).toNanos();
 
   private final World world;
 

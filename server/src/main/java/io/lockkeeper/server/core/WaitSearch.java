@@ -16,6 +16,11 @@ import java.util.UUID;
  * One search for a cycle of waits that begins and ends with one acquisition. Goes breadth first
  * through actors (a lease and an owner in it) and looks at a bounded number of entries.
  *
+ * <p>A lease whose acquisitions name no owner is one actor, and yet may be several tasks: so that
+ * it waits for a lock that it also holds, or waits for further ahead, makes no cycle. Neither does
+ * it for a named owner that waits for one lock twice: the first of the two needs nothing of the
+ * second.
+ *
  * <p>A waiter waits for every entry ahead of it that waits itself, since nobody overtakes, or with
  * which it cannot hold together.
  */
@@ -26,16 +31,27 @@ final class WaitSearch {
   private final World world;
   private final Ticket start;
   private final boolean coarse;
-  private final Map<Actor, Step> cameBy = new HashMap<>();
-  private final Deque<Actor> toVisit = new ArrayDeque<>();
+  private final Map<Stop, Step> cameBy = new HashMap<>();
+  private final Deque<Stop> toVisit = new ArrayDeque<>();
   private final Set<Readings.Key> undescribed = new LinkedHashSet<>();
   private final Map<Place, Entry> lookedUpTo = new HashMap<>();
   private final Map<LockName, Set<Entry>> opening = new HashMap<>();
   private Optional<Map<Long, List<Placed>>> others = Optional.empty();
   private int looks;
 
-  /** Who waits and holds: an empty owner stands for all of the lease that name none. */
-  private record Actor(long lease, String owner) {}
+  /**
+   * Who waits and holds. An empty name stands for all of the lease that name no owner; no name at
+   * all, for everybody of the lease, where nobody knows better yet.
+   */
+  private record Actor(long lease, Optional<String> owner) {
+
+    boolean isUnnamed() {
+      return owner.filter(String::isEmpty).isPresent();
+    }
+  }
+
+  /** An actor, and the lock in whose queue the search met it, if its waits there mean nothing. */
+  private record Stop(Actor actor, Optional<LockName> met) {}
 
   /** Where waits are alike. */
   private record Place(LockName lock, Mode mode) {}
@@ -60,40 +76,31 @@ final class WaitSearch {
   }
 
   /**
-   * Returns the cycle, beginning with a wait of the first acquisition, or empty if there is none.
+   * Returns a cycle that begins with a wait of the first acquisition, or empty if there is none.
    */
   Optional<List<Step>> cycle() {
-    Actor self = actor(start);
-    for (Placed wait : waitsOf(start)) {
-      if (look(self, wait, self)) {
-        return Optional.of(path(self));
+    return waitsOf(start).stream().flatMap(first -> cycle(first).stream()).findFirst();
+  }
+
+  private Optional<List<Step>> cycle(Placed first) {
+    cameBy.clear();
+    toVisit.clear();
+    lookedUpTo.clear();
+    Stop self = new Stop(actor(start), Optional.empty());
+    boolean found = look(self, first, first, self);
+    while (!toVisit.isEmpty() && looks < MAX_LOOKS && (coarse || !found)) {
+      Stop stop = toVisit.removeFirst();
+      for (Placed wait : waitsOf(stop.actor())) {
+        boolean elsewhere = stop.met().filter(wait.lock()::equals).isEmpty();
+        found |= elsewhere && look(stop, wait, first, self);
       }
     }
-    while (!toVisit.isEmpty() && looks < MAX_LOOKS) {
-      Actor actor = toVisit.removeFirst();
-      for (Placed wait : waitsOf(actor)) {
-        if (look(actor, wait, self)) {
-          return Optional.of(path(self));
-        }
-      }
-    }
-    return Optional.empty();
+    return found ? Optional.of(path(self)) : Optional.empty();
   }
 
   /** Looks at everything that a cycle could be made of; returns whether there may be one. */
   boolean mayBe() {
-    Actor self = actor(start);
-    boolean found = false;
-    for (Placed wait : waitsOf(start)) {
-      found |= look(self, wait, self);
-    }
-    while (!toVisit.isEmpty() && looks < MAX_LOOKS) {
-      Actor actor = toVisit.removeFirst();
-      for (Placed wait : waitsOf(actor)) {
-        found |= look(actor, wait, self);
-      }
-    }
-    return found;
+    return waitsOf(start).stream().filter(first -> cycle(first).isPresent()).count() > 0;
   }
 
   /** Returns the entries of others that the search came by and whose data is not known. */
@@ -102,30 +109,29 @@ final class WaitSearch {
   }
 
   /** Follows one wait; returns whether it leads back to where the search began. */
-  private boolean look(Actor waiter, Placed wait, Actor self) {
+  private boolean look(Stop waiter, Placed wait, Placed first, Stop self) {
     boolean own = isOfSelf(wait.entry());
-    boolean found = false;
     for (Entry ahead : unseen(wait, own)) {
       looks++;
       Optional<Actor> actor = looks > MAX_LOOKS ? Optional.empty() : actor(wait.lock(), ahead);
-      if (actor.isEmpty() || !blocks(ahead, wait)) {
+      if (actor.isEmpty() || actor.get().equals(waiter.actor()) || !blocks(ahead, wait)) {
         continue;
       }
-      boolean back = actor.get().equals(self);
-      // An owner that waits for itself may be two threads.
-      if (back && own) {
-        continue;
-      }
+      boolean alike = actor.get().isUnnamed() || !holds(wait.lock(), ahead);
       Step step = new Step(waiter, wait.lock(), wait.entry(), ahead);
-      if (cameBy.putIfAbsent(actor.get(), step) == null && !back) {
-        toVisit.addLast(actor.get());
-      }
-      found |= back;
-      if (found && !coarse) {
-        return true;
+      if (!actor.get().equals(self.actor())) {
+        Stop next = new Stop(actor.get(), alike ? Optional.of(wait.lock()) : Optional.empty());
+        if (cameBy.putIfAbsent(next, step) == null) {
+          toVisit.addLast(next);
+        }
+      } else if (!alike || !wait.lock().equals(first.lock())) {
+        cameBy.putIfAbsent(self, step);
+        if (!coarse) {
+          return true;
+        }
       }
     }
-    return found;
+    return cameBy.containsKey(self);
   }
 
   /**
@@ -191,16 +197,16 @@ final class WaitSearch {
         .id()
         .filter(id -> usable)
         .map(UUID::getMostSignificantBits)
-        .map(lease -> new Actor(lease, coarse ? "" : ownerOf(entry)));
+        .map(lease -> new Actor(lease, coarse ? Optional.empty() : ownerOf(entry)));
   }
 
-  private static String ownerOf(Entry entry) {
-    return entry.details().map(EntryDetails::owner).orElse("");
+  private static Optional<String> ownerOf(Entry entry) {
+    return entry.details().map(EntryDetails::owner);
   }
 
   /** A lease is served by one coordinator as a whole, so of our own all is known. */
   private Actor actor(Ticket ticket) {
-    return new Actor(ticket.lease().id().high(), ticket.command().owner());
+    return new Actor(ticket.lease().id().high(), Optional.of(ticket.command().owner()));
   }
 
   private List<Placed> waitsOf(Ticket ticket) {
@@ -257,7 +263,7 @@ final class WaitSearch {
     return byLease;
   }
 
-  private List<Step> path(Actor self) {
+  private List<Step> path(Stop self) {
     List<Step> backwards = new ArrayList<>();
     Step step = cameBy.get(self);
     while (step != null) {

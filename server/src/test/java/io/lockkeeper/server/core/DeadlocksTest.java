@@ -134,6 +134,46 @@ class DeadlocksTest {
   }
 
   @Test
+  void tasksWithoutAnOwnerThatContendForOneLockMakeNoCycle() {
+    // Given: two processes of many tasks each, and one hot lock
+    ask(one, "one-1", "a");
+    ask(two, "two-1", "a");
+    // When
+    Asked more = ask(one, "one-2", "a");
+    Asked other = ask(two, "two-2", "a");
+    // Then
+    assertThat(bench.told(more, Notice.NotAcquired.class)).isEmpty();
+    assertThat(bench.told(other, Notice.NotAcquired.class)).isEmpty();
+  }
+
+  @Test
+  void taskWithoutAnOwnerBehindAnotherOfItsLeaseIsNoReasonForThirdsToBeRefused() {
+    // Given: one holds a and waits for it once more behind two
+    ask(one, "one-1", "a");
+    ask(three, "three-b", "b");
+    ask(two, "two-1", "a");
+    ask(one, "one-2", "a");
+    // When: two waits for b, and three for a
+    Asked second = ask(two, "two-b", "b");
+    Asked third = ask(three, "three-a", "a");
+    // Then: three is behind two in a, and two behind three in b
+    assertThat(bench.told(second, Notice.NotAcquired.class)).isEmpty();
+    assertThat(bench.ending(third).reason()).isEqualTo(Notice.RefusalReason.WOULD_DEADLOCK);
+    assertThat(bench.ending(third).message()).doesNotContain("'one-2'");
+  }
+
+  @Test
+  void ownerThatHoldsAPermitAndWaitsForAnotherBehindWhoNeedsItIsInACycle() {
+    // Given
+    bench.askAndCreate(one, Wish.named("1").permits("a", 1, 2).by("x"));
+    bench.askAndCreate(two, Wish.named("2").permits("a", 2, 2).by("y"));
+    // When
+    Asked more = bench.askAndCreate(one, Wish.named("3").permits("a", 1, 2).by("x"));
+    // Then
+    assertThat(bench.ending(more).reason()).isEqualTo(Notice.RefusalReason.WOULD_DEADLOCK);
+  }
+
+  @Test
   void requestThatOptsOutIsNotRefusedNorLookedAt() {
     // Given
     ask(one, "one-a", "a");

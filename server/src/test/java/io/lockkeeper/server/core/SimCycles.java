@@ -17,6 +17,12 @@ final class SimCycles {
 
   /** A lease and an owner in it; an empty owner is all of the lease that name none. */
   private record Actor(String lease, String owner) {
+
+    /** Whether it may be several tasks, so that a wait for a lock of its own makes no cycle. */
+    boolean isUnnamed() {
+      return owner.isEmpty();
+    }
+
     @Override
     public String toString() {
       return lease.substring(0, Math.min(4, lease.length())) + "/" + owner;
@@ -26,6 +32,15 @@ final class SimCycles {
   /** How long it takes at most until everybody knows of a change, and a lock delay is over. */
   private static final long SETTLING = 8 * Sim.SECOND;
 
+  /** A wait for somebody, in the queue of a lock. */
+  private record Edge(LockName lock, Actor to, boolean held) {
+
+    /** Whether a wait in the same lock means nothing. */
+    boolean isAlike(LockName other) {
+      return lock.equals(other) && (to.isUnnamed() || !held);
+    }
+  }
+
   private final Sim sim;
 
   SimCycles(Sim sim) {
@@ -34,21 +49,19 @@ final class SimCycles {
 
   /** A request was refused since it would wait for ever: so it must have waited in a cycle. */
   void onRefused(SimCoordinator coordinator, SimHolds.Life life) {
-    Map<Actor, Map<Actor, String>> waits =
+    Map<Actor, Map<Edge, String>> waits =
         waits(lock -> sim.zooKeeper.orderedAsOf(lock, coordinator.seenZxid), true);
     Actor self = new Actor(life.ticket.lease().id().toString(), life.ticket.command().owner());
     SimRules.check(
-        reachable(self, waits).contains(self),
+        isInCycle(self, waits),
         () -> "no cycle of waits for " + life.request() + " of " + self + ": " + waits);
   }
 
   /** Nothing happens any more: nobody may wait for ever, or for nothing. */
   void onQuiet() {
-    Map<Actor, Map<Actor, String>> waits = waits(sim.zooKeeper::ordered, false);
+    Map<Actor, Map<Edge, String>> waits = waits(sim.zooKeeper::ordered, false);
     for (Actor actor : waits.keySet()) {
-      SimRules.check(
-          !reachable(actor, waits).contains(actor),
-          () -> "a cycle of waits was not found: " + waits);
+      SimRules.check(!isInCycle(actor, waits), () -> "a cycle of waits was not found: " + waits);
     }
     for (SimCoordinator coordinator : sim.coordinators) {
       for (SimHolds.Life life : coordinator.lives.values()) {
@@ -72,9 +85,9 @@ final class SimCycles {
   }
 
   /** Returns whom every actor waits for. */
-  private Map<Actor, Map<Actor, String>> waits(
+  private Map<Actor, Map<Edge, String>> waits(
       Function<LockName, List<SimZooKeeper.Node>> queues, boolean generous) {
-    Map<Actor, Map<Actor, String>> waits = new LinkedHashMap<>();
+    Map<Actor, Map<Edge, String>> waits = new LinkedHashMap<>();
     for (LockName lock : sim.locks) {
       List<SimZooKeeper.Node> queue = queues.apply(lock);
       Set<SimZooKeeper.Node> holding = holding(queue, generous);
@@ -84,7 +97,7 @@ final class SimCycles {
           for (SimZooKeeper.Node other : ahead) {
             int limit = limit(node, ahead, generous);
             if (!holding.contains(other) || SimModes.blocks(other, node, limit)) {
-              add(waits, node, other);
+              add(waits, node, other, holding.contains(other));
             }
           }
         }
@@ -95,13 +108,18 @@ final class SimCycles {
   }
 
   private static void add(
-      Map<Actor, Map<Actor, String>> waits, SimZooKeeper.Node waiter, SimZooKeeper.Node other) {
+      Map<Actor, Map<Edge, String>> waits,
+      SimZooKeeper.Node waiter,
+      SimZooKeeper.Node other,
+      boolean held) {
     Actor from = actor(waiter);
     Actor to = actor(other);
     if (!from.equals(to) && !from.lease().isEmpty() && !to.lease().isEmpty()) {
       waits
           .computeIfAbsent(from, actor -> new LinkedHashMap<>())
-          .putIfAbsent(to, waiter + " waits in " + waiter.lock + " for " + other);
+          .putIfAbsent(
+              new Edge(waiter.lock, to, held),
+              waiter + " waits in " + waiter.lock + " for " + other);
     }
   }
 
@@ -133,15 +151,26 @@ final class SimCycles {
     return generous || (waits && sim.rules.isSearched(life.get().request()));
   }
 
-  private static Set<Actor> reachable(Actor from, Map<Actor, Map<Actor, String>> waits) {
-    Set<Actor> seen = new HashSet<>();
-    Deque<Actor> left = new ArrayDeque<>(waits.getOrDefault(from, Map.of()).keySet());
+  private static boolean isInCycle(Actor start, Map<Actor, Map<Edge, String>> waits) {
+    return waits.getOrDefault(start, Map.of()).keySet().stream()
+        .anyMatch(first -> leadsBack(start, first, waits));
+  }
+
+  private static boolean leadsBack(Actor start, Edge first, Map<Actor, Map<Edge, String>> waits) {
+    Set<Edge> seen = new HashSet<>();
+    Deque<Edge> left = new ArrayDeque<>(List.of(first));
     while (!left.isEmpty()) {
-      Actor actor = left.removeFirst();
-      if (seen.add(actor)) {
-        left.addAll(waits.getOrDefault(actor, Map.of()).keySet());
+      Edge edge = left.removeFirst();
+      if (edge.to().equals(start)) {
+        if (!edge.isAlike(first.lock())) {
+          return true;
+        }
+      } else if (seen.add(edge)) {
+        waits.getOrDefault(edge.to(), Map.of()).keySet().stream()
+            .filter(next -> !edge.isAlike(next.lock()))
+            .forEach(left::addLast);
       }
     }
-    return seen;
+    return false;
   }
 }
