@@ -75,7 +75,7 @@ final class SimCycles {
   private void checkWaits(SimHolds.Life life) {
     boolean waits = false;
     for (Hold hold : life.ticket.holds()) {
-      Optional<SimZooKeeper.Node> node = sim.zooKeeper.find(hold.lock(), hold.name().text());
+      Optional<SimNode> node = sim.zooKeeper.find(hold.lock(), hold.name().text());
       SimRules.check(node.isPresent(), () -> "waits without an entry: " + life.request());
       waits |= sim.now - sim.zooKeeper.changedAt(hold.lock()) < SETTLING;
       waits |= !holding(sim.zooKeeper.ordered(hold.lock()), false).contains(node.orElseThrow());
@@ -86,15 +86,15 @@ final class SimCycles {
 
   /** Returns whom every actor waits for. */
   private Map<Actor, Map<Edge, String>> waits(
-      Function<LockName, List<SimZooKeeper.Node>> queues, boolean generous) {
+      Function<LockName, List<SimNode>> queues, boolean generous) {
     Map<Actor, Map<Edge, String>> waits = new LinkedHashMap<>();
     for (LockName lock : sim.locks) {
-      List<SimZooKeeper.Node> queue = queues.apply(lock);
-      Set<SimZooKeeper.Node> holding = holding(queue, generous);
-      List<SimZooKeeper.Node> ahead = new ArrayList<>();
-      for (SimZooKeeper.Node node : queue) {
+      List<SimNode> queue = queues.apply(lock);
+      Set<SimNode> holding = holding(queue, generous);
+      List<SimNode> ahead = new ArrayList<>();
+      for (SimNode node : queue) {
         if (!holding.contains(node) && isSearched(node, generous)) {
-          for (SimZooKeeper.Node other : ahead) {
+          for (SimNode other : ahead) {
             int limit = limit(node, ahead, generous);
             if (!holding.contains(other) || SimModes.blocks(other, node, limit)) {
               add(waits, node, other, holding.contains(other));
@@ -108,10 +108,7 @@ final class SimCycles {
   }
 
   private static void add(
-      Map<Actor, Map<Edge, String>> waits,
-      SimZooKeeper.Node waiter,
-      SimZooKeeper.Node other,
-      boolean held) {
+      Map<Actor, Map<Edge, String>> waits, SimNode waiter, SimNode other, boolean held) {
     Actor from = actor(waiter);
     Actor to = actor(other);
     if (!from.equals(to) && !from.lease().isEmpty() && !to.lease().isEmpty()) {
@@ -123,18 +120,18 @@ final class SimCycles {
     }
   }
 
-  private static Actor actor(SimZooKeeper.Node node) {
+  private static Actor actor(SimNode node) {
     return new Actor(node.details.leaseId(), node.details.owner());
   }
 
-  private int limit(SimZooKeeper.Node node, List<SimZooKeeper.Node> ahead, boolean generous) {
+  private int limit(SimNode node, List<SimNode> ahead, boolean generous) {
     return generous ? sim.modes.smallestLimit(node, ahead) : sim.modes.limitNow(node, ahead);
   }
 
-  private Set<SimZooKeeper.Node> holding(List<SimZooKeeper.Node> queue, boolean generous) {
-    Set<SimZooKeeper.Node> holding = new LinkedHashSet<>();
-    for (SimZooKeeper.Node node : queue) {
-      List<SimZooKeeper.Node> ahead = List.copyOf(holding);
+  private Set<SimNode> holding(List<SimNode> queue, boolean generous) {
+    Set<SimNode> holding = new LinkedHashSet<>();
+    for (SimNode node : queue) {
+      List<SimNode> ahead = List.copyOf(holding);
       boolean held = node.users.stream().anyMatch(SimHolds.Life::relies);
       if (!held && !SimModes.joins(node, ahead, limit(node, ahead, generous))) {
         return holding;
@@ -145,7 +142,7 @@ final class SimCycles {
   }
 
   /** Who has opted out is not looked for; who has gone, or is going, waits for nobody. */
-  private boolean isSearched(SimZooKeeper.Node node, boolean generous) {
+  private boolean isSearched(SimNode node, boolean generous) {
     Optional<SimHolds.Life> life = node.name.id().flatMap(sim.holds::life);
     boolean waits = life.filter(l -> l.state == Acquisition.State.QUEUED).isPresent();
     return generous || (waits && sim.rules.isSearched(life.get().request()));
