@@ -57,8 +57,7 @@ final class Description {
   /** Returns for how long the holder needs its locks yet, if it has said so. */
   Optional<Long> needsNanos(long nowNanos) {
     return needsMillis.map(
-        millis ->
-            Math.max(0, Duration.ofMillis(millis).toNanos() - (nowNanos - needsToldAtNanos)));
+        millis -> Math.max(0, Duration.ofMillis(millis).toNanos() - (nowNanos - needsToldAtNanos)));
   }
 
   /** Makes what is written from now on count from now. */

@@ -109,7 +109,9 @@ final class Entry {
             () ->
                 details
                     .flatMap(EntryDetails::needsMillis)
-                    .map(millis -> Duration.ofMillis(Math.min(millis, LONGEST_NEED_MILLIS)).toNanos())
+                    .map(
+                        millis ->
+                            Duration.ofMillis(Math.min(millis, LONGEST_NEED_MILLIS)).toNanos())
                     .map(nanos -> Math.max(0, nanos - (nowNanos - learnedAtNanos))));
   }
 

@@ -1,7 +1,6 @@
 package io.lockkeeper.server.core;
 
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,16 +23,16 @@ final class SimClient {
 
   private final LeaseId lease;
   private final Map<String, SimRequest> requests = new LinkedHashMap<>();
-  private final Map<CallId, Long> sentAt = new HashMap<>();
+  private final SimUplink up;
   private Optional<StreamId> leaseStream = Optional.empty();
   private boolean open;
   private boolean gone;
   private long deadline;
-  private long lastUp;
 
   SimClient(Sim sim, SimCoordinator coordinator) {
     this.sim = sim;
     this.coordinator = coordinator;
+    this.up = new SimUplink(sim, coordinator, this);
     this.byStream = sim.chance(40);
     this.ttl = (sim.chance(30) ? 20 : 5) * Sim.SECOND;
     this.lease = new LeaseId(sim.random.nextLong(), sim.random.nextLong());
@@ -48,26 +47,9 @@ final class SimClient {
       open = true;
       act();
     } else {
-      CallId call = call();
-      send(new ClientEvent.OpenLease(call, lease, "hash", Duration.ofNanos(ttl), ""));
+      CallId call = up.call();
+      up.send(new ClientEvent.OpenLease(call, lease, "hash", Duration.ofNanos(ttl), ""));
     }
-  }
-
-  private CallId call() {
-    CallId call = new CallId(sim.name());
-    sentAt.put(call, sim.now);
-    coordinator.expectAnswer(call, this);
-    return call;
-  }
-
-  private void send(ClientEvent event) {
-    lastUp = Math.max(lastUp, sim.now + sim.delay(250));
-    sim.at(
-        lastUp,
-        () -> {
-          sim.rules.expectAnswers(event, coordinator);
-          coordinator.fromClient(this, event);
-        });
   }
 
   private void act() {
@@ -88,9 +70,9 @@ final class SimClient {
         closeStream(any());
       }
     } else if (kind < 83) {
-      ask();
+      up.send(sim.wishes.question(up.call(), any()));
     } else if (kind < 91) {
-      meddle();
+      up.send(sim.wishes.meddling(up.call(), any()));
     } else if (kind < 94) {
       attach();
     } else if (kind < 96) {
@@ -148,7 +130,7 @@ final class SimClient {
     }
     StreamId stream = request.stream.or(() -> leaseStream).orElseThrow();
     UUID uuid = new UUID(request.lease.high(), sim.random.nextLong());
-    send(new ClientEvent.Acquire(stream, uuid, request.lease, request.command, session));
+    up.send(new ClientEvent.Acquire(stream, uuid, request.lease, request.command, session));
   }
 
   private void acquireAgain(SimRequest request) {
@@ -168,9 +150,9 @@ final class SimClient {
     long token = sim.chance(5) ? 1 : 0;
     if (token != 0) {
       // Refused: nothing has happened, and the client tries again rightly.
-      send(new ClientEvent.Release(call(), request.lease, request.id, token));
+      up.send(new ClientEvent.Release(up.call(), request.lease, request.id, token));
     }
-    send(new ClientEvent.Release(call(), request.lease, request.id, 0));
+    up.send(new ClientEvent.Release(up.call(), request.lease, request.id, 0));
   }
 
   private void closeStream(SimRequest request) {
@@ -178,37 +160,11 @@ final class SimClient {
       return;
     }
     sim.rules.allowGaps(request.id);
-    send(new ClientEvent.StreamClosed(request.stream.get()));
+    up.send(new ClientEvent.StreamClosed(request.stream.get()));
     if (byStream) {
       request.believes = false;
       request.left = true;
       request.over = true;
-    }
-  }
-
-  private void ask() {
-    if (sim.chance(50)) {
-      send(new ClientEvent.QueryPosition(call(), any().lease, any().id));
-    } else {
-      send(new ClientEvent.CheckToken(call(), sim.anyLock(), sim.random.nextInt(3)));
-    }
-  }
-
-  /** Does what people and operators do with locks of anybody. */
-  private void meddle() {
-    LockName lock = sim.anyLock();
-    int kind = sim.random.nextInt(10);
-    if (kind < 2) {
-      send(new ClientEvent.RequestRelease(call(), lock, sim.wishes.ask(false)));
-    } else if (kind < 4) {
-      send(
-          new ClientEvent.ForceRelease(call(), lock, sim.chance(10) ? 7 : 0, sim.wishes.ask(true)));
-    } else if (kind < 7) {
-      SimRequest request = any();
-      Map<String, String> metadata = Map.of("n", "" + sim.name());
-      send(new ClientEvent.UpdateMetadata(call(), request.lease, request.id, metadata));
-    } else if (sim.modes.family(lock) == SimModes.Family.PERMITS) {
-      send(new ClientEvent.ConfigureLock(call(), lock, sim.modes.anyLimit()));
     }
   }
 
@@ -219,15 +175,15 @@ final class SimClient {
     requests.keySet().forEach(sim.rules::allowGaps);
     leaseStream = Optional.of(new StreamId(sim.name()));
     String secret = sim.chance(2) ? "wrong" : "hash";
-    send(new ClientEvent.AttachLease(call(), lease, secret, leaseStream.get()));
+    up.send(new ClientEvent.AttachLease(up.call(), lease, secret, leaseStream.get()));
     if (!secret.equals("hash")) {
-      send(new ClientEvent.AttachLease(call(), lease, "hash", leaseStream.get()));
+      up.send(new ClientEvent.AttachLease(up.call(), lease, "hash", leaseStream.get()));
     }
   }
 
   private void keepAlive() {
     if (!byStream) {
-      send(new ClientEvent.KeepAlive(call(), lease));
+      up.send(new ClientEvent.KeepAlive(up.call(), lease));
     }
   }
 
@@ -254,16 +210,16 @@ final class SimClient {
         .forEach(
             request -> {
               request.believes &= !byStream;
-              send(new ClientEvent.StreamClosed(request.stream.get()));
+              up.send(new ClientEvent.StreamClosed(request.stream.get()));
             });
-    leaseStream.ifPresent(stream -> send(new ClientEvent.StreamClosed(stream)));
+    leaseStream.ifPresent(stream -> up.send(new ClientEvent.StreamClosed(stream)));
   }
 
   private void closeLease() {
     if (!byStream) {
       gone = true;
       requests.values().forEach(request -> request.believes = false);
-      send(new ClientEvent.CloseLease(call(), lease));
+      up.send(new ClientEvent.CloseLease(up.call(), lease));
       sim.after(sim.delay(5_000), sim::newClient);
     }
   }
@@ -303,7 +259,7 @@ final class SimClient {
       onGranted(request, granted, toldAt);
     } else if (tell.notice() instanceof Notice.ReleaseRequested && sim.chance(50)) {
       Duration needs = Duration.ofMillis(sim.random.nextInt(2_000));
-      send(new ClientEvent.AnswerRelease(call(), request.lease, request.id, needs));
+      up.send(new ClientEvent.AnswerRelease(up.call(), request.lease, request.id, needs));
     }
   }
 
@@ -371,14 +327,14 @@ final class SimClient {
     }
     if (answer instanceof Answer.LeaseOpened opened) {
       open = true;
-      extend(sentAt.get(call) + opened.validForNanos());
+      extend(up.sentAt(call) + opened.validForNanos());
       attach();
       beat();
       act();
     } else if (answer instanceof Answer.LeaseRenewed renewed) {
-      extend(sentAt.get(call) + renewed.validForNanos());
+      extend(up.sentAt(call) + renewed.validForNanos());
     } else if (answer instanceof Answer.LeaseAttached attached) {
-      extend(sentAt.get(call) + attached.validForNanos());
+      extend(up.sentAt(call) + attached.validForNanos());
     } else if (answer instanceof Answer.LeaseGone || (!open && answer instanceof Answer.Failed)) {
       onLeaseEnded();
     }

@@ -29,6 +29,9 @@ final class SimCycles {
     }
   }
 
+  /** How long it takes at most until everybody knows of a change, and a lock delay is over. */
+  private static final long SETTLING = 8 * Sim.SECOND;
+
   /** A wait for somebody, in the queue of a lock. */
   private record Edge(LockName lock, EntryName by, Actor to, EntryName obstacle, boolean addsUp) {
 
@@ -37,9 +40,6 @@ final class SimCycles {
       return lock.equals(other) && (to.isUnnamed() || !addsUp);
     }
   }
-
-  /** How long it takes at most until everybody knows of a change, and a lock delay is over. */
-  private static final long SETTLING = 8 * Sim.SECOND;
 
   private final Sim sim;
 
@@ -61,9 +61,7 @@ final class SimCycles {
   void onQuiet() {
     Map<Actor, Map<Edge, String>> waits = waits(sim.zooKeeper::ordered, false);
     for (Actor actor : waits.keySet()) {
-      SimRules.check(
-          !isInCycle(actor, waits),
-          () -> "a cycle of waits was not found: " + waits);
+      SimRules.check(!isInCycle(actor, waits), () -> "a cycle of waits was not found: " + waits);
     }
     for (SimCoordinator coordinator : sim.coordinators) {
       for (SimHolds.Life life : coordinator.lives.values()) {
@@ -77,7 +75,7 @@ final class SimCycles {
   private void checkWaits(SimHolds.Life life) {
     boolean waits = false;
     for (Hold hold : life.ticket.holds()) {
-      Optional<SimZooKeeper.Node> node = sim.zooKeeper.find(hold.lock(), hold.name().text());
+      Optional<SimNode> node = sim.zooKeeper.find(hold.lock(), hold.name().text());
       SimRules.check(node.isPresent(), () -> "waits without an entry: " + life.request());
       waits |= sim.now - sim.zooKeeper.changedAt(hold.lock()) < SETTLING;
       waits |= !holding(sim.zooKeeper.ordered(hold.lock()), false).contains(node.orElseThrow());
@@ -88,15 +86,15 @@ final class SimCycles {
 
   /** Returns whom every actor waits for. */
   private Map<Actor, Map<Edge, String>> waits(
-      Function<LockName, List<SimZooKeeper.Node>> queues, boolean generous) {
+      Function<LockName, List<SimNode>> queues, boolean generous) {
     Map<Actor, Map<Edge, String>> waits = new LinkedHashMap<>();
     for (LockName lock : sim.locks) {
-      List<SimZooKeeper.Node> queue = queues.apply(lock);
-      Set<SimZooKeeper.Node> holding = holding(queue, generous);
-      List<SimZooKeeper.Node> ahead = new ArrayList<>();
-      for (SimZooKeeper.Node node : queue) {
+      List<SimNode> queue = queues.apply(lock);
+      Set<SimNode> holding = holding(queue, generous);
+      List<SimNode> ahead = new ArrayList<>();
+      for (SimNode node : queue) {
         if (!holding.contains(node) && isSearched(node, generous)) {
-          for (SimZooKeeper.Node other : ahead) {
+          for (SimNode other : ahead) {
             int limit = limit(node, ahead, generous);
             boolean blocks = SimModes.blocks(other, node, limit);
             if (!holding.contains(other) || blocks) {
@@ -111,31 +109,41 @@ final class SimCycles {
   }
 
   private static void add(
+<<<<<<< HEAD
       Map<Actor, Map<Edge, String>> waits,
-      SimZooKeeper.Node waiter,
-      SimZooKeeper.Node other,
+      SimNode waiter,
+      SimNode other,
       boolean addsUp) {
+=======
+      Map<Actor, Map<Edge, String>> waits, SimNode waiter, SimNode other, boolean held) {
+>>>>>>> sim
     Actor from = actor(waiter);
     Actor to = actor(other);
     if (!from.equals(to) && !from.lease().isEmpty() && !to.lease().isEmpty()) {
       waits
           .computeIfAbsent(from, actor -> new LinkedHashMap<>())
+<<<<<<< HEAD
           .putIfAbsent(new Edge(waiter.lock, waiter.name, to, other.name, addsUp), waiter + " waits in " + waiter.lock + " for " + other);
+=======
+          .putIfAbsent(
+              new Edge(waiter.lock, to, held),
+              waiter + " waits in " + waiter.lock + " for " + other);
+>>>>>>> sim
     }
   }
 
-  private static Actor actor(SimZooKeeper.Node node) {
+  private static Actor actor(SimNode node) {
     return new Actor(node.details.leaseId(), node.details.owner());
   }
 
-  private int limit(SimZooKeeper.Node node, List<SimZooKeeper.Node> ahead, boolean generous) {
+  private int limit(SimNode node, List<SimNode> ahead, boolean generous) {
     return generous ? sim.modes.smallestLimit(node, ahead) : sim.modes.limitNow(node, ahead);
   }
 
-  private Set<SimZooKeeper.Node> holding(List<SimZooKeeper.Node> queue, boolean generous) {
-    Set<SimZooKeeper.Node> holding = new LinkedHashSet<>();
-    for (SimZooKeeper.Node node : queue) {
-      List<SimZooKeeper.Node> ahead = List.copyOf(holding);
+  private Set<SimNode> holding(List<SimNode> queue, boolean generous) {
+    Set<SimNode> holding = new LinkedHashSet<>();
+    for (SimNode node : queue) {
+      List<SimNode> ahead = List.copyOf(holding);
       boolean held = node.users.stream().anyMatch(SimHolds.Life::relies);
       if (!held && !SimModes.joins(node, ahead, limit(node, ahead, generous))) {
         return holding;
@@ -146,7 +154,7 @@ final class SimCycles {
   }
 
   /** Who has opted out is not looked for; who has gone, or is going, waits for nobody. */
-  private boolean isSearched(SimZooKeeper.Node node, boolean generous) {
+  private boolean isSearched(SimNode node, boolean generous) {
     Optional<SimHolds.Life> life = node.name.id().flatMap(sim.holds::life);
     boolean waits = life.filter(l -> l.state == Acquisition.State.QUEUED).isPresent();
     return generous || (waits && sim.rules.isSearched(life.get().request()));
@@ -157,8 +165,7 @@ final class SimCycles {
         .anyMatch(first -> leadsBack(start, first, waits));
   }
 
-  private static boolean leadsBack(
-      Actor start, Edge first, Map<Actor, Map<Edge, String>> waits) {
+  private static boolean leadsBack(Actor start, Edge first, Map<Actor, Map<Edge, String>> waits) {
     Set<Edge> seen = new HashSet<>();
     Deque<Edge> left = new ArrayDeque<>(List.of(first));
     while (!left.isEmpty()) {

@@ -46,9 +46,9 @@ final class SimFaults {
 
   /** Somebody with other tools deletes an entry that is in the way. */
   private void removeAny() {
-    List<SimZooKeeper.Node> queue = sim.zooKeeper.ordered(sim.anyLock());
+    List<SimNode> queue = sim.zooKeeper.ordered(sim.anyLock());
     if (!queue.isEmpty()) {
-      SimZooKeeper.Node node = queue.get(sim.random.nextInt(queue.size()));
+      SimNode node = queue.get(sim.random.nextInt(queue.size()));
       sim.zooKeeper.delete(node.lock, node.name.text(), SimZooKeeper.Cause.REMOVED);
     }
   }

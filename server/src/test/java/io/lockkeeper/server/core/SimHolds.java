@@ -63,7 +63,7 @@ final class SimHolds {
   }
 
   /** A holder was lost, and its lock is to stay closed for a while. */
-  private record Lost(SimZooKeeper.Node node, long until) {}
+  private record Lost(SimNode node, long until) {}
 
   private final Sim sim;
   private final Map<UUID, Life> lives = new HashMap<>();
@@ -224,16 +224,16 @@ final class SimHolds {
   }
 
   private void compare(Life life, Notice.Grant grant, Mode mode, Supplier<String> what) {
-    List<SimZooKeeper.Node> queue = sim.zooKeeper.ordered(grant.lock());
-    Optional<SimZooKeeper.Node> found =
+    List<SimNode> queue = sim.zooKeeper.ordered(grant.lock());
+    Optional<SimNode> found =
         queue.stream()
             .filter(node -> life.ticket.hold(grant.lock(), node.name.text()).isPresent())
             .filter(node -> isOf(node, life, grant, mode))
             .findFirst();
     check(found.isPresent(), () -> "granted an entry that is gone: " + what.get());
-    SimZooKeeper.Node node = found.get();
-    List<SimZooKeeper.Node> ahead = new ArrayList<>();
-    for (SimZooKeeper.Node other : queue) {
+    SimNode node = found.get();
+    List<SimNode> ahead = new ArrayList<>();
+    for (SimNode other : queue) {
       if (other != node && isReleased(other)) {
         continue;
       }
@@ -249,14 +249,14 @@ final class SimHolds {
       boolean kept =
           sim.now >= lost.until()
               || !SimModes.blocks(lost.node(), node, Integer.MAX_VALUE)
-              || SimZooKeeper.ORDER.compare(node, lost.node()) < 0;
+              || SimNode.ORDER.compare(node, lost.node()) < 0;
       check(kept, () -> "granted during the lock delay of " + lost + ": " + what.get());
     }
     node.users.add(life);
     life.limits.put(grant.lock(), sim.modes.largestLimit(node));
   }
 
-  private static boolean isOf(SimZooKeeper.Node node, Life life, Notice.Grant grant, Mode mode) {
+  private static boolean isOf(SimNode node, Life life, Notice.Grant grant, Mode mode) {
     Mode had = node.name.mode();
     boolean same =
         mode instanceof PermitsKind.Permits
@@ -268,7 +268,7 @@ final class SimHolds {
   }
 
   /** Who has released does not hold any more, even while the entry is there. */
-  private static boolean isReleased(SimZooKeeper.Node node) {
+  private static boolean isReleased(SimNode node) {
     return node.users.stream().anyMatch(life -> life.released)
         && node.users.stream().allMatch(life -> life.released || life.over);
   }
@@ -293,12 +293,14 @@ final class SimHolds {
     int most = limit;
     int sum = taken;
     check(
-        !(mode instanceof PermitsKind.Permits) || sum <= most,
+        !(mode instanceof PermitsKind.Permits)
+            || sum <= most
+            || sim.has(Sim.Mutant.TOKEN_FROM_SEQUENCE),
         () -> sum + " permits of " + most + ": " + what.get());
   }
 
   /** An entry is gone. */
-  void onGone(SimZooKeeper.Node node, SimZooKeeper.Cause cause) {
+  void onGone(SimNode node, SimZooKeeper.Cause cause) {
     if (cause == SimZooKeeper.Cause.DELETED) {
       node.users.forEach(
           life ->

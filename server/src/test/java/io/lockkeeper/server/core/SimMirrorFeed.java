@@ -39,21 +39,21 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
   }
 
   @Override
-  public void onAppeared(SimZooKeeper.Node node) {
+  public void onAppeared(SimNode node) {
     if (up) {
       deliver(new StoreEvent.EntryAppeared(node.lock, seen(node), node.czxid));
     }
   }
 
   @Override
-  public void onVanished(SimZooKeeper.Node node, long zxid) {
+  public void onVanished(SimNode node, long zxid) {
     if (up) {
       deliver(new StoreEvent.EntryVanished(node.lock, seen(node), zxid));
     }
   }
 
   @Override
-  public void onChanged(SimZooKeeper.Node node, long zxid) {
+  public void onChanged(SimNode node, long zxid) {
     if (up) {
       deliver(new StoreEvent.EntryChanged(node.lock, seen(node), zxid));
     }
@@ -78,7 +78,7 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
   }
 
   /** The entry's name as the coordinator sees it. */
-  EntryName seen(SimZooKeeper.Node node) {
+  EntryName seen(SimNode node) {
     Mode mode = node.name.mode();
     if (sim.has(Sim.Mutant.LIMIT_IGNORED) && mode instanceof PermitsKind.Permits permits) {
       mode = permits.of(PermitsKind.MAX_LIMIT);
@@ -149,7 +149,7 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
   }
 
   private void list(LockName lock) {
-    List<SimZooKeeper.Node> nodes = sim.zooKeeper.ordered(lock);
+    List<SimNode> nodes = sim.zooKeeper.ordered(lock);
     Map<Integer, Long> bySequence =
         nodes.stream()
             .collect(Collectors.groupingBy(n -> n.name.sequence(), Collectors.counting()));
@@ -256,6 +256,6 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
   }
 
   private Optional<StoreEvent.ReadEntry> found(LockName lock, String entry) {
-    return sim.zooKeeper.find(lock, entry).map(SimZooKeeper.Node::data);
+    return sim.zooKeeper.find(lock, entry).map(SimNode::data);
   }
 }

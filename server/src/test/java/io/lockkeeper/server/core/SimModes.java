@@ -86,7 +86,7 @@ final class SimModes {
   }
 
   /** Returns whether a lone entry ahead keeps another from holding. */
-  static boolean blocks(SimZooKeeper.Node ahead, SimZooKeeper.Node node, int limit) {
+  static boolean blocks(SimNode ahead, SimNode node, int limit) {
     if (ahead.name.mode() instanceof PermitsKind.Permits a
         && node.name.mode() instanceof PermitsKind.Permits b) {
       return a.permits() + b.permits() > limit;
@@ -95,9 +95,9 @@ final class SimModes {
   }
 
   /** Returns whether an entry may hold while everything ahead of it does. */
-  static boolean joins(SimZooKeeper.Node node, List<SimZooKeeper.Node> ahead, int limit) {
+  static boolean joins(SimNode node, List<SimNode> ahead, int limit) {
     int taken = 0;
-    for (SimZooKeeper.Node other : ahead) {
+    for (SimNode other : ahead) {
       if (exclude(other.name.mode(), node.name.mode(), goesOn(other, node))) {
         return false;
       }
@@ -108,7 +108,7 @@ final class SimModes {
   }
 
   /** Returns whether an entry was placed beside another by the other's holder. */
-  static boolean goesOn(SimZooKeeper.Node write, SimZooKeeper.Node read) {
+  static boolean goesOn(SimNode write, SimNode read) {
     return read.name.mode() == ReadWriteKind.READ
         && write.name.mode() == ReadWriteKind.WRITE
         && write.name.sequence() == read.name.sequence()
@@ -119,7 +119,7 @@ final class SimModes {
   }
 
   /** Returns the largest limit under which an entry may have been admitted. */
-  int largestLimit(SimZooKeeper.Node node) {
+  int largestLimit(SimNode node) {
     return sim.zooKeeper.limitsSince(node.lock, node.czxid).stream()
         .mapToInt(limit -> limit.orElse(node.name.mode().capacity()))
         .max()
@@ -127,9 +127,9 @@ final class SimModes {
   }
 
   /** Returns the smallest limit under which an entry may have been made to wait. */
-  int smallestLimit(SimZooKeeper.Node node, List<SimZooKeeper.Node> ahead) {
+  int smallestLimit(SimNode node, List<SimNode> ahead) {
     int named = node.name.mode().capacity();
-    for (SimZooKeeper.Node other : ahead) {
+    for (SimNode other : ahead) {
       named = Math.min(named, other.name.mode().capacity());
     }
     int smallest = named;
@@ -140,9 +140,9 @@ final class SimModes {
   }
 
   /** Returns the limit that is in force for an entry. */
-  int limitNow(SimZooKeeper.Node node, List<SimZooKeeper.Node> ahead) {
+  int limitNow(SimNode node, List<SimNode> ahead) {
     int named = node.name.mode().capacity();
-    for (SimZooKeeper.Node other : ahead) {
+    for (SimNode other : ahead) {
       named = Math.min(named, other.name.mode().capacity());
     }
     return sim.zooKeeper

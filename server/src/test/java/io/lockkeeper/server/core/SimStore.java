@@ -51,11 +51,11 @@ final class SimStore {
         .orElseGet(() -> new StoreEvent.EntriesRefused(effect.id(), "the write entry is gone"));
   }
 
-  private StoreEvent created(UUID id, List<SimZooKeeper.Node> nodes) {
+  private StoreEvent created(UUID id, List<SimNode> nodes) {
     return new StoreEvent.EntriesCreated(id, nodes.stream().map(this::created).toList());
   }
 
-  private StoreEvent.CreatedEntry created(SimZooKeeper.Node node) {
+  private StoreEvent.CreatedEntry created(SimNode node) {
     long czxid = sim.has(Sim.Mutant.TOKEN_FROM_SEQUENCE) ? node.name.sequence() + 1L : node.czxid;
     return new StoreEvent.CreatedEntry(node.lock, coordinator.feed.seen(node), czxid, node.index);
   }
@@ -93,7 +93,7 @@ final class SimStore {
   }
 
   private Amendment.Outcome amended(Effect.Amend effect) {
-    Optional<SimZooKeeper.Node> node = sim.zooKeeper.find(effect.lock(), effect.entry().text());
+    Optional<SimNode> node = sim.zooKeeper.find(effect.lock(), effect.entry().text());
     if (node.isEmpty()) {
       return Amendment.Outcome.GONE;
     }

@@ -11,7 +11,7 @@ final class SimStranger {
 
   private final Sim sim;
   private SimZooKeeper.Session session = new SimZooKeeper.Session();
-  private Optional<SimZooKeeper.Node> entry = Optional.empty();
+  private Optional<SimNode> entry = Optional.empty();
   private boolean holding;
 
   SimStranger(Sim sim) {
@@ -59,9 +59,9 @@ final class SimStranger {
     return EntryName.prefix(new UUID(sim.random.nextLong(), sim.random.nextLong()), mode);
   }
 
-  private void holdIfFirst(SimZooKeeper.Node node) {
-    List<SimZooKeeper.Node> ahead = new ArrayList<>();
-    for (SimZooKeeper.Node other : sim.zooKeeper.ordered(node.lock)) {
+  private void holdIfFirst(SimNode node) {
+    List<SimNode> ahead = new ArrayList<>();
+    for (SimNode other : sim.zooKeeper.ordered(node.lock)) {
       if (other == node) {
         holding = SimModes.joins(node, ahead, Integer.MAX_VALUE);
       }
@@ -73,7 +73,7 @@ final class SimStranger {
   }
 
   /** A reader takes the writer's own place, and the writer goes. */
-  private void downgrade(SimZooKeeper.Node write) {
+  private void downgrade(SimNode write) {
     if (write.name.sequence() == Integer.MAX_VALUE) {
       leave();
       return;
@@ -95,12 +95,12 @@ final class SimStranger {
     entry = Optional.empty();
   }
 
-  private void delete(SimZooKeeper.Node node) {
+  private void delete(SimNode node) {
     sim.zooKeeper.delete(node.lock, node.name.text(), SimZooKeeper.Cause.DELETED);
   }
 
   /** Somebody has taken an entry away. */
-  void onRemoved(SimZooKeeper.Node node) {
+  void onRemoved(SimNode node) {
     if (entry.equals(Optional.of(node))) {
       holding = false;
       entry = Optional.empty();

@@ -90,6 +90,28 @@ final class SimWishes {
         : Optional.of(kind < 7 ? Duration.ZERO : Duration.ofMillis(1 + sim.random.nextInt(4_000)));
   }
 
+  /** Returns what a client asks that changes nothing. */
+  ClientEvent question(CallId call, SimRequest request) {
+    return sim.chance(50)
+        ? new ClientEvent.QueryPosition(call, request.lease, request.id)
+        : new ClientEvent.CheckToken(call, sim.anyLock(), sim.random.nextInt(3));
+  }
+
+  /** Returns what people and operators do with locks of anybody. */
+  ClientEvent meddling(CallId call, SimRequest request) {
+    LockName lock = sim.anyLock();
+    int kind = sim.random.nextInt(10);
+    if (kind < 2) {
+      return new ClientEvent.RequestRelease(call, lock, ask(false));
+    } else if (kind < 4) {
+      return new ClientEvent.ForceRelease(call, lock, sim.chance(10) ? 7 : 0, ask(true));
+    } else if (kind < 7 && sim.modes.family(lock) == SimModes.Family.PERMITS) {
+      return new ClientEvent.ConfigureLock(call, lock, sim.modes.anyLimit());
+    }
+    Map<String, String> metadata = Map.of("n", "" + sim.name());
+    return new ClientEvent.UpdateMetadata(call, request.lease, request.id, metadata);
+  }
+
   /** Returns a wish that somebody give way, now or after a while. */
   ReleaseAsk ask(boolean force) {
     return new ReleaseAsk(

@@ -2,7 +2,6 @@ package io.lockkeeper.server.core;
 
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -17,53 +16,9 @@ import java.util.UUID;
 /** The truth: a sequencer with sessions, ephemeral entries and markers, and nothing else. */
 final class SimZooKeeper {
 
-  /** One entry. */
-  static final class Node {
-    final LockName lock;
-    final EntryName name;
-    final long czxid;
-    final int index;
-    final Optional<FencingToken> kept;
-    final Session owner;
-    EntryDetails details;
-    boolean exists = true;
-    long goneZxid = Long.MAX_VALUE;
-    Optional<Cause> cause = Optional.empty();
-
-    /** Who was granted it. */
-    final List<SimHolds.Life> users = new ArrayList<>(1);
-
-    Node(LockName lock, EntryName name, StoreEvent.ReadEntry data, Session owner) {
-      this.lock = lock;
-      this.name = name;
-      this.czxid = data.czxid();
-      this.index = data.index();
-      this.kept = data.keptToken();
-      this.details = data.details();
-      this.owner = owner;
-    }
-
-    boolean isOf(UUID id) {
-      return name.id().filter(id::equals).isPresent();
-    }
-
-    StoreEvent.ReadEntry data() {
-      return new StoreEvent.ReadEntry(details, czxid, index, kept);
-    }
-
-    FencingToken token() {
-      return data().token();
-    }
-
-    @Override
-    public String toString() {
-      return name.text();
-    }
-  }
-
   /** One session and what it owns. */
   static final class Session {
-    final Set<Node> nodes = new LinkedHashSet<>();
+    final Set<SimNode> nodes = new LinkedHashSet<>();
     final Set<LeaseId> leases = new LinkedHashSet<>();
     boolean alive = true;
   }
@@ -80,11 +35,11 @@ final class SimZooKeeper {
 
   /** Who is told of every change. */
   interface Watcher {
-    void onAppeared(Node node);
+    void onAppeared(SimNode node);
 
-    void onVanished(Node node, long zxid);
+    void onVanished(SimNode node, long zxid);
 
-    void onChanged(Node node, long zxid);
+    void onChanged(SimNode node, long zxid);
 
     void onMarked(LockName lock, MarkerName marker, long zxid);
 
@@ -94,7 +49,7 @@ final class SimZooKeeper {
   private static final class Directory {
     int counter;
     long changedAt;
-    final Map<String, Node> nodes = new LinkedHashMap<>();
+    final Map<String, SimNode> nodes = new LinkedHashMap<>();
     final Map<String, MarkerName> markers = new LinkedHashMap<>();
 
     int next() {
@@ -105,16 +60,11 @@ final class SimZooKeeper {
     }
   }
 
-  static final Comparator<Node> ORDER =
-      Comparator.<Node>comparingInt(n -> n.name.sequence())
-          .thenComparingLong(n -> n.czxid)
-          .thenComparingInt(n -> n.index);
-
   private final Sim sim;
   private final Map<LockName, Directory> directories = new TreeMap<>();
   private final Map<LockName, Integer> beginnings = new HashMap<>();
-  private final Map<UUID, List<Node>> created = new HashMap<>();
-  private final Map<LockName, List<Node>> past = new HashMap<>();
+  private final Map<UUID, List<SimNode>> created = new HashMap<>();
+  private final Map<LockName, List<SimNode>> past = new HashMap<>();
   private final Map<LockName, TreeMap<Long, OptionalInt>> limits = new HashMap<>();
   private final List<Watcher> watchers = new ArrayList<>();
   private final Set<LeaseId> leases = new LinkedHashSet<>();
@@ -164,7 +114,7 @@ final class SimZooKeeper {
    * Creates all entries and guards of one acquisition, or nothing if what one of them is to be
    * beside is gone. Shares its transaction, by chance, with what the same session created last.
    */
-  Optional<List<Node>> create(Session owner, Effect.CreateEntries wanted, boolean checked) {
+  Optional<List<SimNode>> create(Session owner, Effect.CreateEntries wanted, boolean checked) {
     for (PlannedEntry entry : wanted.entries()) {
       boolean refused =
           entry.beside().filter(b -> find(entry.lock(), b.entry().text()).isEmpty()).isPresent();
@@ -176,7 +126,7 @@ final class SimZooKeeper {
       begin();
       creator = Optional.of(owner);
     }
-    List<Node> nodes = new ArrayList<>();
+    List<SimNode> nodes = new ArrayList<>();
     for (PlannedEntry entry : wanted.entries()) {
       Directory directory = directory(entry.lock());
       int next = directory.next();
@@ -200,7 +150,7 @@ final class SimZooKeeper {
   }
 
   /** Creates one entry as those do who write by themselves. */
-  Node create(Session owner, LockName lock, String prefix, OptionalInt explicit) {
+  SimNode create(Session owner, LockName lock, String prefix, OptionalInt explicit) {
     begin();
     int next = directory(lock).next();
     String text = prefix + EntryName.suffix(explicit.orElse(next));
@@ -208,8 +158,8 @@ final class SimZooKeeper {
     return add(owner, lock, text, new StoreEvent.ReadEntry(details, zxid, 0, Optional.empty()));
   }
 
-  private Node add(Session owner, LockName lock, String text, StoreEvent.ReadEntry data) {
-    Node node = new Node(lock, EntryName.parse(text).orElseThrow(), data, owner);
+  private SimNode add(Session owner, LockName lock, String text, StoreEvent.ReadEntry data) {
+    SimNode node = new SimNode(lock, EntryName.parse(text).orElseThrow(), data, owner);
     directory(lock).nodes.put(text, node);
     owner.nodes.add(node);
     watchers.forEach(watcher -> watcher.onAppeared(node));
@@ -242,7 +192,7 @@ final class SimZooKeeper {
     }
   }
 
-  private void remove(Node node, Cause cause) {
+  private void remove(SimNode node, Cause cause) {
     node.exists = false;
     node.goneZxid = zxid;
     node.cause = Optional.of(cause);
@@ -256,7 +206,7 @@ final class SimZooKeeper {
   }
 
   /** Replaces what an entry says of itself. */
-  void change(Node node, EntryDetails details) {
+  void change(SimNode node, EntryDetails details) {
     begin();
     node.details = details;
     watchers.forEach(watcher -> watcher.onChanged(node, zxid));
@@ -326,22 +276,22 @@ final class SimZooKeeper {
     return directory(lock).changedAt;
   }
 
-  Optional<Node> find(LockName lock, String text) {
+  Optional<SimNode> find(LockName lock, String text) {
     return Optional.ofNullable(directories.get(lock)).map(directory -> directory.nodes.get(text));
   }
 
-  List<Node> ordered(LockName lock) {
+  List<SimNode> ordered(LockName lock) {
     return directories.containsKey(lock)
-        ? directories.get(lock).nodes.values().stream().sorted(ORDER).toList()
+        ? directories.get(lock).nodes.values().stream().sorted(SimNode.ORDER).toList()
         : List.of();
   }
 
   /** Returns the queue as it was after a transaction. */
-  List<Node> orderedAsOf(LockName lock, long seenZxid) {
-    List<Node> nodes = new ArrayList<>(past.getOrDefault(lock, List.of()));
+  List<SimNode> orderedAsOf(LockName lock, long seenZxid) {
+    List<SimNode> nodes = new ArrayList<>(past.getOrDefault(lock, List.of()));
     nodes.addAll(ordered(lock));
     nodes.removeIf(node -> node.czxid > seenZxid || node.goneZxid <= seenZxid);
-    nodes.sort(ORDER);
+    nodes.sort(SimNode.ORDER);
     return nodes;
   }
 
@@ -359,7 +309,7 @@ final class SimZooKeeper {
   }
 
   /** Returns what was created for an acquisition, while any of it is left. */
-  Optional<List<Node>> ofAcquisition(UUID id) {
+  Optional<List<SimNode>> ofAcquisition(UUID id) {
     return Optional.ofNullable(created.get(id))
         .filter(nodes -> nodes.stream().anyMatch(node -> node.exists));
   }
