@@ -16,9 +16,9 @@ import java.util.UUID;
  * One search for a cycle of waits that begins and ends with one acquisition. Goes breadth first
  * through actors (a lease and an owner in it) and looks at a bounded number of entries.
  *
- * <p>A lease whose acquisitions name no owner is one actor, and yet may be several tasks: so that it
- * waits for a lock that it also holds, or waits for further ahead, makes no cycle. Neither does it
- * for a named owner that asked for one lock twice before it had it: the first of the two needs
+ * <p>A lease whose acquisitions name no owner is one actor, and yet may be several tasks: so that
+ * it waits for a lock that it also holds, or waits for further ahead, makes no cycle. Neither does
+ * it for a named owner that asked for one lock twice before it had it: the first of the two needs
  * nothing of the second. Permits are the exception, since they add up.
  *
  * <p>A waiter waits for every entry ahead of it that waits itself, since nobody overtakes, or with

@@ -109,26 +109,15 @@ final class SimCycles {
   }
 
   private static void add(
-<<<<<<< HEAD
-      Map<Actor, Map<Edge, String>> waits,
-      SimNode waiter,
-      SimNode other,
-      boolean addsUp) {
-=======
-      Map<Actor, Map<Edge, String>> waits, SimNode waiter, SimNode other, boolean held) {
->>>>>>> sim
+      Map<Actor, Map<Edge, String>> waits, SimNode waiter, SimNode other, boolean addsUp) {
     Actor from = actor(waiter);
     Actor to = actor(other);
     if (!from.equals(to) && !from.lease().isEmpty() && !to.lease().isEmpty()) {
       waits
           .computeIfAbsent(from, actor -> new LinkedHashMap<>())
-<<<<<<< HEAD
-          .putIfAbsent(new Edge(waiter.lock, waiter.name, to, other.name, addsUp), waiter + " waits in " + waiter.lock + " for " + other);
-=======
           .putIfAbsent(
-              new Edge(waiter.lock, to, held),
+              new Edge(waiter.lock, waiter.name, to, other.name, addsUp),
               waiter + " waits in " + waiter.lock + " for " + other);
->>>>>>> sim
     }
   }
 
