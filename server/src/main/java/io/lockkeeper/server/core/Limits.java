@@ -63,7 +63,7 @@ final class Limits {
     world.emit(new Effect.SetLimit(changes, event.lock(), event.limit()));
   }
 
-  void onAnswered(StoreEvent.LimitAnswered answer) {
+  void onAnswered(ErrandEvent.LimitAnswered answer) {
     Optional.ofNullable(underWay.remove(answer.change()))
         .ifPresent(change -> answer(change, answer.done()));
   }

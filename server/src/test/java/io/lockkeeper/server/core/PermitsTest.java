@@ -30,7 +30,7 @@ class PermitsTest {
     bench.on(new ClientEvent.ConfigureLock(call, A, OptionalInt.of(limit)));
     Effect.SetLimit effect = bench.last(Effect.SetLimit.class).get(0);
     marker(limit, (int) effect.number());
-    bench.on(new StoreEvent.LimitAnswered(effect.number(), true));
+    bench.on(new ErrandEvent.LimitAnswered(effect.number(), true));
     Effect.Barrier barrier = bench.last(Effect.Barrier.class).get(0);
     bench.on(new StoreEvent.BarrierPassed(barrier.barrier()));
     return call;
@@ -202,7 +202,7 @@ class PermitsTest {
     bench.on(new ClientEvent.ConfigureLock(call, A, OptionalInt.of(3)));
     long number = bench.last(Effect.SetLimit.class).get(0).number();
     // When
-    bench.on(new StoreEvent.LimitAnswered(number, false));
+    bench.on(new ErrandEvent.LimitAnswered(number, false));
     // Then
     assertThat(bench.failure(call)).isEqualTo(Failure.Kind.UNAVAILABLE);
   }
