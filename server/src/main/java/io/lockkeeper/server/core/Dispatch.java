@@ -105,6 +105,7 @@ final class Dispatch implements EventHandler {
             ticket -> {
               ticket.created(event.entries());
               acquisitions.apply(ticket, new AcquisitionEvent.Created());
+              rebuilds.onCreated(ticket);
               grants.settle(ticket);
             });
   }
