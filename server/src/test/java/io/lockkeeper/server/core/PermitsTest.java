@@ -147,6 +147,22 @@ class PermitsTest {
   }
 
   @Test
+  void limitThatShrinksWhileTheRequestIsOnItsWayIsToldWhenItArrives() {
+    // Given: asked for while three were allowed
+    configure(3);
+    Asked asked = bench.ask(bench.lease(), Wish.named("late").permits("a", 3, 3));
+    configure(2);
+    Asked behind = bench.ask(bench.lease(), Wish.named("behind").permits("a", 2, 2));
+    // When
+    bench.createAll(asked);
+    bench.createAll(behind);
+    bench.deleteAll(asked);
+    // Then: it does not stand at the head for ever
+    assertThat(bench.ending(asked).reason()).isEqualTo(Notice.RefusalReason.LIMIT_TOO_SMALL);
+    assertThat(bench.wasGranted(behind)).isTrue();
+  }
+
+  @Test
   void configuredLimitOutlivesTheQueueAndDecidesForWhoComesNext() {
     // Given
     configure(3);
