@@ -151,7 +151,7 @@ final class Acquisitions {
     boolean jeopardy =
         sessions.find(ticket.lease().session()).filter(LockSession::isSuspended).isPresent();
     if (ticket.acquisition().isHeld() && jeopardy) {
-      tell(ticket, new Notice.Jeopardy(validForNanos(ticket.lease())));
+      tell(ticket, new Notice.Jeopardy(validForNanos(ticket)));
     }
     if (ticket.acquisition().isHeld()) {
       ticket.description().asked().ifPresent(asked -> tell(ticket, asked.notice(world.now)));
@@ -176,7 +176,7 @@ final class Acquisitions {
   }
 
   /** The same for one acquisition, whose holds may be limited in time. */
-  private long validForNanos(Ticket ticket) {
+  long validForNanos(Ticket ticket) {
     return Math.min(validForNanos(ticket.lease()), holds.leftNanos(ticket));
   }
 
@@ -190,7 +190,7 @@ final class Acquisitions {
                         hold.lock(),
                         hold.token(),
                         world.mirror.lastDeparture(hold.lock()),
-                        hold.users().size()))
+                        1 + hold.holdersBeside(ticket)))
             .toList();
     apply(
         ticket,

@@ -19,6 +19,7 @@ import java.util.function.Function;
 final class Deadlocks {
 
   private static final int MAX_READS = 256;
+  private static final int MAX_STEPS_TOLD = 16;
   private static final long AGAIN_NANOS = Duration.ofSeconds(1).toNanos();
 
   private final World world;
@@ -109,7 +110,7 @@ final class Deadlocks {
   private static String message(List<WaitSearch.Step> cycle, WaitSearch.Step youngest) {
     int start = cycle.indexOf(youngest);
     List<String> steps = new ArrayList<>();
-    for (int i = 0; i < cycle.size(); i++) {
+    for (int i = 0; i < Math.min(cycle.size(), MAX_STEPS_TOLD); i++) {
       WaitSearch.Step step = cycle.get((start + i) % cycle.size());
       steps.add(
           name(step.entry())
@@ -119,7 +120,10 @@ final class Deadlocks {
               + name(step.obstacle())
               + (step.obstacle().holds() ? " holds" : " waits for before it"));
     }
-    return "a cycle of waits: " + String.join("; ", steps);
+    int untold = cycle.size() - steps.size();
+    return "a cycle of waits: "
+        + String.join("; ", steps)
+        + (untold > 0 ? "; and " + untold + " more" : "");
   }
 
   private static String name(Entry entry) {

@@ -46,9 +46,17 @@ final class Delays {
         .max(Long::compare);
   }
 
-  /** An entry is gone from a queue; returns whether it has left a guard behind. */
+  /**
+   * An entry is gone from a queue; returns whether a delay begins. One that only waited, and went
+   * with its session, delays nobody: its guard is cleared away.
+   */
   boolean onGone(LockName lock, Entry entry) {
     Optional<MarkerName.Guard> left = entry.name().id().flatMap(id -> world.mirror.guard(lock, id));
+    boolean waited = world.mirror.isCurrent() && !entry.holds();
+    if (left.isPresent() && waited) {
+      world.emit(new Effect.RemoveGuard(lock, left.get()));
+      return false;
+    }
     left.ifPresent(guard -> begin(lock, guard));
     return left.isPresent();
   }

@@ -92,6 +92,12 @@ final class Entry {
     return token.or(() -> hold().map(Hold::token));
   }
 
+  /** Forgets what was read; nobody may have told of a change. */
+  void forget() {
+    details = Optional.empty();
+    changed = false;
+  }
+
   void learn(StoreEvent.ReadEntry read, long nowNanos) {
     learnedAtNanos = nowNanos;
     details = Optional.of(read.details());

@@ -218,7 +218,7 @@ final class GivingWay {
   /** Has the coordinator that serves it take it away, and does so itself if that takes too long. */
   private void forceOther(LockName lock, Entry holder, ReleaseAsk ask) {
     List<Readings.Key> key = List.of(new Readings.Key(lock, holder.name().text()));
-    boolean curators = holder.details().filter(d -> !d.leaseId().isEmpty()).isEmpty();
+    boolean curators = holder.details().filter(d -> d.leaseId().isEmpty()).isPresent();
     if (curators) {
       amendments.send(key, new Amendment.Remove(), outcome -> {});
       return;

@@ -119,7 +119,10 @@ final class Grants {
       advance(lock);
       return;
     }
-    boolean wasHeld = entry.ticket().map(Ticket::wasGranted).orElse(entry.holds());
+    boolean wasHeld =
+        entry.ticket().isPresent()
+            ? entry.hold().filter(Hold::wasGranted).isPresent()
+            : entry.holds();
     if (wasHeld) {
       world.mirror.noteDeparture(lock, departure);
     }

@@ -17,6 +17,7 @@ final class Hold {
   private final Set<Ticket> users = new LinkedHashSet<>(2);
   private final Set<Ticket> followers = new LinkedHashSet<>(0);
   private boolean lost;
+  private boolean granted;
   private Ticket payer;
 
   /**
@@ -77,7 +78,23 @@ final class Hold {
 
   /** Returns whether somebody else than {@code ticket} was granted it. */
   boolean isHeldBeside(Ticket ticket) {
-    return users.stream().anyMatch(user -> user != ticket && user.acquisition().isHeld());
+    return holdersBeside(ticket) > 0;
+  }
+
+  /** Returns how many others than {@code ticket} hold it. */
+  int holdersBeside(Ticket ticket) {
+    return (int)
+        users.stream().filter(user -> user != ticket && user.acquisition().isHeld()).count();
+  }
+
+  /** Remembers that somebody was told that it is held. */
+  void markGranted() {
+    granted = true;
+  }
+
+  /** Returns whether anybody was ever told that it is held. */
+  boolean wasGranted() {
+    return granted;
   }
 
   /** Remembers that somebody who held it was lost: its guard stays, whoever leaves last. */

@@ -39,6 +39,7 @@ final class Holds {
    *     and from those that came to share them after it
    */
   void grant(Ticket ticket, BiConsumer<List<Ticket>, Notice.Lost> onOver) {
+    ticket.holds().forEach(Hold::markGranted);
     String owner = ticket.command().owner();
     if (!owner.isEmpty()) {
       for (Hold hold : ticket.holds()) {

@@ -9,6 +9,9 @@ import java.util.OptionalInt;
 /** The limits of locks of permits: what is in force, and setting it. */
 final class Limits {
 
+  /** How many locks may have a limit of their own: each keeps a node in ZooKeeper for ever. */
+  private static final int MAX_CONFIGURED = 100_000;
+
   private final World world;
   private final Barriers barriers;
   private final Acquisitions acquisitions;
@@ -57,6 +60,13 @@ final class Limits {
           event.call(),
           Failure.Kind.WRONG_KIND,
           "lock '" + event.lock() + "' is in use as another kind: " + other.get().name());
+      return;
+    }
+    if (event.limit().isPresent() && world.mirror.marked().size() >= MAX_CONFIGURED) {
+      world.fail(
+          event.call(),
+          Failure.Kind.TOO_MANY,
+          "the limit of " + MAX_CONFIGURED + " configured locks is reached: take some back");
       return;
     }
     underWay.put(++changes, new Change(event, inForce(world, event.lock()).orElse(0)));

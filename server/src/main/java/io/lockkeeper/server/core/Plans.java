@@ -99,7 +99,7 @@ final class Plans {
     if (wanted.mode() instanceof PermitsKind.Permits permits) {
       long own = owned.stream().mapToInt(hold -> hold.name().mode().weight()).sum();
       int limit = Limits.inForce(world, wanted.name()).orElse(Integer.MAX_VALUE);
-      return own + permits.permits() <= limit
+      return own + permits.permits() <= limit || !world.mirror.isCurrent()
           ? Optional.empty()
           : Optional.of(
               holds

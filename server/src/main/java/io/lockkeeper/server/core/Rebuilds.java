@@ -9,6 +9,8 @@ import java.util.WeakHashMap;
 /** Takes the mirror through an outage: stale, read back lock by lock, whole again. */
 final class Rebuilds {
 
+  private static final int MAX_READ_AGAIN = 1_000;
+
   private final World world;
   private final Barriers barriers;
   private final Acquisitions acquisitions;
@@ -57,6 +59,7 @@ final class Rebuilds {
     world.mirror.all().forEach(grants::admit);
     world.emit(new Effect.PublishGap("the coordinator was out of touch with ZooKeeper"));
     world.mirror.marked().forEach(limits::onChanged);
+    readAgain();
     undecided.clear();
     List<Ticket> missing = new ArrayList<>();
     for (Ticket ticket : new ArrayList<>(world.tickets.values())) {
@@ -84,6 +87,24 @@ final class Rebuilds {
       acquisitions.apply(ticket, new AcquisitionEvent.Removed());
     } else if (undecided.remove(ticket) && isMissing(ticket)) {
       barriers.pass(passed -> removeMissing(List.of(ticket), passed));
+    }
+  }
+
+  /**
+   * What entries say may have changed unseen: that of others is forgotten until somebody asks, our
+   * holders' is read, since it may carry a wish to give way.
+   */
+  private void readAgain() {
+    int reads = 0;
+    for (LockQueue queue : world.mirror.all()) {
+      for (Entry entry : queue.entries()) {
+        entry.forget();
+        boolean ours = entry.hold().filter(Hold::wasGranted).isPresent();
+        if (ours && reads < MAX_READ_AGAIN && !entry.markChanged()) {
+          reads++;
+          world.emit(new Effect.ReadDetails(queue.lock(), entry.name().text()));
+        }
+      }
     }
   }
 

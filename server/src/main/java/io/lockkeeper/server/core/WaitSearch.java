@@ -201,8 +201,11 @@ final class WaitSearch {
     if (entry.ticket().isPresent()) {
       Acquisition acquisition = entry.ticket().get().acquisition();
       return acquisition.isHeld() || acquisition.isWaiting()
-          ? entry.ticket().map(this::actor)
+          ? entry.ticket().filter(t -> !t.command().unsearched()).map(this::actor)
           : Optional.empty();
+    }
+    if (entry.details().filter(EntryDetails::unsearched).isPresent()) {
+      return Optional.empty();
     }
     if (!entry.isDescribed()) {
       undescribed.add(new Readings.Key(lock, entry.name().text()));

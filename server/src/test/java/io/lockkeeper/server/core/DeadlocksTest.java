@@ -174,6 +174,18 @@ class DeadlocksTest {
   }
 
   @Test
+  void whatAnOptedOutRequestHoldsMakesNoCycleEither() {
+    // Given: a task of one holds a and has opted out; two holds b and waits for a
+    bench.askAndCreate(one, Wish.named("one-a").exclusive("a").unsearched());
+    ask(two, "two-b", "b");
+    ask(two, "two-a", "a");
+    // When: another task of one waits for b
+    Asked last = ask(one, "one-b", "b");
+    // Then
+    assertThat(bench.told(last, Notice.NotAcquired.class)).isEmpty();
+  }
+
+  @Test
   void requestThatOptsOutIsNotRefusedNorLookedAt() {
     // Given
     ask(one, "one-a", "a");

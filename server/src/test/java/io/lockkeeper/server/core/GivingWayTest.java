@@ -296,6 +296,40 @@ class GivingWayTest {
   }
 
   @Test
+  void regainedContactPromisesNoMoreThanMaxHoldAllows() {
+    // Given
+    LeaseId lease = bench.lease(Duration.ofMinutes(5));
+    Asked holder =
+        bench.askAndCreate(lease, Wish.named("h").exclusive("a").atMost(Duration.ofSeconds(10)));
+    bench.pass(Duration.ofSeconds(4));
+    // When
+    bench.on(new SessionEvent.SessionSuspended(Bench.S1));
+    bench.on(new SessionEvent.SessionProved(Bench.S1, bench.now));
+    // Then
+    long left = Duration.ofSeconds(6).toNanos();
+    assertThat(bench.told(holder, Notice.Jeopardy.class).get(0).validForNanos()).isEqualTo(left);
+    assertThat(bench.told(holder, Notice.Safe.class).get(0).validForNanos()).isEqualTo(left);
+  }
+
+  @Test
+  void wishThatWasWrittenWhileTheMirrorWasAwayIsHeardAfterwards() {
+    // Given
+    Asked holder = bench.alone(Wish.named("h").exclusive("a"));
+    StoreEvent.CreatedEntry entry = entryOf(holder);
+    // When
+    bench.on(new StoreEvent.MirrorStale());
+    bench.on(new StoreEvent.RebuildStarted(java.util.Set.of(A)));
+    bench.on(
+        new StoreEvent.QueueListed(
+            A, List.of(new StoreEvent.ListedEntry(entry.name(), Optional.empty(), 0)), List.of()));
+    bench.on(new StoreEvent.MirrorCurrent());
+    assertThat(bench.last(Effect.ReadDetails.class)).hasSize(1);
+    read(entry, peers(Optional.of(wish("x9", Optional.empty(), false))));
+    // Then
+    assertThat(bench.told(holder, Notice.ReleaseRequested.class)).hasSize(1);
+  }
+
+  @Test
   void releaseBeforeMaxHoldEndsTheTimer() {
     Asked holder = bench.alone(Wish.named("h").exclusive("a").atMost(Duration.ofSeconds(5)));
     bench.release(holder);

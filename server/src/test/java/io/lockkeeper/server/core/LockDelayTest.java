@@ -167,6 +167,24 @@ class LockDelayTest {
   }
 
   @Test
+  void waiterElsewhereThatGoesWithItsSessionDelaysNobody() {
+    // Given: we hold; a waiter of another coordinator has a guard
+    Asked holder =
+        bench.askAndCreate(bench.lease(Duration.ofHours(1)), Wish.named("h").exclusive("a"));
+    UUID id = new UUID(0x99, 1);
+    StoreEvent.CreatedEntry entry = bench.foreign("a", id, MutexKind.EXCLUSIVE);
+    MarkerName guard = MarkerName.Guard.of(id, (int) DELAY.toMillis());
+    bench.on(new StoreEvent.MarkerAppeared(A, guard, entry.czxid()));
+    Asked next = waiter();
+    // When: the waiter's session ends
+    bench.vanish(entry);
+    assertThat(bench.last(Effect.RemoveGuard.class)).hasSize(1);
+    bench.release(holder);
+    // Then
+    assertThat(bench.wasGranted(next)).isTrue();
+  }
+
+  @Test
   void readersWhoHoldGoOnWhileTheLockIsClosedToNewOnes() {
     // Given
     Asked lost = bench.alone(Wish.named("h").read("a").delaying(DELAY));
