@@ -29,7 +29,7 @@ public enum Departure {
         case LEASE_EXPIRED, LEASE_CLOSED -> LEASE_ENDED;
         case SESSION_LOST -> SESSION_LOST;
         case FORCED, MAX_HOLD -> FORCED;
-        case REMOVED -> UNKNOWN;
+        case REMOVED -> LOST;
       };
     }
     if (ending instanceof Notice.NotAcquired refused) {

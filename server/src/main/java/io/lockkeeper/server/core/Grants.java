@@ -166,7 +166,7 @@ final class Grants {
       // Somebody who is to be placed beside the entry comes before whoever waits: that place must
       // be
       // known first.
-      if (hold.users().isEmpty() && hold.followers().isEmpty()) {
+      if (hold.users().isEmpty() && hold.followers().isEmpty() && !hold.leavesGuard()) {
         world
             .mirror
             .find(hold.lock(), hold.name().text())

@@ -85,6 +85,11 @@ final class Hold {
     lost = true;
   }
 
+  /** Returns whether a lock delay begins when the entry goes. */
+  boolean leavesGuard() {
+    return lost && guard.isPresent();
+  }
+
   /** Names the entry for its deletion. Its guard goes too, unless a holder was lost. */
   EntryRef ref() {
     return new EntryRef(

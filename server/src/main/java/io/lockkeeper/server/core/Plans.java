@@ -33,11 +33,16 @@ final class Plans {
     record Refused(Failure failure) implements Plan {}
 
     /**
-     * It would wait for its own owner, for ever.
+     * It will not be granted, as the client must expect.
      *
-     * @param message why
+     * @param ending what the client is told
      */
-    record WouldDeadlock(String message) implements Plan {}
+    record Ended(Notice.NotAcquired ending) implements Plan {
+
+      Ended(Notice.RefusalReason reason, String message) {
+        this(new Notice.NotAcquired(reason, message, List.of()));
+      }
+    }
   }
 
   Plans(World world, Holds holds) {
@@ -75,7 +80,11 @@ final class Plans {
   private Optional<Plan> obstacle(WantedLock wanted, List<Hold> owned) {
     Optional<String> deadlock = selfDeadlock(wanted, owned);
     if (deadlock.isPresent()) {
-      return Optional.of(new Plan.WouldDeadlock(deadlock.get()));
+      return Optional.of(new Plan.Ended(Notice.RefusalReason.WOULD_DEADLOCK, deadlock.get()));
+    }
+    Optional<String> tooLarge = tooLarge(wanted);
+    if (tooLarge.isPresent()) {
+      return Optional.of(new Plan.Ended(Notice.RefusalReason.LIMIT_TOO_SMALL, tooLarge.get()));
     }
     Optional<Failure> refusal =
         byQueue(wanted).or(() -> byLimit(wanted)).or(() -> byCounter(wanted, owned));
@@ -176,14 +185,23 @@ final class Plans {
                   + " permits, the request names "
                   + permits.limit()));
     }
-    return permits.permits() > limit.getAsInt()
+    return Optional.empty();
+  }
+
+  /** The limit was left to the lock, and is below what is asked for. */
+  private Optional<String> tooLarge(WantedLock wanted) {
+    boolean left = wanted.mode().capacity() == PermitsKind.AS_CONFIGURED;
+    OptionalInt limit = Limits.inForce(world, wanted.name());
+    return left
+            && world.mirror.isCurrent()
+            && wanted.mode().weight() > limit.orElse(Integer.MAX_VALUE)
         ? Optional.of(
-            wrongLimit(
-                lock
-                    + " has a limit of "
-                    + limit.getAsInt()
-                    + " permits, the request asks for "
-                    + permits.permits()))
+            "lock '"
+                + wanted.name()
+                + "' has a limit of "
+                + limit.getAsInt()
+                + " permits, the request asks for "
+                + wanted.mode().weight())
         : Optional.empty();
   }
 

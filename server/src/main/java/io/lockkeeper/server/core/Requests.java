@@ -66,8 +66,8 @@ final class Requests {
       return;
     }
     Plans.Plan plan = plans.plan(event.command(), Optional.of(lease));
-    if (plan instanceof Plans.Plan.WouldDeadlock deadlock) {
-      end(event, lease, deadlock.message());
+    if (plan instanceof Plans.Plan.Ended ended) {
+      end(event, Optional.of(lease), ended.ending());
     } else if (plan instanceof Plans.Plan.Refused refused) {
       refuse(event, refused.failure().kind(), refused.failure().message());
     } else if (plan instanceof Plans.Plan.Parts parts) {
@@ -75,14 +75,13 @@ final class Requests {
     }
   }
 
-  /** Tells the client at once that it would wait for ever. */
-  private void end(ClientEvent.Acquire event, Lease lease, String message) {
-    Notice.NotAcquired notice =
-        new Notice.NotAcquired(Notice.RefusalReason.WOULD_DEADLOCK, message, List.of());
+  /** Tells the client at once that it will not be granted what it asks for. */
+  private void end(ClientEvent.Acquire event, Optional<Lease> lease, Notice.NotAcquired ending) {
     String requestId = event.command().requestId();
-    world.emit(new Effect.Count(notice));
-    world.emit(new Effect.Tell(event.stream(), requestId, 1, notice));
-    lease.endings().put(requestId, new Lease.Ended(event.command(), notice, 1, true));
+    world.emit(new Effect.Count(ending));
+    world.emit(new Effect.Tell(event.stream(), requestId, 1, ending));
+    lease.ifPresent(
+        l -> l.endings().put(requestId, new Lease.Ended(event.command(), ending, 1, true)));
   }
 
   private static boolean isOver(Ticket ticket) {
@@ -101,7 +100,9 @@ final class Requests {
       return;
     }
     Plans.Plan plan = plans.plan(event.command(), Optional.empty());
-    if (plan instanceof Plans.Plan.Refused refused) {
+    if (plan instanceof Plans.Plan.Ended ended) {
+      end(event, Optional.empty(), ended.ending());
+    } else if (plan instanceof Plans.Plan.Refused refused) {
       refuse(event, refused.failure().kind(), refused.failure().message());
     } else if (plan instanceof Plans.Plan.Parts parts) {
       Lease lease = leases.openForStream(event.lease(), session.get(), event.command().holder());

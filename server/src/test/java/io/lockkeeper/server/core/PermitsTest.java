@@ -152,10 +152,28 @@ class PermitsTest {
     configure(3);
     // Then
     assertThat(refused(1, 5)).isEqualTo(Failure.Kind.WRONG_LIMIT);
-    assertThat(refused(4, PermitsKind.AS_CONFIGURED)).isEqualTo(Failure.Kind.WRONG_LIMIT);
+    assertThat(refused(4, 4)).isEqualTo(Failure.Kind.WRONG_LIMIT);
     assertThat(bench.wasGranted(ask(3, PermitsKind.AS_CONFIGURED))).isTrue();
     Asked mutex = bench.ask(bench.lease(), Wish.named("m").exclusive("a"));
     assertThat(bench.refusals(mutex.stream())).containsExactly(Failure.Kind.WRONG_KIND);
+  }
+
+  @Test
+  void requestThatLeavesTheLimitToTheLockAndAsksForMoreIsToldSoAtOnce() {
+    // Given
+    configure(3);
+    // When
+    Asked large = bench.ask(bench.lease(), Wish.named("l").permits("a", 4, 0));
+    Asked stream =
+        bench.acquire(
+            new LeaseId(9, 9),
+            Wish.named("s").permits("a", 4, 0).command(java.util.Optional.empty()),
+            bench.stream());
+    // Then
+    for (Asked asked : List.of(large, stream)) {
+      assertThat(bench.ending(asked).reason()).isEqualTo(Notice.RefusalReason.LIMIT_TOO_SMALL);
+      assertThat(bench.ending(asked).message()).contains("'a'", "3", "4");
+    }
   }
 
   @Test

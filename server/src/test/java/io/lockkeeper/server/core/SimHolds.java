@@ -44,6 +44,11 @@ final class SimHolds {
       return granted && !released && !over && !coordinator.crashed;
     }
 
+    @Override
+    public String toString() {
+      return request() + " " + state + (released ? " released" : "") + (over ? " over" : "");
+    }
+
     String request() {
       return ticket.command().requestId();
     }
@@ -138,6 +143,13 @@ final class SimHolds {
     }
     moves.add(life.state + " -> " + state);
     life.state = state;
+    if (life.ticket.wasGranted() && !life.granted && !life.isHeld()) {
+      // It was granted and ended within one step.
+      life.granted = true;
+      for (Hold hold : life.ticket.holds()) {
+        sim.zooKeeper.find(hold.lock(), hold.name().text()).ifPresent(n -> n.users.add(life));
+      }
+    }
     switch (state) {
       case RELEASING -> life.released = true;
       case LEAVING, ENDED -> end(life);
@@ -239,7 +251,7 @@ final class SimHolds {
       }
       check(
           SimModes.joins(other, ahead, sim.modes.largestLimit(other)),
-          () -> "granted past " + other + ": " + what.get());
+          () -> "granted past " + other + ": " + what.get() + ", ahead " + ahead);
       if (other == node) {
         break;
       }
@@ -249,7 +261,9 @@ final class SimHolds {
       boolean kept =
           sim.now >= lost.until()
               || !SimModes.blocks(lost.node(), node, Integer.MAX_VALUE)
-              || SimNode.ORDER.compare(node, lost.node()) < 0;
+              || SimNode.ORDER.compare(node, lost.node()) < 0
+              // Given back before anybody could know that it was gone.
+              || lost.node().users.stream().allMatch(user -> user.released);
       check(kept, () -> "granted during the lock delay of " + lost + ": " + what.get());
     }
     node.users.add(life);

@@ -116,6 +116,7 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
 
   private void connect() {
     up = true;
+    sim.zooKeeper.seal();
     int connectedIn = epoch;
     if (sim.has(Sim.Mutant.CURRENT_BEFORE_LISTED)) {
       deliver(new StoreEvent.MirrorCurrent());
@@ -149,6 +150,7 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
   }
 
   private void list(LockName lock) {
+    sim.zooKeeper.seal();
     List<SimNode> nodes = sim.zooKeeper.ordered(lock);
     Map<Integer, Long> bySequence =
         nodes.stream()

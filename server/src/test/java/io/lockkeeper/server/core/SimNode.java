@@ -52,6 +52,6 @@ final class SimNode {
 
   @Override
   public String toString() {
-    return name.text();
+    return name.text() + users;
   }
 }

@@ -95,6 +95,11 @@ final class SimZooKeeper {
     indexes.clear();
   }
 
+  /** Whoever looks now sees whole transactions: the last one is complete. */
+  void seal() {
+    creator = Optional.empty();
+  }
+
   /** A write that changes nothing. */
   void barrier() {
     begin();
