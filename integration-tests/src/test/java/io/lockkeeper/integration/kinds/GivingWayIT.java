@@ -141,7 +141,7 @@ final class GivingWayIT {
       Tenant holder = Tenant.of(channel, "holder");
       holder.ask(
           Tenant.request("h", "", Tenant.mutex(lock))
-              .setLockDelay(Durations.fromMillis(1_500))
+              .setLockDelay(Durations.fromSeconds(3))
               .build());
       waiter.ask("w", "", Tenant.mutex(lock));
 

@@ -88,7 +88,7 @@ final class PermitsIT {
     // Given
     String lock = "permits/lease";
     try (Tenant waiter = Tenant.of(channel, "waiter")) {
-      Tenant holder = Tenant.of(channel, "holder", Duration.ofSeconds(2));
+      Tenant holder = Tenant.of(channel, "holder", Duration.ofSeconds(4));
       holder.ask("all", "", Tenant.permits(lock, 5, 5));
       assertThat(waiter.ask("w", "", Tenant.permits(lock, 5, 5))).isEqualTo(EventCase.QUEUED);
 

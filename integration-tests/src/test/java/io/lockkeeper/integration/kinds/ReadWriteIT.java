@@ -172,7 +172,7 @@ final class ReadWriteIT {
     // Given
     String lock = "read-write/lease";
     try (Tenant writer = Tenant.of(channel, "writer")) {
-      Tenant reader = Tenant.of(channel, "reader", Duration.ofSeconds(2));
+      Tenant reader = Tenant.of(channel, "reader", Duration.ofSeconds(4));
       reader.ask("r", "", Tenant.read(lock));
       assertThat(writer.ask("w", "", Tenant.write(lock))).isEqualTo(EventCase.QUEUED);
 

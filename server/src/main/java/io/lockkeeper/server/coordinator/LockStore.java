@@ -4,11 +4,13 @@ import io.lockkeeper.server.core.Amendment;
 import io.lockkeeper.server.core.EntryDetails;
 import io.lockkeeper.server.core.EntryName;
 import io.lockkeeper.server.core.EntryRef;
+import io.lockkeeper.server.core.ErrandEvent;
 import io.lockkeeper.server.core.LeaseId;
 import io.lockkeeper.server.core.LockName;
 import io.lockkeeper.server.core.MarkerName;
 import io.lockkeeper.server.core.Mode;
 import io.lockkeeper.server.core.PlannedEntry;
+import io.lockkeeper.server.core.SessionEvent;
 import io.lockkeeper.server.core.SessionKey;
 import io.lockkeeper.server.core.StoreEvent;
 import java.util.List;
@@ -23,7 +25,7 @@ import java.util.function.Consumer;
  *
  * <p>Writes that ZooKeeper may or may not have done (a connection lost while they were under way)
  * are resolved by the store: each create and each delete is answered exactly once, when it is
- * certain, or not at all if its session ends first ({@link StoreEvent.SessionEnded} answers them
+ * certain, or not at all if its session ends first ({@link SessionEvent.SessionEnded} answers them
  * all).
  */
 public interface LockStore {
@@ -36,21 +38,21 @@ public interface LockStore {
   void start(Consumer<StoreEvent> events);
 
   /**
-   * Opens a lock session and writes its claim record. Answered by {@link StoreEvent.SessionOpened};
-   * writes asked for before that wait for it.
+   * Opens a lock session and writes its claim record. Answered by {@link
+   * SessionEvent.SessionOpened}; writes asked for before that wait for it.
    */
   void openSession(SessionKey session);
 
   /**
    * Closes a lock session whose entries are no longer wanted, and removes its claim record.
-   * Answered by {@link StoreEvent.SessionEnded}. While ZooKeeper is out of reach, keeps trying
+   * Answered by {@link SessionEvent.SessionEnded}. While ZooKeeper is out of reach, keeps trying
    * until the session is closed or has expired.
    */
   void closeSession(SessionKey session);
 
   /**
    * Proves a lock session with a check-only transaction. Answered by {@link
-   * StoreEvent.SessionProved}, if at all.
+   * SessionEvent.SessionProved}, if at all.
    */
   void proveSession(SessionKey session);
 
@@ -102,12 +104,12 @@ public interface LockStore {
 
   /**
    * Changes an entry that exists, whoever owns it; what others change at the same time is not lost.
-   * Answered by {@link StoreEvent.AmendmentAnswered}, in a bounded time.
+   * Answered by {@link ErrandEvent.AmendmentAnswered}, in a bounded time.
    */
   void amend(long number, LockName lock, EntryName entry, Amendment amendment);
 
   /**
-   * Sets a lock's limit, or takes it back. Answered by {@link StoreEvent.LimitAnswered}, in a
+   * Sets a lock's limit, or takes it back. Answered by {@link ErrandEvent.LimitAnswered}, in a
    * bounded time; the mirror tells it by markers.
    */
   void setLimit(long number, LockName lock, OptionalInt limit);

@@ -68,7 +68,7 @@ final class Amendments {
     world.emit(new Effect.Amend(numbers, key.lock(), name.get(), amendment));
   }
 
-  void onAnswered(StoreEvent.AmendmentAnswered answer) {
+  void onAnswered(ErrandEvent.AmendmentAnswered answer) {
     Optional.ofNullable(underWay.remove(answer.amendment()))
         .ifPresent(then -> then.accept(answer.outcome()));
   }

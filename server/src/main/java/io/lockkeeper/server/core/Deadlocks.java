@@ -52,9 +52,17 @@ final class Deadlocks {
     readings.read(read, () -> onRead(ticket, read, all));
   }
 
-  /** Nobody waits yet for an acquisition whose lease has no other: most of all there are. */
-  private static boolean isAlone(Ticket ticket) {
-    return ticket.lease().tickets().size() == 1;
+  /** Nobody waits for anything that its owner holds or waits for: so it is most of the time. */
+  private boolean isAlone(Ticket ticket) {
+    return ticket.lease().tickets().values().stream()
+        .filter(other -> other.command().owner().equals(ticket.command().owner()))
+        .flatMap(other -> other.holds().stream())
+        .allMatch(this::isLast);
+  }
+
+  private boolean isLast(Hold hold) {
+    Optional<LockQueue> queue = world.mirror.queue(hold.lock());
+    return queue.flatMap(q -> q.find(hold.name().text()).map(q::isLast)).orElse(true);
   }
 
   private void onRead(Ticket ticket, List<Readings.Key> read, boolean all) {

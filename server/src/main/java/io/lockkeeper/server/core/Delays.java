@@ -99,16 +99,17 @@ final class Delays {
 
   /** The mirror is whole again: what runs is what it shows. */
   void onCurrent() {
+    // First what began meanwhile: a lock must not open between one delay and the next.
+    for (LockName lock : world.mirror.marked()) {
+      for (MarkerName.Guard guard : world.mirror.guards(lock)) {
+        onAppeared(lock, guard);
+      }
+    }
     for (LockName lock : Map.copyOf(running).keySet()) {
       for (Running delay : Map.copyOf(running.get(lock)).values()) {
         if (world.mirror.guard(lock, delay.guard().id()).isEmpty()) {
           onVanished(lock, delay.guard());
         }
-      }
-    }
-    for (LockName lock : world.mirror.marked()) {
-      for (MarkerName.Guard guard : world.mirror.guards(lock)) {
-        onAppeared(lock, guard);
       }
     }
   }

@@ -105,6 +105,7 @@ final class Dispatch implements EventHandler {
             ticket -> {
               ticket.created(event.entries());
               acquisitions.apply(ticket, new AcquisitionEvent.Created());
+              rebuilds.onCreated(ticket);
               grants.settle(ticket);
             });
   }
@@ -152,22 +153,22 @@ final class Dispatch implements EventHandler {
   }
 
   @Override
-  public void onSessionOpened(StoreEvent.SessionOpened event) {
+  public void onSessionOpened(SessionEvent.SessionOpened event) {
     sessions.onOpened(event);
   }
 
   @Override
-  public void onSessionProved(StoreEvent.SessionProved event) {
+  public void onSessionProved(SessionEvent.SessionProved event) {
     sessions.onProved(event);
   }
 
   @Override
-  public void onSessionSuspended(StoreEvent.SessionSuspended event) {
+  public void onSessionSuspended(SessionEvent.SessionSuspended event) {
     sessions.onSuspended(event);
   }
 
   @Override
-  public void onSessionEnded(StoreEvent.SessionEnded event) {
+  public void onSessionEnded(SessionEvent.SessionEnded event) {
     sessions.onEnded(event);
   }
 
@@ -201,12 +202,12 @@ final class Dispatch implements EventHandler {
   }
 
   @Override
-  public void onAmendmentAnswered(StoreEvent.AmendmentAnswered event) {
+  public void onAmendmentAnswered(ErrandEvent.AmendmentAnswered event) {
     amendments.onAnswered(event);
   }
 
   @Override
-  public void onLimitAnswered(StoreEvent.LimitAnswered event) {
+  public void onLimitAnswered(ErrandEvent.LimitAnswered event) {
     limits.onAnswered(event);
   }
 

@@ -141,7 +141,7 @@ public sealed interface Effect {
   }
 
   /**
-   * Change an entry that exists. Answered by {@link StoreEvent.AmendmentAnswered}.
+   * Change an entry that exists. Answered by {@link ErrandEvent.AmendmentAnswered}.
    *
    * @param number names the amendment
    * @param lock the lock
@@ -156,7 +156,7 @@ public sealed interface Effect {
   }
 
   /**
-   * Set a lock's limit. Answered by {@link StoreEvent.LimitAnswered}.
+   * Set a lock's limit. Answered by {@link ErrandEvent.LimitAnswered}.
    *
    * @param number names the change
    * @param lock the lock

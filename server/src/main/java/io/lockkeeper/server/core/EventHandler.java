@@ -47,17 +47,17 @@ interface EventHandler {
   /** See {@link StoreEvent.LeaseErased}. */
   void onLeaseErased(StoreEvent.LeaseErased event);
 
-  /** See {@link StoreEvent.SessionOpened}. */
-  void onSessionOpened(StoreEvent.SessionOpened event);
+  /** See {@link SessionEvent.SessionOpened}. */
+  void onSessionOpened(SessionEvent.SessionOpened event);
 
-  /** See {@link StoreEvent.SessionProved}. */
-  void onSessionProved(StoreEvent.SessionProved event);
+  /** See {@link SessionEvent.SessionProved}. */
+  void onSessionProved(SessionEvent.SessionProved event);
 
-  /** See {@link StoreEvent.SessionSuspended}. */
-  void onSessionSuspended(StoreEvent.SessionSuspended event);
+  /** See {@link SessionEvent.SessionSuspended}. */
+  void onSessionSuspended(SessionEvent.SessionSuspended event);
 
-  /** See {@link StoreEvent.SessionEnded}. */
-  void onSessionEnded(StoreEvent.SessionEnded event);
+  /** See {@link SessionEvent.SessionEnded}. */
+  void onSessionEnded(SessionEvent.SessionEnded event);
 
   /** See {@link StoreEvent.BarrierPassed}. */
   void onBarrierPassed(StoreEvent.BarrierPassed event);
@@ -68,11 +68,11 @@ interface EventHandler {
   /** See {@link StoreEvent.DetailsRead}. */
   void onDetailsRead(StoreEvent.DetailsRead event);
 
-  /** See {@link StoreEvent.AmendmentAnswered}. */
-  void onAmendmentAnswered(StoreEvent.AmendmentAnswered event);
+  /** See {@link ErrandEvent.AmendmentAnswered}. */
+  void onAmendmentAnswered(ErrandEvent.AmendmentAnswered event);
 
-  /** See {@link StoreEvent.LimitAnswered}. */
-  void onLimitAnswered(StoreEvent.LimitAnswered event);
+  /** See {@link ErrandEvent.LimitAnswered}. */
+  void onLimitAnswered(ErrandEvent.LimitAnswered event);
 
   /** See {@link ClientEvent.OpenLease}. */
   void onOpenLease(ClientEvent.OpenLease event);

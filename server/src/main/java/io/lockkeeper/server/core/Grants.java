@@ -80,6 +80,7 @@ final class Grants {
               if (world.mirror.isCurrent() && !entry.holds()) {
                 publish(event.lock(), LockChange.Cause.QUEUED, entry);
               }
+              limits.onQueued(event.lock(), entry);
               entry.ticket().ifPresent(this::settle);
             });
   }

@@ -63,7 +63,7 @@ final class Limits {
     world.emit(new Effect.SetLimit(changes, event.lock(), event.limit()));
   }
 
-  void onAnswered(StoreEvent.LimitAnswered answer) {
+  void onAnswered(ErrandEvent.LimitAnswered answer) {
     Optional.ofNullable(underWay.remove(answer.change()))
         .ifPresent(change -> answer(change, answer.done()));
   }
@@ -81,6 +81,21 @@ final class Limits {
     barriers.pass(passed -> world.reply(call, new Answer.LimitSet(change.previous())));
   }
 
+  /** An entry was queued: the limit may have shrunk while it was being created. */
+  void onQueued(LockName lock, Entry entry) {
+    OptionalInt limit = world.mirror.limit(lock);
+    if (limit.isPresent() && entry.mode().weight() > limit.getAsInt() && !entry.holds()) {
+      entry.ticket().ifPresent(ticket -> refuse(ticket, lock, limit.getAsInt()));
+    }
+  }
+
+  private void refuse(Ticket ticket, LockName lock, int limit) {
+    acquisitions.expireWait(
+        ticket,
+        Notice.RefusalReason.LIMIT_TOO_SMALL,
+        "the limit of lock '" + lock + "' is " + limit + " now");
+  }
+
   /** A lock's limit has changed: who asks for more than there is waits in vain. */
   void onChanged(LockName lock) {
     OptionalInt limit = world.mirror.limit(lock);
@@ -93,11 +108,6 @@ final class Limits {
             .filter(entry -> entry.mode().weight() > limit.getAsInt() && !entry.holds())
             .flatMap(entry -> entry.ticket().stream())
             .toList();
-    tooLarge.forEach(
-        ticket ->
-            acquisitions.expireWait(
-                ticket,
-                Notice.RefusalReason.LIMIT_TOO_SMALL,
-                "the limit of lock '" + lock + "' is " + limit.getAsInt() + " now"));
+    tooLarge.forEach(ticket -> refuse(ticket, lock, limit.getAsInt()));
   }
 }

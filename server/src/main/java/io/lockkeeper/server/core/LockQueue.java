@@ -116,6 +116,11 @@ final class LockQueue {
     return first.isPresent() ? entries.subSet(first.get(), true, end, false) : entries.headSet(end);
   }
 
+  /** Returns whether nobody is behind {@code entry}. */
+  boolean isLast(Entry entry) {
+    return entries.last() == entry;
+  }
+
   /** Returns the entries ahead of {@code entry}, in order. */
   Collection<Entry> before(Entry entry) {
     return entries.headSet(entry);

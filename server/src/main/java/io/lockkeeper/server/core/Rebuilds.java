@@ -1,7 +1,10 @@
 package io.lockkeeper.server.core;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Set;
+import java.util.WeakHashMap;
 
 /** Takes the mirror through an outage: stale, read back lock by lock, whole again. */
 final class Rebuilds {
@@ -12,6 +15,9 @@ final class Rebuilds {
   private final Grants grants;
   private final Delays delays;
   private final Limits limits;
+
+  /** Whose entries were being created when the queues were read back. */
+  private final Set<Ticket> undecided = Collections.newSetFromMap(new WeakHashMap<>());
 
   Rebuilds(
       World world,
@@ -51,9 +57,13 @@ final class Rebuilds {
     world.mirror.all().forEach(grants::admit);
     world.emit(new Effect.PublishGap("the coordinator was out of touch with ZooKeeper"));
     world.mirror.marked().forEach(limits::onChanged);
+    undecided.clear();
     List<Ticket> missing = new ArrayList<>();
     for (Ticket ticket : new ArrayList<>(world.tickets.values())) {
       grants.settle(ticket);
+      if (ticket.acquisition().isWaiting() && ticket.holds().size() < ticket.parts().size()) {
+        undecided.add(ticket);
+      }
       if (isMissing(ticket)) {
         missing.add(ticket);
       }
@@ -62,6 +72,18 @@ final class Rebuilds {
       // Absent from a listing may also mean that the listing is older than the entry; after a
       // barrier it is not.
       barriers.pass(passed -> removeMissing(missing, passed));
+    }
+  }
+
+  /** Entries were created; others may have removed them before that was known here. */
+  void onCreated(Ticket ticket) {
+    boolean vanished =
+        ticket.holds().stream()
+            .anyMatch(hold -> ticket.seen().contains(hold.lock()) && isAbsent(hold));
+    if (vanished) {
+      acquisitions.apply(ticket, new AcquisitionEvent.Removed());
+    } else if (undecided.remove(ticket) && isMissing(ticket)) {
+      barriers.pass(passed -> removeMissing(List.of(ticket), passed));
     }
   }
 
@@ -76,7 +98,10 @@ final class Rebuilds {
   private boolean isMissing(Ticket ticket) {
     Acquisition.State state = ticket.acquisition().state();
     return (state == Acquisition.State.QUEUED || state == Acquisition.State.HELD)
-        && ticket.holds().stream()
-            .anyMatch(hold -> world.mirror.find(hold.lock(), hold.name().text()).isEmpty());
+        && ticket.holds().stream().anyMatch(this::isAbsent);
+  }
+
+  private boolean isAbsent(Hold hold) {
+    return world.mirror.find(hold.lock(), hold.name().text()).isEmpty();
   }
 }

@@ -9,7 +9,7 @@ import java.util.UUID;
  * Something that ZooKeeper did or said. Events of the mirror arrive in ZooKeeper's order; events of
  * one lock session arrive in that session's order; nothing is promised between sessions.
  */
-public sealed interface StoreEvent extends Event {
+public non-sealed interface StoreEvent extends Event {
 
   /**
    * An entry appeared in a lock's queue.
@@ -222,61 +222,6 @@ public sealed interface StoreEvent extends Event {
   }
 
   /**
-   * A lock session is open and has its claim record.
-   *
-   * @param session the session
-   * @param timeoutNanos the timeout that ZooKeeper granted
-   * @param provenAtNanos when the quorum write that proves it was sent, on the coordinator's
-   *     monotonic clock
-   */
-  record SessionOpened(SessionKey session, long timeoutNanos, long provenAtNanos)
-      implements StoreEvent {
-    @Override
-    public void applyTo(EventHandler handler) {
-      handler.onSessionOpened(this);
-    }
-  }
-
-  /**
-   * A quorum write on a lock session was answered: the session was alive after the write was sent.
-   *
-   * @param session the session
-   * @param sentAtNanos when the write was sent, on the coordinator's monotonic clock
-   */
-  record SessionProved(SessionKey session, long sentAtNanos) implements StoreEvent {
-    @Override
-    public void applyTo(EventHandler handler) {
-      handler.onSessionProved(this);
-    }
-  }
-
-  /**
-   * A lock session has lost its connection; it may still be alive.
-   *
-   * @param session the session
-   */
-  record SessionSuspended(SessionKey session) implements StoreEvent {
-    @Override
-    public void applyTo(EventHandler handler) {
-      handler.onSessionSuspended(this);
-    }
-  }
-
-  /**
-   * A lock session is gone from ZooKeeper with all its entries, or is closed, or belongs to another
-   * coordinator now.
-   *
-   * @param session the session
-   * @param deposed true if another coordinator has claimed it: its entries may live on
-   */
-  record SessionEnded(SessionKey session, boolean deposed) implements StoreEvent {
-    @Override
-    public void applyTo(EventHandler handler) {
-      handler.onSessionEnded(this);
-    }
-  }
-
-  /**
    * A barrier has passed: the mirror has seen everything that was committed before the barrier was
    * asked for.
    *
@@ -328,32 +273,6 @@ public sealed interface StoreEvent extends Event {
     /** Returns the entry's fencing token. */
     public FencingToken token() {
       return keptToken.orElseGet(() -> FencingToken.of(czxid, index));
-    }
-  }
-
-  /**
-   * An amendment was made, or could not be.
-   *
-   * @param amendment its number
-   * @param outcome what came of it
-   */
-  record AmendmentAnswered(long amendment, Amendment.Outcome outcome) implements StoreEvent {
-    @Override
-    public void applyTo(EventHandler handler) {
-      handler.onAmendmentAnswered(this);
-    }
-  }
-
-  /**
-   * A lock's limit was set, or could not be.
-   *
-   * @param change its number
-   * @param done whether it was
-   */
-  record LimitAnswered(long change, boolean done) implements StoreEvent {
-    @Override
-    public void applyTo(EventHandler handler) {
-      handler.onLimitAnswered(this);
     }
   }
 }

@@ -236,20 +236,20 @@ final class WaitSearch {
   }
 
   private List<Placed> waitsOf(Actor actor) {
-    List<Placed> waits = new ArrayList<>();
-    world.leases.values().stream()
-        .filter(lease -> lease.id().high() == actor.lease())
-        .flatMap(lease -> lease.tickets().values().stream())
-        .filter(ticket -> ticket.acquisition().isWaiting() && !ticket.command().unsearched())
-        .filter(ticket -> actor(ticket).equals(actor))
-        .forEach(ticket -> waits.addAll(waitsOf(ticket)));
-    if (waits.isEmpty()) {
-      waits.addAll(waitsOfOthers(actor));
-    }
-    return waits;
+    Optional<Lease> lease = Optional.ofNullable(world.leasesByTag.get(actor.lease()));
+    return lease.map(own -> waitsOf(own, actor)).orElseGet(() -> waitsOfOthers(actor));
   }
 
-  private Collection<Placed> waitsOfOthers(Actor actor) {
+  private List<Placed> waitsOf(Lease lease, Actor actor) {
+    looks += lease.tickets().size();
+    return lease.tickets().values().stream()
+        .filter(ticket -> ticket.acquisition().isWaiting() && !ticket.command().unsearched())
+        .filter(ticket -> actor(ticket).equals(actor))
+        .flatMap(ticket -> waitsOf(ticket).stream())
+        .toList();
+  }
+
+  private List<Placed> waitsOfOthers(Actor actor) {
     if (others.isEmpty()) {
       others = Optional.of(index());
     }

@@ -21,6 +21,10 @@ final class World {
   final Timers timers = new Timers();
   final Map<UUID, Ticket> tickets = new HashMap<>();
   final Map<LeaseId, Lease> leases = new HashMap<>();
+
+  /** The same by the half of their ids that the names of their entries show. */
+  final Map<Long, Lease> leasesByTag = new HashMap<>();
+
   final Map<StreamId, Subscriber> streams = new HashMap<>();
   final Map<LeaseId, LeaseEnd> endedLeases =
       new LinkedHashMap<>() {

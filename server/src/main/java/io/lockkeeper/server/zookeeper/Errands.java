@@ -1,9 +1,9 @@
 package io.lockkeeper.server.zookeeper;
 
 import io.lockkeeper.server.core.Amendment;
+import io.lockkeeper.server.core.ErrandEvent.AmendmentAnswered;
+import io.lockkeeper.server.core.ErrandEvent.LimitAnswered;
 import io.lockkeeper.server.core.LockName;
-import io.lockkeeper.server.core.StoreEvent.AmendmentAnswered;
-import io.lockkeeper.server.core.StoreEvent.LimitAnswered;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Supplier;

@@ -4,11 +4,13 @@ import io.lockkeeper.server.core.Amendment;
 import io.lockkeeper.server.core.EntryDetails;
 import io.lockkeeper.server.core.EntryName;
 import io.lockkeeper.server.core.EntryRef;
+import io.lockkeeper.server.core.ErrandEvent;
 import io.lockkeeper.server.core.LeaseId;
 import io.lockkeeper.server.core.LockName;
 import io.lockkeeper.server.core.MarkerName;
 import io.lockkeeper.server.core.Mode;
 import io.lockkeeper.server.core.PlannedEntry;
+import io.lockkeeper.server.core.SessionEvent;
 import io.lockkeeper.server.core.SessionKey;
 import io.lockkeeper.server.core.StoreEvent;
 import java.util.ArrayDeque;
@@ -98,7 +100,7 @@ final class FakeLockStore implements LockStore {
     act(
         () -> {
           open.add(session);
-          tell(new StoreEvent.SessionOpened(session, TIMEOUT_NANOS, System.nanoTime()));
+          tell(new SessionEvent.SessionOpened(session, TIMEOUT_NANOS, System.nanoTime()));
         });
   }
 
@@ -108,14 +110,14 @@ final class FakeLockStore implements LockStore {
         () -> {
           open.remove(session);
           queues.closeSession(session);
-          tell(new StoreEvent.SessionEnded(session, false));
+          tell(new SessionEvent.SessionEnded(session, false));
         });
   }
 
   @Override
   public synchronized void proveSession(SessionKey session) {
     long sent = System.nanoTime();
-    act(() -> tell(new StoreEvent.SessionProved(session, sent)));
+    act(() -> tell(new SessionEvent.SessionProved(session, sent)));
   }
 
   @Override
@@ -160,7 +162,9 @@ final class FakeLockStore implements LockStore {
 
   @Override
   public synchronized void amend(long number, LockName lock, EntryName entry, Amendment amendment) {
-    act(() -> tell(new StoreEvent.AmendmentAnswered(number, queues.amend(lock, entry, amendment))));
+    act(
+        () ->
+            tell(new ErrandEvent.AmendmentAnswered(number, queues.amend(lock, entry, amendment))));
   }
 
   @Override
@@ -168,7 +172,7 @@ final class FakeLockStore implements LockStore {
     act(
         () -> {
           queues.setLimit(lock, limit);
-          tell(new StoreEvent.LimitAnswered(number, true));
+          tell(new ErrandEvent.LimitAnswered(number, true));
         });
   }
 

@@ -6,6 +6,7 @@ import io.lockkeeper.server.core.Amendment;
 import io.lockkeeper.server.core.EntryDetails;
 import io.lockkeeper.server.core.EntryName;
 import io.lockkeeper.server.core.EntryRef;
+import io.lockkeeper.server.core.ErrandEvent;
 import io.lockkeeper.server.core.FencingToken;
 import io.lockkeeper.server.core.LeaseId;
 import io.lockkeeper.server.core.LockName;
@@ -15,6 +16,7 @@ import io.lockkeeper.server.core.MutexKind;
 import io.lockkeeper.server.core.PlannedEntry;
 import io.lockkeeper.server.core.ReadWriteKind;
 import io.lockkeeper.server.core.ReleaseAsk;
+import io.lockkeeper.server.core.SessionEvent;
 import io.lockkeeper.server.core.SessionKey;
 import io.lockkeeper.server.core.StoreEvent;
 import io.lockkeeper.server.core.StoreEvent.CreatedEntry;
@@ -98,13 +100,13 @@ public abstract class LockStoreContract {
   private Amendment.Outcome amend(long number, EntryName entry, Amendment amendment) {
     store().amend(number, lock, entry, amendment);
     return events()
-        .await(StoreEvent.AmendmentAnswered.class, e -> e.amendment() == number)
+        .await(ErrandEvent.AmendmentAnswered.class, e -> e.amendment() == number)
         .outcome();
   }
 
   private boolean setLimit(long number, OptionalInt limit) {
     store().setLimit(number, lock, limit);
-    return events().await(StoreEvent.LimitAnswered.class, e -> e.change() == number).done();
+    return events().await(ErrandEvent.LimitAnswered.class, e -> e.change() == number).done();
   }
 
   private void awaitMarkers(String... forms) {
@@ -120,7 +122,7 @@ public abstract class LockStoreContract {
 
   private void open() {
     store().openSession(SESSION);
-    events().await(StoreEvent.SessionOpened.class);
+    events().await(SessionEvent.SessionOpened.class);
   }
 
   private static EntryRef ref(CreatedEntry entry) {
@@ -143,7 +145,7 @@ public abstract class LockStoreContract {
     long before = System.nanoTime();
     // When
     store().openSession(SESSION);
-    StoreEvent.SessionOpened opened = events().await(StoreEvent.SessionOpened.class);
+    SessionEvent.SessionOpened opened = events().await(SessionEvent.SessionOpened.class);
     // Then
     assertThat(opened.session()).isEqualTo(SESSION);
     assertThat(opened.timeoutNanos()).isPositive();
@@ -159,7 +161,7 @@ public abstract class LockStoreContract {
     // When
     store().proveSession(SESSION);
     // Then
-    events().await(StoreEvent.SessionProved.class, proof -> proof.sentAtNanos() - asked >= 0);
+    events().await(SessionEvent.SessionProved.class, proof -> proof.sentAtNanos() - asked >= 0);
   }
 
   @Test
@@ -291,7 +293,7 @@ public abstract class LockStoreContract {
     // When
     store().closeSession(SESSION);
     // Then
-    events().await(StoreEvent.SessionEnded.class, e -> !e.deposed());
+    events().await(SessionEvent.SessionEnded.class, e -> !e.deposed());
     events().await(StoreEvent.EntryVanished.class, e -> e.entry().equals(created.name()));
   }
 

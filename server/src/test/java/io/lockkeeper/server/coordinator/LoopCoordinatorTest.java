@@ -14,6 +14,7 @@ import io.lockkeeper.server.core.LockName;
 import io.lockkeeper.server.core.LockView;
 import io.lockkeeper.server.core.MutexKind;
 import io.lockkeeper.server.core.Notice;
+import io.lockkeeper.server.core.SessionEvent;
 import io.lockkeeper.server.core.SessionKey;
 import io.lockkeeper.server.core.StoreEvent;
 import java.time.Duration;
@@ -256,7 +257,7 @@ class LoopCoordinatorTest {
     attachment.acquire(want(Optional.empty(), "a", Optional.empty()));
     heard.hear(Notice.Granted.class);
     // When
-    store.tell(new StoreEvent.SessionEnded(new SessionKey(1), false));
+    store.tell(new SessionEvent.SessionEnded(new SessionKey(1), false));
     // Then
     assertThat(heard.hear(Notice.Lost.class).reason()).isEqualTo(Notice.LossReason.SESSION_LOST);
     await().until(() -> heard.ends.equals(List.of(LeaseEnd.SESSION_LOST)));

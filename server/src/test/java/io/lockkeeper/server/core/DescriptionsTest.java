@@ -26,7 +26,7 @@ class DescriptionsTest {
   private void answer(Amendment.Outcome outcome) {
     bench
         .last(Effect.Amend.class)
-        .forEach(a -> bench.on(new StoreEvent.AmendmentAnswered(a.number(), outcome)));
+        .forEach(a -> bench.on(new ErrandEvent.AmendmentAnswered(a.number(), outcome)));
   }
 
   private List<LockChange.Cause> published() {

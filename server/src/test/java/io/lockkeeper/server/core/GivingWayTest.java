@@ -48,7 +48,7 @@ class GivingWayTest {
   private void answerAmendments(Amendment.Outcome outcome) {
     bench
         .last(Effect.Amend.class)
-        .forEach(amend -> bench.on(new StoreEvent.AmendmentAnswered(amend.number(), outcome)));
+        .forEach(amend -> bench.on(new ErrandEvent.AmendmentAnswered(amend.number(), outcome)));
   }
 
   private List<Amendment> amendments() {

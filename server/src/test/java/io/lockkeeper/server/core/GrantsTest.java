@@ -245,8 +245,8 @@ class GrantsTest {
     bench.create(asked);
     // When: queued, granted, jeopardy, safe, released
     bench.release(holder);
-    bench.on(new StoreEvent.SessionSuspended(Bench.S1));
-    bench.on(new StoreEvent.SessionProved(Bench.S1, bench.now));
+    bench.on(new SessionEvent.SessionSuspended(Bench.S1));
+    bench.on(new SessionEvent.SessionProved(Bench.S1, bench.now));
     bench.release(asked);
     bench.deleted(asked);
     // Then

@@ -143,6 +143,30 @@ class LockDelayTest {
   }
 
   @Test
+  void lockDoesNotOpenBetweenOneDelayAndTheNextThatARebuildShows() {
+    // Given: a delay is under way, and somebody waits
+    Asked holder = holder();
+    Asked waiter = waiter();
+    bench.pass(Bench.TTL.plusMillis(1));
+    bench.deleteAll(holder);
+    StoreEvent.CreatedEntry waiting =
+        bench.kernel.world.tickets.get(waiter.id()).holds().get(0).entry();
+    // When: out of touch, that delay ends, another holder comes and is lost
+    UUID next = new UUID(0x99, 1);
+    bench.on(new StoreEvent.MirrorStale());
+    bench.on(new StoreEvent.RebuildStarted(Set.of(A)));
+    bench.on(
+        new StoreEvent.QueueListed(
+            A,
+            List.of(new StoreEvent.ListedEntry(waiting.name(), Optional.empty(), 0)),
+            List.of(MarkerName.Guard.of(next, (int) DELAY.toMillis()))));
+    bench.on(new StoreEvent.MirrorCurrent());
+    // Then
+    assertThat(bench.wasGranted(waiter)).isFalse();
+    assertThat(delayedFor()).contains(DELAY.toNanos());
+  }
+
+  @Test
   void readersWhoHoldGoOnWhileTheLockIsClosedToNewOnes() {
     // Given
     Asked lost = bench.alone(Wish.named("h").read("a").delaying(DELAY));

@@ -30,7 +30,7 @@ class PermitsTest {
     bench.on(new ClientEvent.ConfigureLock(call, A, OptionalInt.of(limit)));
     Effect.SetLimit effect = bench.last(Effect.SetLimit.class).get(0);
     marker(limit, (int) effect.number());
-    bench.on(new StoreEvent.LimitAnswered(effect.number(), true));
+    bench.on(new ErrandEvent.LimitAnswered(effect.number(), true));
     Effect.Barrier barrier = bench.last(Effect.Barrier.class).get(0);
     bench.on(new StoreEvent.BarrierPassed(barrier.barrier()));
     return call;
@@ -147,6 +147,22 @@ class PermitsTest {
   }
 
   @Test
+  void limitThatShrinksWhileTheRequestIsOnItsWayIsToldWhenItArrives() {
+    // Given: asked for while three were allowed
+    configure(3);
+    Asked asked = bench.ask(bench.lease(), Wish.named("late").permits("a", 3, 3));
+    configure(2);
+    Asked behind = bench.ask(bench.lease(), Wish.named("behind").permits("a", 2, 2));
+    // When
+    bench.createAll(asked);
+    bench.createAll(behind);
+    bench.deleteAll(asked);
+    // Then: it does not stand at the head for ever
+    assertThat(bench.ending(asked).reason()).isEqualTo(Notice.RefusalReason.LIMIT_TOO_SMALL);
+    assertThat(bench.wasGranted(behind)).isTrue();
+  }
+
+  @Test
   void configuredLimitOutlivesTheQueueAndDecidesForWhoComesNext() {
     // Given
     configure(3);
@@ -202,7 +218,7 @@ class PermitsTest {
     bench.on(new ClientEvent.ConfigureLock(call, A, OptionalInt.of(3)));
     long number = bench.last(Effect.SetLimit.class).get(0).number();
     // When
-    bench.on(new StoreEvent.LimitAnswered(number, false));
+    bench.on(new ErrandEvent.LimitAnswered(number, false));
     // Then
     assertThat(bench.failure(call)).isEqualTo(Failure.Kind.UNAVAILABLE);
   }

@@ -127,7 +127,7 @@ final class SimCoordinator implements EffectHandler {
   private void pretendProof(SessionKey key, SimConnection connection) {
     if (sim.has(Sim.Mutant.BOUND_IGNORED)
         || (sim.has(Sim.Mutant.PINGS_COUNT_AS_PROOFS) && connection.looksConnected())) {
-      deliver(new StoreEvent.SessionProved(key, sim.now));
+      deliver(new SessionEvent.SessionProved(key, sim.now));
     }
   }
 

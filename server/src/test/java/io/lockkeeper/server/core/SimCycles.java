@@ -93,7 +93,8 @@ final class SimCycles {
       Set<SimNode> holding = holding(queue, generous);
       List<SimNode> ahead = new ArrayList<>();
       for (SimNode node : queue) {
-        if (!holding.contains(node) && isSearched(node, generous)) {
+        boolean looked = isSearched(node, generous) && (generous || !isLimited(node));
+        if (!holding.contains(node) && looked) {
           for (SimNode other : ahead) {
             int limit = limit(node, ahead, generous);
             boolean blocks = SimModes.blocks(other, node, limit);
@@ -147,6 +148,11 @@ final class SimCycles {
     Optional<SimHolds.Life> life = node.name.id().flatMap(sim.holds::life);
     boolean waits = life.filter(l -> l.state == Acquisition.State.QUEUED).isPresent();
     return generous || (waits && sim.rules.isSearched(life.get().request()));
+  }
+
+  /** Whether a limit was set since: what that makes wait for each other is not looked for. */
+  private boolean isLimited(SimNode node) {
+    return sim.zooKeeper.limitsSince(node.lock, node.czxid).size() > 1;
   }
 
   private static boolean isInCycle(Actor start, Map<Actor, Map<Edge, String>> waits) {

@@ -88,7 +88,7 @@ final class SimStore {
     errand(
         () -> amended(effect),
         outcome ->
-            new StoreEvent.AmendmentAnswered(
+            new ErrandEvent.AmendmentAnswered(
                 effect.number(), outcome.orElse(Amendment.Outcome.FAILED)));
   }
 
@@ -128,7 +128,7 @@ final class SimStore {
           sim.zooKeeper.setLimit(effect.lock(), effect.limit());
           return true;
         },
-        done -> new StoreEvent.LimitAnswered(effect.number(), done.isPresent()));
+        done -> new ErrandEvent.LimitAnswered(effect.number(), done.isPresent()));
   }
 
   void removeGuard(Effect.RemoveGuard effect) {

@@ -291,11 +291,11 @@ final class SimZooKeeper {
         : List.of();
   }
 
-  /** Returns the queue as it was after a transaction. */
+  /** Returns the queue as it was after a transaction, or in the midst of it. */
   List<SimNode> orderedAsOf(LockName lock, long seenZxid) {
     List<SimNode> nodes = new ArrayList<>(past.getOrDefault(lock, List.of()));
     nodes.addAll(ordered(lock));
-    nodes.removeIf(node -> node.czxid > seenZxid || node.goneZxid <= seenZxid);
+    nodes.removeIf(node -> node.czxid > seenZxid || node.goneZxid < seenZxid);
     nodes.sort(SimNode.ORDER);
     return nodes;
   }

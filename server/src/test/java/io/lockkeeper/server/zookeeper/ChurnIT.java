@@ -8,6 +8,7 @@ import io.lockkeeper.server.core.EntryRef;
 import io.lockkeeper.server.core.LockName;
 import io.lockkeeper.server.core.MarkerName;
 import io.lockkeeper.server.core.PlannedEntry;
+import io.lockkeeper.server.core.SessionEvent;
 import io.lockkeeper.server.core.SessionKey;
 import io.lockkeeper.server.core.StoreEvent;
 import io.lockkeeper.server.core.StoreEvent.CreatedEntry;
@@ -152,7 +153,7 @@ final class ChurnIT {
       assertThat(events.all(StoreEvent.EntriesRefused.class))
           .extracting(StoreEvent.EntriesRefused::id)
           .containsExactly(bad);
-      assertThat(events.all(StoreEvent.SessionSuspended.class)).isEmpty();
+      assertThat(events.all(SessionEvent.SessionSuspended.class)).isEmpty();
     }
   }
 }

@@ -8,6 +8,7 @@ import io.lockkeeper.server.core.LeaseId;
 import io.lockkeeper.server.core.LockName;
 import io.lockkeeper.server.core.PlannedEntry;
 import io.lockkeeper.server.core.ReadWriteKind;
+import io.lockkeeper.server.core.SessionEvent;
 import io.lockkeeper.server.core.SessionKey;
 import io.lockkeeper.server.core.StoreEvent;
 import io.lockkeeper.server.core.StoreEvent.CreatedEntry;
@@ -77,8 +78,8 @@ final class DoubtIT {
     assertThat(created.czxid())
         .isEqualTo(truth.exists("/lk/locks/orders%2F1/" + created.name(), false).getCzxid());
     assertThat(store.stats()).containsEntry("doubts_found_done", 1L);
-    assertThat(events.all(StoreEvent.SessionSuspended.class)).isNotEmpty();
-    events.await(StoreEvent.SessionProved.class);
+    assertThat(events.all(SessionEvent.SessionSuspended.class)).isNotEmpty();
+    events.await(SessionEvent.SessionProved.class);
   }
 
   @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.coordinator.RecordedEvents;
 import io.lockkeeper.server.core.EntryRef;
+import io.lockkeeper.server.core.ErrandEvent;
 import io.lockkeeper.server.core.LockName;
 import io.lockkeeper.server.core.MarkerName;
 import io.lockkeeper.server.core.SessionKey;
@@ -164,7 +165,7 @@ final class MirrorIT {
     events.await(StoreEvent.MirrorStale.class);
     // When
     writer.setLimit(2, lock, OptionalInt.of(7));
-    writerEvents.await(StoreEvent.LimitAnswered.class, e -> e.change() == 2);
+    writerEvents.await(ErrandEvent.LimitAnswered.class, e -> e.change() == 2);
     writer.deleteEntries(
         session,
         id,

@@ -3,6 +3,7 @@ package io.lockkeeper.server.zookeeper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.coordinator.RecordedEvents;
+import io.lockkeeper.server.core.ErrandEvent;
 import io.lockkeeper.server.core.FencingToken;
 import io.lockkeeper.server.core.LockName;
 import io.lockkeeper.server.core.SessionKey;
@@ -114,7 +115,7 @@ final class ReapedIT {
     // Given
     LockName lock = new LockName("reaped");
     store.setLimit(1, lock, OptionalInt.of(3));
-    events.await(StoreEvent.LimitAnswered.class, e -> e.change() == 1 && e.done());
+    events.await(ErrandEvent.LimitAnswered.class, e -> e.change() == 1 && e.done());
     CreatedEntry entry = acquire();
     Asked.delete(store, session, events.all(StoreEvent.EntriesCreated.class).get(0));
     events.await(EntriesDeleted.class);
@@ -134,7 +135,7 @@ final class ReapedIT {
     assertThat(entry.name().sequence()).isEqualTo(1);
     assertThat(truth.getChildren(DIRECTORY, false)).hasSize(1);
     store.setLimit(2, lock, OptionalInt.empty());
-    events.await(StoreEvent.LimitAnswered.class, e -> e.change() == 2 && e.done());
+    events.await(ErrandEvent.LimitAnswered.class, e -> e.change() == 2 && e.done());
     awaitReaped();
   }
 }
