@@ -38,7 +38,7 @@ public final class LockRequest {
   private final Optional<Duration> maxHold;
   private final Duration lockDelay;
   private final Optional<Duration> positionInterval;
-  private final boolean skipsDeadlockCheck;
+  private final Optional<Boolean> deadlockCheck;
   private final LockListener listener;
 
   private LockRequest(Draft draft) {
@@ -50,7 +50,7 @@ public final class LockRequest {
     this.maxHold = draft.maxHold;
     this.lockDelay = draft.lockDelay;
     this.positionInterval = draft.positionInterval;
-    this.skipsDeadlockCheck = draft.skipsDeadlockCheck;
+    this.deadlockCheck = draft.deadlockCheck;
     this.listener = draft.listener;
   }
 
@@ -64,7 +64,7 @@ public final class LockRequest {
     private Optional<Duration> maxHold = Optional.empty();
     private Duration lockDelay = Duration.ZERO;
     private Optional<Duration> positionInterval = Optional.empty();
-    private boolean skipsDeadlockCheck;
+    private Optional<Boolean> deadlockCheck = Optional.empty();
     private LockListener listener = LockListener.NONE;
 
     Draft(List<LockSpec> locks) {
@@ -81,7 +81,7 @@ public final class LockRequest {
     draft.maxHold = maxHold;
     draft.lockDelay = lockDelay;
     draft.positionInterval = positionInterval;
-    draft.skipsDeadlockCheck = skipsDeadlockCheck;
+    draft.deadlockCheck = deadlockCheck;
     draft.listener = listener;
     change.accept(draft);
     return new LockRequest(draft);
@@ -129,8 +129,9 @@ public final class LockRequest {
   /**
    * Says who asks inside this client: a task, a thread. What the owner holds in the same mode, it
    * is granted once more at once and counted, and a holder of the write lock is granted the read
-   * lock; permits are never shared. Also who waits for whom, where cycles of waits are searched
-   * for. Default: empty, nobody in particular: every acquisition excludes every other.
+   * lock; permits are never shared. What the owner waits for is searched for cycles of waits: see
+   * {@link #checkForDeadlock}. Default: empty, nobody in particular: every acquisition excludes
+   * every other.
    *
    * @param name up to 256 bytes of UTF-8
    * @throws IllegalArgumentException if it is longer
@@ -209,13 +210,21 @@ public final class LockRequest {
   }
 
   /**
-   * Never refuses this request because of a cycle of waits, and leaves it out of the search. For
-   * tasks that do not wait for one another and have no {@link #owner}: all requests of a client
-   * without one count as one who waits, which may look like a cycle where there is none. Default:
-   * checked.
+   * Never refuses this request because of a cycle of waits, and leaves it out of the search: the
+   * default without an {@link #owner}.
    */
   public LockRequest skipDeadlockCheck() {
-    return with(draft -> draft.skipsDeadlockCheck = true);
+    return with(draft -> draft.deadlockCheck = Optional.of(false));
+  }
+
+  /**
+   * Refuses this request if it is the youngest of a cycle of waits, and finds cycles that others
+   * close with it: the default with an {@link #owner}. All requests of a client without an owner
+   * count as one who waits, so without one this is for clients that do one thing at a time: several
+   * tasks may look like a cycle where there is none.
+   */
+  public LockRequest checkForDeadlock() {
+    return with(draft -> draft.deadlockCheck = Optional.of(true));
   }
 
   /** Tells {@code newListener} what happens. Default: nobody. */
@@ -270,7 +279,7 @@ public final class LockRequest {
 
   /** Returns whether the request is left out of the search for cycles of waits. */
   public boolean skipsDeadlockCheck() {
-    return skipsDeadlockCheck;
+    return !deadlockCheck.orElse(!owner.isEmpty());
   }
 
   /** Returns who is told what happens. */

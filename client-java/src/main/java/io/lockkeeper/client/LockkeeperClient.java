@@ -30,7 +30,8 @@ import java.util.stream.Stream;
  * reached before the client's own deadline. The next request opens another lease, at any server.
  *
  * <p>Tasks that share the client and hold one lock while they wait for another should each name an
- * {@link LockRequest#owner}: cycles of waits are then found, and none is seen where there is none.
+ * {@link LockRequest#owner}: cycles of waits are found among owners. Requests without one are left
+ * out of the search, as the server cannot tell the client's tasks apart, and wait on.
  *
  * <p>Methods that wait may be interrupted, and then withdraw what they asked for. They must not be
  * called by callbacks on an executor that runs them in the calling thread.

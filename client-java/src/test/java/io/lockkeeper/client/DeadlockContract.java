@@ -23,21 +23,57 @@ public abstract class DeadlockContract extends Contract {
     // Given
     LockkeeperClient a = client("a");
     LockkeeperClient b = client("b");
-    a.lock(one);
-    LockHandle held = b.lock(two);
-    CompletableFuture<LockHandle> older = queue(a, LockRequest.of(two), two);
+    a.lock(LockRequest.of(one).owner("task"));
+    LockHandle held = b.lock(LockRequest.of(two).owner("job"));
+    CompletableFuture<LockHandle> older = queue(a, LockRequest.of(two).owner("task"), two);
     // When
-    Throwable refused = failure(b.acquire(LockRequest.of(one)));
+    Throwable refused = failure(b.acquire(LockRequest.of(one).owner("job")));
     // Then
-    assertThat(refused)
-        .isInstanceOfSatisfying(
-            NotAcquiredException.class,
-            e -> assertThat(e.reason()).isEqualTo(NotAcquiredReason.WOULD_DEADLOCK))
-        .hasMessageContaining(one)
-        .hasMessageContaining(two);
+    assertDeadlock(refused);
+    assertThat(refused).hasMessageContaining(one).hasMessageContaining(two);
     assertThat(older).isNotDone();
     held.close();
     assertThat(granted(older).isValid()).isTrue();
+  }
+
+  @Test
+  void requestsWithoutAnOwnerAreCheckedIfTheySaySo() throws InterruptedException {
+    // Given
+    LockkeeperClient a = client("a");
+    LockkeeperClient b = client("b");
+    a.lock(one);
+    LockHandle held = b.lock(two);
+    CompletableFuture<LockHandle> older = queue(a, LockRequest.of(two).checkForDeadlock(), two);
+    // When
+    Throwable refused = failure(b.acquire(LockRequest.of(one).checkForDeadlock()));
+    // Then
+    assertDeadlock(refused);
+    held.close();
+    assertThat(granted(older).isValid()).isTrue();
+  }
+
+  @Test
+  void tasksWithoutOwnersThatLookLikeACycleAreAllGranted() throws InterruptedException {
+    // Given
+    LockkeeperClient a = client("a");
+    LockkeeperClient b = client("b");
+    LockHandle first = a.lock(one);
+    LockHandle second = b.lock(two);
+    CompletableFuture<LockHandle> third = queue(a, LockRequest.of(two), two);
+    // When
+    CompletableFuture<LockHandle> fourth = queue(b, LockRequest.of(one), one);
+    first.close();
+    second.close();
+    // Then
+    assertThat(granted(third).isValid()).isTrue();
+    assertThat(granted(fourth).isValid()).isTrue();
+  }
+
+  private static void assertDeadlock(Throwable refused) {
+    assertThat(refused)
+        .isInstanceOfSatisfying(
+            NotAcquiredException.class,
+            e -> assertThat(e.reason()).isEqualTo(NotAcquiredReason.WOULD_DEADLOCK));
   }
 
   @Test
@@ -45,13 +81,12 @@ public abstract class DeadlockContract extends Contract {
     // Given
     LockkeeperClient a = client("a");
     LockkeeperClient b = client("b");
-    a.lock(one);
-    b.lock(two);
-    CompletableFuture<LockHandle> older = queue(a, LockRequest.of(two), two);
+    a.lock(LockRequest.of(one).owner("task"));
+    b.lock(LockRequest.of(two).owner("job"));
+    CompletableFuture<LockHandle> older = queue(a, LockRequest.of(two).owner("task"), two);
+    LockRequest closing = LockRequest.of(one).owner("job").skipDeadlockCheck();
     // When
-    Throwable ended =
-        failure(
-            b.acquire(LockRequest.of(one).skipDeadlockCheck().waitAtMost(Duration.ofMillis(500))));
+    Throwable ended = failure(b.acquire(closing.waitAtMost(Duration.ofMillis(500))));
     // Then
     assertThat(ended)
         .isInstanceOfSatisfying(

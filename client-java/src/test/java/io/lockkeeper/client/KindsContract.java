@@ -219,9 +219,8 @@ public abstract class KindsContract extends Contract {
     assertThat(next.isValid()).isTrue();
     assertThat(held.isValid()).isTrue();
     assertThat(a.getLock(lock).configuredLimit()).hasValue(1);
-    assertThat(failure(a.acquire(LockRequest.of(LockSpec.permits(lock, 2)))))
-        .isInstanceOf(LockkeeperException.class)
-        .hasMessageContaining("limit of 1");
+    NotAcquiredException more = notAcquired(a.acquire(LockRequest.of(LockSpec.permits(lock, 2))));
+    assertThat(more.reason()).isEqualTo(NotAcquiredReason.LIMIT_TOO_SMALL);
     a.configureLock(lock, 0);
     assertThat(a.getLock(lock).configuredLimit()).isEmpty();
   }

@@ -138,8 +138,25 @@ class LockRequestTest {
             .waitAtMost(Duration.ofDays(7));
     // Then
     assertThat(widest.locks()).hasSize(64);
-    assertThat(widest.skipsDeadlockCheck()).isFalse();
-    assertThat(widest.skipDeadlockCheck().skipsDeadlockCheck()).isTrue();
+  }
+
+  @Test
+  void cyclesOfWaitsAreSearchedForWhereAnOwnerIsNamedOrTheRequestSaysSo() {
+    // Given
+    LockRequest anybody = LockRequest.of("a");
+    LockRequest task = anybody.owner("task");
+    // When / Then
+    assertThat(skipsOnTheWire(anybody)).isTrue();
+    assertThat(skipsOnTheWire(task)).isFalse();
+    assertThat(skipsOnTheWire(task.owner(""))).isTrue();
+    assertThat(skipsOnTheWire(anybody.checkForDeadlock())).isFalse();
+    assertThat(skipsOnTheWire(task.skipDeadlockCheck())).isTrue();
+    assertThat(skipsOnTheWire(anybody.skipDeadlockCheck().owner("task"))).isTrue();
+    assertThat(skipsOnTheWire(task.checkForDeadlock().skipDeadlockCheck())).isTrue();
+  }
+
+  private static boolean skipsOnTheWire(LockRequest request) {
+    return Requests.acquire(request, "id", "me", 0).getAcquire().getSkipDeadlockCheck();
   }
 
   @Test

@@ -7,6 +7,9 @@ import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.ConfigureLockRequest;
 import io.lockkeeper.v1.NotAcquired;
 import io.lockkeeper.v1.NotAcquiredReason;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class DeadlocksTest extends OnInMemoryServer {
@@ -112,6 +115,50 @@ class DeadlocksTest extends OnInMemoryServer {
     // Then
     assertThat(events(between)).containsExactly("QUEUED", "GRANTED");
     assertThat(events(second)).containsExactly("QUEUED");
+  }
+
+  @Test
+  void ownerThatAsksTwiceBeforeItIsGrantedWaitsOnBothSidesOfAnother() {
+    // Given
+    open();
+    AcquireRequest.Builder held = request(lease[2], "", "1", exclusive(LOCK));
+    acquire(held);
+    AcquireRequest.Builder me = request(lease[0], "me", "1", exclusive(LOCK));
+    Heard<AcquireResponse> first = acquire(me);
+    Heard<AcquireResponse> between = acquire(request(lease[1], "", "1", exclusive(LOCK)));
+    // When
+    Heard<AcquireResponse> second = acquire(request(lease[0], "me", "2", exclusive(LOCK)));
+    release(held);
+    release(me);
+    // Then
+    assertThat(events(first)).containsExactly("QUEUED", "GRANTED", "RELEASED");
+    assertThat(events(between)).containsExactly("QUEUED", "GRANTED");
+    assertThat(events(second)).containsExactly("QUEUED");
+  }
+
+  @Test
+  void cycleIsFoundAmongHundredsThatQueueForSeveralLocks() {
+    // Given
+    open();
+    String[] names = {LOCK, OTHER, THIRD, "orders/45"};
+    AcquireRequest.Builder all = request(lease[0], "me", "1");
+    Stream.of(names).forEach(name -> all.addLocks(exclusive(name)));
+    acquire(all);
+    acquire(request(lease[1], "you", "1", exclusive("orders/46")));
+    List<Heard<AcquireResponse>> crowd = new ArrayList<>();
+    for (int i = 0; i < 200; i++) {
+      String next = names[(i + 1 + i % 3) % 4];
+      String task = "task " + i;
+      crowd.add(
+          acquire(request(lease[i % 3], task, task, exclusive(names[i % 4]), exclusive(next))));
+    }
+    Heard<AcquireResponse> behind = acquire(request(lease[1], "you", "2", exclusive(THIRD)));
+    // When
+    Heard<AcquireResponse> closing = acquire(request(lease[0], "me", "2", exclusive("orders/46")));
+    // Then
+    assertDeadlock(closing, "owner me", "owner you", "orders/46");
+    assertThat(events(behind)).containsExactly("QUEUED");
+    assertThat(crowd).allSatisfy(heard -> assertThat(events(heard)).containsExactly("QUEUED"));
   }
 
   @Test
