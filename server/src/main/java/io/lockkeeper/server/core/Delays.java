@@ -2,8 +2,10 @@ package io.lockkeeper.server.core;
 
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
 
@@ -19,6 +21,7 @@ final class Delays {
 
   private final World world;
   private final Map<LockName, Map<UUID, Running>> running = new HashMap<>();
+  private final Set<UUID> clearing = new HashSet<>();
   private Consumer<LockName> onOver = lock -> {};
 
   /** A delay under way. */
@@ -54,17 +57,28 @@ final class Delays {
     Optional<MarkerName.Guard> left = entry.name().id().flatMap(id -> world.mirror.guard(lock, id));
     boolean waited = world.mirror.isCurrent() && !entry.holds();
     if (left.isPresent() && waited) {
-      world.emit(new Effect.RemoveGuard(lock, left.get()));
+      clearing.add(left.get().id());
+      clear(lock, left.get());
       return false;
     }
     left.ifPresent(guard -> begin(lock, guard));
     return left.isPresent();
   }
 
+  /** Takes a guard away that delays nobody, until it is gone. */
+  private void clear(LockName lock, MarkerName.Guard guard) {
+    if (world.mirror.guard(lock, guard.id()).isEmpty()) {
+      clearing.remove(guard.id());
+    } else {
+      world.emit(new Effect.RemoveGuard(lock, guard));
+      world.timers.at(world.now + AGAIN_NANOS, () -> clear(lock, guard));
+    }
+  }
+
   void onAppeared(LockName lock, MarkerName.Guard guard) {
     boolean guarded =
         world.mirror.queue(lock).flatMap(queue -> queue.entryOf(guard.id())).isPresent();
-    if (!guarded) {
+    if (!guarded && !clearing.contains(guard.id())) {
       begin(lock, guard);
     }
   }

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /** Looks for cycles of waits in the truth, as dumb as can be. */
 final class SimCycles {
@@ -98,7 +99,8 @@ final class SimCycles {
           for (SimNode other : ahead) {
             int limit = limit(node, ahead, generous);
             boolean blocks = SimModes.blocks(other, node, limit);
-            if (!holding.contains(other) || blocks) {
+            boolean counts = generous || !hasOptedOut(other);
+            if (counts && (!holding.contains(other) || blocks)) {
               add(waits, node, other, blocks && !other.name.mode().isReentrant());
             }
           }
@@ -141,6 +143,13 @@ final class SimCycles {
       holding.add(node);
     }
     return holding;
+  }
+
+  /** Whoever shares the entry may be the one whose it is. */
+  private boolean hasOptedOut(SimNode node) {
+    Optional<SimHolds.Life> first = node.name.id().flatMap(sim.holds::life);
+    return Stream.concat(first.stream(), node.users.stream())
+        .anyMatch(life -> !sim.rules.isSearched(life.request()));
   }
 
   /** Who has opted out is not looked for; who has gone, or is going, waits for nobody. */
