@@ -41,8 +41,8 @@ public abstract class DeadlockContract extends Contract {
     // Given
     LockkeeperClient a = client("a");
     LockkeeperClient b = client("b");
-    a.lock(one);
-    LockHandle held = b.lock(two);
+    a.lock(LockRequest.of(one).checkForDeadlock());
+    LockHandle held = b.lock(LockRequest.of(two).checkForDeadlock());
     CompletableFuture<LockHandle> older = queue(a, LockRequest.of(two).checkForDeadlock(), two);
     // When
     Throwable refused = failure(b.acquire(LockRequest.of(one).checkForDeadlock()));
@@ -50,6 +50,23 @@ public abstract class DeadlockContract extends Contract {
     assertDeadlock(refused);
     held.close();
     assertThat(granted(older).isValid()).isTrue();
+  }
+
+  @Test
+  void whatARequestHoldsThatIsNotCheckedMakesNoCycleEither() throws InterruptedException {
+    // Given: one client's task holds the first, the other's is to be checked
+    LockkeeperClient a = client("a");
+    LockkeeperClient b = client("b");
+    LockHandle first = a.lock(one);
+    LockHandle second = b.lock(LockRequest.of(two).checkForDeadlock());
+    CompletableFuture<LockHandle> third = queue(b, LockRequest.of(one).checkForDeadlock(), one);
+    // When
+    CompletableFuture<LockHandle> fourth = queue(a, LockRequest.of(two).checkForDeadlock(), two);
+    first.close();
+    second.close();
+    // Then
+    assertThat(granted(third).isValid()).isTrue();
+    assertThat(granted(fourth).isValid()).isTrue();
   }
 
   @Test

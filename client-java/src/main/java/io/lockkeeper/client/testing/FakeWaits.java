@@ -42,7 +42,13 @@ final class FakeWaits {
   /** Returns whether {@code entry} stays in its queue for as long as {@code wait} is not over. */
   static boolean keeps(FakeEntry wait, FakeEntry entry) {
     return wait == entry
-        || (areOfOneActor(wait, entry) && (wait.queue != entry.queue || addsUp(entry)));
+        || (!hasOptedOut(entry)
+            && areOfOneActor(wait, entry)
+            && (wait.queue != entry.queue || addsUp(entry)));
+  }
+
+  private static boolean hasOptedOut(FakeEntry entry) {
+    return entry.creator.request.getSkipDeadlockCheck();
   }
 
   /** Returns whether an actor that waits in the entry's queue keeps the entry by that. */
@@ -91,7 +97,8 @@ final class FakeWaits {
     Map<FakeQueue, Integer> counts = countByActor.getOrDefault(Actor.of(entry), Map.of());
     boolean alsoHere = counts.containsKey(entry.queue);
     boolean elsewhere = counts.size() > (alsoHere ? 1 : 0);
-    return waits.contains(entry) || elsewhere || (alsoHere && addsUp(entry));
+    boolean byAnother = elsewhere || (alsoHere && addsUp(entry));
+    return waits.contains(entry) || (byAnother && !hasOptedOut(entry));
   }
 
   /** Returns what of {@code kept} excludes the wait: of permits all, otherwise one is enough. */

@@ -238,7 +238,7 @@ class DeadlocksTest extends OnInMemoryServer {
   }
 
   @Test
-  void holdOfARequestThatSkippedTheCheckStillKeepsOthersWaiting() {
+  void holdOfARequestThatSkippedTheCheckMakesNoCycle() {
     // Given
     open();
     acquire(request(lease[0], "", "1", exclusive(LOCK)).setSkipDeadlockCheck(true));
@@ -246,8 +246,8 @@ class DeadlocksTest extends OnInMemoryServer {
     acquire(request(lease[0], "", "2", exclusive(OTHER)));
     // When
     Heard<AcquireResponse> closing = acquire(request(lease[1], "", "2", exclusive(LOCK)));
-    // Then
-    assertDeadlock(closing, LOCK, OTHER);
+    // Then: what holds it may be a task that waits for nothing
+    assertThat(events(closing)).containsExactly("QUEUED");
   }
 
   @Test
