@@ -5,7 +5,7 @@ import java.time.Duration;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Reads a duration option. */
+/** Reads a duration option, and writes it into messages. */
 final class DurationConverter implements ITypeConverter<Duration> {
 
   @Override
@@ -15,5 +15,13 @@ final class DurationConverter implements ITypeConverter<Duration> {
     } catch (IllegalArgumentException e) {
       throw new TypeConversionException(e.getMessage());
     }
+  }
+
+  /** Returns the message, however long the duration is: the server says what is too long. */
+  static com.google.protobuf.Duration toMessage(Duration duration) {
+    return com.google.protobuf.Duration.newBuilder()
+        .setSeconds(duration.toSeconds())
+        .setNanos(duration.toNanosPart())
+        .build();
   }
 }

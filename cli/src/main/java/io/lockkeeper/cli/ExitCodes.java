@@ -18,7 +18,7 @@ final class ExitCodes {
   /** No server could be reached, or none could serve. */
   static final int UNAVAILABLE = 69;
 
-  /** The lock was not acquired: the wait ran out, or the queue is full. */
+  /** The lock was not acquired: the wait ran out, the queue is full, it would be a deadlock… */
   static final int NOT_ACQUIRED = 73;
 
   /** The lock was lost, or about to be, while the command ran, and the command was ended. */

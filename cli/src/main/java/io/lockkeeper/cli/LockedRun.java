@@ -11,9 +11,9 @@ import java.util.concurrent.TimeUnit;
  * A command that runs while a lock is held. The lock going bad is told by any thread.
  *
  * <pre>
- *   running --about to expire (TERM)--> ending --lost, or kill-after is over--> killed
+ *   running --about to expire, or held for long (TERM)--> ending --lost, or kill-after is over--> killed
  *   running --lost (TERM)-------------> ending
- *   running --lost at its deadline, or with --on-lost kill (KILL)---------------> killed
+ *   running --lost at its deadline or by --max-hold, or with --on-lost kill (KILL)--> killed
  *   running --the command exits--> over
  *   ending, killed --the command and all that was told to end with it exit--> over
  * </pre>
@@ -59,12 +59,20 @@ final class LockedRun {
     }
   }
 
+  /** The lock will be lost after {@code remaining} whatever the server says. */
+  synchronized void onHeldForLong(Duration remaining) {
+    say("the lock may be held for " + Text.age(remaining) + " more (--max-hold)");
+    if (onLost == OnLost.TERM) {
+      end();
+    }
+  }
+
   /** The lock is lost. */
   synchronized void onLost(LossReason reason) {
     say("the lock is lost (" + reason + ")");
     switch (onLost) {
       case TERM -> {
-        if (reason == LossReason.DEADLINE_PASSED) {
+        if (reason == LossReason.DEADLINE_PASSED || reason == LossReason.MAX_HOLD) {
           // Perhaps unannounced: after a pause of ours there was no time before it for TERM.
           ending = true;
           say("killing the command");

@@ -69,11 +69,12 @@ final class LsCommand implements Callable<Integer> {
     if (json) {
       locks.forEach(lock -> out.println(Json.line(lock)));
     } else if (!locks.isEmpty()) {
-      Table table = new Table("LOCK", "HELD BY", "FOR", "WAITING", "TOKEN");
+      Table table = new Table("LOCK", "MODE", "HELD BY", "FOR", "WAITING", "TOKEN");
       for (LockState lock : locks) {
         table.row(
             Text.plain(lock.getName()),
-            LockText.who(lock.getHoldersList()),
+            LockText.mode(lock),
+            heldBy(lock),
             LockText.heldFor(lock),
             Integer.toString(lock.getQueueLength()),
             LockText.token(lock));
@@ -81,5 +82,11 @@ final class LsCommand implements Callable<Integer> {
       table.print(out, "");
     }
     out.flush();
+  }
+
+  private static String heldBy(LockState lock) {
+    return lock.getHoldersCount() == 0 && lock.hasDelayedFor()
+        ? "(next grant in " + Text.age(lock.getDelayedFor()) + ")"
+        : LockText.who(lock.getHoldersList());
   }
 }

@@ -18,7 +18,15 @@ import picocli.CommandLine.UnmatchedArgumentException;
     mixinStandardHelpOptions = true,
     versionProvider = Main.Version.class,
     description = "A distributed lock coordinator: gRPC in front, Apache ZooKeeper behind.",
-    subcommands = {RunCommand.class, LsCommand.class, ShowCommand.class, WatchCommand.class},
+    subcommands = {
+      RunCommand.class,
+      LsCommand.class,
+      ShowCommand.class,
+      WatchCommand.class,
+      ReleaseRequestCommand.class,
+      ForceReleaseCommand.class,
+      LimitCommand.class
+    },
     footer = {"", "Each command has its own --help."})
 public final class Main implements Runnable {
 

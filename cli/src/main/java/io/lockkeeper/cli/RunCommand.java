@@ -24,7 +24,10 @@ import picocli.CommandLine.Spec;
       "Waits for a lock, runs a command while holding it, and releases it.",
       "",
       "The command finds the lock's name in LOCKKEEPER_LOCK and the fencing token in LOCKKEEPER_TOKEN: pass the token on to"
-          + " whatever the lock protects, and have that refuse lower ones.",
+          + " whatever the lock protects, and have that refuse lower ones. LOCKKEEPER_TOKENS has a line for each lock: its token,"
+          + " a space, its name.",
+      "",
+      "When somebody asks for the lock (release-request), who, why and by when is said on standard error.",
       "",
       "While this process is stopped by itself (SIGSTOP, a frozen container), it cannot end the command when the lock is"
           + " lost: the token is what protects then."
@@ -34,7 +37,7 @@ import picocli.CommandLine.Spec;
       "the command's:its own, 128 + n if signal n ended it",
       "2:the command line is wrong",
       "69:no server answers",
-      "73:the lock was not acquired in time, or its queue is full",
+      "73:the lock was not acquired: not in time, its queue is full, its limit is too small, or waiting would be a deadlock",
       "75:the lock was lost, or about to be, and the command was ended",
       "126, 127:the command cannot be run, was not found"
     })
@@ -54,6 +57,8 @@ final class RunCommand implements Callable<Integer> {
       paramLabel = "COMMAND",
       description = "The command and its arguments.")
   List<String> command;
+
+  @Mixin HoldOptions hold;
 
   @Option(
       names = "--wait",

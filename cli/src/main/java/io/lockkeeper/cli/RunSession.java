@@ -1,7 +1,6 @@
 package io.lockkeeper.cli;
 
 import io.grpc.ManagedChannel;
-import io.lockkeeper.client.Contender;
 import io.lockkeeper.client.LockHandle;
 import io.lockkeeper.client.LockListener;
 import io.lockkeeper.client.LockRequest;
@@ -9,10 +8,10 @@ import io.lockkeeper.client.LockkeeperClient;
 import io.lockkeeper.client.LockkeeperClientBuilder;
 import io.lockkeeper.client.LockkeeperException;
 import io.lockkeeper.client.NotAcquiredException;
+import io.lockkeeper.client.QueuePlace;
+import io.lockkeeper.client.ReleaseRequest;
 import io.lockkeeper.client.ServerUnavailableException;
 import java.io.PrintWriter;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -29,6 +28,7 @@ final class RunSession implements LockListener {
   private static final int SIGNAL_BASE = 128;
   private static final Duration REACH_LIMIT = Duration.ofSeconds(10);
   private static final Duration POSITION_INTERVAL = Duration.ofSeconds(1);
+  private static final Duration SAME_DEADLINE = Duration.ofSeconds(1);
   private static final Duration USUAL_TTL = Duration.ofSeconds(15);
 
   private final RunCommand command;
@@ -37,6 +37,7 @@ final class RunSession implements LockListener {
   private final boolean terminal;
   private final Waiting waiting;
   private final CompletableFuture<Integer> interrupted = new CompletableFuture<>();
+  private volatile long grantedNanos;
   private volatile Optional<Child> child = Optional.empty();
   private volatile Optional<LockedRun> running = Optional.empty();
 
@@ -45,7 +46,7 @@ final class RunSession implements LockListener {
     this.channels = channels;
     this.err = command.spec.commandLine().getErr();
     this.terminal = Terminal.isStandardError();
-    this.waiting = new Waiting(err, command.lock, terminal);
+    this.waiting = new Waiting(err, terminal);
   }
 
   /** Returns the exit code to end with. */
@@ -78,11 +79,7 @@ final class RunSession implements LockListener {
   }
 
   private int execute(LockHandle handle) {
-    Map<String, String> environment =
-        Map.of(
-            "LOCKKEEPER_LOCK", handle.name(),
-            "LOCKKEEPER_TOKEN", Long.toString(handle.fencingToken()));
-    Child started = Child.start(command.command, environment);
+    Child started = Child.start(command.command, environment(handle));
     child = Optional.of(started);
     try {
       return guard(started, handle);
@@ -92,6 +89,16 @@ final class RunSession implements LockListener {
       int unused = started.exit().join();
       throw e;
     }
+  }
+
+  private static Map<String, String> environment(LockHandle handle) {
+    return Map.of(
+        "LOCKKEEPER_LOCK", handle.name(),
+        "LOCKKEEPER_TOKEN", Long.toString(handle.fencingToken()),
+        "LOCKKEEPER_TOKENS",
+            handle.grants().stream()
+                .map(grant -> grant.fencingToken() + " " + grant.name())
+                .collect(Collectors.joining("\n")));
   }
 
   private int guard(Child started, LockHandle handle) {
@@ -110,15 +117,51 @@ final class RunSession implements LockListener {
   }
 
   @Override
-  public void onQueued(int ahead, List<Contender> holders) {
+  public void onPlaces(List<QueuePlace> places) {
     if (!command.quiet) {
-      waiting.onQueued(ahead, holders);
+      waiting.onQueued(places);
     }
   }
 
   @Override
+  public void onGranted(LockHandle handle) {
+    grantedNanos = System.nanoTime();
+  }
+
+  @Override
+  public void onReleaseRequested(LockHandle handle, ReleaseRequest request) {
+    err.println("lockkeeper: " + inWords(request));
+    err.flush();
+  }
+
+  private static String inWords(ReleaseRequest request) {
+    String who = request.requester().isEmpty() ? "somebody" : Text.plain(request.requester());
+    return who
+        + " asks for the lock"
+        + (request.reason().isEmpty() ? "" : ": " + Text.plain(request.reason()))
+        + request
+            .deadline()
+            .map(left -> "; it may be taken away in " + Text.age(left))
+            .orElse("; nothing is taken away by that");
+  }
+
+  @Override
   public void onAboutToExpire(LockHandle handle, Duration remaining) {
-    running.ifPresent(run -> run.onAboutToExpire(remaining));
+    if (endsByMaxHold(remaining)) {
+      running.ifPresent(run -> run.onHeldForLong(remaining));
+    } else {
+      running.ifPresent(run -> run.onAboutToExpire(remaining));
+    }
+  }
+
+  /** Returns whether the deadline in {@code remaining} is that of {@code --max-hold}. */
+  private boolean endsByMaxHold(Duration remaining) {
+    Duration held = Duration.ofNanos(System.nanoTime() - grantedNanos);
+    return command
+        .hold
+        .maxHold()
+        .map(limit -> limit.minus(held).minus(remaining).abs().compareTo(SAME_DEADLINE) < 0)
+        .orElse(false);
   }
 
   private void onSignal(String name) {
@@ -134,7 +177,7 @@ final class RunSession implements LockListener {
   private LockRequest request() {
     try {
       LockRequest request =
-          LockRequest.of(command.lock).listener(this).reportPositionEvery(POSITION_INTERVAL);
+          command.hold.request(command.lock).listener(this).reportPositionEvery(POSITION_INTERVAL);
       if (command.wait.isPresent()) {
         request = request.waitAtMost(command.wait.get());
       }
@@ -155,7 +198,7 @@ final class RunSession implements LockListener {
           LockkeeperClient.builder(servers)
               .channels(address -> channels.apply(command.options, address))
               .requestTimeout(REACH_LIMIT)
-              .holder(command.holder.orElseGet(RunSession::userAtHost))
+              .holder(command.holder.orElseGet(Me::atHost))
               .expiryWarning(warning());
       command.ttl.ifPresent(builder::ttl);
       return builder.build();
@@ -186,14 +229,5 @@ final class RunSession implements LockListener {
     return error instanceof RuntimeException unchecked
         ? unchecked
         : new IllegalStateException(error);
-  }
-
-  private static String userAtHost() {
-    String user = System.getProperty("user.name", "somebody");
-    try {
-      return user + "@" + InetAddress.getLocalHost().getHostName();
-    } catch (UnknownHostException e) {
-      return user;
-    }
   }
 }

@@ -4,6 +4,8 @@ import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.lockkeeper.server.app.HostPort;
+import io.lockkeeper.v1.AdminServiceGrpc;
+import io.lockkeeper.v1.AdminServiceGrpc.AdminServiceBlockingStub;
 import io.lockkeeper.v1.LockServiceGrpc;
 import io.lockkeeper.v1.LockServiceGrpc.LockServiceBlockingStub;
 import java.util.ArrayList;
@@ -34,6 +36,15 @@ final class Servers {
     return stream(stub -> call.apply(stub.withDeadlineAfter(CALL_SECONDS, TimeUnit.SECONDS)));
   }
 
+  /** Like {@link #call}, of the service for operators. */
+  <T> T admin(Function<AdminServiceBlockingStub, T> call) {
+    return ask(
+        channel ->
+            call.apply(
+                AdminServiceGrpc.newBlockingStub(channel)
+                    .withDeadlineAfter(CALL_SECONDS, TimeUnit.SECONDS)));
+  }
+
   /**
    * Makes a call that may take as long as it likes. If it ends with UNAVAILABLE the next server is
    * called.
@@ -41,11 +52,15 @@ final class Servers {
    * @throws CliException if no server answers, or one refuses the request
    */
   <T> T stream(Function<LockServiceBlockingStub, T> call) {
+    return ask(channel -> call.apply(LockServiceGrpc.newBlockingStub(channel)));
+  }
+
+  private <T> T ask(Function<ManagedChannel, T> call) {
     List<String> failures = new ArrayList<>();
     for (HostPort address : options.addresses()) {
       ManagedChannel channel = options.channel(address.toString());
       try {
-        return call.apply(LockServiceGrpc.newBlockingStub(channel));
+        return call.apply(channel);
       } catch (StatusRuntimeException e) {
         if (!isUnavailable(e.getStatus())) {
           throw refused(e);

@@ -18,7 +18,12 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     versionProvider = Main.Version.class,
     sortOptions = false,
-    description = "Shows who holds a lock and who waits for it.")
+    description = {
+      "Shows who holds a lock and who waits for it.",
+      "",
+      "NEEDS is for how long the holder needs the lock yet, as it has answered to a release-request; LEASE is the lease's public"
+          + " name and, after a slash, the owner inside it."
+    })
 final class ShowCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
@@ -60,18 +65,18 @@ final class ShowCommand implements Callable<Integer> {
   private static void print(LockState lock, PrintWriter out) {
     out.println(
         Text.plain(lock.getName()) + (lock.getHoldersCount() == 0 ? " is free" : " is held"));
+    if (lock.getConfiguredLimit() > 0) {
+      out.println("  its limit is set to " + lock.getConfiguredLimit() + " permits");
+    }
+    if (lock.hasDelayedFor()) {
+      out.println(
+          "  its last holder was lost: the next grant comes in "
+              + Text.age(lock.getDelayedFor())
+              + " at the earliest");
+    }
     if (lock.getHoldersCount() > 0) {
-      Table holders = new Table("HELD BY", "FOR", "TOKEN", "LEASE", "METADATA");
-      for (Contender holder : lock.getHoldersList()) {
-        holders.row(
-            LockText.who(holder),
-            Text.age(holder.getHeldFor()),
-            LockText.token(holder),
-            lease(holder),
-            LockText.metadata(holder));
-      }
       out.println();
-      holders.print(out, "  ");
+      printHolders(lock, out);
     }
     if (lock.getQueueLength() > 0) {
       out.println();
@@ -79,15 +84,31 @@ final class ShowCommand implements Callable<Integer> {
     }
   }
 
+  private static void printHolders(LockState lock, PrintWriter out) {
+    Table holders = new Table("HELD BY", "MODE", "FOR", "NEEDS", "TOKEN", "LEASE", "METADATA");
+    for (Contender holder : lock.getHoldersList()) {
+      holders.row(
+          LockText.who(holder),
+          LockText.mode(holder, lock),
+          Text.age(holder.getHeldFor()),
+          LockText.needs(holder),
+          LockText.token(holder),
+          LockText.lease(holder),
+          LockText.metadata(holder));
+    }
+    holders.print(out, "  ");
+  }
+
   private static void printQueue(LockState lock, PrintWriter out) {
-    Table queue = new Table("#", "WAITING", "FOR", "LEASE", "METADATA");
+    Table queue = new Table("#", "WAITING", "MODE", "FOR", "LEASE", "METADATA");
     int place = 1;
     for (Contender waiter : lock.getQueueList()) {
       queue.row(
           Integer.toString(place++),
           LockText.who(waiter),
+          LockText.mode(waiter, lock),
           Text.age(waiter.getQueuedFor()),
-          lease(waiter),
+          LockText.lease(waiter),
           LockText.metadata(waiter));
     }
     queue.print(out, "  ");
@@ -95,9 +116,5 @@ final class ShowCommand implements Callable<Integer> {
     if (more > 0) {
       out.println("  and " + more + " more");
     }
-  }
-
-  private static String lease(Contender contender) {
-    return contender.getLeaseTag().isEmpty() ? "-" : Text.plain(contender.getLeaseTag());
   }
 }

@@ -1,6 +1,7 @@
 package io.lockkeeper.cli;
 
 import io.lockkeeper.client.Contender;
+import io.lockkeeper.client.QueuePlace;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.List;
@@ -19,7 +20,6 @@ final class Waiting implements AutoCloseable {
   private static final String ERASE = "\r\u001b[K";
 
   private final PrintWriter err;
-  private final String lock;
   private final boolean terminal;
   private final ScheduledExecutorService ticker =
       Executors.newSingleThreadScheduledExecutor(
@@ -35,9 +35,8 @@ final class Waiting implements AutoCloseable {
   private boolean closed;
 
   /** Prints to {@code err}; on a terminal, once a second. */
-  Waiting(PrintWriter err, String lock, boolean terminal) {
+  Waiting(PrintWriter err, boolean terminal) {
     this.err = err;
-    this.lock = lock;
     this.terminal = terminal;
     if (terminal) {
       ScheduledFuture<?> unused =
@@ -45,10 +44,18 @@ final class Waiting implements AutoCloseable {
     }
   }
 
-  /** Takes note of where we stand. */
-  synchronized void onQueued(int ahead, List<Contender> newHolders) {
-    place = "waiting for " + Text.plain(lock) + ", " + ahead + " ahead";
-    holders = newHolders;
+  /** Takes note of where we stand: one place for each lock that is waited for, one at least. */
+  synchronized void onQueued(List<QueuePlace> places) {
+    QueuePlace first = places.get(0);
+    int others = places.size() - 1;
+    place =
+        "waiting for "
+            + Text.plain(first.lock())
+            + (others == 0 ? "" : " and " + others + " more")
+            + ", "
+            + first.ahead()
+            + " ahead";
+    holders = first.holders();
     heardNanos = System.nanoTime();
     if (terminal) {
       refresh();
@@ -76,7 +83,12 @@ final class Waiting implements AutoCloseable {
         + ", held by "
         + holders.stream().map(Waiting::who).collect(Collectors.joining(", "))
         + " for "
-        + Text.age(holders.get(0).heldFor().plus(since));
+        + Text.age(holders.get(0).heldFor().plus(since))
+        + holders.get(0).releaseIn().map(left -> needs(left.minus(since))).orElse("");
+  }
+
+  private static String needs(Duration left) {
+    return left.isNegative() ? "" : ", needs it " + Text.age(left) + " more";
   }
 
   private static String who(Contender holder) {

@@ -1,8 +1,6 @@
 package io.lockkeeper.cli;
 
-import io.lockkeeper.v1.LockChange;
 import io.lockkeeper.v1.LockServiceGrpc.LockServiceBlockingStub;
-import io.lockkeeper.v1.LockState;
 import io.lockkeeper.v1.WatchRequest;
 import io.lockkeeper.v1.WatchResponse;
 import java.io.PrintWriter;
@@ -34,7 +32,6 @@ final class WatchCommand implements Callable<Integer> {
       DateTimeFormatter.ofPattern("HH:mm:ss.SSS", Locale.ROOT);
   private static final int MAX_FAILURES = 30;
   private static final long PAUSE_SECONDS = 2;
-  private static final String CAUSE_PREFIX = "CHANGE_CAUSE_";
 
   @Spec private CommandSpec spec;
 
@@ -78,7 +75,7 @@ final class WatchCommand implements Callable<Integer> {
       WatchResponse event = events.next();
       revision = event.getRevision();
       failures = 0;
-      out.println(json ? Json.line(event) : time() + "  " + line(event));
+      out.println(json ? Json.line(event) : time() + "  " + WatchText.line(event));
       out.flush();
     }
     return ExitCodes.OK;
@@ -92,51 +89,5 @@ final class WatchCommand implements Callable<Integer> {
 
   private static String time() {
     return LocalTime.now(ZoneId.systemDefault()).format(TIME);
-  }
-
-  /** Returns an event in words. */
-  static String line(WatchResponse event) {
-    return switch (event.getEventCase()) {
-      case SNAPSHOT -> snapshot(event.getSnapshot());
-      case SNAPSHOT_END -> "-- that is all in use now; changes follow";
-      case CHANGE -> change(event.getChange());
-      case GAP ->
-          "-- changes were missed ("
-              + Text.plain(event.getGap().getReason())
-              + "); all in use again:";
-      case EVENT_NOT_SET -> "-- an event that this program does not know";
-    };
-  }
-
-  private static String snapshot(LockState lock) {
-    return Text.plain(lock.getName())
-        + "  held by "
-        + LockText.who(lock.getHoldersList())
-        + waiting(lock.getQueueLength());
-  }
-
-  private static String change(LockChange change) {
-    String what =
-        change.getCoalesced() > 1
-            ? change.getCoalesced() + " changes"
-            : change
-                .getCause()
-                .name()
-                .replace(CAUSE_PREFIX, "")
-                .replace('_', ' ')
-                .toLowerCase(Locale.ROOT);
-    return Text.plain(change.getName())
-        + "  "
-        + what
-        + (change.hasContender() ? ": " + LockText.who(change.getContender()) : "")
-        + "; now "
-        + (change.getHoldersCount() == 0
-            ? "free"
-            : "held by " + LockText.who(change.getHoldersList()))
-        + waiting(change.getQueueLength());
-  }
-
-  private static String waiting(int queueLength) {
-    return queueLength == 0 ? "" : ", " + queueLength + " waiting";
   }
 }

@@ -1,23 +1,33 @@
 package io.lockkeeper.cli;
 
+import com.google.protobuf.Message;
 import io.grpc.Grpc;
 import io.grpc.InsecureServerCredentials;
 import io.grpc.Server;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
+import io.lockkeeper.v1.AdminServiceGrpc;
+import io.lockkeeper.v1.ConfigureLockRequest;
+import io.lockkeeper.v1.ConfigureLockResponse;
 import io.lockkeeper.v1.Contender;
+import io.lockkeeper.v1.ForceReleaseRequest;
+import io.lockkeeper.v1.ForceReleaseResponse;
 import io.lockkeeper.v1.GetLockRequest;
 import io.lockkeeper.v1.GetLockResponse;
 import io.lockkeeper.v1.ListLocksRequest;
 import io.lockkeeper.v1.ListLocksResponse;
+import io.lockkeeper.v1.LockMode;
 import io.lockkeeper.v1.LockServiceGrpc;
 import io.lockkeeper.v1.LockState;
+import io.lockkeeper.v1.RequestReleaseRequest;
+import io.lockkeeper.v1.RequestReleaseResponse;
 import io.lockkeeper.v1.WatchRequest;
 import io.lockkeeper.v1.WatchResponse;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
  * A server on a free port that answers queries from what it was given, a page of one lock at a
@@ -27,6 +37,13 @@ final class FakeLockService extends LockServiceGrpc.LockServiceImplBase implemen
 
   final List<LockState> locks = new ArrayList<>();
   final List<WatchResponse> events = new ArrayList<>();
+  final List<Contender> asked = new ArrayList<>();
+
+  /** All requests about holders and limits, as they came. */
+  final List<Message> requests = new CopyOnWriteArrayList<>();
+
+  final ForceReleaseResponse.Builder forced = ForceReleaseResponse.newBuilder();
+  int previousLimit;
   Optional<Status> refusal = Optional.empty();
   private final Server server;
 
@@ -34,6 +51,7 @@ final class FakeLockService extends LockServiceGrpc.LockServiceImplBase implemen
     server =
         Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create())
             .addService(this)
+            .addService(new Admin())
             .build()
             .start();
   }
@@ -45,7 +63,10 @@ final class FakeLockService extends LockServiceGrpc.LockServiceImplBase implemen
 
   /** Returns a contender with that name. */
   static Contender.Builder contender(String holder) {
-    return Contender.newBuilder().setHolder(holder).setLeaseTag("00112233aabbccdd");
+    return Contender.newBuilder()
+        .setHolder(holder)
+        .setLeaseTag("00112233aabbccdd")
+        .setMode(LockMode.LOCK_MODE_EXCLUSIVE);
   }
 
   @Override
@@ -88,6 +109,38 @@ final class FakeLockService extends LockServiceGrpc.LockServiceImplBase implemen
     }
     events.forEach(response::onNext);
     response.onCompleted();
+  }
+
+  @Override
+  public void requestRelease(
+      RequestReleaseRequest request, StreamObserver<RequestReleaseResponse> response) {
+    answer(request, RequestReleaseResponse.newBuilder().addAllHolders(asked).build(), response);
+  }
+
+  @Override
+  public void configureLock(
+      ConfigureLockRequest request, StreamObserver<ConfigureLockResponse> response) {
+    answer(
+        request,
+        ConfigureLockResponse.newBuilder().setPreviousLimit(previousLimit).build(),
+        response);
+  }
+
+  /** The service for operators. */
+  private final class Admin extends AdminServiceGrpc.AdminServiceImplBase {
+    @Override
+    public void forceRelease(
+        ForceReleaseRequest request, StreamObserver<ForceReleaseResponse> response) {
+      answer(request, forced.build(), response);
+    }
+  }
+
+  private <T> void answer(Message request, T answer, StreamObserver<T> response) {
+    requests.add(request);
+    if (!refused(response)) {
+      response.onNext(answer);
+      response.onCompleted();
+    }
   }
 
   private boolean refused(StreamObserver<?> response) {

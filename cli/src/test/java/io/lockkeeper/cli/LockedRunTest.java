@@ -107,6 +107,20 @@ class LockedRunTest {
   }
 
   @Test
+  void lockThatWasHeldForLongEnoughEndsTheCommandInTime() {
+    // Given
+    LockedRun run = start(STUBBORN, OnLost.TERM, NEVER);
+    awaitReady();
+    // When
+    run.onHeldForLong(Duration.ofSeconds(1));
+    run.onLost(LossReason.MAX_HOLD);
+    // Then
+    assertThat(run.await(handle)).isEqualTo(ExitCodes.LOST);
+    assertThat(child.exit().join()).isEqualTo(128 + 9);
+    assertThat(err.toString()).contains("1 s more (--max-hold)", "TERM now", "killing the command");
+  }
+
+  @Test
   void commandThatIgnoresTermIsKilledAfterAWhile() {
     // Given
     LockedRun run = start(STUBBORN, OnLost.TERM, Duration.ofMillis(300));

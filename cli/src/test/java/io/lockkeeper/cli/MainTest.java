@@ -12,6 +12,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine.Model.OptionSpec;
 
 class MainTest {
 
@@ -29,6 +31,20 @@ class MainTest {
         "run orders/42 --ttl 1s -- true       | 2 s to 1 h",
         "run orders//42 -- true               | segment",
         "run orders/42 --on-lost cry -- true  | --on-lost",
+        "run a --permits 1 --mode read -- true | --permits: not together with --mode",
+        "run a --limit 2 -- true              | --limit: needs --permits",
+        "run a --permits 3 --limit 2 -- true  | permits must be 1 to 2",
+        "run a --also a -- true               | a",
+        "run a --mode shared -- true          | --mode",
+        "run a --max-hold 1ms -- true         | 100 ms to 7 days",
+        "run a --lock-delay 2h -- true        | zero to 1 hour",
+        "release-request                      | Missing required parameter: 'LOCK'",
+        "release-request a --deadline soon    | \"soon\" is not a duration",
+        "force-release a --token x            | --token",
+        "limit pool                           | Missing required parameter",
+        "limit pool 0                         | \"0\" is not a limit",
+        "limit pool 1000001                   | \"1000001\" is not a limit",
+        "limit pool many                      | \"many\" is not a limit",
         "ls --server nowhere                  | --server: \"nowhere\" is not an address",
         "ls --key key.pem                     | --key: needs --cert",
         "ls --cert cert.pem                   | mutual TLS needs both",
@@ -74,6 +90,24 @@ class MainTest {
     Cli result = Cli.run("run", "--help");
     // Then
     assertThat(result.out()).contains("69", "73", "75", "LOCKKEEPER_TOKEN", "--on-lost");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"run", "ls", "show", "watch", "release-request", "force-release", "limit"})
+  void helpOfACommandSaysWhatHappensWithoutItsOptions(String command) {
+    // When
+    Cli result = Cli.run(command, "--help");
+    // Then
+    assertThat(result.exitCode()).isZero();
+    for (OptionSpec option :
+        Main.commandLine().getSubcommands().get(command).getCommandSpec().options()) {
+      if (option.arity().max() > 0 && !option.longestName().matches("--(cert|key|also|note)")) {
+        assertThat(String.join(" ", option.description()))
+            .as(option.longestName())
+            .containsPattern("\\[default");
+      }
+    }
   }
 
   @Test

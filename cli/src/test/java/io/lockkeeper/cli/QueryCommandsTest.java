@@ -6,8 +6,10 @@ import com.google.protobuf.Duration;
 import com.google.protobuf.util.JsonFormat;
 import io.grpc.Status;
 import io.lockkeeper.v1.ChangeCause;
+import io.lockkeeper.v1.Contender;
 import io.lockkeeper.v1.Gap;
 import io.lockkeeper.v1.LockChange;
+import io.lockkeeper.v1.LockMode;
 import io.lockkeeper.v1.LockState;
 import io.lockkeeper.v1.SnapshotEnd;
 import io.lockkeeper.v1.WatchResponse;
@@ -59,8 +61,8 @@ class QueryCommandsTest {
     // Then
     assertThat(result.out().lines())
         .containsExactly(
-            "LOCK       HELD BY   FOR   WAITING  TOKEN",
-            "orders/42  alice@ci  13 s  2        4294967301");
+            "LOCK       MODE       HELD BY   FOR   WAITING  TOKEN",
+            "orders/42  exclusive  alice@ci  13 s  2        4294967301");
     assertThat(result.exitCode()).isZero();
   }
 
@@ -109,12 +111,125 @@ class QueryCommandsTest {
         .containsExactly(
             "orders/42 is held",
             "",
-            "  HELD BY   FOR   TOKEN       LEASE             METADATA",
-            "  alice@ci  13 s  4294967301  00112233aabbccdd  note=nightly",
+            "  HELD BY   MODE       FOR   NEEDS  TOKEN       LEASE             METADATA",
+            "  alice@ci  exclusive  13 s  -      4294967301  00112233aabbccdd  note=nightly",
             "",
-            "  #  WAITING  FOR  LEASE             METADATA",
-            "  1  bob@ci   5 s  00112233aabbccdd  -",
+            "  #  WAITING  MODE       FOR  LEASE             METADATA",
+            "  1  bob@ci   exclusive  5 s  00112233aabbccdd  -",
             "  and 1 more");
+  }
+
+  @Test
+  void lsAddsUpPermitsAndSaysWhenALockIsFreeButDelayed() {
+    // Given
+    server.locks.add(pool());
+    server.locks.add(LockState.newBuilder().setName("delayed").setDelayedFor(seconds(7)).build());
+    // When
+    Cli result = Cli.run("ls", "--server", server.address());
+    // Then
+    assertThat(result.out().lines())
+        .containsExactly(
+            "LOCK  MODE            HELD BY           FOR   WAITING  TOKEN",
+            "pool  5 of 6 permits  alice@ci, bob@ci  0 ms  0        -",
+            "LOCK     MODE  HELD BY              FOR  WAITING  TOKEN",
+            "delayed  -     (next grant in 7 s)  -    0        -");
+  }
+
+  @Test
+  void showTellsModesOwnersNeedsLimitAndDelay() {
+    // Given
+    server.locks.add(pool());
+    // When
+    Cli result = Cli.run("show", "pool", "--server", server.address());
+    // Then
+    assertThat(result.out().lines())
+        .containsExactly(
+            "pool is held",
+            "  its limit is set to 6 permits",
+            "  its last holder was lost: the next grant comes in 7 s at the earliest",
+            "",
+            "  HELD BY   MODE            FOR   NEEDS  TOKEN  LEASE                      METADATA",
+            "  alice@ci  3 of 6 permits  0 ms  40 s   -      00112233aabbccdd/worker-1  -",
+            "  bob@ci    2 of 6 permits  0 ms  -      -      00112233aabbccdd           -");
+  }
+
+  private static LockState pool() {
+    return LockState.newBuilder()
+        .setName("pool")
+        .setConfiguredLimit(6)
+        .setDelayedFor(seconds(7))
+        .addHolders(permits("alice@ci", 3).setOwner("worker-1").setReleaseIn(seconds(40)))
+        .addHolders(permits("bob@ci", 2))
+        .build();
+  }
+
+  private static Contender.Builder permits(String holder, int permits) {
+    return FakeLockService.contender(holder)
+        .setMode(LockMode.LOCK_MODE_PERMITS)
+        .setPermits(permits)
+        .setLimit(5);
+  }
+
+  @Test
+  void everyModeHasItsWord() {
+    // Given
+    Contender.Builder contender = FakeLockService.contender("a");
+    LockState lock = LockState.getDefaultInstance();
+    // When // Then
+    assertThat(LockText.mode(contender.setMode(LockMode.LOCK_MODE_READ).build(), lock))
+        .isEqualTo("read");
+    assertThat(LockText.mode(contender.setMode(LockMode.LOCK_MODE_WRITE).build(), lock))
+        .isEqualTo("write");
+    assertThat(
+            LockText.mode(
+                contender.setMode(LockMode.LOCK_MODE_CUSTOM).setCustom("vip\n").build(), lock))
+        .isEqualTo("vip?");
+    assertThat(LockText.mode(contender.setMode(LockMode.LOCK_MODE_UNSPECIFIED).build(), lock))
+        .isEqualTo("of another kind");
+    assertThat(
+            LockText.mode(
+                contender.setMode(LockMode.LOCK_MODE_PERMITS).setPermits(2).build(), lock))
+        .isEqualTo("2 permits");
+  }
+
+  @Test
+  void watchTellsModesMetadataAndNeeds() {
+    // Given
+    Contender reader =
+        FakeLockService.contender("alice@ci")
+            .setMode(LockMode.LOCK_MODE_READ)
+            .setReleaseIn(seconds(5))
+            .putMetadata("step", "2")
+            .build();
+    server.events.add(WatchResponse.newBuilder().setSnapshot(pool()).build());
+    server.events.add(
+        WatchResponse.newBuilder()
+            .setChange(
+                LockChange.newBuilder()
+                    .setName("orders/42")
+                    .setCause(ChangeCause.CHANGE_CAUSE_METADATA)
+                    .setContender(reader)
+                    .addHolders(reader)
+                    .setCoalesced(1))
+            .build());
+    server.events.add(
+        WatchResponse.newBuilder()
+            .setChange(
+                LockChange.newBuilder()
+                    .setName("pool")
+                    .setCause(ChangeCause.CHANGE_CAUSE_LIMIT)
+                    .setCoalesced(1))
+            .build());
+    // When
+    Cli result = Cli.run("watch", "--server", server.address());
+    // Then
+    assertThat(result.out().lines().map(line -> line.substring(14)))
+        .containsExactly(
+            "pool  held by alice@ci (3 of 5 permits, needs 40 s), bob@ci (2 of 5 permits), limit 6,"
+                + " next grant in 7 s",
+            "orders/42  metadata: alice@ci (read, needs 5 s), step=2; now held by alice@ci (read,"
+                + " needs 5 s)",
+            "pool  limit; now free");
   }
 
   @Test

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.lockkeeper.client.LockHandle;
+import io.lockkeeper.client.LockRequest;
+import io.lockkeeper.client.LockSpec;
 import io.lockkeeper.client.LockkeeperClient;
 import io.lockkeeper.client.testing.InMemoryLockkeeper;
 import java.io.IOException;
@@ -117,6 +119,92 @@ class RunCommandTest {
     assertThat(err.toString())
         .contains("no word from the server", "TERM now")
         .doesNotContain("is lost");
+  }
+
+  @Test
+  void readersRunTogether() throws Exception {
+    // Given
+    try (LockkeeperClient other = server.clientBuilder().build();
+        LockHandle read = other.lock(LockRequest.of(LockSpec.read("orders/42")))) {
+      // When
+      int reading = run("exit 0", "--mode", "read", "--wait", "0s");
+      int writing = run("exit 0", "--mode", "write", "--wait", "0s");
+      // Then
+      assertThat(read.isValid()).isTrue();
+      assertThat(reading).isZero();
+      assertThat(writing).isEqualTo(ExitCodes.NOT_ACQUIRED);
+    }
+  }
+
+  @Test
+  void permitsAreTakenWithinTheLimit() throws Exception {
+    // Given
+    try (LockkeeperClient other = server.clientBuilder().build();
+        LockHandle two = other.lock(LockRequest.of(LockSpec.permits("orders/42", 2, 3)))) {
+      // When
+      int last = run("exit 0", "--permits", "1", "--wait", "0s");
+      int tooMany = run("exit 0", "--permits", "2", "--limit", "3", "--wait", "0s");
+      // Then
+      assertThat(two.isValid()).isTrue();
+      assertThat(last).isZero();
+      assertThat(tooMany).isEqualTo(ExitCodes.NOT_ACQUIRED);
+    }
+  }
+
+  @Test
+  void severalLocksAreHeldTogetherAndTheirTokensTold() throws Exception {
+    // When
+    int exitCode = run("echo \"$LOCKKEEPER_TOKENS\" > tokens", "--also", "a b", "--also", "c");
+    // Then
+    assertThat(exitCode).isZero();
+    assertThat(Files.readAllLines(directory.resolve("tokens")))
+        .hasSize(3)
+        .satisfies(lines -> assertThat(lines.get(0)).matches("[0-9]+ orders/42"))
+        .satisfies(lines -> assertThat(lines.get(1)).matches("[0-9]+ a b"))
+        .satisfies(lines -> assertThat(lines.get(2)).matches("[0-9]+ c"));
+  }
+
+  @Test
+  void otherLockThatIsTakenIsWaitedForByItsName() throws Exception {
+    // Given
+    try (LockkeeperClient other = server.clientBuilder().holder("alice@ci").build()) {
+      LockHandle held = other.lock("orders/43");
+      CompletableFuture<Integer> exitCode = runInBackground("exit 0", "--also", "orders/43");
+      await().until(() -> err.toString().contains("waiting for orders/4"));
+      // When
+      held.close();
+      // Then
+      assertThat(exitCode.join()).isZero();
+      assertThat(err.toString()).contains("orders/43", "alice@ci");
+    }
+  }
+
+  @Test
+  void wishOfAnotherIsSaidWithItsReasonAndItsDeadline() {
+    // Given
+    CompletableFuture<Integer> exitCode =
+        runInBackground("touch ready; while [ ! -e enough ]; do sleep 0.05; done");
+    await().until(() -> Files.exists(directory.resolve("ready")));
+    try (LockkeeperClient other = server.clientBuilder().holder("bob@ci").build()) {
+      // When
+      other.requestRelease("orders/42", "maintenance", Duration.ofMinutes(10));
+      server.requestRelease("orders/42", "carol", "");
+      // Then
+      await().until(() -> err.toString().contains("bob@ci asks for the lock: maintenance; it may"));
+      await().until(() -> err.toString().contains("carol asks for the lock; nothing is taken"));
+    } finally {
+      directory.resolve("enough").toFile().mkdir();
+    }
+    assertThat(exitCode.join()).isZero();
+  }
+
+  @Test
+  void commandIsEndedWhenItHasHeldTheLockForLongEnough() {
+    // When
+    int exitCode = run(UNTIL_TOLD, "--max-hold", "2s");
+    // Then
+    assertThat(exitCode).isEqualTo(ExitCodes.LOST);
+    assertThat(err.toString()).contains("(--max-hold)").doesNotContain("no word from the server");
   }
 
   @Test

@@ -6,8 +6,8 @@ import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.Granted;
 import io.lockkeeper.v1.QueuePosition;
 import io.lockkeeper.v1.Refused;
+import io.lockkeeper.v1.ReleaseResponse;
 import io.lockkeeper.v1.SessionRequest;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -45,10 +45,10 @@ final class Acquisition {
   private final Link link;
   private final long askedAtNanos;
   private final CompletableFuture<LockHandle> result = new CompletableFuture<>();
-  private final CompletableFuture<Void> left = new CompletableFuture<>();
+  private final CompletableFuture<ReleaseResult> left = new CompletableFuture<>();
+  private final Tenure tenure;
   private State state = State.PENDING;
   private Optional<SessionRequest> sent = Optional.empty();
-  private Optional<Hold> hold = Optional.empty();
   private Optional<Loop.Timer> limit = Optional.empty();
   private Optional<Loop.Timer> retry = Optional.empty();
   private long lastSequence;
@@ -64,6 +64,7 @@ final class Acquisition {
     this.around = around;
     this.link = link;
     this.askedAtNanos = around.loop().nanos();
+    this.tenure = new Tenure(this, around, link);
   }
 
   String requestId() {
@@ -85,7 +86,7 @@ final class Acquisition {
   }
 
   /** Completes on the loop when the server holds nothing of this for certain. */
-  CompletableFuture<Void> left() {
+  CompletableFuture<ReleaseResult> left() {
     return left;
   }
 
@@ -100,6 +101,7 @@ final class Acquisition {
   /** A stream is open: sends what the server may not know. */
   void onOpened() {
     send();
+    tenure.calls().onOpened();
   }
 
   private void send() {
@@ -116,8 +118,7 @@ final class Acquisition {
         }
       }
       case ASKED -> sent.ifPresent(link::send);
-      case LEAVING ->
-          link.send(Requests.release(requestId, hold.map(Hold::fencingToken).orElse(0L)));
+      case LEAVING -> link.send(Requests.release(requestId, tenure.fencingToken()));
       case HELD, ENDED -> {} // The server tells the state of what it granted by itself.
     }
   }
@@ -133,10 +134,10 @@ final class Acquisition {
       case QUEUED -> onQueued(event.getQueued().getPositionsList());
       case POSITION -> onQueued(event.getPosition().getPositionsList());
       case GRANTED -> onGranted(event.getGranted());
-      case RELEASE_REQUESTED, JEOPARDY, SAFE -> onNewsForHolder(event);
+      case RELEASE_REQUESTED, JEOPARDY, SAFE -> tenure.onNews(event);
       case LOST -> onLost(Protos.toLossReason(event.getLost().getReason()));
-      case NOT_ACQUIRED -> fail(Protos.toException(request.name(), event.getNotAcquired()));
-      case RELEASED -> onReleased();
+      case NOT_ACQUIRED -> fail(Protos.toException(request.names(), event.getNotAcquired()));
+      case RELEASED -> onReleasedEvent();
       case EVENT_NOT_SET -> {} // From a newer server; this client has no use for it.
     }
   }
@@ -151,9 +152,7 @@ final class Acquisition {
 
   private void onQueued(List<QueuePosition> positions) {
     if (state == State.ASKED && !positions.isEmpty()) {
-      QueuePosition position = positions.get(0);
-      List<Contender> holders = Protos.toContenders(position.getHoldersList());
-      around.callbacks().runIfRoom(() -> request.listener().onQueued(position.getAhead(), holders));
+      around.callbacks().runIfRoom(() -> News.places(request.listener(), positions));
     }
   }
 
@@ -162,44 +161,47 @@ final class Acquisition {
     if (!wanted || granted.getGrantsCount() == 0) {
       return; // Given up: the release is on its way, and frees this grant as well.
     }
-    Hold granting = link.hold(this, granted);
-    hold = Optional.of(granting);
     state = State.HELD;
     limit.ifPresent(Loop.Timer::cancel);
-    around.callbacks().run(() -> request.listener().onGranted(granting));
+    Hold granting = tenure.begin(granted);
     result.complete(granting);
-  }
-
-  private void onNewsForHolder(AcquireResponse event) {
-    if (state == State.HELD && hold.isPresent()) {
-      Hold mine = hold.get();
-      around.callbacks().runIfRoom(() -> News.tell(request.listener(), mine, event));
-    }
   }
 
   /** The client's own deadline is near. */
   void onAboutToExpire(long remainingNanos) {
-    if (state == State.HELD && hold.isPresent()) {
-      Hold mine = hold.get();
-      Duration remaining = Duration.ofNanos(remainingNanos);
-      around.callbacks().runIfRoom(() -> request.listener().onAboutToExpire(mine, remaining));
-    }
+    tenure.onAboutToExpire(remainingNanos);
   }
 
   private void onLost(LossReason reason) {
-    hold.filter(mine -> mine.lose(reason))
-        .ifPresent(
-            mine -> around.callbacks().run(() -> News.lost(request.listener(), mine, reason)));
-    end(new LeaseLostException(request.name(), reason));
+    tenure.onLost(reason);
+    end(new LeaseLostException(request.names(), reason), ReleaseResult.LOST);
   }
 
-  /** The server says that the release is done. */
-  void onReleased() {
+  /** The server says what the release did. */
+  void onReleased(ReleaseResponse response) {
     if (state == State.HELD) {
       onLost(LossReason.FORCED); // Released, but not by us.
     } else {
-      end(withdrawn());
+      end(NotAcquiredException.withdrawn(request, ""), Protos.toReleaseResult(response));
     }
+  }
+
+  private void onReleasedEvent() {
+    if (state == State.HELD) {
+      onLost(LossReason.FORCED);
+    } else if (state != State.LEAVING) { // Leaving, what the release did is said by its answer.
+      end(NotAcquiredException.withdrawn(request, ""), ReleaseResult.ALREADY_RELEASED);
+    }
+  }
+
+  /** The holder has something to say to the server. */
+  void ask(SessionRequest message, CompletableFuture<Void> answer) {
+    tenure.ask(message, answer);
+  }
+
+  /** The server has done what the holder asked. */
+  void onAnswered() {
+    tenure.calls().onAnswered();
   }
 
   /** The server refused the request, or its release. */
@@ -207,18 +209,21 @@ final class Acquisition {
     Status.Code code = Status.fromCodeValue(refused.getCode()).getCode();
     if (state == State.LEAVING) {
       if (code == Status.Code.NOT_FOUND || code == Status.Code.FAILED_PRECONDITION) {
-        end(withdrawn()); // The server holds nothing under this id.
+        // The server holds nothing under this id.
+        end(NotAcquiredException.withdrawn(request, ""), ReleaseResult.ALREADY_RELEASED);
       } else {
         sendLater(); // Whatever the reason, the release was not done.
       }
+    } else if (state == State.HELD) {
+      tenure.calls().onRefused(code, refused);
     } else if (Protos.isPassing(code)) {
       if (state == State.ASKED) {
         state = State.PENDING; // A refused request has changed nothing: it may wait for later.
       }
       sendLater();
     } else if (code == Status.Code.NOT_FOUND) {
-      fail(new LeaseLostException(request.name(), LossReason.LEASE_UNKNOWN));
-    } else if (state != State.HELD) {
+      fail(new LeaseLostException(request.names(), LossReason.LEASE_UNKNOWN));
+    } else {
       fail(new RequestRefusedException(code, refused.getMessage(), refused.getField()));
     }
   }
@@ -239,19 +244,19 @@ final class Acquisition {
   /** Ends a request that has not been granted; nothing is to be said to the server. */
   void fail(LockkeeperException why) {
     if (state != State.HELD) {
-      end(why);
+      end(why, ReleaseResult.LOST);
     }
   }
 
   /** The caller wants it no more: withdraws a request, releases a hold. */
   void giveUp(LockkeeperException why) {
     switch (state) {
-      case PENDING -> end(why);
+      case PENDING -> end(why, ReleaseResult.ALREADY_RELEASED);
       case ASKED -> {
         result.completeExceptionally(why);
         leave();
       }
-      case HELD -> hold.ifPresent(Hold::beginRelease);
+      case HELD -> tenure.giveUp();
       case LEAVING, ENDED -> {} // It is on its way out.
     }
   }
@@ -266,32 +271,27 @@ final class Acquisition {
   /** Sees to it that the server holds nothing under this id; nobody waits for a grant. */
   void leave() {
     state = State.LEAVING;
-    limit.ifPresent(Loop.Timer::cancel);
+    stopTimers();
+    tenure.onReleasing();
     send();
   }
 
   private void onLimit() {
     boolean timedOut = heard && request.waitLimit().isPresent() && state == State.ASKED;
-    giveUp(
-        timedOut
-            ? notAcquired(NotAcquiredReason.TIMED_OUT, "no server said so in time")
-            : link.unavailable());
+    giveUp(timedOut ? NotAcquiredException.timedOut(request) : link.unavailable());
   }
 
-  private NotAcquiredException withdrawn() {
-    return notAcquired(NotAcquiredReason.WITHDRAWN, "");
-  }
-
-  private NotAcquiredException notAcquired(NotAcquiredReason reason, String detail) {
-    return new NotAcquiredException(request.name(), reason, detail, List.of());
-  }
-
-  private void end(LockkeeperException unlessGranted) {
-    state = State.ENDED;
+  private void stopTimers() {
     limit.ifPresent(Loop.Timer::cancel);
     retry.ifPresent(Loop.Timer::cancel);
+  }
+
+  private void end(LockkeeperException unlessGranted, ReleaseResult unlessReleased) {
+    state = State.ENDED;
+    stopTimers();
+    tenure.onEnded(unlessReleased.outcome() != ReleaseResult.Outcome.LOST);
     link.ended(this);
     result.completeExceptionally(unlessGranted);
-    left.complete(null);
+    left.complete(unlessReleased);
   }
 }

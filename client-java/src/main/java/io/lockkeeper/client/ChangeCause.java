@@ -16,6 +16,10 @@ public enum ChangeCause {
   LEASE_ENDED,
   /** Somebody's entry was removed, and this server does not know why: another one served it. */
   REMOVED,
-  /** Somebody's metadata was replaced. */
-  METADATA
+  /** Somebody's metadata was replaced, or it has said how long it needs the lock yet. */
+  METADATA,
+  /** The lock was taken away from somebody: by force, or because it was held long enough. */
+  FORCED,
+  /** The lock's limit of permits has changed. */
+  LIMIT
 }

@@ -1,32 +1,39 @@
 package io.lockkeeper.client;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 
 /** One grant. Held, then either released or lost, whichever comes first. */
 final class Hold implements LockHandle {
 
-  private final String name;
-  private final long fencingToken;
-  private final PreviousEnd previousEnd;
-  private final Validity validity;
-  private final LongSupplier clock;
+  private final List<LockGrant> grants;
+  private final Deadline deadline;
   private final Keeper keeper;
   private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
   private volatile End end = End.NONE;
+  private volatile boolean isGone;
 
-  /** Sees to releases. */
+  /** Sees to releases, and to what the holder has to say. */
   interface Keeper {
     /** Begins to release; called once at most. */
     void release();
 
     /** Completes, never exceptionally, when the hold is over for certain. */
-    CompletableFuture<Void> released();
+    CompletableFuture<ReleaseResult> released();
 
     /** Waits for {@link #released}, in a bounded time. */
     void awaitReleased();
+
+    /** Replaces the metadata. */
+    CompletableFuture<Void> updateMetadata(Map<String, String> metadata);
+
+    /** Answers a request for release. */
+    CompletableFuture<Void> answerRelease(Duration needs);
 
     /** Returns a future that completes on the callback executor. */
     <T> CompletableFuture<T> relay(CompletableFuture<T> inner);
@@ -38,18 +45,9 @@ final class Hold implements LockHandle {
     static final End RELEASED = new End(false, false, LossReason.UNKNOWN);
   }
 
-  Hold(
-      String name,
-      long fencingToken,
-      PreviousEnd previousEnd,
-      Validity validity,
-      LongSupplier clock,
-      Keeper keeper) {
-    this.name = name;
-    this.fencingToken = fencingToken;
-    this.previousEnd = previousEnd;
-    this.validity = validity;
-    this.clock = clock;
+  Hold(List<LockGrant> grants, Deadline deadline, Keeper keeper) {
+    this.grants = List.copyOf(grants);
+    this.deadline = deadline;
     this.keeper = keeper;
   }
 
@@ -78,48 +76,67 @@ final class Hold implements LockHandle {
     }
   }
 
+  /** The server has confirmed the release: holds that are nested in this one are free of it. */
+  void onConfirmed() {
+    isGone = true;
+  }
+
+  /** Returns where it ends by its own limit, as long as the server may take it away for that. */
+  OptionalLong limitNanos() {
+    return isGone ? OptionalLong.empty() : deadline.ownNanos();
+  }
+
+  /** Returns whether it is neither released nor lost. */
+  boolean isHeld() {
+    return end.isHeld();
+  }
+
   @Override
   public String name() {
-    return name;
+    return grants.get(0).name();
   }
 
   @Override
   public long fencingToken() {
-    return fencingToken;
+    return grants.get(0).fencingToken();
   }
 
   @Override
   public PreviousEnd previousEnd() {
-    return previousEnd;
+    return grants.get(0).previousEnd();
+  }
+
+  @Override
+  public List<LockGrant> grants() {
+    return grants;
   }
 
   @Override
   public boolean isValid() {
-    return end.isHeld() && validity.remainingNanos(clock.getAsLong()) > 0;
+    return end.isHeld() && deadline.remainingNanos() > 0;
   }
 
   @Override
   public Duration remaining() {
-    long nanos = end.isHeld() ? validity.remainingNanos(clock.getAsLong()) : 0;
-    return Duration.ofNanos(Math.max(0, nanos));
+    return Duration.ofNanos(end.isHeld() ? Math.max(0, deadline.remainingNanos()) : 0);
   }
 
   @Override
   public long validUntilNanos() {
-    return validity.untilNanos();
+    return deadline.untilNanos();
   }
 
   @Override
   public void checkValid() {
     End now = end;
     if (now.isLost()) {
-      throw new LockLostException(name, now.reason());
+      throw new LockLostException(names(), now.reason());
     }
     if (!now.isHeld()) {
-      throw new IllegalStateException("lock \"" + name + "\" was released: acquire it again");
+      throw new IllegalStateException("lock \"" + names() + "\" was released: acquire it again");
     }
     if (!isValid()) {
-      throw new LockLostException(name, LossReason.DEADLINE_PASSED);
+      throw new LockLostException(names(), deadline.passed());
     }
   }
 
@@ -129,19 +146,47 @@ final class Hold implements LockHandle {
   }
 
   @Override
+  public CompletableFuture<Void> updateMetadata(Map<String, String> metadata) {
+    Map<String, String> checked = Limits.metadata(metadata);
+    return keeper.relay(keeper.updateMetadata(checked));
+  }
+
+  @Override
+  public CompletableFuture<Void> answerRelease(Duration needs) {
+    return keeper.relay(keeper.answerRelease(Limits.needs(needs)));
+  }
+
+  @Override
+  public CompletableFuture<ReleaseResult> releaseForResult() {
+    beginRelease();
+    return keeper.relay(over());
+  }
+
+  @Override
   public CompletableFuture<Void> releaseAsync() {
     beginRelease();
-    return keeper.relay(keeper.released());
+    return keeper.relay(over().thenApply(result -> null));
+  }
+
+  /** What is lost needs no server to say so. */
+  private CompletableFuture<ReleaseResult> over() {
+    return end.isLost() ? CompletableFuture.completedFuture(ReleaseResult.LOST) : keeper.released();
   }
 
   @Override
   public void close() {
     beginRelease();
-    keeper.awaitReleased();
+    if (!end.isLost()) {
+      keeper.awaitReleased();
+    }
+  }
+
+  private String names() {
+    return grants.stream().map(LockGrant::name).collect(Collectors.joining(", "));
   }
 
   @Override
   public String toString() {
-    return "LockHandle[" + name + ", token " + fencingToken + "]";
+    return "LockHandle[" + names() + ", token " + fencingToken() + "]";
   }
 }

@@ -1,6 +1,8 @@
 package io.lockkeeper.client;
 
+import io.lockkeeper.v1.SessionRequest;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -8,7 +10,7 @@ import java.util.concurrent.TimeoutException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Carries the release of a hold to the loop, and waits for it where that is safe. */
+/** Carries the calls of a hold to the loop, and waits for its release where that is safe. */
 record HoldKeeper(Acquisition acquisition, Surroundings around) implements Hold.Keeper {
 
   private static final Logger LOG = LoggerFactory.getLogger(HoldKeeper.class);
@@ -19,7 +21,7 @@ record HoldKeeper(Acquisition acquisition, Surroundings around) implements Hold.
   }
 
   @Override
-  public CompletableFuture<Void> released() {
+  public CompletableFuture<ReleaseResult> released() {
     return acquisition.left();
   }
 
@@ -35,11 +37,30 @@ record HoldKeeper(Acquisition acquisition, Surroundings around) implements Hold.
       Thread.currentThread().interrupt();
     } catch (TimeoutException e) {
       LOG.atWarn()
-          .addKeyValue("lock", acquisition.request().name())
+          .addKeyValue("lock", acquisition.request().names())
           .log("The release is not certain after {}; it goes on in the background", limit);
     } catch (ExecutionException e) {
       throw new IllegalStateException("a release never fails", e);
     }
+  }
+
+  @Override
+  public CompletableFuture<Void> updateMetadata(Map<String, String> metadata) {
+    return ask(Requests.updateMetadata(acquisition.requestId(), metadata));
+  }
+
+  @Override
+  public CompletableFuture<Void> answerRelease(Duration needs) {
+    return ask(Requests.answerRelease(acquisition.requestId(), needs));
+  }
+
+  private CompletableFuture<Void> ask(SessionRequest request) {
+    CompletableFuture<Void> answer = new CompletableFuture<>();
+    if (!around.loop().executeIfRunning(() -> acquisition.ask(request, answer))) {
+      answer.completeExceptionally(
+          new LockLostException(acquisition.request().names(), LossReason.LEASE_CLOSED));
+    }
+    return answer;
   }
 
   @Override

@@ -1,6 +1,5 @@
 package io.lockkeeper.client;
 
-import io.lockkeeper.v1.Granted;
 import io.lockkeeper.v1.SessionRequest;
 
 /** What an acquisition needs of its session. */
@@ -14,8 +13,11 @@ interface Link {
   /** Returns what a request fails with that no server has answered in time. */
   LockkeeperException unavailable();
 
-  /** Makes the handle of a grant. */
-  Hold hold(Acquisition acquisition, Granted granted);
+  /** Returns until when the lease may be relied upon. */
+  Validity validity();
+
+  /** Returns the holds under the lease that are limited in time. */
+  LimitedHolds limited();
 
   /** Forgets the acquisition: nothing is to be sent for it any more. */
   void ended(Acquisition acquisition);

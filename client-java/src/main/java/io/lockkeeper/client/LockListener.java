@@ -16,17 +16,33 @@ public interface LockListener {
   LockListener NONE = new LockListener() {};
 
   /**
-   * The request has its place in the queue, or stands elsewhere in it than before.
+   * The request has its place in the queue, or stands elsewhere in it than before, or a holder has
+   * changed what it says of itself. Of several locks: where it has to wait first.
    *
    * @param ahead how many entries are ahead, holders included
    * @param holders who holds the lock, at most 16
    */
   default void onQueued(int ahead, List<Contender> holders) {}
 
+  /**
+   * Like {@link #onQueued}, for requests that name several locks. By default it calls that with the
+   * first place.
+   *
+   * @param places one for each lock that the request still waits for; one at least
+   */
+  default void onPlaces(List<QueuePlace> places) {
+    onQueued(places.get(0).ahead(), places.get(0).holders());
+  }
+
   /** The lock is held. Called before the request's future completes. */
   default void onGranted(LockHandle handle) {}
 
-  /** Somebody asks the holder to give way: finish and release when it can be done. */
+  /**
+   * Somebody asks the holder to give way: finish and release when it can be done, and say with
+   * {@link LockHandle#answerRelease} how long that will take.
+   *
+   * @param request who asks, why, and by when the lock may be taken away
+   */
   default void onReleaseRequested(LockHandle handle, ReleaseRequest request) {}
 
   /**
@@ -44,9 +60,10 @@ public interface LockListener {
   default void onSafe(LockHandle handle, Duration validFor) {}
 
   /**
-   * The client's own deadline is near and nothing was heard: bring the work to a safe point. Comes
-   * {@link LockkeeperClientBuilder#expiryWarning} before the deadline, once until a keep-alive is
-   * acknowledged again.
+   * The client's own deadline is near and nothing was heard, or the end of {@link
+   * LockRequest#maxHold} is: bring the work to a safe point. Comes {@link
+   * LockkeeperClientBuilder#expiryWarning} before the deadline, once until a keep-alive is
+   * acknowledged again, and once for the end of {@code maxHold}.
    *
    * @param remaining how long the lock may still be used
    */

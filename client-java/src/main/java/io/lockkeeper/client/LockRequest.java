@@ -1,100 +1,250 @@
 package io.lockkeeper.client;
 
-import io.lockkeeper.client.internal.LockNames;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
 
 /**
- * What to ask for: one exclusive lock, and how. Immutable; every method returns a changed copy.
+ * What to ask for: one lock or several, and how. Immutable; every method returns a changed copy.
  *
  * <pre>{@code
  * LockRequest.of("orders/42").waitAtMost(Duration.ofSeconds(5)).listener(listener)
+ * LockRequest.of(LockSpec.write("accounts/1"), LockSpec.write("accounts/2"))
+ * LockRequest.of(LockSpec.permits("printers", 2, 5)).maxHold(Duration.ofMinutes(1))
  * }</pre>
+ *
+ * <p>Several locks are granted together or not at all, within one wait limit. In which order they
+ * are named makes no difference: no two requests can block each other for ever.
+ *
+ * <p>What is out of range throws {@link IllegalArgumentException} here, before anything is sent.
  */
 public final class LockRequest {
 
   static final Duration LONGEST_WAIT = Duration.ofDays(7);
 
-  private final String name;
+  private static final int MAX_LOCKS = 64;
+
+  private final List<LockSpec> locks;
+  private final String owner;
   private final Optional<Duration> waitLimit;
   private final Optional<String> holder;
   private final Map<String, String> metadata;
+  private final Optional<Duration> maxHold;
+  private final Duration lockDelay;
   private final Optional<Duration> positionInterval;
+  private final Optional<Boolean> deadlockCheck;
   private final LockListener listener;
 
-  private LockRequest(
-      String name,
-      Optional<Duration> waitLimit,
-      Optional<String> holder,
-      Map<String, String> metadata,
-      Optional<Duration> positionInterval,
-      LockListener listener) {
-    this.name = name;
-    this.waitLimit = waitLimit;
-    this.holder = holder;
-    this.metadata = metadata;
-    this.positionInterval = positionInterval;
-    this.listener = listener;
+  private LockRequest(Draft draft) {
+    this.locks = draft.locks;
+    this.owner = draft.owner;
+    this.waitLimit = draft.waitLimit;
+    this.holder = draft.holder;
+    this.metadata = draft.metadata;
+    this.maxHold = draft.maxHold;
+    this.lockDelay = draft.lockDelay;
+    this.positionInterval = draft.positionInterval;
+    this.deadlockCheck = draft.deadlockCheck;
+    this.listener = draft.listener;
+  }
+
+  /** A request that is being changed. */
+  private static final class Draft {
+    private List<LockSpec> locks;
+    private String owner = "";
+    private Optional<Duration> waitLimit = Optional.empty();
+    private Optional<String> holder = Optional.empty();
+    private Map<String, String> metadata = Map.of();
+    private Optional<Duration> maxHold = Optional.empty();
+    private Duration lockDelay = Duration.ZERO;
+    private Optional<Duration> positionInterval = Optional.empty();
+    private Optional<Boolean> deadlockCheck = Optional.empty();
+    private LockListener listener = LockListener.NONE;
+
+    Draft(List<LockSpec> locks) {
+      this.locks = locks;
+    }
+  }
+
+  private LockRequest with(Consumer<Draft> change) {
+    Draft draft = new Draft(locks);
+    draft.owner = owner;
+    draft.waitLimit = waitLimit;
+    draft.holder = holder;
+    draft.metadata = metadata;
+    draft.maxHold = maxHold;
+    draft.lockDelay = lockDelay;
+    draft.positionInterval = positionInterval;
+    draft.deadlockCheck = deadlockCheck;
+    draft.listener = listener;
+    change.accept(draft);
+    return new LockRequest(draft);
   }
 
   /**
-   * Returns a request for a lock that waits as long as it takes.
+   * Returns a request for an exclusive lock that waits as long as it takes.
    *
    * @param name 1 to 512 bytes of UTF-8, no control characters, at most 16 segments separated by
    *     {@code /}, none empty, {@code .} or {@code ..}
    * @throws IllegalArgumentException if the name breaks these rules
    */
   public static LockRequest of(String name) {
-    LockNames.fault(name)
-        .ifPresent(
-            fault -> {
-              throw new IllegalArgumentException(fault);
-            });
-    return new LockRequest(
-        name, Optional.empty(), Optional.empty(), Map.of(), Optional.empty(), LockListener.NONE);
+    return of(LockSpec.exclusive(name));
   }
 
   /**
-   * Waits for at most {@code limit}, zero (take the lock only if it is free) to 7 days.
+   * Returns a request for locks that waits as long as it takes.
+   *
+   * @param more 1 to 64 locks in all
+   * @throws IllegalArgumentException if there are too many, or one is named twice
+   */
+  public static LockRequest of(LockSpec first, LockSpec... more) {
+    List<LockSpec> all = new ArrayList<>(List.of(more));
+    all.add(0, first);
+    return of(all);
+  }
+
+  /**
+   * Returns a request for locks that waits as long as it takes.
+   *
+   * @param locks 1 to 64, each name once
+   * @throws IllegalArgumentException if there are none or too many, or one is named twice
+   */
+  public static LockRequest of(List<LockSpec> locks) {
+    int count = locks.size();
+    Limits.require(count >= 1 && count <= MAX_LOCKS, "locks", "1 to 64", count);
+    Set<String> names = new HashSet<>();
+    for (LockSpec lock : locks) {
+      Limits.require(names.add(lock.name()), "locks", "named once each", "twice " + lock.name());
+    }
+    return new LockRequest(new Draft(List.copyOf(locks)));
+  }
+
+  /**
+   * Says who asks inside this client: a task, a thread. What the owner holds in the same mode, it
+   * is granted once more at once and counted, and a holder of the write lock is granted the read
+   * lock; permits are never shared. What the owner waits for is searched for cycles of waits: see
+   * {@link #checkForDeadlock}. Default: empty, nobody in particular: every acquisition excludes
+   * every other.
+   *
+   * @param name up to 256 bytes of UTF-8
+   * @throws IllegalArgumentException if it is longer
+   */
+  public LockRequest owner(String name) {
+    String checked = Limits.people("owner", name);
+    return with(draft -> draft.owner = checked);
+  }
+
+  /**
+   * Waits for at most {@code limit}, zero (take the locks only if they are free) to 7 days.
    *
    * @throws IllegalArgumentException if it is out of range
    */
   public LockRequest waitAtMost(Duration limit) {
-    if (limit.isNegative() || limit.compareTo(LONGEST_WAIT) > 0) {
-      throw new IllegalArgumentException("a wait limit is zero to 7 days, not " + limit);
-    }
-    return new LockRequest(name, Optional.of(limit), holder, metadata, positionInterval, listener);
+    Optional<Duration> checked = Optional.of(Limits.waitLimit(limit));
+    return with(draft -> draft.waitLimit = checked);
   }
 
-  /** Says who asks, for people: up to 256 bytes of UTF-8. Default: the client's holder. */
+  /**
+   * Says who asks, for people: up to 256 bytes of UTF-8. Default: the client's holder.
+   *
+   * @throws IllegalArgumentException if it is longer
+   */
   public LockRequest holder(String who) {
-    return new LockRequest(name, waitLimit, Optional.of(who), metadata, positionInterval, listener);
+    Optional<String> checked = Optional.of(Limits.people("holder", who));
+    return with(draft -> draft.holder = checked);
   }
 
-  /** Adds an entry for those who wait to see. Up to 32 entries, 4 KiB in all. */
+  /**
+   * Adds an entry for others to see, while this one waits and while it holds. Up to 32 entries, 4
+   * KiB in all, keys not empty. {@link LockHandle#updateMetadata} replaces them.
+   *
+   * @throws IllegalArgumentException if it is too much
+   */
   public LockRequest metadata(String key, String value) {
     Map<String, String> more = new HashMap<>(metadata);
     more.put(key, value);
-    return new LockRequest(name, waitLimit, holder, Map.copyOf(more), positionInterval, listener);
+    Map<String, String> checked = Limits.metadata(more);
+    return with(draft -> draft.metadata = checked);
+  }
+
+  /**
+   * Limits how long the locks may be held, 100 ms to 7 days. The handle is valid that long after
+   * the grant at the most, and then lost with {@link LossReason#MAX_HOLD}, and so is what the owner
+   * came to hold once more after it; the server takes the locks away a tenth later (100 ms to 2 s).
+   * Default: no limit.
+   *
+   * @throws IllegalArgumentException if it is out of range
+   */
+  public LockRequest maxHold(Duration limit) {
+    Optional<Duration> checked = Optional.of(Limits.maxHold(limit));
+    return with(draft -> draft.maxHold = checked);
+  }
+
+  /**
+   * Says how long the next grant waits if this holder is lost rather than releases: time for what
+   * it has begun to come to rest. Zero to 1 hour, in whole milliseconds. Default: zero.
+   *
+   * @throws IllegalArgumentException if it is out of range
+   */
+  public LockRequest lockDelay(Duration delay) {
+    Duration checked = Limits.lockDelay(delay);
+    return with(draft -> draft.lockDelay = checked);
   }
 
   /**
    * Calls {@link LockListener#onQueued} when the place changes, this often at most: 100 ms to 1 h.
+   * Default: once, and when a holder has changed what it says of itself.
+   *
+   * @throws IllegalArgumentException if it is out of range
    */
   public LockRequest reportPositionEvery(Duration interval) {
-    return new LockRequest(name, waitLimit, holder, metadata, Optional.of(interval), listener);
+    Optional<Duration> checked = Optional.of(Limits.positionInterval(interval));
+    return with(draft -> draft.positionInterval = checked);
+  }
+
+  /**
+   * Never refuses this request because of a cycle of waits, and leaves it out of the search: the
+   * default without an {@link #owner}.
+   */
+  public LockRequest skipDeadlockCheck() {
+    return with(draft -> draft.deadlockCheck = Optional.of(false));
+  }
+
+  /**
+   * Refuses this request if it is the youngest of a cycle of waits, and finds cycles that others
+   * close with it: the default with an {@link #owner}. All requests of a client without an owner
+   * count as one who waits, so without one this is for clients that do one thing at a time: several
+   * tasks may look like a cycle where there is none.
+   */
+  public LockRequest checkForDeadlock() {
+    return with(draft -> draft.deadlockCheck = Optional.of(true));
   }
 
   /** Tells {@code newListener} what happens. Default: nobody. */
   public LockRequest listener(LockListener newListener) {
-    return new LockRequest(name, waitLimit, holder, metadata, positionInterval, newListener);
+    return with(draft -> draft.listener = newListener);
   }
 
-  /** Returns the lock's name. */
+  /** Returns the locks, in their order. */
+  public List<LockSpec> locks() {
+    return locks;
+  }
+
+  /** Returns the name of the first lock. */
   public String name() {
-    return name;
+    return locks.get(0).name();
+  }
+
+  /** Returns the owner; empty: none. */
+  public String owner() {
+    return owner;
   }
 
   /** Returns how long to wait at most; empty: as long as it takes. */
@@ -107,9 +257,19 @@ public final class LockRequest {
     return holder;
   }
 
-  /** Returns what those who wait may see. */
+  /** Returns what others may see. */
   public Map<String, String> metadata() {
     return metadata;
+  }
+
+  /** Returns how long the locks may be held; empty: no limit. */
+  public Optional<Duration> maxHold() {
+    return maxHold;
+  }
+
+  /** Returns how long the next grant waits after this holder was lost. */
+  public Duration lockDelay() {
+    return lockDelay;
   }
 
   /** Returns how often the place is told at most; empty: once. */
@@ -117,13 +277,23 @@ public final class LockRequest {
     return positionInterval;
   }
 
+  /** Returns whether the request is left out of the search for cycles of waits. */
+  public boolean skipsDeadlockCheck() {
+    return !deadlockCheck.orElse(!owner.isEmpty());
+  }
+
   /** Returns who is told what happens. */
   public LockListener listener() {
     return listener;
   }
 
+  /** Returns the names of the locks, for people. */
+  String names() {
+    return String.join(", ", locks.stream().map(LockSpec::name).toList());
+  }
+
   @Override
   public String toString() {
-    return "LockRequest[" + name + "]";
+    return "LockRequest" + locks;
   }
 }

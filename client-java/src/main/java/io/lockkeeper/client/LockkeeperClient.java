@@ -1,19 +1,16 @@
 package io.lockkeeper.client;
 
 import io.lockkeeper.client.internal.Loop;
+import io.lockkeeper.v1.WatchRequest;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A client of Lockkeeper: asks for locks, keeps its lease alive, and knows by itself until when
@@ -32,13 +29,14 @@ import org.slf4j.LoggerFactory;
  * when the lease ends are its locks lost: because that server says so, or because it could not be
  * reached before the client's own deadline. The next request opens another lease, at any server.
  *
+ * <p>Tasks that share the client and hold one lock while they wait for another should each name an
+ * {@link LockRequest#owner}: cycles of waits are found among owners. Requests without one are left
+ * out of the search, as the server cannot tell the client's tasks apart, and wait on.
+ *
  * <p>Methods that wait may be interrupted, and then withdraw what they asked for. They must not be
  * called by callbacks on an executor that runs them in the calling thread.
  */
 public final class LockkeeperClient implements AutoCloseable {
-
-  private static final Logger LOG = LoggerFactory.getLogger(LockkeeperClient.class);
-  private static final Duration CLOSE_LIMIT = Duration.ofSeconds(5);
 
   private final Surroundings around;
   private final Loop loop;
@@ -46,6 +44,8 @@ public final class LockkeeperClient implements AutoCloseable {
   private final Session session;
   private final Waits waits;
   private final Queries queries;
+  private final LockkeeperAsync async;
+  private final Shutdown shutdown;
   private final Set<WatchStream> watches = new HashSet<>(); // The loop's.
 
   LockkeeperClient(Settings settings) {
@@ -55,8 +55,10 @@ public final class LockkeeperClient implements AutoCloseable {
     this.callbacks = Callbacks.on(settings.callbacks());
     this.around = new Surroundings(settings, loop, callbacks, new Backoff(new SplittableRandom()));
     this.session = new Session(around);
-    this.waits = new Waits(loop);
+    this.waits = new Waits(loop, session);
     this.queries = new Queries(settings, loop);
+    this.async = new LockkeeperAsync(queries, callbacks);
+    this.shutdown = new Shutdown(loop, callbacks, session, queries, async, watches);
   }
 
   /**
@@ -82,7 +84,7 @@ public final class LockkeeperClient implements AutoCloseable {
    *     RequestRefusedException} (the request is wrong)
    */
   public CompletableFuture<LockHandle> acquire(LockRequest request) {
-    Acquisition acquisition = submit(request);
+    Acquisition acquisition = waits.submit(request);
     CompletableFuture<LockHandle> result = callbacks.relay(acquisition.result());
     CompletableFuture<LockHandle> unused =
         result.whenComplete(
@@ -112,7 +114,7 @@ public final class LockkeeperClient implements AutoCloseable {
    * @throws NotAcquiredException if the request's wait limit ran out, or the queue is full
    */
   public LockHandle lock(LockRequest request) throws InterruptedException {
-    return waits.await(submit(request));
+    return waits.await(waits.submit(request));
   }
 
   /**
@@ -143,9 +145,43 @@ public final class LockkeeperClient implements AutoCloseable {
     }
   }
 
-  /** Returns a view of a lock as a {@link java.util.concurrent.locks.Lock}. */
+  /** Returns a view of an exclusive lock as a reentrant {@link java.util.concurrent.locks.Lock}. */
   public LockkeeperLock asLock(String name) {
-    return new LockkeeperLock(this, LockRequest.of(name).name());
+    return asLock(LockRequest.of(name));
+  }
+
+  /** Returns a view of several locks, in any modes, as one: all are locked together or none is. */
+  public LockkeeperLock asLock(LockSpec first, LockSpec... more) {
+    return asLock(LockRequest.of(first, more));
+  }
+
+  /**
+   * Returns a view of what a request asks for as a reentrant lock; an owner or a wait limit, which
+   * the view has itself, is an {@link IllegalArgumentException}.
+   */
+  public LockkeeperLock asLock(LockRequest request) {
+    return new LockkeeperLock(this, request);
+  }
+
+  /** Returns a view of a read/write lock. */
+  public LockkeeperReadWriteLock asReadWriteLock(String name) {
+    return new LockkeeperReadWriteLock(this, name);
+  }
+
+  /** Returns a view of permits whose limit is configured: see {@link #configureLock}. */
+  public LockkeeperSemaphore asSemaphore(String name) {
+    return new LockkeeperSemaphore(this, name, 0);
+  }
+
+  /** Returns a view of {@code limit} permits, 1 to 1,000,000; all who use them say the same. */
+  public LockkeeperSemaphore asSemaphore(String name, int limit) {
+    Limits.require(limit >= 1, "limit", "1 to 1,000,000", limit);
+    return new LockkeeperSemaphore(this, name, limit);
+  }
+
+  /** Returns a view of an exclusive lock whose holder leads. */
+  public LeaderElection asElection(String name) {
+    return new LeaderElection(this, name);
   }
 
   /**
@@ -160,9 +196,8 @@ public final class LockkeeperClient implements AutoCloseable {
   }
 
   /**
-   * Returns all locks in use whose names begin with {@code prefix}, ordered by name. Read page by
-   * page as the stream is consumed, so it is no picture of one moment. Errors are those of {@link
-   * #getLock}, and come while the stream is consumed.
+   * Returns all locks in use whose names begin with {@code prefix}, ordered by name. Read in pages
+   * while the stream is consumed: no picture of one moment. Errors are those of {@link #getLock}.
    */
   public Stream<LockInfo> listLocks(String prefix) {
     return queries.listLocks(prefix);
@@ -177,6 +212,54 @@ public final class LockkeeperClient implements AutoCloseable {
   }
 
   /**
+   * Asks the holders of a lock to give way: {@link LockListener#onReleaseRequested}. Takes nothing
+   * away. Errors are those of {@link #getLock}.
+   *
+   * @param reason why, for people: up to 1 KiB
+   * @return who was asked, at most 16; empty: nobody holds it
+   * @throws IllegalArgumentException if the reason is too long
+   */
+  public List<Contender> requestRelease(String name, String reason) {
+    return queries.requestRelease(name, reason, Optional.empty());
+  }
+
+  /**
+   * Like {@link #requestRelease(String, String)}, and tells when the lock may be taken away: in
+   * zero to 7 days, else {@link IllegalArgumentException}.
+   */
+  public List<Contender> requestRelease(String name, String reason, Duration deadline) {
+    return queries.requestRelease(name, reason, Optional.of(Limits.deadline(deadline)));
+  }
+
+  /**
+   * Takes a lock away from all its holders, who are told {@link LossReason#FORCED}; how many is
+   * returned. For operators; {@link #async} can do more. Errors are those of {@link
+   * #requestRelease}, and {@link RequestRefusedException} (NOT_FOUND) if nobody holds it.
+   */
+  public int forceRelease(String name, String reason) {
+    return queries.forceRelease(name, 0, reason, Optional.empty());
+  }
+
+  /**
+   * Sets the limit of a lock of permits for as long as the lock exists; it outranks what requests
+   * say. A higher one lets waiters in at once, a lower one takes nothing away. Errors are those of
+   * {@link #getLock}, and {@link RequestRefusedException} (FAILED_PRECONDITION) if the lock is in
+   * use as another kind.
+   *
+   * @param limit 1 to 1,000,000; zero takes the setting back
+   * @return the limit before; empty: none is known
+   * @throws IllegalArgumentException if the limit is out of range
+   */
+  public OptionalInt configureLock(String name, int limit) {
+    return queries.configureLock(name, limit);
+  }
+
+  /** Returns the calls that ask about locks, or act on others' locks, without waiting. */
+  public LockkeeperAsync async() {
+    return async;
+  }
+
+  /**
    * Watches all locks whose names begin with {@code prefix}: first what is, then every change. A
    * broken watch resumes by itself after the last change it told; if that is not possible, it says
    * {@link WatchListener#onGap} and begins anew.
@@ -184,7 +267,15 @@ public final class LockkeeperClient implements AutoCloseable {
    * @param prefix up to 512 bytes of UTF-8; empty: all locks
    */
   public Watch watch(String prefix, WatchListener listener) {
-    return WatchStream.start(prefix, listener, around, watches);
+    WatchRequest what = WatchRequest.newBuilder().setPrefix(prefix).build();
+    return WatchStream.start(what, listener, around, watches);
+  }
+
+  /** Watches the named locks, 1 to 256, as {@link #watch} does. */
+  public Watch watchLocks(List<String> names, WatchListener listener) {
+    Limits.require(!names.isEmpty() && names.size() <= 256, "names", "1 to 256", names.size());
+    WatchRequest what = WatchRequest.newBuilder().addAllNames(names).build();
+    return WatchStream.start(what, listener, around, watches);
   }
 
   /** Returns the public short name of the client's lease; empty while there is none. */
@@ -199,65 +290,11 @@ public final class LockkeeperClient implements AutoCloseable {
    */
   @Override
   public void close() {
-    CompletableFuture<Void> ended = new CompletableFuture<>();
-    if (!loop.executeIfRunning(() -> session.close(() -> ended.complete(null)))) {
-      ended.complete(null);
-    }
-    boolean interrupted = false;
-    try {
-      awaitBriefly(ended);
-    } catch (InterruptedException e) {
-      interrupted = true;
-    }
-    interrupted |= stopThreads();
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
-  private void awaitBriefly(CompletableFuture<Void> ended) throws InterruptedException {
-    if (loop.isCurrentThread()) {
-      return;
-    }
-    try {
-      ended.get(CLOSE_LIMIT.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (TimeoutException e) {
-      LOG.atWarn().log("No server confirmed the end of the lease: it ends by its time to live");
-    } catch (ExecutionException e) {
-      throw new IllegalStateException("the end of a session never fails", e);
-    }
-  }
-
-  private boolean stopThreads() {
-    loop.execute(this::endLoop);
-    queries.close();
-    try {
-      loop.awaitEnd(CLOSE_LIMIT);
-      callbacks.stop(CLOSE_LIMIT);
-      return false;
-    } catch (InterruptedException e) {
-      return true;
-    }
-  }
-
-  /** What was given to the loop before is done, so that nobody waits for it in vain. */
-  private void endLoop() {
-    loop.drain();
-    session.abandon();
-    List.copyOf(watches).forEach(WatchStream::abandon);
-    loop.stop();
-  }
-
-  private Acquisition submit(LockRequest request) {
-    Acquisition acquisition = session.prepare(request);
-    if (!loop.executeIfRunning(() -> session.submit(acquisition))) {
-      throw new IllegalStateException("this client is closed: build another one");
-    }
-    return acquisition;
+    shutdown.run();
   }
 
   /** Like {@link #lock(LockRequest)}; an interrupt does not end the wait and is kept. */
   LockHandle lockUninterruptibly(LockRequest request) {
-    return waits.awaitUninterruptibly(submit(request));
+    return waits.awaitUninterruptibly(waits.submit(request));
   }
 }

@@ -1,13 +1,27 @@
 package io.lockkeeper.client;
 
 import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.QueuePosition;
 import io.lockkeeper.v1.ReleaseRequested;
+import java.util.List;
 import java.util.Optional;
 
 /** Tells a holder's listener what the server said about the lock. */
 final class News {
 
   private News() {}
+
+  static void places(LockListener listener, List<QueuePosition> positions) {
+    listener.onPlaces(
+        positions.stream()
+            .map(
+                position ->
+                    new QueuePlace(
+                        position.getName(),
+                        position.getAhead(),
+                        Protos.toContenders(position.getHoldersList())))
+            .toList());
+  }
 
   static void lost(LockListener listener, Hold hold, LossReason reason) {
     hold.tellLost(reason);

@@ -6,12 +6,17 @@ public enum NotAcquiredReason {
   UNKNOWN,
   /** The wait time ran out, or it was zero and the lock was taken. */
   TIMED_OUT,
-  /** Waiting would wait for ever: the same lease holds what it waits for. */
+  /**
+   * Waiting would wait for ever: the owner itself holds what it waits for (a reader that wants to
+   * write, say), or there is a cycle of waits, which the message spells out.
+   */
   WOULD_DEADLOCK,
   /** As many wait for the lock as may. */
   QUEUE_FULL,
   /** The request was withdrawn. */
   WITHDRAWN,
   /** Somebody else removed the request's entry from ZooKeeper. */
-  REMOVED
+  REMOVED,
+  /** The lock's limit is, or became, lower than the permits asked for. */
+  LIMIT_TOO_SMALL
 }

@@ -10,6 +10,8 @@ public enum PreviousEnd {
   LEASE_EXPIRED,
   /** Its server's ZooKeeper session ended: it may have been interrupted at work. */
   COORDINATOR_LOST,
-  /** The lock was taken away from it by force. */
-  FORCED
+  /** The lock was taken away from it: by force, or because it was held as long as it may be. */
+  FORCED,
+  /** It was lost rather than released; how, the server does not know. */
+  LOST
 }

@@ -6,9 +6,11 @@ import io.lockkeeper.v1.Granted;
 import io.lockkeeper.v1.LeaseEndReason;
 import io.lockkeeper.v1.LockState;
 import io.lockkeeper.v1.NotAcquired;
+import io.lockkeeper.v1.ReleaseResponse;
 import io.lockkeeper.v1.WatchResponse;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 
 /** Translates between messages and the client's own values. */
@@ -41,11 +43,28 @@ final class Protos {
         message.getHolder(),
         message.getLeaseTag(),
         message.getRequestId(),
+        message.getOwner(),
+        toLockMode(message.getMode()),
+        message.getPermits(),
+        message.getLimit(),
+        message.getCustom(),
         message.getMetadataMap(),
         toJava(message.getQueuedFor()),
         toJava(message.getHeldFor()),
         token == 0 ? OptionalLong.empty() : OptionalLong.of(token),
+        message.hasReleaseIn() ? Optional.of(toJava(message.getReleaseIn())) : Optional.empty(),
         message.getEntry());
+  }
+
+  static LockMode toLockMode(io.lockkeeper.v1.LockMode mode) {
+    return switch (mode) {
+      case LOCK_MODE_EXCLUSIVE -> LockMode.EXCLUSIVE;
+      case LOCK_MODE_READ -> LockMode.READ;
+      case LOCK_MODE_WRITE -> LockMode.WRITE;
+      case LOCK_MODE_PERMITS -> LockMode.PERMITS;
+      case LOCK_MODE_CUSTOM -> LockMode.CUSTOM;
+      case LOCK_MODE_UNSPECIFIED, UNRECOGNIZED -> LockMode.UNKNOWN;
+    };
   }
 
   static List<Contender> toContenders(List<io.lockkeeper.v1.Contender> messages) {
@@ -58,6 +77,10 @@ final class Protos {
         toContenders(message.getHoldersList()),
         message.getQueueLength(),
         toContenders(message.getQueueList()),
+        message.getConfiguredLimit() == 0
+            ? OptionalInt.empty()
+            : OptionalInt.of(message.getConfiguredLimit()),
+        message.hasDelayedFor() ? Optional.of(toJava(message.getDelayedFor())) : Optional.empty(),
         message.getRevision());
   }
 
@@ -73,6 +96,8 @@ final class Protos {
           case CHANGE_CAUSE_LEASE_ENDED -> ChangeCause.LEASE_ENDED;
           case CHANGE_CAUSE_REMOVED -> ChangeCause.REMOVED;
           case CHANGE_CAUSE_METADATA -> ChangeCause.METADATA;
+          case CHANGE_CAUSE_FORCED -> ChangeCause.FORCED;
+          case CHANGE_CAUSE_LIMIT -> ChangeCause.LIMIT;
           case CHANGE_CAUSE_UNSPECIFIED, UNRECOGNIZED -> ChangeCause.UNKNOWN;
         },
         message.hasContender()
@@ -84,14 +109,42 @@ final class Protos {
         response.getRevision());
   }
 
-  static PreviousEnd toPreviousEnd(Granted granted) {
-    return switch (granted.getGrants(0).getPreviousEnd()) {
+  static PreviousEnd toPreviousEnd(io.lockkeeper.v1.PreviousEnd end) {
+    return switch (end) {
       case PREVIOUS_END_RELEASED -> PreviousEnd.RELEASED;
       case PREVIOUS_END_LEASE_EXPIRED -> PreviousEnd.LEASE_EXPIRED;
       case PREVIOUS_END_COORDINATOR_LOST -> PreviousEnd.COORDINATOR_LOST;
       case PREVIOUS_END_FORCED -> PreviousEnd.FORCED;
+      case PREVIOUS_END_LOST -> PreviousEnd.LOST;
       case PREVIOUS_END_UNSPECIFIED, UNRECOGNIZED -> PreviousEnd.UNKNOWN;
     };
+  }
+
+  /** Returns the grants in the order of the request. */
+  static List<LockGrant> toGrants(Granted granted) {
+    return granted.getGrantsList().stream()
+        .map(
+            grant ->
+                new LockGrant(
+                    grant.getName(),
+                    grant.getFencingToken(),
+                    toPreviousEnd(grant.getPreviousEnd()),
+                    Math.max(1, grant.getHoldCount())))
+        .toList();
+  }
+
+  static ReleaseResult toReleaseResult(ReleaseResponse response) {
+    ReleaseResult.Outcome outcome =
+        switch (response.getOutcome()) {
+          case RELEASE_OUTCOME_RELEASED -> ReleaseResult.Outcome.RELEASED;
+          case RELEASE_OUTCOME_DECREMENTED -> ReleaseResult.Outcome.DECREMENTED;
+          case RELEASE_OUTCOME_ALREADY_RELEASED,
+              RELEASE_OUTCOME_WITHDRAWN,
+              RELEASE_OUTCOME_UNSPECIFIED,
+              UNRECOGNIZED ->
+              ReleaseResult.Outcome.ALREADY_RELEASED;
+        };
+    return new ReleaseResult(outcome, response.getRemainingHolds());
   }
 
   static LossReason toLossReason(io.lockkeeper.v1.LossReason reason) {
@@ -130,6 +183,8 @@ final class Protos {
           notAcquired(lock, NotAcquiredReason.QUEUE_FULL, message);
       case NOT_ACQUIRED_REASON_WITHDRAWN -> notAcquired(lock, NotAcquiredReason.WITHDRAWN, message);
       case NOT_ACQUIRED_REASON_REMOVED -> notAcquired(lock, NotAcquiredReason.REMOVED, message);
+      case NOT_ACQUIRED_REASON_LIMIT_TOO_SMALL ->
+          notAcquired(lock, NotAcquiredReason.LIMIT_TOO_SMALL, message);
       case NOT_ACQUIRED_REASON_UNSPECIFIED, UNRECOGNIZED ->
           notAcquired(lock, NotAcquiredReason.UNKNOWN, message);
     };

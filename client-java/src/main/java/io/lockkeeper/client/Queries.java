@@ -3,18 +3,27 @@ package io.lockkeeper.client;
 import com.google.protobuf.Any;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.rpc.BadRequest;
+import io.grpc.Channel;
 import io.grpc.ManagedChannel;
 import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
+import io.grpc.stub.AbstractStub;
 import io.lockkeeper.client.internal.Loop;
+import io.lockkeeper.v1.AdminServiceGrpc;
 import io.lockkeeper.v1.CheckTokenRequest;
 import io.lockkeeper.v1.CheckTokenResponse;
+import io.lockkeeper.v1.ConfigureLockRequest;
+import io.lockkeeper.v1.ForceReleaseRequest;
+import io.lockkeeper.v1.ForceReleaseResponse;
 import io.lockkeeper.v1.GetLockRequest;
 import io.lockkeeper.v1.ListLocksRequest;
 import io.lockkeeper.v1.ListLocksResponse;
 import io.lockkeeper.v1.LockServiceGrpc;
+import io.lockkeeper.v1.RequestReleaseRequest;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -50,6 +59,38 @@ final class Queries implements AutoCloseable {
     return new TokenCheck(answer.getCurrent(), answer.getCurrentTokensList());
   }
 
+  List<Contender> requestRelease(String name, String reason, Optional<Duration> deadline) {
+    RequestReleaseRequest.Builder request =
+        RequestReleaseRequest.newBuilder()
+            .setName(name)
+            .setReason(Limits.reason(reason))
+            .setRequester(settings.holder());
+    deadline.map(Protos::toProto).ifPresent(request::setDeadline);
+    return Protos.toContenders(ask(stub -> stub.requestRelease(request.build())).getHoldersList());
+  }
+
+  OptionalInt configureLock(String name, int limit) {
+    boolean inRange = limit >= 0 && limit <= LockSpec.MAX_PERMITS;
+    Limits.require(inRange, "limit", "1 to 1,000,000, or zero", limit);
+    ConfigureLockRequest request =
+        ConfigureLockRequest.newBuilder().setName(name).setLimit(limit).build();
+    int previous = ask(stub -> stub.configureLock(request)).getPreviousLimit();
+    return previous == 0 ? OptionalInt.empty() : OptionalInt.of(previous);
+  }
+
+  /** Takes a lock away, with a token of zero from all; with a grace, asks the holders first. */
+  int forceRelease(String name, long token, String reason, Optional<Duration> grace) {
+    ForceReleaseRequest.Builder request =
+        ForceReleaseRequest.newBuilder()
+            .setName(name)
+            .setFencingToken(token)
+            .setReason(Limits.reason(reason));
+    grace.map(Protos::toProto).ifPresent(request::setGrace);
+    ForceReleaseResponse answer =
+        ask(AdminServiceGrpc::newBlockingStub, stub -> stub.forceRelease(request.build()));
+    return grace.isPresent() ? answer.getAsked() : answer.getReleased();
+  }
+
   Stream<LockInfo> listLocks(String prefix) {
     return Stream.iterate(
             Optional.of(page(prefix, "")),
@@ -73,6 +114,11 @@ final class Queries implements AutoCloseable {
   }
 
   private <T> T ask(Function<LockServiceGrpc.LockServiceBlockingStub, T> question) {
+    return ask(LockServiceGrpc::newBlockingStub, question);
+  }
+
+  private <S extends AbstractStub<S>, T> T ask(
+      Function<Channel, S> service, Function<S, T> question) {
     if (loop.isCurrentThread()) {
       throw new IllegalStateException(
           "this call waits and must not be made in a callback on the client's own thread");
@@ -87,8 +133,7 @@ final class Queries implements AutoCloseable {
       ManagedChannel via = channel();
       try {
         return question.apply(
-            LockServiceGrpc.newBlockingStub(via)
-                .withDeadlineAfter(Math.max(1, tryNanos), TimeUnit.NANOSECONDS));
+            service.apply(via).withDeadlineAfter(Math.max(1, tryNanos), TimeUnit.NANOSECONDS));
       } catch (StatusRuntimeException e) {
         long pauseNanos = backoff.nanosAfter(failures);
         moveOnOrThrow(e, via, leftNanos - pauseNanos);
@@ -106,16 +151,7 @@ final class Queries implements AutoCloseable {
     }
     String failed = moveOn(via);
     if (leftNanos <= 0) {
-      throw new ServerUnavailableException(
-          "no server answered within "
-              + settings.requestTimeout()
-              + ": check that one of "
-              + servers
-              + " runs and can reach ZooKeeper; last: "
-              + failed
-              + ": "
-              + e.getStatus(),
-          e);
+      throw ServerUnavailableException.of(settings, failed + ": " + e.getStatus(), e);
     }
   }
 

@@ -1,12 +1,15 @@
 package io.lockkeeper.client;
 
 import io.lockkeeper.v1.AcquireRequest;
+import io.lockkeeper.v1.AnswerReleaseRequest;
 import io.lockkeeper.v1.CloseSession;
 import io.lockkeeper.v1.OpenSession;
 import io.lockkeeper.v1.ReleaseRequest;
 import io.lockkeeper.v1.SessionKeepAlive;
 import io.lockkeeper.v1.SessionRequest;
+import io.lockkeeper.v1.UpdateMetadataRequest;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 
 /** What the client sends on its session stream. */
@@ -30,10 +33,16 @@ final class Requests {
       LockRequest request, String requestId, String defaultHolder, long waitedNanos) {
     AcquireRequest.Builder message =
         AcquireRequest.newBuilder()
-            .addLocks(io.lockkeeper.v1.LockRequest.newBuilder().setName(request.name()))
+            .addAllLocks(request.locks().stream().map(Requests::lock).toList())
+            .setOwner(request.owner())
             .setRequestId(requestId)
             .setHolder(request.holder().orElse(defaultHolder))
-            .putAllMetadata(request.metadata());
+            .putAllMetadata(request.metadata())
+            .setSkipDeadlockCheck(request.skipsDeadlockCheck());
+    request.maxHold().map(Protos::toProto).ifPresent(message::setMaxHold);
+    if (!request.lockDelay().isZero()) {
+      message.setLockDelay(Protos.toProto(request.lockDelay()));
+    }
     request.positionInterval().map(Protos::toProto).ifPresent(message::setPositionInterval);
     request
         .waitLimit()
@@ -42,6 +51,40 @@ final class Requests {
         .map(Protos::toProto)
         .ifPresent(message::setWaitTimeout);
     return SessionRequest.newBuilder().setAcquire(message).build();
+  }
+
+  private static io.lockkeeper.v1.LockRequest lock(LockSpec lock) {
+    return io.lockkeeper.v1.LockRequest.newBuilder()
+        .setName(lock.name())
+        .setMode(
+            switch (lock.mode()) {
+              case UNKNOWN -> io.lockkeeper.v1.LockMode.LOCK_MODE_UNSPECIFIED;
+              case EXCLUSIVE -> io.lockkeeper.v1.LockMode.LOCK_MODE_EXCLUSIVE;
+              case READ -> io.lockkeeper.v1.LockMode.LOCK_MODE_READ;
+              case WRITE -> io.lockkeeper.v1.LockMode.LOCK_MODE_WRITE;
+              case PERMITS -> io.lockkeeper.v1.LockMode.LOCK_MODE_PERMITS;
+              case CUSTOM -> io.lockkeeper.v1.LockMode.LOCK_MODE_CUSTOM;
+            })
+        .setPermits(lock.permits())
+        .setLimit(lock.limit())
+        .setCustom(lock.custom())
+        .build();
+  }
+
+  static SessionRequest updateMetadata(String requestId, Map<String, String> metadata) {
+    return SessionRequest.newBuilder()
+        .setUpdateMetadata(
+            UpdateMetadataRequest.newBuilder().setRequestId(requestId).putAllMetadata(metadata))
+        .build();
+  }
+
+  static SessionRequest answerRelease(String requestId, Duration needs) {
+    return SessionRequest.newBuilder()
+        .setAnswerRelease(
+            AnswerReleaseRequest.newBuilder()
+                .setRequestId(requestId)
+                .setNeeds(Protos.toProto(needs)))
+        .build();
   }
 
   /** Releases or withdraws; a token of zero is not checked. */

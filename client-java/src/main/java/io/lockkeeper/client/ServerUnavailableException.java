@@ -9,7 +9,24 @@ public final class ServerUnavailableException extends LockkeeperException {
     super(message);
   }
 
-  ServerUnavailableException(String message, Throwable cause) {
+  private ServerUnavailableException(String message, Throwable cause) {
     super(message, cause);
+  }
+
+  static ServerUnavailableException of(Settings settings, String lastFailure) {
+    return new ServerUnavailableException(message(settings, lastFailure));
+  }
+
+  static ServerUnavailableException of(Settings settings, String lastFailure, Throwable cause) {
+    return new ServerUnavailableException(message(settings, lastFailure), cause);
+  }
+
+  private static String message(Settings settings, String lastFailure) {
+    return "no server answered within "
+        + settings.requestTimeout()
+        + ": check that one of "
+        + String.join(", ", settings.servers())
+        + " runs and can reach ZooKeeper; last: "
+        + lastFailure;
   }
 }

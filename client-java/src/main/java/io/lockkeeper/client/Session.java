@@ -3,7 +3,6 @@ package io.lockkeeper.client;
 import io.grpc.Status;
 import io.lockkeeper.client.internal.Loop;
 import io.lockkeeper.v1.AcquireResponse;
-import io.lockkeeper.v1.Granted;
 import io.lockkeeper.v1.OpenSession;
 import io.lockkeeper.v1.SessionOpened;
 import io.lockkeeper.v1.SessionRequest;
@@ -146,11 +145,16 @@ final class Session implements Connector.Owner, Renewal.Owner {
       case KEPT_ALIVE -> onKeptAlive(response);
       case EVENT -> onEvent(response.getEvent());
       case RELEASED ->
-          find(response.getReleased().getRequestId()).ifPresent(Acquisition::onReleased);
+          find(response.getReleased().getRequestId())
+              .ifPresent(a -> a.onReleased(response.getReleased().getResult()));
       case REFUSED ->
           find(response.getRefused().getId()).ifPresent(a -> a.onRefused(response.getRefused()));
       case GOING_AWAY -> onGoingAway(Protos.toNanos(response.getGoingAway().getResumeAfter()));
       case LEASE_ENDED -> leaseOver(Protos.toLossReason(response.getLeaseEnded().getReason()));
+      case RELEASE_ANSWERED ->
+          find(response.getReleaseAnswered().getRequestId()).ifPresent(Acquisition::onAnswered);
+      case METADATA_UPDATED ->
+          find(response.getMetadataUpdated().getRequestId()).ifPresent(Acquisition::onAnswered);
       case OPENED, WATCHED, RESPONSE_NOT_SET ->
           LOG.atDebug().log("The server sent what was not asked for: {}", response);
     }
@@ -260,6 +264,8 @@ final class Session implements Connector.Owner, Renewal.Owner {
 
   /** What acquisitions see of the session. */
   private final class AcquisitionLink implements Link {
+    private final LimitedHolds limited = new LimitedHolds();
+
     @Override
     public boolean send(SessionRequest request) {
       return lease.isPresent() && connector.send(request);
@@ -267,24 +273,17 @@ final class Session implements Connector.Owner, Renewal.Owner {
 
     @Override
     public LockkeeperException unavailable() {
-      return new ServerUnavailableException(
-          "no server answered within "
-              + settings.requestTimeout()
-              + ": check that one of "
-              + String.join(", ", settings.servers())
-              + " runs and can reach ZooKeeper; last: "
-              + connector.lastFailure());
+      return ServerUnavailableException.of(settings, connector.lastFailure());
     }
 
     @Override
-    public Hold hold(Acquisition acquisition, Granted granted) {
-      return new Hold(
-          acquisition.request().name(),
-          granted.getGrants(0).getFencingToken(),
-          Protos.toPreviousEnd(granted),
-          lease.orElseThrow().validity(),
-          loop::nanos,
-          new HoldKeeper(acquisition, around));
+    public Validity validity() {
+      return lease.orElseThrow().validity();
+    }
+
+    @Override
+    public LimitedHolds limited() {
+      return limited;
     }
 
     @Override

@@ -1,11 +1,19 @@
 package io.lockkeeper.client;
 
 import io.lockkeeper.client.internal.Loop;
-import java.util.List;
 import java.util.concurrent.ExecutionException;
 
-/** Waits in the calling thread for what a request comes to. */
-record Waits(Loop loop) {
+/** Submits requests, and waits in the calling thread for what they come to. */
+record Waits(Loop loop, Session session) {
+
+  /** Submits a request. */
+  Acquisition submit(LockRequest request) {
+    Acquisition acquisition = session.prepare(request);
+    if (!loop.executeIfRunning(() -> session.submit(acquisition))) {
+      throw new IllegalStateException("this client is closed: build another one");
+    }
+    return acquisition;
+  }
 
   /** Waits; an interrupt withdraws the request. */
   LockHandle await(Acquisition acquisition) throws InterruptedException {
@@ -40,11 +48,7 @@ record Waits(Loop loop) {
     loop.execute(
         () ->
             acquisition.giveUp(
-                new NotAcquiredException(
-                    acquisition.request().name(),
-                    NotAcquiredReason.WITHDRAWN,
-                    "the caller gave up",
-                    List.of())));
+                NotAcquiredException.withdrawn(acquisition.request(), "the caller gave up")));
   }
 
   private LockHandle result(Acquisition acquisition) throws InterruptedException {

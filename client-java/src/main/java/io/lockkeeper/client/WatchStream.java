@@ -18,7 +18,7 @@ import java.util.Set;
  */
 final class WatchStream implements Watch {
 
-  private final String prefix;
+  private final WatchRequest what;
   private final WatchListener listener;
   private final Loop loop;
   private final Callbacks callbacks;
@@ -33,8 +33,8 @@ final class WatchStream implements Watch {
   private volatile boolean closed;
 
   private WatchStream(
-      String prefix, WatchListener listener, Surroundings around, Set<WatchStream> open) {
-    this.prefix = prefix;
+      WatchRequest what, WatchListener listener, Surroundings around, Set<WatchStream> open) {
+    this.what = what;
     this.listener = listener;
     this.loop = around.loop();
     this.callbacks = around.callbacks();
@@ -46,11 +46,12 @@ final class WatchStream implements Watch {
   /**
    * Starts a watch.
    *
+   * @param what the names or the prefix
    * @param open the loop's; has the watch until it is over
    */
   static Watch start(
-      String prefix, WatchListener listener, Surroundings around, Set<WatchStream> open) {
-    WatchStream watch = new WatchStream(prefix, listener, around, open);
+      WatchRequest what, WatchListener listener, Surroundings around, Set<WatchStream> open) {
+    WatchStream watch = new WatchStream(what, listener, around, open);
     if (!around.loop().executeIfRunning(watch::begin)) {
       throw new IllegalStateException("this client is closed: build another one");
     }
@@ -90,7 +91,7 @@ final class WatchStream implements Watch {
       return;
     }
     current = Optional.of(next);
-    next.start(WatchRequest.newBuilder().setPrefix(prefix).setStartRevision(resumeFrom).build());
+    next.start(what.toBuilder().setStartRevision(resumeFrom).build());
   }
 
   private void onEvent(Attempt attempt, WatchResponse event) {

@@ -75,6 +75,30 @@ class AcquisitionTest {
   }
 
   @Test
+  void requestThatIsRefusedForGoodFailsWithCodeAndField() {
+    // Given
+    onLoop(acquisition::start);
+    Refused malformed =
+        Refused.newBuilder()
+            .setCode(Status.Code.INVALID_ARGUMENT.value())
+            .setField("locks[0].custom")
+            .build();
+    // When
+    onLoop(() -> acquisition.onRefused(malformed));
+    // Then
+    assertThat(acquisition.result())
+        .failsWithin(Duration.ZERO)
+        .withThrowableThat()
+        .havingCause()
+        .isInstanceOfSatisfying(
+            RequestRefusedException.class,
+            e -> {
+              assertThat(e.code()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+              assertThat(e.field()).isEqualTo("locks[0].custom");
+            });
+  }
+
+  @Test
   void refusalsInARowLeaveOneRetry() {
     // Given
     onLoop(acquisition::start);
@@ -92,7 +116,7 @@ class AcquisitionTest {
   }
 
   /** A session that is always open, and that nobody answers. */
-  private final class Sent implements Link {
+  private static final class Sent implements Link {
     private final List<SessionRequest> sent = new ArrayList<>();
 
     @Override
@@ -106,14 +130,13 @@ class AcquisitionTest {
     }
 
     @Override
-    public Hold hold(Acquisition mine, Granted granted) {
-      return new Hold(
-          mine.request().name(),
-          granted.getGrants(0).getFencingToken(),
-          PreviousEnd.UNKNOWN,
-          new Validity(0, 0),
-          clock,
-          new HoldKeeper(mine, around));
+    public Validity validity() {
+      return new Validity(0, 0);
+    }
+
+    @Override
+    public LimitedHolds limited() {
+      return new LimitedHolds();
     }
 
     @Override

@@ -1,6 +1,5 @@
 package io.lockkeeper.client;
 
-import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -11,39 +10,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-/**
- * What a client does with any server. Runs against the server in memory, so that the client is
- * right, and against a real one, so that the server in memory does not lie.
- */
-@Timeout(60)
-public abstract class ClientContract {
-
-  private static final Duration LONG = Duration.ofSeconds(20);
-
-  private final List<LockkeeperClient> clients = new ArrayList<>();
-  private final String lock = "contract/" + UUID.randomUUID();
-
-  /** Returns a builder of clients of the server under test. */
-  protected abstract LockkeeperClientBuilder clientBuilder();
-
-  private LockkeeperClient client(String holder) {
-    LockkeeperClient client = clientBuilder().holder(holder).build();
-    clients.add(client);
-    return client;
-  }
-
-  @AfterEach
-  void closeClients() {
-    clients.forEach(LockkeeperClient::close);
-  }
+/** What a client does with any server: acquire, release, look, watch. */
+public abstract class ClientContract extends Contract {
 
   @Test
   void freeLockIsGrantedWithTokenAndValidity() throws InterruptedException {
@@ -366,71 +339,28 @@ public abstract class ClientContract {
   void malformedRequestIsRefusedWithItsField() {
     // Given
     LockkeeperClient a = client("a");
-    LockRequest tooMuch = LockRequest.of(lock).metadata("k", "x".repeat(5 * 1024));
-    // When
-    CompletableFuture<LockHandle> refused = a.acquire(tooMuch);
-    // Then
-    assertThat(refused)
-        .failsWithin(LONG)
-        .withThrowableThat()
-        .havingCause()
+    // When / Then
+    assertThatThrownBy(() -> a.getLock("no//name"))
         .isInstanceOfSatisfying(
             RequestRefusedException.class,
             e -> {
               assertThat(e.code()).isEqualTo(Status.Code.INVALID_ARGUMENT);
-              assertThat(e.field()).contains("metadata");
+              assertThat(e.field()).isEqualTo("name");
             });
     assertThat(a.acquire(LockRequest.of(lock))).succeedsWithin(LONG);
   }
 
   @Test
-  void lockViewExcludesOthersUntilUnlocked() throws InterruptedException {
-    // Given
-    LockkeeperLock mine = client("a").asLock(lock);
-    LockkeeperLock theirs = client("b").asLock(lock);
-    // When
-    mine.lock();
-    try {
-      // Then
-      assertThat(theirs.tryLock()).isFalse();
-      assertThat(theirs.tryLock(100, MILLISECONDS)).isFalse();
-      assertThat(mine.handle()).hasValueSatisfying(h -> assertThat(h.isValid()).isTrue());
-    } finally {
-      mine.unlock();
-    }
-    assertThat(theirs.tryLock(10, SECONDS)).isTrue();
-    theirs.unlock();
-  }
-
-  @Test
-  void lockViewRefusesStrangersAndReentry() {
-    // Given
-    LockkeeperLock mine = client("a").asLock(lock);
-    LockkeeperLock theirs = client("b").asLock(lock);
-    // When
-    mine.lock();
-    try {
-      // Then
-      assertThatThrownBy(theirs::unlock).isInstanceOf(IllegalMonitorStateException.class);
-      assertThatThrownBy(mine::tryLock).isInstanceOf(IllegalStateException.class);
-      assertThatThrownBy(mine::newCondition).isInstanceOf(UnsupportedOperationException.class);
-    } finally {
-      mine.unlock();
-    }
-    assertThatThrownBy(mine::unlock).isInstanceOf(IllegalMonitorStateException.class);
-  }
-
-  @Test
   void leaseOutlivesItsTimeToLiveWhileTheClientLives() throws InterruptedException {
     // Given
-    LockkeeperClient a = clientBuilder().ttl(Duration.ofSeconds(2)).holder("a").build();
-    clients.add(a);
-    LockHandle held = a.lock(lock);
-    long firstDeadline = held.validUntilNanos();
-    // When
-    await().atMost(LONG).until(() -> held.validUntilNanos() - firstDeadline > SECONDS.toNanos(3));
-    // Then
-    assertThat(held.isValid()).isTrue();
-    assertThat(a.checkToken(lock, held.fencingToken()).current()).isTrue();
+    try (LockkeeperClient a = clientBuilder().ttl(Duration.ofSeconds(2)).holder("a").build()) {
+      LockHandle held = a.lock(lock);
+      long firstDeadline = held.validUntilNanos();
+      // When
+      await().atMost(LONG).until(() -> held.validUntilNanos() - firstDeadline > SECONDS.toNanos(3));
+      // Then
+      assertThat(held.isValid()).isTrue();
+      assertThat(a.checkToken(lock, held.fencingToken()).current()).isTrue();
+    }
   }
 }

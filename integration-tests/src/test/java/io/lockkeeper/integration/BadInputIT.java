@@ -29,6 +29,8 @@ import io.lockkeeper.v1.OpenLeaseRequest;
 import io.lockkeeper.v1.OpenLeaseResponse;
 import io.lockkeeper.v1.ReleaseRequest;
 import java.util.List;
+import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -129,26 +131,59 @@ final class BadInputIT {
             good.clone().addLocks(LockRequest.newBuilder().setName("bad/request")).build(),
             Code.INVALID_ARGUMENT),
         Arguments.of(
-            "a mode not offered",
+            "more permits than there are",
+            withMode(LockMode.LOCK_MODE_PERMITS, lock -> lock.setPermits(4).setLimit(3)),
+            Code.INVALID_ARGUMENT),
+        Arguments.of(
+            "a limit beyond the largest",
+            withMode(LockMode.LOCK_MODE_PERMITS, lock -> lock.setPermits(1).setLimit(1_000_001)),
+            Code.INVALID_ARGUMENT),
+        Arguments.of(
+            "permits whose limit nobody knows",
+            withMode(LockMode.LOCK_MODE_PERMITS, lock -> lock.setPermits(1)),
+            Code.FAILED_PRECONDITION),
+        Arguments.of(
+            "permits of a mutex",
+            withMode(LockMode.LOCK_MODE_EXCLUSIVE, lock -> lock.setPermits(1)),
+            Code.INVALID_ARGUMENT),
+        Arguments.of(
+            "a kind that nobody has added",
+            withMode(LockMode.LOCK_MODE_CUSTOM, lock -> lock.setCustom("no-such-kind")),
+            Code.INVALID_ARGUMENT),
+        Arguments.of(
+            "a kind that leaves its directory",
+            withMode(LockMode.LOCK_MODE_CUSTOM, lock -> lock.setCustom("../../claims")),
+            Code.INVALID_ARGUMENT),
+        Arguments.of(
+            "65 locks",
             AcquireRequest.newBuilder()
-                .addLocks(
-                    LockRequest.newBuilder().setName("bad/mode").setMode(LockMode.LOCK_MODE_READ))
+                .addAllLocks(
+                    IntStream.range(0, 65)
+                        .mapToObj(i -> LockRequest.newBuilder().setName("bad/" + i).build())
+                        .toList())
                 .build(),
-            Code.UNIMPLEMENTED),
+            Code.INVALID_ARGUMENT),
         Arguments.of(
-            "two locks, not offered",
-            good.clone().addLocks(LockRequest.newBuilder().setName("bad/other")).build(),
-            Code.UNIMPLEMENTED),
+            "257 bytes of owner",
+            good.clone().setOwner("x".repeat(257)).build(),
+            Code.INVALID_ARGUMENT),
         Arguments.of(
-            "an owner, not offered", good.clone().setOwner("thread-1").build(), Code.UNIMPLEMENTED),
+            "no time to hold it",
+            good.clone().setMaxHold(seconds(0)).build(),
+            Code.INVALID_ARGUMENT),
         Arguments.of(
-            "max_hold, not offered",
-            good.clone().setMaxHold(seconds(5)).build(),
-            Code.UNIMPLEMENTED),
+            "a lock delay of 2 h",
+            good.clone().setLockDelay(seconds(7_200)).build(),
+            Code.INVALID_ARGUMENT),
         Arguments.of(
-            "lock_delay, not offered",
-            good.clone().setLockDelay(seconds(5)).build(),
-            Code.UNIMPLEMENTED));
+            "a lock delay of half a millisecond",
+            good.clone().setLockDelay(Duration.newBuilder().setNanos(500_000)).build(),
+            Code.INVALID_ARGUMENT));
+  }
+
+  private static AcquireRequest withMode(LockMode mode, UnaryOperator<LockRequest.Builder> more) {
+    LockRequest.Builder lock = LockRequest.newBuilder().setName("bad/request").setMode(mode);
+    return AcquireRequest.newBuilder().addLocks(more.apply(lock)).build();
   }
 
   @ParameterizedTest(name = "{0}")

@@ -1,7 +1,6 @@
 package io.lockkeeper.client.testing;
 
 import com.google.protobuf.Any;
-import com.google.protobuf.Duration;
 import com.google.rpc.BadRequest;
 import com.google.rpc.Code;
 import io.grpc.Metadata;
@@ -12,42 +11,123 @@ import io.grpc.protobuf.StatusProto;
 import io.lockkeeper.client.internal.LockNames;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.LockMode;
+import io.lockkeeper.v1.LockRequest;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /** Refuses malformed requests as a real server does. */
 final class FakeChecks {
 
+  static final Duration WEEK = Duration.ofDays(7);
+  static final int MAX_LIMIT = 1_000_000;
+  static final int MAX_PEOPLE_BYTES = 256;
+  static final int MAX_REASON_BYTES = 1024;
+
+  private static final int MAX_LOCKS = 64;
+  private static final int MAX_ID_BYTES = 128;
   private static final int MAX_METADATA_BYTES = 4096;
   private static final int MAX_METADATA_ENTRIES = 32;
-  private static final long MAX_WAIT_SECONDS = 7 * 24 * 3600;
+  private static final Duration SHORTEST = Duration.ofMillis(100);
+  private static final Duration HOUR = Duration.ofHours(1);
 
   private FakeChecks() {}
 
   static void acquire(AcquireRequest request) {
-    if (request.getLocksCount() == 0) {
-      throw invalid("locks", "at least one lock must be named");
+    if (request.getLocksCount() == 0 || request.getLocksCount() > MAX_LOCKS) {
+      throw invalid("locks", "must be 1 to " + MAX_LOCKS + " locks");
     }
-    request.getLocksList().forEach(lock -> name("locks[0].name", lock.getName()));
-    unimplemented(request.getLocksCount() > 1, "several locks in one request");
-    LockMode mode = request.getLocks(0).getMode();
-    unimplemented(
-        mode != LockMode.LOCK_MODE_EXCLUSIVE && mode != LockMode.LOCK_MODE_UNSPECIFIED,
-        "modes other than EXCLUSIVE");
-    unimplemented(!request.getOwner().isEmpty(), "owners");
-    unimplemented(request.hasMaxHold(), "max_hold");
-    unimplemented(request.hasLockDelay(), "lock_delay");
+    Set<String> seen = new HashSet<>();
+    for (int i = 0; i < request.getLocksCount(); i++) {
+      LockRequest lock = request.getLocks(i);
+      String path = "locks[" + i + "]";
+      name(path + ".name", lock.getName());
+      if (!seen.add(lock.getName())) {
+        throw invalid(path + ".name", "must not be named twice in one request");
+      }
+      mode(path, lock);
+    }
+    text("owner", request.getOwner(), MAX_PEOPLE_BYTES);
+    text("request_id", request.getRequestId(), MAX_ID_BYTES);
+    text("holder", request.getHolder(), MAX_PEOPLE_BYTES);
+    metadata(request.getMetadataMap());
     if (request.hasWaitTimeout()) {
-      Duration wait = request.getWaitTimeout();
-      if (wait.getSeconds() < 0 || wait.getNanos() < 0 || wait.getSeconds() > MAX_WAIT_SECONDS) {
-        throw invalid("wait_timeout", "must be zero to 7 days");
+      span("wait_timeout", request.getWaitTimeout(), Duration.ZERO, WEEK);
+    }
+    if (request.hasMaxHold()) {
+      span("max_hold", request.getMaxHold(), SHORTEST, WEEK);
+    }
+    if (request.hasLockDelay()) {
+      span("lock_delay", request.getLockDelay(), Duration.ZERO, HOUR);
+      if (FakeTime.toNanos(request.getLockDelay()) % 1_000_000 != 0) {
+        throw invalid("lock_delay", "must be in whole milliseconds");
       }
     }
+    if (request.hasPositionInterval()) {
+      span("position_interval", request.getPositionInterval(), SHORTEST, HOUR);
+    }
+  }
+
+  private static void mode(String path, LockRequest lock) {
+    switch (lock.getMode()) {
+      case LOCK_MODE_PERMITS -> permits(path, lock);
+      case LOCK_MODE_CUSTOM ->
+          throw invalid(path + ".custom", "this server was extended with no kind of locks");
+      case UNRECOGNIZED -> throw invalid(path + ".mode", "is not a LockMode");
+      case LOCK_MODE_UNSPECIFIED, LOCK_MODE_EXCLUSIVE, LOCK_MODE_READ, LOCK_MODE_WRITE -> {
+        if (lock.getPermits() != 0 || lock.getLimit() != 0) {
+          String field = lock.getPermits() != 0 ? ".permits" : ".limit";
+          throw invalid(path + field, "must be unset unless the mode is LOCK_MODE_PERMITS");
+        }
+      }
+    }
+    if (!lock.getCustom().isEmpty() && lock.getMode() != LockMode.LOCK_MODE_CUSTOM) {
+      throw invalid(path + ".custom", "must be unset unless the mode is LOCK_MODE_CUSTOM");
+    }
+  }
+
+  private static void permits(String path, LockRequest lock) {
+    limit(path + ".limit", lock.getLimit());
+    int most = lock.getLimit() == 0 ? MAX_LIMIT : lock.getLimit();
+    if (lock.getPermits() < 1 || lock.getPermits() > most) {
+      throw invalid(path + ".permits", "must be 1 to the limit (" + most + ")");
+    }
+  }
+
+  static void limit(String field, int limit) {
+    if (limit < 0 || limit > MAX_LIMIT) {
+      throw invalid(field, "must be 1 to " + MAX_LIMIT + ", or 0");
+    }
+  }
+
+  static void metadata(Map<String, String> metadata) {
     int bytes =
-        request.getMetadataMap().entrySet().stream()
-            .mapToInt(e -> e.getKey().length() + e.getValue().length())
-            .sum();
-    if (bytes > MAX_METADATA_BYTES || request.getMetadataCount() > MAX_METADATA_ENTRIES) {
+        metadata.entrySet().stream().mapToInt(e -> bytes(e.getKey()) + bytes(e.getValue())).sum();
+    if (bytes > MAX_METADATA_BYTES || metadata.size() > MAX_METADATA_ENTRIES) {
       throw invalid("metadata", "may have 32 entries and 4 KiB in all");
+    }
+    if (metadata.containsKey("")) {
+      throw invalid("metadata", "must not have an empty key");
+    }
+  }
+
+  static void text(String field, String value, int maxBytes) {
+    if (bytes(value) > maxBytes) {
+      throw invalid(field, "must be at most " + maxBytes + " bytes of UTF-8");
+    }
+  }
+
+  private static int bytes(String value) {
+    return value.getBytes(StandardCharsets.UTF_8).length;
+  }
+
+  static void span(String field, com.google.protobuf.Duration value, Duration min, Duration max) {
+    Duration span = Duration.ofSeconds(value.getSeconds(), value.getNanos());
+    if (value.getNanos() < 0 || span.compareTo(min) < 0 || span.compareTo(max) > 0) {
+      throw invalid(field, "must be " + min + " to " + max);
     }
   }
 
@@ -87,11 +167,5 @@ final class FakeChecks {
         .map(trailers -> trailers.get(key))
         .map(wrong -> wrong.getFieldViolations(0).getField())
         .orElse("");
-  }
-
-  private static void unimplemented(boolean asked, String what) {
-    if (asked) {
-      throw failure(Status.UNIMPLEMENTED, what + " are not offered by the in-memory server");
-    }
   }
 }

@@ -1,7 +1,6 @@
 package io.lockkeeper.client.testing;
 
 import io.lockkeeper.v1.ChangeCause;
-import io.lockkeeper.v1.Contender;
 import io.lockkeeper.v1.Gap;
 import io.lockkeeper.v1.LockChange;
 import io.lockkeeper.v1.LockState;
@@ -10,7 +9,6 @@ import io.lockkeeper.v1.WatchRequest;
 import io.lockkeeper.v1.WatchResponse;
 import java.util.ArrayDeque;
 import java.util.LinkedHashSet;
-import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
 
@@ -60,32 +58,42 @@ final class FakeFeed {
   }
 
   private void snapshot(Viewer viewer) {
-    state.queues.keySet().stream()
-        .filter(viewer::sees)
-        .forEach(lock -> viewer.to().accept(event().setSnapshot(view(lock, 0)).build()));
+    state.inUse("").stream()
+        .filter(queue -> viewer.sees(queue.lock))
+        .forEach(queue -> viewer.to().accept(event().setSnapshot(view(queue, 0)).build()));
     viewer.to().accept(event().setSnapshotEnd(SnapshotEnd.getDefaultInstance()).build());
   }
 
-  /** Tells all who watch the lock. */
-  void changed(String lock, ChangeCause cause, FakeAcquisition contender) {
-    LockState now = view(lock, 0);
+  /** Tells all who watch the lock what happened to one of its contenders. */
+  void changed(ChangeCause cause, FakeEntry entry) {
+    publish(
+        entry.queue,
+        change(cause, entry.queue).setContender(entry.toContender(state.loop.nanos())));
+  }
+
+  /** Tells all who watch the lock that its limit has changed. */
+  void limitChanged(FakeQueue queue) {
+    publish(queue, change(ChangeCause.CHANGE_CAUSE_LIMIT, queue));
+  }
+
+  private LockChange.Builder change(ChangeCause cause, FakeQueue queue) {
+    LockState now = view(queue, 0);
+    return LockChange.newBuilder()
+        .setName(queue.lock)
+        .setCause(cause)
+        .addAllHolders(now.getHoldersList())
+        .setQueueLength(now.getQueueLength())
+        .setCoalesced(1);
+  }
+
+  private void publish(FakeQueue queue, LockChange.Builder what) {
     state.nextZxid();
-    WatchResponse change =
-        event()
-            .setChange(
-                LockChange.newBuilder()
-                    .setName(lock)
-                    .setCause(cause)
-                    .setContender(contender.toContender(state.loop.nanos()))
-                    .addAllHolders(now.getHoldersList())
-                    .setQueueLength(now.getQueueLength())
-                    .setCoalesced(1))
-            .build();
+    WatchResponse change = event().setChange(what).build();
     history.add(change);
     if (history.size() > HISTORY) {
       history.remove();
     }
-    viewers.stream().filter(v -> v.sees(lock)).toList().forEach(v -> v.to().accept(change));
+    viewers.stream().filter(v -> v.sees(queue.lock)).toList().forEach(v -> v.to().accept(change));
   }
 
   private WatchResponse.Builder event() {
@@ -93,23 +101,7 @@ final class FakeFeed {
   }
 
   /** Returns one lock with up to {@code queueLimit} of those who wait. */
-  LockState view(String lock, int queueLimit) {
-    List<FakeAcquisition> queue = state.queues.getOrDefault(lock, List.of());
-    List<Contender> holders = contenders(queue, FakeAcquisition.State.HELD);
-    List<Contender> waiters = contenders(queue, FakeAcquisition.State.WAITING);
-    return LockState.newBuilder()
-        .setName(lock)
-        .addAllHolders(holders)
-        .setQueueLength(waiters.size())
-        .addAllQueue(waiters.subList(0, Math.min(queueLimit, waiters.size())))
-        .setRevision(state.zxid())
-        .build();
-  }
-
-  private List<Contender> contenders(List<FakeAcquisition> queue, FakeAcquisition.State which) {
-    return queue.stream()
-        .filter(a -> a.state == which)
-        .map(a -> a.toContender(state.loop.nanos()))
-        .toList();
+  LockState view(FakeQueue queue, int queueLimit) {
+    return queue.view(queueLimit, state.loop.nanos(), state.zxid());
   }
 }

@@ -14,6 +14,7 @@ import io.lockkeeper.v1.LeaseServiceGrpc;
 import io.lockkeeper.v1.LeaseState;
 import io.lockkeeper.v1.ListLeasesRequest;
 import io.lockkeeper.v1.ListLeasesResponse;
+import io.lockkeeper.v1.LockRequest;
 import io.lockkeeper.v1.OpenLeaseRequest;
 import io.lockkeeper.v1.OpenLeaseResponse;
 import java.util.Comparator;
@@ -37,13 +38,13 @@ final class FakeLeaseService extends LeaseServiceGrpc.LeaseServiceImplBase {
         responses,
         () -> {
           String holder = request.getHolder().isEmpty() ? "in-process" : request.getHolder();
-          FakeLease lease = state.open(holder, FakeAcquisition.toNanos(request.getTtl()), false);
+          FakeLease lease = state.open(holder, FakeTime.toNanos(request.getTtl()), false);
           return OpenLeaseResponse.newBuilder()
               .setLeaseId(lease.id)
               .setLeaseSecret(lease.secret)
               .setLeaseTag(lease.tag())
-              .setTtl(FakeAcquisition.toProto(lease.ttlNanos))
-              .setValidFor(FakeAcquisition.toProto(lease.ttlNanos))
+              .setTtl(FakeTime.toProto(lease.ttlNanos))
+              .setValidFor(FakeTime.toProto(lease.ttlNanos))
               .build();
         });
   }
@@ -73,7 +74,7 @@ final class FakeLeaseService extends LeaseServiceGrpc.LeaseServiceImplBase {
     try {
       FakeLease lease = state.lease(id);
       state.renew(lease);
-      return answer.setValidFor(FakeAcquisition.toProto(lease.ttlNanos)).build();
+      return answer.setValidFor(FakeTime.toProto(lease.ttlNanos)).build();
     } catch (StatusRuntimeException gone) {
       FakeLease known = state.leases.get(id);
       LeaseEndReason none = LeaseEndReason.LEASE_END_REASON_UNSPECIFIED;
@@ -109,7 +110,10 @@ final class FakeLeaseService extends LeaseServiceGrpc.LeaseServiceImplBase {
                       view.addAcquisitions(
                           AcquisitionState.newBuilder()
                               .setRequestId(a.requestId)
-                              .addLocks(a.lock)
+                              .addAllLocks(
+                                  a.request.getLocksList().stream()
+                                      .map(LockRequest::getName)
+                                      .toList())
                               .setHeld(a.state == FakeAcquisition.State.HELD)));
           return GetLeaseResponse.newBuilder().setLease(view).build();
         });
@@ -144,8 +148,8 @@ final class FakeLeaseService extends LeaseServiceGrpc.LeaseServiceImplBase {
             .setAcquisitionCount(live(lease).size());
     if (!lease.streamBound) {
       long left = lease.ttlNanos - (state.loop.nanos() - lease.renewedAtNanos);
-      view.setTtl(FakeAcquisition.toProto(lease.ttlNanos))
-          .setRemaining(FakeAcquisition.toProto(Math.max(0, left)));
+      view.setTtl(FakeTime.toProto(lease.ttlNanos))
+          .setRemaining(FakeTime.toProto(Math.max(0, left)));
     }
     return view;
   }

@@ -5,22 +5,28 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.AnswerReleaseRequest;
+import io.lockkeeper.v1.AnswerReleaseResponse;
 import io.lockkeeper.v1.CheckTokenRequest;
 import io.lockkeeper.v1.CheckTokenResponse;
+import io.lockkeeper.v1.ConfigureLockRequest;
+import io.lockkeeper.v1.ConfigureLockResponse;
 import io.lockkeeper.v1.GetLockRequest;
 import io.lockkeeper.v1.GetLockResponse;
-import io.lockkeeper.v1.LeaseEndReason;
 import io.lockkeeper.v1.ListLocksRequest;
 import io.lockkeeper.v1.ListLocksResponse;
 import io.lockkeeper.v1.LockServiceGrpc;
 import io.lockkeeper.v1.ReleaseRequest;
 import io.lockkeeper.v1.ReleaseResponse;
+import io.lockkeeper.v1.RequestReleaseRequest;
+import io.lockkeeper.v1.RequestReleaseResponse;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
+import io.lockkeeper.v1.UpdateMetadataRequest;
+import io.lockkeeper.v1.UpdateMetadataResponse;
 import io.lockkeeper.v1.WatchRequest;
 import io.lockkeeper.v1.WatchResponse;
 import java.util.List;
-import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Supplier;
 
@@ -28,6 +34,7 @@ import java.util.function.Supplier;
 final class FakeLockService extends LockServiceGrpc.LockServiceImplBase {
 
   private static final int DEFAULT_PAGE = 100;
+  private static final int MAX_TOKENS = 16;
 
   private final FakeState state;
 
@@ -60,32 +67,18 @@ final class FakeLockService extends LockServiceGrpc.LockServiceImplBase {
       String id =
           request.getRequestId().isEmpty() ? UUID.randomUUID().toString() : request.getRequestId();
       boolean known = lease.acquisitions.containsKey(id);
-      FakeAcquisition acquisition = state.acquire(lease, request, id);
-      acquisition.stream = Optional.of(event -> tell(event, responses));
-      ServerCallStreamObserver<AcquireResponse> call =
-          (ServerCallStreamObserver<AcquireResponse>) responses;
-      call.setOnCancelHandler(() -> onHangUp(acquisition));
+      FakeAcquisition acquisition = state.turns.acquire(lease, request, id);
+      FakeCall call = new FakeCall(responses);
+      acquisition.attach(call);
+      ((ServerCallStreamObserver<AcquireResponse>) responses)
+          .setOnCancelHandler(() -> state.turns.onHangUp(acquisition, call));
       if (known) {
-        acquisition.retell();
+        acquisition.retell(state.loop.nanos());
       } else {
-        state.begin(acquisition);
+        state.turns.begin(acquisition);
       }
     } catch (StatusRuntimeException e) {
       responses.onError(e);
-    }
-  }
-
-  private static void tell(AcquireResponse event, StreamObserver<AcquireResponse> responses) {
-    responses.onNext(event);
-    if (event.hasLost() || event.hasNotAcquired() || event.hasReleased()) {
-      responses.onCompleted();
-    }
-  }
-
-  private void onHangUp(FakeAcquisition acquisition) {
-    acquisition.stream = Optional.empty();
-    if (acquisition.lease.streamBound) {
-      state.end(acquisition.lease, LeaseEndReason.LEASE_END_REASON_EXPIRED);
     }
   }
 
@@ -93,14 +86,11 @@ final class FakeLockService extends LockServiceGrpc.LockServiceImplBase {
   public void release(ReleaseRequest request, StreamObserver<ReleaseResponse> responses) {
     answer(
         responses,
-        () ->
-            ReleaseResponse.newBuilder()
-                .setOutcome(
-                    state.release(
-                        state.lease(request.getLeaseId()),
-                        request.getRequestId(),
-                        request.getFencingToken()))
-                .build());
+        () -> {
+          FakeLease lease = state.lease(request.getLeaseId());
+          return state.turns.release(
+              state.acquisition(lease, request.getRequestId()), request.getFencingToken());
+        });
   }
 
   @Override
@@ -117,7 +107,7 @@ final class FakeLockService extends LockServiceGrpc.LockServiceImplBase {
           FakeChecks.name("name", request.getName());
           int limit = request.getQueueLimit() == 0 ? DEFAULT_PAGE : request.getQueueLimit();
           return GetLockResponse.newBuilder()
-              .setLock(state.feed.view(request.getName(), limit))
+              .setLock(state.feed.view(state.look(request.getName()), limit))
               .build();
         });
   }
@@ -129,14 +119,14 @@ final class FakeLockService extends LockServiceGrpc.LockServiceImplBase {
 
   private ListLocksResponse page(ListLocksRequest request) {
     int size = request.getPageSize() == 0 ? DEFAULT_PAGE : request.getPageSize();
-    List<String> names =
-        state.queues.tailMap(request.getPageToken(), false).keySet().stream()
-            .filter(name -> name.startsWith(request.getPrefix()))
+    List<FakeQueue> queues =
+        state.inUse(request.getPageToken()).stream()
+            .filter(queue -> queue.lock.startsWith(request.getPrefix()))
             .limit(size + 1L)
             .toList();
     ListLocksResponse.Builder page = ListLocksResponse.newBuilder();
-    names.stream().limit(size).forEach(name -> page.addLocks(state.feed.view(name, 0)));
-    return page.setNextPageToken(names.size() > size ? names.get(size - 1) : "").build();
+    queues.stream().limit(size).forEach(queue -> page.addLocks(state.feed.view(queue, 0)));
+    return page.setNextPageToken(queues.size() > size ? queues.get(size - 1).lock : "").build();
   }
 
   @Override
@@ -149,13 +139,45 @@ final class FakeLockService extends LockServiceGrpc.LockServiceImplBase {
             throw FakeChecks.invalid("fencing_token", "must be above zero");
           }
           List<Long> tokens =
-              state.feed.view(request.getName(), 0).getHoldersList().stream()
-                  .map(holder -> holder.getFencingToken())
-                  .toList();
+              state.look(request.getName()).holders().stream().map(e -> e.token).toList();
           return CheckTokenResponse.newBuilder()
               .setCurrent(tokens.contains(request.getFencingToken()))
-              .addAllCurrentTokens(tokens)
+              .addAllCurrentTokens(tokens.stream().distinct().limit(MAX_TOKENS).toList())
               .build();
         });
+  }
+
+  @Override
+  public void requestRelease(
+      RequestReleaseRequest request, StreamObserver<RequestReleaseResponse> responses) {
+    answer(responses, () -> state.influence.requestRelease(request));
+  }
+
+  @Override
+  public void answerRelease(
+      AnswerReleaseRequest request, StreamObserver<AnswerReleaseResponse> responses) {
+    answer(
+        responses,
+        () -> {
+          state.influence.answerRelease(state.lease(request.getLeaseId()), request);
+          return AnswerReleaseResponse.getDefaultInstance();
+        });
+  }
+
+  @Override
+  public void updateMetadata(
+      UpdateMetadataRequest request, StreamObserver<UpdateMetadataResponse> responses) {
+    answer(
+        responses,
+        () -> {
+          state.influence.updateMetadata(state.lease(request.getLeaseId()), request);
+          return UpdateMetadataResponse.getDefaultInstance();
+        });
+  }
+
+  @Override
+  public void configureLock(
+      ConfigureLockRequest request, StreamObserver<ConfigureLockResponse> responses) {
+    answer(responses, () -> state.influence.configure(request));
   }
 }

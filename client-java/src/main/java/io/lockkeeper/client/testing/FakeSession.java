@@ -5,20 +5,23 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.AnswerReleaseRequest;
 import io.lockkeeper.v1.GoingAway;
 import io.lockkeeper.v1.LeaseEndReason;
 import io.lockkeeper.v1.LeaseEnded;
+import io.lockkeeper.v1.MetadataUpdated;
 import io.lockkeeper.v1.OpenSession;
 import io.lockkeeper.v1.PositionQuery;
 import io.lockkeeper.v1.Refused;
+import io.lockkeeper.v1.ReleaseAnswered;
 import io.lockkeeper.v1.ReleaseRequest;
-import io.lockkeeper.v1.ReleaseResponse;
 import io.lockkeeper.v1.SessionKeptAlive;
 import io.lockkeeper.v1.SessionOpened;
 import io.lockkeeper.v1.SessionReleased;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
 import io.lockkeeper.v1.SessionWatched;
+import io.lockkeeper.v1.UpdateMetadataRequest;
 import io.lockkeeper.v1.WatchRequest;
 import java.time.Duration;
 import java.util.HashMap;
@@ -77,15 +80,15 @@ final class FakeSession implements StreamObserver<SessionRequest> {
                     .setLeaseId(mine.id)
                     .setLeaseSecret(resumes ? "" : mine.secret)
                     .setLeaseTag(mine.tag())
-                    .setTtl(FakeAcquisition.toProto(mine.ttlNanos))
-                    .setValidFor(FakeAcquisition.toProto(mine.ttlNanos))
+                    .setTtl(FakeTime.toProto(mine.ttlNanos))
+                    .setValidFor(FakeTime.toProto(mine.ttlNanos))
                     .setResumed(resumes)));
-    List.copyOf(mine.acquisitions.values()).forEach(FakeAcquisition::retell);
+    List.copyOf(mine.acquisitions.values()).forEach(a -> a.retell(state.loop.nanos()));
   }
 
   private FakeLease fresh(OpenSession open) {
     String holder = open.getHolder().isEmpty() ? "in-process" : open.getHolder();
-    return state.open(holder, FakeAcquisition.toNanos(open.getTtl()), false);
+    return state.open(holder, FakeTime.toNanos(open.getTtl()), false);
   }
 
   private void serve(FakeLease mine, SessionRequest request) {
@@ -98,6 +101,8 @@ final class FakeSession implements StreamObserver<SessionRequest> {
         case ACQUIRE -> acquire(mine, request.getAcquire());
         case RELEASE -> release(mine, request.getRelease());
         case POSITION -> position(mine, request.getPosition());
+        case ANSWER_RELEASE -> answerRelease(mine, request.getAnswerRelease());
+        case UPDATE_METADATA -> updateMetadata(mine, request.getUpdateMetadata());
         case WATCH -> watch(request.getWatch());
         case UNWATCH -> unwatch(request.getUnwatch().getWatchId());
         case CLOSE -> state.end(mine, LeaseEndReason.LEASE_END_REASON_CLOSED);
@@ -121,6 +126,8 @@ final class FakeSession implements StreamObserver<SessionRequest> {
       case ACQUIRE -> request.getAcquire().getRequestId();
       case RELEASE -> request.getRelease().getRequestId();
       case POSITION -> request.getPosition().getRequestId();
+      case ANSWER_RELEASE -> request.getAnswerRelease().getRequestId();
+      case UPDATE_METADATA -> request.getUpdateMetadata().getRequestId();
       case WATCH -> request.getWatch().getWatchId();
       case UNWATCH -> request.getUnwatch().getWatchId();
       case OPEN, KEEP_ALIVE, CLOSE, REQUEST_NOT_SET -> "";
@@ -134,7 +141,7 @@ final class FakeSession implements StreamObserver<SessionRequest> {
             .setKeptAlive(
                 SessionKeptAlive.newBuilder()
                     .setNonce(nonce)
-                    .setValidFor(FakeAcquisition.toProto(mine.ttlNanos))));
+                    .setValidFor(FakeTime.toProto(mine.ttlNanos))));
   }
 
   private void acquire(FakeLease mine, AcquireRequest request) {
@@ -142,11 +149,11 @@ final class FakeSession implements StreamObserver<SessionRequest> {
       throw FakeChecks.invalid("request_id", "a session's requests need an id");
     }
     boolean known = mine.acquisitions.containsKey(request.getRequestId());
-    FakeAcquisition acquisition = state.acquire(mine, request, request.getRequestId());
+    FakeAcquisition acquisition = state.turns.acquire(mine, request, request.getRequestId());
     if (known) {
-      acquisition.retell();
+      acquisition.retell(state.loop.nanos());
     } else {
-      state.begin(acquisition);
+      state.turns.begin(acquisition);
     }
   }
 
@@ -157,10 +164,23 @@ final class FakeSession implements StreamObserver<SessionRequest> {
                 SessionReleased.newBuilder()
                     .setRequestId(request.getRequestId())
                     .setResult(
-                        ReleaseResponse.newBuilder()
-                            .setOutcome(
-                                state.release(
-                                    mine, request.getRequestId(), request.getFencingToken())))));
+                        state.turns.release(
+                            state.acquisition(mine, request.getRequestId()),
+                            request.getFencingToken()))));
+  }
+
+  private void answerRelease(FakeLease mine, AnswerReleaseRequest request) {
+    state.influence.answerRelease(mine, request);
+    send(
+        SessionResponse.newBuilder()
+            .setReleaseAnswered(ReleaseAnswered.newBuilder().setRequestId(request.getRequestId())));
+  }
+
+  private void updateMetadata(FakeLease mine, UpdateMetadataRequest request) {
+    state.influence.updateMetadata(mine, request);
+    send(
+        SessionResponse.newBuilder()
+            .setMetadataUpdated(MetadataUpdated.newBuilder().setRequestId(request.getRequestId())));
   }
 
   private void position(FakeLease mine, PositionQuery query) {
@@ -168,7 +188,7 @@ final class FakeSession implements StreamObserver<SessionRequest> {
     if (waiting == null || waiting.state != FakeAcquisition.State.WAITING) {
       throw FakeChecks.failure(Status.FAILED_PRECONDITION, "the acquisition does not wait");
     }
-    state.tellPosition(waiting);
+    state.turns.answerPosition(waiting);
   }
 
   private void watch(WatchRequest request) {
@@ -202,7 +222,7 @@ final class FakeSession implements StreamObserver<SessionRequest> {
             .setGoingAway(
                 GoingAway.newBuilder()
                     .setReason("draining")
-                    .setResumeAfter(FakeAcquisition.toProto(resumeAfter.toNanos()))));
+                    .setResumeAfter(FakeTime.toProto(resumeAfter.toNanos()))));
     finish();
   }
 

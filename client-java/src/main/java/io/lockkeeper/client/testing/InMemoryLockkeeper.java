@@ -11,8 +11,7 @@ import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.Jeopardy;
 import io.lockkeeper.v1.LeaseEndReason;
 import io.lockkeeper.v1.LossReason;
-import io.lockkeeper.v1.PreviousEnd;
-import io.lockkeeper.v1.ReleaseRequested;
+import io.lockkeeper.v1.RequestReleaseRequest;
 import io.lockkeeper.v1.Safe;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -25,8 +24,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * A Lockkeeper server in memory, for tests: the same gRPC contract and events as a real one, for
- * exclusive locks, without ZooKeeper and without a network. It can be told to misbehave.
+ * A Lockkeeper server in memory, for tests: the same gRPC contract and events as a real one,
+ * without ZooKeeper and without a network. It can be told to misbehave. Of the administrators'
+ * calls it offers the forced release, and of the kinds of locks those that every server has.
  *
  * <pre>{@code
  * try (InMemoryLockkeeper server = InMemoryLockkeeper.start();
@@ -63,6 +63,7 @@ public final class InMemoryLockkeeper implements AutoCloseable {
             .intercept(network)
             .addService(new FakeLockService(state))
             .addService(new FakeLeaseService(state))
+            .addService(new FakeAdminService(state))
             .build();
   }
 
@@ -149,55 +150,49 @@ public final class InMemoryLockkeeper implements AutoCloseable {
                 .forEach(l -> s.end(l, LeaseEndReason.LEASE_END_REASON_EXPIRED)));
   }
 
-  /** Takes a lock away from its holder as if its entry had been deleted in ZooKeeper. */
+  /** Takes a lock away from its holders as if their entries had been deleted in ZooKeeper. */
   public void removeHolder(String lock) {
     control(
         s ->
-            holders(s, lock)
-                .forEach(
-                    a ->
-                        s.lose(
-                            a,
-                            LossReason.LOSS_REASON_REMOVED,
-                            PreviousEnd.PREVIOUS_END_UNSPECIFIED)));
+            s.look(lock)
+                .holders()
+                .forEach(e -> s.turns.takeAway(e, LossReason.LOSS_REASON_REMOVED, "")));
   }
 
-  /** Asks the holder of a lock to give way. */
+  /** Asks the holders of a lock to give way. */
   public void requestRelease(String lock, String requester, String reason) {
-    tellHolders(
-        lock,
-        AcquireResponse.newBuilder()
-            .setReleaseRequested(
-                ReleaseRequested.newBuilder()
+    control(
+        s ->
+            s.influence.requestRelease(
+                RequestReleaseRequest.newBuilder()
                     .setName(lock)
                     .setRequester(requester)
-                    .setReason(reason))
-            .build());
+                    .setReason(reason)
+                    .build()));
   }
 
-  /** Tells the holder of a lock that the server has lost contact with ZooKeeper. */
+  /** Tells the holders of a lock that the server has lost contact with ZooKeeper. */
   public void jeopardy(String lock, Duration validFor) {
     tellHolders(
         lock,
         AcquireResponse.newBuilder()
-            .setJeopardy(
-                Jeopardy.newBuilder().setValidFor(FakeAcquisition.toProto(validFor.toNanos())))
+            .setJeopardy(Jeopardy.newBuilder().setValidFor(FakeTime.toProto(validFor.toNanos())))
             .build());
   }
 
-  /** Tells the holder of a lock that the contact is back. */
+  /** Tells the holders of a lock that the contact is back. */
   public void safe(String lock, Duration validFor) {
     tellHolders(
         lock,
         AcquireResponse.newBuilder()
-            .setSafe(Safe.newBuilder().setValidFor(FakeAcquisition.toProto(validFor.toNanos())))
+            .setSafe(Safe.newBuilder().setValidFor(FakeTime.toProto(validFor.toNanos())))
             .build());
   }
 
-  /** Returns the fencing token of the lock's holder; empty: nobody holds it. */
+  /** Returns the fencing token of the lock's first holder; empty: nobody holds it. */
   public Optional<Long> holderToken(String lock) {
     CompletableFuture<Optional<Long>> token = new CompletableFuture<>();
-    control(s -> token.complete(holders(s, lock).stream().map(a -> a.token).findFirst()));
+    control(s -> token.complete(s.look(lock).holders().stream().map(e -> e.token).findFirst()));
     return token.join();
   }
 
@@ -222,13 +217,13 @@ public final class InMemoryLockkeeper implements AutoCloseable {
   }
 
   private void tellHolders(String lock, AcquireResponse event) {
-    control(s -> holders(s, lock).forEach(a -> a.tell(event.toBuilder())));
-  }
-
-  private static List<FakeAcquisition> holders(FakeState s, String lock) {
-    return s.queues.getOrDefault(lock, List.of()).stream()
-        .filter(a -> a.state == FakeAcquisition.State.HELD)
-        .toList();
+    control(
+        s ->
+            s.look(lock).holders().stream()
+                .flatMap(e -> e.sharers.stream())
+                .filter(a -> a.state == FakeAcquisition.State.HELD)
+                .toList()
+                .forEach(a -> a.tell(event.toBuilder())));
   }
 
   private void control(Consumer<FakeState> change) {

@@ -1,47 +1,55 @@
 package io.lockkeeper.client.examples;
 
-import io.lockkeeper.client.LockHandle;
-import io.lockkeeper.client.LockListener;
-import io.lockkeeper.client.LockRequest;
+import io.lockkeeper.client.LeaderElection;
+import io.lockkeeper.client.Leadership;
+import io.lockkeeper.client.LeadershipListener;
 import io.lockkeeper.client.LockkeeperClient;
 import io.lockkeeper.client.LossReason;
+import io.lockkeeper.client.ReleaseRequest;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** Leads while it holds a lock, and stops in time when it does not. */
-final class LeaderWork implements LockListener {
+/** Leads while it is elected, stops in time when it is not, and steps down when it is asked to. */
+final class LeaderWork implements LeadershipListener {
 
-  private final LockkeeperClient client;
-  private CompletableFuture<LockHandle> candidacy = new CompletableFuture<>();
-  private volatile Optional<LockHandle> leadership = Optional.empty();
+  private final LeaderElection election;
+  private final String address;
+  private CompletableFuture<Leadership> candidacy = new CompletableFuture<>();
+  private volatile Optional<Leadership> leadership = Optional.empty();
 
-  LeaderWork(LockkeeperClient client) {
-    this.client = client;
+  LeaderWork(LockkeeperClient client, String address) {
+    this.election = client.asElection("leader");
+    this.address = address;
   }
 
-  /** Queues up; {@link #onGranted} says when it is this one's turn. */
+  /** Becomes a candidate; {@link #onElected} says when it is this one's turn. */
   void campaign() {
-    candidacy = client.acquire(LockRequest.of("leader").listener(this));
+    candidacy = election.campaignAsync(address, this);
   }
 
   /** To be asked before every step of the work, rather than once. */
   boolean isLeading() {
-    return leadership.filter(LockHandle::isValid).isPresent();
+    return leadership.filter(Leadership::isValid).isPresent();
   }
 
   /** Leaves the queue, or the throne. */
   void resign() {
     candidacy.cancel(true);
-    leadership.ifPresent(LockHandle::close);
+    leadership.ifPresent(Leadership::resign);
   }
 
   @Override
-  public void onGranted(LockHandle handle) {
-    leadership = Optional.of(handle);
+  public void onElected(Leadership elected) {
+    leadership = Optional.of(elected);
   }
 
   @Override
-  public void onLost(LockHandle handle, LossReason reason) {
+  public void onAskedToResign(Leadership elected, ReleaseRequest request) {
+    elected.resign(); // Where callbacks run on a thread of their own, this may wait.
+  }
+
+  @Override
+  public void onLost(Leadership elected, LossReason reason) {
     leadership = Optional.empty();
   }
 }

@@ -4,20 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.grpc.Context;
-import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.CloseLeaseRequest;
+import io.lockkeeper.v1.FreezeRequest;
 import io.lockkeeper.v1.GetLeaseRequest;
 import io.lockkeeper.v1.KeepAliveRequest;
 import io.lockkeeper.v1.KeepAliveResponse;
 import io.lockkeeper.v1.LeaseEndReason;
 import io.lockkeeper.v1.LeaseServiceGrpc;
 import io.lockkeeper.v1.ListLeasesRequest;
-import io.lockkeeper.v1.LockMode;
 import io.lockkeeper.v1.LockRequest;
 import io.lockkeeper.v1.LockServiceGrpc;
 import io.lockkeeper.v1.OpenLeaseRequest;
@@ -30,67 +29,13 @@ import io.lockkeeper.v1.SessionResponse;
 import io.lockkeeper.v1.WatchRequest;
 import io.lockkeeper.v1.WatchResponse;
 import java.time.Duration;
-import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** The in-memory server as clients in other languages would see it: bare stubs. */
-class InMemoryLockkeeperTest {
-
-  private static final String LOCK = "orders/42";
-
-  private final ManualClock clock = new ManualClock();
-  private InMemoryLockkeeper server;
-  private ManagedChannel channel;
-  private LockServiceGrpc.LockServiceBlockingStub locks;
-  private LeaseServiceGrpc.LeaseServiceBlockingStub leases;
-
-  @BeforeEach
-  void start() {
-    server = InMemoryLockkeeper.start(clock);
-    channel = server.connect();
-    locks = LockServiceGrpc.newBlockingStub(channel);
-    leases = LeaseServiceGrpc.newBlockingStub(channel);
-  }
-
-  @AfterEach
-  void stop() {
-    channel.shutdownNow();
-    server.close();
-  }
-
-  /** Writes down what comes. */
-  private static final class Heard<T> implements StreamObserver<T> {
-    private final List<T> messages = new CopyOnWriteArrayList<>();
-    private final List<Status> ends = new CopyOnWriteArrayList<>();
-
-    @Override
-    public void onNext(T message) {
-      messages.add(message);
-    }
-
-    @Override
-    public void onError(Throwable failure) {
-      ends.add(Status.fromThrowable(failure));
-    }
-
-    @Override
-    public void onCompleted() {
-      ends.add(Status.OK);
-    }
-  }
+class InMemoryLockkeeperTest extends OnInMemoryServer {
 
   private static AcquireRequest.Builder wanted() {
     return AcquireRequest.newBuilder().addLocks(LockRequest.newBuilder().setName(LOCK));
-  }
-
-  private Heard<AcquireResponse> acquire(AcquireRequest request) {
-    Heard<AcquireResponse> heard = new Heard<>();
-    LockServiceGrpc.newStub(channel).acquire(request, heard);
-    clock.settle();
-    return heard;
   }
 
   private OpenLeaseResponse open() {
@@ -104,7 +49,7 @@ class InMemoryLockkeeperTest {
     Context.CancellableContext call = Context.current().withCancellation();
     call.run(() -> LockServiceGrpc.newStub(channel).acquire(wanted().build(), first));
     clock.settle();
-    Heard<AcquireResponse> second = acquire(wanted().build());
+    Heard<AcquireResponse> second = acquire(wanted());
     // When
     call.cancel(null);
     clock.settle();
@@ -120,13 +65,12 @@ class InMemoryLockkeeperTest {
   @Test
   void sameRequestUnderALeaseFindsItsGrantAgain() {
     // Given
-    AcquireRequest request = wanted().setLeaseId(open().getLeaseId()).setRequestId("mine").build();
+    AcquireRequest.Builder request = wanted().setLeaseId(open().getLeaseId()).setRequestId("mine");
     Heard<AcquireResponse> first = acquire(request);
     // When
     Heard<AcquireResponse> again = acquire(request);
     Heard<AcquireResponse> other =
-        acquire(
-            request.toBuilder().setLocks(0, LockRequest.newBuilder().setName("orders/43")).build());
+        acquire(request.clone().setLocks(0, LockRequest.newBuilder().setName(OTHER)));
     // Then
     assertThat(again.messages).isEqualTo(first.messages).hasSize(1);
     assertThat(other.ends)
@@ -136,10 +80,68 @@ class InMemoryLockkeeperTest {
   }
 
   @Test
+  void sameRequestOnAnotherStreamTakesTheEventsOver() {
+    // Given
+    acquire(wanted());
+    AcquireRequest.Builder request = wanted().setLeaseId(open().getLeaseId()).setRequestId("mine");
+    Heard<AcquireResponse> first = acquire(request);
+    // When
+    Heard<AcquireResponse> second = acquire(request);
+    // Then
+    assertThat(first.ends)
+        .singleElement()
+        .extracting(Status::getCode)
+        .isEqualTo(Status.Code.ABORTED);
+    assertThat(second.messages).isEqualTo(first.messages);
+    assertThat(second.ends).isEmpty();
+  }
+
+  @Test
+  void waiterUnderALeaseWhoseStreamIsHungUpKeepsItsPlaceForAMoment() {
+    // Given
+    AcquireRequest.Builder holder = wanted().setLeaseId(lease()).setRequestId("holder");
+    acquire(holder);
+    Heard<AcquireResponse> heard = new Heard<>();
+    AcquireRequest.Builder request = wanted().setLeaseId(lease()).setRequestId("mine");
+    Context.CancellableContext call = Context.current().withCancellation();
+    call.run(() -> LockServiceGrpc.newStub(channel).acquire(request.build(), heard));
+    clock.settle();
+    // When
+    call.cancel(null);
+    pass(4_999);
+    int waitersBefore = state(LOCK).getQueueLength();
+    pass(1);
+    // Then
+    assertThat(waitersBefore).isEqualTo(1);
+    assertThat(state(LOCK).getQueueLength()).isZero();
+    assertThat(acquire(request).last().hasNotAcquired()).isTrue();
+  }
+
+  @Test
+  void grantThatNobodyHeardIsGivenBackAfterAMoment() {
+    // Given
+    AcquireRequest.Builder holder = wanted().setLeaseId(lease()).setRequestId("holder");
+    acquire(holder);
+    AcquireRequest.Builder request = wanted().setLeaseId(lease()).setRequestId("mine");
+    Context.CancellableContext call = Context.current().withCancellation();
+    call.run(() -> LockServiceGrpc.newStub(channel).acquire(request.build(), new Heard<>()));
+    clock.settle();
+    call.cancel(null);
+    pass(1_000);
+    // When
+    release(holder);
+    int holdersBefore = state(LOCK).getHoldersCount();
+    pass(4_000);
+    // Then
+    assertThat(holdersBefore).isEqualTo(1);
+    assertThat(state(LOCK).getHoldersCount()).isZero();
+  }
+
+  @Test
   void releaseByAStrangerChangesNothing() {
     // Given
     String lease = open().getLeaseId();
-    acquire(wanted().setLeaseId(lease).setRequestId("mine").build());
+    acquire(wanted().setLeaseId(lease).setRequestId("mine"));
     ReleaseRequest mine =
         ReleaseRequest.newBuilder().setLeaseId(lease).setRequestId("mine").build();
     // When // Then
@@ -187,7 +189,7 @@ class InMemoryLockkeeperTest {
     // Given
     OpenLeaseResponse lease = open();
     open();
-    acquire(wanted().setLeaseId(lease.getLeaseId()).setRequestId("mine").build());
+    acquire(wanted().setLeaseId(lease.getLeaseId()).setRequestId("mine"));
     GetLeaseRequest get = GetLeaseRequest.newBuilder().setLeaseId(lease.getLeaseId()).build();
     CloseLeaseRequest close = CloseLeaseRequest.newBuilder().setLeaseId(lease.getLeaseId()).build();
     // When
@@ -211,9 +213,9 @@ class InMemoryLockkeeperTest {
     // Given
     Heard<WatchResponse> first = new Heard<>();
     LockServiceGrpc.newStub(channel).watch(WatchRequest.getDefaultInstance(), first);
-    acquire(wanted().build());
+    acquire(wanted());
     long seen = first.messages.get(first.messages.size() - 1).getRevision();
-    acquire(wanted().build());
+    acquire(wanted());
     // When
     Heard<WatchResponse> resumed = new Heard<>();
     LockServiceGrpc.newStub(channel)
@@ -235,17 +237,9 @@ class InMemoryLockkeeperTest {
   @Test
   void whatIsNotOfferedSaysSo() {
     // Given
-    AcquireRequest shared =
-        AcquireRequest.newBuilder()
-            .addLocks(LockRequest.newBuilder().setName(LOCK).setMode(LockMode.LOCK_MODE_READ))
-            .build();
-    // When
-    Heard<AcquireResponse> refused = acquire(shared);
-    // Then
-    assertThat(refused.ends)
-        .singleElement()
-        .extracting(Status::getCode)
-        .isEqualTo(Status.Code.UNIMPLEMENTED);
+    FreezeRequest freeze = FreezeRequest.newBuilder().setPrefix("orders/").build();
+    // When // Then
+    assertThatThrownBy(() -> admin.freeze(freeze)).hasMessageContaining("UNIMPLEMENTED");
   }
 
   @Test

@@ -62,6 +62,16 @@ public final class Asking {
     return events.await(wanted.name(), response -> response.getEventCase() == wanted, patience);
   }
 
+  /** Waits for one event or the other, and returns which came first. */
+  public EventCase awaitEither(EventCase one, EventCase other) {
+    return events
+        .await(
+            one + " or " + other,
+            response -> response.getEventCase() == one || response.getEventCase() == other)
+        .value()
+        .getEventCase();
+  }
+
   /** Returns an event if it has come. */
   public Optional<Arrival<AcquireResponse>> find(EventCase wanted) {
     return events.find(response -> response.getEventCase() == wanted);

@@ -23,7 +23,7 @@ public record Unprotected(Path counterFile, Path logFile) {
 
   /** Begins at zero. */
   public static Unprotected in(Path directory) {
-    Unprotected files = new Unprotected(directory.resolve("counter"), directory.resolve("log"));
+    Unprotected files = existingIn(directory);
     try {
       Files.writeString(files.counterFile, "0");
       Files.writeString(files.logFile, "");
@@ -31,6 +31,21 @@ public record Unprotected(Path counterFile, Path logFile) {
       throw new UncheckedIOException(e);
     }
     return files;
+  }
+
+  /** Returns what another process has begun. */
+  public static Unprotected existingIn(Path directory) {
+    return new Unprotected(directory.resolve("counter"), directory.resolve("log"));
+  }
+
+  /** Looks at the counter, and a little later again, which fails if somebody has counted. */
+  public void look() {
+    int before = counter();
+    LockSupport.parkNanos(PAUSE_NANOS);
+    int after = counter();
+    if (before != after) {
+      throw new IllegalStateException("counted from " + before + " to " + after + " meanwhile");
+    }
   }
 
   /** Counts one up, which goes wrong if somebody else does at the same time. */

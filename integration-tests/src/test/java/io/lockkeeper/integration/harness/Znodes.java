@@ -19,36 +19,53 @@ public final class Znodes implements AutoCloseable {
   private static final int SESSION_TIMEOUT_MILLIS = 20_000;
 
   private final ZooKeeper zookeeper;
+  private final String locks;
 
-  private Znodes(ZooKeeper zookeeper) {
+  private Znodes(ZooKeeper zookeeper, String locks) {
     this.zookeeper = zookeeper;
+    this.locks = locks;
   }
 
   /** Connects. */
   public static Znodes at(String connectString) {
+    return at(connectString, LOCKS);
+  }
+
+  /** Connects, to look at queues that are elsewhere. */
+  public static Znodes at(String connectString, String locksPath) {
     try {
-      return new Znodes(new ZooKeeper(connectString, SESSION_TIMEOUT_MILLIS, event -> {}));
+      return new Znodes(
+          new ZooKeeper(connectString, SESSION_TIMEOUT_MILLIS, event -> {}), locksPath);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
-  /** Returns the directory of a lock. */
+  /** Returns the directory of a lock where servers keep them by default. */
   public static String directory(String lock) {
-    return LOCKS + "/" + lock.replace("/", "%2F");
+    return LOCKS + "/" + encoded(lock);
+  }
+
+  /** Returns the directory of a lock. */
+  public String pathOf(String lock) {
+    return locks + "/" + encoded(lock);
+  }
+
+  private static String encoded(String lock) {
+    return lock.replace("/", "%2F");
   }
 
   /** Returns the entries of a lock's queue, in no order; none if the directory is gone. */
   public List<String> entries(String lock) {
-    return children(directory(lock));
+    return children(pathOf(lock));
   }
 
   /** Returns how many entries all queues have whose locks' names begin so. */
   public int countEntries(String lockPrefix) {
-    String prefix = directory(lockPrefix).substring(LOCKS.length() + 1);
-    return children(LOCKS).stream()
+    String prefix = encoded(lockPrefix);
+    return children(locks).stream()
         .filter(name -> name.startsWith(prefix))
-        .mapToInt(name -> children(LOCKS + "/" + name).size())
+        .mapToInt(name -> children(locks + "/" + name).size())
         .sum();
   }
 
@@ -79,13 +96,26 @@ public final class Znodes implements AutoCloseable {
 
   /** Queues an entry of somebody else's, as Curator's mutex writes it, and returns its path. */
   public String queueForeignEntry(String lock) {
-    String path = directory(lock) + "/_c_" + UUID.randomUUID() + "-lock-";
+    String directory = pathOf(lock);
+    String path = directory + "/_c_" + UUID.randomUUID() + "-lock-";
     try {
-      if (zookeeper.exists(directory(lock), false) == null) {
-        zookeeper.create(directory(lock), new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.CONTAINER);
+      if (zookeeper.exists(directory, false) == null) {
+        zookeeper.create(directory, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.CONTAINER);
       }
       return zookeeper.create(
           path, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL_SEQUENTIAL);
+    } catch (KeeperException e) {
+      throw new IllegalStateException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** Returns whether a node is there. */
+  public boolean exists(String path) {
+    try {
+      return zookeeper.exists(path, false) != null;
     } catch (KeeperException e) {
       throw new IllegalStateException(e);
     } catch (InterruptedException e) {

@@ -9,7 +9,9 @@ import io.lockkeeper.server.core.LockView;
 import io.lockkeeper.server.core.Notice;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -117,6 +119,28 @@ public interface Coordinator {
 
   /** Releases or withdraws an acquisition. Completes when its entries are gone for good. */
   CompletableFuture<Answer.ReleaseDone> release(LeaseId lease, String requestId, long token);
+
+  /** Asks the holders of a lock to give way; returns who was asked, at most 16. */
+  CompletableFuture<Answer.ReleaseAsked> requestRelease(
+      LockName lock, String requester, String reason, Optional<Duration> deadline);
+
+  /**
+   * Takes a lock away from its holders, or from the one with {@code token} if it is not zero.
+   * Completes when they have lost it; with a grace, at once, when they have been asked to give way.
+   */
+  CompletableFuture<Answer.Forced> forceRelease(
+      LockName lock, long token, String requester, String reason, Optional<Duration> grace);
+
+  /** Answers a wish to give way: the holder needs its locks for this long yet. */
+  CompletableFuture<Answer.Described> answerRelease(
+      LeaseId lease, String requestId, Duration needs);
+
+  /** Replaces the metadata of an acquisition that waits or holds. */
+  CompletableFuture<Answer.Described> updateMetadata(
+      LeaseId lease, String requestId, Map<String, String> metadata);
+
+  /** Sets the limit of a lock of permits; empty takes the setting back. */
+  CompletableFuture<Answer.LimitSet> configureLock(LockName lock, OptionalInt limit);
 
   /** Returns where a waiting acquisition stands. */
   CompletableFuture<Notice.Position> position(LeaseId lease, String requestId);

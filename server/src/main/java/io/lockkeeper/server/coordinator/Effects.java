@@ -45,18 +45,14 @@ final class Effects implements EffectHandler {
     store.createEntries(
         effect.session(),
         effect.id(),
-        effect.locks().stream().map(l -> new LockStore.NewEntry(l.name(), l.mode())).toList(),
-        effect.details());
+        effect.entries(),
+        effect.details(),
+        effect.lockDelayMillis());
   }
 
   @Override
   public void deleteEntries(Effect.DeleteEntries effect) {
-    store.deleteEntries(
-        effect.session(),
-        effect.id(),
-        effect.entries().stream()
-            .map(e -> new LockStore.EntryRef(e.lock(), e.name().text()))
-            .toList());
+    store.deleteEntries(effect.session(), effect.id(), effect.entries());
   }
 
   @Override
@@ -78,6 +74,21 @@ final class Effects implements EffectHandler {
   @Override
   public void readDetails(Effect.ReadDetails effect) {
     store.readDetails(effect.lock(), effect.entry());
+  }
+
+  @Override
+  public void amend(Effect.Amend effect) {
+    store.amend(effect.number(), effect.lock(), effect.entry(), effect.amendment());
+  }
+
+  @Override
+  public void setLimit(Effect.SetLimit effect) {
+    store.setLimit(effect.number(), effect.lock(), effect.limit());
+  }
+
+  @Override
+  public void removeGuard(Effect.RemoveGuard effect) {
+    store.removeGuard(effect.lock(), effect.guard());
   }
 
   @Override

@@ -1,12 +1,20 @@
 package io.lockkeeper.server.coordinator;
 
+import io.lockkeeper.server.core.Amendment;
 import io.lockkeeper.server.core.EntryDetails;
+import io.lockkeeper.server.core.EntryName;
+import io.lockkeeper.server.core.EntryRef;
+import io.lockkeeper.server.core.ErrandEvent;
 import io.lockkeeper.server.core.LeaseId;
 import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.server.core.MarkerName;
 import io.lockkeeper.server.core.Mode;
+import io.lockkeeper.server.core.PlannedEntry;
+import io.lockkeeper.server.core.SessionEvent;
 import io.lockkeeper.server.core.SessionKey;
 import io.lockkeeper.server.core.StoreEvent;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.UUID;
 import java.util.function.Consumer;
 
@@ -17,7 +25,7 @@ import java.util.function.Consumer;
  *
  * <p>Writes that ZooKeeper may or may not have done (a connection lost while they were under way)
  * are resolved by the store: each create and each delete is answered exactly once, when it is
- * certain, or not at all if its session ends first ({@link StoreEvent.SessionEnded} answers them
+ * certain, or not at all if its session ends first ({@link SessionEvent.SessionEnded} answers them
  * all).
  */
 public interface LockStore {
@@ -30,51 +38,46 @@ public interface LockStore {
   void start(Consumer<StoreEvent> events);
 
   /**
-   * Opens a lock session and writes its claim record. Answered by {@link StoreEvent.SessionOpened};
-   * writes asked for before that wait for it.
+   * Opens a lock session and writes its claim record. Answered by {@link
+   * SessionEvent.SessionOpened}; writes asked for before that wait for it.
    */
   void openSession(SessionKey session);
 
   /**
    * Closes a lock session whose entries are no longer wanted, and removes its claim record.
-   * Answered by {@link StoreEvent.SessionEnded}. While ZooKeeper is out of reach, keeps trying
+   * Answered by {@link SessionEvent.SessionEnded}. While ZooKeeper is out of reach, keeps trying
    * until the session is closed or has expired.
    */
   void closeSession(SessionKey session);
 
   /**
    * Proves a lock session with a check-only transaction. Answered by {@link
-   * StoreEvent.SessionProved}, if at all.
+   * SessionEvent.SessionProved}, if at all.
    */
   void proveSession(SessionKey session);
 
   /**
    * Enqueues one acquisition: all its entries in one transaction, none if one fails. Answered by
-   * {@link StoreEvent.EntriesCreated} or {@link StoreEvent.EntriesRefused}.
-   */
-  void createEntries(SessionKey session, UUID id, List<NewEntry> entries, EntryDetails details);
-
-  /**
-   * One entry to create.
+   * {@link StoreEvent.EntriesCreated} or {@link StoreEvent.EntriesRefused}. An entry that is
+   * planned beside another is created under the other's sequence number, and refused if the other
+   * does not exist any more: the same transaction checks that.
    *
-   * @param lock the lock
-   * @param mode the kind of hold
+   * @param lockDelayMillis if not zero, a guard is created with each entry, by the same transaction
+   *     and after the entry
    */
-  record NewEntry(LockName lock, Mode mode) {}
+  void createEntries(
+      SessionKey session,
+      UUID id,
+      List<PlannedEntry> entries,
+      EntryDetails details,
+      int lockDelayMillis);
 
   /**
-   * Deletes the entries of one acquisition, until that is certain. Answered by {@link
+   * Deletes the entries of one acquisition, until that is certain; where a guard is named, the
+   * guard goes in the same transaction, before its entry. Answered by {@link
    * StoreEvent.EntriesDeleted}.
    */
   void deleteEntries(SessionKey session, UUID id, List<EntryRef> entries);
-
-  /**
-   * Names one entry.
-   *
-   * @param lock the lock
-   * @param entry the znode name
-   */
-  record EntryRef(LockName lock, String entry) {}
 
   /**
    * Writes a lease's record. Answered by {@link StoreEvent.LeaseRecorded} or {@link
@@ -98,6 +101,21 @@ public interface LockStore {
 
   /** Reads an entry's data. Answered by {@link StoreEvent.DetailsRead}. */
   void readDetails(LockName lock, String entry);
+
+  /**
+   * Changes an entry that exists, whoever owns it; what others change at the same time is not lost.
+   * Answered by {@link ErrandEvent.AmendmentAnswered}, in a bounded time.
+   */
+  void amend(long number, LockName lock, EntryName entry, Amendment amendment);
+
+  /**
+   * Sets a lock's limit, or takes it back. Answered by {@link ErrandEvent.LimitAnswered}, in a
+   * bounded time; the mirror tells it by markers.
+   */
+  void setLimit(long number, LockName lock, OptionalInt limit);
+
+  /** Deletes a guard, if it is there. Not answered. */
+  void removeGuard(LockName lock, MarkerName.Guard guard);
 
   /**
    * Returns the bytes that the entry's path will take in ZooKeeper, for the cap on what one session

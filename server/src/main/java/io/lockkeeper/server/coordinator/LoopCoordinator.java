@@ -2,31 +2,29 @@ package io.lockkeeper.server.coordinator;
 
 import io.lockkeeper.server.core.AcquireCommand;
 import io.lockkeeper.server.core.Answer;
-import io.lockkeeper.server.core.CallId;
 import io.lockkeeper.server.core.ClientEvent;
-import io.lockkeeper.server.core.Event;
 import io.lockkeeper.server.core.Failure;
 import io.lockkeeper.server.core.LeaseId;
 import io.lockkeeper.server.core.LeaseView;
 import io.lockkeeper.server.core.LockName;
 import io.lockkeeper.server.core.LockView;
 import io.lockkeeper.server.core.Notice;
+import io.lockkeeper.server.core.ReleaseAsk;
 import io.lockkeeper.server.core.StreamId;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
-import java.util.function.Function;
-import java.util.function.Supplier;
 
 /** The coordinator: runs the core on one event loop and brings requests to it and answers back. */
 public final class LoopCoordinator implements Coordinator {
 
   private final CoreRunner runner;
-  private final int maxQueuedRequests;
+  private final Inbox inbox;
   private final Secrets secrets = new Secrets();
   private final AtomicLong streamIds = new AtomicLong();
 
@@ -42,7 +40,7 @@ public final class LoopCoordinator implements Coordinator {
       CoordinatorObserver observer,
       Runnable onHang) {
     this.runner = new CoreRunner(store, settings, observer, onHang);
-    this.maxQueuedRequests = settings.maxQueuedRequests();
+    this.inbox = new Inbox(runner, settings.maxQueuedRequests());
   }
 
   /** Starts the loop and the store. Called once. */
@@ -62,7 +60,8 @@ public final class LoopCoordinator implements Coordinator {
   public CompletableFuture<OpenedLease> openLease(Duration ttl, String holder) {
     LeaseId id = secrets.leaseId();
     String secret = secrets.secret();
-    return ask(call -> new ClientEvent.OpenLease(call, id, Secrets.hash(secret), ttl, holder))
+    return inbox
+        .ask(call -> new ClientEvent.OpenLease(call, id, Secrets.hash(secret), ttl, holder))
         .thenApply(answer -> new OpenedLease((Answer.LeaseOpened) answer, secret));
   }
 
@@ -70,10 +69,12 @@ public final class LoopCoordinator implements Coordinator {
   public Attachment attach(LeaseId lease, String secret, SessionListener listener) {
     StreamId stream = new StreamId(streamIds.incrementAndGet());
     CompletableFuture<Answer.LeaseAttached> attached =
-        ask(call -> {
-              runner.streams().add(stream, new StreamTarget.OfLease(listener));
-              return new ClientEvent.AttachLease(call, lease, Secrets.hash(secret), stream);
-            })
+        inbox
+            .ask(
+                call -> {
+                  runner.streams().add(stream, new StreamTarget.OfLease(listener));
+                  return new ClientEvent.AttachLease(call, lease, Secrets.hash(secret), stream);
+                })
             .thenApply(Answer.LeaseAttached.class::cast)
             .whenComplete(
                 (answer, refused) -> {
@@ -110,7 +111,7 @@ public final class LoopCoordinator implements Coordinator {
     @Override
     public void acquire(AcquireCommand command) {
       UUID id = secrets.acquisitionId(lease);
-      submit(
+      inbox.submit(
           () -> new ClientEvent.Acquire(stream, id, lease, command.under(lease), true),
           refusal -> listener.onRefused(command.requestId(), refusal));
     }
@@ -131,12 +132,13 @@ public final class LoopCoordinator implements Coordinator {
 
   @Override
   public CompletableFuture<Answer> keepAlive(LeaseId lease) {
-    return ask(call -> new ClientEvent.KeepAlive(call, lease));
+    return inbox.ask(call -> new ClientEvent.KeepAlive(call, lease));
   }
 
   @Override
   public CompletableFuture<Answer.LeaseClosed> closeLease(LeaseId lease) {
-    return ask(call -> new ClientEvent.CloseLease(call, lease))
+    return inbox
+        .ask(call -> new ClientEvent.CloseLease(call, lease))
         .thenApply(Answer.LeaseClosed.class::cast);
   }
 
@@ -145,7 +147,7 @@ public final class LoopCoordinator implements Coordinator {
     StreamId stream = new StreamId(streamIds.incrementAndGet());
     LeaseId lease = command.lease().orElseGet(secrets::leaseId);
     UUID id = secrets.acquisitionId(lease);
-    submit(
+    inbox.submit(
         () -> {
           runner.streams().add(stream, new StreamTarget.OfAcquisition(listener));
           return new ClientEvent.Acquire(stream, id, lease, command, false);
@@ -157,20 +159,63 @@ public final class LoopCoordinator implements Coordinator {
   @Override
   public CompletableFuture<Answer.ReleaseDone> release(
       LeaseId lease, String requestId, long token) {
-    return ask(call -> new ClientEvent.Release(call, lease, requestId, token))
+    return inbox
+        .ask(call -> new ClientEvent.Release(call, lease, requestId, token))
         .thenApply(Answer.ReleaseDone.class::cast);
   }
 
   @Override
+  public CompletableFuture<Answer.ReleaseAsked> requestRelease(
+      LockName lock, String requester, String reason, Optional<Duration> deadline) {
+    ReleaseAsk wish = new ReleaseAsk(secrets.askId(), requester, reason, deadline, false);
+    return inbox
+        .ask(call -> new ClientEvent.RequestRelease(call, lock, wish))
+        .thenApply(Answer.ReleaseAsked.class::cast);
+  }
+
+  @Override
+  public CompletableFuture<Answer.Forced> forceRelease(
+      LockName lock, long token, String requester, String reason, Optional<Duration> grace) {
+    ReleaseAsk wish = new ReleaseAsk(secrets.askId(), requester, reason, grace, true);
+    return inbox
+        .ask(call -> new ClientEvent.ForceRelease(call, lock, token, wish))
+        .thenApply(Answer.Forced.class::cast);
+  }
+
+  @Override
+  public CompletableFuture<Answer.Described> answerRelease(
+      LeaseId lease, String requestId, Duration needs) {
+    return inbox
+        .ask(call -> new ClientEvent.AnswerRelease(call, lease, requestId, needs))
+        .thenApply(Answer.Described.class::cast);
+  }
+
+  @Override
+  public CompletableFuture<Answer.Described> updateMetadata(
+      LeaseId lease, String requestId, Map<String, String> metadata) {
+    return inbox
+        .ask(call -> new ClientEvent.UpdateMetadata(call, lease, requestId, metadata))
+        .thenApply(Answer.Described.class::cast);
+  }
+
+  @Override
+  public CompletableFuture<Answer.LimitSet> configureLock(LockName lock, OptionalInt limit) {
+    return inbox
+        .ask(call -> new ClientEvent.ConfigureLock(call, lock, limit))
+        .thenApply(Answer.LimitSet.class::cast);
+  }
+
+  @Override
   public CompletableFuture<Notice.Position> position(LeaseId lease, String requestId) {
-    return ask(call -> new ClientEvent.QueryPosition(call, lease, requestId))
+    return inbox
+        .ask(call -> new ClientEvent.QueryPosition(call, lease, requestId))
         .thenApply(answer -> ((Answer.PositionTold) answer).told());
   }
 
   @Override
   public CompletableFuture<LockView> getLock(LockName lock, int queueLimit) {
     CompletableFuture<LockView> result = new CompletableFuture<>();
-    onLoop(
+    inbox.queryMirror(
         result,
         () ->
             runner.whenDescribed(
@@ -184,40 +229,15 @@ public final class LoopCoordinator implements Coordinator {
   public CompletableFuture<List<LockView>> listLocks(
       String prefix, Optional<LockName> after, int limit) {
     CompletableFuture<List<LockView>> result = new CompletableFuture<>();
-    onLoop(
+    inbox.queryMirror(
         result, () -> result.complete(runner.kernel().locks(prefix, after, limit, runner.now())));
     return result;
   }
 
-  private <T> void query(CompletableFuture<T> result, Runnable query) {
-    if (isOverloaded()) {
-      result.completeExceptionally(overloaded());
-    } else {
-      runner.post(query);
-    }
-  }
-
-  /** Runs a query of the mirror on the loop, unless the mirror is being rebuilt. */
-  private <T> void onLoop(CompletableFuture<T> result, Runnable query) {
-    query(
-        result,
-        () -> {
-          if (runner.kernel().mirrorIsCurrent()) {
-            query.run();
-          } else {
-            result.completeExceptionally(
-                new RefusedException(
-                    new Failure(
-                        Failure.Kind.UNAVAILABLE,
-                        "the coordinator has no contact with ZooKeeper, or has just regained it:"
-                            + " its mirror of the queues is being rebuilt")));
-          }
-        });
-  }
-
   @Override
   public CompletableFuture<TokenCheck> checkToken(LockName lock, long token) {
-    return ask(call -> new ClientEvent.CheckToken(call, lock, token))
+    return inbox
+        .ask(call -> new ClientEvent.CheckToken(call, lock, token))
         .thenApply(Answer.TokenChecked.class::cast)
         .thenApply(
             checked ->
@@ -228,7 +248,7 @@ public final class LoopCoordinator implements Coordinator {
   @Override
   public CompletableFuture<LeaseView> getLease(LeaseId lease, int limit) {
     CompletableFuture<LeaseView> result = new CompletableFuture<>();
-    query(
+    inbox.query(
         result,
         () ->
             runner
@@ -248,7 +268,8 @@ public final class LoopCoordinator implements Coordinator {
   @Override
   public CompletableFuture<List<LeaseView>> listLeases(String afterTag, int limit) {
     CompletableFuture<List<LeaseView>> result = new CompletableFuture<>();
-    query(result, () -> result.complete(runner.kernel().leases(afterTag, limit, runner.now())));
+    inbox.query(
+        result, () -> result.complete(runner.kernel().leases(afterTag, limit, runner.now())));
     return result;
   }
 
@@ -260,34 +281,5 @@ public final class LoopCoordinator implements Coordinator {
   @Override
   public CoordinatorStatus status() {
     return runner.status();
-  }
-
-  private CompletableFuture<Answer> ask(Function<CallId, ClientEvent> request) {
-    CompletableFuture<Answer> answer = new CompletableFuture<>();
-    if (isOverloaded()) {
-      answer.completeExceptionally(overloaded());
-    } else {
-      runner.post(() -> runner.handle(request.apply(runner.expect(answer))));
-    }
-    return answer;
-  }
-
-  private void submit(Supplier<? extends Event> request, Consumer<RefusedException> refuse) {
-    if (isOverloaded()) {
-      refuse.accept(overloaded());
-    } else {
-      runner.post(() -> runner.handle(request.get()));
-    }
-  }
-
-  private boolean isOverloaded() {
-    return runner.backlog() >= maxQueuedRequests;
-  }
-
-  private RefusedException overloaded() {
-    return new RefusedException(
-        new Failure(
-            Failure.Kind.TOO_MANY,
-            "the coordinator has its limit of " + maxQueuedRequests + " requests waiting"));
   }
 }

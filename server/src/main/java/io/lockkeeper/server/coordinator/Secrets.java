@@ -24,6 +24,11 @@ final class Secrets {
     return new UUID(lease.high(), random.nextLong());
   }
 
+  /** Returns a fresh name for a wish to give way. */
+  String askId() {
+    return Long.toHexString(random.nextLong());
+  }
+
   String secret() {
     byte[] bytes = new byte[SECRET_BYTES];
     random.nextBytes(bytes);

@@ -16,6 +16,9 @@ import java.util.Optional;
  * @param holder who asks, for people
  * @param metadata shown to those who wait
  * @param positionInterval how often to tell a waiter where it stands, if at all
+ * @param maxHold how long the locks may be held, if that is limited
+ * @param lockDelay how long the next grant waits after this holder was lost
+ * @param unsearched whether it is left out of the search for cycles of waits
  */
 public record AcquireCommand(
     List<WantedLock> locks,
@@ -25,7 +28,10 @@ public record AcquireCommand(
     Optional<Duration> waitTimeout,
     String holder,
     Map<String, String> metadata,
-    Optional<Duration> positionInterval) {
+    Optional<Duration> positionInterval,
+    Optional<Duration> maxHold,
+    Duration lockDelay,
+    boolean unsearched) {
 
   /**
    * One lock that is wanted.
@@ -51,13 +57,33 @@ public record AcquireCommand(
   /** Returns the same request under a lease. */
   public AcquireCommand under(LeaseId id) {
     return new AcquireCommand(
-        locks, Optional.of(id), owner, requestId, waitTimeout, holder, metadata, positionInterval);
+        locks,
+        Optional.of(id),
+        owner,
+        requestId,
+        waitTimeout,
+        holder,
+        metadata,
+        positionInterval,
+        maxHold,
+        lockDelay,
+        unsearched);
   }
 
   /** Returns what is asked for, without what is only for people. */
   AcquireCommand withoutDescription() {
     return new AcquireCommand(
-        locks, lease, owner, requestId, waitTimeout, "", Map.of(), positionInterval);
+        locks,
+        lease,
+        owner,
+        requestId,
+        waitTimeout,
+        "",
+        Map.of(),
+        positionInterval,
+        maxHold,
+        lockDelay,
+        unsearched);
   }
 
   /** Returns whether {@code other} asks for the same: a repeated request must. */

@@ -8,7 +8,7 @@ import java.util.List;
  * <pre>
  *   ENQUEUING --Created--> QUEUED --Admitted--> HELD --ReleaseAsked--> RELEASING --Deleted--> ENDED
  *       |                    |                   |
- *       | WaitExpired,       | WaitExpired,      | LeaseEnded, BoundLost, Removed
+ *       | WaitExpired,       | WaitExpired,      | LeaseEnded, BoundLost, Removed, TakenAway
  *       | ReleaseAsked,      | ReleaseAsked,     |
  *       | LeaseEnded,        | LeaseEnded,       |
  *       | BoundLost, Removed | BoundLost, Removed|
@@ -179,12 +179,16 @@ record Acquisition(State state, Answer.ReleaseOutcome releaseOutcome) {
       case HELD ->
           to(
               State.ENDED,
-              tell(new Notice.Lost(Notice.LossReason.SESSION_LOST)),
+              tell(new Notice.Lost(Notice.LossReason.SESSION_LOST, "")),
               answer(Answer.ReleaseOutcome.ALREADY_RELEASED));
       case RELEASING -> to(State.ENDED, tell(new Notice.Released()), answer(releaseOutcome));
       case LEAVING, CANCELLED -> to(State.ENDED, answer(releaseOutcome));
       case ENDED -> stay();
     };
+  }
+
+  Transition onTakenAway(Notice.Lost ending) {
+    return isHeld() ? lose(ending) : stay();
   }
 
   Transition onDeleted() {
@@ -206,9 +210,13 @@ record Acquisition(State state, Answer.ReleaseOutcome releaseOutcome) {
   }
 
   private Transition lose(Notice.LossReason reason) {
+    return lose(new Notice.Lost(reason, ""));
+  }
+
+  private Transition lose(Notice.Lost ending) {
     return new Transition(
         new Acquisition(State.LEAVING, Answer.ReleaseOutcome.ALREADY_RELEASED),
-        List.of(tell(new Notice.Lost(reason)), DELETE));
+        List.of(tell(ending), DELETE));
   }
 
   private Transition to(State next, Action... actions) {

@@ -106,6 +106,18 @@ sealed interface AcquisitionEvent {
     }
   }
 
+  /**
+   * The locks are taken away from the holder.
+   *
+   * @param ending what the client is told
+   */
+  record TakenAway(Notice.Lost ending) implements AcquisitionEvent {
+    @Override
+    public Acquisition.Transition applyTo(Acquisition acquisition) {
+      return acquisition.onTakenAway(ending);
+    }
+  }
+
   /** The entries are gone for good. */
   record Deleted() implements AcquisitionEvent {
     @Override

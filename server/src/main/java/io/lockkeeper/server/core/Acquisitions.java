@@ -1,5 +1,6 @@
 package io.lockkeeper.server.core;
 
+import io.lockkeeper.server.core.Acquisition.State;
 import java.util.List;
 import java.util.Optional;
 
@@ -9,22 +10,26 @@ final class Acquisitions {
   private final World world;
   private final Sessions sessions;
   private final Views views;
-  private Hooks hooks = new Hooks(ticket -> {}, lease -> {});
+  private final Holds holds;
+  private Hooks hooks = new Hooks(ticket -> {}, lease -> {}, ticket -> {});
 
   /**
    * What others do when an acquisition moves.
    *
    * @param onReleasing the holder has released; its deletion is on its way
    * @param onTicketGone nothing of one of the lease's acquisitions is left
+   * @param onWaiting an acquisition has begun to wait
    */
   record Hooks(
       java.util.function.Consumer<Ticket> onReleasing,
-      java.util.function.Consumer<Lease> onTicketGone) {}
+      java.util.function.Consumer<Lease> onTicketGone,
+      java.util.function.Consumer<Ticket> onWaiting) {}
 
-  Acquisitions(World world, Sessions sessions, Views views) {
+  Acquisitions(World world, Sessions sessions, Views views, Holds holds) {
     this.world = world;
     this.sessions = sessions;
     this.views = views;
+    this.holds = holds;
   }
 
   void connect(Hooks value) {
@@ -38,15 +43,26 @@ final class Acquisitions {
     Acquisition after = transition.next();
     ticket.become(after);
     if (before.isWaiting() && !after.isWaiting()) {
-      ticket.stopWaiting(world.timers);
+      ticket.timers().stopWaiting(world.timers);
+    }
+    if (before.isHeld() && !after.isHeld()) {
+      ticket.timers().stopHolding(world.timers);
     }
     transition.actions().forEach(action -> perform(ticket, action));
-    if (before.isHeld() && after.state() == Acquisition.State.RELEASING) {
+    if (before.isHeld() && after.state() == State.RELEASING) {
       hooks.onReleasing().accept(ticket);
     }
-    if (before.state() != Acquisition.State.ENDED && after.state() == Acquisition.State.ENDED) {
+    if (before.state() != State.ENDED && after.state() == State.ENDED) {
       forget(ticket);
+    } else if (isLeavingNothing(ticket)) {
+      apply(ticket, new AcquisitionEvent.Deleted());
     }
+  }
+
+  /** Nothing is to be deleted in ZooKeeper where everything was shared. */
+  private static boolean isLeavingNothing(Ticket ticket) {
+    State state = ticket.acquisition().state();
+    return (state == State.RELEASING || state == State.LEAVING) && ticket.leaving().isEmpty();
   }
 
   private void perform(Ticket ticket, Acquisition.Action action) {
@@ -60,13 +76,43 @@ final class Acquisitions {
               stream ->
                   world.emit(new Effect.Refuse(stream, ticket.command().requestId(), failure)));
     } else if (action instanceof Acquisition.Action.Delete) {
-      world.emit(new Effect.DeleteEntries(ticket.lease().session(), ticket.id(), ticket.entries()));
+      delete(ticket);
     } else if (action instanceof Acquisition.Action.AnswerReleases answer) {
-      ticket
-          .releaseCalls()
-          .forEach(call -> world.reply(call, new Answer.ReleaseDone(answer.outcome())));
-      ticket.releaseCalls().clear();
+      answerReleases(ticket, answer.outcome());
     }
+  }
+
+  /**
+   * Gives up the acquisition's share of its holds, and deletes those that nobody shares any more.
+   */
+  private void delete(Ticket ticket) {
+    // A holder who was lost leaves its guard behind: the lock delay is about to begin.
+    boolean lost = ticket.wasGranted() && ticket.acquisition().state() == State.LEAVING;
+    List<EntryRef> last = ticket.leave(!lost);
+    holds.left(ticket);
+    if (!last.isEmpty()) {
+      world.emit(new Effect.DeleteEntries(ticket.lease().session(), ticket.id(), last));
+    }
+  }
+
+  /** ZooKeeper has refused its entries; what it shares with others of its owner it gives up. */
+  void refused(Ticket ticket, String message) {
+    List<EntryRef> last = ticket.leave(true);
+    holds.left(ticket);
+    apply(ticket, new AcquisitionEvent.Refused(message));
+    if (!last.isEmpty()) {
+      world.emit(new Effect.DeleteEntries(ticket.lease().session(), ticket.id(), last));
+    }
+  }
+
+  private void answerReleases(Ticket ticket, Answer.ReleaseOutcome outcome) {
+    boolean shared = outcome == Answer.ReleaseOutcome.RELEASED && ticket.remainingHolds() > 0;
+    Answer answer =
+        shared
+            ? new Answer.ReleaseDone(Answer.ReleaseOutcome.DECREMENTED, ticket.remainingHolds())
+            : new Answer.ReleaseDone(outcome, 0);
+    ticket.releaseCalls().forEach(call -> world.reply(call, answer));
+    ticket.releaseCalls().clear();
   }
 
   /** Tells the client, and remembers an ending for those who ask again. */
@@ -92,7 +138,7 @@ final class Acquisitions {
   void replay(Ticket ticket) {
     Optional<StreamId> target = ticket.target();
     // A grant whose release has arrived may be another's already: its ending is told in time.
-    boolean releasing = ticket.acquisition().state() == Acquisition.State.RELEASING;
+    boolean releasing = ticket.acquisition().state() == State.RELEASING;
     if (target.isEmpty() || ticket.lastNotice().isEmpty() || releasing) {
       return;
     }
@@ -105,13 +151,16 @@ final class Acquisitions {
     boolean jeopardy =
         sessions.find(ticket.lease().session()).filter(LockSession::isSuspended).isPresent();
     if (ticket.acquisition().isHeld() && jeopardy) {
-      tell(ticket, new Notice.Jeopardy(validForNanos(ticket.lease())));
+      tell(ticket, new Notice.Jeopardy(validForNanos(ticket)));
+    }
+    if (ticket.acquisition().isHeld()) {
+      ticket.description().asked().ifPresent(asked -> tell(ticket, asked.notice(world.now)));
     }
   }
 
   private Notice refreshed(Ticket ticket, Notice last) {
     if (last instanceof Notice.Granted granted) {
-      return new Notice.Granted(granted.lease(), granted.grants(), validForNanos(ticket.lease()));
+      return new Notice.Granted(granted.lease(), granted.grants(), validForNanos(ticket));
     }
     return last instanceof Notice.Queued ? new Notice.Queued(views.briefPlaces(ticket)) : last;
   }
@@ -126,21 +175,43 @@ final class Acquisitions {
     return Math.min(bound, own);
   }
 
+  /** The same for one acquisition, whose holds may be limited in time. */
+  long validForNanos(Ticket ticket) {
+    return Math.min(validForNanos(ticket.lease()), holds.leftNanos(ticket));
+  }
+
   void grant(Ticket ticket) {
+    holds.grant(ticket, (losers, lost) -> takeAway(losers, lost));
     List<Notice.Grant> grants =
-        ticket.entries().stream()
+        ticket.holds().stream()
             .map(
-                entry ->
+                hold ->
                     new Notice.Grant(
-                        entry.lock(),
-                        FencingToken.of(entry.czxid(), entry.index()),
-                        world.mirror.lastDeparture(entry.lock())))
+                        hold.lock(),
+                        hold.token(),
+                        world.mirror.lastDeparture(hold.lock()),
+                        1 + hold.holdersBeside(ticket)))
             .toList();
-    Lease lease = ticket.lease();
     apply(
         ticket,
         new AcquisitionEvent.Admitted(
-            new Notice.Granted(lease.id(), grants, validForNanos(lease))));
+            new Notice.Granted(ticket.lease().id(), grants, validForNanos(ticket))));
+  }
+
+  /** Takes locks away from all who share their entries. */
+  void takeAll(List<Hold> taken, Notice.Lost ending) {
+    takeAway(taken.stream().flatMap(h -> h.users().stream()).distinct().toList(), ending);
+  }
+
+  private void takeAway(List<Ticket> losers, Notice.Lost ending) {
+    for (Ticket loser : losers) {
+      // Who waits for more than it shares cannot have all any more.
+      apply(
+          loser,
+          loser.acquisition().isWaiting()
+              ? new AcquisitionEvent.Removed()
+              : new AcquisitionEvent.TakenAway(ending));
+    }
   }
 
   /** The acquisition has its place and is not first: it waits, if it may. */
@@ -153,10 +224,15 @@ final class Acquisitions {
           Notice.RefusalReason.QUEUE_FULL,
           "the queue has its limit of " + world.settings.maxWaiters() + " entries");
     } else if (isTry(ticket)) {
-      expireWait(ticket, Notice.RefusalReason.TIMED_OUT, "the lock is taken");
+      boolean delayed = ahead == 0;
+      expireWait(
+          ticket,
+          Notice.RefusalReason.TIMED_OUT,
+          delayed ? "the lock is closed: a lock_delay is running" : "the lock is taken");
     } else {
       ticket.moved(ahead);
       apply(ticket, new AcquisitionEvent.Placed(new Notice.Queued(places)));
+      hooks.onWaiting().accept(ticket);
     }
   }
 
@@ -172,9 +248,9 @@ final class Acquisitions {
   }
 
   /** Returns the bytes that the paths of the acquisition's entries take. */
-  long pathBytes(AcquireCommand command) {
-    return command.locks().stream()
-        .mapToLong(wanted -> world.pathSizes.entryBytes(wanted.name(), wanted.mode()))
+  long pathBytes(List<PlannedEntry> entries) {
+    return entries.stream()
+        .mapToLong(entry -> world.pathSizes.entryBytes(entry.lock(), entry.mode()))
         .sum();
   }
 
@@ -182,10 +258,9 @@ final class Acquisitions {
     Lease lease = ticket.lease();
     world.tickets.remove(ticket.id());
     lease.tickets().remove(ticket.command().requestId(), ticket);
+    ticket.goesOn().forEach(hold -> hold.followers().remove(ticket));
     ticket.stream().ifPresent(world.streams::remove);
-    sessions
-        .find(lease.session())
-        .ifPresent(session -> session.addPathBytes(-pathBytes(ticket.command())));
+    sessions.find(lease.session()).ifPresent(session -> session.addPathBytes(-ticket.pathBytes()));
     hooks.onTicketGone().accept(lease);
   }
 }

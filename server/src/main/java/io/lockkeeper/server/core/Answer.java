@@ -48,8 +48,34 @@ public sealed interface Answer {
    * The release is done.
    *
    * @param outcome what it did
+   * @param remainingHolds how many acquisitions of the owner hold the locks still
    */
-  record ReleaseDone(ReleaseOutcome outcome) implements Answer {}
+  record ReleaseDone(ReleaseOutcome outcome, int remainingHolds) implements Answer {}
+
+  /**
+   * The holders were asked to give way.
+   *
+   * @param holders those who were asked, at most 16
+   */
+  record ReleaseAsked(List<Contender> holders) implements Answer {}
+
+  /**
+   * Holders were made to give way, or asked first.
+   *
+   * @param released how many lost the lock
+   * @param asked how many were asked first
+   */
+  record Forced(int released, int asked) implements Answer {}
+
+  /** The acquisition says something else of itself. */
+  record Described() implements Answer {}
+
+  /**
+   * The limit is set.
+   *
+   * @param previous the limit before, zero if there was none
+   */
+  record LimitSet(int previous) implements Answer {}
 
   /**
    * Where a waiting acquisition stands.
@@ -80,6 +106,8 @@ public sealed interface Answer {
     /** The acquisition had ended before. */
     ALREADY_RELEASED,
     /** The request was waiting and has left the queue. */
-    WITHDRAWN
+    WITHDRAWN,
+    /** One level of a reentrant hold was given back. */
+    DECREMENTED
   }
 }

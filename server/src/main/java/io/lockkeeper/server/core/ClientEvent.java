@@ -1,6 +1,8 @@
 package io.lockkeeper.server.core;
 
 import java.time.Duration;
+import java.util.Map;
+import java.util.OptionalInt;
 import java.util.UUID;
 
 /** Something that a client did. */
@@ -125,6 +127,82 @@ public sealed interface ClientEvent extends Event {
     @Override
     public void applyTo(EventHandler handler) {
       handler.onCheckToken(this);
+    }
+  }
+
+  /**
+   * Somebody asks the holders of a lock to give way. Answered by {@link Answer.ReleaseAsked}.
+   *
+   * @param call who waits for the answer
+   * @param lock the lock
+   * @param ask the wish, not by force
+   */
+  record RequestRelease(CallId call, LockName lock, ReleaseAsk ask) implements ClientEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onRequestRelease(this);
+    }
+  }
+
+  /**
+   * An operator takes a lock away from its holders. Answered by {@link Answer.Forced}.
+   *
+   * @param call who waits for the answer
+   * @param lock the lock
+   * @param token only from the holder with this token; zero: from every holder
+   * @param ask the wish, by force; with a deadline, the holders have that long to give way
+   */
+  record ForceRelease(CallId call, LockName lock, long token, ReleaseAsk ask)
+      implements ClientEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onForceRelease(this);
+    }
+  }
+
+  /**
+   * A holder answers a wish to give way. Answered by {@link Answer.Described}.
+   *
+   * @param call who waits for the answer
+   * @param lease the lease
+   * @param requestId the acquisition
+   * @param needs how long it needs the locks yet
+   */
+  record AnswerRelease(CallId call, LeaseId lease, String requestId, Duration needs)
+      implements ClientEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onAnswerRelease(this);
+    }
+  }
+
+  /**
+   * A client replaces the metadata of an acquisition. Answered by {@link Answer.Described}.
+   *
+   * @param call who waits for the answer
+   * @param lease the lease
+   * @param requestId the acquisition
+   * @param metadata the new metadata
+   */
+  record UpdateMetadata(CallId call, LeaseId lease, String requestId, Map<String, String> metadata)
+      implements ClientEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onUpdateMetadata(this);
+    }
+  }
+
+  /**
+   * Somebody sets the limit of a lock of permits. Answered by {@link Answer.LimitSet}.
+   *
+   * @param call who waits for the answer
+   * @param lock the lock
+   * @param limit the limit; empty takes the setting back
+   */
+  record ConfigureLock(CallId call, LockName lock, OptionalInt limit) implements ClientEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onConfigureLock(this);
     }
   }
 

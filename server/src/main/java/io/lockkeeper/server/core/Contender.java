@@ -15,6 +15,8 @@ import java.util.Optional;
  * @param queuedForNanos how long this coordinator has seen the entry
  * @param heldForNanos how long this coordinator has seen it as a holder; empty for waiters
  * @param token the fencing token; empty for waiters and where it is not known
+ * @param needsNanos holders who were asked to give way: for how long they need the lock yet, as
+ *     they said
  * @param entry the znode name
  */
 public record Contender(
@@ -27,6 +29,7 @@ public record Contender(
     long queuedForNanos,
     Optional<Long> heldForNanos,
     Optional<FencingToken> token,
+    Optional<Long> needsNanos,
     String entry) {
 
   /** Returns the contender with what it says of itself left out. */
@@ -41,6 +44,7 @@ public record Contender(
         queuedForNanos,
         heldForNanos,
         token,
+        needsNanos,
         entry);
   }
 }

@@ -10,30 +10,47 @@ final class Dispatch implements EventHandler {
   private final Barriers barriers;
   private final Acquisitions acquisitions;
   private final Grants grants;
+  private final Rebuilds rebuilds;
   private final Leases leases;
   private final Requests requests;
   private final Releases releases;
+  private final Readings readings;
+  private final Amendments amendments;
+  private final Descriptions descriptions;
+  private final GivingWay givingWay;
+  private final Limits limits;
   private final TokenChecks tokenChecks;
 
-  Dispatch(
-      World world,
-      Sessions sessions,
-      Barriers barriers,
-      Acquisitions acquisitions,
-      Grants grants,
-      Leases leases,
-      Requests requests,
-      Releases releases,
-      TokenChecks tokenChecks) {
+  /** Puts the parts together. */
+  Dispatch(World world, Sessions sessions, Views views, Delays delays) {
     this.world = world;
     this.sessions = sessions;
-    this.barriers = barriers;
-    this.acquisitions = acquisitions;
-    this.grants = grants;
-    this.leases = leases;
-    this.requests = requests;
-    this.releases = releases;
-    this.tokenChecks = tokenChecks;
+    Holds holds = new Holds(world);
+    barriers = new Barriers(world);
+    readings = new Readings(world);
+    amendments = new Amendments(world);
+    acquisitions = new Acquisitions(world, sessions, views, holds);
+    limits = new Limits(world, barriers, acquisitions);
+    grants = new Grants(world, sessions, views, acquisitions, delays, limits);
+    rebuilds = new Rebuilds(world, barriers, acquisitions, grants, delays, limits);
+    LeaseEndings endings = new LeaseEndings(world, sessions, acquisitions);
+    leases = new Leases(world, sessions, acquisitions, endings);
+    Plans plans = new Plans(world, holds);
+    requests = new Requests(world, sessions, views, acquisitions, leases, plans, grants);
+    releases = new Releases(world, views, acquisitions, leases, endings);
+    descriptions = new Descriptions(world, views, acquisitions, leases, grants, amendments);
+    Forcings forcings = new Forcings(world);
+    givingWay = new GivingWay(world, views, acquisitions, readings, amendments, forcings);
+    tokenChecks = new TokenChecks(world, barriers, readings);
+    Deadlocks deadlocks = new Deadlocks(world, acquisitions, readings);
+    acquisitions.connect(
+        new Acquisitions.Hooks(grants::onReleasing, endings::settle, deadlocks::onWaiting));
+    grants.listen(forcings::onDeparted);
+    sessions.listen(new SessionChanges(acquisitions, grants, leases, endings));
+  }
+
+  Leases leases() {
+    return leases;
   }
 
   @Override
@@ -47,23 +64,38 @@ final class Dispatch implements EventHandler {
   }
 
   @Override
+  public void onEntryChanged(StoreEvent.EntryChanged event) {
+    readings.onChanged(event);
+  }
+
+  @Override
+  public void onMarkerAppeared(StoreEvent.MarkerAppeared event) {
+    grants.onMarkerAppeared(event);
+  }
+
+  @Override
+  public void onMarkerVanished(StoreEvent.MarkerVanished event) {
+    grants.onMarkerVanished(event.lock(), event.marker(), event.zxid());
+  }
+
+  @Override
   public void onMirrorStale(StoreEvent.MirrorStale event) {
-    grants.onStale();
+    rebuilds.onStale();
   }
 
   @Override
   public void onRebuildStarted(StoreEvent.RebuildStarted event) {
-    grants.onRebuildStarted(event.locks());
+    rebuilds.onStarted(event);
   }
 
   @Override
   public void onQueueListed(StoreEvent.QueueListed event) {
-    grants.onListed(event);
+    rebuilds.onListed(event);
   }
 
   @Override
   public void onMirrorCurrent(StoreEvent.MirrorCurrent event) {
-    grants.onCurrent();
+    rebuilds.onCurrent();
   }
 
   @Override
@@ -73,6 +105,7 @@ final class Dispatch implements EventHandler {
             ticket -> {
               ticket.created(event.entries());
               acquisitions.apply(ticket, new AcquisitionEvent.Created());
+              rebuilds.onCreated(ticket);
               grants.settle(ticket);
             });
   }
@@ -80,7 +113,7 @@ final class Dispatch implements EventHandler {
   @Override
   public void onEntriesRefused(StoreEvent.EntriesRefused event) {
     Optional.ofNullable(world.tickets.get(event.id()))
-        .ifPresent(t -> acquisitions.apply(t, new AcquisitionEvent.Refused(event.message())));
+        .ifPresent(ticket -> acquisitions.refused(ticket, event.message()));
   }
 
   @Override
@@ -90,9 +123,18 @@ final class Dispatch implements EventHandler {
             ticket -> {
               acquisitions.apply(ticket, new AcquisitionEvent.Deleted());
               // The answer to our own deletion may come before the mirror's event; it is as
-              // certain.
-              ticket.entries().forEach(e -> grants.onVanished(e.lock(), e.name().text(), 0));
+              // certain. But what was placed beside the entry must be seen first.
+              ticket.leaving().stream()
+                  .filter(ref -> !ticket.isFollowed(ref))
+                  .forEach(this::onDeleted);
             });
+  }
+
+  private void onDeleted(EntryRef ref) {
+    ref.guard()
+        .flatMap(MarkerName::parse)
+        .ifPresent(guard -> grants.onMarkerVanished(ref.lock(), guard, 0));
+    grants.onVanished(ref.lock(), ref.entry(), 0);
   }
 
   @Override
@@ -111,22 +153,22 @@ final class Dispatch implements EventHandler {
   }
 
   @Override
-  public void onSessionOpened(StoreEvent.SessionOpened event) {
+  public void onSessionOpened(SessionEvent.SessionOpened event) {
     sessions.onOpened(event);
   }
 
   @Override
-  public void onSessionProved(StoreEvent.SessionProved event) {
+  public void onSessionProved(SessionEvent.SessionProved event) {
     sessions.onProved(event);
   }
 
   @Override
-  public void onSessionSuspended(StoreEvent.SessionSuspended event) {
+  public void onSessionSuspended(SessionEvent.SessionSuspended event) {
     sessions.onSuspended(event);
   }
 
   @Override
-  public void onSessionEnded(StoreEvent.SessionEnded event) {
+  public void onSessionEnded(SessionEvent.SessionEnded event) {
     sessions.onEnded(event);
   }
 
@@ -142,7 +184,31 @@ final class Dispatch implements EventHandler {
 
   @Override
   public void onDetailsRead(StoreEvent.DetailsRead event) {
-    tokenChecks.onDetailsRead(event);
+    Optional<Entry> entry = world.mirror.find(event.lock(), event.entry());
+    boolean changed = entry.filter(Entry::takeChanged).isPresent();
+    entry.ifPresent(e -> event.read().ifPresent(read -> e.learn(read, world.now)));
+    if (changed) {
+      entry.ifPresent(e -> event.read().ifPresent(read -> onChanged(event.lock(), e, read)));
+    }
+    readings.onRead(event);
+  }
+
+  private void onChanged(LockName lock, Entry entry, StoreEvent.ReadEntry read) {
+    if (entry.ticket().isPresent()) {
+      read.details().ask().ifPresent(ask -> givingWay.onAsked(entry, ask));
+    } else {
+      descriptions.announce(lock, entry);
+    }
+  }
+
+  @Override
+  public void onAmendmentAnswered(ErrandEvent.AmendmentAnswered event) {
+    amendments.onAnswered(event);
+  }
+
+  @Override
+  public void onLimitAnswered(ErrandEvent.LimitAnswered event) {
+    limits.onAnswered(event);
   }
 
   @Override
@@ -183,6 +249,31 @@ final class Dispatch implements EventHandler {
   @Override
   public void onCheckToken(ClientEvent.CheckToken event) {
     tokenChecks.check(event);
+  }
+
+  @Override
+  public void onRequestRelease(ClientEvent.RequestRelease event) {
+    givingWay.requestRelease(event);
+  }
+
+  @Override
+  public void onForceRelease(ClientEvent.ForceRelease event) {
+    givingWay.forceRelease(event);
+  }
+
+  @Override
+  public void onAnswerRelease(ClientEvent.AnswerRelease event) {
+    descriptions.answerRelease(event);
+  }
+
+  @Override
+  public void onUpdateMetadata(ClientEvent.UpdateMetadata event) {
+    descriptions.updateMetadata(event);
+  }
+
+  @Override
+  public void onConfigureLock(ClientEvent.ConfigureLock event) {
+    limits.configure(event);
   }
 
   @Override

@@ -1,6 +1,7 @@
 package io.lockkeeper.server.core;
 
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.UUID;
 
 /**
@@ -52,11 +53,16 @@ public sealed interface Effect {
    *
    * @param session the session that shall own the entries
    * @param id the acquisition
-   * @param locks what to enqueue for
+   * @param entries what to create
    * @param details what the entries say of themselves
+   * @param lockDelayMillis the delay of the guards that are created with them, zero for no guards
    */
   record CreateEntries(
-      SessionKey session, UUID id, List<AcquireCommand.WantedLock> locks, EntryDetails details)
+      SessionKey session,
+      UUID id,
+      List<PlannedEntry> entries,
+      EntryDetails details,
+      int lockDelayMillis)
       implements Effect {
     @Override
     public void applyTo(EffectHandler handler) {
@@ -71,8 +77,7 @@ public sealed interface Effect {
    * @param id the acquisition
    * @param entries the entries
    */
-  record DeleteEntries(SessionKey session, UUID id, List<StoreEvent.CreatedEntry> entries)
-      implements Effect {
+  record DeleteEntries(SessionKey session, UUID id, List<EntryRef> entries) implements Effect {
     @Override
     public void applyTo(EffectHandler handler) {
       handler.deleteEntries(this);
@@ -132,6 +137,48 @@ public sealed interface Effect {
     @Override
     public void applyTo(EffectHandler handler) {
       handler.readDetails(this);
+    }
+  }
+
+  /**
+   * Change an entry that exists. Answered by {@link ErrandEvent.AmendmentAnswered}.
+   *
+   * @param number names the amendment
+   * @param lock the lock
+   * @param entry the znode name
+   * @param amendment the change
+   */
+  record Amend(long number, LockName lock, EntryName entry, Amendment amendment) implements Effect {
+    @Override
+    public void applyTo(EffectHandler handler) {
+      handler.amend(this);
+    }
+  }
+
+  /**
+   * Set a lock's limit. Answered by {@link ErrandEvent.LimitAnswered}.
+   *
+   * @param number names the change
+   * @param lock the lock
+   * @param limit the limit; empty takes the setting back
+   */
+  record SetLimit(long number, LockName lock, OptionalInt limit) implements Effect {
+    @Override
+    public void applyTo(EffectHandler handler) {
+      handler.setLimit(this);
+    }
+  }
+
+  /**
+   * Delete a guard whose delay has passed. Not answered: the mirror sees it vanish.
+   *
+   * @param lock the lock
+   * @param guard the guard
+   */
+  record RemoveGuard(LockName lock, MarkerName.Guard guard) implements Effect {
+    @Override
+    public void applyTo(EffectHandler handler) {
+      handler.removeGuard(this);
     }
   }
 

@@ -29,6 +29,15 @@ public interface EffectHandler {
   /** See {@link Effect.ReadDetails}. */
   void readDetails(Effect.ReadDetails effect);
 
+  /** See {@link Effect.Amend}. */
+  void amend(Effect.Amend effect);
+
+  /** See {@link Effect.SetLimit}. */
+  void setLimit(Effect.SetLimit effect);
+
+  /** See {@link Effect.RemoveGuard}. */
+  void removeGuard(Effect.RemoveGuard effect);
+
   /** See {@link Effect.Tell}. */
   void tell(Effect.Tell effect);
 

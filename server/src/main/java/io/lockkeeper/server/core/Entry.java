@@ -1,31 +1,44 @@
 package io.lockkeeper.server.core;
 
+import java.time.Duration;
 import java.util.Comparator;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /** One entry of a queue, as the mirror has it. Belongs to its {@link LockQueue}. */
 final class Entry {
 
   /**
    * By sequence number; where those tie (the counter sticks at 2147483647), by creation; entries
-   * that one transaction created, in the order in which their events came.
+   * that one transaction created, by their index in it where it was read, and in the order in which
+   * their events came.
    */
   static final Comparator<Entry> ORDER =
       Comparator.<Entry>comparingInt(e -> e.name.sequence())
           .thenComparingLong(e -> e.orderingZxid)
+          .thenComparingInt(e -> e.orderingIndex)
           .thenComparingLong(e -> e.arrival);
+
+  /** What another coordinator, or somebody else, has written into the entry may be anything. */
+  private static final long LONGEST_NEED_MILLIS = Duration.ofDays(7).toMillis();
 
   private static final long NOT_HOLDING = Long.MIN_VALUE;
 
   private final EntryName name;
   private final long orderingZxid;
+  private final int orderingIndex;
   private final long arrival;
   private final long seenAtNanos;
+  private Optional<LockName> queue = Optional.empty();
   private Optional<Ticket> ticket = Optional.empty();
   private Optional<EntryDetails> details = Optional.empty();
   private Optional<FencingToken> token = Optional.empty();
+  private OptionalLong czxid = OptionalLong.empty();
+  private long learnedAtNanos;
   private long heldSinceNanos = NOT_HOLDING;
   private boolean released;
+  private boolean leftCleanly;
+  private boolean changed;
   private int place = -1;
 
   /**
@@ -34,12 +47,14 @@ final class Entry {
    * @param name the znode name
    * @param orderingZxid the creation zxid, or zero where it is not known and the sequence number
    *     decides alone
+   * @param orderingIndex the index in the transaction, or zero where the order of events decides
    * @param arrival rises with every entry that the mirror sees
    * @param seenAtNanos when the mirror saw it first
    */
-  Entry(EntryName name, long orderingZxid, long arrival, long seenAtNanos) {
+  Entry(EntryName name, long orderingZxid, int orderingIndex, long arrival, long seenAtNanos) {
     this.name = name;
     this.orderingZxid = orderingZxid;
+    this.orderingIndex = orderingIndex;
     this.arrival = arrival;
     this.seenAtNanos = seenAtNanos;
   }
@@ -57,22 +72,80 @@ final class Entry {
     return ticket;
   }
 
-  void bind(Ticket own) {
+  /** Makes it an entry of ours, in the queue of {@code lock}. */
+  void bind(LockName lock, Ticket own) {
+    queue = Optional.of(lock);
     ticket = Optional.of(own);
+  }
+
+  /** Returns our own hold, if the entry is of one; the same name may be in several queues. */
+  Optional<Hold> hold() {
+    return ticket.flatMap(own -> queue.flatMap(lock -> own.hold(lock, name.text())));
   }
 
   /** Returns what the entry says of itself, if it is ours or was read. */
   Optional<EntryDetails> details() {
-    return details.or(() -> ticket.map(Ticket::details));
+    return ticket.map(Ticket::details).or(() -> details);
   }
 
   Optional<FencingToken> token() {
-    return token.or(() -> ticket.flatMap(t -> t.tokenOf(name.text())));
+    return token.or(() -> hold().map(Hold::token));
   }
 
-  void learn(StoreEvent.ReadEntry read) {
+  /** Forgets what was read; nobody may have told of a change. */
+  void forget() {
+    details = Optional.empty();
+    changed = false;
+  }
+
+  void learn(StoreEvent.ReadEntry read, long nowNanos) {
+    learnedAtNanos = nowNanos;
     details = Optional.of(read.details());
-    token = Optional.of(FencingToken.of(read.czxid(), read.index()));
+    token = Optional.of(read.token());
+    czxid = OptionalLong.of(read.czxid());
+  }
+
+  /**
+   * Returns for how long its holder needs the lock yet, if it was asked to give way and said so.
+   */
+  Optional<Long> needsNanos(long nowNanos) {
+    return ticket
+        .map(own -> own.description().needsNanos(nowNanos))
+        .orElseGet(
+            () ->
+                details
+                    .flatMap(EntryDetails::needsMillis)
+                    .map(
+                        millis ->
+                            Duration.ofMillis(Math.min(millis, LONGEST_NEED_MILLIS)).toNanos())
+                    .map(nanos -> Math.max(0, nanos - (nowNanos - learnedAtNanos))));
+  }
+
+  /** Returns the creation zxid, where it is known. */
+  OptionalLong czxid() {
+    if (orderingZxid > 0) {
+      return OptionalLong.of(orderingZxid);
+    }
+    return hold().map(hold -> OptionalLong.of(hold.entry().czxid())).orElse(czxid);
+  }
+
+  /** Returns whether it was read, or is ours. */
+  boolean isDescribed() {
+    return details().isPresent();
+  }
+
+  /** Remembers that its data has changed; returns whether that was remembered already. */
+  boolean markChanged() {
+    boolean already = changed;
+    changed = true;
+    return already;
+  }
+
+  /** Returns whether its data has changed since it was read, and forgets that. */
+  boolean takeChanged() {
+    boolean was = changed;
+    changed = false;
+    return was;
   }
 
   long seenAtNanos() {
@@ -111,5 +184,14 @@ final class Entry {
 
   void markReleased() {
     released = true;
+  }
+
+  /** Returns whether its guard was taken away before it: so only a holder who releases does. */
+  boolean leftCleanly() {
+    return leftCleanly;
+  }
+
+  void markLeftCleanly() {
+    leftCleanly = true;
   }
 }

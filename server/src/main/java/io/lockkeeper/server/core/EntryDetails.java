@@ -1,6 +1,7 @@
 package io.lockkeeper.server.core;
 
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * What an entry says of itself: the data of its znode.
@@ -11,6 +12,10 @@ import java.util.Map;
  * @param holder who it is, for people
  * @param metadata what the contender says of itself
  * @param streamBound whether the lease is a stream, and so ends with its coordinator
+ * @param unsearched whether it is left out of the search for cycles of waits
+ * @param needsMillis for how long the holder needs the lock yet, as of when it was written, if it
+ *     has answered to a wish to give way
+ * @param ask the newest wish to give way, if the entry carries one
  */
 public record EntryDetails(
     String leaseId,
@@ -18,10 +23,18 @@ public record EntryDetails(
     String owner,
     String holder,
     Map<String, String> metadata,
-    boolean streamBound) {
+    boolean streamBound,
+    boolean unsearched,
+    Optional<Long> needsMillis,
+    Optional<ReleaseAsk> ask) {
 
   /** Copies the metadata. */
   public EntryDetails {
     metadata = Map.copyOf(metadata);
+  }
+
+  /** Returns what an entry says that is not ours. */
+  public static EntryDetails foreign(String holder, Optional<ReleaseAsk> ask) {
+    return new EntryDetails("", "", "", holder, Map.of(), false, true, Optional.empty(), ask);
   }
 }

@@ -2,8 +2,6 @@ package io.lockkeeper.server.core;
 
 import java.util.Optional;
 import java.util.UUID;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /**
  * The znode name of one entry in a lock's queue, in the form that Curator's own recipes write:
@@ -12,51 +10,87 @@ import java.util.regex.Pattern;
  *
  * @param text the znode name
  * @param id the uuid, if the name has one
- * @param mode the kind of hold
- * @param sequence the number that ZooKeeper appended; compared as a number, never as text
+ * @param mode what is asked for
+ * @param sequence the number that ZooKeeper appended; compared as a number, never as text;
+ *     2147483647 for all that were created past the end of ZooKeeper's counter
  */
 public record EntryName(String text, Optional<UUID> id, Mode mode, int sequence) {
 
-  private static final Pattern FORM =
-      Pattern.compile(
-          "(?:_c_(?<id>[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})-)?"
-              + "(?<marker>lock-|__READ__|__WRIT__|permit-(?<k>[0-9]{1,7})-(?<n>[0-9]{1,7})-)"
-              + "(?<sequence>-?[0-9]{10})");
+  /** How many characters ZooKeeper appends. */
+  static final int SEQUENCE_CHARS = 10;
 
-  /** Returns the entry name that {@code text} is, or empty if it has not the form of one. */
+  private static final String ID_MARK = "_c_";
+  private static final int ID_CHARS = 36;
+  private static final int MARKER_AFTER_ID = ID_MARK.length() + ID_CHARS + 1;
+
+  /**
+   * Returns the entry name that {@code text} is, or empty if it has not the form of one. Past its
+   * end ZooKeeper's counter sticks, but creations that meet in one transaction, or before the first
+   * of them is applied, get negative numbers: those all say no more than that the end was reached.
+   */
   public static Optional<EntryName> parse(String text) {
-    Matcher matcher = FORM.matcher(text);
-    if (!matcher.matches()) {
+    int end = text.length() - SEQUENCE_CHARS;
+    if (end < 1 || !isNumber(text, end)) {
       return Optional.empty();
     }
-    long sequence = Long.parseLong(matcher.group("sequence"));
-    if (sequence != (int) sequence) {
+    long number = Long.parseLong(text, end, text.length(), 10);
+    Optional<EntryName> name = of(text, end, number);
+    // The sign of a number of ten digits stands before them, where a marker may have a dash too.
+    return name.isPresent() || number < 0 || text.charAt(end - 1) != '-'
+        ? name
+        : of(text, end - 1, -number);
+  }
+
+  private static Optional<EntryName> of(String text, int end, long number) {
+    if (number != (int) number) {
       return Optional.empty();
     }
-    Optional<UUID> id = Optional.ofNullable(matcher.group("id")).map(UUID::fromString);
-    return modeOf(matcher).map(mode -> new EntryName(text, id, mode, (int) sequence));
+    int sequence = number < 0 ? Integer.MAX_VALUE : (int) number;
+    Optional<UUID> id = idOf(text);
+    String marker = text.substring(id.isPresent() ? Math.min(MARKER_AFTER_ID, end) : 0, end);
+    return Kinds.parse(marker).map(mode -> new EntryName(text, id, mode, sequence));
   }
 
-  private static Optional<Mode> modeOf(Matcher matcher) {
-    return switch (matcher.group("marker")) {
-      case "lock-" -> Optional.of(Mode.EXCLUSIVE);
-      case "__READ__" -> Optional.of(Mode.READ);
-      case "__WRIT__" -> Optional.of(Mode.WRITE);
-      default -> permitsOf(matcher);
-    };
+  private static boolean isNumber(String text, int from) {
+    for (int i = from; i < text.length(); i++) {
+      char c = text.charAt(i);
+      boolean sign = c == '-' && i == from;
+      if (!sign && (c < '0' || c > '9')) {
+        return false;
+      }
+    }
+    return true;
   }
 
-  private static Optional<Mode> permitsOf(Matcher matcher) {
-    int permits = Integer.parseInt(matcher.group("k"));
-    int limit = Integer.parseInt(matcher.group("n"));
-    return permits < 1 || permits > limit
-        ? Optional.empty()
-        : Optional.of(new Mode.Permits(permits, limit));
+  private static Optional<UUID> idOf(String text) {
+    if (!text.startsWith(ID_MARK)
+        || text.length() < MARKER_AFTER_ID
+        || text.charAt(MARKER_AFTER_ID - 1) != '-') {
+      return Optional.empty();
+    }
+    return uuid(text.substring(ID_MARK.length(), ID_MARK.length() + ID_CHARS));
+  }
+
+  /** Returns the uuid that 36 characters are: stricter than {@link UUID#fromString}. */
+  static Optional<UUID> uuid(String text) {
+    for (int i = 0; i < ID_CHARS; i++) {
+      boolean dash = i == 8 || i == 13 || i == 18 || i == 23;
+      char c = text.charAt(i);
+      if (dash ? c != '-' : Character.digit(c, 16) < 0 || c > 'f') {
+        return Optional.empty();
+      }
+    }
+    return Optional.of(UUID.fromString(text));
   }
 
   /** Returns what an entry is named before ZooKeeper appends its sequence number. */
   public static String prefix(UUID id, Mode mode) {
-    return "_c_" + id + "-" + mode.marker();
+    return ID_MARK + id + "-" + mode.marker();
+  }
+
+  /** Returns the sequence number as ZooKeeper writes it. */
+  public static String suffix(int sequence) {
+    return String.format("%010d", sequence);
   }
 
   @Override

@@ -8,6 +8,15 @@ interface EventHandler {
   /** See {@link StoreEvent.EntryVanished}. */
   void onEntryVanished(StoreEvent.EntryVanished event);
 
+  /** See {@link StoreEvent.EntryChanged}. */
+  void onEntryChanged(StoreEvent.EntryChanged event);
+
+  /** See {@link StoreEvent.MarkerAppeared}. */
+  void onMarkerAppeared(StoreEvent.MarkerAppeared event);
+
+  /** See {@link StoreEvent.MarkerVanished}. */
+  void onMarkerVanished(StoreEvent.MarkerVanished event);
+
   /** See {@link StoreEvent.MirrorStale}. */
   void onMirrorStale(StoreEvent.MirrorStale event);
 
@@ -38,17 +47,17 @@ interface EventHandler {
   /** See {@link StoreEvent.LeaseErased}. */
   void onLeaseErased(StoreEvent.LeaseErased event);
 
-  /** See {@link StoreEvent.SessionOpened}. */
-  void onSessionOpened(StoreEvent.SessionOpened event);
+  /** See {@link SessionEvent.SessionOpened}. */
+  void onSessionOpened(SessionEvent.SessionOpened event);
 
-  /** See {@link StoreEvent.SessionProved}. */
-  void onSessionProved(StoreEvent.SessionProved event);
+  /** See {@link SessionEvent.SessionProved}. */
+  void onSessionProved(SessionEvent.SessionProved event);
 
-  /** See {@link StoreEvent.SessionSuspended}. */
-  void onSessionSuspended(StoreEvent.SessionSuspended event);
+  /** See {@link SessionEvent.SessionSuspended}. */
+  void onSessionSuspended(SessionEvent.SessionSuspended event);
 
-  /** See {@link StoreEvent.SessionEnded}. */
-  void onSessionEnded(StoreEvent.SessionEnded event);
+  /** See {@link SessionEvent.SessionEnded}. */
+  void onSessionEnded(SessionEvent.SessionEnded event);
 
   /** See {@link StoreEvent.BarrierPassed}. */
   void onBarrierPassed(StoreEvent.BarrierPassed event);
@@ -58,6 +67,12 @@ interface EventHandler {
 
   /** See {@link StoreEvent.DetailsRead}. */
   void onDetailsRead(StoreEvent.DetailsRead event);
+
+  /** See {@link ErrandEvent.AmendmentAnswered}. */
+  void onAmendmentAnswered(ErrandEvent.AmendmentAnswered event);
+
+  /** See {@link ErrandEvent.LimitAnswered}. */
+  void onLimitAnswered(ErrandEvent.LimitAnswered event);
 
   /** See {@link ClientEvent.OpenLease}. */
   void onOpenLease(ClientEvent.OpenLease event);
@@ -82,6 +97,21 @@ interface EventHandler {
 
   /** See {@link ClientEvent.CheckToken}. */
   void onCheckToken(ClientEvent.CheckToken event);
+
+  /** See {@link ClientEvent.RequestRelease}. */
+  void onRequestRelease(ClientEvent.RequestRelease event);
+
+  /** See {@link ClientEvent.ForceRelease}. */
+  void onForceRelease(ClientEvent.ForceRelease event);
+
+  /** See {@link ClientEvent.AnswerRelease}. */
+  void onAnswerRelease(ClientEvent.AnswerRelease event);
+
+  /** See {@link ClientEvent.UpdateMetadata}. */
+  void onUpdateMetadata(ClientEvent.UpdateMetadata event);
+
+  /** See {@link ClientEvent.ConfigureLock}. */
+  void onConfigureLock(ClientEvent.ConfigureLock event);
 
   /** See {@link ClientEvent.StreamClosed}. */
   void onStreamClosed(ClientEvent.StreamClosed event);

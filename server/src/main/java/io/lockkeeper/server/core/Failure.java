@@ -22,8 +22,18 @@ public record Failure(Kind kind, String message) {
     WRONG_TOKEN,
     /** The lock's queue holds entries of another kind. */
     WRONG_KIND,
+    /** The lock has another limit, or none that is known. */
+    WRONG_LIMIT,
     /** The acquisition does not wait. */
     NOT_WAITING,
+    /** The acquisition does not hold its locks. */
+    NOT_HELD,
+    /** The acquisition has ended. */
+    ENDED,
+    /** Nobody holds the lock, or nobody with that token. */
+    NO_HOLDER,
+    /** ZooKeeper's counter of the lock is at its end. */
+    COUNTER_STUCK,
     /** The lock's queue is full. */
     QUEUE_FULL,
     /** The lease has as many entries as one ZooKeeper session may own. */

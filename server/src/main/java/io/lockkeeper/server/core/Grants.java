@@ -1,9 +1,8 @@
 package io.lockkeeper.server.core;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
+import java.util.function.BiConsumer;
 
 /** Turns what the mirror sees into grants. */
 final class Grants {
@@ -11,16 +10,63 @@ final class Grants {
   private final World world;
   private final Sessions sessions;
   private final Views views;
-  private final Barriers barriers;
+  private final Limits limits;
   private final Acquisitions acquisitions;
+  private final Delays delays;
+  private BiConsumer<LockName, Entry> onDeparted = (lock, entry) -> {};
 
   Grants(
-      World world, Sessions sessions, Views views, Barriers barriers, Acquisitions acquisitions) {
+      World world,
+      Sessions sessions,
+      Views views,
+      Acquisitions acquisitions,
+      Delays delays,
+      Limits limits) {
     this.world = world;
+    this.delays = delays;
+    this.limits = limits;
+    delays.listen(this::advance);
     this.sessions = sessions;
     this.views = views;
-    this.barriers = barriers;
     this.acquisitions = acquisitions;
+  }
+
+  /** Says who hears of entries that are gone. */
+  void listen(BiConsumer<LockName, Entry> listener) {
+    onDeparted = listener;
+  }
+
+  void onMarkerAppeared(StoreEvent.MarkerAppeared event) {
+    world.mirror.markerAppeared(event.lock(), event.marker(), event.zxid());
+    if (event.marker() instanceof MarkerName.Guard guard) {
+      delays.onAppeared(event.lock(), guard);
+    } else {
+      onLimit(event.lock());
+    }
+  }
+
+  void onMarkerVanished(LockName lock, MarkerName marker, long zxid) {
+    if (!world.mirror.markerVanished(lock, marker, zxid)) {
+      return;
+    }
+    if (marker instanceof MarkerName.Guard guard) {
+      world
+          .mirror
+          .queue(lock)
+          .flatMap(queue -> queue.entryOf(guard.id()))
+          .ifPresent(Entry::markLeftCleanly);
+      delays.onVanished(lock, guard);
+    } else {
+      onLimit(lock);
+    }
+  }
+
+  private void onLimit(LockName lock) {
+    limits.onChanged(lock);
+    advance(lock);
+    if (world.mirror.isCurrent()) {
+      publish(lock, LockChange.Cause.LIMIT, Optional.empty());
+    }
   }
 
   void onAppeared(StoreEvent.EntryAppeared event) {
@@ -34,20 +80,29 @@ final class Grants {
               if (world.mirror.isCurrent() && !entry.holds()) {
                 publish(event.lock(), LockChange.Cause.QUEUED, entry);
               }
+              limits.onQueued(event.lock(), entry);
               entry.ticket().ifPresent(this::settle);
             });
   }
 
-  private void bind(LockName lock, Entry entry) {
+  /** Makes an entry its acquisition's, if it is ours. */
+  void bind(LockName lock, Entry entry) {
     entry
         .name()
         .id()
         .flatMap(id -> Optional.ofNullable(world.tickets.get(id)))
         .ifPresent(
             ticket -> {
-              entry.bind(ticket);
+              entry.bind(lock, ticket);
               ticket.seen().add(lock);
+              ticket.goesOn().forEach(hold -> placedBeside(ticket, hold, lock));
             });
+  }
+
+  private static void placedBeside(Ticket ticket, Hold hold, LockName lock) {
+    if (hold.lock().equals(lock)) {
+      hold.followers().remove(ticket);
+    }
   }
 
   /** An entry is gone: seen by the mirror, or known from the answer to our own deletion. */
@@ -56,20 +111,41 @@ final class Grants {
   }
 
   private void departed(LockName lock, Entry entry) {
-    Departure departure = entry.ticket().map(Ticket::departure).orElse(Departure.UNKNOWN);
-    entry
-        .ticket()
-        .filter(Grants::isLive)
-        .ifPresent(ticket -> acquisitions.apply(ticket, new AcquisitionEvent.Removed()));
+    boolean delayed = delays.onGone(lock, entry);
+    Departure departure = departureOf(entry, delayed);
+    losers(entry).forEach(t -> acquisitions.apply(t, new AcquisitionEvent.Removed()));
+    onDeparted.accept(lock, entry);
     if (entry.isReleased()) {
       advance(lock);
       return;
     }
-    boolean wasHeld = entry.ticket().map(Ticket::wasGranted).orElse(entry.holds());
+    boolean wasHeld =
+        entry.ticket().isPresent()
+            ? entry.hold().filter(Hold::wasGranted).isPresent()
+            : entry.holds();
     if (wasHeld) {
       world.mirror.noteDeparture(lock, departure);
     }
     advance(lock, () -> publish(lock, causeOf(departure), entry));
+  }
+
+  private static Departure departureOf(Entry entry, boolean delayed) {
+    Departure told = entry.ticket().map(Ticket::departure).orElse(Departure.UNKNOWN);
+    if (told != Departure.UNKNOWN) {
+      return told;
+    }
+    if (delayed) {
+      return Departure.LOST;
+    }
+    return entry.leftCleanly() ? Departure.RELEASED : Departure.UNKNOWN;
+  }
+
+  /** Returns the acquisitions that relied on the entry. */
+  private static List<Ticket> losers(Entry entry) {
+    return entry.hold().stream()
+        .flatMap(hold -> hold.users().stream())
+        .filter(Grants::isLive)
+        .toList();
   }
 
   private static LockChange.Cause causeOf(Departure departure) {
@@ -77,7 +153,8 @@ final class Grants {
       case RELEASED -> LockChange.Cause.RELEASED;
       case WITHDRAWN -> LockChange.Cause.WITHDRAWN;
       case LEASE_ENDED -> LockChange.Cause.LEASE_ENDED;
-      case SESSION_LOST, UNKNOWN -> LockChange.Cause.REMOVED;
+      case FORCED -> LockChange.Cause.FORCED;
+      case SESSION_LOST, LOST, UNKNOWN -> LockChange.Cause.REMOVED;
     };
   }
 
@@ -89,19 +166,23 @@ final class Grants {
     if (!world.settings.handOffAhead()) {
       return;
     }
-    for (StoreEvent.CreatedEntry created : ticket.entries()) {
-      world
-          .mirror
-          .find(created.lock(), created.name().text())
-          .ifPresent(
-              entry -> {
-                entry.markReleased();
-                world.mirror.noteDeparture(created.lock(), Departure.RELEASED);
-                advance(
-                    created.lock(),
-                    () -> publish(created.lock(), LockChange.Cause.RELEASED, entry));
-              });
+    for (Hold hold : ticket.holds()) {
+      // Somebody who is to be placed beside the entry comes before whoever waits: that place must
+      // be
+      // known first.
+      if (hold.users().isEmpty() && hold.followers().isEmpty() && !hold.leavesGuard()) {
+        world
+            .mirror
+            .find(hold.lock(), hold.name().text())
+            .ifPresent(entry -> handOff(hold.lock(), entry));
+      }
     }
+  }
+
+  private void handOff(LockName lock, Entry entry) {
+    entry.markReleased();
+    world.mirror.noteDeparture(lock, Departure.RELEASED);
+    advance(lock, () -> publish(lock, LockChange.Cause.RELEASED, entry));
   }
 
   private void advance(LockName lock) {
@@ -113,8 +194,7 @@ final class Grants {
     if (!world.mirror.isCurrent()) {
       return;
     }
-    List<Entry> admitted =
-        world.mirror.queue(lock).map(queue -> queue.admit(world.now)).orElse(List.of());
+    List<Entry> admitted = world.mirror.queue(lock).map(this::admit).orElse(List.of());
     afterAdmission.run();
     for (Entry entry : admitted) {
       // A waiter that has given up and is on its way out is granted nothing.
@@ -125,15 +205,22 @@ final class Grants {
     }
   }
 
+  /** Applies the admission rule to one queue, unless a delay keeps it closed. */
+  List<Entry> admit(LockQueue queue) {
+    if (delays.isDelayed(queue.lock())) {
+      queue.admitNobody();
+      return List.of();
+    }
+    return queue.admit(world.now, world.mirror.limit(queue.lock()));
+  }
+
   private static boolean isLive(Ticket ticket) {
     return ticket.acquisition().isWaiting() || ticket.acquisition().isHeld();
   }
 
   /** Grants the acquisition if everything allows it, and otherwise tells it that it waits. */
   void settle(Ticket ticket) {
-    if (ticket.acquisition().state() != Acquisition.State.QUEUED
-        || !world.mirror.isCurrent()
-        || ticket.seen().size() < ticket.entries().size()) {
+    if (ticket.acquisition().state() != Acquisition.State.QUEUED || !isSeen(ticket)) {
       return;
     }
     if (holdsAll(ticket)) {
@@ -146,70 +233,30 @@ final class Grants {
     }
   }
 
+  /** What is only shared needs no look at the queues. */
+  private boolean isSeen(Ticket ticket) {
+    int fresh = ticket.planned().size();
+    return fresh == 0 || (world.mirror.isCurrent() && ticket.seen().size() >= fresh);
+  }
+
   private boolean holdsAll(Ticket ticket) {
-    return ticket.entries().stream()
-        .allMatch(
-            created ->
-                world
-                    .mirror
-                    .find(created.lock(), created.name().text())
-                    .filter(Entry::holds)
-                    .isPresent());
+    return ticket.holds().stream().allMatch(hold -> hold.isHeldBeside(ticket) || isHeldAlone(hold));
   }
 
-  void onStale() {
-    world.mirror.markStale();
-  }
-
-  void onRebuildStarted(Set<LockName> existing) {
-    world.mirror.beginRebuild(existing);
-  }
-
-  void onListed(StoreEvent.QueueListed event) {
-    world.mirror.listed(event.lock(), event.entries(), world.now);
-    world
+  private boolean isHeldAlone(Hold hold) {
+    return world
         .mirror
-        .queue(event.lock())
-        .ifPresent(queue -> queue.entries().forEach(entry -> bind(event.lock(), entry)));
-  }
-
-  /** The mirror is whole again: what could not be decided meanwhile is decided now. */
-  void onCurrent() {
-    world.mirror.markCurrent();
-    for (LockQueue queue : world.mirror.all()) {
-      queue.admit(world.now);
-    }
-    world.emit(new Effect.PublishGap("the coordinator was out of touch with ZooKeeper"));
-    List<Ticket> missing = new ArrayList<>();
-    for (Ticket ticket : new ArrayList<>(world.tickets.values())) {
-      settle(ticket);
-      if (isMissing(ticket)) {
-        missing.add(ticket);
-      }
-    }
-    if (!missing.isEmpty()) {
-      // Absent from a listing may also mean that the listing is older than the entry; after a
-      // barrier it is not.
-      barriers.pass(passed -> removeMissing(missing, passed));
-    }
-  }
-
-  private void removeMissing(List<Ticket> candidates, boolean passed) {
-    if (passed) {
-      candidates.stream()
-          .filter(this::isMissing)
-          .forEach(ticket -> acquisitions.apply(ticket, new AcquisitionEvent.Removed()));
-    }
-  }
-
-  private boolean isMissing(Ticket ticket) {
-    Acquisition.State state = ticket.acquisition().state();
-    return (state == Acquisition.State.QUEUED || state == Acquisition.State.HELD)
-        && ticket.entries().stream()
-            .anyMatch(e -> world.mirror.find(e.lock(), e.name().text()).isEmpty());
+        .find(hold.lock(), hold.name().text())
+        .filter(e -> e.holds() && !e.isReleased())
+        .isPresent();
   }
 
   private void publish(LockName lock, LockChange.Cause cause, Entry entry) {
+    publish(lock, cause, Optional.of(entry));
+  }
+
+  /** Tells the watchers that a lock has changed. */
+  void publish(LockName lock, LockChange.Cause cause, Optional<Entry> entry) {
     Optional<LockQueue> queue = world.mirror.queue(lock);
     world.emit(
         new Effect.Publish(
@@ -217,7 +264,7 @@ final class Grants {
                 world.mirror.revision(),
                 lock,
                 cause,
-                Optional.of(views.contender(entry)),
+                entry.map(views::contender),
                 queue.map(q -> views.contenders(q.holders())).orElse(List.of()),
                 queue.map(LockQueue::waiting).orElse(0),
                 1)));

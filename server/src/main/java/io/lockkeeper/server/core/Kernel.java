@@ -22,25 +22,11 @@ public final class Kernel {
   public Kernel(CoreSettings settings, PathSizes pathSizes) {
     world = new World(settings, pathSizes);
     sessions = new Sessions(world);
-    views = new Views(world);
-    Barriers barriers = new Barriers(world);
-    Acquisitions acquisitions = new Acquisitions(world, sessions, views);
-    Grants grants = new Grants(world, sessions, views, barriers, acquisitions);
-    LeaseEndings endings = new LeaseEndings(world, sessions, acquisitions);
-    leases = new Leases(world, sessions, acquisitions, endings);
-    acquisitions.connect(new Acquisitions.Hooks(grants::onReleasing, endings::settle));
-    sessions.listen(new SessionChanges(acquisitions, grants, leases, endings));
-    dispatch =
-        new Dispatch(
-            world,
-            sessions,
-            barriers,
-            acquisitions,
-            grants,
-            leases,
-            new Requests(world, sessions, views, acquisitions, leases),
-            new Releases(world, views, acquisitions, leases, endings),
-            new TokenChecks(world, barriers));
+    Delays delays = new Delays(world);
+    views = new Views(world, delays);
+    Dispatch parts = new Dispatch(world, sessions, views, delays);
+    leases = parts.leases();
+    dispatch = parts;
   }
 
   /** Begins: opens the first lock session. */

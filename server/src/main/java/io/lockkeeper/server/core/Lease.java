@@ -1,6 +1,7 @@
 package io.lockkeeper.server.core;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -51,6 +52,7 @@ final class Lease {
               && (!eldest.getValue().needsTelling() || size() > REMEMBERED_LOSSES);
         }
       };
+  private final Map<Owned, List<Hold>> holds = new HashMap<>();
   private final List<CallId> closers = new ArrayList<>(1);
   private State state;
   private Optional<CallId> opener = Optional.empty();
@@ -59,6 +61,14 @@ final class Lease {
   private Optional<Timers.Timer> expiryTimer = Optional.empty();
   private long deadlineNanos;
   private boolean recorded;
+
+  /**
+   * One lock of one owner.
+   *
+   * @param owner the owner, not empty
+   * @param lock the lock
+   */
+  record Owned(String owner, LockName lock) {}
 
   /**
    * How an acquisition ended, kept for a while for those who ask again.
@@ -203,6 +213,11 @@ final class Lease {
 
   Map<String, Ticket> tickets() {
     return tickets;
+  }
+
+  /** Returns what its named owners hold. */
+  Map<Owned, List<Hold>> holds() {
+    return holds;
   }
 
   Map<String, Ended> endings() {

@@ -85,6 +85,7 @@ final class LeaseEndings {
       return;
     }
     if (world.leases.remove(lease.id(), lease)) {
+      world.leasesByTag.remove(lease.id().high(), lease);
       lease.closers().forEach(call -> world.reply(call, new Answer.LeaseClosed(false)));
       sessions.find(lease.session()).ifPresent(session -> leave(lease, session));
     }

@@ -72,6 +72,7 @@ final class Leases {
 
   private void register(Lease lease, LockSession session) {
     world.leases.put(lease.id(), lease);
+    world.leasesByTag.put(lease.id().high(), lease);
     session.leases().add(lease.id());
   }
 

@@ -38,6 +38,12 @@ public record LockChange(
     /** The contender's lease ended. */
     LEASE_ENDED,
     /** The contender's entry is gone, and this coordinator does not know why. */
-    REMOVED
+    REMOVED,
+    /** The lock was taken away from the contender. */
+    FORCED,
+    /** The contender says something else of itself. */
+    METADATA,
+    /** The lock's limit has changed. */
+    LIMIT
   }
 }

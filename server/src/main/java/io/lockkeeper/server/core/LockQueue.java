@@ -7,7 +7,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.TreeSet;
+import java.util.UUID;
 
 /** The queue of one lock, as the mirror has it: holders at the head, then waiters. */
 final class LockQueue {
@@ -84,10 +86,11 @@ final class LockQueue {
   /**
    * Applies the admission rule.
    *
+   * @param configuredLimit the limit of permits that was configured, if one was
    * @return the entries that hold now and did not before
    */
-  List<Entry> admit(long nowNanos) {
-    holders = Admission.holders(entries);
+  List<Entry> admit(long nowNanos, OptionalInt configuredLimit) {
+    holders = Admission.holders(entries, configuredLimit);
     List<Entry> admitted = new ArrayList<>(1);
     for (Entry holder : holders) {
       if (!holder.holds()) {
@@ -96,6 +99,31 @@ final class LockQueue {
       }
     }
     return admitted;
+  }
+
+  /** Takes those who have released off the holders, and admits nobody. */
+  void admitNobody() {
+    holders = holders.stream().filter(e -> !e.isReleased() && entries.contains(e)).toList();
+  }
+
+  /** Returns the entry that was created for the acquisition {@code id}. */
+  Optional<Entry> entryOf(UUID id) {
+    return entries.stream().filter(e -> e.name().id().equals(Optional.of(id))).findFirst();
+  }
+
+  /** Returns the entries from {@code first}, or from the head, to those ahead of {@code end}. */
+  Collection<Entry> between(Optional<Entry> first, Entry end) {
+    return first.isPresent() ? entries.subSet(first.get(), true, end, false) : entries.headSet(end);
+  }
+
+  /** Returns whether nobody is behind {@code entry}. */
+  boolean isLast(Entry entry) {
+    return entries.last() == entry;
+  }
+
+  /** Returns the entries ahead of {@code entry}, in order. */
+  Collection<Entry> before(Entry entry) {
+    return entries.headSet(entry);
   }
 
   /** Returns how many entries are ahead of {@code entry}, holders included. */

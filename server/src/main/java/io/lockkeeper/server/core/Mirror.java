@@ -2,14 +2,17 @@ package io.lockkeeper.server.core;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.UUID;
 
 /**
  * The coordinator's copy of all queues, fed by one watch. It decides alone: once it has seen an
@@ -30,6 +33,7 @@ final class Mirror {
           return size() > REMEMBERED_DEPARTURES;
         }
       };
+  private final Map<LockName, LockMarkers> markers = new HashMap<>();
   private boolean current;
   private long revision;
   private long arrivals;
@@ -79,14 +83,15 @@ final class Mirror {
     revision = Math.max(revision, zxid);
     LockQueue queue = queues.computeIfAbsent(lock, LockQueue::new);
     queue.seen(zxid);
-    return add(queue, name, zxid, nowNanos);
+    return add(queue, name, zxid, 0, nowNanos);
   }
 
-  private Optional<Entry> add(LockQueue queue, EntryName name, long zxid, long nowNanos) {
+  private Optional<Entry> add(
+      LockQueue queue, EntryName name, long zxid, int index, long nowNanos) {
     if (queue.find(name.text()).isPresent()) {
       return Optional.empty();
     }
-    Entry entry = new Entry(name, zxid, arrivals++, nowNanos);
+    Entry entry = new Entry(name, zxid, index, arrivals++, nowNanos);
     queue.add(entry);
     entryCount++;
     return Optional.of(entry);
@@ -123,10 +128,16 @@ final class Mirror {
         queues.remove(queue.lock());
       }
     }
+    markers.keySet().retainAll(existing);
   }
 
   /** Makes one queue what a listing found; entries that were known stay the same objects. */
-  void listed(LockName lock, List<StoreEvent.ListedEntry> found, long nowNanos) {
+  void listed(
+      LockName lock,
+      List<StoreEvent.ListedEntry> found,
+      List<MarkerName> foundMarkers,
+      long nowNanos) {
+    replaceMarkers(lock, foundMarkers);
     LockQueue queue = queues.computeIfAbsent(lock, LockQueue::new);
     Set<String> names = new HashSet<>();
     found.forEach(entry -> names.add(entry.name().text()));
@@ -137,11 +148,66 @@ final class Mirror {
       }
     }
     for (StoreEvent.ListedEntry entry : found) {
-      add(queue, entry.name(), entry.czxid().orElse(0L), nowNanos);
+      add(queue, entry.name(), entry.czxid().orElse(0L), entry.index(), nowNanos);
     }
     if (queue.isEmpty()) {
       queues.remove(lock);
     }
+  }
+
+  private void replaceMarkers(LockName lock, List<MarkerName> found) {
+    if (found.isEmpty()) {
+      markers.remove(lock);
+    } else {
+      markers.computeIfAbsent(lock, name -> new LockMarkers()).replaceBy(found);
+    }
+  }
+
+  void markerAppeared(LockName lock, MarkerName marker, long zxid) {
+    revision = Math.max(revision, zxid);
+    markers.computeIfAbsent(lock, name -> new LockMarkers()).add(marker);
+  }
+
+  /** Returns whether the marker was there. */
+  boolean markerVanished(LockName lock, MarkerName marker, long zxid) {
+    revision = Math.max(revision, zxid);
+    LockMarkers found = markers.get(lock);
+    if (found == null) {
+      return false;
+    }
+    boolean removed = found.remove(marker);
+    if (found.isEmpty()) {
+      markers.remove(lock);
+    }
+    return removed;
+  }
+
+  /** Returns the limit of permits that was configured for a lock. */
+  OptionalInt limit(LockName lock) {
+    return Optional.ofNullable(markers.get(lock))
+        .map(LockMarkers::limit)
+        .orElse(OptionalInt.empty());
+  }
+
+  /** Returns the guards of a lock, those of entries that exist included. */
+  Collection<MarkerName.Guard> guards(LockName lock) {
+    return Optional.ofNullable(markers.get(lock)).map(LockMarkers::guards).orElse(List.of());
+  }
+
+  /** Returns the guard of an acquisition's entry. */
+  Optional<MarkerName.Guard> guard(LockName lock, UUID id) {
+    return Optional.ofNullable(markers.get(lock)).flatMap(m -> m.guard(id));
+  }
+
+  /** Returns the locks that have markers. */
+  Set<LockName> marked() {
+    return Set.copyOf(markers.keySet());
+  }
+
+  /** Remembers the newest transaction that was seen. */
+  void seen(LockName lock, long zxid) {
+    revision = Math.max(revision, zxid);
+    queue(lock).ifPresent(queue -> queue.seen(zxid));
   }
 
   /** Allows grants again. */

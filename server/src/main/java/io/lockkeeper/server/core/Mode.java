@@ -1,109 +1,40 @@
 package io.lockkeeper.server.core;
 
 /**
- * The kind of one hold, as the admission rule sees it.
+ * What one hold asks of a lock, as the admission rule sees it. Belongs to a {@link Kind}.
  *
- * <p>Sealed so that a new kind cannot compile unhandled.
+ * <p>Queues are strictly first come, first served: a mode says with whom it shares, never whom it
+ * overtakes. That is also what makes fencing tokens rise, since they come from the order of
+ * creation.
  */
-public sealed interface Mode {
+public interface Mode {
 
-  /** The mutex. */
-  Mode EXCLUSIVE = new Exclusive();
+  /** Returns the kind; modes of different kinds never hold together. */
+  Kind kind();
 
-  /** The reading side of the read/write lock. */
-  Mode READ = new Read();
-
-  /** The writing side of the read/write lock. */
-  Mode WRITE = new Write();
-
-  /**
-   * Which recipes share a queue: modes of different families never wait for each other on purpose.
-   */
-  enum Family {
-    /** Exclusive holds. */
-    MUTEX,
-    /** Read and write holds. */
-    READ_WRITE,
-    /** Permits. */
-    PERMITS
-  }
-
-  /** Returns the family. */
-  Family family();
-
-  /**
-   * Returns what stands between the uuid and the sequence number in the entry's name, as Curator
-   * writes it.
-   */
+  /** Returns what stands between the uuid and the sequence number in the entry's name. */
   String marker();
 
-  /** One holder at a time. */
-  record Exclusive() implements Mode {
-    @Override
-    public Family family() {
-      return Family.MUTEX;
-    }
-
-    @Override
-    public String marker() {
-      return "lock-";
-    }
-  }
-
-  /** Shared with other reads. */
-  record Read() implements Mode {
-    @Override
-    public Family family() {
-      return Family.READ_WRITE;
-    }
-
-    @Override
-    public String marker() {
-      return "__READ__";
-    }
-  }
-
-  /** Excludes reads and writes. */
-  record Write() implements Mode {
-    @Override
-    public Family family() {
-      return Family.READ_WRITE;
-    }
-
-    @Override
-    public String marker() {
-      return "__WRIT__";
-    }
-  }
-
   /**
-   * Some permits of a limit.
+   * Decides whether an entry of this mode may hold while everything ahead of it holds.
    *
-   * @param permits how many are held together, 1 to {@code limit}
-   * @param limit how many there are in all
+   * @param ahead what is ahead of the entry: nothing, or holders of the same kind
+   * @param sequence the entry's sequence number
    */
-  record Permits(int permits, int limit) implements Mode {
+  boolean joins(Occupancy ahead, int sequence);
 
-    /**
-     * Checks the range.
-     *
-     * @throws IllegalArgumentException if permits is not 1 to limit
-     */
-    public Permits {
-      if (permits < 1 || permits > limit) {
-        throw new IllegalArgumentException(
-            "permits must be 1 to limit (" + limit + "): " + permits);
-      }
-    }
+  /** Returns how much the hold takes of what is shared: permits. */
+  default int weight() {
+    return 1;
+  }
 
-    @Override
-    public Family family() {
-      return Family.PERMITS;
-    }
+  /** Returns how much there is to share, as the request names it. */
+  default int capacity() {
+    return Integer.MAX_VALUE;
+  }
 
-    @Override
-    public String marker() {
-      return "permit-" + permits + "-" + limit + "-";
-    }
+  /** Returns whether an owner that holds the lock in this mode holds it once more at once. */
+  default boolean isReentrant() {
+    return true;
   }
 }

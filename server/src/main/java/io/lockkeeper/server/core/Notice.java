@@ -49,8 +49,20 @@ public sealed interface Notice {
    * @param lock the lock
    * @param token its fencing token
    * @param previous how the holder before ended, if known
+   * @param holdCount how many acquisitions of the owner share the hold, this one included
    */
-  record Grant(LockName lock, FencingToken token, Optional<Departure> previous) {}
+  record Grant(LockName lock, FencingToken token, Optional<Departure> previous, int holdCount) {}
+
+  /**
+   * Somebody asks the holder to give way.
+   *
+   * @param lock the lock
+   * @param requester who, for people
+   * @param reason why, for people
+   * @param leftNanos how long until the lock may be taken away, if that was said
+   */
+  record ReleaseRequested(LockName lock, String requester, String reason, Optional<Long> leftNanos)
+      implements Notice {}
 
   /**
    * The coordinator has lost contact with ZooKeeper.
@@ -70,8 +82,9 @@ public sealed interface Notice {
    * The locks were held and are not any more.
    *
    * @param reason why
+   * @param message for people, may be empty
    */
-  record Lost(LossReason reason) implements Notice {
+  record Lost(LossReason reason, String message) implements Notice {
     @Override
     public boolean isFinal() {
       return true;
@@ -110,7 +123,11 @@ public sealed interface Notice {
     /** The coordinator's ZooKeeper session ended, or could not be proved alive within its bound. */
     SESSION_LOST,
     /** The entry was removed from ZooKeeper by somebody else. */
-    REMOVED
+    REMOVED,
+    /** An operator took the lock away. */
+    FORCED,
+    /** It was held for as long as it may be. */
+    MAX_HOLD
   }
 
   /** Why locks were not granted. */
@@ -126,6 +143,10 @@ public sealed interface Notice {
     /** The coordinator's ZooKeeper session ended, or could not be proved alive within its bound. */
     SESSION_LOST,
     /** The entry was removed from ZooKeeper by somebody else. */
-    REMOVED
+    REMOVED,
+    /** Waiting would last for ever. */
+    WOULD_DEADLOCK,
+    /** The lock's limit is below what is asked for. */
+    LIMIT_TOO_SMALL
   }
 }

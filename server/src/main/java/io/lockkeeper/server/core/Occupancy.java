@@ -1,32 +1,79 @@
 package io.lockkeeper.server.core;
 
 import java.util.Optional;
+import java.util.OptionalInt;
 
-/**
- * What the holders of a lock add up to.
- *
- * @param first the mode of the first holder, empty if there is none
- * @param permits how many permits are taken
- */
-record Occupancy(Optional<Mode> first, long permits) {
+/** What is ahead of an entry and holds. */
+public final class Occupancy {
 
-  /** Nobody holds. */
-  static final Occupancy FREE = new Occupancy(Optional.empty(), 0);
+  private final Optional<EntryName> first;
+  private final long weight;
+  private final int smallestCapacity;
+  private final OptionalInt configuredLimit;
 
-  /** Returns whether one more hold of {@code mode} is compatible with those that are there. */
-  boolean admits(Mode mode) {
-    if (first.isEmpty()) {
-      return true;
-    }
-    if (mode instanceof Mode.Permits wanted) {
-      return first.get() instanceof Mode.Permits && permits + wanted.permits() <= wanted.limit();
-    }
-    return mode instanceof Mode.Read && first.get() instanceof Mode.Read;
+  private Occupancy(
+      Optional<EntryName> first, long weight, int smallestCapacity, OptionalInt configuredLimit) {
+    this.first = first;
+    this.weight = weight;
+    this.smallestCapacity = smallestCapacity;
+    this.configuredLimit = configuredLimit;
   }
 
-  /** Returns the occupancy with one more hold. */
-  Occupancy plus(Mode mode) {
-    long more = mode instanceof Mode.Permits wanted ? wanted.permits() : 0;
-    return new Occupancy(first.isPresent() ? first : Optional.of(mode), permits + more);
+  /** Returns an occupancy of nobody, where a limit may have been configured. */
+  static Occupancy free(OptionalInt configuredLimit) {
+    return new Occupancy(Optional.empty(), 0, Integer.MAX_VALUE, configuredLimit);
+  }
+
+  /** Returns whether nobody is ahead. */
+  public boolean isFree() {
+    return first.isEmpty();
+  }
+
+  /**
+   * Returns the mode of the first holder.
+   *
+   * @throws java.util.NoSuchElementException if nobody is ahead
+   */
+  public Mode first() {
+    return first.orElseThrow().mode();
+  }
+
+  /**
+   * Returns the sequence number of the first holder.
+   *
+   * @throws java.util.NoSuchElementException if nobody is ahead
+   */
+  public int firstSequence() {
+    return first.orElseThrow().sequence();
+  }
+
+  /** Returns the sum of the weights of all holders: permits taken. */
+  public long weight() {
+    return weight;
+  }
+
+  /** Returns the smallest capacity that a holder names. */
+  public int smallestCapacity() {
+    return smallestCapacity;
+  }
+
+  /** Returns the limit that was configured for the lock, which outranks those named. */
+  public OptionalInt configuredLimit() {
+    return configuredLimit;
+  }
+
+  /** Returns whether one more entry may hold. */
+  boolean admits(EntryName entry) {
+    boolean sameKind = first.isEmpty() || first().kind().name().equals(entry.mode().kind().name());
+    return sameKind && entry.mode().joins(this, entry.sequence());
+  }
+
+  /** Returns the occupancy with one more holder. */
+  Occupancy plus(EntryName entry) {
+    return new Occupancy(
+        first.isPresent() ? first : Optional.of(entry),
+        weight + entry.mode().weight(),
+        Math.min(smallestCapacity, entry.mode().capacity()),
+        configuredLimit);
   }
 }

@@ -45,13 +45,13 @@ final class Releases {
 
   private void releaseAgain(ClientEvent.Release event, Lease lease) {
     if (lease.endings().containsKey(event.requestId())) {
-      world.reply(event.call(), new Answer.ReleaseDone(Answer.ReleaseOutcome.ALREADY_RELEASED));
+      world.reply(event.call(), new Answer.ReleaseDone(Answer.ReleaseOutcome.ALREADY_RELEASED, 0));
     } else {
       world.fail(event.call(), Failure.Kind.UNKNOWN_ACQUISITION, unknown(event.requestId()));
     }
   }
 
-  private static String unknown(String requestId) {
+  static String unknown(String requestId) {
     return "no acquisition with the request_id '" + requestId + "' was made under this lease";
   }
 
@@ -90,10 +90,12 @@ final class Releases {
       if (ticket.lease().isStream()) {
         endings.end(ticket.lease(), LeaseEnd.CLOSED);
       } else {
-        ticket.linger(
-            world.timers,
-            world.timers.at(
-                world.now + world.settings.linger().toNanos(), () -> lingerDue(ticket)));
+        ticket
+            .timers()
+            .lingersUntil(
+                world.timers,
+                world.timers.at(
+                    world.now + world.settings.linger().toNanos(), () -> lingerDue(ticket)));
       }
     }
   }

@@ -1,5 +1,6 @@
 package io.lockkeeper.server.core;
 
+import java.util.List;
 import java.util.Optional;
 
 /** Takes clients' requests about acquisitions. */
@@ -16,8 +17,19 @@ final class Requests {
   private final Views views;
   private final Acquisitions acquisitions;
   private final Leases leases;
+  private final Plans plans;
+  private final Grants grants;
 
-  Requests(World world, Sessions sessions, Views views, Acquisitions acquisitions, Leases leases) {
+  Requests(
+      World world,
+      Sessions sessions,
+      Views views,
+      Acquisitions acquisitions,
+      Leases leases,
+      Plans plans,
+      Grants grants) {
+    this.plans = plans;
+    this.grants = grants;
     this.world = world;
     this.sessions = sessions;
     this.views = views;
@@ -43,13 +55,33 @@ final class Requests {
     } else if (ended.isPresent()) {
       again(event, ended.get());
     } else {
-      sessions
-          .find(lease.get().session())
-          .flatMap(session -> refusal(event, session))
-          .ifPresentOrElse(
-              failure -> world.emit(new Effect.Refuse(event.stream(), requestId, failure)),
-              () -> enqueue(event, lease.get()));
+      plan(event, lease.get());
     }
+  }
+
+  private void plan(ClientEvent.Acquire event, Lease lease) {
+    Optional<LockSession> session = sessions.find(lease.session()).filter(LockSession::isSure);
+    if (session.isEmpty()) {
+      refuse(event, Failure.Kind.UNAVAILABLE, World.NO_CONTACT);
+      return;
+    }
+    Plans.Plan plan = plans.plan(event.command(), Optional.of(lease));
+    if (plan instanceof Plans.Plan.Ended ended) {
+      end(event, Optional.of(lease), ended.ending());
+    } else if (plan instanceof Plans.Plan.Refused refused) {
+      refuse(event, refused.failure().kind(), refused.failure().message());
+    } else if (plan instanceof Plans.Plan.Parts parts) {
+      enqueue(event, lease, session.get(), parts.parts());
+    }
+  }
+
+  /** Tells the client at once that it will not be granted what it asks for. */
+  private void end(ClientEvent.Acquire event, Optional<Lease> lease, Notice.NotAcquired ending) {
+    String requestId = event.command().requestId();
+    world.emit(new Effect.Count(ending));
+    world.emit(new Effect.Tell(event.stream(), requestId, 1, ending));
+    lease.ifPresent(
+        l -> l.endings().put(requestId, new Lease.Ended(event.command(), ending, 1, true)));
   }
 
   private static boolean isOver(Ticket ticket) {
@@ -67,71 +99,54 @@ final class Requests {
       refuse(event, Failure.Kind.TOO_MANY, leases.tooManySessions());
       return;
     }
-    Optional<Failure> refused = refusalByQueue(event);
-    if (refused.isPresent()) {
-      refuse(event, refused.get().kind(), refused.get().message());
+    Plans.Plan plan = plans.plan(event.command(), Optional.empty());
+    if (plan instanceof Plans.Plan.Ended ended) {
+      end(event, Optional.empty(), ended.ending());
+    } else if (plan instanceof Plans.Plan.Refused refused) {
+      refuse(event, refused.failure().kind(), refused.failure().message());
+    } else if (plan instanceof Plans.Plan.Parts parts) {
+      Lease lease = leases.openForStream(event.lease(), session.get(), event.command().holder());
+      enqueue(event, lease, session.get(), parts.parts());
+    }
+  }
+
+  private void enqueue(
+      ClientEvent.Acquire event, Lease lease, LockSession session, List<Part> parts) {
+    Ticket ticket = new Ticket(event.id(), lease, event.command(), parts);
+    List<PlannedEntry> planned = ticket.planned();
+    long bytes = acquisitions.pathBytes(planned);
+    if (!lease.isStream() && session.pathBytes() + bytes > world.settings.maxSessionPathBytes()) {
+      refuse(
+          event,
+          Failure.Kind.LEASE_FULL,
+          "the lease's ZooKeeper session owns its limit of "
+              + world.settings.maxSessionPathBytes()
+              + " bytes of paths; use another lease");
       return;
     }
-    enqueue(event, leases.openForStream(event.lease(), session.get(), event.command().holder()));
-  }
-
-  private Optional<Failure> refusal(ClientEvent.Acquire event, LockSession session) {
-    if (!session.isSure()) {
-      return Optional.of(
-          new Failure(Failure.Kind.UNAVAILABLE, "the coordinator has no contact with ZooKeeper"));
-    }
-    long bytes = session.pathBytes() + acquisitions.pathBytes(event.command());
-    if (bytes > world.settings.maxSessionPathBytes()) {
-      return Optional.of(
-          new Failure(
-              Failure.Kind.LEASE_FULL,
-              "the lease's ZooKeeper session owns its limit of "
-                  + world.settings.maxSessionPathBytes()
-                  + " bytes of paths; use another lease"));
-    }
-    return refusalByQueue(event);
-  }
-
-  private Optional<Failure> refusalByQueue(ClientEvent.Acquire event) {
-    for (AcquireCommand.WantedLock wanted : event.command().locks()) {
-      Optional<LockQueue> queue = world.mirror.queue(wanted.name()).filter(q -> !q.isEmpty());
-      if (queue.isEmpty()) {
-        continue;
-      }
-      Mode.Family family = queue.get().entries().iterator().next().mode().family();
-      if (family != wanted.mode().family()) {
-        return Optional.of(
-            new Failure(
-                Failure.Kind.WRONG_KIND,
-                "lock '" + wanted.name() + "' is in use as another kind: " + family));
-      }
-      if (queue.get().size() >= world.settings.maxWaiters()) {
-        return Optional.of(
-            new Failure(
-                Failure.Kind.QUEUE_FULL,
-                "the queue of lock '"
-                    + wanted.name()
-                    + "' has its limit of "
-                    + world.settings.maxWaiters()
-                    + " entries"));
-      }
-    }
-    return Optional.empty();
-  }
-
-  private void enqueue(ClientEvent.Acquire event, Lease lease) {
-    Ticket ticket = new Ticket(event.id(), lease, event.command());
     world.tickets.put(ticket.id(), ticket);
     lease.tickets().put(event.command().requestId(), ticket);
-    sessions
-        .find(lease.session())
-        .ifPresent(session -> session.addPathBytes(acquisitions.pathBytes(event.command())));
+    session.addPathBytes(bytes);
+    ticket.addPathBytes(bytes);
+    ticket.join();
     subscribe(event, ticket);
     armWait(ticket);
     armPosition(ticket);
-    world.emit(
-        new Effect.CreateEntries(
-            lease.session(), ticket.id(), event.command().locks(), ticket.details()));
+    if (planned.isEmpty()) {
+      // Everything is held already: nothing to ask ZooKeeper for.
+      ticket.created(List.of());
+      acquisitions.apply(ticket, new AcquisitionEvent.Created());
+      grants.settle(ticket);
+    } else {
+      ticket.goesOn().forEach(hold -> hold.followers().add(ticket));
+      world.emit(
+          new Effect.CreateEntries(
+              lease.session(),
+              ticket.id(),
+              planned,
+              ticket.details(),
+              (int) event.command().lockDelay().toMillis()));
+    }
   }
 
   private void subscribe(ClientEvent.Acquire event, Ticket ticket) {
@@ -150,15 +165,16 @@ final class Requests {
         .map(timeout -> timeout.isZero() ? TRY_BOUND_NANOS : timeout.toNanos())
         .ifPresent(
             nanos ->
-                ticket.waitTimer(
-                    Optional.of(
+                ticket
+                    .timers()
+                    .waitsUntil(
                         world.timers.at(
                             world.now + nanos,
                             () ->
                                 acquisitions.expireWait(
                                     ticket,
                                     Notice.RefusalReason.TIMED_OUT,
-                                    "not granted within the wait timeout")))));
+                                    "not granted within the wait timeout"))));
   }
 
   private void armPosition(Ticket ticket) {
@@ -167,10 +183,11 @@ final class Requests {
         .positionInterval()
         .ifPresent(
             interval ->
-                ticket.positionTimer(
-                    Optional.of(
+                ticket
+                    .timers()
+                    .positionAt(
                         world.timers.at(
-                            world.now + interval.toNanos(), () -> positionDue(ticket)))));
+                            world.now + interval.toNanos(), () -> positionDue(ticket))));
   }
 
   private void positionDue(Ticket ticket) {

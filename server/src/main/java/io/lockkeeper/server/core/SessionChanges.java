@@ -24,7 +24,7 @@ final class SessionChanges implements Sessions.Listener {
         session,
         ticket -> {
           if (ticket.acquisition().isHeld()) {
-            long validFor = acquisitions.validForNanos(ticket.lease());
+            long validFor = acquisitions.validForNanos(ticket);
             acquisitions.tell(ticket, new Notice.Jeopardy(validFor));
           }
         });
@@ -36,7 +36,7 @@ final class SessionChanges implements Sessions.Listener {
         session,
         ticket -> {
           if (ticket.acquisition().isHeld() && wasSuspended) {
-            long validFor = acquisitions.validForNanos(ticket.lease());
+            long validFor = acquisitions.validForNanos(ticket);
             acquisitions.tell(ticket, new Notice.Safe(validFor));
           }
           grants.settle(ticket);

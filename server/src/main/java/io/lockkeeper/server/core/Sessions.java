@@ -134,7 +134,7 @@ final class Sessions {
     return Math.max(0, session.boundNanos(world.settings.tick().toNanos()) - world.now);
   }
 
-  void onOpened(StoreEvent.SessionOpened event) {
+  void onOpened(SessionEvent.SessionOpened event) {
     find(event.session())
         .filter(session -> session.state() == LockSession.State.OPENING)
         .ifPresent(
@@ -146,7 +146,7 @@ final class Sessions {
             });
   }
 
-  void onProved(StoreEvent.SessionProved event) {
+  void onProved(SessionEvent.SessionProved event) {
     find(event.session())
         .filter(session -> session.state() == LockSession.State.OPEN)
         .ifPresent(
@@ -164,7 +164,7 @@ final class Sessions {
             });
   }
 
-  void onSuspended(StoreEvent.SessionSuspended event) {
+  void onSuspended(SessionEvent.SessionSuspended event) {
     find(event.session()).ifPresent(this::suspend);
   }
 
@@ -176,7 +176,7 @@ final class Sessions {
     }
   }
 
-  void onEnded(StoreEvent.SessionEnded event) {
+  void onEnded(SessionEvent.SessionEnded event) {
     Optional.ofNullable(sessions.remove(event.session()))
         .ifPresent(
             session -> {

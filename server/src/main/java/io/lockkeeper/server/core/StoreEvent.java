@@ -9,7 +9,7 @@ import java.util.UUID;
  * Something that ZooKeeper did or said. Events of the mirror arrive in ZooKeeper's order; events of
  * one lock session arrive in that session's order; nothing is promised between sessions.
  */
-public sealed interface StoreEvent extends Event {
+public non-sealed interface StoreEvent extends Event {
 
   /**
    * An entry appeared in a lock's queue.
@@ -36,6 +36,48 @@ public sealed interface StoreEvent extends Event {
     @Override
     public void applyTo(EventHandler handler) {
       handler.onEntryVanished(this);
+    }
+  }
+
+  /**
+   * The data of an entry has changed.
+   *
+   * @param lock the lock
+   * @param entry the znode name
+   * @param zxid the transaction that changed it
+   */
+  record EntryChanged(LockName lock, EntryName entry, long zxid) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onEntryChanged(this);
+    }
+  }
+
+  /**
+   * A marker appeared in a lock's directory.
+   *
+   * @param lock the lock
+   * @param marker the marker
+   * @param zxid the transaction that created it
+   */
+  record MarkerAppeared(LockName lock, MarkerName marker, long zxid) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onMarkerAppeared(this);
+    }
+  }
+
+  /**
+   * A marker vanished from a lock's directory.
+   *
+   * @param lock the lock
+   * @param marker the marker
+   * @param zxid the transaction that deleted it
+   */
+  record MarkerVanished(LockName lock, MarkerName marker, long zxid) implements StoreEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onMarkerVanished(this);
     }
   }
 
@@ -66,8 +108,10 @@ public sealed interface StoreEvent extends Event {
    *
    * @param lock the lock
    * @param entries the entries, in any order
+   * @param markers the markers, in any order
    */
-  record QueueListed(LockName lock, List<ListedEntry> entries) implements StoreEvent {
+  record QueueListed(LockName lock, List<ListedEntry> entries, List<MarkerName> markers)
+      implements StoreEvent {
     @Override
     public void applyTo(EventHandler handler) {
       handler.onQueueListed(this);
@@ -79,8 +123,9 @@ public sealed interface StoreEvent extends Event {
    *
    * @param name the znode name
    * @param czxid its creation zxid, read only where sequence numbers tie
+   * @param index its index in its transaction, zero where it was not read
    */
-  record ListedEntry(EntryName name, Optional<Long> czxid) {}
+  record ListedEntry(EntryName name, Optional<Long> czxid, int index) {}
 
   /** The mirror is whole again. */
   record MirrorCurrent() implements StoreEvent {
@@ -177,61 +222,6 @@ public sealed interface StoreEvent extends Event {
   }
 
   /**
-   * A lock session is open and has its claim record.
-   *
-   * @param session the session
-   * @param timeoutNanos the timeout that ZooKeeper granted
-   * @param provenAtNanos when the quorum write that proves it was sent, on the coordinator's
-   *     monotonic clock
-   */
-  record SessionOpened(SessionKey session, long timeoutNanos, long provenAtNanos)
-      implements StoreEvent {
-    @Override
-    public void applyTo(EventHandler handler) {
-      handler.onSessionOpened(this);
-    }
-  }
-
-  /**
-   * A quorum write on a lock session was answered: the session was alive after the write was sent.
-   *
-   * @param session the session
-   * @param sentAtNanos when the write was sent, on the coordinator's monotonic clock
-   */
-  record SessionProved(SessionKey session, long sentAtNanos) implements StoreEvent {
-    @Override
-    public void applyTo(EventHandler handler) {
-      handler.onSessionProved(this);
-    }
-  }
-
-  /**
-   * A lock session has lost its connection; it may still be alive.
-   *
-   * @param session the session
-   */
-  record SessionSuspended(SessionKey session) implements StoreEvent {
-    @Override
-    public void applyTo(EventHandler handler) {
-      handler.onSessionSuspended(this);
-    }
-  }
-
-  /**
-   * A lock session is gone from ZooKeeper with all its entries, or is closed, or belongs to another
-   * coordinator now.
-   *
-   * @param session the session
-   * @param deposed true if another coordinator has claimed it: its entries may live on
-   */
-  record SessionEnded(SessionKey session, boolean deposed) implements StoreEvent {
-    @Override
-    public void applyTo(EventHandler handler) {
-      handler.onSessionEnded(this);
-    }
-  }
-
-  /**
    * A barrier has passed: the mirror has seen everything that was committed before the barrier was
    * asked for.
    *
@@ -276,6 +266,13 @@ public sealed interface StoreEvent extends Event {
    * @param details what the entry says of itself
    * @param czxid its creation zxid
    * @param index its index within its transaction, zero for entries that are not ours
+   * @param keptToken the token that it keeps of the hold that it goes on, if it does
    */
-  record ReadEntry(EntryDetails details, long czxid, int index) {}
+  record ReadEntry(EntryDetails details, long czxid, int index, Optional<FencingToken> keptToken) {
+
+    /** Returns the entry's fencing token. */
+    public FencingToken token() {
+      return keptToken.orElseGet(() -> FencingToken.of(czxid, index));
+    }
+  }
 }

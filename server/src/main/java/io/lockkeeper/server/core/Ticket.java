@@ -2,6 +2,7 @@ package io.lockkeeper.server.core;
 
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -16,22 +17,27 @@ final class Ticket {
   private final List<CallId> releaseCalls = new ArrayList<>(1);
   private final Set<LockName> seen = new HashSet<>(2);
   private Acquisition acquisition = Acquisition.enqueuing();
-  private List<StoreEvent.CreatedEntry> entries = List.of();
+  private final List<Part> parts;
+  private List<Hold> holds = List.of();
+  private List<EntryRef> leaving = List.of();
+  private final Description description;
   private Optional<StreamId> stream = Optional.empty();
   private Optional<Notice> lastNotice = Optional.empty();
-  private Optional<Timers.Timer> waitTimer = Optional.empty();
-  private Optional<Timers.Timer> positionTimer = Optional.empty();
-  private Optional<Timers.Timer> lingerTimer = Optional.empty();
+  private final TicketTimers timers = new TicketTimers();
+  private long pathBytes;
+  private int remainingHolds;
   private long sequence;
   private long noticeSequence;
   private int lastAhead = -1;
   private boolean heard = true;
   private boolean granted;
 
-  Ticket(UUID id, Lease lease, AcquireCommand command) {
+  Ticket(UUID id, Lease lease, AcquireCommand command, List<Part> parts) {
     this.id = id;
     this.lease = lease;
     this.command = command;
+    this.parts = List.copyOf(parts);
+    description = new Description(command.metadata());
   }
 
   UUID id() {
@@ -60,23 +66,112 @@ final class Ticket {
     return granted;
   }
 
-  List<StoreEvent.CreatedEntry> entries() {
-    return entries;
+  /** Returns how each lock is to be had, in the order of the request. */
+  List<Part> parts() {
+    return parts;
   }
 
+  /** Returns the entries that are to be created. */
+  List<PlannedEntry> planned() {
+    return parts.stream()
+        .filter(Part.Fresh.class::isInstance)
+        .map(part -> ((Part.Fresh) part).entry())
+        .toList();
+  }
+
+  /** Returns the holds that go on in new entries. */
+  List<Hold> goesOn() {
+    return parts.stream()
+        .filter(Part.Fresh.class::isInstance)
+        .flatMap(part -> ((Part.Fresh) part).beside().stream())
+        .toList();
+  }
+
+  /** Returns the entries that it waits for or holds, in the order of the request. */
+  List<Hold> holds() {
+    return holds;
+  }
+
+  /** Returns whether somebody is to be placed beside an entry and the mirror does not show it. */
+  boolean isFollowed(EntryRef entry) {
+    return hold(entry.lock(), entry.entry())
+        .filter(hold -> !hold.followers().isEmpty())
+        .isPresent();
+  }
+
+  Optional<Hold> hold(LockName lock, String entry) {
+    return holds.stream()
+        .filter(hold -> hold.lock().equals(lock) && hold.name().text().equals(entry))
+        .findFirst();
+  }
+
+  /**
+   * Takes its share of what its owner holds: at once, so that the entries outlive the acquisitions
+   * that they were created for.
+   */
+  void join() {
+    holds =
+        parts.stream()
+            .filter(Part.Shared.class::isInstance)
+            .map(part -> ((Part.Shared) part).hold())
+            .toList();
+    holds.forEach(hold -> hold.users().add(this));
+  }
+
+  /** Takes the entries that were created for it. */
   void created(List<StoreEvent.CreatedEntry> created) {
-    entries = List.copyOf(created);
+    Iterator<StoreEvent.CreatedEntry> next = created.iterator();
+    List<Hold> all = new ArrayList<>(parts.size());
+    for (Part part : parts) {
+      if (part instanceof Part.Shared shared) {
+        all.add(shared.hold());
+      } else if (part instanceof Part.Fresh fresh) {
+        Optional<MarkerName.Guard> guard =
+            command.lockDelay().isZero()
+                ? Optional.empty()
+                : Optional.of(MarkerName.Guard.of(id, (int) command.lockDelay().toMillis()));
+        Optional<FencingToken> kept = fresh.entry().beside().map(PlannedEntry.Beside::token);
+        all.add(new Hold(next.next(), kept, guard, this));
+      }
+    }
+    holds = List.copyOf(all);
   }
 
-  Optional<FencingToken> tokenOf(String entry) {
-    return entries.stream()
-        .filter(e -> e.name().text().equals(entry))
-        .findFirst()
-        .map(e -> FencingToken.of(e.czxid(), e.index()));
+  /**
+   * Gives up its share of everything.
+   *
+   * @param clean whether guards go too: not when a holder was lost
+   * @return the entries that nobody shares any more
+   */
+  List<EntryRef> leave(boolean clean) {
+    remainingHolds = 0;
+    List<EntryRef> last = new ArrayList<>(holds.size());
+    for (Hold hold : holds) {
+      hold.users().remove(this);
+      if (!clean) {
+        hold.markLost();
+      }
+      if (hold.users().isEmpty()) {
+        last.add(hold.ref());
+      }
+      remainingHolds = Math.max(remainingHolds, hold.users().size());
+    }
+    leaving = List.copyOf(last);
+    return leaving;
+  }
+
+  /** Returns the entries that are being deleted. */
+  List<EntryRef> leaving() {
+    return leaving;
+  }
+
+  /** Returns how many acquisitions share its holds still; zero if any of its entries has to go. */
+  int remainingHolds() {
+    return leaving.isEmpty() ? remainingHolds : 0;
   }
 
   boolean hasToken(long token) {
-    return entries.stream().anyMatch(e -> FencingToken.of(e.czxid(), e.index()).value() == token);
+    return holds.stream().anyMatch(hold -> hold.token().value() == token);
   }
 
   /** Returns the locks whose queues have shown our entry to the mirror. */
@@ -90,8 +185,29 @@ final class Ticket {
         command.requestId(),
         command.owner(),
         command.holder().isEmpty() ? lease.holder() : command.holder(),
-        command.metadata(),
-        lease.isStream());
+        description.metadata(),
+        lease.isStream(),
+        command.unsearched(),
+        description.needsMillis(),
+        Optional.empty());
+  }
+
+  /** Returns how many bytes of paths are counted for it. */
+  long pathBytes() {
+    return pathBytes;
+  }
+
+  void addPathBytes(long bytes) {
+    pathBytes += bytes;
+  }
+
+  /** Returns what it says of itself beside what it asked for. */
+  Description description() {
+    return description;
+  }
+
+  TicketTimers timers() {
+    return timers;
   }
 
   /** Returns the acquisition's own stream; without one, notices go to the lease's. */
@@ -112,6 +228,7 @@ final class Ticket {
   long tell(Notice notice) {
     sequence++;
     if (!(notice instanceof Notice.Position
+        || notice instanceof Notice.ReleaseRequested
         || notice instanceof Notice.Jeopardy
         || notice instanceof Notice.Safe)) {
       lastNotice = Optional.of(notice);
@@ -133,29 +250,7 @@ final class Ticket {
 
   /** Returns how the entries leave the queue, as far as the ending told says. */
   Departure departure() {
-    return lastNotice.map(Ticket::departureBy).orElse(Departure.UNKNOWN);
-  }
-
-  private static Departure departureBy(Notice notice) {
-    if (notice instanceof Notice.Released) {
-      return Departure.RELEASED;
-    }
-    if (notice instanceof Notice.Lost lost) {
-      return switch (lost.reason()) {
-        case LEASE_EXPIRED, LEASE_CLOSED -> Departure.LEASE_ENDED;
-        case SESSION_LOST -> Departure.SESSION_LOST;
-        case REMOVED -> Departure.UNKNOWN;
-      };
-    }
-    if (notice instanceof Notice.NotAcquired ending) {
-      return switch (ending.reason()) {
-        case TIMED_OUT, QUEUE_FULL, WITHDRAWN -> Departure.WITHDRAWN;
-        case LEASE_ENDED -> Departure.LEASE_ENDED;
-        case SESSION_LOST -> Departure.SESSION_LOST;
-        case REMOVED -> Departure.UNKNOWN;
-      };
-    }
-    return Departure.UNKNOWN;
+    return lastNotice.map(Departure::by).orElse(Departure.UNKNOWN);
   }
 
   /** Returns whether the newest notice of state was sent to somebody. */
@@ -174,28 +269,6 @@ final class Ticket {
 
   List<CallId> releaseCalls() {
     return releaseCalls;
-  }
-
-  void waitTimer(Optional<Timers.Timer> timer) {
-    waitTimer = timer;
-  }
-
-  void positionTimer(Optional<Timers.Timer> timer) {
-    positionTimer = timer;
-  }
-
-  /** Remembers until when it lingers without a stream, instead of an earlier time. */
-  void linger(Timers timers, Timers.Timer timer) {
-    lingerTimer.ifPresent(timers::cancel);
-    lingerTimer = Optional.of(timer);
-  }
-
-  /** Takes back the deadlines that only a waiter has. */
-  void stopWaiting(Timers timers) {
-    waitTimer.ifPresent(timers::cancel);
-    positionTimer.ifPresent(timers::cancel);
-    waitTimer = Optional.empty();
-    positionTimer = Optional.empty();
   }
 
   /** Returns whether the place differs from the one told last, and remembers it. */

@@ -1,10 +1,7 @@
 package io.lockkeeper.server.core;
 
-import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * Says whether tokens are current: after a barrier, and after the data of holders that are not ours
@@ -16,14 +13,12 @@ final class TokenChecks {
 
   private final World world;
   private final Barriers barriers;
-  private final List<Pending> pending = new ArrayList<>();
+  private final Readings readings;
 
-  /** A check that waits for entries to be read. */
-  private record Pending(ClientEvent.CheckToken check, Set<String> unread) {}
-
-  TokenChecks(World world, Barriers barriers) {
+  TokenChecks(World world, Barriers barriers, Readings readings) {
     this.world = world;
     this.barriers = barriers;
+    this.readings = readings;
   }
 
   void check(ClientEvent.CheckToken event) {
@@ -41,38 +36,18 @@ final class TokenChecks {
   }
 
   private void readOrAnswer(ClientEvent.CheckToken event) {
-    Set<String> unread = new HashSet<>();
-    for (Entry holder : holders(event)) {
-      if (holder.token().isEmpty()) {
-        unread.add(holder.name().text());
-        world.emit(new Effect.ReadDetails(event.lock(), holder.name().text()));
-      }
-    }
-    if (unread.isEmpty()) {
-      answer(event);
-    } else {
-      pending.add(new Pending(event, unread));
-    }
+    List<Readings.Key> unread =
+        holders(event).stream()
+            .filter(holder -> holder.token().isEmpty())
+            .map(holder -> new Readings.Key(event.lock(), holder.name().text()))
+            .toList();
+    readings.read(unread, () -> answer(event));
   }
 
   private List<Entry> holders(ClientEvent.CheckToken event) {
     return world.mirror.queue(event.lock()).map(LockQueue::holders).orElse(List.of()).stream()
         .limit(MAX_HOLDERS)
         .toList();
-  }
-
-  void onDetailsRead(StoreEvent.DetailsRead event) {
-    world
-        .mirror
-        .find(event.lock(), event.entry())
-        .ifPresent(entry -> event.read().ifPresent(entry::learn));
-    List<Pending> ready =
-        pending.stream()
-            .filter(p -> p.check().lock().equals(event.lock()))
-            .filter(p -> p.unread().remove(event.entry()) && p.unread().isEmpty())
-            .toList();
-    pending.removeAll(ready);
-    ready.forEach(p -> answer(p.check()));
   }
 
   private void answer(ClientEvent.CheckToken event) {

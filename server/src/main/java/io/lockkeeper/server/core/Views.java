@@ -12,9 +12,11 @@ final class Views {
   private static final int SHOWN_HOLDERS = 16;
 
   private final World world;
+  private final Delays delays;
 
-  Views(World world) {
+  Views(World world, Delays delays) {
     this.world = world;
+    this.delays = delays;
   }
 
   Contender contender(Entry entry) {
@@ -32,6 +34,7 @@ final class Views {
         world.now - entry.seenAtNanos(),
         entry.holds() ? Optional.of(world.now - entry.heldSinceNanos()) : Optional.empty(),
         entry.holds() ? entry.token() : Optional.empty(),
+        entry.holds() ? entry.needsNanos(world.now) : Optional.empty(),
         entry.name().text());
   }
 
@@ -49,16 +52,22 @@ final class Views {
         .mirror
         .queue(lock)
         .map(queue -> lock(queue, queueLimit))
-        .orElseGet(() -> new LockView(lock, List.of(), 0, List.of(), 0));
+        .orElseGet(() -> view(lock, List.of(), 0, List.of(), 0));
   }
 
   LockView lock(LockQueue queue, int queueLimit) {
-    return new LockView(
+    return view(
         queue.lock(),
         contenders(queue.holders()),
         queue.waiting(),
         contenders(queue.waiters(queueLimit)),
         queue.revision());
+  }
+
+  private LockView view(
+      LockName lock, List<Contender> holders, int waiting, List<Contender> queue, long revision) {
+    return new LockView(
+        lock, holders, waiting, queue, revision, world.mirror.limit(lock), delays.leftNanos(lock));
   }
 
   /** Returns where an acquisition stands in the queues that it waits in. */
@@ -72,13 +81,13 @@ final class Views {
   }
 
   private List<Notice.Place> places(Ticket ticket, ToIntBiFunction<LockQueue, Entry> aheadOf) {
-    return ticket.entries().stream()
+    return ticket.holds().stream()
         .flatMap(
-            created ->
-                world.mirror.queue(created.lock()).stream()
+            hold ->
+                world.mirror.queue(hold.lock()).stream()
                     .flatMap(
                         queue ->
-                            queue.find(created.name().text()).stream()
+                            queue.find(hold.name().text()).stream()
                                 .filter(entry -> !entry.holds())
                                 .map(
                                     entry ->

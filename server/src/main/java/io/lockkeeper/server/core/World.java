@@ -10,6 +10,9 @@ import java.util.UUID;
 /** Everything that the core knows: shared by its parts, which all run on one thread. */
 final class World {
 
+  static final String NO_CONTACT =
+      "the coordinator has no contact with ZooKeeper, or has just regained it";
+
   private static final int REMEMBERED_LEASES = 65_536;
 
   final CoreSettings settings;
@@ -18,6 +21,10 @@ final class World {
   final Timers timers = new Timers();
   final Map<UUID, Ticket> tickets = new HashMap<>();
   final Map<LeaseId, Lease> leases = new HashMap<>();
+
+  /** The same by the half of their ids that the names of their entries show. */
+  final Map<Long, Lease> leasesByTag = new HashMap<>();
+
   final Map<StreamId, Subscriber> streams = new HashMap<>();
   final Map<LeaseId, LeaseEnd> endedLeases =
       new LinkedHashMap<>() {

@@ -1,6 +1,7 @@
 package io.lockkeeper.server.rpc;
 
 import io.grpc.stub.StreamObserver;
+import io.lockkeeper.server.coordinator.Coordinator;
 import io.lockkeeper.v1.AdminServiceCloseLeaseRequest;
 import io.lockkeeper.v1.AdminServiceCloseLeaseResponse;
 import io.lockkeeper.v1.AdminServiceGrpc;
@@ -13,13 +14,28 @@ import io.lockkeeper.v1.FreezeResponse;
 import io.lockkeeper.v1.UnfreezeRequest;
 import io.lockkeeper.v1.UnfreezeResponse;
 
-/** The admin service, none of whose calls this server offers: each says what it cannot do. */
+/** The admin service. A call that this server does not offer says what it cannot do. */
 final class AdminCalls extends AdminServiceGrpc.AdminServiceImplBase {
+
+  private final Coordinator coordinator;
+
+  AdminCalls(Coordinator coordinator) {
+    this.coordinator = coordinator;
+  }
 
   @Override
   public void forceRelease(
       ForceReleaseRequest request, StreamObserver<ForceReleaseResponse> responses) {
-    throw notOffered("ForceRelease", "this server cannot take a lock away from its holder");
+    GivingWayRequests.Force wanted = GivingWayRequests.toForce(request);
+    Answers.unary(
+        coordinator.forceRelease(
+            wanted.lock(), wanted.token(), CallGuard.peer(), wanted.reason(), wanted.grace()),
+        forced ->
+            ForceReleaseResponse.newBuilder()
+                .setReleased(forced.released())
+                .setAsked(forced.asked())
+                .build(),
+        responses);
   }
 
   @Override
@@ -47,6 +63,6 @@ final class AdminCalls extends AdminServiceGrpc.AdminServiceImplBase {
   }
 
   private static NotOfferedException notOffered(String call, String reason) {
-    return new NotOfferedException("", call + " is not offered: " + reason);
+    return new NotOfferedException(call + " is not offered: " + reason);
   }
 }

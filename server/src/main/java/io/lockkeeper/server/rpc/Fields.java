@@ -4,6 +4,7 @@ import io.lockkeeper.server.core.LeaseId;
 import io.lockkeeper.server.core.LockName;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.Base64;
 import java.util.Map;
 
@@ -115,6 +116,14 @@ final class Fields {
     return duration;
   }
 
+  /** The coordinator keeps it in whole milliseconds, and would cut the rest off in silence. */
+  static Duration wholeMillis(String field, Duration value) {
+    if (!value.equals(value.truncatedTo(ChronoUnit.MILLIS))) {
+      throw invalid(field, "must be in whole milliseconds, is " + inWords(value));
+    }
+    return value;
+  }
+
   private static String inWords(Duration duration) {
     long seconds = duration.toSeconds();
     long nanos = duration.minusSeconds(seconds).toNanos();
@@ -126,11 +135,15 @@ final class Fields {
         : seconds + " s + " + nanos + " ns";
   }
 
-  static int pageSize(String field, int value) {
-    if (value < 0 || value > MAX_PAGE) {
-      throw invalid(field, "must be 0 to " + MAX_PAGE + ", is " + value);
+  static int number(String field, int value, int min, int max) {
+    if (value < min || value > max) {
+      throw invalid(field, "must be " + min + " to " + max + ", is " + value);
     }
-    return value == 0 ? DEFAULT_PAGE : value;
+    return value;
+  }
+
+  static int pageSize(String field, int value) {
+    return number(field, value, 0, MAX_PAGE) == 0 ? DEFAULT_PAGE : value;
   }
 
   static long token(String field, long value, long min) {

@@ -45,6 +45,7 @@ final class GrpcServices {
   private final CallGuard toolCalls = new CallGuard();
   private final LockCalls lockCalls;
   private final LeaseCalls leaseCalls;
+  private final AdminCalls adminCalls;
 
   GrpcServices(Coordinator coordinator, GrpcLimits limits) {
     this.limits = limits;
@@ -57,6 +58,7 @@ final class GrpcServices {
     this.calls = Executors.newFixedThreadPool(threads, named("lockkeeper-rpc"));
     this.lockCalls = new LockCalls(coordinator, limits, streams, timer);
     this.leaseCalls = new LeaseCalls(coordinator, limits, streams);
+    this.adminCalls = new AdminCalls(coordinator);
   }
 
   private static ThreadFactory named(String name) {
@@ -71,8 +73,7 @@ final class GrpcServices {
   /** Adds the services to a server. */
   ServerBuilder<?> addTo(ServerBuilder<?> server) {
     server.executor(calls);
-    for (BindableService service :
-        new BindableService[] {lockCalls, leaseCalls, new AdminCalls()}) {
+    for (BindableService service : List.of(lockCalls, leaseCalls, adminCalls)) {
       server.addService(guarded(service.bindService(), ourCalls));
     }
     for (BindableService tool : tools()) {

@@ -9,13 +9,18 @@ import io.lockkeeper.server.core.LeaseId;
 import io.lockkeeper.server.core.LockView;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.AnswerReleaseRequest;
+import io.lockkeeper.v1.AnswerReleaseResponse;
 import io.lockkeeper.v1.CheckTokenRequest;
 import io.lockkeeper.v1.CheckTokenResponse;
+import io.lockkeeper.v1.ConfigureLockRequest;
+import io.lockkeeper.v1.ConfigureLockResponse;
 import io.lockkeeper.v1.GetLockRequest;
 import io.lockkeeper.v1.GetLockResponse;
 import io.lockkeeper.v1.ListLocksRequest;
 import io.lockkeeper.v1.ListLocksResponse;
 import io.lockkeeper.v1.LockServiceGrpc;
+import io.lockkeeper.v1.LockState;
 import io.lockkeeper.v1.ReleaseRequest;
 import io.lockkeeper.v1.ReleaseResponse;
 import io.lockkeeper.v1.RequestReleaseRequest;
@@ -34,6 +39,8 @@ import java.util.concurrent.ScheduledExecutorService;
  * CallGuard} maps.
  */
 final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
+
+  private static final int MAX_PAGE_BYTES = 2 * 1024 * 1024;
 
   private final Coordinator coordinator;
   private final GrpcLimits limits;
@@ -83,7 +90,7 @@ final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
     Requests.Release wanted = Requests.toRelease(request);
     Answers.unary(
         coordinator.release(lease, wanted.requestId(), wanted.token()),
-        done -> ReleaseResponse.newBuilder().setOutcome(Messages.toOutcome(done.outcome())).build(),
+        Messages::toReleaseResponse,
         responses);
   }
 
@@ -106,15 +113,19 @@ final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
         responses);
   }
 
+  /** A page that grows too large for clients ends early. */
   private static ListLocksResponse toPage(List<LockView> locks, int limit) {
     ListLocksResponse.Builder response = ListLocksResponse.newBuilder();
-    locks.stream()
-        .limit(limit)
-        .map(Messages::toLockState)
-        .map(lock -> lock.toBuilder().clearQueue().build())
-        .forEach(response::addLocks);
-    if (locks.size() > limit) {
-      response.setNextPageToken(Fields.toPageToken(locks.get(limit - 1).lock().value()));
+    int bytes = 0;
+    for (LockView view : locks) {
+      LockState lock = Messages.toLockState(view).toBuilder().clearQueue().build();
+      bytes += lock.getSerializedSize();
+      int count = response.getLocksCount();
+      if (count == limit || (count > 0 && bytes > MAX_PAGE_BYTES)) {
+        response.setNextPageToken(Fields.toPageToken(response.getLocks(count - 1).getName()));
+        break;
+      }
+      response.addLocks(lock);
     }
     return response.build();
   }
@@ -135,14 +146,42 @@ final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
   @Override
   public void requestRelease(
       RequestReleaseRequest request, StreamObserver<RequestReleaseResponse> responses) {
-    throw new NotOfferedException(
-        "", "RequestRelease is not offered: this server cannot ask holders to give way");
+    GivingWayRequests.Wish wish = GivingWayRequests.toWish(request, CallGuard.peer());
+    Answers.unary(
+        coordinator.requestRelease(wish.lock(), wish.requester(), wish.reason(), wish.deadline()),
+        Messages::toAsked,
+        responses);
+  }
+
+  @Override
+  public void answerRelease(
+      AnswerReleaseRequest request, StreamObserver<AnswerReleaseResponse> responses) {
+    LeaseId lease = Fields.leaseId("lease_id", request.getLeaseId());
+    GivingWayRequests.Reply reply = GivingWayRequests.toReply(request);
+    Answers.unary(
+        coordinator.answerRelease(lease, reply.requestId(), reply.needs()),
+        taken -> AnswerReleaseResponse.getDefaultInstance(),
+        responses);
   }
 
   @Override
   public void updateMetadata(
       UpdateMetadataRequest request, StreamObserver<UpdateMetadataResponse> responses) {
-    throw new NotOfferedException(
-        "", "UpdateMetadata is not offered: metadata is fixed by the request for the lock");
+    LeaseId lease = Fields.leaseId("lease_id", request.getLeaseId());
+    Requests.Description wanted = Requests.toDescription(request);
+    Answers.unary(
+        coordinator.updateMetadata(lease, wanted.requestId(), wanted.metadata()),
+        updated -> UpdateMetadataResponse.getDefaultInstance(),
+        responses);
+  }
+
+  @Override
+  public void configureLock(
+      ConfigureLockRequest request, StreamObserver<ConfigureLockResponse> responses) {
+    Requests.Limit wanted = Requests.toLimit(request);
+    Answers.unary(
+        coordinator.configureLock(wanted.lock(), wanted.limit()),
+        set -> ConfigureLockResponse.newBuilder().setPreviousLimit(set.previous()).build(),
+        responses);
   }
 }

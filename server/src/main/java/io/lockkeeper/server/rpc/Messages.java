@@ -1,66 +1,39 @@
 package io.lockkeeper.server.rpc;
 
 import io.lockkeeper.server.core.Answer;
-import io.lockkeeper.server.core.Contender;
 import io.lockkeeper.server.core.LeaseEnd;
 import io.lockkeeper.server.core.LeaseView;
 import io.lockkeeper.server.core.LockChange;
 import io.lockkeeper.server.core.LockName;
 import io.lockkeeper.server.core.LockView;
-import io.lockkeeper.server.core.Mode;
 import io.lockkeeper.v1.AcquisitionState;
 import io.lockkeeper.v1.ChangeCause;
 import io.lockkeeper.v1.LeaseEndReason;
 import io.lockkeeper.v1.LeaseState;
-import io.lockkeeper.v1.LockMode;
 import io.lockkeeper.v1.LockState;
 import io.lockkeeper.v1.ReleaseOutcome;
-import java.util.List;
+import io.lockkeeper.v1.ReleaseResponse;
+import io.lockkeeper.v1.RequestReleaseResponse;
 
 /** Translates what the coordinator shows into messages. */
 final class Messages {
 
-  private static final int MAX_HOLDERS = 1_000;
+  private static final int MAX_SHOWN = 1_000;
 
   private Messages() {}
 
   static LockState toLockState(LockView view) {
-    return LockState.newBuilder()
-        .setName(view.lock().value())
-        .addAllHolders(toContenders(view.holders(), MAX_HOLDERS))
-        .setQueueLength(view.queueLength())
-        .addAllQueue(toContenders(view.queue(), MAX_HOLDERS))
-        .setRevision(view.revision())
-        .build();
-  }
-
-  static List<io.lockkeeper.v1.Contender> toContenders(List<Contender> contenders, int limit) {
-    return contenders.stream().limit(limit).map(Messages::toContender).toList();
-  }
-
-  static io.lockkeeper.v1.Contender toContender(Contender contender) {
-    var message =
-        io.lockkeeper.v1.Contender.newBuilder()
-            .setLeaseTag(contender.leaseTag())
-            .setRequestId(contender.requestId())
-            .setOwner(contender.owner())
-            .setHolder(contender.holder())
-            .setMode(toMode(contender.mode()))
-            .putAllMetadata(contender.metadata())
-            .setQueuedFor(Durations.ofNanos(contender.queuedForNanos()))
-            .setEntry(contender.entry());
-    contender.heldForNanos().ifPresent(nanos -> message.setHeldFor(Durations.ofNanos(nanos)));
-    contender.token().ifPresent(token -> message.setFencingToken(token.value()));
+    Contenders contenders = new Contenders();
+    LockState.Builder message =
+        LockState.newBuilder()
+            .setName(view.lock().value())
+            .addAllHolders(contenders.toMessages(view.holders(), MAX_SHOWN))
+            .setQueueLength(view.queueLength())
+            .addAllQueue(contenders.toMessages(view.queue(), MAX_SHOWN))
+            .setRevision(view.revision())
+            .setConfiguredLimit(view.configuredLimit().orElse(0));
+    view.delayedForNanos().ifPresent(nanos -> message.setDelayedFor(Durations.ofNanos(nanos)));
     return message.build();
-  }
-
-  private static LockMode toMode(Mode mode) {
-    return switch (mode.family()) {
-      case MUTEX -> LockMode.LOCK_MODE_EXCLUSIVE;
-      case READ_WRITE ->
-          mode.equals(Mode.READ) ? LockMode.LOCK_MODE_READ : LockMode.LOCK_MODE_WRITE;
-      case PERMITS -> LockMode.LOCK_MODE_PERMITS;
-    };
   }
 
   static LeaseState toLeaseState(LeaseView lease) {
@@ -87,10 +60,12 @@ final class Messages {
         io.lockkeeper.v1.LockChange.newBuilder()
             .setName(change.lock().value())
             .setCause(toCause(change.cause()))
-            .addAllHolders(toContenders(change.holders(), MAX_HOLDERS))
+            .addAllHolders(new Contenders().toMessages(change.holders(), MAX_SHOWN))
             .setQueueLength(change.queueLength())
             .setCoalesced(change.coalesced());
-    change.contender().ifPresent(contender -> message.setContender(toContender(contender)));
+    change
+        .contender()
+        .ifPresent(contender -> message.setContender(Contenders.toMessage(contender)));
     return message.build();
   }
 
@@ -103,6 +78,9 @@ final class Messages {
       case WITHDRAWN -> ChangeCause.CHANGE_CAUSE_WITHDRAWN;
       case LEASE_ENDED -> ChangeCause.CHANGE_CAUSE_LEASE_ENDED;
       case REMOVED -> ChangeCause.CHANGE_CAUSE_REMOVED;
+      case METADATA -> ChangeCause.CHANGE_CAUSE_METADATA;
+      case FORCED -> ChangeCause.CHANGE_CAUSE_FORCED;
+      case LIMIT -> ChangeCause.CHANGE_CAUSE_LIMIT;
     };
   }
 
@@ -114,11 +92,25 @@ final class Messages {
     };
   }
 
-  static ReleaseOutcome toOutcome(Answer.ReleaseOutcome outcome) {
+  static ReleaseResponse toReleaseResponse(Answer.ReleaseDone done) {
+    return ReleaseResponse.newBuilder()
+        .setOutcome(toOutcome(done.outcome()))
+        .setRemainingHolds(done.remainingHolds())
+        .build();
+  }
+
+  private static ReleaseOutcome toOutcome(Answer.ReleaseOutcome outcome) {
     return switch (outcome) {
       case RELEASED -> ReleaseOutcome.RELEASE_OUTCOME_RELEASED;
       case ALREADY_RELEASED -> ReleaseOutcome.RELEASE_OUTCOME_ALREADY_RELEASED;
       case WITHDRAWN -> ReleaseOutcome.RELEASE_OUTCOME_WITHDRAWN;
+      case DECREMENTED -> ReleaseOutcome.RELEASE_OUTCOME_DECREMENTED;
     };
+  }
+
+  static RequestReleaseResponse toAsked(Answer.ReleaseAsked asked) {
+    return RequestReleaseResponse.newBuilder()
+        .addAllHolders(new Contenders().toMessages(asked.holders(), Contenders.FEW))
+        .build();
   }
 }

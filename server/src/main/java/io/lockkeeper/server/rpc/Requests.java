@@ -3,7 +3,9 @@ package io.lockkeeper.server.rpc;
 import io.lockkeeper.server.coordinator.WatchFilter;
 import io.lockkeeper.server.core.LeaseId;
 import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.server.core.PermitsKind;
 import io.lockkeeper.v1.CheckTokenRequest;
+import io.lockkeeper.v1.ConfigureLockRequest;
 import io.lockkeeper.v1.GetLockRequest;
 import io.lockkeeper.v1.ListLeasesRequest;
 import io.lockkeeper.v1.ListLocksRequest;
@@ -11,10 +13,13 @@ import io.lockkeeper.v1.OpenLeaseRequest;
 import io.lockkeeper.v1.OpenSession;
 import io.lockkeeper.v1.PositionQuery;
 import io.lockkeeper.v1.ReleaseRequest;
+import io.lockkeeper.v1.UpdateMetadataRequest;
 import io.lockkeeper.v1.WatchRequest;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 
 /**
@@ -69,15 +74,30 @@ final class Requests {
   record Release(String requestId, long token) {}
 
   static Release toRelease(ReleaseRequest request) {
-    Fields.required("request_id", request.getRequestId());
     return new Release(
-        requestId("request_id", request.getRequestId()),
+        requiredId(request.getRequestId()),
         Fields.token("fencing_token", request.getFencingToken(), 0));
   }
 
+  /** What an acquisition says of itself from now on. */
+  record Description(String requestId, Map<String, String> metadata) {}
+
+  static Description toDescription(UpdateMetadataRequest request) {
+    return new Description(
+        requiredId(request.getRequestId()), Fields.metadata("metadata", request.getMetadataMap()));
+  }
+
+  /** The limit of a lock of permits. */
+  record Limit(LockName lock, OptionalInt limit) {}
+
+  static Limit toLimit(ConfigureLockRequest request) {
+    LockName lock = Fields.lockName("name", request.getName());
+    int limit = Fields.number("limit", request.getLimit(), 0, PermitsKind.MAX_LIMIT);
+    return new Limit(lock, limit == 0 ? OptionalInt.empty() : OptionalInt.of(limit));
+  }
+
   static String toRequestId(PositionQuery query) {
-    Fields.required("request_id", query.getRequestId());
-    return requestId("request_id", query.getRequestId());
+    return requiredId(query.getRequestId());
   }
 
   static WatchFilter toFilter(WatchRequest request) {
@@ -145,8 +165,12 @@ final class Requests {
         Fields.token("fencing_token", request.getFencingToken(), 1));
   }
 
-  static String requestId(String field, String value) {
-    return Fields.printable(field, value, MAX_ID_BYTES);
+  static String requestId(String value) {
+    return Fields.printable("request_id", value, MAX_ID_BYTES);
+  }
+
+  static String requiredId(String value) {
+    return requestId(Fields.required("request_id", value));
   }
 
   static String holder(String field, String value, String otherwise) {

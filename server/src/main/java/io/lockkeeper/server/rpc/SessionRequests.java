@@ -7,9 +7,11 @@ import io.lockkeeper.server.core.Answer;
 import io.lockkeeper.server.core.LeaseEnd;
 import io.lockkeeper.server.core.LeaseId;
 import io.lockkeeper.v1.AcquireRequest;
+import io.lockkeeper.v1.AnswerReleaseRequest;
+import io.lockkeeper.v1.MetadataUpdated;
 import io.lockkeeper.v1.PositionQuery;
+import io.lockkeeper.v1.ReleaseAnswered;
 import io.lockkeeper.v1.ReleaseRequest;
-import io.lockkeeper.v1.ReleaseResponse;
 import io.lockkeeper.v1.SessionKeepAlive;
 import io.lockkeeper.v1.SessionKeptAlive;
 import io.lockkeeper.v1.SessionReleased;
@@ -17,7 +19,9 @@ import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionRequest.RequestCase;
 import io.lockkeeper.v1.SessionResponse;
 import io.lockkeeper.v1.Unwatch;
+import io.lockkeeper.v1.UpdateMetadataRequest;
 import io.lockkeeper.v1.WatchRequest;
+import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
@@ -64,6 +68,8 @@ final class SessionRequests {
       case KEEP_ALIVE -> keepAlive(request, request.getKeepAlive());
       case ACQUIRE -> acquire(request.getAcquire());
       case RELEASE -> release(request, request.getRelease());
+      case ANSWER_RELEASE -> answerRelease(request, request.getAnswerRelease());
+      case UPDATE_METADATA -> updateMetadata(request, request.getUpdateMetadata());
       case POSITION -> position(request, request.getPosition());
       case WATCH -> watch(request.getWatch());
       case UNWATCH -> unwatch(request, request.getUnwatch());
@@ -105,9 +111,29 @@ final class SessionRequests {
                 .setReleased(
                     SessionReleased.newBuilder()
                         .setRequestId(wanted.requestId())
-                        .setResult(
-                            ReleaseResponse.newBuilder()
-                                .setOutcome(Messages.toOutcome(done.outcome()))))
+                        .setResult(Messages.toReleaseResponse(done)))
+                .build());
+  }
+
+  private void answerRelease(SessionRequest request, AnswerReleaseRequest answer) {
+    GivingWayRequests.Reply reply = GivingWayRequests.toReply(answer);
+    answer(
+        request,
+        coordinator.answerRelease(lease, reply.requestId(), reply.needs()),
+        taken ->
+            SessionResponse.newBuilder()
+                .setReleaseAnswered(ReleaseAnswered.newBuilder().setRequestId(reply.requestId()))
+                .build());
+  }
+
+  private void updateMetadata(SessionRequest request, UpdateMetadataRequest update) {
+    Requests.Description wanted = Requests.toDescription(update);
+    answer(
+        request,
+        coordinator.updateMetadata(lease, wanted.requestId(), wanted.metadata()),
+        updated ->
+            SessionResponse.newBuilder()
+                .setMetadataUpdated(MetadataUpdated.newBuilder().setRequestId(wanted.requestId()))
                 .build());
   }
 
@@ -169,6 +195,8 @@ final class SessionRequests {
     return switch (request.getRequestCase()) {
       case ACQUIRE -> request.getAcquire().getRequestId();
       case RELEASE -> request.getRelease().getRequestId();
+      case ANSWER_RELEASE -> request.getAnswerRelease().getRequestId();
+      case UPDATE_METADATA -> request.getUpdateMetadata().getRequestId();
       case POSITION -> request.getPosition().getRequestId();
       case WATCH -> request.getWatch().getWatchId();
       case UNWATCH -> request.getUnwatch().getWatchId();
@@ -177,16 +205,6 @@ final class SessionRequests {
   }
 
   private static String fieldOf(RequestCase request) {
-    return switch (request) {
-      case OPEN -> "open";
-      case KEEP_ALIVE -> "keep_alive";
-      case ACQUIRE -> "acquire";
-      case RELEASE -> "release";
-      case POSITION -> "position";
-      case WATCH -> "watch";
-      case UNWATCH -> "unwatch";
-      case CLOSE -> "close";
-      case REQUEST_NOT_SET -> "";
-    };
+    return request == RequestCase.REQUEST_NOT_SET ? "" : request.name().toLowerCase(Locale.ROOT);
   }
 }

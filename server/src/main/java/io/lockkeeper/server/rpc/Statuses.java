@@ -35,7 +35,7 @@ final class Statuses {
       return refusal(Code.INVALID_ARGUMENT, invalid.description(), invalid.field());
     }
     if (cause instanceof NotOfferedException unoffered) {
-      return refusal(Code.UNIMPLEMENTED, String.valueOf(unoffered.getMessage()), unoffered.field());
+      return refusal(Code.UNIMPLEMENTED, String.valueOf(unoffered.getMessage()), "");
     }
     if (cause instanceof StatusRuntimeException status) {
       String description = status.getStatus().getDescription();
@@ -52,8 +52,16 @@ final class Statuses {
 
   private static Code codeOf(Failure.Kind kind) {
     return switch (kind) {
-      case UNKNOWN_LEASE, UNKNOWN_ACQUISITION -> Code.NOT_FOUND;
-      case WRONG_SECRET, REQUEST_ID_IN_USE, WRONG_TOKEN, WRONG_KIND, NOT_WAITING ->
+      case UNKNOWN_LEASE, UNKNOWN_ACQUISITION, NO_HOLDER -> Code.NOT_FOUND;
+      case WRONG_SECRET,
+          REQUEST_ID_IN_USE,
+          WRONG_TOKEN,
+          WRONG_KIND,
+          WRONG_LIMIT,
+          NOT_WAITING,
+          NOT_HELD,
+          ENDED,
+          COUNTER_STUCK ->
           Code.FAILED_PRECONDITION;
       case QUEUE_FULL, LEASE_FULL, TOO_MANY -> Code.RESOURCE_EXHAUSTED;
       case UNAVAILABLE -> Code.UNAVAILABLE;

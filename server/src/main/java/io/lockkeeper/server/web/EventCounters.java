@@ -21,6 +21,7 @@ public final class EventCounters implements CoordinatorObserver {
   private final Counter queued;
   private final Counter released;
   private final Counter jeopardy;
+  private final Counter askedToRelease;
   private final Map<Notice.LossReason, Counter> lost = new EnumMap<>(Notice.LossReason.class);
   private final Map<Notice.RefusalReason, Counter> refused =
       new EnumMap<>(Notice.RefusalReason.class);
@@ -35,6 +36,7 @@ public final class EventCounters implements CoordinatorObserver {
     released = counter(registry, "lockkeeper.releases", "Held acquisitions that were released");
     jeopardy =
         counter(registry, "lockkeeper.jeopardies", "Holders told that ZooKeeper is out of reach");
+    askedToRelease = counter(registry, "lockkeeper.release.requests", "Holders asked to give way");
     for (Notice.LossReason reason : Notice.LossReason.values()) {
       lost.put(
           reason,
@@ -71,6 +73,8 @@ public final class EventCounters implements CoordinatorObserver {
       released.increment();
     } else if (notice instanceof Notice.Jeopardy) {
       jeopardy.increment();
+    } else if (notice instanceof Notice.ReleaseRequested) {
+      askedToRelease.increment();
     } else if (notice instanceof Notice.Lost loss) {
       count(lost.get(loss.reason()));
     } else if (notice instanceof Notice.NotAcquired ending) {

@@ -2,7 +2,14 @@ package io.lockkeeper.server.web;
 
 import io.lockkeeper.server.coordinator.Coordinator;
 import io.lockkeeper.server.coordinator.CoordinatorStatus;
+import io.lockkeeper.server.core.LockView;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Which page there is under which path. */
@@ -13,10 +20,15 @@ final class Pages {
   private static final int UNAVAILABLE = 503;
   private static final String METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
+  private static final long LOCKS_LIMIT_MILLIS = 1_000;
+
   private final Coordinator coordinator;
   private final PrometheusMeterRegistry registry;
   private final CoordinatorMetrics metrics;
   private final StatusPage statusPage;
+
+  // Fewer than there are threads, so that health is always told at once.
+  private final Semaphore waiting = new Semaphore(2);
   private final JsonMapper json = JsonMapper.builder().build();
 
   Pages(HttpSettings settings, Coordinator coordinator, PrometheusMeterRegistry registry) {
@@ -39,7 +51,29 @@ final class Pages {
 
   private Page status() {
     CoordinatorStatus status = coordinator.status();
-    return new Page(OK, "text/html; charset=utf-8", statusPage.render(status));
+    return new Page(OK, "text/html; charset=utf-8", statusPage.render(status, locks(status)));
+  }
+
+  /**
+   * Returns some locks and, as a sign that there are more, one too many; empty if not told soon.
+   */
+  private Optional<List<LockView>> locks(CoordinatorStatus status) {
+    if (!status.mirrorCurrent() || !waiting.tryAcquire()) {
+      return Optional.empty();
+    }
+    try {
+      return Optional.of(
+          coordinator
+              .listLocks("", Optional.empty(), LocksTable.MAX_LOCKS + 1)
+              .get(LOCKS_LIMIT_MILLIS, TimeUnit.MILLISECONDS));
+    } catch (ExecutionException | TimeoutException e) {
+      return Optional.empty();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return Optional.empty();
+    } finally {
+      waiting.release();
+    }
   }
 
   private Page metrics() {

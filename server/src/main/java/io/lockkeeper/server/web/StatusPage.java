@@ -1,8 +1,13 @@
 package io.lockkeeper.server.web;
 
+import static io.lockkeeper.server.web.Html.escaped;
+import static io.lockkeeper.server.web.Html.number;
+
 import io.lockkeeper.server.coordinator.CoordinatorStatus;
 import io.lockkeeper.server.coordinator.CoordinatorStatus.SessionStatus;
-import java.util.Locale;
+import io.lockkeeper.server.core.LockView;
+import java.util.List;
+import java.util.Optional;
 
 /**
  * The plain page that shows a person how the coordinator is. One document, no scripts, nothing from
@@ -30,8 +35,8 @@ final class StatusPage {
     this.settings = settings;
   }
 
-  /** Returns the page for {@code status}. */
-  String render(CoordinatorStatus status) {
+  /** Returns the page for {@code status}; {@code locks} are empty where they cannot be told. */
+  String render(CoordinatorStatus status, Optional<List<LockView>> locks) {
     StringBuilder page = new StringBuilder(4_096);
     page.append("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
         .append("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n")
@@ -45,6 +50,7 @@ final class StatusPage {
         .append(escaped(settings.version()))
         .append("</p>\n");
     state(page, Readiness.of(status));
+    LocksTable.append(page, locks);
     queues(page, status);
     sessions(page, status);
     page.append("<h2>More</h2>\n<nav><a href=\"/metrics\">metrics</a>")
@@ -109,17 +115,5 @@ final class StatusPage {
         .append("</th><td class=\"n\">")
         .append(number(value))
         .append("</td></tr>\n");
-  }
-
-  private static String number(long value) {
-    return String.format(Locale.ROOT, "%,d", value);
-  }
-
-  private static String escaped(String text) {
-    return text.replace("&", "&amp;")
-        .replace("<", "&lt;")
-        .replace(">", "&gt;")
-        .replace("\"", "&quot;")
-        .replace("'", "&#39;");
   }
 }

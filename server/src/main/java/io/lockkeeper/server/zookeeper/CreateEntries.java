@@ -1,24 +1,30 @@
 package io.lockkeeper.server.zookeeper;
 
-import io.lockkeeper.server.coordinator.LockStore.NewEntry;
 import io.lockkeeper.server.core.EntryDetails;
 import io.lockkeeper.server.core.EntryName;
+import io.lockkeeper.server.core.MarkerName;
+import io.lockkeeper.server.core.PlannedEntry;
+import io.lockkeeper.server.core.PlannedEntry.Beside;
 import io.lockkeeper.server.core.StoreEvent;
 import io.lockkeeper.server.core.StoreEvent.CreatedEntry;
 import io.lockkeeper.server.core.StoreEvent.EntriesCreated;
 import io.lockkeeper.server.core.StoreEvent.EntriesRefused;
-import io.lockkeeper.server.zookeeper.Transaction.Role;
 import io.lockkeeper.server.zookeeper.Transaction.Step;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.OpResult.CreateResult;
 
-/** Creates the entries of one acquisition, all of them in one transaction. */
-final class CreateEntries extends Write.Create {
+/**
+ * Creates the entries of one acquisition, and their guards if it has a lock delay, all of them in
+ * one transaction.
+ */
+final class CreateEntries extends Write {
 
   // What an operation takes on the wire beside its path and its data: header, access list, flags.
   static final int OPERATION_BYTES = 64;
@@ -26,65 +32,101 @@ final class CreateEntries extends Write.Create {
   private final StorePaths paths;
   private final Directories directories;
   private final UUID id;
-  private final List<NewEntry> entries;
+  private final List<PlannedEntry> entries;
   private final EntryData data;
+  private final Optional<MarkerName.Guard> guard;
   private final List<Integer> indexes = new ArrayList<>();
+  private final Set<Integer> guarded = new HashSet<>();
+  private Optional<String> problem = Optional.empty();
 
   CreateEntries(
       StorePaths paths,
       Directories directories,
       UUID id,
-      List<NewEntry> entries,
-      EntryDetails details) {
+      List<PlannedEntry> entries,
+      EntryDetails details,
+      int lockDelayMillis) {
     this.paths = paths;
     this.directories = directories;
     this.id = id;
     this.entries = List.copyOf(entries);
     data = EntryData.of(details);
+    guard =
+        lockDelayMillis > 0
+            ? Optional.of(MarkerName.Guard.of(id, lockDelayMillis))
+            : Optional.empty();
   }
 
   UUID id() {
     return id;
   }
 
-  List<NewEntry> entries() {
+  List<PlannedEntry> entries() {
     return entries;
   }
 
   /** Returns the paths of the entries without their sequence numbers. */
   List<String> prefixes() {
-    return entries.stream().map(e -> paths.entryPrefix(e.lock(), id, e.mode())).toList();
+    return entries.stream().map(this::prefix).toList();
   }
 
-  @Override
-  byte[] data(int index) {
-    return data.withIndex(index);
+  /** Returns the paths of the guards, none if there is no lock delay. */
+  List<String> guards() {
+    return guard.stream()
+        .flatMap(g -> entries.stream().map(entry -> paths.marker(entry.lock(), g)))
+        .toList();
+  }
+
+  private String prefix(PlannedEntry entry) {
+    return paths.entryPrefix(entry.lock(), id, entry.mode());
   }
 
   @Override
   int bytes() {
     int sum = 0;
-    for (NewEntry entry : entries) {
-      int path = paths.pathBytes(entry.lock(), entry.mode());
-      // Twice the path: the directory's comes too, perhaps.
-      sum += 2 * (path + OPERATION_BYTES) + data.bytes();
+    for (PlannedEntry entry : entries) {
+      int path = paths.pathBytes(entry.lock(), entry.mode()) + OPERATION_BYTES;
+      // One more for the directory, perhaps, or for the entry beside which it is placed.
+      sum += (guard.isPresent() ? 3 : 2) * path + data.bytes();
     }
     return sum;
   }
 
   @Override
   int operations() {
-    return 2 * entries.size();
+    return (guard.isPresent() ? 3 : 2) * entries.size();
   }
 
   @Override
   void addTo(Transaction transaction) {
     indexes.clear();
     for (int i = 0; i < entries.size(); i++) {
-      NewEntry entry = entries.get(i);
-      String prefix = paths.entryPrefix(entry.lock(), id, entry.mode());
-      indexes.add(transaction.createEntry(this, i, entry.lock(), prefix));
+      PlannedEntry entry = entries.get(i);
+      int index = transaction.nextIndex(entry.lock());
+      indexes.add(index);
+      if (entry.beside().isPresent()) {
+        place(transaction, i, entry.beside().get(), index);
+      } else {
+        transaction.needDirectory(this, i, entry.lock());
+        byte[] own = data.with(index, Optional.empty());
+        transaction.createQueued(this, i, prefix(entry), own);
+      }
+      if (guard.isPresent()) {
+        String path = paths.marker(entry.lock(), guard.get());
+        transaction.guard(this, i, path, guarded.contains(i));
+      }
     }
+  }
+
+  private void place(Transaction transaction, int part, Beside beside, int index) {
+    PlannedEntry entry = entries.get(part);
+    EntryName other = beside.entry();
+    transaction.createPlaced(
+        this,
+        part,
+        paths.entry(entry.lock(), other.text()),
+        paths.entryAt(entry.lock(), id, entry.mode(), other.sequence()),
+        data.with(index, Optional.of(beside.token())));
   }
 
   @Override
@@ -112,25 +154,53 @@ final class CreateEntries extends Write.Create {
   Mend mend(Step step, int code) {
     boolean missing = code == Code.NONODE.intValue();
     boolean exists = code == Code.NODEEXISTS.intValue();
-    var lock = entries.get(step.part()).lock();
-    if (step.role() == Role.DIRECTORY) {
-      if (exists) {
-        directories.add(lock);
-        return Mend.AGAIN;
+    if (!missing && !exists) {
+      return Verdict.of(code) == Verdict.RETRY ? Mend.LATER : Mend.REFUSE;
+    }
+    PlannedEntry entry = entries.get(step.part());
+    return switch (step.role()) {
+      case DIRECTORY -> mendDirectory(entry, exists);
+      case ANCHOR -> refuseWithout(entry);
+      case GUARD -> mendGuard(step.part(), exists);
+      case SUBJECT -> {
+        if (missing) {
+          // Reaped since we last heard of it: the directory goes into the next attempt.
+          directories.remove(entry.lock());
+        }
+        yield missing ? Mend.AGAIN : Mend.LOOK;
       }
-      // Even the locks path is gone: somebody wiped it. It is made again meanwhile.
-      return missing ? Mend.LATER : general(code);
-    }
-    if (missing) {
-      // Reaped since we last heard of it: the directory goes into the next attempt.
-      directories.remove(lock);
-      return Mend.AGAIN;
-    }
-    return exists ? Mend.LOOK : general(code);
+    };
   }
 
-  private static Mend general(int code) {
-    return Verdict.of(code) == Verdict.RETRY ? Mend.LATER : Mend.REFUSE;
+  private Mend mendDirectory(PlannedEntry entry, boolean exists) {
+    if (exists) {
+      directories.add(entry.lock());
+      return Mend.AGAIN;
+    }
+    // Even the locks path is gone: somebody wiped it. It is made again meanwhile.
+    return Mend.LATER;
+  }
+
+  private Mend refuseWithout(PlannedEntry entry) {
+    problem =
+        Optional.of(
+            "the hold on "
+                + entry.lock()
+                + " that was to go on in another mode does not exist any more");
+    return Mend.REFUSE;
+  }
+
+  /**
+   * A guard that is there already was made by an earlier attempt whose entry somebody has removed
+   * since; one that was there may have been taken away.
+   */
+  private Mend mendGuard(int part, boolean exists) {
+    if (exists) {
+      guarded.add(part);
+    } else {
+      guarded.remove(part);
+    }
+    return Mend.AGAIN;
   }
 
   @Override
@@ -140,7 +210,7 @@ final class CreateEntries extends Write.Create {
 
   @Override
   Optional<StoreEvent> refused(String message) {
-    return Optional.of(new EntriesRefused(id, message));
+    return Optional.of(new EntriesRefused(id, problem.orElse(message)));
   }
 
   @Override

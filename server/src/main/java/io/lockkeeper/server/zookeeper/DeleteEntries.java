@@ -1,5 +1,6 @@
 package io.lockkeeper.server.zookeeper;
 
+import io.lockkeeper.server.core.EntryRef;
 import io.lockkeeper.server.core.StoreEvent;
 import io.lockkeeper.server.core.StoreEvent.EntriesDeleted;
 import io.lockkeeper.server.zookeeper.Transaction.Step;
@@ -10,20 +11,37 @@ import java.util.UUID;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.OpResult;
 
-/** Deletes entries of one acquisition until that is certain. Never refused. */
+/** Deletes entries of one acquisition and their guards until that is certain. Never refused. */
 final class DeleteEntries extends Write {
 
-  private final UUID id;
-  private final boolean answered;
+  private final Optional<UUID> answered;
   private final List<String> left;
   private final int count;
+  private final int entries;
 
-  /** Deletes {@code paths}; says so at the end if {@code answered}. */
-  DeleteEntries(UUID id, List<String> paths, boolean answered) {
-    this.id = id;
+  private DeleteEntries(Optional<UUID> answered, List<String> nodes, int entries) {
     this.answered = answered;
-    left = new ArrayList<>(paths);
-    count = paths.size();
+    this.entries = entries;
+    left = new ArrayList<>(nodes);
+    count = nodes.size();
+  }
+
+  /** Deletes the entries of an acquisition, and says so at the end. */
+  static DeleteEntries of(StorePaths paths, UUID id, List<EntryRef> refs) {
+    List<String> nodes = new ArrayList<>();
+    for (EntryRef ref : refs) {
+      // The guard first: whoever sees the entry vanish alone knows that its holder was lost.
+      ref.guard().ifPresent(guard -> nodes.add(paths.entry(ref.lock(), guard)));
+      nodes.add(paths.entry(ref.lock(), ref.entry()));
+    }
+    return new DeleteEntries(Optional.of(id), nodes, refs.size());
+  }
+
+  /** Deletes what is left of a creation that was given up, and tells nobody. */
+  static DeleteEntries remains(List<String> guards, List<String> entries) {
+    List<String> nodes = new ArrayList<>(guards);
+    nodes.addAll(entries);
+    return new DeleteEntries(Optional.empty(), nodes, entries.size());
   }
 
   @Override
@@ -33,7 +51,7 @@ final class DeleteEntries extends Write {
 
   @Override
   int operations() {
-    return left.size();
+    return count;
   }
 
   @Override
@@ -59,7 +77,7 @@ final class DeleteEntries extends Write {
 
   @Override
   Optional<StoreEvent> doneAlready() {
-    return answered ? Optional.of(new EntriesDeleted(id)) : Optional.empty();
+    return answered.map(EntriesDeleted::new);
   }
 
   @Override
@@ -69,6 +87,6 @@ final class DeleteEntries extends Write {
 
   @Override
   int owned() {
-    return -count;
+    return -entries;
   }
 }

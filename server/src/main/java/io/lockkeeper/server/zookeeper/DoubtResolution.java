@@ -7,7 +7,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
 import org.apache.zookeeper.KeeperException.Code;
 
 /**
@@ -58,6 +57,8 @@ final class DoubtResolution {
       int end = path.length() - StorePaths.SEQUENCE_CHARS;
       if (end > 0) {
         byPrefix.put(path.substring(0, end), path);
+        // Past its end the counter may yield negative numbers: one more character.
+        byPrefix.putIfAbsent(path.substring(0, end - 1), path);
       }
     }
     outstanding = 1;
@@ -88,7 +89,7 @@ final class DoubtResolution {
   private void giveUp(CreateEntries create, List<String> left) {
     commit.foundBroken(
         create, "somebody else removed an entry while its creation was in doubt", left.size());
-    commit.add(new DeleteEntries(new UUID(0, 0), left, false));
+    commit.add(DeleteEntries.remains(create.guards(), left));
   }
 
   private void countDown() {

@@ -2,8 +2,10 @@ package io.lockkeeper.server.zookeeper;
 
 import io.lockkeeper.server.core.EntryDetails;
 import io.lockkeeper.server.core.FencingToken;
+import io.lockkeeper.server.core.ReleaseAsk;
 import io.lockkeeper.server.core.StoreEvent.ReadEntry;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -11,20 +13,29 @@ import java.util.Optional;
 import tools.jackson.databind.JsonNode;
 
 /**
- * The data of an entry's node: what it says of itself, and its index in its transaction, as compact
- * JSON.
+ * The data of an entry's node as compact JSON: what it says of itself, its index in its transaction
+ * and the token that it keeps of the hold that it goes on.
  */
 final class EntryData {
 
+  /** What Curator's Revoker writes into an entry, instead of whatever was there. */
+  private static final byte[] REVOKED = ReleaseAsk.BY_CURATOR.getBytes(StandardCharsets.UTF_8);
+
   private static final int MAX_FOREIGN_HOLDER = 64;
+  private static final long MAX_MILLIS = Long.MAX_VALUE / 1_000_000;
 
-  private final byte[] withoutIndex;
+  private final byte[] common;
 
-  private EntryData(byte[] withoutIndex) {
-    this.withoutIndex = withoutIndex;
+  private EntryData(byte[] common) {
+    this.common = common;
   }
 
   static EntryData of(EntryDetails details) {
+    return new EntryData(Json.write(fields(details)));
+  }
+
+  /** Returns what the data of every entry says that has these details. */
+  static Map<String, Object> fields(EntryDetails details) {
     Map<String, Object> object = new LinkedHashMap<>();
     object.put("lease", details.leaseId());
     object.put("request", details.requestId());
@@ -38,45 +49,126 @@ final class EntryData {
     if (details.streamBound()) {
       object.put("stream", true);
     }
-    return new EntryData(Json.write(object));
+    if (details.unsearched()) {
+      object.put("unsearched", true);
+    }
+    details.needsMillis().ifPresent(millis -> object.put("needs_ms", millis));
+    details.ask().ifPresent(ask -> object.put("ask", fields(ask)));
+    return object;
+  }
+
+  /** Returns how a wish to give way is written. */
+  static Map<String, Object> fields(ReleaseAsk ask) {
+    Map<String, Object> object = new LinkedHashMap<>();
+    object.put("id", ask.id());
+    object.put("by", ask.requester());
+    object.put("why", ask.reason());
+    ask.deadline().ifPresent(deadline -> object.put("ms", millis(deadline)));
+    if (ask.force()) {
+      object.put("force", true);
+    }
+    return object;
+  }
+
+  private static long millis(Duration duration) {
+    return duration.compareTo(Duration.ofMillis(MAX_MILLIS)) < 0 ? duration.toMillis() : MAX_MILLIS;
+  }
+
+  /**
+   * Returns what tells one entry from others with the same details. An index of zero is left out.
+   */
+  static Map<String, Object> fields(int index, Optional<FencingToken> kept) {
+    Map<String, Object> object = new LinkedHashMap<>();
+    if (index != 0) {
+      object.put("index", index);
+    }
+    // As a text: many who read JSON have no more than 53 bits for a number.
+    kept.ifPresent(token -> object.put("token", token.toString()));
+    return object;
+  }
+
+  /** Returns what Curator's Revoker writes. */
+  static byte[] revoked() {
+    return REVOKED.clone();
   }
 
   /** Returns about how many bytes the data takes. */
   int bytes() {
-    return withoutIndex.length;
+    return common.length;
   }
 
-  /** Returns the data of the entry at {@code index} of its transaction. Zero is left out. */
-  byte[] withIndex(int index) {
-    if (index == 0) {
-      return withoutIndex.clone();
+  /** Returns the data of the entry at {@code index} of its transaction. */
+  byte[] with(int index, Optional<FencingToken> kept) {
+    Map<String, Object> own = fields(index, kept);
+    if (own.isEmpty()) {
+      return common.clone();
     }
-    byte[] tail = (",\"index\":" + index + "}").getBytes(StandardCharsets.US_ASCII);
-    int body = withoutIndex.length - 1;
-    byte[] whole = Arrays.copyOf(withoutIndex, body + tail.length);
+    byte[] tail = Json.write(own);
+    tail[0] = ',';
+    int body = common.length - 1;
+    byte[] whole = Arrays.copyOf(common, body + tail.length);
     System.arraycopy(tail, 0, whole, body, tail.length);
     return whole;
   }
 
+  /**
+   * Returns the object that one of our own entries carries, or empty if it carries another thing.
+   */
+  static Optional<JsonNode> ours(byte[] data) {
+    return Json.readObject(data).filter(object -> !Json.text(object, "lease").isEmpty());
+  }
+
   /** Reads any entry's data; one that is not ours says only what it can. Never fails. */
   static ReadEntry read(byte[] data, long czxid) {
-    Optional<JsonNode> ours = Json.readObject(data);
-    if (ours.isEmpty()) {
-      EntryDetails foreign = new EntryDetails("", "", "", printable(data), Map.of(), false);
-      return new ReadEntry(foreign, czxid, 0);
+    Optional<JsonNode> object = Json.readObject(data);
+    if (object.isEmpty()) {
+      boolean revoked = Arrays.equals(data, REVOKED);
+      EntryDetails foreign =
+          EntryDetails.foreign(
+              revoked ? "" : printable(data),
+              revoked ? Optional.of(byCurator()) : Optional.empty());
+      return new ReadEntry(foreign, czxid, 0, Optional.empty());
     }
-    JsonNode object = ours.get();
-    EntryDetails details =
-        new EntryDetails(
-            Json.text(object, "lease"),
-            Json.text(object, "request"),
-            Json.text(object, "owner"),
-            Json.text(object, "holder"),
-            Json.texts(object, "metadata"),
-            object.path("stream").asBoolean(false));
-    long index = Json.number(object, "index");
+    long index = Json.number(object.get(), "index");
     boolean fits = index >= 0 && index <= FencingToken.MAX_INDEX;
-    return new ReadEntry(details, czxid, fits ? (int) index : 0);
+    return new ReadEntry(details(object.get()), czxid, fits ? (int) index : 0, token(object.get()));
+  }
+
+  private static ReleaseAsk byCurator() {
+    return new ReleaseAsk(ReleaseAsk.BY_CURATOR, "", "", Optional.empty(), false);
+  }
+
+  private static EntryDetails details(JsonNode object) {
+    String lease = Json.text(object, "lease");
+    return new EntryDetails(
+        lease,
+        Json.text(object, "request"),
+        Json.text(object, "owner"),
+        Json.text(object, "holder"),
+        Json.texts(object, "metadata"),
+        object.path("stream").asBoolean(false),
+        object.path("unsearched").asBoolean(lease.isEmpty()),
+        Json.natural(object, "needs_ms"),
+        ask(object.path("ask")));
+  }
+
+  private static Optional<ReleaseAsk> ask(JsonNode object) {
+    String id = Json.text(object, "id");
+    return id.isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            new ReleaseAsk(
+                id,
+                Json.text(object, "by"),
+                Json.text(object, "why"),
+                Json.natural(object, "ms")
+                    .map(millis -> Math.min(millis, MAX_MILLIS))
+                    .map(Duration::ofMillis),
+                object.path("force").asBoolean(false)));
+  }
+
+  private static Optional<FencingToken> token(JsonNode object) {
+    return Json.natural(object, "token").filter(value -> value > 0).map(FencingToken::new);
   }
 
   private static String printable(byte[] data) {

@@ -1,8 +1,10 @@
 package io.lockkeeper.server.zookeeper;
 
+import java.math.BigInteger;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -11,6 +13,7 @@ import tools.jackson.databind.json.JsonMapper;
 final class Json {
 
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
+  private static final Pattern NATURAL = Pattern.compile("[0-9]{1,19}");
 
   private Json() {}
 
@@ -40,6 +43,26 @@ final class Json {
   static long number(JsonNode object, String field) {
     JsonNode value = object.path(field);
     return value.isIntegralNumber() && value.canConvertToLong() ? value.longValue() : 0;
+  }
+
+  /**
+   * Returns the number of zero or more in a field, written as a number or as a text, or empty if
+   * there is none.
+   */
+  static Optional<Long> natural(JsonNode object, String field) {
+    JsonNode value = object.path(field);
+    if (value.isIntegralNumber()) {
+      return Optional.of(value)
+          .filter(JsonNode::canConvertToLong)
+          .map(JsonNode::longValue)
+          .filter(number -> number >= 0);
+    }
+    String text = text(object, field);
+    return Optional.of(text)
+        .filter(NATURAL.asMatchPredicate())
+        .map(BigInteger::new)
+        .filter(number -> number.bitLength() < Long.SIZE)
+        .map(BigInteger::longValue);
   }
 
   /** Returns the fields of a nested object that are texts. */

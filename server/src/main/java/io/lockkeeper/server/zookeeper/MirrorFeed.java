@@ -1,21 +1,12 @@
 package io.lockkeeper.server.zookeeper;
 
-import io.lockkeeper.server.core.LockName;
-import io.lockkeeper.server.core.StoreEvent.BarrierFailed;
-import io.lockkeeper.server.core.StoreEvent.BarrierPassed;
-import io.lockkeeper.server.core.StoreEvent.DetailsRead;
-import io.lockkeeper.server.core.StoreEvent.EntryAppeared;
-import io.lockkeeper.server.core.StoreEvent.EntryVanished;
 import io.lockkeeper.server.core.StoreEvent.MirrorCurrent;
 import io.lockkeeper.server.core.StoreEvent.MirrorStale;
-import io.lockkeeper.server.zookeeper.StorePaths.Place;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.apache.zookeeper.AddWatchMode;
 import org.apache.zookeeper.KeeperException.Code;
-import org.apache.zookeeper.Op;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.slf4j.Logger;
@@ -167,40 +158,30 @@ final class MirrorFeed implements HandleListener {
   @Override
   public void onNode(WatchedEvent event) {
     EventType type = event.getType();
-    if (type != EventType.NodeCreated && type != EventType.NodeDeleted) {
+    String path = event.getPath();
+    boolean changed = type == EventType.NodeDataChanged;
+    if (type != EventType.NodeCreated && type != EventType.NodeDeleted && !changed) {
       return;
     }
-    String path = event.getPath();
     if (path.equals(context.paths().locks())) {
       layout.ifPresent(Layout::ensure);
       return;
     }
     Optional<Place> place = context.paths().place(path);
-    if (place.isEmpty()) {
+    if (place.isPresent()) {
+      onPlace(place.get(), type, event.getZxid());
+    } else if (!changed) {
       ignore(path);
-    } else if (place.get().entry().isEmpty()) {
-      onDirectory(place.get().lock(), type == EventType.NodeCreated);
-    } else {
-      onEntry(place.get(), type == EventType.NodeCreated, event.getZxid());
     }
   }
 
-  private void onDirectory(LockName lock, boolean created) {
-    if (created) {
-      context.directories().add(lock);
-    } else {
-      context.directories().remove(lock);
+  private void onPlace(Place place, EventType type, long zxid) {
+    if (place instanceof Place.Directory directory && type == EventType.NodeCreated) {
+      context.directories().add(directory.lock());
+    } else if (place instanceof Place.Directory directory && type == EventType.NodeDeleted) {
+      context.directories().remove(directory.lock());
     }
-  }
-
-  private void onEntry(Place place, boolean created, long zxid) {
-    var entry = place.entry().orElseThrow();
-    context
-        .events()
-        .accept(
-            created
-                ? new EntryAppeared(place.lock(), entry, zxid)
-                : new EntryVanished(place.lock(), entry, zxid));
+    place.told(type, zxid).ifPresent(context.events());
   }
 
   private void ignore(String path) {
@@ -208,64 +189,6 @@ final class MirrorFeed implements HandleListener {
     if (warned.size() < MAX_WARNED && warned.add(path)) {
       LOG.atWarn().addKeyValue("path", path).log("ignoring a node that is no entry of a queue");
     }
-  }
-
-  /** Writes through the quorum; the answer comes after every event of what was committed before. */
-  void barrier(long number) {
-    Optional<Handle> current = connection();
-    if (current.isEmpty()) {
-      context.events().accept(new BarrierFailed(number));
-      return;
-    }
-    List<Op> check = List.of(Op.check(context.paths().locks(), -1));
-    current
-        .get()
-        .multi(
-            check,
-            (rc, path, ctx, results) -> {
-              boolean passed =
-                  MultiReply.of(rc, results, check.size()) instanceof MultiReply.Committed;
-              context
-                  .thread()
-                  .execute(
-                      () ->
-                          context
-                              .events()
-                              .accept(
-                                  passed ? new BarrierPassed(number) : new BarrierFailed(number)));
-            },
-            null);
-  }
-
-  /** Reads one entry. */
-  void read(LockName lock, String entry) {
-    Optional<Handle> current = connection();
-    if (current.isEmpty()) {
-      context.events().accept(new DetailsRead(lock, entry, Optional.empty()));
-      return;
-    }
-    current
-        .get()
-        .getData(
-            context.paths().entry(lock, entry),
-            false,
-            (rc, path, ctx, data, stat) ->
-                context
-                    .thread()
-                    .execute(
-                        () ->
-                            context
-                                .events()
-                                .accept(
-                                    new DetailsRead(
-                                        lock,
-                                        entry,
-                                        rc == Code.OK.intValue()
-                                            ? Optional.of(
-                                                EntryData.read(
-                                                    DoubtResolution.orEmpty(data), stat.getCzxid()))
-                                            : Optional.empty()))),
-            null);
   }
 
   /** Ends the handle and its session, which owns nothing. */

@@ -2,8 +2,10 @@ package io.lockkeeper.server.zookeeper;
 
 import io.lockkeeper.server.core.EntryName;
 import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.server.core.MarkerName;
 import io.lockkeeper.server.core.StoreEvent.ListedEntry;
 import io.lockkeeper.server.core.StoreEvent.QueueListed;
+import io.lockkeeper.server.core.StoreEvent.ReadEntry;
 import io.lockkeeper.server.core.StoreEvent.RebuildStarted;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -22,8 +24,9 @@ import org.apache.zookeeper.KeeperException.Code;
  * Reads all queues back, a bounded number at a time. Each listing is told at the place of its reply
  * among the watch's events, so that events before it are in it and events after it are not.
  *
- * <p>Where sequence numbers tie, the creation zxids are read and the queue is then listed once
- * more, because the first listing's place has passed by then.
+ * <p>Where sequence numbers tie, the creations are read and the queue is then listed once more,
+ * because the first listing's place has passed by then. What ties in that listing and was not in
+ * the one before was told by the watch with its creation, so that listings come to an end.
  */
 final class MirrorRebuild {
 
@@ -105,7 +108,7 @@ final class MirrorRebuild {
   /** The listing of one queue. */
   private final class Listing {
     private final LockName lock;
-    private final Map<String, Long> czxids = new HashMap<>();
+    private final Map<String, ReadEntry> creations = new HashMap<>();
     private int listings;
     private int reads;
 
@@ -131,14 +134,20 @@ final class MirrorRebuild {
         return;
       }
       List<EntryName> entries = new ArrayList<>();
+      List<MarkerName> markers = new ArrayList<>();
       for (String name : names) {
-        EntryName.parse(name).ifPresent(entries::add);
+        Optional<MarkerName> marker = MarkerName.parse(name);
+        marker.ifPresent(markers::add);
+        if (marker.isEmpty()) {
+          EntryName.parse(name).ifPresent(entries::add);
+        }
       }
-      context.stats().add(StoreStats.Count.NODES_IGNORED, names.size() - entries.size());
+      int known = entries.size() + markers.size();
+      context.stats().add(StoreStats.Count.NODES_IGNORED, names.size() - known);
       Set<String> unread = Ties.in(entries);
-      unread.removeAll(czxids.keySet());
+      unread.removeAll(creations.keySet());
       if (unread.isEmpty() || listings >= MAX_LISTINGS) {
-        tell(entries);
+        tell(entries, markers);
       } else {
         reads = unread.size();
         new HashSet<>(unread).forEach(this::read);
@@ -155,7 +164,8 @@ final class MirrorRebuild {
                   .execute(
                       () -> {
                         if (rc == Code.OK.intValue()) {
-                          czxids.put(entry, stat.getCzxid());
+                          byte[] own = DoubtResolution.orEmpty(data);
+                          creations.put(entry, EntryData.read(own, stat.getCzxid()));
                         }
                         onRead(rc);
                       }),
@@ -176,12 +186,14 @@ final class MirrorRebuild {
       }
     }
 
-    private void tell(List<EntryName> entries) {
+    private void tell(List<EntryName> entries, List<MarkerName> markers) {
       List<ListedEntry> listed = new ArrayList<>();
       for (EntryName entry : entries) {
-        listed.add(new ListedEntry(entry, Optional.ofNullable(czxids.get(entry.text()))));
+        Optional<ReadEntry> read = Optional.ofNullable(creations.get(entry.text()));
+        int index = read.map(ReadEntry::index).orElse(0);
+        listed.add(new ListedEntry(entry, read.map(ReadEntry::czxid), index));
       }
-      context.events().accept(new QueueListed(lock, listed));
+      context.events().accept(new QueueListed(lock, listed, markers));
       outstanding--;
       proceed();
     }

@@ -1,11 +1,11 @@
 package io.lockkeeper.server.zookeeper;
 
+import io.lockkeeper.server.core.SessionEvent.SessionEnded;
+import io.lockkeeper.server.core.SessionEvent.SessionOpened;
+import io.lockkeeper.server.core.SessionEvent.SessionProved;
+import io.lockkeeper.server.core.SessionEvent.SessionSuspended;
 import io.lockkeeper.server.core.SessionKey;
 import io.lockkeeper.server.core.StoreEvent;
-import io.lockkeeper.server.core.StoreEvent.SessionEnded;
-import io.lockkeeper.server.core.StoreEvent.SessionOpened;
-import io.lockkeeper.server.core.StoreEvent.SessionProved;
-import io.lockkeeper.server.core.StoreEvent.SessionSuspended;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.slf4j.Logger;

@@ -3,6 +3,7 @@ package io.lockkeeper.server.zookeeper;
 import io.lockkeeper.server.core.EntryName;
 import io.lockkeeper.server.core.LeaseId;
 import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.server.core.MarkerName;
 import io.lockkeeper.server.core.Mode;
 import java.util.List;
 import java.util.Optional;
@@ -52,6 +53,15 @@ final class StorePaths {
   /** Returns the path of an entry as far as it is known before it is created. */
   String entryPrefix(LockName lock, UUID id, Mode mode) {
     return directory(lock) + "/" + EntryName.prefix(id, mode);
+  }
+
+  /** Returns the path of an entry that is placed at a sequence number of its own choice. */
+  String entryAt(LockName lock, UUID id, Mode mode, int sequence) {
+    return entryPrefix(lock, id, mode) + EntryName.suffix(sequence);
+  }
+
+  String marker(LockName lock, MarkerName marker) {
+    return directory(lock) + "/" + marker.text();
   }
 
   String lease(LeaseId lease) {
@@ -106,20 +116,16 @@ final class StorePaths {
     String rest = path.substring(locks().length() + 1);
     int slash = rest.indexOf('/');
     if (slash < 0) {
-      return LockName.decode(rest).map(lock -> new Place(lock, Optional.empty()));
+      return LockName.decode(rest).map(Place.Directory::new);
     }
-    Optional<LockName> lock = LockName.decode(rest.substring(0, slash));
-    Optional<EntryName> entry = EntryName.parse(rest.substring(slash + 1));
-    return lock.isEmpty() || entry.isEmpty()
-        ? Optional.empty()
-        : Optional.of(new Place(lock.get(), entry));
+    String child = rest.substring(slash + 1);
+    return LockName.decode(rest.substring(0, slash)).flatMap(lock -> place(lock, child));
   }
 
-  /**
-   * What a path names.
-   *
-   * @param lock the lock
-   * @param entry the entry, or empty for the lock's directory
-   */
-  record Place(LockName lock, Optional<EntryName> entry) {}
+  private static Optional<Place> place(LockName lock, String child) {
+    Optional<Place> marked = MarkerName.parse(child).map(m -> new Place.Marked(lock, m));
+    return marked.isPresent()
+        ? marked
+        : EntryName.parse(child).map(entry -> new Place.Queued(lock, entry));
+  }
 }

@@ -20,13 +20,20 @@ import org.apache.zookeeper.ZooDefs.Ids;
  */
 final class Transaction {
 
-  private static final CreateOptions ENTRY =
+  // Creations with options answer with the Stat, others do not.
+  private static final CreateOptions QUEUED =
       CreateOptions.newBuilder(Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL_SEQUENTIAL).build();
+  private static final CreateOptions PLACED =
+      CreateOptions.newBuilder(Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL).build();
 
   /** What an operation does for its write. */
   enum Role {
     /** Creates the directory of a lock. */
     DIRECTORY,
+    /** Checks that the entry is there beside which another is placed. */
+    ANCHOR,
+    /** Creates the guard of an entry, or checks that it is there. */
+    GUARD,
     /** Creates or deletes what the write is about. */
     SUBJECT
   }
@@ -62,19 +69,38 @@ final class Transaction {
     write.addTo(this);
   }
 
-  /**
-   * Adds the creation of an entry, and of its lock's directory where that is not known to exist;
-   * returns the index.
-   */
-  int createEntry(Write.Create write, int part, LockName lock, String prefix) {
+  /** Adds the creation of a lock's directory, where that is not known to exist. */
+  void needDirectory(Write write, int part, LockName lock) {
     if (!directories.contains(lock) && directoriesAdded.add(lock)) {
       put(
           Op.create(paths.directory(lock), new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.CONTAINER),
           new Step(write, Role.DIRECTORY, part));
     }
-    int index = entriesPerLock.merge(lock, 1, Integer::sum) - 1;
-    put(Op.create(prefix, write.data(index), ENTRY), new Step(write, Role.SUBJECT, part));
-    return index;
+  }
+
+  /** Returns the index of the next entry that is created in a lock. */
+  int nextIndex(LockName lock) {
+    return entriesPerLock.merge(lock, 1, Integer::sum) - 1;
+  }
+
+  /** Adds the creation of an entry at the end of its queue. */
+  void createQueued(Write write, int part, String prefix, byte[] data) {
+    put(Op.create(prefix, data, QUEUED), new Step(write, Role.SUBJECT, part));
+  }
+
+  /** Adds the creation of an entry under a name of its own, as long as {@code anchor} exists. */
+  void createPlaced(Write write, int part, String anchor, String path, byte[] data) {
+    put(Op.check(anchor, -1), new Step(write, Role.ANCHOR, part));
+    put(Op.create(path, data, PLACED), new Step(write, Role.SUBJECT, part));
+  }
+
+  /** Adds the creation of a guard, or a check that it exists if it is known to. */
+  void guard(Write write, int part, String path, boolean exists) {
+    put(
+        exists
+            ? Op.check(path, -1)
+            : Op.create(path, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT),
+        new Step(write, Role.GUARD, part));
   }
 
   /** Adds the creation of an ephemeral node. */

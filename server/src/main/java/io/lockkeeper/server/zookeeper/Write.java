@@ -9,7 +9,7 @@ import org.apache.zookeeper.OpResult;
 /**
  * One write that was asked for: part of a transaction, answered once. Lives on the store's thread.
  */
-abstract sealed class Write permits Write.Create, DeleteEntries, RecordLease, EraseLease {
+abstract sealed class Write permits CreateEntries, DeleteEntries, RecordLease, EraseLease {
 
   /** What to do with a write that failed a transaction. */
   enum Mend {
@@ -25,14 +25,8 @@ abstract sealed class Write permits Write.Create, DeleteEntries, RecordLease, Er
     LOOK
   }
 
-  /**
-   * A write that creates entries: the one kind whose outcome has to be looked up when it is in
-   * doubt.
-   */
-  abstract static sealed class Create extends Write permits CreateEntries {
-    /** Returns the data for an entry at {@code index} of its transaction. */
-    abstract byte[] data(int index);
-  }
+  // Others in the same transaction fail with it, each time.
+  private static final int FAILURES_IN_COMPANY = 3;
 
   private int failures;
   private boolean alone;
@@ -40,7 +34,7 @@ abstract sealed class Write permits Write.Create, DeleteEntries, RecordLease, Er
   /** Returns about how many bytes it adds to a transaction. */
   abstract int bytes();
 
-  /** Returns how many operations it adds at most. */
+  /** Returns how many operations it adds at most; the same for all attempts. */
   abstract int operations();
 
   /** Adds its operations. */
@@ -61,9 +55,14 @@ abstract sealed class Write permits Write.Create, DeleteEntries, RecordLease, Er
   /** Returns by how much a success changes the number of nodes that the session owns. */
   abstract int owned();
 
-  /** Counts a failure and returns how many there were. */
+  /**
+   * Counts a failure and returns how many there were. A write that takes many attempts makes them
+   * alone.
+   */
   final int countFailure() {
-    return ++failures;
+    failures++;
+    alone |= failures > FAILURES_IN_COMPANY;
+    return failures;
   }
 
   /**

@@ -1,10 +1,15 @@
 package io.lockkeeper.server.zookeeper;
 
 import io.lockkeeper.server.coordinator.LockStore;
+import io.lockkeeper.server.core.Amendment;
 import io.lockkeeper.server.core.EntryDetails;
+import io.lockkeeper.server.core.EntryName;
+import io.lockkeeper.server.core.EntryRef;
 import io.lockkeeper.server.core.LeaseId;
 import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.server.core.MarkerName;
 import io.lockkeeper.server.core.Mode;
+import io.lockkeeper.server.core.PlannedEntry;
 import io.lockkeeper.server.core.SessionKey;
 import io.lockkeeper.server.core.StoreEvent;
 import java.util.HashMap;
@@ -12,6 +17,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
@@ -46,6 +52,8 @@ public final class ZooKeeperLockStore implements LockStore {
   private record Parts(
       StoreContext context,
       MirrorFeed mirror,
+      MirrorQuestions questions,
+      Errands errands,
       Layout layout,
       ClaimRemoval claims,
       MemberNode member,
@@ -91,7 +99,17 @@ public final class ZooKeeperLockStore implements LockStore {
     ClaimRemoval claims = new ClaimRemoval(context, mirror::connection);
     MemberNode member = new MemberNode(context, layout);
     ClaimSweep sweep = new ClaimSweep(context, mirror, this::ownClaims, sweepMillis);
-    parts = Optional.of(new Parts(context, mirror, layout, claims, member, sweep));
+    parts =
+        Optional.of(
+            new Parts(
+                context,
+                mirror,
+                new MirrorQuestions(context, mirror::connection),
+                new Errands(context, mirror::connection),
+                layout,
+                claims,
+                member,
+                sweep));
     mirror.start(layout);
     member.start();
     sweep.start();
@@ -127,18 +145,22 @@ public final class ZooKeeperLockStore implements LockStore {
 
   @Override
   public void createEntries(
-      SessionKey session, UUID id, List<NewEntry> entries, EntryDetails details) {
+      SessionKey session,
+      UUID id,
+      List<PlannedEntry> entries,
+      EntryDetails details,
+      int lockDelayMillis) {
     onParts(
         session,
-        (live, p) ->
-            live.commit()
-                .add(new CreateEntries(paths, p.context().directories(), id, entries, details)));
+        (live, p) -> {
+          Directories known = p.context().directories();
+          live.commit().add(new CreateEntries(paths, known, id, entries, details, lockDelayMillis));
+        });
   }
 
   @Override
   public void deleteEntries(SessionKey session, UUID id, List<EntryRef> entries) {
-    List<String> nodes = entries.stream().map(e -> paths.entry(e.lock(), e.entry())).toList();
-    onSession(session, live -> live.commit().add(new DeleteEntries(id, nodes, true)));
+    onSession(session, live -> live.commit().add(DeleteEntries.of(paths, id, entries)));
   }
 
   @Override
@@ -171,12 +193,31 @@ public final class ZooKeeperLockStore implements LockStore {
 
   @Override
   public void barrier(long barrier) {
-    thread.execute(() -> parts.ifPresent(p -> p.mirror().barrier(barrier)));
+    onMirror(p -> p.questions().barrier(barrier));
   }
 
   @Override
   public void readDetails(LockName lock, String entry) {
-    thread.execute(() -> parts.ifPresent(p -> p.mirror().read(lock, entry)));
+    onMirror(p -> p.questions().read(lock, entry));
+  }
+
+  @Override
+  public void amend(long number, LockName lock, EntryName entry, Amendment amendment) {
+    onMirror(p -> p.errands().amend(number, lock, entry.text(), amendment));
+  }
+
+  @Override
+  public void setLimit(long number, LockName lock, OptionalInt limit) {
+    onMirror(p -> p.errands().setLimit(number, lock, limit));
+  }
+
+  @Override
+  public void removeGuard(LockName lock, MarkerName.Guard guard) {
+    onMirror(p -> p.questions().removeGuard(lock, guard));
+  }
+
+  private void onMirror(Consumer<Parts> action) {
+    thread.execute(() -> parts.ifPresent(action));
   }
 
   @Override
@@ -236,26 +277,5 @@ public final class ZooKeeperLockStore implements LockStore {
     Countdown both = new Countdown(2, down::countDown);
     running.member().stop(both::one);
     running.mirror().stop(both::one);
-  }
-
-  /** Runs an action when so many others are done. */
-  private static final class Countdown {
-    private final Runnable action;
-    private int left;
-
-    Countdown(int count, Runnable action) {
-      this.action = action;
-      left = count;
-      if (count == 0) {
-        action.run();
-      }
-    }
-
-    void one() {
-      left--;
-      if (left == 0) {
-        action.run();
-      }
-    }
   }
 }

@@ -1,20 +1,23 @@
 package io.lockkeeper.server.coordinator;
 
+import io.lockkeeper.server.core.Amendment;
 import io.lockkeeper.server.core.EntryDetails;
 import io.lockkeeper.server.core.EntryName;
+import io.lockkeeper.server.core.EntryRef;
+import io.lockkeeper.server.core.ErrandEvent;
 import io.lockkeeper.server.core.LeaseId;
 import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.server.core.MarkerName;
 import io.lockkeeper.server.core.Mode;
+import io.lockkeeper.server.core.PlannedEntry;
+import io.lockkeeper.server.core.SessionEvent;
 import io.lockkeeper.server.core.SessionKey;
 import io.lockkeeper.server.core.StoreEvent;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
@@ -28,14 +31,10 @@ final class FakeLockStore implements LockStore {
   private static final long TIMEOUT_NANOS = 30_000_000_000L;
 
   private final Deque<Runnable> held = new ArrayDeque<>();
-  private final Map<LockName, Integer> counters = new HashMap<>();
-  private final Map<LockName, Map<String, Stored>> queues = new HashMap<>();
   private final Set<SessionKey> open = new HashSet<>();
+  private final FakeLockStoreQueues queues = new FakeLockStoreQueues(this::tell);
   private Consumer<StoreEvent> events = event -> {};
   private boolean flowing = true;
-  private long zxid = 0x1_0000_0000L;
-
-  private record Stored(EntryDetails details, long czxid, SessionKey session) {}
 
   /** Answers everything at once from now on, beginning with what was held back. */
   synchronized void flow() {
@@ -61,15 +60,21 @@ final class FakeLockStore implements LockStore {
 
   /** Adds an entry of somebody who does not ask through this store. */
   synchronized void addForeign(LockName lock, String text, EntryDetails details) {
-    EntryName name = EntryName.parse(text).orElseThrow();
-    queues
-        .computeIfAbsent(lock, l -> new HashMap<>())
-        .put(text, new Stored(details, ++zxid, new SessionKey(0)));
-    events.accept(new StoreEvent.EntryAppeared(lock, name, zxid));
+    queues.addForeign(lock, text, details);
+  }
+
+  /** Overwrites an entry's data as a whole, as Curator's Revoker does. */
+  synchronized void revokeAsCuratorDoes(LockName lock, String entry) {
+    queues.revoke(lock, entry);
   }
 
   synchronized int entries(LockName lock) {
-    return queues.getOrDefault(lock, Map.of()).size();
+    return queues.entries(lock);
+  }
+
+  /** Returns the markers of a lock. */
+  synchronized Set<String> markers(LockName lock) {
+    return queues.markers(lock);
   }
 
   private void act(Runnable action) {
@@ -85,8 +90,8 @@ final class FakeLockStore implements LockStore {
     events = listener;
     act(
         () -> {
-          events.accept(new StoreEvent.RebuildStarted(Set.of()));
-          events.accept(new StoreEvent.MirrorCurrent());
+          tell(new StoreEvent.RebuildStarted(Set.of()));
+          tell(new StoreEvent.MirrorCurrent());
         });
   }
 
@@ -95,7 +100,7 @@ final class FakeLockStore implements LockStore {
     act(
         () -> {
           open.add(session);
-          events.accept(new StoreEvent.SessionOpened(session, TIMEOUT_NANOS, System.nanoTime()));
+          tell(new SessionEvent.SessionOpened(session, TIMEOUT_NANOS, System.nanoTime()));
         });
   }
 
@@ -104,84 +109,76 @@ final class FakeLockStore implements LockStore {
     act(
         () -> {
           open.remove(session);
-          queues.forEach(
-              (lock, entries) ->
-                  List.copyOf(entries.entrySet()).stream()
-                      .filter(e -> e.getValue().session().equals(session))
-                      .forEach(e -> vanish(lock, e.getKey())));
-          events.accept(new StoreEvent.SessionEnded(session, false));
+          queues.closeSession(session);
+          tell(new SessionEvent.SessionEnded(session, false));
         });
-  }
-
-  private void vanish(LockName lock, String entry) {
-    if (queues.getOrDefault(lock, new HashMap<>()).remove(entry) != null) {
-      EntryName name = EntryName.parse(entry).orElseThrow();
-      events.accept(new StoreEvent.EntryVanished(lock, name, ++zxid));
-    }
   }
 
   @Override
   public synchronized void proveSession(SessionKey session) {
     long sent = System.nanoTime();
-    act(() -> events.accept(new StoreEvent.SessionProved(session, sent)));
+    act(() -> tell(new SessionEvent.SessionProved(session, sent)));
   }
 
   @Override
   public synchronized void createEntries(
-      SessionKey session, UUID id, List<NewEntry> wanted, EntryDetails details) {
-    act(
-        () -> {
-          zxid++;
-          List<StoreEvent.CreatedEntry> created = new ArrayList<>();
-          for (NewEntry entry : wanted) {
-            int sequence = counters.merge(entry.lock(), 1, Integer::sum) - 1;
-            String text = EntryName.prefix(id, entry.mode()) + String.format("%010d", sequence);
-            EntryName name = EntryName.parse(text).orElseThrow();
-            queues
-                .computeIfAbsent(entry.lock(), l -> new HashMap<>())
-                .put(text, new Stored(details, zxid, session));
-            created.add(new StoreEvent.CreatedEntry(entry.lock(), name, zxid, 0));
-            events.accept(new StoreEvent.EntryAppeared(entry.lock(), name, zxid));
-          }
-          events.accept(new StoreEvent.EntriesCreated(id, created));
-        });
+      SessionKey session,
+      UUID id,
+      List<PlannedEntry> wanted,
+      EntryDetails details,
+      int lockDelayMillis) {
+    act(() -> tell(queues.create(session, id, wanted, details, lockDelayMillis)));
   }
 
   @Override
   public synchronized void deleteEntries(SessionKey session, UUID id, List<EntryRef> entries) {
     act(
         () -> {
-          entries.forEach(entry -> vanish(entry.lock(), entry.entry()));
-          events.accept(new StoreEvent.EntriesDeleted(id));
+          queues.delete(entries);
+          tell(new StoreEvent.EntriesDeleted(id));
         });
   }
 
   @Override
   public synchronized void recordLease(
       SessionKey session, LeaseId lease, long ttlMillis, String holder, String secretHash) {
-    act(() -> events.accept(new StoreEvent.LeaseRecorded(lease)));
+    act(() -> tell(new StoreEvent.LeaseRecorded(lease)));
   }
 
   @Override
   public synchronized void eraseLease(SessionKey session, LeaseId lease) {
-    act(() -> events.accept(new StoreEvent.LeaseErased(lease)));
+    act(() -> tell(new StoreEvent.LeaseErased(lease)));
   }
 
   @Override
   public synchronized void barrier(long barrier) {
-    act(() -> events.accept(new StoreEvent.BarrierPassed(barrier)));
+    act(() -> tell(new StoreEvent.BarrierPassed(barrier)));
   }
 
   @Override
   public synchronized void readDetails(LockName lock, String entry) {
+    act(() -> tell(new StoreEvent.DetailsRead(lock, entry, queues.read(lock, entry))));
+  }
+
+  @Override
+  public synchronized void amend(long number, LockName lock, EntryName entry, Amendment amendment) {
     act(
         () ->
-            events.accept(
-                new StoreEvent.DetailsRead(
-                    lock,
-                    entry,
-                    Optional.ofNullable(queues.getOrDefault(lock, Map.of()).get(entry))
-                        .map(s -> new StoreEvent.ReadEntry(s.details(), s.czxid(), 0)))));
+            tell(new ErrandEvent.AmendmentAnswered(number, queues.amend(lock, entry, amendment))));
+  }
+
+  @Override
+  public synchronized void setLimit(long number, LockName lock, OptionalInt limit) {
+    act(
+        () -> {
+          queues.setLimit(lock, limit);
+          tell(new ErrandEvent.LimitAnswered(number, true));
+        });
+  }
+
+  @Override
+  public synchronized void removeGuard(LockName lock, MarkerName.Guard guard) {
+    act(() -> queues.removeGuard(lock, guard));
   }
 
   @Override

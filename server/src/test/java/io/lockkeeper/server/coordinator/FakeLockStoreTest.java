@@ -1,5 +1,7 @@
 package io.lockkeeper.server.coordinator;
 
+import io.lockkeeper.server.core.EntryName;
+import io.lockkeeper.server.core.LockName;
 import org.junit.jupiter.api.BeforeEach;
 
 /** The fake keeps the same contract as the real store, so that tests on it do not lie. */
@@ -21,5 +23,10 @@ final class FakeLockStoreTest extends LockStoreContract {
   @Override
   protected RecordedEvents events() {
     return events;
+  }
+
+  @Override
+  protected void revokeAsCuratorDoes(LockName lock, EntryName entry) {
+    store.revokeAsCuratorDoes(lock, entry.text());
   }
 }

@@ -12,8 +12,9 @@ import io.lockkeeper.server.core.LeaseEnd;
 import io.lockkeeper.server.core.LeaseId;
 import io.lockkeeper.server.core.LockName;
 import io.lockkeeper.server.core.LockView;
-import io.lockkeeper.server.core.Mode;
+import io.lockkeeper.server.core.MutexKind;
 import io.lockkeeper.server.core.Notice;
+import io.lockkeeper.server.core.SessionEvent;
 import io.lockkeeper.server.core.SessionKey;
 import io.lockkeeper.server.core.StoreEvent;
 import java.time.Duration;
@@ -97,14 +98,17 @@ class LoopCoordinatorTest {
   private static AcquireCommand want(
       Optional<LeaseId> lease, String requestId, Optional<Duration> wait) {
     return new AcquireCommand(
-        List.of(new AcquireCommand.WantedLock(LOCK, Mode.EXCLUSIVE)),
+        List.of(new AcquireCommand.WantedLock(LOCK, MutexKind.EXCLUSIVE)),
         lease,
         "",
         requestId,
         wait,
         "tester",
         Map.of("why", "test"),
-        Optional.empty());
+        Optional.empty(),
+        Optional.empty(),
+        Duration.ZERO,
+        false);
   }
 
   private static <T> T get(CompletableFuture<T> future) throws Exception {
@@ -208,7 +212,7 @@ class LoopCoordinatorTest {
   @Test
   void viewOfAForeignEntryShowsWhatItsDataSays() throws Exception {
     // Given
-    EntryDetails details = new EntryDetails("", "", "", "192.0.2.7", Map.of(), false);
+    EntryDetails details = EntryDetails.foreign("192.0.2.7", Optional.empty());
     store.addForeign(LOCK, "_c_00000000-0000-0000-0000-000000000001-lock-0000000000", details);
     // When
     LockView view = get(coordinator.getLock(LOCK, 10));
@@ -253,7 +257,7 @@ class LoopCoordinatorTest {
     attachment.acquire(want(Optional.empty(), "a", Optional.empty()));
     heard.hear(Notice.Granted.class);
     // When
-    store.tell(new StoreEvent.SessionEnded(new SessionKey(1), false));
+    store.tell(new SessionEvent.SessionEnded(new SessionKey(1), false));
     // Then
     assertThat(heard.hear(Notice.Lost.class).reason()).isEqualTo(Notice.LossReason.SESSION_LOST);
     await().until(() -> heard.ends.equals(List.of(LeaseEnd.SESSION_LOST)));

@@ -21,6 +21,7 @@ public final class RecordedEvents implements Consumer<StoreEvent> {
 
   private final List<StoreEvent> events = new ArrayList<>();
   private final Map<LockName, Set<String>> queues = new HashMap<>();
+  private final Map<LockName, Set<String>> markers = new HashMap<>();
   private boolean current;
 
   @Override
@@ -32,10 +33,18 @@ public final class RecordedEvents implements Consumer<StoreEvent> {
       queue(e.lock()).remove(e.entry().text());
     } else if (event instanceof StoreEvent.RebuildStarted e) {
       queues.keySet().retainAll(e.locks());
+      markers.keySet().retainAll(e.locks());
     } else if (event instanceof StoreEvent.QueueListed e) {
       Set<String> queue = queue(e.lock());
       queue.clear();
       e.entries().forEach(entry -> queue.add(entry.name().text()));
+      Set<String> marked = marked(e.lock());
+      marked.clear();
+      e.markers().forEach(marker -> marked.add(marker.text()));
+    } else if (event instanceof StoreEvent.MarkerAppeared e) {
+      marked(e.lock()).add(e.marker().text());
+    } else if (event instanceof StoreEvent.MarkerVanished e) {
+      marked(e.lock()).remove(e.marker().text());
     } else if (event instanceof StoreEvent.MirrorStale) {
       current = false;
     } else if (event instanceof StoreEvent.MirrorCurrent) {
@@ -47,10 +56,23 @@ public final class RecordedEvents implements Consumer<StoreEvent> {
     return queues.computeIfAbsent(lock, any -> new TreeSet<>());
   }
 
+  private Set<String> marked(LockName lock) {
+    return markers.computeIfAbsent(lock, any -> new TreeSet<>());
+  }
+
   /** Returns the queues that are not empty. */
   public synchronized Map<LockName, Set<String>> mirror() {
+    return withoutEmpty(queues);
+  }
+
+  /** Returns the markers of the locks that have any. */
+  public synchronized Map<LockName, Set<String>> markers() {
+    return withoutEmpty(markers);
+  }
+
+  private static Map<LockName, Set<String>> withoutEmpty(Map<LockName, Set<String>> byLock) {
     Map<LockName, Set<String>> copy = new TreeMap<>();
-    queues.forEach(
+    byLock.forEach(
         (lock, queue) -> {
           if (!queue.isEmpty()) {
             copy.put(lock, new TreeSet<>(queue));

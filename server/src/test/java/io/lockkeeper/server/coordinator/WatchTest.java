@@ -8,6 +8,7 @@ import io.lockkeeper.server.core.LockView;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -30,7 +31,8 @@ class WatchTest {
 
             @Override
             public LockView view(LockName lock) {
-              return new LockView(lock, List.of(), 1, List.of(), 5);
+              return new LockView(
+                  lock, List.of(), 1, List.of(), 5, OptionalInt.empty(), Optional.empty());
             }
 
             @Override

@@ -43,6 +43,7 @@ class AcquisitionTest {
           "HELD      + BoundLost    -> LEAVING   : LOST SESSION_LOST, delete",
           "HELD      + SessionGone  -> ENDED     : LOST SESSION_LOST, answer ALREADY_RELEASED",
           "HELD      + Removed      -> LEAVING   : LOST REMOVED, delete",
+          "HELD      + TakenAway    -> LEAVING   : LOST FORCED, delete",
           "RELEASING + SessionGone  -> ENDED     : RELEASED, answer RELEASED",
           "RELEASING + Deleted      -> ENDED     : RELEASED, answer RELEASED",
           "LEAVING   + SessionGone  -> ENDED     : answer RELEASED",
@@ -66,7 +67,7 @@ class AcquisitionTest {
                     cell, () -> assertThat(taken(state, event)).isEqualTo(expected)));
           });
     }
-    assertThat(cells).hasSize(7 * 11);
+    assertThat(cells).hasSize(7 * 12);
     return cells.stream();
   }
 
@@ -231,6 +232,7 @@ class AcquisitionTest {
             new AcquisitionEvent.BoundLost(),
             new AcquisitionEvent.SessionGone(),
             new AcquisitionEvent.Removed(),
+            new AcquisitionEvent.TakenAway(new Notice.Lost(Notice.LossReason.FORCED, "")),
             new AcquisitionEvent.Deleted())) {
       events.put(event.getClass().getSimpleName(), event);
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -13,6 +14,11 @@ import org.junit.jupiter.params.provider.CsvSource;
 class AdmissionTest {
 
   private static final long SEED = 4_711;
+  private static final Occupancy FREE = Occupancy.free(OptionalInt.empty());
+
+  private static EntryName name(Mode mode, int sequence) {
+    return new EntryName("e" + sequence, Optional.empty(), mode, sequence);
+  }
 
   @ParameterizedTest(name = "after {0}, {1} may hold: {2}")
   @CsvSource({
@@ -35,12 +41,13 @@ class AdmissionTest {
     "PERMIT_1_3, PERMIT_2_3, true",
     "PERMIT_2_3, PERMIT_2_3, false",
     "PERMIT_2_3, PERMIT_1_3, true",
-    "PERMIT_2_3, PERMIT_2_5, true"
+    "PERMIT_2_3, PERMIT_1_5, true",
+    "PERMIT_2_3, PERMIT_2_5, false"
   })
   void twoHoldsAreTogetherExactlyWhenTheirModesAllowIt(
       String ahead, String behind, boolean together) {
     // When
-    boolean admitted = Occupancy.FREE.plus(mode(ahead)).admits(mode(behind));
+    boolean admitted = FREE.plus(name(mode(ahead), 1)).admits(name(mode(behind), 2));
     // Then
     assertThat(admitted).isEqualTo(together);
   }
@@ -48,13 +55,14 @@ class AdmissionTest {
   @ParameterizedTest
   @CsvSource({"EXCLUSIVE", "READ", "WRITE", "PERMIT_1_3", "PERMIT_3_3"})
   void aFreeLockAdmitsEveryMode(String mode) {
-    assertThat(Occupancy.FREE.admits(mode(mode))).isTrue();
+    assertThat(FREE.admits(name(mode(mode), 1))).isTrue();
   }
 
   @Test
   void permitsAreCountedWithoutOverflow() {
-    Occupancy full = Occupancy.FREE.plus(new Mode.Permits(Integer.MAX_VALUE, Integer.MAX_VALUE));
-    assertThat(full.admits(new Mode.Permits(1, Integer.MAX_VALUE))).isFalse();
+    Mode all = new PermitsKind.Permits(Integer.MAX_VALUE, Integer.MAX_VALUE);
+    Mode one = new PermitsKind.Permits(1, Integer.MAX_VALUE);
+    assertThat(FREE.plus(name(all, 1)).admits(name(one, 2))).isFalse();
   }
 
   @Test
@@ -64,7 +72,7 @@ class AdmissionTest {
       // Given
       List<Entry> queue = randomQueue(random);
       // When
-      List<Entry> holders = Admission.holders(queue);
+      List<Entry> holders = Admission.holders(queue, OptionalInt.empty());
       // Then
       assertThat(holders).as("seed %d, run %d: %s", SEED, run, modes(queue)).isEqualTo(dumb(queue));
     }
@@ -87,18 +95,20 @@ class AdmissionTest {
   }
 
   private static boolean fits(Mode mode, List<Mode> ahead) {
-    if (mode instanceof Mode.Permits wanted) {
+    if (mode instanceof PermitsKind.Permits wanted) {
       long taken = 0;
+      int limit = wanted.limit();
       for (Mode other : ahead) {
-        if (!(other instanceof Mode.Permits permits)) {
+        if (!(other instanceof PermitsKind.Permits permits)) {
           return false;
         }
         taken += permits.permits();
+        limit = Math.min(limit, permits.limit());
       }
-      return ahead.isEmpty() || taken + wanted.permits() <= wanted.limit();
+      return taken + wanted.permits() <= limit;
     }
-    return mode instanceof Mode.Read
-        ? ahead.stream().allMatch(Mode.Read.class::isInstance)
+    return mode.equals(ReadWriteKind.READ)
+        ? ahead.stream().allMatch(ReadWriteKind.READ::equals)
         : ahead.isEmpty();
   }
 
@@ -108,7 +118,7 @@ class AdmissionTest {
     int size = random.nextInt(9);
     for (int i = 0; i < size; i++) {
       EntryName name = new EntryName("e" + i, Optional.empty(), randomMode(random, family), i);
-      Entry entry = new Entry(name, 0, i, 0);
+      Entry entry = new Entry(name, 0, 0, i, 0);
       if (random.nextInt(6) == 0) {
         entry.markReleased();
       }
@@ -120,11 +130,11 @@ class AdmissionTest {
   /** One family for most queues, and a mixture for the rest: two coordinators may race. */
   private static Mode randomMode(Random random, int family) {
     return switch (family == 3 ? random.nextInt(3) : family) {
-      case 0 -> Mode.EXCLUSIVE;
-      case 1 -> random.nextInt(3) == 0 ? Mode.WRITE : Mode.READ;
+      case 0 -> MutexKind.EXCLUSIVE;
+      case 1 -> random.nextInt(3) == 0 ? ReadWriteKind.WRITE : ReadWriteKind.READ;
       default -> {
         int limit = 1 + random.nextInt(5);
-        yield new Mode.Permits(1 + random.nextInt(limit), limit);
+        yield new PermitsKind.Permits(1 + random.nextInt(limit), limit);
       }
     };
   }
@@ -135,12 +145,12 @@ class AdmissionTest {
 
   private static Mode mode(String text) {
     return switch (text) {
-      case "EXCLUSIVE" -> Mode.EXCLUSIVE;
-      case "READ" -> Mode.READ;
-      case "WRITE" -> Mode.WRITE;
+      case "EXCLUSIVE" -> MutexKind.EXCLUSIVE;
+      case "READ" -> ReadWriteKind.READ;
+      case "WRITE" -> ReadWriteKind.WRITE;
       default -> {
         String[] parts = text.split("_");
-        yield new Mode.Permits(Integer.parseInt(parts[1]), Integer.parseInt(parts[2]));
+        yield new PermitsKind.Permits(Integer.parseInt(parts[1]), Integer.parseInt(parts[2]));
       }
     };
   }

@@ -76,7 +76,7 @@ final class Bench {
     last = effects;
     for (Effect effect : effects) {
       if (proving && effect instanceof Effect.ProveSession prove) {
-        keep(kernel.on(new StoreEvent.SessionProved(prove.session(), now), now));
+        keep(kernel.on(new SessionEvent.SessionProved(prove.session(), now), now));
       }
     }
     return last;
@@ -98,7 +98,7 @@ final class Bench {
   }
 
   void opened(SessionKey session) {
-    on(new StoreEvent.SessionOpened(session, TIMEOUT.toNanos(), now));
+    on(new SessionEvent.SessionOpened(session, TIMEOUT.toNanos(), now));
   }
 
   CallId call() {
@@ -138,14 +138,17 @@ final class Bench {
   static AcquireCommand command(
       Optional<LeaseId> lease, String requestId, String lock, Optional<Duration> wait) {
     return new AcquireCommand(
-        List.of(new AcquireCommand.WantedLock(new LockName(lock), Mode.EXCLUSIVE)),
+        List.of(new AcquireCommand.WantedLock(new LockName(lock), MutexKind.EXCLUSIVE)),
         lease,
         "",
         requestId,
         wait,
         "tester",
         Map.of(),
-        Optional.empty());
+        Optional.empty(),
+        Optional.empty(),
+        Duration.ZERO,
+        false);
   }
 
   /** Asks on a stream of its own under a lease. */
@@ -157,6 +160,99 @@ final class Bench {
     UUID id = new UUID(lease.high(), ++numbers);
     on(new ClientEvent.Acquire(stream, id, lease, command, false));
     return asked(stream, id, lease, command);
+  }
+
+  /** Asks for what the wish says, on a stream of its own under a lease. */
+  Asked ask(LeaseId lease, Wish wish) {
+    return acquire(lease, wish.command(Optional.of(lease)), stream());
+  }
+
+  /** Asks for what the wish says, and lets ZooKeeper create what that takes. */
+  Asked askAndCreate(LeaseId lease, Wish wish) {
+    Asked asked = ask(lease, wish);
+    createAll(asked);
+    return asked;
+  }
+
+  /** Asks for what the wish says under a lease of its own, and lets ZooKeeper create it. */
+  Asked alone(Wish wish) {
+    return askAndCreate(lease(), wish);
+  }
+
+  /** What the core wants created for the acquisition. */
+  Effect.CreateEntries planned(Asked asked) {
+    return all(Effect.CreateEntries.class).stream()
+        .filter(create -> create.id().equals(asked.id()))
+        .reduce((first, second) -> second)
+        .orElseThrow(() -> new AssertionError("nothing is to be created"));
+  }
+
+  /** Lets one transaction of ZooKeeper create what the acquisition needs, and the mirror see it. */
+  List<StoreEvent.CreatedEntry> createAll(Asked asked) {
+    Effect.CreateEntries effect = planned(asked);
+    long created = zxid();
+    List<StoreEvent.CreatedEntry> entries =
+        effect.entries().stream().map(entry -> made(asked, entry, created)).toList();
+    on(new StoreEvent.EntriesCreated(asked.id(), entries));
+    for (StoreEvent.CreatedEntry entry : entries) {
+      appear(entry);
+      if (effect.lockDelayMillis() > 0) {
+        MarkerName guard = MarkerName.Guard.of(asked.id(), effect.lockDelayMillis());
+        on(new StoreEvent.MarkerAppeared(entry.lock(), guard, created));
+      }
+    }
+    return entries;
+  }
+
+  private StoreEvent.CreatedEntry made(Asked asked, PlannedEntry entry, long created) {
+    int sequence =
+        entry
+            .beside()
+            .map(beside -> beside.entry().sequence())
+            .orElseGet(() -> sequences.merge(entry.lock(), 1, Integer::sum) - 1);
+    String text = EntryName.prefix(asked.id(), entry.mode()) + EntryName.suffix(sequence);
+    return new StoreEvent.CreatedEntry(
+        entry.lock(), EntryName.parse(text).orElseThrow(), created, 0);
+  }
+
+  /** Lets ZooKeeper delete what the core wants deleted for the acquisition. */
+  void deleteAll(Asked asked) {
+    boolean wanted =
+        all(Effect.DeleteEntries.class).stream().anyMatch(d -> d.id().equals(asked.id()));
+    if (!wanted) {
+      throw new AssertionError("nothing is to be deleted");
+    }
+    deleted(asked);
+  }
+
+  /** Sets the number that the lock's next entry gets. */
+  void nextSequence(String lock, int sequence) {
+    sequences.put(new LockName(lock), sequence);
+  }
+
+  /** An entry that another coordinator, or Curator, has created. */
+  StoreEvent.CreatedEntry foreign(String lock, UUID id, Mode mode) {
+    LockName name = new LockName(lock);
+    int sequence = sequences.merge(name, 1, Integer::sum) - 1;
+    String text = EntryName.prefix(id, mode) + EntryName.suffix(sequence);
+    StoreEvent.CreatedEntry entry =
+        new StoreEvent.CreatedEntry(name, EntryName.parse(text).orElseThrow(), zxid(), 0);
+    appear(entry);
+    return entry;
+  }
+
+  /** The grant of the acquisition. */
+  Notice.Granted granted(Asked asked) {
+    List<Notice.Granted> grants = told(asked, Notice.Granted.class);
+    if (grants.size() != 1) {
+      throw new AssertionError("one grant wanted: " + told(asked));
+    }
+    return grants.get(0);
+  }
+
+  /** Why the acquisition was not granted. */
+  Notice.NotAcquired ending(Asked asked) {
+    return told(asked, Notice.NotAcquired.class).get(0);
   }
 
   /** Asks on the lease's own stream. */
@@ -185,10 +281,14 @@ final class Bench {
   StoreEvent.CreatedEntry entryOf(Asked asked) {
     int sequence = sequences.merge(asked.lock(), 1, Integer::sum) - 1;
     String text =
-        EntryName.prefix(asked.id(), Mode.EXCLUSIVE)
+        EntryName.prefix(asked.id(), MutexKind.EXCLUSIVE)
             + String.format(Locale.ROOT, "%010d", sequence);
     return new StoreEvent.CreatedEntry(
         asked.lock(), EntryName.parse(text).orElseThrow(), zxid(), 0);
+  }
+
+  static EntryRef ref(StoreEvent.CreatedEntry entry) {
+    return new EntryRef(entry.lock(), entry.name().text(), Optional.empty());
   }
 
   void answerCreated(Asked asked, StoreEvent.CreatedEntry entry) {

@@ -22,11 +22,12 @@ class EntryNameTest {
   void formsOfCuratorsRecipesAreRead() {
     assertThat(parsed("_c_" + ID + "-lock-0000000012"))
         .isEqualTo(
-            new EntryName("_c_" + ID + "-lock-0000000012", Optional.of(ID), Mode.EXCLUSIVE, 12));
-    assertThat(parsed("_c_" + ID + "-__WRIT__0000000013").mode()).isEqualTo(Mode.WRITE);
-    assertThat(parsed("_c_" + ID + "-__READ__0000000014").mode()).isEqualTo(Mode.READ);
+            new EntryName(
+                "_c_" + ID + "-lock-0000000012", Optional.of(ID), MutexKind.EXCLUSIVE, 12));
+    assertThat(parsed("_c_" + ID + "-__WRIT__0000000013").mode()).isEqualTo(ReadWriteKind.WRITE);
+    assertThat(parsed("_c_" + ID + "-__READ__0000000014").mode()).isEqualTo(ReadWriteKind.READ);
     assertThat(parsed("_c_" + ID + "-permit-2-5-0000000015").mode())
-        .isEqualTo(new Mode.Permits(2, 5));
+        .isEqualTo(new PermitsKind.Permits(2, 5));
     assertThat(parsed("lock-0000000016").id()).isEmpty();
     assertThat(parsed("__READ__0000000017").sequence()).isEqualTo(17);
   }
@@ -35,7 +36,7 @@ class EntryNameTest {
   void everySequenceThatZooKeeperCanAppendIsRead() {
     assertThat(parsed("lock-2147483647").sequence()).isEqualTo(Integer.MAX_VALUE);
     assertThat(parsed("lock-0000000000").sequence()).isZero();
-    assertThat(parsed("lock--2147483648").sequence()).isEqualTo(Integer.MIN_VALUE);
+    assertThat(parsed("lock--2147483648").sequence()).isEqualTo(Integer.MAX_VALUE);
   }
 
   @ParameterizedTest
@@ -65,7 +66,12 @@ class EntryNameTest {
 
   @Test
   void prefixPlusSequenceIsAnEntryOfTheSameAcquisitionAndMode() {
-    for (Mode mode : List.of(Mode.EXCLUSIVE, Mode.READ, Mode.WRITE, new Mode.Permits(3, 7))) {
+    for (Mode mode :
+        List.of(
+            MutexKind.EXCLUSIVE,
+            ReadWriteKind.READ,
+            ReadWriteKind.WRITE,
+            new PermitsKind.Permits(3, 7))) {
       EntryName name = parsed(EntryName.prefix(ID, mode) + "0000000042");
       assertThat(name.id()).contains(ID);
       assertThat(name.mode()).isEqualTo(mode);
@@ -80,9 +86,9 @@ class EntryNameTest {
     List<Entry> created = new ArrayList<>();
     for (int sequence = 0; sequence < 10_000; sequence++) {
       UUID id = new UUID(random.nextLong(), random.nextLong());
-      String prefix = random.nextInt(4) == 0 ? "lock-" : EntryName.prefix(id, Mode.EXCLUSIVE);
+      String prefix = random.nextInt(4) == 0 ? "lock-" : EntryName.prefix(id, MutexKind.EXCLUSIVE);
       String digits = String.format(java.util.Locale.ROOT, "%010d", sequence);
-      created.add(new Entry(parsed(prefix + digits), 0, random.nextInt(), 0));
+      created.add(new Entry(parsed(prefix + digits), 0, 0, random.nextInt(), 0));
     }
     List<Entry> shuffled = new ArrayList<>(created);
     Collections.shuffle(shuffled, random);
@@ -96,9 +102,9 @@ class EntryNameTest {
   @Test
   void entriesWhoseCounterHasStuckStandInTheOrderOfTheirCreation() {
     // Given: the last numbered entry, then two at the stuck number, the mirror hearing them late
-    Entry last = new Entry(parsed("lock-2147483646"), 0, 9, 0);
-    Entry first = new Entry(parsed("_c_" + ID + "-lock-2147483647"), 70, 8, 0);
-    Entry second = new Entry(parsed("lock-2147483647"), 71, 7, 0);
+    Entry last = new Entry(parsed("lock-2147483646"), 0, 0, 9, 0);
+    Entry first = new Entry(parsed("_c_" + ID + "-lock-2147483647"), 70, 0, 8, 0);
+    Entry second = new Entry(parsed("lock-2147483647"), 71, 0, 7, 0);
     // When
     TreeSet<Entry> ordered = new TreeSet<>(Entry.ORDER);
     ordered.addAll(List.of(second, first, last));

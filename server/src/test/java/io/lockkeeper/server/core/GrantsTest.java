@@ -128,8 +128,9 @@ class GrantsTest {
         new StoreEvent.QueueListed(
             A,
             List.of(
-                new StoreEvent.ListedEntry(unseen, Optional.empty()),
-                new StoreEvent.ListedEntry(behind.name(), Optional.empty()))));
+                new StoreEvent.ListedEntry(unseen, Optional.empty(), 0),
+                new StoreEvent.ListedEntry(behind.name(), Optional.empty(), 0)),
+            List.of()));
     bench.on(new StoreEvent.MirrorCurrent());
     // Then
     assertThat(bench.wasGranted(asked)).isFalse();
@@ -169,7 +170,7 @@ class GrantsTest {
     // Then
     assertThat(bench.told(young, Notice.Lost.class)).isEmpty();
     assertThat(bench.told(removed, Notice.Lost.class))
-        .containsExactly(new Notice.Lost(Notice.LossReason.REMOVED));
+        .containsExactly(new Notice.Lost(Notice.LossReason.REMOVED, ""));
   }
 
   private StoreEvent.CreatedEntry seen(Asked asked) {
@@ -189,7 +190,7 @@ class GrantsTest {
     bench.vanish(waiters);
     bench.vanish(entry);
     assertThat(bench.told(holder, Notice.Lost.class))
-        .containsExactly(new Notice.Lost(Notice.LossReason.REMOVED));
+        .containsExactly(new Notice.Lost(Notice.LossReason.REMOVED, ""));
     assertThat(bench.told(waiting, Notice.NotAcquired.class))
         .extracting(Notice.NotAcquired::reason)
         .containsExactly(Notice.RefusalReason.REMOVED);
@@ -210,7 +211,7 @@ class GrantsTest {
     // Then
     assertThat(bench.wasGranted(late)).isFalse();
     assertThat(bench.all(Effect.DeleteEntries.class))
-        .containsExactly(new Effect.DeleteEntries(Bench.S1, late.id(), List.of(entry)));
+        .containsExactly(new Effect.DeleteEntries(Bench.S1, late.id(), List.of(Bench.ref(entry))));
     bench.deleted(late);
     assertThat(bench.counts().acquisitions()).isEqualTo(1);
   }
@@ -244,8 +245,8 @@ class GrantsTest {
     bench.create(asked);
     // When: queued, granted, jeopardy, safe, released
     bench.release(holder);
-    bench.on(new StoreEvent.SessionSuspended(Bench.S1));
-    bench.on(new StoreEvent.SessionProved(Bench.S1, bench.now));
+    bench.on(new SessionEvent.SessionSuspended(Bench.S1));
+    bench.on(new SessionEvent.SessionProved(Bench.S1, bench.now));
     bench.release(asked);
     bench.deleted(asked);
     // Then
@@ -282,8 +283,9 @@ class GrantsTest {
         new StoreEvent.QueueListed(
             A,
             entries.stream()
-                .map(e -> new StoreEvent.ListedEntry(e.name(), Optional.empty()))
-                .toList()));
+                .map(e -> new StoreEvent.ListedEntry(e.name(), Optional.empty(), 0))
+                .toList(),
+            List.of()));
     bench.on(new StoreEvent.MirrorCurrent());
   }
 

@@ -87,7 +87,7 @@ class LeaseLifeTest {
     bench.pass(Bench.TTL);
     // Then
     assertThat(bench.told(held, Notice.Lost.class))
-        .containsExactly(new Notice.Lost(Notice.LossReason.LEASE_EXPIRED));
+        .containsExactly(new Notice.Lost(Notice.LossReason.LEASE_EXPIRED, ""));
     assertThat(bench.told(waiting, Notice.NotAcquired.class))
         .extracting(Notice.NotAcquired::reason)
         .containsExactly(Notice.RefusalReason.LEASE_ENDED);
@@ -164,7 +164,7 @@ class LeaseLifeTest {
     assertThat(bench.answer(first)).isEqualTo(new Answer.LeaseClosed(false));
     assertThat(bench.answer(second)).isEqualTo(new Answer.LeaseClosed(false));
     assertThat(bench.told(held, Notice.Lost.class))
-        .containsExactly(new Notice.Lost(Notice.LossReason.LEASE_CLOSED));
+        .containsExactly(new Notice.Lost(Notice.LossReason.LEASE_CLOSED, ""));
     bench.assertNothingIsLeft();
   }
 
@@ -250,14 +250,17 @@ class LeaseLifeTest {
     // Given
     AcquireCommand talkative =
         new AcquireCommand(
-            List.of(new AcquireCommand.WantedLock(new LockName("a"), Mode.EXCLUSIVE)),
+            List.of(new AcquireCommand.WantedLock(new LockName("a"), MutexKind.EXCLUSIVE)),
             Optional.empty(),
             "",
             "held",
             Optional.empty(),
             "tester",
             Map.of("purpose", "x".repeat(4_000)),
-            Optional.empty());
+            Optional.empty(),
+            Optional.empty(),
+            Duration.ZERO,
+            false);
     bench.create(bench.acquire(new LeaseId(5, 6), talkative, bench.stream()));
     LeaseId lease = bench.lease();
     Asked waiting = bench.acquireInSession(bench.attach(lease), lease, "w", "a");

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -22,10 +23,10 @@ class QueueAndMirrorTest {
     Entry second = appear(LOCK, 2, 11);
     appear(LOCK, 3, 12);
     LockQueue queue = mirror.queue(LOCK).orElseThrow();
-    queue.admit(0);
+    queue.admit(0, OptionalInt.empty());
     // When
     first.markReleased();
-    List<Entry> admitted = queue.admit(5);
+    List<Entry> admitted = queue.admit(5, OptionalInt.empty());
     // Then
     assertThat(admitted).containsExactly(second);
     assertThat(queue.holders()).containsExactly(second);
@@ -38,8 +39,8 @@ class QueueAndMirrorTest {
   void whatIsAdmittedIsReportedOnce() {
     appear(LOCK, 1, 10);
     LockQueue queue = mirror.queue(LOCK).orElseThrow();
-    assertThat(queue.admit(0)).hasSize(1);
-    assertThat(queue.admit(0)).isEmpty();
+    assertThat(queue.admit(0, OptionalInt.empty())).hasSize(1);
+    assertThat(queue.admit(0, OptionalInt.empty())).isEmpty();
   }
 
   @Test
@@ -85,7 +86,7 @@ class QueueAndMirrorTest {
     // When
     mirror.markStale();
     mirror.beginRebuild(Set.of(LOCK));
-    mirror.listed(LOCK, List.of(listed(1), listed(4)), 0);
+    mirror.listed(LOCK, List.of(listed(1), listed(4)), List.of(), 0);
     // Then
     assertThat(mirror.isCurrent()).isFalse();
     assertThat(mirror.queue(OTHER)).isEmpty();
@@ -100,7 +101,7 @@ class QueueAndMirrorTest {
   void emptyListingForgetsTheLock() {
     appear(LOCK, 1, 10);
     mirror.beginRebuild(Set.of(LOCK));
-    mirror.listed(LOCK, List.of(), 0);
+    mirror.listed(LOCK, List.of(), List.of(), 0);
     assertThat(mirror.queues()).isEmpty();
     assertThat(mirror.entryCount()).isZero();
   }
@@ -124,7 +125,7 @@ class QueueAndMirrorTest {
   }
 
   private static StoreEvent.ListedEntry listed(int sequence) {
-    return new StoreEvent.ListedEntry(name(sequence), Optional.empty());
+    return new StoreEvent.ListedEntry(name(sequence), Optional.empty(), 0);
   }
 
   private static EntryName name(int sequence) {

@@ -259,14 +259,17 @@ class RequestsTest {
     StoreEvent.CreatedEntry entry = bench.create(second);
     AcquireCommand command =
         new AcquireCommand(
-            List.of(new AcquireCommand.WantedLock(new LockName("a"), Mode.EXCLUSIVE)),
+            List.of(new AcquireCommand.WantedLock(new LockName("a"), MutexKind.EXCLUSIVE)),
             Optional.empty(),
             "",
             "r",
             Optional.empty(),
             "",
             Map.of(),
-            Optional.of(Duration.ofSeconds(1)));
+            Optional.of(Duration.ofSeconds(1)),
+            Optional.empty(),
+            Duration.ZERO,
+            false);
     Asked third = bench.acquire(new LeaseId(55, 5), command, bench.stream());
     bench.create(third);
     // When
@@ -389,6 +392,6 @@ class RequestsTest {
   }
 
   private static Answer done(Answer.ReleaseOutcome outcome) {
-    return new Answer.ReleaseDone(outcome);
+    return new Answer.ReleaseDone(outcome, 0);
   }
 }

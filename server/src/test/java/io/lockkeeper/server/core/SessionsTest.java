@@ -45,7 +45,7 @@ class SessionsTest {
     // Then: one session stays
     assertThat(small.all(Effect.CloseSession.class))
         .containsExactly(new Effect.CloseSession(Bench.S1));
-    small.on(new StoreEvent.SessionEnded(Bench.S1, false));
+    small.on(new SessionEvent.SessionEnded(Bench.S1, false));
     assertThat(small.counts().sessions()).hasSize(1);
     small.assertNothingIsLeft();
   }
@@ -108,7 +108,7 @@ class SessionsTest {
     // Given: every write that is answered is a proof
     for (int i = 0; i < 30; i++) {
       bench.pass(Duration.ofSeconds(1));
-      bench.on(new StoreEvent.SessionProved(Bench.S1, bench.now));
+      bench.on(new SessionEvent.SessionProved(Bench.S1, bench.now));
     }
     // Then
     assertThat(bench.all(Effect.ProveSession.class)).isEmpty();
@@ -123,10 +123,10 @@ class SessionsTest {
     bench.create(waiting);
     // When
     bench.pass(Duration.ofSeconds(1));
-    bench.on(new StoreEvent.SessionSuspended(Bench.S1));
-    bench.on(new StoreEvent.SessionSuspended(Bench.S1));
+    bench.on(new SessionEvent.SessionSuspended(Bench.S1));
+    bench.on(new SessionEvent.SessionSuspended(Bench.S1));
     bench.pass(Duration.ofSeconds(1));
-    bench.on(new StoreEvent.SessionProved(Bench.S1, bench.now));
+    bench.on(new SessionEvent.SessionProved(Bench.S1, bench.now));
     // Then: once each, to the holder alone
     assertThat(bench.told(held))
         .hasSize(3)
@@ -157,14 +157,14 @@ class SessionsTest {
     long sent = bench.now;
     bench.proving = false;
     bench.pass(Duration.ofSeconds(1));
-    bench.on(new StoreEvent.SessionSuspended(Bench.S1));
+    bench.on(new SessionEvent.SessionSuspended(Bench.S1));
     // When
-    bench.on(new StoreEvent.SessionProved(Bench.S1, sent));
+    bench.on(new SessionEvent.SessionProved(Bench.S1, sent));
     // Then: no grant, and a proof is asked for that is sent from now on
     assertThat(bench.last(Effect.ProveSession.class)).hasSize(1);
     bench.create(asked);
     assertThat(bench.wasGranted(asked)).isFalse();
-    bench.on(new StoreEvent.SessionProved(Bench.S1, bench.now));
+    bench.on(new SessionEvent.SessionProved(Bench.S1, bench.now));
     assertThat(bench.wasGranted(asked)).isTrue();
   }
 
@@ -180,7 +180,7 @@ class SessionsTest {
     bench.create(asked);
     // Then
     assertThat(bench.wasGranted(asked)).isFalse();
-    bench.on(new StoreEvent.SessionProved(Bench.S1, bench.now));
+    bench.on(new SessionEvent.SessionProved(Bench.S1, bench.now));
     assertThat(bench.wasGranted(asked)).isTrue();
   }
 
@@ -192,14 +192,14 @@ class SessionsTest {
     bench.create(held);
     long sent = bench.now + Duration.ofSeconds(2).toNanos();
     bench.pass(Duration.ofSeconds(7));
-    bench.on(new StoreEvent.SessionProved(Bench.S1, sent));
+    bench.on(new SessionEvent.SessionProved(Bench.S1, sent));
     // When
     bench.pass(BOUND.minusSeconds(5).minusNanos(1));
     assertThat(bench.told(held, Notice.Lost.class)).isEmpty();
     bench.pass(Duration.ofNanos(1));
     // Then: lost before ZooKeeper can have deleted the entry
     assertThat(bench.told(held, Notice.Lost.class))
-        .containsExactly(new Notice.Lost(Notice.LossReason.SESSION_LOST));
+        .containsExactly(new Notice.Lost(Notice.LossReason.SESSION_LOST, ""));
     assertThat(bench.all(Effect.CloseSession.class))
         .containsExactly(new Effect.CloseSession(Bench.S1));
     assertThat(bench.all(Effect.OpenSession.class)).hasSize(2);
@@ -227,11 +227,11 @@ class SessionsTest {
     bench.pass(BOUND);
     int told = bench.told(held).size();
     // When
-    bench.on(new StoreEvent.SessionProved(Bench.S1, bench.now));
+    bench.on(new SessionEvent.SessionProved(Bench.S1, bench.now));
     bench.pass(Bench.TIMEOUT);
     // Then
     assertThat(bench.told(held)).hasSize(told);
-    bench.on(new StoreEvent.SessionEnded(Bench.S1, false));
+    bench.on(new SessionEvent.SessionEnded(Bench.S1, false));
     assertThat(bench.counts().acquisitions()).isZero();
     assertThat(bench.counts().leases()).isZero();
   }
@@ -250,13 +250,13 @@ class SessionsTest {
     CallId open = bench.call();
     bench.on(new ClientEvent.OpenLease(open, recording, "h", Bench.TTL, ""));
     // When
-    bench.on(new StoreEvent.SessionEnded(Bench.S1, false));
+    bench.on(new SessionEvent.SessionEnded(Bench.S1, false));
     // Then
     assertThat(bench.told(held, Notice.Lost.class))
-        .containsExactly(new Notice.Lost(Notice.LossReason.SESSION_LOST));
+        .containsExactly(new Notice.Lost(Notice.LossReason.SESSION_LOST, ""));
     assertThat(bench.told(releasing, Notice.Released.class)).hasSize(1);
     assertThat(bench.answer(release))
-        .isEqualTo(new Answer.ReleaseDone(Answer.ReleaseOutcome.RELEASED));
+        .isEqualTo(new Answer.ReleaseDone(Answer.ReleaseOutcome.RELEASED, 0));
     assertThat(bench.failure(open)).isEqualTo(Failure.Kind.UNAVAILABLE);
     assertThat(bench.all(Effect.TellLeaseEnd.class))
         .containsExactly(new Effect.TellLeaseEnd(stream, LeaseEnd.SESSION_LOST));
@@ -272,7 +272,7 @@ class SessionsTest {
     bench.pass(BOUND);
     bench.opened(Bench.S2);
     // When
-    bench.on(new StoreEvent.SessionEnded(Bench.S2, false));
+    bench.on(new SessionEvent.SessionEnded(Bench.S2, false));
     // Then
     assertThat(bench.all(Effect.OpenSession.class)).hasSize(3);
   }
@@ -282,7 +282,7 @@ class SessionsTest {
     // Given
     LeaseId lease = bench.lease();
     bench.proving = false;
-    bench.on(new StoreEvent.SessionSuspended(Bench.S1));
+    bench.on(new SessionEvent.SessionSuspended(Bench.S1));
     CallId open = bench.call();
     // When
     bench.on(new ClientEvent.OpenLease(open, new LeaseId(1, 1), "h", Bench.TTL, ""));

@@ -44,7 +44,23 @@ final class Sim {
     /** One answer in a hundred is lost. */
     ANSWERS_LOST,
     /** The mirror's events come in any order. */
-    EVENTS_OUT_OF_ORDER
+    EVENTS_OUT_OF_ORDER,
+    /** A read entry is placed beside a write entry without a look whether that still exists. */
+    DOWNGRADE_UNCHECKED,
+    /** The release of one level of a hold deletes the entry. */
+    REENTRANT_RELEASE_DELETES,
+    /** A holder's guard goes with its entry, however that goes. */
+    GUARD_ALWAYS_DELETED,
+    /** The next waiter is let in although a reader is about to be placed before it. */
+    HAND_OFF_PAST_FOLLOWER,
+    /** Permits are given without end. */
+    LIMIT_IGNORED,
+    /** Several locks are granted when one of them is held. */
+    GRANTED_IN_PART,
+    /** Nobody looks for cycles of waits. */
+    CYCLES_NOT_SEARCHED,
+    /** Who waited too long is told that it would have been for ever. */
+    TIMEOUT_CALLED_DEADLOCK
   }
 
   /** A rule that was broken. */
@@ -62,6 +78,10 @@ final class Sim {
   final Set<Mutant> mutants;
   final SimZooKeeper zooKeeper;
   final SimRules rules;
+  final SimHolds holds;
+  final SimCycles cycles;
+  final SimModes modes;
+  final SimWishes wishes;
   final List<SimCoordinator> coordinators = new ArrayList<>();
   final List<SimClient> clients = new ArrayList<>();
   final List<SimStranger> strangers = new ArrayList<>();
@@ -90,6 +110,10 @@ final class Sim {
     this.patient = chance(30);
     this.zooKeeper = new SimZooKeeper(this);
     this.rules = new SimRules(this);
+    this.holds = new SimHolds(this);
+    this.cycles = new SimCycles(this);
+    this.modes = new SimModes(this);
+    this.wishes = new SimWishes(this);
   }
 
   /** Runs one seed from beginning to end, faults and all. */
@@ -105,10 +129,11 @@ final class Sim {
   }
 
   private void play() {
-    int lockCount = 1 + random.nextInt(3);
+    int lockCount = 1 + random.nextInt(4);
     for (int i = 0; i < lockCount; i++) {
       LockName lock = new LockName("sim/" + i);
       locks.add(lock);
+      modes.decide(lock);
       int[] counters = {0, 7, 98, Integer.MAX_VALUE - 6};
       zooKeeper.beginAt(lock, counters[random.nextInt(counters.length)]);
     }
@@ -128,9 +153,13 @@ final class Sim {
     new SimFaults(this).start();
     runUntil(now + (10 + random.nextInt(25)) * SECOND);
     chaos = false;
-    coordinators.forEach(SimCoordinator::heal);
-    clients.forEach(SimClient::finish);
     strangers.forEach(SimStranger::finish);
+    if (chance(40)) {
+      // Whatever was cut is whole again by then, and who waits has reason to.
+      runUntil(now + 40 * SECOND);
+      cycles.onQuiet();
+    }
+    clients.forEach(SimClient::finish);
     runUntil(now + 60 * SECOND);
     rules.atRest();
   }

@@ -1,7 +1,6 @@
 package io.lockkeeper.server.core;
 
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,29 +14,6 @@ import java.util.stream.Stream;
  */
 final class SimClient {
 
-  /** One request, and what the client thinks of it. */
-  private static final class Request {
-    final String id;
-    final LeaseId lease;
-    final AcquireCommand command;
-    Optional<StreamId> stream;
-    long newest;
-    boolean believes;
-    boolean left;
-    boolean over;
-
-    Request(String id, LeaseId lease, AcquireCommand command, Optional<StreamId> stream) {
-      this.id = id;
-      this.lease = lease;
-      this.command = command;
-      this.stream = stream;
-    }
-
-    LockName lock() {
-      return command.locks().get(0).name();
-    }
-  }
-
   private final Sim sim;
   private final SimCoordinator coordinator;
   private final boolean byStream;
@@ -46,17 +22,17 @@ final class SimClient {
   private final long ttl;
 
   private final LeaseId lease;
-  private final Map<String, Request> requests = new LinkedHashMap<>();
-  private final Map<CallId, Long> sentAt = new HashMap<>();
+  private final Map<String, SimRequest> requests = new LinkedHashMap<>();
+  private final SimUplink up;
   private Optional<StreamId> leaseStream = Optional.empty();
   private boolean open;
   private boolean gone;
   private long deadline;
-  private long lastUp;
 
   SimClient(Sim sim, SimCoordinator coordinator) {
     this.sim = sim;
     this.coordinator = coordinator;
+    this.up = new SimUplink(sim, coordinator, this);
     this.byStream = sim.chance(40);
     this.ttl = (sim.chance(30) ? 20 : 5) * Sim.SECOND;
     this.lease = new LeaseId(sim.random.nextLong(), sim.random.nextLong());
@@ -71,26 +47,9 @@ final class SimClient {
       open = true;
       act();
     } else {
-      CallId call = call();
-      send(new ClientEvent.OpenLease(call, lease, "hash", Duration.ofNanos(ttl), ""));
+      CallId call = up.call();
+      up.send(new ClientEvent.OpenLease(call, lease, "hash", Duration.ofNanos(ttl), ""));
     }
-  }
-
-  private CallId call() {
-    CallId call = new CallId(sim.name());
-    sentAt.put(call, sim.now);
-    coordinator.expectAnswer(call, this);
-    return call;
-  }
-
-  private void send(ClientEvent event) {
-    lastUp = Math.max(lastUp, sim.now + sim.delay(250));
-    sim.at(
-        lastUp,
-        () -> {
-          sim.rules.expectAnswers(event, coordinator);
-          coordinator.fromClient(this, event);
-        });
   }
 
   private void act() {
@@ -110,9 +69,11 @@ final class SimClient {
       if (!sim.patient || sim.chance(10)) {
         closeStream(any());
       }
-    } else if (kind < 86) {
-      ask();
-    } else if (kind < 92) {
+    } else if (kind < 83) {
+      up.send(sim.wishes.question(up.call(), any()));
+    } else if (kind < 91) {
+      up.send(sim.wishes.meddling(up.call(), any()));
+    } else if (kind < 94) {
       attach();
     } else if (kind < 96) {
       keepAlive();
@@ -124,53 +85,55 @@ final class SimClient {
     sim.after(sim.delay(2_000), this::act);
   }
 
-  private Request any() {
-    List<Request> all = List.copyOf(requests.values());
+  private SimRequest any() {
+    List<SimRequest> all = List.copyOf(requests.values());
     return all.get(sim.random.nextInt(all.size()));
   }
 
   private void acquire() {
-    if (requests.values().stream().filter(r -> !r.over).count() >= 3) {
+    List<SimRequest> live = requests.values().stream().filter(r -> !r.over && !r.left).toList();
+    if (live.size() >= 4) {
       return;
     }
     String id = "r" + sim.name();
     boolean own = byStream || sim.chance(50);
     LeaseId of = byStream ? new LeaseId(sim.random.nextLong(), sim.random.nextLong()) : lease;
     AcquireCommand command =
-        new AcquireCommand(
-            List.of(new AcquireCommand.WantedLock(sim.anyLock(), Mode.EXCLUSIVE)),
-            byStream ? Optional.empty() : Optional.of(lease),
-            "",
-            id,
-            waitTimeout(),
-            "",
-            Map.of(),
-            sim.chance(10) ? Optional.of(Duration.ofMillis(700)) : Optional.empty());
-    Request request =
-        new Request(
-            id, of, command, own ? Optional.of(new StreamId(sim.name())) : Optional.empty());
-    requests.put(id, request);
+        byStream || live.isEmpty() || sim.chance(60)
+            ? sim.wishes.fresh(id, byStream ? Optional.empty() : Optional.of(lease))
+            : sim.wishes.related(id, live.get(sim.random.nextInt(live.size())));
+    acquire(of, command, own);
+  }
+
+  private void acquire(LeaseId of, AcquireCommand command, boolean own) {
+    Optional<StreamId> stream = own ? Optional.of(new StreamId(sim.name())) : Optional.empty();
+    SimRequest request = new SimRequest(command.requestId(), of, command, stream);
+    requests.put(request.id, request);
     sendAcquire(request);
   }
 
-  private Optional<Duration> waitTimeout() {
-    int kind = sim.random.nextInt(10);
-    return kind < 5
-        ? Optional.empty()
-        : Optional.of(kind < 7 ? Duration.ZERO : Duration.ofMillis(1 + sim.random.nextInt(4_000)));
+  /** The owner of a hold takes it once more, or in another mode, and may give the first back. */
+  private void goOn(SimRequest held) {
+    if (byStream || held.command.owner().isEmpty() || !sim.chaos) {
+      return;
+    }
+    acquire(lease, sim.wishes.goingOn("r" + sim.name(), held), sim.chance(50));
+    if (sim.chance(50)) {
+      release(held);
+    }
   }
 
-  private void sendAcquire(Request request) {
+  private void sendAcquire(SimRequest request) {
     boolean session = request.stream.isEmpty();
     if (session && leaseStream.isEmpty()) {
       attach();
     }
     StreamId stream = request.stream.or(() -> leaseStream).orElseThrow();
     UUID uuid = new UUID(request.lease.high(), sim.random.nextLong());
-    send(new ClientEvent.Acquire(stream, uuid, request.lease, request.command, session));
+    up.send(new ClientEvent.Acquire(stream, uuid, request.lease, request.command, session));
   }
 
-  private void acquireAgain(Request request) {
+  private void acquireAgain(SimRequest request) {
     if (byStream || request.left) {
       return;
     }
@@ -181,35 +144,27 @@ final class SimClient {
     sendAcquire(request);
   }
 
-  private void release(Request request) {
+  private void release(SimRequest request) {
     request.left = true;
     request.believes = false;
     long token = sim.chance(5) ? 1 : 0;
     if (token != 0) {
       // Refused: nothing has happened, and the client tries again rightly.
-      send(new ClientEvent.Release(call(), request.lease, request.id, token));
+      up.send(new ClientEvent.Release(up.call(), request.lease, request.id, token));
     }
-    send(new ClientEvent.Release(call(), request.lease, request.id, 0));
+    up.send(new ClientEvent.Release(up.call(), request.lease, request.id, 0));
   }
 
-  private void closeStream(Request request) {
+  private void closeStream(SimRequest request) {
     if (request.stream.isEmpty() || request.over) {
       return;
     }
     sim.rules.allowGaps(request.id);
-    send(new ClientEvent.StreamClosed(request.stream.get()));
+    up.send(new ClientEvent.StreamClosed(request.stream.get()));
     if (byStream) {
       request.believes = false;
       request.left = true;
       request.over = true;
-    }
-  }
-
-  private void ask() {
-    if (sim.chance(50)) {
-      send(new ClientEvent.QueryPosition(call(), any().lease, any().id));
-    } else {
-      send(new ClientEvent.CheckToken(call(), sim.anyLock(), sim.random.nextInt(3)));
     }
   }
 
@@ -220,15 +175,15 @@ final class SimClient {
     requests.keySet().forEach(sim.rules::allowGaps);
     leaseStream = Optional.of(new StreamId(sim.name()));
     String secret = sim.chance(2) ? "wrong" : "hash";
-    send(new ClientEvent.AttachLease(call(), lease, secret, leaseStream.get()));
+    up.send(new ClientEvent.AttachLease(up.call(), lease, secret, leaseStream.get()));
     if (!secret.equals("hash")) {
-      send(new ClientEvent.AttachLease(call(), lease, "hash", leaseStream.get()));
+      up.send(new ClientEvent.AttachLease(up.call(), lease, "hash", leaseStream.get()));
     }
   }
 
   private void keepAlive() {
     if (!byStream) {
-      send(new ClientEvent.KeepAlive(call(), lease));
+      up.send(new ClientEvent.KeepAlive(up.call(), lease));
     }
   }
 
@@ -255,16 +210,16 @@ final class SimClient {
         .forEach(
             request -> {
               request.believes &= !byStream;
-              send(new ClientEvent.StreamClosed(request.stream.get()));
+              up.send(new ClientEvent.StreamClosed(request.stream.get()));
             });
-    leaseStream.ifPresent(stream -> send(new ClientEvent.StreamClosed(stream)));
+    leaseStream.ifPresent(stream -> up.send(new ClientEvent.StreamClosed(stream)));
   }
 
   private void closeLease() {
     if (!byStream) {
       gone = true;
       requests.values().forEach(request -> request.believes = false);
-      send(new ClientEvent.CloseLease(call(), lease));
+      up.send(new ClientEvent.CloseLease(up.call(), lease));
       sim.after(sim.delay(5_000), sim::newClient);
     }
   }
@@ -288,8 +243,8 @@ final class SimClient {
     sim.after(sim.delay(2_000), sim::newClient);
   }
 
-  void onTell(Effect.Tell tell) {
-    Request request = requests.get(tell.requestId());
+  void onTell(Effect.Tell tell, long toldAt) {
+    SimRequest request = requests.get(tell.requestId());
     boolean mine =
         request.stream.filter(tell.stream()::equals).isPresent()
             || leaseStream.filter(tell.stream()::equals).isPresent();
@@ -300,24 +255,60 @@ final class SimClient {
     if (tell.notice().isFinal()) {
       request.believes = false;
       request.over = true;
-    } else if (tell.notice() instanceof Notice.Granted && !request.left && !request.over) {
-      request.believes = true;
-      if (believes(request)) {
-        sim.rules.onBelief(this, request.lock());
-      }
-      long hold = sim.patient ? sim.random.nextInt(40_000) * Sim.MILLI : sim.delay(1_500);
-      sim.after(hold, () -> releaseLater(request));
+    } else if (tell.notice() instanceof Notice.Granted granted && !request.left && !request.over) {
+      onGranted(request, granted, toldAt);
+    } else if (tell.notice() instanceof Notice.ReleaseRequested && sim.chance(50)) {
+      Duration needs = Duration.ofMillis(sim.random.nextInt(2_000));
+      up.send(new ClientEvent.AnswerRelease(up.call(), request.lease, request.id, needs));
     }
   }
 
-  private void releaseLater(Request request) {
-    if (!gone && !request.left && !request.over) {
+  private void onGranted(SimRequest request, Notice.Granted granted, long toldAt) {
+    request.command.maxHold().ifPresent(max -> request.until = until(request, granted, toldAt));
+    request.believes = !sim.holds.isDispossessed(request.id);
+    if (believes(request)) {
+      sim.rules.onBelief(this, request);
+    }
+    if (sim.chance(request.hasMode(ReadWriteKind.WRITE) ? 70 : 20)) {
+      goOn(request);
+    }
+    long hold = sim.patient ? sim.random.nextInt(40_000) * Sim.MILLI : sim.delay(1_500);
+    sim.after(hold, () -> releaseLater(request));
+  }
+
+  /** A message may take as long as the coordinator allows, and no longer. */
+  private static long until(SimRequest request, Notice.Granted granted, long toldAt) {
+    return Math.min(request.until, toldAt + granted.validForNanos() + 100 * Sim.MILLI);
+  }
+
+  /** Who waits for more keeps what it has. */
+  private void releaseLater(SimRequest request) {
+    if (gone || request.left || request.over) {
+      return;
+    }
+    boolean waits =
+        requests.values().stream()
+            .anyMatch(
+                other ->
+                    !other.over
+                        && !other.left
+                        && !other.believes
+                        && other.lease.equals(request.lease)
+                        && other.command.owner().equals(request.command.owner()));
+    if (waits) {
+      sim.after(sim.delay(2_000), () -> releaseLater(request));
+    } else {
       release(request);
     }
   }
 
+  /** The lock was taken away by others than the client's coordinator. */
+  void onDispossessed(String requestId) {
+    Optional.ofNullable(requests.get(requestId)).ifPresent(request -> request.believes = false);
+  }
+
   void onRefused(String requestId) {
-    Request request = requests.get(requestId);
+    SimRequest request = requests.get(requestId);
     request.over = true;
     request.believes = false;
   }
@@ -336,14 +327,14 @@ final class SimClient {
     }
     if (answer instanceof Answer.LeaseOpened opened) {
       open = true;
-      extend(sentAt.get(call) + opened.validForNanos());
+      extend(up.sentAt(call) + opened.validForNanos());
       attach();
       beat();
       act();
     } else if (answer instanceof Answer.LeaseRenewed renewed) {
-      extend(sentAt.get(call) + renewed.validForNanos());
+      extend(up.sentAt(call) + renewed.validForNanos());
     } else if (answer instanceof Answer.LeaseAttached attached) {
-      extend(sentAt.get(call) + attached.validForNanos());
+      extend(up.sentAt(call) + attached.validForNanos());
     } else if (answer instanceof Answer.LeaseGone || (!open && answer instanceof Answer.Failed)) {
       onLeaseEnded();
     }
@@ -357,15 +348,15 @@ final class SimClient {
     deadline = Math.max(deadline, until);
   }
 
-  private boolean believes(Request request) {
-    return request.believes && (byStream || sim.now < deadline);
+  private boolean believes(SimRequest request) {
+    return request.believes && sim.now < request.until && (byStream || sim.now < deadline);
   }
 
-  /** How many times the client believes that it holds the lock. */
-  long beliefs(LockName lock) {
+  /** Returns the requests by which the client believes that it holds the lock. */
+  List<SimRequest> beliefs(LockName lock) {
     return requests.values().stream()
-        .filter(request -> request.lock().equals(lock) && believes(request))
-        .count();
+        .filter(request -> request.mode(lock).isPresent() && believes(request))
+        .toList();
   }
 
   Stream<String> requestIds() {

@@ -99,7 +99,7 @@ final class SimConnection {
     write(
         () -> {
           sim.zooKeeper.end(session);
-          return Optional.of(new StoreEvent.SessionEnded(key, false));
+          return Optional.of(new SessionEvent.SessionEnded(key, false));
         },
         Optional::empty);
   }
@@ -161,15 +161,15 @@ final class SimConnection {
     outstanding.remove(op);
     long provenAt = op.sentAt + (sim.has(Sim.Mutant.PROOF_DATED_LATE) ? 5 * Sim.SECOND : 0);
     if (op == openClaim) {
-      post(new StoreEvent.SessionOpened(key, TIMEOUT, provenAt));
+      post(new SessionEvent.SessionOpened(key, TIMEOUT, provenAt));
       return;
     }
     Optional<StoreEvent> result = op.result;
-    if (result.filter(StoreEvent.SessionEnded.class::isInstance).isPresent()) {
+    if (result.filter(SessionEvent.SessionEnded.class::isInstance).isPresent()) {
       end();
       return;
     }
-    post(new StoreEvent.SessionProved(key, provenAt));
+    post(new SessionEvent.SessionProved(key, provenAt));
     result.ifPresent(this::post);
   }
 
@@ -179,7 +179,7 @@ final class SimConnection {
       epoch++;
       link = Link.DOWN;
       outstanding.clear();
-      post(new StoreEvent.SessionEnded(key, false));
+      post(new SessionEvent.SessionEnded(key, false));
     }
   }
 
@@ -236,7 +236,7 @@ final class SimConnection {
   private void onDisconnected(int cutIn) {
     if (cutIn == epoch && link == Link.SILENT) {
       link = Link.DOWN;
-      post(new StoreEvent.SessionSuspended(key));
+      post(new SessionEvent.SessionSuspended(key));
     }
   }
 

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.function.Supplier;
 
 /** A real kernel, with everything around it simulated. */
 final class SimCoordinator implements EffectHandler {
@@ -27,15 +26,22 @@ final class SimCoordinator implements EffectHandler {
 
   final Kernel kernel;
   final Map<SessionKey, SimConnection> connections = new LinkedHashMap<>();
+  final Map<UUID, SimHolds.Life> lives = new LinkedHashMap<>();
   final SimMirrorFeed feed;
   boolean mirrorIsCurrent;
+
+  /** The newest transaction that the mirror has heard of. */
+  long seenZxid;
+
   boolean crashed;
   private final Sim sim;
+  private final SimStore store;
+  private final SimSaboteur saboteur;
   private final CoreSettings settings;
   private final Map<StreamId, SimClient> streams = new HashMap<>();
   private final Map<CallId, SimClient> calls = new HashMap<>();
   private final Map<StreamId, Long> lastDown = new HashMap<>();
-  private final List<Event> unread = new ArrayList<>();
+  private final List<Runnable> unread = new ArrayList<>();
   private boolean paused;
   private long armedFor = Long.MIN_VALUE;
 
@@ -44,6 +50,8 @@ final class SimCoordinator implements EffectHandler {
     this.settings = settings;
     this.kernel = new Kernel(settings, SIZES);
     this.feed = new SimMirrorFeed(sim, this);
+    this.store = new SimStore(sim, this);
+    this.saboteur = new SimSaboteur(sim, this);
   }
 
   void start() {
@@ -53,13 +61,26 @@ final class SimCoordinator implements EffectHandler {
 
   /** Takes an event, now or when the pause is over. */
   void deliver(Event event) {
+    take(() -> step(event));
+  }
+
+  /** Takes an event of the mirror, which has then seen everything up to a transaction. */
+  void deliver(StoreEvent event, long zxid) {
+    take(
+        () -> {
+          seenZxid = zxid;
+          step(event);
+        });
+  }
+
+  private void take(Runnable step) {
     if (crashed) {
       return;
     }
     if (paused) {
-      unread.add(event);
+      unread.add(step);
     } else {
-      step(event);
+      step.run();
     }
   }
 
@@ -71,11 +92,14 @@ final class SimCoordinator implements EffectHandler {
       mirrorIsCurrent = true;
     }
     sim.rules.beforeStep(this, event);
-    List<Effect> effects = kernel.on(event, sim.now);
-    sim.rules.afterStep();
+    saboteur.beforeStep(event);
+    List<Effect> effects = kernel.on(saboteur.changed(event), sim.now);
+    saboteur.afterStep();
+    sim.holds.afterStep(this);
     boolean keepLate =
         sim.has(Sim.Mutant.LATE_CREATE_KEPT) && event instanceof StoreEvent.EntriesCreated;
-    for (Effect effect : effects) {
+    for (Effect each : effects) {
+      Effect effect = saboteur.changed(each);
       if (keepLate && effect instanceof Effect.DeleteEntries delete) {
         sim.after(1, () -> deliver(new StoreEvent.EntriesDeleted(delete.id())));
       } else {
@@ -103,7 +127,7 @@ final class SimCoordinator implements EffectHandler {
   private void pretendProof(SessionKey key, SimConnection connection) {
     if (sim.has(Sim.Mutant.BOUND_IGNORED)
         || (sim.has(Sim.Mutant.PINGS_COUNT_AS_PROOFS) && connection.looksConnected())) {
-      deliver(new StoreEvent.SessionProved(key, sim.now));
+      deliver(new SessionEvent.SessionProved(key, sim.now));
     }
   }
 
@@ -123,9 +147,9 @@ final class SimCoordinator implements EffectHandler {
           if (nanos > 500 * Sim.MILLI) {
             step(new TimeEvent.Stalled(nanos));
           }
-          List<Event> arrived = List.copyOf(unread);
+          List<Runnable> arrived = List.copyOf(unread);
           unread.clear();
-          arrived.forEach(this::step);
+          arrived.forEach(Runnable::run);
           step(new TimeEvent.Tick());
         });
   }
@@ -141,11 +165,6 @@ final class SimCoordinator implements EffectHandler {
     sim.clients.stream()
         .filter(client -> client.coordinator() == this)
         .forEach(client -> sim.after(sim.delay(300), client::onCoordinatorGone));
-  }
-
-  /** Ends a pause that would reach into the rest. */
-  void heal() {
-    sim.note("heal");
   }
 
   /** A client's message arrives. */
@@ -171,7 +190,7 @@ final class SimCoordinator implements EffectHandler {
     sim.at(at, message);
   }
 
-  private SimConnection on(SessionKey key) {
+  SimConnection on(SessionKey key) {
     return Optional.ofNullable(connections.get(key)).orElseThrow();
   }
 
@@ -194,45 +213,12 @@ final class SimCoordinator implements EffectHandler {
 
   @Override
   public void createEntries(Effect.CreateEntries effect) {
-    SimConnection connection = on(effect.session());
-    LockName lock = effect.locks().get(0).name();
-    Supplier<Optional<StoreEvent>> find =
-        () ->
-            sim.has(Sim.Mutant.BLIND_RECREATE)
-                ? Optional.empty()
-                : sim.zooKeeper
-                    .ofAcquisition(lock, effect.id())
-                    .map(node -> created(effect.id(), node));
-    connection.write(
-        () ->
-            sim.chance(1)
-                ? Optional.of(new StoreEvent.EntriesRefused(effect.id(), "refused by chance"))
-                : Optional.of(
-                    created(
-                        effect.id(),
-                        sim.zooKeeper.create(
-                            connection.session(),
-                            lock,
-                            EntryName.prefix(effect.id(), Mode.EXCLUSIVE)))),
-        find);
-  }
-
-  private StoreEvent created(UUID id, SimZooKeeper.Node node) {
-    long czxid = sim.has(Sim.Mutant.TOKEN_FROM_SEQUENCE) ? node.name.sequence() + 1L : node.czxid;
-    return new StoreEvent.EntriesCreated(
-        id, List.of(new StoreEvent.CreatedEntry(node.lock, feed.seen(node), czxid, 0)));
+    store.create(on(effect.session()), effect);
   }
 
   @Override
   public void deleteEntries(Effect.DeleteEntries effect) {
-    Optional<StoreEvent> done = Optional.of(new StoreEvent.EntriesDeleted(effect.id()));
-    on(effect.session())
-        .write(
-            () -> {
-              effect.entries().forEach(e -> sim.zooKeeper.delete(e.lock(), e.name().text()));
-              return done;
-            },
-            () -> sim.has(Sim.Mutant.DELETE_TAKEN_FOR_DONE) ? done : Optional.empty());
+    store.delete(on(effect.session()), effect);
   }
 
   @Override
@@ -274,11 +260,27 @@ final class SimCoordinator implements EffectHandler {
   }
 
   @Override
+  public void amend(Effect.Amend effect) {
+    store.amend(effect);
+  }
+
+  @Override
+  public void setLimit(Effect.SetLimit effect) {
+    store.setLimit(effect);
+  }
+
+  @Override
+  public void removeGuard(Effect.RemoveGuard effect) {
+    store.removeGuard(effect);
+  }
+
+  @Override
   public void tell(Effect.Tell effect) {
     sim.note(effect);
     sim.rules.onTell(this, effect);
     SimClient client = streams.get(effect.stream());
-    down(effect.stream(), () -> client.onTell(effect));
+    long toldAt = sim.now;
+    down(effect.stream(), () -> client.onTell(effect, toldAt));
   }
 
   @Override

@@ -36,10 +36,21 @@ final class SimFaults {
       victim.pause(sim.delay(1_200));
     } else if (kind < 87) {
       victim.crash();
+    } else if (kind < 91) {
+      removeAny();
     } else {
       sim.zooKeeper.reap();
     }
     start();
+  }
+
+  /** Somebody with other tools deletes an entry that is in the way. */
+  private void removeAny() {
+    List<SimNode> queue = sim.zooKeeper.ordered(sim.anyLock());
+    if (!queue.isEmpty()) {
+      SimNode node = queue.get(sim.random.nextInt(queue.size()));
+      sim.zooKeeper.delete(node.lock, node.name.text(), SimZooKeeper.Cause.REMOVED);
+    }
   }
 
   private long noticed() {

@@ -34,26 +34,58 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
     connect();
   }
 
+  boolean isUp() {
+    return up;
+  }
+
   @Override
-  public void onAppeared(SimZooKeeper.Node node) {
+  public void onAppeared(SimNode node) {
     if (up) {
       deliver(new StoreEvent.EntryAppeared(node.lock, seen(node), node.czxid));
     }
   }
 
   @Override
-  public void onVanished(SimZooKeeper.Node node, long zxid) {
+  public void onVanished(SimNode node, long zxid) {
     if (up) {
       deliver(new StoreEvent.EntryVanished(node.lock, seen(node), zxid));
     }
   }
 
+  @Override
+  public void onChanged(SimNode node, long zxid) {
+    if (up) {
+      deliver(new StoreEvent.EntryChanged(node.lock, seen(node), zxid));
+    }
+  }
+
+  @Override
+  public void onMarked(LockName lock, MarkerName marker, long zxid) {
+    if (up && shows(marker)) {
+      deliver(new StoreEvent.MarkerAppeared(lock, marker, zxid));
+    }
+  }
+
+  @Override
+  public void onUnmarked(LockName lock, MarkerName marker, long zxid) {
+    if (up && shows(marker)) {
+      deliver(new StoreEvent.MarkerVanished(lock, marker, zxid));
+    }
+  }
+
+  private boolean shows(MarkerName marker) {
+    return !(sim.has(Sim.Mutant.LIMIT_IGNORED) && marker instanceof MarkerName.Limit);
+  }
+
   /** The entry's name as the coordinator sees it. */
-  EntryName seen(SimZooKeeper.Node node) {
-    return sim.has(Sim.Mutant.ORDER_BY_TEXT)
-        ? new EntryName(
-            node.name.text(), node.name.id(), node.name.mode(), node.name.text().hashCode())
-        : node.name;
+  EntryName seen(SimNode node) {
+    Mode mode = node.name.mode();
+    if (sim.has(Sim.Mutant.LIMIT_IGNORED) && mode instanceof PermitsKind.Permits permits) {
+      mode = permits.of(PermitsKind.MAX_LIMIT);
+    }
+    int sequence =
+        sim.has(Sim.Mutant.ORDER_BY_TEXT) ? node.name.text().hashCode() : node.name.sequence();
+    return new EntryName(node.name.text(), node.name.id(), mode, sequence);
   }
 
   private void deliver(StoreEvent event) {
@@ -63,12 +95,13 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
       at = Math.max(lastDelivery, at);
     }
     lastDelivery = Math.max(lastDelivery, at);
+    long zxid = sim.zooKeeper.zxid();
     sim.at(
         at,
         () -> {
           if (sentIn == epoch) {
             settle(event);
-            coordinator.deliver(event);
+            coordinator.deliver(event, zxid);
           }
         });
   }
@@ -83,6 +116,7 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
 
   private void connect() {
     up = true;
+    sim.zooKeeper.seal();
     int connectedIn = epoch;
     if (sim.has(Sim.Mutant.CURRENT_BEFORE_LISTED)) {
       deliver(new StoreEvent.MirrorCurrent());
@@ -95,7 +129,7 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
       return;
     }
     List<LockName> locks = sim.zooKeeper.lockList();
-    deliver(new StoreEvent.RebuildStarted(sim.zooKeeper.locks()));
+    deliver(new StoreEvent.RebuildStarted(Set.copyOf(locks)));
     listNext(connectedIn, new ArrayList<>(locks));
   }
 
@@ -116,7 +150,8 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
   }
 
   private void list(LockName lock) {
-    List<SimZooKeeper.Node> nodes = sim.zooKeeper.ordered(lock);
+    sim.zooKeeper.seal();
+    List<SimNode> nodes = sim.zooKeeper.ordered(lock);
     Map<Integer, Long> bySequence =
         nodes.stream()
             .collect(Collectors.groupingBy(n -> n.name.sequence(), Collectors.counting()));
@@ -130,8 +165,10 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
                             seen(node),
                             bySequence.get(node.name.sequence()) > 1
                                 ? Optional.of(node.czxid)
-                                : Optional.empty()))
-                .toList()));
+                                : Optional.empty(),
+                            bySequence.get(node.name.sequence()) > 1 ? node.index : 0))
+                .toList(),
+            sim.zooKeeper.markers(lock).stream().filter(this::shows).toList()));
   }
 
   /** Events stop; {@code noticed} later the coordinator knows, and later still it is back. */
@@ -221,12 +258,6 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
   }
 
   private Optional<StoreEvent.ReadEntry> found(LockName lock, String entry) {
-    return sim.zooKeeper.ordered(lock).stream()
-        .filter(node -> node.name.text().equals(entry))
-        .findFirst()
-        .map(
-            node ->
-                new StoreEvent.ReadEntry(
-                    new EntryDetails("", "", "", "", Map.of(), false), node.czxid, 0));
+    return sim.zooKeeper.find(lock, entry).map(SimNode::data);
   }
 }

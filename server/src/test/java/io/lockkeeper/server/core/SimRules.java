@@ -1,13 +1,10 @@
 package io.lockkeeper.server.core;
 
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
-import java.util.UUID;
 import java.util.function.Supplier;
 
 /** What must be true at every moment of a run, and what must be left at its end: nothing. */
@@ -16,30 +13,29 @@ final class SimRules {
   /** What is known of one acquisition. */
   private static final class Track {
     final SimCoordinator coordinator;
+    final AcquireCommand command;
     long newest;
     long last;
-    boolean released;
     boolean over;
 
-    Track(SimCoordinator coordinator) {
+    Track(SimCoordinator coordinator, AcquireCommand command) {
       this.coordinator = coordinator;
+      this.command = command;
+    }
+
+    boolean isSearched() {
+      return !command.unsearched();
     }
   }
 
   private final Sim sim;
   private final Map<String, Track> tracks = new LinkedHashMap<>();
   private final Set<String> unheard = new HashSet<>();
-  private final Map<UUID, String> requestIds = new HashMap<>();
   private final Map<CallId, SimCoordinator> calls = new LinkedHashMap<>();
   private final Set<CallId> answered = new HashSet<>();
-  private final Map<LockName, Long> tokens = new HashMap<>();
-  private final Map<UUID, Acquisition.State> states = new HashMap<>();
 
-  /** Which states followed which. */
-  final Set<String> moves = new TreeSet<>();
-
-  /** How many grants there were. */
-  int grants;
+  /** How many requests were refused because they would wait for ever. */
+  int deadlocks;
 
   SimRules(Sim sim) {
     this.sim = sim;
@@ -48,8 +44,7 @@ final class SimRules {
   void beforeStep(SimCoordinator coordinator, Event event) {
     if (event instanceof ClientEvent.Acquire acquire) {
       String requestId = acquire.command().requestId();
-      tracks.computeIfAbsent(requestId, id -> new Track(coordinator));
-      requestIds.put(acquire.id(), requestId);
+      tracks.computeIfAbsent(requestId, id -> new Track(coordinator, acquire.command()));
     }
   }
 
@@ -73,6 +68,16 @@ final class SimRules {
       return Optional.of(query.call());
     } else if (event instanceof ClientEvent.CheckToken check) {
       return Optional.of(check.call());
+    } else if (event instanceof ClientEvent.RequestRelease request) {
+      return Optional.of(request.call());
+    } else if (event instanceof ClientEvent.ForceRelease force) {
+      return Optional.of(force.call());
+    } else if (event instanceof ClientEvent.AnswerRelease answer) {
+      return Optional.of(answer.call());
+    } else if (event instanceof ClientEvent.UpdateMetadata update) {
+      return Optional.of(update.call());
+    } else if (event instanceof ClientEvent.ConfigureLock configure) {
+      return Optional.of(configure.call());
     }
     return Optional.empty();
   }
@@ -80,38 +85,6 @@ final class SimRules {
   /** The acquisition may be told things when nobody listens. */
   void allowGaps(String requestId) {
     unheard.add(requestId);
-  }
-
-  /** Looks at what every coordinator believes. */
-  void afterStep() {
-    Map<LockName, Ticket> holders = new HashMap<>();
-    Set<UUID> alive = new HashSet<>();
-    for (SimCoordinator coordinator : sim.coordinators) {
-      for (Ticket ticket : coordinator.kernel.world.tickets.values()) {
-        alive.add(ticket.id());
-        move(ticket.id(), ticket.acquisition().state());
-        if (ticket.acquisition().state() == Acquisition.State.RELEASING) {
-          tracks.get(ticket.command().requestId()).released = true;
-        }
-        if (ticket.acquisition().isHeld()) {
-          Ticket other = holders.put(ticket.command().locks().get(0).name(), ticket);
-          check(other == null, () -> "two coordinators believe in two holders of one lock");
-        }
-      }
-    }
-    for (UUID id : Set.copyOf(states.keySet())) {
-      if (!alive.contains(id)) {
-        move(id, Acquisition.State.ENDED);
-        states.remove(id);
-      }
-    }
-  }
-
-  private void move(UUID id, Acquisition.State state) {
-    Acquisition.State before = states.put(id, state);
-    if (before != null && before != state) {
-      moves.add(before + " -> " + state);
-    }
   }
 
   void onTell(SimCoordinator coordinator, Effect.Tell tell) {
@@ -123,11 +96,15 @@ final class SimRules {
     check(
         tell.sequence() <= track.newest + 1 || unheard.contains(tell.requestId()),
         () -> "a notice is missing after " + track.newest + ": " + what.get());
-    if (tell.notice() instanceof Notice.Granted granted) {
-      check(!track.released, () -> "a grant was told after its release: " + what.get());
-      if (tell.sequence() > track.newest) {
-        onGrant(coordinator, granted.grants().get(0), what);
-      }
+    if (tell.notice() instanceof Notice.Granted) {
+      check(
+          sim.holds.lifeOf(tell.requestId()).filter(life -> life.released).isEmpty(),
+          () -> "a grant was told after its release: " + what.get());
+    }
+    if (tell.notice() instanceof Notice.NotAcquired ending
+        && ending.reason() == Notice.RefusalReason.WOULD_DEADLOCK
+        && tell.sequence() > track.newest) {
+      onDeadlock(coordinator, track, tell.notice(), what);
     }
     track.newest = Math.max(track.newest, tell.sequence());
     if (tell.notice().isFinal()) {
@@ -136,32 +113,40 @@ final class SimRules {
     }
   }
 
-  private void onGrant(SimCoordinator coordinator, Notice.Grant grant, Supplier<String> what) {
-    grants++;
-    check(coordinator.mirrorIsCurrent, () -> "granted on a stale mirror: " + what.get());
-    long token = grant.token().value();
-    Long before = tokens.put(grant.lock(), token);
-    check(
-        before == null || before < token,
-        () -> "the token does not rise after " + before + ": " + what.get());
-    if (sim.has(Sim.Mutant.TOKEN_FROM_SEQUENCE)) {
+  /** A request was refused because it would wait for ever. */
+  private void onDeadlock(
+      SimCoordinator coordinator, Track track, Notice notice, Supplier<String> what) {
+    deadlocks++;
+    Optional<SimHolds.Life> life =
+        sim.holds
+            .lifeOf(track.command.requestId())
+            .filter(l -> l.ticket.lastNotice().equals(Optional.of(notice)));
+    if (life.isPresent()) {
+      check(track.isSearched(), () -> "refused who has opted out: " + what.get());
+      sim.cycles.onRefused(coordinator, life.get());
       return;
     }
-    SimZooKeeper.Node node = sim.zooKeeper.createdBy(grant.token().czxid()).orElseThrow();
-    check(node.exists, () -> "granted an entry that is gone: " + what.get());
-    for (SimZooKeeper.Node ahead : sim.zooKeeper.ordered(grant.lock())) {
-      if (SimZooKeeper.compare(ahead, node) < 0) {
-        boolean released =
-            ahead
-                .name
-                .id()
-                .map(requestIds::get)
-                .map(tracks::get)
-                .filter(t -> t.released)
-                .isPresent();
-        check(released, () -> "granted past " + ahead.name + ": " + what.get());
-      }
-    }
+    check(
+        coordinator.lives.values().stream().anyMatch(other -> isInItsOwnWay(other, track.command)),
+        () -> "it would not wait for itself: " + what.get());
+  }
+
+  private static boolean isInItsOwnWay(SimHolds.Life life, AcquireCommand command) {
+    return !life.over
+        && !command.owner().isEmpty()
+        && life.ticket.command().owner().equals(command.owner())
+        && command.lease().equals(Optional.of(life.ticket.lease().id()))
+        && command.locks().stream().anyMatch(wanted -> isIn(life, wanted.name()));
+  }
+
+  /** Who waits for more may share what its owner has. */
+  private static boolean isIn(SimHolds.Life life, LockName lock) {
+    return life.ticket.holds().stream().anyMatch(hold -> hold.lock().equals(lock));
+  }
+
+  /** Returns whether cycles of waits are looked for from the request. */
+  boolean isSearched(String requestId) {
+    return tracks.get(requestId).isSearched();
   }
 
   void onRefuse(Effect.Refuse refuse) {
@@ -187,21 +172,67 @@ final class SimRules {
     check(answered.add(reply.call()), () -> "answered twice: " + reply);
   }
 
-  /** Somebody begins to use a lock. */
-  void onBelief(Object who, LockName lock) {
+  /** Somebody begins to use locks. */
+  void onBelief(SimClient who, SimRequest request) {
+    for (AcquireCommand.WantedLock wanted : request.command.locks()) {
+      LockName lock = wanted.name();
+      int taken = 0;
+      int limit = 0;
+      for (SimClient client : sim.clients) {
+        for (SimRequest other : client.beliefs(lock)) {
+          Mode had = other.mode(lock).orElseThrow();
+          check(
+              other == request || !SimModes.exclude(wanted.mode(), had, request.isOfOwner(other)),
+              () ->
+                  "two use "
+                      + lock
+                      + ": "
+                      + who
+                      + ", "
+                      + request
+                      + " and "
+                      + client
+                      + ", "
+                      + other);
+          taken += had.weight();
+          limit =
+              Math.max(
+                  limit,
+                  sim.holds.lifeOf(other.id).map(l -> l.limits.getOrDefault(lock, 0)).orElse(0));
+        }
+      }
+      int most = limit;
+      int sum = taken;
+      check(
+          !(wanted.mode() instanceof PermitsKind.Permits) || sum <= most,
+          () -> sum + " permits of " + most + " of " + lock + " are in use");
+      for (SimStranger stranger : sim.strangers) {
+        check(
+            stranger.holds(lock).filter(m -> SimModes.exclude(m, wanted.mode(), false)).isEmpty(),
+            () -> "a client and a stranger use " + lock);
+      }
+    }
+  }
+
+  /** A stranger begins to use a lock. */
+  void onBelief(SimStranger who, LockName lock, Mode mode) {
     for (SimClient client : sim.clients) {
       check(
-          client == who ? client.beliefs(lock) <= 1 : client.beliefs(lock) == 0,
-          () -> "two clients use " + lock + ": " + who + " and " + client);
+          client.beliefs(lock).stream()
+              .noneMatch(r -> SimModes.exclude(mode, r.mode(lock).orElseThrow(), false)),
+          () -> "a stranger and a client use " + lock + ": " + client);
     }
-    for (SimStranger stranger : sim.strangers) {
-      check(stranger == who || !stranger.holds(lock), () -> "a client and a stranger use " + lock);
+    for (SimStranger other : sim.strangers) {
+      check(
+          other == who || other.holds(lock).filter(m -> SimModes.exclude(m, mode, false)).isEmpty(),
+          () -> "two strangers use " + lock);
     }
   }
 
   /** Everybody has gone, and nothing has been broken for a while. */
   void atRest() {
     check(sim.zooKeeper.entryCount() == 0, () -> "entries are left in ZooKeeper");
+    check(sim.zooKeeper.guardCount() == 0, () -> "guards are left in ZooKeeper");
     check(sim.zooKeeper.leaseCount() == 0, () -> "lease records are left in ZooKeeper");
     for (SimCoordinator coordinator : sim.coordinators) {
       World world = coordinator.kernel.world;
@@ -210,6 +241,10 @@ final class SimRules {
       check(
           counts.leases() + counts.acquisitions() + counts.locks() + counts.entries() == 0,
           () -> "left over: " + counts);
+      for (LockName lock : sim.locks) {
+        LockView view = coordinator.kernel.lock(lock, 0, sim.now);
+        check(view.delayedForNanos().isEmpty(), () -> "a delay goes on: " + view);
+      }
       check(world.streams.isEmpty(), () -> "streams are left: " + world.streams.keySet());
       check(
           counts.sessions().stream().allMatch(s -> s.sure() && s.pathBytes() == 0),

@@ -1,15 +1,17 @@
 package io.lockkeeper.server.core;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.UUID;
 
-/** A client that queues in ZooKeeper by itself, as those do who use Curator's recipe. */
+/** A client that queues in ZooKeeper by itself, as those do who use Curator's recipes. */
 final class SimStranger {
 
   private final Sim sim;
   private SimZooKeeper.Session session = new SimZooKeeper.Session();
-  private Optional<SimZooKeeper.Node> entry = Optional.empty();
+  private Optional<SimNode> entry = Optional.empty();
   private boolean holding;
 
   SimStranger(Sim sim) {
@@ -22,28 +24,64 @@ final class SimStranger {
       return;
     }
     if (entry.isEmpty()) {
-      UUID id = new UUID(sim.random.nextLong(), sim.random.nextLong());
-      String prefix = sim.chance(50) ? "lock-" : EntryName.prefix(id, Mode.EXCLUSIVE);
-      LockName lock = sim.anyLock();
-      // A fixed prefix meets its own name once the counter sticks; the real recipe does not use
-      // one.
-      boolean taken =
-          sim.zooKeeper.ordered(lock).stream()
-              .anyMatch(node -> node.name.sequence() > Integer.MAX_VALUE - 9);
-      entry =
-          Optional.of(
-              sim.zooKeeper.create(
-                  session, lock, taken ? EntryName.prefix(id, Mode.EXCLUSIVE) : prefix));
-    } else if (holding) {
-      leave();
+      queue(sim.anyLock());
+    } else if (!holding) {
+      holdIfFirst(entry.get());
+    } else if (entry.get().name.mode() == ReadWriteKind.WRITE && sim.chance(40)) {
+      downgrade(entry.get());
     } else {
-      List<SimZooKeeper.Node> queue = sim.zooKeeper.ordered(entry.get().lock);
-      if (queue.get(0) == entry.get()) {
-        holding = true;
-        sim.rules.onBelief(this, entry.get().lock);
-      }
+      leave();
     }
     sim.after(sim.delay(1_500), this::act);
+  }
+
+  private void queue(LockName lock) {
+    if (sim.modes.family(lock) == SimModes.Family.PERMITS) {
+      // Curator's semaphores are elsewhere.
+      return;
+    }
+    Mode mode =
+        sim.modes.family(lock) == SimModes.Family.MUTEX
+            ? MutexKind.EXCLUSIVE
+            : sim.chance(60) ? ReadWriteKind.READ : ReadWriteKind.WRITE;
+    // A fixed prefix meets its own name once the counter sticks; the real recipe does not use one.
+    boolean taken =
+        sim.zooKeeper.ordered(lock).stream()
+            .anyMatch(node -> node.name.sequence() > Integer.MAX_VALUE - 9);
+    boolean fixed = !taken && mode == MutexKind.EXCLUSIVE && sim.chance(50);
+    entry =
+        Optional.of(
+            sim.zooKeeper.create(
+                session, lock, fixed ? "lock-" : prefix(mode), OptionalInt.empty()));
+  }
+
+  private String prefix(Mode mode) {
+    return EntryName.prefix(new UUID(sim.random.nextLong(), sim.random.nextLong()), mode);
+  }
+
+  private void holdIfFirst(SimNode node) {
+    List<SimNode> ahead = new ArrayList<>();
+    for (SimNode other : sim.zooKeeper.ordered(node.lock)) {
+      if (other == node) {
+        holding = SimModes.joins(node, ahead, Integer.MAX_VALUE);
+      }
+      ahead.add(other);
+    }
+    if (holding) {
+      sim.rules.onBelief(this, node.lock, node.name.mode());
+    }
+  }
+
+  /** A reader takes the writer's own place, and the writer goes. */
+  private void downgrade(SimNode write) {
+    if (write.name.sequence() == Integer.MAX_VALUE) {
+      leave();
+      return;
+    }
+    OptionalInt place = OptionalInt.of(write.name.sequence());
+    entry =
+        Optional.of(sim.zooKeeper.create(session, write.lock, prefix(ReadWriteKind.READ), place));
+    delete(write);
   }
 
   private void leave() {
@@ -52,17 +90,30 @@ final class SimStranger {
       sim.zooKeeper.end(session);
       session = new SimZooKeeper.Session();
     } else {
-      entry.ifPresent(node -> sim.zooKeeper.delete(node.lock, node.name.text()));
+      entry.ifPresent(this::delete);
     }
     entry = Optional.empty();
+  }
+
+  private void delete(SimNode node) {
+    sim.zooKeeper.delete(node.lock, node.name.text(), SimZooKeeper.Cause.DELETED);
+  }
+
+  /** Somebody has taken an entry away. */
+  void onRemoved(SimNode node) {
+    if (entry.equals(Optional.of(node))) {
+      holding = false;
+      entry = Optional.empty();
+    }
   }
 
   void finish() {
     leave();
   }
 
-  boolean holds(LockName lock) {
-    return holding && entry.filter(node -> node.lock.equals(lock)).isPresent();
+  /** Returns how the stranger holds a lock, if it does. */
+  Optional<Mode> holds(LockName lock) {
+    return entry.filter(node -> holding && node.lock.equals(lock)).map(node -> node.name.mode());
   }
 
   @Override

@@ -1,69 +1,75 @@
 package io.lockkeeper.server.core;
 
 import java.util.ArrayList;
-import java.util.Comparator;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 
-/** The truth: a sequencer with sessions and ephemeral entries, and nothing else. */
+/** The truth: a sequencer with sessions, ephemeral entries and markers, and nothing else. */
 final class SimZooKeeper {
-
-  /** One entry. */
-  static final class Node {
-    final LockName lock;
-    final EntryName name;
-    final long czxid;
-    final Session owner;
-    boolean exists = true;
-
-    Node(LockName lock, EntryName name, long czxid, Session owner) {
-      this.lock = lock;
-      this.name = name;
-      this.czxid = czxid;
-      this.owner = owner;
-    }
-
-    boolean isOf(UUID id) {
-      return name.id().filter(id::equals).isPresent();
-    }
-  }
 
   /** One session and what it owns. */
   static final class Session {
-    final Set<Node> nodes = new LinkedHashSet<>();
+    final Set<SimNode> nodes = new LinkedHashSet<>();
     final Set<LeaseId> leases = new LinkedHashSet<>();
     boolean alive = true;
   }
 
+  /** How an entry went. */
+  enum Cause {
+    /** Its session ended. */
+    SESSION,
+    /** Whoever created it deleted it. */
+    DELETED,
+    /** Somebody else deleted it. */
+    REMOVED
+  }
+
   /** Who is told of every change. */
   interface Watcher {
-    void onAppeared(Node node);
+    void onAppeared(SimNode node);
 
-    void onVanished(Node node, long zxid);
+    void onVanished(SimNode node, long zxid);
+
+    void onChanged(SimNode node, long zxid);
+
+    void onMarked(LockName lock, MarkerName marker, long zxid);
+
+    void onUnmarked(LockName lock, MarkerName marker, long zxid);
   }
 
   private static final class Directory {
     int counter;
-    final Map<String, Node> nodes = new LinkedHashMap<>();
-  }
+    long changedAt;
+    final Map<String, SimNode> nodes = new LinkedHashMap<>();
+    final Map<String, MarkerName> markers = new LinkedHashMap<>();
 
-  private static final Comparator<Node> ORDER =
-      Comparator.<Node>comparingInt(n -> n.name.sequence()).thenComparingLong(n -> n.czxid);
+    int next() {
+      int sequence = counter;
+      // The real one sticks, too.
+      counter += sequence == Integer.MAX_VALUE ? 0 : 1;
+      return sequence;
+    }
+  }
 
   private final Sim sim;
   private final Map<LockName, Directory> directories = new TreeMap<>();
   private final Map<LockName, Integer> beginnings = new HashMap<>();
-  private final Map<Long, Node> byCzxid = new HashMap<>();
+  private final Map<UUID, List<SimNode>> created = new HashMap<>();
+  private final Map<LockName, List<SimNode>> past = new HashMap<>();
+  private final Map<LockName, TreeMap<Long, OptionalInt>> limits = new HashMap<>();
   private final List<Watcher> watchers = new ArrayList<>();
   private final Set<LeaseId> leases = new LinkedHashSet<>();
+  private final Map<LockName, Integer> indexes = new HashMap<>();
+  private Optional<Session> creator = Optional.empty();
   private long zxid = 0x1_0000_0000L;
 
   SimZooKeeper(Sim sim) {
@@ -79,54 +85,174 @@ final class SimZooKeeper {
     beginnings.put(lock, counter);
   }
 
-  /** A write that changes nothing. */
-  void barrier() {
-    zxid++;
+  long zxid() {
+    return zxid;
   }
 
-  Node create(Session owner, LockName lock, String prefix) {
+  private void begin() {
     zxid++;
-    Directory directory = directories.get(lock);
-    if (directory == null) {
-      directory = new Directory();
-      directory.counter = Optional.ofNullable(beginnings.remove(lock)).orElse(0);
-      directories.put(lock, directory);
+    creator = Optional.empty();
+    indexes.clear();
+  }
+
+  /** Whoever looks now sees whole transactions: the last one is complete. */
+  void seal() {
+    creator = Optional.empty();
+  }
+
+  /** A write that changes nothing. */
+  void barrier() {
+    begin();
+  }
+
+  private Directory directory(LockName lock) {
+    return directories.computeIfAbsent(
+        lock,
+        name -> {
+          Directory directory = new Directory();
+          directory.counter = Optional.ofNullable(beginnings.remove(name)).orElse(0);
+          return directory;
+        });
+  }
+
+  /**
+   * Creates all entries and guards of one acquisition, or nothing if what one of them is to be
+   * beside is gone. Shares its transaction, by chance, with what the same session created last.
+   */
+  Optional<List<SimNode>> create(Session owner, Effect.CreateEntries wanted, boolean checked) {
+    for (PlannedEntry entry : wanted.entries()) {
+      boolean refused =
+          entry.beside().filter(b -> find(entry.lock(), b.entry().text()).isEmpty()).isPresent();
+      if (refused && checked) {
+        return Optional.empty();
+      }
     }
-    int sequence = directory.counter;
-    // The real one sticks, too.
-    directory.counter += sequence == Integer.MAX_VALUE ? 0 : 1;
-    String text = prefix + String.format(Locale.ROOT, "%010d", sequence);
-    Node node = new Node(lock, EntryName.parse(text).orElseThrow(), zxid, owner);
-    directory.nodes.put(text, node);
+    if (!creator.equals(Optional.of(owner)) || sim.chance(50)) {
+      begin();
+      creator = Optional.of(owner);
+    }
+    List<SimNode> nodes = new ArrayList<>();
+    for (PlannedEntry entry : wanted.entries()) {
+      Directory directory = directory(entry.lock());
+      int next = directory.next();
+      int sequence = entry.beside().map(b -> b.entry().sequence()).orElse(next);
+      String text = EntryName.prefix(wanted.id(), entry.mode()) + EntryName.suffix(sequence);
+      int index = indexes.merge(entry.lock(), 1, Integer::sum) - 1;
+      Optional<FencingToken> kept = entry.beside().map(PlannedEntry.Beside::token);
+      nodes.add(
+          add(
+              owner,
+              entry.lock(),
+              text,
+              new StoreEvent.ReadEntry(wanted.details(), zxid, index, kept)));
+      if (wanted.lockDelayMillis() > 0) {
+        directory.next();
+        mark(entry.lock(), MarkerName.Guard.of(wanted.id(), wanted.lockDelayMillis()));
+      }
+    }
+    created.put(wanted.id(), List.copyOf(nodes));
+    return Optional.of(nodes);
+  }
+
+  /** Creates one entry as those do who write by themselves. */
+  SimNode create(Session owner, LockName lock, String prefix, OptionalInt explicit) {
+    begin();
+    int next = directory(lock).next();
+    String text = prefix + EntryName.suffix(explicit.orElse(next));
+    EntryDetails details = EntryDetails.foreign("", Optional.empty());
+    return add(owner, lock, text, new StoreEvent.ReadEntry(details, zxid, 0, Optional.empty()));
+  }
+
+  private SimNode add(Session owner, LockName lock, String text, StoreEvent.ReadEntry data) {
+    SimNode node = new SimNode(lock, EntryName.parse(text).orElseThrow(), data, owner);
+    directory(lock).nodes.put(text, node);
     owner.nodes.add(node);
-    byCzxid.put(zxid, node);
     watchers.forEach(watcher -> watcher.onAppeared(node));
     return node;
   }
 
-  void delete(LockName lock, String text) {
-    Node node = directories.containsKey(lock) ? directories.get(lock).nodes.get(text) : null;
-    if (node != null) {
-      zxid++;
-      remove(node);
+  private void mark(LockName lock, MarkerName marker) {
+    directory(lock).markers.put(marker.text(), marker);
+    watchers.forEach(watcher -> watcher.onMarked(lock, marker, zxid));
+  }
+
+  void unmark(LockName lock, MarkerName marker) {
+    if (directories.containsKey(lock)
+        && directories.get(lock).markers.remove(marker.text()) != null) {
+      watchers.forEach(watcher -> watcher.onUnmarked(lock, marker, zxid));
     }
   }
 
-  private void remove(Node node) {
+  void delete(LockName lock, String text, Cause cause) {
+    begin();
+    find(lock, text).ifPresent(node -> remove(node, cause));
+  }
+
+  /** Deletes entries with their guards, the guards first. */
+  void delete(List<EntryRef> entries) {
+    begin();
+    for (EntryRef ref : entries) {
+      ref.guard().flatMap(MarkerName::parse).ifPresent(guard -> unmark(ref.lock(), guard));
+      find(ref.lock(), ref.entry()).ifPresent(node -> remove(node, Cause.DELETED));
+    }
+  }
+
+  private void remove(SimNode node, Cause cause) {
     node.exists = false;
+    node.goneZxid = zxid;
+    node.cause = Optional.of(cause);
     node.owner.nodes.remove(node);
-    directories.get(node.lock).nodes.remove(node.name.text());
+    Directory directory = directories.get(node.lock);
+    directory.nodes.remove(node.name.text());
+    directory.changedAt = sim.now;
+    past.computeIfAbsent(node.lock, lock -> new ArrayList<>()).add(node);
     watchers.forEach(watcher -> watcher.onVanished(node, zxid));
+    sim.holds.onGone(node, cause);
+  }
+
+  /** Replaces what an entry says of itself. */
+  void change(SimNode node, EntryDetails details) {
+    begin();
+    node.details = details;
+    watchers.forEach(watcher -> watcher.onChanged(node, zxid));
+  }
+
+  /** Sets a lock's limit, or takes the setting back. */
+  void setLimit(LockName lock, OptionalInt limit) {
+    begin();
+    Directory directory = directory(lock);
+    directory.changedAt = sim.now;
+    List<MarkerName> old =
+        directory.markers.values().stream().filter(MarkerName.Limit.class::isInstance).toList();
+    if (limit.isPresent()) {
+      String text = MarkerName.Limit.prefix(limit.getAsInt()) + EntryName.suffix(directory.next());
+      MarkerName marker = MarkerName.parse(text).orElseThrow();
+      if (old.contains(marker)) {
+        return;
+      }
+      mark(lock, marker);
+    }
+    old.forEach(marker -> unmark(lock, marker));
+    limits.computeIfAbsent(lock, name -> new TreeMap<>()).put(zxid, limit);
+  }
+
+  /** Returns every limit that was in force for a lock since a transaction, empty for none. */
+  Collection<OptionalInt> limitsSince(LockName lock, long since) {
+    TreeMap<Long, OptionalInt> all = limits.getOrDefault(lock, new TreeMap<>());
+    List<OptionalInt> found = new ArrayList<>(all.tailMap(since, false).values());
+    Map.Entry<Long, OptionalInt> before = all.floorEntry(since);
+    found.add(before == null ? OptionalInt.empty() : before.getValue());
+    return found;
   }
 
   void recordLease(Session owner, LeaseId lease) {
-    zxid++;
+    begin();
     owner.leases.add(lease);
     leases.add(lease);
   }
 
   void eraseLease(Session owner, LeaseId lease) {
-    zxid++;
+    begin();
     owner.leases.remove(lease);
     leases.remove(lease);
   }
@@ -135,49 +261,76 @@ final class SimZooKeeper {
   void end(Session session) {
     if (session.alive) {
       session.alive = false;
-      zxid++;
-      new ArrayList<>(session.nodes).forEach(this::remove);
+      begin();
+      new ArrayList<>(session.nodes).forEach(node -> remove(node, Cause.SESSION));
       leases.removeAll(session.leases);
     }
   }
 
   /** Removes empty directories: their counters begin again at zero. */
   void reap() {
-    directories.values().removeIf(directory -> directory.nodes.isEmpty() && sim.chance(50));
-  }
-
-  Set<LockName> locks() {
-    return Set.copyOf(directories.keySet());
+    directories.values().removeIf(d -> d.nodes.isEmpty() && d.markers.isEmpty() && sim.chance(50));
   }
 
   List<LockName> lockList() {
     return List.copyOf(directories.keySet());
   }
 
-  List<Node> ordered(LockName lock) {
+  /** Returns when an entry went, or the limit was set. */
+  long changedAt(LockName lock) {
+    return directory(lock).changedAt;
+  }
+
+  Optional<SimNode> find(LockName lock, String text) {
+    return Optional.ofNullable(directories.get(lock)).map(directory -> directory.nodes.get(text));
+  }
+
+  List<SimNode> ordered(LockName lock) {
     return directories.containsKey(lock)
-        ? directories.get(lock).nodes.values().stream().sorted(ORDER).toList()
+        ? directories.get(lock).nodes.values().stream().sorted(SimNode.ORDER).toList()
         : List.of();
   }
 
-  Optional<Node> ofAcquisition(LockName lock, UUID id) {
-    return ordered(lock).stream().filter(node -> node.isOf(id)).findFirst();
+  /** Returns the queue as it was after a transaction, or in the midst of it. */
+  List<SimNode> orderedAsOf(LockName lock, long seenZxid) {
+    List<SimNode> nodes = new ArrayList<>(past.getOrDefault(lock, List.of()));
+    nodes.addAll(ordered(lock));
+    nodes.removeIf(node -> node.czxid > seenZxid || node.goneZxid < seenZxid);
+    nodes.sort(SimNode.ORDER);
+    return nodes;
   }
 
-  /** Returns the entry that a transaction created, whether it still exists or not. */
-  Optional<Node> createdBy(long czxid) {
-    return Optional.ofNullable(byCzxid.get(czxid));
+  /** Returns whether somebody else has removed the entry that is granted. */
+  boolean wasRemoved(Notice.Grant grant) {
+    return past.getOrDefault(grant.lock(), List.of()).stream()
+        .anyMatch(
+            n -> n.token().equals(grant.token()) && n.cause.equals(Optional.of(Cause.REMOVED)));
+  }
+
+  List<MarkerName> markers(LockName lock) {
+    return directories.containsKey(lock)
+        ? List.copyOf(directories.get(lock).markers.values())
+        : List.of();
+  }
+
+  /** Returns what was created for an acquisition, while any of it is left. */
+  Optional<List<SimNode>> ofAcquisition(UUID id) {
+    return Optional.ofNullable(created.get(id))
+        .filter(nodes -> nodes.stream().anyMatch(node -> node.exists));
   }
 
   long entryCount() {
     return directories.values().stream().mapToLong(directory -> directory.nodes.size()).sum();
   }
 
-  int leaseCount() {
-    return leases.size();
+  long guardCount() {
+    return directories.values().stream()
+        .flatMap(directory -> directory.markers.values().stream())
+        .filter(MarkerName.Guard.class::isInstance)
+        .count();
   }
 
-  static int compare(Node a, Node b) {
-    return ORDER.compare(a, b);
+  int leaseCount() {
+    return leases.size();
   }
 }

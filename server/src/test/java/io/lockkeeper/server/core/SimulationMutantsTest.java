@@ -33,7 +33,7 @@ class SimulationMutantsTest {
   @Test
   void withoutAMutantTheSameSeedsFindNothing() {
     for (long seed = 1; seed <= 20; seed++) {
-      assertThat(Sim.run(seed, Set.of()).rules.moves).as("seed %d", seed).isNotEmpty();
+      assertThat(Sim.run(seed, Set.of()).holds.moves).as("seed %d", seed).isNotEmpty();
     }
   }
 }

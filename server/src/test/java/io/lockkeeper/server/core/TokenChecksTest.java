@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.core.Bench.Asked;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -132,7 +131,7 @@ class TokenChecksTest {
 
   private static StoreEvent.ReadEntry read() {
     return new StoreEvent.ReadEntry(
-        new EntryDetails("", "", "", "", Map.of(), false), 0x1_0000_0005L, 0);
+        EntryDetails.foreign("", Optional.empty()), 0x1_0000_0005L, 0, Optional.empty());
   }
 
   private CallId check(long token) {

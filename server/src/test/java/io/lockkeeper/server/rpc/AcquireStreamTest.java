@@ -5,17 +5,20 @@ import static org.awaitility.Awaitility.await;
 
 import io.grpc.Status.Code;
 import io.lockkeeper.server.core.AcquireCommand;
+import io.lockkeeper.server.core.Contender;
 import io.lockkeeper.server.core.Departure;
 import io.lockkeeper.server.core.Failure.Kind;
 import io.lockkeeper.server.core.FencingToken;
-import io.lockkeeper.server.core.Mode;
+import io.lockkeeper.server.core.MutexKind;
 import io.lockkeeper.server.core.Notice;
+import io.lockkeeper.server.core.ReadWriteKind;
 import io.lockkeeper.server.testing.FakeCoordinator.Acquired;
 import io.lockkeeper.server.testing.Views;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.LockRequest;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -51,21 +54,28 @@ class AcquireStreamTest {
                     .setRequestId("req-1")
                     .setHolder("shop-1")
                     .putMetadata("pod", "a")
+                    .setOwner("worker-1")
                     .setWaitTimeout(Durations.ofNanos(1_500_000_000L))
-                    .setPositionInterval(Durations.ofNanos(100_000_000L)))
+                    .setPositionInterval(Durations.ofNanos(100_000_000L))
+                    .setMaxHold(Durations.ofNanos(200_000_000L))
+                    .setLockDelay(Durations.ofNanos(3_001_000_000L))
+                    .setSkipDeadlockCheck(true))
             .command();
     // Then
     assertThat(command)
         .isEqualTo(
             new AcquireCommand(
-                List.of(new AcquireCommand.WantedLock(Views.LOCK, Mode.EXCLUSIVE)),
+                List.of(new AcquireCommand.WantedLock(Views.LOCK, MutexKind.EXCLUSIVE)),
                 Optional.of(Views.LEASE),
-                "",
+                "worker-1",
                 "req-1",
                 Optional.of(Duration.ofMillis(1_500)),
                 "shop-1",
                 Map.of("pod", "a"),
-                Optional.of(Duration.ofMillis(100))));
+                Optional.of(Duration.ofMillis(100)),
+                Optional.of(Duration.ofMillis(200)),
+                Duration.ofMillis(3_001),
+                true));
   }
 
   @Test
@@ -78,6 +88,10 @@ class AcquireStreamTest {
     assertThat(command.holder()).isNotEmpty();
     assertThat(command.waitTimeout()).isEmpty();
     assertThat(command.positionInterval()).isEmpty();
+    assertThat(command.owner()).isEmpty();
+    assertThat(command.maxHold()).isEmpty();
+    assertThat(command.lockDelay()).isZero();
+    assertThat(command.unsearched()).isFalse();
   }
 
   @Test
@@ -97,7 +111,7 @@ class AcquireStreamTest {
             Views.LEASE,
             List.of(
                 new Notice.Grant(
-                    Views.LOCK, new FencingToken(77), Optional.of(Departure.SESSION_LOST))),
+                    Views.LOCK, new FencingToken(77), Optional.of(Departure.SESSION_LOST), 3)),
             1_500_000_000L);
     // When
     acquired.listener().onNotice("req-1", 1, Views.queued());
@@ -105,29 +119,56 @@ class AcquireStreamTest {
     acquired.listener().onNotice("req-1", 3, granted);
     acquired.listener().onNotice("req-1", 4, new Notice.Jeopardy(2_000_000_000L));
     acquired.listener().onNotice("req-1", 5, new Notice.Safe(3_000_000_000L));
-    acquired.listener().onNotice("req-1", 6, new Notice.Lost(Notice.LossReason.SESSION_LOST));
+    acquired
+        .listener()
+        .onNotice(
+            "req-1",
+            6,
+            new Notice.ReleaseRequested(
+                Views.LOCK, "bob", "maintenance", Optional.of(4_000_000_000L)));
+    acquired.listener().onNotice("req-1", 7, new Notice.Lost(Notice.LossReason.SESSION_LOST, ""));
     // Then
     assertThat(client.next().toString())
         .contains("request_id: \"req-1\"", "sequence: 1", "queued", "ahead: 1", "shop-1")
         .contains("name: \"orders/42\"", "fencing_token: 77", "held_for");
     assertThat(client.next().getPosition().getPositions(0).getAhead()).isEqualTo(1);
     assertThat(client.next().getGranted().toString())
-        .contains("fencing_token: 77", "PREVIOUS_END_COORDINATOR_LOST", Views.LEASE.toString())
-        .contains("seconds: 1", "nanos: 500000000");
+        .contains("fencing_token: 77", "PREVIOUS_END_COORDINATOR_LOST", "hold_count: 3")
+        .contains(Views.LEASE.toString(), "seconds: 1", "nanos: 500000000");
     assertThat(client.next().getJeopardy().getValidFor().getSeconds()).isEqualTo(2);
     assertThat(client.next().getSafe().getValidFor().getSeconds()).isEqualTo(3);
+    assertThat(client.next().getReleaseRequested().toString())
+        .contains("orders/42", "bob", "maintenance", "seconds: 4");
     AcquireResponse last = client.next();
     assertThat(last.getLost().getReason().name()).isEqualTo("LOSS_REASON_SESSION_LOST");
     assertThat(last.getLost().getMessage()).isNotEmpty();
-    assertThat(last.getSequence()).isEqualTo(6);
+    assertThat(last.getSequence()).isEqualTo(7);
     assertThat(client.end().isOk()).isTrue();
+  }
+
+  @Test
+  void placesInManySharedLocksFitTheStreamWhateverTheirHoldersSay() {
+    // Given
+    Contender wordy =
+        Views.holder(ReadWriteKind.READ, "h".repeat(256), Map.of("k", "v".repeat(4_095)));
+    Notice.Place place = new Notice.Place(Views.LOCK, 20, Collections.nCopies(20, wordy));
+    // When
+    AcquireResponse event =
+        Notices.toEvent("r", 1, new Notice.Queued(Collections.nCopies(64, place)));
+    // Then
+    assertThat(event.getQueued().getPositionsList())
+        .hasSize(64)
+        .allSatisfy(position -> assertThat(position.getHoldersCount()).isEqualTo(16));
+    assertThat(event.getQueued().getPositions(0).getHolders(0).getMetadataCount()).isEqualTo(1);
+    assertThat(event.getSerializedSize()).isLessThan(GrpcLimits.DEFAULTS.streamBytes());
   }
 
   @Test
   void everyReasonHasItsName() {
     for (Notice.LossReason reason : Notice.LossReason.values()) {
-      assertThat(Notices.toEvent("r", 1, new Notice.Lost(reason)).getLost().getReason().name())
-          .isEqualTo("LOSS_REASON_" + reason);
+      var lost = Notices.toEvent("r", 1, new Notice.Lost(reason, "")).getLost();
+      assertThat(lost.getReason().name()).isEqualTo("LOSS_REASON_" + reason);
+      assertThat(lost.getMessage()).isNotEmpty();
     }
     for (Notice.RefusalReason reason : Notice.RefusalReason.values()) {
       Notice notice = new Notice.NotAcquired(reason, "words", List.of(Views.holder()));
@@ -137,6 +178,46 @@ class AcquireStreamTest {
       assertThat(event.getNotAcquired().getMessage()).isEqualTo("words");
       assertThat(event.getNotAcquired().getHoldersCount()).isEqualTo(1);
     }
+  }
+
+  @Test
+  void everyEndOfTheHolderBeforeHasItsName() {
+    Map<Departure, String> names =
+        Map.of(
+            Departure.RELEASED, "RELEASED",
+            Departure.WITHDRAWN, "UNSPECIFIED",
+            Departure.LEASE_ENDED, "LEASE_EXPIRED",
+            Departure.SESSION_LOST, "COORDINATOR_LOST",
+            Departure.FORCED, "FORCED",
+            Departure.LOST, "LOST",
+            Departure.UNKNOWN, "UNSPECIFIED");
+    for (Departure departure : Departure.values()) {
+      Notice.Grant grant =
+          new Notice.Grant(Views.LOCK, new FencingToken(77), Optional.of(departure), 1);
+      Notice granted = new Notice.Granted(Views.LEASE, List.of(grant), 1);
+      assertThat(Notices.toEvent("r", 1, granted).getGranted().getGrants(0).getPreviousEnd().name())
+          .isEqualTo("PREVIOUS_END_" + names.get(departure));
+    }
+  }
+
+  @Test
+  void whoTookTheLockAwayAndWhyIsTold() {
+    // Given
+    Notice lost = new Notice.Lost(Notice.LossReason.FORCED, "taken by bob: maintenance");
+    // When
+    AcquireResponse event = Notices.toEvent("r", 1, lost);
+    // Then
+    assertThat(event.getLost().getMessage()).isEqualTo("taken by bob: maintenance");
+  }
+
+  @Test
+  void wishWithoutADeadlineHasNone() {
+    // Given
+    Notice wish = new Notice.ReleaseRequested(Views.LOCK, "bob", "", Optional.empty());
+    // When
+    AcquireResponse event = Notices.toEvent("r", 1, wish);
+    // Then
+    assertThat(event.getReleaseRequested().hasDeadline()).isFalse();
   }
 
   @Test

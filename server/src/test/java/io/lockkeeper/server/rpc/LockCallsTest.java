@@ -5,22 +5,36 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.grpc.Status.Code;
 import io.lockkeeper.server.coordinator.Coordinator.TokenCheck;
 import io.lockkeeper.server.core.Answer;
+import io.lockkeeper.server.core.Contender;
 import io.lockkeeper.server.core.Failure.Kind;
 import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.server.core.LockView;
+import io.lockkeeper.server.core.Mode;
+import io.lockkeeper.server.core.PermitsKind.Permits;
+import io.lockkeeper.server.core.ReadWriteKind;
+import io.lockkeeper.server.testing.FakeCoordinator.MetadataToUpdate;
 import io.lockkeeper.server.testing.Views;
 import io.lockkeeper.v1.CheckTokenRequest;
 import io.lockkeeper.v1.CheckTokenResponse;
+import io.lockkeeper.v1.ConfigureLockRequest;
+import io.lockkeeper.v1.ConfigureLockResponse;
 import io.lockkeeper.v1.GetLockRequest;
 import io.lockkeeper.v1.GetLockResponse;
 import io.lockkeeper.v1.ListLocksRequest;
 import io.lockkeeper.v1.ListLocksResponse;
 import io.lockkeeper.v1.ReleaseRequest;
 import io.lockkeeper.v1.ReleaseResponse;
+import io.lockkeeper.v1.UpdateMetadataRequest;
+import io.lockkeeper.v1.UpdateMetadataResponse;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class LockCallsTest {
 
@@ -47,12 +61,14 @@ class LockCallsTest {
             client);
     var asked = server.coordinator.releases.next();
     // When
-    asked.answer().complete(new Answer.ReleaseDone(outcome));
+    asked.answer().complete(new Answer.ReleaseDone(outcome, 2));
     // Then
     assertThat(asked.what().lease()).isEqualTo(Views.LEASE);
     assertThat(asked.what().requestId()).isEqualTo("req-1");
     assertThat(asked.what().token()).isEqualTo(77);
-    assertThat(client.next().getOutcome().name()).isEqualTo("RELEASE_OUTCOME_" + outcome);
+    ReleaseResponse response = client.next();
+    assertThat(response.getOutcome().name()).isEqualTo("RELEASE_OUTCOME_" + outcome);
+    assertThat(response.getRemainingHolds()).isEqualTo(2);
   }
 
   @Test
@@ -93,6 +109,96 @@ class LockCallsTest {
     assertThat(lock.getHoldersCount()).isEqualTo(1);
     assertThat(lock.getQueueLength()).isEqualTo(1);
     assertThat(lock.getQueueCount()).isEqualTo(1);
+    assertThat(lock.getConfiguredLimit()).isZero();
+    assertThat(lock.hasDelayedFor()).isFalse();
+  }
+
+  @Test
+  void lockIsShownWithItsLimitAndItsDelay() {
+    // Given
+    Received<GetLockRequest, GetLockResponse> client = Received.all();
+    server.locks().getLock(GetLockRequest.newBuilder().setName("pool").build(), client);
+    // When
+    server
+        .coordinator
+        .getLocks
+        .next()
+        .answer()
+        .complete(Views.delayed("pool", Views.yielding(new Permits(3, 5), 9), 4, 7_000_000_000L));
+    // Then
+    var lock = client.next().getLock();
+    assertThat(lock.getConfiguredLimit()).isEqualTo(4);
+    assertThat(lock.getDelayedFor().getSeconds()).isEqualTo(7);
+    assertThat(lock.getHolders(0).getPermits()).isEqualTo(3);
+    assertThat(lock.getHolders(0).getLimit()).isEqualTo(5);
+    assertThat(lock.getHolders(0).getReleaseIn())
+        .isEqualTo(com.google.protobuf.Duration.newBuilder().setNanos(9).build());
+    assertThat(lock.getHolders(0).getOwner()).isEqualTo("worker-1");
+  }
+
+  @Test
+  void metadataOfAnAcquisitionIsReplaced() {
+    // Given
+    Received<UpdateMetadataRequest, UpdateMetadataResponse> client = Received.all();
+    // When
+    server
+        .locks()
+        .updateMetadata(
+            UpdateMetadataRequest.newBuilder()
+                .setLeaseId(Views.LEASE.toString())
+                .setRequestId("req-1")
+                .putMetadata("pod", "b")
+                .build(),
+            client);
+    var asked = server.coordinator.metadataUpdates.next();
+    asked.answer().complete(new Answer.Described());
+    // Then
+    assertThat(asked.what())
+        .isEqualTo(new MetadataToUpdate(Views.LEASE, "req-1", Map.of("pod", "b")));
+    assertThat(client.next()).isEqualTo(UpdateMetadataResponse.getDefaultInstance());
+    assertThat(client.end().isOk()).isTrue();
+  }
+
+  @Test
+  void metadataOfAnAcquisitionThatHasEndedIsRefused() {
+    // Given
+    Received<UpdateMetadataRequest, UpdateMetadataResponse> client = Received.all();
+    server
+        .locks()
+        .updateMetadata(
+            UpdateMetadataRequest.newBuilder()
+                .setLeaseId(Views.LEASE.toString())
+                .setRequestId("req-1")
+                .build(),
+            client);
+    // When
+    server
+        .coordinator
+        .metadataUpdates
+        .next()
+        .answer()
+        .completeExceptionally(Views.refused(Kind.ENDED));
+    // Then
+    assertThat(client.end().getCode()).isEqualTo(Code.FAILED_PRECONDITION);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 1_000_000})
+  void limitIsSetAndTheOneBeforeIsTold(int limit) {
+    // Given
+    Received<ConfigureLockRequest, ConfigureLockResponse> client = Received.all();
+    // When
+    server
+        .locks()
+        .configureLock(
+            ConfigureLockRequest.newBuilder().setName("pool").setLimit(limit).build(), client);
+    var asked = server.coordinator.configurations.next();
+    asked.answer().complete(new Answer.LimitSet(5));
+    // Then
+    assertThat(asked.what().lock()).isEqualTo(new LockName("pool"));
+    assertThat(asked.what().limit().orElse(0)).isEqualTo(limit);
+    assertThat(asked.what().limit().isPresent()).isEqualTo(limit > 0);
+    assertThat(client.next().getPreviousLimit()).isEqualTo(5);
   }
 
   @Test
@@ -120,6 +226,45 @@ class LockCallsTest {
     assertThat(page.getLocks(0).getQueueLength()).isEqualTo(1);
     assertThat(next.what().after()).contains(new LockName("é/1"));
     assertThat(second.next().getNextPageToken()).isEmpty();
+  }
+
+  @Test
+  void pageThatGrowsTooLargeForAClientEndsEarlyAndSaysWhatFollows() {
+    // Given
+    Received<ListLocksRequest, ListLocksResponse> client = Received.all();
+    server.locks().listLocks(ListLocksRequest.newBuilder().setPageSize(1_000).build(), client);
+    List<Contender> readers = Collections.nCopies(1_000, wordy(ReadWriteKind.READ));
+    List<LockView> locks =
+        IntStream.range(0, 5).mapToObj(i -> Views.held("l" + i, readers)).toList();
+    // When
+    server.coordinator.listLocks.next().answer().complete(locks);
+    // Then
+    ListLocksResponse page = client.next();
+    assertThat(page.getLocksCount()).isBetween(1, 4);
+    assertThat(page.getSerializedSize()).isLessThan(4 * 1024 * 1024);
+    assertThat(Fields.pageToken("page_token", page.getNextPageToken()))
+        .isEqualTo("l" + (page.getLocksCount() - 1));
+  }
+
+  @Test
+  void metadataThatWouldNotFitIsLeftOutAndTheContendersAreAllThere() {
+    // Given
+    Received<GetLockRequest, GetLockResponse> client = Received.all();
+    server.locks().getLock(GetLockRequest.newBuilder().setName("l").build(), client);
+    List<Contender> readers = Collections.nCopies(1_000, wordy(ReadWriteKind.READ));
+    // When
+    server.coordinator.getLocks.next().answer().complete(Views.held("l", readers));
+    // Then
+    var lock = client.next().getLock();
+    assertThat(lock.getHoldersCount()).isEqualTo(1_000);
+    assertThat(lock.getHolders(0).getMetadataMap()).hasSize(1);
+    assertThat(lock.getHolders(999).getMetadataMap()).isEmpty();
+    assertThat(lock.getSerializedSize()).isLessThan(2 * 1024 * 1024);
+  }
+
+  /** Returns a holder that says as much of itself as it may. */
+  private static Contender wordy(Mode mode) {
+    return Views.holder(mode, "h".repeat(256), Map.of("k", "v".repeat(4_095)));
   }
 
   @Test

@@ -45,7 +45,7 @@ class ReflectedJsonNamesTest {
     assertThat(fields).isNotEmpty().allMatch(FieldDescriptorProto::hasJsonName);
     assertThat(fields)
         .extracting(FieldDescriptorProto::getJsonName)
-        .contains("fencingToken", "notAcquired", "releaseRequested", "name");
+        .contains("fencingToken", "holdCount", "notAcquired", "releaseRequested", "name");
     assertThat(fields)
         .filteredOn(field -> field.getName().equals("queue_limit"))
         .extracting(FieldDescriptorProto::getJsonName)

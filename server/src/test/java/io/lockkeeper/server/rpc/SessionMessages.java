@@ -2,11 +2,15 @@ package io.lockkeeper.server.rpc;
 
 import io.lockkeeper.server.testing.Views;
 import io.lockkeeper.v1.AcquireRequest;
+import io.lockkeeper.v1.AnswerReleaseRequest;
 import io.lockkeeper.v1.CloseSession;
 import io.lockkeeper.v1.LockRequest;
 import io.lockkeeper.v1.OpenSession;
+import io.lockkeeper.v1.ReleaseRequest;
 import io.lockkeeper.v1.SessionKeepAlive;
 import io.lockkeeper.v1.SessionRequest;
+import io.lockkeeper.v1.Unwatch;
+import io.lockkeeper.v1.UpdateMetadataRequest;
 import io.lockkeeper.v1.WatchRequest;
 
 /** What clients send on session streams. */
@@ -50,6 +54,32 @@ final class SessionMessages {
   static SessionRequest watching(String id) {
     return SessionRequest.newBuilder()
         .setWatch(WatchRequest.newBuilder().setWatchId(id).setPrefix("orders"))
+        .build();
+  }
+
+  static SessionRequest unwatching(String id) {
+    return SessionRequest.newBuilder().setUnwatch(Unwatch.newBuilder().setWatchId(id)).build();
+  }
+
+  static SessionRequest releasing(String requestId) {
+    return SessionRequest.newBuilder()
+        .setRelease(ReleaseRequest.newBuilder().setRequestId(requestId))
+        .build();
+  }
+
+  static SessionRequest answering(String requestId, long needsNanos) {
+    return SessionRequest.newBuilder()
+        .setAnswerRelease(
+            AnswerReleaseRequest.newBuilder()
+                .setRequestId(requestId)
+                .setNeeds(Durations.ofNanos(needsNanos)))
+        .build();
+  }
+
+  static SessionRequest describing(String requestId, String key, String value) {
+    return SessionRequest.newBuilder()
+        .setUpdateMetadata(
+            UpdateMetadataRequest.newBuilder().setRequestId(requestId).putMetadata(key, value))
         .build();
   }
 }

@@ -1,19 +1,24 @@
 package io.lockkeeper.server.rpc;
 
 import static io.lockkeeper.server.rpc.SessionMessages.acquiring;
+import static io.lockkeeper.server.rpc.SessionMessages.answering;
+import static io.lockkeeper.server.rpc.SessionMessages.describing;
 import static io.lockkeeper.server.rpc.SessionMessages.keepAlive;
 import static io.lockkeeper.server.rpc.SessionMessages.opening;
+import static io.lockkeeper.server.rpc.SessionMessages.releasing;
+import static io.lockkeeper.server.rpc.SessionMessages.unwatching;
 import static io.lockkeeper.server.rpc.SessionMessages.watching;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.Status.Code;
 import io.grpc.stub.StreamObserver;
-import io.lockkeeper.server.coordinator.Coordinator.OpenedLease;
 import io.lockkeeper.server.core.Answer;
 import io.lockkeeper.server.core.Failure.Kind;
 import io.lockkeeper.server.core.LeaseEnd;
 import io.lockkeeper.server.core.Notice;
 import io.lockkeeper.server.testing.FakeCoordinator.Attached;
+import io.lockkeeper.server.testing.FakeCoordinator.MetadataToUpdate;
+import io.lockkeeper.server.testing.FakeCoordinator.ReleaseToAnswer;
 import io.lockkeeper.server.testing.Views;
 import io.lockkeeper.v1.PositionQuery;
 import io.lockkeeper.v1.Refused;
@@ -21,35 +26,27 @@ import io.lockkeeper.v1.ReleaseOutcome;
 import io.lockkeeper.v1.ReleaseRequest;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
+import java.time.Duration;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class SessionRequestsTest {
 
-  private final InProcess server = new InProcess();
-  private final Received<SessionRequest, SessionResponse> client = Received.all();
-  private final StreamObserver<SessionRequest> requests = server.locks().session(client);
+  private final SessionClient session = new SessionClient();
+  private final InProcess server = session.server;
+  private final Received<SessionRequest, SessionResponse> client = session.received;
+  private final StreamObserver<SessionRequest> requests = session.requests;
 
   @AfterEach
   void stop() {
-    server.close();
-  }
-
-  /** Opens a new lease, whatever is on the stream yet. */
-  private Attached open() {
-    requests.onNext(opening());
-    var lease = server.coordinator.openLeases.next();
-    lease.answer().complete(new OpenedLease(Views.opened(), "s3cret"));
-    Attached attached = server.coordinator.attaches.next();
-    attached.attached().complete(Views.attached());
-    assertThat(client.next().hasOpened()).isTrue();
-    return attached;
+    session.close();
   }
 
   @Test
   void keepAliveIsAcknowledgedWithItsNonce() {
     // Given
-    open();
+    session.open();
     // When
     requests.onNext(keepAlive(7));
     server.coordinator.keepAlives.next().answer().complete(new Answer.LeaseRenewed(9_000_000_000L));
@@ -62,7 +59,7 @@ class SessionRequestsTest {
   @Test
   void keepAliveOfALeaseThatEndedTellsTheEnd() {
     // Given
-    open();
+    session.open();
     // When
     requests.onNext(keepAlive(7));
     server.coordinator.keepAlives.next().answer().complete(new Answer.LeaseGone(LeaseEnd.EXPIRED));
@@ -75,7 +72,7 @@ class SessionRequestsTest {
   @Test
   void acquisitionIsToldOnTheStream() {
     // Given
-    Attached attached = open();
+    Attached attached = session.open();
     // When
     requests.onNext(acquiring("req-1"));
     var command = attached.acquires().next();
@@ -90,9 +87,9 @@ class SessionRequestsTest {
   @Test
   void finalEventOfAnAcquisitionDoesNotEndTheStream() {
     // Given
-    Attached attached = open();
+    Attached attached = session.open();
     // When
-    attached.listener().onNotice("req-1", 2, new Notice.Lost(Notice.LossReason.REMOVED));
+    attached.listener().onNotice("req-1", 2, new Notice.Lost(Notice.LossReason.REMOVED, ""));
     attached.listener().onNotice("req-2", 1, Views.granted());
     // Then
     assertThat(client.next().getEvent().hasLost()).isTrue();
@@ -102,7 +99,7 @@ class SessionRequestsTest {
   @Test
   void acquireWithoutRequestIdIsRefusedAndTheStreamGoesOn() {
     // Given
-    open();
+    session.open();
     // When
     requests.onNext(acquiring(""));
     requests.onNext(keepAlive(1));
@@ -117,7 +114,7 @@ class SessionRequestsTest {
   @Test
   void acquireThatTheCoordinatorRefusesNamesItsRequest() {
     // Given
-    Attached attached = open();
+    Attached attached = session.open();
     requests.onNext(acquiring("req-1"));
     attached.acquires().next();
     // When
@@ -131,7 +128,7 @@ class SessionRequestsTest {
   @Test
   void requestOfNoKnownKindIsRefused() {
     // Given
-    open();
+    session.open();
     // When
     requests.onNext(SessionRequest.getDefaultInstance());
     requests.onNext(opening());
@@ -143,14 +140,14 @@ class SessionRequestsTest {
   @Test
   void releaseIsAnsweredWithItsOutcome() {
     // Given
-    open();
+    session.open();
     // When
     requests.onNext(
         SessionRequest.newBuilder()
             .setRelease(ReleaseRequest.newBuilder().setRequestId("req-1").setFencingToken(77))
             .build());
     var release = server.coordinator.releases.next();
-    release.answer().complete(new Answer.ReleaseDone(Answer.ReleaseOutcome.WITHDRAWN));
+    release.answer().complete(new Answer.ReleaseDone(Answer.ReleaseOutcome.WITHDRAWN, 0));
     // Then
     assertThat(release.what().lease()).isEqualTo(Views.LEASE);
     assertThat(release.what().token()).isEqualTo(77);
@@ -163,12 +160,9 @@ class SessionRequestsTest {
   @Test
   void releaseThatFailsIsRefused() {
     // Given
-    open();
+    session.open();
     // When
-    requests.onNext(
-        SessionRequest.newBuilder()
-            .setRelease(ReleaseRequest.newBuilder().setRequestId("req-1"))
-            .build());
+    requests.onNext(releasing("req-1"));
     server
         .coordinator
         .releases
@@ -182,9 +176,87 @@ class SessionRequestsTest {
   }
 
   @Test
+  void oneLevelOfAReentrantHoldIsGivenBack() {
+    // Given
+    session.open();
+    // When
+    requests.onNext(releasing("req-2"));
+    server
+        .coordinator
+        .releases
+        .next()
+        .answer()
+        .complete(new Answer.ReleaseDone(Answer.ReleaseOutcome.DECREMENTED, 1));
+    // Then
+    var result = client.next().getReleased().getResult();
+    assertThat(result.getOutcome()).isEqualTo(ReleaseOutcome.RELEASE_OUTCOME_DECREMENTED);
+    assertThat(result.getRemainingHolds()).isEqualTo(1);
+  }
+
+  @Test
+  void answerToAWishIsTakenForTheSessionsLease() {
+    // Given
+    session.open();
+    // When
+    requests.onNext(answering("req-1", 5_000_000_000L));
+    var asked = server.coordinator.releaseAnswers.next();
+    asked.answer().complete(new Answer.Described());
+    // Then
+    assertThat(asked.what())
+        .isEqualTo(new ReleaseToAnswer(Views.LEASE, "req-1", Duration.ofSeconds(5)));
+    assertThat(client.next().getReleaseAnswered().getRequestId()).isEqualTo("req-1");
+  }
+
+  @Test
+  void answerOfAnAcquisitionThatHoldsNothingIsRefused() {
+    // Given
+    session.open();
+    requests.onNext(answering("req-1", 5_000_000_000L));
+    // When
+    server
+        .coordinator
+        .releaseAnswers
+        .next()
+        .answer()
+        .completeExceptionally(Views.refused(Kind.NOT_HELD));
+    // Then
+    Refused refused = client.next().getRefused();
+    assertThat(refused.getId()).isEqualTo("req-1");
+    assertThat(refused.getCode()).isEqualTo(Code.FAILED_PRECONDITION.value());
+  }
+
+  @Test
+  void metadataIsReplacedForTheSessionsLease() {
+    // Given
+    session.open();
+    // When
+    requests.onNext(describing("req-1", "pod", "b"));
+    var asked = server.coordinator.metadataUpdates.next();
+    asked.answer().complete(new Answer.Described());
+    // Then
+    assertThat(asked.what())
+        .isEqualTo(new MetadataToUpdate(Views.LEASE, "req-1", Map.of("pod", "b")));
+    assertThat(client.next().getMetadataUpdated().getRequestId()).isEqualTo("req-1");
+  }
+
+  @Test
+  void malformedMetadataIsRefusedByFieldAndTheStreamGoesOn() {
+    // Given
+    session.open();
+    // When
+    requests.onNext(describing("req-1", "", "b"));
+    requests.onNext(keepAlive(1));
+    // Then
+    Refused refused = client.next().getRefused();
+    assertThat(refused.getId()).isEqualTo("req-1");
+    assertThat(refused.getField()).isEqualTo("update_metadata.metadata");
+    assertThat(server.coordinator.keepAlives.next().what()).isEqualTo(Views.LEASE);
+  }
+
+  @Test
   void positionIsToldWithoutANumber() {
     // Given
-    open();
+    session.open();
     // When
     requests.onNext(
         SessionRequest.newBuilder()
@@ -205,7 +277,7 @@ class SessionRequestsTest {
   @Test
   void clientWithTooManyUnansweredRequestsIsNotReadFrom() {
     // Given: the limit is 4
-    Attached attached = open();
+    Attached attached = session.open();
     for (int i = 1; i <= 20; i++) {
       requests.onNext(acquiring("req-" + i));
     }
@@ -223,7 +295,7 @@ class SessionRequestsTest {
   @Test
   void repeatedRequestThatIsUnansweredTakesNoFurtherPlaceInTheWindow() {
     // Given
-    Attached attached = open();
+    Attached attached = session.open();
     // When
     for (int i = 0; i < 20; i++) {
       requests.onNext(acquiring("req-1"));
@@ -237,7 +309,7 @@ class SessionRequestsTest {
   @Test
   void watchIsToldWithItsIdUntilItEnds() {
     // Given
-    open();
+    session.open();
     requests.onNext(watching("w-1"));
     var watch = server.coordinator.watches.next();
     // When
@@ -246,17 +318,14 @@ class SessionRequestsTest {
     var watched = client.next().getWatched();
     assertThat(watched.getWatchId()).isEqualTo("w-1");
     assertThat(watched.getEvent().hasSnapshotEnd()).isTrue();
-    requests.onNext(
-        SessionRequest.newBuilder()
-            .setUnwatch(io.lockkeeper.v1.Unwatch.newBuilder().setWatchId("w-1"))
-            .build());
+    requests.onNext(unwatching("w-1"));
     assertThat(watch.closed().next()).isEqualTo("closed");
   }
 
   @Test
   void watchesAreCappedAndTheirIdsAreUnique() {
     // Given: the limit is 2
-    open();
+    session.open();
     requests.onNext(watching("w-1"));
     requests.onNext(watching("w-1"));
     requests.onNext(watching(""));
@@ -273,7 +342,7 @@ class SessionRequestsTest {
   @Test
   void watchThatTheCoordinatorRefusesFreesItsId() {
     // Given
-    open();
+    session.open();
     requests.onNext(watching("w-1"));
     // When
     server.coordinator.watches.next().listener().onRefused(Views.refused(Kind.TOO_MANY));
@@ -286,12 +355,9 @@ class SessionRequestsTest {
   @Test
   void unwatchOfNothingIsRefused() {
     // Given
-    open();
+    session.open();
     // When
-    requests.onNext(
-        SessionRequest.newBuilder()
-            .setUnwatch(io.lockkeeper.v1.Unwatch.newBuilder().setWatchId("w-9"))
-            .build());
+    requests.onNext(unwatching("w-9"));
     // Then
     Refused refused = client.next().getRefused();
     assertThat(refused.getCode()).isEqualTo(Code.NOT_FOUND.value());

@@ -27,24 +27,14 @@ import org.junit.jupiter.api.Test;
 
 class SessionStreamTest {
 
-  private final InProcess server = new InProcess();
-  private final Received<SessionRequest, SessionResponse> client = Received.all();
-  private final StreamObserver<SessionRequest> requests = server.locks().session(client);
+  private final SessionClient session = new SessionClient();
+  private final InProcess server = session.server;
+  private final Received<SessionRequest, SessionResponse> client = session.received;
+  private final StreamObserver<SessionRequest> requests = session.requests;
 
   @AfterEach
   void stop() {
-    server.close();
-  }
-
-  /** Opens a new lease, whatever is on the stream yet. */
-  private Attached open() {
-    requests.onNext(opening());
-    var lease = server.coordinator.openLeases.next();
-    lease.answer().complete(new OpenedLease(Views.opened(), "s3cret"));
-    Attached attached = server.coordinator.attaches.next();
-    attached.attached().complete(Views.attached());
-    assertThat(client.next().hasOpened()).isTrue();
-    return attached;
+    session.close();
   }
 
   @Test
@@ -179,7 +169,7 @@ class SessionStreamTest {
   @Test
   void closeEndsTheLeaseAndThenTheStream() {
     // Given
-    Attached attached = open();
+    Attached attached = session.open();
     // When
     requests.onNext(closing());
     var close = server.coordinator.closeLeases.next();
@@ -195,7 +185,7 @@ class SessionStreamTest {
   @Test
   void closeThatIsNotCertainSaysSo() {
     // Given
-    open();
+    session.open();
     requests.onNext(closing());
     // When
     server
@@ -212,7 +202,7 @@ class SessionStreamTest {
   @Test
   void leaseThatEndsEndsTheStream() {
     // Given
-    Attached attached = open();
+    Attached attached = session.open();
     // When
     attached.listener().onLeaseEnded(LeaseEnd.SESSION_LOST);
     // Then
@@ -224,7 +214,7 @@ class SessionStreamTest {
   @Test
   void streamThatAnotherTookOverIsToldAndEnded() {
     // Given
-    Attached attached = open();
+    Attached attached = session.open();
     // When
     attached.listener().onSuperseded();
     // Then
@@ -235,7 +225,7 @@ class SessionStreamTest {
   @Test
   void halfCloseWaitsForAnswersAndKeepsTheLease() {
     // Given
-    Attached attached = open();
+    Attached attached = session.open();
     requests.onNext(keepAlive(1));
     var pending = server.coordinator.keepAlives.next();
     // When
@@ -251,7 +241,7 @@ class SessionStreamTest {
   @Test
   void cancelDetachesAndEndsTheWatches() {
     // Given
-    Attached attached = open();
+    Attached attached = session.open();
     requests.onNext(watching("w-1"));
     var watch = server.coordinator.watches.next();
     // When
@@ -266,7 +256,7 @@ class SessionStreamTest {
   @Test
   void endpointThatStopsSaysWhenToResume() {
     // Given
-    Attached attached = open();
+    Attached attached = session.open();
     // When
     server.services.goAway("coordinator c-1 is stopping");
     // Then

@@ -1,14 +1,8 @@
 package io.lockkeeper.server.rpc;
 
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import com.google.protobuf.Duration;
-import com.google.rpc.BadRequest;
-import io.grpc.Status.Code;
-import io.grpc.StatusRuntimeException;
-import io.grpc.protobuf.StatusProto;
 import io.lockkeeper.server.testing.Views;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.CheckTokenRequest;
@@ -52,16 +46,8 @@ class ValidationTest {
   @MethodSource("malformed")
   void malformedFieldIsNamedWithItsLimit(String field, String description, Consumer<InProcess> call)
       throws Exception {
-    // When
-    StatusRuntimeException refused =
-        catchThrowableOfType(StatusRuntimeException.class, () -> call.accept(server));
-    // Then
-    assertThat(refused.getStatus().getCode()).isEqualTo(Code.INVALID_ARGUMENT);
-    BadRequest details =
-        StatusProto.fromThrowable(refused).getDetailsList().get(0).unpack(BadRequest.class);
-    assertThat(details.getFieldViolations(0).getField()).isEqualTo(field);
-    assertThat(details.getFieldViolations(0).getDescription()).contains(description);
-    assertThat(refused.getStatus().getDescription()).startsWith(field + ": ");
+    // When // Then
+    Malformed.assertRefused(server, call, field, description);
   }
 
   static Stream<Arguments> malformed() {
@@ -123,20 +109,28 @@ class ValidationTest {
             "locks[0].mode",
             "not a LockMode: 9",
             AcquireRequest.newBuilder().addLocks(lock("a").setModeValue(9))));
+    rows.add(mode("permits", "unless the mode is LOCK_MODE_PERMITS", lock("a").setPermits(1)));
+    rows.add(mode("limit", "unless the mode is LOCK_MODE_PERMITS", lock("a").setLimit(1)));
     rows.add(
-        acquiring(
-            "locks[0].permits",
+        mode(
+            "permits",
             "unless the mode",
-            AcquireRequest.newBuilder().addLocks(lock("a").setPermits(1))));
-    rows.add(
-        acquiring(
-            "locks[0].limit",
-            "unless the mode",
-            AcquireRequest.newBuilder().addLocks(lock("a").setLimit(1))));
-    rows.add(acquiring("locks[0].limit", "1 to 1000000, is 0", permits(1, 0)));
-    rows.add(acquiring("locks[0].limit", "1 to 1000000, is 1000001", permits(1, 1_000_001)));
-    rows.add(acquiring("locks[0].permits", "1 to the limit (3), is 4", permits(4, 3)));
-    rows.add(acquiring("locks[0].permits", "1 to the limit (3), is 0", permits(0, 3)));
+            lock("a").setMode(LockMode.LOCK_MODE_CUSTOM).setCustom("room-blue").setPermits(1)));
+    rows.add(mode("limit", "0 to 1000000, is -1", permits(1, -1)));
+    rows.add(mode("limit", "0 to 1000000, is 1000001", permits(1, 1_000_001)));
+    rows.add(mode("permits", "1 to the limit (3), is 4", permits(4, 3)));
+    rows.add(mode("permits", "1 to the limit (3), is 0", permits(0, 3)));
+    rows.add(mode("permits", "1 to 1000000, is 0", permits(0, 0)));
+    rows.add(mode("permits", "1 to 1000000, is 1000001", permits(1_000_001, 0)));
+    rows.add(mode("custom", "unless the mode is LOCK_MODE_CUSTOM", lock("a").setCustom("x")));
+    rows.add(mode("custom", "1 to 64 of the characters", custom("")));
+    rows.add(mode("custom", "1 to 64 of the characters", custom("x".repeat(65))));
+    rows.add(mode("custom", "1 to 64 of the characters", custom("../x")));
+    rows.add(mode("custom", "no kind that this server knows: \"vip\"", custom("vip")));
+    rows.add(mode("custom", "must not be what LOCK_MODE_EXCLUSIVE", custom("lock")));
+    rows.add(mode("custom", "must not be what LOCK_MODE_READ", custom("__READ__")));
+    rows.add(mode("custom", "must not be what LOCK_MODE_WRITE", custom("__WRIT__")));
+    rows.add(mode("custom", "must not be what LOCK_MODE_PERMITS", custom("permit-1-2")));
   }
 
   private static void texts(List<Arguments> rows) {
@@ -216,6 +210,9 @@ class ValidationTest {
         acquiring("position_interval", "is 3601 s", locked("a").setPositionInterval(of(3_601, 0))));
     rows.add(acquiring("max_hold", "100 ms to 604800 s", locked("a").setMaxHold(of(0, 1))));
     rows.add(acquiring("lock_delay", "0 s to 3600 s", locked("a").setLockDelay(of(3_601, 0))));
+    rows.add(
+        acquiring(
+            "lock_delay", "whole milliseconds, is 1 s + 1 ns", locked("a").setLockDelay(of(1, 1))));
     rows.add(opening("2 s to 3600 s, is 1 s + 999999999 ns", of(1, 999_999_999)));
     rows.add(opening("is 3600 s + 1 ns", of(3_600, 1)));
     rows.add(opening("is 0 s", of(0, 0)));
@@ -335,10 +332,16 @@ class ValidationTest {
     return LockRequest.newBuilder().setName(name);
   }
 
-  private static AcquireRequest.Builder permits(int permits, int limit) {
-    return AcquireRequest.newBuilder()
-        .addLocks(
-            lock("a").setMode(LockMode.LOCK_MODE_PERMITS).setPermits(permits).setLimit(limit));
+  private static Arguments mode(String field, String words, LockRequest.Builder lock) {
+    return acquiring("locks[0]." + field, words, AcquireRequest.newBuilder().addLocks(lock));
+  }
+
+  private static LockRequest.Builder permits(int permits, int limit) {
+    return lock("a").setMode(LockMode.LOCK_MODE_PERMITS).setPermits(permits).setLimit(limit);
+  }
+
+  private static LockRequest.Builder custom(String custom) {
+    return lock("a").setMode(LockMode.LOCK_MODE_CUSTOM).setCustom(custom);
   }
 
   private static Duration of(long seconds, int nanos) {

@@ -8,7 +8,7 @@ import io.lockkeeper.server.coordinator.WatchFilter;
 import io.lockkeeper.server.core.Failure.Kind;
 import io.lockkeeper.server.core.LockChange;
 import io.lockkeeper.server.core.LockName;
-import io.lockkeeper.server.core.Mode;
+import io.lockkeeper.server.core.MutexKind;
 import io.lockkeeper.server.testing.FakeCoordinator.Watched;
 import io.lockkeeper.server.testing.Views;
 import io.lockkeeper.v1.WatchRequest;
@@ -93,20 +93,8 @@ class WatchStreamTest {
   }
 
   @Test
-  void everyModeHasItsName() {
-    assertThat(modeOf(Mode.EXCLUSIVE)).isEqualTo("LOCK_MODE_EXCLUSIVE");
-    assertThat(modeOf(Mode.READ)).isEqualTo("LOCK_MODE_READ");
-    assertThat(modeOf(Mode.WRITE)).isEqualTo("LOCK_MODE_WRITE");
-    assertThat(modeOf(new Mode.Permits(1, 2))).isEqualTo("LOCK_MODE_PERMITS");
-  }
-
-  private static String modeOf(Mode mode) {
-    return Messages.toContender(Views.waiter(mode)).getMode().name();
-  }
-
-  @Test
   void tokenOfAWaiterIsNeverTold() {
-    assertThat(Messages.toContender(Views.waiter(Mode.EXCLUSIVE)).getFencingToken()).isZero();
+    assertThat(Contenders.toMessage(Views.waiter(MutexKind.EXCLUSIVE)).getFencingToken()).isZero();
   }
 
   @Test

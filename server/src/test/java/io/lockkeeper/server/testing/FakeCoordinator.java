@@ -14,7 +14,9 @@ import io.lockkeeper.server.core.LockView;
 import io.lockkeeper.server.core.Notice;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 
 /** A coordinator that notes what it is asked and answers only when a test says what. */
@@ -26,6 +28,18 @@ public final class FakeCoordinator implements Coordinator {
   public record LeaseToOpen(Duration ttl, String holder) {}
 
   public record ToRelease(LeaseId lease, String requestId, long token) {}
+
+  public record ReleaseToRequest(
+      LockName lock, String requester, String reason, Optional<Duration> deadline) {}
+
+  public record LockToForce(
+      LockName lock, long token, String requester, String reason, Optional<Duration> grace) {}
+
+  public record ReleaseToAnswer(LeaseId lease, String requestId, Duration needs) {}
+
+  public record MetadataToUpdate(LeaseId lease, String requestId, Map<String, String> metadata) {}
+
+  public record LockToConfigure(LockName lock, OptionalInt limit) {}
 
   public record LocksToList(String prefix, Optional<LockName> after, int limit) {}
 
@@ -62,6 +76,15 @@ public final class FakeCoordinator implements Coordinator {
   public final Calls<Asked<LeaseId, Answer.LeaseClosed>> closeLeases = new Calls<>("closeLease");
   public final Calls<Acquired> acquires = new Calls<>("acquire");
   public final Calls<Asked<ToRelease, Answer.ReleaseDone>> releases = new Calls<>("release");
+  public final Calls<Asked<ReleaseToRequest, Answer.ReleaseAsked>> releaseRequests =
+      new Calls<>("requestRelease");
+  public final Calls<Asked<LockToForce, Answer.Forced>> forces = new Calls<>("forceRelease");
+  public final Calls<Asked<ReleaseToAnswer, Answer.Described>> releaseAnswers =
+      new Calls<>("answerRelease");
+  public final Calls<Asked<MetadataToUpdate, Answer.Described>> metadataUpdates =
+      new Calls<>("updateMetadata");
+  public final Calls<Asked<LockToConfigure, Answer.LimitSet>> configurations =
+      new Calls<>("configureLock");
   public final Calls<Asked<String, Notice.Position>> positions = new Calls<>("position");
   public final Calls<Asked<LockToGet, LockView>> getLocks = new Calls<>("getLock");
   public final Calls<Asked<LocksToList, List<LockView>>> listLocks = new Calls<>("listLocks");
@@ -138,6 +161,35 @@ public final class FakeCoordinator implements Coordinator {
   public CompletableFuture<Answer.ReleaseDone> release(
       LeaseId lease, String requestId, long token) {
     return ask(releases, new ToRelease(lease, requestId, token));
+  }
+
+  @Override
+  public CompletableFuture<Answer.ReleaseAsked> requestRelease(
+      LockName lock, String requester, String reason, Optional<Duration> deadline) {
+    return ask(releaseRequests, new ReleaseToRequest(lock, requester, reason, deadline));
+  }
+
+  @Override
+  public CompletableFuture<Answer.Forced> forceRelease(
+      LockName lock, long token, String requester, String reason, Optional<Duration> grace) {
+    return ask(forces, new LockToForce(lock, token, requester, reason, grace));
+  }
+
+  @Override
+  public CompletableFuture<Answer.Described> answerRelease(
+      LeaseId lease, String requestId, Duration needs) {
+    return ask(releaseAnswers, new ReleaseToAnswer(lease, requestId, needs));
+  }
+
+  @Override
+  public CompletableFuture<Answer.Described> updateMetadata(
+      LeaseId lease, String requestId, Map<String, String> metadata) {
+    return ask(metadataUpdates, new MetadataToUpdate(lease, requestId, metadata));
+  }
+
+  @Override
+  public CompletableFuture<Answer.LimitSet> configureLock(LockName lock, OptionalInt limit) {
+    return ask(configurations, new LockToConfigure(lock, limit));
   }
 
   @Override

@@ -77,7 +77,13 @@ final class ProxiedConnection {
       case CUT_BEFORE -> throw new IOException("cut before " + request.opcode());
       case CUT_AFTER -> fatalReplies.add(request.xid());
       case DROP -> false;
+      case HOLD -> isLetGo();
     };
+  }
+
+  private boolean isLetGo() throws IOException {
+    proxy.awaitLetGo();
+    return true;
   }
 
   void pumpReplies() {

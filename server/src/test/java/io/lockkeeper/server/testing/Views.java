@@ -12,11 +12,13 @@ import io.lockkeeper.server.core.LeaseView;
 import io.lockkeeper.server.core.LockName;
 import io.lockkeeper.server.core.LockView;
 import io.lockkeeper.server.core.Mode;
+import io.lockkeeper.server.core.MutexKind;
 import io.lockkeeper.server.core.Notice;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /** Values that a coordinator would show. */
 public final class Views {
@@ -60,27 +62,81 @@ public final class Views {
   }
 
   public static Contender holder() {
+    return holder(MutexKind.EXCLUSIVE, "shop-1", Map.of("pod", "a"));
+  }
+
+  public static Contender holder(Mode mode, String holder, Map<String, String> metadata) {
     return new Contender(
         LEASE.tag(),
         "req-1",
         "",
-        "shop-1",
-        Mode.EXCLUSIVE,
-        Map.of("pod", "a"),
+        holder,
+        mode,
+        metadata,
         3_000_000_000L,
         Optional.of(2_000_000_000L),
         Optional.of(new FencingToken(77)),
+        Optional.empty(),
         "_c_x-lock-0000000001");
+  }
+
+  /** Returns a holder that was asked to give way and has said for how long it needs the lock. */
+  public static Contender yielding(Mode mode, long needsNanos) {
+    return new Contender(
+        LEASE.tag(),
+        "req-1",
+        "worker-1",
+        "shop-1",
+        mode,
+        Map.of(),
+        3_000_000_000L,
+        Optional.of(2_000_000_000L),
+        Optional.of(new FencingToken(77)),
+        Optional.of(needsNanos),
+        "h");
   }
 
   public static Contender waiter(Mode mode) {
     return new Contender(
-        "", "", "", "", mode, Map.of(), 1_000_000L, Optional.empty(), Optional.empty(), "w");
+        "",
+        "",
+        "",
+        "",
+        mode,
+        Map.of(),
+        1_000_000L,
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        "w");
   }
 
   public static LockView lock(String name) {
     return new LockView(
-        new LockName(name), List.of(holder()), 1, List.of(waiter(Mode.EXCLUSIVE)), 99);
+        new LockName(name),
+        List.of(holder()),
+        1,
+        List.of(waiter(MutexKind.EXCLUSIVE)),
+        99,
+        OptionalInt.empty(),
+        Optional.empty());
+  }
+
+  public static LockView held(String name, List<Contender> holders) {
+    return new LockView(
+        new LockName(name), holders, 0, List.of(), 99, OptionalInt.empty(), Optional.empty());
+  }
+
+  /** Returns a lock of configured permits whose next grant waits. */
+  public static LockView delayed(String name, Contender holder, int limit, long delayNanos) {
+    return new LockView(
+        new LockName(name),
+        List.of(holder),
+        0,
+        List.of(),
+        99,
+        OptionalInt.of(limit),
+        Optional.of(delayNanos));
   }
 
   public static LeaseView lease(String tag) {
@@ -103,7 +159,9 @@ public final class Views {
 
   public static Notice.Granted granted() {
     return new Notice.Granted(
-        LEASE, List.of(new Notice.Grant(LOCK, new FencingToken(77), Optional.empty())), TTL_NANOS);
+        LEASE,
+        List.of(new Notice.Grant(LOCK, new FencingToken(77), Optional.empty(), 1)),
+        TTL_NANOS);
   }
 
   public static Notice.Queued queued() {

@@ -14,6 +14,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
@@ -36,6 +37,7 @@ public final class ZooKeeperProxy implements AutoCloseable {
   private volatile boolean silent;
   private volatile boolean refusing;
   private volatile boolean closed;
+  private volatile CountDownLatch held = new CountDownLatch(1);
 
   /** What a rule does with the request that triggers it. */
   public enum Action {
@@ -44,7 +46,9 @@ public final class ZooKeeperProxy implements AutoCloseable {
     /** Lets the server do the request, keeps the reply back and breaks the connection. */
     CUT_AFTER,
     /** Loses the request; the connection lives on. */
-    DROP
+    DROP,
+    /** Holds the request, and what comes behind it on its connection, until it is let go. */
+    HOLD
   }
 
   private record Rule(Predicate<Request> matches, Action action, AtomicInteger left) {
@@ -81,9 +85,16 @@ public final class ZooKeeperProxy implements AutoCloseable {
     at(n, request -> request.opcode() == opcode, action);
   }
 
-  /** Forgets all rules, delays, silence and refusal. */
+  /** Lets go of the requests that are held, and of those that will be until the next healing. */
+  public void letGo() {
+    held.countDown();
+  }
+
+  /** Forgets all rules, delays, silence and refusal, and lets go of what is held. */
   public void heal() {
     rules.clear();
+    letGo();
+    held = new CountDownLatch(1);
     delay = Duration.ZERO;
     silent = false;
     refusing = false;
@@ -129,6 +140,7 @@ public final class ZooKeeperProxy implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
+    letGo();
     try {
       listener.close();
     } catch (IOException e) {
@@ -147,6 +159,14 @@ public final class ZooKeeperProxy implements AutoCloseable {
       }
     }
     return triggered.stream().findFirst();
+  }
+
+  void awaitLetGo() throws IOException {
+    try {
+      held.await();
+    } catch (InterruptedException e) {
+      throw new IOException(e);
+    }
   }
 
   Duration currentDelay() {

@@ -3,8 +3,10 @@ package io.lockkeeper.server.web;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.core.Notice;
+import io.lockkeeper.server.testing.Views;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class EventCountersTest {
@@ -17,9 +19,12 @@ class EventCountersTest {
     // Given
     List<Notice> notices =
         List.of(
-            new Notice.Lost(Notice.LossReason.SESSION_LOST),
-            new Notice.Lost(Notice.LossReason.SESSION_LOST),
+            new Notice.Lost(Notice.LossReason.SESSION_LOST, ""),
+            new Notice.Lost(Notice.LossReason.SESSION_LOST, ""),
             new Notice.NotAcquired(Notice.RefusalReason.TIMED_OUT, "", List.of()),
+            new Notice.NotAcquired(Notice.RefusalReason.WOULD_DEADLOCK, "", List.of()),
+            new Notice.Lost(Notice.LossReason.MAX_HOLD, ""),
+            new Notice.ReleaseRequested(Views.LOCK, "bob", "", Optional.empty()),
             new Notice.Released());
     // When
     notices.forEach(counters::onNotice);
@@ -30,6 +35,16 @@ class EventCountersTest {
         .isZero();
     assertThat(registry.get("lockkeeper.not.acquired").tag("reason", "timed_out").counter().count())
         .isEqualTo(1);
+    assertThat(registry.get("lockkeeper.losses").tag("reason", "max_hold").counter().count())
+        .isEqualTo(1);
+    assertThat(
+            registry
+                .get("lockkeeper.not.acquired")
+                .tag("reason", "would_deadlock")
+                .counter()
+                .count())
+        .isEqualTo(1);
+    assertThat(registry.get("lockkeeper.release.requests").counter().count()).isEqualTo(1);
     assertThat(registry.get("lockkeeper.releases").counter().count()).isEqualTo(1);
   }
 

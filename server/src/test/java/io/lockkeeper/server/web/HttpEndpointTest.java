@@ -3,7 +3,13 @@ package io.lockkeeper.server.web;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lockkeeper.server.core.Contender;
+import io.lockkeeper.server.core.Failure;
+import io.lockkeeper.server.core.LockView;
+import io.lockkeeper.server.core.PermitsKind.Permits;
+import io.lockkeeper.server.core.ReadWriteKind;
 import io.lockkeeper.server.testing.FakeCoordinator;
+import io.lockkeeper.server.testing.RoomKind;
 import io.lockkeeper.server.testing.Views;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
@@ -139,6 +145,60 @@ class HttpEndpointTest {
   }
 
   @Test
+  void statusPageShowsWhoHoldsWhatHowAndForHowLongYet() throws Exception {
+    // Given
+    Contender reader = Views.yielding(ReadWriteKind.READ, 90_000_000_000L);
+    Contender permits = Views.yielding(new Permits(3, 9), 5_000_000_000L);
+    LockView read = Views.delayed("a<b>", reader, 1, 7_000_000_000L);
+    LockView pool = Views.delayed("pool", permits, 5, 7_200_000_000_000L);
+    LockView room = Views.held("room", List.of(Views.yielding(new RoomKind.Member("blue"), 0)));
+    CompletableFuture<HttpResponse<String>> page =
+        client.sendAsync(request("/").build(), BodyHandlers.ofString());
+    // When
+    coordinator.listLocks.next().answer().complete(List.of(read, pool, room, Views.lock("plain")));
+    // Then
+    assertThat(page.get().body())
+        .contains("a&lt;b&gt;", "shop-1, READ for 2 s, needs 90 s", "in 7 s")
+        .contains("shop-1, 3 of 5 permits for 2 s, needs 5 s", "in 2 h")
+        .contains("shop-1, room-blue for 2 s, needs 0 s")
+        .contains("shop-1, EXCLUSIVE for 2 s</td><td class=\"n\">1</td><td></td>")
+        .doesNotContain("a<b>", "and more");
+  }
+
+  @Test
+  void statusPageSaysWhenThereAreMoreLocksOrNone() throws Exception {
+    // Given
+    List<LockView> many = IntStream.rangeClosed(1, 51).mapToObj(i -> Views.lock("l" + i)).toList();
+    CompletableFuture<HttpResponse<String>> full =
+        client.sendAsync(request("/").build(), BodyHandlers.ofString());
+    var asked = coordinator.listLocks.next();
+    asked.answer().complete(many);
+    CompletableFuture<HttpResponse<String>> empty =
+        client.sendAsync(request("/").build(), BodyHandlers.ofString());
+    // When
+    coordinator.listLocks.next().answer().complete(List.of());
+    // Then
+    assertThat(asked.what().limit()).isEqualTo(51);
+    assertThat(full.get().body()).contains("<td>l50</td>", "and more").doesNotContain("l51");
+    assertThat(empty.get().body()).contains("none in use");
+  }
+
+  @Test
+  void statusPageComesWithoutLocksThatCannotBeTold() throws Exception {
+    // Given
+    CompletableFuture<HttpResponse<String>> page =
+        client.sendAsync(request("/").build(), BodyHandlers.ofString());
+    // When
+    coordinator
+        .listLocks
+        .next()
+        .answer()
+        .completeExceptionally(Views.refused(Failure.Kind.UNAVAILABLE));
+    // Then
+    assertThat(page.get().body()).contains("not known", "Event loop delay");
+  }
+
+  @Test
   void unknownPathIsNotFound() throws Exception {
     assertThat(get("/etc/passwd").statusCode()).isEqualTo(404);
     assertThat(get("/metrics/").statusCode()).isEqualTo(404);
@@ -171,6 +231,21 @@ class HttpEndpointTest {
             .toList();
     // Then
     assertThat(responses).allSatisfy(r -> assertThat(r.join().statusCode()).isEqualTo(200));
+  }
+
+  @Test
+  void healthIsToldWhilePagesWaitForABusyCoordinator() throws Exception {
+    // Given: nobody answers what the pages ask
+    List<CompletableFuture<HttpResponse<String>>> pages =
+        IntStream.range(0, 10)
+            .mapToObj(i -> client.sendAsync(request("/").build(), BodyHandlers.ofString()))
+            .toList();
+    coordinator.listLocks.next();
+    // When
+    HttpResponse<String> health = get("/healthz");
+    // Then
+    assertThat(health.statusCode()).isEqualTo(200);
+    assertThat(pages).allSatisfy(page -> assertThat(page.join().body()).contains("not known"));
   }
 
   @Test

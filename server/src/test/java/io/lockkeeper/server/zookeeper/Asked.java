@@ -1,27 +1,37 @@
 package io.lockkeeper.server.zookeeper;
 
-import io.lockkeeper.server.coordinator.LockStore.EntryRef;
-import io.lockkeeper.server.coordinator.LockStore.NewEntry;
 import io.lockkeeper.server.coordinator.RecordedEvents;
 import io.lockkeeper.server.core.EntryDetails;
+import io.lockkeeper.server.core.EntryRef;
 import io.lockkeeper.server.core.LockName;
-import io.lockkeeper.server.core.Mode;
+import io.lockkeeper.server.core.MutexKind;
+import io.lockkeeper.server.core.PlannedEntry;
+import io.lockkeeper.server.core.SessionEvent.SessionOpened;
 import io.lockkeeper.server.core.SessionKey;
 import io.lockkeeper.server.core.StoreEvent.EntriesCreated;
 import io.lockkeeper.server.core.StoreEvent.EntriesDeleted;
-import io.lockkeeper.server.core.StoreEvent.SessionOpened;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import org.awaitility.Awaitility;
 
 /** What tests ask of a store again and again. */
 final class Asked {
 
-  static final EntryDetails DETAILS = new EntryDetails("l", "r", "", "h", Map.of(), false);
+  static final EntryDetails DETAILS = details(Map.of());
 
   private Asked() {}
+
+  static EntryDetails details(Map<String, String> metadata) {
+    return new EntryDetails(
+        "l", "r", "", "h", metadata, false, false, Optional.empty(), Optional.empty());
+  }
+
+  static PlannedEntry planned(LockName lock) {
+    return new PlannedEntry(lock, MutexKind.EXCLUSIVE, Optional.empty());
+  }
 
   static SessionKey open(ZooKeeperLockStore store, RecordedEvents events, int key) {
     SessionKey session = new SessionKey(key);
@@ -32,8 +42,7 @@ final class Asked {
 
   static UUID create(ZooKeeperLockStore store, SessionKey session, String lock) {
     UUID id = UUID.randomUUID();
-    store.createEntries(
-        session, id, List.of(new NewEntry(new LockName(lock), Mode.EXCLUSIVE)), DETAILS);
+    store.createEntries(session, id, List.of(planned(new LockName(lock))), DETAILS, 0);
     return id;
   }
 
@@ -46,7 +55,9 @@ final class Asked {
   }
 
   static List<EntryRef> refs(EntriesCreated created) {
-    return created.entries().stream().map(e -> new EntryRef(e.lock(), e.name().text())).toList();
+    return created.entries().stream()
+        .map(e -> new EntryRef(e.lock(), e.name().text(), Optional.empty()))
+        .toList();
   }
 
   static void awaitCreated(RecordedEvents events, int count) {

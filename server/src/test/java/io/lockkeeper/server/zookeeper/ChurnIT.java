@@ -2,11 +2,13 @@ package io.lockkeeper.server.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lockkeeper.server.coordinator.LockStore.NewEntry;
 import io.lockkeeper.server.coordinator.RecordedEvents;
 import io.lockkeeper.server.core.EntryDetails;
+import io.lockkeeper.server.core.EntryRef;
 import io.lockkeeper.server.core.LockName;
-import io.lockkeeper.server.core.Mode;
+import io.lockkeeper.server.core.MarkerName;
+import io.lockkeeper.server.core.PlannedEntry;
+import io.lockkeeper.server.core.SessionEvent;
 import io.lockkeeper.server.core.SessionKey;
 import io.lockkeeper.server.core.StoreEvent;
 import io.lockkeeper.server.core.StoreEvent.CreatedEntry;
@@ -15,9 +17,11 @@ import io.lockkeeper.server.testing.ZooKeeperProcess;
 import io.lockkeeper.server.testing.ZooKeeperProxy;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import org.awaitility.Awaitility;
@@ -66,12 +70,11 @@ final class ChurnIT {
         ZooKeeperProxy proxy = new ZooKeeperProxy(ensemble.server().port())) {
       ZooKeeperLockStore store = ensemble.store(proxy.connectString(), "c1", events);
       SessionKey session = Asked.open(store, events, 1);
-      EntryDetails heavy =
-          new EntryDetails("l", "r", "", "h", Map.of("k", "x".repeat(4_000)), false);
+      EntryDetails heavy = Asked.details(Map.of("k", "x".repeat(4_000)));
       // When
       for (int i = 0; i < 1_000; i++) {
-        List<NewEntry> one = List.of(new NewEntry(new LockName("one"), Mode.EXCLUSIVE));
-        store.createEntries(session, UUID.randomUUID(), one, heavy);
+        List<PlannedEntry> one = List.of(Asked.planned(new LockName("one")));
+        store.createEntries(session, UUID.randomUUID(), one, heavy, 0);
       }
       Asked.awaitCreated(events, 1_000);
       // Then
@@ -86,7 +89,46 @@ final class ChurnIT {
       CreatedEntry last = events.all(EntriesCreated.class).get(999).entries().get(0);
       store.readDetails(last.lock(), last.name().text());
       StoreEvent.ReadEntry read = events.await(StoreEvent.DetailsRead.class).read().orElseThrow();
-      assertThat(read).isEqualTo(new StoreEvent.ReadEntry(heavy, last.czxid(), last.index()));
+      assertThat(read)
+          .isEqualTo(new StoreEvent.ReadEntry(heavy, last.czxid(), last.index(), Optional.empty()));
+    }
+  }
+
+  @Test
+  void sixtyFourLocksOfTheLongestNamesGoThroughTogetherAndLeaveTogether() throws Exception {
+    // Given
+    try (Ensemble ensemble = Ensemble.in(directory)) {
+      ZooKeeperLockStore store = ensemble.store(events);
+      SessionKey session = Asked.open(store, events, 1);
+      events.awaitCurrent();
+      List<PlannedEntry> entries = new ArrayList<>();
+      for (int i = 0; i < 64; i++) {
+        String name = String.format("%03d", i) + "%".repeat(509);
+        entries.add(Asked.planned(new LockName(name)));
+      }
+      UUID id = UUID.randomUUID();
+      EntryDetails heavy = Asked.details(Map.of("k", "x".repeat(4_000)));
+      // When
+      store.createEntries(session, id, entries, heavy, 700);
+      EntriesCreated created = Asked.created(events, id);
+      Awaitility.await("seen").until(() -> events.markers().size() == 64);
+      List<EntryRef> both = new ArrayList<>();
+      for (CreatedEntry entry : created.entries()) {
+        Optional<String> guard = Optional.of(MarkerName.Guard.of(id, 700).text());
+        both.add(new EntryRef(entry.lock(), entry.name().text(), guard));
+      }
+      store.deleteEntries(session, id, both);
+      Asked.awaitDeleted(events, 1);
+      store.deleteEntries(session, id, both);
+      Asked.awaitDeleted(events, 2);
+      // Then
+      assertThat(created.entries())
+          .hasSize(64)
+          .extracting(CreatedEntry::czxid)
+          .containsOnly(created.entries().get(0).czxid());
+      Awaitility.await("gone").until(() -> events.markers().isEmpty());
+      assertThat(events.mirror()).isEmpty();
+      assertThat(Ensemble.truth(ensemble.client())).isEmpty();
     }
   }
 
@@ -96,15 +138,13 @@ final class ChurnIT {
     try (Ensemble ensemble = Ensemble.in(directory)) {
       ZooKeeperLockStore store = ensemble.store(events);
       SessionKey session = Asked.open(store, events, 1);
-      EntryDetails huge =
-          new EntryDetails("l", "r", "", "h", Map.of("k", "x".repeat(1 << 20)), false);
+      EntryDetails huge = Asked.details(Map.of("k", "x".repeat(1 << 20)));
       UUID bad = UUID.randomUUID();
       // When
       for (int i = 0; i < 20; i++) {
         var unused = Asked.create(store, session, "good");
       }
-      store.createEntries(
-          session, bad, List.of(new NewEntry(new LockName("bad"), Mode.EXCLUSIVE)), huge);
+      store.createEntries(session, bad, List.of(Asked.planned(new LockName("bad"))), huge, 0);
       for (int i = 0; i < 20; i++) {
         var unused = Asked.create(store, session, "good");
       }
@@ -113,7 +153,7 @@ final class ChurnIT {
       assertThat(events.all(StoreEvent.EntriesRefused.class))
           .extracting(StoreEvent.EntriesRefused::id)
           .containsExactly(bad);
-      assertThat(events.all(StoreEvent.SessionSuspended.class)).isEmpty();
+      assertThat(events.all(SessionEvent.SessionSuspended.class)).isEmpty();
     }
   }
 }

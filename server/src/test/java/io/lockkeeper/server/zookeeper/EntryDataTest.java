@@ -3,15 +3,23 @@ package io.lockkeeper.server.zookeeper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.core.EntryDetails;
+import io.lockkeeper.server.core.FencingToken;
+import io.lockkeeper.server.core.ReleaseAsk;
 import io.lockkeeper.server.core.StoreEvent.ReadEntry;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 final class EntryDataTest {
+
+  private static final FencingToken LARGEST = new FencingToken(Long.MAX_VALUE);
+  private static final ReleaseAsk ASK =
+      new ReleaseAsk("a", "ops", "re\"boot", Optional.of(Duration.ofMillis(7)), true);
 
   private static byte[] bytes(String text) {
     return text.getBytes(StandardCharsets.UTF_8);
@@ -22,11 +30,21 @@ final class EntryDataTest {
   void whatIsWrittenIsReadBack(int index) {
     // Given
     EntryDetails details =
-        new EntryDetails("0a", "req \"1\"", "thread-1", "über", Map.of("k", "v\n", "", "x"), true);
+        new EntryDetails(
+            "0a",
+            "req \"1\"",
+            "thread-1",
+            "über",
+            Map.of("k", "v\n", "", "x"),
+            true,
+            true,
+            Optional.of(1_500L),
+            Optional.of(ASK));
+    Optional<FencingToken> kept = index == 1 ? Optional.of(LARGEST) : Optional.empty();
     // When
-    ReadEntry read = EntryData.read(EntryData.of(details).withIndex(index), 9);
+    ReadEntry read = EntryData.read(EntryData.of(details).with(index, kept), 9);
     // Then
-    assertThat(read).isEqualTo(new ReadEntry(details, 9, index));
+    assertThat(read).isEqualTo(new ReadEntry(details, 9, index, kept));
   }
 
   @Test
@@ -36,7 +54,40 @@ final class EntryDataTest {
     // Then
     assertThat(read)
         .isEqualTo(
-            new ReadEntry(new EntryDetails("", "", "", "192.168.0.7", Map.of(), false), 5, 0));
+            new ReadEntry(
+                EntryDetails.foreign("192.168.0.7", Optional.empty()), 5, 0, Optional.empty()));
+  }
+
+  @Test
+  void whatCuratorsRevokerWritesIsAWishWithoutReasons() {
+    // When
+    ReadEntry read = EntryData.read(bytes("__REVOKE__"), 5);
+    // Then
+    ReleaseAsk ask = new ReleaseAsk(ReleaseAsk.BY_CURATOR, "", "", Optional.empty(), false);
+    assertThat(read.details()).isEqualTo(EntryDetails.foreign("", Optional.of(ask)));
+  }
+
+  @Test
+  void tokenIsReadFromANumberToo() {
+    // When
+    ReadEntry read = EntryData.read(bytes("{\"lease\":\"l\",\"token\":9223372036854775807}"), 5);
+    // Then
+    assertThat(read.token()).isEqualTo(LARGEST);
+  }
+
+  @Test
+  void deadlinePastAllNumbersIsWrittenAsALongOne() {
+    // Given
+    ReleaseAsk never =
+        new ReleaseAsk("a", "", "", Optional.of(Duration.ofSeconds(Long.MAX_VALUE)), false);
+    EntryDetails details =
+        new EntryDetails(
+            "l", "r", "", "h", Map.of(), false, false, Optional.empty(), Optional.of(never));
+    // When
+    ReadEntry read = EntryData.read(EntryData.of(details).with(0, Optional.empty()), 9);
+    // Then
+    Duration deadline = read.details().ask().flatMap(ReleaseAsk::deadline).orElseThrow();
+    assertThat(deadline).isGreaterThan(Duration.ofDays(100_000));
   }
 
   @Test
@@ -58,7 +109,13 @@ final class EntryDataTest {
         "{\"holder\":7,\"metadata\":[1],\"index\":\"x\",\"stream\":\"maybe\"}",
         "{\"metadata\":{\"a\":{\"b\":1}},\"index\":99999999999999999999}",
         "{\"index\":-1}",
-        "{\"index\":2048}"
+        "{\"index\":2048}",
+        "{\"lease\":7,\"needs_ms\":-1,\"token\":\"9223372036854775808\",\"ask\":[]}",
+        "{\"token\":-1,\"needs_ms\":1.5,\"ask\":{\"by\":\"nobody\"}}",
+        "{\"token\":\"99999999999999999999\",\"ask\":{\"id\":\"\"}}",
+        "{\"token\":0,\"needs_ms\":\"-5\"}",
+        "__REVOKE",
+        "__REVOKE__ "
       })
   void strangeDataNeverFails(String text) {
     // When
@@ -66,6 +123,10 @@ final class EntryDataTest {
     // Then
     assertThat(read.index()).isZero();
     assertThat(read.details().metadata()).isEmpty();
+    assertThat(read.details().needsMillis()).isEmpty();
+    assertThat(read.details().ask()).isEmpty();
+    assertThat(read.details().unsearched()).isTrue();
+    assertThat(read.keptToken()).isEmpty();
   }
 
   @Test

@@ -2,11 +2,14 @@ package io.lockkeeper.server.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lockkeeper.server.coordinator.LockStore.NewEntry;
 import io.lockkeeper.server.core.EntryDetails;
+import io.lockkeeper.server.core.EntryName;
+import io.lockkeeper.server.core.EntryRef;
+import io.lockkeeper.server.core.FencingToken;
 import io.lockkeeper.server.core.LeaseId;
 import io.lockkeeper.server.core.LockName;
-import io.lockkeeper.server.core.Mode;
+import io.lockkeeper.server.core.PlannedEntry;
+import io.lockkeeper.server.core.ReadWriteKind;
 import io.lockkeeper.server.core.StoreEvent;
 import io.lockkeeper.server.core.StoreEvent.EntriesCreated;
 import io.lockkeeper.server.core.StoreEvent.EntriesDeleted;
@@ -14,8 +17,11 @@ import io.lockkeeper.server.core.StoreEvent.EntriesRefused;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
@@ -33,7 +39,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 final class GroupCommitTest implements GroupCommit.Lane {
 
   private static final LockName LOCK = new LockName("a");
-  private static final EntryDetails DETAILS = new EntryDetails("l", "r", "", "h", Map.of(), false);
+  private static final EntryDetails DETAILS = Asked.DETAILS;
 
   private final ZooKeeperSettings settings = ZooKeeperSettings.of("127.0.0.1:1", "c", "a");
   private final StorePaths paths = new StorePaths(settings);
@@ -81,14 +87,15 @@ final class GroupCommitTest implements GroupCommit.Lane {
 
   private UUID create(LockName lock) {
     UUID id = UUID.randomUUID();
-    List<NewEntry> entries = List.of(new NewEntry(lock, Mode.EXCLUSIVE));
-    commit.add(new CreateEntries(paths, directories, id, entries, DETAILS));
+    List<PlannedEntry> entries = List.of(Asked.planned(lock));
+    commit.add(new CreateEntries(paths, directories, id, entries, DETAILS, 0));
     return id;
   }
 
-  private UUID delete(String path) {
+  private UUID delete(String entry) {
     UUID id = UUID.randomUUID();
-    commit.add(new DeleteEntries(id, List.of(path), true));
+    EntryRef ref = new EntryRef(LOCK, entry, Optional.empty());
+    commit.add(DeleteEntries.of(paths, id, List.of(ref)));
     return id;
   }
 
@@ -203,7 +210,7 @@ final class GroupCommitTest implements GroupCommit.Lane {
     directories.add(LOCK);
     UUID first = create(LOCK);
     UUID bad = create(LOCK);
-    UUID third = delete("/x");
+    UUID third = delete("x");
     commit.open();
     // When
     fail(2, Code.QUOTAEXCEEDED);
@@ -224,7 +231,7 @@ final class GroupCommitTest implements GroupCommit.Lane {
   @Test
   void deletionOfWhatIsGoneIsDone() {
     // Given
-    UUID id = delete("/x");
+    UUID id = delete("x");
     commit.open();
     // When
     fail(1, Code.NONODE);
@@ -309,12 +316,12 @@ final class GroupCommitTest implements GroupCommit.Lane {
   @Test
   void transactionsStayWithinTheirBounds() {
     // Given
-    EntryDetails heavy = new EntryDetails("l", "r", "", "h", Map.of("k", "x".repeat(4_000)), false);
+    EntryDetails heavy = Asked.details(Map.of("k", "x".repeat(4_000)));
     for (int i = 0; i < 500; i++) {
-      List<NewEntry> entries = List.of(new NewEntry(LOCK, Mode.EXCLUSIVE));
+      List<PlannedEntry> entries = List.of(Asked.planned(LOCK));
       commit.add(
           new CreateEntries(
-              paths, directories, UUID.randomUUID(), entries, i % 2 == 0 ? heavy : DETAILS));
+              paths, directories, UUID.randomUUID(), entries, i % 2 == 0 ? heavy : DETAILS, 0));
     }
     // When
     commit.open();
@@ -325,6 +332,174 @@ final class GroupCommitTest implements GroupCommit.Lane {
       succeed();
     }
     assertThat(events).hasSize(500);
+  }
+
+  private UUID createBeside(EntryName other) {
+    UUID id = UUID.randomUUID();
+    PlannedEntry.Beside beside = new PlannedEntry.Beside(other, new FencingToken(5));
+    PlannedEntry entry = new PlannedEntry(LOCK, ReadWriteKind.READ, Optional.of(beside));
+    commit.add(new CreateEntries(paths, directories, id, List.of(entry), DETAILS, 0));
+    return id;
+  }
+
+  private UUID createGuarded() {
+    UUID id = UUID.randomUUID();
+    commit.add(
+        new CreateEntries(paths, directories, id, List.of(Asked.planned(LOCK)), DETAILS, 700));
+    return id;
+  }
+
+  private List<Integer> typesSent() {
+    return sent.element().ops().stream().map(Op::getType).toList();
+  }
+
+  @Test
+  void placedEntryIsCreatedByItsNameBehindACheckOfItsNeighbour() {
+    // Given
+    EntryName other = EntryName.parse("__WRIT__0000000007").orElseThrow();
+    UUID id = createBeside(other);
+    // When
+    commit.open();
+    // Then
+    List<Op> ops = sent.element().ops();
+    assertThat(typesSent()).containsExactly(OpCode.check, OpCode.check, OpCode.create2);
+    assertThat(ops.get(1).getPath()).isEqualTo("/lockkeeper/locks/a/__WRIT__0000000007");
+    assertThat(ops.get(2).getPath())
+        .isEqualTo("/lockkeeper/locks/a/_c_" + id + "-__READ__0000000007");
+  }
+
+  @Test
+  void placedEntryWhoseNeighbourIsGoneIsRefusedAndTheOthersGoOn() {
+    // Given
+    directories.add(LOCK);
+    UUID before = create(LOCK);
+    UUID placed = createBeside(EntryName.parse("__WRIT__0000000007").orElseThrow());
+    UUID after = create(LOCK);
+    commit.open();
+    // When
+    fail(2, Code.NONODE);
+    succeed();
+    // Then
+    EntriesRefused refused = (EntriesRefused) events.get(0);
+    assertThat(refused.id()).isEqualTo(placed);
+    assertThat(refused.message()).contains("the hold on a", "does not exist any more");
+    assertThat(events.subList(1, 3))
+        .extracting(event -> ((EntriesCreated) event).id())
+        .containsExactly(before, after);
+  }
+
+  @Test
+  void guardIsCreatedBehindItsEntry() {
+    // Given
+    directories.add(LOCK);
+    UUID id = createGuarded();
+    // When
+    commit.open();
+    // Then
+    assertThat(typesSent()).containsExactly(OpCode.check, OpCode.create2, OpCode.create);
+    assertThat(sent.element().ops().get(2).getPath())
+        .isEqualTo("/lockkeeper/locks/a/delay-700-" + id);
+  }
+
+  @Test
+  void guardThatIsThereAlreadyIsCheckedAndOneThatWentIsCreatedAgain() {
+    // Given
+    directories.add(LOCK);
+    UUID id = createGuarded();
+    commit.open();
+    // When
+    fail(2, Code.NODEEXISTS);
+    // Then
+    assertThat(typesSent()).containsExactly(OpCode.check, OpCode.create2, OpCode.check);
+    fail(2, Code.NONODE);
+    assertThat(typesSent()).containsExactly(OpCode.check, OpCode.create2, OpCode.create);
+    succeed();
+    assertThat(((EntriesCreated) events.get(0)).id()).isEqualTo(id);
+  }
+
+  @Test
+  void sixtyFourLocksSurviveEveryDirectoryBeingOtherThanBelieved() {
+    // Given
+    List<PlannedEntry> entries = new ArrayList<>();
+    for (int i = 0; i < 64; i++) {
+      entries.add(Asked.planned(new LockName("l/" + i)));
+      if (i % 2 == 0) {
+        directories.add(new LockName("l/" + i));
+      }
+    }
+    UUID id = UUID.randomUUID();
+    commit.add(new CreateEntries(paths, directories, id, entries, DETAILS, 700));
+    commit.open();
+    // When: each directory that is believed in is gone, each other one is there
+    Set<String> missing = new HashSet<>();
+    for (int i = 0; i < 64; i += 2) {
+      missing.add(paths.directory(new LockName("l/" + i)));
+    }
+    int attempts = 0;
+    while (failOnce(missing)) {
+      attempts++;
+    }
+    succeed();
+    // Then
+    assertThat(attempts).isEqualTo(64);
+    assertThat(((EntriesCreated) events.get(0)).entries()).hasSize(64);
+    assertThat(events).hasSize(1);
+  }
+
+  /** Fails the transaction as ZooKeeper would; returns whether there was a reason. */
+  private boolean failOnce(Set<String> missing) {
+    List<Op> ops = sent.element().ops();
+    Set<String> createdBefore = new HashSet<>();
+    for (int i = 1; i < ops.size(); i++) {
+      String path = ops.get(i).getPath();
+      boolean directory = ops.get(i).getType() == OpCode.createContainer;
+      if (directory && !missing.contains(path)) {
+        fail(i, Code.NODEEXISTS);
+        return true;
+      }
+      String parent = path.substring(0, path.lastIndexOf('/'));
+      if (directory) {
+        createdBefore.add(path);
+      } else if (missing.contains(parent) && !createdBefore.contains(parent)) {
+        fail(i, Code.NONODE);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  @Test
+  void writeThatFailsAgainAndAgainGoesAloneSoThatOthersDoNotFailWithIt() {
+    // Given
+    directories.add(LOCK);
+    List<EntryRef> gone = new ArrayList<>();
+    for (int i = 0; i < 64; i++) {
+      gone.add(new EntryRef(LOCK, "x" + i, Optional.of("g" + i)));
+    }
+    UUID id = UUID.randomUUID();
+    commit.add(DeleteEntries.of(paths, id, gone));
+    UUID other = create(LOCK);
+    commit.open();
+    // When
+    int together = 0;
+    while (events.stream().noneMatch(new EntriesDeleted(id)::equals)) {
+      Transaction next = sent.element();
+      boolean fails = next.ops().get(1).getType() == OpCode.delete;
+      together += fails && next.writes().size() > 1 ? 1 : 0;
+      if (fails) {
+        fail(1, Code.NONODE);
+      } else {
+        succeed();
+      }
+    }
+    while (!sent.isEmpty()) {
+      succeed();
+    }
+    // Then
+    assertThat(together).isLessThanOrEqualTo(4);
+    assertThat(events).hasSize(2);
+    assertThat(events).anyMatch(e -> e instanceof EntriesCreated c && c.id().equals(other));
+    assertThat(commit.delayed()).isZero();
   }
 
   @ParameterizedTest
@@ -338,7 +513,7 @@ final class GroupCommitTest implements GroupCommit.Lane {
       GroupCommitTest fresh = new GroupCommitTest();
       fresh.directories.add(LOCK);
       fresh.create(LOCK);
-      fresh.delete("/x");
+      fresh.delete("x");
       fresh.commit.add(new RecordLease(fresh.paths, new LeaseId(1, 2), 1, "h", "00"));
       fresh.commit.add(new EraseLease(fresh.paths, new LeaseId(3, 4)));
       fresh.commit.open();

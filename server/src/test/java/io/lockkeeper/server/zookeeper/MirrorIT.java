@@ -3,7 +3,10 @@ package io.lockkeeper.server.zookeeper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.coordinator.RecordedEvents;
+import io.lockkeeper.server.core.EntryRef;
+import io.lockkeeper.server.core.ErrandEvent;
 import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.server.core.MarkerName;
 import io.lockkeeper.server.core.SessionKey;
 import io.lockkeeper.server.core.StoreEvent;
 import io.lockkeeper.server.core.StoreEvent.EntriesCreated;
@@ -16,7 +19,9 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Random;
+import java.util.Set;
 import java.util.UUID;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
@@ -127,11 +132,11 @@ final class MirrorIT {
   void entriesThatShareASequenceNumberAreListedWithTheirCreation() throws Exception {
     // Given
     Asked.created(writerEvents, Asked.create(writer, session, "tied"));
+    byte[] indexed = EntryData.of(Asked.DETAILS).with(5, Optional.empty());
     String first = "_c_" + UUID.randomUUID() + "-lock-2147483647";
     String second = "_c_" + UUID.randomUUID() + "-lock-2147483647";
     for (String name : List.of(second, first)) {
-      truth.create(
-          "/lk/locks/tied/" + name, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL);
+      truth.create("/lk/locks/tied/" + name, indexed, Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL);
     }
     // When
     proxy.cutAll();
@@ -143,7 +148,61 @@ final class MirrorIT {
       boolean tied = entry.name().sequence() == Integer.MAX_VALUE;
       long czxid = truth.exists("/lk/locks/tied/" + entry.name(), false).getCzxid();
       assertThat(entry.czxid()).isEqualTo(tied ? Optional.of(czxid) : Optional.empty());
+      assertThat(entry.index()).isEqualTo(tied ? 5 : 0);
     }
+  }
+
+  @Test
+  void markersThatChangeWhileDisconnectedAreListed() {
+    // Given
+    LockName lock = new LockName("marked");
+    UUID id = UUID.randomUUID();
+    writer.setLimit(1, lock, OptionalInt.of(5));
+    writer.createEntries(session, id, List.of(Asked.planned(lock)), Asked.DETAILS, 700);
+    EntriesCreated created = Asked.created(writerEvents, id);
+    Awaitility.await().until(() -> events.markers().getOrDefault(lock, Set.of()).size() == 2);
+    proxy.refuse();
+    events.await(StoreEvent.MirrorStale.class);
+    // When
+    writer.setLimit(2, lock, OptionalInt.of(7));
+    writerEvents.await(ErrandEvent.LimitAnswered.class, e -> e.change() == 2);
+    writer.deleteEntries(
+        session,
+        id,
+        List.of(
+            new EntryRef(
+                lock,
+                created.entries().get(0).name().text(),
+                Optional.of(MarkerName.Guard.of(id, 700).text()))));
+    Asked.awaitDeleted(writerEvents, 1);
+    proxy.heal();
+    // Then
+    QueueListed listed =
+        events.await(QueueListed.class, e -> e.lock().equals(lock) && !e.markers().isEmpty());
+    assertThat(listed.entries()).isEmpty();
+    assertThat(listed.markers()).singleElement().isInstanceOf(MarkerName.Limit.class);
+    assertThat(((MarkerName.Limit) listed.markers().get(0)).limit()).isEqualTo(7);
+    assertThat(writer.stats()).containsEntry("nodes_ignored", 0L);
+  }
+
+  @Test
+  void entriesBeyondTheEndOfTheCounterTieWithThoseAtItsEnd() throws Exception {
+    // Given
+    Asked.created(writerEvents, Asked.create(writer, session, "end"));
+    for (String suffix : List.of("-2147483648", "2147483647", "-2147483647")) {
+      String name = "_c_" + UUID.randomUUID() + "-lock-" + suffix;
+      truth.create("/lk/locks/end/" + name, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL);
+    }
+    // When
+    proxy.cutAll();
+    events.await(StoreEvent.MirrorStale.class);
+    QueueListed listed = events.await(QueueListed.class, e -> e.lock().value().equals("end"));
+    // Then
+    assertThat(listed.entries()).hasSize(4);
+    assertThat(listed.entries())
+        .filteredOn(entry -> entry.czxid().isPresent())
+        .hasSize(3)
+        .allMatch(entry -> entry.name().sequence() == Integer.MAX_VALUE);
   }
 
   @Test

@@ -3,10 +3,11 @@ package io.lockkeeper.server.zookeeper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.coordinator.RecordedEvents;
+import io.lockkeeper.server.core.SessionEvent;
+import io.lockkeeper.server.core.SessionEvent.SessionEnded;
 import io.lockkeeper.server.core.SessionKey;
 import io.lockkeeper.server.core.StoreEvent;
 import io.lockkeeper.server.core.StoreEvent.CreatedEntry;
-import io.lockkeeper.server.core.StoreEvent.SessionEnded;
 import io.lockkeeper.server.testing.ZooKeeperProcess;
 import io.lockkeeper.server.testing.ZooKeeperProxy;
 import java.nio.file.Path;
@@ -95,7 +96,7 @@ final class SessionIT {
     // Then
     SessionEnded ended = events.await(SessionEnded.class);
     assertThat(ended).isEqualTo(new SessionEnded(session, false));
-    assertThat(events.all(StoreEvent.SessionSuspended.class)).hasSize(1);
+    assertThat(events.all(SessionEvent.SessionSuspended.class)).hasSize(1);
     Awaitility.await().until(() -> truth.getChildren("/lk/sessions", false).isEmpty());
   }
 
@@ -181,7 +182,7 @@ final class SessionIT {
     SessionKey session = Asked.open(store, events, 1);
     CreatedEntry entry = hold(session, "unwanted");
     ensemble.server().kill();
-    events.await(StoreEvent.SessionSuspended.class);
+    events.await(SessionEvent.SessionSuspended.class);
     // When
     store.closeSession(session);
     ensemble.server().start();
@@ -205,7 +206,7 @@ final class SessionIT {
     Awaitility.await()
         .atMost(Duration.ofSeconds(20))
         .until(() -> truth.getChildren("/lk/sessions", false).isEmpty());
-    assertThat(store.stats()).containsEntry("claims_swept", 1L);
+    Awaitility.await("counted").until(() -> store.stats().get("claims_swept") == 1);
     assertThat(Ensemble.truth(truth)).isEmpty();
   }
 
@@ -238,7 +239,7 @@ final class SessionIT {
       bytes +=
           store.pathBytes(
               new io.lockkeeper.server.core.LockName(lock),
-              io.lockkeeper.server.core.Mode.EXCLUSIVE);
+              io.lockkeeper.server.core.MutexKind.EXCLUSIVE);
       entries++;
       var unused = Asked.create(store, session, lock);
     }
@@ -264,7 +265,7 @@ final class SessionIT {
     ensemble.server().start();
     // Then
     early.awaitCurrent();
-    early.await(StoreEvent.SessionOpened.class);
+    early.await(SessionEvent.SessionOpened.class);
   }
 
   @Test
@@ -291,10 +292,10 @@ final class SessionIT {
     SessionKey session = Asked.open(store, events, 1);
     // When
     proxy.cutAll();
-    events.await(StoreEvent.SessionSuspended.class, e -> e.session().equals(session));
+    events.await(SessionEvent.SessionSuspended.class, e -> e.session().equals(session));
     // Then
-    events.await(StoreEvent.SessionProved.class, e -> e.session().equals(session));
+    events.await(SessionEvent.SessionProved.class, e -> e.session().equals(session));
     List<StoreEvent> all = events.all();
-    assertThat(all.stream().filter(StoreEvent.SessionSuspended.class::isInstance)).hasSize(1);
+    assertThat(all.stream().filter(SessionEvent.SessionSuspended.class::isInstance)).hasSize(1);
   }
 }

@@ -6,8 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.lockkeeper.server.core.EntryName;
 import io.lockkeeper.server.core.LeaseId;
 import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.server.core.MarkerName;
 import io.lockkeeper.server.core.Mode;
-import io.lockkeeper.server.zookeeper.StorePaths.Place;
+import io.lockkeeper.server.core.MutexKind;
+import io.lockkeeper.server.core.PermitsKind.Permits;
+import io.lockkeeper.server.core.ReadWriteKind;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -25,12 +28,56 @@ final class StorePathsTest {
   void placeOfAnEntryIsReadBackFromItsPath() {
     // Given
     LockName lock = new LockName("orders/42");
-    String name = EntryName.prefix(UUID.randomUUID(), Mode.EXCLUSIVE) + "0000000007";
+    String name = EntryName.prefix(UUID.randomUUID(), MutexKind.EXCLUSIVE) + "0000000007";
     // When
     Optional<Place> place = paths.place(paths.entry(lock, name));
     // Then
-    assertThat(place).contains(new Place(lock, EntryName.parse(name)));
-    assertThat(paths.place(paths.directory(lock))).contains(new Place(lock, Optional.empty()));
+    assertThat(place).contains(new Place.Queued(lock, EntryName.parse(name).orElseThrow()));
+    assertThat(paths.place(paths.directory(lock))).contains(new Place.Directory(lock));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "limit-7-0000000003",
+        "limit-7-2147483647",
+        "limit-7--2147483648",
+        "limit-7--000000001",
+        "delay-500-0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
+      })
+  void markersHaveAPlaceOfTheirOwn(String text) {
+    // Given
+    LockName lock = new LockName("orders/42");
+    MarkerName marker = MarkerName.parse(text).orElseThrow();
+    // When
+    Optional<Place> place = paths.place(paths.marker(lock, marker));
+    // Then
+    assertThat(place).contains(new Place.Marked(lock, marker));
+    assertThat(marker.text()).isEqualTo(text);
+    assertThat(EntryName.parse(text)).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "2147483647",
+        "-2147483648",
+        "-2147483647",
+        "-1000000000",
+        "-999999999",
+        "-000000001"
+      })
+  void everyNumberAtTheEndOfTheCounterIsTheSameNumber(String suffix) {
+    for (Mode mode : List.of(MutexKind.EXCLUSIVE, ReadWriteKind.READ, new Permits(2, 3))) {
+      // Given
+      String text = EntryName.prefix(UUID.randomUUID(), mode) + suffix;
+      // When
+      EntryName name = EntryName.parse(text).orElseThrow();
+      // Then
+      assertThat(name.sequence()).isEqualTo(Integer.MAX_VALUE);
+      assertThat(name.mode()).isEqualTo(mode);
+      assertThat(name.text()).isEqualTo(text);
+    }
   }
 
   @ParameterizedTest
@@ -54,9 +101,9 @@ final class StorePathsTest {
   void sizesAreThoseOfTheRealPaths() {
     // Given
     LockName lock = new LockName("a/b");
-    String entry = EntryName.prefix(UUID.randomUUID(), Mode.EXCLUSIVE) + "0000000007";
+    String entry = EntryName.prefix(UUID.randomUUID(), MutexKind.EXCLUSIVE) + "0000000007";
     // Then
-    assertThat(paths.pathBytes(lock, Mode.EXCLUSIVE))
+    assertThat(paths.pathBytes(lock, MutexKind.EXCLUSIVE))
         .isEqualTo(paths.entry(lock, entry).length() + 4);
     assertThat(paths.leasePathBytes()).isEqualTo(paths.lease(new LeaseId(1, 2)).length() + 4);
   }

@@ -1,0 +1,137 @@
+package io.lockkeeper.client;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+/**
+ * What a {@link LockkeeperClient} can be asked about locks, and do to others' locks, without a
+ * thread of the caller's that waits. Made by {@link LockkeeperClient#async}.
+ *
+ * <p>The futures complete on the callback executor; exceptionally with what the methods of the
+ * client throw, or with an {@link IllegalStateException} if the client is closed, or 10,000 calls
+ * wait. Cancelling one does not undo what it asked for.
+ */
+public final class LockkeeperAsync {
+
+  private static final int THREADS = 2;
+  private static final int CAPACITY = 10_000;
+  private static final long IDLE_SECONDS = 5;
+
+  private final Queries queries;
+  private final Callbacks callbacks;
+  private final ThreadPoolExecutor executor;
+
+  LockkeeperAsync(Queries queries, Callbacks callbacks) {
+    this.queries = queries;
+    this.callbacks = callbacks;
+    this.executor =
+        new ThreadPoolExecutor(
+            THREADS,
+            THREADS,
+            IDLE_SECONDS,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(CAPACITY),
+            task -> {
+              Thread thread = new Thread(task, "lockkeeper-queries");
+              thread.setDaemon(true);
+              return thread;
+            });
+    executor.allowCoreThreadTimeOut(true); // Most clients never ask: they have no such thread.
+  }
+
+  /** Like {@link LockkeeperClient#getLock}. */
+  public CompletableFuture<LockInfo> getLock(String name) {
+    return ask(() -> queries.getLock(name));
+  }
+
+  /** Like {@link LockkeeperClient#listLocks}, all pages at once. */
+  public CompletableFuture<List<LockInfo>> listLocks(String prefix) {
+    return ask(() -> queries.listLocks(prefix).toList());
+  }
+
+  /** Like {@link LockkeeperClient#checkToken}. */
+  public CompletableFuture<TokenCheck> checkToken(String name, long fencingToken) {
+    return ask(() -> queries.checkToken(name, fencingToken));
+  }
+
+  /** Like {@link LockkeeperClient#requestRelease(String, String)}. */
+  public CompletableFuture<List<Contender>> requestRelease(String name, String reason) {
+    Limits.reason(reason);
+    return ask(() -> queries.requestRelease(name, reason, Optional.empty()));
+  }
+
+  /** Like {@link LockkeeperClient#requestRelease(String, String, Duration)}. */
+  public CompletableFuture<List<Contender>> requestRelease(
+      String name, String reason, Duration deadline) {
+    Limits.reason(reason);
+    Optional<Duration> checked = Optional.of(Limits.deadline(deadline));
+    return ask(() -> queries.requestRelease(name, reason, checked));
+  }
+
+  /** Like {@link LockkeeperClient#configureLock}. */
+  public CompletableFuture<OptionalInt> configureLock(String name, int limit) {
+    return ask(() -> queries.configureLock(name, limit));
+  }
+
+  /** Like {@link LockkeeperClient#forceRelease}. */
+  public CompletableFuture<Integer> forceRelease(String name, String reason) {
+    return forceRelease(name, 0, reason);
+  }
+
+  /**
+   * Like {@link LockkeeperClient#forceRelease}, but takes the lock away from one holder only: a
+   * token that nobody holds is NOT_FOUND, so that a lock that has passed on is left alone.
+   *
+   * @param fencingToken the holder's; zero: every holder
+   */
+  public CompletableFuture<Integer> forceRelease(String name, long fencingToken, String reason) {
+    Limits.reason(reason);
+    return ask(() -> queries.forceRelease(name, fencingToken, reason, Optional.empty()));
+  }
+
+  /**
+   * Asks the holders of a lock to give way, and has the server take away after {@code grace} what
+   * they still hold then. Completes when they have been asked, with how many were; the server that
+   * was asked must live until the end.
+   *
+   * @param grace zero to 1 hour
+   * @throws IllegalArgumentException if the grace is out of range, or the reason above 1 KiB
+   */
+  public CompletableFuture<Integer> forceReleaseAfter(Duration grace, String name, String reason) {
+    Limits.reason(reason);
+    Optional<Duration> checked = Optional.of(Limits.grace(grace));
+    return ask(() -> queries.forceRelease(name, 0, reason, checked));
+  }
+
+  private <T> CompletableFuture<T> ask(Supplier<T> question) {
+    CompletableFuture<T> answer = new CompletableFuture<>();
+    Runnable task =
+        () -> {
+          try {
+            answer.complete(question.get());
+          } catch (RuntimeException e) {
+            answer.completeExceptionally(e);
+          }
+        };
+    try {
+      executor.execute(task);
+    } catch (RejectedExecutionException e) {
+      answer.completeExceptionally(
+          new IllegalStateException("this client is closed, or too many calls wait", e));
+    }
+    return callbacks.relay(answer);
+  }
+
+  /** Takes no more calls; those under way fail when the queries' connection is closed. */
+  void close() {
+    executor.shutdown();
+  }
+}

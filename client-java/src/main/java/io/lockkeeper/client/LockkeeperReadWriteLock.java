@@ -1,0 +1,42 @@
+package io.lockkeeper.client;
+
+import java.util.concurrent.locks.ReadWriteLock;
+
+/**
+ * A read/write lock of Lockkeeper as a {@link ReadWriteLock}. Made by {@link
+ * LockkeeperClient#asReadWriteLock}.
+ *
+ * <p>Readers share, a writer excludes all others; strictly first come, first served, so that
+ * readers who come later wait behind a writer who waits. Both sides are reentrant.
+ *
+ * <p><b>Downgrade</b> as with {@link java.util.concurrent.locks.ReentrantReadWriteLock}: the thread
+ * that holds the write lock may lock for reading, at once and under the same fencing token, and
+ * then unlock the write lock; no writer gets in between. <b>Upgrade</b> does not wait in vain for
+ * oneself: the write lock of a thread that only reads throws a {@link NotAcquiredException} with
+ * {@link NotAcquiredReason#WOULD_DEADLOCK} at once ({@link LockkeeperLock#tryLock()} is false).
+ */
+public final class LockkeeperReadWriteLock implements ReadWriteLock {
+
+  private final LockkeeperLock read;
+  private final LockkeeperLock write;
+
+  LockkeeperReadWriteLock(LockkeeperClient client, String name) {
+    this.read = new LockkeeperLock(client, LockRequest.of(LockSpec.read(name)));
+    this.write = new LockkeeperLock(client, LockRequest.of(LockSpec.write(name)));
+  }
+
+  @Override
+  public LockkeeperLock readLock() {
+    return read;
+  }
+
+  @Override
+  public LockkeeperLock writeLock() {
+    return write;
+  }
+
+  @Override
+  public String toString() {
+    return "LockkeeperReadWriteLock[" + read + ", " + write + "]";
+  }
+}

@@ -1,0 +1,67 @@
+package io.lockkeeper.client;
+
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/** Futures made of futures of handles, such that cancelling them withdraws the request. */
+final class Twins {
+
+  private Twins() {}
+
+  /** Returns what {@code source} comes to, as another value. */
+  static <T> CompletableFuture<T> map(
+      CompletableFuture<LockHandle> source, Function<LockHandle, T> toValue) {
+    CompletableFuture<T> twin = new CompletableFuture<>();
+    return link(source, twin, toValue, twin::completeExceptionally);
+  }
+
+  /** Returns what {@code source} comes to; empty if its wait limit ran out. */
+  static CompletableFuture<Optional<LockHandle>> optional(CompletableFuture<LockHandle> source) {
+    CompletableFuture<Optional<LockHandle>> twin = new CompletableFuture<>();
+    return link(
+        source,
+        twin,
+        Optional::of,
+        failure -> {
+          if (isTimeout(failure)) {
+            twin.complete(Optional.empty());
+          } else {
+            twin.completeExceptionally(failure);
+          }
+        });
+  }
+
+  private static boolean isTimeout(Throwable failure) {
+    return failure instanceof NotAcquiredException e && e.reason() == NotAcquiredReason.TIMED_OUT;
+  }
+
+  private static <T> CompletableFuture<T> link(
+      CompletableFuture<LockHandle> source,
+      CompletableFuture<T> twin,
+      Function<LockHandle, T> toValue,
+      Consumer<Throwable> onFailure) {
+    CompletableFuture<LockHandle> unused =
+        source.whenComplete(
+            (handle, failure) -> {
+              if (failure != null) {
+                onFailure.accept(failure);
+              } else if (!twin.complete(toValue.apply(handle))) {
+                release(handle); // Nobody else has it.
+              }
+            });
+    CompletableFuture<T> unusedToo =
+        twin.whenComplete(
+            (value, failure) -> {
+              if (!source.isDone()) {
+                source.cancel(true);
+              }
+            });
+    return twin;
+  }
+
+  private static void release(LockHandle handle) {
+    CompletableFuture<Void> unused = handle.releaseAsync();
+  }
+}

@@ -1,0 +1,205 @@
+package io.lockkeeper.integration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import com.google.protobuf.Duration;
+import io.grpc.ManagedChannel;
+import io.grpc.Status;
+import io.grpc.Status.Code;
+import io.grpc.StatusRuntimeException;
+import io.lockkeeper.integration.harness.Asking;
+import io.lockkeeper.integration.harness.Rig;
+import io.lockkeeper.v1.AcquireRequest;
+import io.lockkeeper.v1.AdminServiceCloseLeaseRequest;
+import io.lockkeeper.v1.AdminServiceGrpc;
+import io.lockkeeper.v1.AdminServiceGrpc.AdminServiceBlockingStub;
+import io.lockkeeper.v1.AnswerReleaseRequest;
+import io.lockkeeper.v1.CloseLeaseRequest;
+import io.lockkeeper.v1.DrainRequest;
+import io.lockkeeper.v1.ForceReleaseRequest;
+import io.lockkeeper.v1.ForceReleaseResponse;
+import io.lockkeeper.v1.FreezeRequest;
+import io.lockkeeper.v1.GetLockRequest;
+import io.lockkeeper.v1.LeaseServiceGrpc;
+import io.lockkeeper.v1.LeaseServiceGrpc.LeaseServiceBlockingStub;
+import io.lockkeeper.v1.LockMode;
+import io.lockkeeper.v1.LockRequest;
+import io.lockkeeper.v1.LockServiceGrpc;
+import io.lockkeeper.v1.LockServiceGrpc.LockServiceBlockingStub;
+import io.lockkeeper.v1.OpenLeaseRequest;
+import io.lockkeeper.v1.UnfreezeRequest;
+import io.lockkeeper.v1.UpdateMetadataRequest;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * What is well-formed and still not granted gets a clear answer, and takes nothing from anybody.
+ */
+final class RefusedIT {
+
+  private static final String UNKNOWN_LEASE = "0123456789abcdef0123456789abcdef";
+
+  private final ManagedChannel channel = Rig.shared().connect();
+  private final LockServiceBlockingStub locks = LockServiceGrpc.newBlockingStub(channel);
+  private final LeaseServiceBlockingStub leases = LeaseServiceGrpc.newBlockingStub(channel);
+  private final AdminServiceBlockingStub admin = AdminServiceGrpc.newBlockingStub(channel);
+
+  @Test
+  void requestOfAnotherKindIsRefusedAndNamesTheKindInUse() {
+    // Given
+    Asking reader = Asking.with(channel, in("bad/kind", LockMode.LOCK_MODE_READ));
+    long token = reader.awaitToken();
+
+    // When
+    Status mutex = Asking.forLock(channel, "bad/kind").awaitEnd();
+
+    // Then
+    assertThat(mutex.getCode()).isEqualTo(Code.FAILED_PRECONDITION);
+    assertThat(mutex.getDescription()).contains("READ_WRITE");
+    assertThat(holderTokens("bad/kind")).containsExactly(token);
+    reader.hangUp();
+  }
+
+  @Test
+  void anotherLimitIsRefusedAndBothAreNamed() {
+    // Given
+    Asking three = Asking.with(channel, permits("bad/limit", 3));
+    long token = three.awaitToken();
+
+    // When
+    Status seven = Asking.with(channel, permits("bad/limit", 7)).awaitEnd();
+
+    // Then
+    assertThat(seven.getCode()).isEqualTo(Code.FAILED_PRECONDITION);
+    assertThat(seven.getDescription()).contains("3", "7");
+    assertThat(holderTokens("bad/limit")).containsExactly(token);
+    three.hangUp();
+  }
+
+  private static AcquireRequest in(String lock, LockMode mode) {
+    return AcquireRequest.newBuilder()
+        .addLocks(LockRequest.newBuilder().setName(lock).setMode(mode))
+        .build();
+  }
+
+  private static AcquireRequest permits(String lock, int limit) {
+    return AcquireRequest.newBuilder()
+        .addLocks(
+            LockRequest.newBuilder()
+                .setName(lock)
+                .setMode(LockMode.LOCK_MODE_PERMITS)
+                .setPermits(1)
+                .setLimit(limit))
+        .build();
+  }
+
+  @Test
+  void nobodysLockCannotBeTakenAwayAndAStrangersTokenTakesNothing() {
+    // Given
+    Asking holder = Asking.forLock(channel, "bad/force");
+    long token = holder.awaitToken();
+
+    // When
+    Code free = refusalOf(() -> force("bad/free", 0)).getStatus().getCode();
+    Code stranger = refusalOf(() -> force("bad/force", token + 1)).getStatus().getCode();
+
+    // Then
+    assertThat(List.of(free, stranger)).containsOnly(Code.NOT_FOUND);
+    assertThat(holderTokens("bad/force")).containsExactly(token);
+    holder.hangUp();
+  }
+
+  private ForceReleaseResponse force(String lock, long token) {
+    return admin.forceRelease(
+        ForceReleaseRequest.newBuilder().setName(lock).setFencingToken(token).build());
+  }
+
+  @Test
+  void strangersCannotSpeakForAHolder() {
+    // Given
+    String lease = leases.openLease(OpenLeaseRequest.getDefaultInstance()).getLeaseId();
+    Asking.with(channel, under(lease, "mine", "bad/voice")).awaitToken();
+
+    // When
+    List<Code> refusals =
+        List.of(
+            describe(UNKNOWN_LEASE, "mine"),
+            describe(lease, "never-seen"),
+            answer(UNKNOWN_LEASE, "mine"),
+            answer(lease, "never-seen"));
+
+    // Then
+    assertThat(refusals).containsOnly(Code.NOT_FOUND);
+    leases.closeLease(CloseLeaseRequest.newBuilder().setLeaseId(lease).build());
+  }
+
+  private Code describe(String lease, String requestId) {
+    UpdateMetadataRequest request =
+        UpdateMetadataRequest.newBuilder().setLeaseId(lease).setRequestId(requestId).build();
+    return refusalOf(() -> locks.updateMetadata(request)).getStatus().getCode();
+  }
+
+  private Code answer(String lease, String requestId) {
+    AnswerReleaseRequest request =
+        AnswerReleaseRequest.newBuilder()
+            .setLeaseId(lease)
+            .setRequestId(requestId)
+            .setNeeds(seconds(1))
+            .build();
+    return refusalOf(() -> locks.answerRelease(request)).getStatus().getCode();
+  }
+
+  static Stream<Arguments> notOffered() {
+    return Stream.of(
+        Arguments.of("Freeze", call(a -> a.freeze(FreezeRequest.getDefaultInstance()))),
+        Arguments.of("Unfreeze", call(a -> a.unfreeze(UnfreezeRequest.getDefaultInstance()))),
+        Arguments.of("Drain", call(a -> a.drain(DrainRequest.getDefaultInstance()))),
+        Arguments.of(
+            "CloseLease",
+            call(a -> a.closeLease(AdminServiceCloseLeaseRequest.getDefaultInstance()))));
+  }
+
+  private static Consumer<AdminServiceBlockingStub> call(Consumer<AdminServiceBlockingStub> call) {
+    return call;
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("notOffered")
+  void whatIsNotOfferedSaysSo(String what, Consumer<AdminServiceBlockingStub> call) {
+    // When
+    StatusRuntimeException refusal = refusalOf(() -> call.accept(admin));
+
+    // Then
+    assertThat(refusal.getStatus().getCode()).isEqualTo(Code.UNIMPLEMENTED);
+    assertThat(refusal.getStatus().getDescription()).contains(what, "not offered");
+  }
+
+  private static AcquireRequest under(String lease, String requestId, String lock) {
+    return Asking.request(lock).setLeaseId(lease).setRequestId(requestId).build();
+  }
+
+  private List<Long> holderTokens(String lock) {
+    return locks
+        .getLock(GetLockRequest.newBuilder().setName(lock).build())
+        .getLock()
+        .getHoldersList()
+        .stream()
+        .map(holder -> holder.getFencingToken())
+        .toList();
+  }
+
+  private static StatusRuntimeException refusalOf(ThrowingCallable call) {
+    return catchThrowableOfType(StatusRuntimeException.class, call);
+  }
+
+  private static Duration seconds(long seconds) {
+    return Duration.newBuilder().setSeconds(seconds).build();
+  }
+}

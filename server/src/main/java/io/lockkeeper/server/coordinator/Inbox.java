@@ -1,0 +1,81 @@
+package io.lockkeeper.server.coordinator;
+
+import io.lockkeeper.server.core.Answer;
+import io.lockkeeper.server.core.CallId;
+import io.lockkeeper.server.core.ClientEvent;
+import io.lockkeeper.server.core.Event;
+import io.lockkeeper.server.core.Failure;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/** Brings requests from any thread to the event loop, and refuses them when too many wait there. */
+final class Inbox {
+
+  private final CoreRunner runner;
+  private final int maxQueuedRequests;
+
+  Inbox(CoreRunner runner, int maxQueuedRequests) {
+    this.runner = runner;
+    this.maxQueuedRequests = maxQueuedRequests;
+  }
+
+  /** Asks the core something that it answers. */
+  CompletableFuture<Answer> ask(Function<CallId, ClientEvent> request) {
+    CompletableFuture<Answer> answer = new CompletableFuture<>();
+    if (isOverloaded()) {
+      answer.completeExceptionally(overloaded());
+    } else {
+      runner.post(() -> runner.handle(request.apply(runner.expect(answer))));
+    }
+    return answer;
+  }
+
+  /** Tells the core something that has no answer. */
+  void submit(Supplier<? extends Event> request, Consumer<RefusedException> refuse) {
+    if (isOverloaded()) {
+      refuse.accept(overloaded());
+    } else {
+      runner.post(() -> runner.handle(request.get()));
+    }
+  }
+
+  /** Looks at the core's state on the loop. */
+  <T> void query(CompletableFuture<T> result, Runnable query) {
+    if (isOverloaded()) {
+      result.completeExceptionally(overloaded());
+    } else {
+      runner.post(query);
+    }
+  }
+
+  /** Looks at the mirror on the loop, unless it is being rebuilt. */
+  <T> void queryMirror(CompletableFuture<T> result, Runnable query) {
+    query(
+        result,
+        () -> {
+          if (runner.kernel().mirrorIsCurrent()) {
+            query.run();
+          } else {
+            result.completeExceptionally(
+                new RefusedException(
+                    new Failure(
+                        Failure.Kind.UNAVAILABLE,
+                        "the coordinator has no contact with ZooKeeper, or has just regained it:"
+                            + " its mirror of the queues is being rebuilt")));
+          }
+        });
+  }
+
+  private boolean isOverloaded() {
+    return runner.backlog() >= maxQueuedRequests;
+  }
+
+  private RefusedException overloaded() {
+    return new RefusedException(
+        new Failure(
+            Failure.Kind.TOO_MANY,
+            "the coordinator has its limit of " + maxQueuedRequests + " requests waiting"));
+  }
+}

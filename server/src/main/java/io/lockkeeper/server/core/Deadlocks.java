@@ -1,0 +1,144 @@
+package io.lockkeeper.server.core;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+
+/**
+ * Finds cycles of waits and has the youngest acquisition in each refused. A cycle closes when an
+ * entry is queued, since whoever waits waits for what was there before; the coordinator of that
+ * entry sees everything ahead of it in its mirror, so it alone decides, and nothing is sent.
+ *
+ * <p>Whose an entry is says its name, as far as the lease goes; the owner inside the lease says its
+ * data. So a first search takes all owners of a lease that another coordinator serves for one, and
+ * only where that finds a cycle is the data of such entries read and the search repeated.
+ */
+final class Deadlocks {
+
+  private static final int MAX_READS = 256;
+  private static final int MAX_STEPS_TOLD = 16;
+  private static final long AGAIN_NANOS = Duration.ofSeconds(1).toNanos();
+
+  private final World world;
+  private final Acquisitions acquisitions;
+  private final Readings readings;
+
+  Deadlocks(World world, Acquisitions acquisitions, Readings readings) {
+    this.world = world;
+    this.acquisitions = acquisitions;
+    this.readings = readings;
+  }
+
+  /** An acquisition has begun to wait. */
+  void onWaiting(Ticket ticket) {
+    boolean waits = ticket.acquisition().isWaiting();
+    if (!waits || ticket.command().unsearched() || isAlone(ticket)) {
+      return;
+    }
+    if (!world.mirror.isCurrent()) {
+      searchKnown(ticket, List.of());
+      return;
+    }
+    WaitSearch coarse = new WaitSearch(world, ticket, true);
+    if (!coarse.mayBe()) {
+      return;
+    }
+    List<Readings.Key> unread = coarse.undescribed();
+    List<Readings.Key> read = unread.subList(0, Math.min(unread.size(), MAX_READS));
+    // In a long queue there is more to read than should be under way at once.
+    boolean all = read.size() == unread.size();
+    readings.read(read, () -> onRead(ticket, read, all));
+  }
+
+  /** Nobody waits for anything that its owner holds or waits for: so it is most of the time. */
+  private boolean isAlone(Ticket ticket) {
+    return ticket.lease().tickets().values().stream()
+        .filter(other -> other.command().owner().equals(ticket.command().owner()))
+        .flatMap(other -> other.holds().stream())
+        .allMatch(this::isLast);
+  }
+
+  private boolean isLast(Hold hold) {
+    Optional<LockQueue> queue = world.mirror.queue(hold.lock());
+    return queue.flatMap(q -> q.find(hold.name().text()).map(q::isLast)).orElse(true);
+  }
+
+  private void onRead(Ticket ticket, List<Readings.Key> read, boolean all) {
+    if (!all && world.mirror.isCurrent() && read.stream().allMatch(this::isKnown)) {
+      onWaiting(ticket);
+    } else {
+      searchKnown(ticket, read);
+    }
+  }
+
+  private void searchKnown(Ticket ticket, List<Readings.Key> read) {
+    if (!ticket.acquisition().isWaiting()) {
+      return;
+    }
+    if (world.mirror.isCurrent() && read.stream().allMatch(this::isKnown)) {
+      new WaitSearch(world, ticket, false).cycle().ifPresent(this::refuseYoungest);
+    } else {
+      // Nobody else looks for a cycle that this entry has closed.
+      world.timers.at(world.now + AGAIN_NANOS, () -> onWaiting(ticket));
+    }
+  }
+
+  /** Returns whether it was read, or is gone. */
+  private boolean isKnown(Readings.Key key) {
+    return world.mirror.find(key.lock(), key.entry()).map(Entry::isDescribed).orElse(true);
+  }
+
+  private void refuseYoungest(List<WaitSearch.Step> cycle) {
+    WaitSearch.Step youngest =
+        cycle.stream()
+            .max(Comparator.comparingLong(step -> step.entry().czxid().orElse(0)))
+            .orElseThrow();
+    // Where another coordinator serves the youngest, that one finds the same cycle.
+    youngest
+        .entry()
+        .ticket()
+        .filter(ticket -> ticket.acquisition().isWaiting())
+        .ifPresent(
+            ticket ->
+                acquisitions.expireWait(
+                    ticket, Notice.RefusalReason.WOULD_DEADLOCK, message(cycle, youngest)));
+  }
+
+  private static String message(List<WaitSearch.Step> cycle, WaitSearch.Step youngest) {
+    int start = cycle.indexOf(youngest);
+    List<String> steps = new ArrayList<>();
+    for (int i = 0; i < Math.min(cycle.size(), MAX_STEPS_TOLD); i++) {
+      WaitSearch.Step step = cycle.get((start + i) % cycle.size());
+      steps.add(
+          name(step.entry())
+              + " waits for lock '"
+              + step.lock()
+              + "', which "
+              + name(step.obstacle())
+              + (step.obstacle().holds() ? " holds" : " waits for before it"));
+    }
+    int untold = cycle.size() - steps.size();
+    return "a cycle of waits: "
+        + String.join("; ", steps)
+        + (untold > 0 ? "; and " + untold + " more" : "");
+  }
+
+  private static String name(Entry entry) {
+    Optional<EntryDetails> details = entry.details();
+    Function<Function<EntryDetails, String>, String> part = field -> details.map(field).orElse("");
+    String tag =
+        entry.name().id().map(id -> LeaseId.tagOf(id.getMostSignificantBits())).orElse("?");
+    String owner = part.apply(EntryDetails::owner);
+    return "'"
+        + part.apply(EntryDetails::holder)
+        + "' (lease "
+        + tag
+        + (owner.isEmpty() ? "" : ", owner '" + owner + "'")
+        + ", request '"
+        + part.apply(EntryDetails::requestId)
+        + "')";
+  }
+}

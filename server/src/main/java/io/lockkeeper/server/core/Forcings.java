@@ -1,0 +1,69 @@
+package io.lockkeeper.server.core;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/** Callers who wait, for a bounded time, until entries that were taken away are gone. */
+final class Forcings {
+
+  private static final long PATIENCE_NANOS = Duration.ofSeconds(9).toNanos();
+
+  private final World world;
+  private final Map<Readings.Key, List<Forcing>> byEntry = new HashMap<>();
+
+  private static final class Forcing {
+    private final CallId call;
+    private final int count;
+    private final Set<Readings.Key> left;
+
+    Forcing(CallId call, List<Readings.Key> entries) {
+      this.call = call;
+      this.count = entries.size();
+      this.left = new HashSet<>(entries);
+    }
+  }
+
+  Forcings(World world) {
+    this.world = world;
+  }
+
+  /** Answers the call when the entries are gone. */
+  void await(CallId call, List<Readings.Key> entries) {
+    Forcing forcing = new Forcing(call, entries);
+    for (Readings.Key key : forcing.left) {
+      byEntry.computeIfAbsent(key, k -> new ArrayList<>(1)).add(forcing);
+    }
+    world.timers.at(world.now + PATIENCE_NANOS, () -> giveUp(forcing));
+  }
+
+  private void giveUp(Forcing forcing) {
+    if (forcing.left.isEmpty()) {
+      return;
+    }
+    for (Readings.Key key : forcing.left) {
+      Optional.ofNullable(byEntry.get(key)).ifPresent(list -> list.remove(forcing));
+      byEntry.remove(key, List.of());
+    }
+    world.fail(
+        forcing.call,
+        Failure.Kind.UNAVAILABLE,
+        "not every holder is known to have lost the lock yet: look, and try again");
+  }
+
+  /** An entry is gone from a queue. */
+  void onDeparted(LockName lock, Entry entry) {
+    Readings.Key key = new Readings.Key(lock, entry.name().text());
+    for (Forcing forcing : Optional.ofNullable(byEntry.remove(key)).orElse(List.of())) {
+      forcing.left.remove(key);
+      if (forcing.left.isEmpty()) {
+        world.reply(forcing.call, new Answer.Forced(forcing.count, 0));
+      }
+    }
+  }
+}

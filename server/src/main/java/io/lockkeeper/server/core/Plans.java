@@ -1,0 +1,240 @@
+package io.lockkeeper.server.core;
+
+import io.lockkeeper.server.core.AcquireCommand.WantedLock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/**
+ * Decides how each lock of a request is to be had: by a hold that its owner has, beside one, or at
+ * the end of the queue; or that it cannot be had at all.
+ */
+final class Plans {
+
+  private final World world;
+  private final Holds holds;
+
+  /** What came of planning. */
+  sealed interface Plan {
+
+    /**
+     * It can be had.
+     *
+     * @param parts how, in the order of the request
+     */
+    record Parts(List<Part> parts) implements Plan {}
+
+    /**
+     * It cannot be asked for.
+     *
+     * @param failure why
+     */
+    record Refused(Failure failure) implements Plan {}
+
+    /**
+     * It will not be granted, as the client must expect.
+     *
+     * @param ending what the client is told
+     */
+    record Ended(Notice.NotAcquired ending) implements Plan {
+
+      Ended(Notice.RefusalReason reason, String message) {
+        this(new Notice.NotAcquired(reason, message, List.of()));
+      }
+    }
+  }
+
+  Plans(World world, Holds holds) {
+    this.world = world;
+    this.holds = holds;
+  }
+
+  /** Plans a request under a lease that is open, or under a new one. */
+  Plan plan(AcquireCommand command, Optional<Lease> lease) {
+    List<Part> parts = new ArrayList<>(command.locks().size());
+    for (WantedLock wanted : command.locks()) {
+      List<Hold> owned =
+          lease.map(l -> holds.of(l, command.owner(), wanted.name())).orElse(List.of());
+      Optional<Part> shared = shared(wanted, owned);
+      if (shared.isPresent()) {
+        parts.add(shared.get());
+        continue;
+      }
+      Optional<Plan> obstacle = obstacle(wanted, owned);
+      if (obstacle.isPresent()) {
+        return obstacle.get();
+      }
+      parts.add(fresh(wanted, owned));
+    }
+    return new Plan.Parts(parts);
+  }
+
+  private static Optional<Part> shared(WantedLock wanted, List<Hold> owned) {
+    return owned.stream()
+        .filter(hold -> hold.name().mode().equals(wanted.mode()) && wanted.mode().isReentrant())
+        .findFirst()
+        .map(Part.Shared::new);
+  }
+
+  private Optional<Plan> obstacle(WantedLock wanted, List<Hold> owned) {
+    Optional<String> deadlock = selfDeadlock(wanted, owned);
+    if (deadlock.isPresent()) {
+      return Optional.of(new Plan.Ended(Notice.RefusalReason.WOULD_DEADLOCK, deadlock.get()));
+    }
+    Optional<String> tooLarge = tooLarge(wanted);
+    if (tooLarge.isPresent()) {
+      return Optional.of(new Plan.Ended(Notice.RefusalReason.LIMIT_TOO_SMALL, tooLarge.get()));
+    }
+    Optional<Failure> refusal =
+        byQueue(wanted).or(() -> byLimit(wanted)).or(() -> byCounter(wanted, owned));
+    return refusal.map(Plan.Refused::new);
+  }
+
+  private Optional<String> selfDeadlock(WantedLock wanted, List<Hold> owned) {
+    if (owned.isEmpty() || writeHeld(wanted, owned).isPresent()) {
+      return Optional.empty();
+    }
+    String holds = "the same owner holds lock '" + wanted.name() + "' (";
+    if (wanted.mode() instanceof PermitsKind.Permits permits) {
+      long own = owned.stream().mapToInt(hold -> hold.name().mode().weight()).sum();
+      int limit = Limits.inForce(world, wanted.name()).orElse(Integer.MAX_VALUE);
+      return own + permits.permits() <= limit || !world.mirror.isCurrent()
+          ? Optional.empty()
+          : Optional.of(
+              holds
+                  + own
+                  + " permits) and asks for "
+                  + permits.permits()
+                  + " more of "
+                  + limit
+                  + ": it would wait for itself, for ever");
+    }
+    if (!wanted.mode().kind().equals(owned.get(0).name().mode().kind())) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        holds
+            + owned.get(0).name().mode()
+            + ") and asks for "
+            + wanted.mode()
+            + ": it would wait for itself, for ever; release first");
+  }
+
+  /** Returns the write hold that a wanted read may go on from. */
+  private static Optional<Hold> writeHeld(WantedLock wanted, List<Hold> owned) {
+    return wanted.mode().equals(ReadWriteKind.READ)
+        ? owned.stream().filter(h -> h.name().mode().equals(ReadWriteKind.WRITE)).findFirst()
+        : Optional.empty();
+  }
+
+  private Optional<Failure> byQueue(WantedLock wanted) {
+    Optional<LockQueue> queue = world.mirror.queue(wanted.name()).filter(q -> !q.isEmpty());
+    Optional<String> kind =
+        queue
+            .map(q -> q.entries().iterator().next().mode().kind().name())
+            .or(() -> configuredKind(wanted.name()));
+    if (kind.isPresent() && !kind.get().equals(wanted.mode().kind().name())) {
+      return Optional.of(
+          new Failure(
+              Failure.Kind.WRONG_KIND,
+              "lock '" + wanted.name() + "' is in use as another kind: " + kind.get()));
+    }
+    if (queue.isPresent() && queue.get().size() >= world.settings.maxWaiters()) {
+      return Optional.of(
+          new Failure(
+              Failure.Kind.QUEUE_FULL,
+              "the queue of lock '"
+                  + wanted.name()
+                  + "' has its limit of "
+                  + world.settings.maxWaiters()
+                  + " entries"));
+    }
+    return Optional.empty();
+  }
+
+  private Optional<String> configuredKind(LockName lock) {
+    return world.mirror.limit(lock).isPresent()
+        ? Optional.of(new PermitsKind().name())
+        : Optional.empty();
+  }
+
+  private Optional<Failure> byLimit(WantedLock wanted) {
+    if (!(wanted.mode() instanceof PermitsKind.Permits permits)) {
+      return Optional.empty();
+    }
+    boolean left = permits.limit() == PermitsKind.AS_CONFIGURED;
+    if (!world.mirror.isCurrent()) {
+      return left
+          ? Optional.of(new Failure(Failure.Kind.UNAVAILABLE, World.NO_CONTACT))
+          : Optional.empty();
+    }
+    OptionalInt limit = Limits.inForce(world, wanted.name());
+    String lock = "lock '" + wanted.name() + "'";
+    if (limit.isEmpty()) {
+      return left
+          ? Optional.of(wrongLimit(lock + " has no limit yet: name one, or configure it"))
+          : Optional.empty();
+    }
+    if (!left && permits.limit() != limit.getAsInt()) {
+      return Optional.of(
+          wrongLimit(
+              lock
+                  + " has a limit of "
+                  + limit.getAsInt()
+                  + " permits, the request names "
+                  + permits.limit()));
+    }
+    return Optional.empty();
+  }
+
+  /** The limit was left to the lock, and is below what is asked for. */
+  private Optional<String> tooLarge(WantedLock wanted) {
+    boolean left = wanted.mode().capacity() == PermitsKind.AS_CONFIGURED;
+    OptionalInt limit = Limits.inForce(world, wanted.name());
+    return left
+            && world.mirror.isCurrent()
+            && wanted.mode().weight() > limit.orElse(Integer.MAX_VALUE)
+        ? Optional.of(
+            "lock '"
+                + wanted.name()
+                + "' has a limit of "
+                + limit.getAsInt()
+                + " permits, the request asks for "
+                + wanted.mode().weight())
+        : Optional.empty();
+  }
+
+  private static Failure wrongLimit(String message) {
+    return new Failure(Failure.Kind.WRONG_LIMIT, message);
+  }
+
+  /** Where the counter sticks, every entry has the same number, and none can be placed beside. */
+  private static Optional<Failure> byCounter(WantedLock wanted, List<Hold> owned) {
+    return writeHeld(wanted, owned)
+        .filter(hold -> hold.name().sequence() == ReadWriteKind.STUCK)
+        .map(
+            hold ->
+                new Failure(
+                    Failure.Kind.COUNTER_STUCK,
+                    "lock '"
+                        + wanted.name()
+                        + "' cannot pass from write to read: ZooKeeper's counter of its directory"
+                        + " is at its end until the directory has been empty once; release the"
+                        + " write lock and queue for reading"));
+  }
+
+  private Part fresh(WantedLock wanted, List<Hold> owned) {
+    Optional<Hold> write = writeHeld(wanted, owned);
+    Mode mode = wanted.mode();
+    if (mode instanceof PermitsKind.Permits permits && world.mirror.isCurrent()) {
+      mode = permits.of(Limits.inForce(world, wanted.name()).orElse(permits.limit()));
+    }
+    PlannedEntry entry =
+        new PlannedEntry(
+            wanted.name(),
+            mode,
+            write.map(hold -> new PlannedEntry.Beside(hold.name(), hold.token())));
+    return new Part.Fresh(entry, write);
+  }
+}

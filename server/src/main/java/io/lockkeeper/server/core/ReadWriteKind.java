@@ -1,0 +1,84 @@
+package io.lockkeeper.server.core;
+
+import java.util.Optional;
+
+/**
+ * The read/write lock: reads share, writes exclude. Its entries are named as Curator's
+ * InterProcessReadWriteLock does.
+ *
+ * <p>A read entry at the very sequence number of a write entry was placed there by the holder of
+ * the write entry, who keeps reading when it stops writing. Sequence numbers are handed out once,
+ * until the counter sticks at its end; from there on equal numbers mean nothing.
+ */
+public final class ReadWriteKind implements Kind {
+
+  /** Shared with other reads. */
+  public static final Mode READ = new Read();
+
+  /** Excludes reads and writes. */
+  public static final Mode WRITE = new Write();
+
+  /** Where ZooKeeper's counter sticks. */
+  static final int STUCK = Integer.MAX_VALUE;
+
+  private static final Kind KIND = new ReadWriteKind();
+
+  @Override
+  public String name() {
+    return "READ_WRITE";
+  }
+
+  @Override
+  public Optional<Mode> parse(String marker) {
+    if (marker.equals(READ.marker())) {
+      return Optional.of(READ);
+    }
+    return marker.equals(WRITE.marker()) ? Optional.of(WRITE) : Optional.empty();
+  }
+
+  private record Read() implements Mode {
+    @Override
+    public Kind kind() {
+      return KIND;
+    }
+
+    @Override
+    public String marker() {
+      return "__READ__";
+    }
+
+    @Override
+    public boolean joins(Occupancy ahead, int sequence) {
+      return ahead.isFree()
+          || ahead.first() instanceof Read
+          || (ahead.firstSequence() == sequence && sequence != STUCK);
+    }
+
+    @Override
+    public String toString() {
+      return "READ";
+    }
+  }
+
+  private record Write() implements Mode {
+    @Override
+    public Kind kind() {
+      return KIND;
+    }
+
+    @Override
+    public String marker() {
+      return "__WRIT__";
+    }
+
+    @Override
+    public boolean joins(Occupancy ahead, int sequence) {
+      return ahead.isFree();
+    }
+
+    @Override
+    public String toString() {
+      return "WRITE";
+    }
+  }
+}

@@ -1,0 +1,74 @@
+package io.lockkeeper.server.core;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Has the data of entries read that are not ours, and says when it is there. The store answers
+ * every reading, so that every wait ends.
+ */
+final class Readings {
+
+  private final World world;
+  private final Map<Key, List<Wait>> waits = new HashMap<>();
+
+  /**
+   * Names an entry.
+   *
+   * @param lock the lock
+   * @param entry the znode name
+   */
+  record Key(LockName lock, String entry) {}
+
+  /** Somebody who waits for entries to be read. */
+  private record Wait(Set<Key> missing, Runnable then) {}
+
+  Readings(World world) {
+    this.world = world;
+  }
+
+  /** Reads the entries, and runs {@code then} when each was read or could not be. */
+  void read(List<Key> entries, Runnable then) {
+    if (entries.isEmpty()) {
+      then.run();
+      return;
+    }
+    Wait wait = new Wait(new HashSet<>(entries), then);
+    for (Key key : wait.missing()) {
+      List<Wait> waiting = waits.computeIfAbsent(key, k -> new ArrayList<>(1));
+      if (waiting.isEmpty()) {
+        world.emit(new Effect.ReadDetails(key.lock(), key.entry()));
+      }
+      waiting.add(wait);
+    }
+  }
+
+  /** An entry's data has changed: it is read again. */
+  void onChanged(StoreEvent.EntryChanged event) {
+    world.mirror.seen(event.lock(), event.zxid());
+    world
+        .mirror
+        .find(event.lock(), event.entry().text())
+        .filter(entry -> !entry.markChanged())
+        .ifPresent(entry -> world.emit(new Effect.ReadDetails(event.lock(), event.entry().text())));
+  }
+
+  /** The entry was read, and whoever keeps what was read has done so. */
+  void onRead(StoreEvent.DetailsRead event) {
+    Key key = new Key(event.lock(), event.entry());
+    List<Wait> waiting = waits.remove(key);
+    if (waiting == null) {
+      return;
+    }
+    for (Wait wait : waiting) {
+      wait.missing().remove(key);
+      if (wait.missing().isEmpty()) {
+        wait.then().run();
+      }
+    }
+  }
+}

@@ -1,0 +1,59 @@
+package io.lockkeeper.server.core;
+
+import java.util.Optional;
+
+/** The deadlines of one acquisition. */
+final class TicketTimers {
+
+  private Optional<Timers.Timer> wait = Optional.empty();
+  private Optional<Timers.Timer> position = Optional.empty();
+  private Optional<Timers.Timer> linger = Optional.empty();
+  private Optional<Timers.Timer> hold = Optional.empty();
+  private long holdDeadlineNanos;
+
+  /** Until when it may wait. */
+  void waitsUntil(Timers.Timer timer) {
+    wait = Optional.of(timer);
+  }
+
+  /** When it is told next where it stands. */
+  void positionAt(Timers.Timer timer) {
+    position = Optional.of(timer);
+  }
+
+  /** Until when it lingers without a stream, instead of an earlier time. */
+  void lingersUntil(Timers timers, Timers.Timer timer) {
+    linger.ifPresent(timers::cancel);
+    linger = Optional.of(timer);
+  }
+
+  /**
+   * Until when it may be held.
+   *
+   * @param timer when it is taken away
+   * @param deadlineNanos until when the holder may count on it, a little earlier
+   */
+  void holdsUntil(Timers.Timer timer, long deadlineNanos) {
+    hold = Optional.of(timer);
+    holdDeadlineNanos = deadlineNanos;
+  }
+
+  /** Returns how long it may be held yet, if that is limited. */
+  Optional<Long> holdLeftNanos(long nowNanos) {
+    return hold.map(timer -> Math.max(0, holdDeadlineNanos - nowNanos));
+  }
+
+  /** Takes back the deadlines that only a waiter has. */
+  void stopWaiting(Timers timers) {
+    wait.ifPresent(timers::cancel);
+    position.ifPresent(timers::cancel);
+    wait = Optional.empty();
+    position = Optional.empty();
+  }
+
+  /** Takes back the deadline that only a holder has. */
+  void stopHolding(Timers timers) {
+    hold.ifPresent(timers::cancel);
+    hold = Optional.empty();
+  }
+}

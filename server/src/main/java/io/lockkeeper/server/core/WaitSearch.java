@@ -1,0 +1,294 @@
+package io.lockkeeper.server.core;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * One search for a cycle of waits that begins and ends with one acquisition. Goes breadth first
+ * through actors (a lease and an owner in it) and looks at a bounded number of entries.
+ *
+ * <p>A lease whose acquisitions name no owner is one actor, and yet may be several tasks: so that
+ * it waits for a lock that it also holds, or waits for further ahead, makes no cycle. Neither does
+ * it for a named owner that asked for one lock twice before it had it: the first of the two needs
+ * nothing of the second. Permits are the exception, since they add up.
+ *
+ * <p>A waiter waits for every entry ahead of it that waits itself, since nobody overtakes, or with
+ * which it cannot hold together.
+ */
+final class WaitSearch {
+
+  private static final int MAX_LOOKS = 100_000;
+
+  private final World world;
+  private final Ticket start;
+  private final boolean coarse;
+  private final Map<Stop, Step> cameBy = new HashMap<>();
+  private final Deque<Stop> toVisit = new ArrayDeque<>();
+  private final Set<Readings.Key> undescribed = new LinkedHashSet<>();
+  private final Map<Place, Entry> lookedUpTo = new HashMap<>();
+  private final Map<LockName, Set<Entry>> opening = new HashMap<>();
+  private Optional<Map<Long, List<Placed>>> others = Optional.empty();
+  private int looks;
+
+  /**
+   * Who waits and holds. An empty name stands for all of the lease that name no owner; no name at
+   * all, for everybody of the lease, where nobody knows better yet.
+   */
+  private record Actor(long lease, Optional<String> owner) {
+
+    boolean isUnnamed() {
+      return owner.filter(String::isEmpty).isPresent();
+    }
+  }
+
+  /**
+   * An actor, and the entry by which the search met it, if its other waits in that queue mean
+   * nothing.
+   */
+  private record Stop(Actor actor, Optional<Placed> met) {
+
+    boolean follows(Placed wait) {
+      return met.filter(m -> m.lock().equals(wait.lock()) && m.entry() != wait.entry()).isEmpty();
+    }
+  }
+
+  /** Where waits are alike. */
+  private record Place(LockName lock, Mode mode) {}
+
+  /** An entry and its lock. */
+  private record Placed(LockName lock, Entry entry) {}
+
+  /**
+   * One wait of a cycle.
+   *
+   * @param waiter who waits
+   * @param lock for which lock
+   * @param entry by which entry
+   * @param obstacle because of which entry ahead of it
+   */
+  record Step(Object waiter, LockName lock, Entry entry, Entry obstacle) {}
+
+  WaitSearch(World world, Ticket start, boolean coarse) {
+    this.world = world;
+    this.start = start;
+    this.coarse = coarse;
+  }
+
+  /**
+   * Returns a cycle that begins with a wait of the first acquisition, or empty if there is none.
+   */
+  Optional<List<Step>> cycle() {
+    return waitsOf(start).stream().flatMap(first -> cycle(first).stream()).findFirst();
+  }
+
+  private Optional<List<Step>> cycle(Placed first) {
+    cameBy.clear();
+    toVisit.clear();
+    lookedUpTo.clear();
+    Stop self = new Stop(actor(start), Optional.empty());
+    boolean found = look(self, first, first, self);
+    while (!toVisit.isEmpty() && looks < MAX_LOOKS && (coarse || !found)) {
+      Stop stop = toVisit.removeFirst();
+      for (Placed wait : waitsOf(stop.actor())) {
+        found |= stop.follows(wait) && look(stop, wait, first, self);
+      }
+    }
+    return found ? Optional.of(path(self)) : Optional.empty();
+  }
+
+  /** Looks at everything that a cycle could be made of; returns whether there may be one. */
+  boolean mayBe() {
+    return waitsOf(start).stream().filter(first -> cycle(first).isPresent()).count() > 0;
+  }
+
+  /** Returns the entries of others that the search came by and whose data is not known. */
+  List<Readings.Key> undescribed() {
+    return List.copyOf(undescribed);
+  }
+
+  /** Follows one wait; returns whether it leads back to where the search began. */
+  private boolean look(Stop waiter, Placed wait, Placed first, Stop self) {
+    boolean own = isOfSelf(wait.entry());
+    for (Entry ahead : unseen(wait, own)) {
+      looks++;
+      Optional<Actor> actor = looks > MAX_LOOKS ? Optional.empty() : actor(wait.lock(), ahead);
+      if (actor.isEmpty() || actor.get().equals(waiter.actor()) || !blocks(ahead, wait)) {
+        continue;
+      }
+      boolean alike = actor.get().isUnnamed() || !addsUp(ahead, wait);
+      Step step = new Step(waiter, wait.lock(), wait.entry(), ahead);
+      if (!actor.get().equals(self.actor())) {
+        Placed met = new Placed(wait.lock(), ahead);
+        Stop next = new Stop(actor.get(), alike ? Optional.of(met) : Optional.empty());
+        if (cameBy.putIfAbsent(next, step) == null) {
+          toVisit.addLast(next);
+        }
+      } else if (!alike || !wait.lock().equals(first.lock())) {
+        cameBy.putIfAbsent(self, step);
+        if (!coarse) {
+          return true;
+        }
+      }
+    }
+    return cameBy.containsKey(self);
+  }
+
+  /**
+   * Returns the entries ahead that no wait of the same mode was behind already: what waits in one
+   * mode waits for the same.
+   */
+  private Collection<Entry> unseen(Placed wait, boolean own) {
+    Optional<LockQueue> queue = world.mirror.queue(wait.lock());
+    if (queue.isEmpty() || own) {
+      return queue.map(q -> q.before(wait.entry())).orElse(List.of());
+    }
+    Place place = new Place(wait.lock(), wait.entry().mode());
+    Optional<Entry> last = Optional.ofNullable(lookedUpTo.get(place));
+    if (last.filter(l -> Entry.ORDER.compare(l, wait.entry()) >= 0).isPresent()) {
+      return List.of();
+    }
+    lookedUpTo.put(place, wait.entry());
+    return queue.get().between(last, wait.entry());
+  }
+
+  private boolean isOfSelf(Entry entry) {
+    return entry.ticket().filter(ticket -> ticket == start).isPresent();
+  }
+
+  private boolean blocks(Entry ahead, Placed wait) {
+    if (!holds(wait.lock(), ahead)) {
+      return true;
+    }
+    return excludes(ahead, wait);
+  }
+
+  private boolean addsUp(Entry ahead, Placed wait) {
+    return !ahead.mode().isReentrant() && excludes(ahead, wait);
+  }
+
+  private boolean excludes(Entry ahead, Placed wait) {
+    Occupancy alone = Occupancy.free(world.mirror.limit(wait.lock())).plus(ahead.name());
+    return !alone.admits(wait.entry().name());
+  }
+
+  /** Returns whether an entry holds, or will when the delay is over that keeps its lock closed. */
+  private boolean holds(LockName lock, Entry entry) {
+    return entry.holds() || opening.computeIfAbsent(lock, this::opening).contains(entry);
+  }
+
+  private Set<Entry> opening(LockName lock) {
+    return world
+        .mirror
+        .queue(lock)
+        .map(queue -> Set.copyOf(Admission.holders(queue.entries(), world.mirror.limit(lock))))
+        .orElse(Set.of());
+  }
+
+  /** Returns whose an entry is, or empty if it is on its way out or nobody's we could know. */
+  private Optional<Actor> actor(LockName lock, Entry entry) {
+    if (entry.isReleased()) {
+      return Optional.empty();
+    }
+    if (entry.ticket().isPresent()) {
+      Acquisition acquisition = entry.ticket().get().acquisition();
+      return acquisition.isHeld() || acquisition.isWaiting()
+          ? entry.ticket().filter(t -> !t.command().unsearched()).map(this::actor)
+          : Optional.empty();
+    }
+    if (entry.details().filter(EntryDetails::unsearched).isPresent()) {
+      return Optional.empty();
+    }
+    if (!entry.isDescribed()) {
+      undescribed.add(new Readings.Key(lock, entry.name().text()));
+    }
+    boolean usable = coarse || entry.isDescribed();
+    return entry
+        .name()
+        .id()
+        .filter(id -> usable)
+        .map(UUID::getMostSignificantBits)
+        .map(lease -> new Actor(lease, coarse ? Optional.empty() : ownerOf(entry)));
+  }
+
+  private static Optional<String> ownerOf(Entry entry) {
+    return entry.details().map(EntryDetails::owner);
+  }
+
+  /** A lease is served by one coordinator as a whole, so of our own all is known. */
+  private Actor actor(Ticket ticket) {
+    return new Actor(ticket.lease().id().high(), Optional.of(ticket.command().owner()));
+  }
+
+  private List<Placed> waitsOf(Ticket ticket) {
+    return ticket.holds().stream()
+        .flatMap(
+            hold ->
+                world.mirror.find(hold.lock(), hold.name().text()).stream()
+                    .filter(entry -> !holds(hold.lock(), entry))
+                    .map(entry -> new Placed(hold.lock(), entry)))
+        .toList();
+  }
+
+  private List<Placed> waitsOf(Actor actor) {
+    Optional<Lease> lease = Optional.ofNullable(world.leasesByTag.get(actor.lease()));
+    return lease.map(own -> waitsOf(own, actor)).orElseGet(() -> waitsOfOthers(actor));
+  }
+
+  private List<Placed> waitsOf(Lease lease, Actor actor) {
+    looks += lease.tickets().size();
+    return lease.tickets().values().stream()
+        .filter(ticket -> ticket.acquisition().isWaiting() && !ticket.command().unsearched())
+        .filter(ticket -> actor(ticket).equals(actor))
+        .flatMap(ticket -> waitsOf(ticket).stream())
+        .toList();
+  }
+
+  private List<Placed> waitsOfOthers(Actor actor) {
+    if (others.isEmpty()) {
+      others = Optional.of(index());
+    }
+    return others.get().getOrDefault(actor.lease(), List.of()).stream()
+        .filter(placed -> actor(placed.lock(), placed.entry()).filter(actor::equals).isPresent())
+        .filter(placed -> placed.entry().details().filter(EntryDetails::unsearched).isEmpty())
+        .toList();
+  }
+
+  /** Returns the waiting entries that others serve, by lease. */
+  private Map<Long, List<Placed>> index() {
+    Map<Long, List<Placed>> byLease = new HashMap<>();
+    for (LockQueue queue : world.mirror.all()) {
+      for (Entry entry : queue.entries()) {
+        if (entry.ticket().isEmpty() && !holds(queue.lock(), entry)) {
+          entry
+              .name()
+              .id()
+              .ifPresent(
+                  id ->
+                      byLease
+                          .computeIfAbsent(id.getMostSignificantBits(), l -> new ArrayList<>())
+                          .add(new Placed(queue.lock(), entry)));
+        }
+      }
+    }
+    return byLease;
+  }
+
+  private List<Step> path(Stop self) {
+    List<Step> backwards = new ArrayList<>();
+    Step step = cameBy.get(self);
+    while (step != null) {
+      backwards.add(0, step);
+      step = step.waiter().equals(self) ? null : cameBy.get(step.waiter());
+    }
+    return backwards;
+  }
+}

@@ -1,0 +1,244 @@
+package io.lockkeeper.server.coordinator;
+
+import io.lockkeeper.server.core.Amendment;
+import io.lockkeeper.server.core.EntryDetails;
+import io.lockkeeper.server.core.EntryName;
+import io.lockkeeper.server.core.EntryRef;
+import io.lockkeeper.server.core.FencingToken;
+import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.server.core.MarkerName;
+import io.lockkeeper.server.core.PlannedEntry;
+import io.lockkeeper.server.core.ReleaseAsk;
+import io.lockkeeper.server.core.SessionKey;
+import io.lockkeeper.server.core.StoreEvent;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.function.Consumer;
+
+/** The queues of a {@link FakeLockStore}: tells what the mirror sees, returns the answers. */
+final class FakeLockStoreQueues {
+
+  private static final SessionKey FOREIGN = new SessionKey(0);
+
+  private final Consumer<StoreEvent> events;
+  private final Map<LockName, Directory> directories = new HashMap<>();
+  private long zxid = 0x1_0000_0000L;
+
+  private static final class Directory {
+    private final Map<String, Stored> entries = new TreeMap<>();
+    private final Map<String, MarkerName> markers = new TreeMap<>();
+    private int counter;
+  }
+
+  private record Stored(StoreEvent.ReadEntry data, SessionKey session) {
+    Stored with(EntryDetails details, int index, Optional<FencingToken> kept) {
+      return new Stored(new StoreEvent.ReadEntry(details, data.czxid(), index, kept), session);
+    }
+  }
+
+  FakeLockStoreQueues(Consumer<StoreEvent> events) {
+    this.events = events;
+  }
+
+  private Directory directory(LockName lock) {
+    return directories.computeIfAbsent(lock, any -> new Directory());
+  }
+
+  private Optional<Stored> find(LockName lock, String entry) {
+    return Optional.ofNullable(directory(lock).entries.get(entry));
+  }
+
+  int entries(LockName lock) {
+    return directory(lock).entries.size();
+  }
+
+  Set<String> markers(LockName lock) {
+    return new TreeSet<>(directory(lock).markers.keySet());
+  }
+
+  Optional<StoreEvent.ReadEntry> read(LockName lock, String entry) {
+    return find(lock, entry).map(Stored::data);
+  }
+
+  void addForeign(LockName lock, String text, EntryDetails details) {
+    zxid++;
+    StoreEvent.ReadEntry data = new StoreEvent.ReadEntry(details, zxid, 0, Optional.empty());
+    add(lock, EntryName.parse(text).orElseThrow(), new Stored(data, FOREIGN));
+  }
+
+  private void add(LockName lock, EntryName name, Stored stored) {
+    directory(lock).entries.put(name.text(), stored);
+    events.accept(new StoreEvent.EntryAppeared(lock, name, zxid));
+  }
+
+  private void add(LockName lock, MarkerName marker) {
+    directory(lock).markers.put(marker.text(), marker);
+    events.accept(new StoreEvent.MarkerAppeared(lock, marker, zxid));
+  }
+
+  StoreEvent create(
+      SessionKey session,
+      UUID id,
+      List<PlannedEntry> wanted,
+      EntryDetails details,
+      int lockDelayMillis) {
+    for (PlannedEntry entry : wanted) {
+      if (entry.beside().isPresent()
+          && find(entry.lock(), entry.beside().get().entry().text()).isEmpty()) {
+        return new StoreEvent.EntriesRefused(id, entry.lock() + " does not exist any more");
+      }
+    }
+    zxid++;
+    Map<LockName, Integer> indexes = new HashMap<>();
+    List<StoreEvent.CreatedEntry> created = new ArrayList<>();
+    for (PlannedEntry entry : wanted) {
+      LockName lock = entry.lock();
+      int index = indexes.merge(lock, 1, Integer::sum) - 1;
+      int next = directory(lock).counter++;
+      int sequence = entry.beside().map(other -> other.entry().sequence()).orElse(next);
+      String text = EntryName.prefix(id, entry.mode()) + EntryName.suffix(sequence);
+      EntryName name = EntryName.parse(text).orElseThrow();
+      Optional<FencingToken> kept = entry.beside().map(PlannedEntry.Beside::token);
+      add(lock, name, new Stored(new StoreEvent.ReadEntry(details, zxid, index, kept), session));
+      created.add(new StoreEvent.CreatedEntry(lock, name, zxid, index));
+      if (lockDelayMillis > 0) {
+        directory(lock).counter++;
+        add(lock, MarkerName.Guard.of(id, lockDelayMillis));
+      }
+    }
+    return new StoreEvent.EntriesCreated(id, created);
+  }
+
+  void delete(List<EntryRef> entries) {
+    zxid++;
+    for (EntryRef entry : entries) {
+      entry.guard().flatMap(MarkerName::parse).ifPresent(guard -> vanish(entry.lock(), guard));
+      vanish(entry.lock(), entry.entry());
+    }
+  }
+
+  void closeSession(SessionKey session) {
+    zxid++;
+    List.copyOf(directories.keySet())
+        .forEach(
+            lock ->
+                Map.copyOf(directory(lock).entries)
+                    .forEach(
+                        (entry, stored) -> {
+                          if (stored.session().equals(session)) {
+                            vanish(lock, entry);
+                          }
+                        }));
+  }
+
+  private void vanish(LockName lock, String entry) {
+    if (directory(lock).entries.remove(entry) != null) {
+      EntryName name = EntryName.parse(entry).orElseThrow();
+      events.accept(new StoreEvent.EntryVanished(lock, name, zxid));
+    }
+  }
+
+  private void vanish(LockName lock, MarkerName marker) {
+    if (directory(lock).markers.remove(marker.text()) != null) {
+      events.accept(new StoreEvent.MarkerVanished(lock, marker, zxid));
+    }
+  }
+
+  Amendment.Outcome amend(LockName lock, EntryName entry, Amendment amendment) {
+    Optional<Stored> stored = find(lock, entry.text());
+    if (stored.isEmpty()) {
+      return Amendment.Outcome.GONE;
+    }
+    if (amendment instanceof Amendment.Remove) {
+      zxid++;
+      vanish(lock, entry.text());
+    } else {
+      change(lock, entry, amended(stored.get(), amendment));
+    }
+    return Amendment.Outcome.DONE;
+  }
+
+  private static Stored amended(Stored stored, Amendment amendment) {
+    StoreEvent.ReadEntry data = stored.data();
+    boolean ours = !data.details().leaseId().isEmpty();
+    if (amendment instanceof Amendment.Ask ask) {
+      return ours
+          ? stored.with(
+              withAsk(data.details(), Optional.of(ask.ask())), data.index(), data.keptToken())
+          : revoked(stored);
+    }
+    if (amendment instanceof Amendment.Describe describe) {
+      Optional<ReleaseAsk> known = describe.details().ask();
+      return ours
+          ? stored.with(
+              withAsk(describe.details(), data.details().ask().or(() -> known)),
+              data.index(),
+              data.keptToken())
+          : stored.with(describe.details(), describe.index(), describe.keptToken());
+    }
+    throw new IllegalArgumentException("not known here: " + amendment);
+  }
+
+  private static EntryDetails withAsk(EntryDetails old, Optional<ReleaseAsk> ask) {
+    return new EntryDetails(
+        old.leaseId(),
+        old.requestId(),
+        old.owner(),
+        old.holder(),
+        old.metadata(),
+        old.streamBound(),
+        old.unsearched(),
+        old.needsMillis(),
+        ask);
+  }
+
+  private static Stored revoked(Stored stored) {
+    ReleaseAsk ask = new ReleaseAsk(ReleaseAsk.BY_CURATOR, "", "", Optional.empty(), false);
+    return stored.with(EntryDetails.foreign("", Optional.of(ask)), 0, Optional.empty());
+  }
+
+  private void change(LockName lock, EntryName name, Stored changed) {
+    Optional<Stored> before =
+        Optional.ofNullable(directory(lock).entries.put(name.text(), changed));
+    if (!before.equals(Optional.of(changed))) {
+      events.accept(new StoreEvent.EntryChanged(lock, name, ++zxid));
+    }
+  }
+
+  void revoke(LockName lock, String entry) {
+    Stored stored = find(lock, entry).orElseThrow();
+    change(lock, EntryName.parse(entry).orElseThrow(), revoked(stored));
+  }
+
+  void setLimit(LockName lock, OptionalInt limit) {
+    List<MarkerName.Limit> limits =
+        directory(lock).markers.values().stream()
+            .filter(MarkerName.Limit.class::isInstance)
+            .map(MarkerName.Limit.class::cast)
+            .toList();
+    boolean same = limits.stream().anyMatch(l -> limit.equals(OptionalInt.of(l.limit())));
+    if (same) {
+      return;
+    }
+    zxid++;
+    if (limit.isPresent()) {
+      String suffix = EntryName.suffix(directory(lock).counter++);
+      String text = MarkerName.Limit.prefix(limit.getAsInt()) + suffix;
+      add(lock, MarkerName.parse(text).orElseThrow());
+    }
+    limits.forEach(old -> vanish(lock, old));
+  }
+
+  void removeGuard(LockName lock, MarkerName.Guard guard) {
+    zxid++;
+    vanish(lock, guard);
+  }
+}

@@ -1,0 +1,215 @@
+package io.lockkeeper.server.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lockkeeper.server.core.Bench.Asked;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+/** After a holder was lost rather than released, the next grant waits. */
+class LockDelayTest {
+
+  private static final LockName A = new LockName("a");
+  private static final Duration DELAY = Duration.ofSeconds(30);
+  private final Bench bench = Bench.ready();
+
+  private Asked holder() {
+    return bench.alone(Wish.named("h").exclusive("a").delaying(DELAY));
+  }
+
+  private Asked waiter() {
+    return bench.askAndCreate(bench.lease(Duration.ofHours(1)), Wish.named("w").exclusive("a"));
+  }
+
+  private void guardVanishes(UUID id) {
+    bench.on(
+        new StoreEvent.MarkerVanished(
+            A, MarkerName.Guard.of(id, (int) DELAY.toMillis()), bench.zxid()));
+  }
+
+  private Optional<Long> delayedFor() {
+    return bench.kernel.lock(A, 0, bench.now).delayedForNanos();
+  }
+
+  @Test
+  void entryIsCreatedTogetherWithItsGuard() {
+    Asked asked = bench.ask(bench.lease(), Wish.named("h").exclusive("a").delaying(DELAY));
+    assertThat(bench.planned(asked).lockDelayMillis()).isEqualTo(30_000);
+  }
+
+  @Test
+  void holderThatReleasesTakesItsGuardAlongAndTheNextIsGrantedAtOnce() {
+    // Given
+    Asked holder = holder();
+    Asked waiter = waiter();
+    // When
+    bench.release(holder);
+    bench.deleteAll(holder);
+    // Then
+    EntryRef ref = bench.all(Effect.DeleteEntries.class).get(0).entries().get(0);
+    assertThat(ref.guard()).contains("delay-30000-" + holder.id());
+    assertThat(bench.wasGranted(waiter)).isTrue();
+    assertThat(delayedFor()).isEmpty();
+  }
+
+  @Test
+  void holderThatIsLostLeavesItsGuardAndTheNextWaitsUntilItIsGone() {
+    // Given
+    Asked holder = holder();
+    Asked waiter = waiter();
+    // When: the lease runs out
+    bench.pass(Bench.TTL.plusMillis(1));
+    bench.deleteAll(holder);
+    // Then
+    EntryRef ref = bench.all(Effect.DeleteEntries.class).get(0).entries().get(0);
+    assertThat(ref.guard()).isEmpty();
+    assertThat(bench.wasGranted(waiter)).isFalse();
+    assertThat(delayedFor()).contains(DELAY.toNanos());
+    // And when the delay is over
+    bench.pass(DELAY.minusSeconds(1));
+    assertThat(bench.all(Effect.RemoveGuard.class)).isEmpty();
+    bench.pass(Duration.ofSeconds(1));
+    assertThat(bench.all(Effect.RemoveGuard.class)).hasSize(1);
+    assertThat(bench.wasGranted(waiter)).isFalse();
+    guardVanishes(holder.id());
+    // Then
+    assertThat(bench.wasGranted(waiter)).isTrue();
+    assertThat(bench.granted(waiter).grants().get(0).previous()).contains(Departure.LEASE_ENDED);
+  }
+
+  @Test
+  void guardThatDoesNotGoIsTakenAwayAgain() {
+    Asked holder = holder();
+    bench.pass(Bench.TTL.plusMillis(1));
+    bench.deleteAll(holder);
+    bench.pass(DELAY.plusSeconds(5));
+    assertThat(bench.all(Effect.RemoveGuard.class)).hasSizeGreaterThan(2);
+  }
+
+  @Test
+  void holderOfAnotherCoordinatorThatIsLostDelaysTheNextGrantHere() {
+    // Given
+    UUID id = new UUID(0x99, 1);
+    StoreEvent.CreatedEntry entry = bench.foreign("a", id, MutexKind.EXCLUSIVE);
+    MarkerName guard = MarkerName.Guard.of(id, (int) DELAY.toMillis());
+    bench.on(new StoreEvent.MarkerAppeared(A, guard, entry.czxid()));
+    Asked waiter = waiter();
+    // When: its coordinator's session has ended, and took the entry alone
+    bench.vanish(entry);
+    // Then
+    assertThat(bench.wasGranted(waiter)).isFalse();
+    bench.pass(DELAY);
+    guardVanishes(id);
+    assertThat(bench.granted(waiter).grants().get(0).previous()).contains(Departure.LOST);
+  }
+
+  @Test
+  void holderOfAnotherCoordinatorThatReleasesIsKnownToHaveReleased() {
+    // Given
+    UUID id = new UUID(0x99, 1);
+    StoreEvent.CreatedEntry entry = bench.foreign("a", id, MutexKind.EXCLUSIVE);
+    MarkerName guard = MarkerName.Guard.of(id, (int) DELAY.toMillis());
+    bench.on(new StoreEvent.MarkerAppeared(A, guard, entry.czxid()));
+    Asked waiter = waiter();
+    // When: one transaction deletes the guard and then the entry
+    guardVanishes(id);
+    bench.vanish(entry);
+    // Then
+    assertThat(bench.granted(waiter).grants().get(0).previous()).contains(Departure.RELEASED);
+  }
+
+  @Test
+  void coordinatorThatStartsLaterWaitsTheWholeDelay() {
+    // Given: a directory with a guard and no entry
+    UUID id = new UUID(0x99, 1);
+    bench.on(new StoreEvent.MirrorStale());
+    bench.on(new StoreEvent.RebuildStarted(Set.of(A)));
+    bench.on(
+        new StoreEvent.QueueListed(
+            A, List.of(), List.of(MarkerName.Guard.of(id, (int) DELAY.toMillis()))));
+    bench.on(new StoreEvent.MirrorCurrent());
+    // When
+    Asked waiter = waiter();
+    // Then
+    assertThat(bench.wasGranted(waiter)).isFalse();
+    assertThat(delayedFor()).contains(DELAY.toNanos());
+    bench.pass(DELAY);
+    guardVanishes(id);
+    assertThat(bench.wasGranted(waiter)).isTrue();
+  }
+
+  @Test
+  void lockDoesNotOpenBetweenOneDelayAndTheNextThatARebuildShows() {
+    // Given: a delay is under way, and somebody waits
+    Asked holder = holder();
+    Asked waiter = waiter();
+    bench.pass(Bench.TTL.plusMillis(1));
+    bench.deleteAll(holder);
+    StoreEvent.CreatedEntry waiting =
+        bench.kernel.world.tickets.get(waiter.id()).holds().get(0).entry();
+    // When: out of touch, that delay ends, another holder comes and is lost
+    UUID next = new UUID(0x99, 1);
+    bench.on(new StoreEvent.MirrorStale());
+    bench.on(new StoreEvent.RebuildStarted(Set.of(A)));
+    bench.on(
+        new StoreEvent.QueueListed(
+            A,
+            List.of(new StoreEvent.ListedEntry(waiting.name(), Optional.empty(), 0)),
+            List.of(MarkerName.Guard.of(next, (int) DELAY.toMillis()))));
+    bench.on(new StoreEvent.MirrorCurrent());
+    // Then
+    assertThat(bench.wasGranted(waiter)).isFalse();
+    assertThat(delayedFor()).contains(DELAY.toNanos());
+  }
+
+  @Test
+  void waiterElsewhereThatGoesWithItsSessionDelaysNobody() {
+    // Given: we hold; a waiter of another coordinator has a guard
+    Asked holder =
+        bench.askAndCreate(bench.lease(Duration.ofHours(1)), Wish.named("h").exclusive("a"));
+    UUID id = new UUID(0x99, 1);
+    StoreEvent.CreatedEntry entry = bench.foreign("a", id, MutexKind.EXCLUSIVE);
+    MarkerName guard = MarkerName.Guard.of(id, (int) DELAY.toMillis());
+    bench.on(new StoreEvent.MarkerAppeared(A, guard, entry.czxid()));
+    Asked next = waiter();
+    // When: the waiter's session ends
+    bench.vanish(entry);
+    assertThat(bench.last(Effect.RemoveGuard.class)).hasSize(1);
+    bench.release(holder);
+    // Then
+    assertThat(bench.wasGranted(next)).isTrue();
+  }
+
+  @Test
+  void readersWhoHoldGoOnWhileTheLockIsClosedToNewOnes() {
+    // Given
+    Asked lost = bench.alone(Wish.named("h").read("a").delaying(DELAY));
+    Asked holds = bench.askAndCreate(bench.lease(Duration.ofHours(1)), Wish.named("r").read("a"));
+    // When
+    bench.pass(Bench.TTL.plusMillis(1));
+    bench.deleteAll(lost);
+    Asked late = bench.alone(Wish.named("late").read("a"));
+    // Then
+    assertThat(bench.told(holds, Notice.Lost.class)).isEmpty();
+    assertThat(bench.kernel.lock(A, 0, bench.now).holders())
+        .extracting(Contender::requestId)
+        .containsExactly("r");
+    assertThat(bench.wasGranted(late)).isFalse();
+  }
+
+  @Test
+  void waiterThatLeavesTakesItsGuardAlong() {
+    // Given
+    bench.alone(Wish.named("other").exclusive("a"));
+    Asked waiter = bench.alone(Wish.named("w").exclusive("a").delaying(DELAY));
+    // When
+    bench.release(waiter);
+    // Then
+    EntryRef ref = bench.last(Effect.DeleteEntries.class).get(0).entries().get(0);
+    assertThat(ref.guard()).isPresent();
+  }
+}

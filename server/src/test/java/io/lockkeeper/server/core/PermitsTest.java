@@ -1,0 +1,238 @@
+package io.lockkeeper.server.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lockkeeper.server.core.Bench.Asked;
+import java.util.List;
+import java.util.OptionalInt;
+import org.junit.jupiter.api.Test;
+
+/** Permits: several holders within a limit that may change while they hold. */
+class PermitsTest {
+
+  private static final LockName A = new LockName("a");
+  private final Bench bench = Bench.ready();
+  private int names;
+
+  private Asked ask(int permits, int limit) {
+    return bench.alone(Wish.named("p" + ++names).permits("a", permits, limit));
+  }
+
+  private Failure.Kind refused(int permits, int limit) {
+    LeaseId lease = bench.lease();
+    Asked asked = bench.ask(lease, Wish.named("p" + ++names).permits("a", permits, limit));
+    return bench.refusals(asked.stream()).get(0);
+  }
+
+  /** Sets the limit, and lets ZooKeeper and the mirror follow. */
+  private CallId configure(int limit) {
+    CallId call = bench.call();
+    bench.on(new ClientEvent.ConfigureLock(call, A, OptionalInt.of(limit)));
+    Effect.SetLimit effect = bench.last(Effect.SetLimit.class).get(0);
+    marker(limit, (int) effect.number());
+    bench.on(new ErrandEvent.LimitAnswered(effect.number(), true));
+    Effect.Barrier barrier = bench.last(Effect.Barrier.class).get(0);
+    bench.on(new StoreEvent.BarrierPassed(barrier.barrier()));
+    return call;
+  }
+
+  private void marker(int limit, int sequence) {
+    String text = MarkerName.Limit.prefix(limit) + EntryName.suffix(sequence);
+    bench.on(new StoreEvent.MarkerAppeared(A, MarkerName.parse(text).orElseThrow(), bench.zxid()));
+  }
+
+  @Test
+  void holdersShareUpToTheLimitEachWithATokenOfItsOwn() {
+    // When
+    List<Asked> three = List.of(ask(2, 5), ask(2, 5), ask(1, 5));
+    Asked fourth = ask(1, 5);
+    // Then
+    assertThat(three).allMatch(bench::wasGranted);
+    assertThat(bench.wasGranted(fourth)).isFalse();
+    assertThat(three.stream().map(a -> bench.granted(a).grants().get(0).token()).distinct())
+        .hasSize(3);
+  }
+
+  @Test
+  void allPermitsOfARequestAreGrantedTogetherAndNobodyOvertakes() {
+    // Given: one permit is free
+    Asked holder = ask(4, 5);
+    Asked large = ask(2, 5);
+    // When: somebody behind would fit
+    Asked small = ask(1, 5);
+    // Then
+    assertThat(List.of(large, small)).noneMatch(bench::wasGranted);
+    bench.release(holder);
+    assertThat(List.of(large, small)).allMatch(bench::wasGranted);
+  }
+
+  @Test
+  void anotherLimitThanTheOneInForceIsRefused() {
+    ask(1, 5);
+    assertThat(refused(1, 6)).isEqualTo(Failure.Kind.WRONG_LIMIT);
+  }
+
+  @Test
+  void requestMayLeaveTheLimitToTheLock() {
+    // Given
+    ask(1, 5);
+    // When
+    Asked asked = ask(4, PermitsKind.AS_CONFIGURED);
+    // Then
+    assertThat(bench.planned(asked).entries().get(0).mode())
+        .isEqualTo(new PermitsKind.Permits(4, 5));
+    assertThat(bench.wasGranted(asked)).isTrue();
+  }
+
+  @Test
+  void requestThatLeavesTheLimitToALockWithoutOneIsRefused() {
+    assertThat(refused(1, PermitsKind.AS_CONFIGURED)).isEqualTo(Failure.Kind.WRONG_LIMIT);
+  }
+
+  @Test
+  void anotherKindOfLockIsRefused() {
+    ask(1, 5);
+    Asked mutex = bench.ask(bench.lease(), Wish.named("m").exclusive("a"));
+    assertThat(bench.refusals(mutex.stream())).containsExactly(Failure.Kind.WRONG_KIND);
+  }
+
+  @Test
+  void growingTheLimitAdmitsWaitersAtOnce() {
+    // Given
+    ask(5, 5);
+    Asked second = ask(2, 5);
+    Asked third = ask(2, 5);
+    // When
+    CallId call = configure(8);
+    // Then
+    assertThat(bench.answer(call)).isEqualTo(new Answer.LimitSet(5));
+    assertThat(bench.wasGranted(second)).isTrue();
+    assertThat(bench.wasGranted(third)).isFalse();
+    assertThat(bench.kernel.lock(A, 10, bench.now).configuredLimit()).hasValue(8);
+  }
+
+  @Test
+  void shrinkingTheLimitTakesNothingAwayAndWaitsForReleases() {
+    // Given
+    Asked first = ask(2, 5);
+    Asked second = ask(3, 5);
+    Asked third = ask(2, 5);
+    // When
+    configure(4);
+    // Then: both hold, more than the limit allows
+    assertThat(bench.kernel.lock(A, 10, bench.now).holders()).hasSize(2);
+    assertThat(bench.told(first, Notice.Lost.class)).isEmpty();
+    // And when
+    bench.release(first);
+    boolean whileThreeAreTaken = bench.wasGranted(third);
+    bench.release(second);
+    // Then
+    assertThat(whileThreeAreTaken).isFalse();
+    assertThat(bench.wasGranted(third)).isTrue();
+  }
+
+  @Test
+  void waiterThatAsksForMoreThanTheNewLimitIsToldSo() {
+    // Given
+    ask(1, 5);
+    Asked large = ask(5, 5);
+    Asked behind = ask(2, 5);
+    // When
+    configure(3);
+    // Then
+    assertThat(bench.ending(large).reason()).isEqualTo(Notice.RefusalReason.LIMIT_TOO_SMALL);
+    assertThat(bench.ending(large).message()).contains("'a'", "3");
+    bench.deleteAll(large);
+    assertThat(bench.wasGranted(behind)).isTrue();
+  }
+
+  @Test
+  void limitThatShrinksWhileTheRequestIsOnItsWayIsToldWhenItArrives() {
+    // Given: asked for while three were allowed
+    configure(3);
+    Asked asked = bench.ask(bench.lease(), Wish.named("late").permits("a", 3, 3));
+    configure(2);
+    Asked behind = bench.ask(bench.lease(), Wish.named("behind").permits("a", 2, 2));
+    // When
+    bench.createAll(asked);
+    bench.createAll(behind);
+    bench.deleteAll(asked);
+    // Then: it does not stand at the head for ever
+    assertThat(bench.ending(asked).reason()).isEqualTo(Notice.RefusalReason.LIMIT_TOO_SMALL);
+    assertThat(bench.wasGranted(behind)).isTrue();
+  }
+
+  @Test
+  void configuredLimitOutlivesTheQueueAndDecidesForWhoComesNext() {
+    // Given
+    configure(3);
+    // Then
+    assertThat(refused(1, 5)).isEqualTo(Failure.Kind.WRONG_LIMIT);
+    assertThat(refused(4, 4)).isEqualTo(Failure.Kind.WRONG_LIMIT);
+    assertThat(bench.wasGranted(ask(3, PermitsKind.AS_CONFIGURED))).isTrue();
+    Asked mutex = bench.ask(bench.lease(), Wish.named("m").exclusive("a"));
+    assertThat(bench.refusals(mutex.stream())).containsExactly(Failure.Kind.WRONG_KIND);
+  }
+
+  @Test
+  void requestThatLeavesTheLimitToTheLockAndAsksForMoreIsToldSoAtOnce() {
+    // Given
+    configure(3);
+    // When
+    Asked large = bench.ask(bench.lease(), Wish.named("l").permits("a", 4, 0));
+    Asked stream =
+        bench.acquire(
+            new LeaseId(9, 9),
+            Wish.named("s").permits("a", 4, 0).command(java.util.Optional.empty()),
+            bench.stream());
+    // Then
+    for (Asked asked : List.of(large, stream)) {
+      assertThat(bench.ending(asked).reason()).isEqualTo(Notice.RefusalReason.LIMIT_TOO_SMALL);
+      assertThat(bench.ending(asked).message()).contains("'a'", "3", "4");
+    }
+  }
+
+  @Test
+  void newestOfTwoMarkersCounts() {
+    configure(3);
+    marker(7, 99);
+    assertThat(bench.kernel.lock(A, 0, bench.now).configuredLimit()).hasValue(7);
+  }
+
+  @Test
+  void limitOfALockThatIsInUseAsAnotherKindIsNotSet() {
+    // Given
+    bench.alone(Wish.named("m").exclusive("a"));
+    // When
+    CallId call = bench.call();
+    bench.on(new ClientEvent.ConfigureLock(call, A, OptionalInt.of(3)));
+    // Then
+    assertThat(bench.failure(call)).isEqualTo(Failure.Kind.WRONG_KIND);
+    assertThat(bench.last(Effect.SetLimit.class)).isEmpty();
+  }
+
+  @Test
+  void limitThatZooKeeperDoesNotConfirmIsSaidToBeUnknown() {
+    // Given
+    CallId call = bench.call();
+    bench.on(new ClientEvent.ConfigureLock(call, A, OptionalInt.of(3)));
+    long number = bench.last(Effect.SetLimit.class).get(0).number();
+    // When
+    bench.on(new ErrandEvent.LimitAnswered(number, false));
+    // Then
+    assertThat(bench.failure(call)).isEqualTo(Failure.Kind.UNAVAILABLE);
+  }
+
+  @Test
+  void ownerThatHoldsPermitsTakesMoreAndIsToldWhenItWouldWaitForItself() {
+    // Given
+    LeaseId lease = bench.lease();
+    bench.askAndCreate(lease, Wish.named("p1").permits("a", 2, 5).by("thread"));
+    // When
+    Asked more = bench.askAndCreate(lease, Wish.named("p2").permits("a", 2, 5).by("thread"));
+    Asked tooMuch = bench.ask(lease, Wish.named("p3").permits("a", 2, 5).by("thread"));
+    // Then: no reentry, permits add up
+    assertThat(bench.granted(more).grants().get(0).holdCount()).isEqualTo(1);
+    assertThat(bench.ending(tooMuch).reason()).isEqualTo(Notice.RefusalReason.WOULD_DEADLOCK);
+  }
+}

@@ -1,0 +1,204 @@
+package io.lockkeeper.server.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lockkeeper.server.core.Bench.Asked;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The read/write lock: who shares, who waits, and how a writer goes on reading. */
+class ReadWriteTest {
+
+  private final Bench bench = Bench.ready();
+  private int names;
+
+  private Asked read() {
+    return bench.alone(Wish.named("r" + ++names).read("a"));
+  }
+
+  private Asked write() {
+    return bench.alone(Wish.named("w" + ++names).write("a"));
+  }
+
+  @Test
+  void readersShareAndAWriterWaitsForTheLastOfThem() {
+    // Given
+    Asked first = read();
+    Asked second = read();
+    Asked writer = write();
+    assertThat(bench.wasGranted(first) && bench.wasGranted(second)).isTrue();
+    // When
+    bench.release(first);
+    bench.deleteAll(first);
+    boolean afterOne = bench.wasGranted(writer);
+    bench.release(second);
+    // Then
+    assertThat(afterOne).isFalse();
+    assertThat(bench.wasGranted(writer)).isTrue();
+  }
+
+  @Test
+  void readerBehindAQueuedWriterWaitsSoThatNoWriterStarves() {
+    // Given
+    Asked reader = read();
+    Asked writer = write();
+    // When
+    Asked late = read();
+    // Then
+    assertThat(bench.wasGranted(late)).isFalse();
+    assertThat(bench.told(late, Notice.Queued.class).get(0).places().get(0).ahead()).isEqualTo(2);
+    // And when
+    bench.release(reader);
+    assertThat(bench.wasGranted(writer)).isTrue();
+    bench.release(writer);
+    // Then
+    assertThat(bench.wasGranted(late)).isTrue();
+  }
+
+  @Test
+  void allReadersUpToTheNextWriterAreAdmittedTogether() {
+    // Given
+    Asked writer = write();
+    Asked first = read();
+    Asked second = read();
+    Asked next = write();
+    Asked third = read();
+    // When
+    bench.release(writer);
+    // Then
+    assertThat(List.of(first, second)).allMatch(bench::wasGranted);
+    assertThat(List.of(next, third)).noneMatch(bench::wasGranted);
+  }
+
+  @Test
+  void writerTakesTheReadLockBesideItsWriteLockAndKeepsTheToken() {
+    // Given
+    LeaseId lease = bench.lease();
+    Asked writer = bench.askAndCreate(lease, Wish.named("w").write("a").by("thread"));
+    // When
+    Asked reader = bench.askAndCreate(lease, Wish.named("r").read("a").by("thread"));
+    // Then
+    PlannedEntry planned = bench.planned(reader).entries().get(0);
+    long token = bench.granted(writer).grants().get(0).token().value();
+    assertThat(planned.beside().orElseThrow().token().value()).isEqualTo(token);
+    assertThat(bench.granted(reader).grants().get(0).token().value()).isEqualTo(token);
+  }
+
+  @Test
+  void writerThatGoesOnReadingLetsReadersInAndNoQueuedWriter() {
+    // Given: a writer, another writer behind it, and the read lock taken by the first
+    LeaseId lease = bench.lease();
+    Asked writer = bench.askAndCreate(lease, Wish.named("w").write("a").by("thread"));
+    Asked queued = write();
+    Asked reader = bench.askAndCreate(lease, Wish.named("r").read("a").by("thread"));
+    // When
+    bench.release(writer);
+    bench.deleteAll(writer);
+    boolean slippedIn = bench.wasGranted(queued);
+    bench.release(reader);
+    // Then
+    assertThat(slippedIn).isFalse();
+    assertThat(bench.wasGranted(queued)).isTrue();
+    assertThat(bench.granted(queued).grants().get(0).token().value())
+        .isGreaterThan(bench.granted(reader).grants().get(0).token().value());
+  }
+
+  @Test
+  void nobodyIsGrantedAheadOfTheCommitWhileAReadIsOnItsWayBesideTheWrite() {
+    // Given: the read entry is asked for and not created yet
+    LeaseId lease = bench.lease();
+    Asked writer = bench.askAndCreate(lease, Wish.named("w").write("a").by("thread"));
+    Asked queued = write();
+    Asked reader = bench.ask(lease, Wish.named("r").read("a").by("thread"));
+    // When: the write lock is released at once
+    bench.release(writer);
+    boolean handedOff = bench.wasGranted(queued);
+    bench.createAll(reader);
+    bench.deleteAll(writer);
+    // Then
+    assertThat(handedOff).isFalse();
+    assertThat(bench.wasGranted(reader)).isTrue();
+    assertThat(bench.wasGranted(queued)).isFalse();
+  }
+
+  @Test
+  void queuedWriterIsGrantedWhenTheReadBesideTheWriteCouldNotBeCreated() {
+    // Given
+    LeaseId lease = bench.lease();
+    Asked writer = bench.askAndCreate(lease, Wish.named("w").write("a").by("thread"));
+    Asked queued = write();
+    Asked reader = bench.ask(lease, Wish.named("r").read("a").by("thread"));
+    bench.release(writer);
+    // When
+    bench.on(new StoreEvent.EntriesRefused(reader.id(), "the write entry is gone"));
+    bench.deleteAll(writer);
+    // Then
+    assertThat(bench.refusals(reader.stream())).containsExactly(Failure.Kind.STORE_REFUSED);
+    assertThat(bench.wasGranted(queued)).isTrue();
+  }
+
+  @Test
+  void readerOfAnotherOwnerWaitsForTheWriter() {
+    // Given
+    LeaseId lease = bench.lease();
+    bench.askAndCreate(lease, Wish.named("w").write("a").by("one"));
+    // When
+    Asked reader = bench.askAndCreate(lease, Wish.named("r").read("a").by("two"));
+    Asked unnamed = bench.askAndCreate(lease, Wish.named("u").read("a"));
+    // Then
+    assertThat(bench.planned(reader).entries().get(0).beside()).isEmpty();
+    assertThat(List.of(reader, unnamed)).noneMatch(bench::wasGranted);
+  }
+
+  @Test
+  void readerThatAsksForTheWriteLockIsToldAtOnceThatItWouldWaitForItself() {
+    // Given
+    LeaseId lease = bench.lease();
+    bench.askAndCreate(lease, Wish.named("r").read("a").by("thread"));
+    // When
+    Asked upgrade = bench.ask(lease, Wish.named("w").write("a").by("thread"));
+    // Then
+    assertThat(bench.ending(upgrade).reason()).isEqualTo(Notice.RefusalReason.WOULD_DEADLOCK);
+    assertThat(bench.ending(upgrade).message())
+        .contains("'a'", "READ", "WRITE", "wait for itself", "release");
+    // And the same request again gets the same answer
+    Asked again = bench.ask(lease, Wish.named("w").write("a").by("thread"));
+    assertThat(bench.told(again, Notice.NotAcquired.class)).hasSize(2);
+  }
+
+  @Test
+  void writerThatAlsoReadsMayWriteOnceMore() {
+    // Given
+    LeaseId lease = bench.lease();
+    bench.askAndCreate(lease, Wish.named("w").write("a").by("thread"));
+    bench.askAndCreate(lease, Wish.named("r").read("a").by("thread"));
+    // When
+    Asked more = bench.ask(lease, Wish.named("w2").write("a").by("thread"));
+    // Then
+    assertThat(bench.granted(more).grants().get(0).holdCount()).isEqualTo(2);
+  }
+
+  @Test
+  void whereTheCounterSticksNoWriterCanGoOnReading() {
+    // Given
+    bench.nextSequence("a", Integer.MAX_VALUE);
+    LeaseId lease = bench.lease();
+    bench.askAndCreate(lease, Wish.named("w").write("a").by("thread"));
+    // When
+    Asked reader = bench.ask(lease, Wish.named("r").read("a").by("thread"));
+    // Then
+    assertThat(bench.refusals(reader.stream())).containsExactly(Failure.Kind.COUNTER_STUCK);
+  }
+
+  @Test
+  void whereTheCounterSticksAReadOfTheSameNumberIsNotTakenForTheWritersOwn() {
+    // Given
+    bench.nextSequence("a", Integer.MAX_VALUE);
+    write();
+    bench.nextSequence("a", Integer.MAX_VALUE);
+    // When
+    Asked reader = read();
+    // Then
+    assertThat(bench.wasGranted(reader)).isFalse();
+  }
+}

@@ -1,0 +1,345 @@
+package io.lockkeeper.server.core;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.function.Supplier;
+
+/** Compares every grant with the truth, and follows what becomes of it. */
+final class SimHolds {
+
+  /** What is known of one acquisition of one coordinator. */
+  static final class Life {
+    final SimCoordinator coordinator;
+    final Ticket ticket;
+    final Map<LockName, Integer> limits = new HashMap<>();
+    Acquisition.State state = Acquisition.State.ENQUEUING;
+    boolean granted;
+    long grantedAt;
+
+    /** Whether its holder gave it back. */
+    boolean released;
+
+    /** Whether its holder was told that it is over, one way or another. */
+    boolean over;
+
+    long overAt;
+
+    Life(SimCoordinator coordinator, Ticket ticket) {
+      this.coordinator = coordinator;
+      this.ticket = ticket;
+    }
+
+    boolean isHeld() {
+      return state == Acquisition.State.HELD;
+    }
+
+    boolean relies() {
+      return granted && !released && !over && !coordinator.crashed;
+    }
+
+    @Override
+    public String toString() {
+      return request() + " " + state + (released ? " released" : "") + (over ? " over" : "");
+    }
+
+    String request() {
+      return ticket.command().requestId();
+    }
+
+    Optional<Mode> mode(LockName lock) {
+      return ticket.command().locks().stream()
+          .filter(wanted -> wanted.name().equals(lock))
+          .map(AcquireCommand.WantedLock::mode)
+          .findFirst();
+    }
+
+    boolean isOfOwner(Life other) {
+      return ticket.lease().id().equals(other.ticket.lease().id())
+          && !ticket.command().owner().isEmpty()
+          && ticket.command().owner().equals(other.ticket.command().owner());
+    }
+  }
+
+  /** A holder was lost, and its lock is to stay closed for a while. */
+  private record Lost(SimNode node, long until) {}
+
+  private final Sim sim;
+  private final Map<UUID, Life> lives = new HashMap<>();
+  private final Map<String, Life> byRequest = new HashMap<>();
+  private final Map<LockName, List<Lost>> losses = new HashMap<>();
+  private final Set<String> dispossessed = new HashSet<>();
+  private final SimTokens tokens = new SimTokens();
+
+  /** Which states followed which. */
+  final Set<String> moves = new TreeSet<>();
+
+  /** What kinds of grants there were. */
+  final Map<String, Integer> kinds = new HashMap<>();
+
+  /** How many grants there were. */
+  int grants;
+
+  SimHolds(Sim sim) {
+    this.sim = sim;
+  }
+
+  Optional<Life> life(UUID id) {
+    return Optional.ofNullable(lives.get(id));
+  }
+
+  Optional<Life> lifeOf(String requestId) {
+    return Optional.ofNullable(byRequest.get(requestId));
+  }
+
+  /** Returns whether the lock was taken away from the request's client before it could know. */
+  boolean isDispossessed(String requestId) {
+    return dispossessed.contains(requestId);
+  }
+
+  /** Looks at what a coordinator has come to believe. */
+  void afterStep(SimCoordinator coordinator) {
+    List<Life> granted = new ArrayList<>();
+    Map<UUID, Ticket> tickets = coordinator.kernel.world.tickets;
+    for (Ticket ticket : tickets.values()) {
+      Life life = coordinator.lives.computeIfAbsent(ticket.id(), id -> begin(coordinator, ticket));
+      move(life, ticket.acquisition().state());
+      if (life.isHeld() && !life.granted) {
+        life.granted = true;
+        life.grantedAt = sim.now;
+        granted.add(life);
+      }
+    }
+    coordinator
+        .lives
+        .values()
+        .removeIf(
+            life -> {
+              boolean gone = !tickets.containsKey(life.ticket.id());
+              if (gone) {
+                move(life, Acquisition.State.ENDED);
+              }
+              return gone;
+            });
+    granted.forEach(this::onGrant);
+  }
+
+  private Life begin(SimCoordinator coordinator, Ticket ticket) {
+    Life life = new Life(coordinator, ticket);
+    lives.put(ticket.id(), life);
+    byRequest.put(life.request(), life);
+    return life;
+  }
+
+  private void move(Life life, Acquisition.State state) {
+    if (life.state == state) {
+      return;
+    }
+    moves.add(life.state + " -> " + state);
+    life.state = state;
+    if (life.ticket.wasGranted() && !life.granted && !life.isHeld()) {
+      // It was granted and ended within one step.
+      life.granted = true;
+      for (Hold hold : life.ticket.holds()) {
+        sim.zooKeeper.find(hold.lock(), hold.name().text()).ifPresent(n -> n.users.add(life));
+      }
+    }
+    switch (state) {
+      case RELEASING -> life.released = true;
+      case LEAVING, ENDED -> end(life);
+      case ENQUEUING, QUEUED, HELD, CANCELLED -> {}
+    }
+  }
+
+  private void end(Life life) {
+    Optional<Notice> last = life.ticket.lastNotice();
+    life.released |= last.filter(Notice.Released.class::isInstance).isPresent();
+    if (!life.over) {
+      life.over = true;
+      life.overAt = sim.now;
+      if (last.isPresent() && last.get() instanceof Notice.Lost lost && isAbrupt(life, lost)) {
+        dispossess(life);
+      }
+    }
+  }
+
+  /**
+   * Returns whether the client could not know beforehand when it would lose the lock: it was
+   * forced, or what it is nested in was held for too long.
+   */
+  private boolean isAbrupt(Life life, Notice.Lost lost) {
+    if (lost.reason() == Notice.LossReason.MAX_HOLD) {
+      check(
+          isOverdue(life)
+              || lives.values().stream()
+                  .anyMatch(other -> other.isOfOwner(life) && isOverdue(other)),
+          () -> "nobody has held for too long: " + life.request());
+      return !isOverdue(life);
+    }
+    return lost.reason() == Notice.LossReason.FORCED;
+  }
+
+  private boolean isOverdue(Life life) {
+    return life.granted
+        && (!life.over || life.overAt == sim.now)
+        && life.ticket.command().maxHold().isPresent()
+        && sim.now - life.grantedAt >= life.ticket.command().maxHold().get().toNanos();
+  }
+
+  /** Taken away by force: its client learns that when others have the lock already. */
+  private void dispossess(Life life) {
+    dispossessed.add(life.request());
+    sim.clients.forEach(client -> client.onDispossessed(life.request()));
+  }
+
+  private void onGrant(Life life) {
+    grants++;
+    Notice.Granted told = (Notice.Granted) life.ticket.lastNotice().orElseThrow();
+    Supplier<String> what =
+        () -> life.request() + " on " + life.ticket.lease().id().tag() + ": " + told;
+    boolean fresh = !life.ticket.planned().isEmpty();
+    check(
+        life.coordinator.mirrorIsCurrent || !fresh,
+        () -> "granted on a stale mirror: " + what.get());
+    List<LockName> names = told.grants().stream().map(Notice.Grant::lock).toList();
+    List<AcquireCommand.WantedLock> wanted = life.ticket.command().locks();
+    check(
+        names.equals(wanted.stream().map(AcquireCommand.WantedLock::name).toList()),
+        () -> "not all was granted of " + wanted + ": " + what.get());
+    if (told.grants().stream().anyMatch(sim.zooKeeper::wasRemoved)) {
+      // Somebody has just taken an entry away, and the coordinator cannot know yet.
+      dispossess(life);
+      return;
+    }
+    for (Notice.Grant grant : told.grants()) {
+      Mode mode = life.mode(grant.lock()).orElseThrow();
+      tokens.onGrant(life, grant, mode, what);
+      if (!sim.has(Sim.Mutant.TOKEN_FROM_SEQUENCE)) {
+        compare(life, grant, mode, what);
+      }
+      checkOthers(life, grant.lock(), mode, what);
+    }
+    kinds.merge(kind(life, told), 1, Integer::sum);
+  }
+
+  private static String kind(Life life, Notice.Granted told) {
+    if (life.ticket.planned().size() < told.grants().size()) {
+      return "shared";
+    }
+    return life.ticket.goesOn().isEmpty() ? told.grants().size() + " fresh" : "downgraded";
+  }
+
+  private void compare(Life life, Notice.Grant grant, Mode mode, Supplier<String> what) {
+    List<SimNode> queue = sim.zooKeeper.ordered(grant.lock());
+    Optional<SimNode> found =
+        queue.stream()
+            .filter(node -> life.ticket.hold(grant.lock(), node.name.text()).isPresent())
+            .filter(node -> isOf(node, life, grant, mode))
+            .findFirst();
+    check(found.isPresent(), () -> "granted an entry that is gone: " + what.get());
+    SimNode node = found.get();
+    List<SimNode> ahead = new ArrayList<>();
+    for (SimNode other : queue) {
+      if (other != node && isReleased(other)) {
+        continue;
+      }
+      check(
+          SimModes.joins(other, ahead, sim.modes.largestLimit(other)),
+          () -> "granted past " + other + ": " + what.get() + ", ahead " + ahead);
+      if (other == node) {
+        break;
+      }
+      ahead.add(other);
+    }
+    for (Lost lost : losses.getOrDefault(grant.lock(), List.of())) {
+      boolean kept =
+          sim.now >= lost.until()
+              || !SimModes.blocks(lost.node(), node, Integer.MAX_VALUE)
+              || SimNode.ORDER.compare(node, lost.node()) < 0
+              // Given back before anybody could know that it was gone.
+              || lost.node().users.stream().allMatch(user -> user.released);
+      check(kept, () -> "granted during the lock delay of " + lost + ": " + what.get());
+    }
+    node.users.add(life);
+    life.limits.put(grant.lock(), sim.modes.largestLimit(node));
+  }
+
+  private static boolean isOf(SimNode node, Life life, Notice.Grant grant, Mode mode) {
+    Mode had = node.name.mode();
+    boolean same =
+        mode instanceof PermitsKind.Permits
+            ? had instanceof PermitsKind.Permits && had.weight() == mode.weight()
+            : had.equals(mode);
+    return same
+        && node.token().equals(grant.token())
+        && node.details.leaseId().equals(life.ticket.lease().id().toString());
+  }
+
+  /** Who has released does not hold any more, even while the entry is there. */
+  private static boolean isReleased(SimNode node) {
+    return node.users.stream().anyMatch(life -> life.released)
+        && node.users.stream().allMatch(life -> life.released || life.over);
+  }
+
+  /** No coordinator may take two for holders that exclude each other. */
+  private void checkOthers(Life life, LockName lock, Mode mode, Supplier<String> what) {
+    int taken = 0;
+    int limit = 0;
+    for (SimCoordinator coordinator : sim.coordinators) {
+      for (Life other : coordinator.lives.values()) {
+        Optional<Mode> had = other.mode(lock);
+        if (!other.isHeld() || had.isEmpty() || dispossessed.contains(other.request())) {
+          continue;
+        }
+        check(
+            other == life || !SimModes.exclude(mode, had.get(), life.isOfOwner(other)),
+            () -> "held by " + other.request() + ": " + what.get());
+        taken += had.get().weight();
+        limit = Math.max(limit, other.limits.getOrDefault(lock, 0));
+      }
+    }
+    int most = limit;
+    int sum = taken;
+    check(
+        !(mode instanceof PermitsKind.Permits)
+            || sum <= most
+            || sim.has(Sim.Mutant.TOKEN_FROM_SEQUENCE),
+        () -> sum + " permits of " + most + ": " + what.get());
+  }
+
+  /** An entry is gone. */
+  void onGone(SimNode node, SimZooKeeper.Cause cause) {
+    if (cause == SimZooKeeper.Cause.DELETED) {
+      node.users.forEach(
+          life ->
+              check(
+                  !life.relies(),
+                  () -> "the entry of a holder was deleted: " + node + " of " + life.request()));
+    } else if (cause == SimZooKeeper.Cause.REMOVED) {
+      node.users.forEach(this::dispossess);
+      sim.strangers.forEach(stranger -> stranger.onRemoved(node));
+    }
+    boolean lost = node.users.stream().anyMatch(life -> !life.released);
+    long delay =
+        node.name
+            .id()
+            .map(lives::get)
+            .map(life -> life.ticket.command().lockDelay().toNanos())
+            .orElse(0L);
+    if (lost && delay > 0) {
+      losses
+          .computeIfAbsent(node.lock, lock -> new ArrayList<>())
+          .add(new Lost(node, sim.now + delay));
+    }
+  }
+
+  private static void check(boolean rule, Supplier<String> broken) {
+    SimRules.check(rule, broken);
+  }
+}

@@ -1,0 +1,57 @@
+package io.lockkeeper.server.core;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+
+/** One entry in the simulated ZooKeeper. */
+final class SimNode {
+  /** The order of a queue. */
+  static final Comparator<SimNode> ORDER =
+      Comparator.<SimNode>comparingInt(n -> n.name.sequence())
+          .thenComparingLong(n -> n.czxid)
+          .thenComparingInt(n -> n.index);
+
+  final LockName lock;
+  final EntryName name;
+  final long czxid;
+  final int index;
+  final Optional<FencingToken> kept;
+  final SimZooKeeper.Session owner;
+  EntryDetails details;
+  boolean exists = true;
+  long goneZxid = Long.MAX_VALUE;
+  Optional<SimZooKeeper.Cause> cause = Optional.empty();
+
+  /** Who was granted it. */
+  final List<SimHolds.Life> users = new ArrayList<>(1);
+
+  SimNode(LockName lock, EntryName name, StoreEvent.ReadEntry data, SimZooKeeper.Session owner) {
+    this.lock = lock;
+    this.name = name;
+    this.czxid = data.czxid();
+    this.index = data.index();
+    this.kept = data.keptToken();
+    this.details = data.details();
+    this.owner = owner;
+  }
+
+  boolean isOf(UUID id) {
+    return name.id().filter(id::equals).isPresent();
+  }
+
+  StoreEvent.ReadEntry data() {
+    return new StoreEvent.ReadEntry(details, czxid, index, kept);
+  }
+
+  FencingToken token() {
+    return data().token();
+  }
+
+  @Override
+  public String toString() {
+    return name.text() + users;
+  }
+}

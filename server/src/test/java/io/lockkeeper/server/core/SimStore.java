@@ -1,0 +1,158 @@
+package io.lockkeeper.server.core;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.Supplier;
+
+/** Carries out what a coordinator wants written, as its store would. */
+final class SimStore {
+
+  private final Sim sim;
+  private final SimCoordinator coordinator;
+
+  SimStore(Sim sim, SimCoordinator coordinator) {
+    this.sim = sim;
+    this.coordinator = coordinator;
+  }
+
+  void create(SimConnection connection, Effect.CreateEntries effect) {
+    Supplier<Optional<StoreEvent>> find =
+        () ->
+            sim.has(Sim.Mutant.BLIND_RECREATE)
+                ? Optional.empty()
+                : sim.zooKeeper
+                    .ofAcquisition(effect.id())
+                    .map(nodes -> created(effect.id(), nodes));
+    connection.write(() -> Optional.of(attempt(connection, effect)), find);
+  }
+
+  private StoreEvent attempt(SimConnection connection, Effect.CreateEntries effect) {
+    if (sim.chance(1)) {
+      return new StoreEvent.EntriesRefused(effect.id(), "refused by chance");
+    }
+    boolean continues = effect.entries().stream().anyMatch(e -> e.beside().isPresent());
+    if (continues && sim.chance(8)) {
+      // Somebody with other tools, at the worst of moments.
+      effect
+          .entries()
+          .forEach(
+              e ->
+                  e.beside()
+                      .ifPresent(
+                          beside ->
+                              sim.zooKeeper.delete(
+                                  e.lock(), beside.entry().text(), SimZooKeeper.Cause.REMOVED)));
+    }
+    boolean checked = !sim.has(Sim.Mutant.DOWNGRADE_UNCHECKED);
+    return sim.zooKeeper
+        .create(connection.session(), effect, checked)
+        .map(nodes -> created(effect.id(), nodes))
+        .orElseGet(() -> new StoreEvent.EntriesRefused(effect.id(), "the write entry is gone"));
+  }
+
+  private StoreEvent created(UUID id, List<SimNode> nodes) {
+    return new StoreEvent.EntriesCreated(id, nodes.stream().map(this::created).toList());
+  }
+
+  private StoreEvent.CreatedEntry created(SimNode node) {
+    long czxid = sim.has(Sim.Mutant.TOKEN_FROM_SEQUENCE) ? node.name.sequence() + 1L : node.czxid;
+    return new StoreEvent.CreatedEntry(node.lock, coordinator.feed.seen(node), czxid, node.index);
+  }
+
+  void delete(SimConnection connection, Effect.DeleteEntries effect) {
+    Optional<StoreEvent> done = Optional.of(new StoreEvent.EntriesDeleted(effect.id()));
+    List<EntryRef> refs =
+        sim.has(Sim.Mutant.GUARD_ALWAYS_DELETED)
+            ? effect.entries().stream().map(ref -> guarded(ref, effect.id())).toList()
+            : effect.entries();
+    connection.write(
+        () -> {
+          sim.zooKeeper.delete(refs);
+          return done;
+        },
+        () -> sim.has(Sim.Mutant.DELETE_TAKEN_FOR_DONE) ? done : Optional.empty());
+  }
+
+  private EntryRef guarded(EntryRef ref, UUID id) {
+    Optional<String> guard =
+        sim.zooKeeper.markers(ref.lock()).stream()
+            .filter(marker -> marker instanceof MarkerName.Guard g && g.id().equals(id))
+            .map(MarkerName::text)
+            .findFirst();
+    return new EntryRef(ref.lock(), ref.entry(), guard);
+  }
+
+  /** Over the mirror's connection: done, done and not known to be, or not done. */
+  void amend(Effect.Amend effect) {
+    errand(
+        () -> amended(effect),
+        outcome ->
+            new ErrandEvent.AmendmentAnswered(
+                effect.number(), outcome.orElse(Amendment.Outcome.FAILED)));
+  }
+
+  private Amendment.Outcome amended(Effect.Amend effect) {
+    Optional<SimNode> node = sim.zooKeeper.find(effect.lock(), effect.entry().text());
+    if (node.isEmpty()) {
+      return Amendment.Outcome.GONE;
+    }
+    EntryDetails old = node.get().details;
+    boolean ours = !old.leaseId().isEmpty();
+    if (effect.amendment() instanceof Amendment.Remove) {
+      sim.zooKeeper.delete(effect.lock(), effect.entry().text(), SimZooKeeper.Cause.REMOVED);
+    } else if (effect.amendment() instanceof Amendment.Ask ask && ours) {
+      sim.zooKeeper.change(node.get(), with(old, Optional.of(ask.ask())));
+    } else if (effect.amendment() instanceof Amendment.Describe describe) {
+      sim.zooKeeper.change(node.get(), with(describe.details(), old.ask()));
+    }
+    return Amendment.Outcome.DONE;
+  }
+
+  private static EntryDetails with(EntryDetails details, Optional<ReleaseAsk> ask) {
+    return new EntryDetails(
+        details.leaseId(),
+        details.requestId(),
+        details.owner(),
+        details.holder(),
+        details.metadata(),
+        details.streamBound(),
+        details.unsearched(),
+        details.needsMillis(),
+        ask);
+  }
+
+  void setLimit(Effect.SetLimit effect) {
+    errand(
+        () -> {
+          sim.zooKeeper.setLimit(effect.lock(), effect.limit());
+          return true;
+        },
+        done -> new ErrandEvent.LimitAnswered(effect.number(), done.isPresent()));
+  }
+
+  void removeGuard(Effect.RemoveGuard effect) {
+    sim.after(
+        sim.delay(200),
+        () -> {
+          if (coordinator.feed.isUp() && !sim.chance(5)) {
+            sim.zooKeeper.barrier();
+            sim.zooKeeper.unmark(effect.lock(), effect.guard());
+          }
+        });
+  }
+
+  private <T> void errand(
+      Supplier<T> change, java.util.function.Function<Optional<T>, StoreEvent> answer) {
+    sim.after(
+        sim.delay(200),
+        () -> {
+          boolean reached = coordinator.feed.isUp() || sim.chance(20);
+          Optional<T> done = reached ? Optional.of(change.get()) : Optional.empty();
+          boolean known = coordinator.feed.isUp() && !sim.chance(3);
+          sim.after(
+              sim.delay(200) + (known ? 0 : sim.delay(4_000)),
+              () -> coordinator.deliver(answer.apply(known ? done : Optional.empty())));
+        });
+  }
+}

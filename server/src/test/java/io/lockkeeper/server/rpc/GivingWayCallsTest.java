@@ -1,0 +1,177 @@
+package io.lockkeeper.server.rpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.grpc.Status.Code;
+import io.grpc.stub.StreamObserver;
+import io.lockkeeper.server.core.Answer;
+import io.lockkeeper.server.core.Contender;
+import io.lockkeeper.server.core.Failure.Kind;
+import io.lockkeeper.server.core.MutexKind;
+import io.lockkeeper.server.testing.FakeCoordinator.LockToForce;
+import io.lockkeeper.server.testing.FakeCoordinator.ReleaseToAnswer;
+import io.lockkeeper.server.testing.FakeCoordinator.ReleaseToRequest;
+import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.v1.AdminServiceGrpc;
+import io.lockkeeper.v1.AnswerReleaseRequest;
+import io.lockkeeper.v1.AnswerReleaseResponse;
+import io.lockkeeper.v1.ForceReleaseRequest;
+import io.lockkeeper.v1.ForceReleaseResponse;
+import io.lockkeeper.v1.RequestReleaseRequest;
+import io.lockkeeper.v1.RequestReleaseResponse;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class GivingWayCallsTest {
+
+  private final InProcess server = new InProcess();
+
+  @AfterEach
+  void stop() {
+    server.close();
+  }
+
+  private static RequestReleaseRequest.Builder wish() {
+    return RequestReleaseRequest.newBuilder().setName("orders/42");
+  }
+
+  private static ForceReleaseRequest.Builder force() {
+    return ForceReleaseRequest.newBuilder().setName("orders/42");
+  }
+
+  private void force(
+      ForceReleaseRequest.Builder request, StreamObserver<ForceReleaseResponse> client) {
+    AdminServiceGrpc.newStub(server.channel).forceRelease(request.build(), client);
+  }
+
+  @Test
+  void wishReachesTheCoordinatorWholeAndItsAnswerNamesWhoWasAsked() {
+    // Given
+    Received<RequestReleaseRequest, RequestReleaseResponse> client = Received.all();
+    RequestReleaseRequest.Builder request =
+        wish()
+            .setRequester("bob")
+            .setReason("maintenance")
+            .setDeadline(Durations.ofNanos(30_000_000_000L));
+    // When
+    server.locks().requestRelease(request.build(), client);
+    var asked = server.coordinator.releaseRequests.next();
+    asked
+        .answer()
+        .complete(
+            new Answer.ReleaseAsked(
+                List.of(Views.yielding(MutexKind.EXCLUSIVE, 5_000_000_000L), Views.holder())));
+    // Then
+    assertThat(asked.what())
+        .isEqualTo(
+            new ReleaseToRequest(
+                Views.LOCK, "bob", "maintenance", Optional.of(Duration.ofSeconds(30))));
+    RequestReleaseResponse response = client.next();
+    assertThat(response.getHoldersCount()).isEqualTo(2);
+    assertThat(response.getHolders(0).getReleaseIn().getSeconds()).isEqualTo(5);
+    assertThat(response.getHolders(1).hasReleaseIn()).isFalse();
+  }
+
+  @Test
+  void wishOfNobodyInParticularIsThePeers() {
+    // Given
+    Received<RequestReleaseRequest, RequestReleaseResponse> client = Received.all();
+    // When
+    server.locks().requestRelease(wish().build(), client);
+    // Then
+    ReleaseToRequest asked = server.coordinator.releaseRequests.next().what();
+    assertThat(asked.requester()).isNotEmpty();
+    assertThat(asked.reason()).isEmpty();
+    assertThat(asked.deadline()).isEmpty();
+  }
+
+  @Test
+  void noMoreThanSixteenOfTheAskedAreNamed() {
+    // Given
+    Received<RequestReleaseRequest, RequestReleaseResponse> client = Received.all();
+    server.locks().requestRelease(wish().build(), client);
+    List<Contender> holders = Collections.nCopies(17, Views.holder());
+    // When
+    server.coordinator.releaseRequests.next().answer().complete(new Answer.ReleaseAsked(holders));
+    // Then
+    assertThat(client.next().getHoldersCount()).isEqualTo(16);
+  }
+
+  @Test
+  void holdersAnswerReachesTheCoordinator() {
+    // Given
+    Received<AnswerReleaseRequest, AnswerReleaseResponse> client = Received.all();
+    // When
+    server
+        .locks()
+        .answerRelease(
+            AnswerReleaseRequest.newBuilder()
+                .setLeaseId(Views.LEASE.toString())
+                .setRequestId("req-1")
+                .setNeeds(Durations.ofNanos(0))
+                .build(),
+            client);
+    var asked = server.coordinator.releaseAnswers.next();
+    asked.answer().complete(new Answer.Described());
+    // Then
+    assertThat(asked.what()).isEqualTo(new ReleaseToAnswer(Views.LEASE, "req-1", Duration.ZERO));
+    assertThat(client.next()).isEqualTo(AnswerReleaseResponse.getDefaultInstance());
+    assertThat(client.end().isOk()).isTrue();
+  }
+
+  @Test
+  void forceTellsHowManyLostTheLock() {
+    // Given
+    Received<ForceReleaseRequest, ForceReleaseResponse> client = Received.all();
+    // When
+    force(force().setFencingToken(77).setReason("stuck"), client);
+    var asked = server.coordinator.forces.next();
+    asked.answer().complete(new Answer.Forced(2, 0));
+    // Then
+    LockToForce what = asked.what();
+    assertThat(what.lock()).isEqualTo(Views.LOCK);
+    assertThat(what.token()).isEqualTo(77);
+    assertThat(what.requester()).isNotEmpty();
+    assertThat(what.reason()).isEqualTo("stuck");
+    assertThat(what.grace()).isEmpty();
+    assertThat(client.next().getReleased()).isEqualTo(2);
+  }
+
+  @Test
+  void forceWithAGraceTellsHowManyWereAsked() {
+    // Given
+    Received<ForceReleaseRequest, ForceReleaseResponse> client = Received.all();
+    // When
+    force(force().setGrace(Durations.ofNanos(10_000_000_000L)), client);
+    var asked = server.coordinator.forces.next();
+    asked.answer().complete(new Answer.Forced(0, 3));
+    // Then
+    assertThat(asked.what().grace()).contains(Duration.ofSeconds(10));
+    assertThat(client.next().getAsked()).isEqualTo(3);
+  }
+
+  @Test
+  void graceOfZeroIsNone() {
+    // Given
+    Received<ForceReleaseRequest, ForceReleaseResponse> client = Received.all();
+    // When
+    force(force().setGrace(Durations.ofNanos(0)), client);
+    // Then
+    assertThat(server.coordinator.forces.next().what().grace()).isEmpty();
+  }
+
+  @Test
+  void forceOfALockThatNobodyHoldsIsNotFound() {
+    // Given
+    Received<ForceReleaseRequest, ForceReleaseResponse> client = Received.all();
+    force(force(), client);
+    // When
+    server.coordinator.forces.next().answer().completeExceptionally(Views.refused(Kind.NO_HOLDER));
+    // Then
+    assertThat(client.end().getCode()).isEqualTo(Code.NOT_FOUND);
+  }
+}

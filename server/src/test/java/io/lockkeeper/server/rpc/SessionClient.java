@@ -1,0 +1,34 @@
+package io.lockkeeper.server.rpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.grpc.stub.StreamObserver;
+import io.lockkeeper.server.coordinator.Coordinator.OpenedLease;
+import io.lockkeeper.server.testing.FakeCoordinator.Attached;
+import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.v1.SessionRequest;
+import io.lockkeeper.v1.SessionResponse;
+
+/** A session stream to a server of its own, on which nothing has been sent yet. */
+final class SessionClient implements AutoCloseable {
+
+  final InProcess server = new InProcess();
+  final Received<SessionRequest, SessionResponse> received = Received.all();
+  final StreamObserver<SessionRequest> requests = server.locks().session(received);
+
+  /** Opens a new lease and takes the answer off the stream. */
+  Attached open() {
+    requests.onNext(SessionMessages.opening());
+    var lease = server.coordinator.openLeases.next();
+    lease.answer().complete(new OpenedLease(Views.opened(), "s3cret"));
+    Attached attached = server.coordinator.attaches.next();
+    attached.attached().complete(Views.attached());
+    assertThat(received.next().hasOpened()).isTrue();
+    return attached;
+  }
+
+  @Override
+  public void close() {
+    server.close();
+  }
+}

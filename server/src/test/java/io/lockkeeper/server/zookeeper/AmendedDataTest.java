@@ -1,0 +1,102 @@
+package io.lockkeeper.server.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lockkeeper.server.core.Amendment;
+import io.lockkeeper.server.core.EntryDetails;
+import io.lockkeeper.server.core.FencingToken;
+import io.lockkeeper.server.core.ReleaseAsk;
+import io.lockkeeper.server.core.StoreEvent.ReadEntry;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class AmendedDataTest {
+
+  private static final FencingToken TOKEN = new FencingToken(Long.MAX_VALUE - 7);
+  private static final ReleaseAsk ASK =
+      new ReleaseAsk("a1", "ops", "reboot", Optional.of(Duration.ofMillis(9)), false);
+  private static final EntryDetails NEXT = Asked.details(Map.of("k", "v"));
+  private static final Amendment DESCRIBE = new Amendment.Describe(NEXT, 3, Optional.of(TOKEN));
+
+  private static byte[] bytes(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  private static String text(byte[] data) {
+    return new String(data, StandardCharsets.UTF_8);
+  }
+
+  @Test
+  void descriptionKeepsWhatTheEntryWasCreatedWithAndWhatIsNotKnownHere() {
+    // Given
+    byte[] data =
+        bytes(
+            "{\"lease\":\"l\",\"holder\":\"old\",\"needs_ms\":5,\"stream\":true,\"index\":9,"
+                + "\"token\":\"123\",\"later\":{\"a\":[1,2.50]}}");
+    // When
+    byte[] amended = AmendedData.of(data, DESCRIBE);
+    // Then
+    assertThat(EntryData.read(amended, 1))
+        .isEqualTo(new ReadEntry(NEXT, 1, 9, Optional.of(new FencingToken(123))));
+    assertThat(text(amended)).contains("\"later\":{\"a\":[1,2.5").doesNotContain("\"old\"");
+  }
+
+  @Test
+  void descriptionKeepsAWishThatItDoesNotKnow() {
+    // Given
+    byte[] asked =
+        AmendedData.of(EntryData.of(NEXT).with(0, Optional.empty()), new Amendment.Ask(ASK));
+    // When
+    byte[] amended = AmendedData.of(asked, DESCRIBE);
+    // Then
+    assertThat(EntryData.read(amended, 1).details().ask()).contains(ASK);
+  }
+
+  @Test
+  void wishKeepsEverythingElse() {
+    // Given
+    byte[] data = bytes("{\"lease\":\"l\",\"later\":7,\"index\":9,\"token\":\"123\"}");
+    // When
+    String amended = text(AmendedData.of(data, new Amendment.Ask(ASK)));
+    // Then
+    assertThat(amended)
+        .isEqualTo(
+            "{\"lease\":\"l\",\"later\":7,\"index\":9,\"token\":\"123\","
+                + "\"ask\":{\"id\":\"a1\",\"by\":\"ops\",\"why\":\"reboot\",\"ms\":9}}");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"__REVOKE__", "", "10.0.0.1", "{}", "{\"lease\":\"\"}", "{\"lease\":", "[]"})
+  void whatIsNotOursIsRestoredByADescriptionAndRevokedByAWish(String foreign) {
+    // When
+    byte[] restored = AmendedData.of(bytes(foreign), DESCRIBE);
+    byte[] asked = AmendedData.of(bytes(foreign), new Amendment.Ask(ASK));
+    // Then
+    assertThat(EntryData.read(restored, 1))
+        .isEqualTo(new ReadEntry(NEXT, 1, 3, Optional.of(TOKEN)));
+    assertThat(text(asked)).isEqualTo("__REVOKE__");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "__REVOKE__",
+        "{\"lease\":\"l\",\"z\":1,\"index\":9,\"ask\":{\"id\":\"other\"},\"y\":[]}"
+      })
+  void amendingTwiceChangesNothingMore(String data) {
+    for (Amendment amendment : new Amendment[] {DESCRIBE, new Amendment.Ask(ASK)}) {
+      // Given
+      byte[] once = AmendedData.of(bytes(data), amendment);
+      // When
+      byte[] twice = AmendedData.of(once, amendment);
+      // Then
+      assertThat(text(twice)).isEqualTo(text(once));
+    }
+  }
+}

@@ -1,0 +1,141 @@
+package io.lockkeeper.server.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lockkeeper.server.coordinator.RecordedEvents;
+import io.lockkeeper.server.core.ErrandEvent;
+import io.lockkeeper.server.core.FencingToken;
+import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.server.core.SessionKey;
+import io.lockkeeper.server.core.StoreEvent;
+import io.lockkeeper.server.core.StoreEvent.CreatedEntry;
+import io.lockkeeper.server.core.StoreEvent.EntriesDeleted;
+import io.lockkeeper.server.testing.ZooKeeperProcess;
+import io.lockkeeper.server.testing.ZooKeeperProxy;
+import io.lockkeeper.server.testing.ZooKeeperProxy.Action;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.UUID;
+import org.apache.zookeeper.ZooDefs.OpCode;
+import org.apache.zookeeper.ZooKeeper;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Directories that ZooKeeper reaps as soon as they are empty, and whose counter begins again. */
+final class ReapedIT {
+
+  private static final String DIRECTORY = "/lk/locks/reaped";
+
+  @TempDir Path directory;
+
+  private final RecordedEvents events = new RecordedEvents();
+  private final RecordedEvents otherEvents = new RecordedEvents();
+  private Ensemble ensemble;
+  private ZooKeeperProxy proxy;
+  private ZooKeeper truth;
+  private ZooKeeperLockStore store;
+  private SessionKey session;
+
+  @BeforeEach
+  void start() throws Exception {
+    ensemble =
+        new Ensemble(
+            ZooKeeperProcess.in(directory).containersReapedEvery(Duration.ofMillis(100)).start());
+    proxy = new ZooKeeperProxy(ensemble.server().port());
+    truth = ensemble.client();
+    store = ensemble.store(proxy.connectString(), "c1", events);
+    session = Asked.open(store, events, 1);
+    events.awaitCurrent();
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    proxy.close();
+    ensemble.close();
+  }
+
+  private CreatedEntry acquire() {
+    return Asked.created(events, Asked.create(store, session, "reaped")).entries().get(0);
+  }
+
+  private void awaitReaped() {
+    Awaitility.await("reaped")
+        .atMost(Duration.ofSeconds(20))
+        .until(() -> truth.exists(DIRECTORY, false) == null);
+  }
+
+  private static FencingToken token(CreatedEntry entry) {
+    return FencingToken.of(entry.czxid(), entry.index());
+  }
+
+  @Test
+  void tokenRisesThoughTheDirectoryWasReapedAndItsCounterBeganAgain() {
+    // Given
+    CreatedEntry first = acquire();
+    Asked.delete(store, session, events.all(StoreEvent.EntriesCreated.class).get(0));
+    awaitReaped();
+    // When
+    CreatedEntry second = acquire();
+    // Then
+    assertThat(first.name().sequence()).isZero();
+    assertThat(second.name().sequence()).isZero();
+    assertThat(token(second).value()).isGreaterThan(token(first).value());
+    assertThat(events.all(StoreEvent.EntriesRefused.class)).isEmpty();
+  }
+
+  @Test
+  void deletionThatWasHeldUpNeverHitsAnEntryOfTheNextDirectory() throws Exception {
+    // Given
+    CreatedEntry first = acquire();
+    proxy.at(1, r -> r.isMultiWith(OpCode.delete), Action.DROP);
+    Asked.delete(store, session, events.all(StoreEvent.EntriesCreated.class).get(0));
+    Awaitility.await("held up").until(() -> proxy.pendingRules() == 0);
+    truth.delete(DIRECTORY + "/" + first.name(), -1);
+    awaitReaped();
+    ZooKeeperLockStore other = ensemble.store(ensemble.server().connectString(), "c2", otherEvents);
+    SessionKey otherSession = Asked.open(other, otherEvents, 1);
+    UUID id = Asked.create(other, otherSession, "reaped");
+    CreatedEntry second = Asked.created(otherEvents, id).entries().get(0);
+    // When: the next answer shows that one is missing, and the deletion goes again
+    store.proveSession(session);
+    events.await(EntriesDeleted.class);
+    // Then
+    assertThat(second.name().sequence()).isEqualTo(first.name().sequence());
+    assertThat(Ensemble.truth(truth)).isEqualTo(Map.of("reaped", Set.of(second.name().text())));
+  }
+
+  @Test
+  void limitAndGuardKeepTheirDirectoryUntilTheyGo() throws Exception {
+    // Given
+    LockName lock = new LockName("reaped");
+    store.setLimit(1, lock, OptionalInt.of(3));
+    events.await(ErrandEvent.LimitAnswered.class, e -> e.change() == 1 && e.done());
+    CreatedEntry entry = acquire();
+    Asked.delete(store, session, events.all(StoreEvent.EntriesCreated.class).get(0));
+    events.await(EntriesDeleted.class);
+    store.createEntries(
+        session,
+        UUID.randomUUID(),
+        java.util.List.of(Asked.planned(new LockName("probe"))),
+        Asked.DETAILS,
+        0);
+    // When: another directory of the same age has come and gone
+    Asked.awaitCreated(events, 2);
+    Asked.delete(store, session, events.all(StoreEvent.EntriesCreated.class).get(1));
+    Awaitility.await("probe is reaped")
+        .atMost(Duration.ofSeconds(20))
+        .until(() -> truth.exists("/lk/locks/probe", false) == null);
+    // Then
+    assertThat(entry.name().sequence()).isEqualTo(1);
+    assertThat(truth.getChildren(DIRECTORY, false)).hasSize(1);
+    store.setLimit(2, lock, OptionalInt.empty());
+    events.await(ErrandEvent.LimitAnswered.class, e -> e.change() == 2 && e.done());
+    awaitReaped();
+  }
+}
