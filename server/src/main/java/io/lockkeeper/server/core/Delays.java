@@ -21,8 +21,11 @@ final class Delays {
 
   private final World world;
   private final Map<LockName, Map<UUID, Running>> running = new HashMap<>();
-  private final Set<UUID> clearing = new HashSet<>();
+  private final Set<Place> clearing = new HashSet<>();
   private Consumer<LockName> onOver = lock -> {};
+
+  /** Where a guard is: those of one request have one uuid in several locks. */
+  private record Place(LockName lock, UUID id) {}
 
   /** A delay under way. */
   private record Running(MarkerName.Guard guard, Timers.Timer timer, long untilNanos) {}
@@ -55,9 +58,10 @@ final class Delays {
    */
   boolean onGone(LockName lock, Entry entry) {
     Optional<MarkerName.Guard> left = entry.name().id().flatMap(id -> world.mirror.guard(lock, id));
-    boolean waited = world.mirror.isCurrent() && !entry.holds();
+    // In a delay nobody is admitted, so that after a rebuild nobody knows here who holds.
+    boolean waited = world.mirror.isCurrent() && !entry.holds() && !isDelayed(lock);
     if (left.isPresent() && waited) {
-      clearing.add(left.get().id());
+      clearing.add(new Place(lock, left.get().id()));
       clear(lock, left.get());
       return false;
     }
@@ -68,7 +72,7 @@ final class Delays {
   /** Takes a guard away that delays nobody, until it is gone. */
   private void clear(LockName lock, MarkerName.Guard guard) {
     if (world.mirror.guard(lock, guard.id()).isEmpty()) {
-      clearing.remove(guard.id());
+      clearing.remove(new Place(lock, guard.id()));
     } else {
       world.emit(new Effect.RemoveGuard(lock, guard));
       world.timers.at(world.now + AGAIN_NANOS, () -> clear(lock, guard));
@@ -78,7 +82,7 @@ final class Delays {
   void onAppeared(LockName lock, MarkerName.Guard guard) {
     boolean guarded =
         world.mirror.queue(lock).flatMap(queue -> queue.entryOf(guard.id())).isPresent();
-    if (!guarded && !clearing.contains(guard.id())) {
+    if (!guarded && !clearing.contains(new Place(lock, guard.id()))) {
       begin(lock, guard);
     }
   }

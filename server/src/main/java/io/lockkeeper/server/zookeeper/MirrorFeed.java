@@ -69,6 +69,8 @@ final class MirrorFeed implements HandleListener {
     reachability.onConnected();
     long current = ++generation;
     Layout nodes = layout.orElseThrow();
+    // These writes are also the barrier that a rebuild needs: what is read after them on this
+    // connection is as new as they are, also from a server that lags behind.
     nodes.ensure();
     nodes.whenReady(() -> watch(current));
   }

@@ -185,6 +185,31 @@ class LockDelayTest {
   }
 
   @Test
+  void guardsOfOneRequestAreClearedAwayLockByLock() {
+    // Given: a request elsewhere waits for a and b, each with a guard of the same uuid
+    LockName other = new LockName("b");
+    bench.askAndCreate(bench.lease(Duration.ofHours(1)), Wish.named("h").exclusive("a", "b"));
+    UUID id = new UUID(0x99, 1);
+    StoreEvent.CreatedEntry entry = bench.foreign("a", id, MutexKind.EXCLUSIVE);
+    bench.foreign("b", id, MutexKind.EXCLUSIVE);
+    MarkerName guard = MarkerName.Guard.of(id, (int) DELAY.toMillis());
+    bench.on(new StoreEvent.MarkerAppeared(A, guard, entry.czxid()));
+    bench.on(new StoreEvent.MarkerAppeared(other, guard, entry.czxid()));
+    // When: one entry is seen to go, the other goes unseen
+    bench.vanish(entry);
+    bench.on(new StoreEvent.MirrorStale());
+    bench.on(new StoreEvent.RebuildStarted(Set.of(A, other)));
+    bench.on(new StoreEvent.QueueListed(A, List.of(), List.of(guard)));
+    bench.on(new StoreEvent.QueueListed(other, List.of(), List.of(guard)));
+    bench.on(new StoreEvent.MirrorCurrent());
+    bench.pass(DELAY.plusSeconds(1));
+    // Then
+    assertThat(bench.all(Effect.RemoveGuard.class))
+        .extracting(Effect.RemoveGuard::lock)
+        .contains(A, other);
+  }
+
+  @Test
   void readersWhoHoldGoOnWhileTheLockIsClosedToNewOnes() {
     // Given
     Asked lost = bench.alone(Wish.named("h").read("a").delaying(DELAY));

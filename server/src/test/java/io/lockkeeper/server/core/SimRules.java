@@ -232,7 +232,9 @@ final class SimRules {
   /** Everybody has gone, and nothing has been broken for a while. */
   void atRest() {
     check(sim.zooKeeper.entryCount() == 0, () -> "entries are left in ZooKeeper");
-    check(sim.zooKeeper.guardCount() == 0, () -> "guards are left in ZooKeeper");
+    check(
+        sim.zooKeeper.guards().isEmpty(),
+        () -> "guards are left in ZooKeeper: " + sim.zooKeeper.guards());
     check(sim.zooKeeper.leaseCount() == 0, () -> "lease records are left in ZooKeeper");
     for (SimCoordinator coordinator : sim.coordinators) {
       World world = coordinator.kernel.world;

@@ -323,11 +323,13 @@ final class SimZooKeeper {
     return directories.values().stream().mapToLong(directory -> directory.nodes.size()).sum();
   }
 
-  long guardCount() {
+  /** Returns the names of all guards. */
+  List<String> guards() {
     return directories.values().stream()
         .flatMap(directory -> directory.markers.values().stream())
         .filter(MarkerName.Guard.class::isInstance)
-        .count();
+        .map(MarkerName::text)
+        .toList();
   }
 
   int leaseCount() {
