@@ -76,30 +76,28 @@ final class Acquisitions {
               stream ->
                   world.emit(new Effect.Refuse(stream, ticket.command().requestId(), failure)));
     } else if (action instanceof Acquisition.Action.Delete) {
-      delete(ticket);
+      boolean lost = ticket.wasGranted() && ticket.acquisition().state() == State.LEAVING;
+      giveUp(ticket, !lost);
     } else if (action instanceof Acquisition.Action.AnswerReleases answer) {
       answerReleases(ticket, answer.outcome());
     }
   }
 
-  /**
-   * Gives up the acquisition's share of its holds, and deletes those that nobody shares any more.
-   */
-  private void delete(Ticket ticket) {
-    // A holder who was lost leaves its guard behind: the lock delay is about to begin.
-    boolean lost = ticket.wasGranted() && ticket.acquisition().state() == State.LEAVING;
-    List<EntryRef> last = ticket.leave(!lost);
-    holds.left(ticket);
-    if (!last.isEmpty()) {
-      world.emit(new Effect.DeleteEntries(ticket.lease().session(), ticket.id(), last));
-    }
-  }
-
   /** ZooKeeper has refused its entries; what it shares with others of its owner it gives up. */
   void refused(Ticket ticket, String message) {
-    List<EntryRef> last = ticket.leave(true);
-    holds.left(ticket);
+    giveUp(ticket, true);
     apply(ticket, new AcquisitionEvent.Refused(message));
+  }
+
+  /**
+   * Gives up the acquisition's share of its holds, and deletes those that nobody shares any more.
+   *
+   * @param clean whether guards go too: a holder who was lost leaves its own behind, for the lock
+   *     delay that is about to begin
+   */
+  private void giveUp(Ticket ticket, boolean clean) {
+    List<EntryRef> last = ticket.leave(clean);
+    holds.left(ticket);
     if (!last.isEmpty()) {
       world.emit(new Effect.DeleteEntries(ticket.lease().session(), ticket.id(), last));
     }
@@ -181,7 +179,7 @@ final class Acquisitions {
   }
 
   void grant(Ticket ticket) {
-    holds.grant(ticket, (losers, lost) -> takeAway(losers, lost));
+    holds.grant(ticket, this::takeAway);
     List<Notice.Grant> grants =
         ticket.holds().stream()
             .map(

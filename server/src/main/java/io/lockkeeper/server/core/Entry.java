@@ -131,7 +131,7 @@ final class Entry {
 
   /** Returns whether it was read, or is ours. */
   boolean isDescribed() {
-    return details().isPresent();
+    return ticket.isPresent() || details.isPresent();
   }
 
   /** Remembers that its data has changed; returns whether that was remembered already. */

@@ -8,6 +8,11 @@ package io.lockkeeper.server.core;
  */
 public record Failure(Kind kind, String message) {
 
+  /** Returns what to say where a lock is in use as another kind. */
+  static Failure wrongKind(LockName lock, String kind) {
+    return new Failure(Kind.WRONG_KIND, "lock '" + lock + "' is in use as another kind: " + kind);
+  }
+
   /** What can be wrong. */
   public enum Kind {
     /** The lease is not known here. */

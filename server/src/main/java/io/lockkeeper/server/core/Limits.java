@@ -35,9 +35,7 @@ final class Limits {
     }
     return world
         .mirror
-        .queue(lock)
-        .filter(queue -> !queue.isEmpty())
-        .map(queue -> queue.entries().iterator().next().mode())
+        .firstMode(lock)
         .filter(PermitsKind.Permits.class::isInstance)
         .map(mode -> OptionalInt.of(mode.capacity()))
         .orElse(OptionalInt.empty());
@@ -51,18 +49,15 @@ final class Limits {
     Optional<Kind> other =
         world
             .mirror
-            .queue(event.lock())
-            .filter(queue -> !queue.isEmpty())
-            .map(queue -> queue.entries().iterator().next().mode().kind())
+            .firstMode(event.lock())
+            .map(Mode::kind)
             .filter(kind -> !(kind instanceof PermitsKind));
     if (other.isPresent()) {
-      world.fail(
-          event.call(),
-          Failure.Kind.WRONG_KIND,
-          "lock '" + event.lock() + "' is in use as another kind: " + other.get().name());
+      Failure failure = Failure.wrongKind(event.lock(), other.get().name());
+      world.reply(event.call(), new Answer.Failed(failure));
       return;
     }
-    if (event.limit().isPresent() && world.mirror.marked().size() >= MAX_CONFIGURED) {
+    if (event.limit().isPresent() && world.mirror.markedCount() >= MAX_CONFIGURED) {
       world.fail(
           event.call(),
           Failure.Kind.TOO_MANY,
@@ -93,31 +88,31 @@ final class Limits {
 
   /** An entry was queued: the limit may have shrunk while it was being created. */
   void onQueued(LockName lock, Entry entry) {
-    OptionalInt limit = world.mirror.limit(lock);
-    if (limit.isPresent() && entry.mode().weight() > limit.getAsInt() && !entry.holds()) {
-      entry.ticket().ifPresent(ticket -> refuse(ticket, lock, limit.getAsInt()));
-    }
-  }
-
-  private void refuse(Ticket ticket, LockName lock, int limit) {
-    acquisitions.expireWait(
-        ticket,
-        Notice.RefusalReason.LIMIT_TOO_SMALL,
-        "the limit of lock '" + lock + "' is " + limit + " now");
+    world.mirror.limit(lock).ifPresent(limit -> refuseIfAbove(limit, lock, entry));
   }
 
   /** A lock's limit has changed: who asks for more than there is waits in vain. */
   void onChanged(LockName lock) {
-    OptionalInt limit = world.mirror.limit(lock);
-    if (limit.isEmpty()) {
-      return;
+    world
+        .mirror
+        .limit(lock)
+        .ifPresent(
+            limit ->
+                world.mirror.queue(lock).stream()
+                    .flatMap(queue -> List.copyOf(queue.entries()).stream())
+                    .forEach(entry -> refuseIfAbove(limit, lock, entry)));
+  }
+
+  private void refuseIfAbove(int limit, LockName lock, Entry entry) {
+    if (entry.mode().weight() > limit && !entry.holds()) {
+      entry
+          .ticket()
+          .ifPresent(
+              ticket ->
+                  acquisitions.expireWait(
+                      ticket,
+                      Notice.RefusalReason.LIMIT_TOO_SMALL,
+                      "the limit of lock '" + lock + "' is " + limit + " now"));
     }
-    List<Ticket> tooLarge =
-        world.mirror.queue(lock).stream()
-            .flatMap(queue -> queue.entries().stream())
-            .filter(entry -> entry.mode().weight() > limit.getAsInt() && !entry.holds())
-            .flatMap(entry -> entry.ticket().stream())
-            .toList();
-    tooLarge.forEach(ticket -> refuse(ticket, lock, limit.getAsInt()));
   }
 }

@@ -65,6 +65,13 @@ final class Mirror {
     return queue(lock).flatMap(queue -> queue.find(entry));
   }
 
+  /** Returns what whoever is first in a lock's queue asked for: it makes the lock's kind. */
+  Optional<Mode> firstMode(LockName lock) {
+    return queue(lock)
+        .filter(queue -> !queue.isEmpty())
+        .map(queue -> queue.entries().iterator().next().mode());
+  }
+
   /** Returns how the last holder of a lock ended, as far as this coordinator knows. */
   Optional<Departure> lastDeparture(LockName lock) {
     return Optional.ofNullable(lastDepartures.get(lock));
@@ -202,6 +209,11 @@ final class Mirror {
   /** Returns the locks that have markers. */
   Set<LockName> marked() {
     return Set.copyOf(markers.keySet());
+  }
+
+  /** Returns how many locks have markers. */
+  int markedCount() {
+    return markers.size();
   }
 
   /** Remembers the newest transaction that was seen. */

@@ -129,16 +129,15 @@ final class Plans {
   }
 
   private Optional<Failure> byQueue(WantedLock wanted) {
-    Optional<LockQueue> queue = world.mirror.queue(wanted.name()).filter(q -> !q.isEmpty());
+    Optional<LockQueue> queue = world.mirror.queue(wanted.name());
     Optional<String> kind =
-        queue
-            .map(q -> q.entries().iterator().next().mode().kind().name())
+        world
+            .mirror
+            .firstMode(wanted.name())
+            .map(mode -> mode.kind().name())
             .or(() -> configuredKind(wanted.name()));
     if (kind.isPresent() && !kind.get().equals(wanted.mode().kind().name())) {
-      return Optional.of(
-          new Failure(
-              Failure.Kind.WRONG_KIND,
-              "lock '" + wanted.name() + "' is in use as another kind: " + kind.get()));
+      return Optional.of(Failure.wrongKind(wanted.name(), kind.get()));
     }
     if (queue.isPresent() && queue.get().size() >= world.settings.maxWaiters()) {
       return Optional.of(

@@ -65,13 +65,23 @@ final class Requests {
       refuse(event, Failure.Kind.UNAVAILABLE, World.NO_CONTACT);
       return;
     }
-    Plans.Plan plan = plans.plan(event.command(), Optional.of(lease));
+    carryOut(event, Optional.of(lease), session.get());
+  }
+
+  /**
+   * Does what planning says; without a lease, the stream becomes one if there is a place to queue.
+   */
+  private void carryOut(ClientEvent.Acquire event, Optional<Lease> known, LockSession session) {
+    Plans.Plan plan = plans.plan(event.command(), known);
     if (plan instanceof Plans.Plan.Ended ended) {
-      end(event, Optional.of(lease), ended.ending());
+      end(event, known, ended.ending());
     } else if (plan instanceof Plans.Plan.Refused refused) {
       refuse(event, refused.failure().kind(), refused.failure().message());
     } else if (plan instanceof Plans.Plan.Parts parts) {
-      enqueue(event, lease, session.get(), parts.parts());
+      Lease lease =
+          known.orElseGet(
+              () -> leases.openForStream(event.lease(), session, event.command().holder()));
+      enqueue(event, lease, session, parts.parts());
     }
   }
 
@@ -99,15 +109,7 @@ final class Requests {
       refuse(event, Failure.Kind.TOO_MANY, leases.tooManySessions());
       return;
     }
-    Plans.Plan plan = plans.plan(event.command(), Optional.empty());
-    if (plan instanceof Plans.Plan.Ended ended) {
-      end(event, Optional.empty(), ended.ending());
-    } else if (plan instanceof Plans.Plan.Refused refused) {
-      refuse(event, refused.failure().kind(), refused.failure().message());
-    } else if (plan instanceof Plans.Plan.Parts parts) {
-      Lease lease = leases.openForStream(event.lease(), session.get(), event.command().holder());
-      enqueue(event, lease, session.get(), parts.parts());
-    }
+    carryOut(event, Optional.empty(), session.get());
   }
 
   private void enqueue(

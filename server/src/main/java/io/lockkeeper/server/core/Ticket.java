@@ -18,6 +18,8 @@ final class Ticket {
   private final Set<LockName> seen = new HashSet<>(2);
   private Acquisition acquisition = Acquisition.enqueuing();
   private final List<Part> parts;
+  private final List<PlannedEntry> planned;
+  private final List<Hold> goesOn;
   private List<Hold> holds = List.of();
   private List<EntryRef> leaving = List.of();
   private final Description description;
@@ -37,6 +39,10 @@ final class Ticket {
     this.lease = lease;
     this.command = command;
     this.parts = List.copyOf(parts);
+    List<Part.Fresh> fresh =
+        parts.stream().filter(Part.Fresh.class::isInstance).map(Part.Fresh.class::cast).toList();
+    planned = fresh.stream().map(Part.Fresh::entry).toList();
+    goesOn = fresh.stream().flatMap(part -> part.beside().stream()).toList();
     description = new Description(command.metadata());
   }
 
@@ -73,18 +79,12 @@ final class Ticket {
 
   /** Returns the entries that are to be created. */
   List<PlannedEntry> planned() {
-    return parts.stream()
-        .filter(Part.Fresh.class::isInstance)
-        .map(part -> ((Part.Fresh) part).entry())
-        .toList();
+    return planned;
   }
 
   /** Returns the holds that go on in new entries. */
   List<Hold> goesOn() {
-    return parts.stream()
-        .filter(Part.Fresh.class::isInstance)
-        .flatMap(part -> ((Part.Fresh) part).beside().stream())
-        .toList();
+    return goesOn;
   }
 
   /** Returns the entries that it waits for or holds, in the order of the request. */
