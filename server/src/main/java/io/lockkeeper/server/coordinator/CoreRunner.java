@@ -6,6 +6,7 @@ import io.lockkeeper.server.core.CoreCounts;
 import io.lockkeeper.server.core.Effect;
 import io.lockkeeper.server.core.Event;
 import io.lockkeeper.server.core.Kernel;
+import io.lockkeeper.server.core.LifeEvent;
 import io.lockkeeper.server.core.LockName;
 import io.lockkeeper.server.core.LockView;
 import io.lockkeeper.server.core.Mode;
@@ -88,15 +89,30 @@ final class CoreRunner implements EventLoop.Turns {
     if (!loop.isAlive()) {
       return;
     }
+    try {
+      awaitSettled(grace);
+    } finally {
+      watchdog.stop();
+      loop.stop(WATCHDOG_PERIOD_MILLIS);
+    }
+  }
+
+  /** See {@link LoopCoordinator#leave}. */
+  void leave(Duration grace) throws InterruptedException {
+    if (loop.isAlive()) {
+      loop.post(() -> handle(new LifeEvent.Draining()));
+      awaitSettled(grace);
+      loop.post(store::leave);
+    }
+  }
+
+  private void awaitSettled(Duration grace) throws InterruptedException {
     CompletableFuture<Void> settled = new CompletableFuture<>();
     awaitSettled(settled, now() + grace.toNanos());
     try {
       settled.get(grace.toMillis() + WATCHDOG_PERIOD_MILLIS, TimeUnit.MILLISECONDS);
     } catch (java.util.concurrent.ExecutionException | java.util.concurrent.TimeoutException e) {
       throw new IllegalStateException("the event loop does not answer", e);
-    } finally {
-      watchdog.stop();
-      loop.stop(WATCHDOG_PERIOD_MILLIS);
     }
   }
 
@@ -114,6 +130,10 @@ final class CoreRunner implements EventLoop.Turns {
 
   long now() {
     return System.nanoTime();
+  }
+
+  LockStore store() {
+    return store;
   }
 
   Kernel kernel() {

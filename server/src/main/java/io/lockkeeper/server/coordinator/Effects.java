@@ -31,6 +31,11 @@ final class Effects implements EffectHandler {
   }
 
   @Override
+  public void adoptSession(Effect.AdoptSession effect) {
+    store.adoptSession(effect.session(), effect.claim());
+  }
+
+  @Override
   public void closeSession(Effect.CloseSession effect) {
     store.closeSession(effect.session());
   }
@@ -114,6 +119,11 @@ final class Effects implements EffectHandler {
   @Override
   public void supersede(Effect.Supersede effect) {
     streams.supersede(effect);
+  }
+
+  @Override
+  public void sendAway(Effect.SendAway effect) {
+    streams.sendAway(effect);
   }
 
   @Override

@@ -173,6 +173,16 @@ final class Dispatch implements EventHandler {
   }
 
   @Override
+  public void onOrphanFound(SessionEvent.OrphanFound event) {
+    sessions.onOrphan(event);
+  }
+
+  @Override
+  public void onSessionAdopted(SessionEvent.SessionAdopted event) {
+    sessions.onAdopted(event);
+  }
+
+  @Override
   public void onBarrierPassed(StoreEvent.BarrierPassed event) {
     barriers.onAnswer(event.barrier(), true);
   }
@@ -284,6 +294,11 @@ final class Dispatch implements EventHandler {
   @Override
   public void onTick(TimeEvent.Tick event) {
     world.timers.runDue(world.now);
+  }
+
+  @Override
+  public void onDraining(LifeEvent.Draining event) {
+    leases.drain();
   }
 
   @Override

@@ -25,6 +25,20 @@ public sealed interface Effect {
   }
 
   /**
+   * Adopt another coordinator's lock session. Answered by {@link SessionEvent.SessionAdopted}, or
+   * by {@link SessionEvent.SessionEnded} if somebody else was first or the session is gone.
+   *
+   * @param session what it is called here from now on
+   * @param claim the name of its claim record
+   */
+  record AdoptSession(SessionKey session, String claim) implements Effect {
+    @Override
+    public void applyTo(EffectHandler handler) {
+      handler.adoptSession(this);
+    }
+  }
+
+  /**
    * Close a lock session whose entries are no longer wanted.
    *
    * @param session the session
@@ -246,6 +260,19 @@ public sealed interface Effect {
     @Override
     public void applyTo(EffectHandler handler) {
       handler.supersede(this);
+    }
+  }
+
+  /**
+   * Tell a lease's stream that it ends here and that the lease can be resumed: elsewhere, or here.
+   *
+   * @param stream the stream
+   * @param reason why, for people
+   */
+  record SendAway(StreamId stream, String reason) implements Effect {
+    @Override
+    public void applyTo(EffectHandler handler) {
+      handler.sendAway(this);
     }
   }
 

@@ -5,6 +5,9 @@ public interface EffectHandler {
   /** See {@link Effect.OpenSession}. */
   void openSession(Effect.OpenSession effect);
 
+  /** See {@link Effect.AdoptSession}. */
+  void adoptSession(Effect.AdoptSession effect);
+
   /** See {@link Effect.CloseSession}. */
   void closeSession(Effect.CloseSession effect);
 
@@ -52,6 +55,9 @@ public interface EffectHandler {
 
   /** See {@link Effect.Supersede}. */
   void supersede(Effect.Supersede effect);
+
+  /** See {@link Effect.SendAway}. */
+  void sendAway(Effect.SendAway effect);
 
   /** See {@link Effect.Reply}. */
   void reply(Effect.Reply effect);

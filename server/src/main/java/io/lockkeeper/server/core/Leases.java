@@ -207,6 +207,13 @@ final class Leases {
     }
   }
 
+  void drain() {
+    world.leases.values().stream()
+        .filter(Lease::isStream)
+        .toList()
+        .forEach(lease -> endings.end(lease, LeaseEnd.CLOSED));
+  }
+
   /** Gives every lease back the time in which its keep-alives could not be read. */
   void onStalled(long nanos) {
     world.leases.values().stream()

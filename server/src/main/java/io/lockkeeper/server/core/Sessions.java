@@ -146,6 +146,18 @@ final class Sessions {
             });
   }
 
+  void onOrphan(SessionEvent.OrphanFound event) {
+    LockSession session = new LockSession(new SessionKey(++keys));
+    sessions.put(session.key(), session);
+    world.emit(new Effect.AdoptSession(session.key(), event.claim()));
+  }
+
+  void onAdopted(SessionEvent.SessionAdopted event) {
+    onOpened(
+        new SessionEvent.SessionOpened(
+            event.session(), event.timeoutNanos(), event.provenAtNanos()));
+  }
+
   void onProved(SessionEvent.SessionProved event) {
     find(event.session())
         .filter(session -> session.state() == LockSession.State.OPEN)

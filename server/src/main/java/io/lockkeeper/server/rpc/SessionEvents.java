@@ -81,6 +81,11 @@ final class SessionEvents implements SessionListener {
   }
 
   @Override
+  public void onSentAway(String reason) {
+    tellGoingAway(reason, Duration.ZERO);
+  }
+
+  @Override
   public void onSuperseded() {
     tellGoingAway("resumed on another stream", Duration.ZERO);
   }

@@ -64,7 +64,7 @@ final class Statuses {
           COUNTER_STUCK ->
           Code.FAILED_PRECONDITION;
       case QUEUE_FULL, LEASE_FULL, TOO_MANY -> Code.RESOURCE_EXHAUSTED;
-      case UNAVAILABLE -> Code.UNAVAILABLE;
+      case UNAVAILABLE, MOVED -> Code.UNAVAILABLE;
       // An operator must mend ZooKeeper. FAILED_PRECONDITION would tell the caller that its request
       // was at fault.
       case STORE_REFUSED -> Code.INTERNAL;

@@ -278,4 +278,33 @@ public final class ZooKeeperLockStore implements LockStore {
     running.member().stop(both::one);
     running.mirror().stop(both::one);
   }
+
+  @Override
+  public void adoptSession(SessionKey session, String claim) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public void locate(
+      LeaseId lease,
+      java.util.function.Consumer<java.util.Optional<io.lockkeeper.server.coordinator.Whereabouts>>
+          answer) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public void suspect(String id) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public void watchPeers(
+      java.util.function.Consumer<java.util.List<io.lockkeeper.server.coordinator.Peer>> listener) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public void leave() {
+    throw new UnsupportedOperationException();
+  }
 }

@@ -16,7 +16,14 @@ class SessionsTest {
 
   private static CoreSettings small(int maxSessions) {
     return new CoreSettings(
-        Duration.ofSeconds(2), 10_000, 100_000, 800, maxSessions, Duration.ofSeconds(5), true);
+        Duration.ofSeconds(2),
+        10_000,
+        100_000,
+        800,
+        maxSessions,
+        Duration.ofSeconds(5),
+        true,
+        java.time.Duration.ofSeconds(6));
   }
 
   @Test

@@ -303,6 +303,16 @@ final class SimCoordinator implements EffectHandler {
   }
 
   @Override
+  public void adoptSession(Effect.AdoptSession effect) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public void sendAway(Effect.SendAway effect) {
+    sim.note(effect);
+  }
+
+  @Override
   public void supersede(Effect.Supersede effect) {
     sim.note(effect);
   }

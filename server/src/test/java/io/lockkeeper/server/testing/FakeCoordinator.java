@@ -242,6 +242,23 @@ public final class FakeCoordinator implements Coordinator {
   }
 
   @Override
+  public CompletableFuture<io.lockkeeper.server.coordinator.Whereabouts> locate(LeaseId lease) {
+    return CompletableFuture.completedFuture(
+        new io.lockkeeper.server.coordinator.Whereabouts.Unknown());
+  }
+
+  @Override
+  public void suspect(String id) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public void watchPeers(
+      java.util.function.Consumer<List<io.lockkeeper.server.coordinator.Peer>> listener) {
+    listener.accept(List.of());
+  }
+
+  @Override
   public CoordinatorStatus status() {
     return status;
   }

@@ -1,0 +1,16 @@
+package io.lockkeeper.server.core;
+
+/** Something that happens to this coordinator as a whole. */
+public sealed interface LifeEvent extends Event {
+
+  /**
+   * It is about to leave: it takes no new leases and adopts nobody's. Leases that are streams end
+   * with their streams.
+   */
+  record Draining() implements LifeEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onDraining(this);
+    }
+  }
+}
