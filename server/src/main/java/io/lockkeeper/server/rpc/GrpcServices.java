@@ -130,6 +130,11 @@ final class GrpcServices {
     peers.start();
   }
 
+  /** Returns the links to the other coordinators. */
+  Peers peers() {
+    return peers;
+  }
+
   /** Returns what was counted so far, by name. */
   Map<String, Long> stats() {
     return stats.snapshot();

@@ -131,6 +131,12 @@ final class Peers implements AutoCloseable {
     coordinator.suspect(peer.id());
   }
 
+  /** Returns whether there is a link to a peer over which it was heard. */
+  boolean knows(String id) {
+    PeerLink link = links.get(id);
+    return link != null && link.isKnown();
+  }
+
   /** Breaks all links off. */
   @Override
   public void close() {
