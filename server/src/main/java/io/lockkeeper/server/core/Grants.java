@@ -265,11 +265,12 @@ final class Grants {
   }
 
   private boolean isHeldAlone(Hold hold) {
-    return world
-        .mirror
-        .find(hold.lock(), hold.name().text())
-        .filter(e -> e.holds() && !e.isReleased())
-        .isPresent();
+    return world.mirror.isCurrent()
+        && world
+            .mirror
+            .find(hold.lock(), hold.name().text())
+            .filter(e -> e.holds() && !e.isReleased())
+            .isPresent();
   }
 
   private void publish(LockName lock, LockChange.Cause cause, Entry entry) {

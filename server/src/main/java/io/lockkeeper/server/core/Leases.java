@@ -198,6 +198,9 @@ final class Leases {
     lease.attach(Optional.of(event.stream()));
     world.streams.put(event.stream(), new World.Subscriber.ForLease(lease));
     lease.renew(world.now);
+    // What was adopted may have been given longer than its own time.
+    lease.expiryTimer().ifPresent(world.timers::cancel);
+    armExpiry(lease);
     world.reply(
         event.call(),
         new Answer.LeaseAttached(lease.id(), lease.ttlNanos(), acquisitions.validForNanos(lease)));
