@@ -253,10 +253,13 @@ final class Grants {
     }
   }
 
-  /** What is only shared needs no look at the queues. */
+  /** What is shared with somebody who holds it needs no look at the queues. */
   private boolean isSeen(Ticket ticket) {
     int fresh = ticket.planned().size();
-    return fresh == 0 || (world.mirror.isCurrent() && ticket.seen().size() >= fresh);
+    boolean current = world.mirror.isCurrent();
+    return fresh == 0
+        ? current || ticket.holds().stream().allMatch(hold -> hold.isHeldBeside(ticket))
+        : current && ticket.seen().size() >= fresh;
   }
 
   private boolean holdsAll(Ticket ticket) {
@@ -265,12 +268,11 @@ final class Grants {
   }
 
   private boolean isHeldAlone(Hold hold) {
-    return world.mirror.isCurrent()
-        && world
-            .mirror
-            .find(hold.lock(), hold.name().text())
-            .filter(e -> e.holds() && !e.isReleased())
-            .isPresent();
+    return world
+        .mirror
+        .find(hold.lock(), hold.name().text())
+        .filter(e -> e.holds() && !e.isReleased())
+        .isPresent();
   }
 
   private void publish(LockName lock, LockChange.Cause cause, Entry entry) {
