@@ -47,7 +47,8 @@ final class Statuses {
   /** Returns the refusal that {@code failure} stands for. */
   static Refusal of(Failure failure) {
     Code code = codeOf(failure.kind());
-    return new Refusal(code, failure.message(), "", retryAfter(code));
+    return new Refusal(
+        code, failure.message(), "", retryAfter(code), Elsewhere.mayHelp(failure.kind()));
   }
 
   private static Code codeOf(Failure.Kind kind) {
