@@ -109,8 +109,7 @@ final class FakeLockStore implements LockStore {
     act(
         () -> {
           open.remove(session);
-          queues.closeSession(session);
-          tell(new SessionEvent.SessionEnded(session, false));
+          tell(new SessionEvent.SessionEnded(session, queues.owns(session)));
         });
   }
 
