@@ -156,8 +156,7 @@ final class PeerScan {
       }
     }
 
-    private void onRead(
-        String name, int rc, byte @Nullable [] data, @Nullable Stat stat) {
+    private void onRead(String name, int rc, byte @Nullable [] data, @Nullable Stat stat) {
       outstanding--;
       if (rc == Code.OK.intValue() && stat != null) {
         each.accept(name, new Read(DoubtResolution.orEmpty(data), stat.getVersion()));

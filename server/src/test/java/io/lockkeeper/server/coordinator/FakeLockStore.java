@@ -17,6 +17,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.UUID;
@@ -202,11 +203,8 @@ final class FakeLockStore implements LockStore {
   }
 
   @Override
-  public void locate(
-      LeaseId lease,
-      java.util.function.Consumer<java.util.Optional<io.lockkeeper.server.coordinator.Whereabouts>>
-          answer) {
-    throw new UnsupportedOperationException();
+  public void locate(LeaseId lease, Consumer<Optional<Whereabouts>> answer) {
+    answer.accept(Optional.of(new Whereabouts.Unknown()));
   }
 
   @Override
