@@ -71,14 +71,16 @@ final class Peers implements AutoCloseable {
       ids.add(peer.id());
       var unused = link(peer);
     }
-    for (PeerLink link : links.values()) {
-      if (!ids.contains(link.peer().id()) && links.remove(link.peer().id(), link)) {
-        retire(link);
-      }
-    }
+    links.values().stream()
+        .filter(link -> !ids.contains(link.peer().id()))
+        .toList()
+        .forEach(this::retire);
   }
 
   private void retire(PeerLink link) {
+    if (!links.remove(link.peer().id(), link)) {
+      return;
+    }
     link.retire();
     retired.add(link);
     var unused =
