@@ -41,7 +41,13 @@ final class SimHolds {
     }
 
     boolean relies() {
-      return granted && !released && !over && !coordinator.crashed;
+      return granted && !released && !over && isServed();
+    }
+
+    /** Returns whether the coordinator has a say in it still. */
+    boolean isServed() {
+      SimConnection connection = coordinator.on(ticket.lease().session());
+      return !coordinator.crashed && connection.isOurs();
     }
 
     @Override
@@ -200,6 +206,10 @@ final class SimHolds {
 
   private void onGrant(Life life) {
     grants++;
+    if (sim.requests.get(life.request()).left) {
+      // Its client has given it back elsewhere, and nobody begins to use it.
+      return;
+    }
     Notice.Granted told = (Notice.Granted) life.ticket.lastNotice().orElseThrow();
     Supplier<String> what =
         () -> life.request() + " on " + life.ticket.lease().id().tag() + ": " + told;
@@ -284,7 +294,13 @@ final class SimHolds {
   /** Who has released does not hold any more, even while the entry is there. */
   private static boolean isReleased(SimNode node) {
     return node.users.stream().anyMatch(life -> life.released)
-        && node.users.stream().allMatch(life -> life.released || life.over);
+        && node.users.stream().allMatch(life -> life.over || isReleased(node, life));
+  }
+
+  /** Wherever its client has given it back. */
+  private static boolean isReleased(SimNode node, Life life) {
+    return node.users.stream()
+        .anyMatch(user -> user.released && user.request().equals(life.request()));
   }
 
   /** No coordinator may take two for holders that exclude each other. */
@@ -294,7 +310,12 @@ final class SimHolds {
     for (SimCoordinator coordinator : sim.coordinators) {
       for (Life other : coordinator.lives.values()) {
         Optional<Mode> had = other.mode(lock);
-        if (!other.isHeld() || had.isEmpty() || dispossessed.contains(other.request())) {
+        boolean counts =
+            other.isHeld() && other.isServed() && !sim.requests.get(other.request()).left;
+        if (!counts
+            || had.isEmpty()
+            || (other != life && other.request().equals(life.request()))
+            || dispossessed.contains(other.request())) {
           continue;
         }
         check(

@@ -30,6 +30,7 @@ final class SimRules {
 
   private final Sim sim;
   private final Map<String, Track> tracks = new LinkedHashMap<>();
+  private final Map<String, AcquireCommand> commands = new LinkedHashMap<>();
   private final Set<String> unheard = new HashSet<>();
   private final Map<CallId, SimCoordinator> calls = new LinkedHashMap<>();
   private final Set<CallId> answered = new HashSet<>();
@@ -44,8 +45,15 @@ final class SimRules {
   void beforeStep(SimCoordinator coordinator, Event event) {
     if (event instanceof ClientEvent.Acquire acquire) {
       String requestId = acquire.command().requestId();
-      tracks.computeIfAbsent(requestId, id -> new Track(coordinator, acquire.command()));
+      commands.put(requestId, acquire.command());
+      track(coordinator, requestId);
     }
+  }
+
+  /** What is known of an acquisition at one coordinator. */
+  private Track track(SimCoordinator coordinator, String requestId) {
+    return tracks.computeIfAbsent(
+        coordinator + "/" + requestId, id -> new Track(coordinator, commands.get(requestId)));
   }
 
   /** A message arrives: what it asks must be answered. */
@@ -53,7 +61,7 @@ final class SimRules {
     callOf(event).ifPresent(call -> calls.put(call, coordinator));
   }
 
-  private static Optional<CallId> callOf(ClientEvent event) {
+  static Optional<CallId> callOf(ClientEvent event) {
     if (event instanceof ClientEvent.OpenLease open) {
       return Optional.of(open.call());
     } else if (event instanceof ClientEvent.AttachLease attach) {
@@ -88,7 +96,7 @@ final class SimRules {
   }
 
   void onTell(SimCoordinator coordinator, Effect.Tell tell) {
-    Track track = tracks.get(tell.requestId());
+    Track track = track(coordinator, tell.requestId());
     Supplier<String> what = () -> tell.requestId() + ", " + tell.sequence() + ": " + tell.notice();
     check(
         track.last == 0 || tell.sequence() == track.last,
@@ -110,6 +118,7 @@ final class SimRules {
     if (tell.notice().isFinal()) {
       track.last = tell.sequence();
       track.over = true;
+      sim.losses.onEnding(coordinator, tell);
     }
   }
 
@@ -146,25 +155,20 @@ final class SimRules {
 
   /** Returns whether cycles of waits are looked for from the request. */
   boolean isSearched(String requestId) {
-    return tracks.get(requestId).isSearched();
+    return !commands.get(requestId).unsearched();
   }
 
-  void onRefuse(Effect.Refuse refuse) {
-    Track track = tracks.get(refuse.requestId());
+  void onRefuse(SimCoordinator coordinator, Effect.Refuse refuse) {
+    Track track = track(coordinator, refuse.requestId());
+    boolean moved = refuse.failure().kind() == Failure.Kind.MOVED;
     check(
-        track.newest == 0 || track.over || unheard.contains(refuse.requestId()),
+        track.newest == 0 || track.over || moved || unheard.contains(refuse.requestId()),
         () -> "refused what has been told of: " + refuse);
     track.over = true;
   }
 
-  void onLeaseEnd(SimClient client) {
-    client.requestIds().map(tracks::get).forEach(SimRules::end);
-  }
-
-  private static void end(Track track) {
-    if (track != null) {
-      track.over = true;
-    }
+  void onLeaseEnd(SimCoordinator coordinator, SimClient client) {
+    client.requests().forEach(request -> track(coordinator, request.id).over = true);
   }
 
   void onReply(Effect.Reply reply) {
@@ -258,11 +262,20 @@ final class SimRules {
     calls.forEach(
         (call, coordinator) ->
             check(coordinator.crashed || answered.contains(call), () -> "never answered: " + call));
-    tracks.forEach(
-        (requestId, track) ->
-            check(
-                track.over || unheard.contains(requestId) || track.coordinator.crashed,
-                () -> "never told its ending: " + requestId));
+    tracks
+        .values()
+        .forEach(
+            track ->
+                check(
+                    track.over
+                        || unheard.contains(track.command.requestId())
+                        || track.coordinator.crashed,
+                    () -> "never told its ending: " + track.command.requestId()));
+    for (SimClaims.Claim claim : sim.claims.all()) {
+      check(
+          claim.session.alive && sim.coordinators.contains(claim.owner),
+          () -> "a claim is left: " + claim);
+    }
   }
 
   static void check(boolean rule, Supplier<String> broken) {
