@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /**
  * Runs the core: brings events to it on the event loop, tells it the time, carries its effects out.
@@ -41,6 +42,8 @@ final class CoreRunner implements EventLoop.Turns {
       new CoordinatorStatus(false, List.of(), 0, 0, 0, 0, 0, 0, 0, 0, 0);
   private volatile long loopDelayNanos;
   private long statusAtNanos;
+  private List<Peer> peers = List.of();
+  private Consumer<List<Peer>> peerListener = found -> {};
 
   CoreRunner(
       LockStore store,
@@ -77,6 +80,7 @@ final class CoreRunner implements EventLoop.Turns {
     loop.post(
         () -> {
           store.start(event -> loop.post(() -> onStoreEvent(event)));
+          store.watchPeers(found -> loop.post(() -> onPeers(found)));
           perform(kernel.start(now()));
         });
   }
@@ -160,6 +164,20 @@ final class CoreRunner implements EventLoop.Turns {
   /** Gives an event to the core. On the loop only. */
   void handle(Event event) {
     perform(kernel.on(event, now()));
+  }
+
+  private void onPeers(List<Peer> found) {
+    peers = found;
+    handle(new LifeEvent.PeersSeen(found.size()));
+    peerListener.accept(found);
+  }
+
+  /**
+   * Says who hears of the other coordinators, from those that are known now on. On the loop only.
+   */
+  void watchPeers(Consumer<List<Peer>> listener) {
+    peerListener = listener;
+    listener.accept(peers);
   }
 
   private void onStoreEvent(StoreEvent event) {

@@ -317,7 +317,7 @@ public final class LoopCoordinator implements Coordinator {
 
   @Override
   public void watchPeers(Consumer<List<Peer>> listener) {
-    runner.post(() -> runner.store().watchPeers(listener));
+    runner.post(() -> runner.watchPeers(listener));
   }
 
   @Override

@@ -125,6 +125,9 @@ interface EventHandler {
   /** See {@link TimeEvent.Tick}. */
   void onTick(TimeEvent.Tick event);
 
+  /** There are so many other coordinators. */
+  void onPeersSeen(LifeEvent.PeersSeen event);
+
   /** The coordinator is about to leave. */
   void onDraining(LifeEvent.Draining event);
 

@@ -4,6 +4,18 @@ package io.lockkeeper.server.core;
 public sealed interface LifeEvent extends Event {
 
   /**
+   * There are so many other coordinators.
+   *
+   * @param others how many
+   */
+  record PeersSeen(int others) implements LifeEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onPeersSeen(this);
+    }
+  }
+
+  /**
    * It is about to leave: it takes no new leases and adopts nobody's. Leases that are streams end
    * with their streams.
    */

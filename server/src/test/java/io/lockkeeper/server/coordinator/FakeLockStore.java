@@ -218,7 +218,7 @@ final class FakeLockStore implements LockStore {
   @Override
   public void watchPeers(
       java.util.function.Consumer<java.util.List<io.lockkeeper.server.coordinator.Peer>> listener) {
-    throw new UnsupportedOperationException();
+    listener.accept(java.util.List.of());
   }
 
   @Override

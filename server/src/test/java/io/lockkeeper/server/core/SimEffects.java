@@ -30,7 +30,7 @@ final class SimEffects implements EffectHandler {
   }
 
   @Override
-  public void openSession(Effect.OpenSession effect) {
+  public void openSession(SessionEffect.OpenSession effect) {
     SimConnection connection =
         new SimConnection(sim, coordinator, effect.session(), new SimSession());
     coordinator.connections.put(effect.session(), connection);
@@ -38,7 +38,7 @@ final class SimEffects implements EffectHandler {
   }
 
   @Override
-  public void adoptSession(Effect.AdoptSession effect) {
+  public void adoptSession(SessionEffect.AdoptSession effect) {
     Optional<SimClaims.Claim> claim = sim.claims.find(effect.claim());
     if (claim.isEmpty()) {
       SessionKey key = effect.session();
@@ -52,12 +52,12 @@ final class SimEffects implements EffectHandler {
   }
 
   @Override
-  public void closeSession(Effect.CloseSession effect) {
+  public void closeSession(SessionEffect.CloseSession effect) {
     coordinator.on(effect.session()).close();
   }
 
   @Override
-  public void proveSession(Effect.ProveSession effect) {
+  public void proveSession(SessionEffect.ProveSession effect) {
     coordinator.on(effect.session()).prove();
   }
 

@@ -50,7 +50,7 @@ final class SimLosses {
   }
 
   private static long graceEnd(SessionEvent.SessionAdopted adopted) {
-    return adopted.takenAtNanos() + adopted.timeoutNanos();
+    return adopted.takenAtNanos() + (adopted.certain() ? 0 : adopted.timeoutNanos());
   }
 
   private static String place(SimCoordinator coordinator, LeaseId lease) {

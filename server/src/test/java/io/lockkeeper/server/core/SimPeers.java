@@ -23,7 +23,11 @@ final class SimPeers {
 
   private void scan() {
     if (!coordinator.crashed) {
-      coordinator.take(this::look);
+      coordinator.take(
+          () -> {
+            readMembers();
+            look();
+          });
       sim.after(500 * Sim.MILLI + sim.delay(1_500), this::scan);
     }
   }
@@ -40,8 +44,10 @@ final class SimPeers {
   }
 
   private void readMembers() {
-    if (coordinator.feed.isUp()) {
+    if (coordinator.feed.isUp() && !members.equals(sim.members)) {
       members = Set.copyOf(sim.members);
+      int others = members.size() - (members.contains(coordinator) ? 1 : 0);
+      coordinator.deliver(new LifeEvent.PeersSeen(others));
     }
   }
 
