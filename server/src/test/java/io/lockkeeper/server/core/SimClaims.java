@@ -71,6 +71,14 @@ final class SimClaims {
         .findFirst();
   }
 
+  /** Returns on which session a lease is, by its record. */
+  Optional<SimSession> sessionOf(LeaseId lease) {
+    return claims.values().stream()
+        .map(claim -> claim.session)
+        .filter(session -> session.alive && session.leases.containsKey(lease))
+        .findFirst();
+  }
+
   Collection<Claim> all() {
     return List.copyOf(claims.values());
   }

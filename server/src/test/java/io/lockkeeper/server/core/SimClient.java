@@ -164,6 +164,7 @@ final class SimClient {
       request.stream = Optional.of(new StreamId(sim.name()));
     }
     boolean session = request.stream.isEmpty();
+    request.deaf = false;
     request.stream
         .or(way::leaseStream)
         .ifPresent(
@@ -206,6 +207,7 @@ final class SimClient {
     }
     sim.rules.allowGaps(request.id);
     way.send(new ClientEvent.StreamClosed(request.stream.get()));
+    request.deaf = true;
     if (byStream) {
       lose(request);
     }
@@ -359,8 +361,7 @@ final class SimClient {
             || kind == Failure.Kind.UNAVAILABLE
             || kind == Failure.Kind.UNKNOWN_LEASE;
     if (byStream || !again) {
-      request.over = true;
-      request.believes = false;
+      lose(request);
     } else if (gone || !way.isOn(link) || !request.isLive()) {
       return;
     } else if (kind == Failure.Kind.UNAVAILABLE && sim.chance(70)) {
@@ -434,7 +435,7 @@ final class SimClient {
   private void extend(long until) {
     if (sim.now >= deadline) {
       // The deadline was past: the client has told its user so, whatever comes now.
-      requests.values().forEach(request -> request.believes = false);
+      requests.values().stream().filter(r -> r.isLive() && r.believes).forEach(this::release);
     }
     deadline = Math.max(deadline, until);
   }

@@ -216,7 +216,6 @@ final class SimCoordinator {
       return;
     }
     die();
-    member.vanishUnlessBack();
     List.copyOf(links).stream()
         .filter(link -> sim.chance(10))
         .forEach(link -> link.client.vanish());
@@ -225,6 +224,7 @@ final class SimCoordinator {
   private void die() {
     sim.note(this + " dies");
     crashed = true;
+    member.vanishUnlessBack();
     connections.values().forEach(SimConnection::abandon);
     sim.coordinators.remove(this);
     sim.ended.add(this);

@@ -135,6 +135,7 @@ final class SimEffects implements EffectHandler {
     sim.note(effect);
     SimLink link = streams.get(effect.stream());
     sim.rules.onLeaseEnd(coordinator, link.client);
+    sim.losses.onLeaseEnd(coordinator, link.client, effect.end());
     link.down(effect.stream(), () -> link.client.onLeaseEnded());
   }
 
@@ -142,6 +143,7 @@ final class SimEffects implements EffectHandler {
   public void sendAway(Effect.SendAway effect) {
     sim.note(effect);
     SimLink link = streams.get(effect.stream());
+    link.client.requests().forEach(request -> sim.rules.allowGaps(request.id));
     link.down(effect.stream(), () -> link.client.onSentAway(link));
   }
 

@@ -18,7 +18,6 @@ final class SimHolds {
   static final class Life {
     final SimCoordinator coordinator;
     final Ticket ticket;
-    final Map<LockName, Integer> limits = new HashMap<>();
     Acquisition.State state = Acquisition.State.ENQUEUING;
     boolean granted;
     long grantedAt;
@@ -81,6 +80,8 @@ final class SimHolds {
   private final Map<String, Life> byRequest = new HashMap<>();
   private final Map<LockName, List<Lost>> losses = new HashMap<>();
   private final Set<String> dispossessed = new HashSet<>();
+  private final Map<String, Map<LockName, Integer>> limits = new HashMap<>();
+  private final Set<String> deadlocked = new HashSet<>();
   private final SimTokens tokens = new SimTokens();
 
   /** Which states followed which. */
@@ -152,14 +153,18 @@ final class SimHolds {
     if (life.ticket.wasGranted() && !life.granted && !life.isHeld()) {
       // It was granted and ended within one step.
       life.granted = true;
-      for (Hold hold : life.ticket.holds()) {
-        sim.zooKeeper.find(hold.lock(), hold.name().text()).ifPresent(n -> n.users.add(life));
-      }
+      use(life);
     }
     switch (state) {
       case RELEASING -> life.released = true;
       case LEAVING, ENDED -> end(life);
       case ENQUEUING, QUEUED, HELD, CANCELLED -> {}
+    }
+  }
+
+  private void use(Life life) {
+    for (Hold hold : life.ticket.holds()) {
+      sim.zooKeeper.find(hold.lock(), hold.name().text()).ifPresent(n -> n.users.add(life));
     }
   }
 
@@ -170,7 +175,14 @@ final class SimHolds {
       life.over = true;
       life.overAt = sim.now;
       if (last.isPresent() && last.get() instanceof Notice.Lost lost && isAbrupt(life, lost)) {
-        dispossess(life);
+        dispossess(life.request());
+      }
+      if (last.isPresent()
+          && last.get() instanceof Notice.NotAcquired not
+          && not.reason() == Notice.RefusalReason.WOULD_DEADLOCK
+          && !sim.has(Sim.Mutant.TIMEOUT_CALLED_DEADLOCK)
+          && deadlocked.add(life.request())) {
+        sim.rules.onDeadlock(life);
       }
     }
   }
@@ -199,15 +211,21 @@ final class SimHolds {
   }
 
   /** Taken away by force: its client learns that when others have the lock already. */
-  private void dispossess(Life life) {
-    dispossessed.add(life.request());
-    sim.clients.forEach(client -> client.onDispossessed(life.request()));
+  void dispossess(String request) {
+    dispossessed.add(request);
+    sim.clients.forEach(client -> client.onDispossessed(request));
+  }
+
+  /** Returns whether a request was refused because it would wait for ever. */
+  boolean isDeadlocked(String request) {
+    return deadlocked.contains(request);
   }
 
   private void onGrant(Life life) {
     grants++;
     if (sim.requests.get(life.request()).left) {
       // Its client has given it back elsewhere, and nobody begins to use it.
+      use(life);
       return;
     }
     Notice.Granted told = (Notice.Granted) life.ticket.lastNotice().orElseThrow();
@@ -224,7 +242,7 @@ final class SimHolds {
         () -> "not all was granted of " + wanted + ": " + what.get());
     if (told.grants().stream().anyMatch(sim.zooKeeper::wasRemoved)) {
       // Somebody has just taken an entry away, and the coordinator cannot know yet.
-      dispossess(life);
+      dispossess(life.request());
       return;
     }
     for (Notice.Grant grant : told.grants()) {
@@ -277,7 +295,9 @@ final class SimHolds {
       check(kept, () -> "granted during the lock delay of " + lost + ": " + what.get());
     }
     node.users.add(life);
-    life.limits.put(grant.lock(), sim.modes.largestLimit(node));
+    limits
+        .computeIfAbsent(life.request(), id -> new HashMap<>())
+        .put(grant.lock(), sim.modes.largestLimit(node));
   }
 
   private static boolean isOf(SimNode node, Life life, Notice.Grant grant, Mode mode) {
@@ -322,7 +342,7 @@ final class SimHolds {
             other == life || !SimModes.exclude(mode, had.get(), life.isOfOwner(other)),
             () -> "held by " + other.request() + ": " + what.get());
         taken += had.get().weight();
-        limit = Math.max(limit, other.limits.getOrDefault(lock, 0));
+        limit = Math.max(limit, limitOf(other.request(), lock));
       }
     }
     int most = limit;
@@ -334,6 +354,11 @@ final class SimHolds {
         () -> sum + " permits of " + most + ": " + what.get());
   }
 
+  /** Returns the largest limit under which a request may have been admitted. */
+  int limitOf(String request, LockName lock) {
+    return limits.getOrDefault(request, Map.of()).getOrDefault(lock, 0);
+  }
+
   /** An entry is gone. */
   void onGone(SimNode node, SimZooKeeper.Cause cause) {
     if (cause == SimZooKeeper.Cause.DELETED) {
@@ -343,7 +368,7 @@ final class SimHolds {
                   !life.relies(),
                   () -> "the entry of a holder was deleted: " + node + " of " + life.request()));
     } else if (cause == SimZooKeeper.Cause.REMOVED) {
-      node.users.forEach(this::dispossess);
+      node.users.forEach(life -> dispossess(life.request()));
       sim.strangers.forEach(stranger -> stranger.onRemoved(node));
     }
     boolean lost = node.users.stream().anyMatch(life -> !life.released);

@@ -14,6 +14,7 @@ final class SimLosses {
   private final Sim sim;
   private final Map<String, SessionEvent.SessionAdopted> adoptions = new HashMap<>();
   private final Map<String, Long> safeUntil = new HashMap<>();
+  private final Set<LockName> forced = new HashSet<>();
   private final Set<String> visited = new HashSet<>();
   private final Map<LeaseId, SimClient> clients = new HashMap<>();
 
@@ -39,6 +40,8 @@ final class SimLosses {
       visited.add(place(coordinator, release.lease()));
     } else if (event instanceof ClientEvent.CloseLease close) {
       visited.add(place(coordinator, close.lease()));
+    } else if (event instanceof ClientEvent.ForceRelease force) {
+      forced.add(force.lock());
     } else if (event instanceof SessionEvent.SessionAdopted adopted) {
       adoptions.put(coordinator + "/" + adopted.session(), adopted);
       adopted.entries().forEach(e -> visited.remove(coordinator + "/" + e.read().details().leaseId()));
@@ -59,7 +62,7 @@ final class SimLosses {
 
   private void visit(SimCoordinator coordinator, LeaseId id) {
     Optional.ofNullable(coordinator.kernel.world.leases.get(id))
-        .filter(lease -> lease.state() == Lease.State.OPEN)
+        .filter(lease -> lease.state() == Lease.State.OPEN && lease.deadlineNanos() > sim.now)
         .ifPresent(lease -> renew(coordinator, id, lease.ttlNanos()));
   }
 
@@ -71,11 +74,19 @@ final class SimLosses {
   /** A lease ends: not while its client keeps it, unless ZooKeeper was out of reach for long. */
   void onErase(SimCoordinator coordinator, Effect.EraseLease effect) {
     LeaseId lease = effect.lease();
-    boolean wanted = clients.get(lease).hasLease();
+    boolean told = coordinator.kernel.world.endedLeases.get(lease) == LeaseEnd.SESSION_LOST;
+    boolean wanted = clients.get(lease).hasLease() && !told;
     long until = safeUntil.getOrDefault(place(coordinator, lease), Long.MIN_VALUE);
     SimRules.check(
         !wanted || sim.now >= until || isBoundLost(coordinator, effect.session()),
         () -> coordinator + " ends lease " + lease.tag() + " that its client keeps");
+  }
+
+  /** A client is told that its lease has ended. */
+  void onLeaseEnd(SimCoordinator coordinator, SimClient client, LeaseEnd end) {
+    if (end == LeaseEnd.SESSION_LOST) {
+      sim.claims.sessionOf(client.lease).ifPresent(s -> checkSessionLost(coordinator, s, client));
+    }
   }
 
   /** What was adopted stays until its client has come, or nobody can rely on it any more. */
@@ -89,7 +100,13 @@ final class SimLosses {
     for (EntryRef ref : effect.entries()) {
       sim.zooKeeper
           .find(ref.lock(), ref.entry())
-          .ifPresent(node -> checkAbandoned(coordinator, adopted, node));
+          .ifPresent(
+              node -> {
+                if (forced.contains(node.lock)) {
+                  sim.holds.dispossess(node.details.requestId());
+                }
+                checkAbandoned(coordinator, adopted, node);
+              });
     }
   }
 
@@ -119,25 +136,35 @@ final class SimLosses {
     boolean removed =
         tell.notice() instanceof Notice.Lost lost && lost.reason() == Notice.LossReason.REMOVED;
     SimRequest request = sim.requests.get(tell.requestId());
-    if (session) {
+    if (tell.notice() instanceof Notice.NotAcquired not && !request.left) {
+      boolean taken =
+          not.reason() == Notice.RefusalReason.REMOVED
+              || not.reason() == Notice.RefusalReason.LEASE_ENDED
+              || session;
+      SimRules.check(
+          taken
+              || request.command.lease().isEmpty()
+              || !clients.get(request.lease).believes(request),
+          () -> "a holder is told that it was not granted: " + tell);
+    }
+    if (session && request.command.lease().isPresent()) {
       sim.zooKeeper
           .ofRequest(request)
-          .ifPresent(node -> checkSessionLost(coordinator, node, tell));
+          .ifPresent(node -> checkSessionLost(coordinator, node.owner, tell));
     } else if (removed && !request.tokens.isEmpty() && !request.left) {
       SimRules.check(
-          sim.zooKeeper.tokensOf(request.lease) .stream().noneMatch(request.tokens::contains)
-              || request.tokens.size() > 1,
+          !sim.zooKeeper.hasAll(request),
           () -> "told that it is removed, and it is not: " + request);
     }
   }
 
-  private void checkSessionLost(SimCoordinator coordinator, SimNode node, Effect.Tell tell) {
+  private void checkSessionLost(SimCoordinator coordinator, SimSession session, Object what) {
     boolean excused =
         coordinator.connections.entrySet().stream()
-            .filter(entry -> entry.getValue().session() == node.owner)
+            .filter(entry -> entry.getValue().session() == session)
             .anyMatch(entry -> isBoundLost(coordinator, entry.getKey()));
     SimRules.check(
-        excused || !node.owner.alive, () -> "told to be lost, and it is not: " + tell);
+        excused || !session.alive, () -> "told to be lost, and it is not: " + what);
   }
 
   /** Nothing has gone wrong for a while: what clients think of theirs is what coordinators think. */
@@ -162,7 +189,7 @@ final class SimLosses {
       SimRules.check(
           !(held || waits) || !(request.over || request.released),
           () -> client + " has given back what is kept for it: " + request);
-    } else {
+    } else if (!request.deaf) {
       SimRules.check(
           held == client.believes(request) || sim.holds.isDispossessed(request.id),
           () -> client + (held ? " does not know that it holds " : " has not ") + request);

@@ -9,6 +9,7 @@ final class SimMember {
   private final Sim sim;
   private final SimCoordinator coordinator;
   private int epoch;
+  private boolean left;
 
   SimMember(Sim sim, SimCoordinator coordinator) {
     this.sim = sim;
@@ -48,12 +49,13 @@ final class SimMember {
 
   /** The coordinator takes its node away. */
   void leave() {
+    left = true;
     epoch++;
     list(false);
   }
 
   private void list(boolean there) {
-    boolean changed = there ? sim.members.add(coordinator) : sim.members.remove(coordinator);
+    boolean changed = there && !left ? sim.members.add(coordinator) : sim.members.remove(coordinator);
     if (changed) {
       sim.coordinators.forEach(peer -> peer.peers.onMembersChanged());
     }

@@ -27,6 +27,9 @@ final class SimRequest {
 
   boolean over;
 
+  /** Whether its client has closed the stream on which it would be told. */
+  boolean deaf;
+
   SimRequest(String id, LeaseId lease, AcquireCommand command, Optional<StreamId> stream) {
     this.id = id;
     this.lease = lease;

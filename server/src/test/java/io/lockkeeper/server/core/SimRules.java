@@ -22,10 +22,6 @@ final class SimRules {
       this.coordinator = coordinator;
       this.command = command;
     }
-
-    boolean isSearched() {
-      return !command.unsearched();
-    }
   }
 
   private final Sim sim;
@@ -46,8 +42,30 @@ final class SimRules {
     if (event instanceof ClientEvent.Acquire acquire) {
       String requestId = acquire.command().requestId();
       commands.put(requestId, acquire.command());
+      if (!knows(coordinator, acquire)) {
+        tracks.remove(coordinator + "/" + requestId);
+      }
       track(coordinator, requestId);
+    } else if (event instanceof SessionEvent.SessionAdopted adopted) {
+      adopted.leases().forEach(lease -> forget(coordinator, lease.lease()));
     }
+  }
+
+  /** What comes back to a coordinator is new to it. */
+  private void forget(SimCoordinator coordinator, LeaseId lease) {
+    commands.forEach(
+        (requestId, command) -> {
+          if (command.lease().equals(Optional.of(lease))) {
+            tracks.remove(coordinator + "/" + requestId);
+          }
+        });
+  }
+
+  private static boolean knows(SimCoordinator coordinator, ClientEvent.Acquire acquire) {
+    String requestId = acquire.command().requestId();
+    return Optional.ofNullable(coordinator.kernel.world.leases.get(acquire.lease()))
+        .filter(l -> l.tickets().containsKey(requestId) || l.endings().containsKey(requestId))
+        .isPresent();
   }
 
   /** What is known of an acquisition at one coordinator. */
@@ -104,7 +122,14 @@ final class SimRules {
     check(
         tell.sequence() <= track.newest + 1 || unheard.contains(tell.requestId()),
         () -> "a notice is missing after " + track.newest + ": " + what.get());
-    if (tell.notice() instanceof Notice.Granted) {
+    if (tell.notice() instanceof Notice.Granted granted) {
+      check(
+          granted.grants().stream()
+              .map(Notice.Grant::lock)
+              .toList()
+              .equals(
+                  track.command.locks().stream().map(AcquireCommand.WantedLock::name).toList()),
+          () -> "a part of a request is told for the whole: " + what.get());
       check(
           sim.holds.lifeOf(tell.requestId()).filter(life -> life.released).isEmpty(),
           () -> "a grant was told after its release: " + what.get());
@@ -112,7 +137,7 @@ final class SimRules {
     if (tell.notice() instanceof Notice.NotAcquired ending
         && ending.reason() == Notice.RefusalReason.WOULD_DEADLOCK
         && tell.sequence() > track.newest) {
-      onDeadlock(coordinator, track, tell.notice(), what);
+      onDeadlock(coordinator, track, what);
     }
     track.newest = Math.max(track.newest, tell.sequence());
     if (tell.notice().isFinal()) {
@@ -122,17 +147,16 @@ final class SimRules {
     }
   }
 
-  /** A request was refused because it would wait for ever. */
-  private void onDeadlock(
-      SimCoordinator coordinator, Track track, Notice notice, Supplier<String> what) {
+  /** An acquisition was given up because it would wait for ever. */
+  void onDeadlock(SimHolds.Life life) {
     deadlocks++;
-    Optional<SimHolds.Life> life =
-        sim.holds
-            .lifeOf(track.command.requestId())
-            .filter(l -> l.ticket.lastNotice().equals(Optional.of(notice)));
-    if (life.isPresent()) {
-      check(track.isSearched(), () -> "refused who has opted out: " + what.get());
-      sim.cycles.onRefused(coordinator, life.get());
+    check(isSearched(life.request()), () -> "refused who has opted out: " + life);
+    sim.cycles.onRefused(life.coordinator, life);
+  }
+
+  /** Somebody is told that it would wait for ever. */
+  private void onDeadlock(SimCoordinator coordinator, Track track, Supplier<String> what) {
+    if (sim.holds.isDeadlocked(track.command.requestId())) {
       return;
     }
     check(
@@ -199,10 +223,7 @@ final class SimRules {
                       + ", "
                       + other);
           taken += had.weight();
-          limit =
-              Math.max(
-                  limit,
-                  sim.holds.lifeOf(other.id).map(l -> l.limits.getOrDefault(lock, 0)).orElse(0));
+          limit = Math.max(limit, sim.holds.limitOf(other.id, lock));
         }
       }
       int most = limit;
@@ -239,7 +260,9 @@ final class SimRules {
     check(
         sim.zooKeeper.guards().isEmpty(),
         () -> "guards are left in ZooKeeper: " + sim.zooKeeper.guards());
-    check(sim.zooKeeper.leaseCount() == 0, () -> "lease records are left in ZooKeeper");
+    check(
+        sim.zooKeeper.leaseCount() == 0,
+        () -> "lease records are left in ZooKeeper: " + sim.claims.all());
     for (SimCoordinator coordinator : sim.coordinators) {
       World world = coordinator.kernel.world;
       CoreCounts counts = coordinator.kernel.counts(sim.now);

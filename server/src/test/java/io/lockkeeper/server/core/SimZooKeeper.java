@@ -12,6 +12,7 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /** The truth: a sequencer with sessions, ephemeral entries and markers, and nothing else. */
@@ -335,9 +336,15 @@ final class SimZooKeeper {
         .findFirst();
   }
 
-  /** Returns the tokens of everything that a lease has in a queue. */
-  List<Long> tokensOf(LeaseId lease) {
-    return nodesOf(lease).map(node -> node.token().value()).toList();
+  /** Returns whether everything that a request was granted is there. */
+  boolean hasAll(SimRequest request) {
+    List<AcquireCommand.WantedLock> locks = request.command.locks();
+    return IntStream.range(0, request.tokens.size())
+        .allMatch(
+            i ->
+                nodesOf(request.lease)
+                    .filter(node -> node.lock.equals(locks.get(i).name()))
+                    .anyMatch(node -> node.token().value() == request.tokens.get(i)));
   }
 
   private Stream<SimNode> nodesOf(LeaseId lease) {
