@@ -24,7 +24,7 @@ final class SimClaims {
 
     @Override
     public String toString() {
-      return name + " of " + owner + " at " + version;
+      return name + " of " + owner + " with " + session.nodes + session.leases.keySet();
     }
   }
 

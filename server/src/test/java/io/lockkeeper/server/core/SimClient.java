@@ -104,8 +104,9 @@ final class SimClient {
   private void actOnLease(int kind) {
     if (kind == 96) {
       vanish();
-    } else if (kind > 97) {
-      freeze(sim.chance(70) ? sim.delay(3_000) : sim.random.nextInt(20_000) * Sim.MILLI);
+    } else if (kind > 97 && !byStream) {
+      // Of its stream's end a frozen client cannot know, and it has no other lease.
+      freeze(sim.chance(70) ? sim.delay(2_000) : sim.random.nextInt(20_000) * Sim.MILLI);
     } else if (byStream) {
       return;
     } else if (kind < 90 && way.isAttached()) {
@@ -176,7 +177,8 @@ final class SimClient {
   }
 
   private void acquireAgain(SimRequest request) {
-    if (byStream || request.left || !way.isAttached()) {
+    boolean ended = request.over && request.endedOn.filter(way::isOn).isEmpty();
+    if (byStream || request.left || ended || !way.isAttached()) {
       return;
     }
     if (request.stream.isPresent()) {
@@ -297,6 +299,7 @@ final class SimClient {
     if (tell.notice().isFinal()) {
       request.believes = false;
       request.over = true;
+      request.endedOn = Optional.of(link);
     } else if (request.left && request.released) {
       // The request has come after its withdrawal.
       sendRelease(request);

@@ -59,7 +59,7 @@ final class SimFaults {
       victim.cutFromClients(sim.delay(6_000));
     } else if (kind < 79) {
       victim.cutFromZooKeeper(0, 3 * Sim.SECOND + sim.random.nextInt(15_000) * Sim.MILLI);
-    } else {
+    } else if (!sim.clients.isEmpty()) {
       sim.clients.get(sim.random.nextInt(sim.clients.size())).breakLink();
     }
   }

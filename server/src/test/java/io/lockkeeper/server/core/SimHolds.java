@@ -115,7 +115,11 @@ final class SimHolds {
     List<Life> granted = new ArrayList<>();
     Map<UUID, Ticket> tickets = coordinator.kernel.world.tickets;
     for (Ticket ticket : tickets.values()) {
-      Life life = coordinator.lives.computeIfAbsent(ticket.id(), id -> begin(coordinator, ticket));
+      Life life =
+          coordinator.lives.compute(
+              ticket.id(),
+              (id, known) ->
+                  known == null || known.ticket != ticket ? begin(coordinator, ticket) : known);
       move(life, ticket.acquisition().state());
       if (life.isHeld() && !life.granted) {
         life.granted = true;

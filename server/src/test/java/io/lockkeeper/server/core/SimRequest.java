@@ -27,6 +27,9 @@ final class SimRequest {
 
   boolean over;
 
+  /** Where its client was told its ending. */
+  Optional<SimLink> endedOn = Optional.empty();
+
   /** Whether its client has closed the stream on which it would be told. */
   boolean deaf;
 

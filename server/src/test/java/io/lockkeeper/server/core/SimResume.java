@@ -119,6 +119,7 @@ final class SimResume {
 
   /** Makes a stream the lease's. */
   void attach() {
+    repeated = false;
     client.requests().forEach(request -> sim.rules.allowGaps(request.id));
     StreamId stream = new StreamId(sim.name());
     leaseStream = Optional.of(stream);

@@ -131,7 +131,10 @@ final class SimRules {
                   track.command.locks().stream().map(AcquireCommand.WantedLock::name).toList()),
           () -> "a part of a request is told for the whole: " + what.get());
       check(
-          sim.holds.lifeOf(tell.requestId()).filter(life -> life.released).isEmpty(),
+          sim.holds
+              .lifeOf(tell.requestId())
+              .filter(life -> life.coordinator == coordinator && life.released)
+              .isEmpty(),
           () -> "a grant was told after its release: " + what.get());
     }
     if (tell.notice() instanceof Notice.NotAcquired ending
@@ -256,7 +259,9 @@ final class SimRules {
 
   /** Everybody has gone, and nothing has been broken for a while. */
   void atRest() {
-    check(sim.zooKeeper.entryCount() == 0, () -> "entries are left in ZooKeeper");
+    check(
+        sim.zooKeeper.entryCount() == 0,
+        () -> "entries are left in ZooKeeper: " + sim.claims.all());
     check(
         sim.zooKeeper.guards().isEmpty(),
         () -> "guards are left in ZooKeeper: " + sim.zooKeeper.guards());
