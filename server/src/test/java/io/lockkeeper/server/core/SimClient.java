@@ -299,9 +299,10 @@ final class SimClient {
     if (tell.notice().isFinal()) {
       request.believes = false;
       request.over = true;
+      request.endedAt = sim.now;
       request.endedOn = Optional.of(link);
-    } else if (request.left && request.released) {
-      // The request has come after its withdrawal.
+    } else if (request.over || (request.left && request.released)) {
+      // It has come after its withdrawal, or its deletion was not certain when that was told.
       sendRelease(request);
     } else if (tell.notice() instanceof Notice.Granted granted && request.isLive()) {
       onGranted(request, granted, toldAt);

@@ -115,9 +115,16 @@ final class SimLosses {
     SimRules.check(
         visited.contains(coordinator + "/" + node.details.leaseId())
             || (adopted.certain() && node.details.streamBound())
+            || isLeftover(node)
             || sim.holds.isDispossessed(node.details.requestId())
             || sim.zooKeeper.hasLostSibling(node),
         () -> coordinator + " deletes " + node + " whose client it has not heard of");
+  }
+
+  /** The lease had ended already where it was served before. */
+  private boolean isLeftover(SimNode node) {
+    return !node.details.streamBound()
+        && LeaseId.parse(node.details.leaseId()).filter(sim.zooKeeper::hasLease).isEmpty();
   }
 
   private boolean isBoundLost(SimCoordinator coordinator, SessionKey session) {

@@ -27,6 +27,9 @@ final class SimRequest {
 
   boolean over;
 
+  /** When its client was told its ending. */
+  long endedAt;
+
   /** Where its client was told its ending. */
   Optional<SimLink> endedOn = Optional.empty();
 

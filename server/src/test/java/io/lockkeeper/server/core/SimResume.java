@@ -136,8 +136,14 @@ final class SimResume {
       List<SimRequest> all = List.copyOf(client.requests());
       all.forEach(request -> request.newest = 0);
       all.stream().filter(SimRequest::isLive).forEach(client::sendAcquire);
-      all.stream().filter(r -> r.left && !r.over && !r.released).forEach(client::sendRelease);
+      all.stream().filter(this::isOwed).forEach(client::sendRelease);
     }
+  }
+
+  /** What is over may live on here: whoever told so may not have been able to delete it. */
+  private boolean isOwed(SimRequest request) {
+    boolean justEnded = request.over && sim.now - request.endedAt < 2 * SimConnection.TIMEOUT;
+    return !request.released && (justEnded || (request.left && !request.over));
   }
 
   /** A call was refused: nothing is known here, or not any more, or nothing can be said now. */
