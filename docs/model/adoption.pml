@@ -36,7 +36,7 @@
 
 #define S(cl) ((cl) % NS)
 #ifdef EXPIRY
-#define TOUCH(sx) TOUCH(sx)
+#define TOUCH(sx) s[sx].expiry = TIMEOUT
 #else
 #define TOUCH(sx) skip
 #endif
@@ -63,6 +63,13 @@ typedef Client {
   unsigned st : 2;
   unsigned at : 1;     /* the coordinator that it talks to and listens to */
   unsigned valid : 3;  /* its own deadline, in time left */
+#ifdef MUT_FROM_RECEIPT
+  unsigned ack : 3;    /* an answer on its way: counted from when it arrives, not from when the question was sent */
+#endif
+#ifdef LIVE
+  bool due;            /* it has held for a while, and releases now */
+  unsigned waits : 4;  /* for how long it has been waiting */
+#endif
 };
 Client c[NC];
 
@@ -119,9 +126,22 @@ typedef Session {
 };
 Session s[NS];
 unsigned created : 2;
+#ifdef LIVE
+bool noticed;          /* that coordinator 0 is dead: one unit of time later at the latest */
+#ifndef PATIENCE
+#define PATIENCE 12
+#endif
+#endif
 
 unsigned top : 2;      /* ghost: the highest token that a client was told */
 byte i, j;             /* 0 between steps */
+
+/* To see what a mutant does to exclusion where it breaks another rule sooner. */
+#if defined(ONLY_S1) || defined(ONLY_L1)
+#define ALSO(condition) skip
+#else
+#define ALSO(condition) assert(condition)
+#endif
 
 #define MIN(a, b) ((a) < (b) -> (a) : (b))
 #define MAX(a, b) ((a) > (b) -> (a) : (b))
@@ -137,6 +157,12 @@ byte i, j;             /* 0 between steps */
 #define CROWD ((USES(0) && USES(1)) || (USES(0) && USES(2)) || (USES(1) && USES(2)))
 #endif
 
+#ifdef ONLY_L1
+#define EXCLUDED true
+#else
+#define EXCLUDED (!CROWD)
+#endif
+
 /* What a client believes, without any look at tokens. */
 #define USES(cl) (c[cl].st == HOLD && c[cl].valid > 0)
 #define WAITS_AHEAD(d, cl) (z[d].token != 0 && z[d].token < z[cl].token && z[d].entry && c[d].st == WAIT)
@@ -148,9 +174,16 @@ byte i, j;             /* 0 between steps */
 #endif
 #define IN_THE_WAY(me, d, cl) (z[d].token != 0 && z[d].token < z[cl].token && z[d].entry && !RELEASED(me, d) && !MISSED(me, d))
 #define FIRST(me, cl) (z[cl].entry && !ANY_OF(IN_THE_WAY, me, cl))
-#define RECORDED(d, sx) (S(d) == sx && z[d].record)
+#define SERVES_STILL(d, sx) (S(d) == sx && z[d].record && (k[0].c[d].lease != UNKNOWN || k[1].c[d].lease != UNKNOWN))
+#define LIVES(me, d, sx) (S(d) == sx && k[me].c[d].lease != UNKNOWN)
 #define BUSY(me, d, sx) (S(d) == sx && (k[me].c[d].lease != UNKNOWN || k[me].c[d].acq != NONE))
 
+#ifdef LIVE
+#define SUSPECTS(me) (k[1 - me].dead && noticed)
+#else
+#define SUSPECTS(me) true
+#endif
+#define PROOF_DUE(me, sx) (k[me].s[sx].bound < TIMEOUT - TICK || !MINE(me, sx) || !s[sx].open)
 #define MINE(me, sx) (s[sx].owner == me)
 #ifdef MUT_NO_FENCE
 #define FENCED(me, sx) s[sx].open
@@ -162,13 +195,16 @@ byte i, j;             /* 0 between steps */
 #else
 #define CURRENT(me) true
 #endif
-#ifdef MUT_NO_BOUND
+#if defined(MUT_NO_BOUND) || defined(GRANT_WITHOUT_BOUND)
 #define SURE(me, sx) true
 #else
 #define SURE(me, sx) (k[me].s[sx].bound > 0)
 #endif
 
 /* May a coordinator's own clock end something? Not what was adopted, before takenAt + T. */
+#ifdef LIVE
+#define CLOCKS_RUN(me, cl) false /* nobody has set a wait timeout */
+#else
 #ifdef EARLY_CLOCKS
 #define CLOCKS_RUN(me, cl) (k[me].s[S(cl)].grace == 0 || k[me].c[cl].came)
 #else
@@ -178,6 +214,7 @@ byte i, j;             /* 0 between steps */
 #define CLOCKS_RUN(me, cl) (k[me].s[S(cl)].grace == 0)
 #endif
 #endif
+#endif
 #ifdef EARLY_EXPIRY
 #define LEASE_RUNS(me, cl) (k[me].s[S(cl)].grace == 0 || k[me].c[cl].came)
 #else
@@ -185,11 +222,13 @@ byte i, j;             /* 0 between steps */
 #endif
 
 inline endLease(me, cl) {
+  printf("coordinator %d ends the lease of client %d\n", me, cl);
   k[me].c[cl].lease = UNKNOWN; k[me].c[cl].left = 0; k[me].c[cl].acq = LEAVING
 }
 
 /* The coordinator learns that the session is another's: it forgets, and tells nobody that anything is lost. */
 inline depose(me, sx) {
+  printf("coordinator %d forgets what it knew of session %d\n", me, sx);
   k[me].s[sx].serves = false; k[me].s[sx].bound = 0; k[me].s[sx].grace = 0;
   for (j : 0 .. NC - 1) {
     if
@@ -201,16 +240,28 @@ inline depose(me, sx) {
   j = 0
 }
 
+#ifdef MUT_NO_BOUND
+#define VOUCHED(me, cl) TTL
+#define BOUND_LOST(me, sx) false
+#else
+#define VOUCHED(me, cl) MIN(TTL, k[me].s[S(cl)].bound)
+#define BOUND_LOST(me, sx) (k[me].s[sx].bound == 0)
+#endif
+
 /* A request of the client has come: the lease is renewed, and the client told for how long. */
 inline renew(me, cl) {
   k[me].c[cl].lease = AWAKE; k[me].c[cl].left = TTL;
+#ifdef MUT_FROM_RECEIPT
+  c[cl].ack = MIN(TTL, k[me].s[S(cl)].bound)
+#else
   if
   :: BOUND_TO_STREAM(cl) -> c[cl].valid = MAX(c[cl].valid, k[me].s[S(cl)].bound)
-  :: else -> c[cl].valid = MAX(c[cl].valid, MIN(TTL, k[me].s[S(cl)].bound))
+  :: else -> c[cl].valid = MAX(c[cl].valid, VOUCHED(me, cl))
   fi
+#endif
 }
 
-#define SERVED(me, cl) (!k[me].dead && k[me].s[S(cl)].serves && k[me].c[cl].lease != UNKNOWN && k[me].s[S(cl)].bound > 0 && \
+#define SERVED(me, cl) (!k[me].dead && k[me].s[S(cl)].serves && k[me].c[cl].lease != UNKNOWN && !BOUND_LOST(me, S(cl)) && \
   !(k[me].c[cl].lease == AWAKE && k[me].c[cl].left == 0 && LEASE_RUNS(me, cl)) && !(BOUND_TO_STREAM(cl) && k[me].c[cl].lease == DORMANT))
 
 #ifdef RULE_PROVE_ATTACH
@@ -227,25 +278,34 @@ inline renew(me, cl) {
 #define IN_TURN(cl) (z[cl].token != 0 || created == cl)
 
 inline finish(cl, state) {
-  c[cl].st = state; c[cl].valid = 0; c[cl].at = 0
+   if
+  :: state == REL -> printf("client %d releases or gives up\n", cl)
+  :: else -> printf("client %d is done: told so, died, or its deadline passed\n", cl)
+  fi;
+   c[cl].st = state; c[cl].valid = 0; c[cl].at = 0
 }
 
 /* The client is told its grant. */
 inline grant(me, cl) {
+  printf("coordinator %d tells client %d its grant\n", me, cl);
   k[me].c[cl].acq = HELD;
   if
   :: c[cl].valid == 0 -> finish(cl, DONE)
   :: else ->
      c[cl].st = HOLD;
-     assert(!CROWD);                  /* S1 */
-     assert(z[cl].token > top);       /* S2 */
-     assert(!ANY(WAITS_AHEAD, cl));   /* S5 */
+     assert(EXCLUDED);                  /* S1 */
+     ALSO(z[cl].token > top);         /* S2 */
+     ALSO(!ANY(WAITS_AHEAD, cl));     /* S5 */
      top = z[cl].token
   fi
 }
 
 /* A client attaches, here and nowhere else, and repeats its request: as one that waits, or one that holds. */
 inline attach(me, cl) {
+  if
+  :: c[cl].st == WAIT -> printf("client %d comes to coordinator %d and waits\n", cl, me)
+  :: else -> printf("client %d comes to coordinator %d and holds\n", cl, me)
+  fi;
   c[cl].at = me;
   COMES(me, cl, true);
   if
@@ -254,7 +314,10 @@ inline attach(me, cl) {
      :: k[me].c[cl].acq == NONE && z[cl].token == 0 ->
         if
         :: FENCED(me, S(cl)) ->
-           assert(MINE(me, S(cl)));   /* S3 */
+           ALSO(MINE(me, S(cl)));          /* S3 */
+#ifdef STALE
+           k[1 - me].c[cl].missed = k[1 - me].stale;
+#endif
            created++; z[cl].token = created; z[cl].entry = true; TOUCH(S(cl));
            k[me].c[cl].acq = QUEUED; renew(me, cl)
         :: else -> depose(me, S(cl))
@@ -266,11 +329,21 @@ inline attach(me, cl) {
   :: else ->
      if
      :: k[me].c[cl].acq == QUEUED || k[me].c[cl].acq == UNHEARD || HELD_HERE(me, cl) -> k[me].c[cl].acq = HELD; renew(me, cl)
-     :: else -> finish(cl, DONE)
+     :: else ->
+#ifdef LIVE
+        assert(false);                /* L1: it came back in time, and its lock is gone */
+#endif
+        finish(cl, DONE)
      fi
   fi;
-  assert(!CROWD)                      /* S1 */
+  assert(EXCLUDED)                      /* S1 */
 }
+
+#ifdef LIVE
+#define GOES(cl) (!SERVED(c[cl].at, cl))
+#else
+#define GOES(cl) true
+#endif
 
 proctype AClient(byte cl) {
 end:
@@ -279,23 +352,39 @@ end:
   :: d_step { (c[cl].st == WAIT || c[cl].st == HOLD) && SERVED(c[cl].at, cl) && !AGREED(c[cl].at, cl) && MAY_ATTACH(c[cl].at, cl) &&
        IN_TURN(cl) -> i = c[cl].at; attach(i, cl); i = 0 }
   :: d_step { (c[cl].st == WAIT || c[cl].st == HOLD) && SERVED(1 - c[cl].at, cl) && MAY_ATTACH(1 - c[cl].at, cl) && IN_TURN(cl) &&
-       !BOUND_TO_STREAM(cl) -> i = 1 - c[cl].at; attach(i, cl); i = 0 }
+       !BOUND_TO_STREAM(cl) && GOES(cl) -> i = 1 - c[cl].at; attach(i, cl); i = 0 }
   /* Keeps its lease alive. */
   :: d_step { (c[cl].st == WAIT || c[cl].st == HOLD) && SERVED(c[cl].at, cl) && AGREED(c[cl].at, cl) && NEEDS_RENEWAL(c[cl].at, cl) ->
+       printf("client %d keeps its lease alive at coordinator %d\n", cl, c[cl].at);
        renew(c[cl].at, cl);
-       assert(!CROWD) /* S1 */ }
+       assert(EXCLUDED) /* S1 */ }
 #ifdef MUT_KEEPALIVE_ELSEWHERE
   :: d_step { (c[cl].st == WAIT || c[cl].st == HOLD) && SERVED(1 - c[cl].at, cl) && NEEDS_RENEWAL(1 - c[cl].at, cl) ->
+       printf("client %d keeps its lease alive at coordinator %d, though it listens to the other\n", cl, 1 - c[cl].at);
        renew(1 - c[cl].at, cl);
-       assert(!CROWD) /* S1 */ }
+       assert(EXCLUDED) /* S1 */ }
 #endif
 #ifdef MUT_LATE_GRANT
   /* Hears what the coordinator told that it has left. */
-  :: d_step { c[cl].st == WAIT && c[cl].valid > 0 && k[1 - c[cl].at].c[cl].acq == UNHEARD -> c[cl].st = HOLD; assert(!CROWD) }
+  :: d_step { c[cl].st == WAIT && c[cl].valid > 0 && k[1 - c[cl].at].c[cl].acq == UNHEARD ->
+       printf("client %d hears its grant from the coordinator that it has left\n", cl); c[cl].st = HOLD; assert(EXCLUDED) /* S1 */ }
 #endif
   /* Releases or gives up; or dies, or its stream breaks where that is its lease. */
+#ifdef LIVE
+  :: d_step { c[cl].st == HOLD && c[cl].due -> finish(cl, REL) }
+#else
   :: d_step { c[cl].st == WAIT || c[cl].st == HOLD -> finish(cl, REL) }
   :: d_step { c[cl].st == WAIT || c[cl].st == HOLD -> finish(cl, DONE) }
+#endif
+#ifdef MUT_FROM_RECEIPT
+  :: d_step { c[cl].ack > 0 ->
+       if
+       :: c[cl].st == WAIT || c[cl].st == HOLD -> c[cl].valid = MAX(c[cl].valid, c[cl].ack)
+       :: else
+       fi;
+       c[cl].ack = 0;
+       assert(EXCLUDED) /* S1 */ }
+#endif
   od
 }
 
@@ -304,18 +393,21 @@ proctype Serve(byte me; byte cl) {
 end:
   do
   /* A Release arrives. Only now the entry may count as released: its client has stopped using the lock, wherever it is. */
-  :: d_step { c[cl].st == REL && k[me].c[cl].lease != UNKNOWN && (HELD_HERE(me, cl) || k[me].c[cl].acq == UNHEARD) -> k[me].c[cl].acq = RELEASING }
-  :: d_step { c[cl].st == REL && k[me].c[cl].lease != UNKNOWN && k[me].c[cl].acq == QUEUED -> k[me].c[cl].acq = LEAVING }
+  :: d_step { c[cl].st == REL && k[me].c[cl].lease != UNKNOWN && (HELD_HERE(me, cl) || k[me].c[cl].acq == UNHEARD) ->
+       printf("coordinator %d hears that client %d has released\n", me, cl); k[me].c[cl].acq = RELEASING }
+  :: d_step { c[cl].st == REL && k[me].c[cl].lease != UNKNOWN && k[me].c[cl].acq == QUEUED ->
+       printf("coordinator %d hears that client %d has given up\n", me, cl); k[me].c[cl].acq = LEAVING }
   /* The grant. */
   :: d_step { k[me].c[cl].acq == QUEUED && k[me].c[cl].lease == AWAKE && FIRST(me, cl) && CURRENT(me) && SURE(me, S(cl)) ->
        if
        :: c[cl].at == me && c[cl].st == WAIT -> grant(me, cl)
-       :: else -> k[me].c[cl].acq = UNHEARD
+       :: else -> printf("coordinator %d grants client %d, which is elsewhere\n", me, cl); k[me].c[cl].acq = UNHEARD
        fi }
   /* The request's own clocks, any moment may be theirs: wait timeout (told, if the client is here); lingering without a stream. */
   :: d_step { k[me].c[cl].acq == QUEUED && CLOCKS_RUN(me, cl) ->
-       k[me].c[cl].acq = LEAVING }
+       printf("coordinator %d ends the waiting of client %d: timeout\n", me, cl); k[me].c[cl].acq = LEAVING }
   :: d_step { k[me].c[cl].acq == UNHEARD && CLOCKS_RUN(me, cl) ->
+       printf("coordinator %d ends the grant of client %d, which nobody has heard\n", me, cl);
 #ifdef MUT_AHEAD_ON_LINGER
        k[me].c[cl].acq = RELEASING
 #else
@@ -325,7 +417,7 @@ end:
   /* The lease ends: by its time to live, by the end of the grace, by the session bound, with its stream. */
   :: d_step { k[me].c[cl].lease == AWAKE && k[me].c[cl].left == 0 && LEASE_RUNS(me, cl) && !BOUND_TO_STREAM(cl) -> endLease(me, cl) }
   :: d_step { k[me].c[cl].lease == DORMANT && k[me].s[S(cl)].grace == 0 -> endLease(me, cl) }
-  :: d_step { k[me].c[cl].lease != UNKNOWN && k[me].s[S(cl)].bound == 0 -> endLease(me, cl) }
+  :: d_step { k[me].c[cl].lease != UNKNOWN && BOUND_LOST(me, S(cl)) -> endLease(me, cl) }
   :: d_step { k[me].c[cl].lease == AWAKE && BOUND_TO_STREAM(cl) && c[cl].st == DONE -> endLease(me, cl) }
 #ifdef MUT_STREAM_AT_ONCE
   :: d_step { k[me].c[cl].lease == DORMANT && BOUND_TO_STREAM(cl) -> endLease(me, cl) }
@@ -336,7 +428,8 @@ end:
   :: d_step { (k[me].c[cl].acq == RELEASING || k[me].c[cl].acq == LEAVING) && !k[me].dead ->
        if
        :: FENCED(me, S(cl)) ->
-          assert(MINE(me, S(cl)));         /* S3 */
+          ALSO(MINE(me, S(cl)));          /* S3 */
+          printf("ZooKeeper deletes the entry of client %d for coordinator %d\n", cl, me);
           TOUCH(S(cl)); z[cl].entry = false; k[me].c[cl].acq = NONE;
           if
           :: k[me].c[cl].lease == UNKNOWN -> z[cl].record = false
@@ -351,14 +444,19 @@ proctype Keep(byte me; byte sx) {
 end:
   do
   /* A check-only transaction: proves the session, or says that the coordinator is deposed. */
-  :: d_step { k[me].s[sx].serves && !k[me].dead ->
+  :: d_step { k[me].s[sx].serves && !k[me].dead && PROOF_DUE(me, sx) ->
        if
        :: FENCED(me, sx) -> k[me].s[sx].bound = TIMEOUT - TICK; TOUCH(sx)
        :: else -> depose(me, sx)
        fi }
+#ifdef MUT_PING
+  /* A server answers that is cut off from the leader. */
+  :: d_step { k[me].s[sx].serves && !k[me].dead && k[me].s[sx].bound > 0 -> k[me].s[sx].bound = TIMEOUT - TICK }
+#endif
   /* Adoption. Suspicion may come at any time, deserved or not; what was believed of an earlier reign is forgotten first. */
-  :: d_step { !k[me].dead && !MINE(me, sx) && s[sx].open && s[sx].epoch < ADOPTIONS ->
+  :: d_step { !k[me].dead && !MINE(me, sx) && s[sx].open && s[sx].epoch < ADOPTIONS && SUSPECTS(me) ->
        depose(me, sx);
+       printf("coordinator %d adopts session %d\n", me, sx);
        s[sx].owner = me; s[sx].epoch++; TOUCH(sx);
        k[me].s[sx].serves = true; k[me].s[sx].bound = TIMEOUT - TICK; k[me].s[sx].grace = GRACE;
        for (j : 0 .. NC - 1) {
@@ -370,15 +468,17 @@ end:
        j = 0 }
   /* Closes the session when it is empty, as far as the coordinator knows. */
 #ifdef MUT_CLOSE
-  :: d_step { k[me].s[sx].serves && !k[me].dead && s[sx].open && k[me].s[sx].bound == 0 ->
+  :: d_step { k[me].s[sx].serves && !k[me].dead && s[sx].open && !ANY_OF(LIVES, me, sx) ->
 #else
   :: d_step { k[me].s[sx].serves && !k[me].dead && s[sx].open && !ANY_OF(BUSY, me, sx) ->
 #endif
-       assert(!ANY(RECORDED, sx));         /* S4 */
+       ALSO(!ANY(SERVES_STILL, sx));       /* S4 */
+       printf("coordinator %d closes session %d\n", me, sx);
        s[sx].open = false }
 #ifdef EXPIRY
   /* ZooKeeper expires the session. */
   :: d_step { me == 0 && s[sx].open && s[sx].expiry == 0 ->
+       printf("session %d expires\n", sx);
        s[sx].open = false;
        for (j : 0 .. NC - 1) {
          if
@@ -391,42 +491,71 @@ end:
   od
 }
 
-#ifdef CRASH
-proctype Crash() {
-  d_step { k[0].dead = true;
-    for (j : 0 .. NS - 1) { k[0].s[j].serves = false; k[0].s[j].bound = 0 };
-    for (j : 0 .. NC - 1) {
-      k[0].c[j].lease = UNKNOWN; k[0].c[j].left = 0; k[0].c[j].acq = NONE;
-      COMES(0, j, false);
-      if
-      :: BOUND_TO_STREAM(j) && c[j].at == 0 -> finish(j, DONE)
-      :: else
-      fi
-    };
-    j = 0 }
+inline crash() {
+  printf("coordinator 0 dies\n");
+  k[0].dead = true;
+  for (j : 0 .. NS - 1) { k[0].s[j].serves = false; k[0].s[j].bound = 0; k[0].s[j].grace = 0 };
+  for (j : 0 .. NC - 1) {
+    k[0].c[j].lease = UNKNOWN; k[0].c[j].left = 0; k[0].c[j].acq = NONE; COMES(0, j, false);
+    if
+    :: BOUND_TO_STREAM(j) && c[j].at == 0 -> finish(j, DONE)
+    :: else
+    fi
+  };
+  j = 0
+}
+
+#ifdef STALE
+/* A mirror loses its connection, and what is created meanwhile; and is rebuilt. */
+proctype Mirror(byte me) {
+end:
+  do
+  :: d_step { !k[me].stale -> printf("the mirror of coordinator %d is stale\n", me); k[me].stale = true }
+  :: d_step { k[me].stale -> printf("the mirror of coordinator %d is rebuilt\n", me); k[me].stale = false; for (j : 0 .. NC - 1) { k[me].c[j].missed = false }; j = 0 }
+  od
 }
 #endif
+
+inline tick() {
+  printf("-- time passes --\n");
+  for (i : 0 .. NC - 1) {
+#ifdef LIVE
+    assert(!(c[i].st == HOLD && c[i].valid == 1)); /* L1: a live client's lease does not run out */
+    c[i].due = (c[i].st == HOLD);
+    c[i].waits = (c[i].st == WAIT -> c[i].waits + 1 : 0);
+    assert(c[i].waits < PATIENCE);                 /* L2 */
+#endif
+    if
+    :: c[i].st == HOLD && c[i].valid == 1 -> finish(i, DONE)
+    :: else
+    fi;
+    COUNT_DOWN(c[i].valid)
+  };
+  for (i : 0 .. NK - 1) {
+    for (j : 0 .. NC - 1) { COUNT_DOWN(k[i].c[j].left) };
+    for (j : 0 .. NS - 1) { COUNT_DOWN(k[i].s[j].bound); COUNT_DOWN(k[i].s[j].grace) }
+  };
+#ifdef EXPIRY
+  for (i : 0 .. NS - 1) { COUNT_DOWN(s[i].expiry) };
+#endif
+  i = 0; j = 0
+}
 
 proctype Clock() {
 end:
   do
-  :: d_step {
-       for (i : 0 .. NC - 1) {
-         if
-         :: c[i].st == HOLD && c[i].valid == 1 -> finish(i, DONE)
-         :: else
-         fi;
-         COUNT_DOWN(c[i].valid)
-       };
-       for (i : 0 .. NK - 1) {
-         for (j : 0 .. NC - 1) { COUNT_DOWN(k[i].c[j].left) };
-         for (j : 0 .. NS - 1) { COUNT_DOWN(k[i].s[j].bound); COUNT_DOWN(k[i].s[j].grace) }
-       };
-#ifdef EXPIRY
-       for (i : 0 .. NS - 1) { COUNT_DOWN(s[i].expiry) };
+#ifdef LIVE
+  /* Whoever can do something does it before time goes on. */
+  :: atomic { timeout -> d_step { tick(); noticed = noticed || k[0].dead } }
+  :: atomic { timeout && !k[0].dead -> d_step { crash() } }
+  :: atomic { timeout && k[0].dead && !noticed -> noticed = true }
+  :: atomic { timeout && c[0].st != DONE && c[0].st != REL -> d_step { finish(0, DONE) } }
+#else
+  :: d_step { tick() }
+#ifdef CRASH
+  :: d_step { !k[0].dead -> crash() }
 #endif
-       i = 0; j = 0
-     }
+#endif
   od
 }
 
@@ -448,8 +577,8 @@ init {
 #if NS > 1
     run Keep(0, 1); run Keep(1, 1);
 #endif
-#ifdef CRASH
-    run Crash();
+#ifdef STALE
+    run Mirror(0); run Mirror(1);
 #endif
     run Clock()
   }
