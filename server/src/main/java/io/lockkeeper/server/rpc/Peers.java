@@ -71,16 +71,14 @@ final class Peers implements AutoCloseable {
       ids.add(peer.id());
       var unused = link(peer);
     }
-    links.values().stream()
-        .filter(link -> !ids.contains(link.peer().id()))
-        .toList()
-        .forEach(this::retire);
+    for (PeerLink link : List.copyOf(links.values())) {
+      if (!ids.contains(link.peer().id()) && links.remove(link.peer().id(), link)) {
+        retire(link);
+      }
+    }
   }
 
   private void retire(PeerLink link) {
-    if (!links.remove(link.peer().id(), link)) {
-      return;
-    }
     link.retire();
     retired.add(link);
     var unused =
