@@ -71,7 +71,7 @@ final class Peers implements AutoCloseable {
       ids.add(peer.id());
       var unused = link(peer);
     }
-    for (PeerLink link : links.values()) {
+    for (PeerLink link : List.copyOf(links.values())) {
       if (!ids.contains(link.peer().id()) && links.remove(link.peer().id(), link)) {
         retire(link);
       }
@@ -144,8 +144,7 @@ final class Peers implements AutoCloseable {
   public void close() {
     closed = true;
     probe.close();
-    List<PeerLink> all =
-        Stream.concat(links.values().stream(), retired.stream()).toList();
+    List<PeerLink> all = Stream.concat(links.values().stream(), retired.stream()).toList();
     links.clear();
     all.forEach(PeerLink::breakOff);
     long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(BREAK_OFF_MILLIS);
