@@ -50,6 +50,10 @@ final class FakeChecks {
       }
       mode(path, lock);
     }
+    int tokens = request.getHeldTokensCount();
+    if (tokens != 0 && tokens != request.getLocksCount()) {
+      throw invalid("held_tokens", "must be one for each lock, or none");
+    }
     text("owner", request.getOwner(), MAX_PEOPLE_BYTES);
     text("request_id", request.getRequestId(), MAX_ID_BYTES);
     text("holder", request.getHolder(), MAX_PEOPLE_BYTES);
