@@ -1,6 +1,8 @@
 package io.lockkeeper.client;
 
 import io.grpc.ManagedChannel;
+import io.lockkeeper.client.internal.Endpoint;
+import io.lockkeeper.client.internal.Target;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -12,9 +14,10 @@ import java.util.function.LongSupplier;
 /** Builds a {@link LockkeeperClient}. What is not set has a default that suits most programs. */
 public final class LockkeeperClientBuilder {
 
-  private final List<String> servers;
+  private final List<Target> servers;
   private Transport transport = Transport.plaintext();
   private Optional<Function<String, ManagedChannel>> channels = Optional.empty();
+  private Optional<Target.Names> names = Optional.of(Target.Names.SYSTEM);
   private Optional<Duration> ttl = Optional.empty();
   private String holder = "";
   private Duration requestTimeout = Duration.ofSeconds(15);
@@ -23,7 +26,7 @@ public final class LockkeeperClientBuilder {
   private Optional<LongSupplier> clock = Optional.empty();
 
   LockkeeperClientBuilder(String servers) {
-    this.servers = Transport.parse(servers);
+    this.servers = Target.parseList(servers);
   }
 
   /** Connects without encryption. The default. */
@@ -64,9 +67,19 @@ public final class LockkeeperClientBuilder {
     return this;
   }
 
-  /** Opens connections in some other way: given an address, returns a new channel to it. */
+  /**
+   * Opens connections in some other way: given an address as it was written, returns a new channel
+   * to it. No name is looked up then.
+   */
   public LockkeeperClientBuilder channels(Function<String, ManagedChannel> factory) {
     channels = Optional.of(factory);
+    names = Optional.empty();
+    return this;
+  }
+
+  /** Looks names up in some other way, also for {@link #channels}. */
+  LockkeeperClientBuilder names(Target.Names lookup) {
+    names = Optional.of(lookup);
     return this;
   }
 
@@ -133,17 +146,30 @@ public final class LockkeeperClientBuilder {
     return this;
   }
 
+  /**
+   * Connects with mutual TLS: trusts the authorities that the JVM trusts and shows a certificate.
+   *
+   * @param certificateChain PEM
+   * @param privateKey PEM, PKCS #8, not encrypted
+   * @throws IllegalArgumentException if a file cannot be read
+   */
+  public LockkeeperClientBuilder mutualTls(Path certificateChain, Path privateKey) {
+    transport =
+        Transport.tls(
+            Optional.empty(), Optional.of(new Transport.Identity(certificateChain, privateKey)));
+    return this;
+  }
+
   /** Makes the client. Connects when it is first used. */
   public LockkeeperClient build() {
+    Transport own = transport;
+    Function<Endpoint, ManagedChannel> connect =
+        channels
+            .<Function<Endpoint, ManagedChannel>>map(
+                factory -> server -> factory.apply(server.address()))
+            .orElse(own::connect);
     return new LockkeeperClient(
         new Settings(
-            servers,
-            channels.orElse(transport::connect),
-            ttl,
-            holder,
-            requestTimeout,
-            expiryWarning,
-            callbacks,
-            clock));
+            servers, names, connect, ttl, holder, requestTimeout, expiryWarning, callbacks, clock));
   }
 }
