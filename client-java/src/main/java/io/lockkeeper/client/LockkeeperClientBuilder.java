@@ -1,5 +1,6 @@
 package io.lockkeeper.client;
 
+import io.grpc.ChannelCredentials;
 import io.grpc.ManagedChannel;
 import io.lockkeeper.client.internal.Endpoint;
 import io.lockkeeper.client.internal.Target;
@@ -64,6 +65,12 @@ public final class LockkeeperClientBuilder {
         Transport.tls(
             Optional.of(trustedCertificates),
             Optional.of(new Transport.Identity(certificateChain, privateKey)));
+    return this;
+  }
+
+  /** Connects with credentials that were made by gRPC's own means. */
+  public LockkeeperClientBuilder credentials(ChannelCredentials credentials) {
+    transport = new Transport(credentials);
     return this;
   }
 
@@ -146,30 +153,23 @@ public final class LockkeeperClientBuilder {
     return this;
   }
 
-  /**
-   * Connects with mutual TLS: trusts the authorities that the JVM trusts and shows a certificate.
-   *
-   * @param certificateChain PEM
-   * @param privateKey PEM, PKCS #8, not encrypted
-   * @throws IllegalArgumentException if a file cannot be read
-   */
-  public LockkeeperClientBuilder mutualTls(Path certificateChain, Path privateKey) {
-    transport =
-        Transport.tls(
-            Optional.empty(), Optional.of(new Transport.Identity(certificateChain, privateKey)));
-    return this;
-  }
-
   /** Makes the client. Connects when it is first used. */
   public LockkeeperClient build() {
-    Transport own = transport;
-    Function<Endpoint, ManagedChannel> connect =
-        channels
-            .<Function<Endpoint, ManagedChannel>>map(
-                factory -> server -> factory.apply(server.address()))
-            .orElse(own::connect);
     return new LockkeeperClient(
         new Settings(
-            servers, names, connect, ttl, holder, requestTimeout, expiryWarning, callbacks, clock));
+            servers, names, connector(), ttl, holder, requestTimeout, expiryWarning, callbacks, clock));
+  }
+
+  /** Opens a channel to the first server. The caller shuts it down. */
+  ManagedChannel connect() {
+    return connector().apply(servers.get(0).asWritten());
+  }
+
+  private Function<Endpoint, ManagedChannel> connector() {
+    Transport own = transport;
+    return channels
+        .<Function<Endpoint, ManagedChannel>>map(
+            factory -> server -> factory.apply(server.address()))
+        .orElse(own::connect);
   }
 }

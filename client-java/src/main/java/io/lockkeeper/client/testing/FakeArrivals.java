@@ -74,7 +74,7 @@ final class FakeArrivals {
    */
   boolean rejoin(FakeAcquisition fresh) {
     List<FakeEntry> held = new ArrayList<>();
-    for (int i = 0; i < fresh.request.getLocksCount(); i++) {
+    for (int i = 0; i < fresh.request.getHeldTokensCount(); i++) {
       long token = fresh.request.getHeldTokens(i);
       state.queue(fresh.request.getLocks(i).getName()).entries.stream()
           .filter(e -> e.token == token && e.isHeldBy(fresh.lease, fresh.request.getOwner()))
