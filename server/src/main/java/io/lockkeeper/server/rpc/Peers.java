@@ -71,7 +71,7 @@ final class Peers implements AutoCloseable {
       ids.add(peer.id());
       var unused = link(peer);
     }
-    for (PeerLink link : links.values()) {
+    for (PeerLink link : List.copyOf(links.values())) {
       if (!ids.contains(link.peer().id()) && links.remove(link.peer().id(), link)) {
         retire(link);
       }
