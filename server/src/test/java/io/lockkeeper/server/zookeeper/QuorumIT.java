@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.coordinator.RecordedEvents;
 import io.lockkeeper.server.core.EntryName;
+import io.lockkeeper.server.core.SessionEvent;
 import io.lockkeeper.server.core.SessionEvent.AdoptedEntry;
 import io.lockkeeper.server.core.SessionEvent.OrphanFound;
 import io.lockkeeper.server.core.SessionEvent.SessionAdopted;
@@ -15,6 +16,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -69,6 +71,10 @@ final class QuorumIT {
         .toList();
   }
 
+  private int mirrored() {
+    return news.mirror().values().stream().mapToInt(Set::size).sum();
+  }
+
   @Test
   void adopterOnAServerThatLagsBehindSeesEverything() {
     // Given
@@ -87,10 +93,7 @@ final class QuorumIT {
     assertThat(adopted.entries())
         .extracting(AdoptedEntry::name)
         .containsExactlyInAnyOrderElementsOf(entries);
-    Awaitility.await("mirror")
-        .atMost(Duration.ofSeconds(20))
-        .until(
-            () -> news.mirror().values().stream().mapToInt(java.util.Set::size).sum() == ENTRIES);
+    Awaitility.await("mirror").atMost(Duration.ofSeconds(20)).until(() -> mirrored() == ENTRIES);
   }
 
   @Test
@@ -111,5 +114,23 @@ final class QuorumIT {
         .containsExactlyInAnyOrderElementsOf(entries);
     Asked.created(news, Asked.create(next, TAKEN, "afterwards"));
     assertThat(news.all(SessionEnded.class)).isEmpty();
+  }
+
+  @Test
+  void ownerWhoHasNotNoticedDoesNotCloseWhatItTakesForItsEmptySession() {
+    // Given: on another server than the new owner, so that nothing looks broken to it
+    ZooKeeperLockStore old = store(quorum.leader().connectString(), "old", olds);
+    ZooKeeperLockStore next = store(quorum.follower().connectString(), "next", news);
+    Asked.open(old, olds, 1);
+    Adoptions.suspect(next, news, "old");
+    assertThat(Adoptions.adopt(next, news, 7).entries()).isEmpty();
+    Asked.created(news, Asked.create(next, TAKEN, "new"));
+    assertThat(olds.all(SessionEvent.SessionSuspended.class)).isEmpty();
+    // When
+    old.stop();
+    // Then
+    Asked.created(news, Asked.create(next, TAKEN, "newer"));
+    assertThat(news.all(SessionEnded.class)).isEmpty();
+    Awaitility.await("mirror").until(() -> mirrored() == 2);
   }
 }
