@@ -199,8 +199,7 @@ class NamesTest {
     zone.addresses = List.of("10.0.0.1", "2001:db8::1", "2001:db8::2");
     List<Endpoint> endpoints = Target.parseList("lockkeeper.example:1").get(0).lookUp(zone);
     // When
-    List<ManagedChannel> channels =
-        endpoints.stream().map(Transport.plaintext()::connect).toList();
+    List<ManagedChannel> channels = endpoints.stream().map(Transport.plaintext()::connect).toList();
     // Then
     assertThat(endpoints)
         .extracting(Endpoint::address)

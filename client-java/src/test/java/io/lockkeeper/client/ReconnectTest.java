@@ -125,7 +125,7 @@ class ReconnectTest {
     clock.advance(Duration.ofSeconds(8));
     int attempts = tried.size();
     second.script(ScriptedServer::keepAlive);
-    clock.advance(Duration.ofSeconds(6));
+    clock.advance(Duration.ofSeconds(9));
     int found = tried.size();
     clock.advance(Duration.ofMinutes(1));
     // Then
