@@ -14,12 +14,14 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Whatever breaks, and wherever a request stands: it goes on at the next server. */
+@Timeout(60)
 class FailoverTest {
 
   private static final String LOCK = "orders/42";
@@ -372,6 +374,7 @@ class FailoverTest {
     // Given
     List<String> seen = new CopyOnWriteArrayList<>();
     CompletableFuture<Leadership> elected = client.asElection("leader").campaignAsync("a1");
+    clock.settle();
     CompletableFuture<Leadership> next = other.asElection("leader").campaignAsync("b1");
     clock.settle();
     Watch watch =
