@@ -31,8 +31,8 @@ import org.awaitility.Awaitility;
  */
 final class Guest implements AutoCloseable {
 
-  /** Short, so that what ends by it ends soon. */
-  static final Duration TTL = Duration.ofSeconds(3);
+  /** Longer than a coordinator takes to start, also on a busy machine. */
+  static final Duration TTL = Duration.ofSeconds(10);
 
   private static final Duration PATIENCE = Duration.ofSeconds(40);
   private static final Duration RENEWAL = Duration.ofMillis(300);
