@@ -159,8 +159,8 @@ final class Guest implements AutoCloseable {
     return all.stream().mapToLong(Acknowledged::validUntilNanos).max().orElseThrow();
   }
 
-  /** Waits until the stream has said goodbye or has broken. */
-  void awaitAway() {
+  /** Waits until a stream has said goodbye or has broken. */
+  static void awaitAway(SessionStream stream) {
     Awaitility.await("the end of a session stream")
         .atMost(PATIENCE)
         .pollInterval(Duration.ofMillis(20))

@@ -3,6 +3,7 @@ package io.lockkeeper.integration.failover;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.awaitility.Awaitility;
 
 /**
  * How fast a cluster's clocks run.
@@ -32,5 +33,13 @@ record Pace(
     flags.add("--lock-session-timeout=" + lockSession.toMillis() + "ms");
     flags.add("--member-session-timeout=" + memberSession.toMillis() + "ms");
     return flags;
+  }
+
+  /** Waits for what takes time by its nature, and tells nobody when it happens. */
+  static void letPass(Duration time) {
+    Awaitility.await()
+        .pollDelay(time)
+        .atMost(time.multipliedBy(2).plusSeconds(5))
+        .until(() -> true);
   }
 }
