@@ -157,10 +157,11 @@ final class Cluster implements AutoCloseable {
     return seats.stream().map(Seat::address).collect(Collectors.joining(","));
   }
 
-  /** Starts whoever is dead, wakes nobody, heals all, and waits until every coordinator serves. */
+  /** Wakes and starts everybody, heals all, and waits until every coordinator serves. */
   void restore() {
     wires.forEach(wire -> wire.forEach(ByteProxy::heal));
     doors.forEach(ByteProxy::heal);
+    seats.stream().filter(Seat::isAlive).forEach(seat -> seat.process().resume());
     seats.stream().filter(seat -> !seat.isAlive()).forEach(Seat::launch);
     awaitServing();
   }

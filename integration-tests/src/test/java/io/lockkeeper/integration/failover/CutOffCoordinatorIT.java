@@ -141,6 +141,8 @@ final class CutOffCoordinatorIT {
       assertThat(waiter.find("waits", EventCase.GRANTED)).isEmpty();
       holder.moveTo(cluster.connect(0));
       assertThat(holder.awaitToken("held")).isEqualTo(token);
+      waiter.moveTo(cluster.connect(0)); // Its session may have been taken over as well.
+      waiter.await("waits", EventCase.QUEUED);
       assertThat(waiter.find("waits", EventCase.GRANTED)).isEmpty();
       holder.release("held");
       assertThat(waiter.awaitToken("waits")).isGreaterThan(token);
