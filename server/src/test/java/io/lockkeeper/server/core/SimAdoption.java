@@ -18,8 +18,7 @@ final class SimAdoption {
   private List<SessionEvent.AdoptedLease> leases = List.of();
   private List<SessionEvent.AdoptedEntry> entries = List.of();
 
-  SimAdoption(
-      Sim sim, SimCoordinator coordinator, SessionKey key, SimClaims.Claim claim) {
+  SimAdoption(Sim sim, SimCoordinator coordinator, SessionKey key, SimClaims.Claim claim) {
     this.sim = sim;
     this.coordinator = coordinator;
     this.key = key;

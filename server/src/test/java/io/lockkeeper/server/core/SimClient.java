@@ -166,7 +166,8 @@ final class SimClient {
     }
     boolean session = request.stream.isEmpty();
     request.deaf = false;
-    request.stream
+    request
+        .stream
         .or(way::leaseStream)
         .ifPresent(
             stream -> {

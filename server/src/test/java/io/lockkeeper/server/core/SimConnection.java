@@ -89,8 +89,7 @@ final class SimConnection {
   }
 
   /** Attaches to a session whose claim has just become ours, and takes stock of it. */
-  void adopt(
-      SimClaims.Claim taken, Supplier<Optional<StoreEvent>> stock, Opening asItWasFound) {
+  void adopt(SimClaims.Claim taken, Supplier<Optional<StoreEvent>> stock, Opening asItWasFound) {
     claim = Optional.of(taken);
     claimVersion = taken.version;
     begin(stock, asItWasFound);

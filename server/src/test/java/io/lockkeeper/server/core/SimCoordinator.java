@@ -265,8 +265,7 @@ final class SimCoordinator {
 
   /** Returns whether a session is this coordinator's still, as ZooKeeper has it. */
   boolean serves(SimSession session) {
-    return !crashed
-        && sim.claims.of(session).filter(claim -> claim.owner == this).isPresent();
+    return !crashed && sim.claims.of(session).filter(claim -> claim.owner == this).isPresent();
   }
 
   @Override

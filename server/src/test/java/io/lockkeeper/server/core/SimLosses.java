@@ -44,7 +44,9 @@ final class SimLosses {
       forced.add(force.lock());
     } else if (event instanceof SessionEvent.SessionAdopted adopted) {
       adoptions.put(coordinator + "/" + adopted.session(), adopted);
-      adopted.entries().forEach(e -> visited.remove(coordinator + "/" + e.read().details().leaseId()));
+      adopted
+          .entries()
+          .forEach(e -> visited.remove(coordinator + "/" + e.read().details().leaseId()));
       for (SessionEvent.AdoptedLease lease : adopted.leases()) {
         safeUntil.put(place(coordinator, lease.lease()), graceEnd(adopted));
         visited.remove(place(coordinator, lease.lease()));
@@ -170,11 +172,12 @@ final class SimLosses {
         coordinator.connections.entrySet().stream()
             .filter(entry -> entry.getValue().session() == session)
             .anyMatch(entry -> isBoundLost(coordinator, entry.getKey()));
-    SimRules.check(
-        excused || !session.alive, () -> "told to be lost, and it is not: " + what);
+    SimRules.check(excused || !session.alive, () -> "told to be lost, and it is not: " + what);
   }
 
-  /** Nothing has gone wrong for a while: what clients think of theirs is what coordinators think. */
+  /**
+   * Nothing has gone wrong for a while: what clients think of theirs is what coordinators think.
+   */
   void onQuiet() {
     for (SimClient client : clients.values()) {
       if (client.hasLease()) {

@@ -55,7 +55,8 @@ final class SimMember {
   }
 
   private void list(boolean there) {
-    boolean changed = there && !left ? sim.members.add(coordinator) : sim.members.remove(coordinator);
+    boolean changed =
+        there && !left ? sim.members.add(coordinator) : sim.members.remove(coordinator);
     if (changed) {
       sim.coordinators.forEach(peer -> peer.peers.onMembersChanged());
     }

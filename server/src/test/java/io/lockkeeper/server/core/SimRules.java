@@ -127,8 +127,7 @@ final class SimRules {
           granted.grants().stream()
               .map(Notice.Grant::lock)
               .toList()
-              .equals(
-                  track.command.locks().stream().map(AcquireCommand.WantedLock::name).toList()),
+              .equals(track.command.locks().stream().map(AcquireCommand.WantedLock::name).toList()),
           () -> "a part of a request is told for the whole: " + what.get());
       check(
           sim.holds
