@@ -45,8 +45,7 @@ final class Guest implements AutoCloseable {
   private SessionStream stream;
   private KeepAlives keepAlives;
 
-  private Guest(SessionStream stream) {
-    SessionOpened opened = stream.awaitOpened();
+  private Guest(SessionStream stream, SessionOpened opened) {
     this.leaseId = opened.getLeaseId();
     this.secret = opened.getLeaseSecret();
     this.stream = stream;
@@ -58,9 +57,11 @@ final class Guest implements AutoCloseable {
     return at(channel, TTL);
   }
 
-  /** Opens a lease with a time to live. */
+  /** Opens a lease with a time to live, trying again while the coordinator says that it cannot. */
   static Guest at(Channel channel, Duration ttl) {
-    return new Guest(SessionStream.open(channel, ttl));
+    SessionStream stream =
+        awaitOpen(channel, OpenSession.newBuilder().setTtl(proto(ttl)).build());
+    return new Guest(stream, stream.awaitOpened());
   }
 
   /** Returns the session stream of now. */
@@ -183,21 +184,24 @@ final class Guest implements AutoCloseable {
   void resumeAt(Channel channel) {
     freeze();
     stream =
-        Awaitility.await("the lease, resumed")
-            .atMost(PATIENCE)
-            .pollDelay(Duration.ZERO)
-            .pollInterval(Duration.ofMillis(100))
-            .until(() -> tryResume(channel), Optional::isPresent)
-            .orElseThrow();
+        awaitOpen(
+            channel,
+            OpenSession.newBuilder().setLeaseId(leaseId).setLeaseSecret(secret).build());
     keepAlives = KeepAlives.of(stream, RENEWAL);
   }
 
-  private Optional<SessionStream> tryResume(Channel channel) {
-    SessionStream next =
-        SessionStream.with(
-            channel,
-            OpenSession.newBuilder().setLeaseId(leaseId).setLeaseSecret(secret).build());
-    Awaitility.await("an answer to a resume")
+  private static SessionStream awaitOpen(Channel channel, OpenSession open) {
+    return Awaitility.await("a session")
+        .atMost(PATIENCE)
+        .pollDelay(Duration.ZERO)
+        .pollInterval(Duration.ofMillis(100))
+        .until(() -> tryOpen(channel, open), Optional::isPresent)
+        .orElseThrow();
+  }
+
+  private static Optional<SessionStream> tryOpen(Channel channel, OpenSession open) {
+    SessionStream next = SessionStream.with(channel, open);
+    Awaitility.await("an answer")
         .atMost(PATIENCE)
         .pollInterval(Duration.ofMillis(10))
         .until(

@@ -37,7 +37,8 @@ final class Inhabitant implements AutoCloseable {
    * Something that shows that the client has what it wants.
    *
    * @param nanos when
-   * @param pauseNanos how long it had to do without: until a lock was granted, or without a server
+   * @param pauseNanos how long it had to do without: until a lock was granted or released, or
+   *     without a server
    * @param grant whether it is a new grant
    */
   record Mark(long nanos, long pauseNanos, boolean grant) {}
@@ -95,11 +96,14 @@ final class Inhabitant implements AutoCloseable {
 
   private void giveBack(LockHandle handle) {
     rooms.leave(lock, handle.fencingToken());
+    final long startNanos = System.nanoTime();
     CompletableFuture<Void> released = handle.releaseAsync();
     var unused =
         released.whenComplete(
-            (done, failure) ->
-                later(ThreadLocalRandom.current().nextLong(2 * THINK_MILLIS), this::ask));
+            (done, failure) -> {
+              mark(System.nanoTime() - startNanos, false);
+              later(ThreadLocalRandom.current().nextLong(2 * THINK_MILLIS), this::ask);
+            });
   }
 
   /** Returns whether it keeps its lock all the time. */
@@ -122,9 +126,14 @@ final class Inhabitant implements AutoCloseable {
     return List.copyOf(losses);
   }
 
+  /** Asks for nothing more, and notes no losses. */
+  void end() {
+    ending = true;
+  }
+
   @Override
   public void close() {
-    ending = true;
+    end();
     client.close();
   }
 
@@ -146,6 +155,7 @@ final class Inhabitant implements AutoCloseable {
       }
     }
 
+    @Override
     public void onResumed(LockHandle handle, Duration away) {
       mark(away.toNanos(), false);
     }

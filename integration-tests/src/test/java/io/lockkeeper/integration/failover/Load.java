@@ -100,7 +100,8 @@ final class Load implements AutoCloseable {
 
   @Override
   public void close() {
-    timer.shutdownNow();
+    clients.forEach(Inhabitant::end);
+    timer.shutdown();
     clients.parallelStream().forEach(Inhabitant::close);
   }
 }
