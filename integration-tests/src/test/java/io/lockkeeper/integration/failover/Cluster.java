@@ -149,7 +149,12 @@ final class Cluster implements AutoCloseable {
     if (entries.size() != 1) {
       throw new AssertionError("not one entry of " + lock + ": " + entries);
     }
-    return Znodes.directory(lock) + "/" + entries.get(0);
+    return pathOf(lock, entries.get(0));
+  }
+
+  /** Returns the path of an entry. */
+  String pathOf(String lock, String entry) {
+    return Znodes.directory(lock) + "/" + entry;
   }
 
   /** Returns the addresses of all coordinators, separated by commas. */

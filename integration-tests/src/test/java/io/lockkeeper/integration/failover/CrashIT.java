@@ -65,6 +65,27 @@ final class CrashIT {
   }
 
   @Test
+  void deathsUnderLoadCostNoLockAndNobodyHoldsBesideAnother() {
+    // Given
+    try (Load load = Load.start(cluster.addresses(), 12, Guest.TTL, "crash/load")) {
+      // When
+      for (int victim : List.of(0, 1)) {
+        final long killedNanos = System.nanoTime();
+        List<Inhabitant> affected = load.clientsAt(cluster.seat(victim).address());
+        assertThat(affected).isNotEmpty();
+        cluster.seat(victim).kill();
+        load.awaitMarks(affected, killedNanos, bound());
+        load.awaitMarks(load.turners(), System.nanoTime(), bound());
+        cluster.restore();
+      }
+
+      // Then
+      assertThat(load.violations()).isEmpty();
+      assertThat(load.losses()).isEmpty();
+    }
+  }
+
+  @Test
   void leasesOfTwoThatDieAtOnceGoOnAtTheThird() {
     // Given
     try (Guest first = Guest.at(cluster.connect(0));
@@ -139,7 +160,7 @@ final class CrashIT {
   @Test
   void lockOfAClientThatDiesWithItsCoordinatorIsFreeWithinBounds() {
     // Given
-    Guest holder = Guest.at(cluster.connect(0));
+    Guest holder = Guest.at(cluster.connect(0), Duration.ofSeconds(3));
     final long token = holder.take("held", "crash/both");
     Asking waiter = Asking.forLock(cluster.connect(1), "crash/both");
     waiter.await(EventCase.QUEUED);
@@ -159,7 +180,7 @@ final class CrashIT {
   void locksOfACoordinatorWhosePeersAllDieWithItAreFreeOnceTheirSessionsHaveEnded()
       throws Exception {
     // Given
-    Guest holder = Guest.at(cluster.connect(0));
+    Guest holder = Guest.at(cluster.connect(0), Duration.ofSeconds(3));
     holder.take("held", "crash/nobody");
     holder.freeze();
     String entry = cluster.entryOf("crash/nobody");

@@ -6,6 +6,7 @@ import io.lockkeeper.integration.failover.Cluster.Plan;
 import io.lockkeeper.integration.harness.Asking;
 import io.lockkeeper.v1.AcquireResponse.EventCase;
 import io.lockkeeper.v1.SessionResponse;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -74,6 +75,23 @@ final class DrainIT {
     assertThat(waiter.awaitToken()).isGreaterThan(token);
     assertThat(grantedNanos - goneNanos).isLessThan(cluster.pace().memberSession().toNanos());
     waiter.hangUp();
+  }
+
+  @Test
+  void restartsInTurnUnderLoadCostNoLockAndNobodyHoldsBesideAnother() {
+    // Given
+    try (Load load = Load.start(cluster.addresses(), 8, Guest.TTL, "drain/load")) {
+      // When
+      for (Seat seat : cluster.seats()) {
+        seat.terminate();
+        seat.start();
+        load.awaitMarks(load.turners(), System.nanoTime(), Duration.ofSeconds(30));
+      }
+
+      // Then
+      assertThat(load.violations()).isEmpty();
+      assertThat(load.losses()).isEmpty();
+    }
   }
 
   @Test

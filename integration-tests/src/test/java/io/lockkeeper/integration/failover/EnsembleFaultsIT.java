@@ -3,16 +3,18 @@ package io.lockkeeper.integration.failover;
 import static io.lockkeeper.integration.failover.Pace.letPass;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lockkeeper.client.LockHandle;
+import io.lockkeeper.client.LockRequest;
+import io.lockkeeper.client.LockkeeperClient;
+import io.lockkeeper.client.LossReason;
 import io.lockkeeper.integration.failover.Cluster.Plan;
-import io.lockkeeper.integration.harness.Asking;
 import io.lockkeeper.integration.harness.ByteProxy;
 import io.lockkeeper.server.testing.ZooKeeperProcess;
-import io.lockkeeper.v1.AcquireResponse;
-import io.lockkeeper.v1.AcquireResponse.EventCase;
-import io.lockkeeper.v1.LossReason;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -23,6 +25,8 @@ final class EnsembleFaultsIT {
 
   /** Longer than any outage of these tests. */
   private static final Duration TTL = Duration.ofMinutes(1);
+
+  private static final Duration PATIENCE = Duration.ofSeconds(40);
 
   private static Cluster cluster;
 
@@ -44,45 +48,70 @@ final class EnsembleFaultsIT {
 
   @Test
   void deathOfTheLeaderCostsNothingAndGrantsGoOn() {
-    assertNothingIsLostOver("ensemble/leader", cluster.ensemble().leader());
+    assertNothingIsLostOver("ensemble/leader", () -> restart(cluster.ensemble().leader()));
   }
 
   @Test
   void deathOfAFollowerCostsNothingAndGrantsGoOn() {
-    assertNothingIsLostOver("ensemble/follower", cluster.ensemble().followers().get(0));
+    assertNothingIsLostOver(
+        "ensemble/follower", () -> restart(cluster.ensemble().followers().get(0)));
   }
 
-  private static void assertNothingIsLostOver(String lock, ZooKeeperProcess victim) {
-    // Given: writes are in flight all the time
-    try (Guest holder = Guest.at(cluster.connect(0), TTL);
-        Guest waiter = Guest.at(cluster.connect(1), TTL);
-        Churn churn = Churn.at(cluster.connect(0), lock + "/churn")) {
-      final long token = holder.take("held", lock);
-      waiter.queue("waits", lock);
-      churn.awaitMore(3);
+  private static void restart(ZooKeeperProcess victim) {
+    victim.kill();
+    letPass(Duration.ofSeconds(2));
+    victim.start();
+  }
 
+  @Test
+  void pausesOfSingleServersCostNothing() {
+    assertNothingIsLostOver(
+        "ensemble/pauses",
+        () -> {
+          List<ZooKeeperProcess> victims = new ArrayList<>(cluster.ensemble().followers());
+          victims.add(cluster.ensemble().leader());
+          for (ZooKeeperProcess victim : victims) {
+            victim.pause();
+            letPass(Duration.ofMillis(1_500));
+            victim.resume();
+          }
+        });
+  }
+
+  @Test
+  void connectionsThatBreakWithWritesInFlightCostNothing() {
+    assertNothingIsLostOver(
+        "ensemble/broken",
+        () -> {
+          // Every break moves sessions to another server.
+          for (int i = 0; i < 8; i++) {
+            cluster.wires(i % 2).forEach(ByteProxy::cut);
+            letPass(Duration.ofMillis(300));
+          }
+        });
+  }
+
+  private static void assertNothingIsLostOver(String prefix, Runnable fault) {
+    // Given
+    try (Load load = Load.start(cluster.addresses(), 8, TTL, prefix)) {
       // When
-      victim.kill();
+      fault.run();
 
       // Then
-      churn.awaitMore(3);
-      victim.start();
-      churn.awaitMore(3);
-      assertThat(holder.find("held", EventCase.LOST)).isEmpty();
-      assertThat(waiter.find("waits", EventCase.GRANTED)).isEmpty();
-      holder.release("held");
-      assertThat(waiter.awaitToken("waits")).isGreaterThan(token);
-      assertThat(churn.tokens()).isSorted().doesNotHaveDuplicates();
+      load.awaitMarks(load.turners(), System.nanoTime(), PATIENCE);
+      assertThat(load.violations()).isEmpty();
+      assertThat(load.losses()).isEmpty();
     }
   }
 
   @Test
-  void quorumThatIsAwayForHalfASessionTimeoutIsJeopardyAndThenSafe() {
+  void quorumThatIsAwayForHalfASessionTimeoutIsJeopardyAndNothingElse() throws Exception {
     // Given
-    try (Guest holder = Guest.at(cluster.connect(0), TTL)) {
-      final long token = holder.take("held", "ensemble/short");
-      Asking waiter = Asking.forLock(cluster.connect(1), "ensemble/short");
-      waiter.await(EventCase.QUEUED);
+    Ears ears = new Ears();
+    try (LockkeeperClient holder = cluster.client(TTL);
+        LockkeeperClient other = cluster.client(TTL)) {
+      LockHandle held = holder.lock(LockRequest.of("ensemble/short").listener(ears));
+      CompletableFuture<LockHandle> waiting = other.acquire(LockRequest.of("ensemble/short"));
       List<ZooKeeperProcess> majority = majority();
 
       // When
@@ -91,98 +120,47 @@ final class EnsembleFaultsIT {
       majority.forEach(ZooKeeperProcess::resume);
 
       // Then
-      holder.await("held", EventCase.SAFE);
-      assertThat(holder.find("held", EventCase.JEOPARDY)).isPresent();
-      assertThat(holder.find("held", EventCase.LOST)).isEmpty();
-      assertThat(waiter.find(EventCase.GRANTED)).isEmpty();
-      holder.release("held");
-      assertThat(waiter.awaitToken()).isGreaterThan(token);
-      waiter.hangUp();
+      ears.awaitSafety(PATIENCE);
+      assertThat(ears.wasInJeopardy()).isTrue();
+      assertThat(held.isValid()).isTrue();
+      assertThat(waiting).isNotDone();
+      held.close();
+      assertThat(waiting.get(PATIENCE.toSeconds(), TimeUnit.SECONDS).fencingToken())
+          .isGreaterThan(held.fencingToken());
     }
   }
 
   @Test
-  void quorumThatIsAwayForTwoSessionTimeoutsIsLostByTheDeadlineAndNobodyHoldsMeanwhile() {
+  void quorumThatIsAwayForTwoSessionTimeoutsIsLostByTheDeadlineAndNobodyHoldsMeanwhile()
+      throws Exception {
     // Given
-    try (Guest holder = Guest.at(cluster.connect(0), TTL)) {
-      holder.take("held", "ensemble/long");
-      Asking waiter = Asking.forLock(cluster.connect(1), "ensemble/long");
-      waiter.await(EventCase.QUEUED);
+    Ears ears = new Ears();
+    try (LockkeeperClient holder = cluster.client(TTL);
+        LockkeeperClient other = cluster.client(TTL)) {
+      LockHandle held = holder.lock(LockRequest.of("ensemble/long").listener(ears));
+      CompletableFuture<LockHandle> waiting = other.acquire(LockRequest.of("ensemble/long"));
       List<ZooKeeperProcess> majority = majority();
 
       // When
       majority.forEach(ZooKeeperProcess::kill);
       final long cutNanos = System.nanoTime();
-      holder.await("held", EventCase.JEOPARDY);
-      AcquireResponse lost = holder.await("held", EventCase.LOST);
+      LossReason reason = ears.lost().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
       final long lostNanos = System.nanoTime();
-      letPass(cluster.pace().lockSession());
-      final boolean grantedMeanwhile = waiter.find(EventCase.GRANTED).isPresent();
+      letPass(cluster.pace().lockSession().multipliedBy(2).minusNanos(lostNanos - cutNanos));
+      final boolean grantedMeanwhile = waiting.isDone() && !waiting.isCompletedExceptionally();
       majority.parallelStream().forEach(ZooKeeperProcess::start);
 
       // Then
-      assertThat(lost.getLost().getReason()).isEqualTo(LossReason.LOSS_REASON_SESSION_LOST);
+      assertThat(reason).isIn(LossReason.SESSION_LOST, LossReason.DEADLINE_PASSED);
+      assertThat(ears.wasInJeopardy()).isTrue();
       assertThat(lostNanos - cutNanos).isLessThan(cluster.pace().lockSession().toNanos());
       assertThat(grantedMeanwhile).isFalse();
       cluster.awaitServing();
-      Asking next = Asking.forLock(cluster.connect(1), "ensemble/long");
-      next.awaitGrant();
-      next.hangUp();
-      waiter.hangUp();
-    }
-  }
-
-  @Test
-  void pausesOfSingleServersCostNothing() {
-    // Given
-    try (Guest holder = Guest.at(cluster.connect(0), TTL)) {
-      final long token = holder.take("held", "ensemble/pauses");
-      Asking waiter = Asking.forLock(cluster.connect(1), "ensemble/pauses");
-      waiter.await(EventCase.QUEUED);
-      List<ZooKeeperProcess> victims = new ArrayList<>(cluster.ensemble().followers());
-      victims.add(cluster.ensemble().leader());
-
-      // When
-      for (ZooKeeperProcess victim : victims) {
-        victim.pause();
-        letPass(Duration.ofMillis(1_500));
-        victim.resume();
+      try (LockHandle next = other.lock("ensemble/long/after");
+          LockHandle again = holder.lock("ensemble/long/again")) {
+        assertThat(next.isValid() && again.isValid()).isTrue();
       }
-
-      // Then
-      cluster.awaitServing();
-      assertThat(holder.stream().keepAliveAnswered(1).hasKeptAlive()).isTrue();
-      assertThat(holder.find("held", EventCase.LOST)).isEmpty();
-      assertThat(waiter.find(EventCase.GRANTED)).isEmpty();
-      holder.release("held");
-      assertThat(waiter.awaitToken()).isGreaterThan(token);
-      waiter.hangUp();
-    }
-  }
-
-  @Test
-  void connectionsThatBreakWithWritesInFlightCostNothing() {
-    // Given
-    try (Guest holder = Guest.at(cluster.connect(0), TTL);
-        Churn churn = Churn.at(cluster.connect(0), "ensemble/broken/churn")) {
-      final long token = holder.take("held", "ensemble/broken");
-      Asking waiter = Asking.forLock(cluster.connect(1), "ensemble/broken");
-      waiter.await(EventCase.QUEUED);
-
-      // When: every break moves sessions to another server
-      for (int i = 0; i < 8; i++) {
-        churn.awaitMore(2);
-        cluster.wires(0).forEach(ByteProxy::cut);
-      }
-      churn.awaitMore(2);
-
-      // Then
-      assertThat(holder.find("held", EventCase.LOST)).isEmpty();
-      assertThat(waiter.find(EventCase.GRANTED)).isEmpty();
-      holder.release("held");
-      assertThat(waiter.awaitToken()).isGreaterThan(token);
-      assertThat(churn.tokens()).isSorted().doesNotHaveDuplicates();
-      waiter.hangUp();
+      assertThat(held.isValid()).isFalse();
     }
   }
 

@@ -4,6 +4,7 @@ import io.lockkeeper.integration.failover.Cluster.Plan;
 import io.lockkeeper.server.testing.ZooKeeperProcess;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import org.awaitility.Awaitility;
@@ -86,7 +87,7 @@ public final class Floors {
     List<Duration> recoveries = new ArrayList<>();
     Duration longest = Duration.ZERO;
     for (int i = 0; i < kills; i++) {
-      Seat seat = cluster.seat(i % 3);
+      Seat seat = busiest(cluster, load);
       List<Inhabitant> affected = load.clientsAt(seat.address());
       final long killedNanos = System.nanoTime();
       seat.kill();
@@ -98,7 +99,9 @@ public final class Floors {
               .map(client -> recovery(client, killedNanos, deadNanos))
               .sorted()
               .toList();
-      say("killed the coordinator of %d clients: again after %s", affected.size(), these);
+      say(
+          "killed the coordinator of %d clients: again after %s to %s",
+          affected.size(), text(these.get(0)), text(these.get(these.size() - 1)));
       recoveries.addAll(these);
       longest = max(longest, load.longestPauseSince(killedNanos));
       seat.start();
@@ -109,6 +112,12 @@ public final class Floors {
     table.below("holding again: median", recoveries.get(recoveries.size() / 2), seconds(4));
     table.below("holding again: longest", recoveries.get(recoveries.size() - 1), seconds(8));
     table.note("longest pause of any client", text(longest));
+  }
+
+  private static Seat busiest(Cluster cluster, Load load) {
+    return cluster.seats().stream()
+        .max(Comparator.comparingInt(seat -> load.clientsAt(seat.address()).size()))
+        .orElseThrow();
   }
 
   /** What a dead coordinator has sent may still arrive: a release of one who takes turns. */

@@ -3,6 +3,7 @@ package io.lockkeeper.integration.failover;
 import io.lockkeeper.integration.failover.Inhabitant.Mark;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -27,12 +28,19 @@ final class Load implements AutoCloseable {
       boolean shares = i % 4 >= 2;
       String lock = prefix + (shares ? "/shared/" + i / 8 : "/own/" + i);
       load.clients.add(
-          new Inhabitant(addresses, ttl, lock, i % 4 == 0, load.rooms, load.timer));
+          new Inhabitant(startingAt(i, addresses), ttl, lock, i % 4 == 0, load.rooms, load.timer));
     }
     long startNanos = System.nanoTime();
     load.clients.forEach(Inhabitant::start);
     load.awaitMarks(load.clients, startNanos, Duration.ofSeconds(60));
     return load;
+  }
+
+  /** A client takes the first server that it is told, if that answers. */
+  private static String startingAt(int index, String addresses) {
+    List<String> rotated = new ArrayList<>(List.of(addresses.split(",", -1)));
+    Collections.rotate(rotated, index);
+    return String.join(",", rotated);
   }
 
   /** Returns all clients. */

@@ -87,4 +87,28 @@ final class LoneRestartIT {
         .isLessThan(cluster.pace().lockSession().minus(cluster.pace().tick()).toNanos());
     next.hangUp();
   }
+
+  @Test
+  void withoutADataDirectoryLeasesAreKeptToo() {
+    // Given
+    try (Cluster bare = Cluster.start(Plan.quick(1).withoutDataDirectories());
+        Guest holder = Guest.at(bare.connect(0));
+        Guest waiter = Guest.at(bare.connect(0))) {
+      final long token = holder.take("held", "lone/bare");
+      waiter.queue("waits", "lone/bare");
+
+      // When
+      bare.seat(0).kill();
+      bare.seat(0).start();
+      waiter.moveTo(bare.connect(0));
+      holder.moveTo(bare.connect(0));
+
+      // Then
+      assertThat(holder.awaitToken("held")).isEqualTo(token);
+      waiter.await("waits", EventCase.QUEUED);
+      assertThat(waiter.find("waits", EventCase.GRANTED)).isEmpty();
+      holder.release("held");
+      assertThat(waiter.awaitToken("waits")).isGreaterThan(token);
+    }
+  }
 }
