@@ -1,0 +1,163 @@
+package main
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// aftermath is how long after the end of a fault a loss or a pause is still put down to it.
+const aftermath = 20_000_000_000
+
+// fault is one fault with its time.
+type fault struct {
+	kind       string
+	begin, end int64
+}
+
+func (r *run) faults() []fault {
+	byNumber := map[int64]*fault{}
+	var numbers []int64
+	for _, e := range r.events {
+		if e.Kind != "fault" {
+			continue
+		}
+		if e.Phase == "begin" {
+			byNumber[e.Number] = &fault{e.Fault, e.Time, r.stop}
+			numbers = append(numbers, e.Number)
+		} else if f := byNumber[e.Number]; f != nil {
+			f.end = e.Time
+		}
+	}
+	sort.Slice(numbers, func(i, j int) bool { return numbers[i] < numbers[j] })
+	var all []fault
+	for _, number := range numbers {
+		all = append(all, *byNumber[number])
+	}
+	return all
+}
+
+// during names the faults that were under way between two times, or had just ended.
+func during(faults []fault, from, to int64) string {
+	var kinds []string
+	for _, f := range faults {
+		if f.begin < to && f.end+aftermath > from {
+			kinds = append(kinds, f.kind)
+		}
+	}
+	if len(kinds) == 0 {
+		return "no fault"
+	}
+	return strings.Join(kinds, " + ")
+}
+
+// summary says what was checked, for people.
+func (r *run) summary(registerOperations int) []string {
+	faults := r.faults()
+	granted, refused, killed := 0, 0, 0
+	endings, losses := map[string]int{}, map[string]int{}
+	var grants []int64
+	for _, a := range r.acquisitions {
+		if a.granted != 0 {
+			granted++
+			grants = append(grants, a.granted)
+		} else if a.refused != 0 {
+			refused++
+			endings[ending(a.reason)]++
+		}
+		if a.killed != 0 {
+			killed++
+		}
+		if a.lost != 0 {
+			losses[a.reason+" during "+during(faults, a.lost, a.lost)]++
+		}
+	}
+	kinds := map[string]int{}
+	for _, f := range faults {
+		kinds[f.kind]++
+	}
+	kept, takeovers := r.kept()
+	lines := []string{
+		fmt.Sprintf("operations checked: %d (%d acquisitions, %d register operations)",
+			len(r.acquisitions)+registerOperations, len(r.acquisitions), registerOperations),
+		fmt.Sprintf("acquisitions: %d granted, %d not, in %d processes (%d of acquisitions of killed ones)", granted,
+			refused, len(r.begun), killed),
+	}
+	lines = append(lines, tally("not granted", endings)...)
+	lines = append(lines, fmt.Sprintf("holds lost: %d", total(losses)))
+	lines = append(lines, tally("lost", losses)...)
+	lines = append(lines, fmt.Sprintf("faults: %d", len(faults)))
+	lines = append(lines, tally("fault", kinds)...)
+	lines = append(lines, fmt.Sprintf("takeovers of lock sessions: %d; grants kept across them: %d", takeovers, kept))
+	lines = append(lines, r.longestPause(grants, faults))
+	for _, e := range r.events {
+		if e.Kind == "settled" {
+			lines = append(lines, fmt.Sprintf("after the clients had gone: clean in %d ms, %d left", e.Millis, e.Left))
+		}
+		if e.Kind == "resource" {
+			lines = append(lines, fmt.Sprintf("%s: %s %d before, %d after", e.Process, e.What, e.Before, e.After))
+		}
+	}
+	return lines
+}
+
+// ending shortens a reason to what it begins with.
+func ending(reason string) string {
+	if cut := strings.IndexAny(reason, ":\""); cut > 0 {
+		reason = reason[:cut]
+	}
+	return reason[strings.LastIndex(reason, ".")+1:]
+}
+
+// kept counts the holds that went on when the session that owns them passed to another coordinator.
+func (r *run) kept() (kept, takeovers int) {
+	byLease := map[string][]*acquisition{}
+	for _, a := range r.acquisitions {
+		if a.granted != 0 {
+			byLease[a.lease] = append(byLease[a.lease], a)
+		}
+	}
+	for _, e := range r.events {
+		if e.Kind != "adopted" {
+			continue
+		}
+		takeovers++
+		for _, lease := range e.Leases {
+			for _, a := range byLease[lease] {
+				if a.granted < e.Time && a.release > e.Time && a.lost == 0 && a.until > e.Time {
+					kept++
+				}
+			}
+		}
+	}
+	return kept, takeovers
+}
+
+func (r *run) longestPause(grants []int64, faults []fault) string {
+	sort.Slice(grants, func(i, j int) bool { return grants[i] < grants[j] })
+	var longest, from, to int64
+	for i := 1; i < len(grants) && (r.stop == 0 || grants[i] < r.stop); i++ {
+		if gap := grants[i] - grants[i-1]; gap > longest {
+			longest, from, to = gap, grants[i-1], grants[i]
+		}
+	}
+	return fmt.Sprintf("longest time without any grant: %d ms, from %s (%s)", longest/1e6, r.at(from),
+		during(faults, from, to))
+}
+
+func tally(label string, counts map[string]int) []string {
+	var lines []string
+	for what, count := range counts {
+		lines = append(lines, fmt.Sprintf("  %s: %s %d", label, what, count))
+	}
+	sort.Strings(lines)
+	return lines
+}
+
+func total(counts map[string]int) int {
+	sum := 0
+	for _, count := range counts {
+		sum += count
+	}
+	return sum
+}
