@@ -9,7 +9,7 @@ type acquisition struct {
 	release, lost, refused           int64
 	queued                           map[string]int64 // by lease
 	token, until                     int64
-	reason                           string
+	reason, lossReason               string
 	killed                           int64 // when its process was killed
 }
 
@@ -36,6 +36,19 @@ func (a *acquisition) answered() bool {
 	return a.released != 0 || a.lost != 0
 }
 
+// loss says when and why the client lost what it held, if it did. Some find their deadline passed before they are told.
+func (a *acquisition) loss() (when int64, why string) {
+	switch {
+	case a.granted == 0:
+		return 0, ""
+	case a.lost != 0:
+		return a.lost, a.lossReason
+	case a.release > a.until:
+		return a.until, "DEADLINE_PASSED"
+	}
+	return 0, ""
+}
+
 func (a *acquisition) excludes(b *acquisition) bool {
 	return a.mode != "read" || b.mode != "read"
 }
@@ -46,8 +59,9 @@ type run struct {
 	acquisitions []*acquisition
 	killed       map[string]int64
 	begun, ended map[string]bool
-	stop         int64 // when clients were told to finish
 	started      int64
+	stop         int64 // when clients were told to finish
+	done         int64
 }
 
 func assemble(events []event) *run {
@@ -65,6 +79,8 @@ func assemble(events []event) *run {
 			r.stop = e.Time
 		case "run":
 			r.started = e.Time
+		case "done":
+			r.done = e.Time
 		case "ask":
 			a := &acquisition{name: e.Name, process: e.filename, lock: e.Lock, mode: e.Mode, asked: e.Time,
 				queued: map[string]int64{}}
@@ -95,7 +111,7 @@ func (a *acquisition) hear(e event) {
 	case "released":
 		a.released, a.reason = e.Time, e.Reason
 	case "lost":
-		a.lost, a.reason = e.Time, e.Reason
+		a.lost, a.lossReason = e.Time, e.Reason
 	case "refused":
 		a.refused, a.reason = e.Time, e.Reason
 	}

@@ -47,7 +47,7 @@ func main() {
 
 // check applies every rule.
 func (r *run) check() (registerOperations int, found []violation) {
-	for _, rule := range []func() []violation{r.exclusion, r.tokens, r.order, r.answers, r.remains} {
+	for _, rule := range []func() []violation{r.exclusion, r.tokens, r.order, r.answers, r.remains, r.losses, r.clocks} {
 		found = append(found, rule()...)
 	}
 	registerOperations, unlinear := r.registers()

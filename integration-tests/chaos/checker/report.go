@@ -6,51 +6,6 @@ import (
 	"strings"
 )
 
-// aftermath is how long after the end of a fault a loss or a pause is still put down to it.
-const aftermath = 20_000_000_000
-
-// fault is one fault with its time.
-type fault struct {
-	kind       string
-	begin, end int64
-}
-
-func (r *run) faults() []fault {
-	byNumber := map[int64]*fault{}
-	var numbers []int64
-	for _, e := range r.events {
-		if e.Kind != "fault" {
-			continue
-		}
-		if e.Phase == "begin" {
-			byNumber[e.Number] = &fault{e.Fault, e.Time, r.stop}
-			numbers = append(numbers, e.Number)
-		} else if f := byNumber[e.Number]; f != nil {
-			f.end = e.Time
-		}
-	}
-	sort.Slice(numbers, func(i, j int) bool { return numbers[i] < numbers[j] })
-	var all []fault
-	for _, number := range numbers {
-		all = append(all, *byNumber[number])
-	}
-	return all
-}
-
-// during names the faults that were under way between two times, or had just ended.
-func during(faults []fault, from, to int64) string {
-	var kinds []string
-	for _, f := range faults {
-		if f.begin < to && f.end+aftermath > from {
-			kinds = append(kinds, f.kind)
-		}
-	}
-	if len(kinds) == 0 {
-		return "no fault"
-	}
-	return strings.Join(kinds, " + ")
-}
-
 // summary says what was checked, for people.
 func (r *run) summary(registerOperations int) []string {
 	faults := r.faults()
@@ -68,8 +23,8 @@ func (r *run) summary(registerOperations int) []string {
 		if a.killed != 0 {
 			killed++
 		}
-		if a.lost != 0 {
-			losses[a.reason+" during "+during(faults, a.lost, a.lost)]++
+		if when, why := a.loss(); when != 0 {
+			losses[why+" during "+during(faults, when, when)]++
 		}
 	}
 	kinds := map[string]int{}
@@ -124,7 +79,7 @@ func (r *run) kept() (kept, takeovers int) {
 		takeovers++
 		for _, lease := range e.Leases {
 			for _, a := range byLease[lease] {
-				if a.granted < e.Time && a.release > e.Time && a.lost == 0 && a.until > e.Time {
+				if a.granted < e.Time && a.release > e.Time && a.lost == 0 && a.until > a.release {
 					kept++
 				}
 			}

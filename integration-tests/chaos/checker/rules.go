@@ -119,15 +119,12 @@ func (r *run) answers() []violation {
 // remains: what the runner has found wrong, or left.
 func (r *run) remains() []violation {
 	var found []violation
-	done := false
 	for _, e := range r.events {
 		switch e.Kind {
 		case "leftover":
 			found = append(found, violation{"left in ZooKeeper", e.What})
 		case "stuck":
 			found = append(found, violation{"stuck", e.What})
-		case "done":
-			done = true
 		case "resource":
 			if e.After > e.Limit {
 				found = append(found, violation{"leak", fmt.Sprintf("%s of %s: %d before, %d after, limit %d",
@@ -135,8 +132,18 @@ func (r *run) remains() []violation {
 			}
 		}
 	}
-	if !done {
+	if r.done == 0 {
 		found = append(found, violation{"unfinished", "the run did not come to its end"})
 	}
 	return found
+}
+
+// clocks: all processes read one and the same clock; otherwise nothing above means anything.
+func (r *run) clocks() []violation {
+	for _, e := range r.events {
+		if e.Time < r.started || (r.done != 0 && e.Time > r.done) {
+			return []violation{{"clocks differ", fmt.Sprintf("%s of %s is outside the run", e.Kind, e.filename)}}
+		}
+	}
+	return nil
 }

@@ -269,8 +269,8 @@ class Lease:
             self.lose(acquisition, str(event.lost.reason))
         elif kind == "not_acquired":
             self.refuse(acquisition, f"not acquired {event.not_acquired.reason} {event.not_acquired.message}")
-        elif kind == "released":
-            self.lose(acquisition, "RELEASED")
+        elif kind == "released" and acquisition.state != "leaving":
+            self.lose(acquisition, "RELEASED")  # Leaving, what the release did is said by its answer.
 
     def on_granted(self, acquisition, tokens):
         if acquisition.state == "asking":

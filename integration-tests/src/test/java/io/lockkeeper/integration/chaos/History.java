@@ -92,7 +92,8 @@ final class History implements AutoCloseable {
 
   private static String quoted(String value) {
     StringBuilder text = new StringBuilder("\"");
-    for (char c : value.toCharArray()) {
+    for (int i = 0; i < value.length(); i++) {
+      char c = value.charAt(i);
       if (c == '"' || c == '\\') {
         text.append('\\').append(c);
       } else if (c < ' ') {

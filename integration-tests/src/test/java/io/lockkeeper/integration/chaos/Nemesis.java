@@ -18,6 +18,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class Nemesis {
 
+  private static final long WARM_UP_MILLIS = 6_000;
   private static final long WELL_SECONDS = 40;
   private static final long VICTIM_SECONDS = 60;
   private static final long UNDO_SECONDS = 90;
@@ -52,6 +53,7 @@ final class Nemesis {
     long end = System.nanoTime() + duration.toNanos();
     try {
       List<Fault> deck = new ArrayList<>();
+      pause(WARM_UP_MILLIS);
       while (System.nanoTime() - end < 0) {
         if (deck.isEmpty()) {
           deck.addAll(kinds);

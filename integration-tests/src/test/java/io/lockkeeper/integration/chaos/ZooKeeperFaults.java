@@ -12,23 +12,23 @@ final class ZooKeeperFaults {
 
   static final List<Fault> ALL =
       List.of(
-          of("zookeeper-leader-kill", Victim.LEADER, 1, 0, 8_000, ZooKeeperFaults::kill),
-          of("zookeeper-follower-kill", Victim.FOLLOWER, 1, 0, 8_000, ZooKeeperFaults::kill),
-          of("zookeeper-quorum-kill", Victim.ENSEMBLE, 2, 1_000, 12_000, ZooKeeperFaults::kill),
-          of("zookeeper-leader-pause", Victim.LEADER, 1, 1_000, 14_000, ZooKeeperFaults::pause),
-          of("zookeeper-follower-pause", Victim.FOLLOWER, 1, 1_000, 18_000, ZooKeeperFaults::pause),
-          of("zookeeper-quorum-pause", Victim.ENSEMBLE, 2, 2_000, 20_000, ZooKeeperFaults::pause),
-          of("zookeeper-leader-cut-off", Victim.LEADER, 1, 3_000, 20_000, ZooKeeperFaults::isolate),
+          of("ensemble-leader-kill", Victim.LEADER, 1, 0, 8_000, ZooKeeperFaults::kill),
+          of("ensemble-follower-kill", Victim.FOLLOWER, 1, 0, 8_000, ZooKeeperFaults::kill),
+          of("ensemble-quorum-kill", Victim.ENSEMBLE, 2, 1_000, 12_000, ZooKeeperFaults::kill),
+          of("ensemble-leader-pause", Victim.LEADER, 1, 1_000, 14_000, ZooKeeperFaults::pause),
+          of("ensemble-follower-pause", Victim.FOLLOWER, 1, 1_000, 18_000, ZooKeeperFaults::pause),
+          of("ensemble-quorum-pause", Victim.ENSEMBLE, 2, 2_000, 20_000, ZooKeeperFaults::pause),
+          of("ensemble-leader-cut-off", Victim.LEADER, 1, 3_000, 20_000, ZooKeeperFaults::isolate),
           of(
-              "zookeeper-follower-cut-off",
+              "ensemble-follower-cut-off",
               Victim.FOLLOWER,
               1,
               3_000,
               20_000,
               ZooKeeperFaults::isolate),
-          of("zookeeper-leader-slow", Victim.LEADER, 1, 3_000, 10_000, ZooKeeperFaults::stutter),
+          of("ensemble-leader-slow", Victim.LEADER, 1, 3_000, 10_000, ZooKeeperFaults::stutter),
           of(
-              "zookeeper-follower-slow",
+              "ensemble-follower-slow",
               Victim.FOLLOWER,
               1,
               3_000,
