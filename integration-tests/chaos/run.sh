@@ -17,6 +17,7 @@ done
 mkdir -p "$tests/target/scratch"
 out=$(mktemp -d "$tests/target/scratch/chaos.XXXXXX")
 cd "$tests"
+: >"$out/run.log"
 code=0
 "${JAVA_HOME:+$JAVA_HOME/bin/}java" -Xmx128m -XX:+UseSerialGC -cp "target/test-classes:$(cat target/test.classpath)" \
   io.lockkeeper.integration.chaos.Chaos "$out" >"$out/run.log" 2>&1 &
