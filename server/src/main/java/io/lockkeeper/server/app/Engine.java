@@ -130,7 +130,8 @@ final class Engine {
             core.maxSessionPathBytes(),
             core.maxSessions(),
             core.linger(),
-            core.handOffAhead()),
+            core.handOffAhead(),
+            config.zookeeper().memberSessionTimeout()),
         defaults.maxQueuedRequests(),
         defaults.maxWatches());
   }

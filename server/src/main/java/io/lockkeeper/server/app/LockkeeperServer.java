@@ -79,6 +79,7 @@ public final class LockkeeperServer implements AutoCloseable {
     http.start();
     grpc.start();
     engine.start();
+    grpc.meetPeers();
   }
 
   /** Returns the port that gRPC is served on. */

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 
 /**
  * What the coordinator does for those who carry requests to it. All methods may be called from any
@@ -76,6 +77,12 @@ public interface Coordinator {
 
     /** The lease has ended; nothing follows. */
     void onLeaseEnded(io.lockkeeper.server.core.LeaseEnd end);
+
+    /**
+     * The lease lives on, and the client shall resume it: at another coordinator, or here. Nothing
+     * follows.
+     */
+    void onSentAway(String reason);
 
     /** Another stream has taken over; nothing follows. */
     void onSuperseded();
@@ -178,6 +185,23 @@ public interface Coordinator {
    * @param startRevision the last revision that the watcher has seen, zero for a snapshot
    */
   WatchHandle watch(WatchFilter filter, long startRevision, WatchListener listener);
+
+  /**
+   * Finds out who serves a lease that is not served here. Fails with UNAVAILABLE if ZooKeeper does
+   * not answer.
+   */
+  CompletableFuture<Whereabouts> locate(LeaseId lease);
+
+  /**
+   * Says that a peer does not answer. Its lock sessions may be adopted, by whoever is first; if it
+   * lives, it loses no lock by that, it only serves them no longer.
+   *
+   * @param id the peer's id
+   */
+  void suspect(String id);
+
+  /** Says who hears of the other coordinators: at once and at every change. Called once at most. */
+  void watchPeers(Consumer<List<Peer>> listener);
 
   /** Returns how the coordinator is, as of now. */
   CoordinatorStatus status();

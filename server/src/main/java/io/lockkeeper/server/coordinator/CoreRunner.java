@@ -6,6 +6,7 @@ import io.lockkeeper.server.core.CoreCounts;
 import io.lockkeeper.server.core.Effect;
 import io.lockkeeper.server.core.Event;
 import io.lockkeeper.server.core.Kernel;
+import io.lockkeeper.server.core.LifeEvent;
 import io.lockkeeper.server.core.LockName;
 import io.lockkeeper.server.core.LockView;
 import io.lockkeeper.server.core.Mode;
@@ -16,6 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /**
  * Runs the core: brings events to it on the event loop, tells it the time, carries its effects out.
@@ -40,6 +42,8 @@ final class CoreRunner implements EventLoop.Turns {
       new CoordinatorStatus(false, List.of(), 0, 0, 0, 0, 0, 0, 0, 0, 0);
   private volatile long loopDelayNanos;
   private long statusAtNanos;
+  private List<Peer> peers = List.of();
+  private Consumer<List<Peer>> peerListener = found -> {};
 
   CoreRunner(
       LockStore store,
@@ -76,6 +80,7 @@ final class CoreRunner implements EventLoop.Turns {
     loop.post(
         () -> {
           store.start(event -> loop.post(() -> onStoreEvent(event)));
+          store.watchPeers(found -> loop.post(() -> onPeers(found)));
           perform(kernel.start(now()));
         });
   }
@@ -88,15 +93,30 @@ final class CoreRunner implements EventLoop.Turns {
     if (!loop.isAlive()) {
       return;
     }
+    try {
+      awaitSettled(grace);
+    } finally {
+      watchdog.stop();
+      loop.stop(WATCHDOG_PERIOD_MILLIS);
+    }
+  }
+
+  /** See {@link LoopCoordinator#leave}. */
+  void leave(Duration grace) throws InterruptedException {
+    if (loop.isAlive()) {
+      loop.post(() -> handle(new LifeEvent.Draining()));
+      awaitSettled(grace);
+      loop.post(store::leave);
+    }
+  }
+
+  private void awaitSettled(Duration grace) throws InterruptedException {
     CompletableFuture<Void> settled = new CompletableFuture<>();
     awaitSettled(settled, now() + grace.toNanos());
     try {
       settled.get(grace.toMillis() + WATCHDOG_PERIOD_MILLIS, TimeUnit.MILLISECONDS);
     } catch (java.util.concurrent.ExecutionException | java.util.concurrent.TimeoutException e) {
       throw new IllegalStateException("the event loop does not answer", e);
-    } finally {
-      watchdog.stop();
-      loop.stop(WATCHDOG_PERIOD_MILLIS);
     }
   }
 
@@ -114,6 +134,10 @@ final class CoreRunner implements EventLoop.Turns {
 
   long now() {
     return System.nanoTime();
+  }
+
+  LockStore store() {
+    return store;
   }
 
   Kernel kernel() {
@@ -140,6 +164,20 @@ final class CoreRunner implements EventLoop.Turns {
   /** Gives an event to the core. On the loop only. */
   void handle(Event event) {
     perform(kernel.on(event, now()));
+  }
+
+  private void onPeers(List<Peer> found) {
+    peers = found;
+    handle(new LifeEvent.PeersSeen(found.size()));
+    peerListener.accept(found);
+  }
+
+  /**
+   * Says who hears of the other coordinators, from those that are known now on. On the loop only.
+   */
+  void watchPeers(Consumer<List<Peer>> listener) {
+    peerListener = listener;
+    listener.accept(peers);
   }
 
   private void onStoreEvent(StoreEvent event) {

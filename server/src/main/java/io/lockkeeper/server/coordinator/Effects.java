@@ -2,6 +2,7 @@ package io.lockkeeper.server.coordinator;
 
 import io.lockkeeper.server.core.Effect;
 import io.lockkeeper.server.core.EffectHandler;
+import io.lockkeeper.server.core.SessionEffect;
 
 /** Carries the core's effects out: to the store, to streams, to calls, to watchers. */
 final class Effects implements EffectHandler {
@@ -26,17 +27,22 @@ final class Effects implements EffectHandler {
   }
 
   @Override
-  public void openSession(Effect.OpenSession effect) {
+  public void openSession(SessionEffect.OpenSession effect) {
     store.openSession(effect.session());
   }
 
   @Override
-  public void closeSession(Effect.CloseSession effect) {
+  public void adoptSession(SessionEffect.AdoptSession effect) {
+    store.adoptSession(effect.session(), effect.claim());
+  }
+
+  @Override
+  public void closeSession(SessionEffect.CloseSession effect) {
     store.closeSession(effect.session());
   }
 
   @Override
-  public void proveSession(Effect.ProveSession effect) {
+  public void proveSession(SessionEffect.ProveSession effect) {
     store.proveSession(effect.session());
   }
 
@@ -114,6 +120,11 @@ final class Effects implements EffectHandler {
   @Override
   public void supersede(Effect.Supersede effect) {
     streams.supersede(effect);
+  }
+
+  @Override
+  public void sendAway(Effect.SendAway effect) {
+    streams.sendAway(effect);
   }
 
   @Override

@@ -14,6 +14,7 @@ import io.lockkeeper.server.core.SessionEvent;
 import io.lockkeeper.server.core.SessionKey;
 import io.lockkeeper.server.core.StoreEvent;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.UUID;
 import java.util.function.Consumer;
@@ -42,6 +43,14 @@ public interface LockStore {
    * SessionEvent.SessionOpened}; writes asked for before that wait for it.
    */
   void openSession(SessionKey session);
+
+  /**
+   * Adopts a lock session that was told to be an orphan: takes its claim, which at most one
+   * coordinator can, attaches to it and takes stock of it. Answered by {@link
+   * SessionEvent.SessionAdopted}, or by {@link SessionEvent.SessionEnded} if somebody else was
+   * first or the session is gone.
+   */
+  void adoptSession(SessionKey session, String claim);
 
   /**
    * Closes a lock session whose entries are no longer wanted, and removes its claim record.
@@ -131,4 +140,28 @@ public interface LockStore {
    * closed, so that their entries live until the session timeout or until somebody adopts them.
    */
   void stop();
+
+  /**
+   * Finds out who serves a lease, from its record.
+   *
+   * @param answer gets the answer, on any thread; empty if ZooKeeper does not answer in some
+   *     seconds
+   */
+  void locate(LeaseId lease, Consumer<Optional<Whereabouts>> answer);
+
+  /**
+   * Takes note that a peer does not answer: from now on its lock sessions are orphans, until it has
+   * been seen to come back.
+   */
+  void suspect(String id);
+
+  /** Says who hears of the other coordinators, on any thread. Called once at most. */
+  void watchPeers(Consumer<List<Peer>> listener);
+
+  /**
+   * Leaves: every lock session that owns something is dropped without being closed, so that peers
+   * can adopt it, and answered by {@link SessionEvent.SessionEnded} as deposed; then the member
+   * node goes, which tells the peers.
+   */
+  void leave();
 }

@@ -19,6 +19,7 @@ import java.util.OptionalInt;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 
 /** The coordinator: runs the core on one event loop and brings requests to it and answers back. */
 public final class LoopCoordinator implements Coordinator {
@@ -46,6 +47,15 @@ public final class LoopCoordinator implements Coordinator {
   /** Starts the loop and the store. Called once. */
   public void start() {
     runner.start();
+  }
+
+  /**
+   * Leaves: takes nothing new, waits until everything that was to be deleted is gone, at most
+   * {@code grace}, and gives all leases to whichever peers adopt them. The streams of leases are
+   * sent away.
+   */
+  public void leave(Duration grace) throws InterruptedException {
+    runner.leave(grace);
   }
 
   /**
@@ -276,6 +286,38 @@ public final class LoopCoordinator implements Coordinator {
   @Override
   public WatchHandle watch(WatchFilter filter, long startRevision, WatchListener listener) {
     return runner.watch(filter, startRevision, listener);
+  }
+
+  @Override
+  public CompletableFuture<Whereabouts> locate(LeaseId lease) {
+    CompletableFuture<Whereabouts> result = new CompletableFuture<>();
+    inbox.query(
+        result,
+        () ->
+            runner
+                .store()
+                .locate(
+                    lease,
+                    found ->
+                        found.ifPresentOrElse(
+                            result::complete,
+                            () ->
+                                result.completeExceptionally(
+                                    new RefusedException(
+                                        new Failure(
+                                            Failure.Kind.UNAVAILABLE,
+                                            "ZooKeeper does not say who serves the lease"))))));
+    return result;
+  }
+
+  @Override
+  public void suspect(String id) {
+    runner.post(() -> runner.store().suspect(id));
+  }
+
+  @Override
+  public void watchPeers(Consumer<List<Peer>> listener) {
+    runner.post(() -> runner.watchPeers(listener));
   }
 
   @Override

@@ -15,6 +15,9 @@ sealed interface StreamTarget {
   /** Passes on that the lease has ended. */
   void leaseEnded(LeaseEnd end);
 
+  /** Passes on that the lease is to be resumed, elsewhere or here. */
+  void sentAway(String reason);
+
   /** Passes on that another stream has taken over. */
   void superseded();
 
@@ -39,6 +42,11 @@ sealed interface StreamTarget {
     @Override
     public void leaseEnded(LeaseEnd end) {
       throw new IllegalStateException("an acquisition's stream is told its own ending");
+    }
+
+    @Override
+    public void sentAway(String reason) {
+      throw new IllegalStateException("an acquisition's stream is refused, not sent away");
     }
 
     @Override
@@ -68,6 +76,11 @@ sealed interface StreamTarget {
     @Override
     public void leaseEnded(LeaseEnd end) {
       listener.onLeaseEnded(end);
+    }
+
+    @Override
+    public void sentAway(String reason) {
+      listener.onSentAway(reason);
     }
 
     @Override

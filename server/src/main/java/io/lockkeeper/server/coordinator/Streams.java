@@ -44,6 +44,11 @@ final class Streams {
         .ifPresent(target -> target.leaseEnded(effect.end()));
   }
 
+  void sendAway(Effect.SendAway effect) {
+    Optional.ofNullable(targets.remove(effect.stream()))
+        .ifPresent(target -> target.sentAway(effect.reason()));
+  }
+
   void supersede(Effect.Supersede effect) {
     Optional.ofNullable(targets.remove(effect.stream())).ifPresent(StreamTarget::superseded);
   }

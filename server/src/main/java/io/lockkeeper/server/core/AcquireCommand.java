@@ -19,6 +19,8 @@ import java.util.Optional;
  * @param maxHold how long the locks may be held, if that is limited
  * @param lockDelay how long the next grant waits after this holder was lost
  * @param unsearched whether it is left out of the search for cycles of waits
+ * @param heldTokens the tokens with which it was granted, if a client repeats it to go on holding;
+ *     empty for a request that holds nothing yet
  */
 public record AcquireCommand(
     List<WantedLock> locks,
@@ -31,7 +33,8 @@ public record AcquireCommand(
     Optional<Duration> positionInterval,
     Optional<Duration> maxHold,
     Duration lockDelay,
-    boolean unsearched) {
+    boolean unsearched,
+    List<Long> heldTokens) {
 
   /**
    * One lock that is wanted.
@@ -49,9 +52,38 @@ public record AcquireCommand(
   public AcquireCommand {
     locks = List.copyOf(locks);
     metadata = Map.copyOf(metadata);
+    heldTokens = List.copyOf(heldTokens);
     if (locks.isEmpty() || requestId.isEmpty()) {
       throw new IllegalArgumentException("an acquisition needs at least one lock and a request id");
     }
+  }
+
+  /** Makes a request that holds nothing yet. */
+  public AcquireCommand(
+      List<WantedLock> locks,
+      Optional<LeaseId> lease,
+      String owner,
+      String requestId,
+      Optional<Duration> waitTimeout,
+      String holder,
+      Map<String, String> metadata,
+      Optional<Duration> positionInterval,
+      Optional<Duration> maxHold,
+      Duration lockDelay,
+      boolean unsearched) {
+    this(
+        locks,
+        lease,
+        owner,
+        requestId,
+        waitTimeout,
+        holder,
+        metadata,
+        positionInterval,
+        maxHold,
+        lockDelay,
+        unsearched,
+        List.of());
   }
 
   /** Returns the same request under a lease. */
@@ -67,7 +99,8 @@ public record AcquireCommand(
         positionInterval,
         maxHold,
         lockDelay,
-        unsearched);
+        unsearched,
+        heldTokens);
   }
 
   /** Returns what is asked for, without what is only for people. */
@@ -83,7 +116,8 @@ public record AcquireCommand(
         positionInterval,
         maxHold,
         lockDelay,
-        unsearched);
+        unsearched,
+        heldTokens);
   }
 
   /** Returns whether {@code other} asks for the same: a repeated request must. */

@@ -87,6 +87,16 @@ record Acquisition(State state, Answer.ReleaseOutcome releaseOutcome) {
     return new Acquisition(State.ENQUEUING, Answer.ReleaseOutcome.WITHDRAWN);
   }
 
+  /** Returns an acquisition whose entries exist: what an adopted one begins as. */
+  static Acquisition queued() {
+    return new Acquisition(State.QUEUED, Answer.ReleaseOutcome.WITHDRAWN);
+  }
+
+  /** Returns one of which nothing is left here, and nobody was told. */
+  static Acquisition ended() {
+    return new Acquisition(State.ENDED, Answer.ReleaseOutcome.ALREADY_RELEASED);
+  }
+
   /** Returns what follows from {@code event}. */
   Transition on(AcquisitionEvent event) {
     return event.applyTo(this);

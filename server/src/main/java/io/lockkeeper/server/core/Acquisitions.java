@@ -99,7 +99,8 @@ final class Acquisitions {
     List<EntryRef> last = ticket.leave(clean);
     holds.left(ticket);
     if (!last.isEmpty()) {
-      world.emit(new Effect.DeleteEntries(ticket.lease().session(), ticket.id(), last));
+      SessionKey session = ticket.lease().session();
+      sessions.emitDeletion(session, new Effect.DeleteEntries(session, ticket.id(), last));
     }
   }
 
@@ -169,8 +170,11 @@ final class Acquisitions {
    */
   long validForNanos(Lease lease) {
     long bound = sessions.find(lease.session()).map(sessions::boundLeftNanos).orElse(0L);
-    long own = lease.isStream() ? bound : Math.max(0, lease.deadlineNanos() - world.now);
-    return Math.min(bound, own);
+    if (lease.isStream()) {
+      return bound;
+    }
+    long own = Math.max(0, lease.deadlineNanos() - world.now);
+    return Math.min(bound, Math.min(lease.ttlNanos(), own));
   }
 
   /** The same for one acquisition, whose holds may be limited in time. */

@@ -15,6 +15,8 @@ import java.time.Duration;
  *     gone
  * @param handOffAhead whether the next waiter may be granted before the holder's deletion has
  *     committed
+ * @param sendAwayAfter for how long a lock session may be without contact before the streams of its
+ *     leases are sent to other coordinators, who may have adopted it
  */
 public record CoreSettings(
     Duration tick,
@@ -23,11 +25,19 @@ public record CoreSettings(
     long maxSessionPathBytes,
     int maxSessions,
     Duration linger,
-    boolean handOffAhead) {
+    boolean handOffAhead,
+    Duration sendAwayAfter) {
 
-  /** Returns the defaults: 2 s, 10,000, 100,000, 512 KiB, 64, 5 s, hand-off ahead. */
+  /** Returns the defaults: 2 s, 10,000, 100,000, 512 KiB, 64, 5 s, hand-off ahead, 6 s. */
   public static CoreSettings defaults() {
     return new CoreSettings(
-        Duration.ofSeconds(2), 10_000, 100_000, 512 << 10, 64, Duration.ofSeconds(5), true);
+        Duration.ofSeconds(2),
+        10_000,
+        100_000,
+        512 << 10,
+        64,
+        Duration.ofSeconds(5),
+        true,
+        Duration.ofSeconds(6));
   }
 }

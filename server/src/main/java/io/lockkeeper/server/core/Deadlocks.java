@@ -100,7 +100,7 @@ final class Deadlocks {
     youngest
         .entry()
         .ticket()
-        .filter(ticket -> ticket.acquisition().isWaiting())
+        .filter(ticket -> ticket.acquisition().isWaiting() && !ticket.isDormant())
         .ifPresent(
             ticket ->
                 acquisitions.expireWait(

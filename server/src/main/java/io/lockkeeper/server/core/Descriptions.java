@@ -25,6 +25,7 @@ final class Descriptions {
   private final Leases leases;
   private final Grants grants;
   private final Amendments amendments;
+  private final Dormancy dormancy;
   private final Set<LockName> quiet = new HashSet<>();
   private final Set<LockName> changedMeanwhile = new HashSet<>();
 
@@ -34,7 +35,9 @@ final class Descriptions {
       Acquisitions acquisitions,
       Leases leases,
       Grants grants,
-      Amendments amendments) {
+      Amendments amendments,
+      Dormancy dormancy) {
+    this.dormancy = dormancy;
     this.world = world;
     this.views = views;
     this.acquisitions = acquisitions;
@@ -73,7 +76,7 @@ final class Descriptions {
       world.fail(call, Failure.Kind.UNKNOWN_LEASE, leases.unknown(leaseId));
       return;
     }
-    Optional<Ticket> ticket = Optional.ofNullable(lease.get().tickets().get(requestId));
+    Optional<Ticket> ticket = dormancy.find(lease.get(), requestId);
     if (ticket.isEmpty() && !lease.get().endings().containsKey(requestId)) {
       world.fail(call, Failure.Kind.UNKNOWN_ACQUISITION, Releases.unknown(requestId));
       return;

@@ -8,7 +8,8 @@ final class Dispatch implements EventHandler {
   private final World world;
   private final Sessions sessions;
   private final Barriers barriers;
-  private final Acquisitions acquisitions;
+  private final StoreAnswers answers;
+  private final Adoptions adoptions;
   private final Grants grants;
   private final Rebuilds rebuilds;
   private final Leases leases;
@@ -25,28 +26,34 @@ final class Dispatch implements EventHandler {
   Dispatch(World world, Sessions sessions, Views views, Delays delays) {
     this.world = world;
     this.sessions = sessions;
-    Holds holds = new Holds(world);
+    amendments = new Amendments(world);
+    Holds holds = new Holds(world, amendments);
     barriers = new Barriers(world);
     readings = new Readings(world);
-    amendments = new Amendments(world);
-    acquisitions = new Acquisitions(world, sessions, views, holds);
+    Acquisitions acquisitions = new Acquisitions(world, sessions, views, holds);
     limits = new Limits(world, barriers, acquisitions);
     grants = new Grants(world, sessions, views, acquisitions, delays, limits);
     rebuilds = new Rebuilds(world, barriers, acquisitions, grants, delays, limits);
-    LeaseEndings endings = new LeaseEndings(world, sessions, acquisitions);
-    leases = new Leases(world, sessions, acquisitions, endings);
+    answers = new StoreAnswers(world, acquisitions, rebuilds, grants);
+    Waits waits = new Waits(world, views, acquisitions);
+    Dormancy dormancy = new Dormancy(world, waits, grants);
+    LeaseEndings endings = new LeaseEndings(world, sessions, acquisitions, dormancy);
+    leases = new Leases(world, sessions, acquisitions, endings, dormancy);
+    adoptions = new Adoptions(world, sessions, leases, endings, dormancy, rebuilds, grants);
     Plans plans = new Plans(world, holds);
-    requests = new Requests(world, sessions, views, acquisitions, leases, plans, grants);
-    releases = new Releases(world, views, acquisitions, leases, endings);
-    descriptions = new Descriptions(world, views, acquisitions, leases, grants, amendments);
+    requests = new Requests(world, sessions, acquisitions, leases, plans, grants, waits, dormancy);
+    releases = new Releases(world, views, acquisitions, leases, endings, waits, dormancy);
+    descriptions =
+        new Descriptions(world, views, acquisitions, leases, grants, amendments, dormancy);
     Forcings forcings = new Forcings(world);
-    givingWay = new GivingWay(world, views, acquisitions, readings, amendments, forcings);
+    givingWay = new GivingWay(world, views, acquisitions, readings, amendments, forcings, dormancy);
     tokenChecks = new TokenChecks(world, barriers, readings);
     Deadlocks deadlocks = new Deadlocks(world, acquisitions, readings);
     acquisitions.connect(
         new Acquisitions.Hooks(grants::onReleasing, endings::settle, deadlocks::onWaiting));
     grants.listen(forcings::onDeparted);
-    sessions.listen(new SessionChanges(acquisitions, grants, leases, endings));
+    sessions.listen(
+        new SessionChanges(acquisitions, grants, leases, endings, new Handovers(world, endings)));
   }
 
   Leases leases() {
@@ -100,41 +107,17 @@ final class Dispatch implements EventHandler {
 
   @Override
   public void onEntriesCreated(StoreEvent.EntriesCreated event) {
-    Optional.ofNullable(world.tickets.get(event.id()))
-        .ifPresent(
-            ticket -> {
-              ticket.created(event.entries());
-              acquisitions.apply(ticket, new AcquisitionEvent.Created());
-              rebuilds.onCreated(ticket);
-              grants.settle(ticket);
-            });
+    answers.onCreated(event);
   }
 
   @Override
   public void onEntriesRefused(StoreEvent.EntriesRefused event) {
-    Optional.ofNullable(world.tickets.get(event.id()))
-        .ifPresent(ticket -> acquisitions.refused(ticket, event.message()));
+    answers.onRefused(event);
   }
 
   @Override
   public void onEntriesDeleted(StoreEvent.EntriesDeleted event) {
-    Optional.ofNullable(world.tickets.get(event.id()))
-        .ifPresent(
-            ticket -> {
-              acquisitions.apply(ticket, new AcquisitionEvent.Deleted());
-              // The answer to our own deletion may come before the mirror's event; it is as
-              // certain. But what was placed beside the entry must be seen first.
-              ticket.leaving().stream()
-                  .filter(ref -> !ticket.isFollowed(ref))
-                  .forEach(this::onDeleted);
-            });
-  }
-
-  private void onDeleted(EntryRef ref) {
-    ref.guard()
-        .flatMap(MarkerName::parse)
-        .ifPresent(guard -> grants.onMarkerVanished(ref.lock(), guard, 0));
-    grants.onVanished(ref.lock(), ref.entry(), 0);
+    answers.onDeleted(event);
   }
 
   @Override
@@ -170,6 +153,16 @@ final class Dispatch implements EventHandler {
   @Override
   public void onSessionEnded(SessionEvent.SessionEnded event) {
     sessions.onEnded(event);
+  }
+
+  @Override
+  public void onOrphanFound(SessionEvent.OrphanFound event) {
+    sessions.onOrphan(event);
+  }
+
+  @Override
+  public void onSessionAdopted(SessionEvent.SessionAdopted event) {
+    adoptions.onAdopted(event);
   }
 
   @Override
@@ -284,6 +277,16 @@ final class Dispatch implements EventHandler {
   @Override
   public void onTick(TimeEvent.Tick event) {
     world.timers.runDue(world.now);
+  }
+
+  @Override
+  public void onPeersSeen(LifeEvent.PeersSeen event) {
+    world.peers = event.others();
+  }
+
+  @Override
+  public void onDraining(LifeEvent.Draining event) {
+    leases.drain();
   }
 
   @Override

@@ -7,46 +7,10 @@ import java.util.UUID;
 /**
  * Something that the core wants done: its only output. The loop carries effects out in their order.
  */
-public sealed interface Effect {
+public interface Effect {
 
   /** Hands the effect to its handler; an effect without one does not compile. */
   void applyTo(EffectHandler handler);
-
-  /**
-   * Open a lock session.
-   *
-   * @param session the session
-   */
-  record OpenSession(SessionKey session) implements Effect {
-    @Override
-    public void applyTo(EffectHandler handler) {
-      handler.openSession(this);
-    }
-  }
-
-  /**
-   * Close a lock session whose entries are no longer wanted.
-   *
-   * @param session the session
-   */
-  record CloseSession(SessionKey session) implements Effect {
-    @Override
-    public void applyTo(EffectHandler handler) {
-      handler.closeSession(this);
-    }
-  }
-
-  /**
-   * Prove a lock session with a quorum write.
-   *
-   * @param session the session
-   */
-  record ProveSession(SessionKey session) implements Effect {
-    @Override
-    public void applyTo(EffectHandler handler) {
-      handler.proveSession(this);
-    }
-  }
 
   /**
    * Enqueue an acquisition.
@@ -246,6 +210,19 @@ public sealed interface Effect {
     @Override
     public void applyTo(EffectHandler handler) {
       handler.supersede(this);
+    }
+  }
+
+  /**
+   * Tell a lease's stream that it ends here and that the lease can be resumed: elsewhere, or here.
+   *
+   * @param stream the stream
+   * @param reason why, for people
+   */
+  record SendAway(StreamId stream, String reason) implements Effect {
+    @Override
+    public void applyTo(EffectHandler handler) {
+      handler.sendAway(this);
     }
   }
 

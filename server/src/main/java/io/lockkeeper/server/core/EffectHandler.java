@@ -2,14 +2,17 @@ package io.lockkeeper.server.core;
 
 /** Carries effects out. One method for each kind, named after it. */
 public interface EffectHandler {
-  /** See {@link Effect.OpenSession}. */
-  void openSession(Effect.OpenSession effect);
+  /** See {@link SessionEffect.OpenSession}. */
+  void openSession(SessionEffect.OpenSession effect);
 
-  /** See {@link Effect.CloseSession}. */
-  void closeSession(Effect.CloseSession effect);
+  /** See {@link SessionEffect.AdoptSession}. */
+  void adoptSession(SessionEffect.AdoptSession effect);
 
-  /** See {@link Effect.ProveSession}. */
-  void proveSession(Effect.ProveSession effect);
+  /** See {@link SessionEffect.CloseSession}. */
+  void closeSession(SessionEffect.CloseSession effect);
+
+  /** See {@link SessionEffect.ProveSession}. */
+  void proveSession(SessionEffect.ProveSession effect);
 
   /** See {@link Effect.CreateEntries}. */
   void createEntries(Effect.CreateEntries effect);
@@ -52,6 +55,9 @@ public interface EffectHandler {
 
   /** See {@link Effect.Supersede}. */
   void supersede(Effect.Supersede effect);
+
+  /** See {@link Effect.SendAway}. */
+  void sendAway(Effect.SendAway effect);
 
   /** See {@link Effect.Reply}. */
   void reply(Effect.Reply effect);

@@ -78,6 +78,12 @@ final class Entry {
     ticket = Optional.of(own);
   }
 
+  /** Makes it an entry of another coordinator. */
+  void unbind() {
+    queue = Optional.empty();
+    ticket = Optional.empty();
+  }
+
   /** Returns our own hold, if the entry is of one; the same name may be in several queues. */
   Optional<Hold> hold() {
     return ticket.flatMap(own -> queue.flatMap(lock -> own.hold(lock, name.text())));

@@ -16,6 +16,7 @@ import java.util.Optional;
  * @param needsMillis for how long the holder needs the lock yet, as of when it was written, if it
  *     has answered to a wish to give way
  * @param ask the newest wish to give way, if the entry carries one
+ * @param terms the terms of the acquisition that it is for
  */
 public record EntryDetails(
     String leaseId,
@@ -26,11 +27,58 @@ public record EntryDetails(
     boolean streamBound,
     boolean unsearched,
     Optional<Long> needsMillis,
-    Optional<ReleaseAsk> ask) {
+    Optional<ReleaseAsk> ask,
+    EntryTerms terms) {
 
   /** Copies the metadata. */
   public EntryDetails {
     metadata = Map.copyOf(metadata);
+  }
+
+  /** Makes the details of an entry on plain terms. */
+  public EntryDetails(
+      String leaseId,
+      String requestId,
+      String owner,
+      String holder,
+      Map<String, String> metadata,
+      boolean streamBound,
+      boolean unsearched,
+      Optional<Long> needsMillis,
+      Optional<ReleaseAsk> ask) {
+    this(
+        leaseId,
+        requestId,
+        owner,
+        holder,
+        metadata,
+        streamBound,
+        unsearched,
+        needsMillis,
+        ask,
+        EntryTerms.PLAIN);
+  }
+
+  /** Returns what the entries of an acquisition say of it. */
+  static EntryDetails of(Ticket ticket, boolean ownStream) {
+    AcquireCommand command = ticket.command();
+    Lease lease = ticket.lease();
+    return new EntryDetails(
+        lease.id().toString(),
+        command.requestId(),
+        command.owner(),
+        command.holder().isEmpty() ? lease.holder() : command.holder(),
+        ticket.description().metadata(),
+        lease.isStream(),
+        command.unsearched(),
+        ticket.description().needsMillis(),
+        Optional.empty(),
+        new EntryTerms(
+            command.locks().size(),
+            command.waitTimeout(),
+            command.maxHold(),
+            command.lockDelay(),
+            ownStream));
   }
 
   /** Returns what an entry says that is not ours. */

@@ -4,7 +4,7 @@ package io.lockkeeper.server.core;
  * Something that happened: the only input of the core. Commands, ZooKeeper's events and time all
  * come in as events.
  */
-public sealed interface Event permits ClientEvent, StoreEvent, TimeEvent {
+public sealed interface Event permits ClientEvent, LifeEvent, StoreEvent, TimeEvent {
 
   /** Hands the event to its handler; an event without one does not compile. */
   void applyTo(EventHandler handler);

@@ -59,6 +59,12 @@ interface EventHandler {
   /** See {@link SessionEvent.SessionEnded}. */
   void onSessionEnded(SessionEvent.SessionEnded event);
 
+  /** A lock session has nobody who looks after it. */
+  void onOrphanFound(SessionEvent.OrphanFound event);
+
+  /** A lock session was adopted. */
+  void onSessionAdopted(SessionEvent.SessionAdopted event);
+
   /** See {@link StoreEvent.BarrierPassed}. */
   void onBarrierPassed(StoreEvent.BarrierPassed event);
 
@@ -118,6 +124,12 @@ interface EventHandler {
 
   /** See {@link TimeEvent.Tick}. */
   void onTick(TimeEvent.Tick event);
+
+  /** There are so many other coordinators. */
+  void onPeersSeen(LifeEvent.PeersSeen event);
+
+  /** The coordinator is about to leave. */
+  void onDraining(LifeEvent.Draining event);
 
   /** See {@link TimeEvent.Stalled}. */
   void onStalled(TimeEvent.Stalled event);

@@ -17,6 +17,10 @@ public record Failure(Kind kind, String message) {
   public enum Kind {
     /** The lease is not known here. */
     UNKNOWN_LEASE,
+    /**
+     * Another coordinator serves the lease from now on; the request may not have been carried out.
+     */
+    MOVED,
     /** No acquisition of that request id was ever seen under the lease. */
     UNKNOWN_ACQUISITION,
     /** The secret is not the lease's. */

@@ -25,6 +25,7 @@ final class GivingWay {
   private final Readings readings;
   private final Amendments amendments;
   private final Forcings forcings;
+  private final Dormancy dormancy;
   private int graces;
 
   GivingWay(
@@ -33,7 +34,9 @@ final class GivingWay {
       Acquisitions acquisitions,
       Readings readings,
       Amendments amendments,
-      Forcings forcings) {
+      Forcings forcings,
+      Dormancy dormancy) {
+    this.dormancy = dormancy;
     this.forcings = forcings;
     this.world = world;
     this.views = views;
@@ -106,7 +109,7 @@ final class GivingWay {
       return;
     }
     if (ask.force()) {
-      acquisitions.takeAll(List.of(hold.get()), ending(ask));
+      takeAway(hold.get(), ask);
     } else {
       tell(hold.get(), ask);
     }
@@ -121,6 +124,11 @@ final class GivingWay {
                       hold.get().describedBy(user.details()),
                       outcome -> {}));
     }
+  }
+
+  private void takeAway(Hold hold, ReleaseAsk ask) {
+    List.copyOf(hold.users()).forEach(dormancy::wake);
+    acquisitions.takeAll(List.of(hold), ending(ask));
   }
 
   private static boolean isNew(Hold hold, ReleaseAsk ask) {
@@ -208,7 +216,7 @@ final class GivingWay {
     for (Entry holder : holders) {
       Optional<Hold> own = own(holder);
       if (own.isPresent()) {
-        acquisitions.takeAll(List.of(own.get()), ending(ask));
+        takeAway(own.get(), ask);
       } else {
         forceOther(lock, holder, ask);
       }

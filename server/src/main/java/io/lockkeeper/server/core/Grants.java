@@ -99,6 +99,20 @@ final class Grants {
             });
   }
 
+  /** Makes those entries an acquisition's that the mirror shows. */
+  void rebind(Ticket ticket) {
+    for (Hold hold : ticket.holds()) {
+      world
+          .mirror
+          .find(hold.lock(), hold.name().text())
+          .ifPresent(
+              entry -> {
+                entry.bind(hold.lock(), ticket);
+                ticket.seen().add(hold.lock());
+              });
+    }
+  }
+
   private static void placedBeside(Ticket ticket, Hold hold, LockName lock) {
     if (hold.lock().equals(lock)) {
       hold.followers().remove(ticket);
@@ -121,12 +135,17 @@ final class Grants {
     }
     boolean wasHeld =
         entry.ticket().isPresent()
-            ? entry.hold().filter(Hold::wasGranted).isPresent()
+            ? entry.hold().filter(hold -> wasHeld(entry, hold)).isPresent()
             : entry.holds();
     if (wasHeld) {
       world.mirror.noteDeparture(lock, departure);
     }
     advance(lock, () -> publish(lock, causeOf(departure), entry));
+  }
+
+  private static boolean wasHeld(Entry entry, Hold hold) {
+    return hold.wasGranted()
+        || (entry.holds() && hold.users().stream().anyMatch(Ticket::isDormant));
   }
 
   private static Departure departureOf(Entry entry, boolean delayed) {
@@ -220,7 +239,8 @@ final class Grants {
 
   /** Grants the acquisition if everything allows it, and otherwise tells it that it waits. */
   void settle(Ticket ticket) {
-    if (ticket.acquisition().state() != Acquisition.State.QUEUED || !isSeen(ticket)) {
+    boolean queued = ticket.acquisition().state() == Acquisition.State.QUEUED;
+    if (!queued || ticket.isDormant() || !isSeen(ticket)) {
       return;
     }
     if (holdsAll(ticket)) {
@@ -233,14 +253,18 @@ final class Grants {
     }
   }
 
-  /** What is only shared needs no look at the queues. */
+  /** What is shared with somebody who holds it needs no look at the queues. */
   private boolean isSeen(Ticket ticket) {
     int fresh = ticket.planned().size();
-    return fresh == 0 || (world.mirror.isCurrent() && ticket.seen().size() >= fresh);
+    boolean current = world.mirror.isCurrent();
+    return fresh == 0
+        ? current || ticket.holds().stream().allMatch(hold -> hold.isHeldBeside(ticket))
+        : current && ticket.seen().size() >= fresh;
   }
 
   private boolean holdsAll(Ticket ticket) {
-    return ticket.holds().stream().allMatch(hold -> hold.isHeldBeside(ticket) || isHeldAlone(hold));
+    return ticket.revival().filter(Revival::isAssured).isPresent()
+        || ticket.holds().stream().allMatch(hold -> hold.isHeldBeside(ticket) || isHeldAlone(hold));
   }
 
   private boolean isHeldAlone(Hold hold) {

@@ -20,9 +20,11 @@ final class Holds {
   private static final long MOST_SLACK_NANOS = Duration.ofSeconds(2).toNanos();
 
   private final World world;
+  private final Amendments amendments;
 
-  Holds(World world) {
+  Holds(World world, Amendments amendments) {
     this.world = world;
+    this.amendments = amendments;
   }
 
   /** Returns what an owner of a lease holds of a lock; nothing for an empty owner. */
@@ -132,5 +134,12 @@ final class Holds {
         .find(hold.lock(), hold.name().text())
         .filter(entry -> entry.ticket().filter(bound -> bound == from).isPresent())
         .ifPresent(entry -> entry.bind(hold.lock(), heir));
+    if (!from.lease().isEnding()) {
+      // Whoever adopts the entry must find it by the name of somebody who still holds it.
+      amendments.send(
+          List.of(new Readings.Key(hold.lock(), hold.name().text())),
+          hold.describedBy(heir.details()),
+          outcome -> {});
+    }
   }
 }

@@ -1,5 +1,6 @@
 package io.lockkeeper.server.core;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -16,7 +17,7 @@ import java.util.Optional;
  *       +---------------- Ended --------------+
  * </pre>
  *
- * <p>A lease that is a stream has no record and begins OPEN.
+ * <p>A lease that is a stream has no record and begins OPEN, and so does one that was adopted.
  */
 final class Lease {
 
@@ -61,6 +62,9 @@ final class Lease {
   private Optional<Timers.Timer> expiryTimer = Optional.empty();
   private long deadlineNanos;
   private boolean recorded;
+  private boolean adopted;
+  private boolean vouched;
+  private long vouchedUntilNanos;
 
   /**
    * One lock of one owner.
@@ -127,6 +131,55 @@ final class Lease {
 
   static Lease ofStream(LeaseId id, SessionKey session, String holder) {
     return new Lease(id, session, holder, "", Long.MAX_VALUE, true);
+  }
+
+  /**
+   * Makes a lease that another coordinator served before.
+   *
+   * @param vouchedUntilNanos until when that one may have vouched for it
+   */
+  static Lease adopted(
+      SessionEvent.AdoptedLease record, SessionKey session, long vouchedUntilNanos) {
+    long ttlNanos = Duration.ofMillis(record.ttlMillis()).toNanos();
+    Lease lease =
+        new Lease(record.lease(), session, record.holder(), record.secretHash(), ttlNanos, false);
+    lease.recorded = true;
+    lease.state = State.OPEN;
+    lease.vouchedBefore(vouchedUntilNanos);
+    return lease;
+  }
+
+  /** Makes what is left of a lease that was a stream, or is ending: entries without a record. */
+  static Lease remains(LeaseId id, SessionKey session, String holder, long vouchedUntilNanos) {
+    Lease lease = ofStream(id, session, holder);
+    lease.vouchedBefore(vouchedUntilNanos);
+    return lease;
+  }
+
+  private void vouchedBefore(long untilNanos) {
+    adopted = true;
+    vouched = true;
+    vouchedUntilNanos = untilNanos;
+  }
+
+  /** Returns whether another coordinator served it before. */
+  boolean isAdopted() {
+    return adopted;
+  }
+
+  /** The client is here now: whatever another coordinator told it is over. */
+  void takeOver() {
+    vouched = false;
+  }
+
+  /** Returns whether the coordinator that served it before may vouch for it still. */
+  boolean mayBeVouchedElsewhere(long nowNanos) {
+    return vouched && vouchedUntilNanos - nowNanos > 0;
+  }
+
+  /** Returns until when the coordinator that served it before may have vouched for it. */
+  long vouchedUntilNanos() {
+    return vouchedUntilNanos;
   }
 
   LeaseId id() {
@@ -203,8 +256,15 @@ final class Lease {
     return deadlineNanos;
   }
 
+  /**
+   * Lets it live for its whole time from now on, and at least for as long as its client may rely on
+   * it elsewhere.
+   */
   void renew(long nowNanos) {
     deadlineNanos = nowNanos + ttlNanos;
+    if (mayBeVouchedElsewhere(nowNanos) && vouchedUntilNanos - deadlineNanos > 0) {
+      deadlineNanos = vouchedUntilNanos;
+    }
   }
 
   void extend(long nanos) {

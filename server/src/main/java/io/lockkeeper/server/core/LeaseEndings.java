@@ -11,7 +11,10 @@ final class LeaseEndings {
   private final Sessions sessions;
   private final Acquisitions acquisitions;
 
-  LeaseEndings(World world, Sessions sessions, Acquisitions acquisitions) {
+  private final Dormancy dormancy;
+
+  LeaseEndings(World world, Sessions sessions, Acquisitions acquisitions, Dormancy dormancy) {
+    this.dormancy = dormancy;
     this.world = world;
     this.sessions = sessions;
     this.acquisitions = acquisitions;
@@ -19,22 +22,35 @@ final class LeaseEndings {
 
   /** Ends a lease with all that it holds. */
   void end(Lease lease, LeaseEnd why) {
+    if (!lease.isEnding()) {
+      // What held is lost, and what waited is withdrawn: so each must know which it is.
+      dormancy.wakeAll(lease);
+    }
     if (beginEnd(lease, why)) {
       tickets(lease).forEach(t -> acquisitions.apply(t, new AcquisitionEvent.LeaseEnded(why)));
       tellEnd(lease, why);
-      if (lease.isRecorded()) {
-        world.emit(new Effect.EraseLease(lease.session(), lease.id()));
-      }
+      erase(lease);
     }
     settle(lease);
   }
 
-  /** Ends a lease whose session cannot be proved alive; what it owns goes when the session does. */
+  private void erase(Lease lease) {
+    if (lease.isRecorded()) {
+      sessions.emitDeletion(lease.session(), new Effect.EraseLease(lease.session(), lease.id()));
+    }
+  }
+
+  /**
+   * Ends a lease whose session cannot be proved alive. What it owns is deleted as soon as that is
+   * possible and still ours to do.
+   */
   void loseBound(Lease lease) {
     if (beginEnd(lease, LeaseEnd.SESSION_LOST)) {
       tickets(lease).forEach(t -> acquisitions.apply(t, new AcquisitionEvent.BoundLost()));
       tellEnd(lease, LeaseEnd.SESSION_LOST);
+      erase(lease);
     }
+    settle(lease);
   }
 
   /** Ends a lease whose session is gone. */

@@ -9,8 +9,15 @@ final class Leases {
   private final Sessions sessions;
   private final Acquisitions acquisitions;
   private final LeaseEndings endings;
+  private final Dormancy dormancy;
 
-  Leases(World world, Sessions sessions, Acquisitions acquisitions, LeaseEndings endings) {
+  Leases(
+      World world,
+      Sessions sessions,
+      Acquisitions acquisitions,
+      LeaseEndings endings,
+      Dormancy dormancy) {
+    this.dormancy = dormancy;
     this.world = world;
     this.sessions = sessions;
     this.acquisitions = acquisitions;
@@ -19,6 +26,10 @@ final class Leases {
 
   /** Returns why no new lease can be taken now, or empty. */
   Optional<Failure> refusal() {
+    if (world.draining) {
+      return Optional.of(
+          new Failure(Failure.Kind.UNAVAILABLE, "the coordinator is about to leave: ask another"));
+    }
     if (!sessions.anySure()) {
       return Optional.of(
           new Failure(Failure.Kind.UNAVAILABLE, "the coordinator has no contact with ZooKeeper"));
@@ -67,6 +78,17 @@ final class Leases {
   Lease openForStream(LeaseId id, LockSession session, String holder) {
     Lease lease = Lease.ofStream(id, session.key(), holder);
     register(lease, session);
+    return lease;
+  }
+
+  /** Takes a lease that another coordinator served before; returns it. */
+  Lease adopt(Lease lease, LockSession session) {
+    register(lease, session);
+    if (!lease.isStream()) {
+      session.addPathBytes(world.pathSizes.leaseBytes());
+      lease.renew(world.now);
+      armExpiry(lease);
+    }
     return lease;
   }
 
@@ -171,9 +193,14 @@ final class Leases {
               world.streams.remove(old);
               world.emit(new Effect.Supersede(old));
             });
+    lease.takeOver();
+    dormancy.wakeAll(lease);
     lease.attach(Optional.of(event.stream()));
     world.streams.put(event.stream(), new World.Subscriber.ForLease(lease));
     lease.renew(world.now);
+    // What was adopted may have been given longer than its own time.
+    lease.expiryTimer().ifPresent(world.timers::cancel);
+    armExpiry(lease);
     world.reply(
         event.call(),
         new Answer.LeaseAttached(lease.id(), lease.ttlNanos(), acquisitions.validForNanos(lease)));
@@ -205,6 +232,15 @@ final class Leases {
     } else {
       world.fail(event.call(), Failure.Kind.UNKNOWN_LEASE, unknown(event.lease()));
     }
+  }
+
+  /** Takes no more leases; those that are streams end, because their streams are about to. */
+  void drain() {
+    world.draining = true;
+    world.leases.values().stream()
+        .filter(Lease::isStream)
+        .toList()
+        .forEach(lease -> endings.end(lease, LeaseEnd.CLOSED));
   }
 
   /** Gives every lease back the time in which its keep-alives could not be read. */

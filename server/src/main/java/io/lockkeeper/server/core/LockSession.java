@@ -1,14 +1,21 @@
 package io.lockkeeper.server.core;
 
 import java.util.HashSet;
+import java.util.Optional;
 import java.util.Set;
 
 /**
  * One lock session of the pool: a ZooKeeper session that owns leases and their entries.
  *
  * <pre>
- *   OPENING --Opened--> OPEN --no lease left, or bound lost--> CLOSING --Ended--> (forgotten)
+ *   OPENING --Opened, Adopted--> OPEN --no lease left--> CLOSING --Ended--> (forgotten)
+ *                                 |                          ^
+ *                                 +--bound lost--> GIVEN_UP -+ (emptied)
  * </pre>
+ *
+ * <p>A session whose bound was lost is emptied, not closed: it may be another coordinator's by now,
+ * and closing would free the locks that its holders rely on there. Deletions are fenced, and
+ * closing is not.
  */
 final class LockSession {
 
@@ -18,11 +25,14 @@ final class LockSession {
     OPENING,
     /** It has its claim record. */
     OPEN,
-    /** It is no longer wanted. */
+    /** It could not be proved alive in time: what it owns was told lost and is to be deleted. */
+    GIVEN_UP,
+    /** It is no longer wanted, and owns nothing. */
     CLOSING
   }
 
   private final SessionKey key;
+  private final Optional<String> claim;
   private final Set<LeaseId> leases = new HashSet<>();
   private State state = State.OPENING;
   private boolean suspended;
@@ -31,9 +41,32 @@ final class LockSession {
   private long timeoutNanos;
   private long provenAtNanos;
   private long pathBytes;
+  private long suspendedSinceNanos;
+  private long emptiedFromNanos;
 
-  LockSession(SessionKey key) {
+  private LockSession(SessionKey key, Optional<String> claim) {
     this.key = key;
+    this.claim = claim;
+  }
+
+  /** Makes a session that is to be opened. */
+  static LockSession opening(SessionKey key) {
+    return new LockSession(key, Optional.empty());
+  }
+
+  /** Makes a session that is to be adopted by taking its claim. */
+  static LockSession adopting(SessionKey key, String claim) {
+    return new LockSession(key, Optional.of(claim));
+  }
+
+  /** Returns the claim by which it was adopted; empty for one of our own. */
+  Optional<String> claim() {
+    return claim;
+  }
+
+  /** Returns whether new leases may go on it: an adopted one only empties. */
+  boolean takesLeases() {
+    return claim.isEmpty() && (state == State.OPENING || state == State.OPEN);
   }
 
   SessionKey key() {
@@ -54,6 +87,17 @@ final class LockSession {
 
   void closing() {
     state = State.CLOSING;
+  }
+
+  /** Gives it up; what it owns is deleted from then on, and not before. */
+  void givenUp(long emptiedFrom) {
+    state = State.GIVEN_UP;
+    emptiedFromNanos = emptiedFrom;
+  }
+
+  /** Returns from when on what it owns may be deleted, once it was given up. */
+  long emptiedFromNanos() {
+    return emptiedFromNanos;
   }
 
   /**
@@ -89,8 +133,18 @@ final class LockSession {
     return suspended;
   }
 
-  void suspended(boolean value) {
-    suspended = value;
+  void suspend(long nowNanos) {
+    suspended = true;
+    suspendedSinceNanos = nowNanos;
+  }
+
+  void resume() {
+    suspended = false;
+  }
+
+  /** Returns since when it has been suspended; meaningful while it is. */
+  long suspendedSinceNanos() {
+    return suspendedSinceNanos;
   }
 
   long timeoutNanos() {

@@ -1,5 +1,6 @@
 package io.lockkeeper.server.core;
 
+import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.regex.Matcher;
@@ -48,6 +49,11 @@ public sealed interface MarkerName {
     /** Returns the guard of an entry. */
     public static Guard of(UUID id, int delayMillis) {
       return new Guard("delay-" + delayMillis + "-" + id, id, delayMillis);
+    }
+
+    /** Returns the guard of an entry whose lock has a delay, if it has. */
+    static Optional<Guard> of(UUID id, Duration delay) {
+      return delay.isZero() ? Optional.empty() : Optional.of(of(id, (int) delay.toMillis()));
     }
   }
 

@@ -63,6 +63,7 @@ final class Rebuilds {
     undecided.clear();
     List<Ticket> missing = new ArrayList<>();
     for (Ticket ticket : new ArrayList<>(world.tickets.values())) {
+      ticket.revival().ifPresent(revived -> grants.rebind(ticket));
       grants.settle(ticket);
       if (ticket.acquisition().isWaiting() && ticket.holds().size() < ticket.parts().size()) {
         undecided.add(ticket);
@@ -75,6 +76,21 @@ final class Rebuilds {
       // Absent from a listing may also mean that the listing is older than the entry; after a
       // barrier it is not.
       barriers.pass(passed -> removeMissing(missing, passed));
+    }
+  }
+
+  /**
+   * Acquisitions were adopted with entries that the mirror may not show: because it is behind, or
+   * because they have been removed meanwhile.
+   */
+  void verify(List<Ticket> adopted) {
+    if (!adopted.isEmpty()) {
+      barriers.pass(
+          passed -> {
+            adopted.forEach(grants::rebind);
+            removeMissing(adopted, passed);
+            adopted.forEach(grants::settle);
+          });
     }
   }
 

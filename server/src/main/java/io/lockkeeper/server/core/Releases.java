@@ -13,9 +13,19 @@ final class Releases {
   private final Acquisitions acquisitions;
   private final Leases leases;
   private final LeaseEndings endings;
+  private final Waits waits;
+  private final Dormancy dormancy;
 
   Releases(
-      World world, Views views, Acquisitions acquisitions, Leases leases, LeaseEndings endings) {
+      World world,
+      Views views,
+      Acquisitions acquisitions,
+      Leases leases,
+      LeaseEndings endings,
+      Waits waits,
+      Dormancy dormancy) {
+    this.waits = waits;
+    this.dormancy = dormancy;
     this.world = world;
     this.views = views;
     this.acquisitions = acquisitions;
@@ -29,7 +39,7 @@ final class Releases {
       world.fail(event.call(), Failure.Kind.UNKNOWN_LEASE, leases.unknown(event.lease()));
       return;
     }
-    Optional<Ticket> ticket = Optional.ofNullable(lease.get().tickets().get(event.requestId()));
+    Optional<Ticket> ticket = dormancy.find(lease.get(), event.requestId());
     if (ticket.isEmpty()) {
       releaseAgain(event, lease.get());
     } else if (event.token() != 0 && !ticket.get().hasToken(event.token())) {
@@ -44,7 +54,8 @@ final class Releases {
   }
 
   private void releaseAgain(ClientEvent.Release event, Lease lease) {
-    if (lease.endings().containsKey(event.requestId())) {
+    // The coordinator that served an adopted lease before may have released it.
+    if (lease.isAdopted() || lease.endings().containsKey(event.requestId())) {
       world.reply(event.call(), new Answer.ReleaseDone(Answer.ReleaseOutcome.ALREADY_RELEASED, 0));
     } else {
       world.fail(event.call(), Failure.Kind.UNKNOWN_ACQUISITION, unknown(event.requestId()));
@@ -61,7 +72,7 @@ final class Releases {
       world.fail(event.call(), Failure.Kind.UNKNOWN_LEASE, leases.unknown(event.lease()));
       return;
     }
-    Optional<Ticket> ticket = Optional.ofNullable(lease.get().tickets().get(event.requestId()));
+    Optional<Ticket> ticket = dormancy.find(lease.get(), event.requestId());
     if (ticket.isEmpty()) {
       world.fail(event.call(), Failure.Kind.UNKNOWN_ACQUISITION, unknown(event.requestId()));
     } else if (!ticket.get().acquisition().isWaiting()) {
@@ -90,20 +101,8 @@ final class Releases {
       if (ticket.lease().isStream()) {
         endings.end(ticket.lease(), LeaseEnd.CLOSED);
       } else {
-        ticket
-            .timers()
-            .lingersUntil(
-                world.timers,
-                world.timers.at(
-                    world.now + world.settings.linger().toNanos(), () -> lingerDue(ticket)));
+        waits.linger(ticket);
       }
-    }
-  }
-
-  private void lingerDue(Ticket ticket) {
-    boolean unheardGrant = ticket.acquisition().isHeld() && !ticket.heard();
-    if (ticket.target().isEmpty() && (ticket.acquisition().isWaiting() || unheardGrant)) {
-      acquisitions.apply(ticket, new AcquisitionEvent.ReleaseAsked());
     }
   }
 }

@@ -6,33 +6,30 @@ import java.util.Optional;
 /** Takes clients' requests about acquisitions. */
 final class Requests {
 
-  /** How long a request that may not wait lasts at most, when ZooKeeper does not answer. */
-  private static final long TRY_BOUND_NANOS = 5_000_000_000L;
-
-  /** How old a place may be that is told unasked. */
-  private static final long PLACES_NANOS = 100_000_000L;
-
   private final World world;
   private final Sessions sessions;
-  private final Views views;
   private final Acquisitions acquisitions;
   private final Leases leases;
   private final Plans plans;
   private final Grants grants;
+  private final Waits waits;
+  private final Dormancy dormancy;
 
   Requests(
       World world,
       Sessions sessions,
-      Views views,
       Acquisitions acquisitions,
       Leases leases,
       Plans plans,
-      Grants grants) {
+      Grants grants,
+      Waits waits,
+      Dormancy dormancy) {
+    this.waits = waits;
+    this.dormancy = dormancy;
     this.plans = plans;
     this.grants = grants;
     this.world = world;
     this.sessions = sessions;
-    this.views = views;
     this.acquisitions = acquisitions;
     this.leases = leases;
   }
@@ -54,8 +51,24 @@ final class Requests {
       again(event, known.get());
     } else if (ended.isPresent()) {
       again(event, ended.get());
-    } else {
+    } else if (event.command().heldTokens().isEmpty()) {
       plan(event, lease.get());
+    } else {
+      goOn(event, lease.get());
+    }
+  }
+
+  /** A client that holds comes back, and its acquisition is not known: it is never queued anew. */
+  private void goOn(ClientEvent.Acquire event, Lease lease) {
+    Optional<Ticket> nameless = Repeats.byTokens(lease, event.command());
+    Optional<List<Part>> shares = Repeats.shares(lease, event.command());
+    Optional<LockSession> session = sessions.find(lease.session());
+    if (nameless.isPresent()) {
+      again(event, nameless.get());
+    } else if (shares.isPresent() && session.isPresent()) {
+      enqueue(event, lease, session.get(), shares.get());
+    } else {
+      end(event, Optional.of(lease), Repeats.gone());
     }
   }
 
@@ -86,7 +99,7 @@ final class Requests {
   }
 
   /** Tells the client at once that it will not be granted what it asks for. */
-  private void end(ClientEvent.Acquire event, Optional<Lease> lease, Notice.NotAcquired ending) {
+  private void end(ClientEvent.Acquire event, Optional<Lease> lease, Notice ending) {
     String requestId = event.command().requestId();
     world.emit(new Effect.Count(ending));
     world.emit(new Effect.Tell(event.stream(), requestId, 1, ending));
@@ -132,8 +145,7 @@ final class Requests {
     ticket.addPathBytes(bytes);
     ticket.join();
     subscribe(event, ticket);
-    armWait(ticket);
-    armPosition(ticket);
+    waits.arm(ticket, 0);
     if (planned.isEmpty()) {
       // Everything is held already: nothing to ask ZooKeeper for.
       ticket.created(List.of());
@@ -160,55 +172,9 @@ final class Requests {
     }
   }
 
-  private void armWait(Ticket ticket) {
-    ticket
-        .command()
-        .waitTimeout()
-        .map(timeout -> timeout.isZero() ? TRY_BOUND_NANOS : timeout.toNanos())
-        .ifPresent(
-            nanos ->
-                ticket
-                    .timers()
-                    .waitsUntil(
-                        world.timers.at(
-                            world.now + nanos,
-                            () ->
-                                acquisitions.expireWait(
-                                    ticket,
-                                    Notice.RefusalReason.TIMED_OUT,
-                                    "not granted within the wait timeout"))));
-  }
-
-  private void armPosition(Ticket ticket) {
-    ticket
-        .command()
-        .positionInterval()
-        .ifPresent(
-            interval ->
-                ticket
-                    .timers()
-                    .positionAt(
-                        world.timers.at(
-                            world.now + interval.toNanos(), () -> positionDue(ticket))));
-  }
-
-  private void positionDue(Ticket ticket) {
-    if (!ticket.acquisition().isWaiting()) {
-      return;
-    }
-    if (ticket.wasPlaced() && world.mirror.isCurrent()) {
-      Notice.Position position = new Notice.Position(views.recentPlaces(ticket, PLACES_NANOS));
-      int ahead = position.places().stream().mapToInt(Notice.Place::ahead).max().orElse(0);
-      if (ticket.moved(ahead)) {
-        acquisitions.tell(ticket, position);
-      }
-    }
-    armPosition(ticket);
-  }
-
   /** The same request came again: it finds its place or its grant. */
   private void again(ClientEvent.Acquire event, Ticket ticket) {
-    if (!ticket.command().asksTheSameAs(event.command())) {
+    if (!Repeats.isSame(ticket, event.command())) {
       refuse(event, Failure.Kind.REQUEST_ID_IN_USE, inUse(event));
       return;
     }
@@ -220,14 +186,30 @@ final class Requests {
               world.emit(new Effect.Supersede(old));
             });
     subscribe(event, ticket);
-    acquisitions.replay(ticket);
+    long told = ticket.noticeSequence();
+    boolean whole = Repeats.complete(ticket, event.command());
+    dormancy.wake(ticket);
+    grants.settle(ticket);
+    if (!whole) {
+      acquisitions.apply(
+          ticket,
+          ticket.acquisition().isHeld()
+              ? new AcquisitionEvent.TakenAway(Repeats.gone())
+              : new AcquisitionEvent.Removed());
+    }
+    if (told == ticket.noticeSequence()) {
+      acquisitions.replay(ticket);
+    }
   }
 
   private void again(ClientEvent.Acquire event, Lease.Ended ended) {
     if (ended.command().asksTheSameAs(event.command())) {
       world.emit(
           new Effect.Tell(
-              event.stream(), event.command().requestId(), ended.sequence(), ended.notice()));
+              event.stream(),
+              event.command().requestId(),
+              ended.sequence(),
+              Repeats.ending(ended, event.command())));
     } else {
       refuse(event, Failure.Kind.REQUEST_ID_IN_USE, inUse(event));
     }

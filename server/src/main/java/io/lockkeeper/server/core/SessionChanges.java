@@ -4,14 +4,21 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /** What the state of a lock session means for the leases and acquisitions on it. */
-final class SessionChanges implements Sessions.Listener {
+final class SessionChanges implements PoolListener {
 
   private final Acquisitions acquisitions;
   private final Grants grants;
   private final Leases leases;
   private final LeaseEndings endings;
+  private final Handovers handovers;
 
-  SessionChanges(Acquisitions acquisitions, Grants grants, Leases leases, LeaseEndings endings) {
+  SessionChanges(
+      Acquisitions acquisitions,
+      Grants grants,
+      Leases leases,
+      LeaseEndings endings,
+      Handovers handovers) {
+    this.handovers = handovers;
     this.acquisitions = acquisitions;
     this.grants = grants;
     this.leases = leases;
@@ -46,6 +53,16 @@ final class SessionChanges implements Sessions.Listener {
   @Override
   public void onBoundLost(LockSession session) {
     forEachLease(session, endings::loseBound);
+  }
+
+  @Override
+  public void onForsaken(LockSession session) {
+    forEachLease(session, handovers::onForsaken);
+  }
+
+  @Override
+  public void onDeposed(LockSession session) {
+    forEachLease(session, lease -> handovers.forget(lease, session));
   }
 
   @Override

@@ -17,46 +17,14 @@ final class Sessions {
 
   private final World world;
   private final Map<SessionKey, LockSession> sessions = new LinkedHashMap<>();
-  private Listener listener = new NoListener();
+  private PoolListener listener = PoolListener.NONE;
   private int keys;
-
-  /** What the pool tells the rest of the core. */
-  interface Listener {
-    /** Holders on the session are in jeopardy. */
-    void onSuspended(LockSession session);
-
-    /**
-     * The session was proved alive; {@code wasSuspended} says whether holders had been told
-     * jeopardy.
-     */
-    void onProved(LockSession session, boolean wasSuspended);
-
-    /** The session could not be proved alive within its bound. */
-    void onBoundLost(LockSession session);
-
-    /** The session has ended. */
-    void onGone(LockSession session);
-  }
-
-  private static final class NoListener implements Listener {
-    @Override
-    public void onSuspended(LockSession session) {}
-
-    @Override
-    public void onProved(LockSession session, boolean wasSuspended) {}
-
-    @Override
-    public void onBoundLost(LockSession session) {}
-
-    @Override
-    public void onGone(LockSession session) {}
-  }
 
   Sessions(World world) {
     this.world = world;
   }
 
-  void listen(Listener value) {
+  void listen(PoolListener value) {
     listener = value;
   }
 
@@ -93,37 +61,43 @@ final class Sessions {
 
   private List<LockSession> withRoom(long limit) {
     return sessions.values().stream()
-        .filter(s -> s.state() != LockSession.State.CLOSING && s.pathBytes() < limit)
+        .filter(s -> s.takesLeases() && s.pathBytes() < limit)
         .toList();
   }
 
   /** Opens one more session, unless there are as many as may be. */
   Optional<LockSession> open() {
-    if (sessions.size() >= world.settings.maxSessions()) {
+    // Those that were adopted come on top: they take nothing new, and refusing one would lose
+    // locks.
+    long own = sessions.values().stream().filter(s -> s.claim().isEmpty()).count();
+    if (own >= world.settings.maxSessions()) {
       return Optional.empty();
     }
-    LockSession session = new LockSession(new SessionKey(++keys));
+    LockSession session = LockSession.opening(new SessionKey(++keys));
     sessions.put(session.key(), session);
-    world.emit(new Effect.OpenSession(session.key()));
+    world.emit(new SessionEffect.OpenSession(session.key()));
     return Optional.of(session);
   }
 
-  /** Closes a session that owns nothing, if another one is open. */
+  /** Closes a session that owns nothing, if it is not needed for new leases. */
   void closeEmpty(LockSession candidate) {
-    boolean spare =
-        withRoom(world.settings.maxSessionPathBytes() / 2).stream()
-            .anyMatch(other -> other != candidate && other.state() == LockSession.State.OPEN);
-    if (candidate.leases().isEmpty()
-        && candidate.pathBytes() == 0
-        && candidate.state() == LockSession.State.OPEN
-        && spare) {
+    boolean empty = candidate.leases().isEmpty() && candidate.pathBytes() == 0;
+    boolean open =
+        candidate.state() == LockSession.State.OPEN
+            || candidate.state() == LockSession.State.GIVEN_UP;
+    if (empty && open && (!candidate.takesLeases() || hasSpare(candidate))) {
       close(candidate);
     }
   }
 
+  private boolean hasSpare(LockSession candidate) {
+    return withRoom(world.settings.maxSessionPathBytes() / 2).stream()
+        .anyMatch(other -> other != candidate && other.state() == LockSession.State.OPEN);
+  }
+
   private void close(LockSession session) {
     session.closing();
-    world.emit(new Effect.CloseSession(session.key()));
+    world.emit(new SessionEffect.CloseSession(session.key()));
   }
 
   /** Returns how long the session is known to live from now on, zero if it is not. */
@@ -139,11 +113,34 @@ final class Sessions {
         .filter(session -> session.state() == LockSession.State.OPENING)
         .ifPresent(
             session -> {
-              session.opened(event.timeoutNanos(), event.provenAtNanos());
-              armProof(session);
-              armBound(session);
+              opened(session, event.timeoutNanos(), event.provenAtNanos());
               listener.onProved(session, false);
             });
+  }
+
+  /** An adopted session is ours; returns it, unless it is unknown or ended meanwhile. */
+  Optional<LockSession> onAdopted(SessionEvent.SessionAdopted event) {
+    Optional<LockSession> adopted =
+        find(event.session()).filter(session -> session.state() == LockSession.State.OPENING);
+    adopted.ifPresent(session -> opened(session, event.timeoutNanos(), event.provenAtNanos()));
+    return adopted;
+  }
+
+  private void opened(LockSession session, long timeoutNanos, long provenAtNanos) {
+    session.opened(timeoutNanos, provenAtNanos);
+    armProof(session);
+    armBound(session);
+  }
+
+  /** Adopts a session that nobody looks after, unless that is under way. */
+  void onOrphan(SessionEvent.OrphanFound event) {
+    Optional<String> claim = Optional.of(event.claim());
+    if (world.draining || sessions.values().stream().anyMatch(s -> s.claim().equals(claim))) {
+      return;
+    }
+    LockSession session = LockSession.adopting(new SessionKey(++keys), event.claim());
+    sessions.put(session.key(), session);
+    world.emit(new SessionEffect.AdoptSession(session.key(), event.claim()));
   }
 
   void onProved(SessionEvent.SessionProved event) {
@@ -155,11 +152,11 @@ final class Sessions {
               boolean wasSuspended = session.isSuspended();
               session.proved(event.sentAtNanos());
               if (wasUnsure && !session.isUnsure()) {
-                session.suspended(false);
+                session.resume();
                 listener.onProved(session, wasSuspended);
               } else if (session.isUnsure()) {
                 // The proof was sent before the doubt arose: ask for one that is sent from now on.
-                world.emit(new Effect.ProveSession(session.key()));
+                world.emit(new SessionEffect.ProveSession(session.key()));
               }
             });
   }
@@ -171,9 +168,22 @@ final class Sessions {
   private void suspend(LockSession session) {
     session.doubt(world.now);
     if (session.state() == LockSession.State.OPEN && !session.isSuspended()) {
-      session.suspended(true);
+      session.suspend(world.now);
       listener.onSuspended(session);
+      armForsaken(session, world.now);
     }
+  }
+
+  private void armForsaken(LockSession session, long sinceNanos) {
+    world.timers.at(
+        world.now + world.settings.sendAwayAfter().toNanos(),
+        () -> {
+          boolean still = session.isSuspended() && session.suspendedSinceNanos() == sinceNanos;
+          if (still && session.state() == LockSession.State.OPEN) {
+            listener.onForsaken(session);
+            armForsaken(session, sinceNanos);
+          }
+        });
   }
 
   void onEnded(SessionEvent.SessionEnded event) {
@@ -181,7 +191,11 @@ final class Sessions {
         .ifPresent(
             session -> {
               session.closing();
-              listener.onGone(session);
+              if (event.deposed()) {
+                listener.onDeposed(session);
+              } else {
+                listener.onGone(session);
+              }
               openIfNoneIsLeft();
             });
   }
@@ -191,7 +205,7 @@ final class Sessions {
     for (LockSession session : sessions.values()) {
       if (session.state() == LockSession.State.OPEN) {
         session.doubt(world.now);
-        world.emit(new Effect.ProveSession(session.key()));
+        world.emit(new SessionEffect.ProveSession(session.key()));
       }
     }
   }
@@ -210,7 +224,7 @@ final class Sessions {
       suspend(session);
     }
     if (age >= session.timeoutNanos() / PROOFS_PER_TIMEOUT / 2) {
-      world.emit(new Effect.ProveSession(session.key()));
+      world.emit(new SessionEffect.ProveSession(session.key()));
     }
     armProof(session);
   }
@@ -227,13 +241,29 @@ final class Sessions {
       armBound(session);
       return;
     }
-    close(session);
+    // A client without a lease hears of it later by its latency: nobody else is let in before.
+    session.givenUp(world.now + world.settings.tick().toNanos());
     listener.onBoundLost(session);
+    closeEmpty(session);
     openIfNoneIsLeft();
   }
 
+  /** Emits what deletes from a session: where that is given up, not before its holders know. */
+  void emitDeletion(SessionKey key, Effect deletion) {
+    Optional<Long> from =
+        find(key)
+            .filter(session -> session.state() == LockSession.State.GIVEN_UP)
+            .map(LockSession::emptiedFromNanos)
+            .filter(time -> time - world.now > 0);
+    if (from.isPresent()) {
+      world.timers.at(from.get(), () -> world.emit(deletion));
+    } else {
+      world.emit(deletion);
+    }
+  }
+
   private void openIfNoneIsLeft() {
-    if (sessions.values().stream().allMatch(s -> s.state() == LockSession.State.CLOSING)) {
+    if (!world.draining && sessions.values().stream().noneMatch(LockSession::takesLeases)) {
       open();
     }
   }

@@ -13,13 +13,12 @@ final class Ticket {
 
   private final UUID id;
   private final Lease lease;
-  private final AcquireCommand command;
+  private AcquireCommand command;
   private final List<CallId> releaseCalls = new ArrayList<>(1);
   private final Set<LockName> seen = new HashSet<>(2);
   private Acquisition acquisition = Acquisition.enqueuing();
-  private final List<Part> parts;
-  private final List<PlannedEntry> planned;
-  private final List<Hold> goesOn;
+  private Composition composition;
+  private final Optional<Revival> revival;
   private List<Hold> holds = List.of();
   private List<EntryRef> leaving = List.of();
   private final Description description;
@@ -33,17 +32,50 @@ final class Ticket {
   private int lastAhead = -1;
   private boolean heard = true;
   private boolean granted;
+  private boolean ownStream;
 
   Ticket(UUID id, Lease lease, AcquireCommand command, List<Part> parts) {
+    this(id, lease, command, parts, Optional.empty(), false);
+  }
+
+  Ticket(
+      UUID id,
+      Lease lease,
+      AcquireCommand command,
+      List<Part> parts,
+      Optional<Revival> revival,
+      boolean ownStream) {
     this.id = id;
     this.lease = lease;
     this.command = command;
-    this.parts = List.copyOf(parts);
-    List<Part.Fresh> fresh =
-        parts.stream().filter(Part.Fresh.class::isInstance).map(Part.Fresh.class::cast).toList();
-    planned = fresh.stream().map(Part.Fresh::entry).toList();
-    goesOn = fresh.stream().flatMap(part -> part.beside().stream()).toList();
+    composition = Composition.of(parts);
+    this.revival = revival;
+    this.ownStream = ownStream;
     description = new Description(command.metadata());
+  }
+
+  /** Returns how it came here, if another coordinator served it before. */
+  Optional<Revival> revival() {
+    return revival;
+  }
+
+  /** Returns whether its client has not come here yet, so that nothing may be done with it. */
+  boolean isDormant() {
+    return revival.filter(Revival::isDormant).isPresent();
+  }
+
+  /** Takes the entries with which it was adopted: where it stands, the mirror tells. */
+  void adopted(List<Hold> found) {
+    holds = List.copyOf(found);
+    acquisition = Acquisition.queued();
+  }
+
+  /** Learns all that its client asked for, of which the entries tell a part. */
+  void complete(AcquireCommand whole, List<Part> wholeParts, List<Hold> wholeHolds) {
+    command = whole;
+    composition = Composition.of(wholeParts);
+    holds = List.copyOf(wholeHolds);
+    holds.forEach(hold -> hold.users().add(this));
   }
 
   UUID id() {
@@ -74,29 +106,22 @@ final class Ticket {
 
   /** Returns how each lock is to be had, in the order of the request. */
   List<Part> parts() {
-    return parts;
+    return composition.parts();
   }
 
   /** Returns the entries that are to be created. */
   List<PlannedEntry> planned() {
-    return planned;
+    return composition.planned();
   }
 
   /** Returns the holds that go on in new entries. */
   List<Hold> goesOn() {
-    return goesOn;
+    return composition.goesOn();
   }
 
   /** Returns the entries that it waits for or holds, in the order of the request. */
   List<Hold> holds() {
     return holds;
-  }
-
-  /** Returns whether somebody is to be placed beside an entry and the mirror does not show it. */
-  boolean isFollowed(EntryRef entry) {
-    return hold(entry.lock(), entry.entry())
-        .filter(hold -> !hold.followers().isEmpty())
-        .isPresent();
   }
 
   Optional<Hold> hold(LockName lock, String entry) {
@@ -110,28 +135,20 @@ final class Ticket {
    * that they were created for.
    */
   void join() {
-    holds =
-        parts.stream()
-            .filter(Part.Shared.class::isInstance)
-            .map(part -> ((Part.Shared) part).hold())
-            .toList();
+    holds = composition.shared();
     holds.forEach(hold -> hold.users().add(this));
   }
 
   /** Takes the entries that were created for it. */
   void created(List<StoreEvent.CreatedEntry> created) {
     Iterator<StoreEvent.CreatedEntry> next = created.iterator();
-    List<Hold> all = new ArrayList<>(parts.size());
-    for (Part part : parts) {
+    List<Hold> all = new ArrayList<>(parts().size());
+    for (Part part : parts()) {
       if (part instanceof Part.Shared shared) {
         all.add(shared.hold());
       } else if (part instanceof Part.Fresh fresh) {
-        Optional<MarkerName.Guard> guard =
-            command.lockDelay().isZero()
-                ? Optional.empty()
-                : Optional.of(MarkerName.Guard.of(id, (int) command.lockDelay().toMillis()));
         Optional<FencingToken> kept = fresh.entry().beside().map(PlannedEntry.Beside::token);
-        all.add(new Hold(next.next(), kept, guard, this));
+        all.add(new Hold(next.next(), kept, MarkerName.Guard.of(id, command.lockDelay()), this));
       }
     }
     holds = List.copyOf(all);
@@ -180,16 +197,7 @@ final class Ticket {
   }
 
   EntryDetails details() {
-    return new EntryDetails(
-        lease.id().toString(),
-        command.requestId(),
-        command.owner(),
-        command.holder().isEmpty() ? lease.holder() : command.holder(),
-        description.metadata(),
-        lease.isStream(),
-        command.unsearched(),
-        description.needsMillis(),
-        Optional.empty());
+    return EntryDetails.of(this, ownStream);
   }
 
   /** Returns how many bytes of paths are counted for it. */
@@ -217,6 +225,12 @@ final class Ticket {
 
   void subscribe(Optional<StreamId> subscriber) {
     stream = subscriber;
+    ownStream |= subscriber.isPresent();
+  }
+
+  /** Returns whether it was asked for on a stream of its own. */
+  boolean hasOwnStream() {
+    return ownStream;
   }
 
   /** Returns where notices go now. */

@@ -51,6 +51,14 @@ final class TicketTimers {
     position = Optional.empty();
   }
 
+  /** Takes back every deadline. */
+  void stopAll(Timers timers) {
+    stopWaiting(timers);
+    stopHolding(timers);
+    linger.ifPresent(timers::cancel);
+    linger = Optional.empty();
+  }
+
   /** Takes back the deadline that only a holder has. */
   void stopHolding(Timers timers) {
     hold.ifPresent(timers::cancel);

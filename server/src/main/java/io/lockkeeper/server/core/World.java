@@ -35,6 +35,13 @@ final class World {
           return size() > REMEMBERED_LEASES;
         }
       };
+
+  /** Whether this coordinator is about to leave. */
+  boolean draining;
+
+  /** How many other coordinators there are, as far as was seen. */
+  int peers;
+
   private List<Effect> effects = new ArrayList<>();
   long now;
 

@@ -36,7 +36,7 @@ final class AcquireRequests {
     String requestId = Requests.requestId(request.getRequestId());
     // Under a lease, an empty holder stands for the lease's own, which the coordinator knows.
     String holder = lease.isPresent() ? "" : peer;
-    return toCommand(request, lease, requestId.isEmpty() ? madeUp() : requestId, holder);
+    return toCommand(request, lease, requestId.isEmpty() ? madeUpRequestId() : requestId, holder);
   }
 
   /**
@@ -75,7 +75,19 @@ final class AcquireRequests {
         interval,
         maxHold(request),
         lockDelay(request),
-        request.getSkipDeadlockCheck());
+        request.getSkipDeadlockCheck(),
+        heldTokens(request.getHeldTokensList(), locks.size()));
+  }
+
+  private static List<Long> heldTokens(List<Long> tokens, int locks) {
+    if (tokens.size() > locks) {
+      throw Fields.invalid(
+          "held_tokens", "must be at most as many as locks, " + locks + ", are " + tokens.size());
+    }
+    for (int i = 0; i < tokens.size(); i++) {
+      Fields.token("held_tokens[" + i + "]", tokens.get(i), 1);
+    }
+    return tokens;
   }
 
   private static Optional<Duration> maxHold(AcquireRequest request) {
@@ -110,7 +122,8 @@ final class AcquireRequests {
     return locks;
   }
 
-  private static String madeUp() {
+  /** Returns a name for a request whose client gives it none. */
+  static String madeUpRequestId() {
     return "r-" + UUID.randomUUID().toString().substring(0, 13);
   }
 }

@@ -1,12 +1,15 @@
 package io.lockkeeper.server.rpc;
 
+import io.grpc.ManagedChannelBuilder;
 import io.grpc.Server;
 import io.grpc.ServerBuilder;
+import io.grpc.ServerCredentials;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.lockkeeper.server.coordinator.Coordinator;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -33,13 +36,28 @@ public final class GrpcEndpoint {
   private static final Duration AFTER_GRACE = Duration.ofSeconds(1);
 
   private final GrpcSettings settings;
+  private final LazyDialer dialer = new LazyDialer();
   private final GrpcServices services;
   private volatile Optional<Server> server = Optional.empty();
 
   /** Prepares an endpoint of {@code coordinator}; nothing listens yet. */
   public GrpcEndpoint(GrpcSettings settings, Coordinator coordinator) {
     this.settings = settings;
-    this.services = new GrpcServices(coordinator, settings.limits());
+    this.services =
+        new GrpcServices(
+            coordinator,
+            settings.limits(),
+            new PeerSetup(settings.coordinatorId(), PeerLimits.DEFAULTS, dialer));
+  }
+
+  /** Reads the files for TLS when the endpoint starts, where an error has somewhere to go. */
+  private static final class LazyDialer implements PeerSetup.Dialer {
+    private volatile Optional<PeerSetup.Dialer> ready = Optional.empty();
+
+    @Override
+    public ManagedChannelBuilder<?> dial(String address) {
+      return ready.orElseThrow(() -> new IllegalStateException("not started")).dial(address);
+    }
   }
 
   /**
@@ -54,8 +72,9 @@ public final class GrpcEndpoint {
       if (address.isUnresolved()) {
         throw new IOException("unknown host");
       }
-      NettyServerBuilder builder =
-          NettyServerBuilder.forAddress(address, Credentials.of(settings.tls()));
+      ServerCredentials credentials = Credentials.of(settings.tls());
+      dialer.ready = Optional.of(PeerCredentials.dialer(settings.tls()));
+      NettyServerBuilder builder = NettyServerBuilder.forAddress(address, credentials);
       Server started = services.addTo(limited(builder)).build().start();
       server = Optional.of(started);
       services.start();
@@ -89,6 +108,16 @@ public final class GrpcEndpoint {
         .permitKeepAliveTime(5, TimeUnit.SECONDS)
         .permitKeepAliveWithoutCalls(true)
         .handshakeTimeout(10, TimeUnit.SECONDS);
+  }
+
+  /** Begins to watch the other coordinators. Called once, when the coordinator runs. */
+  public void meetPeers() {
+    services.meetPeers();
+  }
+
+  /** Returns what the endpoint has counted so far, by name. May be called on any thread. */
+  public Map<String, Long> stats() {
+    return services.stats();
   }
 
   /**

@@ -11,6 +11,7 @@ import io.grpc.services.ChannelzService;
 import io.lockkeeper.server.coordinator.Coordinator;
 import java.io.InputStream;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -43,11 +44,14 @@ final class GrpcServices {
   private final ExecutorService calls;
   private final CallGuard ourCalls = new CallGuard();
   private final CallGuard toolCalls = new CallGuard();
+  private final RpcStats stats = new RpcStats();
+  private final Peers peers;
+  private final Forwarding forwarding;
   private final LockCalls lockCalls;
   private final LeaseCalls leaseCalls;
   private final AdminCalls adminCalls;
 
-  GrpcServices(Coordinator coordinator, GrpcLimits limits) {
+  GrpcServices(Coordinator coordinator, GrpcLimits limits, PeerSetup setup) {
     this.limits = limits;
     this.health = new HealthReporter(coordinator);
     this.timer = new ScheduledThreadPoolExecutor(1, named("lockkeeper-rpc-timer"));
@@ -56,8 +60,19 @@ final class GrpcServices {
     // capped.
     int threads = Math.max(4, 2 * Runtime.getRuntime().availableProcessors());
     this.calls = Executors.newFixedThreadPool(threads, named("lockkeeper-rpc"));
+    this.peers = new Peers(coordinator, setup, calls, timer, named("lockkeeper-rpc-probe"), stats);
+    this.forwarding =
+        new Forwarding(
+            coordinator,
+            new Searches(coordinator, setup.limits(), timer),
+            peers,
+            streams,
+            calls,
+            stats,
+            setup.ownId(),
+            limits.resumeAfter());
     this.lockCalls = new LockCalls(coordinator, limits, streams, timer);
-    this.leaseCalls = new LeaseCalls(coordinator, limits, streams);
+    this.leaseCalls = new LeaseCalls(coordinator, limits, streams, forwarding);
     this.adminCalls = new AdminCalls(coordinator);
   }
 
@@ -74,7 +89,7 @@ final class GrpcServices {
   ServerBuilder<?> addTo(ServerBuilder<?> server) {
     server.executor(calls);
     for (BindableService service : List.of(lockCalls, leaseCalls, adminCalls)) {
-      server.addService(guarded(service.bindService(), ourCalls));
+      server.addService(guarded(ServerInterceptors.intercept(service, forwarding), ourCalls));
     }
     for (BindableService tool : tools()) {
       server.addService(
@@ -110,6 +125,21 @@ final class GrpcServices {
         timer.scheduleWithFixedDelay(health::update, millis, millis, TimeUnit.MILLISECONDS);
   }
 
+  /** Begins to watch the other coordinators. Called once the coordinator runs. */
+  void meetPeers() {
+    peers.start();
+  }
+
+  /** Returns the links to the other coordinators. */
+  Peers peers() {
+    return peers;
+  }
+
+  /** Returns what was counted so far, by name. */
+  Map<String, Long> stats() {
+    return stats.snapshot();
+  }
+
   /**
    * Tells all clients that the endpoint stops, and ends their streams. Calls under way may finish.
    */
@@ -132,6 +162,7 @@ final class GrpcServices {
 
   /** Ends the threads. */
   void stopThreads() {
+    peers.close();
     timer.shutdownNow();
     calls.shutdown();
   }

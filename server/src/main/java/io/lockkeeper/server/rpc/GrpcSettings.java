@@ -21,8 +21,18 @@ public record GrpcSettings(
    * @param certificateChain the server's certificate, then those that signed it
    * @param privateKey the server's key, PKCS#8 without a passphrase
    * @param clientCa if given, clients must show a certificate that one of these has signed
+   * @param peerCa if given, other coordinators must show a certificate that one of these has
+   *     signed; otherwise one that the authorities for clients have signed, or those that this
+   *     server's own chain or Java trusts
    */
-  public record Tls(Path certificateChain, Path privateKey, Optional<Path> clientCa) {}
+  public record Tls(
+      Path certificateChain, Path privateKey, Optional<Path> clientCa, Optional<Path> peerCa) {
+
+    /** Makes files without authorities for peers. */
+    public Tls(Path certificateChain, Path privateKey, Optional<Path> clientCa) {
+      this(certificateChain, privateKey, clientCa, Optional.empty());
+    }
+  }
 
   /** Checks the port. */
   public GrpcSettings {

@@ -18,6 +18,7 @@ import io.lockkeeper.v1.ListLeasesResponse;
 import io.lockkeeper.v1.OpenLeaseRequest;
 import io.lockkeeper.v1.OpenLeaseResponse;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The lease service: each method checks, asks the coordinator and translates. What it throws,
@@ -30,9 +31,12 @@ final class LeaseCalls extends LeaseServiceGrpc.LeaseServiceImplBase {
   private final Coordinator coordinator;
   private final GrpcLimits limits;
   private final OpenStreams streams;
+  private final Forwarding forwarding;
 
-  LeaseCalls(Coordinator coordinator, GrpcLimits limits, OpenStreams streams) {
+  LeaseCalls(
+      Coordinator coordinator, GrpcLimits limits, OpenStreams streams, Forwarding forwarding) {
     this.coordinator = coordinator;
+    this.forwarding = forwarding;
     this.limits = limits;
     this.streams = streams;
   }
@@ -58,7 +62,11 @@ final class LeaseCalls extends LeaseServiceGrpc.LeaseServiceImplBase {
   public StreamObserver<KeepAliveRequest> keepAlive(StreamObserver<KeepAliveResponse> responses) {
     KeepAliveStream stream =
         new KeepAliveStream(
-            coordinator, (ServerCallStreamObserver<KeepAliveResponse>) responses, limits, streams);
+            coordinator,
+            Forwarding.isForwarded() ? Optional.empty() : Optional.of(forwarding),
+            (ServerCallStreamObserver<KeepAliveResponse>) responses,
+            limits,
+            streams);
     stream.start();
     return stream;
   }

@@ -4,6 +4,7 @@ import com.google.protobuf.Any;
 import com.google.rpc.BadRequest;
 import com.google.rpc.RetryInfo;
 import com.google.rpc.Status;
+import io.grpc.Metadata;
 import io.grpc.Status.Code;
 import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
@@ -18,8 +19,15 @@ import java.util.Optional;
  * @param message for people
  * @param field the path of the field that was wrong, empty if none was
  * @param retryAfter when to try again, if that may help
+ * @param elsewhere whether another coordinator may not refuse it: the lease is not served here
  */
-record Refusal(Code code, String message, String field, Optional<Duration> retryAfter) {
+record Refusal(
+    Code code, String message, String field, Optional<Duration> retryAfter, boolean elsewhere) {
+
+  /** Makes a refusal that any coordinator would give. */
+  Refusal(Code code, String message, String field, Optional<Duration> retryAfter) {
+    this(code, message, field, retryAfter, false);
+  }
 
   /** Returns the status that ends a call, with its details. */
   StatusRuntimeException toException() {
@@ -34,7 +42,12 @@ record Refusal(Code code, String message, String field, Optional<Duration> retry
                     RetryInfo.newBuilder()
                         .setRetryDelay(Durations.ofNanos(delay.toNanos()))
                         .build())));
-    return StatusProto.toStatusRuntimeException(status.build());
+    StatusRuntimeException exception = StatusProto.toStatusRuntimeException(status.build());
+    Metadata trailers = exception.getTrailers();
+    if (elsewhere && trailers != null) {
+      trailers.put(Elsewhere.KEY, Elsewhere.VALUE);
+    }
+    return exception;
   }
 
   private BadRequest badRequest() {
@@ -61,7 +74,7 @@ record Refusal(Code code, String message, String field, Optional<Duration> retry
       return this;
     }
     String path = blamesParent ? parent : parent + "." + field;
-    return new Refusal(code, message, path, retryAfter);
+    return new Refusal(code, message, path, retryAfter, elsewhere);
   }
 
   private String text() {

@@ -41,15 +41,18 @@ final class SessionEvents implements SessionListener {
 
   /** Tells that the server ends the stream, and ends it. */
   void tellGoingAway(String reason, Duration resumeAfter) {
-    out.send(
-        () ->
-            SessionResponse.newBuilder()
-                .setGoingAway(
-                    GoingAway.newBuilder()
-                        .setReason(reason)
-                        .setResumeAfter(Durations.ofNanos(resumeAfter.toNanos())))
-                .build());
+    out.send(() -> goingAway(reason, resumeAfter));
     out.complete();
+  }
+
+  /** Returns what tells a client to resume its lease on another stream. */
+  static SessionResponse goingAway(String reason, Duration resumeAfter) {
+    return SessionResponse.newBuilder()
+        .setGoingAway(
+            GoingAway.newBuilder()
+                .setReason(reason)
+                .setResumeAfter(Durations.ofNanos(resumeAfter.toNanos())))
+        .build();
   }
 
   /** Tells that one request was refused. */
@@ -78,6 +81,11 @@ final class SessionEvents implements SessionListener {
     if (!closing) {
       tellEnded(end);
     }
+  }
+
+  @Override
+  public void onSentAway(String reason) {
+    tellGoingAway(reason, Duration.ZERO);
   }
 
   @Override

@@ -47,7 +47,8 @@ final class Statuses {
   /** Returns the refusal that {@code failure} stands for. */
   static Refusal of(Failure failure) {
     Code code = codeOf(failure.kind());
-    return new Refusal(code, failure.message(), "", retryAfter(code));
+    return new Refusal(
+        code, failure.message(), "", retryAfter(code), Elsewhere.mayHelp(failure.kind()));
   }
 
   private static Code codeOf(Failure.Kind kind) {
@@ -64,7 +65,7 @@ final class Statuses {
           COUNTER_STUCK ->
           Code.FAILED_PRECONDITION;
       case QUEUE_FULL, LEASE_FULL, TOO_MANY -> Code.RESOURCE_EXHAUSTED;
-      case UNAVAILABLE -> Code.UNAVAILABLE;
+      case UNAVAILABLE, MOVED -> Code.UNAVAILABLE;
       // An operator must mend ZooKeeper. FAILED_PRECONDITION would tell the caller that its request
       // was at fault.
       case STORE_REFUSED -> Code.INTERNAL;

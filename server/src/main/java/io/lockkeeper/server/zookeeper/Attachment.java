@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.ObjLongConsumer;
+import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 
 /** One session's current handle, and how it came to be. Lives on the store's thread. */
@@ -26,6 +27,16 @@ final class Attachment {
     timeout = context.settings().sessionTimeout();
     sinceNanos = System.nanoTime();
     handle = context.connector().open(timeout, listener);
+  }
+
+  /** Attaches to a session that exists. */
+  Attachment(StoreContext context, HandleListener listener, Taken taken) {
+    this.context = context;
+    this.listener = listener;
+    timeout = taken.timeout(context.settings());
+    identity = Optional.of(taken.session());
+    sinceNanos = System.nanoTime();
+    handle = context.connector().attach(taken.session(), timeout, listener);
   }
 
   Handle handle() {
@@ -50,11 +61,19 @@ final class Attachment {
   }
 
   /**
+   * Returns the timeout to count on: the one that was asked for, since a new leader of ZooKeeper
+   * goes back to the one with which the session was opened.
+   */
+  int timeoutMillis() {
+    return Math.min(grantedMillis(), (int) timeout.toMillis());
+  }
+
+  /**
    * Returns whether the timeout granted with this connection will do; tells what is wrong with it
    * otherwise.
    */
   boolean fits(Consumer<String> onUnusable) {
-    Optional<String> problem = SessionLimits.problemOf(context.settings(), grantedMillis());
+    Optional<String> problem = SessionLimits.problemOf(context.settings(), timeout, grantedMillis());
     problem.ifPresent(onUnusable);
     return problem.isEmpty();
   }
@@ -109,6 +128,17 @@ final class Attachment {
   void close(Runnable next) {
     connected = false;
     context.connector().close(handle, next);
+  }
+
+  /** Lists every node that the session owns; {@code then} gets nothing if that failed. */
+  void listOwned(Consumer<Optional<List<String>>> then) {
+    handle.getEphemerals(
+        (rc, ctx, found) -> {
+          boolean listed = rc == Code.OK.intValue() && found != null;
+          Optional<List<String>> owned = listed ? Optional.of(found) : Optional.empty();
+          context.thread().execute(() -> then.accept(owned));
+        },
+        null);
   }
 
   /** Sends a transaction; {@code then} gets the reply and the time of sending. */

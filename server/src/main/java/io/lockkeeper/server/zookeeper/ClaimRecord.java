@@ -3,33 +3,91 @@ package io.lockkeeper.server.zookeeper;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
+import tools.jackson.databind.JsonNode;
 
 /**
- * Whose a lock session is: the data of its claim record. The node's version is the epoch of the
- * claim.
+ * Whose a lock session is: the data of its claim record, with all that a peer needs to attach to
+ * the session. The node's version is the epoch of the claim.
  *
  * @param owner the coordinator's id
- * @param timeoutMillis the session's timeout; zero if the record does not say
+ * @param home what the coordinators that run one after the other on a data directory have in
+ *     common; may be empty
+ * @param session the session
+ * @param timeoutMillis the timeout with which the session was opened; zero if the record does not
+ *     say. It stays, whoever adopts the session: a new leader of ZooKeeper goes back to it
+ * @param epoch how often the session was adopted, for people and to know one's own record again
+ * @param alone whether all who owned the session before are dead for certain
  */
-record ClaimRecord(String owner, long timeoutMillis) {
+record ClaimRecord(
+    String owner,
+    String home,
+    SessionIdentity session,
+    long timeoutMillis,
+    long epoch,
+    boolean alone) {
 
-  /** Returns a record's data, with what a peer needs to attach to the session. */
-  static byte[] write(String owner, SessionIdentity session, long timeoutMillis) {
+  /**
+   * Returns whether everybody who ever owned the session is dead for certain, as seen from a
+   * coordinator: the owner ran at the same home before it, and nobody is left from before that.
+   */
+  boolean isLeftBehind(String coordinatorId, String itsHome) {
+    return isPredecessor(coordinatorId, itsHome) && alone;
+  }
+
+  /** Returns whether the owner ran at the same home before that coordinator, and so is dead. */
+  boolean isPredecessor(String coordinatorId, String itsHome) {
+    return !home.isEmpty() && home.equals(itsHome) && !owner.equals(coordinatorId);
+  }
+
+  /** Returns the record of one who adopts the session. */
+  ClaimRecord by(String newOwner, String newHome) {
+    return new ClaimRecord(
+        newOwner, newHome, session, timeoutMillis, epoch + 1, isLeftBehind(newOwner, newHome));
+  }
+
+  /** Returns the record's data. */
+  byte[] write() {
     Map<String, Object> object = new LinkedHashMap<>();
     object.put("owner", owner);
+    if (!home.isEmpty()) {
+      object.put("home", home);
+    }
     object.put("session", StorePaths.claimName(session.id()));
     object.put("password", HexFormat.of().formatHex(session.password()));
     object.put("timeoutMillis", timeoutMillis);
+    object.put("epoch", epoch);
+    if (alone) {
+      object.put("alone", true);
+    }
     return Json.write(object);
   }
 
-  /** Reads a record; what is not there or not understood is empty. */
-  static ClaimRecord read(byte[] data) {
+  /** Reads the record of that name; empty if it is not one by which a session can be attached. */
+  static Optional<ClaimRecord> read(String name, byte[] data) {
     return Json.readObject(data)
-        .map(
-            o ->
-                new ClaimRecord(
-                    Json.text(o, "owner"), Math.max(0, Json.number(o, "timeoutMillis"))))
-        .orElse(new ClaimRecord("", 0));
+        .filter(object -> !Json.text(object, "owner").isEmpty())
+        .flatMap(
+            object ->
+                session(name, object)
+                    .map(
+                        session ->
+                            new ClaimRecord(
+                                Json.text(object, "owner"),
+                                Json.text(object, "home"),
+                                session,
+                                Math.max(0, Json.number(object, "timeoutMillis")),
+                                Math.max(0, Json.number(object, "epoch")),
+                                object.path("alone").asBoolean(false))));
+  }
+
+  private static Optional<SessionIdentity> session(String name, JsonNode object) {
+    String password = Json.text(object, "password");
+    boolean readable = !password.isEmpty() && password.matches("([0-9a-f]{2})+");
+    return readable && StorePaths.isClaimName(name) && name.equals(Json.text(object, "session"))
+        ? Optional.of(
+            new SessionIdentity(
+                Long.parseUnsignedLong(name, 16), HexFormat.of().parseHex(password)))
+        : Optional.empty();
   }
 }

@@ -1,7 +1,9 @@
 package io.lockkeeper.server.zookeeper;
 
-import java.util.LinkedHashSet;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -14,11 +16,10 @@ import org.apache.zookeeper.KeeperException.Code;
 final class ClaimRemoval {
 
   private static final long RETRY_MILLIS = 1_000;
-  private static final int OUR_EPOCH = 0;
 
   private final StoreContext context;
   private final Supplier<Optional<Handle>> connection;
-  private final Set<String> owed = new LinkedHashSet<>();
+  private final Map<String, Claim> owed = new LinkedHashMap<>();
   private boolean retrying;
 
   ClaimRemoval(StoreContext context, Supplier<Optional<Handle>> connection) {
@@ -26,13 +27,18 @@ final class ClaimRemoval {
     this.connection = connection;
   }
 
-  /** Removes the record of that name. */
-  void remove(String claimName) {
-    owed.add(claimName);
-    attempt(claimName);
+  /** Removes the record of a claim. */
+  void remove(Claim claim) {
+    owed.put(claim.name(), claim);
+    attempt(claim);
   }
 
-  private void attempt(String claimName) {
+  /** Returns the names of the records that may still be there. */
+  Set<String> owed() {
+    return Collections.unmodifiableSet(owed.keySet());
+  }
+
+  private void attempt(Claim claim) {
     Optional<Handle> handle = connection.get();
     if (handle.isEmpty()) {
       retryLater();
@@ -41,19 +47,22 @@ final class ClaimRemoval {
     handle
         .get()
         .delete(
-            context.paths().sessions() + "/" + claimName,
-            OUR_EPOCH,
-            (rc, path, ctx) -> context.thread().execute(() -> onAnswer(claimName, rc)),
+            context.paths().claim(claim.name()),
+            claim.epoch(),
+            (rc, path, ctx) -> context.thread().execute(() -> onAnswer(claim, rc)),
             null);
   }
 
-  private void onAnswer(String claimName, int rc) {
+  private void onAnswer(Claim claim, int rc) {
     boolean gone =
         rc == Code.OK.intValue()
             || rc == Code.NONODE.intValue()
             || rc == Code.BADVERSION.intValue();
+    if (rc == Code.OK.intValue()) {
+      context.stats().add(StoreStats.Count.CLAIMS_REMOVED, 1);
+    }
     if (gone) {
-      owed.remove(claimName);
+      owed.remove(claim.name(), claim);
     } else {
       retryLater();
     }
@@ -68,7 +77,7 @@ final class ClaimRemoval {
               RETRY_MILLIS,
               () -> {
                 retrying = false;
-                List.copyOf(owed).forEach(this::attempt);
+                List.copyOf(owed.values()).forEach(this::attempt);
               });
     }
   }

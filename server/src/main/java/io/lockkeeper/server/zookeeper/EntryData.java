@@ -5,7 +5,6 @@ import io.lockkeeper.server.core.FencingToken;
 import io.lockkeeper.server.core.ReleaseAsk;
 import io.lockkeeper.server.core.StoreEvent.ReadEntry;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -22,7 +21,6 @@ final class EntryData {
   private static final byte[] REVOKED = ReleaseAsk.BY_CURATOR.getBytes(StandardCharsets.UTF_8);
 
   private static final int MAX_FOREIGN_HOLDER = 64;
-  private static final long MAX_MILLIS = Long.MAX_VALUE / 1_000_000;
 
   private final byte[] common;
 
@@ -54,6 +52,7 @@ final class EntryData {
     }
     details.needsMillis().ifPresent(millis -> object.put("needs_ms", millis));
     details.ask().ifPresent(ask -> object.put("ask", fields(ask)));
+    object.putAll(TermsData.fields(details.terms()));
     return object;
   }
 
@@ -63,15 +62,11 @@ final class EntryData {
     object.put("id", ask.id());
     object.put("by", ask.requester());
     object.put("why", ask.reason());
-    ask.deadline().ifPresent(deadline -> object.put("ms", millis(deadline)));
+    ask.deadline().ifPresent(deadline -> object.put("ms", Json.millis(deadline)));
     if (ask.force()) {
       object.put("force", true);
     }
     return object;
-  }
-
-  private static long millis(Duration duration) {
-    return duration.compareTo(Duration.ofMillis(MAX_MILLIS)) < 0 ? duration.toMillis() : MAX_MILLIS;
   }
 
   /**
@@ -149,7 +144,8 @@ final class EntryData {
         object.path("stream").asBoolean(false),
         object.path("unsearched").asBoolean(lease.isEmpty()),
         Json.natural(object, "needs_ms"),
-        ask(object.path("ask")));
+        ask(object.path("ask")),
+        TermsData.read(object));
   }
 
   private static Optional<ReleaseAsk> ask(JsonNode object) {
@@ -161,9 +157,7 @@ final class EntryData {
                 id,
                 Json.text(object, "by"),
                 Json.text(object, "why"),
-                Json.natural(object, "ms")
-                    .map(millis -> Math.min(millis, MAX_MILLIS))
-                    .map(Duration::ofMillis),
+                Json.duration(object, "ms"),
                 object.path("force").asBoolean(false)));
   }
 

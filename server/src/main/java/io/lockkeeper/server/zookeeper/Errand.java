@@ -9,7 +9,7 @@ import org.apache.zookeeper.KeeperException.Code;
  * is decided or its time is up. What it does can be done twice without harm, so that it needs no
  * more than another look when an answer is lost. Lives on the store's thread.
  */
-abstract sealed class Errand permits EntryAmendment, LimitWriting {
+abstract sealed class Errand permits EntryAmendment, LimitWriting, LeaseSearch {
 
   /** Less than the time in which each call of a client is answered. */
   static final long LIMIT_MILLIS = 5_000;

@@ -1,11 +1,14 @@
 package io.lockkeeper.server.zookeeper;
 
+import io.lockkeeper.server.coordinator.Whereabouts;
 import io.lockkeeper.server.core.Amendment;
 import io.lockkeeper.server.core.ErrandEvent.AmendmentAnswered;
 import io.lockkeeper.server.core.ErrandEvent.LimitAnswered;
+import io.lockkeeper.server.core.LeaseId;
 import io.lockkeeper.server.core.LockName;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /** The errands that are under way, a bounded number. Lives on the store's thread. */
@@ -45,6 +48,11 @@ final class Errands {
             lock,
             limit,
             done -> context.events().accept(new LimitAnswered(number, done))));
+  }
+
+  /** Finds out who serves a lease. */
+  void locate(LeaseId lease, Peers peers, Consumer<Optional<Whereabouts>> answer) {
+    start(new LeaseSearch(context, connection, () -> underWay--, lease, peers, answer));
   }
 
   private void start(Errand errand) {

@@ -97,6 +97,11 @@ final class GroupCommit {
     pump();
   }
 
+  /** Counts nodes that the session owned before it became ours. */
+  void inherit(int nodes) {
+    owned += nodes;
+  }
+
   /** Keeps everything back. */
   void hold() {
     open = false;

@@ -1,6 +1,7 @@
 package io.lockkeeper.server.zookeeper;
 
 import java.math.BigInteger;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -13,6 +14,7 @@ import tools.jackson.databind.json.JsonMapper;
 final class Json {
 
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
+  private static final long MAX_MILLIS = Long.MAX_VALUE / 1_000_000;
   private static final Pattern NATURAL = Pattern.compile("[0-9]{1,19}");
 
   private Json() {}
@@ -63,6 +65,18 @@ final class Json {
         .map(BigInteger::new)
         .filter(number -> number.bitLength() < Long.SIZE)
         .map(BigInteger::longValue);
+  }
+
+  /** Returns so many milliseconds that they can be told in nanoseconds too. */
+  static long millis(Duration duration) {
+    return duration.compareTo(Duration.ofMillis(MAX_MILLIS)) < 0 ? duration.toMillis() : MAX_MILLIS;
+  }
+
+  /** Returns the time in a field that holds a natural number of milliseconds. */
+  static Optional<Duration> duration(JsonNode object, String field) {
+    return natural(object, field)
+        .map(millis -> Math.min(millis, MAX_MILLIS))
+        .map(Duration::ofMillis);
   }
 
   /** Returns the fields of a nested object that are texts. */

@@ -1,6 +1,7 @@
 package io.lockkeeper.server.zookeeper;
 
-import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Optional;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
@@ -23,6 +24,9 @@ final class MemberNode implements HandleListener {
   private boolean connected;
   private boolean registered;
   private boolean warned;
+  private final Deque<Runnable> whenRegistered = new ArrayDeque<>();
+  private boolean wasRegistered;
+  private boolean left;
 
   MemberNode(StoreContext context, Layout layout) {
     this.context = context;
@@ -34,6 +38,41 @@ final class MemberNode implements HandleListener {
     handle = Optional.of(context.connector().open(context.settings().memberTimeout(), this));
   }
 
+  /** Runs {@code action} when the node is known to have existed once. */
+  void whenRegistered(Runnable action) {
+    if (wasRegistered) {
+      action.run();
+    } else {
+      whenRegistered.add(action);
+    }
+  }
+
+  /** Looks whether the node is still there, and makes it again if somebody has deleted it. */
+  void check() {
+    if (!connected || !registered) {
+      return;
+    }
+    Handle asked = handle.orElseThrow();
+    asked.exists(
+        context.paths().member(),
+        false,
+        (rc, path, ctx, stat) -> context.thread().execute(() -> onChecked(asked, rc)),
+        null);
+  }
+
+  private void onChecked(Handle asked, int rc) {
+    if (rc == Code.NONODE.intValue() && isCurrent(asked) && registered) {
+      LOG.atWarn().log("somebody has deleted this coordinator's member node, making it again");
+      context.stats().add(StoreStats.Count.MEMBER_NODES_REMADE, 1);
+      registered = false;
+      register();
+    }
+  }
+
+  private boolean isCurrent(Handle asked) {
+    return handle.filter(current -> current == asked).isPresent();
+  }
+
   @Override
   public void onConnected() {
     connected = true;
@@ -41,13 +80,13 @@ final class MemberNode implements HandleListener {
   }
 
   private void register() {
-    if (!connected || registered) {
+    if (!connected || registered || left) {
       return;
     }
     Handle asked = handle.orElseThrow();
     asked.create(
         context.paths().member(),
-        context.settings().advertisedAddress().getBytes(StandardCharsets.UTF_8),
+        new MemberRecord(context.settings().advertisedAddress(), context.settings().home()).write(),
         Ids.OPEN_ACL_UNSAFE,
         CreateMode.EPHEMERAL,
         (rc, path, ctx, name) -> context.thread().execute(() -> onRegistered(asked, rc)),
@@ -55,18 +94,18 @@ final class MemberNode implements HandleListener {
   }
 
   private void onRegistered(Handle asked, int rc) {
-    if (handle.filter(current -> current == asked).isEmpty()) {
+    if (!isCurrent(asked) || left) {
       return;
     }
     if (rc == Code.OK.intValue()) {
-      registered = true;
+      onOurs();
     } else if (rc == Code.NODEEXISTS.intValue()) {
       asked.exists(
           context.paths().member(),
           false,
           (result, path, ctx, stat) -> {
             boolean ours = stat != null && stat.getEphemeralOwner() == asked.getSessionId();
-            context.thread().execute(() -> onExisting(ours));
+            context.thread().execute(() -> onExisting(asked, ours));
           },
           null);
     } else {
@@ -77,9 +116,21 @@ final class MemberNode implements HandleListener {
     }
   }
 
-  private void onExisting(boolean ours) {
-    registered = ours;
-    if (!ours) {
+  private void onOurs() {
+    registered = true;
+    wasRegistered = true;
+    while (!whenRegistered.isEmpty()) {
+      whenRegistered.removeFirst().run();
+    }
+  }
+
+  private void onExisting(Handle asked, boolean ours) {
+    if (!isCurrent(asked) || left) {
+      return;
+    }
+    if (ours) {
+      onOurs();
+    } else {
       if (!warned) {
         warned = true;
         LOG.atWarn()
@@ -104,11 +155,22 @@ final class MemberNode implements HandleListener {
   public void onExpired() {
     connected = false;
     handle.ifPresent(Handle::silence);
-    start();
+    if (!left) {
+      start();
+    }
+  }
+
+  /** Deletes the node, and makes it no more. */
+  void leave() {
+    left = true;
+    registered = false;
+    // Sooner than by closing the session, which waits for its turn.
+    handle.ifPresent(h -> h.delete(context.paths().member(), -1, (rc, path, ctx) -> {}, null));
   }
 
   /** Closes the session: the node goes, and peers see at once that this coordinator has left. */
   void stop(Runnable closed) {
+    left = true;
     connected = false;
     if (handle.isPresent()) {
       context.connector().close(handle.get(), closed);

@@ -3,10 +3,12 @@ package io.lockkeeper.server.zookeeper;
 import io.lockkeeper.server.core.StoreEvent.MirrorCurrent;
 import io.lockkeeper.server.core.StoreEvent.MirrorStale;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.apache.zookeeper.AddWatchMode;
 import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.slf4j.Logger;
@@ -29,6 +31,7 @@ final class MirrorFeed implements HandleListener {
   private final Set<String> warned = new HashSet<>();
   private final Reachability reachability;
   private Optional<Layout> layout = Optional.empty();
+  private Runnable membersChanged = () -> {};
   private Optional<Handle> handle = Optional.empty();
   private Optional<MirrorRebuild> rebuild = Optional.empty();
   private boolean connected;
@@ -41,9 +44,13 @@ final class MirrorFeed implements HandleListener {
     reachability = new Reachability(context);
   }
 
-  /** Connects. {@code nodes} work over this session. */
-  void start(Layout nodes) {
+  /**
+   * Connects. {@code nodes} work over this session; {@code onMembers} is run when the members may
+   * have changed, and after each barrier on a new connection.
+   */
+  void start(Layout nodes, Runnable onMembers) {
     layout = Optional.of(nodes);
+    membersChanged = onMembers;
     reachability.start();
     open();
   }
@@ -69,8 +76,6 @@ final class MirrorFeed implements HandleListener {
     reachability.onConnected();
     long current = ++generation;
     Layout nodes = layout.orElseThrow();
-    // These writes are also the barrier that a rebuild needs: what is read after them on this
-    // connection is as new as they are, also from a server that lags behind.
     nodes.ensure();
     nodes.whenReady(() -> watch(current));
   }
@@ -80,7 +85,7 @@ final class MirrorFeed implements HandleListener {
       return;
     }
     if (watching) {
-      rebuild(current);
+      passBarrier(current);
       return;
     }
     Handle asked = handle.orElseThrow();
@@ -97,10 +102,44 @@ final class MirrorFeed implements HandleListener {
     }
     if (rc == Code.OK.intValue()) {
       watching = true;
-      rebuild(current);
+      passBarrier(current);
     } else {
       warnRetry("cannot watch the queues", rc);
       context.thread().after(RETRY_MILLIS, () -> watch(current));
+    }
+  }
+
+  /**
+   * Writes through the quorum before anything is read: what is read after it on this connection is
+   * no older, also from a server that lags behind.
+   */
+  private void passBarrier(long current) {
+    if (current != generation || !connected) {
+      return;
+    }
+    List<Op> check = List.of(Op.check(context.paths().locks(), Fence.ANY));
+    handle
+        .orElseThrow()
+        .multi(
+            check,
+            (rc, path, ctx, results) -> {
+              MultiReply reply = MultiReply.of(rc, results, check.size());
+              context.thread().execute(() -> onBarrier(current, rc, reply));
+            },
+            null);
+  }
+
+  private void onBarrier(long current, int rc, MultiReply reply) {
+    if (current != generation || !connected) {
+      return;
+    }
+    if (reply instanceof MultiReply.Committed) {
+      membersChanged.run();
+      rebuild(current);
+    } else {
+      warnRetry("cannot write", rc);
+      layout.ifPresent(Layout::ensure);
+      context.thread().after(RETRY_MILLIS, () -> passBarrier(current));
     }
   }
 
@@ -161,6 +200,10 @@ final class MirrorFeed implements HandleListener {
   public void onNode(WatchedEvent event) {
     EventType type = event.getType();
     String path = event.getPath();
+    if (type == EventType.NodeChildrenChanged && path.equals(context.paths().coordinators())) {
+      membersChanged.run();
+      return;
+    }
     boolean changed = type == EventType.NodeDataChanged;
     if (type != EventType.NodeCreated && type != EventType.NodeDeleted && !changed) {
       return;

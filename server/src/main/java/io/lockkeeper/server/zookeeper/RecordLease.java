@@ -1,6 +1,7 @@
 package io.lockkeeper.server.zookeeper;
 
 import io.lockkeeper.server.core.LeaseId;
+import io.lockkeeper.server.core.SessionEvent.AdoptedLease;
 import io.lockkeeper.server.core.StoreEvent;
 import io.lockkeeper.server.core.StoreEvent.LeaseRecorded;
 import io.lockkeeper.server.core.StoreEvent.LeaseRefused;
@@ -27,6 +28,19 @@ final class RecordLease extends Write {
     object.put("holder", holder);
     object.put("secretHash", secretHash);
     data = Json.write(object);
+  }
+
+  /** Reads a record; empty if it is none. */
+  static Optional<AdoptedLease> read(LeaseId lease, byte[] data) {
+    return Json.readObject(data)
+        .filter(object -> Json.number(object, "ttlMillis") > 0)
+        .map(
+            object ->
+                new AdoptedLease(
+                    lease,
+                    Json.number(object, "ttlMillis"),
+                    Json.text(object, "holder"),
+                    Json.text(object, "secretHash")));
   }
 
   LeaseId lease() {

@@ -1,5 +1,7 @@
 package io.lockkeeper.server.zookeeper;
 
+import java.util.Arrays;
+
 /** What it takes to attach to a session. */
 final class SessionIdentity {
 
@@ -17,5 +19,17 @@ final class SessionIdentity {
 
   byte[] password() {
     return password.clone();
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof SessionIdentity session
+        && id == session.id
+        && Arrays.equals(password, session.password);
+  }
+
+  @Override
+  public int hashCode() {
+    return Long.hashCode(id);
   }
 }

@@ -1,5 +1,6 @@
 package io.lockkeeper.server.zookeeper;
 
+import java.time.Duration;
 import java.util.Optional;
 
 /** Whether the timeout that ZooKeeper granted a lock session is one to rely on. */
@@ -8,8 +9,8 @@ final class SessionLimits {
   private SessionLimits() {}
 
   /** Returns what is wrong with a granted timeout, for the operator, or empty if it will do. */
-  static Optional<String> problemOf(ZooKeeperSettings settings, int grantedMillis) {
-    long asked = settings.sessionTimeout().toMillis();
+  static Optional<String> problemOf(ZooKeeperSettings settings, Duration timeout, int grantedMillis) {
+    long asked = timeout.toMillis();
     long bound = settings.shortestSessionTimeout().toMillis();
     if (grantedMillis < asked) {
       return Optional.of(
@@ -19,7 +20,8 @@ final class SessionLimits {
               + asked
               + " ms are asked for: raise its maxSessionTimeout, or lower the session timeout");
     }
-    if (grantedMillis <= bound) {
+    // One that was adopted from a coordinator with other settings is what it is.
+    if (timeout.equals(settings.sessionTimeout()) && grantedMillis <= bound) {
       return Optional.of(
           "ZooKeeper grants a session timeout of "
               + grantedMillis

@@ -1,5 +1,6 @@
 package io.lockkeeper.server.zookeeper;
 
+import io.lockkeeper.server.core.SessionEvent.SessionAdopted;
 import io.lockkeeper.server.core.SessionEvent.SessionEnded;
 import io.lockkeeper.server.core.SessionEvent.SessionOpened;
 import io.lockkeeper.server.core.SessionEvent.SessionProved;
@@ -50,6 +51,31 @@ final class SessionVoice {
       lastProofNanos = sentAtNanos;
       events.accept(new SessionProved(key, sentAtNanos));
     }
+  }
+
+  /** The session was another coordinator's, and is ours now. */
+  void adopted(SessionAdopted adoption) {
+    if (!ended && !opened) {
+      opened = true;
+      lastProofNanos = adoption.provenAtNanos();
+      LOG.atInfo()
+          .addKeyValue("session", key)
+          .addKeyValue("leases", adoption.leases().size())
+          .addKeyValue("entries", adoption.entries().size())
+          .addKeyValue("certain", adoption.certain())
+          .log("lock session adopted");
+      events.accept(adoption);
+    }
+  }
+
+  /** Returns whether the session has been told to be open, or adopted. */
+  boolean hasOpened() {
+    return opened;
+  }
+
+  /** Tells nothing from now on. */
+  void silence() {
+    ended = true;
   }
 
   /** The connection is lost. */

@@ -72,8 +72,16 @@ final class StorePaths {
     return sessions() + "/" + claimName(sessionId);
   }
 
+  String claim(String claimName) {
+    return sessions() + "/" + claimName;
+  }
+
   static String claimName(long sessionId) {
     return String.format("%016x", sessionId);
+  }
+
+  static boolean isClaimName(String name) {
+    return name.matches("[0-9a-f]{16}");
   }
 
   String member() {

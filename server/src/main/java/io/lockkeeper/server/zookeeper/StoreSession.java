@@ -1,7 +1,6 @@
 package io.lockkeeper.server.zookeeper;
 
 import io.lockkeeper.server.core.SessionKey;
-import java.util.List;
 import java.util.Optional;
 import org.apache.zookeeper.Op;
 
@@ -9,25 +8,29 @@ import org.apache.zookeeper.Op;
  * One lock session: its handle, its claim, and the writes on it. Lives on the store's thread.
  *
  * <pre>
- *             connected            claim written          barrier passed, doubts resolved
- *  CONNECTING ---------> CLAIMING ---------------> PROVING ------------------------------> OPEN
- *                                                     ^                                     |
- *                              connected, none in     |   disconnected, doubt, expired      |
- *                              flight                 +------------- SUSPENDED <------------+
+ *            claim is ours            barrier passed, stock taken, doubts resolved
+ *  BEGINNING -------------> PROVING -----------------------------------------------> OPEN
+ *                              ^                                                      |
+ *       connected, none in     |          disconnected, doubt, expired                |
+ *       flight                 +------------------- SUSPENDED <-----------------------+
  *
- *  any --(claim check fails: deposed; expiry confirmed by ZooKeeper; closed)--> ENDED
+ *  any --(claim check fails: deposed; expiry confirmed by ZooKeeper; closed; dropped)--> ENDED
  * </pre>
  *
  * <p>When the client library gives a session up, that is no proof that it is gone: the session is
  * attached to again, and only ZooKeeper's own refusal ends it.
+ *
+ * <p>Closing a handle ends its session whoever owns it by now. So a session is closed only when the
+ * claim was proved and the session then found to own nothing; otherwise the handle is dropped.
  */
-final class StoreSession implements HandleListener, GroupCommit.Lane {
+final class StoreSession
+    implements HandleListener, GroupCommit.Lane, Beginning.Listener, Proof.Listener {
 
   private static final long RETRY_MILLIS = 200;
+  private static final long FAREWELL_MILLIS = 1_000;
 
   private enum State {
-    CONNECTING,
-    CLAIMING,
+    BEGINNING,
     PROVING,
     OPEN,
     SUSPENDED,
@@ -35,24 +38,29 @@ final class StoreSession implements HandleListener, GroupCommit.Lane {
   }
 
   private final StoreContext context;
-  private final Layout layout;
-  private final ClaimRemoval claims;
+  private final SessionServices services;
   private final SessionVoice voice;
   private final GroupCommit commit;
   private final Attachment attachment;
-  private final ClaimWriting claim;
-  private State state = State.CONNECTING;
+  private final Beginning beginning;
+  private State state = State.BEGINNING;
   private boolean closing;
-  private long proofs;
+  private Runnable whenEnded = () -> {};
+  private Optional<Proof> proof = Optional.empty();
 
-  StoreSession(SessionKey key, StoreContext context, Layout layout, ClaimRemoval claims) {
-    this.context = context;
-    this.layout = layout;
-    this.claims = claims;
+  /** Opens a session, or attaches to one that was another coordinator's. */
+  StoreSession(SessionKey key, SessionServices services, Optional<Taken> taken) {
+    this.services = services;
+    context = services.context();
     voice = new SessionVoice(key, context.events());
     commit = new GroupCommit(this, context);
-    attachment = new Attachment(context, this);
-    claim = new ClaimWriting(context, layout, attachment, this::suspendAndProve);
+    if (taken.isPresent()) {
+      attachment = new Attachment(context, this, taken.get());
+      beginning = new Succession(key, context, attachment, commit, voice, taken.get(), this);
+    } else {
+      attachment = new Attachment(context, this);
+      beginning = new Opening(services, attachment, voice, this);
+    }
   }
 
   GroupCommit commit() {
@@ -63,8 +71,13 @@ final class StoreSession implements HandleListener, GroupCommit.Lane {
     return state == State.ENDED;
   }
 
+  /** Returns whether the coordinator has not been told of it yet. */
+  boolean isBeginning() {
+    return state != State.ENDED && !voice.hasOpened();
+  }
+
   Optional<String> claimName() {
-    return claim.name();
+    return beginning.claim().map(Claim::name);
   }
 
   @Override
@@ -73,22 +86,23 @@ final class StoreSession implements HandleListener, GroupCommit.Lane {
     // Each connection negotiates anew, and a shorter timeout would make the bound a lie.
     boolean fits = attachment.fits(context.onUnusable());
     switch (state) {
-      case CONNECTING -> claim(fits);
-      case CLAIMING -> claim.start();
+      case BEGINNING -> beginning.onConnected(fits);
       case SUSPENDED -> prove();
       // The proof under way goes on, or fails and starts again.
       case PROVING, OPEN, ENDED -> {}
     }
   }
 
-  private void claim(boolean fits) {
-    if (!fits) {
-      attachment.close(() -> end(false));
-      return;
+  @Override
+  public void onClaimed() {
+    if (state == State.BEGINNING) {
+      suspendAndProve();
     }
-    attachment.identify();
-    state = State.CLAIMING;
-    claim.start();
+  }
+
+  @Override
+  public void onGone() {
+    end(false);
   }
 
   private void suspendAndProve() {
@@ -103,50 +117,23 @@ final class StoreSession implements HandleListener, GroupCommit.Lane {
       return;
     }
     state = State.PROVING;
-    long proof = ++proofs;
-    attachment.send(List.of(fence()), (reply, sentAt) -> onProof(proof, reply, sentAt));
+    proof = Optional.of(new Proof(context, attachment, commit, beginning, this));
+    proof.get().start(fence());
   }
 
-  private void onProof(long proof, MultiReply reply, long sentAt) {
-    if (proof != proofs || state != State.PROVING) {
-      return;
-    }
-    if (Fence.isBroken(reply)) {
-      onFenceFailed();
-    } else if (!(reply instanceof MultiReply.Committed)) {
-      suspendAgain(proof);
-    } else {
-      voice.proved(sentAt, attachment.grantedMillis(), true);
-      new DoubtResolution(
-              attachment.handle(),
-              context,
-              commit,
-              () -> resolved(proof),
-              () -> suspendAgain(proof))
-          .start();
-    }
-  }
-
-  private void resolved(long proof) {
-    if (proof != proofs || state != State.PROVING) {
-      return;
-    }
+  @Override
+  public void onProved() {
     if (closing) {
-      closeForGood();
+      proof.ifPresent(Proof::countOwned);
     } else {
       state = State.OPEN;
       commit.open();
     }
   }
 
-  private void suspendAgain(long proof) {
-    if (proof == proofs && state == State.PROVING) {
-      state = State.SUSPENDED;
-      proveSoon();
-    }
-  }
-
-  private void proveSoon() {
+  @Override
+  public void onUnproved() {
+    state = State.SUSPENDED;
     context.thread().after(RETRY_MILLIS, this::prove);
   }
 
@@ -157,6 +144,7 @@ final class StoreSession implements HandleListener, GroupCommit.Lane {
   }
 
   private void suspend() {
+    proof.ifPresent(Proof::cancel);
     if (state == State.OPEN || state == State.PROVING) {
       state = State.SUSPENDED;
       commit.hold();
@@ -169,13 +157,7 @@ final class StoreSession implements HandleListener, GroupCommit.Lane {
     attachment.onDisconnected();
     suspend();
     switch (state) {
-      case CONNECTING, CLAIMING -> {
-        // Nothing was on it yet: a fresh session will do.
-        claim.cancel();
-        claimName().ifPresent(claims::remove);
-        state = State.CONNECTING;
-        attachment.startOver();
-      }
+      case BEGINNING -> beginning.onExpired();
       case PROVING, OPEN, SUSPENDED -> {
         if (attachment.isExpiryConfirmed()) {
           end(false);
@@ -192,17 +174,20 @@ final class StoreSession implements HandleListener, GroupCommit.Lane {
       return;
     }
     state = State.ENDED;
-    claim.cancel();
+    proof.ifPresent(Proof::cancel);
+    beginning.cancel();
     commit.end();
     if (!deposed) {
-      claimName().ifPresent(claims::remove);
+      beginning.claim().ifPresent(services.claims()::remove);
     }
     voice.ended(deposed);
+    whenEnded.run();
   }
 
   @Override
   public void onFenceFailed() {
     if (state != State.ENDED) {
+      context.stats().add(StoreStats.Count.SESSIONS_DEPOSED, 1);
       // Closing would end the session under its new owner.
       attachment.abandon();
       end(true);
@@ -211,30 +196,31 @@ final class StoreSession implements HandleListener, GroupCommit.Lane {
 
   /** Proves the session now; if that cannot be done, the next connection does it. */
   void proveNow() {
-    if (state == State.OPEN || state == State.PROVING) {
-      attachment.send(List.of(fence()), this::onExtraProof);
+    if (voice.hasOpened() && (state == State.OPEN || state == State.PROVING)) {
+      Proof.again(attachment, fence(), voice, this);
     }
   }
 
-  private void onExtraProof(MultiReply reply, long sentAt) {
-    if (reply instanceof MultiReply.Committed) {
-      voice.proved(sentAt, attachment.grantedMillis(), true);
-    } else if (Fence.isBroken(reply)) {
-      onFenceFailed();
-    }
-  }
-
-  /** Closes the session once it is proved ours, and makes sure that ZooKeeper has forgotten it. */
+  /**
+   * Closes the session once it is proved ours and found to own nothing, and makes sure that
+   * ZooKeeper has forgotten it. One that does own something is dropped.
+   */
   void close() {
     closing = true;
-    if (state == State.CONNECTING) {
+    if (state == State.BEGINNING && beginning.isEmpty()) {
+      beginning.cancel();
       attachment.close(() -> end(false));
     } else if (state == State.OPEN) {
       suspendAndProve();
     }
   }
 
-  private void closeForGood() {
+  @Override
+  public void onCounted(boolean empty) {
+    if (!empty) {
+      handOver();
+      return;
+    }
     state = State.SUSPENDED;
     commit.hold();
     // Whether the closing got through, only the attempt to attach tells.
@@ -246,25 +232,38 @@ final class StoreSession implements HandleListener, GroupCommit.Lane {
         });
   }
 
-  /** Drops the handle; an empty session is closed, one that owns something is left alive. */
-  void shutDown(Runnable closed) {
-    boolean unclaimed = state == State.CONNECTING || state == State.CLAIMING;
-    boolean empty = unclaimed || (state == State.OPEN && commit.ownsNothing());
-    if (state != State.ENDED && !empty) {
+  /** Drops the handle, and leaves the session to whoever adopts it. */
+  private void handOver() {
+    if (state != State.ENDED) {
+      context.stats().add(StoreStats.Count.SESSIONS_HANDED_OVER, 1);
       attachment.abandon();
+      end(true);
     }
-    state = State.ENDED;
-    claim.cancel();
-    commit.end();
-    if (empty) {
-      attachment.close(
-          () -> {
-            claimName().ifPresent(claims::remove);
-            closed.run();
-          });
+  }
+
+  /**
+   * Closes the session if it is found to be empty in a short time; otherwise leaves it to whoever
+   * adopts it. Then runs {@code ended}.
+   */
+  void leave(Runnable ended) {
+    if (state == State.ENDED) {
+      ended.run();
+      return;
+    }
+    whenEnded = ended;
+    boolean untouched = state == State.BEGINNING && beginning.isEmpty();
+    if (untouched || (voice.hasOpened() && commit.ownsNothing())) {
+      context.thread().after(FAREWELL_MILLIS, this::handOver);
+      close();
     } else {
-      closed.run();
+      handOver();
     }
+  }
+
+  /** Leaves, and tells the coordinator nothing of it. */
+  void shutDown(Runnable ended) {
+    voice.silence();
+    leave(ended);
   }
 
   @Override
@@ -274,26 +273,25 @@ final class StoreSession implements HandleListener, GroupCommit.Lane {
 
   private void onReply(Transaction transaction, MultiReply reply, long sentAt) {
     if (commit.onReply(transaction, reply)) {
-      voice.proved(sentAt, attachment.grantedMillis(), false);
+      voice.proved(sentAt, attachment.timeoutMillis(), false);
     }
     prove();
   }
 
   @Override
   public Op fence() {
-    return claim.fence();
+    return beginning.claim().orElseThrow().fence(context.paths());
   }
 
   @Override
   public void onDoubt() {
     if (state == State.OPEN) {
-      state = State.SUSPENDED;
-      proveSoon();
+      onUnproved();
     }
   }
 
   @Override
   public void onLayoutMissing() {
-    layout.ensure();
+    services.layout().ensure();
   }
 }

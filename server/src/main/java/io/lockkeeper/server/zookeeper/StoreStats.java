@@ -23,8 +23,22 @@ final class StoreStats {
     DOUBTS_FOUND_DONE,
     /** Rebuilds of the mirror that were completed. */
     REBUILDS,
-    /** Claim records of dead sessions that were removed. */
-    CLAIMS_SWEPT,
+    /** Claim records of sessions that are gone that were removed. */
+    CLAIMS_REMOVED,
+    /** Lock sessions of other coordinators that became ours. */
+    SESSIONS_ADOPTED,
+    /** Nodes that they owned. */
+    NODES_ADOPTED,
+    /** Orphans that another coordinator took first. */
+    ADOPTIONS_LOST,
+    /** Orphans whose session was gone before we could attach to it. */
+    ADOPTIONS_TOO_LATE,
+    /** Lock sessions of ours that another coordinator took. */
+    SESSIONS_DEPOSED,
+    /** Lock sessions that were left to whoever adopts them. */
+    SESSIONS_HANDED_OVER,
+    /** Times that our member node was found gone and made again. */
+    MEMBER_NODES_REMADE,
     /** Nodes below the locks path that are not ours to understand. */
     NODES_IGNORED,
     /** Sessions that the client library had given up and that were alive. */

@@ -1,6 +1,8 @@
 package io.lockkeeper.server.zookeeper;
 
 import io.lockkeeper.server.coordinator.LockStore;
+import io.lockkeeper.server.coordinator.Peer;
+import io.lockkeeper.server.coordinator.Whereabouts;
 import io.lockkeeper.server.core.Amendment;
 import io.lockkeeper.server.core.EntryDetails;
 import io.lockkeeper.server.core.EntryName;
@@ -12,17 +14,15 @@ import io.lockkeeper.server.core.Mode;
 import io.lockkeeper.server.core.PlannedEntry;
 import io.lockkeeper.server.core.SessionKey;
 import io.lockkeeper.server.core.StoreEvent;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,16 +36,15 @@ public final class ZooKeeperLockStore implements LockStore {
 
   private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperLockStore.class);
   private static final long STOP_MILLIS = 3_000;
-  private static final long SWEEP_MILLIS = 10_000;
+  private static final long SCAN_MILLIS = 1_000;
 
   private final ZooKeeperSettings settings;
   private final Consumer<String> onUnusable;
-  private final long sweepMillis;
+  private final long scanMillis;
   private final StorePaths paths;
   private final StoreStats stats = new StoreStats();
   private final StoreThread thread = new StoreThread();
   private final Connector connector;
-  private final Map<SessionKey, StoreSession> sessions = new HashMap<>();
   private final AtomicBoolean stopped = new AtomicBoolean();
   private Optional<Parts> parts = Optional.empty();
 
@@ -54,10 +53,9 @@ public final class ZooKeeperLockStore implements LockStore {
       MirrorFeed mirror,
       MirrorQuestions questions,
       Errands errands,
-      Layout layout,
-      ClaimRemoval claims,
+      LockSessions sessions,
       MemberNode member,
-      ClaimSweep sweep) {}
+      Peers peers) {}
 
   /**
    * Makes a store that does not connect yet.
@@ -67,12 +65,12 @@ public final class ZooKeeperLockStore implements LockStore {
    *     the process should end
    */
   public ZooKeeperLockStore(ZooKeeperSettings settings, Consumer<String> onUnusable) {
-    this(settings, onUnusable, SWEEP_MILLIS);
+    this(settings, onUnusable, SCAN_MILLIS);
   }
 
-  ZooKeeperLockStore(ZooKeeperSettings settings, Consumer<String> onUnusable, long sweepMillis) {
+  ZooKeeperLockStore(ZooKeeperSettings settings, Consumer<String> onUnusable, long scanMillis) {
     this.settings = settings;
-    this.sweepMillis = sweepMillis;
+    this.scanMillis = scanMillis;
     AtomicBoolean told = new AtomicBoolean();
     this.onUnusable =
         problem -> {
@@ -87,6 +85,7 @@ public final class ZooKeeperLockStore implements LockStore {
 
   @Override
   public void start(Consumer<StoreEvent> events) {
+    Fence.warnIfPlanted();
     StoreContext context =
         new StoreContext(
             settings, paths, thread, connector, new Directories(), stats, events, onUnusable);
@@ -96,9 +95,12 @@ public final class ZooKeeperLockStore implements LockStore {
   private void assemble(StoreContext context) {
     MirrorFeed mirror = new MirrorFeed(context);
     Layout layout = new Layout(context, mirror::connection);
-    ClaimRemoval claims = new ClaimRemoval(context, mirror::connection);
     MemberNode member = new MemberNode(context, layout);
-    ClaimSweep sweep = new ClaimSweep(context, mirror, this::ownClaims, sweepMillis);
+    ClaimRemoval claims = new ClaimRemoval(context, mirror::connection);
+    SessionServices services = new SessionServices(context, layout, claims, member);
+    LockSessions sessions = new LockSessions(services, mirror::connection);
+    Orphans orphans = new Orphans(context, sessions::ours, sessions::adoptions);
+    Peers peers = new Peers(context, mirror::connection, member, orphans, scanMillis);
     parts =
         Optional.of(
             new Parts(
@@ -106,31 +108,22 @@ public final class ZooKeeperLockStore implements LockStore {
                 mirror,
                 new MirrorQuestions(context, mirror::connection),
                 new Errands(context, mirror::connection),
-                layout,
-                claims,
+                sessions,
                 member,
-                sweep));
-    mirror.start(layout);
+                peers));
+    mirror.start(layout, peers::scan);
     member.start();
-    sweep.start();
-  }
-
-  private Set<String> ownClaims() {
-    Set<String> names = new HashSet<>();
-    sessions.values().forEach(session -> session.claimName().ifPresent(names::add));
-    return names;
+    peers.start();
   }
 
   @Override
   public void openSession(SessionKey key) {
-    thread.execute(
-        () ->
-            parts.ifPresent(
-                p -> {
-                  sessions.values().removeIf(StoreSession::hasEnded);
-                  sessions.computeIfAbsent(
-                      key, k -> new StoreSession(k, p.context(), p.layout(), p.claims()));
-                }));
+    onThread(p -> p.sessions().open(key));
+  }
+
+  @Override
+  public void adoptSession(SessionKey session, String claim) {
+    onThread(p -> p.sessions().adopt(session, claim, p.peers()));
   }
 
   @Override
@@ -180,44 +173,66 @@ public final class ZooKeeperLockStore implements LockStore {
     onParts(key, (session, unused) -> action.accept(session));
   }
 
-  private void onParts(SessionKey key, java.util.function.BiConsumer<StoreSession, Parts> action) {
-    thread.execute(
-        () -> {
-          StoreSession session = sessions.get(key);
-          // One that has ended has answered everything by that.
-          if (session != null && !session.hasEnded()) {
-            parts.ifPresent(p -> action.accept(session, p));
-          }
-        });
+  private void onParts(SessionKey key, BiConsumer<StoreSession, Parts> action) {
+    onThread(p -> p.sessions().find(key).ifPresent(session -> action.accept(session, p)));
   }
 
   @Override
   public void barrier(long barrier) {
-    onMirror(p -> p.questions().barrier(barrier));
+    onThread(p -> p.questions().barrier(barrier));
   }
 
   @Override
   public void readDetails(LockName lock, String entry) {
-    onMirror(p -> p.questions().read(lock, entry));
+    onThread(p -> p.questions().read(lock, entry));
   }
 
   @Override
   public void amend(long number, LockName lock, EntryName entry, Amendment amendment) {
-    onMirror(p -> p.errands().amend(number, lock, entry.text(), amendment));
+    onThread(p -> p.errands().amend(number, lock, entry.text(), amendment));
   }
 
   @Override
   public void setLimit(long number, LockName lock, OptionalInt limit) {
-    onMirror(p -> p.errands().setLimit(number, lock, limit));
+    onThread(p -> p.errands().setLimit(number, lock, limit));
   }
 
   @Override
   public void removeGuard(LockName lock, MarkerName.Guard guard) {
-    onMirror(p -> p.questions().removeGuard(lock, guard));
+    onThread(p -> p.questions().removeGuard(lock, guard));
   }
 
-  private void onMirror(Consumer<Parts> action) {
+  private void onThread(Consumer<Parts> action) {
     thread.execute(() -> parts.ifPresent(action));
+  }
+
+  @Override
+  public void locate(LeaseId lease, Consumer<Optional<Whereabouts>> answer) {
+    thread.execute(
+        () ->
+            parts.ifPresentOrElse(
+                p -> p.errands().locate(lease, p.peers(), answer),
+                () -> answer.accept(Optional.empty())));
+  }
+
+  @Override
+  public void suspect(String id) {
+    onThread(p -> p.peers().suspect(id));
+  }
+
+  @Override
+  public void watchPeers(Consumer<List<Peer>> listener) {
+    onThread(p -> p.peers().watch(listener));
+  }
+
+  @Override
+  public void leave() {
+    onThread(
+        p -> {
+          p.peers().leave();
+          p.sessions().leave();
+          p.member().leave();
+        });
   }
 
   @Override
@@ -261,9 +276,12 @@ public final class ZooKeeperLockStore implements LockStore {
   }
 
   private void stopSessions(CountDownLatch down) {
-    Countdown all = new Countdown(sessions.size(), down::countDown);
-    sessions.values().forEach(session -> session.shutDown(all::one));
-    sessions.clear();
+    parts.ifPresentOrElse(
+        running -> {
+          running.peers().stop();
+          running.sessions().shutDown(down::countDown);
+        },
+        down::countDown);
   }
 
   private void stopParts(CountDownLatch down) {
@@ -273,7 +291,6 @@ public final class ZooKeeperLockStore implements LockStore {
     }
     Parts running = parts.get();
     parts = Optional.empty();
-    running.sweep().stop();
     Countdown both = new Countdown(2, down::countDown);
     running.member().stop(both::one);
     running.mirror().stop(both::one);

@@ -14,6 +14,8 @@ import java.time.Duration;
  * @param syncLimit ZooKeeper's {@code syncLimit}, in ticks
  * @param coordinatorId this coordinator's name: a znode name
  * @param advertisedAddress where peers and clients reach this coordinator
+ * @param home what the coordinators that run one after the other on a data directory have in
+ *     common, and no two at a time; empty without one
  * @param maxReplyBytes the longest reply that is accepted, such as the listing of a long queue
  */
 public record ZooKeeperSettings(
@@ -26,6 +28,7 @@ public record ZooKeeperSettings(
     int syncLimit,
     String coordinatorId,
     String advertisedAddress,
+    String home,
     int maxReplyBytes) {
 
   private static final int DEFAULT_MAX_REPLY_BYTES = 16 << 20;
@@ -74,6 +77,7 @@ public record ZooKeeperSettings(
         DEFAULT_SYNC_LIMIT,
         coordinatorId,
         advertisedAddress,
+        "",
         DEFAULT_MAX_REPLY_BYTES);
   }
 
@@ -90,6 +94,7 @@ public record ZooKeeperSettings(
         syncLimit,
         coordinatorId,
         advertisedAddress,
+        home,
         maxReplyBytes);
   }
 
@@ -105,6 +110,23 @@ public record ZooKeeperSettings(
         syncLimit,
         coordinatorId,
         advertisedAddress,
+        home,
+        maxReplyBytes);
+  }
+
+  /** Returns the same at another home. */
+  public ZooKeeperSettings withHome(String newHome) {
+    return new ZooKeeperSettings(
+        connectString,
+        rootPath,
+        locksPath,
+        sessionTimeout,
+        memberTimeout,
+        tick,
+        syncLimit,
+        coordinatorId,
+        advertisedAddress,
+        newHome,
         maxReplyBytes);
   }
 
@@ -121,6 +143,7 @@ public record ZooKeeperSettings(
         newSyncLimit,
         coordinatorId,
         advertisedAddress,
+        home,
         maxReplyBytes);
   }
 

@@ -109,8 +109,7 @@ final class FakeLockStore implements LockStore {
     act(
         () -> {
           open.remove(session);
-          queues.closeSession(session);
-          tell(new SessionEvent.SessionEnded(session, false));
+          tell(new SessionEvent.SessionEnded(session, queues.owns(session)));
         });
   }
 
@@ -195,5 +194,34 @@ final class FakeLockStore implements LockStore {
   public synchronized void stop() {
     flowing = false;
     held.clear();
+  }
+
+  @Override
+  public void adoptSession(SessionKey session, String claim) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public void locate(
+      LeaseId lease,
+      java.util.function.Consumer<java.util.Optional<io.lockkeeper.server.coordinator.Whereabouts>>
+          answer) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public void suspect(String id) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public void watchPeers(
+      java.util.function.Consumer<java.util.List<io.lockkeeper.server.coordinator.Peer>> listener) {
+    listener.accept(java.util.List.of());
+  }
+
+  @Override
+  public void leave() {
+    throw new UnsupportedOperationException();
   }
 }

@@ -4,6 +4,7 @@ import io.lockkeeper.server.core.Amendment;
 import io.lockkeeper.server.core.EntryDetails;
 import io.lockkeeper.server.core.EntryName;
 import io.lockkeeper.server.core.EntryRef;
+import io.lockkeeper.server.core.EntryTerms;
 import io.lockkeeper.server.core.FencingToken;
 import io.lockkeeper.server.core.LockName;
 import io.lockkeeper.server.core.MarkerName;
@@ -125,18 +126,10 @@ final class FakeLockStoreQueues {
     }
   }
 
-  void closeSession(SessionKey session) {
-    zxid++;
-    List.copyOf(directories.keySet())
-        .forEach(
-            lock ->
-                Map.copyOf(directory(lock).entries)
-                    .forEach(
-                        (entry, stored) -> {
-                          if (stored.session().equals(session)) {
-                            vanish(lock, entry);
-                          }
-                        }));
+  boolean owns(SessionKey session) {
+    return directories.values().stream()
+        .flatMap(directory -> directory.entries.values().stream())
+        .anyMatch(stored -> stored.session().equals(session));
   }
 
   private void vanish(LockName lock, String entry) {
@@ -179,7 +172,10 @@ final class FakeLockStoreQueues {
       Optional<ReleaseAsk> known = describe.details().ask();
       return ours
           ? stored.with(
-              withAsk(describe.details(), data.details().ask().or(() -> known)),
+              with(
+                  describe.details(),
+                  data.details().ask().or(() -> known),
+                  data.details().terms()),
               data.index(),
               data.keptToken())
           : stored.with(describe.details(), describe.index(), describe.keptToken());
@@ -188,6 +184,11 @@ final class FakeLockStoreQueues {
   }
 
   private static EntryDetails withAsk(EntryDetails old, Optional<ReleaseAsk> ask) {
+    return with(old, ask, old.terms());
+  }
+
+  private static EntryDetails with(
+      EntryDetails old, Optional<ReleaseAsk> ask, EntryTerms terms) {
     return new EntryDetails(
         old.leaseId(),
         old.requestId(),
@@ -197,7 +198,8 @@ final class FakeLockStoreQueues {
         old.streamBound(),
         old.unsearched(),
         old.needsMillis(),
-        ask);
+        ask,
+        terms);
   }
 
   private static Stored revoked(Stored stored) {

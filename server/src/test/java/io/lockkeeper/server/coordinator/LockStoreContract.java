@@ -6,6 +6,7 @@ import io.lockkeeper.server.core.Amendment;
 import io.lockkeeper.server.core.EntryDetails;
 import io.lockkeeper.server.core.EntryName;
 import io.lockkeeper.server.core.EntryRef;
+import io.lockkeeper.server.core.EntryTerms;
 import io.lockkeeper.server.core.ErrandEvent;
 import io.lockkeeper.server.core.FencingToken;
 import io.lockkeeper.server.core.LeaseId;
@@ -49,7 +50,13 @@ public abstract class LockStoreContract {
           true,
           true,
           Optional.empty(),
-          Optional.empty());
+          Optional.empty(),
+          new EntryTerms(
+              3,
+              Optional.of(Duration.ZERO),
+              Optional.of(Duration.ofMillis(1_500)),
+              Duration.ofMillis(700),
+              true));
   private static final LeaseId LEASE = new LeaseId(7, 8);
   private static final FencingToken TOKEN = new FencingToken(Long.MAX_VALUE - 1);
   private static final ReleaseAsk ASK =
@@ -285,7 +292,18 @@ public abstract class LockStoreContract {
   }
 
   @Test
-  void closedSessionTakesItsEntriesWithIt() {
+  void closedSessionIsOverAndWithItNobodyElse() {
+    // Given
+    open();
+    // When
+    store().closeSession(SESSION);
+    // Then
+    assertThat(events().await(SessionEvent.SessionEnded.class))
+        .isEqualTo(new SessionEvent.SessionEnded(SESSION, false));
+  }
+
+  @Test
+  void sessionThatOwnsSomethingIsNeverClosedAndIsLeftToBeAdopted() {
     // Given
     open();
     events().awaitCurrent();
@@ -293,8 +311,11 @@ public abstract class LockStoreContract {
     // When
     store().closeSession(SESSION);
     // Then
-    events().await(SessionEvent.SessionEnded.class, e -> !e.deposed());
-    events().await(StoreEvent.EntryVanished.class, e -> e.entry().equals(created.name()));
+    assertThat(events().await(SessionEvent.SessionEnded.class))
+        .isEqualTo(new SessionEvent.SessionEnded(SESSION, true));
+    store().barrier(1);
+    events().await(StoreEvent.BarrierPassed.class);
+    assertThat(events().mirror().get(lock)).containsExactly(created.name().text());
   }
 
   @Test
@@ -450,7 +471,8 @@ public abstract class LockStoreContract {
             true,
             true,
             Optional.of(1_500L),
-            Optional.empty());
+            Optional.empty(),
+            DETAILS.terms());
     // When
     Amendment.Outcome outcome = amend(1, entry, new Amendment.Describe(next, 99, Optional.empty()));
     // Then

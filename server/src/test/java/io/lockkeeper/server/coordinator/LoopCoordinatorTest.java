@@ -62,6 +62,7 @@ class LoopCoordinatorTest {
     final List<RefusedException> refusals = new CopyOnWriteArrayList<>();
     final List<LeaseEnd> ends = new CopyOnWriteArrayList<>();
     final CompletableFuture<Void> superseded = new CompletableFuture<>();
+    final CompletableFuture<String> sentAway = new CompletableFuture<>();
 
     @Override
     public void onNotice(String requestId, long sequence, Notice notice) {
@@ -82,6 +83,11 @@ class LoopCoordinatorTest {
     @Override
     public void onLeaseEnded(LeaseEnd end) {
       ends.add(end);
+    }
+
+    @Override
+    public void onSentAway(String reason) {
+      sentAway.complete(reason);
     }
 
     @Override

@@ -75,7 +75,7 @@ final class Bench {
     keep(effects);
     last = effects;
     for (Effect effect : effects) {
-      if (proving && effect instanceof Effect.ProveSession prove) {
+      if (proving && effect instanceof SessionEffect.ProveSession prove) {
         keep(kernel.on(new SessionEvent.SessionProved(prove.session(), now), now));
       }
     }

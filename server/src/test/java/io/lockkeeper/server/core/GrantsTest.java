@@ -77,7 +77,15 @@ class GrantsTest {
     CoreSettings defaults = CoreSettings.defaults();
     Bench careful =
         Bench.ready(
-            new CoreSettings(defaults.tick(), 10, 10, 512 << 10, 8, defaults.linger(), false));
+            new CoreSettings(
+                defaults.tick(),
+                10,
+                10,
+                512 << 10,
+                8,
+                defaults.linger(),
+                false,
+                java.time.Duration.ofSeconds(6)));
     Asked holder = careful.acquire("a");
     careful.create(holder);
     Asked next = careful.acquire("a");

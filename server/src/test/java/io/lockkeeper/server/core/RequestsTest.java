@@ -179,7 +179,14 @@ class RequestsTest {
   private static CoreSettings withMaxWaiters(int waiters) {
     CoreSettings defaults = CoreSettings.defaults();
     return new CoreSettings(
-        defaults.tick(), waiters, 100_000, 512 << 10, 64, defaults.linger(), true);
+        defaults.tick(),
+        waiters,
+        100_000,
+        512 << 10,
+        64,
+        defaults.linger(),
+        true,
+        java.time.Duration.ofSeconds(6));
   }
 
   @Test
@@ -187,7 +194,15 @@ class RequestsTest {
     // Given: a session of 260 bytes, the lease's record takes 50, an entry 100
     Bench small =
         Bench.ready(
-            new CoreSettings(Duration.ofSeconds(2), 10, 10, 260, 8, Duration.ofSeconds(5), true));
+            new CoreSettings(
+                Duration.ofSeconds(2),
+                10,
+                10,
+                260,
+                8,
+                Duration.ofSeconds(5),
+                true,
+                java.time.Duration.ofSeconds(6)));
     LeaseId owner = small.lease();
     small.create(small.acquire(owner, "1", "a"));
     small.create(small.acquire(owner, "2", "b"));
@@ -202,7 +217,14 @@ class RequestsTest {
     Bench small =
         Bench.ready(
             new CoreSettings(
-                Duration.ofSeconds(2), 10, 1, 512 << 10, 8, Duration.ofSeconds(5), true));
+                Duration.ofSeconds(2),
+                10,
+                1,
+                512 << 10,
+                8,
+                Duration.ofSeconds(5),
+                true,
+                java.time.Duration.ofSeconds(6)));
     small.lease();
     Asked asked = small.acquire("a");
     assertThat(small.refusals(asked.stream())).containsExactly(Failure.Kind.TOO_MANY);

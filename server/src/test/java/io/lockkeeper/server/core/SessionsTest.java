@@ -16,7 +16,14 @@ class SessionsTest {
 
   private static CoreSettings small(int maxSessions) {
     return new CoreSettings(
-        Duration.ofSeconds(2), 10_000, 100_000, 800, maxSessions, Duration.ofSeconds(5), true);
+        Duration.ofSeconds(2),
+        10_000,
+        100_000,
+        800,
+        maxSessions,
+        Duration.ofSeconds(5),
+        true,
+        java.time.Duration.ofSeconds(6));
   }
 
   @Test
@@ -27,11 +34,11 @@ class SessionsTest {
     for (int i = 0; i < 7; i++) {
       leases.add(small.lease());
     }
-    assertThat(small.all(Effect.OpenSession.class)).hasSize(1);
+    assertThat(small.all(SessionEffect.OpenSession.class)).hasSize(1);
     // When
     leases.add(small.lease());
     // Then: the next one is being opened; new leases go there once the first is full
-    assertThat(small.all(Effect.OpenSession.class)).hasSize(2);
+    assertThat(small.all(SessionEffect.OpenSession.class)).hasSize(2);
     small.opened(Bench.S2);
     leases.add(small.lease());
     assertThat(small.counts().sessions())
@@ -43,8 +50,8 @@ class SessionsTest {
       small.on(new StoreEvent.LeaseErased(lease));
     }
     // Then: one session stays
-    assertThat(small.all(Effect.CloseSession.class))
-        .containsExactly(new Effect.CloseSession(Bench.S1));
+    assertThat(small.all(SessionEffect.CloseSession.class))
+        .containsExactly(new SessionEffect.CloseSession(Bench.S1));
     small.on(new SessionEvent.SessionEnded(Bench.S1, false));
     assertThat(small.counts().sessions()).hasSize(1);
     small.assertNothingIsLeft();
@@ -58,14 +65,14 @@ class SessionsTest {
     for (int i = 0; i < 8; i++) {
       leases.add(small.lease());
     }
-    assertThat(small.all(Effect.OpenSession.class)).hasSize(2);
+    assertThat(small.all(SessionEffect.OpenSession.class)).hasSize(2);
     // When: the first becomes empty
     for (LeaseId lease : leases) {
       small.on(new ClientEvent.CloseLease(small.call(), lease));
       small.on(new StoreEvent.LeaseErased(lease));
     }
     // Then: it stays until there is another
-    assertThat(small.all(Effect.CloseSession.class)).isEmpty();
+    assertThat(small.all(SessionEffect.CloseSession.class)).isEmpty();
     small.lease();
     assertThat(small.counts().leases()).isEqualTo(1);
   }
@@ -100,7 +107,7 @@ class SessionsTest {
   @Test
   void sessionIsProvedSixTimesInItsTimeout() {
     bench.pass(Bench.TIMEOUT);
-    assertThat(bench.all(Effect.ProveSession.class)).hasSize(6);
+    assertThat(bench.all(SessionEffect.ProveSession.class)).hasSize(6);
   }
 
   @Test
@@ -111,7 +118,7 @@ class SessionsTest {
       bench.on(new SessionEvent.SessionProved(Bench.S1, bench.now));
     }
     // Then
-    assertThat(bench.all(Effect.ProveSession.class)).isEmpty();
+    assertThat(bench.all(SessionEffect.ProveSession.class)).isEmpty();
   }
 
   @Test
@@ -161,7 +168,7 @@ class SessionsTest {
     // When
     bench.on(new SessionEvent.SessionProved(Bench.S1, sent));
     // Then: no grant, and a proof is asked for that is sent from now on
-    assertThat(bench.last(Effect.ProveSession.class)).hasSize(1);
+    assertThat(bench.last(SessionEffect.ProveSession.class)).hasSize(1);
     bench.create(asked);
     assertThat(bench.wasGranted(asked)).isFalse();
     bench.on(new SessionEvent.SessionProved(Bench.S1, bench.now));
@@ -175,7 +182,7 @@ class SessionsTest {
     Asked asked = bench.acquire("a");
     bench.now += Duration.ofSeconds(3).toNanos();
     bench.on(new TimeEvent.Stalled(Duration.ofSeconds(3).toNanos()));
-    assertThat(bench.last(Effect.ProveSession.class)).hasSize(1);
+    assertThat(bench.last(SessionEffect.ProveSession.class)).hasSize(1);
     // When
     bench.create(asked);
     // Then
@@ -200,9 +207,26 @@ class SessionsTest {
     // Then: lost before ZooKeeper can have deleted the entry
     assertThat(bench.told(held, Notice.Lost.class))
         .containsExactly(new Notice.Lost(Notice.LossReason.SESSION_LOST, ""));
-    assertThat(bench.all(Effect.CloseSession.class))
-        .containsExactly(new Effect.CloseSession(Bench.S1));
-    assertThat(bench.all(Effect.OpenSession.class)).hasSize(2);
+    assertThat(bench.all(SessionEffect.OpenSession.class)).hasSize(2);
+  }
+
+  @Test
+  void sessionWhoseBoundWasLostIsEmptiedAndOnlyThenClosed() {
+    // Given: another coordinator may have adopted it, and closing would free what its holders have
+    bench.proving = false;
+    Asked held = bench.acquire("a");
+    bench.create(held);
+    bench.pass(BOUND);
+    assertThat(bench.told(held, Notice.Lost.class)).hasSize(1);
+    assertThat(bench.all(Effect.DeleteEntries.class)).isEmpty();
+    // When: its client has had one tick to hear of it
+    bench.pass(Bench.settings().tick());
+    // Then
+    assertThat(bench.all(Effect.DeleteEntries.class)).hasSize(1);
+    assertThat(bench.all(SessionEffect.CloseSession.class)).isEmpty();
+    bench.deleteAll(held);
+    assertThat(bench.all(SessionEffect.CloseSession.class))
+        .containsExactly(new SessionEffect.CloseSession(Bench.S1));
   }
 
   @Test
@@ -262,7 +286,7 @@ class SessionsTest {
         .containsExactly(new Effect.TellLeaseEnd(stream, LeaseEnd.SESSION_LOST));
     assertThat(bench.counts().leases()).isZero();
     assertThat(bench.counts().acquisitions()).isZero();
-    assertThat(bench.all(Effect.OpenSession.class)).hasSize(2);
+    assertThat(bench.all(SessionEffect.OpenSession.class)).hasSize(2);
   }
 
   @Test
@@ -274,7 +298,7 @@ class SessionsTest {
     // When
     bench.on(new SessionEvent.SessionEnded(Bench.S2, false));
     // Then
-    assertThat(bench.all(Effect.OpenSession.class)).hasSize(3);
+    assertThat(bench.all(SessionEffect.OpenSession.class)).hasSize(3);
   }
 
   @Test

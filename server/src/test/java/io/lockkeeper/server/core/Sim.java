@@ -173,7 +173,8 @@ final class Sim {
         tiny ? 900 : 512 << 10,
         tiny ? 4 : 64,
         Duration.ofSeconds(2),
-        random.nextInt(4) != 0);
+        random.nextInt(4) != 0,
+        java.time.Duration.ofSeconds(6));
   }
 
   void newClient() {

@@ -195,19 +195,19 @@ final class SimCoordinator implements EffectHandler {
   }
 
   @Override
-  public void openSession(Effect.OpenSession effect) {
+  public void openSession(SessionEffect.OpenSession effect) {
     SimConnection connection = new SimConnection(sim, this, effect.session());
     connections.put(effect.session(), connection);
     connection.open();
   }
 
   @Override
-  public void closeSession(Effect.CloseSession effect) {
+  public void closeSession(SessionEffect.CloseSession effect) {
     on(effect.session()).close();
   }
 
   @Override
-  public void proveSession(Effect.ProveSession effect) {
+  public void proveSession(SessionEffect.ProveSession effect) {
     on(effect.session()).prove();
   }
 
@@ -300,6 +300,16 @@ final class SimCoordinator implements EffectHandler {
     SimClient client = streams.get(effect.stream());
     sim.rules.onLeaseEnd(client);
     down(effect.stream(), client::onLeaseEnded);
+  }
+
+  @Override
+  public void adoptSession(SessionEffect.AdoptSession effect) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public void sendAway(Effect.SendAway effect) {
+    sim.note(effect);
   }
 
   @Override

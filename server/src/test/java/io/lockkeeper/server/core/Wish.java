@@ -17,6 +17,7 @@ final class Wish {
   private Duration lockDelay = Duration.ZERO;
   private Map<String, String> metadata = Map.of();
   private boolean unsearched;
+  private List<Long> heldTokens = List.of();
 
   private Wish(String requestId) {
     this.requestId = requestId;
@@ -80,6 +81,11 @@ final class Wish {
     return this;
   }
 
+  Wish holding(long... tokens) {
+    heldTokens = java.util.Arrays.stream(tokens).boxed().toList();
+    return this;
+  }
+
   AcquireCommand command(Optional<LeaseId> lease) {
     return new AcquireCommand(
         locks,
@@ -92,6 +98,7 @@ final class Wish {
         Optional.empty(),
         maxHold,
         lockDelay,
-        unsearched);
+        unsearched,
+        heldTokens);
   }
 }

@@ -19,6 +19,14 @@ final class InProcess implements AutoCloseable {
 
   static final GrpcLimits LIMITS = limits(Duration.ofSeconds(10));
 
+  private static final PeerSetup NO_PEERS =
+      new PeerSetup(
+          "c-1",
+          PeerLimits.DEFAULTS,
+          address -> {
+            throw new IllegalArgumentException("there are no peers");
+          });
+
   final FakeCoordinator coordinator;
   final GrpcServices services;
   final ManagedChannel channel;
@@ -39,7 +47,7 @@ final class InProcess implements AutoCloseable {
 
   private InProcess(FakeCoordinator fake, Optional<Coordinator> other, GrpcLimits limits) {
     this.coordinator = fake;
-    this.services = new GrpcServices(other.orElse(fake), limits);
+    this.services = new GrpcServices(other.orElse(fake), limits, NO_PEERS);
     String name = InProcessServerBuilder.generateName();
     try {
       this.server = services.addTo(InProcessServerBuilder.forName(name)).build().start();

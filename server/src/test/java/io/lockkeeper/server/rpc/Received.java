@@ -4,12 +4,13 @@ import io.grpc.Status;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
 import io.lockkeeper.server.testing.Calls;
+import java.util.Optional;
 
 /** What a client receives on a stream. */
 final class Received<Q, R> implements ClientResponseObserver<Q, R> {
 
   final Calls<R> messages = new Calls<>("a message");
-  private final Calls<Status> end = new Calls<>("the end of the stream");
+  private final Calls<Optional<Throwable>> end = new Calls<>("the end of the stream");
   private final boolean reads;
   private volatile ClientCallStreamObserver<Q> call;
 
@@ -48,7 +49,17 @@ final class Received<Q, R> implements ClientResponseObserver<Q, R> {
 
   /** Returns how the stream ended, waiting for it. */
   Status end() {
-    return end.next();
+    return end.next().map(Status::fromThrowable).orElse(Status.OK);
+  }
+
+  /** Returns whether the stream has ended. */
+  boolean hasEnded() {
+    return !end.isEmpty();
+  }
+
+  /** Returns what the stream ended with, waiting for it. */
+  Throwable failure() {
+    return end.next().orElseThrow();
   }
 
   @Override
@@ -58,11 +69,11 @@ final class Received<Q, R> implements ClientResponseObserver<Q, R> {
 
   @Override
   public void onError(Throwable cause) {
-    end.add(io.grpc.Status.fromThrowable(cause));
+    end.add(Optional.of(cause));
   }
 
   @Override
   public void onCompleted() {
-    end.add(Status.OK);
+    end.add(Optional.empty());
   }
 }

@@ -39,6 +39,7 @@ class StatusesTest {
     CODES.put(Kind.LEASE_FULL, Code.RESOURCE_EXHAUSTED);
     CODES.put(Kind.TOO_MANY, Code.RESOURCE_EXHAUSTED);
     CODES.put(Kind.UNAVAILABLE, Code.UNAVAILABLE);
+    CODES.put(Kind.MOVED, Code.UNAVAILABLE);
     CODES.put(Kind.STORE_REFUSED, Code.INTERNAL);
   }
 

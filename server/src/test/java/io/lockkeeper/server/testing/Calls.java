@@ -1,6 +1,7 @@
 package io.lockkeeper.server.testing;
 
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -29,6 +30,16 @@ public final class Calls<T> {
         throw new AssertionError("never came: " + what);
       }
       return call;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new AssertionError(e);
+    }
+  }
+
+  /** Returns the next one if it comes at once or nearly so. */
+  public Optional<T> poll() {
+    try {
+      return Optional.ofNullable(calls.poll(10, TimeUnit.MILLISECONDS));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new AssertionError(e);

@@ -2,9 +2,11 @@ package io.lockkeeper.server.testing;
 
 import io.lockkeeper.server.coordinator.Coordinator;
 import io.lockkeeper.server.coordinator.CoordinatorStatus;
+import io.lockkeeper.server.coordinator.Peer;
 import io.lockkeeper.server.coordinator.WatchFilter;
 import io.lockkeeper.server.coordinator.WatchHandle;
 import io.lockkeeper.server.coordinator.WatchListener;
+import io.lockkeeper.server.coordinator.Whereabouts;
 import io.lockkeeper.server.core.AcquireCommand;
 import io.lockkeeper.server.core.Answer;
 import io.lockkeeper.server.core.LeaseId;
@@ -18,6 +20,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.awaitility.Awaitility;
 
 /** A coordinator that notes what it is asked and answers only when a test says what. */
 public final class FakeCoordinator implements Coordinator {
@@ -93,7 +99,45 @@ public final class FakeCoordinator implements Coordinator {
   public final Calls<Asked<LeasesToList, List<LeaseView>>> listLeases = new Calls<>("listLeases");
   public final Calls<Watched> watches = new Calls<>("watch");
 
+  public final Calls<String> suspects = new Calls<>("suspect");
+
   private volatile CoordinatorStatus status = Views.serving();
+  private volatile Function<LeaseId, Whereabouts> whereabouts = lease -> new Whereabouts.Unknown();
+  private volatile Consumer<List<Peer>> peerListener = peers -> {};
+  private final AtomicInteger located = new AtomicInteger();
+
+  /** Says who serves leases that are not served here from now on. */
+  public void servedBy(Whereabouts who) {
+    whereabouts = lease -> who;
+  }
+
+  /** Says who serves leases, by a question. */
+  public void servedBy(Function<LeaseId, Whereabouts> who) {
+    whereabouts = who;
+  }
+
+  /** Returns how often somebody asked who serves a lease. */
+  public int located() {
+    return located.get();
+  }
+
+  /** Waits until somebody has asked that often who serves a lease. */
+  public void awaitLocated(int times) {
+    Awaitility.await().until(() -> located.get() >= times);
+  }
+
+  /** Waits until nobody has asked for a while who serves a lease. */
+  public void awaitNobodyLocates() {
+    AtomicInteger before = new AtomicInteger(-1);
+    Awaitility.await()
+        .pollInterval(Duration.ofMillis(200))
+        .until(() -> before.getAndSet(located.get()) == located.get());
+  }
+
+  /** Tells who the other coordinators are. */
+  public void meets(Peer... peers) {
+    peerListener.accept(List.of(peers));
+  }
 
   /** Says what {@link #status} returns from now on. */
   public void is(CoordinatorStatus now) {
@@ -239,6 +283,23 @@ public final class FakeCoordinator implements Coordinator {
         watched.closed().add("closed");
       }
     };
+  }
+
+  @Override
+  public CompletableFuture<Whereabouts> locate(LeaseId lease) {
+    located.incrementAndGet();
+    return CompletableFuture.completedFuture(whereabouts.apply(lease));
+  }
+
+  @Override
+  public void suspect(String id) {
+    suspects.add(id);
+  }
+
+  @Override
+  public void watchPeers(Consumer<List<Peer>> listener) {
+    peerListener = listener;
+    listener.accept(List.of());
   }
 
   @Override

@@ -147,16 +147,4 @@ final class EntryDataTest {
           .isLessThanOrEqualTo(64);
     }
   }
-
-  @Test
-  void claimRecordIsReadBackAndStrangeOnesAreEmpty() {
-    // Given
-    byte[] data = ClaimRecord.write("c1", new SessionIdentity(0x10, new byte[] {1, 2}), 30_000);
-    // Then
-    assertThat(ClaimRecord.read(data)).isEqualTo(new ClaimRecord("c1", 30_000));
-    assertThat(new String(data, StandardCharsets.UTF_8))
-        .contains("\"session\":\"0000000000000010\"", "\"password\":\"0102\"");
-    assertThat(ClaimRecord.read(bytes("gibberish"))).isEqualTo(new ClaimRecord("", 0));
-    assertThat(ClaimRecord.read(bytes("{\"timeoutMillis\":-5}"))).isEqualTo(new ClaimRecord("", 0));
-  }
 }

@@ -1,0 +1,203 @@
+package io.lockkeeper.server.core;
+
+import io.lockkeeper.server.core.SessionEvent.AdoptedEntry;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+
+/**
+ * Takes over what a lock session of another coordinator owns: its leases with their acquisitions,
+ * as far as their records and entries tell.
+ *
+ * <p>The coordinator before may have vouched for all of it until its own bound of the session,
+ * which rests on a proof that was sent before the claim was taken: so, up to one session timeout
+ * after that. Until then what its client has not come for is {@linkplain Dormancy dormant}.
+ */
+final class Adoptions {
+
+  private final World world;
+  private final Sessions sessions;
+  private final Leases leases;
+  private final LeaseEndings endings;
+  private final Dormancy dormancy;
+  private final Rebuilds rebuilds;
+  private final Grants grants;
+
+  Adoptions(
+      World world,
+      Sessions sessions,
+      Leases leases,
+      LeaseEndings endings,
+      Dormancy dormancy,
+      Rebuilds rebuilds,
+      Grants grants) {
+    this.world = world;
+    this.sessions = sessions;
+    this.leases = leases;
+    this.endings = endings;
+    this.dormancy = dormancy;
+    this.rebuilds = rebuilds;
+    this.grants = grants;
+  }
+
+  void onAdopted(SessionEvent.SessionAdopted event) {
+    sessions.onAdopted(event).ifPresent(session -> takeOver(session, event));
+  }
+
+  private void takeOver(LockSession session, SessionEvent.SessionAdopted event) {
+    // A coordinator that is dead for certain vouches for nothing any more.
+    long vouchedUntil = event.takenAtNanos() + (event.certain() ? 0 : event.timeoutNanos());
+    event
+        .leases()
+        .forEach(
+            record -> leases.adopt(Lease.adopted(record, session.key(), vouchedUntil), session));
+    List<Ticket> tickets = new ArrayList<>();
+    List<Lease> remains = new ArrayList<>();
+    byAcquisition(event.entries())
+        .values()
+        .forEach(
+            entries -> {
+              AdoptedEntry first = entries.get(0);
+              Lease lease = leaseOf(first, session, vouchedUntil);
+              if (lease.isStream() && !remains.contains(lease)) {
+                remains.add(lease);
+              }
+              tickets.add(restore(lease, session, entries));
+            });
+    tickets.forEach(grants::rebind);
+    world.timers.at(vouchedUntil, () -> wakeAll(session));
+    remains.forEach(lease -> endRemains(lease, isStreamBound(lease, event), vouchedUntil));
+    rebuilds.verify(tickets);
+    sessions.closeEmpty(session);
+  }
+
+  /** Groups entries by the acquisition that they are for now, which need not have created them. */
+  private static Map<String, List<AdoptedEntry>> byAcquisition(List<AdoptedEntry> entries) {
+    Map<String, List<AdoptedEntry>> groups = new LinkedHashMap<>();
+    for (AdoptedEntry entry : entries) {
+      EntryDetails details = entry.read().details();
+      String key =
+          details.requestId().isEmpty()
+              ? uuidOf(entry).toString()
+              : details.leaseId() + "/" + details.requestId();
+      groups.computeIfAbsent(key, k -> new ArrayList<>(1)).add(entry);
+    }
+    return groups;
+  }
+
+  private static UUID uuidOf(AdoptedEntry entry) {
+    return entry.name().id().orElseGet(() -> new UUID(0, entry.read().czxid()));
+  }
+
+  /** Returns the lease of an entry: one with a record, or what is left of one that has none. */
+  private Lease leaseOf(AdoptedEntry entry, LockSession session, long vouchedUntil) {
+    Optional<LeaseId> named = LeaseId.parse(entry.read().details().leaseId());
+    long tag = named.map(LeaseId::high).orElse(uuidOf(entry).getMostSignificantBits());
+    Optional<Lease> known =
+        Optional.ofNullable(world.leasesByTag.get(tag))
+            .filter(lease -> lease.session().equals(session.key()));
+    return known.orElseGet(
+        () ->
+            leases.adopt(
+                Lease.remains(
+                    named.orElse(new LeaseId(tag, 0)),
+                    session.key(),
+                    entry.read().details().holder(),
+                    vouchedUntil),
+                session));
+  }
+
+  private Ticket restore(Lease lease, LockSession session, List<AdoptedEntry> entries) {
+    AdoptedEntry first = entries.get(0);
+    EntryTerms terms = first.read().details().terms();
+    Ticket ticket =
+        new Ticket(
+            uuidOf(first),
+            lease,
+            command(lease, entries),
+            entries.stream().map(Adoptions::part).toList(),
+            Optional.of(new Revival(terms.locks(), first.ageNanos())),
+            terms.ownStream());
+    first
+        .read()
+        .details()
+        .needsMillis()
+        .ifPresent(millis -> ticket.description().needs(Duration.ofMillis(millis), world.now));
+    ticket.adopted(entries.stream().map(entry -> hold(ticket, entry)).toList());
+    world.tickets.put(ticket.id(), ticket);
+    lease.tickets().put(ticket.command().requestId(), ticket);
+    long bytes =
+        ticket.planned().stream()
+            .mapToLong(entry -> world.pathSizes.entryBytes(entry.lock(), entry.mode()))
+            .sum();
+    session.addPathBytes(bytes);
+    ticket.addPathBytes(bytes);
+    return ticket;
+  }
+
+  private static AcquireCommand command(Lease lease, List<AdoptedEntry> entries) {
+    AdoptedEntry first = entries.get(0);
+    EntryDetails details = first.read().details();
+    EntryTerms terms = details.terms();
+    return new AcquireCommand(
+        entries.stream()
+            .map(entry -> new AcquireCommand.WantedLock(entry.lock(), entry.name().mode()))
+            .toList(),
+        Optional.of(lease.id()),
+        details.owner(),
+        // Somebody has written over what the entry said of itself: nobody asks for it by this name.
+        details.requestId().isEmpty() ? "?" + uuidOf(first) : details.requestId(),
+        terms.waitTimeout(),
+        details.holder(),
+        details.metadata(),
+        Optional.empty(),
+        terms.maxHold(),
+        terms.lockDelay(),
+        details.unsearched());
+  }
+
+  private static Part part(AdoptedEntry entry) {
+    return new Part.Fresh(
+        new PlannedEntry(entry.lock(), entry.name().mode(), Optional.empty()), Optional.empty());
+  }
+
+  private static Hold hold(Ticket ticket, AdoptedEntry entry) {
+    StoreEvent.ReadEntry read = entry.read();
+    return new Hold(
+        new StoreEvent.CreatedEntry(entry.lock(), entry.name(), read.czxid(), read.index()),
+        read.keptToken(),
+        MarkerName.Guard.of(uuidOf(entry), read.details().terms().lockDelay()),
+        ticket);
+  }
+
+  private void wakeAll(LockSession session) {
+    for (LeaseId id : List.copyOf(session.leases())) {
+      leases.find(id).ifPresent(dormancy::wakeAll);
+    }
+  }
+
+  private static boolean isStreamBound(Lease lease, SessionEvent.SessionAdopted event) {
+    return event.entries().stream()
+        .map(entry -> entry.read().details())
+        .anyMatch(
+            details ->
+                details.streamBound()
+                    && LeaseId.parse(details.leaseId()).filter(lease.id()::equals).isPresent());
+  }
+
+  /**
+   * Ends what has no record. A lease that was a stream ended with its stream, but for its client
+   * only when it knows; one whose record was gone had ended before.
+   */
+  private void endRemains(Lease lease, boolean streamBound, long vouchedUntil) {
+    if (streamBound && vouchedUntil - world.now > 0) {
+      world.timers.at(vouchedUntil, () -> endings.end(lease, LeaseEnd.EXPIRED));
+    } else {
+      endings.end(lease, LeaseEnd.EXPIRED);
+    }
+  }
+}

@@ -1,0 +1,87 @@
+package io.lockkeeper.server.core;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Forgets what another coordinator serves from now on. Nothing of it has ended, so nobody is told
+ * an ending: clients come back elsewhere, and find what they had.
+ */
+final class Handovers {
+
+  private static final String MOVED = "another coordinator serves the lease now";
+
+  private final World world;
+  private final LeaseEndings endings;
+
+  Handovers(World world, LeaseEndings endings) {
+    this.world = world;
+    this.endings = endings;
+  }
+
+  /** Forgets a lease whose session is another coordinator's now. */
+  void forget(Lease lease, LockSession session) {
+    if (lease.isStream()) {
+      // Its stream is here, so nobody else can serve it.
+      endings.loseSession(lease);
+      return;
+    }
+    lease.expiryTimer().ifPresent(world.timers::cancel);
+    lease.takeOpener().ifPresent(this::failMoved);
+    lease.closers().forEach(this::failMoved);
+    sendAway(lease, MOVED);
+    List.copyOf(lease.tickets().values()).forEach(this::forget);
+    lease.tickets().clear();
+    lease.holds().clear();
+    world.leases.remove(lease.id(), lease);
+    world.leasesByTag.remove(lease.id().high(), lease);
+    session.leases().remove(lease.id());
+  }
+
+  /**
+   * The lease's session has been without contact for long: a peer may have adopted it, and its
+   * client may find it there, or come back.
+   */
+  void onForsaken(Lease lease) {
+    if (world.peers > 0) {
+      sendAway(
+          lease, "the coordinator has lost contact with ZooKeeper: another may serve the lease");
+    }
+  }
+
+  /** Ends the stream of a lease; the lease lives on. */
+  private void sendAway(Lease lease, String reason) {
+    lease.stream()
+        .ifPresent(
+            stream -> {
+              world.streams.remove(stream);
+              world.emit(new Effect.SendAway(stream, reason));
+            });
+    lease.attach(Optional.empty());
+  }
+
+  private void forget(Ticket ticket) {
+    ticket.become(Acquisition.ended());
+    ticket.timers().stopAll(world.timers);
+    ticket.releaseCalls().forEach(this::failMoved);
+    ticket.stream()
+        .ifPresent(
+            stream -> {
+              world.streams.remove(stream);
+              Failure moved = new Failure(Failure.Kind.MOVED, MOVED + ": repeat the request");
+              world.emit(new Effect.Refuse(stream, ticket.command().requestId(), moved));
+            });
+    world.tickets.remove(ticket.id());
+    for (Hold hold : ticket.holds()) {
+      world
+          .mirror
+          .find(hold.lock(), hold.name().text())
+          .filter(entry -> entry.ticket().filter(bound -> bound == ticket).isPresent())
+          .ifPresent(Entry::unbind);
+    }
+  }
+
+  private void failMoved(CallId call) {
+    world.fail(call, Failure.Kind.MOVED, MOVED);
+  }
+}

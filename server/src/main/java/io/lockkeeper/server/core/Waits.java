@@ -1,0 +1,92 @@
+package io.lockkeeper.server.core;
+
+import java.time.Duration;
+
+/** The clocks of acquisitions that wait, and of those whose stream has gone. */
+final class Waits {
+
+  /** How long a request that may not wait lasts at most, when ZooKeeper does not answer. */
+  private static final long TRY_BOUND_NANOS = 5_000_000_000L;
+
+  /** How old a place may be that is told unasked. */
+  private static final long PLACES_NANOS = 100_000_000L;
+
+  private final World world;
+  private final Views views;
+  private final Acquisitions acquisitions;
+
+  Waits(World world, Views views, Acquisitions acquisitions) {
+    this.world = world;
+    this.views = views;
+    this.acquisitions = acquisitions;
+  }
+
+  /** Starts the clocks of an acquisition that has waited so long already. */
+  void arm(Ticket ticket, long waitedNanos) {
+    ticket
+        .command()
+        .waitTimeout()
+        .map(timeout -> timeout.isZero() ? TRY_BOUND_NANOS : left(timeout, waitedNanos))
+        .ifPresent(
+            nanos ->
+                ticket
+                    .timers()
+                    .waitsUntil(
+                        world.timers.at(
+                            world.now + nanos,
+                            () ->
+                                acquisitions.expireWait(
+                                    ticket,
+                                    Notice.RefusalReason.TIMED_OUT,
+                                    "not granted within the wait timeout"))));
+    armPosition(ticket);
+  }
+
+  private static long left(Duration timeout, long waitedNanos) {
+    return Math.max(0, timeout.toNanos() - waitedNanos);
+  }
+
+  private void armPosition(Ticket ticket) {
+    ticket
+        .command()
+        .positionInterval()
+        .ifPresent(
+            interval ->
+                ticket
+                    .timers()
+                    .positionAt(
+                        world.timers.at(
+                            world.now + interval.toNanos(), () -> positionDue(ticket))));
+  }
+
+  private void positionDue(Ticket ticket) {
+    if (!ticket.acquisition().isWaiting()) {
+      return;
+    }
+    if (ticket.wasPlaced() && world.mirror.isCurrent()) {
+      Notice.Position position = new Notice.Position(views.recentPlaces(ticket, PLACES_NANOS));
+      int ahead = position.places().stream().mapToInt(Notice.Place::ahead).max().orElse(0);
+      if (ticket.moved(ahead)) {
+        acquisitions.tell(ticket, position);
+      }
+    }
+    armPosition(ticket);
+  }
+
+  /** Gives an acquisition without its stream a while in which the same request may come again. */
+  void linger(Ticket ticket) {
+    ticket
+        .timers()
+        .lingersUntil(
+            world.timers,
+            world.timers.at(
+                world.now + world.settings.linger().toNanos(), () -> lingerDue(ticket)));
+  }
+
+  private void lingerDue(Ticket ticket) {
+    boolean unheardGrant = ticket.acquisition().isHeld() && !ticket.heard();
+    if (ticket.target().isEmpty() && (ticket.acquisition().isWaiting() || unheardGrant)) {
+      acquisitions.apply(ticket, new AcquisitionEvent.ReleaseAsked());
+    }
+  }
+}

@@ -1,0 +1,126 @@
+package io.lockkeeper.server.rpc;
+
+import io.grpc.Context;
+import io.grpc.ManagedChannel;
+import io.grpc.Status;
+import io.grpc.health.v1.HealthCheckRequest;
+import io.grpc.health.v1.HealthCheckResponse;
+import io.grpc.health.v1.HealthGrpc;
+import io.grpc.stub.StreamObserver;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * An eye on one peer: a stream that waits for changes of its health, over the connection that
+ * requests take too. When it breaks, a look at the peer's port tells whether the process is gone: a
+ * refused connection is as good as certain, anything else proves nothing.
+ */
+final class PeerHealth {
+
+  private static final HealthCheckRequest ALL = HealthCheckRequest.getDefaultInstance();
+
+  private final PeerLink link;
+  private final ManagedChannel channel;
+  private final PeerLimits limits;
+  private final PeerProbe probe;
+  private final Pulse pulse;
+  private final AtomicBoolean asking = new AtomicBoolean();
+  private final AtomicBoolean looking = new AtomicBoolean();
+  private final Context.CancellableContext life = Context.ROOT.withCancellation();
+
+  PeerHealth(
+      PeerLink link, ManagedChannel channel, PeerLimits limits, PeerProbe probe, Pulse pulse) {
+    this.link = link;
+    this.channel = channel;
+    this.limits = limits;
+    this.probe = probe;
+    this.pulse = pulse;
+  }
+
+  /** Watches until closed: a watch that ends is begun again. */
+  void watch() {
+    if (life.isCancelled()) {
+      return;
+    }
+    // A peer that is just starting should not be waited for as long as gRPC would.
+    channel.resetConnectBackoff();
+    life.run(() -> HealthGrpc.newStub(channel).watch(ALL, new Observer(this::watchAgain)));
+  }
+
+  private void watchAgain() {
+    if (!life.isCancelled()) {
+      if (link.isKnown()) {
+        lookWhetherRefused();
+      }
+      probe.later(this::watch);
+    }
+  }
+
+  /** Suspects the peer if its port refuses connections. At most one look at a time. */
+  void lookWhetherRefused() {
+    if (!link.isSuspected() && !life.isCancelled() && looking.compareAndSet(false, true)) {
+      probe.look(
+          link.peer().address(),
+          refused -> {
+            looking.set(false);
+            if (refused && !life.isCancelled()) {
+              link.suspect("its port refuses connections");
+            }
+          });
+    }
+  }
+
+  /** Asks for a sign of life; suspects the peer if none comes. At most one question at a time. */
+  void askForLife() {
+    if (!life.isCancelled() && asking.compareAndSet(false, true)) {
+      life.run(
+          () ->
+              HealthGrpc.newStub(channel)
+                  .withDeadlineAfter(limits.silence().toNanos(), TimeUnit.NANOSECONDS)
+                  .check(ALL, new Observer(() -> asking.set(false))));
+    }
+  }
+
+  /** Ends the watch. Idempotent. */
+  void close() {
+    life.cancel(null);
+  }
+
+  /** Hears the peer's health, which matters less than that there is an answer. */
+  private final class Observer implements StreamObserver<HealthCheckResponse> {
+
+    private final Runnable onEnd;
+    private final long startNanos = System.nanoTime();
+
+    Observer(Runnable onEnd) {
+      this.onEnd = onEnd;
+    }
+
+    @Override
+    public void onNext(HealthCheckResponse response) {
+      link.heard();
+    }
+
+    @Override
+    public void onError(Throwable cause) {
+      Status status = Status.fromThrowable(cause);
+      if (!life.isCancelled()) {
+        onFailed(status);
+      }
+      onEnd.run();
+    }
+
+    private void onFailed(Status status) {
+      if (status.getCode() != Status.Code.DEADLINE_EXCEEDED) {
+        link.brokeOff();
+      } else if (pulse.isSteadySince(startNanos)) {
+        link.suspect("it gives no sign of life");
+      }
+    }
+
+    @Override
+    public void onCompleted() {
+      onEnd.run();
+    }
+  }
+}

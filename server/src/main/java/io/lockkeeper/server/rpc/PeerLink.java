@@ -1,0 +1,169 @@
+package io.lockkeeper.server.rpc;
+
+import io.grpc.Channel;
+import io.grpc.ManagedChannel;
+import io.grpc.Status;
+import io.lockkeeper.server.coordinator.Peer;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The way to one peer: a connection that is kept, what crosses it, and whether there are signs of
+ * life.
+ *
+ * <p>The peer is suspected when requests for it wait and it gives no sign of life: not even an
+ * answer to a question after its health, or no connection at all. Any sign of life takes that back
+ * here.
+ */
+final class PeerLink {
+
+  private static final Logger LOG = LoggerFactory.getLogger(PeerLink.class);
+  private static final int MAX_CROSSINGS = 15_000;
+  private static final long NEVER = 0;
+
+  private final Peer peer;
+  private final ManagedChannel channel;
+  private final PeerLimits limits;
+  private final Suspicion suspicion;
+  private final PeerHealth health;
+  private final Set<Traffic> crossings = ConcurrentHashMap.newKeySet();
+  private final AtomicLong waitingSince = new AtomicLong(NEVER);
+  private final AtomicLong unreachableSince = new AtomicLong(NEVER);
+  private final AtomicBoolean suspected = new AtomicBoolean();
+  private volatile boolean known;
+
+  /** Something that goes on across a link. */
+  interface Traffic {
+    /** The peer gives no sign of life: nothing will come of it. */
+    void onSilence();
+  }
+
+  /** Hears of suspicions. */
+  interface Suspicion {
+    /** The peer does not answer. */
+    void onSuspected(Peer peer);
+  }
+
+  PeerLink(
+      Peer peer,
+      ManagedChannel channel,
+      PeerLimits limits,
+      Suspicion suspicion,
+      PeerProbe probe,
+      Pulse pulse) {
+    this.peer = peer;
+    this.channel = channel;
+    this.limits = limits;
+    this.suspicion = suspicion;
+    this.health = new PeerHealth(this, channel, limits, probe, pulse);
+  }
+
+  /** Begins to watch the peer. */
+  void start() {
+    health.watch();
+  }
+
+  Peer peer() {
+    return peer;
+  }
+
+  Channel channel() {
+    return channel;
+  }
+
+  /** Returns whether the peer is suspected: it makes no sense to ask it. */
+  boolean isSuspected() {
+    return suspected.get();
+  }
+
+  /** Returns whether the peer was ever heard over this link. */
+  boolean isKnown() {
+    return known;
+  }
+
+  /** Adds something that crosses. Returns false if there is too much already. */
+  boolean enter(Traffic traffic) {
+    return crossings.size() < MAX_CROSSINGS && crossings.add(traffic);
+  }
+
+  /** Forgets something that has crossed. */
+  void leave(Traffic traffic) {
+    crossings.remove(traffic);
+  }
+
+  /** Notes that something was sent that the peer should react to in some way. */
+  void sent() {
+    waitingSince.compareAndSet(NEVER, now());
+  }
+
+  /** Notes a sign of life. */
+  void heard() {
+    known = true;
+    waitingSince.set(NEVER);
+    unreachableSince.set(NEVER);
+    if (suspected.compareAndSet(true, false)) {
+      LOG.atInfo().addKeyValue("peer", peer.id()).log("A suspected peer answers again");
+    }
+  }
+
+  /** Notes that nothing is under way any more that the peer could react to. */
+  void brokeOff() {
+    waitingSince.set(NEVER);
+  }
+
+  /** Notes that a client's call broke off or could not be made. */
+  void unreachable(Status why) {
+    LOG.atDebug().addKeyValue("peer", peer.id()).log("A call to a peer broke off: {}", why);
+    brokeOff();
+    long now = now();
+    unreachableSince.compareAndSet(NEVER, now);
+    long since = unreachableSince.get();
+    if (since != NEVER && now - since >= limits.untilSuspected().toNanos()) {
+      suspect("it cannot be reached");
+    } else if (known) {
+      health.lookWhetherRefused();
+    }
+  }
+
+  /** Says that the peer does not answer. */
+  void suspect(String why) {
+    if (suspected.compareAndSet(false, true)) {
+      LOG.atWarn()
+          .addKeyValue("peer", peer.id())
+          .addKeyValue("address", peer.address())
+          .log("Peer is suspected: {}; its leases are taken over", why);
+      suspicion.onSuspected(peer);
+      crossings.forEach(Traffic::onSilence);
+    }
+  }
+
+  /** Looks whether the peer owes a sign of life, and asks for one. Called every now and then. */
+  void tick() {
+    long since = waitingSince.get();
+    boolean quiet = since != NEVER && now() - since >= limits.quiet().toNanos();
+    if (quiet || suspected.get()) {
+      health.askForLife();
+    }
+  }
+
+  /** Lets what crosses come to its end and takes nothing new. */
+  void retire() {
+    health.close();
+    channel.shutdown();
+  }
+
+  /** Breaks everything off. */
+  void breakOff() {
+    health.close();
+    channel.shutdownNow();
+  }
+
+  // Zero stands for never.
+  private static long now() {
+    return System.nanoTime() | 1;
+  }
+}

@@ -1,0 +1,82 @@
+package io.lockkeeper.server.rpc;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.util.Locale;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Looks at ports of peers, on one thread of its own, since a connect may block. */
+final class PeerProbe implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(PeerProbe.class);
+  private static final int LOOKS = 3;
+  private static final long BETWEEN_LOOKS_MILLIS = 60;
+  private static final int CONNECT_MILLIS = 150;
+  private static final long LATER_MILLIS = 500;
+
+  private final ScheduledThreadPoolExecutor thread;
+
+  PeerProbe(ThreadFactory threads) {
+    thread = new ScheduledThreadPoolExecutor(1, threads);
+    thread.setRemoveOnCancelPolicy(true);
+    thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+  }
+
+  /** Runs {@code next} half a second from now, if not closed by then. */
+  void later(Runnable next) {
+    schedule(next, LATER_MILLIS);
+  }
+
+  /**
+   * Tells whether the port refuses connections, each time of some. One that takes a connection, or
+   * says nothing, does not.
+   */
+  void look(String address, Consumer<Boolean> onSeen) {
+    schedule(() -> look(address, 1, onSeen), 0);
+  }
+
+  private void look(String address, int count, Consumer<Boolean> onSeen) {
+    boolean refused = refuses(address);
+    if (refused && count < LOOKS) {
+      schedule(() -> look(address, count + 1, onSeen), BETWEEN_LOOKS_MILLIS);
+    } else {
+      onSeen.accept(refused);
+    }
+  }
+
+  private void schedule(Runnable task, long delayMillis) {
+    try {
+      var unused = thread.schedule(task, delayMillis, TimeUnit.MILLISECONDS);
+    } catch (RejectedExecutionException e) {
+      LOG.atDebug().setCause(e).log("No more looks at peers");
+    }
+  }
+
+  private static boolean refuses(String address) {
+    int colon = address.lastIndexOf(':');
+    try (Socket socket = new Socket()) {
+      String host = address.substring(0, colon);
+      int port = Integer.parseInt(address.substring(colon + 1));
+      socket.connect(new InetSocketAddress(host, port), CONNECT_MILLIS);
+      return false;
+    } catch (ConnectException e) {
+      return String.valueOf(e.getMessage()).toLowerCase(Locale.ROOT).contains("refused");
+    } catch (IOException | IllegalArgumentException | IndexOutOfBoundsException e) {
+      LOG.atDebug().setCause(e).addKeyValue("address", address).log("A port cannot be looked at");
+      return false;
+    }
+  }
+
+  @Override
+  public void close() {
+    thread.shutdownNow();
+  }
+}

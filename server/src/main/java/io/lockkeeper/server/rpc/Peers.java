@@ -1,0 +1,149 @@
+package io.lockkeeper.server.rpc;
+
+import io.grpc.ManagedChannel;
+import io.lockkeeper.server.coordinator.Coordinator;
+import io.lockkeeper.server.coordinator.Peer;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The links to all peers: one for each, for as long as it is a member. */
+final class Peers implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Peers.class);
+  private static final long TICK_MILLIS = 250;
+  private static final long RETIRED_SECONDS = 10;
+  private static final int MAX_PEERS = 1_000;
+  private static final int MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+
+  private final Coordinator coordinator;
+  private final PeerSetup setup;
+  private final Executor calls;
+  private final ScheduledExecutorService timer;
+  private final RpcStats stats;
+  private final PeerProbe probe;
+  private final Pulse pulse = new Pulse();
+  private final Map<String, PeerLink> links = new ConcurrentHashMap<>();
+  private final Set<PeerLink> retired = ConcurrentHashMap.newKeySet();
+  private volatile boolean closed;
+
+  Peers(
+      Coordinator coordinator,
+      PeerSetup setup,
+      Executor calls,
+      ScheduledExecutorService timer,
+      ThreadFactory threads,
+      RpcStats stats) {
+    this.coordinator = coordinator;
+    this.setup = setup;
+    this.calls = calls;
+    this.timer = timer;
+    this.stats = stats;
+    this.probe = new PeerProbe(threads);
+  }
+
+  /** Begins to hear of peers, and to watch them. */
+  void start() {
+    coordinator.watchPeers(peers -> calls.execute(() -> onPeers(peers)));
+    var unused =
+        timer.scheduleWithFixedDelay(this::tick, TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
+  }
+
+  private void tick() {
+    pulse.beat();
+    links.values().forEach(PeerLink::tick);
+  }
+
+  private void onPeers(List<Peer> peers) {
+    Set<String> ids = new HashSet<>();
+    for (Peer peer : peers) {
+      ids.add(peer.id());
+      var unused = link(peer);
+    }
+    for (PeerLink link : links.values()) {
+      if (!ids.contains(link.peer().id()) && links.remove(link.peer().id(), link)) {
+        retire(link);
+      }
+    }
+  }
+
+  private void retire(PeerLink link) {
+    link.retire();
+    retired.add(link);
+    var unused =
+        timer.schedule(
+            () -> {
+              retired.remove(link);
+              link.breakOff();
+            },
+            RETIRED_SECONDS,
+            TimeUnit.SECONDS);
+  }
+
+  /** Returns the link to a peer, made if need be; empty if it cannot be. */
+  Optional<PeerLink> link(Peer peer) {
+    PeerLink known = links.get(peer.id());
+    if (known != null) {
+      return Optional.of(known);
+    }
+    if (closed || peer.id().equals(setup.ownId()) || links.size() >= MAX_PEERS) {
+      return Optional.empty();
+    }
+    try {
+      PeerLink made = links.computeIfAbsent(peer.id(), id -> connect(peer));
+      if (closed) {
+        made.breakOff();
+      }
+      return Optional.of(made);
+    } catch (IllegalArgumentException e) {
+      LOG.atWarn()
+          .addKeyValue("peer", peer.id())
+          .addKeyValue("address", peer.address())
+          .log("Peer advertises no address that can be used: {}", e.getMessage());
+      return Optional.empty();
+    }
+  }
+
+  private PeerLink connect(Peer peer) {
+    ManagedChannel channel =
+        setup
+            .dialer()
+            .dial(peer.address())
+            .executor(calls)
+            .maxInboundMessageSize(MAX_ANSWER_BYTES)
+            .build();
+    PeerLink link = new PeerLink(peer, channel, setup.limits(), this::onSuspected, probe, pulse);
+    link.start();
+    return link;
+  }
+
+  private void onSuspected(Peer peer) {
+    stats.suspicions.increment();
+    coordinator.suspect(peer.id());
+  }
+
+  /** Returns whether there is a link to a peer over which it was heard. */
+  boolean knows(String id) {
+    PeerLink link = links.get(id);
+    return link != null && link.isKnown();
+  }
+
+  /** Breaks all links off. */
+  @Override
+  public void close() {
+    closed = true;
+    probe.close();
+    links.values().forEach(PeerLink::breakOff);
+    retired.forEach(PeerLink::breakOff);
+    links.clear();
+  }
+}

@@ -1,0 +1,118 @@
+package io.lockkeeper.server.rpc;
+
+import io.lockkeeper.server.coordinator.Peer;
+import io.lockkeeper.server.coordinator.Whereabouts;
+import io.lockkeeper.server.core.Failure;
+import io.lockkeeper.server.core.LeaseId;
+import java.util.Optional;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
+
+/**
+ * One request's search for whoever serves its lease. Asked again after each attempt that did not
+ * help, it pauses and looks anew, until its patience has run out. Everything happens in the turns
+ * of the request.
+ */
+final class Search {
+
+  private final LeaseId lease;
+  private final Searches shared;
+  private final Executor turns;
+  private final Seeker seeker;
+  private final long startNanos = System.nanoTime();
+  private boolean looked;
+  private boolean paused;
+  private boolean hasPlace;
+  private boolean closed;
+  private Optional<Future<?>> pause = Optional.empty();
+
+  /** Whose search it is. Hears one of these for each question. */
+  interface Seeker {
+    /** This peer serves the lease. */
+    void onPeer(Peer peer);
+
+    /** The request should be tried here once more. */
+    void onHere();
+
+    /** There is no such lease. */
+    void onUnknown();
+
+    /** Nobody serves the lease soon enough, or nobody can say who does. */
+    void onGivenUp(Refusal why);
+  }
+
+  /**
+   * Prepares a search.
+   *
+   * @param turns runs one thing after the other
+   */
+  Search(LeaseId lease, Searches shared, Executor turns, Seeker seeker) {
+    this.lease = lease;
+    this.shared = shared;
+    this.turns = turns;
+    this.seeker = seeker;
+  }
+
+  /** Asks who serves the lease: at once for the first time, then after a pause. */
+  void ask() {
+    if (looked) {
+      afterPause(this::look);
+    } else {
+      look();
+    }
+  }
+
+  private void afterPause(Runnable next) {
+    if (System.nanoTime() - startNanos > shared.patienceNanos()) {
+      giveUp("nobody serves the lease at the moment; send the request again");
+    } else if (!hasPlace && !shared.tryEnter()) {
+      giveUp("too many requests wait for leases that nobody serves at the moment");
+    } else {
+      hasPlace = true;
+      paused = true;
+      pause = Optional.of(shared.later(() -> turns.execute(() -> unlessClosed(next))));
+    }
+  }
+
+  private void unlessClosed(Runnable next) {
+    if (!closed) {
+      next.run();
+    }
+  }
+
+  private void giveUp(String why) {
+    seeker.onGivenUp(Statuses.of(new Failure(Failure.Kind.UNAVAILABLE, why)));
+  }
+
+  private void look() {
+    looked = true;
+    Answers.deliver(
+        shared.locate(lease),
+        found -> turns.execute(() -> unlessClosed(() -> onFound(found))),
+        refusal -> turns.execute(() -> unlessClosed(() -> seeker.onGivenUp(refusal))));
+  }
+
+  private void onFound(Whereabouts found) {
+    if (found instanceof Whereabouts.At at) {
+      seeker.onPeer(at.peer());
+    } else if (found instanceof Whereabouts.Unknown) {
+      seeker.onUnknown();
+    } else if (found instanceof Whereabouts.Here && paused) {
+      seeker.onHere();
+    } else if (found instanceof Whereabouts.Here) {
+      afterPause(seeker::onHere);
+    } else {
+      afterPause(this::look);
+    }
+  }
+
+  /** Ends the search. Idempotent. */
+  void close() {
+    closed = true;
+    pause.ifPresent(waiting -> waiting.cancel(false));
+    if (hasPlace) {
+      hasPlace = false;
+      shared.leave();
+    }
+  }
+}

@@ -1,0 +1,137 @@
+package io.lockkeeper.server.zookeeper;
+
+import io.lockkeeper.server.core.FencingToken;
+import java.util.Optional;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.data.Stat;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A lock session that is new: its claim record is written over the session itself, before anything
+ * else is on it, and after the member node, without which peers would take it for an orphan.
+ */
+final class Opening implements Beginning {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Opening.class);
+  private static final long RETRY_MILLIS = 200;
+  private static final int FIRST_EPOCH = 0;
+
+  private final SessionServices services;
+  private final StoreContext context;
+  private final Attachment attachment;
+  private final SessionVoice voice;
+  private final Listener listener;
+  private boolean wanted;
+
+  Opening(
+      SessionServices services, Attachment attachment, SessionVoice voice, Listener listener) {
+    this.services = services;
+    context = services.context();
+    this.attachment = attachment;
+    this.voice = voice;
+    this.listener = listener;
+  }
+
+  @Override
+  public Optional<Claim> claim() {
+    return attachment
+        .identity()
+        .map(session -> new Claim(StorePaths.claimName(session.id()), FIRST_EPOCH));
+  }
+
+  @Override
+  public boolean isEmpty() {
+    return true;
+  }
+
+  @Override
+  public void onConnected(boolean fits) {
+    if (attachment.identity().isEmpty()) {
+      if (!fits) {
+        attachment.close(listener::onGone);
+        return;
+      }
+      attachment.identify();
+    }
+    wanted = true;
+    services.layout().whenReady(() -> services.member().whenRegistered(this::write));
+  }
+
+  @Override
+  public void onExpired() {
+    // Nothing was on it yet: a fresh session will do.
+    wanted = false;
+    claim().ifPresent(services.claims()::remove);
+    attachment.startOver();
+  }
+
+  @Override
+  public void tellProved(long sentAtNanos, Runnable told, Runnable failed) {
+    voice.proved(sentAtNanos, attachment.timeoutMillis(), true);
+    told.run();
+  }
+
+  @Override
+  public void cancel() {
+    wanted = false;
+  }
+
+  private void write() {
+    if (!wanted || !attachment.isConnected()) {
+      return;
+    }
+    Handle handle = attachment.handle();
+    ZooKeeperSettings settings = context.settings();
+    SessionIdentity session = attachment.identity().orElseThrow();
+    ClaimRecord record =
+        new ClaimRecord(
+            settings.coordinatorId(),
+            settings.home(),
+            session,
+            attachment.grantedMillis(),
+            FIRST_EPOCH,
+            true);
+    handle.create(
+        context.paths().claim(StorePaths.claimName(session.id())),
+        record.write(),
+        Ids.OPEN_ACL_UNSAFE,
+        CreateMode.PERSISTENT,
+        (rc, path, ctx, name, stat) ->
+            context.thread().execute(() -> onAnswer(handle, rc, Optional.ofNullable(stat))),
+        null);
+  }
+
+  private void onAnswer(Handle asked, int rc, Optional<Stat> stat) {
+    if (!wanted || asked != attachment.handle()) {
+      return;
+    }
+    stat.ifPresent(created -> checkEpoch(created.getCzxid()));
+    // Session ids are never used twice: a record that exists is ours, its first answer was lost.
+    if (rc == Code.OK.intValue() || rc == Code.NODEEXISTS.intValue()) {
+      wanted = false;
+      listener.onClaimed();
+      return;
+    }
+    if (rc == Code.NONODE.intValue()) {
+      services.layout().ensure();
+    }
+    if (Verdict.of(rc) != Verdict.IN_DOUBT) {
+      LOG.atWarn()
+          .addKeyValue("error", Verdict.name(rc))
+          .log("cannot write the claim of a lock session, trying again");
+    }
+    context.thread().after(RETRY_MILLIS, this::write);
+  }
+
+  private void checkEpoch(long zxid) {
+    if (zxid >>> Integer.SIZE > FencingToken.MAX_EPOCH) {
+      context
+          .onUnusable()
+          .accept(
+              "ZooKeeper's epoch does not fit a fencing token: zxid 0x" + Long.toHexString(zxid));
+    }
+  }
+}

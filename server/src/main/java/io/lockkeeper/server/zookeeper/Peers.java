@@ -1,0 +1,177 @@
+package io.lockkeeper.server.zookeeper;
+
+import io.lockkeeper.server.coordinator.Peer;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+
+/**
+ * The other coordinators, and whose sessions have nobody to look after them. Looks again at every
+ * change of the members and from time to time. Lives on the store's thread.
+ */
+final class Peers {
+
+  private final StoreContext context;
+  private final Supplier<Optional<Handle>> connection;
+  private final MemberNode member;
+  private final Orphans orphans;
+  private final long intervalMillis;
+  private final Suspicions suspicions = new Suspicions();
+  private final Set<String> newSuspects = new HashSet<>();
+  private Map<String, MemberRecord> members = Map.of();
+  private Map<String, Claimed> claims = Map.of();
+  private Consumer<List<Peer>> listener = peers -> {};
+  private boolean seenOnce;
+  private boolean scanning;
+  private boolean again;
+  private boolean stopped;
+
+  /** Works over whatever handle {@code connection} gives at the time. */
+  Peers(
+      StoreContext context,
+      Supplier<Optional<Handle>> connection,
+      MemberNode member,
+      Orphans orphans,
+      long intervalMillis) {
+    this.context = context;
+    this.connection = connection;
+    this.member = member;
+    this.orphans = orphans;
+    this.intervalMillis = intervalMillis;
+  }
+
+  void start() {
+    context.thread().after(intervalMillis, this::tick);
+  }
+
+  private void tick() {
+    if (!stopped) {
+      start();
+      scan();
+    }
+  }
+
+  /** Tells nothing more. */
+  void stop() {
+    stopped = true;
+    orphans.stop();
+  }
+
+  /** Tells no more orphans. */
+  void leave() {
+    orphans.stop();
+  }
+
+  /** Says who hears of the other coordinators: at once and at every change. */
+  void watch(Consumer<List<Peer>> next) {
+    listener = next;
+    listener.accept(others());
+  }
+
+  private List<Peer> others() {
+    return members.entrySet().stream()
+        .filter(known -> !known.getKey().equals(context.settings().coordinatorId()))
+        .map(known -> new Peer(known.getKey(), known.getValue().address()))
+        .sorted(Comparator.comparing(Peer::id))
+        .toList();
+  }
+
+  /** Returns who looks after a session, or empty if that is nobody, as far as is known. */
+  Optional<Peer> keeperOf(String claimName, Claimed claim) {
+    String owner = claim.record().owner();
+    return isOrphan(claimName, claim)
+        ? Optional.empty()
+        : Optional.ofNullable(members.get(owner)).map(known -> new Peer(owner, known.address()));
+  }
+
+  /** Forgets an orphan that somebody has taken. */
+  void onTaken(String claimName) {
+    orphans.forget(claimName);
+  }
+
+  /** Takes note that a member does not answer. */
+  void suspect(String id) {
+    if (members.containsKey(id)) {
+      newSuspects.add(id);
+      scan();
+    }
+  }
+
+  /** Looks at all claims and members, soon. */
+  void scan() {
+    if (stopped) {
+      return;
+    }
+    if (scanning) {
+      again = true;
+      return;
+    }
+    connection
+        .get()
+        .ifPresent(
+            handle -> {
+              scanning = true;
+              new PeerScan(context, handle, members, this::onScanned).start();
+            });
+  }
+
+  private void onScanned(Optional<PeerScan.Seen> seen) {
+    scanning = false;
+    if (stopped) {
+      return;
+    }
+    seen.ifPresent(this::onSeen);
+    if (again) {
+      again = false;
+      scan();
+    }
+  }
+
+  private void onSeen(PeerScan.Seen seen) {
+    List<Peer> before = others();
+    members = Map.copyOf(seen.members());
+    claims = Map.copyOf(seen.claims());
+    seenOnce = true;
+    newSuspects.forEach(id -> suspicions.add(id, claims));
+    newSuspects.clear();
+    suspicions.retainMembers(members.keySet());
+    List<Peer> now = others();
+    if (!now.equals(before)) {
+      listener.accept(now);
+    }
+    if (!members.containsKey(context.settings().coordinatorId())) {
+      member.check();
+    }
+    orphans.update(
+        claims.entrySet().stream()
+            .filter(claim -> isOrphan(claim.getKey(), claim.getValue()))
+            .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue)),
+        candidates());
+  }
+
+  private Set<String> candidates() {
+    return members.keySet().stream()
+        .filter(id -> !suspicions.isSuspect(id))
+        .collect(Collectors.toSet());
+  }
+
+  /**
+   * Returns whether nobody looks after a session, as far as is known: neither its owner, nor we.
+   * One that is ours and is not among our sessions was taken by us without our noticing.
+   */
+  boolean isOrphan(String claimName, Claimed claim) {
+    ZooKeeperSettings settings = context.settings();
+    String owner = claim.record().owner();
+    return seenOnce
+        && (owner.equals(settings.coordinatorId())
+            || !members.containsKey(owner)
+            || claim.record().isPredecessor(settings.coordinatorId(), settings.home())
+            || suspicions.isSuspect(claimName, claim));
+  }
+}

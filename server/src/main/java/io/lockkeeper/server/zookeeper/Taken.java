@@ -1,0 +1,27 @@
+package io.lockkeeper.server.zookeeper;
+
+import java.time.Duration;
+
+/**
+ * A lock session whose claim we have taken from another coordinator.
+ *
+ * @param claim our claim
+ * @param session what it takes to attach
+ * @param timeoutMillis the timeout with which the session was opened; zero if nobody knows
+ * @param atNanos when it was certain that the claim is ours, on our monotonic clock
+ * @param atMillis when the claim was taken, on ZooKeeper's clock
+ * @param certain whether all who owned it before are dead for certain
+ */
+record Taken(
+    Claim claim,
+    SessionIdentity session,
+    long timeoutMillis,
+    long atNanos,
+    long atMillis,
+    boolean certain) {
+
+  /** Returns the timeout to attach with. */
+  Duration timeout(ZooKeeperSettings settings) {
+    return timeoutMillis > 0 ? Duration.ofMillis(timeoutMillis) : settings.sessionTimeout();
+  }
+}

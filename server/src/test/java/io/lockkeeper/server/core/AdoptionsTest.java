@@ -1,0 +1,405 @@
+package io.lockkeeper.server.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+class AdoptionsTest {
+
+  private static final Duration VOUCHED = Bench.TIMEOUT;
+
+  private final Bench bench = Bench.ready();
+  private final Inheritance left = new Inheritance(bench);
+
+  private StreamId attach(LeaseId lease) {
+    return bench.attach(lease);
+  }
+
+  private List<Notice> told(String requestId) {
+    return bench.all(Effect.Tell.class).stream()
+        .filter(tell -> tell.requestId().equals(requestId))
+        .map(Effect.Tell::notice)
+        .toList();
+  }
+
+  private <T extends Notice> List<T> told(String requestId, Class<T> type) {
+    return told(requestId).stream().filter(type::isInstance).map(type::cast).toList();
+  }
+
+  private List<Long> tokens(String requestId) {
+    return told(requestId, Notice.Granted.class).stream()
+        .flatMap(granted -> granted.grants().stream())
+        .map(grant -> grant.token().value())
+        .toList();
+  }
+
+  private List<Effect.DeleteEntries> deletions() {
+    return bench.all(Effect.DeleteEntries.class);
+  }
+
+  private void repeat(StreamId stream, LeaseId lease, Wish wish) {
+    bench.on(
+        new ClientEvent.Acquire(
+            stream, UUID.randomUUID(), lease, wish.command(Optional.of(lease)), true));
+  }
+
+  @Test
+  void holderFindsItsGrantWithTheSameTokenAndTheWaiterItsPlace() {
+    // Given
+    LeaseId holder = left.lease();
+    LeaseId waiter = left.lease();
+    List<Long> held = left.entries(holder, Wish.named("held").exclusive("a"));
+    left.entries(waiter, Wish.named("waits").exclusive("a"));
+    left.take();
+    // When
+    attach(holder);
+    attach(waiter);
+    // Then
+    assertThat(tokens("held")).isEqualTo(held);
+    assertThat(told("waits")).hasSize(1).first().isInstanceOf(Notice.Queued.class);
+  }
+
+  @Test
+  void waiterIsGrantedWhenTheAdoptedHolderReleases() {
+    // Given
+    LeaseId holder = left.lease();
+    LeaseId waiter = left.lease();
+    left.entries(holder, Wish.named("held").exclusive("a"));
+    List<Long> next = left.entries(waiter, Wish.named("waits").exclusive("a"));
+    left.take();
+    attach(holder);
+    attach(waiter);
+    // When
+    bench.on(new ClientEvent.Release(bench.call(), holder, "held", 0));
+    // Then
+    assertThat(tokens("waits")).isEqualTo(next);
+    assertThat(deletions()).hasSize(1);
+  }
+
+  @Test
+  void nothingIsDoneWithWhatTheCoordinatorBeforeMayVouchForUntilItsClientComes() {
+    // Given: a waiter whose time is over, which may have been granted ahead of a release
+    LeaseId holder = left.lease();
+    LeaseId waiter = left.lease();
+    left.entries(holder, Wish.named("held").exclusive("a"));
+    left.entries(
+        waiter,
+        Wish.named("waits").exclusive("a").waiting(Duration.ofSeconds(1)),
+        false,
+        Duration.ofSeconds(5));
+    left.take();
+    // When
+    bench.pass(VOUCHED.minusNanos(1));
+    // Then
+    assertThat(deletions()).isEmpty();
+    assertThat(bench.all(Effect.Tell.class)).isEmpty();
+    bench.pass(Duration.ofNanos(1));
+    assertThat(deletions()).isNotEmpty();
+  }
+
+  @Test
+  void leaseNobodyComesForEndsWhenItsClientCanRelyOnItNoLonger() {
+    // Given
+    LeaseId lease = left.lease();
+    left.entries(lease, Wish.named("held").exclusive("a"));
+    left.take();
+    // When: one time to live would be half of it
+    bench.pass(VOUCHED.minusNanos(1));
+    assertThat(deletions()).isEmpty();
+    bench.pass(Duration.ofNanos(1));
+    // Then
+    assertThat(deletions()).hasSize(1);
+    assertThat(bench.all(Effect.EraseLease.class)).hasSize(1);
+  }
+
+  @Test
+  void leaseOfACoordinatorThatIsDeadForCertainHasOneTimeToLive() {
+    // Given
+    LeaseId lease = left.lease();
+    left.entries(lease, Wish.named("held").exclusive("a"));
+    left.take(true);
+    // When
+    bench.pass(Bench.TTL.minusNanos(1));
+    assertThat(deletions()).isEmpty();
+    bench.pass(Duration.ofNanos(1));
+    // Then
+    assertThat(deletions()).hasSize(1);
+  }
+
+  @Test
+  void leaseThatWasAttachedLivesByItsOwnTimeAgain() {
+    // Given
+    LeaseId lease = left.lease();
+    left.entries(lease, Wish.named("held").exclusive("a"));
+    left.take();
+    attach(lease);
+    // When
+    bench.pass(Bench.TTL);
+    // Then
+    assertThat(told("held", Notice.Lost.class))
+        .containsExactly(new Notice.Lost(Notice.LossReason.LEASE_EXPIRED, ""));
+  }
+
+  @Test
+  void keepAliveWithoutAStreamIsNeverWorthLessThanWhatWasVouchedFor() {
+    // Given
+    LeaseId lease = left.lease();
+    left.entries(lease, Wish.named("held").exclusive("a"));
+    left.take();
+    CallId call = bench.call();
+    // When
+    bench.on(new ClientEvent.KeepAlive(call, lease));
+    // Then
+    assertThat(bench.validFor(call)).isEqualTo(Bench.TTL.toNanos());
+    bench.pass(VOUCHED.minusNanos(1));
+    assertThat(deletions()).isEmpty();
+  }
+
+  @Test
+  void lockOfAStreamIsFreedWhenItsClientMustKnow() {
+    // Given
+    LeaseId stream = left.leaseWithoutRecord();
+    left.entries(stream, Wish.named("held").exclusive("a"), true, Duration.ZERO);
+    left.take();
+    // When
+    bench.pass(VOUCHED.minusNanos(1));
+    assertThat(deletions()).isEmpty();
+    bench.pass(Duration.ofNanos(1));
+    // Then
+    assertThat(deletions()).hasSize(1);
+  }
+
+  @Test
+  void lockOfAStreamIsFreedAtOnceWhereItsCoordinatorIsDeadForCertain() {
+    // Given
+    LeaseId stream = left.leaseWithoutRecord();
+    left.entries(stream, Wish.named("held").exclusive("a"), true, Duration.ZERO);
+    // When
+    left.take(true);
+    // Then
+    assertThat(deletions()).hasSize(1);
+  }
+
+  @Test
+  void entriesOfALeaseWithoutRecordGoAtOnceSinceItHadEnded() {
+    // Given
+    left.entries(left.leaseWithoutRecord(), Wish.named("late").exclusive("a"));
+    // When
+    left.take();
+    // Then
+    assertThat(deletions()).hasSize(1);
+  }
+
+  @Test
+  void waitGoesOnFromWhereItWas() {
+    // Given
+    LeaseId holder = left.lease();
+    LeaseId waiter = left.lease();
+    left.entries(holder, Wish.named("held").exclusive("a"));
+    left.entries(
+        waiter,
+        Wish.named("waits").exclusive("a").waiting(Duration.ofSeconds(10)),
+        false,
+        Duration.ofSeconds(4));
+    left.take();
+    StreamId stream = attach(waiter);
+    // When
+    bench.pass(Duration.ofSeconds(6).minusNanos(1));
+    assertThat(told("waits", Notice.NotAcquired.class)).isEmpty();
+    bench.pass(Duration.ofNanos(1));
+    // Then
+    assertThat(told("waits", Notice.NotAcquired.class)).hasSize(1);
+    assertThat(bench.all(Effect.Tell.class).get(0).stream()).isEqualTo(stream);
+  }
+
+  @Test
+  void maxHoldCountsFromTheAdoptionOn() {
+    // Given
+    LeaseId lease = left.lease();
+    left.entries(lease, Wish.named("held").exclusive("a").atMost(Duration.ofSeconds(5)));
+    left.take();
+    attach(lease);
+    // When
+    bench.pass(Duration.ofSeconds(6));
+    // Then
+    assertThat(told("held", Notice.Lost.class))
+        .extracting(Notice.Lost::reason)
+        .containsExactly(Notice.LossReason.MAX_HOLD);
+  }
+
+  @Test
+  void lostHolderLeavesItsGuardForTheLockDelay() {
+    // Given
+    LeaseId lease = left.lease();
+    left.entries(lease, Wish.named("held").exclusive("a").delaying(Duration.ofSeconds(3)));
+    left.take();
+    // When
+    bench.pass(VOUCHED);
+    // Then
+    assertThat(deletions().get(0).entries().get(0).guard()).isEmpty();
+  }
+
+  @Test
+  void releasedHolderTakesItsGuardAlong() {
+    // Given
+    LeaseId lease = left.lease();
+    left.entries(lease, Wish.named("held").exclusive("a").delaying(Duration.ofSeconds(3)));
+    left.take();
+    // When
+    bench.on(new ClientEvent.Release(bench.call(), lease, "held", 0));
+    // Then
+    assertThat(deletions().get(0).entries().get(0).guard()).isPresent();
+  }
+
+  @Test
+  void entryThatWasRemovedMeanwhileIsTellingOfALoss() {
+    // Given: it is on the session by the inventory, and not in the mirror
+    LeaseId lease = left.lease();
+    StoreEvent.CreatedEntry gone =
+        bench.foreign("a", new UUID(lease.high(), 7), MutexKind.EXCLUSIVE);
+    Wish held = Wish.named("held").exclusive("a");
+    long token =
+        left.add(
+            gone,
+            Inheritance.details(lease, held.command(Optional.of(lease)), false),
+            Duration.ZERO);
+    bench.vanish(gone);
+    left.take();
+    // When
+    StreamId stream = attach(lease);
+    repeat(stream, lease, held.holding(token));
+    // Then
+    assertThat(told("held", Notice.Granted.class)).isEmpty();
+    assertThat(told("held", Notice.Lost.class))
+        .extracting(Notice.Lost::reason)
+        .containsExactly(Notice.LossReason.REMOVED);
+  }
+
+  @Test
+  void entryThatTheMirrorShowsLaterIsGrantedThen() {
+    // Given
+    LeaseId lease = left.lease();
+    UUID id = new UUID(lease.high(), 7);
+    StoreEvent.CreatedEntry late =
+        new StoreEvent.CreatedEntry(
+            new LockName("a"),
+            EntryName.parse(EntryName.prefix(id, MutexKind.EXCLUSIVE) + EntryName.suffix(0))
+                .orElseThrow(),
+            bench.zxid(),
+            0);
+    Wish held = Wish.named("held").exclusive("a");
+    left.add(
+        late, Inheritance.details(lease, held.command(Optional.of(lease)), false), Duration.ZERO);
+    SessionKey key = left.claim();
+    assertThat(key).isNotEqualTo(Bench.S1);
+    left.adoptedAs(key, false);
+    attach(lease);
+    assertThat(told("held")).isEmpty();
+    // When
+    bench.appear(late);
+    left.passBarriers();
+    // Then
+    assertThat(tokens("held")).hasSize(1);
+  }
+
+  @Test
+  void sessionThatWasAdoptedTakesNoNewLeasesAndIsClosedWhenEmpty() {
+    // Given
+    LeaseId lease = left.lease();
+    left.entries(lease, Wish.named("held").exclusive("a"));
+    SessionKey key = left.take();
+    // When
+    bench.lease();
+    assertThat(bench.last(Effect.RecordLease.class)).isEmpty();
+    assertThat(bench.all(Effect.RecordLease.class))
+        .extracting(Effect.RecordLease::session)
+        .containsExactly(Bench.S1);
+    bench.on(new ClientEvent.CloseLease(bench.call(), lease));
+    UUID deleted = deletions().get(0).id();
+    bench.on(new StoreEvent.EntriesDeleted(deleted));
+    bench.on(new StoreEvent.LeaseErased(lease));
+    // Then
+    assertThat(bench.all(SessionEffect.CloseSession.class))
+        .containsExactly(new SessionEffect.CloseSession(key));
+  }
+
+  @Test
+  void sessionWithNothingOnItIsClosedAtOnce() {
+    // When
+    SessionKey key = left.take();
+    // Then
+    assertThat(bench.all(SessionEffect.CloseSession.class))
+        .containsExactly(new SessionEffect.CloseSession(key));
+  }
+
+  @Test
+  void orphanIsAskedForOnceUntilThatIsDecided() {
+    // Given
+    SessionKey key = left.claim();
+    // When
+    bench.on(new SessionEvent.OrphanFound(Inheritance.CLAIM));
+    assertThat(bench.all(SessionEffect.AdoptSession.class)).hasSize(1);
+    bench.on(new SessionEvent.SessionEnded(key, true));
+    bench.on(new SessionEvent.OrphanFound(Inheritance.CLAIM));
+    // Then
+    assertThat(bench.all(SessionEffect.AdoptSession.class)).hasSize(2);
+    assertThat(bench.all(SessionEffect.OpenSession.class)).hasSize(1);
+  }
+
+  @Test
+  void adoptedSessionDoesNotCountAgainstTheCap() {
+    // Given
+    for (int i = 0; i < Bench.settings().maxSessions(); i++) {
+      bench.on(new SessionEvent.OrphanFound("claim-" + i));
+    }
+    // Then
+    assertThat(bench.all(SessionEffect.AdoptSession.class)).hasSize(Bench.settings().maxSessions());
+  }
+
+  @Test
+  void releaseOfWhatIsNotThereAnyMoreIsDone() {
+    // Given
+    LeaseId lease = left.lease();
+    left.take();
+    // When
+    CallId call = bench.call();
+    bench.on(new ClientEvent.Release(call, lease, "gone", 0));
+    // Then
+    assertThat(bench.answer(call))
+        .isEqualTo(new Answer.ReleaseDone(Answer.ReleaseOutcome.ALREADY_RELEASED, 0));
+  }
+
+  @Test
+  void wishToGiveWayThatNobodyWasToldIsReadAgain() {
+    // Given
+    LeaseId lease = left.lease();
+    left.entries(lease, Wish.named("held").exclusive("a"));
+    left.take();
+    // When
+    attach(lease);
+    Effect.ReadDetails read = bench.all(Effect.ReadDetails.class).get(0);
+    EntryDetails asked =
+        new EntryDetails(
+            lease.toString(),
+            "held",
+            "",
+            "tester",
+            Map.of(),
+            false,
+            false,
+            Optional.empty(),
+            Optional.of(new ReleaseAsk("1", "ops", "please", Optional.empty(), false)));
+    bench.on(
+        new StoreEvent.DetailsRead(
+            read.lock(),
+            read.entry(),
+            Optional.of(new StoreEvent.ReadEntry(asked, 1, 0, Optional.empty()))));
+    // Then
+    assertThat(told("held", Notice.ReleaseRequested.class)).hasSize(1);
+  }
+}

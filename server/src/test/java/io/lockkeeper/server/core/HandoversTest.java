@@ -1,0 +1,223 @@
+package io.lockkeeper.server.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lockkeeper.server.core.Bench.Asked;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** What a coordinator does that loses its sessions to others, or is about to leave. */
+class HandoversTest {
+
+  private final Bench bench = Bench.ready();
+
+  private void depose() {
+    bench.on(new SessionEvent.SessionEnded(Bench.S1, true));
+  }
+
+  @Test
+  void deposedCoordinatorTellsNobodyALossAndDeletesNothing() {
+    // Given
+    LeaseId lease = bench.lease();
+    StreamId stream = bench.attach(lease);
+    Asked held = bench.acquireInSession(stream, lease, "held", "a");
+    bench.create(held);
+    // When
+    depose();
+    // Then
+    assertThat(bench.told(held, Notice.Lost.class)).isEmpty();
+    assertThat(bench.all(Effect.DeleteEntries.class)).isEmpty();
+    assertThat(bench.all(Effect.TellLeaseEnd.class)).isEmpty();
+    assertThat(bench.all(Effect.SendAway.class))
+        .extracting(Effect.SendAway::stream)
+        .containsExactly(stream);
+    assertThat(bench.counts().leases()).isZero();
+    assertThat(bench.counts().acquisitions()).isZero();
+  }
+
+  @Test
+  void releaseWhoseDeletionAnotherMustDoIsNotAnsweredAsDone() {
+    // Given
+    LeaseId lease = bench.lease();
+    Asked held = bench.acquireInSession(bench.attach(lease), lease, "held", "a");
+    bench.create(held);
+    CallId call = bench.release(held);
+    // When
+    depose();
+    // Then
+    assertThat(bench.failure(call)).isEqualTo(Failure.Kind.MOVED);
+  }
+
+  @Test
+  void streamOfARequestIsToldToRepeatIt() {
+    // Given
+    LeaseId lease = bench.lease();
+    Asked waiting = bench.acquire(lease, "waits", "a");
+    // When
+    depose();
+    // Then
+    assertThat(bench.refusals(waiting.stream())).containsExactly(Failure.Kind.MOVED);
+  }
+
+  @Test
+  void clientThatIsItsStreamIsToldThatItHasLost() {
+    // Given: its stream is here, and nobody else can serve it
+    Asked held = bench.acquire("a");
+    bench.create(held);
+    // When
+    depose();
+    // Then
+    assertThat(bench.told(held, Notice.Lost.class))
+        .containsExactly(new Notice.Lost(Notice.LossReason.SESSION_LOST, ""));
+  }
+
+  @Test
+  void leaseThatMovedIsUnknownHereAndNotCalledEnded() {
+    // Given
+    LeaseId lease = bench.lease();
+    // When
+    depose();
+    CallId call = bench.call();
+    bench.on(new ClientEvent.KeepAlive(call, lease));
+    // Then
+    assertThat(bench.failure(call)).isEqualTo(Failure.Kind.UNKNOWN_LEASE);
+  }
+
+  @Test
+  void entryOfALeaseThatMovedGoesOnHoldingItsLock() {
+    // Given
+    LeaseId lease = bench.lease();
+    Asked held = bench.acquireInSession(bench.attach(lease), lease, "held", "a");
+    StoreEvent.CreatedEntry entry = bench.create(held);
+    depose();
+    bench.opened(new SessionKey(2));
+    // When
+    Asked next = bench.acquire("a");
+    bench.create(next);
+    assertThat(bench.wasGranted(next)).isFalse();
+    bench.vanish(entry);
+    // Then
+    assertThat(bench.wasGranted(next)).isTrue();
+  }
+
+  @Test
+  void nothingOfWhatMovedIsLeftInTheClocks() {
+    // Given
+    LeaseId lease = bench.lease();
+    StreamId stream = bench.attach(lease);
+    Asked held =
+        bench.askAndCreate(
+            lease, Wish.named("held").exclusive("a").by("t").atMost(Duration.ofSeconds(3)));
+    bench.ask(lease, Wish.named("again").exclusive("a").by("t").waiting(Duration.ofSeconds(2)));
+    depose();
+    int told = bench.told(held).size();
+    // When
+    bench.pass(Duration.ofMinutes(2));
+    // Then
+    assertThat(bench.told(held)).hasSize(told);
+    assertThat(bench.all(Effect.DeleteEntries.class)).isEmpty();
+    assertThat(bench.all(Effect.EraseLease.class)).isEmpty();
+    assertThat(stream).isNotNull();
+  }
+
+  @Test
+  void coordinatorWithoutContactSendsItsClientsToItsPeers() {
+    // Given
+    bench.on(new LifeEvent.PeersSeen(2));
+    LeaseId lease = bench.lease();
+    StreamId stream = bench.attach(lease);
+    bench.on(new SessionEvent.SessionSuspended(Bench.S1));
+    // When
+    bench.proving = false;
+    bench.pass(Bench.settings().sendAwayAfter());
+    // Then: the lease lives on, for who comes back
+    assertThat(bench.all(Effect.SendAway.class))
+        .extracting(Effect.SendAway::stream)
+        .containsExactly(stream);
+    assertThat(bench.counts().leases()).isOne();
+  }
+
+  @Test
+  void coordinatorThatIsAloneKeepsItsClients() {
+    // Given
+    bench.attach(bench.lease());
+    bench.on(new SessionEvent.SessionSuspended(Bench.S1));
+    // When
+    bench.proving = false;
+    bench.pass(Bench.settings().sendAwayAfter());
+    // Then
+    assertThat(bench.all(Effect.SendAway.class)).isEmpty();
+  }
+
+  @Test
+  void contactThatIsBackInTimeSendsNobodyAway() {
+    // Given
+    bench.on(new LifeEvent.PeersSeen(1));
+    bench.attach(bench.lease());
+    bench.on(new SessionEvent.SessionSuspended(Bench.S1));
+    bench.pass(Duration.ofSeconds(2));
+    bench.on(new SessionEvent.SessionProved(Bench.S1, bench.now));
+    // When
+    bench.pass(Duration.ofSeconds(20));
+    // Then
+    assertThat(bench.all(Effect.SendAway.class)).isEmpty();
+  }
+
+  @Test
+  void coordinatorThatLeavesTakesNothingNewAndEndsItsStreams() {
+    // Given
+    LeaseId lease = bench.lease();
+    Asked kept = bench.acquireInSession(bench.attach(lease), lease, "kept", "a");
+    bench.create(kept);
+    Asked stream = bench.acquire("b");
+    bench.create(stream);
+    // When
+    bench.on(new LifeEvent.Draining());
+    // Then
+    assertThat(bench.told(stream, Notice.Lost.class)).hasSize(1);
+    assertThat(bench.all(Effect.DeleteEntries.class))
+        .extracting(Effect.DeleteEntries::id)
+        .containsExactly(stream.id());
+    assertThat(bench.told(kept, Notice.Lost.class)).isEmpty();
+    CallId open = bench.call();
+    bench.on(new ClientEvent.OpenLease(open, new LeaseId(1, 2), "h", Bench.TTL, "late"));
+    assertThat(bench.failure(open)).isEqualTo(Failure.Kind.UNAVAILABLE);
+    bench.on(new SessionEvent.OrphanFound(Inheritance.CLAIM));
+    assertThat(bench.all(SessionEffect.AdoptSession.class)).isEmpty();
+    depose();
+    assertThat(bench.all(SessionEffect.OpenSession.class)).hasSize(1);
+  }
+
+  @Test
+  void sessionThatComesBackIsAdoptedLikeAnyOther() {
+    // Given: deposed, and later the one who adopted it died
+    LeaseId lease = bench.lease();
+    Asked held = bench.acquireInSession(bench.attach(lease), lease, "held", "a");
+    StoreEvent.CreatedEntry entry = bench.create(held);
+    depose();
+    Inheritance left = new Inheritance(bench);
+    SessionKey key = left.claim();
+    Wish wish = Wish.named("held").exclusive("a");
+    EntryDetails details = Inheritance.details(lease, wish.command(Optional.of(lease)), false);
+    bench.on(
+        new SessionEvent.SessionAdopted(
+            key,
+            Bench.TIMEOUT.toNanos(),
+            bench.now,
+            bench.now,
+            false,
+            List.of(new SessionEvent.AdoptedLease(lease, 15_000, "tester", "hash")),
+            List.of(
+                new SessionEvent.AdoptedEntry(
+                    entry.lock(),
+                    entry.name(),
+                    new StoreEvent.ReadEntry(details, entry.czxid(), 0, Optional.empty()),
+                    0))));
+    // When
+    bench.attach(lease);
+    // Then
+    assertThat(bench.told(held, Notice.Granted.class)).hasSize(2);
+  }
+}

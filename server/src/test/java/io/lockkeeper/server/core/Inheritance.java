@@ -1,0 +1,122 @@
+package io.lockkeeper.server.core;
+
+import io.lockkeeper.server.core.SessionEvent.AdoptedEntry;
+import io.lockkeeper.server.core.SessionEvent.AdoptedLease;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+
+/**
+ * What a coordinator leaves behind on one lock session, and its adoption by the one on the bench.
+ */
+final class Inheritance {
+
+  static final String CLAIM = "0000000000000001";
+
+  private final Bench bench;
+  private final List<AdoptedLease> leases = new ArrayList<>();
+  private final List<AdoptedEntry> entries = new ArrayList<>();
+  private long numbers = 1_000;
+
+  Inheritance(Bench bench) {
+    this.bench = bench;
+  }
+
+  /** A lease with a record. Its secret's hash is "hash". */
+  LeaseId lease() {
+    LeaseId lease = leaseWithoutRecord();
+    leases.add(new AdoptedLease(lease, Bench.TTL.toMillis(), "tester", "hash"));
+    return lease;
+  }
+
+  LeaseId leaseWithoutRecord() {
+    numbers++;
+    return new LeaseId(numbers << 32, numbers);
+  }
+
+  /** The entries of one request, which the mirror sees; returns their tokens. */
+  List<Long> entries(LeaseId lease, Wish wish) {
+    return entries(lease, wish, false, Duration.ZERO);
+  }
+
+  List<Long> entries(LeaseId lease, Wish wish, boolean stream, Duration age) {
+    AcquireCommand command = wish.command(Optional.of(lease));
+    UUID id = new UUID(lease.high(), ++numbers);
+    List<Long> tokens = new ArrayList<>();
+    for (AcquireCommand.WantedLock wanted : command.locks()) {
+      StoreEvent.CreatedEntry created = bench.foreign(wanted.name().value(), id, wanted.mode());
+      tokens.add(add(created, details(lease, command, stream), age));
+      if (!command.lockDelay().isZero()) {
+        MarkerName guard = MarkerName.Guard.of(id, (int) command.lockDelay().toMillis());
+        bench.on(new StoreEvent.MarkerAppeared(wanted.name(), guard, created.czxid()));
+      }
+    }
+    return tokens;
+  }
+
+  /** An entry that the adopted session owns, whatever it says of itself. */
+  long add(StoreEvent.CreatedEntry created, EntryDetails details, Duration age) {
+    StoreEvent.ReadEntry read =
+        new StoreEvent.ReadEntry(details, created.czxid(), created.index(), Optional.empty());
+    entries.add(new AdoptedEntry(created.lock(), created.name(), read, age.toNanos()));
+    return read.token().value();
+  }
+
+  static EntryDetails details(LeaseId lease, AcquireCommand command, boolean stream) {
+    return new EntryDetails(
+        lease.toString(),
+        command.requestId(),
+        command.owner(),
+        "tester",
+        Map.of(),
+        stream,
+        command.unsearched(),
+        Optional.empty(),
+        Optional.empty(),
+        new EntryTerms(
+            command.locks().size(),
+            command.waitTimeout(),
+            command.maxHold(),
+            command.lockDelay(),
+            false));
+  }
+
+  /** The coordinator on the bench adopts it; the one before may live. */
+  SessionKey take() {
+    return take(false);
+  }
+
+  /**
+   * The coordinator on the bench adopts it.
+   *
+   * @param certain whether the one before is dead for certain
+   */
+  SessionKey take(boolean certain) {
+    SessionKey key = claim();
+    adoptedAs(key, certain);
+    passBarriers();
+    return key;
+  }
+
+  /** The store has taken stock of the session; no barrier has passed yet. */
+  void adoptedAs(SessionKey key, boolean certain) {
+    bench.on(
+        new SessionEvent.SessionAdopted(
+            key, Bench.TIMEOUT.toNanos(), bench.now, bench.now, certain, leases, entries));
+  }
+
+  /** The coordinator on the bench wants the session. */
+  SessionKey claim() {
+    bench.on(new SessionEvent.OrphanFound(CLAIM));
+    return bench.last(SessionEffect.AdoptSession.class).get(0).session();
+  }
+
+  void passBarriers() {
+    bench
+        .all(Effect.Barrier.class)
+        .forEach(barrier -> bench.on(new StoreEvent.BarrierPassed(barrier.barrier())));
+  }
+}

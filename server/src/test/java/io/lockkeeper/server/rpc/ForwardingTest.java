@@ -1,0 +1,278 @@
+package io.lockkeeper.server.rpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.rpc.RetryInfo;
+import io.grpc.Status;
+import io.grpc.Status.Code;
+import io.grpc.protobuf.StatusProto;
+import io.lockkeeper.server.coordinator.Whereabouts;
+import io.lockkeeper.server.core.Failure.Kind;
+import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.v1.LeaseServiceGrpc;
+import io.lockkeeper.v1.LockServiceGrpc;
+import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Unary calls at a coordinator that does not serve their lease. */
+@Timeout(60)
+class ForwardingTest {
+
+  private static final LeasedCall<?, ?, ?> RELEASE = LeasedCall.all().get(0);
+
+  private final Node here = Node.start("here");
+  private final Node there = Node.start("there");
+
+  @AfterEach
+  void stop() {
+    here.close();
+    there.close();
+  }
+
+  static List<LeasedCall<?, ?, ?>> calls() {
+    return LeasedCall.all();
+  }
+
+  @Test
+  void everyMethodWhoseFirstRequestMayNameALeaseIsRouted() {
+    // When
+    List<String> routed =
+        Stream.of(LockServiceGrpc.getServiceDescriptor(), LeaseServiceGrpc.getServiceDescriptor())
+            .flatMap(service -> service.getMethods().stream())
+            .filter(NamedLease::mayBeIn)
+            .map(method -> String.valueOf(method.getBareMethodName()))
+            .toList();
+    // Then
+    assertThat(routed)
+        .containsExactlyInAnyOrder(
+            "Acquire",
+            "Release",
+            "AnswerRelease",
+            "UpdateMetadata",
+            "Session",
+            "CloseLease",
+            "GetLease");
+  }
+
+  @ParameterizedTest
+  @MethodSource("calls")
+  void callForALeaseOfAnotherCoordinatorIsForwardedExactlyOnce(LeasedCall<?, ?, ?> call) {
+    // Given
+    here.knows(there);
+    // When
+    Received<?, ?> client = call.on(here.channel);
+    call.refuse(here, Kind.UNKNOWN_LEASE);
+    call.answer(there);
+    // Then
+    assertThat(client.next()).isNotNull();
+    assertThat(client.end().isOk()).isTrue();
+    assertThat(here.count("forwarded.requests")).isOne();
+    assertThat(here.coordinator.located()).isOne();
+    assertThat(there.coordinator.located()).isZero();
+  }
+
+  @ParameterizedTest
+  @MethodSource("calls")
+  void callForALeaseThatHasJustMovedIsForwarded(LeasedCall<?, ?, ?> call) {
+    // Given
+    here.knows(there);
+    // When
+    Received<?, ?> client = call.on(here.channel);
+    call.refuse(here, Kind.MOVED);
+    call.answer(there);
+    // Then
+    assertThat(client.next()).isNotNull();
+    assertThat(client.end().isOk()).isTrue();
+  }
+
+  @ParameterizedTest
+  @MethodSource("calls")
+  void callForALeaseThatNobodyKnowsIsNotFound(LeasedCall<?, ?, ?> call) {
+    // Given
+    here.coordinator.servedBy(new Whereabouts.Unknown());
+    // When
+    Received<?, ?> client = call.on(here.channel);
+    call.refuse(here, Kind.UNKNOWN_LEASE);
+    // Then
+    assertThat(client.end().getCode()).isEqualTo(Code.NOT_FOUND);
+  }
+
+  @Test
+  void refusalOfThePeerComesWithItsDetails() {
+    // Given
+    here.knows(there);
+    // When
+    Received<?, ?> client = RELEASE.on(here.channel);
+    RELEASE.refuse(here, Kind.UNKNOWN_LEASE);
+    RELEASE.refuse(there, Kind.UNAVAILABLE);
+    // Then
+    Throwable failure = client.failure();
+    assertThat(Status.fromThrowable(failure).getCode()).isEqualTo(Code.UNAVAILABLE);
+    assertThat(Status.fromThrowable(failure).getDescription()).isEqualTo("because of UNAVAILABLE");
+    assertThat(StatusProto.fromThrowable(failure).getDetailsList())
+        .anyMatch(detail -> detail.is(RetryInfo.class));
+  }
+
+  @Test
+  void twoCoordinatorsThatPointAtEachOtherDoNotForwardInCircles() {
+    // Given
+    try (Node asked = Node.start("asked", patience(Duration.ofMillis(300)))) {
+      asked.knows(there);
+      there.knows(asked);
+      // When
+      Received<?, ?> client = RELEASE.on(asked.channel);
+      RELEASE.refuse(asked, Kind.UNKNOWN_LEASE);
+      while (!client.hasEnded()) {
+        there
+            .coordinator
+            .releases
+            .poll()
+            .ifPresent(
+                release ->
+                    release.answer().completeExceptionally(Views.refused(Kind.UNKNOWN_LEASE)));
+      }
+      // Then
+      assertThat(client.end().getCode()).isEqualTo(Code.UNAVAILABLE);
+      assertThat(there.coordinator.located()).isZero();
+      assertThat(asked.coordinator.releases.isEmpty()).isTrue();
+    }
+  }
+
+  private static PeerLimits patience(Duration patience) {
+    return new PeerLimits(
+        patience,
+        Node.LIMITS.pause(),
+        Node.LIMITS.maxWaiting(),
+        Node.LIMITS.quiet(),
+        Node.LIMITS.silence());
+  }
+
+  @Test
+  void callWaitsForALeaseThatNobodyServesUntilSomebodyDoes() {
+    // Given
+    Queue<Whereabouts> answers =
+        new ConcurrentLinkedQueue<>(
+            List.of(
+                new Whereabouts.Nowhere(),
+                new Whereabouts.Nowhere(),
+                new Whereabouts.At(there.peer())));
+    here.coordinator.servedBy(lease -> answers.remove());
+    // When
+    Received<?, ?> client = RELEASE.on(here.channel);
+    RELEASE.refuse(here, Kind.UNKNOWN_LEASE);
+    RELEASE.answer(there);
+    // Then
+    assertThat(client.end().isOk()).isTrue();
+    assertThat(answers).isEmpty();
+  }
+
+  @Test
+  void callIsTriedAgainHereWhenTheLeaseHasComeHere() {
+    // Given
+    here.coordinator.servedBy(new Whereabouts.Here());
+    // When
+    Received<?, ?> client = RELEASE.on(here.channel);
+    RELEASE.refuse(here, Kind.UNKNOWN_LEASE);
+    RELEASE.refuse(here, Kind.UNKNOWN_LEASE);
+    RELEASE.answer(here);
+    // Then
+    assertThat(client.next()).isNotNull();
+    assertThat(client.end().isOk()).isTrue();
+    assertThat(here.count("forwarded.requests")).isZero();
+  }
+
+  @Test
+  void callThatWaitedLongEnoughIsToldToComeAgain() {
+    // Given
+    try (Node node = Node.start("impatient", patience(Duration.ofMillis(50)))) {
+      node.coordinator.servedBy(new Whereabouts.Nowhere());
+      // When
+      Received<?, ?> client = RELEASE.on(node.channel);
+      RELEASE.refuse(node, Kind.UNKNOWN_LEASE);
+      // Then
+      Throwable failure = client.failure();
+      assertThat(Status.fromThrowable(failure).getCode()).isEqualTo(Code.UNAVAILABLE);
+      assertThat(StatusProto.fromThrowable(failure).getDetailsList())
+          .anyMatch(detail -> detail.is(RetryInfo.class));
+    }
+  }
+
+  @Test
+  void onlySoManyCallsWaitAtATime() {
+    // Given
+    PeerLimits one =
+        new PeerLimits(
+            Duration.ofMinutes(10),
+            Duration.ofMillis(10),
+            1,
+            Node.LIMITS.quiet(),
+            Node.LIMITS.silence());
+    try (Node node = Node.start("full", one)) {
+      node.coordinator.servedBy(new Whereabouts.Nowhere());
+      Received<?, ?> first = RELEASE.on(node.channel);
+      RELEASE.refuse(node, Kind.UNKNOWN_LEASE);
+      node.coordinator.awaitLocated(2);
+      // When
+      Received<?, ?> second = RELEASE.on(node.channel);
+      RELEASE.refuse(node, Kind.UNKNOWN_LEASE);
+      // Then
+      assertThat(second.end().getDescription()).contains("too many requests wait");
+      // When
+      first.cancel();
+      assertThat(first.end().getCode()).isEqualTo(Code.CANCELLED);
+      node.coordinator.servedBy(new Whereabouts.Unknown());
+    }
+  }
+
+  @Test
+  void callIsForwardedAgainWhenThePeerDoesNotServeTheLeaseAnyMore() {
+    // Given
+    here.knows(there);
+    // When
+    Received<?, ?> client = RELEASE.on(here.channel);
+    RELEASE.refuse(here, Kind.UNKNOWN_LEASE);
+    RELEASE.refuse(there, Kind.MOVED);
+    RELEASE.answer(there);
+    // Then
+    assertThat(client.end().isOk()).isTrue();
+    assertThat(here.count("forwarded.requests")).isOne();
+  }
+
+  @Test
+  void callGoesToTheHeirWhenThePeerDiesBeforeItAnswers() {
+    // Given
+    here.knows(there);
+    try (Node heir = Node.start("heir")) {
+      Received<?, ?> client = RELEASE.on(here.channel);
+      RELEASE.refuse(here, Kind.UNKNOWN_LEASE);
+      there.coordinator.releases.next();
+      // When
+      here.knows(heir);
+      there.die();
+      RELEASE.answer(heir);
+      // Then
+      assertThat(client.end().isOk()).isTrue();
+    }
+  }
+
+  @Test
+  void cancelledCallWaitsNoLonger() {
+    // Given
+    here.coordinator.servedBy(new Whereabouts.Nowhere());
+    Received<?, ?> client = RELEASE.on(here.channel);
+    RELEASE.refuse(here, Kind.UNKNOWN_LEASE);
+    here.coordinator.awaitLocated(2);
+    // When
+    client.cancel();
+    // Then
+    here.coordinator.awaitNobodyLocates();
+  }
+}

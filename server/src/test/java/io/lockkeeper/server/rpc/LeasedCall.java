@@ -1,0 +1,87 @@
+package io.lockkeeper.server.rpc;
+
+import com.google.protobuf.Duration;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.MethodDescriptor;
+import io.grpc.stub.ClientCalls;
+import io.lockkeeper.server.core.Answer;
+import io.lockkeeper.server.core.Failure.Kind;
+import io.lockkeeper.server.testing.FakeCoordinator;
+import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.v1.AnswerReleaseRequest;
+import io.lockkeeper.v1.CloseLeaseRequest;
+import io.lockkeeper.v1.GetLeaseRequest;
+import io.lockkeeper.v1.LeaseServiceGrpc;
+import io.lockkeeper.v1.LockServiceGrpc;
+import io.lockkeeper.v1.ReleaseRequest;
+import io.lockkeeper.v1.UpdateMetadataRequest;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+
+/** A unary call that names a lease, and what a coordinator is asked by it. */
+record LeasedCall<Q, R, A>(
+    MethodDescriptor<Q, R> method,
+    Q request,
+    Function<FakeCoordinator, CompletableFuture<A>> asked,
+    A answer) {
+
+  private static final String LEASE = Views.LEASE.toString();
+
+  /** Returns one of each kind. */
+  static List<LeasedCall<?, ?, ?>> all() {
+    return List.of(
+        new LeasedCall<>(
+            LockServiceGrpc.getReleaseMethod(),
+            ReleaseRequest.newBuilder().setLeaseId(LEASE).setRequestId("r-1").build(),
+            coordinator -> coordinator.releases.next().answer(),
+            new Answer.ReleaseDone(Answer.ReleaseOutcome.RELEASED, 0)),
+        new LeasedCall<>(
+            LockServiceGrpc.getAnswerReleaseMethod(),
+            AnswerReleaseRequest.newBuilder()
+                .setLeaseId(LEASE)
+                .setRequestId("r-1")
+                .setNeeds(Duration.newBuilder().setSeconds(1))
+                .build(),
+            coordinator -> coordinator.releaseAnswers.next().answer(),
+            new Answer.Described()),
+        new LeasedCall<>(
+            LockServiceGrpc.getUpdateMetadataMethod(),
+            UpdateMetadataRequest.newBuilder().setLeaseId(LEASE).setRequestId("r-1").build(),
+            coordinator -> coordinator.metadataUpdates.next().answer(),
+            new Answer.Described()),
+        new LeasedCall<>(
+            LeaseServiceGrpc.getCloseLeaseMethod(),
+            CloseLeaseRequest.newBuilder().setLeaseId(LEASE).build(),
+            coordinator -> coordinator.closeLeases.next().answer(),
+            new Answer.LeaseClosed(false)),
+        new LeasedCall<>(
+            LeaseServiceGrpc.getGetLeaseMethod(),
+            GetLeaseRequest.newBuilder().setLeaseId(LEASE).build(),
+            coordinator -> coordinator.getLeases.next().answer(),
+            Views.lease(Views.LEASE.tag())));
+  }
+
+  /** Makes the call. */
+  Received<Q, R> on(Channel channel) {
+    Received<Q, R> client = Received.all();
+    ClientCalls.asyncUnaryCall(channel.newCall(method, CallOptions.DEFAULT), request, client);
+    return client;
+  }
+
+  /** Lets a coordinator that was asked refuse. */
+  void refuse(Node node, Kind kind) {
+    asked.apply(node.coordinator).completeExceptionally(Views.refused(kind));
+  }
+
+  /** Lets a coordinator that was asked answer. */
+  void answer(Node node) {
+    asked.apply(node.coordinator).complete(answer);
+  }
+
+  @Override
+  public String toString() {
+    return String.valueOf(method.getBareMethodName());
+  }
+}

@@ -1,0 +1,101 @@
+package io.lockkeeper.server.rpc;
+
+import io.grpc.ManagedChannel;
+import io.grpc.Server;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.lockkeeper.server.coordinator.Peer;
+import io.lockkeeper.server.coordinator.Whereabouts;
+import io.lockkeeper.server.testing.FakeCoordinator;
+import io.lockkeeper.v1.LeaseServiceGrpc;
+import io.lockkeeper.v1.LockServiceGrpc;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Optional;
+
+/** One of several endpoints on ports of this machine, on a coordinator that acts when told. */
+final class Node implements AutoCloseable {
+
+  /** Impatient enough for tests, and no more. */
+  static final PeerLimits LIMITS =
+      new PeerLimits(
+          Duration.ofSeconds(20),
+          Duration.ofMillis(10),
+          100,
+          Duration.ofMillis(200),
+          Duration.ofMillis(400));
+
+  final FakeCoordinator coordinator = new FakeCoordinator();
+  final GrpcServices services;
+  final ManagedChannel channel;
+  private final Server server;
+  private final String id;
+
+  private Node(String id, PeerLimits limits) {
+    this.id = id;
+    this.services =
+        new GrpcServices(coordinator, InProcess.LIMITS, new PeerSetup(id, limits, dialer()));
+    InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+    try {
+      this.server = services.addTo(NettyServerBuilder.forAddress(address)).build().start();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    services.start();
+    services.meetPeers();
+    this.channel =
+        NettyChannelBuilder.forAddress(server.getListenSockets().get(0)).usePlaintext().build();
+  }
+
+  private static PeerSetup.Dialer dialer() {
+    try {
+      return PeerCredentials.dialer(Optional.empty());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  static Node start(String id) {
+    return start(id, LIMITS);
+  }
+
+  static Node start(String id, PeerLimits limits) {
+    return new Node(id, limits);
+  }
+
+  Peer peer() {
+    return new Peer(id, "127.0.0.1:" + server.getPort());
+  }
+
+  /** Says that the leases that this one does not serve are served by another. */
+  void knows(Node other) {
+    coordinator.servedBy(new Whereabouts.At(other.peer()));
+  }
+
+  LockServiceGrpc.LockServiceStub locks() {
+    return LockServiceGrpc.newStub(channel);
+  }
+
+  LeaseServiceGrpc.LeaseServiceStub leases() {
+    return LeaseServiceGrpc.newStub(channel);
+  }
+
+  long count(String name) {
+    return services.stats().getOrDefault(name, -1L);
+  }
+
+  /** Breaks all connections off and closes the port, as the end of a process does. */
+  void die() {
+    server.shutdownNow();
+  }
+
+  @Override
+  public void close() {
+    channel.shutdownNow();
+    server.shutdownNow();
+    services.stopThreads();
+  }
+}

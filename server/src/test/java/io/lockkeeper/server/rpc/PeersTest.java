@@ -1,0 +1,123 @@
+package io.lockkeeper.server.rpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.lockkeeper.server.coordinator.Peer;
+import io.lockkeeper.server.coordinator.Whereabouts;
+import io.lockkeeper.server.core.Failure.Kind;
+import io.lockkeeper.server.testing.Ports;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** How a coordinator finds out that another one is gone. */
+@Timeout(60)
+class PeersTest {
+
+  private static final LeasedCall<?, ?, ?> RELEASE = LeasedCall.all().get(0);
+
+  private final Node here = Node.start("here");
+
+  @AfterEach
+  void stop() {
+    here.close();
+  }
+
+  @Test
+  void peerThatWasThereAndRefusesConnectionsIsSuspectedThoughNobodyAsksForIt() {
+    // Given
+    try (Node there = Node.start("there")) {
+      here.coordinator.meets(there.peer());
+      await().until(() -> here.services.peers().knows("there"));
+      // When
+      there.die();
+      // Then
+      assertThat(here.coordinator.suspects.next()).isEqualTo("there");
+      assertThat(here.count("peer.suspicions")).isOne();
+    }
+  }
+
+  @Test
+  void peerThatWasNeverReachedIsNotSuspectedWhileNobodyAsksForIt() {
+    // Given
+    try (Node there = Node.start("there")) {
+      here.coordinator.meets(new Peer("never", "127.0.0.1:" + Ports.free()), there.peer());
+      await().until(() -> here.services.peers().knows("there"));
+      // When
+      there.die();
+      // Then
+      assertThat(here.coordinator.suspects.next()).isEqualTo("there");
+      assertThat(here.coordinator.suspects.isEmpty()).isTrue();
+    }
+  }
+
+  @Test
+  void peerThatCannotBeReachedIsSuspectedWhenAClientHasAskedForItLongEnough() {
+    // Given
+    here.coordinator.servedBy(
+        new Whereabouts.At(new Peer("gone", "127.0.0.1:" + Ports.free())));
+    // When
+    Received<?, ?> client = RELEASE.on(here.channel);
+    RELEASE.refuse(here, Kind.UNKNOWN_LEASE);
+    // Then
+    assertThat(here.coordinator.suspects.next()).isEqualTo("gone");
+    client.cancel();
+  }
+
+  @Test
+  void peerThatTakesConnectionsAndSaysNothingIsSuspectedWhenAClientAsksForIt()
+      throws IOException {
+    // Given
+    try (ServerSocket mute = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        Node heir = Node.start("heir")) {
+      here.coordinator.servedBy(
+          new Whereabouts.At(new Peer("mute", "127.0.0.1:" + mute.getLocalPort())));
+      // When
+      Received<?, ?> client = RELEASE.on(here.channel);
+      RELEASE.refuse(here, Kind.UNKNOWN_LEASE);
+      assertThat(here.coordinator.suspects.next()).isEqualTo("mute");
+      here.knows(heir);
+      RELEASE.answer(heir);
+      // Then
+      assertThat(client.end().isOk()).isTrue();
+    }
+  }
+
+  @Test
+  void peerThatIsSlowWithOneAnswerAndHealthyIsNotSuspected() {
+    // Given
+    try (Node there = Node.start("there")) {
+      here.knows(there);
+      Received<?, ?> client = RELEASE.on(here.channel);
+      RELEASE.refuse(here, Kind.UNKNOWN_LEASE);
+      // When: far longer than a silent one would be believed to live
+      await()
+          .pollDelay(Node.LIMITS.untilSuspected().multipliedBy(3))
+          .until(() -> here.services.peers().knows("there"));
+      RELEASE.answer(there);
+      // Then
+      assertThat(client.end().isOk()).isTrue();
+      assertThat(here.coordinator.suspects.isEmpty()).isTrue();
+    }
+  }
+
+  @Test
+  void linksToPeersThatAreGoneFromTheMembersAreClosed() {
+    // Given
+    try (Node there = Node.start("there")) {
+      here.coordinator.meets(there.peer());
+      await().until(() -> here.services.peers().knows("there"));
+      // When
+      here.coordinator.meets();
+      // Then
+      await().until(() -> !here.services.peers().knows("there"));
+      there.die();
+      await().during(Duration.ofMillis(300)).until(() -> here.coordinator.suspects.isEmpty());
+    }
+  }
+}
