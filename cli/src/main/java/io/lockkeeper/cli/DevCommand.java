@@ -32,7 +32,7 @@ final class DevCommand extends ServerCommand {
     try (ServerRun run = new ServerRun();
         EmbeddedZooKeeper zookeeper =
             EmbeddedZooKeeper.start(
-                config.dataDir(),
+                config.dataDir().orElseThrow(),
                 settings.embeddedPort(),
                 settings.tickTime(),
                 settings.lockSessionTimeout().multipliedBy(2),
@@ -72,7 +72,7 @@ final class DevCommand extends ServerCommand {
         reachable(config.http().host()),
         server.httpPort(),
         zookeeper.connectString(),
-        config.dataDir().toAbsolutePath().normalize(),
+        config.dataDir().orElseThrow().toAbsolutePath().normalize(),
         grpc,
         program(),
         program());

@@ -8,7 +8,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** Keeps a directory to one process: two ZooKeeper servers on the same files would destroy them. */
+/**
+ * Keeps a directory to one process: two ZooKeeper servers on the same files would destroy them, and
+ * two coordinators with one home would take each other for dead.
+ */
 final class DirectoryLock implements AutoCloseable {
 
   private final FileChannel channel;

@@ -12,6 +12,8 @@ import io.micrometer.core.instrument.MeterRegistry;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,28 +24,45 @@ import org.slf4j.LoggerFactory;
 final class Engine {
 
   private static final Logger log = LoggerFactory.getLogger(Engine.class);
-  private static final Duration GRACE = Duration.ofSeconds(3);
+  private static final Duration LEAVE_GRACE = Duration.ofMillis(2_500);
+  private static final Duration HAND_OVER = Duration.ofSeconds(1);
+  private static final Duration GRACE = Duration.ofMillis(500);
+  private static final long STORE_STOP_MILLIS = 3_000;
+  private static final long POLL_MILLIS = 20;
   private static final int HANG_EXIT_CODE = 70;
+  private static final Set<String> WILDCARDS = Set.of("0.0.0.0", "::", "0:0:0:0:0:0:0:0");
 
   private final ZooKeeperLockStore store;
   private final LoopCoordinator coordinator;
   private final CompletableFuture<String> failure;
+  private final Optional<Home> home;
   private boolean started;
 
   private Engine(
-      ZooKeeperLockStore store, LoopCoordinator coordinator, CompletableFuture<String> failure) {
+      ZooKeeperLockStore store,
+      LoopCoordinator coordinator,
+      CompletableFuture<String> failure,
+      Optional<Home> home) {
     this.store = store;
     this.coordinator = coordinator;
     this.failure = failure;
+    this.home = home;
   }
 
-  /** Prepares; nothing is connected yet. */
+  /**
+   * Prepares; nothing is connected yet.
+   *
+   * @throws StartException if the data directory cannot be used
+   */
   static Engine create(ServerConfig config, String id, CoordinatorObserver observer) {
+    Optional<Home> home = config.dataDir().map(Home::take);
     CompletableFuture<String> failure = new CompletableFuture<>();
-    ZooKeeperLockStore store = new ZooKeeperLockStore(storeSettings(config, id), failure::complete);
+    ZooKeeperLockStore store =
+        new ZooKeeperLockStore(
+            storeSettings(config, id, home.map(Home::id).orElse("")), failure::complete);
     LoopCoordinator coordinator =
         new LoopCoordinator(store, coordinatorSettings(config), observer, Engine::halt);
-    return new Engine(store, coordinator, failure);
+    return new Engine(store, coordinator, failure, home);
   }
 
   /** Starts the loop, which connects to ZooKeeper and keeps trying. */
@@ -79,14 +98,52 @@ final class Engine {
   }
 
   /**
-   * Ends the loop and then the sessions, each within some seconds; nothing if it was never started.
-   * Lock sessions that still own entries are left to their timeout: closing one would free locks
-   * that their holders rely on.
+   * Gives everything to the other coordinators, or to whoever starts next: takes no new leases, lets
+   * owed deletions settle, and drops the lock sessions without closing them, so that they can be
+   * adopted with all that they own. Returns when that is so, after some seconds at the latest.
+   * Nothing if it was never started.
    */
-  void stop() {
+  void leave() {
     if (!started) {
       return;
     }
+    try {
+      coordinator.leave(LEAVE_GRACE);
+      awaitNoLeases();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (RuntimeException e) {
+      log.atError().setCause(e).log("leaving has failed; peers find out by themselves");
+    }
+  }
+
+  /** Streams are sent away when their sessions have been dropped, and not before. */
+  private void awaitNoLeases() throws InterruptedException {
+    long deadline = System.nanoTime() + HAND_OVER.toNanos();
+    while (coordinator.status().leases() > 0 && System.nanoTime() - deadline < 0) {
+      Thread.sleep(POLL_MILLIS);
+    }
+  }
+
+  /**
+   * Ends the loop and then the sessions, each within some seconds. Lock sessions that still own
+   * entries are left to their timeout: closing one would free locks that their holders rely on.
+   */
+  void stop() {
+    boolean ended = !started;
+    if (started) {
+      stopLoop();
+      ended = stopStore();
+    }
+    if (ended) {
+      home.ifPresent(Home::close);
+    } else {
+      // Whoever takes the home believes that nothing of us is left.
+      log.atWarn().log("ZooKeeper sessions have not ended in time; the home stays ours until exit");
+    }
+  }
+
+  private void stopLoop() {
     try {
       coordinator.stop(GRACE);
     } catch (InterruptedException e) {
@@ -95,9 +152,19 @@ final class Engine {
       log.atError()
           .setCause(e)
           .log("the event loop has not stopped; ending the sessions nevertheless");
-    } finally {
-      store.stop();
     }
+  }
+
+  private boolean stopStore() {
+    Thread stopping = new Thread(store::stop, "lockkeeper-store-stop");
+    stopping.setDaemon(true);
+    stopping.start();
+    try {
+      stopping.join(STORE_STOP_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    return !stopping.isAlive();
   }
 
   /** Not {@code exit}: its hooks might wait for the loop that hangs. */
@@ -107,11 +174,13 @@ final class Engine {
     Runtime.getRuntime().halt(HANG_EXIT_CODE);
   }
 
-  private static ZooKeeperSettings storeSettings(ServerConfig config, String id) {
+  private static ZooKeeperSettings storeSettings(
+      ServerConfig config, String id, String home) {
     ServerConfig.ZooKeeper zookeeper = config.zookeeper();
     return ZooKeeperSettings.of(zookeeper.connect(), id, advertised(config))
         .withRoot(zookeeper.root())
         .withLocksPath(zookeeper.locksPath())
+        .withHome(home)
         .withTimes(
             zookeeper.lockSessionTimeout(),
             zookeeper.memberSessionTimeout(),
@@ -140,7 +209,11 @@ final class Engine {
     return config.advertise().map(HostPort::toString).orElseGet(() -> thisMachine(config));
   }
 
+  /** An address that is listened on alone is the one to tell; a wildcard is none. */
   private static String thisMachine(ServerConfig config) {
+    if (!WILDCARDS.contains(config.listen().host())) {
+      return config.listen().toString();
+    }
     try {
       return new HostPort(InetAddress.getLocalHost().getHostName(), config.listen().port())
           .toString();

@@ -17,7 +17,7 @@ import java.util.regex.Pattern;
  * @param http where to serve HTTP
  * @param advertise what peers are told; empty: this machine's name and the port that gRPC is served
  *     on
- * @param dataDir where dev keeps its ZooKeeper's data
+ * @param dataDir where the home is, and dev's ZooKeeper has its data; empty: no home
  * @param tls the files of TLS; empty: plaintext
  * @param limits defaults and caps
  * @param logLevel what to log, in upper case
@@ -27,7 +27,7 @@ public record ServerConfig(
     HostPort listen,
     HostPort http,
     Optional<HostPort> advertise,
-    Path dataDir,
+    Optional<Path> dataDir,
     Optional<Tls> tls,
     Limits limits,
     String logLevel) {
@@ -65,8 +65,10 @@ public record ServerConfig(
    * @param cert the certificate chain
    * @param key its private key
    * @param clientCa who signs clients' certificates; empty: clients need none
+   * @param peerCa who signs other coordinators' certificates; empty: whoever signs clients', or
+   *     our own
    */
-  public record Tls(Path cert, Path key, Optional<Path> clientCa) {}
+  public record Tls(Path cert, Path key, Optional<Path> clientCa, Optional<Path> peerCa) {}
 
   /**
    * Defaults and caps.
@@ -74,8 +76,13 @@ public record ServerConfig(
    * @param defaultLeaseTtl TTL of a lease that is opened without one
    * @param maxWaiters entries in one lock's queue
    * @param maxLeases leases on this coordinator
+   * @param maxConnectionAge when clients should make a new connection; empty: never
    */
-  public record Limits(Duration defaultLeaseTtl, int maxWaiters, int maxLeases) {}
+  public record Limits(
+      Duration defaultLeaseTtl,
+      int maxWaiters,
+      int maxLeases,
+      Optional<Duration> maxConnectionAge) {}
 
   /**
    * Returns the configuration that the sources give: flags first, then environment variables, then
@@ -99,7 +106,7 @@ public record ServerConfig(
         values.get(Setting.LISTEN).address(),
         values.get(Setting.HTTP).address(),
         advertise.isEmpty() ? Optional.empty() : Optional.of(advertise.address()),
-        values.get(Setting.DATA_DIR).path(),
+        dataDir(profile, values.get(Setting.DATA_DIR)),
         tls(values),
         limits(values),
         logLevel(values.get(Setting.LOG_LEVEL)));
@@ -166,6 +173,16 @@ public record ServerConfig(
         values.get(Setting.ZOOKEEPER_PORT).count(0, 65_535));
   }
 
+  private static Optional<Path> dataDir(Profile profile, SettingValue value) {
+    if (!value.isEmpty()) {
+      return Optional.of(value.path());
+    }
+    if (profile == Profile.DEV) {
+      throw value.error("dev needs a directory for its ZooKeeper's data");
+    }
+    return Optional.empty();
+  }
+
   private static String connect(SettingValue value) {
     if (value.text().indexOf('/') >= 0) {
       throw value.error(
@@ -203,17 +220,30 @@ public record ServerConfig(
       SettingValue given = cert.isPresent() ? certValue : keyValue;
       throw given.error("TLS needs both --tls-cert and --tls-key");
     }
+    SettingValue peerValue = values.get(Setting.PEER_CA);
+    Optional<Path> peerCa = peerValue.pemFile("CERTIFICATE", CERTIFICATES);
+    if (peerCa.isPresent() && cert.isEmpty()) {
+      throw peerValue.error("TLS among coordinators needs --tls-cert and --tls-key as well");
+    }
     if (clientCa.isPresent() && cert.isEmpty()) {
       throw caValue.error("mutual TLS needs --tls-cert and --tls-key as well");
     }
-    return cert.map(file -> new Tls(file, key.orElseThrow(), clientCa));
+    return cert.map(file -> new Tls(file, key.orElseThrow(), clientCa, peerCa));
   }
 
   private static Limits limits(SettingValues values) {
     return new Limits(
         values.get(Setting.DEFAULT_LEASE_TTL).duration(Duration.ofSeconds(2), Duration.ofHours(1)),
         values.get(Setting.MAX_WAITERS).count(1, 100_000),
-        values.get(Setting.MAX_LEASES).count(1, 10_000_000));
+        values.get(Setting.MAX_LEASES).count(1, 10_000_000),
+        maxConnectionAge(values.get(Setting.MAX_CONNECTION_AGE)));
+  }
+
+  private static Optional<Duration> maxConnectionAge(SettingValue value) {
+    boolean never = value.duration(Duration.ZERO, Duration.ofDays(7)).isZero();
+    return never
+        ? Optional.empty()
+        : Optional.of(value.duration(Duration.ofSeconds(1), Duration.ofDays(7)));
   }
 
   private static String logLevel(SettingValue value) {

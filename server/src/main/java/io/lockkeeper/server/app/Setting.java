@@ -54,8 +54,10 @@ public enum Setting {
   DATA_DIR(
       "data-dir",
       "DIR",
+      "",
       "data",
-      "Where dev keeps its ZooKeeper's data. serve keeps nothing on disk."),
+      "Where this coordinator keeps its home: who starts there next is its heir, and takes its locks over at once. One"
+          + " process at a time; never copy it. dev keeps its ZooKeeper's data there too. Empty: no home."),
   /** The embedded ZooKeeper's port. */
   ZOOKEEPER_PORT(
       "zookeeper-port",
@@ -76,6 +78,13 @@ public enum Setting {
       "FILE",
       "",
       "The authorities (PEM) one of which must have signed a client's certificate: mutual TLS."),
+  /** Which coordinators we believe. */
+  PEER_CA(
+      "peer-ca",
+      "FILE",
+      "",
+      "The authorities (PEM) one of which must have signed another coordinator's certificate; empty: those of"
+          + " --tls-client-ca, or else --tls-cert's own chain and Java's."),
   /** The timeout of the sessions that own entries. */
   LOCK_SESSION_TIMEOUT(
       "lock-session-timeout",
@@ -107,6 +116,13 @@ public enum Setting {
       "DURATION",
       "15s",
       "TTL of a lease that is opened without one, 2s to 1h."),
+  /** When clients should make a new connection. */
+  MAX_CONNECTION_AGE(
+      "max-connection-age",
+      "DURATION",
+      "1h",
+      "After what time clients are asked to make a new connection, so that they spread over all coordinators; nothing is"
+          + " lost by it. 1s to 7d, or 0s: never."),
   /** The cap on one queue. */
   MAX_WAITERS(
       "max-waiters",

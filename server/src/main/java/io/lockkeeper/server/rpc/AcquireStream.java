@@ -19,20 +19,23 @@ final class AcquireStream implements AcquisitionListener, OpenStreams.Leavable {
 
   private final OutboundStream<AcquireResponse> out;
   private final OpenStreams streams;
-  private final Duration resumeAfter;
   private volatile Optional<Subscription> subscription = Optional.empty();
 
   AcquireStream(
       ServerCallStreamObserver<AcquireResponse> call, GrpcLimits limits, OpenStreams streams) {
     this.out = new OutboundStream<>(call, limits.streamMessages(), limits.streamBytes());
     this.streams = streams;
-    this.resumeAfter = limits.resumeAfter();
     out.onEnd(this::close);
   }
 
   /** Asks the coordinator. */
   void start(Coordinator coordinator, AcquireCommand command) {
-    streams.add(this);
+    if (command.lease().isPresent()) {
+      streams.add(this, CallGuard.connection(), false);
+    } else {
+      // The stream is the lease: it lives for as long as its connection.
+      streams.add(this);
+    }
     if (out.isEnded()) {
       return;
     }
@@ -67,7 +70,7 @@ final class AcquireStream implements AcquisitionListener, OpenStreams.Leavable {
   }
 
   @Override
-  public void goAway(String reason) {
-    out.failAfterQueue(Statuses.goingAway(reason, resumeAfter));
+  public void goAway(String reason, Duration after) {
+    out.failAfterQueue(Statuses.goingAway(reason, after));
   }
 }

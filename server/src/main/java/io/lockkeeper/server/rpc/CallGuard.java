@@ -13,6 +13,7 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -24,6 +25,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 final class CallGuard implements ServerInterceptor {
 
   private static final Context.Key<String> PEER = Context.keyWithDefault("peer", "unknown");
+  private static final Context.Key<Optional<ConnectionAge.Connection>> CONNECTION =
+      Context.keyWithDefault("connection", Optional.empty());
 
   private final Set<EndOnce<?, ?>> open = ConcurrentHashMap.newKeySet();
 
@@ -37,12 +40,24 @@ final class CallGuard implements ServerInterceptor {
     return PEER.get();
   }
 
+  /** Returns until when the streams of the current call's connection may stay on it. */
+  static Optional<ConnectionAge.Connection> connection() {
+    return CONNECTION.get();
+  }
+
   @Override
   public <Q, R> ServerCall.Listener<Q> interceptCall(
       ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
     EndOnce<Q, R> guarded = new EndOnce<>(call, open);
     open.add(guarded);
-    Context context = Context.current().withValue(PEER, peerOf(call));
+    // What a peer has forwarded belongs to its clients' connections, not to its own.
+    boolean forwarded = headers.containsKey(Forwarding.FORWARDED_BY);
+    Context context =
+        Context.current()
+            .withValue(PEER, peerOf(call))
+            .withValue(
+                CONNECTION,
+                forwarded ? Optional.empty() : ConnectionAge.of(call.getAttributes()));
     try {
       return new Guarded<>(Contexts.interceptCall(context, guarded, headers, next), guarded);
     } catch (RuntimeException e) {

@@ -10,7 +10,6 @@ import io.grpc.SynchronizationContext;
 import io.lockkeeper.server.coordinator.Coordinator;
 import io.lockkeeper.server.core.LeaseId;
 import io.lockkeeper.v1.KeepAliveResponse;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 
@@ -37,13 +36,12 @@ final class Forwarding implements ServerInterceptor {
   private final Executor calls;
   private final RpcStats stats;
   private final String ownId;
-  private final Duration resumeAfter;
 
   /**
    * Prepares.
    *
    * @param calls the threads for calls
-   * @param resumeAfter how long clients are asked to wait before they come again after a stop
+   * @param ownId this coordinator's id
    */
   Forwarding(
       Coordinator coordinator,
@@ -52,8 +50,7 @@ final class Forwarding implements ServerInterceptor {
       OpenStreams streams,
       Executor calls,
       RpcStats stats,
-      String ownId,
-      Duration resumeAfter) {
+      String ownId) {
     this.coordinator = coordinator;
     this.searches = searches;
     this.peers = peers;
@@ -61,7 +58,6 @@ final class Forwarding implements ServerInterceptor {
     this.calls = calls;
     this.stats = stats;
     this.ownId = ownId;
-    this.resumeAfter = resumeAfter;
   }
 
   @Override
@@ -123,9 +119,4 @@ final class Forwarding implements ServerInterceptor {
 
   RpcStats stats() {
     return stats;
-  }
-
-  Duration resumeAfter() {
-    return resumeAfter;
-  }
-}
+  }}

@@ -11,6 +11,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,17 +38,20 @@ public final class GrpcEndpoint {
 
   private final GrpcSettings settings;
   private final LazyDialer dialer = new LazyDialer();
+  private final ConnectionAge age;
   private final GrpcServices services;
   private volatile Optional<Server> server = Optional.empty();
 
   /** Prepares an endpoint of {@code coordinator}; nothing listens yet. */
   public GrpcEndpoint(GrpcSettings settings, Coordinator coordinator) {
     this.settings = settings;
+    this.age = new ConnectionAge(settings.maxConnectionAge(), new Random());
     this.services =
         new GrpcServices(
             coordinator,
             settings.limits(),
-            new PeerSetup(settings.coordinatorId(), PeerLimits.DEFAULTS, dialer));
+            new PeerSetup(settings.coordinatorId(), PeerLimits.DEFAULTS, dialer),
+            age);
   }
 
   /** Reads the files for TLS when the endpoint starts, where an error has somewhere to go. */
@@ -97,6 +101,8 @@ public final class GrpcEndpoint {
 
   private ServerBuilder<?> limited(NettyServerBuilder builder) {
     GrpcLimits limits = settings.limits();
+    age.ofTransport()
+        .ifPresent(max -> builder.maxConnectionAge(max.toNanos(), TimeUnit.NANOSECONDS));
     return builder
         .maxInboundMessageSize(limits.maxMessageBytes())
         .maxInboundMetadataSize(limits.maxMetadataBytes())
@@ -127,6 +133,11 @@ public final class GrpcEndpoint {
    */
   public int port() {
     return server.orElseThrow(() -> new IllegalStateException("not started")).getPort();
+  }
+
+  /** Says NOT_SERVING from now on to whoever looks at health; nothing else changes. Idempotent. */
+  public void drain() {
+    services.drain();
   }
 
   /**

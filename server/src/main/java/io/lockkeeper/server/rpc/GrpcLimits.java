@@ -47,7 +47,7 @@ public record GrpcLimits(
           64,
           Duration.ofSeconds(10),
           Duration.ofMillis(200),
-          Duration.ofSeconds(1),
+          Duration.ofMillis(200),
           Duration.ofSeconds(15));
 
   /** Returns the same with another default time to live. */

@@ -13,9 +13,10 @@ import java.io.InputStream;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -38,7 +39,8 @@ final class GrpcServices {
       };
 
   private final GrpcLimits limits;
-  private final OpenStreams streams = new OpenStreams();
+  private final ConnectionAge age;
+  private final OpenStreams streams;
   private final HealthReporter health;
   private final ScheduledThreadPoolExecutor timer;
   private final ExecutorService calls;
@@ -51,15 +53,33 @@ final class GrpcServices {
   private final LeaseCalls leaseCalls;
   private final AdminCalls adminCalls;
 
-  GrpcServices(Coordinator coordinator, GrpcLimits limits, PeerSetup setup) {
+  /**
+   * Prepares.
+   *
+   * @param setup how the other coordinators are reached
+   * @param age how old connections may become
+   */
+  GrpcServices(
+      Coordinator coordinator, GrpcLimits limits, PeerSetup setup, ConnectionAge age) {
     this.limits = limits;
+    this.age = age;
     this.health = new HealthReporter(coordinator);
     this.timer = new ScheduledThreadPoolExecutor(1, named("lockkeeper-rpc-timer"));
     timer.setRemoveOnCancelPolicy(true);
+    this.streams = new OpenStreams(timer);
     // No handler blocks. What queues here is one task for each call with work, and calls are
     // capped.
     int threads = Math.max(4, 2 * Runtime.getRuntime().availableProcessors());
-    this.calls = Executors.newFixedThreadPool(threads, named("lockkeeper-rpc"));
+    this.calls =
+        new ThreadPoolExecutor(
+            threads,
+            threads,
+            0,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(),
+            named("lockkeeper-rpc"),
+            // Only once all is over.
+            new ThreadPoolExecutor.DiscardPolicy());
     this.peers = new Peers(coordinator, setup, calls, timer, named("lockkeeper-rpc-probe"), stats);
     this.forwarding =
         new Forwarding(
@@ -69,9 +89,8 @@ final class GrpcServices {
             streams,
             calls,
             stats,
-            setup.ownId(),
-            limits.resumeAfter());
-    this.lockCalls = new LockCalls(coordinator, limits, streams, timer);
+            setup.ownId());
+    this.lockCalls = new LockCalls(coordinator, limits, streams, timer, stats);
     this.leaseCalls = new LeaseCalls(coordinator, limits, streams, forwarding);
     this.adminCalls = new AdminCalls(coordinator);
   }
@@ -88,6 +107,7 @@ final class GrpcServices {
   /** Adds the services to a server. */
   ServerBuilder<?> addTo(ServerBuilder<?> server) {
     server.executor(calls);
+    server.addTransportFilter(age);
     for (BindableService service : List.of(lockCalls, leaseCalls, adminCalls)) {
       server.addService(guarded(ServerInterceptors.intercept(service, forwarding), ourCalls));
     }
@@ -140,12 +160,17 @@ final class GrpcServices {
     return stats.snapshot();
   }
 
+  /** Tells those who look at health that nothing more should come here. */
+  void drain() {
+    health.stop();
+  }
+
   /**
    * Tells all clients that the endpoint stops, and ends their streams. Calls under way may finish.
    */
   void goAway(String reason) {
     health.stop();
-    streams.goAway(reason);
+    streams.goAway(reason, limits.resumeAfter());
     // Whoever watches health has heard, and would wait for ever.
     toolCalls.endAll(Statuses.goingAway(reason, limits.resumeAfter()));
   }

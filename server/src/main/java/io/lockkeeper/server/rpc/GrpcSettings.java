@@ -1,6 +1,7 @@
 package io.lockkeeper.server.rpc;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Optional;
 
 /**
@@ -11,9 +12,15 @@ import java.util.Optional;
  * @param tls the files for TLS, or empty for plaintext
  * @param coordinatorId names the coordinator in what clients are told when it goes away
  * @param limits what one client may cost
+ * @param maxConnectionAge after what time clients are asked to make a new connection; empty: never
  */
 public record GrpcSettings(
-    String host, int port, Optional<Tls> tls, String coordinatorId, GrpcLimits limits) {
+    String host,
+    int port,
+    Optional<Tls> tls,
+    String coordinatorId,
+    GrpcLimits limits,
+    Optional<Duration> maxConnectionAge) {
 
   /**
    * The files for TLS, in PEM.
@@ -43,6 +50,6 @@ public record GrpcSettings(
 
   /** Returns settings with production's limits. */
   public static GrpcSettings of(String host, int port, Optional<Tls> tls, String coordinatorId) {
-    return new GrpcSettings(host, port, tls, coordinatorId, GrpcLimits.DEFAULTS);
+    return new GrpcSettings(host, port, tls, coordinatorId, GrpcLimits.DEFAULTS, Optional.empty());
   }
 }

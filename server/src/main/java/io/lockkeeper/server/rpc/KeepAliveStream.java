@@ -25,7 +25,6 @@ final class KeepAliveStream implements StreamObserver<KeepAliveRequest>, OpenStr
   private final Coordinator coordinator;
   private final Optional<Forwarding> forwarding;
   private final OpenStreams streams;
-  private final Duration resumeAfter;
   private final OutboundStream<KeepAliveResponse> out;
   private final InboundWindow inbound;
   // Only the thread that delivers requests touches it.
@@ -46,7 +45,6 @@ final class KeepAliveStream implements StreamObserver<KeepAliveRequest>, OpenStr
     this.coordinator = coordinator;
     this.forwarding = forwarding;
     this.streams = streams;
-    this.resumeAfter = limits.resumeAfter();
     this.out = new OutboundStream<>(call, limits.streamMessages(), limits.streamBytes());
     this.inbound = new InboundWindow(call, out, MAX_UNANSWERED);
   }
@@ -55,7 +53,7 @@ final class KeepAliveStream implements StreamObserver<KeepAliveRequest>, OpenStr
   void start() {
     out.onEnd(() -> streams.remove(this));
     out.onRoom(inbound::readNext);
-    streams.add(this);
+    streams.add(this, CallGuard.connection(), false);
     inbound.open();
     inbound.readNext();
   }
@@ -149,7 +147,7 @@ final class KeepAliveStream implements StreamObserver<KeepAliveRequest>, OpenStr
   }
 
   @Override
-  public void goAway(String reason) {
-    out.failAfterQueue(Statuses.goingAway(reason, resumeAfter));
+  public void goAway(String reason, Duration after) {
+    out.failAfterQueue(Statuses.goingAway(reason, after));
   }
 }

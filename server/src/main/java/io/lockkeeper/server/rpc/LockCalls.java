@@ -46,12 +46,15 @@ final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
   private final GrpcLimits limits;
   private final OpenStreams streams;
   private final ScheduledExecutorService timer;
+  private final RpcStats stats;
 
   LockCalls(
       Coordinator coordinator,
       GrpcLimits limits,
       OpenStreams streams,
-      ScheduledExecutorService timer) {
+      ScheduledExecutorService timer,
+      RpcStats stats) {
+    this.stats = stats;
     this.coordinator = coordinator;
     this.limits = limits;
     this.streams = streams;
@@ -75,7 +78,13 @@ final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
   public StreamObserver<SessionRequest> session(StreamObserver<SessionResponse> responses) {
     SessionStream session =
         new SessionStream(
-            coordinator, streamOf(responses), limits, streams, timer, CallGuard.peer());
+            coordinator,
+            streamOf(responses),
+            limits,
+            streams,
+            timer,
+            stats.sentAway,
+            CallGuard.peer());
     session.start();
     return session;
   }

@@ -1,36 +1,78 @@
 package io.lockkeeper.server.rpc;
 
+import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 
-/** The streams that are open, so that all can be told when the endpoint stops. */
+/**
+ * The streams that are open, so that all can be told when the endpoint stops, and each when its
+ * connection has become old.
+ */
 final class OpenStreams {
 
-  private final Set<Leavable> streams = ConcurrentHashMap.newKeySet();
-  private volatile Optional<String> leaving = Optional.empty();
+  private static final String OLD = "the connection has reached its maximum age";
 
-  /** A stream that can be told that the endpoint stops. */
+  private final Map<Leavable, Future<?>> streams = new ConcurrentHashMap<>();
+  private final ScheduledExecutorService timer;
+  private volatile Optional<Leaving> leaving = Optional.empty();
+
+  private record Leaving(String reason, Duration after) {}
+
+  /** A stream that can be told that it ends. */
   interface Leavable {
-    /** Tells the client, and ends the stream. */
-    void goAway(String reason);
+    /** Tells the client, and ends the stream; the client should come again after a while. */
+    void goAway(String reason, Duration after);
   }
 
-  /** Adds a stream; one that comes when the endpoint stops already is told at once. */
+  OpenStreams(ScheduledExecutorService timer) {
+    this.timer = timer;
+  }
+
+  /** Adds a stream that may stay for as long as the endpoint. */
   void add(Leavable stream) {
-    streams.add(stream);
-    leaving.ifPresent(stream::goAway);
+    add(stream, CompletableFuture.completedFuture(null));
+  }
+
+  /**
+   * Adds a stream that should leave its connection when that is old.
+   *
+   * @param connection the connection of the call
+   * @param session whether it is a session stream
+   */
+  void add(Leavable stream, Optional<ConnectionAge.Connection> connection, boolean session) {
+    connection
+        .map(moments -> moments.untilLeaving(session, System.nanoTime()))
+        .filter(left -> left.isPresent())
+        .ifPresentOrElse(
+            left ->
+                add(
+                    stream,
+                    timer.schedule(
+                        () -> stream.goAway(OLD, Duration.ZERO),
+                        left.getAsLong(),
+                        TimeUnit.NANOSECONDS)),
+            () -> add(stream));
+  }
+
+  private void add(Leavable stream, Future<?> whenOld) {
+    streams.put(stream, whenOld);
+    leaving.ifPresent(how -> stream.goAway(how.reason(), how.after()));
   }
 
   /** Forgets a stream that has ended. */
   void remove(Leavable stream) {
-    streams.remove(stream);
+    Optional.ofNullable(streams.remove(stream)).ifPresent(whenOld -> whenOld.cancel(false));
   }
 
   /** Tells all streams, now and to come. */
-  void goAway(String reason) {
-    leaving = Optional.of(reason);
-    streams.forEach(stream -> stream.goAway(reason));
+  void goAway(String reason, Duration after) {
+    leaving = Optional.of(new Leaving(reason, after));
+    streams.keySet().forEach(stream -> stream.goAway(reason, after));
   }
 
   /** Returns how many are open. */

@@ -6,6 +6,7 @@ import io.grpc.Status;
 import io.lockkeeper.server.coordinator.Peer;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
@@ -160,6 +161,17 @@ final class PeerLink {
   void breakOff() {
     health.close();
     channel.shutdownNow();
+  }
+
+  /** Waits until nothing is left of the connection, bounded. */
+  void awaitEnd(long nanos) {
+    try {
+      if (!channel.awaitTermination(nanos, TimeUnit.NANOSECONDS)) {
+        LOG.atDebug().addKeyValue("peer", peer.id()).log("A link takes long to end");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   // Zero stands for never.

@@ -13,6 +13,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,6 +23,7 @@ final class Peers implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Peers.class);
   private static final long TICK_MILLIS = 250;
   private static final long RETIRED_SECONDS = 10;
+  private static final long BREAK_OFF_MILLIS = 500;
   private static final int MAX_PEERS = 1_000;
   private static final int MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
@@ -69,7 +71,7 @@ final class Peers implements AutoCloseable {
       ids.add(peer.id());
       var unused = link(peer);
     }
-    for (PeerLink link : links.values()) {
+    for (PeerLink link : List.copyOf(links.values())) {
       if (!ids.contains(link.peer().id()) && links.remove(link.peer().id(), link)) {
         retire(link);
       }
@@ -137,13 +139,16 @@ final class Peers implements AutoCloseable {
     return link != null && link.isKnown();
   }
 
-  /** Breaks all links off. */
+  /** Breaks all links off; returns when that is done, or after half a second. */
   @Override
   public void close() {
     closed = true;
     probe.close();
-    links.values().forEach(PeerLink::breakOff);
-    retired.forEach(PeerLink::breakOff);
+    List<PeerLink> all =
+        Stream.concat(links.values().stream(), retired.stream()).toList();
     links.clear();
+    all.forEach(PeerLink::breakOff);
+    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(BREAK_OFF_MILLIS);
+    all.forEach(link -> link.awaitEnd(deadline - System.nanoTime()));
   }
 }

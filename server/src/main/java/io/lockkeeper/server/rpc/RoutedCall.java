@@ -162,7 +162,9 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
     away = true;
     if (search.isEmpty()) {
       search = Optional.of(new Search(lease, forwarding.searches(), turns, this));
-      forwarding.streams().add(this);
+      forwarding
+          .streams()
+          .add(this, ConnectionAge.of(call.getAttributes()), NamedLease.isStream(method()));
     }
     search.get().ask();
   }
@@ -258,6 +260,7 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
   /** Ends the call so that the client comes again: its lease lives on. */
   void sendAway(String reason, Duration after) {
     if (answered && NamedLease.isStream(method())) {
+      forwarding.stats().sentAway.increment();
       SessionResponse goodbye = SessionEvents.goingAway(reason, after);
       call.sendMessage(method().parseResponse(goodbye.toByteString().newInput()));
       finish(Status.OK, new Metadata());
@@ -290,12 +293,12 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
   }
 
   @Override
-  public void goAway(String reason) {
+  public void goAway(String reason, Duration after) {
     turns.execute(
         () -> {
           if (away && !ended) {
             ServerCall.Listener<Q> left = stage;
-            sendAway(reason, forwarding.resumeAfter());
+            sendAway(reason, after);
             left.onCancel();
           }
         });

@@ -8,17 +8,26 @@ import io.lockkeeper.v1.GoingAway;
 import io.lockkeeper.v1.LeaseEnded;
 import io.lockkeeper.v1.SessionResponse;
 import java.time.Duration;
+import java.util.concurrent.atomic.LongAdder;
 
 /** Tells a session stream what happens to its lease. */
 final class SessionEvents implements SessionListener {
 
   private final OutboundStream<SessionResponse> out;
   private final InboundWindow inbound;
+  private final LongAdder sentAway;
   private volatile boolean closing;
 
-  SessionEvents(OutboundStream<SessionResponse> out, InboundWindow inbound) {
+  /**
+   * Prepares.
+   *
+   * @param sentAway counts the streams whose clients are asked to resume
+   */
+  SessionEvents(
+      OutboundStream<SessionResponse> out, InboundWindow inbound, LongAdder sentAway) {
     this.out = out;
     this.inbound = inbound;
+    this.sentAway = sentAway;
   }
 
   /**
@@ -41,6 +50,13 @@ final class SessionEvents implements SessionListener {
 
   /** Tells that the server ends the stream, and ends it. */
   void tellGoingAway(String reason, Duration resumeAfter) {
+    if (!out.isEnded()) {
+      sentAway.increment();
+    }
+    end(reason, resumeAfter);
+  }
+
+  private void end(String reason, Duration resumeAfter) {
     out.send(() -> goingAway(reason, resumeAfter));
     out.complete();
   }
@@ -90,6 +106,6 @@ final class SessionEvents implements SessionListener {
 
   @Override
   public void onSuperseded() {
-    tellGoingAway("resumed on another stream", Duration.ZERO);
+    end("resumed on another stream", Duration.ZERO);
   }
 }

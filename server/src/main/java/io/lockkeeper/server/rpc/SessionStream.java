@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
  * One session stream: opens or resumes a lease, then hands its requests on.
@@ -52,6 +53,7 @@ final class SessionStream implements StreamObserver<SessionRequest>, OpenStreams
       GrpcLimits limits,
       OpenStreams streams,
       ScheduledExecutorService timer,
+      LongAdder sentAway,
       String peer) {
     this.coordinator = coordinator;
     this.limits = limits;
@@ -60,7 +62,7 @@ final class SessionStream implements StreamObserver<SessionRequest>, OpenStreams
     this.peer = peer;
     this.out = new OutboundStream<>(call, limits.sessionMessages(), limits.streamBytes());
     this.inbound = new InboundWindow(call, out, limits.sessionUnanswered());
-    this.events = new SessionEvents(out, inbound);
+    this.events = new SessionEvents(out, inbound, sentAway);
     this.watches = new SessionWatches(coordinator, out, limits.sessionWatches());
   }
 
@@ -73,7 +75,7 @@ final class SessionStream implements StreamObserver<SessionRequest>, OpenStreams
           watches.ready();
           inbound.readNext();
         });
-    streams.add(this);
+    streams.add(this, CallGuard.connection(), true);
     long seconds = limits.openTimeout().toSeconds();
     inTime(
         limits.openTimeout(),
@@ -202,7 +204,7 @@ final class SessionStream implements StreamObserver<SessionRequest>, OpenStreams
   }
 
   @Override
-  public void goAway(String reason) {
-    events.tellGoingAway(reason, limits.resumeAfter());
+  public void goAway(String reason, Duration after) {
+    events.tellGoingAway(reason, after);
   }
 }

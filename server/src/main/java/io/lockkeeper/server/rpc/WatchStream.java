@@ -19,21 +19,19 @@ final class WatchStream implements WatchListener, OpenStreams.Leavable {
 
   private final OutboundStream<WatchResponse> out;
   private final OpenStreams streams;
-  private final Duration resumeAfter;
   private volatile Optional<WatchHandle> handle = Optional.empty();
 
   WatchStream(
       ServerCallStreamObserver<WatchResponse> call, GrpcLimits limits, OpenStreams streams) {
     this.out = new OutboundStream<>(call, limits.streamMessages(), limits.streamBytes());
     this.streams = streams;
-    this.resumeAfter = limits.resumeAfter();
     out.onEnd(this::close);
     out.onRoom(() -> handle.ifPresent(WatchHandle::ready));
   }
 
   /** Asks the coordinator. */
   void start(Coordinator coordinator, WatchFilter filter, long startRevision) {
-    streams.add(this);
+    streams.add(this, CallGuard.connection(), false);
     if (out.isEnded()) {
       return;
     }
@@ -82,7 +80,7 @@ final class WatchStream implements WatchListener, OpenStreams.Leavable {
   }
 
   @Override
-  public void goAway(String reason) {
-    out.failAfterQueue(Statuses.goingAway(reason, resumeAfter));
+  public void goAway(String reason, Duration after) {
+    out.failAfterQueue(Statuses.goingAway(reason, after));
   }
 }

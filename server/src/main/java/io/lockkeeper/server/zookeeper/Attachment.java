@@ -73,7 +73,8 @@ final class Attachment {
    * otherwise.
    */
   boolean fits(Consumer<String> onUnusable) {
-    Optional<String> problem = SessionLimits.problemOf(context.settings(), timeout, grantedMillis());
+    Optional<String> problem =
+        SessionLimits.problemOf(context.settings(), timeout, grantedMillis());
     problem.ifPresent(onUnusable);
     return problem.isEmpty();
   }

@@ -110,8 +110,7 @@ final class Inventory {
     }
   }
 
-  private void onRead(
-      int rc, String path, byte @Nullable [] data, @Nullable Stat stat) {
+  private void onRead(int rc, String path, byte @Nullable [] data, @Nullable Stat stat) {
     outstanding--;
     if (over) {
       return;

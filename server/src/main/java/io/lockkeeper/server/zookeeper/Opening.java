@@ -26,8 +26,7 @@ final class Opening implements Beginning {
   private final Listener listener;
   private boolean wanted;
 
-  Opening(
-      SessionServices services, Attachment attachment, SessionVoice voice, Listener listener) {
+  Opening(SessionServices services, Attachment attachment, SessionVoice voice, Listener listener) {
     this.services = services;
     context = services.context();
     this.attachment = attachment;

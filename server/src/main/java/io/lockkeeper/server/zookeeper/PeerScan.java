@@ -6,7 +6,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.apache.zookeeper.AsyncCallback.DataCallback;
 import org.apache.zookeeper.KeeperException.Code;
@@ -87,15 +86,15 @@ final class PeerScan {
     new Reading(
             parent,
             unread,
-            (name, read) -> members.put(name, MemberRecord.read(read.data())),
+            (name, data, version) -> members.put(name, MemberRecord.read(data)),
             () -> end(Optional.of(new Seen(claims, members))))
         .proceed();
   }
 
-  private void addClaim(String name, Read read) {
-    Optional<ClaimRecord> record = ClaimRecord.read(name, read.data());
+  private void addClaim(String name, byte[] data, int version) {
+    Optional<ClaimRecord> record = ClaimRecord.read(name, data);
     if (record.isPresent()) {
-      claims.put(name, new Claimed(record.get(), read.version()));
+      claims.put(name, new Claimed(record.get(), version));
     } else {
       LOG.atDebug().addKeyValue("claim", name).log("ignoring a claim that cannot be understood");
     }
@@ -125,17 +124,20 @@ final class PeerScan {
     }
   }
 
-  private record Read(byte[] data, int version) {}
+  /** Hears one node that was read. */
+  private interface Reader {
+    void read(String name, byte[] data, int version);
+  }
 
   /** Reads children, a bounded number at a time. */
   private final class Reading {
     private final String parent;
     private final Deque<String> left;
-    private final BiConsumer<String, Read> each;
+    private final Reader each;
     private final Runnable then;
     private int outstanding;
 
-    Reading(String parent, List<String> names, BiConsumer<String, Read> each, Runnable then) {
+    Reading(String parent, List<String> names, Reader each, Runnable then) {
       this.parent = parent;
       this.each = each;
       this.then = then;
@@ -156,11 +158,10 @@ final class PeerScan {
       }
     }
 
-    private void onRead(
-        String name, int rc, byte @Nullable [] data, @Nullable Stat stat) {
+    private void onRead(String name, int rc, byte @Nullable [] data, @Nullable Stat stat) {
       outstanding--;
       if (rc == Code.OK.intValue() && stat != null) {
-        each.accept(name, new Read(DoubtResolution.orEmpty(data), stat.getVersion()));
+        each.read(name, DoubtResolution.orEmpty(data), stat.getVersion());
       } else if (rc != Code.NONODE.intValue()) {
         end(Optional.empty());
       }

@@ -9,7 +9,8 @@ final class SessionLimits {
   private SessionLimits() {}
 
   /** Returns what is wrong with a granted timeout, for the operator, or empty if it will do. */
-  static Optional<String> problemOf(ZooKeeperSettings settings, Duration timeout, int grantedMillis) {
+  static Optional<String> problemOf(
+      ZooKeeperSettings settings, Duration timeout, int grantedMillis) {
     long asked = timeout.toMillis();
     long bound = settings.shortestSessionTimeout().toMillis();
     if (grantedMillis < asked) {

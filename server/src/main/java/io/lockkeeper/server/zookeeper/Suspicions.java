@@ -29,8 +29,7 @@ final class Suspicions {
 
   /** Returns whether the owner of a claim is suspected to be dead. */
   boolean isSuspect(String claimName, Claimed claim) {
-    Integer version =
-        suspects.getOrDefault(claim.record().owner(), Map.of()).get(claimName);
+    Integer version = suspects.getOrDefault(claim.record().owner(), Map.of()).get(claimName);
     return version != null && version == claim.version();
   }
 

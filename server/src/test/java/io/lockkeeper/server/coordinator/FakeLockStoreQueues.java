@@ -173,9 +173,7 @@ final class FakeLockStoreQueues {
       return ours
           ? stored.with(
               with(
-                  describe.details(),
-                  data.details().ask().or(() -> known),
-                  data.details().terms()),
+                  describe.details(), data.details().ask().or(() -> known), data.details().terms()),
               data.index(),
               data.keptToken())
           : stored.with(describe.details(), describe.index(), describe.keptToken());
@@ -187,8 +185,7 @@ final class FakeLockStoreQueues {
     return with(old, ask, old.terms());
   }
 
-  private static EntryDetails with(
-      EntryDetails old, Optional<ReleaseAsk> ask, EntryTerms terms) {
+  private static EntryDetails with(EntryDetails old, Optional<ReleaseAsk> ask, EntryTerms terms) {
     return new EntryDetails(
         old.leaseId(),
         old.requestId(),

@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Random;
 
 /** The services over the in-process transport, on a coordinator that acts when told. */
 final class InProcess implements AutoCloseable {
@@ -47,7 +48,11 @@ final class InProcess implements AutoCloseable {
 
   private InProcess(FakeCoordinator fake, Optional<Coordinator> other, GrpcLimits limits) {
     this.coordinator = fake;
-    this.services = new GrpcServices(other.orElse(fake), limits, NO_PEERS);
+    this.services = new GrpcServices(
+            other.orElse(fake),
+            limits,
+            NO_PEERS,
+            new ConnectionAge(Optional.empty(), new Random(1)));
     String name = InProcessServerBuilder.generateName();
     try {
       this.server = services.addTo(InProcessServerBuilder.forName(name)).build().start();

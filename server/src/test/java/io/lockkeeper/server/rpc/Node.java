@@ -1,5 +1,7 @@
 package io.lockkeeper.server.rpc;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.grpc.ManagedChannel;
 import io.grpc.Server;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
@@ -15,6 +17,8 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
 
 /** One of several endpoints on ports of this machine, on a coordinator that acts when told. */
 final class Node implements AutoCloseable {
@@ -37,7 +41,8 @@ final class Node implements AutoCloseable {
   private Node(String id, PeerLimits limits) {
     this.id = id;
     this.services =
-        new GrpcServices(coordinator, InProcess.LIMITS, new PeerSetup(id, limits, dialer()));
+        new GrpcServices(coordinator, InProcess.LIMITS, new PeerSetup(id, limits, dialer()),
+            new ConnectionAge(Optional.empty(), new Random(1)));
     InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
     try {
       this.server = services.addTo(NettyServerBuilder.forAddress(address)).build().start();
@@ -95,7 +100,12 @@ final class Node implements AutoCloseable {
   @Override
   public void close() {
     channel.shutdownNow();
-    server.shutdownNow();
+    die();
+    try {
+      assertThat(server.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
     services.stopThreads();
   }
 }
