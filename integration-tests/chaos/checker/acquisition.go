@@ -10,7 +10,8 @@ type acquisition struct {
 	queued                           map[string]int64 // by lease
 	token, until                     int64
 	reason, lossReason               string
-	killed                           int64 // when its process was killed
+	killed                           int64   // when its process was killed
+	extended                         []int64 // when its deadline moved on
 }
 
 // believed is until when the client took itself for the holder: until it released, was told of a loss, died, or its own
@@ -106,6 +107,8 @@ func (a *acquisition) hear(e event) {
 		}
 	case "granted":
 		a.granted, a.token, a.lease = e.Time, e.Token, e.Lease
+	case "extended":
+		a.extended = append(a.extended, e.Time)
 	case "release":
 		a.release = e.Time
 	case "released":

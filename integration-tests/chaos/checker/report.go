@@ -31,7 +31,7 @@ func (r *run) summary(registerOperations int) []string {
 	for _, f := range faults {
 		kinds[f.kind]++
 	}
-	kept, takeovers := r.kept()
+	kept, takeovers, silences := r.kept(faults)
 	lines := []string{
 		fmt.Sprintf("operations checked: %d (%d acquisitions, %d register operations)",
 			len(r.acquisitions)+registerOperations, len(r.acquisitions), registerOperations),
@@ -44,6 +44,10 @@ func (r *run) summary(registerOperations int) []string {
 	lines = append(lines, fmt.Sprintf("faults: %d", len(faults)))
 	lines = append(lines, tally("fault", kinds)...)
 	lines = append(lines, fmt.Sprintf("takeovers of lock sessions: %d; grants kept across them: %d", takeovers, kept))
+	if n := len(silences); n > 0 {
+		lines = append(lines, fmt.Sprintf("holders heard of their lock again after the kill of its coordinator: median %d ms, longest %d ms",
+			silences[n/2]/1e6, silences[n-1]/1e6))
+	}
 	lines = append(lines, r.longestPause(grants, faults))
 	for _, e := range r.events {
 		if e.Kind == "settled" {
@@ -64,8 +68,9 @@ func ending(reason string) string {
 	return reason[strings.LastIndex(reason, ".")+1:]
 }
 
-// kept counts the holds that went on when the session that owns them passed to another coordinator.
-func (r *run) kept() (kept, takeovers int) {
+// kept counts the holds that went on when the session that owns them passed to another coordinator, and how long their
+// clients heard nothing after a kill.
+func (r *run) kept(faults []fault) (kept, takeovers int, silences []int64) {
 	byLease := map[string][]*acquisition{}
 	for _, a := range r.acquisitions {
 		if a.granted != 0 {
@@ -81,11 +86,31 @@ func (r *run) kept() (kept, takeovers int) {
 			for _, a := range byLease[lease] {
 				if a.granted < e.Time && a.release > e.Time && a.lost == 0 && a.until > a.release {
 					kept++
+					silences = append(silences, a.silence(e.Time, faults)...)
 				}
 			}
 		}
 	}
-	return kept, takeovers
+	sort.Slice(silences, func(i, j int) bool { return silences[i] < silences[j] })
+	return kept, takeovers, silences
+}
+
+// silence is how long after the kill that led to a takeover a holder's deadline moved on, if there was a kill.
+func (a *acquisition) silence(takeover int64, faults []fault) []int64 {
+	for i := len(faults) - 1; i >= 0; i-- {
+		if f := faults[i]; f.begin < takeover && strings.HasPrefix(f.kind, "coordinator-") {
+			if !strings.HasPrefix(f.kind, "coordinator-kill") {
+				return nil
+			}
+			for _, t := range a.extended {
+				if t > takeover {
+					return []int64{t - f.begin}
+				}
+			}
+			return nil
+		}
+	}
+	return nil
 }
 
 func (r *run) longestPause(grants []int64, faults []fault) string {

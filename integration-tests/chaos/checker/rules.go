@@ -123,6 +123,8 @@ func (r *run) remains() []violation {
 		switch e.Kind {
 		case "leftover":
 			found = append(found, violation{"left in ZooKeeper", e.What})
+		case "denied":
+			found = append(found, violation{"holder told it never held", e.Name + " at " + r.at(e.Time) + ": " + e.Reason})
 		case "stuck":
 			found = append(found, violation{"stuck", e.What})
 		case "resource":

@@ -268,7 +268,7 @@ class Lease:
         elif kind == "lost":
             self.lose(acquisition, str(event.lost.reason))
         elif kind == "not_acquired":
-            self.refuse(acquisition, f"not acquired {event.not_acquired.reason} {event.not_acquired.message}")
+            self.deny(acquisition, f"not acquired {event.not_acquired.reason} {event.not_acquired.message}")
         elif kind == "released" and acquisition.state != "leaving":
             self.lose(acquisition, "RELEASED")  # Leaving, what the release did is said by its answer.
 
@@ -321,6 +321,14 @@ class Lease:
             self.end(acquisition, "released", "lost")
         else:
             self.refuse(acquisition, "lease over: " + reason)
+
+    def deny(self, acquisition, reason):
+        """Was never granted, says the server; that is wrong if it was, unless the release came between."""
+        if acquisition.state == "held":
+            self.history.write("denied", a=acquisition.name, reason=reason)
+            self.lose(acquisition, "NOT_ACQUIRED")
+        else:
+            self.end(acquisition, "released" if acquisition.tokens else "refused", reason)
 
     def refuse(self, acquisition, reason):
         self.end(acquisition, "refused", reason)
