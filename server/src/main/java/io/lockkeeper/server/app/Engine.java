@@ -98,9 +98,9 @@ final class Engine {
   }
 
   /**
-   * Gives everything to the other coordinators, or to whoever starts next: takes no new leases, lets
-   * owed deletions settle, and drops the lock sessions without closing them, so that they can be
-   * adopted with all that they own. Returns when that is so, after some seconds at the latest.
+   * Gives everything to the other coordinators, or to whoever starts next: takes no new leases,
+   * lets owed deletions settle, and drops the lock sessions without closing them, so that they can
+   * be adopted with all that they own. Returns when that is so, after some seconds at the latest.
    * Nothing if it was never started.
    */
   void leave() {
@@ -174,8 +174,7 @@ final class Engine {
     Runtime.getRuntime().halt(HANG_EXIT_CODE);
   }
 
-  private static ZooKeeperSettings storeSettings(
-      ServerConfig config, String id, String home) {
+  private static ZooKeeperSettings storeSettings(ServerConfig config, String id, String home) {
     ServerConfig.ZooKeeper zookeeper = config.zookeeper();
     return ZooKeeperSettings.of(zookeeper.connect(), id, advertised(config))
         .withRoot(zookeeper.root())

@@ -148,12 +148,11 @@ public final class LockkeeperServer implements AutoCloseable {
    *
    * <ol>
    *   <li>health says NOT_SERVING, so that balancers send nobody here any more;
-   *   <li>the coordinator leaves: no new leases, deletions settle, lock sessions are dropped and not
-   *       closed, the member record goes. Session streams are sent away as their sessions are
+   *   <li>the coordinator leaves: no new leases, deletions settle, lock sessions are dropped and
+   *       not closed, the member record goes. Session streams are sent away as their sessions are
    *       dropped; peers adopt these, and forwarded requests find them there;
    *   <li>all other streams are told to come again elsewhere, and the endpoint ends;
-   *   <li>the loop ends, then what is left of the store, then HTTP, which tells of all this so
-   *       far.
+   *   <li>the loop ends, then what is left of the store, then HTTP, which tells of all this so far.
    * </ol>
    *
    * <p>Where there is no peer, the next one to start adopts: with the same data directory at once,

@@ -65,8 +65,8 @@ public record ServerConfig(
    * @param cert the certificate chain
    * @param key its private key
    * @param clientCa who signs clients' certificates; empty: clients need none
-   * @param peerCa who signs other coordinators' certificates; empty: whoever signs clients', or
-   *     our own
+   * @param peerCa who signs other coordinators' certificates; empty: whoever signs clients', or our
+   *     own
    */
   public record Tls(Path cert, Path key, Optional<Path> clientCa, Optional<Path> peerCa) {}
 

@@ -56,8 +56,7 @@ final class CallGuard implements ServerInterceptor {
         Context.current()
             .withValue(PEER, peerOf(call))
             .withValue(
-                CONNECTION,
-                forwarded ? Optional.empty() : ConnectionAge.of(call.getAttributes()));
+                CONNECTION, forwarded ? Optional.empty() : ConnectionAge.of(call.getAttributes()));
     try {
       return new Guarded<>(Contexts.interceptCall(context, guarded, headers, next), guarded);
     } catch (RuntimeException e) {

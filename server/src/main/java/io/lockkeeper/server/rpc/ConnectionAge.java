@@ -19,8 +19,8 @@ import java.util.random.RandomGenerator;
  *                             that can be resumed, are sent away
  * </pre>
  *
- * <p>Nothing is cut off: an Acquire stream that is a lease by itself keeps its old connection for as
- * long as it lasts.
+ * <p>Nothing is cut off: an Acquire stream that is a lease by itself keeps its old connection for
+ * as long as it lasts.
  */
 final class ConnectionAge extends ServerTransportFilter {
 

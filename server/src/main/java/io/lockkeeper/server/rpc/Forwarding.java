@@ -119,4 +119,5 @@ final class Forwarding implements ServerInterceptor {
 
   RpcStats stats() {
     return stats;
-  }}
+  }
+}

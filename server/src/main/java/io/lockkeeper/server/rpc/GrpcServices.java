@@ -59,8 +59,7 @@ final class GrpcServices {
    * @param setup how the other coordinators are reached
    * @param age how old connections may become
    */
-  GrpcServices(
-      Coordinator coordinator, GrpcLimits limits, PeerSetup setup, ConnectionAge age) {
+  GrpcServices(Coordinator coordinator, GrpcLimits limits, PeerSetup setup, ConnectionAge age) {
     this.limits = limits;
     this.age = age;
     this.health = new HealthReporter(coordinator);

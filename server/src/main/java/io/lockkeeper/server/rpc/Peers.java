@@ -144,8 +144,7 @@ final class Peers implements AutoCloseable {
   public void close() {
     closed = true;
     probe.close();
-    List<PeerLink> all =
-        Stream.concat(links.values().stream(), retired.stream()).toList();
+    List<PeerLink> all = Stream.concat(links.values().stream(), retired.stream()).toList();
     links.clear();
     all.forEach(PeerLink::breakOff);
     long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(BREAK_OFF_MILLIS);

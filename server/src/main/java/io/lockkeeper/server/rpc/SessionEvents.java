@@ -23,8 +23,7 @@ final class SessionEvents implements SessionListener {
    *
    * @param sentAway counts the streams whose clients are asked to resume
    */
-  SessionEvents(
-      OutboundStream<SessionResponse> out, InboundWindow inbound, LongAdder sentAway) {
+  SessionEvents(OutboundStream<SessionResponse> out, InboundWindow inbound, LongAdder sentAway) {
     this.out = out;
     this.inbound = inbound;
     this.sentAway = sentAway;

@@ -144,7 +144,8 @@ final class MirrorFeed implements HandleListener {
   }
 
   private void rebuild(long current) {
-    if (current != generation || !connected) {
+    boolean skipped = !stale && Plant.SKIP_STALE_MIRROR.isPlanted();
+    if (current != generation || !connected || skipped) {
       return;
     }
     rebuild.ifPresent(MirrorRebuild::cancel);
@@ -190,7 +191,7 @@ final class MirrorFeed implements HandleListener {
     reachability.onDisconnected();
     rebuild.ifPresent(MirrorRebuild::cancel);
     rebuild = Optional.empty();
-    if (!stale) {
+    if (!stale && !Plant.SKIP_STALE_MIRROR.isPlanted()) {
       stale = true;
       context.events().accept(new MirrorStale());
     }

@@ -85,7 +85,7 @@ public final class ZooKeeperLockStore implements LockStore {
 
   @Override
   public void start(Consumer<StoreEvent> events) {
-    Fence.warnIfPlanted();
+    Plant.warn();
     StoreContext context =
         new StoreContext(
             settings, paths, thread, connector, new Directories(), stats, events, onUnusable);

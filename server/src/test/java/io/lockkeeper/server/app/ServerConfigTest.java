@@ -29,7 +29,9 @@ class ServerConfigTest {
     assertThat(config.zookeeper().memberSessionTimeout()).isEqualTo(Duration.ofSeconds(6));
     assertThat(config.zookeeper().locksPath()).isEqualTo("/lockkeeper/locks");
     assertThat(config.limits())
-        .isEqualTo(new ServerConfig.Limits(Duration.ofSeconds(15), 10_000, 100_000));
+        .isEqualTo(
+            new ServerConfig.Limits(
+                Duration.ofSeconds(15), 10_000, 100_000, Optional.of(Duration.ofHours(1))));
     assertThat(config.tls()).isEmpty();
   }
 
@@ -38,6 +40,25 @@ class ServerConfigTest {
     // When // Then
     assertThat(ServerConfig.of(Profile.DEV, Map.of()).listen()).hasToString("127.0.0.1:7420");
     assertThat(ServerConfig.of(Profile.SERVE, Map.of()).listen()).hasToString("0.0.0.0:7420");
+  }
+
+  @Test
+  void onlyDevHasADataDirectoryUnlessTold() {
+    // When // Then
+    assertThat(ServerConfig.of(Profile.DEV, Map.of()).dataDir()).contains(Path.of("data"));
+    assertThat(ServerConfig.of(Profile.SERVE, Map.of()).dataDir()).isEmpty();
+    assertThat(ServerConfig.of(Profile.SERVE, Map.of("data-dir", "/x")).dataDir())
+        .contains(Path.of("/x"));
+    assertThatExceptionOfType(ConfigException.class)
+        .isThrownBy(() -> ServerConfig.of(Profile.DEV, Map.of("data-dir", "")));
+  }
+
+  @Test
+  void connectionsMayBecomeAsOldAsTheyLike() {
+    // When
+    ServerConfig config = ServerConfig.of(Profile.SERVE, Map.of("max-connection-age", "0s"));
+    // Then
+    assertThat(config.limits().maxConnectionAge()).isEmpty();
   }
 
   @Test
@@ -51,7 +72,10 @@ class ServerConfigTest {
         ServerConfig.load(
             Profile.SERVE, Map.of("max-waiters", "100"), environment, Optional.of(file));
     // Then
-    assertThat(config.limits()).isEqualTo(new ServerConfig.Limits(Duration.ofSeconds(3), 100, 20));
+    assertThat(config.limits())
+        .isEqualTo(
+            new ServerConfig.Limits(
+                Duration.ofSeconds(3), 100, 20, Optional.of(Duration.ofHours(1))));
     assertThat(config.zookeeper().connect()).isEqualTo("localhost:2181");
   }
 
@@ -89,6 +113,8 @@ class ServerConfigTest {
         "locks-path           | /a/          | --locks-path: \"/a/\" is not a path",
         "lock-session-timeout | 12s          | --lock-session-timeout: 12s must be above 12s",
         "member-session-timeout | 31s        | --member-session-timeout: 31s is above lock-session-timeout 30s",
+        "max-connection-age   | 999ms        | --max-connection-age: 999ms is below the minimum of 1s",
+        "peer-ca              | missing.pem  | --peer-ca: missing.pem does not exist",
         "log-level            | loud         | --log-level: \"loud\" is none of error, warn",
         "tls-cert             | missing.pem  | --tls-cert: missing.pem does not exist",
       })

@@ -14,9 +14,12 @@ import io.lockkeeper.server.core.SessionEvent;
 import io.lockkeeper.server.core.SessionKey;
 import io.lockkeeper.server.core.StoreEvent;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.UUID;
@@ -24,160 +27,287 @@ import java.util.function.Consumer;
 
 /**
  * A store in memory that answers when it is told to: at once while it {@linkplain #flow flows}, and
- * otherwise one request at a time. The contract test holds it to the real one.
+ * otherwise one request at a time. Several may share a {@link FakeCluster}. The contract tests hold
+ * it to the real one.
  */
 final class FakeLockStore implements LockStore {
 
   private static final long TIMEOUT_NANOS = 30_000_000_000L;
 
+  private final FakeCluster cluster;
+  private final String id;
   private final Deque<Runnable> held = new ArrayDeque<>();
-  private final Set<SessionKey> open = new HashSet<>();
-  private final FakeLockStoreQueues queues = new FakeLockStoreQueues(this::tell);
+  private final Map<SessionKey, Owned> sessions = new HashMap<>();
+  private final Map<String, Integer> suspected = new HashMap<>();
   private Consumer<StoreEvent> events = event -> {};
+  private Consumer<List<Peer>> peerListener = peers -> {};
   private boolean flowing = true;
+  private boolean left;
+
+  /** A session as we know it: ours while its epoch is the same. */
+  private record Owned(FakeSession session, int epoch) {}
+
+  FakeLockStore() {
+    this(new FakeCluster(), "fake");
+  }
+
+  FakeLockStore(FakeCluster cluster, String id) {
+    this.cluster = cluster;
+    this.id = id;
+  }
+
+  String id() {
+    return id;
+  }
 
   /** Answers everything at once from now on, beginning with what was held back. */
-  synchronized void flow() {
-    flowing = true;
-    while (!held.isEmpty()) {
-      held.removeFirst().run();
+  void flow() {
+    synchronized (cluster) {
+      flowing = true;
+      while (!held.isEmpty()) {
+        held.removeFirst().run();
+      }
     }
   }
 
   /** Holds every answer back from now on. */
-  synchronized void hold() {
-    flowing = false;
-  }
-
-  synchronized int heldBack() {
-    return held.size();
-  }
-
-  /** Tells something that nobody asked for. */
-  synchronized void tell(StoreEvent event) {
-    events.accept(event);
-  }
-
-  /** Adds an entry of somebody who does not ask through this store. */
-  synchronized void addForeign(LockName lock, String text, EntryDetails details) {
-    queues.addForeign(lock, text, details);
-  }
-
-  /** Overwrites an entry's data as a whole, as Curator's Revoker does. */
-  synchronized void revokeAsCuratorDoes(LockName lock, String entry) {
-    queues.revoke(lock, entry);
-  }
-
-  synchronized int entries(LockName lock) {
-    return queues.entries(lock);
-  }
-
-  /** Returns the markers of a lock. */
-  synchronized Set<String> markers(LockName lock) {
-    return queues.markers(lock);
-  }
-
-  private void act(Runnable action) {
-    if (flowing) {
-      action.run();
-    } else {
-      held.addLast(action);
+  void hold() {
+    synchronized (cluster) {
+      flowing = false;
     }
   }
 
+  int heldBack() {
+    synchronized (cluster) {
+      return held.size();
+    }
+  }
+
+  /** Tells something that nobody asked for. */
+  void tell(StoreEvent event) {
+    synchronized (cluster) {
+      events.accept(event);
+    }
+  }
+
+  /** Adds an entry of somebody who does not ask through this store. */
+  void addForeign(LockName lock, String text, EntryDetails details) {
+    synchronized (cluster) {
+      cluster.queues().addForeign(lock, text, details);
+    }
+  }
+
+  /** Overwrites an entry's data as a whole, as Curator's Revoker does. */
+  void revokeAsCuratorDoes(LockName lock, String entry) {
+    synchronized (cluster) {
+      cluster.queues().revoke(lock, entry);
+    }
+  }
+
+  int entries(LockName lock) {
+    synchronized (cluster) {
+      return cluster.queues().entries(lock);
+    }
+  }
+
+  /** Returns the markers of a lock. */
+  Set<String> markers(LockName lock) {
+    synchronized (cluster) {
+      return cluster.queues().markers(lock);
+    }
+  }
+
+  private void act(Runnable action) {
+    synchronized (cluster) {
+      if (flowing) {
+        action.run();
+      } else {
+        held.addLast(action);
+      }
+    }
+  }
+
+  /** Acts on a session that is ours, or finds out that it is not any more. */
+  private void onSession(SessionKey key, Consumer<FakeSession> action) {
+    act(
+        () -> {
+          Optional<Owned> owned = Optional.ofNullable(sessions.get(key));
+          if (owned.isPresent() && owned.get().epoch() == owned.get().session().epoch()) {
+            action.accept(owned.get().session());
+          } else if (owned.isPresent()) {
+            end(key, true);
+          }
+        });
+  }
+
+  private void end(SessionKey key, boolean deposed) {
+    sessions.remove(key);
+    tell(new SessionEvent.SessionEnded(key, deposed));
+  }
+
   @Override
-  public synchronized void start(Consumer<StoreEvent> listener) {
+  public void start(Consumer<StoreEvent> listener) {
     events = listener;
     act(
         () -> {
           tell(new StoreEvent.RebuildStarted(Set.of()));
           tell(new StoreEvent.MirrorCurrent());
+          cluster.join(this);
         });
   }
 
   @Override
-  public synchronized void openSession(SessionKey session) {
+  public void openSession(SessionKey key) {
     act(
         () -> {
-          open.add(session);
-          tell(new SessionEvent.SessionOpened(session, TIMEOUT_NANOS, System.nanoTime()));
+          if (!left) {
+            sessions.put(key, new Owned(cluster.open(id), 0));
+            tell(new SessionEvent.SessionOpened(key, TIMEOUT_NANOS, System.nanoTime()));
+          }
         });
   }
 
   @Override
-  public synchronized void closeSession(SessionKey session) {
+  public void adoptSession(SessionKey key, String claim) {
     act(
         () -> {
-          open.remove(session);
-          tell(new SessionEvent.SessionEnded(session, queues.owns(session)));
+          Optional<FakeSession> found = cluster.find(claim);
+          if (found.isEmpty() || !isOrphan(found.get())) {
+            tell(new SessionEvent.SessionEnded(key, found.isPresent()));
+            return;
+          }
+          FakeSession session = found.get();
+          session.takenBy(id);
+          sessions.put(key, new Owned(session, session.epoch()));
+          long taken = System.nanoTime();
+          tell(
+              new SessionEvent.SessionAdopted(
+                  key,
+                  TIMEOUT_NANOS,
+                  System.nanoTime(),
+                  taken,
+                  false,
+                  List.copyOf(session.leases().values()),
+                  cluster.queues().entriesOf(session)));
         });
   }
 
+  private boolean isOrphan(FakeSession session) {
+    boolean ours =
+        sessions.values().stream()
+            .anyMatch(owned -> owned.session() == session && owned.epoch() == session.epoch());
+    Integer suspectedEpoch = suspected.get(session.claim());
+    return !ours
+        && !left
+        && (session.owner().equals(id)
+            || cluster.member(session.owner()).isEmpty()
+            || (suspectedEpoch != null && suspectedEpoch == session.epoch()));
+  }
+
+  /** Tells all sessions that nobody looks after. */
+  void lookForOrphans() {
+    cluster.sessions().stream()
+        .filter(this::isOrphan)
+        .forEach(session -> tell(new SessionEvent.OrphanFound(session.claim())));
+  }
+
   @Override
-  public synchronized void proveSession(SessionKey session) {
+  public void closeSession(SessionKey key) {
+    onSession(key, session -> close(key, session));
+  }
+
+  private void close(SessionKey key, FakeSession session) {
+    boolean empty = cluster.ownsNothing(session);
+    if (empty) {
+      cluster.remove(session);
+    }
+    end(key, !empty);
+    lookForOrphans();
+  }
+
+  @Override
+  public void proveSession(SessionKey key) {
     long sent = System.nanoTime();
-    act(() -> tell(new SessionEvent.SessionProved(session, sent)));
+    onSession(key, session -> tell(new SessionEvent.SessionProved(key, sent)));
   }
 
   @Override
-  public synchronized void createEntries(
-      SessionKey session,
-      UUID id,
+  public void createEntries(
+      SessionKey key,
+      UUID acquisition,
       List<PlannedEntry> wanted,
       EntryDetails details,
       int lockDelayMillis) {
-    act(() -> tell(queues.create(session, id, wanted, details, lockDelayMillis)));
+    onSession(
+        key,
+        session ->
+            tell(cluster.queues().create(session, acquisition, wanted, details, lockDelayMillis)));
   }
 
   @Override
-  public synchronized void deleteEntries(SessionKey session, UUID id, List<EntryRef> entries) {
-    act(
-        () -> {
-          queues.delete(entries);
-          tell(new StoreEvent.EntriesDeleted(id));
+  public void deleteEntries(SessionKey key, UUID acquisition, List<EntryRef> entries) {
+    onSession(
+        key,
+        session -> {
+          cluster.queues().delete(entries);
+          tell(new StoreEvent.EntriesDeleted(acquisition));
         });
   }
 
   @Override
-  public synchronized void recordLease(
-      SessionKey session, LeaseId lease, long ttlMillis, String holder, String secretHash) {
-    act(() -> tell(new StoreEvent.LeaseRecorded(lease)));
+  public void recordLease(
+      SessionKey key, LeaseId lease, long ttlMillis, String holder, String secretHash) {
+    onSession(
+        key,
+        session -> {
+          session
+              .leases()
+              .put(lease, new SessionEvent.AdoptedLease(lease, ttlMillis, holder, secretHash));
+          tell(new StoreEvent.LeaseRecorded(lease));
+        });
   }
 
   @Override
-  public synchronized void eraseLease(SessionKey session, LeaseId lease) {
-    act(() -> tell(new StoreEvent.LeaseErased(lease)));
+  public void eraseLease(SessionKey key, LeaseId lease) {
+    onSession(
+        key,
+        session -> {
+          session.leases().remove(lease);
+          tell(new StoreEvent.LeaseErased(lease));
+        });
   }
 
   @Override
-  public synchronized void barrier(long barrier) {
+  public void barrier(long barrier) {
     act(() -> tell(new StoreEvent.BarrierPassed(barrier)));
   }
 
   @Override
-  public synchronized void readDetails(LockName lock, String entry) {
-    act(() -> tell(new StoreEvent.DetailsRead(lock, entry, queues.read(lock, entry))));
+  public void readDetails(LockName lock, String entry) {
+    act(() -> tell(new StoreEvent.DetailsRead(lock, entry, cluster.queues().read(lock, entry))));
   }
 
   @Override
-  public synchronized void amend(long number, LockName lock, EntryName entry, Amendment amendment) {
+  public void amend(long number, LockName lock, EntryName entry, Amendment amendment) {
     act(
         () ->
-            tell(new ErrandEvent.AmendmentAnswered(number, queues.amend(lock, entry, amendment))));
+            tell(
+                new ErrandEvent.AmendmentAnswered(
+                    number, cluster.queues().amend(lock, entry, amendment))));
   }
 
   @Override
-  public synchronized void setLimit(long number, LockName lock, OptionalInt limit) {
+  public void setLimit(long number, LockName lock, OptionalInt limit) {
     act(
         () -> {
-          queues.setLimit(lock, limit);
+          cluster.queues().setLimit(lock, limit);
           tell(new ErrandEvent.LimitAnswered(number, true));
         });
   }
 
   @Override
-  public synchronized void removeGuard(LockName lock, MarkerName.Guard guard) {
-    act(() -> queues.removeGuard(lock, guard));
+  public void removeGuard(LockName lock, MarkerName.Guard guard) {
+    act(() -> cluster.queues().removeGuard(lock, guard));
   }
 
   @Override
@@ -191,37 +321,69 @@ final class FakeLockStore implements LockStore {
   }
 
   @Override
-  public synchronized void stop() {
-    flowing = false;
-    held.clear();
+  public void stop() {
+    synchronized (cluster) {
+      flowing = false;
+      held.clear();
+      cluster.leave(this);
+    }
   }
 
   @Override
-  public void adoptSession(SessionKey session, String claim) {
-    throw new UnsupportedOperationException();
+  public void locate(LeaseId lease, Consumer<Optional<Whereabouts>> answer) {
+    act(
+        () ->
+            answer.accept(
+                Optional.of(
+                    cluster
+                        .sessionOf(lease)
+                        .map(this::keeperOf)
+                        .orElseGet(Whereabouts.Unknown::new))));
+  }
+
+  private Whereabouts keeperOf(FakeSession session) {
+    if (session.owner().equals(id)) {
+      return new Whereabouts.Here();
+    }
+    return cluster
+        .member(session.owner())
+        .filter(peer -> !isOrphan(session))
+        .<Whereabouts>map(Whereabouts.At::new)
+        .orElseGet(Whereabouts.Nowhere::new);
   }
 
   @Override
-  public void locate(
-      LeaseId lease,
-      java.util.function.Consumer<java.util.Optional<io.lockkeeper.server.coordinator.Whereabouts>>
-          answer) {
-    throw new UnsupportedOperationException();
+  public void suspect(String peer) {
+    act(
+        () -> {
+          cluster.sessions().stream()
+              .filter(session -> session.owner().equals(peer))
+              .forEach(session -> suspected.put(session.claim(), session.epoch()));
+          lookForOrphans();
+        });
   }
 
   @Override
-  public void suspect(String id) {
-    throw new UnsupportedOperationException();
+  public void watchPeers(Consumer<List<Peer>> listener) {
+    act(
+        () -> {
+          peerListener = listener;
+          tellPeers();
+        });
   }
 
-  @Override
-  public void watchPeers(
-      java.util.function.Consumer<java.util.List<io.lockkeeper.server.coordinator.Peer>> listener) {
-    listener.accept(java.util.List.of());
+  /** Tells the peers as they are now. */
+  void tellPeers() {
+    peerListener.accept(cluster.peersOf(id));
   }
 
   @Override
   public void leave() {
-    throw new UnsupportedOperationException();
+    act(
+        () -> {
+          left = true;
+          new ArrayList<>(sessions.keySet()).forEach(this::closeSession);
+          cluster.leave(this);
+        });
   }
 }

@@ -10,7 +10,7 @@ import io.lockkeeper.server.core.LockName;
 import io.lockkeeper.server.core.MarkerName;
 import io.lockkeeper.server.core.PlannedEntry;
 import io.lockkeeper.server.core.ReleaseAsk;
-import io.lockkeeper.server.core.SessionKey;
+import io.lockkeeper.server.core.SessionEvent.AdoptedEntry;
 import io.lockkeeper.server.core.StoreEvent;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -27,7 +27,7 @@ import java.util.function.Consumer;
 /** The queues of a {@link FakeLockStore}: tells what the mirror sees, returns the answers. */
 final class FakeLockStoreQueues {
 
-  private static final SessionKey FOREIGN = new SessionKey(0);
+  private static final FakeSession FOREIGN = new FakeSession("", "");
 
   private final Consumer<StoreEvent> events;
   private final Map<LockName, Directory> directories = new HashMap<>();
@@ -39,7 +39,7 @@ final class FakeLockStoreQueues {
     private int counter;
   }
 
-  private record Stored(StoreEvent.ReadEntry data, SessionKey session) {
+  private record Stored(StoreEvent.ReadEntry data, FakeSession session) {
     Stored with(EntryDetails details, int index, Optional<FencingToken> kept) {
       return new Stored(new StoreEvent.ReadEntry(details, data.czxid(), index, kept), session);
     }
@@ -86,7 +86,7 @@ final class FakeLockStoreQueues {
   }
 
   StoreEvent create(
-      SessionKey session,
+      FakeSession session,
       UUID id,
       List<PlannedEntry> wanted,
       EntryDetails details,
@@ -126,10 +126,23 @@ final class FakeLockStoreQueues {
     }
   }
 
-  boolean owns(SessionKey session) {
-    return directories.values().stream()
-        .flatMap(directory -> directory.entries.values().stream())
-        .anyMatch(stored -> stored.session().equals(session));
+  boolean owns(FakeSession session) {
+    return !entriesOf(session).isEmpty();
+  }
+
+  /** Returns the entries that a session owns. */
+  List<AdoptedEntry> entriesOf(FakeSession session) {
+    List<AdoptedEntry> owned = new ArrayList<>();
+    directories.forEach(
+        (lock, directory) ->
+            directory.entries.forEach(
+                (text, stored) -> {
+                  if (stored.session() == session) {
+                    EntryName name = EntryName.parse(text).orElseThrow();
+                    owned.add(new AdoptedEntry(lock, name, stored.data(), 0));
+                  }
+                }));
+    return owned;
   }
 
   private void vanish(LockName lock, String entry) {

@@ -292,33 +292,6 @@ public abstract class LockStoreContract {
   }
 
   @Test
-  void closedSessionIsOverAndWithItNobodyElse() {
-    // Given
-    open();
-    // When
-    store().closeSession(SESSION);
-    // Then
-    assertThat(events().await(SessionEvent.SessionEnded.class))
-        .isEqualTo(new SessionEvent.SessionEnded(SESSION, false));
-  }
-
-  @Test
-  void sessionThatOwnsSomethingIsNeverClosedAndIsLeftToBeAdopted() {
-    // Given
-    open();
-    events().awaitCurrent();
-    CreatedEntry created = create(UUID.randomUUID(), lock).entries().get(0);
-    // When
-    store().closeSession(SESSION);
-    // Then
-    assertThat(events().await(SessionEvent.SessionEnded.class))
-        .isEqualTo(new SessionEvent.SessionEnded(SESSION, true));
-    store().barrier(1);
-    events().await(StoreEvent.BarrierPassed.class);
-    assertThat(events().mirror().get(lock)).containsExactly(created.name().text());
-  }
-
-  @Test
   void pathsOfLongerNamesTakeMoreBytes() {
     // When
     int plain = store().pathBytes(new LockName("a"), MutexKind.EXCLUSIVE);

@@ -3,7 +3,10 @@ package io.lockkeeper.server.core;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.Set;
@@ -60,7 +63,9 @@ final class Sim {
     /** Nobody looks for cycles of waits. */
     CYCLES_NOT_SEARCHED,
     /** Who waited too long is told that it would have been for ever. */
-    TIMEOUT_CALLED_DEADLOCK
+    TIMEOUT_CALLED_DEADLOCK,
+    /** What a deposed coordinator writes is written. */
+    EPOCH_UNCHECKED
   }
 
   /** A rule that was broken. */
@@ -82,8 +87,18 @@ final class Sim {
   final SimCycles cycles;
   final SimModes modes;
   final SimWishes wishes;
+  final SimLosses losses;
   final List<SimCoordinator> coordinators = new ArrayList<>();
+
+  /** Those whose processes are gone. */
+  final List<SimCoordinator> ended = new ArrayList<>();
+
+  /** Those whose member nodes are there. */
+  final Set<SimCoordinator> members = new LinkedHashSet<>();
+
   final List<SimClient> clients = new ArrayList<>();
+  final Map<String, SimRequest> requests = new LinkedHashMap<>();
+  final SimClaims claims = new SimClaims();
   final List<SimStranger> strangers = new ArrayList<>();
   final List<LockName> locks = new ArrayList<>();
   long now = BEGINNING;
@@ -114,6 +129,7 @@ final class Sim {
     this.cycles = new SimCycles(this);
     this.modes = new SimModes(this);
     this.wishes = new SimWishes(this);
+    this.losses = new SimLosses(this);
   }
 
   /** Runs one seed from beginning to end, faults and all. */
@@ -139,8 +155,9 @@ final class Sim {
     }
     CoreSettings settings = settings();
     int coordinatorCount = 1 + random.nextInt(3);
+    boolean atHome = chance(60);
     for (int i = 0; i < coordinatorCount; i++) {
-      coordinators.add(new SimCoordinator(this, settings));
+      coordinators.add(new SimCoordinator(this, settings, atHome ? i + 1 : 0));
       coordinators.get(i).start();
     }
     int clientCount = 2 + random.nextInt(5);
@@ -158,6 +175,7 @@ final class Sim {
       // Whatever was cut is whole again by then, and who waits has reason to.
       runUntil(now + 40 * SECOND);
       cycles.onQuiet();
+      losses.onQuiet();
     }
     clients.forEach(SimClient::finish);
     runUntil(now + 60 * SECOND);
@@ -174,13 +192,14 @@ final class Sim {
         tiny ? 4 : 64,
         Duration.ofSeconds(2),
         random.nextInt(4) != 0,
-        java.time.Duration.ofSeconds(6));
+        Duration.ofSeconds(3));
   }
 
   void newClient() {
     if (chaos) {
-      SimClient client = new SimClient(this, coordinators.get(random.nextInt(coordinators.size())));
+      SimClient client = new SimClient(this);
       clients.add(client);
+      losses.onClient(client);
       client.start();
     }
   }

@@ -1,12 +1,12 @@
 package io.lockkeeper.server.core;
 
 import java.time.Duration;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.stream.Stream;
 
 /**
  * A client that does what clients do, by chance: it believes that it holds a lock from the grant
@@ -14,42 +14,64 @@ import java.util.stream.Stream;
  */
 final class SimClient {
 
+  /** Its lease; of a client by streams, nothing. */
+  final LeaseId lease;
+
+  final boolean byStream;
   private final Sim sim;
-  private final SimCoordinator coordinator;
-  private final boolean byStream;
 
   /** Shorter than the session's bound, or longer. */
   private final long ttl;
 
-  private final LeaseId lease;
   private final Map<String, SimRequest> requests = new LinkedHashMap<>();
-  private final SimUplink up;
-  private Optional<StreamId> leaseStream = Optional.empty();
+  private final SimResume way;
   private boolean open;
   private boolean gone;
   private long deadline;
+  private long frozenUntil;
 
-  SimClient(Sim sim, SimCoordinator coordinator) {
+  SimClient(Sim sim) {
     this.sim = sim;
-    this.coordinator = coordinator;
-    this.up = new SimUplink(sim, coordinator, this);
-    this.byStream = sim.chance(40);
-    this.ttl = (sim.chance(30) ? 20 : 5) * Sim.SECOND;
+    this.byStream = sim.chance(30);
+    this.ttl = (sim.chance(30) ? 20 : sim.chance(30) ? 3 : 5) * Sim.SECOND;
     this.lease = new LeaseId(sim.random.nextLong(), sim.random.nextLong());
-  }
-
-  SimCoordinator coordinator() {
-    return coordinator;
+    this.way = new SimResume(sim, this);
   }
 
   void start() {
+    way.connect();
     if (byStream) {
       open = true;
       act();
     } else {
-      CallId call = up.call();
-      up.send(new ClientEvent.OpenLease(call, lease, "hash", Duration.ofNanos(ttl), ""));
+      way.send(new ClientEvent.OpenLease(way.call(), lease, "hash", Duration.ofNanos(ttl), ""));
     }
+  }
+
+  /** Does something in the client's process: now, or when it goes on. */
+  void take(Runnable step) {
+    if (sim.now < frozenUntil) {
+      sim.at(frozenUntil, step);
+    } else {
+      step.run();
+    }
+  }
+
+  void freeze(long nanos) {
+    frozenUntil = Math.max(frozenUntil, sim.now + nanos);
+  }
+
+  boolean isGone() {
+    return gone;
+  }
+
+  /** Returns whether it has a lease and wants to keep it. */
+  boolean hasLease() {
+    return open && !gone && !byStream;
+  }
+
+  Collection<SimRequest> requests() {
+    return requests.values();
   }
 
   private void act() {
@@ -63,26 +85,39 @@ final class SimClient {
       if (!sim.patient) {
         release(any());
       }
-    } else if (kind < 70) {
+    } else if (kind < 68) {
       acquireAgain(any());
-    } else if (kind < 80) {
+    } else if (kind < 76) {
       if (!sim.patient || sim.chance(10)) {
         closeStream(any());
       }
-    } else if (kind < 83) {
-      up.send(sim.wishes.question(up.call(), any()));
-    } else if (kind < 91) {
-      up.send(sim.wishes.meddling(up.call(), any()));
-    } else if (kind < 94) {
-      attach();
-    } else if (kind < 96) {
-      keepAlive();
-    } else if (kind == 96) {
+    } else if (kind < 79) {
+      way.send(sim.wishes.question(way.call(), any()));
+    } else if (kind < 87) {
+      way.send(sim.wishes.meddling(way.call(), any()));
+    } else {
+      actOnLease(kind);
+    }
+    sim.after(sim.delay(2_000), () -> take(this::act));
+  }
+
+  private void actOnLease(int kind) {
+    if (kind == 96) {
       vanish();
+    } else if (kind > 97 && !byStream) {
+      // Of its stream's end a frozen client cannot know, and it has no other lease.
+      freeze(sim.chance(70) ? sim.delay(2_000) : sim.random.nextInt(20_000) * Sim.MILLI);
+    } else if (byStream) {
+      return;
+    } else if (kind < 90 && way.isAttached()) {
+      way.attach();
+    } else if (kind < 93) {
+      keepAlive();
+    } else if (kind < 96) {
+      way.leave(500);
     } else if (kind == 97) {
       closeLease();
     }
-    sim.after(sim.delay(2_000), this::act);
   }
 
   private SimRequest any() {
@@ -91,8 +126,8 @@ final class SimClient {
   }
 
   private void acquire() {
-    List<SimRequest> live = requests.values().stream().filter(r -> !r.over && !r.left).toList();
-    if (live.size() >= 4) {
+    List<SimRequest> live = requests.values().stream().filter(SimRequest::isLive).toList();
+    if (live.size() >= 4 || (!byStream && !way.isAttached())) {
       return;
     }
     String id = "r" + sim.name();
@@ -109,12 +144,13 @@ final class SimClient {
     Optional<StreamId> stream = own ? Optional.of(new StreamId(sim.name())) : Optional.empty();
     SimRequest request = new SimRequest(command.requestId(), of, command, stream);
     requests.put(request.id, request);
+    sim.requests.put(request.id, request);
     sendAcquire(request);
   }
 
   /** The owner of a hold takes it once more, or in another mode, and may give the first back. */
   private void goOn(SimRequest held) {
-    if (byStream || held.command.owner().isEmpty() || !sim.chaos) {
+    if (!way.isAttached() || held.command.owner().isEmpty() || !sim.chaos) {
       return;
     }
     acquire(lease, sim.wishes.goingOn("r" + sim.name(), held), sim.chance(50));
@@ -123,18 +159,27 @@ final class SimClient {
     }
   }
 
-  private void sendAcquire(SimRequest request) {
-    boolean session = request.stream.isEmpty();
-    if (session && leaseStream.isEmpty()) {
-      attach();
+  /** Asks, or asks again wherever it is connected now. */
+  void sendAcquire(SimRequest request) {
+    if (!byStream && request.stream.isPresent() && request.newest == 0) {
+      request.stream = Optional.of(new StreamId(sim.name()));
     }
-    StreamId stream = request.stream.or(() -> leaseStream).orElseThrow();
-    UUID uuid = new UUID(request.lease.high(), sim.random.nextLong());
-    up.send(new ClientEvent.Acquire(stream, uuid, request.lease, request.command, session));
+    boolean session = request.stream.isEmpty();
+    request.deaf = false;
+    request
+        .stream
+        .or(way::leaseStream)
+        .ifPresent(
+            stream -> {
+              UUID uuid = new UUID(request.lease.high(), sim.random.nextLong());
+              way.send(
+                  new ClientEvent.Acquire(stream, uuid, request.lease, request.told(), session));
+            });
   }
 
   private void acquireAgain(SimRequest request) {
-    if (byStream || request.left) {
+    boolean ended = request.over && request.endedOn.filter(way::isOn).isEmpty();
+    if (byStream || request.left || ended || !way.isAttached()) {
       return;
     }
     if (request.stream.isPresent()) {
@@ -147,12 +192,16 @@ final class SimClient {
   private void release(SimRequest request) {
     request.left = true;
     request.believes = false;
-    long token = sim.chance(5) ? 1 : 0;
-    if (token != 0) {
+    if (sim.chance(5)) {
       // Refused: nothing has happened, and the client tries again rightly.
-      up.send(new ClientEvent.Release(up.call(), request.lease, request.id, token));
+      way.send(new ClientEvent.Release(way.call(), request.lease, request.id, 1));
     }
-    up.send(new ClientEvent.Release(up.call(), request.lease, request.id, 0));
+    sendRelease(request);
+  }
+
+  void sendRelease(SimRequest request) {
+    request.released = false;
+    way.send(new ClientEvent.Release(way.call(), request.lease, request.id, 0));
   }
 
   private void closeStream(SimRequest request) {
@@ -160,94 +209,90 @@ final class SimClient {
       return;
     }
     sim.rules.allowGaps(request.id);
-    up.send(new ClientEvent.StreamClosed(request.stream.get()));
+    way.send(new ClientEvent.StreamClosed(request.stream.get()));
+    request.deaf = true;
     if (byStream) {
-      request.believes = false;
-      request.left = true;
-      request.over = true;
+      lose(request);
     }
   }
 
-  private void attach() {
-    if (byStream) {
-      return;
-    }
-    requests.keySet().forEach(sim.rules::allowGaps);
-    leaseStream = Optional.of(new StreamId(sim.name()));
-    String secret = sim.chance(2) ? "wrong" : "hash";
-    up.send(new ClientEvent.AttachLease(up.call(), lease, secret, leaseStream.get()));
-    if (!secret.equals("hash")) {
-      up.send(new ClientEvent.AttachLease(up.call(), lease, "hash", leaseStream.get()));
-    }
+  /** Its stream is gone, and with it what it was. */
+  private static void lose(SimRequest request) {
+    request.believes = false;
+    request.left = true;
+    request.over = true;
   }
 
   private void keepAlive() {
     if (!byStream) {
-      up.send(new ClientEvent.KeepAlive(up.call(), lease));
+      way.send(new ClientEvent.KeepAlive(way.call(), lease));
     }
   }
 
   private void beat() {
     if (!gone && open) {
       keepAlive();
-      sim.after(ttl / 3, this::beat);
+      sim.after(ttl / 3, () -> take(this::beat));
     }
   }
 
-  private void vanish() {
-    gone = true;
-    requests.keySet().forEach(sim.rules::allowGaps);
-    if (byStream || sim.chance(50)) {
-      closeStreams();
-    }
-    sim.after(sim.delay(5_000), sim::newClient);
-  }
-
-  /** The transport has noticed that the client is gone. */
-  private void closeStreams() {
-    requests.values().stream()
-        .filter(request -> request.stream.isPresent())
-        .forEach(
-            request -> {
-              request.believes &= !byStream;
-              up.send(new ClientEvent.StreamClosed(request.stream.get()));
-            });
-    leaseStream.ifPresent(stream -> up.send(new ClientEvent.StreamClosed(stream)));
-  }
-
-  private void closeLease() {
-    if (!byStream) {
+  /** It dies, and its connection with it. */
+  void vanish() {
+    if (!gone) {
       gone = true;
-      requests.values().forEach(request -> request.believes = false);
-      up.send(new ClientEvent.CloseLease(up.call(), lease));
+      requests.keySet().forEach(sim.rules::allowGaps);
+      if (byStream) {
+        requests.values().forEach(SimClient::lose);
+      }
+      way.leave(100);
       sim.after(sim.delay(5_000), sim::newClient);
     }
   }
 
+  private void closeLease() {
+    gone = true;
+    requests.values().forEach(request -> request.believes = false);
+    way.send(new ClientEvent.CloseLease(way.call(), lease));
+    sim.after(sim.delay(5_000), sim::newClient);
+  }
+
   /** The run ends: the client goes, one way or another. */
   void finish() {
-    if (byStream) {
-      vanish();
-    } else if (sim.chance(50)) {
+    if (!gone && !byStream && sim.chance(50)) {
       closeLease();
     } else {
       vanish();
     }
   }
 
-  void onCoordinatorGone() {
-    if (!gone && byStream) {
-      requests.values().forEach(request -> request.believes = false);
-    }
-    gone = true;
-    sim.after(sim.delay(2_000), sim::newClient);
+  /** Its connection breaks. */
+  void breakLink() {
+    way.breakLink();
   }
 
-  void onTell(Effect.Tell tell, long toldAt) {
+  void onLinkLost(SimLink link) {
+    if (!way.isOn(link)) {
+      return;
+    }
+    if (byStream || !open) {
+      vanish();
+    } else {
+      way.leave(500);
+    }
+  }
+
+  void onSentAway(SimLink link) {
+    if (way.isOn(link) && !gone) {
+      way.leave(200);
+    }
+  }
+
+  void onTell(SimLink link, Effect.Tell tell, long toldAt) {
     SimRequest request = requests.get(tell.requestId());
     boolean mine =
-        request.stream.filter(tell.stream()::equals).isPresent()
-            || leaseStream.filter(tell.stream()::equals).isPresent();
+        way.isOn(link)
+            && (request.stream.filter(tell.stream()::equals).isPresent()
+                || way.isOn(tell.stream()));
     if (gone || !mine || tell.sequence() < request.newest) {
       return;
     }
@@ -255,25 +300,32 @@ final class SimClient {
     if (tell.notice().isFinal()) {
       request.believes = false;
       request.over = true;
-    } else if (tell.notice() instanceof Notice.Granted granted && !request.left && !request.over) {
+      request.endedAt = sim.now;
+      request.endedOn = Optional.of(link);
+    } else if (request.over || (request.left && request.released)) {
+      // It has come after its withdrawal, or its deletion was not certain when that was told.
+      sendRelease(request);
+    } else if (tell.notice() instanceof Notice.Granted granted && request.isLive()) {
       onGranted(request, granted, toldAt);
     } else if (tell.notice() instanceof Notice.ReleaseRequested && sim.chance(50)) {
       Duration needs = Duration.ofMillis(sim.random.nextInt(2_000));
-      up.send(new ClientEvent.AnswerRelease(up.call(), request.lease, request.id, needs));
+      way.send(new ClientEvent.AnswerRelease(way.call(), request.lease, request.id, needs));
     }
   }
 
   private void onGranted(SimRequest request, Notice.Granted granted, long toldAt) {
+    boolean first = request.tokens.isEmpty();
+    request.tokens = granted.grants().stream().map(g -> g.token().value()).toList();
     request.command.maxHold().ifPresent(max -> request.until = until(request, granted, toldAt));
     request.believes = !sim.holds.isDispossessed(request.id);
     if (believes(request)) {
       sim.rules.onBelief(this, request);
     }
-    if (sim.chance(request.hasMode(ReadWriteKind.WRITE) ? 70 : 20)) {
+    if (first && sim.chance(request.hasMode(ReadWriteKind.WRITE) ? 70 : 20)) {
       goOn(request);
     }
     long hold = sim.patient ? sim.random.nextInt(40_000) * Sim.MILLI : sim.delay(1_500);
-    sim.after(hold, () -> releaseLater(request));
+    sim.after(hold, () -> take(() -> releaseLater(request)));
   }
 
   /** A message may take as long as the coordinator allows, and no longer. */
@@ -283,20 +335,19 @@ final class SimClient {
 
   /** Who waits for more keeps what it has. */
   private void releaseLater(SimRequest request) {
-    if (gone || request.left || request.over) {
+    if (gone || !request.isLive()) {
       return;
     }
     boolean waits =
         requests.values().stream()
             .anyMatch(
                 other ->
-                    !other.over
-                        && !other.left
+                    other.isLive()
                         && !other.believes
                         && other.lease.equals(request.lease)
                         && other.command.owner().equals(request.command.owner()));
     if (waits) {
-      sim.after(sim.delay(2_000), () -> releaseLater(request));
+      sim.after(sim.delay(2_000), () -> take(() -> releaseLater(request)));
     } else {
       release(request);
     }
@@ -307,10 +358,30 @@ final class SimClient {
     Optional.ofNullable(requests.get(requestId)).ifPresent(request -> request.believes = false);
   }
 
-  void onRefused(String requestId) {
-    SimRequest request = requests.get(requestId);
-    request.over = true;
-    request.believes = false;
+  void onRefused(SimLink link, Effect.Refuse refusal) {
+    SimRequest request = requests.get(refusal.requestId());
+    Failure.Kind kind = refusal.failure().kind();
+    boolean again =
+        kind == Failure.Kind.MOVED
+            || kind == Failure.Kind.UNAVAILABLE
+            || kind == Failure.Kind.UNKNOWN_LEASE;
+    if (byStream || !again) {
+      lose(request);
+    } else if (gone || !way.isOn(link) || !request.isLive()) {
+      return;
+    } else if (kind == Failure.Kind.UNAVAILABLE && sim.chance(70)) {
+      sim.after(sim.delay(1_000), () -> take(() -> askAgain(request)));
+    } else if (kind == Failure.Kind.UNAVAILABLE) {
+      release(request);
+    } else {
+      way.onFailed(new ClientEvent.StreamClosed(refusal.stream()), kind);
+    }
+  }
+
+  private void askAgain(SimRequest request) {
+    if (!gone && request.isLive() && way.isAttached()) {
+      sendAcquire(request);
+    }
   }
 
   void onLeaseEnded() {
@@ -321,34 +392,60 @@ final class SimClient {
     }
   }
 
-  void onAnswer(CallId call, Answer answer) {
+  void onAnswer(SimLink link, CallId call, Answer answer) {
     if (gone) {
       return;
     }
+    ClientEvent asked = way.asked(call);
     if (answer instanceof Answer.LeaseOpened opened) {
       open = true;
-      extend(up.sentAt(call) + opened.validForNanos());
-      attach();
+      extend(way.sentAt(call) + opened.validForNanos());
+      way.attach();
       beat();
       act();
     } else if (answer instanceof Answer.LeaseRenewed renewed) {
-      extend(up.sentAt(call) + renewed.validForNanos());
+      extend(way.sentAt(call) + renewed.validForNanos());
     } else if (answer instanceof Answer.LeaseAttached attached) {
-      extend(up.sentAt(call) + attached.validForNanos());
+      extend(way.sentAt(call) + attached.validForNanos());
+      if (way.isOn(link)) {
+        way.onAttached();
+      }
     } else if (answer instanceof Answer.LeaseGone || (!open && answer instanceof Answer.Failed)) {
       onLeaseEnded();
+    } else {
+      onRest(link, asked, answer);
     }
+  }
+
+  private void onRest(SimLink link, ClientEvent asked, Answer answer) {
+    Optional<SimRequest> request =
+        asked instanceof ClientEvent.Release release && release.token() == 0
+            ? Optional.of(requests.get(release.requestId()))
+            : Optional.empty();
+    Failure.Kind kind =
+        answer instanceof Answer.Failed failed ? failed.failure().kind() : Failure.Kind.ENDED;
+    if (answer instanceof Answer.ReleaseDone || kind == Failure.Kind.UNKNOWN_ACQUISITION) {
+      request.ifPresent(r -> r.released = true);
+    } else if (open && !byStream && way.isOn(link) && isAboutLease(asked)) {
+      way.onFailed(asked, kind);
+    }
+  }
+
+  private static boolean isAboutLease(ClientEvent asked) {
+    return asked instanceof ClientEvent.KeepAlive
+        || asked instanceof ClientEvent.AttachLease
+        || asked instanceof ClientEvent.Release;
   }
 
   private void extend(long until) {
     if (sim.now >= deadline) {
       // The deadline was past: the client has told its user so, whatever comes now.
-      requests.values().forEach(request -> request.believes = false);
+      requests.values().stream().filter(r -> r.isLive() && r.believes).forEach(this::release);
     }
     deadline = Math.max(deadline, until);
   }
 
-  private boolean believes(SimRequest request) {
+  boolean believes(SimRequest request) {
     return request.believes && sim.now < request.until && (byStream || sim.now < deadline);
   }
 
@@ -357,10 +454,6 @@ final class SimClient {
     return requests.values().stream()
         .filter(request -> request.mode(lock).isPresent() && believes(request))
         .toList();
-  }
-
-  Stream<String> requestIds() {
-    return requests.keySet().stream();
   }
 
   @Override

@@ -6,9 +6,10 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * One lock session of one coordinator, with the connection that it has at the moment: writes arrive
- * and are answered in order, each late by chance. What is under way when the connection breaks is
- * in doubt: some of it was done.
+ * One lock session as one coordinator knows it, with the connection that it has at the moment:
+ * writes arrive and are answered in order, each late by chance. What is under way when the
+ * connection breaks is in doubt: some of it was done. Every write checks the claim: after somebody
+ * else has taken that, nothing is done.
  */
 final class SimConnection {
 
@@ -29,6 +30,7 @@ final class SimConnection {
     final boolean repeatable;
     long sentAt;
     boolean arrived;
+    boolean deposed;
     Optional<StoreEvent> result = Optional.empty();
 
     Op(
@@ -41,41 +43,76 @@ final class SimConnection {
     }
   }
 
+  /** Makes the event that says that the session is ours, from when that was proved. */
+  interface Opening {
+    SessionEvent opened(long provenAt);
+  }
+
   private final Sim sim;
   private final SimCoordinator coordinator;
   private final SessionKey key;
-  private final SimZooKeeper.Session session = new SimZooKeeper.Session();
+  private final SimSession session;
   private final List<Op> outstanding = new ArrayList<>();
-  private Op openClaim = new Op(Optional::empty, Optional::empty, false);
+  private Optional<SimClaims.Claim> claim = Optional.empty();
+  private int claimVersion;
+  private Op first = new Op(Optional::empty, Optional::empty, false);
+  private Opening opening = provenAt -> new SessionEvent.SessionProved(new SessionKey(0), provenAt);
   private Link link = Link.DOWN;
+  private boolean touching;
   private boolean ended;
   private int epoch;
   private long lastArrival;
   private long lastReply;
   private long lastPost;
 
-  SimConnection(Sim sim, SimCoordinator coordinator, SessionKey key) {
+  /** When the newest write was sent that was answered. */
+  long provenAt = Long.MIN_VALUE;
+
+  SimConnection(Sim sim, SimCoordinator coordinator, SessionKey key, SimSession session) {
     this.sim = sim;
     this.coordinator = coordinator;
     this.key = key;
+    this.session = session;
   }
 
   void open() {
-    Op claim =
-        new Op(
-            () -> {
-              sim.zooKeeper.barrier();
-              return Optional.empty();
-            },
-            Optional::empty,
-            true);
-    outstanding.add(0, claim);
-    openClaim = claim;
-    sim.after(sim.delay(500), this::reconnect);
+    begin(
+        () -> {
+          sim.zooKeeper.barrier();
+          if (claim.isEmpty()) {
+            claim = Optional.of(sim.claims.make(session, coordinator));
+          }
+          return Optional.empty();
+        },
+        at -> new SessionEvent.SessionOpened(key, TIMEOUT, at));
+    sim.after(sim.delay(500), () -> coordinator.take(this::reconnect));
   }
 
-  SimZooKeeper.Session session() {
+  /** Attaches to a session whose claim has just become ours, and takes stock of it. */
+  void adopt(SimClaims.Claim taken, Supplier<Optional<StoreEvent>> stock, Opening asItWasFound) {
+    claim = Optional.of(taken);
+    claimVersion = taken.version;
+    begin(stock, asItWasFound);
+    sim.after(sim.delay(100), () -> coordinator.take(this::reconnect));
+  }
+
+  private void begin(Supplier<Optional<StoreEvent>> apply, Opening event) {
+    first = new Op(apply, Optional::empty, true);
+    outstanding.add(0, first);
+    opening = event;
+  }
+
+  SimSession session() {
     return session;
+  }
+
+  boolean isEnded() {
+    return ended;
+  }
+
+  /** Returns whether the session is this coordinator's, as ZooKeeper has it. */
+  boolean isOurs() {
+    return claim.filter(c -> c.version == claimVersion).isPresent();
   }
 
   /** Asks for a write that is repeated until it is certain. */
@@ -95,13 +132,35 @@ final class SimConnection {
             false));
   }
 
+  /** Closes the session: for good and for everybody, so nothing may be left on it. */
   void close() {
     write(
         () -> {
+          SimRules.check(
+              session.isEmpty(),
+              () -> "a session is closed that owns " + session.nodes + session.leases.keySet());
           sim.zooKeeper.end(session);
+          forgetClaim();
           return Optional.of(new SessionEvent.SessionEnded(key, false));
         },
         Optional::empty);
+  }
+
+  /** Leaves the session: an empty one for good, another to whoever adopts it. */
+  void leave() {
+    if (!ended) {
+      boolean empty = session.isEmpty() && isOurs();
+      abandon();
+      if (empty && session.isEmpty()) {
+        sim.zooKeeper.end(session);
+        forgetClaim();
+      }
+      coordinator.deliver(new SessionEvent.SessionEnded(key, !empty));
+    }
+  }
+
+  private void forgetClaim() {
+    claim.filter(c -> isOurs()).ifPresent(sim.claims::remove);
   }
 
   /** What a client of ZooKeeper that only pings believes. */
@@ -148,38 +207,42 @@ final class SimConnection {
 
   private void applyTo(Op op) {
     op.arrived = true;
-    if (session.alive) {
+    op.deposed = claim.isPresent() && !isOurs() && !sim.has(Sim.Mutant.EPOCH_UNCHECKED);
+    if (session.alive && !op.deposed) {
       op.result = op.apply.get();
     }
   }
 
   private void answered(Op op, boolean alive) {
-    if (!alive) {
-      end();
+    if (!alive || op.deposed) {
+      end(alive);
       return;
     }
     outstanding.remove(op);
-    long provenAt = op.sentAt + (sim.has(Sim.Mutant.PROOF_DATED_LATE) ? 5 * Sim.SECOND : 0);
-    if (op == openClaim) {
-      post(new SessionEvent.SessionOpened(key, TIMEOUT, provenAt));
+    provenAt = op.sentAt + (sim.has(Sim.Mutant.PROOF_DATED_LATE) ? 5 * Sim.SECOND : 0);
+    if (op == first) {
+      post(opening.opened(provenAt));
       return;
     }
     Optional<StoreEvent> result = op.result;
     if (result.filter(SessionEvent.SessionEnded.class::isInstance).isPresent()) {
-      end();
+      end(false);
       return;
     }
     post(new SessionEvent.SessionProved(key, provenAt));
     result.ifPresent(this::post);
   }
 
-  private void end() {
+  /** The session is gone, or somebody else's. */
+  void end(boolean deposed) {
     if (!ended) {
       ended = true;
-      epoch++;
-      link = Link.DOWN;
+      disconnect();
       outstanding.clear();
-      post(new SessionEvent.SessionEnded(key, false));
+      if (!session.alive) {
+        forgetClaim();
+      }
+      post(new SessionEvent.SessionEnded(key, deposed));
     }
   }
 
@@ -198,21 +261,49 @@ final class SimConnection {
     epoch++;
     int cutIn = epoch;
     applySomeOfWhatIsUnderWay();
-    // The last that the server heard was at the latest now.
-    sim.after(TIMEOUT, () -> expireUnlessBack(cutIn));
-    sim.after(noticed, () -> onDisconnected(cutIn));
-    sim.after(noticed + back, this::reconnect);
+    touch(false);
+    sim.after(noticed, () -> coordinator.take(() -> onDisconnected(cutIn)));
+    sim.after(noticed + back, () -> coordinator.take(this::reconnect));
   }
 
-  /** The coordinator is gone: the session lives on until it expires. */
+  /** The process stands still: nothing keeps the session alive. */
+  void freeze() {
+    touch(false);
+  }
+
+  /** The process goes on; after too long a time the connection is gone. */
+  void thaw(long nanos) {
+    if (link == Link.UP && nanos > TIMEOUT * 2 / 3) {
+      cut(0, sim.delay(1_000));
+    } else if (link == Link.UP) {
+      touch(true);
+    }
+  }
+
+  /** Lets go of the connection: the session lives on until it expires. */
   void abandon() {
     ended = true;
     if (link == Link.UP) {
-      epoch++;
-      int cutIn = epoch;
       applySomeOfWhatIsUnderWay();
-      link = Link.DOWN;
-      sim.after(TIMEOUT, () -> expireUnlessBack(cutIn));
+    }
+    disconnect();
+  }
+
+  private void disconnect() {
+    epoch++;
+    link = Link.DOWN;
+    touch(false);
+  }
+
+  /** Whoever holds the session open keeps it alive, rightly or not. */
+  private void touch(boolean on) {
+    if (touching != on) {
+      touching = on;
+      if (on) {
+        session.attach();
+      } else {
+        session.detach(sim);
+      }
     }
   }
 
@@ -224,12 +315,6 @@ final class SimConnection {
         }
         applyTo(op);
       }
-    }
-  }
-
-  private void expireUnlessBack(int cutIn) {
-    if (cutIn == epoch) {
-      sim.zooKeeper.end(session);
     }
   }
 
@@ -245,11 +330,12 @@ final class SimConnection {
       return;
     }
     if (!session.alive) {
-      end();
+      end(false);
       return;
     }
     epoch++;
     link = Link.UP;
+    touch(true);
     lastArrival = sim.now;
     lastReply = sim.now;
     for (Op op : new ArrayList<>(outstanding)) {

@@ -1,15 +1,15 @@
 package io.lockkeeper.server.core;
 
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 
-/** A real kernel, with everything around it simulated. */
-final class SimCoordinator implements EffectHandler {
+/** A real kernel in a process that pauses, dies, leaves, and begins anew. */
+final class SimCoordinator {
 
   private static final PathSizes SIZES =
       new PathSizes() {
@@ -24,39 +24,59 @@ final class SimCoordinator implements EffectHandler {
         }
       };
 
+  /** How long it waits when it leaves for what is to be deleted. */
+  private static final int SETTLING_MILLIS = 1_500;
+
   final Kernel kernel;
   final Map<SessionKey, SimConnection> connections = new LinkedHashMap<>();
   final Map<UUID, SimHolds.Life> lives = new LinkedHashMap<>();
+  final Set<SimLink> links = new LinkedHashSet<>();
   final SimMirrorFeed feed;
+  final SimMember member;
+  final SimPeers peers;
+
+  /** Where it keeps its state, zero for nowhere: whoever begins there next knows it is dead. */
+  final int home;
+
   boolean mirrorIsCurrent;
 
   /** The newest transaction that the mirror has heard of. */
   long seenZxid;
 
+  /** Whether its process is gone. */
   boolean crashed;
+
   private final Sim sim;
-  private final SimStore store;
+  private final int number;
+  private final SimEffects effects;
   private final SimSaboteur saboteur;
   private final CoreSettings settings;
-  private final Map<StreamId, SimClient> streams = new HashMap<>();
-  private final Map<CallId, SimClient> calls = new HashMap<>();
-  private final Map<StreamId, Long> lastDown = new HashMap<>();
   private final List<Runnable> unread = new ArrayList<>();
+  private boolean started;
   private boolean paused;
+  private boolean leaving;
+  private long cutFromClientsUntil;
   private long armedFor = Long.MIN_VALUE;
 
-  SimCoordinator(Sim sim, CoreSettings settings) {
+  SimCoordinator(Sim sim, CoreSettings settings, int home) {
     this.sim = sim;
     this.settings = settings;
+    this.home = home;
+    this.number = (int) sim.name();
     this.kernel = new Kernel(settings, SIZES);
     this.feed = new SimMirrorFeed(sim, this);
-    this.store = new SimStore(sim, this);
+    this.member = new SimMember(sim, this);
+    this.peers = new SimPeers(sim, this);
+    this.effects = new SimEffects(sim, this);
     this.saboteur = new SimSaboteur(sim, this);
   }
 
   void start() {
-    kernel.start(sim.now).forEach(effect -> effect.applyTo(this));
+    started = true;
+    member.start();
+    kernel.start(sim.now).forEach(effect -> effect.applyTo(effects));
     feed.start();
+    peers.start();
   }
 
   /** Takes an event, now or when the pause is over. */
@@ -73,7 +93,8 @@ final class SimCoordinator implements EffectHandler {
         });
   }
 
-  private void take(Runnable step) {
+  /** Does something in the process: now, when the pause is over, or never. */
+  void take(Runnable step) {
     if (crashed) {
       return;
     }
@@ -85,25 +106,26 @@ final class SimCoordinator implements EffectHandler {
   }
 
   private void step(Event event) {
-    sim.note(event);
+    sim.note(this + " " + event);
     if (event instanceof StoreEvent.MirrorStale) {
       mirrorIsCurrent = false;
     } else if (event instanceof StoreEvent.MirrorCurrent) {
       mirrorIsCurrent = true;
     }
     sim.rules.beforeStep(this, event);
+    sim.losses.beforeStep(this, event);
     saboteur.beforeStep(event);
-    List<Effect> effects = kernel.on(saboteur.changed(event), sim.now);
+    List<Effect> wanted = kernel.on(saboteur.changed(event), sim.now);
     saboteur.afterStep();
     sim.holds.afterStep(this);
     boolean keepLate =
         sim.has(Sim.Mutant.LATE_CREATE_KEPT) && event instanceof StoreEvent.EntriesCreated;
-    for (Effect each : effects) {
+    for (Effect each : wanted) {
       Effect effect = saboteur.changed(each);
       if (keepLate && effect instanceof Effect.DeleteEntries delete) {
         sim.after(1, () -> deliver(new StoreEvent.EntriesDeleted(delete.id())));
       } else {
-        effect.applyTo(this);
+        effect.applyTo(effects);
       }
     }
     kernel.nextDeadline().ifPresent(this::arm);
@@ -131,210 +153,123 @@ final class SimCoordinator implements EffectHandler {
     }
   }
 
+  boolean isPaused() {
+    return paused;
+  }
+
   /** The process stands still for a while; what arrives is read afterwards. */
   void pause(long nanos) {
-    if (paused || crashed) {
+    if (paused || crashed || !started) {
       return;
     }
+    sim.note(this + " pauses");
     paused = true;
-    sim.after(
-        nanos,
-        () -> {
-          paused = false;
-          if (crashed) {
-            return;
-          }
-          if (nanos > 500 * Sim.MILLI) {
-            step(new TimeEvent.Stalled(nanos));
-          }
-          List<Runnable> arrived = List.copyOf(unread);
-          unread.clear();
-          arrived.forEach(Runnable::run);
-          step(new TimeEvent.Tick());
-        });
+    member.vanishUnlessBack();
+    connections.values().forEach(SimConnection::freeze);
+    List.copyOf(links).forEach(SimLink::stall);
+    sim.after(nanos, () -> goOn(nanos));
+  }
+
+  private void goOn(long nanos) {
+    paused = false;
+    if (crashed) {
+      return;
+    }
+    member.cut(0);
+    connections.values().forEach(connection -> connection.thaw(nanos));
+    if (nanos > SimConnection.TIMEOUT * 2 / 3) {
+      feed.cut(0, sim.delay(1_000));
+    }
+    if (nanos > 500 * Sim.MILLI) {
+      step(new TimeEvent.Stalled(nanos));
+    }
+    List<Runnable> arrived = List.copyOf(unread);
+    unread.clear();
+    arrived.forEach(this::take);
+    deliver(new TimeEvent.Tick());
+  }
+
+  /** ZooKeeper is out of reach, and nothing else is. */
+  void cutFromZooKeeper(long noticed, long back) {
+    if (!started) {
+      return;
+    }
+    sim.note(this + " cut off");
+    connections.values().forEach(connection -> connection.cut(noticed, back));
+    feed.cut(noticed, back);
+    member.cut(noticed + back);
+  }
+
+  /** Clients are out of reach, and nothing else is. */
+  void cutFromClients(long nanos) {
+    cutFromClientsUntil = sim.now + nanos;
+    List.copyOf(links).forEach(SimLink::cut);
+  }
+
+  boolean refusesConnections() {
+    return !started || leaving || sim.now < cutFromClientsUntil;
   }
 
   /** The process dies; another takes its place, and knows nothing. */
   void crash() {
+    if (!started) {
+      return;
+    }
+    die();
+    List.copyOf(links).stream()
+        .filter(link -> sim.chance(10))
+        .forEach(link -> link.client.vanish());
+  }
+
+  private void die() {
+    sim.note(this + " dies");
     crashed = true;
+    member.vanishUnlessBack();
     connections.values().forEach(SimConnection::abandon);
     sim.coordinators.remove(this);
-    SimCoordinator next = new SimCoordinator(sim, settings);
+    sim.ended.add(this);
+    List.copyOf(links).forEach(SimLink::die);
+    feed.stop();
+    SimCoordinator next = new SimCoordinator(sim, settings, home);
     sim.coordinators.add(next);
-    next.start();
-    sim.clients.stream()
-        .filter(client -> client.coordinator() == this)
-        .forEach(client -> sim.after(sim.delay(300), client::onCoordinatorGone));
+    sim.after(sim.delay(4_000), next::start);
+  }
+
+  /** It leaves in good order: gives everything to its peers, and ends. */
+  void drain() {
+    if (started && !leaving && !paused && !crashed) {
+      leaving = true;
+      step(new LifeEvent.Draining());
+      sim.after(sim.delay(SETTLING_MILLIS), () -> take(this::leave));
+    }
+  }
+
+  private void leave() {
+    List.copyOf(connections.values()).forEach(SimConnection::leave);
+    member.leave();
+    sim.after(sim.delay(500), () -> take(this::die));
   }
 
   /** A client's message arrives. */
-  void fromClient(SimClient client, ClientEvent event) {
-    if (crashed) {
-      return;
+  void fromClient(SimLink link, ClientEvent event) {
+    if (!crashed) {
+      effects.expect(link, event);
+      sim.rules.expectAnswers(event, this);
+      deliver(event);
     }
-    if (event instanceof ClientEvent.Acquire acquire) {
-      streams.put(acquire.stream(), client);
-    } else if (event instanceof ClientEvent.AttachLease attach) {
-      streams.put(attach.stream(), client);
-    }
-    deliver(event);
-  }
-
-  void expectAnswer(CallId call, SimClient client) {
-    calls.put(call, client);
-  }
-
-  private void down(StreamId stream, Runnable message) {
-    long at = Math.max(lastDown.getOrDefault(stream, 0L), sim.now + sim.delay(250));
-    lastDown.put(stream, at);
-    sim.at(at, message);
   }
 
   SimConnection on(SessionKey key) {
-    return Optional.ofNullable(connections.get(key)).orElseThrow();
+    return connections.get(key);
+  }
+
+  /** Returns whether a session is this coordinator's still, as ZooKeeper has it. */
+  boolean serves(SimSession session) {
+    return !crashed && sim.claims.of(session).filter(claim -> claim.owner == this).isPresent();
   }
 
   @Override
-  public void openSession(SessionEffect.OpenSession effect) {
-    SimConnection connection = new SimConnection(sim, this, effect.session());
-    connections.put(effect.session(), connection);
-    connection.open();
-  }
-
-  @Override
-  public void closeSession(SessionEffect.CloseSession effect) {
-    on(effect.session()).close();
-  }
-
-  @Override
-  public void proveSession(SessionEffect.ProveSession effect) {
-    on(effect.session()).prove();
-  }
-
-  @Override
-  public void createEntries(Effect.CreateEntries effect) {
-    store.create(on(effect.session()), effect);
-  }
-
-  @Override
-  public void deleteEntries(Effect.DeleteEntries effect) {
-    store.delete(on(effect.session()), effect);
-  }
-
-  @Override
-  public void recordLease(Effect.RecordLease effect) {
-    SimConnection connection = on(effect.session());
-    connection.write(
-        () -> {
-          if (sim.chance(2)) {
-            return Optional.of(new StoreEvent.LeaseRefused(effect.lease(), "refused by chance"));
-          }
-          sim.zooKeeper.recordLease(connection.session(), effect.lease());
-          return Optional.of(new StoreEvent.LeaseRecorded(effect.lease()));
-        },
-        () ->
-            connection.session().leases.contains(effect.lease())
-                ? Optional.of(new StoreEvent.LeaseRecorded(effect.lease()))
-                : Optional.empty());
-  }
-
-  @Override
-  public void eraseLease(Effect.EraseLease effect) {
-    SimConnection connection = on(effect.session());
-    connection.write(
-        () -> {
-          sim.zooKeeper.eraseLease(connection.session(), effect.lease());
-          return Optional.of(new StoreEvent.LeaseErased(effect.lease()));
-        },
-        Optional::empty);
-  }
-
-  @Override
-  public void barrier(Effect.Barrier effect) {
-    feed.barrier(effect.barrier());
-  }
-
-  @Override
-  public void readDetails(Effect.ReadDetails effect) {
-    feed.read(effect.lock(), effect.entry());
-  }
-
-  @Override
-  public void amend(Effect.Amend effect) {
-    store.amend(effect);
-  }
-
-  @Override
-  public void setLimit(Effect.SetLimit effect) {
-    store.setLimit(effect);
-  }
-
-  @Override
-  public void removeGuard(Effect.RemoveGuard effect) {
-    store.removeGuard(effect);
-  }
-
-  @Override
-  public void tell(Effect.Tell effect) {
-    sim.note(effect);
-    sim.rules.onTell(this, effect);
-    SimClient client = streams.get(effect.stream());
-    long toldAt = sim.now;
-    down(effect.stream(), () -> client.onTell(effect, toldAt));
-  }
-
-  @Override
-  public void count(Effect.Count effect) {
-    sim.note(effect);
-  }
-
-  @Override
-  public void refuse(Effect.Refuse effect) {
-    sim.rules.onRefuse(effect);
-    SimClient client = streams.get(effect.stream());
-    down(effect.stream(), () -> client.onRefused(effect.requestId()));
-  }
-
-  @Override
-  public void tellLeaseEnd(Effect.TellLeaseEnd effect) {
-    SimClient client = streams.get(effect.stream());
-    sim.rules.onLeaseEnd(client);
-    down(effect.stream(), client::onLeaseEnded);
-  }
-
-  @Override
-  public void adoptSession(SessionEffect.AdoptSession effect) {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
-  public void sendAway(Effect.SendAway effect) {
-    sim.note(effect);
-  }
-
-  @Override
-  public void supersede(Effect.Supersede effect) {
-    sim.note(effect);
-  }
-
-  @Override
-  public void reply(Effect.Reply effect) {
-    if (sim.has(Sim.Mutant.ANSWERS_LOST) && sim.chance(1)) {
-      return;
-    }
-    sim.note(effect);
-    sim.rules.onReply(effect);
-    SimClient client = calls.get(effect.call());
-    sim.after(sim.delay(250), () -> client.onAnswer(effect.call(), effect.answer()));
-  }
-
-  @Override
-  public void publish(Effect.Publish effect) {
-    sim.note(effect.change().cause());
-  }
-
-  @Override
-  public void publishGap(Effect.PublishGap effect) {
-    sim.note(effect);
+  public String toString() {
+    return "c" + number;
   }
 }

@@ -2,7 +2,7 @@ package io.lockkeeper.server.core;
 
 import java.util.List;
 
-/** What goes wrong: connections break, the network splits, processes pause and die. */
+/** What goes wrong: connections break, the network splits, processes pause, die and leave. */
 final class SimFaults {
 
   private final Sim sim;
@@ -22,26 +22,50 @@ final class SimFaults {
     if (!sim.chaos) {
       return;
     }
-    SimCoordinator victim = sim.coordinators.get(sim.random.nextInt(sim.coordinators.size()));
+    SimCoordinator victim = anyCoordinator();
     int kind = sim.random.nextInt(100);
-    if (kind < 30) {
+    if (kind < 22) {
       victim.feed.cut(noticed(), back());
-    } else if (kind < 60) {
+    } else if (kind < 44) {
       List<SimConnection> connections = List.copyOf(victim.connections.values());
-      connections.get(sim.random.nextInt(connections.size())).cut(noticed(), back());
-    } else if (kind < 70) {
-      victim.connections.values().forEach(connection -> connection.cut(noticed(), back()));
-      victim.feed.cut(noticed(), back());
-    } else if (kind < 85) {
+      if (!connections.isEmpty()) {
+        connections.get(sim.random.nextInt(connections.size())).cut(noticed(), back());
+      }
+    } else if (kind < 52) {
+      victim.cutFromZooKeeper(noticed(), back());
+    } else if (kind < 62) {
       victim.pause(sim.delay(1_200));
-    } else if (kind < 87) {
-      victim.crash();
-    } else if (kind < 91) {
+    } else if (kind < 84) {
+      strikeHard(victim, kind);
+    } else if (kind < 90) {
       removeAny();
     } else {
       sim.zooKeeper.reap();
     }
     start();
+  }
+
+  /** What makes others take over. */
+  private void strikeHard(SimCoordinator victim, int kind) {
+    if (kind < 66) {
+      victim.crash();
+    } else if (kind < 69) {
+      victim.pause(SimMember.TIMEOUT + sim.random.nextInt(20_000) * Sim.MILLI);
+    } else if (kind < 72) {
+      victim.drain();
+    } else if (kind < 75) {
+      anyCoordinator().peers.suspect(victim, sim.delay(8_000));
+    } else if (kind < 77) {
+      victim.cutFromClients(sim.delay(6_000));
+    } else if (kind < 79) {
+      victim.cutFromZooKeeper(0, 3 * Sim.SECOND + sim.random.nextInt(15_000) * Sim.MILLI);
+    } else if (!sim.clients.isEmpty()) {
+      sim.clients.get(sim.random.nextInt(sim.clients.size())).breakLink();
+    }
+  }
+
+  private SimCoordinator anyCoordinator() {
+    return sim.coordinators.get(sim.random.nextInt(sim.coordinators.size()));
   }
 
   /** Somebody with other tools deletes an entry that is in the way. */

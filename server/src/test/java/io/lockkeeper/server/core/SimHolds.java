@@ -18,7 +18,6 @@ final class SimHolds {
   static final class Life {
     final SimCoordinator coordinator;
     final Ticket ticket;
-    final Map<LockName, Integer> limits = new HashMap<>();
     Acquisition.State state = Acquisition.State.ENQUEUING;
     boolean granted;
     long grantedAt;
@@ -41,7 +40,13 @@ final class SimHolds {
     }
 
     boolean relies() {
-      return granted && !released && !over && !coordinator.crashed;
+      return granted && !released && !over && isServed();
+    }
+
+    /** Returns whether the coordinator has a say in it still. */
+    boolean isServed() {
+      SimConnection connection = coordinator.on(ticket.lease().session());
+      return !coordinator.crashed && connection.isOurs();
     }
 
     @Override
@@ -75,6 +80,8 @@ final class SimHolds {
   private final Map<String, Life> byRequest = new HashMap<>();
   private final Map<LockName, List<Lost>> losses = new HashMap<>();
   private final Set<String> dispossessed = new HashSet<>();
+  private final Map<String, Map<LockName, Integer>> limits = new HashMap<>();
+  private final Set<String> deadlocked = new HashSet<>();
   private final SimTokens tokens = new SimTokens();
 
   /** Which states followed which. */
@@ -108,7 +115,11 @@ final class SimHolds {
     List<Life> granted = new ArrayList<>();
     Map<UUID, Ticket> tickets = coordinator.kernel.world.tickets;
     for (Ticket ticket : tickets.values()) {
-      Life life = coordinator.lives.computeIfAbsent(ticket.id(), id -> begin(coordinator, ticket));
+      Life life =
+          coordinator.lives.compute(
+              ticket.id(),
+              (id, known) ->
+                  known == null || known.ticket != ticket ? begin(coordinator, ticket) : known);
       move(life, ticket.acquisition().state());
       if (life.isHeld() && !life.granted) {
         life.granted = true;
@@ -146,14 +157,18 @@ final class SimHolds {
     if (life.ticket.wasGranted() && !life.granted && !life.isHeld()) {
       // It was granted and ended within one step.
       life.granted = true;
-      for (Hold hold : life.ticket.holds()) {
-        sim.zooKeeper.find(hold.lock(), hold.name().text()).ifPresent(n -> n.users.add(life));
-      }
+      use(life);
     }
     switch (state) {
       case RELEASING -> life.released = true;
       case LEAVING, ENDED -> end(life);
       case ENQUEUING, QUEUED, HELD, CANCELLED -> {}
+    }
+  }
+
+  private void use(Life life) {
+    for (Hold hold : life.ticket.holds()) {
+      sim.zooKeeper.find(hold.lock(), hold.name().text()).ifPresent(n -> n.users.add(life));
     }
   }
 
@@ -164,7 +179,14 @@ final class SimHolds {
       life.over = true;
       life.overAt = sim.now;
       if (last.isPresent() && last.get() instanceof Notice.Lost lost && isAbrupt(life, lost)) {
-        dispossess(life);
+        dispossess(life.request());
+      }
+      if (last.isPresent()
+          && last.get() instanceof Notice.NotAcquired not
+          && not.reason() == Notice.RefusalReason.WOULD_DEADLOCK
+          && !sim.has(Sim.Mutant.TIMEOUT_CALLED_DEADLOCK)
+          && deadlocked.add(life.request())) {
+        sim.rules.onDeadlock(life);
       }
     }
   }
@@ -193,13 +215,23 @@ final class SimHolds {
   }
 
   /** Taken away by force: its client learns that when others have the lock already. */
-  private void dispossess(Life life) {
-    dispossessed.add(life.request());
-    sim.clients.forEach(client -> client.onDispossessed(life.request()));
+  void dispossess(String request) {
+    dispossessed.add(request);
+    sim.clients.forEach(client -> client.onDispossessed(request));
+  }
+
+  /** Returns whether a request was refused because it would wait for ever. */
+  boolean isDeadlocked(String request) {
+    return deadlocked.contains(request);
   }
 
   private void onGrant(Life life) {
     grants++;
+    if (sim.requests.get(life.request()).left) {
+      // Its client has given it back elsewhere, and nobody begins to use it.
+      use(life);
+      return;
+    }
     Notice.Granted told = (Notice.Granted) life.ticket.lastNotice().orElseThrow();
     Supplier<String> what =
         () -> life.request() + " on " + life.ticket.lease().id().tag() + ": " + told;
@@ -214,7 +246,7 @@ final class SimHolds {
         () -> "not all was granted of " + wanted + ": " + what.get());
     if (told.grants().stream().anyMatch(sim.zooKeeper::wasRemoved)) {
       // Somebody has just taken an entry away, and the coordinator cannot know yet.
-      dispossess(life);
+      dispossess(life.request());
       return;
     }
     for (Notice.Grant grant : told.grants()) {
@@ -267,7 +299,9 @@ final class SimHolds {
       check(kept, () -> "granted during the lock delay of " + lost + ": " + what.get());
     }
     node.users.add(life);
-    life.limits.put(grant.lock(), sim.modes.largestLimit(node));
+    limits
+        .computeIfAbsent(life.request(), id -> new HashMap<>())
+        .put(grant.lock(), sim.modes.largestLimit(node));
   }
 
   private static boolean isOf(SimNode node, Life life, Notice.Grant grant, Mode mode) {
@@ -284,7 +318,13 @@ final class SimHolds {
   /** Who has released does not hold any more, even while the entry is there. */
   private static boolean isReleased(SimNode node) {
     return node.users.stream().anyMatch(life -> life.released)
-        && node.users.stream().allMatch(life -> life.released || life.over);
+        && node.users.stream().allMatch(life -> life.over || isReleased(node, life));
+  }
+
+  /** Wherever its client has given it back. */
+  private static boolean isReleased(SimNode node, Life life) {
+    return node.users.stream()
+        .anyMatch(user -> user.released && user.request().equals(life.request()));
   }
 
   /** No coordinator may take two for holders that exclude each other. */
@@ -294,14 +334,19 @@ final class SimHolds {
     for (SimCoordinator coordinator : sim.coordinators) {
       for (Life other : coordinator.lives.values()) {
         Optional<Mode> had = other.mode(lock);
-        if (!other.isHeld() || had.isEmpty() || dispossessed.contains(other.request())) {
+        boolean counts =
+            other.isHeld() && other.isServed() && !sim.requests.get(other.request()).left;
+        if (!counts
+            || had.isEmpty()
+            || (other != life && other.request().equals(life.request()))
+            || dispossessed.contains(other.request())) {
           continue;
         }
         check(
             other == life || !SimModes.exclude(mode, had.get(), life.isOfOwner(other)),
             () -> "held by " + other.request() + ": " + what.get());
         taken += had.get().weight();
-        limit = Math.max(limit, other.limits.getOrDefault(lock, 0));
+        limit = Math.max(limit, limitOf(other.request(), lock));
       }
     }
     int most = limit;
@@ -313,6 +358,11 @@ final class SimHolds {
         () -> sum + " permits of " + most + ": " + what.get());
   }
 
+  /** Returns the largest limit under which a request may have been admitted. */
+  int limitOf(String request, LockName lock) {
+    return limits.getOrDefault(request, Map.of()).getOrDefault(lock, 0);
+  }
+
   /** An entry is gone. */
   void onGone(SimNode node, SimZooKeeper.Cause cause) {
     if (cause == SimZooKeeper.Cause.DELETED) {
@@ -322,7 +372,7 @@ final class SimHolds {
                   !life.relies(),
                   () -> "the entry of a holder was deleted: " + node + " of " + life.request()));
     } else if (cause == SimZooKeeper.Cause.REMOVED) {
-      node.users.forEach(this::dispossess);
+      node.users.forEach(life -> dispossess(life.request()));
       sim.strangers.forEach(stranger -> stranger.onRemoved(node));
     }
     boolean lost = node.users.stream().anyMatch(life -> !life.released);

@@ -121,7 +121,7 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
     if (sim.has(Sim.Mutant.CURRENT_BEFORE_LISTED)) {
       deliver(new StoreEvent.MirrorCurrent());
     }
-    sim.after(sim.delay(200), () -> listLocks(connectedIn));
+    sim.after(sim.delay(200), () -> coordinator.take(() -> listLocks(connectedIn)));
   }
 
   private void listLocks(int connectedIn) {
@@ -134,19 +134,19 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
   }
 
   private void listNext(int connectedIn, List<LockName> left) {
-    sim.after(
-        sim.delay(200),
-        () -> {
-          if (connectedIn != epoch) {
-            return;
-          }
-          if (left.isEmpty()) {
-            deliver(new StoreEvent.MirrorCurrent());
-            return;
-          }
-          list(left.remove(0));
-          listNext(connectedIn, left);
-        });
+    sim.after(sim.delay(200), () -> coordinator.take(() -> listOne(connectedIn, left)));
+  }
+
+  private void listOne(int connectedIn, List<LockName> left) {
+    if (connectedIn != epoch) {
+      return;
+    }
+    if (left.isEmpty()) {
+      deliver(new StoreEvent.MirrorCurrent());
+      return;
+    }
+    list(left.remove(0));
+    listNext(connectedIn, left);
   }
 
   private void list(LockName lock) {
@@ -179,8 +179,8 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
     up = false;
     epoch++;
     int cutIn = epoch;
-    sim.after(noticed, () -> onDisconnected(cutIn));
-    sim.after(noticed + back, () -> reconnect(cutIn));
+    sim.after(noticed, () -> coordinator.take(() -> onDisconnected(cutIn)));
+    sim.after(noticed + back, () -> coordinator.take(() -> reconnect(cutIn)));
   }
 
   private void onDisconnected(int cutIn) {
@@ -220,6 +220,12 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
     } else {
       connect();
     }
+  }
+
+  /** The process is gone. */
+  void stop() {
+    up = false;
+    epoch++;
   }
 
   void barrier(long barrier) {

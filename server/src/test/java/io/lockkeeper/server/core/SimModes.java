@@ -81,6 +81,13 @@ final class SimModes {
     return !(sameOwner && (readWrite || bothWrite || bothMutex));
   }
 
+  /** Returns whether an entry of one mode may be for a request of another: the limit aside. */
+  static boolean isAlike(Mode entry, Mode wanted) {
+    return wanted instanceof PermitsKind.Permits
+        ? entry instanceof PermitsKind.Permits && entry.weight() == wanted.weight()
+        : entry.equals(wanted);
+  }
+
   private static boolean isReadWrite(Mode mode) {
     return mode == ReadWriteKind.READ || mode == ReadWriteKind.WRITE;
   }

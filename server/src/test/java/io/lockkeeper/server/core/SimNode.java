@@ -19,7 +19,8 @@ final class SimNode {
   final long czxid;
   final int index;
   final Optional<FencingToken> kept;
-  final SimZooKeeper.Session owner;
+  final SimSession owner;
+  final long createdAt;
   EntryDetails details;
   boolean exists = true;
   long goneZxid = Long.MAX_VALUE;
@@ -28,7 +29,8 @@ final class SimNode {
   /** Who was granted it. */
   final List<SimHolds.Life> users = new ArrayList<>(1);
 
-  SimNode(LockName lock, EntryName name, StoreEvent.ReadEntry data, SimZooKeeper.Session owner) {
+  SimNode(
+      LockName lock, EntryName name, StoreEvent.ReadEntry data, SimSession owner, long createdAt) {
     this.lock = lock;
     this.name = name;
     this.czxid = data.czxid();
@@ -36,6 +38,7 @@ final class SimNode {
     this.kept = data.keptToken();
     this.details = data.details();
     this.owner = owner;
+    this.createdAt = createdAt;
   }
 
   boolean isOf(UUID id) {

@@ -1,5 +1,6 @@
 package io.lockkeeper.server.core;
 
+import java.util.List;
 import java.util.Optional;
 
 /** One request, and what its client thinks of it. */
@@ -12,17 +13,38 @@ final class SimRequest {
   long newest;
   boolean believes;
 
+  /** What it was granted, for a coordinator that knows nothing of that. */
+  List<Long> tokens = List.of();
+
   /** Until when it may be held at the longest. */
   long until = Long.MAX_VALUE;
 
+  /** Whether the client wants it no more. */
   boolean left;
+
+  /** Whether the client was told that it has it no more. */
+  boolean released;
+
   boolean over;
+
+  /** When its client was told its ending. */
+  long endedAt;
+
+  /** Where its client was told its ending. */
+  Optional<SimLink> endedOn = Optional.empty();
+
+  /** Whether its client has closed the stream on which it would be told. */
+  boolean deaf;
 
   SimRequest(String id, LeaseId lease, AcquireCommand command, Optional<StreamId> stream) {
     this.id = id;
     this.lease = lease;
     this.command = command;
     this.stream = stream;
+  }
+
+  boolean isLive() {
+    return !over && !left;
   }
 
   Optional<Mode> mode(LockName lock) {
@@ -40,6 +62,23 @@ final class SimRequest {
     return lease.equals(other.lease)
         && !command.owner().isEmpty()
         && command.owner().equals(other.command.owner());
+  }
+
+  /** Returns what is sent: the request, and with what tokens it goes on holding. */
+  AcquireCommand told() {
+    return new AcquireCommand(
+        command.locks(),
+        command.lease(),
+        command.owner(),
+        command.requestId(),
+        command.waitTimeout(),
+        command.holder(),
+        command.metadata(),
+        command.positionInterval(),
+        command.maxHold(),
+        command.lockDelay(),
+        command.unsearched(),
+        tokens);
   }
 
   @Override

@@ -22,14 +22,11 @@ final class SimRules {
       this.coordinator = coordinator;
       this.command = command;
     }
-
-    boolean isSearched() {
-      return !command.unsearched();
-    }
   }
 
   private final Sim sim;
   private final Map<String, Track> tracks = new LinkedHashMap<>();
+  private final Map<String, AcquireCommand> commands = new LinkedHashMap<>();
   private final Set<String> unheard = new HashSet<>();
   private final Map<CallId, SimCoordinator> calls = new LinkedHashMap<>();
   private final Set<CallId> answered = new HashSet<>();
@@ -44,8 +41,37 @@ final class SimRules {
   void beforeStep(SimCoordinator coordinator, Event event) {
     if (event instanceof ClientEvent.Acquire acquire) {
       String requestId = acquire.command().requestId();
-      tracks.computeIfAbsent(requestId, id -> new Track(coordinator, acquire.command()));
+      commands.put(requestId, acquire.command());
+      if (!knows(coordinator, acquire)) {
+        tracks.remove(coordinator + "/" + requestId);
+      }
+      track(coordinator, requestId);
+    } else if (event instanceof SessionEvent.SessionAdopted adopted) {
+      adopted.leases().forEach(lease -> forget(coordinator, lease.lease()));
     }
+  }
+
+  /** What comes back to a coordinator is new to it. */
+  private void forget(SimCoordinator coordinator, LeaseId lease) {
+    commands.forEach(
+        (requestId, command) -> {
+          if (command.lease().equals(Optional.of(lease))) {
+            tracks.remove(coordinator + "/" + requestId);
+          }
+        });
+  }
+
+  private static boolean knows(SimCoordinator coordinator, ClientEvent.Acquire acquire) {
+    String requestId = acquire.command().requestId();
+    return Optional.ofNullable(coordinator.kernel.world.leases.get(acquire.lease()))
+        .filter(l -> l.tickets().containsKey(requestId) || l.endings().containsKey(requestId))
+        .isPresent();
+  }
+
+  /** What is known of an acquisition at one coordinator. */
+  private Track track(SimCoordinator coordinator, String requestId) {
+    return tracks.computeIfAbsent(
+        coordinator + "/" + requestId, id -> new Track(coordinator, commands.get(requestId)));
   }
 
   /** A message arrives: what it asks must be answered. */
@@ -53,7 +79,7 @@ final class SimRules {
     callOf(event).ifPresent(call -> calls.put(call, coordinator));
   }
 
-  private static Optional<CallId> callOf(ClientEvent event) {
+  static Optional<CallId> callOf(ClientEvent event) {
     if (event instanceof ClientEvent.OpenLease open) {
       return Optional.of(open.call());
     } else if (event instanceof ClientEvent.AttachLease attach) {
@@ -88,7 +114,7 @@ final class SimRules {
   }
 
   void onTell(SimCoordinator coordinator, Effect.Tell tell) {
-    Track track = tracks.get(tell.requestId());
+    Track track = track(coordinator, tell.requestId());
     Supplier<String> what = () -> tell.requestId() + ", " + tell.sequence() + ": " + tell.notice();
     check(
         track.last == 0 || tell.sequence() == track.last,
@@ -96,34 +122,43 @@ final class SimRules {
     check(
         tell.sequence() <= track.newest + 1 || unheard.contains(tell.requestId()),
         () -> "a notice is missing after " + track.newest + ": " + what.get());
-    if (tell.notice() instanceof Notice.Granted) {
+    if (tell.notice() instanceof Notice.Granted granted) {
       check(
-          sim.holds.lifeOf(tell.requestId()).filter(life -> life.released).isEmpty(),
+          granted.grants().stream()
+              .map(Notice.Grant::lock)
+              .toList()
+              .equals(track.command.locks().stream().map(AcquireCommand.WantedLock::name).toList()),
+          () -> "a part of a request is told for the whole: " + what.get());
+      check(
+          sim.holds
+              .lifeOf(tell.requestId())
+              .filter(life -> life.coordinator == coordinator && life.released)
+              .isEmpty(),
           () -> "a grant was told after its release: " + what.get());
     }
     if (tell.notice() instanceof Notice.NotAcquired ending
         && ending.reason() == Notice.RefusalReason.WOULD_DEADLOCK
         && tell.sequence() > track.newest) {
-      onDeadlock(coordinator, track, tell.notice(), what);
+      onDeadlock(coordinator, track, what);
     }
     track.newest = Math.max(track.newest, tell.sequence());
     if (tell.notice().isFinal()) {
       track.last = tell.sequence();
       track.over = true;
+      sim.losses.onEnding(coordinator, tell);
     }
   }
 
-  /** A request was refused because it would wait for ever. */
-  private void onDeadlock(
-      SimCoordinator coordinator, Track track, Notice notice, Supplier<String> what) {
+  /** An acquisition was given up because it would wait for ever. */
+  void onDeadlock(SimHolds.Life life) {
     deadlocks++;
-    Optional<SimHolds.Life> life =
-        sim.holds
-            .lifeOf(track.command.requestId())
-            .filter(l -> l.ticket.lastNotice().equals(Optional.of(notice)));
-    if (life.isPresent()) {
-      check(track.isSearched(), () -> "refused who has opted out: " + what.get());
-      sim.cycles.onRefused(coordinator, life.get());
+    check(isSearched(life.request()), () -> "refused who has opted out: " + life);
+    sim.cycles.onRefused(life.coordinator, life);
+  }
+
+  /** Somebody is told that it would wait for ever. */
+  private void onDeadlock(SimCoordinator coordinator, Track track, Supplier<String> what) {
+    if (sim.holds.isDeadlocked(track.command.requestId())) {
       return;
     }
     check(
@@ -146,25 +181,20 @@ final class SimRules {
 
   /** Returns whether cycles of waits are looked for from the request. */
   boolean isSearched(String requestId) {
-    return tracks.get(requestId).isSearched();
+    return !commands.get(requestId).unsearched();
   }
 
-  void onRefuse(Effect.Refuse refuse) {
-    Track track = tracks.get(refuse.requestId());
+  void onRefuse(SimCoordinator coordinator, Effect.Refuse refuse) {
+    Track track = track(coordinator, refuse.requestId());
+    boolean moved = refuse.failure().kind() == Failure.Kind.MOVED;
     check(
-        track.newest == 0 || track.over || unheard.contains(refuse.requestId()),
+        track.newest == 0 || track.over || moved || unheard.contains(refuse.requestId()),
         () -> "refused what has been told of: " + refuse);
     track.over = true;
   }
 
-  void onLeaseEnd(SimClient client) {
-    client.requestIds().map(tracks::get).forEach(SimRules::end);
-  }
-
-  private static void end(Track track) {
-    if (track != null) {
-      track.over = true;
-    }
+  void onLeaseEnd(SimCoordinator coordinator, SimClient client) {
+    client.requests().forEach(request -> track(coordinator, request.id).over = true);
   }
 
   void onReply(Effect.Reply reply) {
@@ -195,10 +225,7 @@ final class SimRules {
                       + ", "
                       + other);
           taken += had.weight();
-          limit =
-              Math.max(
-                  limit,
-                  sim.holds.lifeOf(other.id).map(l -> l.limits.getOrDefault(lock, 0)).orElse(0));
+          limit = Math.max(limit, sim.holds.limitOf(other.id, lock));
         }
       }
       int most = limit;
@@ -231,11 +258,15 @@ final class SimRules {
 
   /** Everybody has gone, and nothing has been broken for a while. */
   void atRest() {
-    check(sim.zooKeeper.entryCount() == 0, () -> "entries are left in ZooKeeper");
+    check(
+        sim.zooKeeper.entryCount() == 0,
+        () -> "entries are left in ZooKeeper: " + sim.claims.all());
     check(
         sim.zooKeeper.guards().isEmpty(),
         () -> "guards are left in ZooKeeper: " + sim.zooKeeper.guards());
-    check(sim.zooKeeper.leaseCount() == 0, () -> "lease records are left in ZooKeeper");
+    check(
+        sim.zooKeeper.leaseCount() == 0,
+        () -> "lease records are left in ZooKeeper: " + sim.claims.all());
     for (SimCoordinator coordinator : sim.coordinators) {
       World world = coordinator.kernel.world;
       CoreCounts counts = coordinator.kernel.counts(sim.now);
@@ -258,11 +289,20 @@ final class SimRules {
     calls.forEach(
         (call, coordinator) ->
             check(coordinator.crashed || answered.contains(call), () -> "never answered: " + call));
-    tracks.forEach(
-        (requestId, track) ->
-            check(
-                track.over || unheard.contains(requestId) || track.coordinator.crashed,
-                () -> "never told its ending: " + requestId));
+    tracks
+        .values()
+        .forEach(
+            track ->
+                check(
+                    track.over
+                        || unheard.contains(track.command.requestId())
+                        || track.coordinator.crashed,
+                    () -> "never told its ending: " + track.command.requestId()));
+    for (SimClaims.Claim claim : sim.claims.all()) {
+      check(
+          claim.session.alive && sim.coordinators.contains(claim.owner),
+          () -> "a claim is left: " + claim);
+    }
   }
 
   static void check(boolean rule, Supplier<String> broken) {

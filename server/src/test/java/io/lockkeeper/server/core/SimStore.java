@@ -119,7 +119,36 @@ final class SimStore {
         details.streamBound(),
         details.unsearched(),
         details.needsMillis(),
-        ask);
+        ask,
+        details.terms());
+  }
+
+  void record(SimConnection connection, Effect.RecordLease effect) {
+    LeaseId lease = effect.lease();
+    SessionEvent.AdoptedLease record =
+        new SessionEvent.AdoptedLease(
+            lease, effect.ttlMillis(), effect.holder(), effect.secretHash());
+    connection.write(
+        () -> {
+          if (sim.chance(2)) {
+            return Optional.of(new StoreEvent.LeaseRefused(lease, "refused by chance"));
+          }
+          sim.zooKeeper.recordLease(connection.session(), record);
+          return Optional.of(new StoreEvent.LeaseRecorded(lease));
+        },
+        () ->
+            connection.session().leases.containsKey(lease)
+                ? Optional.of(new StoreEvent.LeaseRecorded(lease))
+                : Optional.empty());
+  }
+
+  void erase(SimConnection connection, Effect.EraseLease effect) {
+    connection.write(
+        () -> {
+          sim.zooKeeper.eraseLease(connection.session(), effect.lease());
+          return Optional.of(new StoreEvent.LeaseErased(effect.lease()));
+        },
+        Optional::empty);
   }
 
   void setLimit(Effect.SetLimit effect) {

@@ -10,7 +10,7 @@ import java.util.UUID;
 final class SimStranger {
 
   private final Sim sim;
-  private SimZooKeeper.Session session = new SimZooKeeper.Session();
+  private SimSession session = new SimSession();
   private Optional<SimNode> entry = Optional.empty();
   private boolean holding;
 
@@ -88,7 +88,7 @@ final class SimStranger {
     holding = false;
     if (sim.chance(20)) {
       sim.zooKeeper.end(session);
-      session = new SimZooKeeper.Session();
+      session = new SimSession();
     } else {
       entry.ifPresent(this::delete);
     }

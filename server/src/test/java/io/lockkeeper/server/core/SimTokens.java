@@ -23,7 +23,7 @@ final class SimTokens {
     if (mode instanceof PermitsKind.Permits) {
       SimHolds.Life other = permits.put(grant.lock() + " " + token, life);
       SimRules.check(
-          other == null || other == life,
+          other == null || isSame(other, life),
           () -> "a token of permits was granted twice: " + what.get());
       return;
     }
@@ -42,7 +42,12 @@ final class SimTokens {
         highest ->
             SimRules.check(
                 highest.token() < token
-                    || (highest.token() == token && highest.holder().isOfOwner(life)),
+                    || (highest.token() == token && isSame(highest.holder(), life)),
                 () -> "the token does not rise after " + highest.token() + ": " + what.get()));
+  }
+
+  /** The same owner's hold, or the same request at another coordinator. */
+  private static boolean isSame(SimHolds.Life holder, SimHolds.Life life) {
+    return holder.isOfOwner(life) || holder.request().equals(life.request());
   }
 }

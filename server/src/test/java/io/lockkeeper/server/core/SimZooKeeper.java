@@ -12,16 +12,11 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /** The truth: a sequencer with sessions, ephemeral entries and markers, and nothing else. */
 final class SimZooKeeper {
-
-  /** One session and what it owns. */
-  static final class Session {
-    final Set<SimNode> nodes = new LinkedHashSet<>();
-    final Set<LeaseId> leases = new LinkedHashSet<>();
-    boolean alive = true;
-  }
 
   /** How an entry went. */
   enum Cause {
@@ -69,7 +64,7 @@ final class SimZooKeeper {
   private final List<Watcher> watchers = new ArrayList<>();
   private final Set<LeaseId> leases = new LinkedHashSet<>();
   private final Map<LockName, Integer> indexes = new HashMap<>();
-  private Optional<Session> creator = Optional.empty();
+  private Optional<SimSession> creator = Optional.empty();
   private long zxid = 0x1_0000_0000L;
 
   SimZooKeeper(Sim sim) {
@@ -119,7 +114,7 @@ final class SimZooKeeper {
    * Creates all entries and guards of one acquisition, or nothing if what one of them is to be
    * beside is gone. Shares its transaction, by chance, with what the same session created last.
    */
-  Optional<List<SimNode>> create(Session owner, Effect.CreateEntries wanted, boolean checked) {
+  Optional<List<SimNode>> create(SimSession owner, Effect.CreateEntries wanted, boolean checked) {
     for (PlannedEntry entry : wanted.entries()) {
       boolean refused =
           entry.beside().filter(b -> find(entry.lock(), b.entry().text()).isEmpty()).isPresent();
@@ -155,7 +150,7 @@ final class SimZooKeeper {
   }
 
   /** Creates one entry as those do who write by themselves. */
-  SimNode create(Session owner, LockName lock, String prefix, OptionalInt explicit) {
+  SimNode create(SimSession owner, LockName lock, String prefix, OptionalInt explicit) {
     begin();
     int next = directory(lock).next();
     String text = prefix + EntryName.suffix(explicit.orElse(next));
@@ -163,8 +158,8 @@ final class SimZooKeeper {
     return add(owner, lock, text, new StoreEvent.ReadEntry(details, zxid, 0, Optional.empty()));
   }
 
-  private SimNode add(Session owner, LockName lock, String text, StoreEvent.ReadEntry data) {
-    SimNode node = new SimNode(lock, EntryName.parse(text).orElseThrow(), data, owner);
+  private SimNode add(SimSession owner, LockName lock, String text, StoreEvent.ReadEntry data) {
+    SimNode node = new SimNode(lock, EntryName.parse(text).orElseThrow(), data, owner, sim.now);
     directory(lock).nodes.put(text, node);
     owner.nodes.add(node);
     watchers.forEach(watcher -> watcher.onAppeared(node));
@@ -245,25 +240,29 @@ final class SimZooKeeper {
     return found;
   }
 
-  void recordLease(Session owner, LeaseId lease) {
+  void recordLease(SimSession owner, SessionEvent.AdoptedLease lease) {
     begin();
-    owner.leases.add(lease);
-    leases.add(lease);
+    owner.leases.put(lease.lease(), lease);
+    leases.add(lease.lease());
   }
 
-  void eraseLease(Session owner, LeaseId lease) {
+  boolean hasLease(LeaseId lease) {
+    return leases.contains(lease);
+  }
+
+  void eraseLease(SimSession owner, LeaseId lease) {
     begin();
     owner.leases.remove(lease);
     leases.remove(lease);
   }
 
   /** The session ends, by expiry or by being closed: one transaction takes all that it owns. */
-  void end(Session session) {
+  void end(SimSession session) {
     if (session.alive) {
       session.alive = false;
       begin();
       new ArrayList<>(session.nodes).forEach(node -> remove(node, Cause.SESSION));
-      leases.removeAll(session.leases);
+      leases.removeAll(session.leases.keySet());
     }
   }
 
@@ -321,6 +320,39 @@ final class SimZooKeeper {
 
   long entryCount() {
     return directories.values().stream().mapToLong(directory -> directory.nodes.size()).sum();
+  }
+
+  /** Returns whether another entry of the same request was taken away. */
+  boolean hasLostSibling(SimNode node) {
+    return node.name.id().map(created::get).stream()
+        .flatMap(List::stream)
+        .anyMatch(sibling -> !sibling.exists);
+  }
+
+  /** Returns an entry of a request, while there is one. */
+  Optional<SimNode> ofRequest(SimRequest request) {
+    return nodesOf(request.lease)
+        .filter(node -> node.details.requestId().equals(request.id))
+        .findFirst();
+  }
+
+  /** Returns whether everything that a request was granted is there. */
+  boolean hasAll(SimRequest request) {
+    List<AcquireCommand.WantedLock> locks = request.command.locks();
+    return IntStream.range(0, request.tokens.size())
+        .allMatch(
+            i ->
+                nodesOf(request.lease)
+                    .filter(node -> node.lock.equals(locks.get(i).name()))
+                    .filter(node -> SimModes.isAlike(node.name.mode(), locks.get(i).mode()))
+                    .anyMatch(node -> node.token().value() == request.tokens.get(i)));
+  }
+
+  private Stream<SimNode> nodesOf(LeaseId lease) {
+    String text = lease.toString();
+    return directories.values().stream()
+        .flatMap(directory -> directory.nodes.values().stream())
+        .filter(node -> node.details.leaseId().equals(text));
   }
 
   /** Returns the names of all guards. */

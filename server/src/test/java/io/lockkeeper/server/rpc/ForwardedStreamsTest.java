@@ -205,9 +205,7 @@ class ForwardedStreamsTest {
         ACQUIRE.toBuilder()
             .setUnknownFields(
                 UnknownFieldSet.newBuilder()
-                    .addField(
-                        4_000,
-                        UnknownFieldSet.Field.newBuilder().addVarint(1).build())
+                    .addField(4_000, UnknownFieldSet.Field.newBuilder().addVarint(1).build())
                     .build())
             .build();
     // When
@@ -383,8 +381,7 @@ class ForwardedStreamsTest {
         .answer()
         .completeExceptionally(Views.refused(Kind.UNKNOWN_LEASE));
     // Then
-    assertThat(client.next().getEnded())
-        .isEqualTo(LeaseEndReason.LEASE_END_REASON_UNSPECIFIED);
+    assertThat(client.next().getEnded()).isEqualTo(LeaseEndReason.LEASE_END_REASON_UNSPECIFIED);
   }
 
   @Test
@@ -407,14 +404,13 @@ class ForwardedStreamsTest {
         .atMost(Duration.ofSeconds(20))
         .until(
             () -> {
-              there.coordinator
+              there
+                  .coordinator
                   .keepAlives
                   .poll()
                   .ifPresent(
                       asked ->
-                          asked
-                              .answer()
-                              .completeExceptionally(Views.refused(Kind.UNKNOWN_LEASE)));
+                          asked.answer().completeExceptionally(Views.refused(Kind.UNKNOWN_LEASE)));
               here.coordinator
                   .keepAlives
                   .poll()

@@ -48,7 +48,8 @@ final class InProcess implements AutoCloseable {
 
   private InProcess(FakeCoordinator fake, Optional<Coordinator> other, GrpcLimits limits) {
     this.coordinator = fake;
-    this.services = new GrpcServices(
+    this.services =
+        new GrpcServices(
             other.orElse(fake),
             limits,
             NO_PEERS,

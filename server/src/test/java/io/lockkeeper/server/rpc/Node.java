@@ -41,7 +41,10 @@ final class Node implements AutoCloseable {
   private Node(String id, PeerLimits limits) {
     this.id = id;
     this.services =
-        new GrpcServices(coordinator, InProcess.LIMITS, new PeerSetup(id, limits, dialer()),
+        new GrpcServices(
+            coordinator,
+            InProcess.LIMITS,
+            new PeerSetup(id, limits, dialer()),
             new ConnectionAge(Optional.empty(), new Random(1)));
     InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
     try {

@@ -59,8 +59,7 @@ class PeersTest {
   @Test
   void peerThatCannotBeReachedIsSuspectedWhenAClientHasAskedForItLongEnough() {
     // Given
-    here.coordinator.servedBy(
-        new Whereabouts.At(new Peer("gone", "127.0.0.1:" + Ports.free())));
+    here.coordinator.servedBy(new Whereabouts.At(new Peer("gone", "127.0.0.1:" + Ports.free())));
     // When
     Received<?, ?> client = RELEASE.on(here.channel);
     RELEASE.refuse(here, Kind.UNKNOWN_LEASE);
@@ -70,8 +69,7 @@ class PeersTest {
   }
 
   @Test
-  void peerThatTakesConnectionsAndSaysNothingIsSuspectedWhenAClientAsksForIt()
-      throws IOException {
+  void peerThatTakesConnectionsAndSaysNothingIsSuspectedWhenAClientAsksForIt() throws IOException {
     // Given
     try (ServerSocket mute = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
         Node heir = Node.start("heir")) {

@@ -1,0 +1,292 @@
+package io.lockkeeper.server.coordinator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lockkeeper.server.core.EntryDetails;
+import io.lockkeeper.server.core.EntryRef;
+import io.lockkeeper.server.core.LeaseId;
+import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.server.core.MutexKind;
+import io.lockkeeper.server.core.PlannedEntry;
+import io.lockkeeper.server.core.SessionEvent.AdoptedEntry;
+import io.lockkeeper.server.core.SessionEvent.AdoptedLease;
+import io.lockkeeper.server.core.SessionEvent.OrphanFound;
+import io.lockkeeper.server.core.SessionEvent.SessionAdopted;
+import io.lockkeeper.server.core.SessionEvent.SessionEnded;
+import io.lockkeeper.server.core.SessionEvent.SessionOpened;
+import io.lockkeeper.server.core.SessionKey;
+import io.lockkeeper.server.core.StoreEvent;
+import io.lockkeeper.server.core.StoreEvent.CreatedEntry;
+import io.lockkeeper.server.core.StoreEvent.EntriesCreated;
+import io.lockkeeper.server.core.StoreEvent.EntriesDeleted;
+import io.lockkeeper.server.core.StoreEvent.ReadEntry;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+/** What every two stores do on one ensemble when one of them takes over from the other. */
+public abstract class LockStoreAdoptionContract {
+
+  private static final SessionKey OWN = new SessionKey(1);
+  private static final SessionKey ADOPTED = new SessionKey(2);
+  private static final SessionKey LATER = new SessionKey(3);
+  private static final LeaseId LEASE = new LeaseId(7, 8);
+  private static final EntryDetails DETAILS =
+      new EntryDetails(
+          LEASE.toString(),
+          "request",
+          "",
+          "me",
+          Map.of(),
+          false,
+          false,
+          Optional.empty(),
+          Optional.empty());
+
+  /** Returns a store named {@code one} that has been started with {@link #firstEvents}. */
+  protected abstract LockStore first();
+
+  /** Returns what hears the first store. */
+  protected abstract RecordedEvents firstEvents();
+
+  /** Returns a store named {@code two} that has been started with {@link #secondEvents}. */
+  protected abstract LockStore second();
+
+  /** Returns what hears the second store. */
+  protected abstract RecordedEvents secondEvents();
+
+  private final LockName lock = new LockName("contract");
+
+  private CreatedEntry holdAtFirst() {
+    openAtFirst();
+    first().recordLease(OWN, LEASE, 15_000, "me", "00ff");
+    firstEvents().await(StoreEvent.LeaseRecorded.class);
+    UUID id = UUID.randomUUID();
+    PlannedEntry planned = new PlannedEntry(lock, MutexKind.EXCLUSIVE, Optional.empty());
+    first().createEntries(OWN, id, List.of(planned), DETAILS, 0);
+    return firstEvents().await(EntriesCreated.class).entries().get(0);
+  }
+
+  private void openAtFirst() {
+    firstEvents().awaitCurrent();
+    secondEvents().awaitCurrent();
+    first().openSession(OWN);
+    firstEvents().await(SessionOpened.class);
+  }
+
+  private SessionAdopted adoptAtSecond() {
+    OrphanFound orphan = secondEvents().await(OrphanFound.class);
+    second().adoptSession(ADOPTED, orphan.claim());
+    return secondEvents().await(SessionAdopted.class);
+  }
+
+  private void suspectFirst() {
+    CopyOnWriteArrayList<List<Peer>> seen = new CopyOnWriteArrayList<>();
+    second().watchPeers(seen::add);
+    Awaitility.await("peer")
+        .until(() -> seen.stream().anyMatch(peers -> peers.stream().anyMatch(this::isFirst)));
+    second().suspect("one");
+  }
+
+  private boolean isFirst(Peer peer) {
+    return peer.id().equals("one");
+  }
+
+  private static Whereabouts locate(LockStore store) {
+    CompletableFuture<Whereabouts> answer = new CompletableFuture<>();
+    store.locate(LEASE, found -> found.ifPresent(answer::complete));
+    return Awaitility.await("located")
+        .atMost(Duration.ofSeconds(10))
+        .until(() -> answer, CompletableFuture::isDone)
+        .join();
+  }
+
+  @Test
+  void whatOneLeavesBehindIsAdoptedAsItIs() {
+    // Given
+    CreatedEntry created = holdAtFirst();
+    long before = System.nanoTime();
+    // When
+    first().leave();
+    SessionAdopted adopted = adoptAtSecond();
+    // Then
+    assertThat(firstEvents().await(SessionEnded.class)).isEqualTo(new SessionEnded(OWN, true));
+    assertThat(adopted.session()).isEqualTo(ADOPTED);
+    assertThat(adopted.leases()).containsExactly(new AdoptedLease(LEASE, 15_000, "me", "00ff"));
+    assertThat(adopted.entries())
+        .extracting(AdoptedEntry::lock, AdoptedEntry::name, AdoptedEntry::read)
+        .containsExactly(
+            org.assertj.core.groups.Tuple.tuple(
+                lock,
+                created.name(),
+                new ReadEntry(DETAILS, created.czxid(), created.index(), Optional.empty())));
+    assertThat(adopted.entries().get(0).ageNanos()).isNotNegative();
+    assertThat(adopted.timeoutNanos()).isPositive();
+    assertThat(adopted.takenAtNanos() - before).isPositive();
+    assertThat(System.nanoTime() - adopted.takenAtNanos()).isPositive();
+    assertThat(System.nanoTime() - adopted.provenAtNanos()).isPositive();
+    assertThat(adopted.certain()).isFalse();
+  }
+
+  @Test
+  void adoptedSessionTakesWritesAndIsClosedWhenItIsEmpty() {
+    // Given
+    CreatedEntry created = holdAtFirst();
+    first().leave();
+    adoptAtSecond();
+    UUID id = UUID.randomUUID();
+    // When
+    EntryRef ref = new EntryRef(lock, created.name().text(), Optional.empty());
+    second().deleteEntries(ADOPTED, id, List.of(ref));
+    second().eraseLease(ADOPTED, LEASE);
+    secondEvents().await(EntriesDeleted.class, deleted -> deleted.id().equals(id));
+    secondEvents().await(StoreEvent.LeaseErased.class);
+    second().closeSession(ADOPTED);
+    // Then
+    assertThat(secondEvents().await(SessionEnded.class))
+        .isEqualTo(new SessionEnded(ADOPTED, false));
+    secondEvents().await(StoreEvent.EntryVanished.class, e -> e.entry().equals(created.name()));
+  }
+
+  @Test
+  void whoLeavesClosesWhatIsEmpty() {
+    // Given
+    openAtFirst();
+    // When
+    first().leave();
+    // Then
+    assertThat(firstEvents().await(SessionEnded.class)).isEqualTo(new SessionEnded(OWN, false));
+  }
+
+  @Test
+  void closedSessionEnds() {
+    // Given
+    openAtFirst();
+    // When
+    first().closeSession(OWN);
+    // Then
+    assertThat(firstEvents().await(SessionEnded.class)).isEqualTo(new SessionEnded(OWN, false));
+  }
+
+  @Test
+  void whoIsSuspectedLosesItsSessionsAndNothingIsLostWithThem() {
+    // Given
+    CreatedEntry created = holdAtFirst();
+    // When
+    suspectFirst();
+    SessionAdopted adopted = adoptAtSecond();
+    first().proveSession(OWN);
+    // Then
+    assertThat(firstEvents().await(SessionEnded.class)).isEqualTo(new SessionEnded(OWN, true));
+    assertThat(adopted.entries()).extracting(AdoptedEntry::name).containsExactly(created.name());
+    second().barrier(1);
+    secondEvents().await(StoreEvent.BarrierPassed.class);
+    assertThat(secondEvents().mirror().get(lock)).containsExactly(created.name().text());
+  }
+
+  @Test
+  void deposedStoreChangesNothingOnASessionThatItHasLost() {
+    // Given
+    CreatedEntry created = holdAtFirst();
+    suspectFirst();
+    adoptAtSecond();
+    // When
+    EntryRef ref = new EntryRef(lock, created.name().text(), Optional.empty());
+    first().deleteEntries(OWN, UUID.randomUUID(), List.of(ref));
+    // Then
+    assertThat(firstEvents().await(SessionEnded.class)).isEqualTo(new SessionEnded(OWN, true));
+    first().stop();
+    second().barrier(1);
+    secondEvents().await(StoreEvent.BarrierPassed.class);
+    assertThat(secondEvents().mirror().get(lock)).containsExactly(created.name().text());
+    assertThat(firstEvents().all(EntriesDeleted.class)).isEmpty();
+  }
+
+  @Test
+  void sessionThatSomebodyLooksAfterCannotBeAdopted() {
+    // Given
+    holdAtFirst();
+    suspectFirst();
+    adoptAtSecond();
+    String claim = secondEvents().await(OrphanFound.class).claim();
+    // When
+    first().adoptSession(LATER, claim);
+    second().adoptSession(LATER, claim);
+    // Then
+    assertThat(firstEvents().await(SessionEnded.class, end -> end.session().equals(LATER)))
+        .isEqualTo(new SessionEnded(LATER, true));
+    assertThat(secondEvents().await(SessionEnded.class)).isEqualTo(new SessionEnded(LATER, true));
+  }
+
+  @Test
+  void sessionThatIsGoneCannotBeAdopted() {
+    // Given
+    openAtFirst();
+    // When
+    first().adoptSession(LATER, "00000000000000ff");
+    // Then
+    assertThat(firstEvents().await(SessionEnded.class)).isEqualTo(new SessionEnded(LATER, false));
+  }
+
+  @Test
+  void sessionThatOwnsSomethingIsNeverClosedButFoundAgain() {
+    // Given
+    CreatedEntry created = holdAtFirst();
+    // When
+    first().closeSession(OWN);
+    SessionEnded ended = firstEvents().await(SessionEnded.class);
+    first().adoptSession(LATER, firstEvents().await(OrphanFound.class).claim());
+    // Then
+    assertThat(ended).isEqualTo(new SessionEnded(OWN, true));
+    assertThat(firstEvents().await(SessionAdopted.class).entries())
+        .extracting(AdoptedEntry::name)
+        .containsExactly(created.name());
+  }
+
+  @Test
+  void leaseIsWhereItsSessionIs() {
+    // Given
+    assertThat(locate(first())).isEqualTo(new Whereabouts.Unknown());
+    holdAtFirst();
+    // When
+    Whereabouts atFirst = locate(first());
+    Awaitility.await("seen by the other")
+        .untilAsserted(
+            () ->
+                assertThat(locate(second()))
+                    .isInstanceOfSatisfying(
+                        Whereabouts.At.class, at -> assertThat(at.peer().id()).isEqualTo("one")));
+    first().leave();
+    secondEvents().await(OrphanFound.class);
+    Whereabouts between = locate(second());
+    adoptAtSecond();
+    // Then
+    assertThat(atFirst).isEqualTo(new Whereabouts.Here());
+    assertThat(between).isEqualTo(new Whereabouts.Nowhere());
+    assertThat(locate(second())).isEqualTo(new Whereabouts.Here());
+    second().eraseLease(ADOPTED, LEASE);
+    secondEvents().await(StoreEvent.LeaseErased.class);
+    assertThat(locate(second())).isEqualTo(new Whereabouts.Unknown());
+  }
+
+  @Test
+  void peersAreToldAsTheyComeAndGo() {
+    // Given
+    CopyOnWriteArrayList<List<Peer>> seen = new CopyOnWriteArrayList<>();
+    // When
+    second().watchPeers(seen::add);
+    Awaitility.await("there")
+        .until(() -> seen.stream().anyMatch(peers -> peers.stream().anyMatch(this::isFirst)));
+    first().leave();
+    // Then
+    Awaitility.await("gone").until(() -> seen.get(seen.size() - 1).isEmpty());
+    assertThat(seen)
+        .allSatisfy(peers -> assertThat(peers).extracting(Peer::id).doesNotContain("two"));
+  }
+}

@@ -1,0 +1,209 @@
+package io.lockkeeper.server.core;
+
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/** Nobody loses anything because a coordinator dies, and nobody is told so. */
+final class SimLosses {
+
+  private static final long TICK = 2 * Sim.SECOND;
+
+  private final Sim sim;
+  private final Map<String, SessionEvent.SessionAdopted> adoptions = new HashMap<>();
+  private final Map<String, Long> safeUntil = new HashMap<>();
+  private final Set<LockName> forced = new HashSet<>();
+  private final Set<String> visited = new HashSet<>();
+  private final Map<LeaseId, SimClient> clients = new HashMap<>();
+
+  SimLosses(Sim sim) {
+    this.sim = sim;
+  }
+
+  /** Somebody has begun. */
+  void onClient(SimClient client) {
+    clients.put(client.lease, client);
+  }
+
+  void beforeStep(SimCoordinator coordinator, Event event) {
+    if (event instanceof ClientEvent.OpenLease open) {
+      renew(coordinator, open.lease(), open.ttl().toNanos());
+    } else if (event instanceof ClientEvent.KeepAlive keepAlive) {
+      visit(coordinator, keepAlive.lease());
+    } else if (event instanceof ClientEvent.AttachLease attach) {
+      visit(coordinator, attach.lease());
+    } else if (event instanceof ClientEvent.Acquire acquire) {
+      visited.add(place(coordinator, acquire.lease()));
+    } else if (event instanceof ClientEvent.Release release) {
+      visited.add(place(coordinator, release.lease()));
+    } else if (event instanceof ClientEvent.CloseLease close) {
+      visited.add(place(coordinator, close.lease()));
+    } else if (event instanceof ClientEvent.ForceRelease force) {
+      forced.add(force.lock());
+    } else if (event instanceof SessionEvent.SessionAdopted adopted) {
+      adoptions.put(coordinator + "/" + adopted.session(), adopted);
+      adopted
+          .entries()
+          .forEach(e -> visited.remove(coordinator + "/" + e.read().details().leaseId()));
+      for (SessionEvent.AdoptedLease lease : adopted.leases()) {
+        safeUntil.put(place(coordinator, lease.lease()), graceEnd(adopted));
+        visited.remove(place(coordinator, lease.lease()));
+      }
+    }
+  }
+
+  private static long graceEnd(SessionEvent.SessionAdopted adopted) {
+    return adopted.takenAtNanos() + (adopted.certain() ? 0 : adopted.timeoutNanos());
+  }
+
+  private static String place(SimCoordinator coordinator, LeaseId lease) {
+    return coordinator + "/" + lease;
+  }
+
+  private void visit(SimCoordinator coordinator, LeaseId id) {
+    Optional.ofNullable(coordinator.kernel.world.leases.get(id))
+        .filter(lease -> lease.state() == Lease.State.OPEN && lease.deadlineNanos() > sim.now)
+        .ifPresent(lease -> renew(coordinator, id, lease.ttlNanos()));
+  }
+
+  private void renew(SimCoordinator coordinator, LeaseId lease, long ttlNanos) {
+    visited.add(place(coordinator, lease));
+    safeUntil.merge(place(coordinator, lease), sim.now + ttlNanos, Math::max);
+  }
+
+  /** A lease ends: not while its client keeps it, unless ZooKeeper was out of reach for long. */
+  void onErase(SimCoordinator coordinator, Effect.EraseLease effect) {
+    LeaseId lease = effect.lease();
+    boolean told = coordinator.kernel.world.endedLeases.get(lease) == LeaseEnd.SESSION_LOST;
+    boolean wanted = clients.get(lease).hasLease() && !told;
+    long until = safeUntil.getOrDefault(place(coordinator, lease), Long.MIN_VALUE);
+    SimRules.check(
+        !wanted || sim.now >= until || isBoundLost(coordinator, effect.session()),
+        () -> coordinator + " ends lease " + lease.tag() + " that its client keeps");
+  }
+
+  /** A client is told that its lease has ended. */
+  void onLeaseEnd(SimCoordinator coordinator, SimClient client, LeaseEnd end) {
+    if (end == LeaseEnd.SESSION_LOST) {
+      sim.claims.sessionOf(client.lease).ifPresent(s -> checkSessionLost(coordinator, s, client));
+    }
+  }
+
+  /** What was adopted stays until its client has come, or nobody can rely on it any more. */
+  void onDelete(SimCoordinator coordinator, Effect.DeleteEntries effect) {
+    SessionEvent.SessionAdopted adopted = adoptions.get(coordinator + "/" + effect.session());
+    if (adopted == null
+        || sim.now >= graceEnd(adopted)
+        || isBoundLost(coordinator, effect.session())) {
+      return;
+    }
+    for (EntryRef ref : effect.entries()) {
+      sim.zooKeeper
+          .find(ref.lock(), ref.entry())
+          .ifPresent(
+              node -> {
+                if (forced.contains(node.lock)) {
+                  sim.holds.dispossess(node.details.requestId());
+                }
+                checkAbandoned(coordinator, adopted, node);
+              });
+    }
+  }
+
+  private void checkAbandoned(
+      SimCoordinator coordinator, SessionEvent.SessionAdopted adopted, SimNode node) {
+    SimRules.check(
+        visited.contains(coordinator + "/" + node.details.leaseId())
+            || (adopted.certain() && node.details.streamBound())
+            || isLeftover(node)
+            || sim.holds.isDispossessed(node.details.requestId())
+            || sim.zooKeeper.hasLostSibling(node),
+        () -> coordinator + " deletes " + node + " whose client it has not heard of");
+  }
+
+  /** The lease had ended already where it was served before. */
+  private boolean isLeftover(SimNode node) {
+    return !node.details.streamBound()
+        && LeaseId.parse(node.details.leaseId()).filter(sim.zooKeeper::hasLease).isEmpty();
+  }
+
+  private boolean isBoundLost(SimCoordinator coordinator, SessionKey session) {
+    SimConnection connection = coordinator.on(session);
+    return !connection.session().alive
+        || sim.now - connection.provenAt >= SimConnection.TIMEOUT - TICK;
+  }
+
+  /** A client is told that its acquisition is over. */
+  void onEnding(SimCoordinator coordinator, Effect.Tell tell) {
+    boolean session =
+        (tell.notice() instanceof Notice.Lost lost
+                && lost.reason() == Notice.LossReason.SESSION_LOST)
+            || (tell.notice() instanceof Notice.NotAcquired not
+                && not.reason() == Notice.RefusalReason.SESSION_LOST);
+    boolean removed =
+        tell.notice() instanceof Notice.Lost lost && lost.reason() == Notice.LossReason.REMOVED;
+    SimRequest request = sim.requests.get(tell.requestId());
+    if (tell.notice() instanceof Notice.NotAcquired not && !request.left) {
+      boolean taken =
+          not.reason() == Notice.RefusalReason.REMOVED
+              || not.reason() == Notice.RefusalReason.LEASE_ENDED
+              || session;
+      SimRules.check(
+          taken
+              || request.command.lease().isEmpty()
+              || !clients.get(request.lease).believes(request),
+          () -> "a holder is told that it was not granted: " + tell);
+    }
+    if (session && request.command.lease().isPresent()) {
+      sim.zooKeeper
+          .ofRequest(request)
+          .ifPresent(node -> checkSessionLost(coordinator, node.owner, tell));
+    } else if (removed && !request.tokens.isEmpty() && !request.left) {
+      SimRules.check(
+          !sim.zooKeeper.hasAll(request),
+          () -> "told that it is removed, and it is not: " + request);
+    }
+  }
+
+  private void checkSessionLost(SimCoordinator coordinator, SimSession session, Object what) {
+    boolean excused =
+        coordinator.connections.entrySet().stream()
+            .filter(entry -> entry.getValue().session() == session)
+            .anyMatch(entry -> isBoundLost(coordinator, entry.getKey()));
+    SimRules.check(excused || !session.alive, () -> "told to be lost, and it is not: " + what);
+  }
+
+  /**
+   * Nothing has gone wrong for a while: what clients think of theirs is what coordinators think.
+   */
+  void onQuiet() {
+    for (SimClient client : clients.values()) {
+      if (client.hasLease()) {
+        Optional<Lease> lease =
+            sim.claims
+                .ownerOf(client.lease)
+                .map(owner -> owner.kernel.world.leases.get(client.lease));
+        SimRules.check(lease.isPresent(), () -> "nobody serves " + client);
+        client.requests().forEach(request -> compare(client, request, lease.orElseThrow()));
+      }
+    }
+  }
+
+  private void compare(SimClient client, SimRequest request, Lease lease) {
+    Optional<Ticket> ticket = Optional.ofNullable(lease.tickets().get(request.id));
+    boolean held = ticket.filter(t -> t.acquisition().isHeld()).isPresent();
+    boolean waits = ticket.filter(t -> t.acquisition().isWaiting()).isPresent();
+    if (!request.isLive()) {
+      SimRules.check(
+          !(held || waits) || !(request.over || request.released),
+          () -> client + " has given back what is kept for it: " + request);
+    } else if (!request.deaf) {
+      SimRules.check(
+          held == client.believes(request) || sim.holds.isDispossessed(request.id),
+          () -> client + (held ? " does not know that it holds " : " has not ") + request);
+      SimRules.check(held || waits, () -> "nobody knows of " + request + " of " + client);
+    }
+  }
+}
