@@ -1,6 +1,9 @@
 package main
 
-import "sort"
+import (
+	"sort"
+	"strings"
+)
 
 // acquisition is one request for a lock, with all that its client heard of it. Times that are zero never came.
 type acquisition struct {
@@ -37,15 +40,16 @@ func (a *acquisition) answered() bool {
 	return a.released != 0 || a.lost != 0
 }
 
-// loss says when and why the client lost what it held, if it did. Some find their deadline passed before they are told.
+// loss says when and why the client lost what it held, or its place in the queue, if it did. Some find their deadline
+// passed before they are told.
 func (a *acquisition) loss() (when int64, why string) {
 	switch {
-	case a.granted == 0:
-		return 0, ""
 	case a.lost != 0:
 		return a.lost, a.lossReason
-	case a.release > a.until:
+	case a.granted != 0 && a.release > a.until:
 		return a.until, "DEADLINE_PASSED"
+	case a.granted == 0 && (strings.HasPrefix(a.reason, "LEASE_LOST") || a.reason == "REMOVED" || a.reason == "SESSION_LOST"):
+		return a.refused, "place: " + a.reason
 	}
 	return 0, ""
 }

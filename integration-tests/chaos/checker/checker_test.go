@@ -168,3 +168,18 @@ func TestALossNeedsAFaultOfTheClientOrTheEnsemble(t *testing.T) {
 		expect(t, h, want...)
 	}
 }
+
+func TestAPlaceThatIsLostNeedsACauseToo(t *testing.T) {
+	ask := event{Time: 1, Kind: "ask", Name: "x", Lock: "l", Mode: "exclusive"}
+	lost := event{Time: 10 * second, Kind: "refused", Name: "x", Reason: "LEASE_LOST LEASE_UNKNOWN"}
+	expect(t, new(history).add(ask).add(lost), "lost without cause")
+	lost.Reason = "TIMED_OUT"
+	expect(t, new(history).add(ask).add(lost))
+}
+
+func TestNothingExcusesThatAnEntryIsRemoved(t *testing.T) {
+	h := new(history).add(event{Time: 2 * second, Kind: "fault", Phase: "begin", Number: 1, Fault: "ensemble-quorum-kill"})
+	h.add(event{Time: 1, Kind: "ask", Name: "x", Lock: "l", Mode: "exclusive"})
+	h.add(event{Time: 2, Kind: "granted", Name: "x", Token: 5, Until: 20 * second})
+	expect(t, h.add(event{Time: 10 * second, Kind: "lost", Name: "x", Reason: "REMOVED"}), "lost without cause")
+}

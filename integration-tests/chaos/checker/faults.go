@@ -70,7 +70,7 @@ func (f fault) excuses(a *acquisition) bool {
 	return false
 }
 
-// losses: nobody loses a lock without a fault of its own or of the ensemble.
+// losses: nobody loses a lock, or its place in a queue, without a fault of its own or of the ensemble.
 func (r *run) losses() []violation {
 	faults := r.faults()
 	var found []violation
@@ -81,11 +81,12 @@ func (r *run) losses() []violation {
 		}
 		excused := false
 		for _, f := range faults {
-			excused = excused || f.touches(a.granted, when) && f.excuses(a)
+			// Nobody here takes away what is another's, whatever happens to whom.
+			excused = excused || f.touches(a.asked, when) && f.excuses(a) && !strings.HasSuffix(why, "REMOVED")
 		}
 		if !excused {
-			found = append(found, violation{"lost without cause", fmt.Sprintf("%s: %s at %s: %s during %s", a.lock,
-				r.describe(a), r.at(when), why, during(faults, when, when))})
+			found = append(found, violation{"lost without cause", fmt.Sprintf("%s: %s, asked at %s, at %s: %s during %s", a.lock,
+				r.describe(a), r.at(a.asked), r.at(when), why, during(faults, when, when))})
 		}
 	}
 	return found

@@ -39,7 +39,7 @@ func (r *run) summary(registerOperations int) []string {
 			refused, len(r.begun), killed),
 	}
 	lines = append(lines, tally("not granted", endings)...)
-	lines = append(lines, fmt.Sprintf("holds lost: %d", total(losses)))
+	lines = append(lines, fmt.Sprintf("holds and places lost: %d", total(losses)))
 	lines = append(lines, tally("lost", losses)...)
 	lines = append(lines, fmt.Sprintf("faults: %d", len(faults)))
 	lines = append(lines, tally("fault", kinds)...)

@@ -10,6 +10,7 @@ import grpc
 
 from lockkeeper.v1 import lock_service_pb2 as pb
 from lockkeeper.v1 import lock_service_pb2_grpc as rpc
+from lockkeeper.v1 import types_pb2 as types
 
 OPENING_NANOS = 3_000_000_000
 SILENCE_NANOS = 4_000_000_000
@@ -224,7 +225,7 @@ class Lease:
             self.resume_at = time.monotonic_ns() + wait
             return False
         elif kind == "lease_ended":
-            self.lease_over(str(response.lease_ended.reason))
+            self.lease_over(types.LeaseEndReason.Name(response.lease_ended.reason).removeprefix("LEASE_END_REASON_"))
             return False
         return True
 
@@ -266,9 +267,10 @@ class Lease:
         elif kind == "granted":
             self.on_granted(acquisition, [grant.fencing_token for grant in event.granted.grants])
         elif kind == "lost":
-            self.lose(acquisition, str(event.lost.reason))
+            self.lose(acquisition, types.LossReason.Name(event.lost.reason).removeprefix("LOSS_REASON_"))
         elif kind == "not_acquired":
-            self.deny(acquisition, f"not acquired {event.not_acquired.reason} {event.not_acquired.message}")
+            reason = types.NotAcquiredReason.Name(event.not_acquired.reason)
+            self.deny(acquisition, reason.removeprefix("NOT_ACQUIRED_REASON_"))
         elif kind == "released" and acquisition.state != "leaving":
             self.lose(acquisition, "RELEASED")  # Leaving, what the release did is said by its answer.
 
@@ -289,7 +291,8 @@ class Lease:
             if acquisition.state != "leaving":
                 self.lose(acquisition, "RELEASED")
             else:
-                self.end(acquisition, "released", str(released.result.outcome))
+                outcome = pb.ReleaseOutcome.Name(released.result.outcome).removeprefix("RELEASE_OUTCOME_")
+                self.end(acquisition, "released", outcome)
 
     def on_refused(self, refused):
         acquisition = self.acquisitions.get(refused.id)
@@ -302,7 +305,7 @@ class Lease:
         elif acquisition.state == "leaving" or refused.code in RETRIED:
             acquisition.retry_at = time.monotonic_ns() + int(RETRY_SECONDS * 1e9)
         else:
-            self.refuse(acquisition, f"refused {refused.code} {refused.message}")
+            self.refuse(acquisition, f"REFUSED {refused.code} {refused.message}")
 
     def lease_over(self, reason):
         self.lease_id = self.secret = ""
@@ -320,7 +323,7 @@ class Lease:
         elif acquisition.state == "leaving":
             self.end(acquisition, "released", "lost")
         else:
-            self.refuse(acquisition, "lease over: " + reason)
+            self.refuse(acquisition, "LEASE_LOST " + reason)
 
     def deny(self, acquisition, reason):
         """Was never granted, says the server; that is wrong if it was, unless the release came between."""
@@ -335,7 +338,7 @@ class Lease:
 
     def end(self, acquisition, event, reason):
         if not acquisition.tokens:
-            event = "refused"
+            event, reason = "refused", "WITHDRAWN" if event == "released" else reason
         self.history.write(event, a=acquisition.name, reason=reason)
         self.forget(acquisition)
 

@@ -1,12 +1,14 @@
 package io.lockkeeper.integration.chaos;
 
 import io.lockkeeper.client.Contender;
+import io.lockkeeper.client.LeaseLostException;
 import io.lockkeeper.client.LockHandle;
 import io.lockkeeper.client.LockListener;
 import io.lockkeeper.client.LockRequest;
 import io.lockkeeper.client.LockkeeperClient;
 import io.lockkeeper.client.LockkeeperException;
 import io.lockkeeper.client.LossReason;
+import io.lockkeeper.client.NotAcquiredException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -95,8 +97,15 @@ final class Hand implements Runnable {
       LockHandle handle = client.lock(request);
       use(id, work, handle);
     } catch (LockkeeperException e) {
-      history.line("refused").with("a", id).with("reason", e.toString()).write();
+      history.line("refused").with("a", id).with("reason", reason(e)).write();
     }
+  }
+
+  private static String reason(LockkeeperException e) {
+    if (e instanceof NotAcquiredException notAcquired) {
+      return notAcquired.reason().toString();
+    }
+    return e instanceof LeaseLostException lost ? "LEASE_LOST " + lost.reason() : e.toString();
   }
 
   private void use(String id, Work work, LockHandle handle) throws InterruptedException {
