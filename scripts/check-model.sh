@@ -93,6 +93,7 @@ check S1 no-bound -DNS=2 -DEXPIRY -DADOPTIONS=0 -DMUT_NO_BOUND
 check S1 ping-as-proof -DNS=2 -DEXPIRY -DADOPTIONS=0 -DMUT_PING
 check S1 from-receipt -DNS=2 -DEXPIRY -DADOPTIONS=0 -DMUT_FROM_RECEIPT
 check S1 stale-mirror -DONLY_S1 -DNS=2 -DSTALE -DADOPTIONS=0 -DMUT_STALE
-check L2 not-adopted -DLIVE -DADOPTIONS=0
+check L1 not-adopted -DLIVE -DADOPTIONS=0
+check L2 no-deletion-after-grace -DLIVE -DMUT_DORMANT_FOR_EVER
 check L1 no-grace -DLIVE -DGRACE=0 -DONLY_L1
 exit $failed

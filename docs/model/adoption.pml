@@ -67,7 +67,7 @@ typedef Client {
   unsigned ack : 3;    /* an answer on its way: counted from when it arrives, not from when the question was sent */
 #endif
 #ifdef LIVE
-  bool due;            /* it has held for a while, and releases now */
+  unsigned held : 2;   /* for how long it has been holding: releases after 3 */
   unsigned waits : 4;  /* for how long it has been waiting */
 #endif
 };
@@ -129,7 +129,7 @@ unsigned created : 2;
 #ifdef LIVE
 bool noticed;          /* that coordinator 0 is dead: one unit of time later at the latest */
 #ifndef PATIENCE
-#define PATIENCE 12
+#define PATIENCE 14
 #endif
 #endif
 
@@ -371,7 +371,7 @@ end:
 #endif
   /* Releases or gives up; or dies, or its stream breaks where that is its lease. */
 #ifdef LIVE
-  :: d_step { c[cl].st == HOLD && c[cl].due -> finish(cl, REL) }
+  :: d_step { c[cl].st == HOLD && c[cl].held == 3 -> finish(cl, REL) }
 #else
   :: d_step { c[cl].st == WAIT || c[cl].st == HOLD -> finish(cl, REL) }
   :: d_step { c[cl].st == WAIT || c[cl].st == HOLD -> finish(cl, DONE) }
@@ -416,7 +416,9 @@ end:
      }
   /* The lease ends: by its time to live, by the end of the grace, by the session bound, with its stream. */
   :: d_step { k[me].c[cl].lease == AWAKE && k[me].c[cl].left == 0 && LEASE_RUNS(me, cl) && !BOUND_TO_STREAM(cl) -> endLease(me, cl) }
+#ifndef MUT_DORMANT_FOR_EVER
   :: d_step { k[me].c[cl].lease == DORMANT && k[me].s[S(cl)].grace == 0 -> endLease(me, cl) }
+#endif
   :: d_step { k[me].c[cl].lease != UNKNOWN && BOUND_LOST(me, S(cl)) -> endLease(me, cl) }
   :: d_step { k[me].c[cl].lease == AWAKE && BOUND_TO_STREAM(cl) && c[cl].st == DONE -> endLease(me, cl) }
 #ifdef MUT_STREAM_AT_ONCE
@@ -521,7 +523,7 @@ inline tick() {
   for (i : 0 .. NC - 1) {
 #ifdef LIVE
     assert(!(c[i].st == HOLD && c[i].valid == 1)); /* L1: a live client's lease does not run out */
-    c[i].due = (c[i].st == HOLD);
+    c[i].held = (c[i].st == HOLD -> c[i].held + 1 : 0);
     c[i].waits = (c[i].st == WAIT -> c[i].waits + 1 : 0);
     assert(c[i].waits < PATIENCE);                 /* L2 */
 #endif

@@ -1,6 +1,6 @@
 package io.lockkeeper.cli;
 
-import io.grpc.ManagedChannel;
+import io.lockkeeper.client.LockkeeperClientBuilder;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -112,28 +112,28 @@ final class RunCommand implements Callable<Integer> {
   @Mixin ServerOptions options;
 
   final BiFunction<Child, Duration, Watchdog> watchdogs;
-  private final BiFunction<ServerOptions, String, ManagedChannel> channels;
+  private final BiFunction<ServerOptions, LockkeeperClientBuilder, LockkeeperClientBuilder> connect;
 
   RunCommand() {
-    this(ServerOptions::channel, Watchdog::over);
+    this(ServerOptions::connect, Watchdog::over);
   }
 
   /**
    * Makes a command.
    *
-   * @param channels opens a channel to an address, as the options say
+   * @param connect lets a client connect as the options say
    * @param watchdogs sets a watchdog over a command, given how long after TERM to send KILL
    */
   RunCommand(
-      BiFunction<ServerOptions, String, ManagedChannel> channels,
+      BiFunction<ServerOptions, LockkeeperClientBuilder, LockkeeperClientBuilder> connect,
       BiFunction<Child, Duration, Watchdog> watchdogs) {
-    this.channels = channels;
+    this.connect = connect;
     this.watchdogs = watchdogs;
   }
 
   @Override
   public Integer call() {
     options.prepare();
-    return new RunSession(this, channels).run();
+    return new RunSession(this, connect).run();
   }
 }

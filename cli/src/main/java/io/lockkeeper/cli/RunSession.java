@@ -1,6 +1,5 @@
 package io.lockkeeper.cli;
 
-import io.grpc.ManagedChannel;
 import io.lockkeeper.client.LockHandle;
 import io.lockkeeper.client.LockListener;
 import io.lockkeeper.client.LockRequest;
@@ -32,7 +31,7 @@ final class RunSession implements LockListener {
   private static final Duration USUAL_TTL = Duration.ofSeconds(15);
 
   private final RunCommand command;
-  private final BiFunction<ServerOptions, String, ManagedChannel> channels;
+  private final BiFunction<ServerOptions, LockkeeperClientBuilder, LockkeeperClientBuilder> connect;
   private final PrintWriter err;
   private final boolean terminal;
   private final Waiting waiting;
@@ -41,9 +40,11 @@ final class RunSession implements LockListener {
   private volatile Optional<Child> child = Optional.empty();
   private volatile Optional<LockedRun> running = Optional.empty();
 
-  RunSession(RunCommand command, BiFunction<ServerOptions, String, ManagedChannel> channels) {
+  RunSession(
+      RunCommand command,
+      BiFunction<ServerOptions, LockkeeperClientBuilder, LockkeeperClientBuilder> connect) {
     this.command = command;
-    this.channels = channels;
+    this.connect = connect;
     this.err = command.spec.commandLine().getErr();
     this.terminal = Terminal.isStandardError();
     this.waiting = new Waiting(err, terminal);
@@ -192,11 +193,11 @@ final class RunSession implements LockListener {
 
   private LockkeeperClient client() {
     String servers =
-        command.options.addresses().stream().map(Object::toString).collect(Collectors.joining(","));
+        command.options.targets().stream().map(Object::toString).collect(Collectors.joining(","));
     try {
       LockkeeperClientBuilder builder =
-          LockkeeperClient.builder(servers)
-              .channels(address -> channels.apply(command.options, address))
+          connect
+              .apply(command.options, LockkeeperClient.builder(servers))
               .requestTimeout(REACH_LIMIT)
               .holder(command.holder.orElseGet(Me::atHost))
               .expiryWarning(warning());

@@ -1,11 +1,12 @@
 package io.lockkeeper.cli;
 
 import io.grpc.ChannelCredentials;
-import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
 import io.grpc.TlsChannelCredentials;
-import io.lockkeeper.server.app.HostPort;
+import io.lockkeeper.client.LockkeeperClientBuilder;
+import io.lockkeeper.client.internal.Endpoint;
+import io.lockkeeper.client.internal.Target;
 import java.io.File;
 import java.io.IOException;
 import java.util.List;
@@ -24,7 +25,7 @@ final class ServerOptions {
       names = "--server",
       paramLabel = "HOST:PORT,...",
       description = {
-        "The servers, in the order to try them.",
+        "The servers, in the order to try them. A name with several addresses stands for all of them.",
         "[default " + DEFAULT + ", env " + VARIABLE + "]"
       })
   private Optional<String> servers = Optional.empty();
@@ -59,13 +60,13 @@ final class ServerOptions {
     Logging.level(verbose ? "DEBUG" : "ERROR");
   }
 
-  /** Returns the servers' addresses. */
-  List<HostPort> addresses() {
+  /** Returns the servers as they are named. */
+  List<Target> targets() {
     String variable = System.getenv(VARIABLE);
     String source = servers.isPresent() ? "--server" : VARIABLE;
     String text = servers.orElse(variable == null || variable.isEmpty() ? DEFAULT : variable);
     try {
-      return HostPort.parseList(text);
+      return Target.parseList(text);
     } catch (IllegalArgumentException e) {
       throw new CliException(ExitCodes.USAGE, source + ": " + e.getMessage(), e);
     }
@@ -77,11 +78,17 @@ final class ServerOptions {
   }
 
   /** Opens a channel to one server; nothing is sent before the first call. */
-  ManagedChannel channel(String address) {
-    return Grpc.newChannelBuilder(address, credentials())
+  ManagedChannel channel(Endpoint server) {
+    return server
+        .channelBuilder(credentials())
         .keepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS)
         .keepAliveTimeout(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS)
         .build();
+  }
+
+  /** Lets a client connect as the options say. */
+  LockkeeperClientBuilder connect(LockkeeperClientBuilder client) {
+    return client.credentials(credentials());
   }
 
   private ChannelCredentials credentials() {

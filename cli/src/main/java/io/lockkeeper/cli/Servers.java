@@ -3,11 +3,13 @@ package io.lockkeeper.cli;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import io.lockkeeper.server.app.HostPort;
+import io.lockkeeper.client.internal.Endpoint;
+import io.lockkeeper.client.internal.Target;
 import io.lockkeeper.v1.AdminServiceGrpc;
 import io.lockkeeper.v1.AdminServiceGrpc.AdminServiceBlockingStub;
 import io.lockkeeper.v1.LockServiceGrpc;
 import io.lockkeeper.v1.LockServiceGrpc.LockServiceBlockingStub;
+import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -57,20 +59,33 @@ final class Servers {
 
   private <T> T ask(Function<ManagedChannel, T> call) {
     List<String> failures = new ArrayList<>();
-    for (HostPort address : options.addresses()) {
-      ManagedChannel channel = options.channel(address.toString());
+    for (Endpoint server : endpoints()) {
+      ManagedChannel channel = options.channel(server);
       try {
         return call.apply(channel);
       } catch (StatusRuntimeException e) {
         if (!isUnavailable(e.getStatus())) {
           throw refused(e);
         }
-        failures.add("  " + address + ": " + reason(e.getStatus()));
+        failures.add("  " + server + ": " + reason(e.getStatus()));
       } finally {
         channel.shutdownNow();
       }
     }
     throw new CliException(ExitCodes.UNAVAILABLE, unavailable(failures));
+  }
+
+  /** Returns the servers to try: as they are now, each time. */
+  private List<Endpoint> endpoints() {
+    return options.targets().stream().flatMap(target -> endpoints(target).stream()).toList();
+  }
+
+  private static List<Endpoint> endpoints(Target target) {
+    try {
+      return target.lookUp(Target.Names.SYSTEM);
+    } catch (UnknownHostException e) {
+      return List.of(target.asWritten()); // gRPC fails likewise, and says so with the others.
+    }
   }
 
   private static boolean isUnavailable(Status status) {

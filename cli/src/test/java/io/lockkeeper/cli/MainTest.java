@@ -45,7 +45,7 @@ class MainTest {
         "limit pool 0                         | \"0\" is not a limit",
         "limit pool 1000001                   | \"1000001\" is not a limit",
         "limit pool many                      | \"many\" is not a limit",
-        "ls --server nowhere                  | --server: \"nowhere\" is not an address",
+        "ls --server nowhere:                 | --server: \"nowhere:\" is not an address",
         "ls --key key.pem                     | --key: needs --cert",
         "ls --cert cert.pem                   | mutual TLS needs both",
         "ls --ca missing.pem                  | missing.pem",

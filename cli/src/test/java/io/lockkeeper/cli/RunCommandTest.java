@@ -3,6 +3,7 @@ package io.lockkeeper.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.grpc.ManagedChannel;
 import io.lockkeeper.client.LockHandle;
 import io.lockkeeper.client.LockRequest;
 import io.lockkeeper.client.LockSpec;
@@ -16,6 +17,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiFunction;
@@ -23,6 +25,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import picocli.CommandLine;
 
 @Timeout(60)
@@ -33,11 +37,13 @@ class RunCommandTest {
 
   @TempDir private Path directory;
   private final InMemoryLockkeeper server = InMemoryLockkeeper.start();
+  private Optional<InMemoryLockkeeper> peer = Optional.empty();
   private final StringWriter err = new StringWriter();
   private BiFunction<Child, Duration, Watchdog> watchdogs = Watchdog::over;
 
   @AfterEach
   void stop() {
+    peer.ifPresent(InMemoryLockkeeper::close);
     server.close();
   }
 
@@ -119,6 +125,65 @@ class RunCommandTest {
     assertThat(err.toString())
         .contains("no word from the server", "TERM now")
         .doesNotContain("is lost");
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void lockIsKeptWhenItsServerFails(Failure failure) throws Exception {
+    // Given
+    InMemoryLockkeeper second = server.startPeer();
+    peer = Optional.of(second);
+    CompletableFuture<Integer> exitCode =
+        runInBackground(
+            "touch ready; while ! test -e done; do sleep 0.05; done; exit 7",
+            "--server",
+            "first:1,peer:2",
+            "--ttl",
+            "3s");
+    await().until(() -> Files.exists(directory.resolve("ready")));
+    long token = server.holderToken("orders/42").orElseThrow();
+    // When
+    switch (failure) {
+      case CRASH -> server.crash();
+      case GOING_AWAY -> server.goAway(Duration.ZERO);
+      case SILENCE -> server.freeze();
+    }
+    try (LockkeeperClient other = second.clientBuilder().build()) {
+      boolean taken = other.tryLock("orders/42", Duration.ofSeconds(5)).isPresent();
+      // Then
+      Files.createFile(directory.resolve("done"));
+      assertThat(exitCode.join()).isEqualTo(7);
+      assertThat(taken).isFalse();
+      assertThat(token).isPositive();
+      assertThat(err.toString()).isEmpty();
+      assertThat(other.tryLock("orders/42")).isPresent();
+    } finally {
+      server.thaw();
+    }
+  }
+
+  /** How a server fails that is not the only one. */
+  enum Failure {
+    CRASH,
+    GOING_AWAY,
+    SILENCE
+  }
+
+  @Test
+  void waitingGoesOnAtTheNextServer() throws Exception {
+    // Given
+    InMemoryLockkeeper second = server.startPeer();
+    peer = Optional.of(second);
+    try (LockkeeperClient other = second.clientBuilder().holder("alice@ci").build()) {
+      LockHandle held = other.lock("orders/42");
+      CompletableFuture<Integer> exitCode = runInBackground("exit 7", "--server", "first:1,peer:2");
+      await().until(() -> err.toString().contains("1 ahead, held by alice@ci for"));
+      // When
+      server.crash();
+      held.close();
+      // Then
+      assertThat(exitCode.join()).isEqualTo(7);
+    }
   }
 
   @Test
@@ -253,9 +318,14 @@ class RunCommandTest {
         () -> run(script, options), task -> new Thread(task).start());
   }
 
+  private ManagedChannel connect(String address) {
+    return peer.filter(p -> address.equals("peer:2")).orElse(server).connect();
+  }
+
   private int execute(String... args) {
     CommandLine line =
-        new CommandLine(new RunCommand((options, address) -> server.connect(), watchdogs))
+        new CommandLine(
+                new RunCommand((options, client) -> client.channels(this::connect), watchdogs))
             .setErr(new PrintWriter(err));
     return Main.configured(line).execute(args);
   }

@@ -1,16 +1,12 @@
 package io.lockkeeper.client;
 
 import io.grpc.Status;
-import io.lockkeeper.client.internal.Loop;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.Granted;
+import io.lockkeeper.v1.NotAcquired;
 import io.lockkeeper.v1.QueuePosition;
 import io.lockkeeper.v1.Refused;
-import io.lockkeeper.v1.ReleaseResponse;
-import io.lockkeeper.v1.SessionRequest;
 import java.util.List;
-import java.util.Optional;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -19,9 +15,12 @@ import java.util.concurrent.CompletableFuture;
  * <pre>
  *   PENDING --sent--> ASKED --granted--> HELD --release--> LEAVING --released--> ENDED
  *      ^                | \                \                  ^
- *      +--unavailable---+  +--given up------|-----------------+
+ *      +--unavailable---+  +--given up------+--granted anew---+
  *   PENDING, ASKED --refused, not acquired, lease over, time out--> ENDED;  HELD --lost--> ENDED
  * </pre>
+ *
+ * <p>Whatever its state, it is told to the server of each new stream, which may be another than
+ * before and know less: a request again, a hold with its tokens, a release until it is answered.
  */
 final class Acquisition {
 
@@ -36,35 +35,26 @@ final class Acquisition {
     ENDED
   }
 
-  /** Some 400 to 800 ms between attempts while the server says that it cannot serve. */
-  private static final int RETRY_STEP = 5;
-
   private final String requestId;
   private final LockRequest request;
   private final Surroundings around;
   private final Link link;
-  private final long askedAtNanos;
   private final CompletableFuture<LockHandle> result = new CompletableFuture<>();
   private final CompletableFuture<ReleaseResult> left = new CompletableFuture<>();
   private final Tenure tenure;
+  private final Wire wire;
+  private final Told told = new Told();
+  private final Patience patience;
   private State state = State.PENDING;
-  private Optional<SessionRequest> sent = Optional.empty();
-  private Optional<Loop.Timer> limit = Optional.empty();
-  private Optional<Loop.Timer> retry = Optional.empty();
-  private long lastSequence;
-  private boolean heard;
-
-  Acquisition(LockRequest request, Surroundings around, Link link) {
-    this(UUID.randomUUID().toString(), request, around, link);
-  }
 
   Acquisition(String requestId, LockRequest request, Surroundings around, Link link) {
     this.requestId = requestId;
     this.request = request;
     this.around = around;
     this.link = link;
-    this.askedAtNanos = around.loop().nanos();
     this.tenure = new Tenure(this, around, link);
+    this.wire = new Wire(this, around, link);
+    this.patience = new Patience(around, request.waitLimit());
   }
 
   String requestId() {
@@ -80,11 +70,6 @@ final class Acquisition {
     return result;
   }
 
-  /** Returns whether {@code handle} is the grant. From any thread. */
-  boolean wasGrantedAs(LockHandle handle) {
-    return result.isDone() && !result.isCompletedExceptionally() && result.join() == handle;
-  }
-
   /** Completes on the loop when the server holds nothing of this for certain. */
   CompletableFuture<ReleaseResult> left() {
     return left;
@@ -92,84 +77,110 @@ final class Acquisition {
 
   /** Begins: sends the request if that can be done now. */
   void start() {
-    long patience = around.settings().requestTimeout().toNanos();
-    long wait = request.waitLimit().map(Requests::nanos).orElse(0L);
-    limit = Optional.of(around.loop().schedule(wait + patience, this::onLimit));
+    patience.start(this::onLimit);
     send();
   }
 
-  /** A stream is open: sends what the server may not know. */
-  void onOpened() {
+  /** Returns when it is to be told to the server of a new stream. */
+  Turn turn() {
+    return switch (state) {
+      case HELD -> Turn.HOLD;
+      case LEAVING, ENDED -> Turn.RELEASE;
+      case PENDING, ASKED -> Turn.REQUEST;
+    };
+  }
+
+  /**
+   * A stream is open: sends what the server may not know.
+   *
+   * @param sinceNanos when the stream before it broke
+   */
+  void onOpened(long sinceNanos) {
+    told.onOpened();
+    wire.repeat();
+    tenure.onOpened(sinceNanos);
     send();
-    tenure.calls().onOpened();
   }
 
   private void send() {
-    retry.ifPresent(Loop.Timer::cancel);
-    retry = Optional.empty();
+    patience.stopRetry();
     switch (state) {
-      case PENDING -> {
-        long waited = around.loop().nanos() - askedAtNanos;
-        String holder = around.settings().holder();
-        SessionRequest message = Requests.acquire(request, requestId, holder, waited);
-        if (link.send(message)) {
-          sent = Optional.of(message);
+      case PENDING, ASKED -> {
+        if (wire.ask()) {
           state = State.ASKED;
         }
       }
-      case ASKED -> sent.ifPresent(link::send);
-      case LEAVING -> link.send(Requests.release(requestId, tenure.fencingToken()));
-      case HELD, ENDED -> {} // The server tells the state of what it granted by itself.
+      case HELD -> wire.hold(tenure);
+      case LEAVING -> wire.release(tenure);
+      case ENDED -> {}
     }
   }
 
   /** The server tells what happened; what was told before is ignored. */
   void onEvent(AcquireResponse event) {
-    if (event.getSequence() <= lastSequence || state == State.ENDED) {
+    if (!told.isNext(event) || state == State.ENDED) {
       return;
     }
-    lastSequence = event.getSequence();
-    onHeard();
+    patience.onHeard();
     switch (event.getEventCase()) {
       case QUEUED -> onQueued(event.getQueued().getPositionsList());
       case POSITION -> onQueued(event.getPosition().getPositionsList());
       case GRANTED -> onGranted(event.getGranted());
       case RELEASE_REQUESTED, JEOPARDY, SAFE -> tenure.onNews(event);
       case LOST -> onLost(Protos.toLossReason(event.getLost().getReason()));
-      case NOT_ACQUIRED -> fail(Protos.toException(request.names(), event.getNotAcquired()));
-      case RELEASED -> onReleasedEvent();
+      case NOT_ACQUIRED -> onNotAcquired(event.getNotAcquired());
+      case RELEASED -> {
+        if (state != State.LEAVING) { // Leaving, what the release did is said by its answer.
+          onReleased(ReleaseResult.ALREADY_RELEASED);
+        }
+      }
       case EVENT_NOT_SET -> {} // From a newer server; this client has no use for it.
     }
   }
 
-  /** From the first sign of life on, only a request with a wait limit has a limit. */
-  private void onHeard() {
-    if (!heard && request.waitLimit().isEmpty()) {
-      limit.ifPresent(Loop.Timer::cancel);
-    }
-    heard = true;
-  }
-
+  /** One that is held is not taken away by this: the server may not know of the grant yet. */
   private void onQueued(List<QueuePosition> positions) {
-    if (state == State.ASKED && !positions.isEmpty()) {
+    if (state == State.ASKED && !positions.isEmpty() && told.areNew(positions)) {
       around.callbacks().runIfRoom(() -> News.places(request.listener(), positions));
     }
   }
 
   private void onGranted(Granted granted) {
-    boolean wanted = state == State.ASKED || state == State.PENDING; // Pending: asked before.
-    if (!wanted || granted.getGrantsCount() == 0) {
-      return; // Given up: the release is on its way, and frees this grant as well.
+    if (granted.getGrantsCount() == 0) {
+      return;
     }
-    state = State.HELD;
-    limit.ifPresent(Loop.Timer::cancel);
-    Hold granting = tenure.begin(granted);
-    result.complete(granting);
+    switch (state) {
+      case PENDING, ASKED -> { // Pending: asked before.
+        state = State.HELD;
+        patience.stop();
+        result.complete(tenure.begin(granted));
+      }
+      case HELD -> {
+        if (tenure.isOf(granted)) {
+          patience.stopRetry();
+          tenure.onConfirmed();
+        } else {
+          loseAndLeave(LossReason.REMOVED); // Others may have held it in between.
+        }
+      }
+      // Given up: the release is on its way, and frees this grant as well.
+      case LEAVING, ENDED -> {}
+    }
   }
 
-  /** The client's own deadline is near. */
-  void onAboutToExpire(long remainingNanos) {
-    tenure.onAboutToExpire(remainingNanos);
+  /** The locks are not held any more, but the server may have something under this id. */
+  private void loseAndLeave(LossReason reason) {
+    tenure.onLost(reason);
+    wire.repeat();
+    leave();
+  }
+
+  private void onNotAcquired(NotAcquired event) {
+    if (state == State.HELD) {
+      onLost(Protos.toLossReason(event.getReason()));
+    } else {
+      fail(Protos.toException(request.names(), event));
+    }
   }
 
   private void onLost(LossReason reason) {
@@ -178,30 +189,17 @@ final class Acquisition {
   }
 
   /** The server says what the release did. */
-  void onReleased(ReleaseResponse response) {
+  void onReleased(ReleaseResult what) {
     if (state == State.HELD) {
       onLost(LossReason.FORCED); // Released, but not by us.
     } else {
-      end(NotAcquiredException.withdrawn(request, ""), Protos.toReleaseResult(response));
+      end(NotAcquiredException.withdrawn(request, ""), what);
     }
   }
 
-  private void onReleasedEvent() {
-    if (state == State.HELD) {
-      onLost(LossReason.FORCED);
-    } else if (state != State.LEAVING) { // Leaving, what the release did is said by its answer.
-      end(NotAcquiredException.withdrawn(request, ""), ReleaseResult.ALREADY_RELEASED);
-    }
-  }
-
-  /** The holder has something to say to the server. */
-  void ask(SessionRequest message, CompletableFuture<Void> answer) {
-    tenure.ask(message, answer);
-  }
-
-  /** The server has done what the holder asked. */
-  void onAnswered() {
-    tenure.calls().onAnswered();
+  /** Returns what is held, if anything is. */
+  Tenure tenure() {
+    return tenure;
   }
 
   /** The server refused the request, or its release. */
@@ -210,28 +208,33 @@ final class Acquisition {
     if (state == State.LEAVING) {
       if (code == Status.Code.NOT_FOUND || code == Status.Code.FAILED_PRECONDITION) {
         // The server holds nothing under this id.
-        end(NotAcquiredException.withdrawn(request, ""), ReleaseResult.ALREADY_RELEASED);
+        onReleased(ReleaseResult.ALREADY_RELEASED);
       } else {
-        sendLater(); // Whatever the reason, the release was not done.
+        patience.retryLater(this::send); // Whatever the reason, the release was not done.
       }
-    } else if (state == State.HELD) {
+    } else if (state == State.HELD && tenure.isConfirmed()) {
       tenure.calls().onRefused(code, refused);
-    } else if (Protos.isPassing(code)) {
-      if (state == State.ASKED) {
+    } else if (Protos.isPassing(code)
+        || (wire.isRepeating() && code == Status.Code.RESOURCE_EXHAUSTED)) {
+      if (state == State.ASKED && !wire.isRepeating()) {
         state = State.PENDING; // A refused request has changed nothing: it may wait for later.
       }
-      sendLater();
-    } else if (code == Status.Code.NOT_FOUND) {
-      fail(new LeaseLostException(request.names(), LossReason.LEASE_UNKNOWN));
+      patience.retryLater(this::send);
+    } else if (state == State.HELD) {
+      loseAndLeave(LossReason.REMOVED); // This server will never confirm it.
     } else {
-      fail(new RequestRefusedException(code, refused.getMessage(), refused.getField()));
+      failForGood(Protos.toException(request.names(), code, refused));
     }
   }
 
-  private void sendLater() {
-    retry.ifPresent(Loop.Timer::cancel);
-    long pause = around.backoff().nanosAfter(RETRY_STEP);
-    retry = Optional.of(around.loop().schedule(pause, this::send));
+  /** Another server may know what this one has refused. */
+  private void failForGood(LockkeeperException why) {
+    if (wire.isRepeating()) {
+      result.completeExceptionally(why);
+      leave();
+    } else {
+      fail(why);
+    }
   }
 
   /** The lease is over, and with it all that was sent under it. */
@@ -271,24 +274,19 @@ final class Acquisition {
   /** Sees to it that the server holds nothing under this id; nobody waits for a grant. */
   void leave() {
     state = State.LEAVING;
-    stopTimers();
+    patience.stop();
     tenure.onReleasing();
     send();
   }
 
   private void onLimit() {
-    boolean timedOut = heard && request.waitLimit().isPresent() && state == State.ASKED;
+    boolean timedOut = patience.isWaitOver() && state == State.ASKED;
     giveUp(timedOut ? NotAcquiredException.timedOut(request) : link.unavailable());
-  }
-
-  private void stopTimers() {
-    limit.ifPresent(Loop.Timer::cancel);
-    retry.ifPresent(Loop.Timer::cancel);
   }
 
   private void end(LockkeeperException unlessGranted, ReleaseResult unlessReleased) {
     state = State.ENDED;
-    stopTimers();
+    patience.stop();
     tenure.onEnded(unlessReleased.outcome() != ReleaseResult.Outcome.LOST);
     link.ended(this);
     result.completeExceptionally(unlessGranted);

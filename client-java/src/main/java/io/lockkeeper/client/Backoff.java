@@ -24,4 +24,11 @@ final class Backoff {
     long full = Math.min(MAX_NANOS, FIRST_NANOS << Math.min(failures - 1, MAX_DOUBLINGS));
     return full / 2 + random.nextLong(full / 2 + 1);
   }
+
+  /**
+   * Returns a little more than {@code nanos}, so that not all who were told the same come at once.
+   */
+  long spread(long nanos) {
+    return nanos + random.nextLong(nanos / 4 + 1);
+  }
 }

@@ -13,14 +13,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps one session stream open to one of the servers. On the client's loop only.
+ * Keeps one session stream open to one of the servers: any of them serves any lease. On the
+ * client's loop only.
  *
  * <pre>
  *   stopped --start--> waiting --due--> opening --opened--> open
  *                         ^                |                  |
- *                         +--end, silence--+------------------+     (back, then to others)
+ *                         +--end, silence--+--going away------+     (on to the next server)
  *   any --stop--> stopped
  * </pre>
+ *
+ * <p>There is one attempt at a time. The first after a stream that was good for a while is made at
+ * once, the others ever more seldom: a server that opens streams only to end them is no better than
+ * one that refuses.
  */
 final class Connector {
 
@@ -39,6 +44,7 @@ final class Connector {
   private boolean running;
   private boolean open;
   private long sinceNanos;
+  private long attempts;
   private int failures;
   private String lastFailure = "no server was asked yet";
 
@@ -56,12 +62,8 @@ final class Connector {
     /** The server sent something on the open stream. */
     void onResponse(SessionResponse response);
 
-    /**
-     * The stream ended or could not be opened; the next attempt comes by itself unless stopped.
-     *
-     * @param atHome whether that was at the server that has the lease
-     */
-    void onBroken(Status status, boolean atHome);
+    /** The stream ended or could not be opened; the next attempt comes by itself unless stopped. */
+    void onBroken(Status status);
   }
 
   Connector(Loop loop, Servers servers, Owner owner) {
@@ -82,6 +84,7 @@ final class Connector {
   void stop() {
     running = false;
     open = false;
+    attempts++;
     timer.ifPresent(Loop.Timer::cancel);
     stream.ifPresent(SessionStream::abandon);
     stream = Optional.empty();
@@ -96,28 +99,18 @@ final class Connector {
     stop();
   }
 
-  /** The lease is over: any server will do for the next. */
-  void forgetLease() {
-    retire();
-    servers.unsettle();
-  }
-
   /** Like {@link #stop}, and leaves no connection behind. */
   void shutDown() {
     stop();
     retired.ifPresent(SessionStream::shutDown);
   }
 
-  /** Leaves the stream for another one, {@code delayNanos} from now. */
-  void reopen(long delayNanos) {
+  /** Leaves the stream for one at the next server, {@code delayNanos} from now or later. */
+  void goOn(long delayNanos) {
+    boolean wasGood = wasGood();
     retire();
-    servers.goHome();
     running = true;
-    attemptAfter(delayNanos);
-  }
-
-  boolean isOpen() {
-    return open;
+    tryNext(wasGood, backoff.spread(delayNanos));
   }
 
   /** Sends a request; says false, and does not, if no stream is open. */
@@ -145,6 +138,17 @@ final class Connector {
   }
 
   private void attempt() {
+    long number = ++attempts;
+    servers.refresh(
+        loop,
+        () -> {
+          if (number == attempts) {
+            connect();
+          }
+        });
+  }
+
+  private void connect() {
     sinceNanos = loop.nanos();
     try {
       openStream();
@@ -167,26 +171,29 @@ final class Connector {
   private void onOpened(SessionOpened opened) {
     timer.ifPresent(Loop.Timer::cancel);
     open = true;
-    servers.settle();
     LOG.atDebug().addKeyValue("server", servers.current()).log("Session stream open");
     owner.onOpened(opened, sinceNanos);
   }
 
   private void onEnd(Status status) {
-    boolean wasOpen = open;
+    timer.ifPresent(Loop.Timer::cancel);
+    boolean wasGood = wasGood();
     open = false;
     stream = Optional.empty();
     lastFailure = servers.current() + ": " + describe(status);
     LOG.atDebug().addKeyValue("server", servers.current()).log("Session stream ended: {}", status);
-    failures = wasOpen && loop.nanos() - sinceNanos > STABLE_NANOS ? 1 : failures + 1;
-    boolean atHome = servers.isHome();
-    if (wasOpen) {
-      servers.goHome(); // Other servers do not know the lease: it is resumed where it is.
-    } else {
-      servers.moveOn();
-    }
-    attemptAfter(backoff.nanosAfter(failures));
-    owner.onBroken(status, atHome);
+    tryNext(wasGood, 0);
+    owner.onBroken(status);
+  }
+
+  private boolean wasGood() {
+    return open && loop.nanos() - sinceNanos > STABLE_NANOS;
+  }
+
+  private void tryNext(boolean wasGood, long atLeastNanos) {
+    failures = wasGood ? 0 : failures + 1;
+    servers.moveOn();
+    attemptAfter(Math.max(atLeastNanos, backoff.nanosAfter(failures)));
   }
 
   private static String describe(Status status) {
@@ -204,6 +211,8 @@ final class Connector {
         owner.onResponse(response);
       } else if (response.hasOpened()) {
         onOpened(response.getOpened());
+      } else if (response.hasGoingAway()) {
+        fail("going away: " + response.getGoingAway().getReason());
       } else {
         fail("the server did not open the session: " + response.getResponseCase());
       }

@@ -56,7 +56,7 @@ record HoldKeeper(Acquisition acquisition, Surroundings around) implements Hold.
 
   private CompletableFuture<Void> ask(SessionRequest request) {
     CompletableFuture<Void> answer = new CompletableFuture<>();
-    if (!around.loop().executeIfRunning(() -> acquisition.ask(request, answer))) {
+    if (!around.loop().executeIfRunning(() -> acquisition.tenure().ask(request, answer))) {
       answer.completeExceptionally(
           new LockLostException(acquisition.request().names(), LossReason.LEASE_CLOSED));
     }

@@ -14,6 +14,9 @@ final class HoldLimit {
 
   private static final int LONGEST_WARNING_PART = 3;
 
+  /** What a request may ask for at least. */
+  private static final Duration SHORTEST = Duration.ofMillis(100);
+
   private final Optional<Duration> maxHold;
   private final Surroundings around;
   private List<Loop.Timer> timers = List.of();
@@ -28,6 +31,19 @@ final class HoldLimit {
     return maxHold
         .map(limit -> OptionalLong.of(around.loop().nanos() + limit.toNanos()))
         .orElse(OptionalLong.empty());
+  }
+
+  /**
+   * Returns how much is left for a server that takes the hold over; a little, where it is over.
+   *
+   * @param endsAtNanos where it ends, as a reading of the clock
+   */
+  Optional<Duration> left(OptionalLong endsAtNanos) {
+    return endsAtNanos.isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            Duration.ofNanos(
+                Math.max(SHORTEST.toNanos(), endsAtNanos.getAsLong() - around.loop().nanos())));
   }
 
   /** Begins to count. */

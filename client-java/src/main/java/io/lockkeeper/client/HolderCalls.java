@@ -21,6 +21,7 @@ final class HolderCalls {
   private final Link link;
   private final ArrayDeque<Call> calls = new ArrayDeque<>();
   private Optional<Loop.Timer> retry = Optional.empty();
+  private boolean paused;
 
   private record Call(SessionRequest request, CompletableFuture<Void> answer, Loop.Timer limit) {
     void fail(Throwable why) {
@@ -51,8 +52,16 @@ final class HolderCalls {
     }
   }
 
-  /** A new stream is open: no answer comes over the old one. */
-  void onOpened() {
+  /** A new stream is open, whose server has not said yet that the locks are held. */
+  void pause() {
+    paused = true;
+    retry.ifPresent(Loop.Timer::cancel);
+    retry = Optional.empty();
+  }
+
+  /** The server says that the locks are held: what has had no answer is sent to it. */
+  void resume() {
+    paused = false;
     skipGivenUp();
     send();
   }
@@ -60,7 +69,7 @@ final class HolderCalls {
   private void send() {
     retry.ifPresent(Loop.Timer::cancel);
     retry = Optional.empty();
-    if (!calls.isEmpty()) {
+    if (!calls.isEmpty() && !paused) {
       link.send(calls.peek().request());
     }
   }
@@ -84,7 +93,7 @@ final class HolderCalls {
     if (Protos.isPassing(code)) {
       retry.ifPresent(Loop.Timer::cancel);
       long pause = around.backoff().nanosAfter(RETRY_STEP);
-      retry = Optional.of(around.loop().schedule(pause, this::onOpened));
+      retry = Optional.of(around.loop().schedule(pause, this::resume));
     } else {
       calls.pop().fail(new RequestRefusedException(code, refused.getMessage(), refused.getField()));
       skipGivenUp();

@@ -34,6 +34,11 @@ final class KeepAlives {
     return oldest == null ? 0 : nowNanos - oldest.getValue();
   }
 
+  /** Returns whether one has had no answer. */
+  boolean isWaiting() {
+    return !sentAtByNonce.isEmpty();
+  }
+
   /** Forgets what has no answer: those that went over a stream that is gone get none. */
   void forget() {
     sentAtByNonce.clear();

@@ -60,6 +60,15 @@ public interface LockListener {
   default void onSafe(LockHandle handle, Duration validFor) {}
 
   /**
+   * The connection was broken, and a server has confirmed that the lock is still held, with the
+   * same token: perhaps another server, which has taken the lease over. Nothing needs to be done; a
+   * lock is valid also while there is no connection, until its deadline. For those who count.
+   *
+   * @param away how long the client was without a server
+   */
+  default void onResumed(LockHandle handle, Duration away) {}
+
+  /**
    * The client's own deadline is near and nothing was heard, or the end of {@link
    * LockRequest#maxHold} is: bring the work to a safe point. Comes {@link
    * LockkeeperClientBuilder#expiryWarning} before the deadline, once until a keep-alive is

@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
-import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
@@ -24,17 +23,18 @@ import java.util.stream.Stream;
  * }
  * }</pre>
  *
- * <p>The client has one lease, opened when a lock is first asked for. A broken connection is
- * resumed at the server that has the lease: requests keep their places and locks their tokens. Only
- * when the lease ends are its locks lost: because that server says so, or because it could not be
- * reached before the client's own deadline. The next request opens another lease, at any server.
+ * <p>The client has one lease, opened when a lock is first asked for. When the connection breaks,
+ * the server is silent or goes away, the lease is resumed at the next server: requests keep their
+ * places and locks their tokens. Only when the lease ends are its locks lost: because a server says
+ * so, or because none could be reached before the client's own deadline. The next request opens
+ * another lease.
  *
  * <p>Tasks that share the client and hold one lock while they wait for another should each name an
  * {@link LockRequest#owner}: cycles of waits are found among owners. Requests without one are left
  * out of the search, as the server cannot tell the client's tasks apart, and wait on.
  *
- * <p>Methods that wait may be interrupted, and then withdraw what they asked for. They must not be
- * called by callbacks on an executor that runs them in the calling thread.
+ * <p>Methods that wait may be interrupted, which withdraws. They must not be called by callbacks on
+ * an executor that runs them in the calling thread.
  */
 public final class LockkeeperClient implements AutoCloseable {
 
@@ -49,23 +49,22 @@ public final class LockkeeperClient implements AutoCloseable {
   private final Set<WatchStream> watches = new HashSet<>(); // The loop's.
 
   LockkeeperClient(Settings settings) {
-    String thread = "lockkeeper-client";
-    this.loop =
-        settings.clock().map(c -> Loop.on(c, thread)).orElseGet(() -> Loop.onSystemClock(thread));
-    this.callbacks = Callbacks.on(settings.callbacks());
-    this.around = new Surroundings(settings, loop, callbacks, new Backoff(new SplittableRandom()));
+    this.around = Surroundings.of(settings);
+    this.loop = around.loop();
+    this.callbacks = around.callbacks();
     this.session = new Session(around);
     this.waits = new Waits(loop, session);
-    this.queries = new Queries(settings, loop);
+    this.queries = new Queries(around);
     this.async = new LockkeeperAsync(queries, callbacks);
-    this.shutdown = new Shutdown(loop, callbacks, session, queries, async, watches);
+    this.shutdown = new Shutdown(around, session, queries, async, watches);
   }
 
   /**
    * Begins to build a client.
    *
-   * @param servers one or several {@code host:port}, separated by commas; the port may be left out
-   *     and is 7420 then. The first that answers is used until the lease ends.
+   * @param servers one or several {@code host:port}, separated by commas, to be tried in turn; the
+   *     port may be left out and is 7420 then. Of a name with several addresses each is a server;
+   *     it is looked up anew whenever another server is needed. It may begin with {@code dns:///}.
    * @throws IllegalArgumentException if an address is malformed
    */
   public static LockkeeperClientBuilder builder(String servers) {
@@ -73,10 +72,8 @@ public final class LockkeeperClient implements AutoCloseable {
   }
 
   /**
-   * Asks for a lock and returns at once.
-   *
-   * <p>Cancelling the future, or completing it (as {@code orTimeout} does), withdraws the request;
-   * a grant that comes later is released by itself.
+   * Asks for a lock and returns at once. Cancelling the future, or completing it (as {@code
+   * orTimeout} does), withdraws the request; a grant that comes later is released by itself.
    *
    * @return completes on the callback executor with the held lock, or exceptionally with {@link
    *     NotAcquiredException}, {@link LeaseLostException} (the lease ended while waiting), {@link
@@ -89,7 +86,7 @@ public final class LockkeeperClient implements AutoCloseable {
     CompletableFuture<LockHandle> unused =
         result.whenComplete(
             (handle, failure) -> {
-              if (failure != null || !acquisition.wasGrantedAs(handle)) {
+              if (failure != null || !waits.isGrant(acquisition, handle)) {
                 waits.giveUp(acquisition);
               }
             });

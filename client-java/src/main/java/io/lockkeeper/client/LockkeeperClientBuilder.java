@@ -1,6 +1,9 @@
 package io.lockkeeper.client;
 
+import io.grpc.ChannelCredentials;
 import io.grpc.ManagedChannel;
+import io.lockkeeper.client.internal.Endpoint;
+import io.lockkeeper.client.internal.Target;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -12,9 +15,10 @@ import java.util.function.LongSupplier;
 /** Builds a {@link LockkeeperClient}. What is not set has a default that suits most programs. */
 public final class LockkeeperClientBuilder {
 
-  private final List<String> servers;
+  private final List<Target> servers;
   private Transport transport = Transport.plaintext();
   private Optional<Function<String, ManagedChannel>> channels = Optional.empty();
+  private Optional<Target.Names> names = Optional.of(Target.Names.SYSTEM);
   private Optional<Duration> ttl = Optional.empty();
   private String holder = "";
   private Duration requestTimeout = Duration.ofSeconds(15);
@@ -23,7 +27,7 @@ public final class LockkeeperClientBuilder {
   private Optional<LongSupplier> clock = Optional.empty();
 
   LockkeeperClientBuilder(String servers) {
-    this.servers = Transport.parse(servers);
+    this.servers = Target.parseList(servers);
   }
 
   /** Connects without encryption. The default. */
@@ -64,9 +68,25 @@ public final class LockkeeperClientBuilder {
     return this;
   }
 
-  /** Opens connections in some other way: given an address, returns a new channel to it. */
+  /** Connects with credentials that were made by gRPC's own means. */
+  public LockkeeperClientBuilder credentials(ChannelCredentials credentials) {
+    transport = new Transport(credentials);
+    return this;
+  }
+
+  /**
+   * Opens connections in some other way: given an address as it was written, returns a new channel
+   * to it. No name is looked up then.
+   */
   public LockkeeperClientBuilder channels(Function<String, ManagedChannel> factory) {
     channels = Optional.of(factory);
+    names = Optional.empty();
+    return this;
+  }
+
+  /** Looks names up in some other way, also for {@link #channels}. */
+  LockkeeperClientBuilder names(Target.Names lookup) {
+    names = Optional.of(lookup);
     return this;
   }
 
@@ -137,13 +157,19 @@ public final class LockkeeperClientBuilder {
   public LockkeeperClient build() {
     return new LockkeeperClient(
         new Settings(
-            servers,
-            channels.orElse(transport::connect),
-            ttl,
-            holder,
-            requestTimeout,
-            expiryWarning,
-            callbacks,
-            clock));
+            servers, names, connector(), ttl, holder, requestTimeout, expiryWarning, callbacks, clock));
+  }
+
+  /** Opens a channel to the first server. The caller shuts it down. */
+  ManagedChannel connect() {
+    return connector().apply(servers.get(0).asWritten());
+  }
+
+  private Function<Endpoint, ManagedChannel> connector() {
+    Transport own = transport;
+    return channels
+        .<Function<Endpoint, ManagedChannel>>map(
+            factory -> server -> factory.apply(server.address()))
+        .orElse(own::connect);
   }
 }

@@ -6,6 +6,7 @@ import io.lockkeeper.v1.Granted;
 import io.lockkeeper.v1.LeaseEndReason;
 import io.lockkeeper.v1.LockState;
 import io.lockkeeper.v1.NotAcquired;
+import io.lockkeeper.v1.Refused;
 import io.lockkeeper.v1.ReleaseResponse;
 import io.lockkeeper.v1.WatchResponse;
 import java.util.List;
@@ -169,6 +170,23 @@ final class Protos {
     };
   }
 
+  /** Returns how a hold was lost of which a server says that it was never granted. */
+  static LossReason toLossReason(io.lockkeeper.v1.NotAcquiredReason reason) {
+    return switch (reason) {
+      case NOT_ACQUIRED_REASON_LEASE_ENDED -> LossReason.LEASE_EXPIRED;
+      case NOT_ACQUIRED_REASON_SESSION_LOST -> LossReason.SESSION_LOST;
+      case NOT_ACQUIRED_REASON_TIMED_OUT,
+          NOT_ACQUIRED_REASON_WOULD_DEADLOCK,
+          NOT_ACQUIRED_REASON_QUEUE_FULL,
+          NOT_ACQUIRED_REASON_WITHDRAWN,
+          NOT_ACQUIRED_REASON_REMOVED,
+          NOT_ACQUIRED_REASON_LIMIT_TOO_SMALL,
+          NOT_ACQUIRED_REASON_UNSPECIFIED,
+          UNRECOGNIZED ->
+          LossReason.REMOVED;
+    };
+  }
+
   /** Returns what a request that was not granted fails with. */
   static LockkeeperException toException(String lock, NotAcquired message) {
     return switch (message.getReason()) {
@@ -188,6 +206,13 @@ final class Protos {
       case NOT_ACQUIRED_REASON_UNSPECIFIED, UNRECOGNIZED ->
           notAcquired(lock, NotAcquiredReason.UNKNOWN, message);
     };
+  }
+
+  /** Returns what a request fails with that a server refuses for good. */
+  static LockkeeperException toException(String lock, Status.Code code, Refused refused) {
+    return code == Status.Code.NOT_FOUND
+        ? new LeaseLostException(lock, LossReason.LEASE_UNKNOWN)
+        : new RequestRefusedException(code, refused.getMessage(), refused.getField());
   }
 
   private static NotAcquiredException notAcquired(

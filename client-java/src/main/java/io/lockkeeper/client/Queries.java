@@ -41,10 +41,10 @@ final class Queries implements AutoCloseable {
   private Optional<ManagedChannel> channel = Optional.empty();
   private boolean closed;
 
-  Queries(Settings settings, Loop loop) {
-    this.settings = settings;
-    this.loop = loop;
-    this.servers = new Servers(settings);
+  Queries(Surroundings around) {
+    this.settings = around.settings();
+    this.loop = around.loop();
+    this.servers = new Servers(settings, around.discovery());
   }
 
   LockInfo getLock(String name) {
@@ -159,9 +159,20 @@ final class Queries implements AutoCloseable {
     if (closed) {
       throw new IllegalStateException("this client is closed: build another one");
     }
+    if (channel.isEmpty()) {
+      lookUp();
+    }
     ManagedChannel open = channel.orElseGet(servers::connect);
     channel = Optional.of(open);
     return open;
+  }
+
+  private void lookUp() {
+    try {
+      servers.refresh();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // The call that follows finds it.
+    }
   }
 
   private synchronized String moveOn(ManagedChannel via) {

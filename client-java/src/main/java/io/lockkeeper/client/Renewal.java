@@ -6,12 +6,16 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Keeps one lease alive and watches over its deadline. Keep-alives go out at a third of the smaller
- * of the time to live and of what the server last promised. The deadline is watched whether or not
- * there is a stream. On the client's loop only.
+ * of the time to live and of what the server last promised, and are answered within a sixth of the
+ * time to live: so a stream that has died without a sign is given up when half of the lease is left
+ * to find another. The deadline is watched whether or not there is a stream. On the client's loop
+ * only.
  */
 final class Renewal {
 
   private static final long MIN_INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+  private static final long MIN_SILENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+  private static final long MAX_SILENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
   private final Loop loop;
   private final Lease lease;
@@ -21,6 +25,7 @@ final class Renewal {
   private long lastValidForNanos;
   private long warningNanos;
   private Optional<Loop.Timer> nextKeepAlive = Optional.empty();
+  private Optional<Loop.Timer> silenceWatch = Optional.empty();
   private Optional<Loop.Timer> deadlineWatch = Optional.empty();
   private boolean warned;
 
@@ -29,7 +34,7 @@ final class Renewal {
     /** A keep-alive is due. */
     void sendKeepAlive(long nonce);
 
-    /** A keep-alive has had no answer for a third of the time to live: the stream may be dead. */
+    /** A keep-alive has had no answer for too long: the stream may be dead. */
     void onSilence();
 
     /** The deadline is near. */
@@ -59,6 +64,8 @@ final class Renewal {
   void onBroken() {
     nextKeepAlive.ifPresent(Loop.Timer::cancel);
     nextKeepAlive = Optional.empty();
+    silenceWatch.ifPresent(Loop.Timer::cancel);
+    silenceWatch = Optional.empty();
   }
 
   /** A keep-alive was acknowledged. */
@@ -106,14 +113,28 @@ final class Renewal {
     nextKeepAlive = Optional.of(loop.schedule(intervalNanos(), this::keepAlive));
   }
 
-  private void keepAlive() {
-    // Measured by the time to live: that the server promises less says nothing of the stream.
-    if (keepAlives.longestSilenceNanos(loop.nanos()) >= lease.ttlNanos() / 3) {
-      owner.onSilence();
-      return;
-    }
+  /** Sends a keep-alive now, and the next one in time. */
+  void keepAlive() {
     owner.sendKeepAlive(keepAlives.sent(loop.nanos()));
     scheduleKeepAlive();
+    if (silenceWatch.isEmpty()) {
+      silenceWatch = Optional.of(loop.schedule(silenceNanos(), this::onSilenceWatch));
+    }
+  }
+
+  /** Measured by the time to live: that the server promises less says nothing of the stream. */
+  private long silenceNanos() {
+    return Math.max(MIN_SILENCE_NANOS, Math.min(MAX_SILENCE_NANOS, lease.ttlNanos() / 6));
+  }
+
+  private void onSilenceWatch() {
+    silenceWatch = Optional.empty();
+    long silence = keepAlives.longestSilenceNanos(loop.nanos());
+    if (silence >= silenceNanos()) {
+      owner.onSilence();
+    } else if (keepAlives.isWaiting()) {
+      silenceWatch = Optional.of(loop.schedule(silenceNanos() - silence, this::onSilenceWatch));
+    }
   }
 
   private void watchDeadline() {

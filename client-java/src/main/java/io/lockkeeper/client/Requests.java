@@ -9,6 +9,7 @@ import io.lockkeeper.v1.SessionKeepAlive;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.UpdateMetadataRequest;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -28,8 +29,36 @@ final class Requests {
     return open.setHolder(settings.holder()).build();
   }
 
-  /** Asks for a lock; {@code waitedNanos} of the wait limit are used up. */
+  /**
+   * Asks for locks, or tells that they are held.
+   *
+   * @param waitedNanos how much of the wait limit is used up
+   */
   static SessionRequest acquire(
+      LockRequest request, String requestId, String defaultHolder, long waitedNanos) {
+    return SessionRequest.newBuilder()
+        .setAcquire(message(request, requestId, defaultHolder, waitedNanos))
+        .build();
+  }
+
+  /**
+   * Asks to go on holding locks that were granted with {@code tokens}, in the order of the locks.
+   *
+   * @param maxHoldLeft how much of the longest hold is left
+   */
+  static SessionRequest hold(
+      LockRequest request,
+      String requestId,
+      String defaultHolder,
+      List<Long> tokens,
+      Optional<Duration> maxHoldLeft) {
+    AcquireRequest.Builder message =
+        message(request, requestId, defaultHolder, 0).addAllHeldTokens(tokens);
+    maxHoldLeft.map(Protos::toProto).ifPresent(message::setMaxHold);
+    return SessionRequest.newBuilder().setAcquire(message).build();
+  }
+
+  private static AcquireRequest.Builder message(
       LockRequest request, String requestId, String defaultHolder, long waitedNanos) {
     AcquireRequest.Builder message =
         AcquireRequest.newBuilder()
@@ -50,7 +79,7 @@ final class Requests {
         .map(left -> left.isNegative() ? Duration.ZERO : left)
         .map(Protos::toProto)
         .ifPresent(message::setWaitTimeout);
-    return SessionRequest.newBuilder().setAcquire(message).build();
+    return message;
   }
 
   private static io.lockkeeper.v1.LockRequest lock(LockSpec lock) {

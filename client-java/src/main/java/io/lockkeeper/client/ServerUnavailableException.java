@@ -1,5 +1,7 @@
 package io.lockkeeper.client;
 
+import java.util.stream.Collectors;
+
 /** No server could be reached, or none could serve, in time. Nothing is wrong with the request. */
 public final class ServerUnavailableException extends LockkeeperException {
 
@@ -25,7 +27,7 @@ public final class ServerUnavailableException extends LockkeeperException {
     return "no server answered within "
         + settings.requestTimeout()
         + ": check that one of "
-        + String.join(", ", settings.servers())
+        + settings.servers().stream().map(Object::toString).collect(Collectors.joining(", "))
         + " runs and can reach ZooKeeper; last: "
         + lastFailure;
   }

@@ -1,79 +1,106 @@
 package io.lockkeeper.client;
 
 import io.grpc.ManagedChannel;
+import io.lockkeeper.client.internal.Endpoint;
+import io.lockkeeper.client.internal.Loop;
+import java.time.Duration;
 import java.util.List;
-import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 
-/**
- * The servers' addresses, one of them the current. One may be the home: the one that has the lease,
- * which is then tried again between any two of the others. Not thread-safe.
- */
+/** The servers, one of them the current: the one to try next, or in use. Not thread-safe. */
 final class Servers {
 
-  private final List<String> addresses;
-  private final Function<String, ManagedChannel> channels;
+  /** A lookup that takes longer is not waited for: what was known before will do. */
+  private static final Duration LOOKUP_LIMIT = Duration.ofSeconds(1);
+
+  private final Discovery discovery;
+  private final Function<Endpoint, ManagedChannel> channels;
+  private List<Endpoint> endpoints;
   private int current;
-  private OptionalInt home = OptionalInt.empty();
-  private int lastOther;
 
-  Servers(Settings settings) {
-    this.addresses = settings.servers();
+  Servers(Settings settings, Discovery discovery) {
+    this.discovery = discovery;
     this.channels = settings.channels();
+    this.endpoints = discovery.asWritten();
   }
 
-  /** Returns the address to try now. */
+  /** Returns the current server, for people. */
   String current() {
-    return addresses.get(current);
-  }
-
-  /** Makes the current address the home. */
-  void settle() {
-    home = OptionalInt.of(current);
-    lastOther = current;
-  }
-
-  /** There is no home any more. */
-  void unsettle() {
-    home = OptionalInt.empty();
-  }
-
-  /** Returns whether the current address is the home. */
-  boolean isHome() {
-    return home.isPresent() && home.getAsInt() == current;
-  }
-
-  /** Goes back to the home; without one, to the next address. */
-  void goHome() {
-    current = home.orElse(next(current));
-  }
-
-  /** Moves on to the next address, after the last to the first; home between any two others. */
-  void moveOn() {
-    if (home.isPresent() && !isHome()) {
-      lastOther = current;
-      goHome();
-      return;
-    }
-    int next = next(isHome() ? lastOther : current);
-    current = home.isPresent() && home.getAsInt() == next ? next(next) : next;
-  }
-
-  private int next(int index) {
-    return (index + 1) % addresses.size();
-  }
-
-  /** Opens a connection to the current address. */
-  ManagedChannel connect() {
-    return channels.apply(current());
+    return endpoints.get(current).toString();
   }
 
   int count() {
-    return addresses.size();
+    return endpoints.size();
   }
 
-  @Override
-  public String toString() {
-    return String.join(", ", addresses);
+  /** Opens a connection to the current server. */
+  ManagedChannel connect() {
+    return channels.apply(endpoints.get(current));
+  }
+
+  /** Moves on to the next server, after the last to the first. */
+  void moveOn() {
+    current = (current + 1) % endpoints.size();
+  }
+
+  /** Looks for the servers anew and then goes on, on the loop and in a bounded time. */
+  void refresh(Loop loop, Runnable then) {
+    CompletableFuture<List<Endpoint>> found = discovery.find();
+    if (found.isDone()) {
+      take(found.join());
+      then.run();
+      return;
+    }
+    Once once = new Once(then);
+    Loop.Timer limit = loop.schedule(LOOKUP_LIMIT.toNanos(), once);
+    CompletableFuture<Void> unused =
+        found.thenAccept(
+            fresh ->
+                loop.execute(
+                    () -> {
+                      limit.cancel();
+                      take(fresh);
+                      once.run();
+                    }));
+  }
+
+  /** Looks for the servers anew, in a bounded time, in the calling thread. */
+  void refresh() throws InterruptedException {
+    try {
+      take(discovery.find().get(LOOKUP_LIMIT.toNanos(), TimeUnit.NANOSECONDS));
+    } catch (TimeoutException e) {
+      return; // What was known before will do.
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("a lookup never fails", e);
+    }
+  }
+
+  /** The current server stays current if it is among the new; else its place counts. */
+  private void take(List<Endpoint> fresh) {
+    int same = fresh.indexOf(endpoints.get(current));
+    current = same >= 0 ? same : current % fresh.size();
+    endpoints = fresh;
+  }
+
+  /** Does something the first time only. */
+  private static final class Once implements Runnable {
+    private final Runnable task;
+    private boolean done;
+
+    Once(Runnable task) {
+      this.task = task;
+    }
+
+    @Override
+    public void run() {
+      if (!done) {
+        done = true;
+        task.run();
+      }
+    }
   }
 }

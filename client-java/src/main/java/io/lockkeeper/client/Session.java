@@ -2,15 +2,12 @@ package io.lockkeeper.client;
 
 import io.grpc.Status;
 import io.lockkeeper.client.internal.Loop;
-import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.OpenSession;
 import io.lockkeeper.v1.SessionOpened;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,34 +20,31 @@ final class Session implements Connector.Owner, Renewal.Owner {
 
   private static final Logger LOG = LoggerFactory.getLogger(Session.class);
 
-  /** How many requests and holds one client may have. */
-  private static final int CAPACITY = 10_000;
-
-  /** Stands for a request that is known by its id only. */
-  private static final LockRequest UNWANTED = LockRequest.of("unwanted");
-
   private final Surroundings around;
   private final Settings settings;
   private final Loop loop;
   private final Connector connector;
   private final AcquisitionLink link = new AcquisitionLink();
-  private final Map<String, Acquisition> acquisitions = new LinkedHashMap<>();
+  private final Ledger ledger;
   private final CompletableFuture<Void> closed = new CompletableFuture<>();
   private Optional<Lease> lease = Optional.empty();
   private Optional<Renewal> renewal = Optional.empty();
   private volatile String leaseTag = "";
+  private long brokenAtNanos;
+  private boolean away;
   private boolean closing;
 
   Session(Surroundings around) {
     this.around = around;
     this.settings = around.settings();
     this.loop = around.loop();
-    this.connector = new Connector(loop, new Servers(settings), this);
+    this.connector = new Connector(loop, new Servers(settings, around.discovery()), this);
+    this.ledger = new Ledger(around, link);
   }
 
   /** Makes a request that does nothing before {@link #submit}. From any thread. */
   Acquisition prepare(LockRequest request) {
-    return new Acquisition(request, around, link);
+    return new Acquisition(UUID.randomUUID().toString(), request, around, link);
   }
 
   /** Returns the lease's public short name; empty: there is none now. From any thread. */
@@ -62,12 +56,7 @@ final class Session implements Connector.Owner, Renewal.Owner {
   void submit(Acquisition acquisition) {
     if (closing) {
       acquisition.fail(closedClient());
-    } else if (acquisitions.size() >= CAPACITY) {
-      acquisition.fail(
-          new LockkeeperException(
-              "this client has " + CAPACITY + " requests and locks: release some, or use more"));
-    } else {
-      acquisitions.put(acquisition.requestId(), acquisition);
+    } else if (ledger.add(acquisition)) {
       connector.start();
       acquisition.start();
     }
@@ -78,10 +67,11 @@ final class Session implements Connector.Owner, Renewal.Owner {
     CompletableFuture<Void> unused = closed.thenRun(whenEnded);
     if (!closing) {
       closing = true;
-      for (Acquisition acquisition : List.copyOf(acquisitions.values())) {
-        acquisition.fail(closedClient());
-        acquisition.onLeaseOver(LossReason.LEASE_CLOSED);
-      }
+      ledger.forEach(
+          acquisition -> {
+            acquisition.fail(closedClient());
+            acquisition.onLeaseOver(LossReason.LEASE_CLOSED);
+          });
       if (lease.isEmpty()) {
         connector.stop();
         closed.complete(null);
@@ -127,11 +117,15 @@ final class Session implements Connector.Owner, Renewal.Owner {
       leaseOver(LossReason.DEADLINE_PASSED);
       return;
     }
+    away = false;
     renewal.ifPresent(r -> r.onOpened(sentAtNanos, Protos.toNanos(opened.getValidFor())));
     if (closing) {
       connector.send(Requests.close());
     }
-    List.copyOf(acquisitions.values()).forEach(Acquisition::onOpened);
+    ledger.repeat(brokenAtNanos);
+    if (opened.getResumed()) {
+      renewal.ifPresent(Renewal::keepAlive); // Its answer comes after all that there is to tell.
+    }
   }
 
   @Override
@@ -143,20 +137,17 @@ final class Session implements Connector.Owner, Renewal.Owner {
     }
     switch (response.getResponseCase()) {
       case KEPT_ALIVE -> onKeptAlive(response);
-      case EVENT -> onEvent(response.getEvent());
-      case RELEASED ->
-          find(response.getReleased().getRequestId())
-              .ifPresent(a -> a.onReleased(response.getReleased().getResult()));
-      case REFUSED ->
-          find(response.getRefused().getId()).ifPresent(a -> a.onRefused(response.getRefused()));
       case GOING_AWAY -> onGoingAway(Protos.toNanos(response.getGoingAway().getResumeAfter()));
       case LEASE_ENDED -> leaseOver(Protos.toLossReason(response.getLeaseEnded().getReason()));
-      case RELEASE_ANSWERED ->
-          find(response.getReleaseAnswered().getRequestId()).ifPresent(Acquisition::onAnswered);
-      case METADATA_UPDATED ->
-          find(response.getMetadataUpdated().getRequestId()).ifPresent(Acquisition::onAnswered);
-      case OPENED, WATCHED, RESPONSE_NOT_SET ->
-          LOG.atDebug().log("The server sent what was not asked for: {}", response);
+      case EVENT,
+          RELEASED,
+          REFUSED,
+          RELEASE_ANSWERED,
+          METADATA_UPDATED,
+          OPENED,
+          WATCHED,
+          RESPONSE_NOT_SET ->
+          ledger.onResponse(response);
     }
   }
 
@@ -164,52 +155,38 @@ final class Session implements Connector.Owner, Renewal.Owner {
     long nonce = response.getKeptAlive().getNonce();
     long validFor = Protos.toNanos(response.getKeptAlive().getValidFor());
     renewal.ifPresent(r -> r.onAcknowledged(nonce, validFor));
-  }
-
-  private void onEvent(AcquireResponse event) {
-    Optional<Acquisition> known = find(event.getRequestId());
-    if (known.isPresent()) {
-      known.get().onEvent(event);
-    } else if (event.hasGranted() || event.hasQueued()) {
-      // Nobody here waits for it any more: it must not stay, or stand in others' way.
-      LOG.atDebug().addKeyValue("acquisition", event.getRequestId()).log("Releasing a late grant");
-      release(event.getRequestId());
-    }
-  }
-
-  /** Releases what nobody here knows, until that is certain or the lease is over. */
-  private void release(String requestId) {
-    if (acquisitions.size() >= CAPACITY) {
-      connector.send(Requests.release(requestId, 0));
-      return; // No room to remember it: the server tells of it again after a resume.
-    }
-    Acquisition unwanted = new Acquisition(requestId, UNWANTED, around, link);
-    acquisitions.put(requestId, unwanted);
-    unwanted.leave();
+    ledger.forEach(acquisition -> acquisition.tenure().onKeptAlive(validFor));
   }
 
   private void onGoingAway(long resumeAfterNanos) {
+    onAway();
+    connector.goOn(Math.max(0, Math.min(resumeAfterNanos, patienceNanos())));
+  }
+
+  /** There is no stream: the lease lives on, and may be resumed at any server. */
+  private void onAway() {
+    if (away) {
+      return;
+    }
+    away = true;
+    brokenAtNanos = loop.nanos();
     renewal.ifPresent(Renewal::onBroken);
-    connector.reopen(Math.max(0, Math.min(resumeAfterNanos, patienceNanos())));
   }
 
   @Override
-  public void onBroken(Status status, boolean atHome) {
-    renewal.ifPresent(Renewal::onBroken);
+  public void onBroken(Status status) {
+    onAway();
+    Status.Code code = status.getCode();
     if (lease.isPresent()) {
-      Status.Code code = status.getCode();
-      // Another server may just not know it.
-      if (atHome && (code == Status.Code.NOT_FOUND || code == Status.Code.FAILED_PRECONDITION)) {
+      // Only these are certain. Whatever else a server says, the lease ends by its deadline.
+      if (code == Status.Code.NOT_FOUND || code == Status.Code.FAILED_PRECONDITION) {
         leaseOver(LossReason.LEASE_UNKNOWN);
       }
-    } else if (!Protos.isPassing(status.getCode())
-        && status.getCode() != Status.Code.RESOURCE_EXHAUSTED) {
+    } else if (!Protos.isPassing(code) && code != Status.Code.RESOURCE_EXHAUSTED) {
       connector.stop();
       String why = connector.lastFailure();
-      for (Acquisition acquisition : List.copyOf(acquisitions.values())) {
-        acquisition.fail(new RequestRefusedException(status.getCode(), why, ""));
-      }
-    } else if (acquisitions.isEmpty()) {
+      ledger.forEach(a -> a.fail(new RequestRefusedException(code, why, "")));
+    } else if (ledger.isEmpty()) {
       connector.stop();
     }
   }
@@ -228,12 +205,12 @@ final class Session implements Connector.Owner, Renewal.Owner {
     renewal = Optional.empty();
     lease = Optional.empty();
     leaseTag = "";
-    connector.forgetLease();
+    connector.retire();
     if (closing) {
       closed.complete(null);
     }
-    List.copyOf(acquisitions.values()).forEach(a -> a.onLeaseOver(reason));
-    if (!acquisitions.isEmpty()) {
+    ledger.forEach(a -> a.onLeaseOver(reason));
+    if (!ledger.isEmpty()) {
       connector.start();
     }
   }
@@ -250,16 +227,12 @@ final class Session implements Connector.Owner, Renewal.Owner {
 
   @Override
   public void onAboutToExpire(long remainingNanos) {
-    List.copyOf(acquisitions.values()).forEach(a -> a.onAboutToExpire(remainingNanos));
+    ledger.forEach(a -> a.tenure().onAboutToExpire(remainingNanos));
   }
 
   @Override
   public void onExpired() {
     leaseOver(LossReason.DEADLINE_PASSED);
-  }
-
-  private Optional<Acquisition> find(String requestId) {
-    return Optional.ofNullable(acquisitions.get(requestId));
   }
 
   /** What acquisitions see of the session. */
@@ -288,7 +261,7 @@ final class Session implements Connector.Owner, Renewal.Owner {
 
     @Override
     public void ended(Acquisition acquisition) {
-      acquisitions.remove(acquisition.requestId());
+      ledger.remove(acquisition);
     }
   }
 }

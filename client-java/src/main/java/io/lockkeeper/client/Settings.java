@@ -1,6 +1,8 @@
 package io.lockkeeper.client;
 
 import io.grpc.ManagedChannel;
+import io.lockkeeper.client.internal.Endpoint;
+import io.lockkeeper.client.internal.Target;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -12,7 +14,8 @@ import java.util.function.LongSupplier;
  * How a client was built.
  *
  * @param servers the addresses, in the order to try them
- * @param channels opens a connection to an address
+ * @param names who looks up which servers a name stands for; empty: each is one server
+ * @param channels opens a connection to a server
  * @param ttl the lease's time to live; empty: the server's default
  * @param holder who the client is, for people; empty: the server uses the peer's address
  * @param requestTimeout how long a server may take to be reached and to answer
@@ -21,8 +24,9 @@ import java.util.function.LongSupplier;
  * @param clock monotonic nanoseconds; empty: the system's
  */
 record Settings(
-    List<String> servers,
-    Function<String, ManagedChannel> channels,
+    List<Target> servers,
+    Optional<Target.Names> names,
+    Function<Endpoint, ManagedChannel> channels,
     Optional<Duration> ttl,
     String holder,
     Duration requestTimeout,

@@ -14,16 +14,14 @@ import org.slf4j.LoggerFactory;
 /**
  * How a client ends: its lease, its watches, its threads, in this order and in a bounded time.
  *
- * @param loop the client's
- * @param callbacks where the user's code runs
+ * @param around what its parts share
  * @param session the lease
  * @param queries the calls apart from the lease
  * @param async those that wait on threads of their own
  * @param watches the loop's
  */
 record Shutdown(
-    Loop loop,
-    Callbacks callbacks,
+    Surroundings around,
     Session session,
     Queries queries,
     LockkeeperAsync async,
@@ -35,7 +33,7 @@ record Shutdown(
   /** Ends everything. Idempotent. An interrupt cuts the wait short and is kept. */
   void run() {
     CompletableFuture<Void> ended = new CompletableFuture<>();
-    if (!loop.executeIfRunning(() -> session.close(() -> ended.complete(null)))) {
+    if (!loop().executeIfRunning(() -> session.close(() -> ended.complete(null)))) {
       ended.complete(null);
     }
     boolean interrupted = false;
@@ -51,7 +49,7 @@ record Shutdown(
   }
 
   private void awaitBriefly(CompletableFuture<Void> ended) throws InterruptedException {
-    if (loop.isCurrentThread()) {
+    if (loop().isCurrentThread()) {
       return;
     }
     try {
@@ -64,23 +62,28 @@ record Shutdown(
   }
 
   private boolean stopThreads() {
-    loop.execute(this::endLoop);
+    loop().execute(this::endLoop);
     async.close();
     queries.close();
+    around.discovery().close();
     try {
-      loop.awaitEnd(LIMIT);
-      callbacks.stop(LIMIT);
+      loop().awaitEnd(LIMIT);
+      around.callbacks().stop(LIMIT);
       return false;
     } catch (InterruptedException e) {
       return true;
     }
   }
 
+  private Loop loop() {
+    return around.loop();
+  }
+
   /** What was given to the loop before is done, so that nobody waits for it in vain. */
   private void endLoop() {
-    loop.drain();
+    loop().drain();
     session.abandon();
     List.copyOf(watches).forEach(WatchStream::abandon);
-    loop.stop();
+    loop().stop();
   }
 }

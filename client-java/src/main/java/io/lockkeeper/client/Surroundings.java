@@ -1,6 +1,7 @@
 package io.lockkeeper.client;
 
 import io.lockkeeper.client.internal.Loop;
+import java.util.SplittableRandom;
 
 /**
  * What all parts of one client share.
@@ -9,5 +10,22 @@ import io.lockkeeper.client.internal.Loop;
  * @param loop where its state lives
  * @param callbacks where the user's code runs
  * @param backoff how long to wait before trying again
+ * @param discovery where the servers are
  */
-record Surroundings(Settings settings, Loop loop, Callbacks callbacks, Backoff backoff) {}
+record Surroundings(
+    Settings settings, Loop loop, Callbacks callbacks, Backoff backoff, Discovery discovery) {
+
+  /** Starts what a client needs that is built so. */
+  static Surroundings of(Settings settings) {
+    String thread = "lockkeeper-client";
+    Loop loop =
+        settings.clock().map(c -> Loop.on(c, thread)).orElseGet(() -> Loop.onSystemClock(thread));
+    SplittableRandom random = new SplittableRandom();
+    return new Surroundings(
+        settings,
+        loop,
+        Callbacks.on(settings.callbacks()),
+        new Backoff(random),
+        new Discovery(settings.servers(), settings.names(), random.nextLong()));
+  }
+}

@@ -6,10 +6,13 @@ import io.lockkeeper.v1.SessionRequest;
 import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 /** What one acquisition holds, from the grant to its release or loss. On the client's loop only. */
 final class Tenure {
@@ -20,9 +23,12 @@ final class Tenure {
   private final Link link;
   private final HolderCalls calls;
   private final HoldLimit limit;
+  private final Warnings warnings = new Warnings();
   private final Set<Tenure> nested = new LinkedHashSet<>();
   private List<Tenure> around = List.of();
   private Optional<Hold> hold = Optional.empty();
+  private boolean confirmed = true;
+  private long awaySinceNanos;
 
   Tenure(Acquisition acquisition, Surroundings client, Link link) {
     this.acquisition = acquisition;
@@ -45,6 +51,8 @@ final class Tenure {
             new Deadline(link.validity(), limit.fromNow(), outer, client.loop()::nanos),
             new HoldKeeper(acquisition, client));
     hold = Optional.of(granting);
+    confirmed = true;
+    calls.resume();
     around.forEach(tenure -> tenure.nested.add(this));
     if (request.maxHold().isPresent()) {
       link.limited().add(this, grants);
@@ -52,6 +60,57 @@ final class Tenure {
     }
     client.callbacks().run(() -> request.listener().onGranted(granting));
     return granting;
+  }
+
+  /** Returns what tells a server that does not know it that the locks are held. */
+  SessionRequest repeated() {
+    return Requests.hold(
+        request,
+        acquisition.requestId(),
+        client.settings().holder(),
+        tokens(hold.map(Hold::grants).orElse(List.of())),
+        limit.left(hold.map(Hold::limitNanos).orElse(OptionalLong.empty())));
+  }
+
+  /** Returns whether a server grants what is held. */
+  boolean isOf(Granted granted) {
+    return hold.filter(mine -> tokens(mine.grants()).equals(tokens(Protos.toGrants(granted))))
+        .isPresent();
+  }
+
+  /** Returns the tokens in the order of the request's locks. */
+  private List<Long> tokens(List<LockGrant> grants) {
+    Map<String, Long> byName =
+        grants.stream()
+            .collect(Collectors.toMap(LockGrant::name, LockGrant::fencingToken, Math::max));
+    return request.locks().stream()
+        .flatMap(lock -> Optional.ofNullable(byName.get(lock.name())).stream())
+        .toList();
+  }
+
+  /** A new stream is open, whose server has not said yet that the locks are held. */
+  void onOpened(long sinceNanos) {
+    if (confirmed) {
+      awaySinceNanos = sinceNanos;
+    }
+    confirmed = false;
+    warnings.onOpened();
+    calls.pause();
+  }
+
+  /** Returns whether the server of the present stream has said that the locks are held. */
+  boolean isConfirmed() {
+    return confirmed;
+  }
+
+  /** A server says that the locks are held still. */
+  void onConfirmed() {
+    if (!confirmed) {
+      confirmed = true;
+      calls.resume();
+      Duration away = Duration.ofNanos(client.loop().nanos() - awaySinceNanos);
+      tell(mine -> request.listener().onResumed(mine, away));
+    }
   }
 
   /** Returns a token of the hold; zero: there is none. */
@@ -98,9 +157,19 @@ final class Tenure {
     calls.end(new LockLostException(request.names(), reason));
   }
 
+  /** The server has answered a keep-alive: it has nothing more to tell of a resume. */
+  void onKeptAlive(long validForNanos) {
+    if (warnings.isSafeAgain()) {
+      Duration validFor = Duration.ofNanos(validForNanos);
+      tell(mine -> request.listener().onSafe(mine, validFor));
+    }
+  }
+
   /** The server has news for the holder. */
   void onNews(AcquireResponse event) {
-    tell(mine -> News.tell(request.listener(), mine, event));
+    if (warnings.isNews(event)) {
+      tell(mine -> News.tell(request.listener(), mine, event));
+    }
   }
 
   /** The client's own deadline is near. */

@@ -1,6 +1,7 @@
 package io.lockkeeper.client;
 
 import io.lockkeeper.client.internal.Loop;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
 /** Submits requests, and waits in the calling thread for what they come to. */
@@ -41,6 +42,12 @@ record Waits(Loop loop, Session session) {
         Thread.currentThread().interrupt();
       }
     }
+  }
+
+  /** Returns whether {@code handle} is what the request was granted. */
+  boolean isGrant(Acquisition acquisition, LockHandle handle) {
+    CompletableFuture<LockHandle> result = acquisition.result();
+    return result.isDone() && !result.isCompletedExceptionally() && result.join() == handle;
   }
 
   /** Withdraws the request, or releases what it was granted. Returns at once. */

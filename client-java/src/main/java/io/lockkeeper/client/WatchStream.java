@@ -39,7 +39,7 @@ final class WatchStream implements Watch {
     this.loop = around.loop();
     this.callbacks = around.callbacks();
     this.backoff = around.backoff();
-    this.servers = new Servers(around.settings());
+    this.servers = new Servers(around.settings(), around.discovery());
     this.open = open;
   }
 
@@ -79,6 +79,10 @@ final class WatchStream implements Watch {
   }
 
   private void attempt() {
+    servers.refresh(loop, this::connect);
+  }
+
+  private void connect() {
     if (closed) {
       open.remove(this);
       return;

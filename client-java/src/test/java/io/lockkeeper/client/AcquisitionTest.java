@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.Status;
 import io.lockkeeper.client.internal.Loop;
+import io.lockkeeper.client.internal.Target;
 import io.lockkeeper.client.testing.ManualClock;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.Grant;
@@ -28,7 +29,8 @@ class AcquisitionTest {
   private final Loop loop = Loop.on(clock, "lockkeeper-client");
   private final Settings settings =
       new Settings(
-          List.of("in-memory"),
+          Target.parseList("in-memory"),
+          Optional.empty(),
           address -> {
             throw new AssertionError("connects to " + address);
           },
@@ -40,10 +42,14 @@ class AcquisitionTest {
           Optional.of(clock));
   private final Surroundings around =
       new Surroundings(
-          settings, loop, Callbacks.on(settings.callbacks()), new Backoff(new SplittableRandom(1)));
+          settings,
+          loop,
+          Callbacks.on(settings.callbacks()),
+          new Backoff(new SplittableRandom(1)),
+          new Discovery(settings.servers(), settings.names(), 1));
   private final Sent link = new Sent();
   private final Acquisition acquisition =
-      new Acquisition(LockRequest.of("orders/42"), around, link);
+      new Acquisition("request", LockRequest.of("orders/42"), around, link);
 
   @AfterEach
   void stop() {

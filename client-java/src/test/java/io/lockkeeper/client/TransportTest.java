@@ -3,6 +3,7 @@ package io.lockkeeper.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lockkeeper.client.internal.Target;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -13,8 +14,9 @@ class TransportTest {
 
   @Test
   void addressesAreSplitAndGetTheDefaultPort() {
-    assertThat(Transport.parse("a:1, b ,[::1]:2,[::1]"))
-        .containsExactly("a:1", "b:7420", "[::1]:2", "[::1]:7420");
+    assertThat(Target.parseList("a:1, b ,[::1]:2,[::1],dns:///c:3"))
+        .extracting(Target::toString)
+        .containsExactly("a:1", "b:7420", "[::1]:2", "[::1]:7420", "c:3");
   }
 
   @ParameterizedTest

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.grpc.ManagedChannel;
 import io.lockkeeper.integration.harness.Asking;
 import io.lockkeeper.integration.harness.Rig;
+import io.lockkeeper.integration.harness.Scratch;
 import io.lockkeeper.integration.harness.ServerProcess;
 import io.lockkeeper.integration.harness.SessionStream;
 import io.lockkeeper.v1.AcquireResponse.EventCase;
@@ -26,14 +27,103 @@ final class StopIT {
       session.await("held", EventCase.GRANTED);
 
       // When
+      long before = System.nanoTime();
       rig.server().terminate();
 
       // Then
       session.await("goodbye", response -> response.hasGoingAway());
       session.responses().awaitEnd();
       assertThat(rig.server().awaitExit()).isIn(0, 143);
+      assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(10));
       assertThat(rig.server().output()).doesNotContain("Exception");
     }
+  }
+
+  @Test
+  void peerTakesOverFromAServerThatIsToldToStop() {
+    // Given
+    try (Rig rig = Rig.start();
+        ServerProcess peer = ServerProcess.start(rig.zookeeper().connectString())) {
+      SessionStream session = SessionStream.open(rig.connect(), Duration.ofSeconds(30));
+      session.awaitOpened();
+      long token = acquire(session, "stop/handed-over");
+      Asking stranger = Asking.forLock(peer.connect(), "stop/handed-over");
+      stranger.await(EventCase.QUEUED);
+
+      // When
+      rig.server().terminate();
+      long goodbye = session.await("goodbye", response -> response.hasGoingAway()).nanos();
+      SessionStream resumed = session.resume(peer.connect());
+
+      // Then
+      assertThat(token(resumed)).isEqualTo(token);
+      print("stopped, resumed at a peer", goodbye);
+      assertThat(stranger.find(EventCase.GRANTED)).isEmpty();
+      resumed.release("held");
+      stranger.awaitGrant();
+      assertThat(rig.server().awaitExit()).isIn(0, 143);
+    }
+  }
+
+  @Test
+  void peerTakesOverFromAServerThatIsKilled() {
+    // Given
+    try (Rig rig = Rig.start();
+        ServerProcess peer = ServerProcess.start(rig.zookeeper().connectString())) {
+      SessionStream session = SessionStream.open(rig.connect(), Duration.ofSeconds(30));
+      session.awaitOpened();
+      long token = acquire(session, "stop/killed-over");
+
+      // When
+      long killed = System.nanoTime();
+      rig.server().kill();
+      SessionStream resumed = session.resume(peer.connect());
+
+      // Then
+      assertThat(token(resumed)).isEqualTo(token);
+      print("killed, resumed at a peer", killed);
+    }
+  }
+
+  @Test
+  void serverThatStartsAgainOnItsDataDirectoryServesItsLeasesAgain() {
+    // Given
+    String home = "--data-dir=" + Scratch.directory("home");
+    try (Rig rig = Rig.start(home)) {
+      SessionStream session = SessionStream.open(rig.connect(), Duration.ofSeconds(30));
+      session.awaitOpened();
+      long token = acquire(session, "stop/restarted");
+      rig.server().kill();
+
+      // When
+      try (ServerProcess next = ServerProcess.start(rig.zookeeper().connectString(), home)) {
+        long started = System.nanoTime();
+        SessionStream resumed = session.resume(next.connect());
+
+        // Then
+        assertThat(token(resumed)).isEqualTo(token);
+        print("killed, resumed at its heir", started);
+      }
+    }
+  }
+
+  private static long acquire(SessionStream session, String lock) {
+    session.acquire(lock, "held");
+    return token(session);
+  }
+
+  private static long token(SessionStream session) {
+    return session
+        .await("held", EventCase.GRANTED)
+        .value()
+        .getEvent()
+        .getGranted()
+        .getGrants(0)
+        .getFencingToken();
+  }
+
+  private static void print(String what, long sinceNanos) {
+    System.out.printf("%s: %d ms%n", what, (System.nanoTime() - sinceNanos) / 1_000_000);
   }
 
   @Test

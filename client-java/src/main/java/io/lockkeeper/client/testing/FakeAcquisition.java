@@ -29,6 +29,9 @@ final class FakeAcquisition {
   /** Why it ends before it waits. */
   Optional<FakeArrivals.Refusal> refusal = Optional.empty();
 
+  /** Whether its client believes to hold what is not held any more. */
+  boolean lost;
+
   State state = State.WAITING;
   Optional<Loop.Timer> waitLimit = Optional.empty();
   Optional<Loop.Timer> positions = Optional.empty();
@@ -63,6 +66,12 @@ final class FakeAcquisition {
     return entries.stream().filter(e -> !e.held).toList();
   }
 
+  /** Returns how many share all its holds still; zero if one of them has gone. */
+  int remainingHolds() {
+    boolean shared = entries.stream().noneMatch(e -> e.sharers.isEmpty());
+    return shared ? entries.stream().mapToInt(e -> e.sharers.size()).max().orElse(0) : 0;
+  }
+
   /** Tells the client what happened, as the next in the sequence. */
   void tell(AcquireResponse.Builder event) {
     AcquireResponse numbered = event.setRequestId(requestId).setSequence(++sequence).build();
@@ -87,6 +96,15 @@ final class FakeAcquisition {
             ? Optional.of(nowNanos + FakeTime.toNanos(wish.getDeadline()))
             : Optional.empty();
     tell(AcquireResponse.newBuilder().setReleaseRequested(wish));
+  }
+
+  /** Forgets what was told, as if nobody had been; returns what tells a wish once more. */
+  Optional<Runnable> forgetTold() {
+    Optional<Runnable> wish = asked.map(event -> () -> tell(event.toBuilder()));
+    sequence = 0;
+    last = Optional.empty();
+    asked = Optional.empty();
+    return wish;
   }
 
   /** Answers a question with an event that is none in the sequence. */
@@ -147,6 +165,7 @@ final class FakeAcquisition {
   /** Takes the timers back. */
   void stopTimers() {
     waitLimit.ifPresent(Loop.Timer::cancel);
+    waitLimit = Optional.empty();
     positions.ifPresent(Loop.Timer::cancel);
     holdLimit.ifPresent(Loop.Timer::cancel);
   }

@@ -68,6 +68,27 @@ final class FakeArrivals {
     return refusal;
   }
 
+  /**
+   * Lets an acquisition hold again what its owner holds with just the tokens that it names. Says
+   * whether all of it is held.
+   */
+  boolean rejoin(FakeAcquisition fresh) {
+    List<FakeEntry> held = new ArrayList<>();
+    for (int i = 0; i < fresh.request.getHeldTokensCount(); i++) {
+      long token = fresh.request.getHeldTokens(i);
+      state.queue(fresh.request.getLocks(i).getName()).entries.stream()
+          .filter(e -> e.token == token && e.isHeldBy(fresh.lease, fresh.request.getOwner()))
+          .findFirst()
+          .ifPresent(held::add);
+    }
+    boolean complete = held.size() == fresh.request.getLocksCount();
+    if (complete) {
+      held.forEach(e -> e.sharers.add(fresh));
+      fresh.entries = List.copyOf(held);
+    }
+    return complete;
+  }
+
   private FakeEntry enter(FakeAcquisition fresh, Plan plan) {
     if (plan.shared().isPresent()) {
       FakeEntry shared = plan.shared().get();

@@ -50,6 +50,7 @@ final class FakeChecks {
       }
       mode(path, lock);
     }
+    heldTokens(request);
     text("owner", request.getOwner(), MAX_PEOPLE_BYTES);
     text("request_id", request.getRequestId(), MAX_ID_BYTES);
     text("holder", request.getHolder(), MAX_PEOPLE_BYTES);
@@ -68,6 +69,17 @@ final class FakeChecks {
     }
     if (request.hasPositionInterval()) {
       span("position_interval", request.getPositionInterval(), SHORTEST, HOUR);
+    }
+  }
+
+  private static void heldTokens(AcquireRequest request) {
+    if (request.getHeldTokensCount() > request.getLocksCount()) {
+      throw invalid("held_tokens", "must be at most as many as locks");
+    }
+    for (int i = 0; i < request.getHeldTokensCount(); i++) {
+      if (request.getHeldTokens(i) <= 0) {
+        throw invalid("held_tokens[" + i + "]", "must be above zero");
+      }
     }
   }
 

@@ -2,6 +2,7 @@ package io.lockkeeper.client.testing;
 
 import io.grpc.Status;
 import io.lockkeeper.client.testing.FakeAcquisition.State;
+import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.AnswerReleaseRequest;
 import io.lockkeeper.v1.ChangeCause;
 import io.lockkeeper.v1.ConfigureLockRequest;
@@ -165,5 +166,22 @@ final class FakeInfluence {
                     e.creator,
                     NotAcquiredReason.NOT_ACQUIRED_REASON_LIMIT_TOO_SMALL,
                     FakeArrivals.limitTooSmall(e.wanted, limit)));
+  }
+
+  /** Takes a lock away as if its entries had been deleted in ZooKeeper. */
+  void remove(String lock) {
+    state
+        .look(lock)
+        .holders()
+        .forEach(e -> state.turns.takeAway(e, LossReason.LOSS_REASON_REMOVED, ""));
+  }
+
+  /** Tells something to all who hold a lock. */
+  void tellHolders(String lock, AcquireResponse event) {
+    state.look(lock).holders().stream()
+        .flatMap(e -> e.sharers.stream())
+        .filter(a -> a.state == FakeAcquisition.State.HELD)
+        .toList()
+        .forEach(a -> a.tell(event.toBuilder()));
   }
 }

@@ -23,7 +23,14 @@ final class FakeLease {
   Optional<LeaseEndReason> end = Optional.empty();
   long renewedAtNanos;
 
-  FakeLease(String holder, long ttlNanos, boolean streamBound) {
+  /** The server that has it; the others ask that one. */
+  FakeNode home;
+
+  /** Whether the server that opened it has died. */
+  boolean adopted;
+
+  FakeLease(FakeNode home, String holder, long ttlNanos, boolean streamBound) {
+    this.home = home;
     this.holder = holder;
     this.ttlNanos = ttlNanos;
     this.streamBound = streamBound;

@@ -27,9 +27,11 @@ final class FakeLeaseService extends LeaseServiceGrpc.LeaseServiceImplBase {
   private static final int MAX_ACQUISITIONS = 1_000;
 
   private final FakeState state;
+  private final FakeNode node;
 
-  FakeLeaseService(FakeState state) {
+  FakeLeaseService(FakeState state, FakeNode node) {
     this.state = state;
+    this.node = node;
   }
 
   @Override
@@ -38,7 +40,7 @@ final class FakeLeaseService extends LeaseServiceGrpc.LeaseServiceImplBase {
         responses,
         () -> {
           String holder = request.getHolder().isEmpty() ? "in-process" : request.getHolder();
-          FakeLease lease = state.open(holder, FakeTime.toNanos(request.getTtl()), false);
+          FakeLease lease = state.open(node, holder, FakeTime.toNanos(request.getTtl()), false);
           return OpenLeaseResponse.newBuilder()
               .setLeaseId(lease.id)
               .setLeaseSecret(lease.secret)

@@ -37,9 +37,11 @@ final class FakeLockService extends LockServiceGrpc.LockServiceImplBase {
   private static final int MAX_TOKENS = 16;
 
   private final FakeState state;
+  private final FakeNode node;
 
-  FakeLockService(FakeState state) {
+  FakeLockService(FakeState state, FakeNode node) {
     this.state = state;
+    this.node = node;
   }
 
   /** Answers a unary call. */
@@ -54,7 +56,7 @@ final class FakeLockService extends LockServiceGrpc.LockServiceImplBase {
 
   @Override
   public StreamObserver<SessionRequest> session(StreamObserver<SessionResponse> responses) {
-    return new FakeSession(state, responses);
+    return new FakeSession(state, node, responses);
   }
 
   @Override
@@ -63,7 +65,7 @@ final class FakeLockService extends LockServiceGrpc.LockServiceImplBase {
       FakeChecks.acquire(request);
       boolean streamBound = request.getLeaseId().isEmpty();
       FakeLease lease =
-          streamBound ? state.open("in-process", 0, true) : state.lease(request.getLeaseId());
+          streamBound ? state.open(node, "in-process", 0, true) : state.lease(request.getLeaseId());
       String id =
           request.getRequestId().isEmpty() ? UUID.randomUUID().toString() : request.getRequestId();
       boolean known = lease.acquisitions.containsKey(id);
@@ -88,8 +90,7 @@ final class FakeLockService extends LockServiceGrpc.LockServiceImplBase {
         responses,
         () -> {
           FakeLease lease = state.lease(request.getLeaseId());
-          return state.turns.release(
-              state.acquisition(lease, request.getRequestId()), request.getFencingToken());
+          return state.turns.release(lease, request);
         });
   }
 

@@ -33,13 +33,15 @@ import java.util.Optional;
 final class FakeSession implements StreamObserver<SessionRequest> {
 
   private final FakeState state;
+  private final FakeNode node;
   private final StreamObserver<SessionResponse> responses;
   private final Map<String, Runnable> watches = new HashMap<>();
   private Optional<FakeLease> lease = Optional.empty();
   private boolean over;
 
-  FakeSession(FakeState state, StreamObserver<SessionResponse> responses) {
+  FakeSession(FakeState state, FakeNode node, StreamObserver<SessionResponse> responses) {
     this.state = state;
+    this.node = node;
     this.responses = responses;
   }
 
@@ -88,12 +90,12 @@ final class FakeSession implements StreamObserver<SessionRequest> {
 
   private FakeLease fresh(OpenSession open) {
     String holder = open.getHolder().isEmpty() ? "in-process" : open.getHolder();
-    return state.open(holder, FakeTime.toNanos(open.getTtl()), false);
+    return state.open(node, holder, FakeTime.toNanos(open.getTtl()), false);
   }
 
   private void serve(FakeLease mine, SessionRequest request) {
     try {
-      if (state.overloaded && (request.hasAcquire() || request.hasRelease())) {
+      if (node.overloaded && (request.hasAcquire() || request.hasRelease())) {
         throw FakeChecks.failure(Status.RESOURCE_EXHAUSTED, "overloaded");
       }
       switch (request.getRequestCase()) {
@@ -163,10 +165,7 @@ final class FakeSession implements StreamObserver<SessionRequest> {
             .setReleased(
                 SessionReleased.newBuilder()
                     .setRequestId(request.getRequestId())
-                    .setResult(
-                        state.turns.release(
-                            state.acquisition(mine, request.getRequestId()),
-                            request.getFencingToken()))));
+                    .setResult(state.turns.release(mine, request))));
   }
 
   private void answerRelease(FakeLease mine, AnswerReleaseRequest request) {
@@ -213,6 +212,11 @@ final class FakeSession implements StreamObserver<SessionRequest> {
   /** Something happened to an acquisition of the lease. */
   void tell(AcquireResponse event) {
     send(SessionResponse.newBuilder().setEvent(event));
+  }
+
+  /** Returns whether that server has the stream. */
+  boolean isAt(FakeNode server) {
+    return node == server;
   }
 
   /** Tells the client to resume elsewhere. */

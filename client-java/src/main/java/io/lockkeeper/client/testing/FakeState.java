@@ -4,6 +4,7 @@ import io.grpc.Status;
 import io.lockkeeper.client.internal.Loop;
 import io.lockkeeper.v1.LeaseEndReason;
 import io.lockkeeper.v1.NotAcquiredReason;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -18,10 +19,10 @@ final class FakeState {
   private static final long DEFAULT_TTL_NANOS = TimeUnit.SECONDS.toNanos(15);
 
   final Loop loop;
-  boolean overloaded;
   final FakeFeed feed = new FakeFeed(this);
   final FakeTurns turns = new FakeTurns(this);
   final FakeInfluence influence = new FakeInfluence(this);
+  final FakeTakeovers takeovers = new FakeTakeovers(this);
   final Map<String, FakeLease> leases = new LinkedHashMap<>();
   private final TreeMap<String, FakeQueue> queues = new TreeMap<>();
   private final Map<String, Runnable> whenFree = new HashMap<>();
@@ -65,9 +66,9 @@ final class FakeState {
   }
 
   /** Opens a lease; zero nanoseconds: the default time to live. */
-  FakeLease open(String holder, long ttlNanos, boolean streamBound) {
+  FakeLease open(FakeNode home, String holder, long ttlNanos, boolean streamBound) {
     FakeLease lease =
-        new FakeLease(holder, ttlNanos == 0 ? DEFAULT_TTL_NANOS : ttlNanos, streamBound);
+        new FakeLease(home, holder, ttlNanos == 0 ? DEFAULT_TTL_NANOS : ttlNanos, streamBound);
     leases.put(lease.id, lease);
     renew(lease);
     return lease;
@@ -89,13 +90,36 @@ final class FakeState {
 
   void renew(FakeLease lease) {
     lease.renewedAtNanos = loop.nanos();
-    lease.expiry.ifPresent(Loop.Timer::cancel);
     if (!lease.streamBound) {
-      lease.expiry =
-          Optional.of(
-              loop.schedule(
-                  lease.ttlNanos, () -> end(lease, LeaseEndReason.LEASE_END_REASON_EXPIRED)));
+      endAfter(lease, lease.ttlNanos);
     }
+  }
+
+  /** Keeps a lease that nobody renews for its time to live or for {@code nanos}. */
+  void keepAtLeast(FakeLease lease, long nanos) {
+    endAfter(lease, Math.max(lease.ttlNanos, nanos));
+  }
+
+  private void endAfter(FakeLease lease, long nanos) {
+    lease.expiry.ifPresent(Loop.Timer::cancel);
+    lease.expiry =
+        Optional.of(
+            loop.schedule(nanos, () -> end(lease, LeaseEndReason.LEASE_END_REASON_EXPIRED)));
+  }
+
+  /** Tells the sessions of one server to resume elsewhere. */
+  void sendAway(FakeNode from, Duration resumeAfter) {
+    leases.values().stream()
+        .flatMap(lease -> lease.session.stream())
+        .filter(session -> session.isAt(from))
+        .toList()
+        .forEach(session -> session.goAway(resumeAfter));
+  }
+
+  /** Ends all leases as if they had not been renewed. */
+  void endAll() {
+    List.copyOf(leases.values())
+        .forEach(lease -> end(lease, LeaseEndReason.LEASE_END_REASON_EXPIRED));
   }
 
   /** Ends a lease with all that it has. Idempotent. */

@@ -13,6 +13,7 @@ import io.lockkeeper.v1.NotAcquired;
 import io.lockkeeper.v1.NotAcquiredReason;
 import io.lockkeeper.v1.Queued;
 import io.lockkeeper.v1.ReleaseOutcome;
+import io.lockkeeper.v1.ReleaseRequest;
 import io.lockkeeper.v1.ReleaseResponse;
 import io.lockkeeper.v1.Released;
 import java.util.List;
@@ -48,7 +49,11 @@ final class FakeTurns {
     FakeAcquisition known = lease.acquisitions.get(requestId);
     if (known == null) {
       FakeAcquisition fresh = new FakeAcquisition(lease, requestId, request, state.nextZxid());
-      fresh.refusal = arrivals.enter(fresh);
+      if (request.getHeldTokensCount() == 0) {
+        fresh.refusal = arrivals.enter(fresh);
+      } else {
+        fresh.lost = !arrivals.rejoin(fresh);
+      }
       lease.acquisitions.put(requestId, fresh);
       return fresh;
     }
@@ -57,6 +62,9 @@ final class FakeTurns {
       throw FakeChecks.failure(
           Status.FAILED_PRECONDITION, "the request_id is in use for another request");
     }
+    if (known.state == FakeAcquisition.State.WAITING && known.waitLimit.isEmpty()) {
+      boolean unused = limitWait(known, request); // It was stopped by a takeover.
+    }
     return known;
   }
 
@@ -64,6 +72,10 @@ final class FakeTurns {
   void begin(FakeAcquisition fresh) {
     if (fresh.refusal.isPresent()) {
       refuse(fresh, fresh.refusal.get().reason(), fresh.refusal.get().message());
+      return;
+    }
+    if (fresh.lost) {
+      lose(fresh, LossReason.LOSS_REASON_REMOVED, "it is not held here any more");
       return;
     }
     fresh.entries.stream()
@@ -79,13 +91,8 @@ final class FakeTurns {
   private void place(FakeAcquisition waiting) {
     waiting.waitingEntries().forEach(e -> state.feed.changed(ChangeCause.CHANGE_CAUSE_QUEUED, e));
     AcquireRequest request = waiting.request;
-    if (request.hasWaitTimeout()) {
-      long limit = FakeTime.toNanos(request.getWaitTimeout());
-      if (limit == 0) {
-        onWaitLimit(waiting);
-        return;
-      }
-      waiting.waitLimit = Optional.of(state.loop.schedule(limit, () -> onWaitLimit(waiting)));
+    if (!limitWait(waiting, request)) {
+      return;
     }
     waiting.tell(
         AcquireResponse.newBuilder()
@@ -96,6 +103,18 @@ final class FakeTurns {
     if (FakeDeadlocks.mayClose(waiting)) {
       breakDeadlocks();
     }
+  }
+
+  /** Begins to count the wait; says whether there is one. */
+  private boolean limitWait(FakeAcquisition waiting, AcquireRequest request) {
+    long limit = FakeTime.toNanos(request.getWaitTimeout());
+    if (request.hasWaitTimeout() && limit == 0) {
+      onWaitLimit(waiting);
+      return false;
+    } else if (request.hasWaitTimeout()) {
+      waiting.waitLimit = Optional.of(state.loop.schedule(limit, () -> onWaitLimit(waiting)));
+    }
+    return true;
   }
 
   /** Refuses the youngest of each cycle of waits. */
@@ -181,6 +200,13 @@ final class FakeTurns {
     }
   }
 
+  /** Releases one level, or withdraws; of what died with another server nothing is left. */
+  ReleaseResponse release(FakeLease lease, ReleaseRequest request) {
+    return lease.adopted && !lease.acquisitions.containsKey(request.getRequestId())
+        ? outcome(ReleaseOutcome.RELEASE_OUTCOME_ALREADY_RELEASED, 0)
+        : release(state.acquisition(lease, request.getRequestId()), request.getFencingToken());
+  }
+
   /** Releases one level, or withdraws. */
   ReleaseResponse release(FakeAcquisition acquisition, long token) {
     if (token != 0 && acquisition.entries.stream().noneMatch(e -> e.token == token)) {
@@ -195,7 +221,7 @@ final class FakeTurns {
       }
       case HELD -> {
         leave(acquisition, FakeReasons.Departure.RELEASED);
-        int remaining = remainingHolds(acquisition);
+        int remaining = acquisition.remainingHolds();
         acquisition.tell(AcquireResponse.newBuilder().setReleased(Released.getDefaultInstance()));
         acquisition.entries.forEach(e -> advance(e.queue));
         yield remaining == 0
@@ -203,12 +229,6 @@ final class FakeTurns {
             : outcome(ReleaseOutcome.RELEASE_OUTCOME_DECREMENTED, remaining);
       }
     };
-  }
-
-  /** Returns how many share all its holds still; zero if one of them has gone. */
-  private static int remainingHolds(FakeAcquisition gone) {
-    boolean shared = gone.entries.stream().noneMatch(e -> e.sharers.isEmpty());
-    return shared ? gone.entries.stream().mapToInt(e -> e.sharers.size()).max().orElse(0) : 0;
   }
 
   private static ReleaseResponse outcome(ReleaseOutcome outcome, int remainingHolds) {

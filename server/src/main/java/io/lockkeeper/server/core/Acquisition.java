@@ -12,6 +12,7 @@ import java.util.List;
  *       | ReleaseAsked,      | ReleaseAsked,     |
  *       | LeaseEnded,        | LeaseEnded,       |
  *       | BoundLost, Removed | BoundLost, Removed|
+ *       |                    | TakenAway         |
  *       v                    v                   v
  *   CANCELLED --Created--> LEAVING  &lt;------------+
  *       |                    |
@@ -198,7 +199,8 @@ record Acquisition(State state, Answer.ReleaseOutcome releaseOutcome) {
   }
 
   Transition onTakenAway(Notice.Lost ending) {
-    return isHeld() ? lose(ending) : stay();
+    // One that waits here may have been granted elsewhere: its client says so.
+    return isHeld() || state == State.QUEUED ? lose(ending) : stay();
   }
 
   Transition onDeleted() {

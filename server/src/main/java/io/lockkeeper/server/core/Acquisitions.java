@@ -49,7 +49,9 @@ final class Acquisitions {
       ticket.timers().stopHolding(world.timers);
     }
     transition.actions().forEach(action -> perform(ticket, action));
-    if (before.isHeld() && after.state() == State.RELEASING) {
+    // Only a client that says so has stopped using the lock for certain.
+    boolean released = after.state() == State.RELEASING && !ticket.releaseCalls().isEmpty();
+    if (before.isHeld() && released) {
       hooks.onReleasing().accept(ticket);
     }
     if (before.state() != State.ENDED && after.state() == State.ENDED) {
@@ -76,7 +78,7 @@ final class Acquisitions {
               stream ->
                   world.emit(new Effect.Refuse(stream, ticket.command().requestId(), failure)));
     } else if (action instanceof Acquisition.Action.Delete) {
-      boolean lost = ticket.wasGranted() && ticket.acquisition().state() == State.LEAVING;
+      boolean lost = ticket.mayHaveHeld() && ticket.acquisition().state() == State.LEAVING;
       giveUp(ticket, !lost);
     } else if (action instanceof Acquisition.Action.AnswerReleases answer) {
       answerReleases(ticket, answer.outcome());
@@ -100,7 +102,12 @@ final class Acquisitions {
     holds.left(ticket);
     if (!last.isEmpty()) {
       SessionKey session = ticket.lease().session();
-      sessions.emitDeletion(session, new Effect.DeleteEntries(session, ticket.id(), last));
+      Effect deletion = new Effect.DeleteEntries(session, ticket.id(), last);
+      if (world.draining && ticket.lease().isStream() && ticket.wasGranted()) {
+        sessions.emitDeletionLate(deletion);
+      } else {
+        sessions.emitDeletion(session, deletion);
+      }
     }
   }
 
@@ -220,7 +227,10 @@ final class Acquisitions {
   void place(Ticket ticket) {
     List<Notice.Place> places = views.places(ticket);
     int ahead = places.stream().mapToInt(Notice.Place::ahead).max().orElse(0);
-    if (ahead >= world.settings.maxWaiters()) {
+    if (!ticket.mayEnd()) {
+      ticket.moved(ahead);
+      apply(ticket, new AcquisitionEvent.Placed(new Notice.Queued(places)));
+    } else if (ahead >= world.settings.maxWaiters()) {
       expireWait(
           ticket,
           Notice.RefusalReason.QUEUE_FULL,

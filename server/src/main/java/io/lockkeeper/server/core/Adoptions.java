@@ -26,6 +26,7 @@ final class Adoptions {
   private final Dormancy dormancy;
   private final Rebuilds rebuilds;
   private final Grants grants;
+  private final Handovers handovers;
 
   Adoptions(
       World world,
@@ -34,7 +35,9 @@ final class Adoptions {
       LeaseEndings endings,
       Dormancy dormancy,
       Rebuilds rebuilds,
-      Grants grants) {
+      Grants grants,
+      Handovers handovers) {
+    this.handovers = handovers;
     this.world = world;
     this.sessions = sessions;
     this.leases = leases;
@@ -51,10 +54,10 @@ final class Adoptions {
   private void takeOver(LockSession session, SessionEvent.SessionAdopted event) {
     // A coordinator that is dead for certain vouches for nothing any more.
     long vouchedUntil = event.takenAtNanos() + (event.certain() ? 0 : event.timeoutNanos());
-    event
-        .leases()
-        .forEach(
-            record -> leases.adopt(Lease.adopted(record, session.key(), vouchedUntil), session));
+    for (SessionEvent.AdoptedLease record : event.leases()) {
+      leaveBehind(record.lease());
+      leases.adopt(Lease.adopted(record, session.key(), vouchedUntil), session);
+    }
     List<Ticket> tickets = new ArrayList<>();
     List<Lease> remains = new ArrayList<>();
     byAcquisition(event.entries())
@@ -69,10 +72,16 @@ final class Adoptions {
               tickets.add(restore(lease, session, entries));
             });
     tickets.forEach(grants::rebind);
-    world.timers.at(vouchedUntil, () -> wakeAll(session));
+    // What it granted last its clients may rely on, even if it is dead for certain.
+    world.timers.at(event.takenAtNanos() + event.timeoutNanos(), () -> wakeAll(session));
     remains.forEach(lease -> endRemains(lease, isStreamBound(lease, event), vouchedUntil));
     rebuilds.verify(tickets);
     sessions.closeEmpty(session);
+  }
+
+  /** We had the session before, another adopted it meanwhile, and we have not been told yet. */
+  private void leaveBehind(LeaseId id) {
+    leases.find(id).ifPresent(handovers::forget);
   }
 
   /** Groups entries by the acquisition that they are for now, which need not have created them. */
@@ -101,14 +110,12 @@ final class Adoptions {
         Optional.ofNullable(world.leasesByTag.get(tag))
             .filter(lease -> lease.session().equals(session.key()));
     return known.orElseGet(
-        () ->
-            leases.adopt(
-                Lease.remains(
-                    named.orElse(new LeaseId(tag, 0)),
-                    session.key(),
-                    entry.read().details().holder(),
-                    vouchedUntil),
-                session));
+        () -> {
+          LeaseId id = named.orElse(new LeaseId(tag, 0));
+          leaveBehind(id);
+          String holder = entry.read().details().holder();
+          return leases.adopt(Lease.remains(id, session.key(), holder, vouchedUntil), session);
+        });
   }
 
   private Ticket restore(Lease lease, LockSession session, List<AdoptedEntry> entries) {

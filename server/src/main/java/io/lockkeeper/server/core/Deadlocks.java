@@ -100,7 +100,7 @@ final class Deadlocks {
     youngest
         .entry()
         .ticket()
-        .filter(ticket -> ticket.acquisition().isWaiting() && !ticket.isDormant())
+        .filter(ticket -> ticket.acquisition().isWaiting() && ticket.mayEnd())
         .ifPresent(
             ticket ->
                 acquisitions.expireWait(

@@ -36,13 +36,15 @@ final class Dispatch implements EventHandler {
     rebuilds = new Rebuilds(world, barriers, acquisitions, grants, delays, limits);
     answers = new StoreAnswers(world, acquisitions, rebuilds, grants);
     Waits waits = new Waits(world, views, acquisitions);
-    Dormancy dormancy = new Dormancy(world, waits, grants);
+    Dormancy dormancy = new Dormancy(world, waits, grants, limits);
     LeaseEndings endings = new LeaseEndings(world, sessions, acquisitions, dormancy);
     leases = new Leases(world, sessions, acquisitions, endings, dormancy);
-    adoptions = new Adoptions(world, sessions, leases, endings, dormancy, rebuilds, grants);
+    Handovers handovers = new Handovers(world, sessions, endings);
+    adoptions =
+        new Adoptions(world, sessions, leases, endings, dormancy, rebuilds, grants, handovers);
     Plans plans = new Plans(world, holds);
     requests = new Requests(world, sessions, acquisitions, leases, plans, grants, waits, dormancy);
-    releases = new Releases(world, views, acquisitions, leases, endings, waits, dormancy);
+    releases = new Releases(world, views, acquisitions, leases, endings, waits, dormancy, sessions);
     descriptions =
         new Descriptions(world, views, acquisitions, leases, grants, amendments, dormancy);
     Forcings forcings = new Forcings(world);
@@ -50,10 +52,15 @@ final class Dispatch implements EventHandler {
     tokenChecks = new TokenChecks(world, barriers, readings);
     Deadlocks deadlocks = new Deadlocks(world, acquisitions, readings);
     acquisitions.connect(
-        new Acquisitions.Hooks(grants::onReleasing, endings::settle, deadlocks::onWaiting));
+        new Acquisitions.Hooks(
+            grants::onReleasing,
+            endings::settle,
+            ticket -> {
+              dormancy.onPlaced(ticket);
+              deadlocks.onWaiting(ticket);
+            }));
     grants.listen(forcings::onDeparted);
-    sessions.listen(
-        new SessionChanges(acquisitions, grants, leases, endings, new Handovers(world, endings)));
+    sessions.listen(new SessionChanges(acquisitions, grants, leases, endings, handovers));
   }
 
   Leases leases() {

@@ -4,49 +4,96 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Keeps what was adopted untouched until its client is here, or can rely on the coordinator that
- * served it before no longer. That one may live, cut off from ZooKeeper or not told yet: its client
- * may have been granted something that does not show, or be told so until the old session bound has
- * passed. So nothing is granted, timed out or deleted here before that.
+ * Keeps what was adopted untouched while its client may rely on the coordinator that served it
+ * before. That one may live, cut off from ZooKeeper or not told yet: its client may have been
+ * granted something that does not show, or be told so until the old session bound has passed, also
+ * if it was here in between. So before that nothing is granted whose client has not come, and
+ * nothing is ended by a clock.
  */
 final class Dormancy {
 
   private final World world;
   private final Waits waits;
   private final Grants grants;
+  private final Limits limits;
 
-  Dormancy(World world, Waits waits, Grants grants) {
+  Dormancy(World world, Waits waits, Grants grants, Limits limits) {
     this.world = world;
     this.waits = waits;
     this.grants = grants;
+    this.limits = limits;
   }
 
-  /** Returns an acquisition that its client asks for by name: it is here, so it wakes. */
+  /** Returns an acquisition that its client asks for by name: it is here. */
   Optional<Ticket> find(Lease lease, String requestId) {
     Optional<Ticket> ticket = Optional.ofNullable(lease.tickets().get(requestId));
-    ticket.ifPresent(this::wake);
+    ticket.ifPresent(this::attend);
     return ticket;
   }
 
-  /** The client of a lease is here with all that it has. */
+  /** The client of a lease is here. */
+  void attendAll(Lease lease) {
+    List.copyOf(lease.tickets().values()).forEach(this::attend);
+  }
+
+  /** Lets an acquisition hold or wait, as the queues say. */
+  void attend(Ticket ticket) {
+    if (ticket.isDormant()) {
+      ticket.revival().ifPresent(Revival::attend);
+      begin(ticket);
+    }
+  }
+
+  /** Nobody else can vouch for the acquisitions of a lease any more. */
   void wakeAll(Lease lease) {
     List.copyOf(lease.tickets().values()).forEach(this::wake);
   }
 
-  /** Lets an acquisition go on: its clocks run, and it holds or waits as the queues say. */
-  void wake(Ticket ticket) {
-    if (!ticket.isDormant()) {
-      return;
+  /** The client of an acquisition has repeated its request. */
+  void repeated(Ticket ticket) {
+    attend(ticket);
+    if (!ticket.lease().mayBeVouchedElsewhere(world.now)) {
+      wake(ticket);
     }
-    Revival revival = ticket.revival().orElseThrow();
-    revival.wake();
-    waits.arm(ticket, revival.waitedNanos());
+  }
+
+  private void wake(Ticket ticket) {
+    Optional<Revival> sleeping = ticket.revival().filter(revival -> !revival.isAwake());
+    if (sleeping.isPresent()) {
+      boolean first = sleeping.get().isDormant();
+      sleeping.get().wake();
+      if (first) {
+        begin(ticket);
+      }
+      if (ticket.wasPlaced()) {
+        onPlaced(ticket);
+      }
+      for (Hold hold : ticket.holds()) {
+        world
+            .mirror
+            .find(hold.lock(), hold.name().text())
+            .ifPresent(entry -> limits.onQueued(hold.lock(), entry));
+      }
+      boolean waits = ticket.acquisition().isWaiting() && world.mirror.isCurrent();
+      if (waits && ticket.hasOwnStream() && ticket.target().isEmpty()) {
+        this.waits.linger(ticket);
+      }
+    }
+  }
+
+  /** An acquisition has been told that it waits: its clocks run, if they may. */
+  void onPlaced(Ticket ticket) {
+    ticket
+        .revival()
+        .filter(revival -> ticket.acquisition().isWaiting() && revival.startsClocks())
+        .ifPresent(revival -> waits.arm(ticket, revival.waitedNanos()));
+  }
+
+  private void begin(Ticket ticket) {
     grants.settle(ticket);
     if (ticket.acquisition().isHeld()) {
       // As far as anybody knows its client was told so before.
       ticket.markHeard();
-    } else if (ticket.hasOwnStream() && world.mirror.isCurrent()) {
-      waits.linger(ticket);
     }
     ticket.holds().forEach(this::readAgain);
   }

@@ -127,7 +127,7 @@ final class GivingWay {
   }
 
   private void takeAway(Hold hold, ReleaseAsk ask) {
-    List.copyOf(hold.users()).forEach(dormancy::wake);
+    List.copyOf(hold.users()).forEach(dormancy::attend);
     acquisitions.takeAll(List.of(hold), ending(ask));
   }
 

@@ -240,7 +240,9 @@ final class Grants {
   /** Grants the acquisition if everything allows it, and otherwise tells it that it waits. */
   void settle(Ticket ticket) {
     boolean queued = ticket.acquisition().state() == Acquisition.State.QUEUED;
-    if (!queued || ticket.isDormant() || !isSeen(ticket)) {
+    boolean part =
+        ticket.revival().filter(revived -> revived.isPart(ticket.holds().size())).isPresent();
+    if (!queued || part || ticket.isDormant() || !isSeen(ticket)) {
       return;
     }
     if (holdsAll(ticket)) {

@@ -12,15 +12,17 @@ final class Handovers {
   private static final String MOVED = "another coordinator serves the lease now";
 
   private final World world;
+  private final Sessions sessions;
   private final LeaseEndings endings;
 
-  Handovers(World world, LeaseEndings endings) {
+  Handovers(World world, Sessions sessions, LeaseEndings endings) {
     this.world = world;
+    this.sessions = sessions;
     this.endings = endings;
   }
 
   /** Forgets a lease whose session is another coordinator's now. */
-  void forget(Lease lease, LockSession session) {
+  void forget(Lease lease) {
     if (lease.isStream()) {
       // Its stream is here, so nobody else can serve it.
       endings.loseSession(lease);
@@ -35,7 +37,7 @@ final class Handovers {
     lease.holds().clear();
     world.leases.remove(lease.id(), lease);
     world.leasesByTag.remove(lease.id().high(), lease);
-    session.leases().remove(lease.id());
+    sessions.find(lease.session()).ifPresent(session -> session.leases().remove(lease.id()));
   }
 
   /**

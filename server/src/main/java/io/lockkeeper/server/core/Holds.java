@@ -62,11 +62,14 @@ final class Holds {
       Ticket ticket, long longestNanos, BiConsumer<List<Ticket>, Notice.Lost> onOver) {
     long slack = Math.min(MOST_SLACK_NANOS, Math.max(LEAST_SLACK_NANOS, longestNanos / 10));
     Notice.Lost ending = new Notice.Lost(Notice.LossReason.MAX_HOLD, "held for max_hold");
+    // Where another coordinator may have granted it later, its own clock counts.
+    long from =
+        ticket.mayEnd() ? world.now : Math.max(world.now, ticket.lease().vouchedUntilNanos());
     ticket
         .timers()
         .holdsUntil(
             world.timers.at(
-                world.now + longestNanos + slack, () -> onOver.accept(nestedIn(ticket), ending)),
+                from + longestNanos + slack, () -> onOver.accept(nestedIn(ticket), ending)),
             world.now + longestNanos);
   }
 

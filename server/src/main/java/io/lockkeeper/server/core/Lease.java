@@ -63,7 +63,6 @@ final class Lease {
   private long deadlineNanos;
   private boolean recorded;
   private boolean adopted;
-  private boolean vouched;
   private long vouchedUntilNanos;
 
   /**
@@ -136,7 +135,7 @@ final class Lease {
   /**
    * Makes a lease that another coordinator served before.
    *
-   * @param vouchedUntilNanos until when that one may have vouched for it
+   * @param vouchedUntilNanos until when that one may vouch for it
    */
   static Lease adopted(
       SessionEvent.AdoptedLease record, SessionKey session, long vouchedUntilNanos) {
@@ -158,7 +157,6 @@ final class Lease {
 
   private void vouchedBefore(long untilNanos) {
     adopted = true;
-    vouched = true;
     vouchedUntilNanos = untilNanos;
   }
 
@@ -167,17 +165,12 @@ final class Lease {
     return adopted;
   }
 
-  /** The client is here now: whatever another coordinator told it is over. */
-  void takeOver() {
-    vouched = false;
-  }
-
   /** Returns whether the coordinator that served it before may vouch for it still. */
   boolean mayBeVouchedElsewhere(long nowNanos) {
-    return vouched && vouchedUntilNanos - nowNanos > 0;
+    return adopted && vouchedUntilNanos - nowNanos > 0;
   }
 
-  /** Returns until when the coordinator that served it before may have vouched for it. */
+  /** Returns until when the coordinator that served it before may vouch for it. */
   long vouchedUntilNanos() {
     return vouchedUntilNanos;
   }

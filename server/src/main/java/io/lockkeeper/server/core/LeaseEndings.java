@@ -24,7 +24,7 @@ final class LeaseEndings {
   void end(Lease lease, LeaseEnd why) {
     if (!lease.isEnding()) {
       // What held is lost, and what waited is withdrawn: so each must know which it is.
-      dormancy.wakeAll(lease);
+      dormancy.attendAll(lease);
     }
     if (beginEnd(lease, why)) {
       tickets(lease).forEach(t -> acquisitions.apply(t, new AcquisitionEvent.LeaseEnded(why)));

@@ -193,14 +193,10 @@ final class Leases {
               world.streams.remove(old);
               world.emit(new Effect.Supersede(old));
             });
-    lease.takeOver();
-    dormancy.wakeAll(lease);
+    dormancy.attendAll(lease);
     lease.attach(Optional.of(event.stream()));
     world.streams.put(event.stream(), new World.Subscriber.ForLease(lease));
     lease.renew(world.now);
-    // What was adopted may have been given longer than its own time.
-    lease.expiryTimer().ifPresent(world.timers::cancel);
-    armExpiry(lease);
     world.reply(
         event.call(),
         new Answer.LeaseAttached(lease.id(), lease.ttlNanos(), acquisitions.validForNanos(lease)));
@@ -238,7 +234,7 @@ final class Leases {
   void drain() {
     world.draining = true;
     world.leases.values().stream()
-        .filter(Lease::isStream)
+        .filter(lease -> lease.isStream() && !lease.isAdopted())
         .toList()
         .forEach(lease -> endings.end(lease, LeaseEnd.CLOSED));
   }

@@ -1,6 +1,8 @@
 package io.lockkeeper.server.core;
 
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
@@ -31,9 +33,15 @@ final class LockSession {
     CLOSING
   }
 
+  private static final int MAX_QUESTIONS = 1_000;
+
+  /** What can be answered only if the session is ours still. */
+  private record Question(long askedAtNanos, Runnable answered, Runnable ended) {}
+
   private final SessionKey key;
   private final Optional<String> claim;
   private final Set<LeaseId> leases = new HashSet<>();
+  private final List<Question> questions = new ArrayList<>(0);
   private State state = State.OPENING;
   private boolean suspended;
   private boolean unsure;
@@ -111,6 +119,30 @@ final class LockSession {
     if (unsure && sentAtNanos - unsureSinceNanos >= 0) {
       unsure = false;
     }
+  }
+
+  /**
+   * Keeps a question until the session is proved ours by what is sent from now on; returns false if
+   * there are too many.
+   */
+  boolean ask(long nowNanos, Runnable answered, Runnable ended) {
+    return questions.size() < MAX_QUESTIONS
+        && questions.add(new Question(nowNanos, answered, ended));
+  }
+
+  /** Answers the questions that a proof answers. */
+  void answer(long provenAt) {
+    List<Question> answered =
+        questions.stream().filter(q -> provenAt - q.askedAtNanos() >= 0).toList();
+    questions.removeAll(answered);
+    answered.forEach(question -> question.answered().run());
+  }
+
+  /** Says that no question will be answered any more. */
+  void dropQuestions() {
+    List<Question> dropped = List.copyOf(questions);
+    questions.clear();
+    dropped.forEach(question -> question.ended().run());
   }
 
   /** Holds grants back until a proof that is sent from now on. */

@@ -56,6 +56,14 @@ final class Plans {
     for (WantedLock wanted : command.locks()) {
       List<Hold> owned =
           lease.map(l -> holds.of(l, command.owner(), wanted.name())).orElse(List.of());
+      if (owned.stream().anyMatch(Plans::isRough)) {
+        return new Plan.Refused(
+            new Failure(
+                Failure.Kind.UNAVAILABLE,
+                "the owner's hold of lock '"
+                    + wanted.name()
+                    + "' came from another coordinator: repeat its request, or its release, first"));
+      }
       Optional<Part> shared = shared(wanted, owned);
       if (shared.isPresent()) {
         parts.add(shared.get());
@@ -68,6 +76,15 @@ final class Plans {
       parts.add(fresh(wanted, owned));
     }
     return new Plan.Parts(parts);
+  }
+
+  /**
+   * Returns whether only entries tell of a hold: its client may have released it where it was
+   * before, and somebody have been granted the lock since.
+   */
+  private static boolean isRough(Hold hold) {
+    return hold.users().stream()
+        .allMatch(user -> user.revival().filter(Revival::isRough).isPresent());
   }
 
   private static Optional<Part> shared(WantedLock wanted, List<Hold> owned) {

@@ -14,6 +14,7 @@ final class Releases {
   private final Leases leases;
   private final LeaseEndings endings;
   private final Waits waits;
+  private final Sessions sessions;
   private final Dormancy dormancy;
 
   Releases(
@@ -23,7 +24,9 @@ final class Releases {
       Leases leases,
       LeaseEndings endings,
       Waits waits,
-      Dormancy dormancy) {
+      Dormancy dormancy,
+      Sessions sessions) {
+    this.sessions = sessions;
     this.waits = waits;
     this.dormancy = dormancy;
     this.world = world;
@@ -54,8 +57,25 @@ final class Releases {
   }
 
   private void releaseAgain(ClientEvent.Release event, Lease lease) {
-    // The coordinator that served an adopted lease before may have released it.
-    if (lease.isAdopted() || lease.endings().containsKey(event.requestId())) {
+    if (lease.endings().containsKey(event.requestId())) {
+      world.reply(event.call(), new Answer.ReleaseDone(Answer.ReleaseOutcome.ALREADY_RELEASED, 0));
+      return;
+    }
+    Optional<LockSession> session = sessions.find(lease.session());
+    if (session.isEmpty()) {
+      world.fail(event.call(), Failure.Kind.UNAVAILABLE, World.NO_CONTACT);
+      return;
+    }
+    // Another coordinator may have adopted the lease, and know what this one does not.
+    sessions.ask(
+        session.get(),
+        () -> answerUnknown(event, lease),
+        () -> world.fail(event.call(), Failure.Kind.MOVED, World.NO_CONTACT));
+  }
+
+  private void answerUnknown(ClientEvent.Release event, Lease lease) {
+    if (lease.isAdopted()) {
+      // The coordinator that served the lease before may have released it.
       world.reply(event.call(), new Answer.ReleaseDone(Answer.ReleaseOutcome.ALREADY_RELEASED, 0));
     } else {
       world.fail(event.call(), Failure.Kind.UNKNOWN_ACQUISITION, unknown(event.requestId()));

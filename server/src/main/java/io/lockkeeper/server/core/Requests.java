@@ -68,7 +68,9 @@ final class Requests {
     } else if (shares.isPresent() && session.isPresent()) {
       enqueue(event, lease, session.get(), shares.get());
     } else {
-      end(event, Optional.of(lease), Repeats.gone());
+      // Where another coordinator has the session, it is there: the client is sent after it.
+      session.ifPresent(
+          own -> sessions.ask(own, () -> end(event, Optional.of(lease), Repeats.gone()), () -> {}));
     }
   }
 
@@ -188,14 +190,13 @@ final class Requests {
     subscribe(event, ticket);
     long told = ticket.noticeSequence();
     boolean whole = Repeats.complete(ticket, event.command());
-    dormancy.wake(ticket);
+    dormancy.repeated(ticket);
     grants.settle(ticket);
     if (!whole) {
+      boolean held = ticket.acquisition().isHeld() || !event.command().heldTokens().isEmpty();
       acquisitions.apply(
           ticket,
-          ticket.acquisition().isHeld()
-              ? new AcquisitionEvent.TakenAway(Repeats.gone())
-              : new AcquisitionEvent.Removed());
+          held ? new AcquisitionEvent.TakenAway(Repeats.gone()) : new AcquisitionEvent.Removed());
     }
     if (told == ticket.noticeSequence()) {
       acquisitions.replay(ticket);

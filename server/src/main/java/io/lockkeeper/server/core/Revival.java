@@ -1,17 +1,35 @@
 package io.lockkeeper.server.core;
 
 /**
- * How an acquisition came here that another coordinator served before: known by its entries only,
- * until its client repeats the request; and left alone until its client is here, or can rely on the
- * other coordinator no longer.
+ * How an acquisition came here that another coordinator served before.
+ *
+ * <pre>
+ *   DORMANT --its client is here--> ATTENDED --nobody else can vouch for it--> AWAKE
+ * </pre>
+ *
+ * <p>It is known by its entries only, until its client repeats the request.
  */
 final class Revival {
 
+  /** What may be done with it. */
+  enum State {
+    /** Nothing: its client is not here, and may rely on what it was told elsewhere. */
+    DORMANT,
+    /**
+     * It may be granted, and told where it stands; but no clock ends it: its client may go back to
+     * where it was, and have been granted it there.
+     */
+    ATTENDED,
+    /** Everything. */
+    AWAKE
+  }
+
   private final int locks;
   private final long waitedNanos;
-  private boolean dormant = true;
+  private State state = State.DORMANT;
   private boolean rough = true;
   private boolean assured;
+  private boolean armed;
 
   /**
    * Makes one.
@@ -33,16 +51,31 @@ final class Revival {
   }
 
   boolean isDormant() {
-    return dormant;
+    return state == State.DORMANT;
+  }
+
+  boolean isAwake() {
+    return state == State.AWAKE;
+  }
+
+  void attend() {
+    if (state == State.DORMANT) {
+      state = State.ATTENDED;
+    }
   }
 
   void wake() {
-    dormant = false;
+    state = State.AWAKE;
   }
 
   /** Returns whether only the entries tell what was asked for. */
   boolean isRough() {
     return rough;
+  }
+
+  /** Returns whether it shared locks with others of its owner, so that its entries are not all. */
+  boolean isPart(int entries) {
+    return rough && entries < locks;
   }
 
   void completed() {
@@ -59,5 +92,12 @@ final class Revival {
 
   void assure() {
     assured = true;
+  }
+
+  /** Returns whether its clocks run from now on: they are started once. */
+  boolean startsClocks() {
+    boolean starts = state == State.AWAKE && !assured && !armed;
+    armed |= starts;
+    return starts;
   }
 }

@@ -62,7 +62,7 @@ final class SessionChanges implements PoolListener {
 
   @Override
   public void onDeposed(LockSession session) {
-    forEachLease(session, lease -> handovers.forget(lease, session));
+    forEachLease(session, handovers::forget);
   }
 
   @Override
@@ -72,7 +72,8 @@ final class SessionChanges implements PoolListener {
 
   private void forEachLease(LockSession session, Consumer<Lease> action) {
     for (LeaseId id : List.copyOf(session.leases())) {
-      leases.find(id).ifPresent(action);
+      // The same lease may be here again, by another session that was adopted since.
+      leases.find(id).filter(l -> l.session().equals(session.key())).ifPresent(action);
     }
   }
 

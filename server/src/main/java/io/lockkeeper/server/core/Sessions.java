@@ -158,7 +158,20 @@ final class Sessions {
                 // The proof was sent before the doubt arose: ask for one that is sent from now on.
                 world.emit(new SessionEffect.ProveSession(session.key()));
               }
+              session.answer(event.sentAtNanos());
             });
+  }
+
+  /**
+   * Runs {@code ours} when it is certain that the session was ours after this moment, or {@code
+   * not} if that will not be known. What this coordinator does not know of, another may have done.
+   */
+  void ask(LockSession session, Runnable ours, Runnable not) {
+    if (session.ask(world.now, ours, not)) {
+      world.emit(new SessionEffect.ProveSession(session.key()));
+    } else {
+      not.run();
+    }
   }
 
   void onSuspended(SessionEvent.SessionSuspended event) {
@@ -191,6 +204,7 @@ final class Sessions {
         .ifPresent(
             session -> {
               session.closing();
+              session.dropQuestions();
               if (event.deposed()) {
                 listener.onDeposed(session);
               } else {
@@ -250,16 +264,25 @@ final class Sessions {
 
   /** Emits what deletes from a session: where that is given up, not before its holders know. */
   void emitDeletion(SessionKey key, Effect deletion) {
-    Optional<Long> from =
+    emitDeletion(
         find(key)
             .filter(session -> session.state() == LockSession.State.GIVEN_UP)
             .map(LockSession::emptiedFromNanos)
-            .filter(time -> time - world.now > 0);
-    if (from.isPresent()) {
-      world.timers.at(from.get(), () -> world.emit(deletion));
+            .orElse(world.now),
+        deletion);
+  }
+
+  private void emitDeletion(long fromNanos, Effect deletion) {
+    if (fromNanos - world.now > 0) {
+      world.timers.at(fromNanos, () -> world.emit(deletion));
     } else {
       world.emit(deletion);
     }
+  }
+
+  /** Emits what deletes when a client that has no clock of its own has had time to hear of it. */
+  void emitDeletionLate(Effect deletion) {
+    emitDeletion(world.now + world.settings.tick().toNanos(), deletion);
   }
 
   private void openIfNoneIsLeft() {

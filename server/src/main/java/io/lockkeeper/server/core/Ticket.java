@@ -64,6 +64,16 @@ final class Ticket {
     return revival.filter(Revival::isDormant).isPresent();
   }
 
+  /** Returns whether it may be ended because of what is decided here. */
+  boolean mayEnd() {
+    return revival.map(Revival::isAwake).orElse(true);
+  }
+
+  /** Returns whether it holds or held, as far as anybody can know. */
+  boolean mayHaveHeld() {
+    return granted || (revival.isPresent() && !wasPlaced());
+  }
+
   /** Takes the entries with which it was adopted: where it stands, the mirror tells. */
   void adopted(List<Hold> found) {
     holds = List.copyOf(found);

@@ -59,7 +59,6 @@ final class LocalAttempt<Q, R> extends SimpleForwardingServerCall<Q, R> {
     if (!answered && Elsewhere.isMarked(trailers)) {
       routed.refusedHere(status, trailers);
     } else {
-      routed.endedHere();
       trailers.discardAll(Elsewhere.KEY);
       super.close(status, trailers);
     }

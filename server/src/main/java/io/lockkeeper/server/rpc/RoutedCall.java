@@ -136,11 +136,6 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
     first = Optional.empty();
   }
 
-  /** Notes that the call has ended here. */
-  void endedHere() {
-    turns.execute(this::close);
-  }
-
   /** Takes a refusal that another coordinator may not share. */
   void refusedHere(Status status, Metadata trailers) {
     turns.execute(

@@ -32,6 +32,8 @@ final class ClaimTaking {
   private final Listener listener;
   private long attemptedEpoch = -1;
   private boolean certain;
+  private boolean adoptedBefore;
+  private long takenBeforeMillis;
   private boolean over;
 
   /** Hears how it ends. */
@@ -167,6 +169,8 @@ final class ClaimTaking {
       end(() -> listener.onTaken(taken(claim.record(), stat)));
     } else if (orphaned.test(name, claim) && isUsable(claim.version())) {
       certain = claim.record().isLeftBehind(self, context.settings().home());
+      adoptedBefore = claim.version() > 0;
+      takenBeforeMillis = stat.getMtime();
       write(handle, claim.record().by(self, context.settings().home()), claim.version());
     } else {
       end(listener::onLost);
@@ -211,7 +215,15 @@ final class ClaimTaking {
         ours.timeoutMillis(),
         System.nanoTime(),
         stat.getMtime(),
-        certain);
+        certain && isLongTaken(ours, stat));
+  }
+
+  /**
+   * Returns whether whoever had the session before our former self cannot vouch for anything on it
+   * any more, by ZooKeeper's clock.
+   */
+  private boolean isLongTaken(ClaimRecord ours, Stat stat) {
+    return !adoptedBefore || stat.getMtime() - takenBeforeMillis >= ours.timeoutMillis();
   }
 
   private void onError(int rc) {

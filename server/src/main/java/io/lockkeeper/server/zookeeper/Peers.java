@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -16,6 +17,8 @@ import java.util.stream.Collectors;
  * change of the members and from time to time. Lives on the store's thread.
  */
 final class Peers {
+
+  private static final long SETTLING_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   private final StoreContext context;
   private final Supplier<Optional<Handle>> connection;
@@ -28,6 +31,8 @@ final class Peers {
   private Map<String, Claimed> claims = Map.of();
   private Consumer<List<Peer>> listener = peers -> {};
   private boolean seenOnce;
+  private boolean registered;
+  private long settledAtNanos = System.nanoTime();
   private boolean scanning;
   private boolean again;
   private boolean stopped;
@@ -145,14 +150,31 @@ final class Peers {
     if (!now.equals(before)) {
       listener.accept(now);
     }
-    if (!members.containsKey(context.settings().coordinatorId())) {
-      member.check();
-    }
+    noteOwnNode(members.containsKey(context.settings().coordinatorId()));
     orphans.update(
         claims.entrySet().stream()
             .filter(claim -> isOrphan(claim.getKey(), claim.getValue()))
             .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue)),
         candidates());
+  }
+
+  /**
+   * What takes away our own member node, such as a stall of ZooKeeper's leader, takes away those of
+   * others, and they all come back: until then nobody's absence means much.
+   */
+  private void noteOwnNode(boolean there) {
+    if (there) {
+      registered = true;
+    } else {
+      member.check();
+      if (registered) {
+        settledAtNanos = System.nanoTime() + SETTLING_NANOS;
+      }
+    }
+  }
+
+  private boolean isAbsent(String id) {
+    return !members.containsKey(id) && System.nanoTime() - settledAtNanos >= 0;
   }
 
   private Set<String> candidates() {
@@ -170,7 +192,7 @@ final class Peers {
     String owner = claim.record().owner();
     return seenOnce
         && (owner.equals(settings.coordinatorId())
-            || !members.containsKey(owner)
+            || isAbsent(owner)
             || claim.record().isPredecessor(settings.coordinatorId(), settings.home())
             || suspicions.isSuspect(claimName, claim));
   }

@@ -43,6 +43,7 @@ class AcquisitionTest {
           "HELD      + BoundLost    -> LEAVING   : LOST SESSION_LOST, delete",
           "HELD      + SessionGone  -> ENDED     : LOST SESSION_LOST, answer ALREADY_RELEASED",
           "HELD      + Removed      -> LEAVING   : LOST REMOVED, delete",
+          "QUEUED    + TakenAway    -> LEAVING   : LOST FORCED, delete",
           "HELD      + TakenAway    -> LEAVING   : LOST FORCED, delete",
           "RELEASING + SessionGone  -> ENDED     : RELEASED, answer RELEASED",
           "RELEASING + Deleted      -> ENDED     : RELEASED, answer RELEASED",

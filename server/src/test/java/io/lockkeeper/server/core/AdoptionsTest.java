@@ -132,17 +132,35 @@ class AdoptionsTest {
   }
 
   @Test
-  void leaseThatWasAttachedLivesByItsOwnTimeAgain() {
+  void leaseWhoseClientCameAndLeftIsNotEndedWhileItMayBeVouchedForElsewhere() {
+    // Given: its client may be back at the coordinator before, which does not know yet
+    LeaseId lease = left.lease();
+    left.entries(lease, Wish.named("held").exclusive("a"));
+    left.take();
+    StreamId stream = attach(lease);
+    bench.on(new ClientEvent.StreamClosed(stream));
+    // When
+    bench.pass(VOUCHED.minusNanos(1));
+    assertThat(deletions()).isEmpty();
+    bench.pass(Duration.ofNanos(1));
+    // Then
+    assertThat(deletions()).hasSize(1);
+  }
+
+  @Test
+  void leaseLivesByItsOwnTimeWhenNobodyElseCanVouchForIt() {
     // Given
     LeaseId lease = left.lease();
     left.entries(lease, Wish.named("held").exclusive("a"));
     left.take();
+    bench.pass(VOUCHED.minusSeconds(1));
     attach(lease);
     // When
-    bench.pass(Bench.TTL);
+    bench.pass(Bench.TTL.minusNanos(1));
+    assertThat(told("held", Notice.Lost.class)).isEmpty();
+    bench.pass(Duration.ofNanos(1));
     // Then
-    assertThat(told("held", Notice.Lost.class))
-        .containsExactly(new Notice.Lost(Notice.LossReason.LEASE_EXPIRED, ""));
+    assertThat(told("held", Notice.Lost.class)).hasSize(1);
   }
 
   @Test
@@ -195,19 +213,21 @@ class AdoptionsTest {
     assertThat(deletions()).hasSize(1);
   }
 
-  @Test
-  void waitGoesOnFromWhereItWas() {
-    // Given
+  private LeaseId waiterBehindAHolder(Duration wait, Duration waited) {
     LeaseId holder = left.lease();
     LeaseId waiter = left.lease();
     left.entries(holder, Wish.named("held").exclusive("a"));
-    left.entries(
-        waiter,
-        Wish.named("waits").exclusive("a").waiting(Duration.ofSeconds(10)),
-        false,
-        Duration.ofSeconds(4));
-    left.take();
+    left.entries(waiter, Wish.named("waits").exclusive("a").waiting(wait), false, waited);
+    return waiter;
+  }
+
+  @Test
+  void waitGoesOnFromWhereItWasIfTheCoordinatorBeforeIsDeadForCertain() {
+    // Given
+    LeaseId waiter = waiterBehindAHolder(Duration.ofSeconds(10), Duration.ofSeconds(4));
+    left.take(true);
     StreamId stream = attach(waiter);
+    repeat(stream, waiter, Wish.named("waits").exclusive("a").waiting(Duration.ofSeconds(10)));
     // When
     bench.pass(Duration.ofSeconds(6).minusNanos(1));
     assertThat(told("waits", Notice.NotAcquired.class)).isEmpty();
@@ -218,12 +238,44 @@ class AdoptionsTest {
   }
 
   @Test
+  void waitIsNotEndedByAClockWhileTheCoordinatorBeforeMayGrant() {
+    // Given
+    Duration wait = Duration.ofSeconds(10);
+    LeaseId waiter = waiterBehindAHolder(wait, Duration.ofSeconds(9));
+    left.take();
+    repeat(attach(waiter), waiter, Wish.named("waits").exclusive("a").waiting(wait));
+    // When
+    bench.pass(VOUCHED.minusNanos(1));
+    assertThat(told("waits", Notice.NotAcquired.class)).isEmpty();
+    // Then: what is left of the wait, when nobody else can
+    bench.on(new ClientEvent.KeepAlive(bench.call(), waiter));
+    bench.pass(Duration.ofSeconds(1).plusNanos(1));
+    assertThat(told("waits", Notice.NotAcquired.class)).hasSize(1);
+  }
+
+  @Test
+  void clientThatNoLongerWantsToWaitIsTakenAtItsWord() {
+    // Given
+    LeaseId waiter = waiterBehindAHolder(Duration.ofSeconds(10), Duration.ZERO);
+    left.take();
+    attach(waiter);
+    // When
+    bench.on(new ClientEvent.Release(bench.call(), waiter, "waits", 0));
+    // Then
+    assertThat(deletions()).hasSize(1);
+  }
+
+  @Test
   void maxHoldCountsFromTheAdoptionOn() {
     // Given
     LeaseId lease = left.lease();
-    left.entries(lease, Wish.named("held").exclusive("a").atMost(Duration.ofSeconds(5)));
-    left.take();
-    attach(lease);
+    long token =
+        left.entries(lease, Wish.named("held").exclusive("a").atMost(Duration.ofSeconds(5))).get(0);
+    left.take(true);
+    repeat(
+        attach(lease),
+        lease,
+        Wish.named("held").exclusive("a").atMost(Duration.ofSeconds(5)).holding(token));
     // When
     bench.pass(Duration.ofSeconds(6));
     // Then

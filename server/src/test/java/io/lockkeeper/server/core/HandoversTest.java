@@ -177,6 +177,8 @@ class HandoversTest {
     bench.on(new LifeEvent.Draining());
     // Then
     assertThat(bench.told(stream, Notice.Lost.class)).hasSize(1);
+    assertThat(bench.all(Effect.DeleteEntries.class)).isEmpty();
+    bench.pass(Bench.settings().tick());
     assertThat(bench.all(Effect.DeleteEntries.class))
         .extracting(Effect.DeleteEntries::id)
         .containsExactly(stream.id());

@@ -17,10 +17,12 @@ class RepeatsTest {
   private final LeaseId lease = left.lease();
 
   private List<Notice> repeat(StreamId stream, Wish wish) {
+    int before = bench.all(Effect.Tell.class).size();
     bench.on(
         new ClientEvent.Acquire(
             stream, UUID.randomUUID(), lease, wish.command(Optional.of(lease)), true));
-    return bench.last(Effect.Tell.class).stream().map(Effect.Tell::notice).toList();
+    List<Effect.Tell> all = bench.all(Effect.Tell.class);
+    return all.subList(before, all.size()).stream().map(Effect.Tell::notice).toList();
   }
 
   private static List<Long> tokens(Notice notice) {
@@ -78,6 +80,7 @@ class RepeatsTest {
     long token = left.entries(lease, outer).get(0);
     left.take();
     StreamId stream = bench.attach(lease);
+    repeat(stream, outer.holding(token));
     Wish inner = Wish.named("inner").exclusive("a").by("thread-1").holding(token);
     // When
     List<Notice> told = repeat(stream, inner);
@@ -105,6 +108,56 @@ class RepeatsTest {
     // Then: neither lost nor granted yet
     assertThat(told).isEmpty();
     assertThat(bench.all(Effect.CreateEntries.class)).isEmpty();
+  }
+
+  @Test
+  void holdThatMayHaveBeenReleasedElsewhereIsNotSharedByANewRequest() {
+    // Given
+    left.entries(lease, Wish.named("outer").exclusive("a").by("thread-1"));
+    left.take();
+    StreamId stream = bench.attach(lease);
+    // When
+    List<Notice> told = repeat(stream, Wish.named("new").exclusive("a").by("thread-1"));
+    // Then
+    assertThat(told).isEmpty();
+    assertThat(bench.refusals(stream)).containsExactly(Failure.Kind.UNAVAILABLE);
+  }
+
+  @Test
+  void partOfARequestIsNotTakenForTheWhole() {
+    // Given
+    Wish whole = Wish.named("both").exclusive("a", "b").by("thread-1");
+    StoreEvent.CreatedEntry own =
+        bench.foreign("b", new UUID(lease.high(), 77), MutexKind.EXCLUSIVE);
+    left.add(
+        own, Inheritance.details(lease, whole.command(Optional.of(lease)), false), Duration.ZERO);
+    left.take();
+    // When
+    bench.attach(lease);
+    // Then
+    assertThat(bench.all(Effect.Tell.class)).isEmpty();
+  }
+
+  @Test
+  void coordinatorThatMayBeDeposedDoesNotSayThatNothingIsLeft() {
+    // Given
+    LeaseId own = bench.lease();
+    StreamId stream = bench.attach(own);
+    bench.proving = false;
+    // When
+    bench.on(
+        new ClientEvent.Acquire(
+            stream,
+            UUID.randomUUID(),
+            own,
+            Wish.named("elsewhere").exclusive("a").holding(9).command(Optional.of(own)),
+            true));
+    CallId release = bench.call();
+    bench.on(new ClientEvent.Release(release, own, "elsewhere", 0));
+    bench.on(new SessionEvent.SessionEnded(Bench.S1, true));
+    // Then
+    assertThat(bench.all(Effect.Tell.class)).isEmpty();
+    assertThat(bench.failure(release)).isEqualTo(Failure.Kind.MOVED);
   }
 
   @Test

@@ -3,7 +3,10 @@ package io.lockkeeper.server.zookeeper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.coordinator.RecordedEvents;
+import io.lockkeeper.server.core.EntryRef;
 import io.lockkeeper.server.core.LeaseId;
+import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.server.core.MarkerName;
 import io.lockkeeper.server.core.SessionEvent.AdoptedEntry;
 import io.lockkeeper.server.core.SessionEvent.AdoptedLease;
 import io.lockkeeper.server.core.SessionEvent.OrphanFound;
@@ -15,7 +18,13 @@ import io.lockkeeper.server.core.StoreEvent.CreatedEntry;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 import org.awaitility.Awaitility;
@@ -56,17 +65,21 @@ final class AdoptionIT {
 
   private CreatedEntry hold(String lock) {
     Asked.open(old, olds, 1);
-    return Asked.created(olds, Asked.create(old, ONE, lock)).entries().get(0);
+    return Adoptions.hold(old, olds, ONE, lock);
   }
 
-  private static String path(CreatedEntry entry) {
-    return "/lk/locks/" + entry.lock().encoded() + "/" + entry.name();
+  private SessionAdopted adopt() {
+    return Adoptions.adopt(next, news, 7);
   }
 
-  private SessionAdopted adopt(RecordedEvents events, ZooKeeperLockStore store, SessionKey key) {
-    OrphanFound orphan = events.await(OrphanFound.class);
-    store.adoptSession(key, orphan.claim());
-    return events.await(SessionAdopted.class, adopted -> adopted.session().equals(key));
+  private void release(AdoptedEntry entry) {
+    release(entry, Adoptions.ref(entry));
+  }
+
+  private void release(AdoptedEntry entry, EntryRef ref) {
+    UUID id = entry.name().id().orElseThrow();
+    next.deleteEntries(TAKEN, id, List.of(ref));
+    news.await(StoreEvent.EntriesDeleted.class, deleted -> deleted.id().equals(id));
   }
 
   @Test
@@ -75,11 +88,11 @@ final class AdoptionIT {
     CreatedEntry entry = hold("kept");
     old.recordLease(ONE, LEASE, 15_000, "me", "00ff");
     olds.await(StoreEvent.LeaseRecorded.class);
-    Stat before = truth.exists(path(entry), false);
+    Stat before = truth.exists(Adoptions.path(entry), false);
     long asked = System.nanoTime();
     // When
     old.stop();
-    SessionAdopted adopted = adopt(news, next, TAKEN);
+    SessionAdopted adopted = adopt();
     // Then
     assertThat(adopted.leases()).containsExactly(new AdoptedLease(LEASE, 15_000, "me", "00ff"));
     assertThat(adopted.entries()).hasSize(1);
@@ -93,54 +106,230 @@ final class AdoptionIT {
     assertThat(adopted.takenAtNanos() - asked).isPositive();
     assertThat(adopted.provenAtNanos() - adopted.takenAtNanos()).isPositive();
     assertThat(adopted.certain()).isFalse();
-    assertThat(truth.exists(path(entry), false)).isEqualTo(before);
+    assertThat(truth.exists(Adoptions.path(entry), false)).isEqualTo(before);
     assertThat(truth.getChildren("/lk/sessions", false)).hasSize(1);
+    assertThat(next.stats())
+        .containsEntry("sessions_adopted", 1L)
+        .containsEntry("nodes_adopted", 2L);
   }
 
   @Test
-  void adoptedSessionIsOpenForWrites() throws Exception {
+  void adoptedSessionIsOpenForWritesAndClosedWhenItIsEmpty() throws Exception {
     // Given
     CreatedEntry entry = hold("written");
     old.stop();
-    SessionAdopted adopted = adopt(news, next, TAKEN);
-    AdoptedEntry kept = adopted.entries().get(0);
+    AdoptedEntry kept = adopt().entries().get(0);
     // When
-    UUID id = kept.name().id().orElseThrow();
-    next.deleteEntries(
-        TAKEN,
-        id,
-        List.of(
-            new io.lockkeeper.server.core.EntryRef(
-                kept.lock(), kept.name().text(), java.util.Optional.empty())));
-    news.await(StoreEvent.EntriesDeleted.class, deleted -> deleted.id().equals(id));
+    release(kept);
     next.closeSession(TAKEN);
     // Then
-    assertThat(truth.exists(path(entry), false)).isNull();
+    assertThat(truth.exists(Adoptions.path(entry), false)).isNull();
     assertThat(news.await(SessionEnded.class)).isEqualTo(new SessionEnded(TAKEN, false));
     Awaitility.await().until(() -> truth.getChildren("/lk/sessions", false).isEmpty());
   }
 
   @Test
-  void suspectedCoordinatorIsDeposedAndItsStopLeavesTheSessionAlone() throws Exception {
+  void zombieIsDeposedAndWhateverItDoesThenLeavesTheSessionAlone() throws Exception {
     // Given
     CreatedEntry entry = hold("stolen");
-    Awaitility.await().until(() -> truth.exists("/lk/coordinators/old", false) != null);
+    Adoptions.awaitMember(truth, "old");
     // When
-    Awaitility.await()
-        .until(
-            () -> {
-              next.suspect("old");
-              return !news.all(OrphanFound.class).isEmpty();
-            });
-    adopt(news, next, TAKEN);
-    old.proveSession(ONE);
+    Adoptions.suspect(next, news, "old");
+    SessionAdopted adopted = adopt();
+    old.closeSession(ONE);
     // Then
     assertThat(olds.await(SessionEnded.class)).isEqualTo(new SessionEnded(ONE, true));
-    old.closeSession(ONE);
     old.leave();
     old.stop();
-    assertThat(truth.exists(path(entry), false).getCzxid()).isEqualTo(entry.czxid());
-    next.proveSession(TAKEN);
+    assertThat(truth.exists(Adoptions.path(entry), false).getCzxid()).isEqualTo(entry.czxid());
+    release(adopted.entries().get(0));
     assertThat(news.all(SessionEnded.class)).isEmpty();
+  }
+
+  @Test
+  void zombieThatOnlyStopsLeavesTheSessionAlone() throws Exception {
+    // Given
+    CreatedEntry entry = hold("stolen");
+    Adoptions.awaitMember(truth, "old");
+    Adoptions.suspect(next, news, "old");
+    SessionAdopted adopted = adopt();
+    // When
+    old.stop();
+    // Then
+    assertThat(truth.exists(Adoptions.path(entry), false).getCzxid()).isEqualTo(entry.czxid());
+    release(adopted.entries().get(0));
+    assertThat(news.all(SessionEnded.class)).isEmpty();
+  }
+
+  @Test
+  void emptySessionThatSomebodyHasTakenIsNotClosedByItsOldOwner() throws Exception {
+    // Given
+    Asked.open(old, olds, 1);
+    Adoptions.awaitMember(truth, "old");
+    Adoptions.suspect(next, news, "old");
+    assertThat(adopt().entries()).isEmpty();
+    UUID id = Asked.create(next, TAKEN, "new");
+    CreatedEntry entry = Asked.created(news, id).entries().get(0);
+    // When
+    old.stop();
+    // Then
+    assertThat(truth.exists(Adoptions.path(entry), false).getCzxid()).isEqualTo(entry.czxid());
+    next.proveSession(TAKEN);
+    Asked.created(news, Asked.create(next, TAKEN, "new"));
+    assertThat(news.all(SessionEnded.class)).isEmpty();
+  }
+
+  @Test
+  void nodesThatAreNothingOfOursAreLeftAndKeepTheSessionFromBeingClosed() throws Exception {
+    // Given
+    CreatedEntry entry = hold("beside");
+    old.recordLease(ONE, LEASE, 15_000, "me", "00ff");
+    olds.await(StoreEvent.LeaseRecorded.class);
+    truth.setData("/lk/leases/" + LEASE, new byte[] {1}, -1);
+    old.stop();
+    createOnSession(Adoptions.onlyClaim(truth), "/lk/stranger");
+    // When
+    SessionAdopted adopted = adopt();
+    release(adopted.entries().get(0));
+    next.closeSession(TAKEN);
+    // Then
+    assertThat(adopted.leases()).isEmpty();
+    assertThat(adopted.entries()).extracting(AdoptedEntry::name).containsExactly(entry.name());
+    assertThat(news.await(SessionEnded.class)).isEqualTo(new SessionEnded(TAKEN, true));
+    assertThat(truth.exists("/lk/stranger", false)).isNotNull();
+    assertThat(next.stats()).containsEntry("sessions_handed_over", 1L);
+  }
+
+  /** Creates a node on a session from outside, and leaves it alive. */
+  private void createOnSession(String claim, String path) throws Exception {
+    byte[] data = truth.getData("/lk/sessions/" + claim, false, null);
+    SessionIdentity session = ClaimRecord.read(claim, data).orElseThrow().session();
+    StoreThread thread = new StoreThread();
+    Connector connector =
+        new Connector(Ensemble.settings(ensemble.server().connectString(), "x"), thread);
+    CompletableFuture<Void> connected = new CompletableFuture<>();
+    Handle handle =
+        connector.attach(
+            session,
+            Ensemble.SESSION,
+            new HandleListener() {
+              @Override
+              public void onConnected() {
+                connected.complete(null);
+              }
+
+              @Override
+              public void onDisconnected() {}
+
+              @Override
+              public void onExpired() {}
+            });
+    connected.get(10, TimeUnit.SECONDS);
+    handle.create(path, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL);
+    handle.abandon();
+    thread.stop(1_000);
+  }
+
+  @Test
+  void guardsStayWhereTheyAreAndAreNoPartOfTheSession() throws Exception {
+    // Given
+    Asked.open(old, olds, 1);
+    UUID id = UUID.randomUUID();
+    LockName lock = new LockName("guarded");
+    old.createEntries(ONE, id, List.of(Asked.planned(lock)), Asked.DETAILS, 700);
+    Asked.created(olds, id);
+    old.stop();
+    // When
+    SessionAdopted adopted = adopt();
+    // Then
+    assertThat(adopted.entries()).hasSize(1);
+    AdoptedEntry entry = adopted.entries().get(0);
+    String guard = MarkerName.Guard.of(id, 700).text();
+    assertThat(truth.getChildren("/lk/locks/guarded", false)).hasSize(2).contains(guard);
+    release(entry, new EntryRef(lock, entry.name().text(), Optional.of(guard)));
+    assertThat(truth.getChildren("/lk/locks/guarded", false)).isEmpty();
+    next.closeSession(TAKEN);
+    assertThat(news.await(SessionEnded.class)).isEqualTo(new SessionEnded(TAKEN, false));
+  }
+
+  @Test
+  void sessionOfThousandsOfEntriesIsAdoptedWhole() {
+    // Given
+    int count = 4_000;
+    Asked.open(old, olds, 1);
+    IntStream.range(0, count).forEach(i -> Asked.create(old, ONE, "many/" + i % 50));
+    Asked.awaitCreated(olds, count);
+    old.stop();
+    // When
+    SessionAdopted adopted = adopt();
+    // Then
+    assertThat(adopted.entries())
+        .extracting(AdoptedEntry::name)
+        .containsExactlyInAnyOrderElementsOf(
+            olds.all(StoreEvent.EntriesCreated.class).stream()
+                .map(created -> created.entries().get(0).name())
+                .toList());
+    assertThat(next.stats()).containsEntry("nodes_adopted", (long) count);
+  }
+
+  @Test
+  void adoptedSessionKeepsTheTimeoutThatItWasOpenedWith() {
+    // Given
+    RecordedEvents others = new RecordedEvents();
+    ZooKeeperLockStore longer =
+        ensemble.store(
+            Ensemble.settings(ensemble.server().connectString(), "longer")
+                .withTimes(Duration.ofSeconds(9), Duration.ofSeconds(2), Duration.ofMillis(200), 5),
+            others);
+    others.awaitCurrent();
+    hold("timed");
+    // When
+    old.stop();
+    SessionAdopted adopted = Adoptions.adopt(longer, others, 7);
+    // Then
+    assertThat(adopted.timeoutNanos()).isEqualTo(Ensemble.SESSION.toNanos());
+  }
+
+  @Test
+  void leavingLeavesEverySessionThatOwnsSomethingAndClosesTheOthers() throws Exception {
+    // Given
+    CreatedEntry first = hold("first");
+    SessionKey two = Asked.open(old, olds, 2);
+    CreatedEntry second = Adoptions.hold(old, olds, two, "second");
+    SessionKey empty = Asked.open(old, olds, 3);
+    // When
+    old.leave();
+    // Then
+    Awaitility.await().until(() -> olds.all(SessionEnded.class).size() == 3);
+    assertThat(olds.all(SessionEnded.class))
+        .containsExactlyInAnyOrder(
+            new SessionEnded(ONE, true),
+            new SessionEnded(two, true),
+            new SessionEnded(empty, false));
+    Adoptions.awaitGone(truth, "/lk/coordinators/old");
+    Awaitility.await().until(() -> truth.getChildren("/lk/sessions", false).size() == 2);
+    old.stop();
+    List<String> claims = truth.getChildren("/lk/sessions", false);
+    news.await(OrphanFound.class, orphan -> orphan.claim().equals(claims.get(0)));
+    news.await(OrphanFound.class, orphan -> orphan.claim().equals(claims.get(1)));
+    SessionAdopted one = Adoptions.adopt(next, news, 11, claims.get(0));
+    SessionAdopted other = Adoptions.adopt(next, news, 12, claims.get(1));
+    assertThat(List.of(one, other))
+        .flatExtracting(SessionAdopted::entries)
+        .extracting(AdoptedEntry::name)
+        .containsExactlyInAnyOrder(first.name(), second.name());
+  }
+
+  @Test
+  void whoHasLeftAdoptsNothing() {
+    // Given
+    hold("left");
+    next.leave();
+    old.stop();
+    // When
+    next.adoptSession(TAKEN, "00000000000000ff");
+    // Then
+    assertThat(news.await(SessionEnded.class)).isEqualTo(new SessionEnded(TAKEN, true));
+    assertThat(news.all(OrphanFound.class)).isEmpty();
   }
 }

@@ -1,0 +1,113 @@
+package io.lockkeeper.client;
+
+import io.lockkeeper.client.internal.Endpoint;
+import io.lockkeeper.client.internal.Target;
+import java.net.UnknownHostException;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Finds the servers: looks their names up, anew each time. A name that cannot be looked up keeps
+ * the addresses that it had. Those of one name are tried in an order of this client's own, so that
+ * the clients of a server that dies do not all go to the same one. Any thread.
+ */
+final class Discovery implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Discovery.class);
+  private static final long IDLE_SECONDS = 5;
+
+  private final List<Target> targets;
+  private final Optional<Target.Names> names;
+  private final Comparator<Endpoint> order;
+  private final Map<Target, List<Endpoint>> known = new HashMap<>();
+
+  /** One lookup at a time, and no thread where there is nothing to look up. */
+  private final ThreadPoolExecutor executor =
+      new ThreadPoolExecutor(
+          1,
+          1,
+          IDLE_SECONDS,
+          TimeUnit.SECONDS,
+          new LinkedBlockingQueue<>(),
+          task -> {
+            Thread thread = new Thread(task, "lockkeeper-names");
+            thread.setDaemon(true);
+            return thread;
+          });
+
+  private CompletableFuture<List<Endpoint>> latest;
+
+  /**
+   * Makes one.
+   *
+   * @param names who knows addresses; empty: all targets are taken as they are written
+   * @param seed makes the order of the addresses of one name
+   */
+  Discovery(List<Target> targets, Optional<Target.Names> names, long seed) {
+    this.targets = targets;
+    this.names = names.filter(n -> !targets.stream().allMatch(Target::isLiteral));
+    this.order = Comparator.comparingLong(endpoint -> mixed(seed, endpoint));
+    this.latest = CompletableFuture.completedFuture(asWritten());
+    executor.allowCoreThreadTimeOut(true);
+  }
+
+  private static long mixed(long seed, Endpoint endpoint) {
+    long mixed = (seed ^ endpoint.address().hashCode()) * 0x9E3779B97F4A7C15L;
+    return (mixed ^ (mixed >>> 32)) * 0xD6E8FEB86659FD93L;
+  }
+
+  /** Returns the targets as they are written. */
+  List<Endpoint> asWritten() {
+    return targets.stream().map(Target::asWritten).toList();
+  }
+
+  /** Looks all names up; completes, never exceptionally, at once where there are none. */
+  synchronized CompletableFuture<List<Endpoint>> find() {
+    if (names.isPresent() && latest.isDone()) {
+      CompletableFuture<List<Endpoint>> found = new CompletableFuture<>();
+      Runnable lookup = () -> found.complete(lookUp(names.get()));
+      try {
+        if (names.get().mayWait()) {
+          executor.execute(lookup);
+        } else {
+          lookup.run();
+        }
+        latest = found;
+      } catch (RejectedExecutionException e) {
+        LOG.atDebug().log("The client is closed: nothing is looked up any more");
+      }
+    }
+    return latest;
+  }
+
+  private List<Endpoint> lookUp(Target.Names from) {
+    return targets.stream().flatMap(target -> lookUp(target, from).stream()).distinct().toList();
+  }
+
+  private List<Endpoint> lookUp(Target target, Target.Names from) {
+    try {
+      List<Endpoint> found = target.lookUp(from).stream().sorted(order).toList();
+      known.put(target, found);
+      return found;
+    } catch (UnknownHostException | RuntimeException e) {
+      LOG.atDebug().addKeyValue("host", target.host()).setCause(e).log("Cannot look up the host");
+      return known.getOrDefault(target, List.of(target.asWritten()));
+    }
+  }
+
+  /** Ends its thread. */
+  @Override
+  public void close() {
+    executor.shutdownNow();
+  }
+}

@@ -1,0 +1,211 @@
+package io.lockkeeper.integration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.grpc.ManagedChannel;
+import io.grpc.Status.Code;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.StreamObserver;
+import io.lockkeeper.integration.harness.Asking;
+import io.lockkeeper.integration.harness.Rig;
+import io.lockkeeper.integration.harness.ServerProcess;
+import io.lockkeeper.integration.harness.SessionStream;
+import io.lockkeeper.integration.harness.Timed;
+import io.lockkeeper.v1.AcquireRequest;
+import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.AcquireResponse.EventCase;
+import io.lockkeeper.v1.AnswerReleaseRequest;
+import io.lockkeeper.v1.CloseLeaseRequest;
+import io.lockkeeper.v1.GetLeaseRequest;
+import io.lockkeeper.v1.GetLeaseResponse;
+import io.lockkeeper.v1.KeepAliveRequest;
+import io.lockkeeper.v1.KeepAliveResponse;
+import io.lockkeeper.v1.LeaseServiceGrpc;
+import io.lockkeeper.v1.LockServiceGrpc;
+import io.lockkeeper.v1.OpenLeaseRequest;
+import io.lockkeeper.v1.OpenLeaseResponse;
+import io.lockkeeper.v1.ReleaseOutcome;
+import io.lockkeeper.v1.ReleaseRequest;
+import io.lockkeeper.v1.SessionOpened;
+import io.lockkeeper.v1.UpdateMetadataRequest;
+import java.time.Duration;
+import org.assertj.core.api.Assertions;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** Two servers on one ZooKeeper: leases live at one, their clients talk to the other. */
+final class ForwardingIT {
+
+  private static Rig rig;
+  private static ServerProcess other;
+  private static ManagedChannel owner;
+  private static ManagedChannel wrong;
+
+  @BeforeAll
+  static void start() {
+    rig = Rig.start();
+    other = ServerProcess.start(rig.zookeeper().connectString());
+    owner = rig.connect();
+    wrong = other.connect();
+  }
+
+  @AfterAll
+  static void stop() {
+    other.close();
+    rig.close();
+  }
+
+  private static OpenLeaseResponse openLease() {
+    return LeaseServiceGrpc.newBlockingStub(owner)
+        .openLease(OpenLeaseRequest.getDefaultInstance());
+  }
+
+  private static AcquireRequest acquiring(OpenLeaseResponse lease, String lock) {
+    return Asking.request(lock).setLeaseId(lease.getLeaseId()).setRequestId("r-1").build();
+  }
+
+  @Test
+  void everyUnaryCallWorksAtTheWrongServer() {
+    // Given
+    OpenLeaseResponse lease = openLease();
+    Asking.with(owner, acquiring(lease, "forward/unary")).awaitGrant();
+    LockServiceGrpc.LockServiceBlockingStub locks = LockServiceGrpc.newBlockingStub(wrong);
+    LeaseServiceGrpc.LeaseServiceBlockingStub leases = LeaseServiceGrpc.newBlockingStub(wrong);
+    // When
+    GetLeaseResponse shown =
+        leases.getLease(GetLeaseRequest.newBuilder().setLeaseId(lease.getLeaseId()).build());
+    var updated =
+        locks.updateMetadata(
+            UpdateMetadataRequest.newBuilder()
+                .setLeaseId(lease.getLeaseId())
+                .setRequestId("r-1")
+                .putMetadata("step", "2")
+                .build());
+    var answered =
+        locks.answerRelease(
+            AnswerReleaseRequest.newBuilder()
+                .setLeaseId(lease.getLeaseId())
+                .setRequestId("r-1")
+                .setNeeds(com.google.protobuf.util.Durations.fromSeconds(1))
+                .build());
+    var released =
+        locks.release(
+            ReleaseRequest.newBuilder()
+                .setLeaseId(lease.getLeaseId())
+                .setRequestId("r-1")
+                .build());
+    var closed =
+        leases.closeLease(CloseLeaseRequest.newBuilder().setLeaseId(lease.getLeaseId()).build());
+    // Then
+    assertThat(shown.getLease().getAcquisitions(0).getHeld()).isTrue();
+    assertThat(updated).isNotNull();
+    assertThat(answered).isNotNull();
+    assertThat(released.getOutcome()).isEqualTo(ReleaseOutcome.RELEASE_OUTCOME_RELEASED);
+    assertThat(closed.getAlreadyEnded()).isFalse();
+  }
+
+  @Test
+  void lockIsAcquiredAndReleasedAtTheWrongServer() {
+    // Given
+    OpenLeaseResponse lease = openLease();
+    Asking holder = Asking.forLock(owner, "forward/acquire");
+    long before = holder.awaitToken();
+    // When
+    Asking waiter = Asking.with(wrong, acquiring(lease, "forward/acquire"));
+    waiter.await(EventCase.QUEUED);
+    holder.hangUp();
+    // Then
+    assertThat(waiter.awaitToken()).isGreaterThan(before);
+    assertThat(waiter.release().getOutcome()).isEqualTo(ReleaseOutcome.RELEASE_OUTCOME_RELEASED);
+    assertThat(waiter.awaitEnd().isOk()).isTrue();
+  }
+
+  @Test
+  void waiterThatHangsUpAtTheWrongServerLeavesTheQueue() {
+    // Given
+    OpenLeaseResponse lease = openLease();
+    Asking holder = Asking.forLock(owner, "forward/hang-up");
+    holder.awaitGrant();
+    Asking waiter = Asking.with(wrong, acquiring(lease, "forward/hang-up"));
+    waiter.await(EventCase.QUEUED);
+    Asking next = Asking.forLock(owner, "forward/hang-up");
+    next.await(EventCase.QUEUED);
+    // When
+    waiter.hangUp();
+    holder.hangUp();
+    // Then: not the one before it, whose place is kept for some seconds only
+    next.awaitGrant();
+  }
+
+  @Test
+  void leaseIsKeptAliveThroughTheWrongServer() {
+    // Given
+    OpenLeaseResponse lease = openLease();
+    Timed<KeepAliveRequest, KeepAliveResponse> answers = new Timed<>();
+    StreamObserver<KeepAliveRequest> requests =
+        LeaseServiceGrpc.newStub(wrong).keepAlive(answers);
+    // When
+    requests.onNext(KeepAliveRequest.newBuilder().setLeaseId(lease.getLeaseId()).build());
+    requests.onNext(KeepAliveRequest.newBuilder().setLeaseId("0".repeat(32)).build());
+    requests.onCompleted();
+    // Then
+    answers.await(
+        "renewal",
+        answer -> answer.getLeaseId().equals(lease.getLeaseId()) && answer.hasValidFor());
+    answers.await("unknown", answer -> answer.hasEnded());
+    assertThat(answers.awaitEnd().isOk()).isTrue();
+  }
+
+  @Test
+  void sessionIsResumedThroughTheWrongServerAndGoesOnThere() {
+    // Given
+    SessionStream first = SessionStream.open(owner, Duration.ofSeconds(30));
+    SessionOpened opened = first.awaitOpened();
+    first.acquire("forward/session", "held");
+    first.await("held", EventCase.GRANTED);
+    // When
+    SessionStream resumed = first.resume(wrong);
+    // Then
+    assertThat(resumed.awaitOpened().getLeaseTag()).isEqualTo(opened.getLeaseTag());
+    resumed.await("held", EventCase.GRANTED);
+    first.await("goodbye of the first stream", response -> response.hasGoingAway());
+    resumed.keepAliveAnswered(7);
+    resumed.acquire("forward/session-2", "more");
+    resumed.await("more", EventCase.GRANTED);
+    resumed.release("held");
+    resumed.await("release", response -> response.hasReleased());
+    resumed.close();
+    resumed.await("end", response -> response.hasLeaseEnded());
+    assertThat(resumed.responses().awaitEnd().isOk()).isTrue();
+  }
+
+  @Test
+  void wrongSecretIsWrongAtTheWrongServerToo() {
+    // Given
+    SessionStream first = SessionStream.open(owner, Duration.ofSeconds(30));
+    // When
+    SessionStream thief =
+        SessionStream.with(
+            wrong,
+            io.lockkeeper.v1.OpenSession.newBuilder()
+                .setLeaseId(first.awaitOpened().getLeaseId())
+                .setLeaseSecret("guess")
+                .build());
+    // Then
+    assertThat(thief.responses().awaitEnd().getCode()).isEqualTo(Code.FAILED_PRECONDITION);
+  }
+
+  @Test
+  void leaseThatNeverWasIsNotFoundAnywhere() {
+    // When
+    StatusRuntimeException refused =
+        Assertions.catchThrowableOfType(
+            StatusRuntimeException.class,
+            () ->
+                LeaseServiceGrpc.newBlockingStub(wrong)
+                    .getLease(GetLeaseRequest.newBuilder().setLeaseId("f".repeat(32)).build()));
+    // Then
+    assertThat(refused.getStatus().getCode()).isEqualTo(Code.NOT_FOUND);
+  }
+}
