@@ -106,12 +106,24 @@ go_programs() {
       skip "Go client: it cannot be built"
     fi
   fi
+  chaos_checker
   if [ -f "$build/grpcurl-$grpcurl_version.stamp" ]; then return; fi
   if step grpcurl env GOBIN="$build/bin" go install "github.com/fullstorydev/grpcurl/cmd/grpcurl@$grpcurl_version"; then
     touch "$build/grpcurl-$grpcurl_version.stamp"
     say "grpcurl ready"
   else
     skip "grpcurl: it cannot be built"
+  fi
+}
+
+# Reads the histories of a run of chaos. It needs no stubs.
+chaos_checker() {
+  if fresh chaos-checker "$here/../chaos/checker" && [ -x "$build/bin/chaos-checker" ]; then return; fi
+  if step chaos-checker sh -c "cd '$here/../chaos/checker' && go build -o '$build/bin/chaos-checker' ."; then
+    touch "$build/chaos-checker.stamp"
+    say "checker of chaos ready"
+  else
+    skip "checker of chaos: it cannot be built"
   fi
 }
 

@@ -8,6 +8,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.util.EnumSet;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -17,59 +18,110 @@ import org.slf4j.LoggerFactory;
 /**
  * A TCP proxy on the loopback that misbehaves on demand. Blackholed, it accepts connections and
  * passes nothing on; what it has taken in is delivered when it heals, as TCP would after a
- * partition.
+ * partition. Refusing, it has no listener: who connects is reset, as if nobody listened there.
  */
 public final class ByteProxy implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(ByteProxy.class);
   private static final int CHUNK = 8192;
+  private static final int BACKLOG = 64;
 
-  private final ServerSocket listener;
+  /** The two directions of a connection. */
+  public enum Way {
+    /** From those who connect to the target. */
+    IN,
+    /** From the target to those who connect. */
+    OUT
+  }
+
+  private final InetSocketAddress address;
   private final int targetPort;
   private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
   private final Object gate = new Object();
-  private boolean blackholed;
+  private final Set<Way> blackholed = EnumSet.noneOf(Way.class);
+  private ServerSocket listener;
   private boolean closed;
   private long bytesPerSecond = Long.MAX_VALUE;
 
-  private ByteProxy(ServerSocket listener, int targetPort) {
-    this.listener = listener;
+  private ByteProxy(InetSocketAddress address, int targetPort) throws IOException {
+    this.listener = listen(address);
+    this.address = new InetSocketAddress(address.getAddress(), listener.getLocalPort());
     this.targetPort = targetPort;
+    acceptFrom(listener);
   }
 
   /** Starts a proxy in front of a port of this machine. */
   public static ByteProxy to(int targetPort) {
+    return at(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), targetPort);
+  }
+
+  /** Starts a proxy at a given address, in front of a port of this machine. */
+  public static ByteProxy at(InetSocketAddress address, int targetPort) {
     try {
-      ServerSocket listener = new ServerSocket(0, 64, InetAddress.getLoopbackAddress());
-      ByteProxy proxy = new ByteProxy(listener, targetPort);
-      daemon("proxy-accept", proxy::acceptAll);
-      return proxy;
+      return new ByteProxy(address, targetPort);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
+  private static ServerSocket listen(InetSocketAddress address) throws IOException {
+    ServerSocket socket = new ServerSocket();
+    socket.setReuseAddress(true);
+    socket.bind(address, BACKLOG);
+    return socket;
+  }
+
   /** Returns where the proxy listens. */
   public int port() {
-    return listener.getLocalPort();
+    return address.getPort();
   }
 
   /** Returns {@link #port()} as {@code host:port}. */
   public String address() {
-    return "127.0.0.1:" + port();
+    return address.getAddress().getHostAddress() + ":" + port();
   }
 
   /** From now on nothing passes, in either direction, and no connection breaks. */
   public void blackhole() {
     synchronized (gate) {
-      blackholed = true;
+      blackholed.addAll(EnumSet.allOf(Way.class));
+    }
+  }
+
+  /** From now on nothing passes in one direction; the other stays as it is. */
+  public void blackhole(Way way) {
+    synchronized (gate) {
+      blackholed.add(way);
+    }
+  }
+
+  /** Resets every connection and refuses new ones, until {@link #admit}. */
+  public void refuse() {
+    synchronized (gate) {
+      closeListener();
+    }
+    cut();
+  }
+
+  /** Takes connections again; does nothing if it does. */
+  public void admit() {
+    synchronized (gate) {
+      if (closed || !listener.isClosed()) {
+        return;
+      }
+      try {
+        listener = listen(address);
+        acceptFrom(listener);
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
     }
   }
 
   /** Everything passes again, what was held back first. */
   public void heal() {
     synchronized (gate) {
-      blackholed = false;
+      blackholed.clear();
       bytesPerSecond = Long.MAX_VALUE;
       gate.notifyAll();
     }
@@ -94,19 +146,27 @@ public final class ByteProxy implements AutoCloseable {
     synchronized (gate) {
       closed = true;
       gate.notifyAll();
+      closeListener();
     }
+    cut();
+  }
+
+  private void closeListener() {
     try {
       listener.close();
     } catch (IOException e) {
       LOG.atDebug().setCause(e).log("the listener was closed already");
     }
-    cut();
   }
 
-  private void acceptAll() {
+  private void acceptFrom(ServerSocket socket) {
+    daemon("proxy-accept", () -> acceptAll(socket));
+  }
+
+  private void acceptAll(ServerSocket socket) {
     try {
       while (true) {
-        connect(listener.accept());
+        connect(socket.accept());
       }
     } catch (IOException e) {
       LOG.atDebug().setCause(e).log("the proxy accepts no more");
@@ -126,17 +186,17 @@ public final class ByteProxy implements AutoCloseable {
       reset(far);
       return;
     }
-    daemon("proxy-in", () -> pump(near, far));
-    daemon("proxy-out", () -> pump(far, near));
+    daemon("proxy-in", () -> pump(near, far, Way.IN));
+    daemon("proxy-out", () -> pump(far, near, Way.OUT));
   }
 
-  private void pump(Socket from, Socket to) {
+  private void pump(Socket from, Socket to, Way way) {
     try {
       InputStream in = from.getInputStream();
       OutputStream out = to.getOutputStream();
       byte[] chunk = new byte[CHUNK];
       for (int read = in.read(chunk, 0, limit()); read >= 0; read = in.read(chunk, 0, limit())) {
-        pass(read);
+        pass(read, way);
         out.write(chunk, 0, read);
       }
     } catch (IOException e) {
@@ -144,9 +204,24 @@ public final class ByteProxy implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } finally {
-      reset(from);
-      reset(to);
+      end(from, to, way);
     }
+  }
+
+  /** The end of a connection does not pass a black hole either. */
+  private void end(Socket from, Socket to, Way way) {
+    reset(from);
+    synchronized (gate) {
+      while (blackholed.contains(way) && !closed && !to.isClosed()) {
+        try {
+          gate.wait();
+        } catch (InterruptedException e) {
+          Thread.currentThread().interrupt();
+          break;
+        }
+      }
+    }
+    reset(to);
   }
 
   private int limit() {
@@ -156,9 +231,9 @@ public final class ByteProxy implements AutoCloseable {
   }
 
   /** Waits until so many bytes may pass. */
-  private void pass(int bytes) throws InterruptedException {
+  private void pass(int bytes, Way way) throws InterruptedException {
     synchronized (gate) {
-      while (blackholed && !closed) {
+      while (blackholed.contains(way) && !closed) {
         gate.wait();
       }
       if (bytesPerSecond != Long.MAX_VALUE) {

@@ -26,7 +26,9 @@ public enum Polyglot {
   /** The client in JavaScript. */
   NODE("node/node_modules/@grpc/grpc-js", "node node/client.js"),
   /** The command line tool. */
-  GRPCURL("build/bin/grpcurl", "build/bin/grpcurl");
+  GRPCURL("build/bin/grpcurl", "build/bin/grpcurl"),
+  /** What reads the histories of a run of chaos. */
+  CHAOS_CHECKER("build/bin/chaos-checker", "build/bin/chaos-checker");
 
   private static final Path HOME = Path.of("polyglot").toAbsolutePath();
 

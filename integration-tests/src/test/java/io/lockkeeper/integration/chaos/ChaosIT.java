@@ -1,0 +1,40 @@
+package io.lockkeeper.integration.chaos;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lockkeeper.integration.harness.Polyglot;
+import io.lockkeeper.integration.harness.Scratch;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** The short form of {@code make chaos}: two minutes under a nemesis. */
+final class ChaosIT {
+
+  private static final String SHORT_SECONDS = "100";
+
+  @Test
+  void noPromiseIsBrokenUnderFaults() throws IOException, InterruptedException {
+    // Given
+    Polyglot.PYTHON.assumeInstalled();
+    Polyglot.CHAOS_CHECKER.assumeInstalled();
+    Path directory = Scratch.directory("chaos");
+    Map<String, String> environment = new HashMap<>(System.getenv());
+    environment.putIfAbsent("CHAOS_SECONDS", SHORT_SECONDS);
+
+    // When
+    Chaos.run(ChaosSettings.from(environment, directory));
+
+    // Then
+    Process checker =
+        new ProcessBuilder("polyglot/build/bin/chaos-checker", directory.toString())
+            .redirectErrorStream(true)
+            .start();
+    String report = new String(checker.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    System.out.println(report);
+    assertThat(checker.waitFor()).as("histories in %s:%n%s", directory, report).isZero();
+  }
+}

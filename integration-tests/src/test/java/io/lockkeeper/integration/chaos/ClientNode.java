@@ -1,0 +1,133 @@
+package io.lockkeeper.integration.chaos;
+
+import io.lockkeeper.integration.harness.Jar;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** A process of clients: can be frozen and killed; what is killed is followed by another. */
+final class ClientNode {
+
+  private final String name;
+  private final Path directory;
+  private final History runner;
+  private final List<String> program;
+  private final Map<String, String> environment;
+  private final List<String> arguments;
+  private int generation;
+  private Child child;
+
+  /**
+   * What a process of clients is told.
+   *
+   * @param servers the coordinators as it reaches them
+   * @param clients how many clients it has
+   */
+  record Task(String servers, int registerPort, int clients, long seed) {}
+
+  private ClientNode(Builder builder) {
+    name = builder.name;
+    directory = builder.directory;
+    runner = builder.runner;
+    program = builder.program;
+    environment = builder.environment;
+    Task task = builder.task;
+    arguments =
+        List.of(
+            task.servers(),
+            Integer.toString(task.registerPort()),
+            Integer.toString(task.clients()),
+            Long.toString(task.seed()));
+    child = launch();
+  }
+
+  private record Builder(
+      String name,
+      Path directory,
+      History runner,
+      List<String> program,
+      Map<String, String> environment,
+      Task task) {}
+
+  /** Starts clients in Java. */
+  static ClientNode java(String name, Path directory, History runner, Task task) {
+    List<String> program =
+        List.of(
+            Jar.JAVA,
+            "-Xmx128m",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "-cp",
+            Child.classPath(),
+            ClientMain.class.getName());
+    return new ClientNode(new Builder(name, directory, runner, program, Map.of(), task));
+  }
+
+  /** Starts clients in Python. */
+  static ClientNode python(String name, Path directory, History runner, Task task) {
+    Path polyglot = Path.of("polyglot").toAbsolutePath();
+    List<String> program =
+        List.of(
+            polyglot.resolve("build/python/bin/python").toString(),
+            Path.of("chaos", "client", "main.py").toAbsolutePath().toString());
+    Map<String, String> environment =
+        Map.of(
+            "PYTHONPATH",
+            polyglot.resolve("build/python-stubs").toString(),
+            "PYTHONDONTWRITEBYTECODE",
+            "1");
+    return new ClientNode(new Builder(name, directory, runner, program, environment, task));
+  }
+
+  private Child launch() {
+    generation++;
+    String process = name + "." + generation;
+    List<String> command = new ArrayList<>(program);
+    command.add(process);
+    command.add(arguments.get(0));
+    command.add(arguments.get(1));
+    command.add(directory.resolve(process + ".jsonl").toString());
+    command.add(arguments.get(2));
+    command.add(arguments.get(3) + generation);
+    return Child.start(command, environment, directory.resolve(process + ".log"));
+  }
+
+  String name() {
+    return name;
+  }
+
+  void freeze() {
+    child.signal("STOP");
+  }
+
+  void thaw() {
+    child.signal("CONT");
+  }
+
+  /** Kills it; the history says from when on it believed nothing any more. */
+  void kill() {
+    runner.line("killed").with("process", name + "." + generation).write();
+    child.kill();
+  }
+
+  /** Starts the process that follows a killed one. */
+  void replace() {
+    child = launch();
+  }
+
+  /** Tells it to finish. */
+  void stop() {
+    child.tell("stop");
+  }
+
+  /** Waits until it has finished; says whether it has, and well. */
+  boolean awaitEnd(long seconds) {
+    return child.awaitExit(seconds) && child.exitCode() == 0;
+  }
+
+  /** Ends it, whatever it does. */
+  void abandon() {
+    child.kill();
+  }
+}
