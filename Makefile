@@ -6,7 +6,7 @@ MVN := ./mvnw -Dorg.slf4j.simpleLogger.defaultLogLevel=warn
 JAR := cli/target/lockkeeper.jar
 SOURCES := pom.xml $(wildcard */pom.xml) $(shell find proto/src/main server/src/main client-java/src/main cli/src/main -type f)
 
-.PHONY: help build run test unit lint format demo compare chaos clean
+.PHONY: help build run test unit lint format demo compare failover chaos clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +38,9 @@ demo: $(JAR) ## Show locks changing hands on a small cluster
 
 compare: $(JAR) ## Measure locks a second beside Curator's mutex (some three minutes)
 	integration-tests/compare.sh
+
+failover: $(JAR) ## Measure what the death of coordinators costs, against its floors (some five minutes)
+	integration-tests/failover/run.sh
 
 chaos: $(JAR) ## Kill, freeze and cut off everything for ten minutes, and check what was promised
 	integration-tests/chaos/run.sh

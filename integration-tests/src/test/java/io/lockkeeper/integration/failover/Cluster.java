@@ -32,8 +32,7 @@ final class Cluster implements AutoCloseable {
    * @param dataDirectories whether each coordinator has a data directory
    * @param doors whether peers find each coordinator behind a proxy of its own only
    */
-  record Plan(
-      Pace pace, int zookeepers, int coordinators, boolean dataDirectories, boolean doors) {
+  record Plan(Pace pace, int zookeepers, int coordinators, boolean dataDirectories, boolean doors) {
 
     /** Returns a cluster on one quick ZooKeeper. */
     static Plan quick(int coordinators) {

@@ -207,7 +207,7 @@ final class CrashIT {
       waiter.queue("waits", "crash/often");
 
       // When
-      for (int victim : List.of(0, 1, 2, 0, 1, 2)) {
+      for (int victim : List.of(0, 1, 0)) {
         cluster.seat(victim).kill();
         cluster.seat(victim).start();
         int next = (victim + 1) % 3;

@@ -58,7 +58,8 @@ final class CutOffCoordinatorIT {
       // Then
       assertThat(holder.awaitToken("held")).isEqualTo(token);
       assertThat(behindMover.find(EventCase.GRANTED)).isEmpty();
-      // He who does not move may believe what the cut-off coordinator goes on to promise, no longer.
+      // He who does not move may believe what the cut-off coordinator goes on to promise, no
+      // longer.
       long grantedNanos = behindStayer.await(EventCase.GRANTED).nanos();
       assertThat(grantedNanos).isGreaterThan(stays.validUntilNanos());
       assertThat(behindMover.find(EventCase.GRANTED)).isEmpty();

@@ -80,9 +80,7 @@ final class Ensemble implements AutoCloseable {
 
   /** Returns what a client connects to. */
   String connectString() {
-    return servers.stream()
-        .map(ZooKeeperProcess::connectString)
-        .collect(Collectors.joining(","));
+    return servers.stream().map(ZooKeeperProcess::connectString).collect(Collectors.joining(","));
   }
 
   /** Returns the leader; of one server alone, that. */

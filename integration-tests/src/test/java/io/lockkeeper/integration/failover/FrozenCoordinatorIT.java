@@ -68,7 +68,8 @@ final class FrozenCoordinatorIT {
           .isEmpty();
       sleeper.awaitServing();
       letPass(ttl); // Time for what it would do by its old memories.
-      assertThat(cluster.znodes().entries("frozen/zombie")).containsExactlyInAnyOrderElementsOf(entries);
+      assertThat(cluster.znodes().entries("frozen/zombie"))
+          .containsExactlyInAnyOrderElementsOf(entries);
       assertThat(holder.find("held", EventCase.LOST)).isEmpty();
       assertThat(waiter.find("waits", EventCase.GRANTED)).isEmpty();
       holder.release("held");

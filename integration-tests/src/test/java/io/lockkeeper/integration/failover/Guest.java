@@ -59,8 +59,7 @@ final class Guest implements AutoCloseable {
 
   /** Opens a lease with a time to live, trying again while the coordinator says that it cannot. */
   static Guest at(Channel channel, Duration ttl) {
-    SessionStream stream =
-        awaitOpen(channel, OpenSession.newBuilder().setTtl(proto(ttl)).build());
+    SessionStream stream = awaitOpen(channel, OpenSession.newBuilder().setTtl(proto(ttl)).build());
     return new Guest(stream, stream.awaitOpened());
   }
 
@@ -185,8 +184,7 @@ final class Guest implements AutoCloseable {
     freeze();
     stream =
         awaitOpen(
-            channel,
-            OpenSession.newBuilder().setLeaseId(leaseId).setLeaseSecret(secret).build());
+            channel, OpenSession.newBuilder().setLeaseId(leaseId).setLeaseSecret(secret).build());
     keepAlives = KeepAlives.of(stream, RENEWAL);
   }
 

@@ -25,8 +25,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Every kind of lock, and all that a request may ask for, over the death of its coordinator: in each
- * test the first of two is killed and its clients go on at the second.
+ * Every kind of lock, and all that a request may ask for, over the death of its coordinator: in
+ * each test the first of two is killed and its clients go on at the second.
  */
 final class KindsTakenOverIT {
 
@@ -180,8 +180,7 @@ final class KindsTakenOverIT {
     String lock = "taken/max-hold";
     try (Guest holder = Guest.at(cluster.connect(0));
         Guest waiter = Guest.at(cluster.connect(1))) {
-      holder.ask(
-          exclusive("held", lock).setMaxHold(Guest.proto(Duration.ofSeconds(5))).build());
+      holder.ask(exclusive("held", lock).setMaxHold(Guest.proto(Duration.ofSeconds(5))).build());
       final long token = holder.awaitToken("held");
       waiter.queue("waits", lock);
 
@@ -206,10 +205,11 @@ final class KindsTakenOverIT {
       Guest holder = Guest.at(cluster.connect(0), Duration.ofSeconds(2));
       holder.ask(exclusive("held", lock).setLockDelay(Guest.proto(delay)).build());
       final long token = holder.awaitToken("held");
-      String entry = cluster.znodes().entries(lock).stream()
-          .filter(name -> name.startsWith("_c_"))
-          .findFirst()
-          .orElseThrow();
+      String entry =
+          cluster.znodes().entries(lock).stream()
+              .filter(name -> name.startsWith("_c_"))
+              .findFirst()
+              .orElseThrow();
       CompletableFuture<Long> gone = cluster.znodes().deletionOf(cluster.pathOf(lock, entry));
       waiter.queue("waits", lock);
 

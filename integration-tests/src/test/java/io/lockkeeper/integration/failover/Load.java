@@ -10,8 +10,8 @@ import java.util.concurrent.ScheduledExecutorService;
 import org.awaitility.Awaitility;
 
 /**
- * Clients of client-java at work: of every four, one keeps a lock of its own, one takes and releases
- * a lock of its own, two take turns on a lock that four share.
+ * Clients of client-java at work: of every four, one keeps a lock of its own, one takes and
+ * releases a lock of its own, two take turns on a lock that four share.
  */
 final class Load implements AutoCloseable {
 

@@ -47,8 +47,7 @@ final class Seat implements AutoCloseable {
   void launch() {
     process.ifPresent(ServerProcess::close);
     process =
-        Optional.of(
-            ServerProcess.launch(Map.of(), port, zookeeper, flags.toArray(String[]::new)));
+        Optional.of(ServerProcess.launch(Map.of(), port, zookeeper, flags.toArray(String[]::new)));
   }
 
   /** Starts a process there and returns when it serves. */
