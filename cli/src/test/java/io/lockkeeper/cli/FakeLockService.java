@@ -39,7 +39,10 @@ final class FakeLockService extends LockServiceGrpc.LockServiceImplBase implemen
   final List<WatchResponse> events = new ArrayList<>();
   final List<Contender> asked = new ArrayList<>();
 
-  /** All requests about holders and limits, as they came. */
+  /** How a watch ends after its events; empty: well. */
+  Optional<Status> watchEnd = Optional.empty();
+
+  /** All requests about holders and limits, and all watches, as they came. */
   final List<Message> requests = new CopyOnWriteArrayList<>();
 
   final ForceReleaseResponse.Builder forced = ForceReleaseResponse.newBuilder();
@@ -107,8 +110,10 @@ final class FakeLockService extends LockServiceGrpc.LockServiceImplBase implemen
     if (refused(response)) {
       return;
     }
+    requests.add(request);
     events.forEach(response::onNext);
-    response.onCompleted();
+    watchEnd.ifPresentOrElse(
+        status -> response.onError(status.asRuntimeException()), response::onCompleted);
   }
 
   @Override

@@ -12,10 +12,12 @@ import io.lockkeeper.v1.LockChange;
 import io.lockkeeper.v1.LockMode;
 import io.lockkeeper.v1.LockState;
 import io.lockkeeper.v1.SnapshotEnd;
+import io.lockkeeper.v1.WatchRequest;
 import io.lockkeeper.v1.WatchResponse;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -295,6 +297,32 @@ class QueryCommandsTest {
     // Then
     assertThat(result.out()).contains("orders/42");
     assertThat(result.exitCode()).isZero();
+  }
+
+  @Test
+  void watchGoesOnAtTheNextServerWhereItStood() throws IOException {
+    // Given
+    server.events.add(changed(5));
+    server.watchEnd = Optional.of(Status.UNAVAILABLE);
+    try (FakeLockService second = new FakeLockService()) {
+      second.events.add(changed(6));
+      // When
+      Cli result =
+          Cli.run("watch", "--json", "--server", server.address() + "," + second.address());
+      // Then
+      assertThat(result.out()).hasLineCount(2).contains("\"5\"", "\"6\"");
+      assertThat(result.err()).isEmpty();
+      assertThat(second.requests)
+          .singleElement()
+          .isEqualTo(WatchRequest.newBuilder().setStartRevision(5).build());
+    }
+  }
+
+  private static WatchResponse changed(long revision) {
+    return WatchResponse.newBuilder()
+        .setRevision(revision)
+        .setChange(LockChange.newBuilder().setName("orders/42").setCoalesced(1))
+        .build();
   }
 
   @Test

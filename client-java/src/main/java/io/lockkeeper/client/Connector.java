@@ -212,7 +212,9 @@ final class Connector {
       } else if (response.hasOpened()) {
         onOpened(response.getOpened());
       } else if (response.hasGoingAway()) {
-        fail("going away: " + response.getGoingAway().getReason());
+        lastFailure = servers.current() + ": going away, " + response.getGoingAway().getReason();
+        long resumeAfter = Protos.toNanos(response.getGoingAway().getResumeAfter());
+        goOn(Math.max(0, Math.min(resumeAfter, owner.patienceNanos())));
       } else {
         fail("the server did not open the session: " + response.getResponseCase());
       }

@@ -157,7 +157,15 @@ public final class LockkeeperClientBuilder {
   public LockkeeperClient build() {
     return new LockkeeperClient(
         new Settings(
-            servers, names, connector(), ttl, holder, requestTimeout, expiryWarning, callbacks, clock));
+            servers,
+            names,
+            connector(),
+            ttl,
+            holder,
+            requestTimeout,
+            expiryWarning,
+            callbacks,
+            clock));
   }
 
   /** Opens a channel to the first server. The caller shuts it down. */

@@ -113,8 +113,15 @@ final class Renewal {
     nextKeepAlive = Optional.of(loop.schedule(intervalNanos(), this::keepAlive));
   }
 
-  /** Sends a keep-alive now, and the next one in time. */
-  void keepAlive() {
+  /**
+   * Sends a keep-alive besides: its answer comes after what the server has to say before. It may
+   * take a while, until the next one should have been answered.
+   */
+  void keepAliveOnce() {
+    owner.sendKeepAlive(keepAlives.sent(loop.nanos()));
+  }
+
+  private void keepAlive() {
     owner.sendKeepAlive(keepAlives.sent(loop.nanos()));
     scheduleKeepAlive();
     if (silenceWatch.isEmpty()) {

@@ -124,7 +124,8 @@ final class Session implements Connector.Owner, Renewal.Owner {
     }
     ledger.repeat(brokenAtNanos);
     if (opened.getResumed()) {
-      renewal.ifPresent(Renewal::keepAlive); // Its answer comes after all that there is to tell.
+      renewal.ifPresent(
+          Renewal::keepAliveOnce); // Its answer comes after all that there is to tell.
     }
   }
 

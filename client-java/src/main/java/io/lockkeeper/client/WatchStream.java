@@ -20,6 +20,7 @@ final class WatchStream implements Watch {
 
   private final WatchRequest what;
   private final WatchListener listener;
+  private final Settings settings;
   private final Loop loop;
   private final Callbacks callbacks;
   private final Servers servers;
@@ -27,8 +28,10 @@ final class WatchStream implements Watch {
   private final Set<WatchStream> open;
   private Optional<Attempt> current = Optional.empty();
   private Optional<Loop.Timer> retry = Optional.empty();
+  private Optional<Loop.Timer> limit = Optional.empty();
   private long resumeFrom;
   private boolean begun;
+  private boolean wasServed;
   private int failures;
   private volatile boolean closed;
 
@@ -36,6 +39,7 @@ final class WatchStream implements Watch {
       WatchRequest what, WatchListener listener, Surroundings around, Set<WatchStream> open) {
     this.what = what;
     this.listener = listener;
+    this.settings = around.settings();
     this.loop = around.loop();
     this.callbacks = around.callbacks();
     this.backoff = around.backoff();
@@ -69,6 +73,7 @@ final class WatchStream implements Watch {
     closed = true;
     open.remove(this);
     retry.ifPresent(Loop.Timer::cancel);
+    limit.ifPresent(Loop.Timer::cancel);
     current.ifPresent(Attempt::abandon);
     current = Optional.empty();
   }
@@ -95,6 +100,9 @@ final class WatchStream implements Watch {
       return;
     }
     current = Optional.of(next);
+    if (resumeFrom == 0) {
+      limit = Optional.of(loop.schedule(settings.requestTimeout().toNanos(), next::onSilence));
+    }
     next.start(what.toBuilder().setStartRevision(resumeFrom).build());
   }
 
@@ -103,6 +111,7 @@ final class WatchStream implements Watch {
       return;
     }
     failures = 0;
+    limit.ifPresent(Loop.Timer::cancel);
     switch (event.getEventCase()) {
       // An incomplete snapshot cannot be resumed.
       case SNAPSHOT -> resumeFrom = 0;
@@ -113,6 +122,7 @@ final class WatchStream implements Watch {
       }
     }
     begun = true;
+    wasServed = true;
     callbacks.run(
         () -> {
           try {
@@ -142,8 +152,9 @@ final class WatchStream implements Watch {
       return;
     }
     current = Optional.empty();
+    limit.ifPresent(Loop.Timer::cancel);
     attempt.abandon();
-    if (!Protos.isPassing(status.getCode())) {
+    if (!mayGoOn(status.getCode())) {
       closed = true;
       open.remove(this);
       callbacks.run(() -> listener.onFailed(Queries.refusal(failure)));
@@ -154,6 +165,11 @@ final class WatchStream implements Watch {
       callbacks.run(() -> listener.onGap("the connection broke before the snapshot was complete"));
     }
     retryLater();
+  }
+
+  /** What has been watched for a while is watched on, though one server has too many already. */
+  private boolean mayGoOn(Status.Code code) {
+    return Protos.isPassing(code) || (wasServed && code == Status.Code.RESOURCE_EXHAUSTED);
   }
 
   private void retryLater() {
@@ -172,6 +188,12 @@ final class WatchStream implements Watch {
 
     void start(WatchRequest request) {
       LockServiceGrpc.newStub(channel).watch(request, this);
+    }
+
+    /** A server that begins with a snapshot has something to say at once. */
+    void onSilence() {
+      Status status = Status.UNAVAILABLE.withDescription("the server says nothing");
+      onEnd(this, status, status.asRuntimeException());
     }
 
     void next() {

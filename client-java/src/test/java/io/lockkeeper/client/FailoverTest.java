@@ -9,16 +9,19 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Whatever breaks, and wherever a request stands: it goes on at the next server. */
+@Timeout(60)
 class FailoverTest {
 
   private static final String LOCK = "orders/42";
@@ -350,6 +353,46 @@ class FailoverTest {
     // Then
     assertThat(held.isValid()).isTrue();
     assertThat(watched.events()).containsExactly("end", "GRANTED " + LOCK);
+    watch.close();
+  }
+
+  @Test
+  void watchIsBegunAtTheNextServerWhereOneSaysNothing() {
+    // Given
+    first.freeze();
+    RecordingWatch watched = new RecordingWatch();
+    Watch watch = client.watch("", watched);
+    // When
+    clock.advance(Duration.ofSeconds(16));
+    // Then
+    assertThat(watched.events()).containsExactly("end");
+    watch.close();
+  }
+
+  @Test
+  void leaderGoesOnLeadingAndIsSeenToDoSo() {
+    // Given
+    List<String> seen = new CopyOnWriteArrayList<>();
+    CompletableFuture<Leadership> elected = client.asElection("leader").campaignAsync("a1");
+    clock.settle();
+    CompletableFuture<Leadership> next = other.asElection("leader").campaignAsync("b1");
+    clock.settle();
+    Watch watch =
+        client
+            .asElection("leader")
+            .observe(leader -> seen.add(leader.map(Leader::value).orElse("nobody")));
+    clock.settle();
+    // When
+    first.crash();
+    clock.advance(SOON);
+    boolean leads = elected.join().isValid();
+    CompletableFuture<ReleaseResult> resigned = elected.join().resignAsync();
+    clock.advance(SOON);
+    // Then
+    assertThat(leads).isTrue();
+    assertThat(resigned).isCompleted();
+    assertThat(next.join().isValid()).isTrue();
+    assertThat(seen).containsExactly("a1", "nobody", "b1");
     watch.close();
   }
 

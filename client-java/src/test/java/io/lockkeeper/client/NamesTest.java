@@ -20,10 +20,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A name that stands for several servers. */
+@Timeout(60)
 class NamesTest {
 
   private static final String LOCK = "orders/42";
@@ -199,8 +201,7 @@ class NamesTest {
     zone.addresses = List.of("10.0.0.1", "2001:db8::1", "2001:db8::2");
     List<Endpoint> endpoints = Target.parseList("lockkeeper.example:1").get(0).lookUp(zone);
     // When
-    List<ManagedChannel> channels =
-        endpoints.stream().map(Transport.plaintext()::connect).toList();
+    List<ManagedChannel> channels = endpoints.stream().map(Transport.plaintext()::connect).toList();
     // Then
     assertThat(endpoints)
         .extracting(Endpoint::address)

@@ -15,10 +15,12 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiConsumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** How soon, how often and where a client connects again. */
+@Timeout(60)
 class ReconnectTest {
 
   private static final String LOCK = "orders/42";
@@ -125,7 +127,7 @@ class ReconnectTest {
     clock.advance(Duration.ofSeconds(8));
     int attempts = tried.size();
     second.script(ScriptedServer::keepAlive);
-    clock.advance(Duration.ofSeconds(6));
+    clock.advance(Duration.ofSeconds(9));
     int found = tried.size();
     clock.advance(Duration.ofMinutes(1));
     // Then

@@ -20,10 +20,12 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What a server that has taken a lease over may say, and what the client makes of it. */
+@Timeout(60)
 class TakenOverTest {
 
   private static final String LOCK = "orders/42";

@@ -12,7 +12,6 @@ import io.lockkeeper.integration.harness.ServerProcess;
 import io.lockkeeper.integration.harness.SessionStream;
 import io.lockkeeper.integration.harness.Timed;
 import io.lockkeeper.v1.AcquireRequest;
-import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.AcquireResponse.EventCase;
 import io.lockkeeper.v1.AnswerReleaseRequest;
 import io.lockkeeper.v1.CloseLeaseRequest;
@@ -57,8 +56,7 @@ final class ForwardingIT {
   }
 
   private static OpenLeaseResponse openLease() {
-    return LeaseServiceGrpc.newBlockingStub(owner)
-        .openLease(OpenLeaseRequest.getDefaultInstance());
+    return LeaseServiceGrpc.newBlockingStub(owner).openLease(OpenLeaseRequest.getDefaultInstance());
   }
 
   private static AcquireRequest acquiring(OpenLeaseResponse lease, String lock) {
@@ -91,10 +89,7 @@ final class ForwardingIT {
                 .build());
     var released =
         locks.release(
-            ReleaseRequest.newBuilder()
-                .setLeaseId(lease.getLeaseId())
-                .setRequestId("r-1")
-                .build());
+            ReleaseRequest.newBuilder().setLeaseId(lease.getLeaseId()).setRequestId("r-1").build());
     var closed =
         leases.closeLease(CloseLeaseRequest.newBuilder().setLeaseId(lease.getLeaseId()).build());
     // Then
@@ -143,8 +138,7 @@ final class ForwardingIT {
     // Given
     OpenLeaseResponse lease = openLease();
     Timed<KeepAliveRequest, KeepAliveResponse> answers = new Timed<>();
-    StreamObserver<KeepAliveRequest> requests =
-        LeaseServiceGrpc.newStub(wrong).keepAlive(answers);
+    StreamObserver<KeepAliveRequest> requests = LeaseServiceGrpc.newStub(wrong).keepAlive(answers);
     // When
     requests.onNext(KeepAliveRequest.newBuilder().setLeaseId(lease.getLeaseId()).build());
     requests.onNext(KeepAliveRequest.newBuilder().setLeaseId("0".repeat(32)).build());

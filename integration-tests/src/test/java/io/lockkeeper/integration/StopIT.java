@@ -34,8 +34,34 @@ final class StopIT {
       session.await("goodbye", response -> response.hasGoingAway());
       session.responses().awaitEnd();
       assertThat(rig.server().awaitExit()).isIn(0, 143);
+      print("exit", before);
       assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(10));
       assertThat(rig.server().output()).doesNotContain("Exception");
+    }
+  }
+
+  @Test
+  void serverWhoseZooKeeperIsGoneEndsInTimeToo() {
+    // Given
+    try (Rig rig = Rig.start(Rig.shortSessions(6))) {
+      SessionStream session = SessionStream.open(rig.connect(), Duration.ofSeconds(30));
+      session.awaitOpened();
+      session.acquire("stop/alone", "held");
+      session.await("held", EventCase.GRANTED);
+      session.acquire("stop/alone", "waits");
+      session.await("waits", EventCase.QUEUED);
+      rig.zookeeper().kill();
+      session.release("waits");
+
+      // When
+      long before = System.nanoTime();
+      rig.server().terminate();
+
+      // Then
+      session.responses().awaitEnd();
+      assertThat(rig.server().awaitExit()).isIn(0, 143);
+      print("exit without ZooKeeper", before);
+      assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(10));
     }
   }
 

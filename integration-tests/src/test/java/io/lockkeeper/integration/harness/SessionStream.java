@@ -120,8 +120,8 @@ public final class SessionStream {
     responses.cancel();
   }
 
-  /** Sends anything. */
-  public void send(SessionRequest request) {
+  /** Sends anything; may be called by several threads, which a call itself does not bear. */
+  public synchronized void send(SessionRequest request) {
     requests.onNext(request);
   }
 }

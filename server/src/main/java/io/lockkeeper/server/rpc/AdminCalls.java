@@ -59,7 +59,8 @@ final class AdminCalls extends AdminServiceGrpc.AdminServiceImplBase {
 
   @Override
   public void drain(DrainRequest request, StreamObserver<DrainResponse> responses) {
-    throw notOffered("Drain", "this server cannot hand over what it serves to another");
+    throw notOffered(
+        "Drain", "a server hands over what it serves when its process is told to stop");
   }
 
   private static NotOfferedException notOffered(String call, String reason) {

@@ -74,6 +74,13 @@ final class Search {
     }
   }
 
+  private void leavePlace() {
+    if (hasPlace) {
+      hasPlace = false;
+      shared.leave();
+    }
+  }
+
   private void unlessClosed(Runnable next) {
     if (!closed) {
       next.run();
@@ -93,16 +100,28 @@ final class Search {
   }
 
   private void onFound(Whereabouts found) {
+    if (found instanceof Whereabouts.Nowhere) {
+      afterPause(this::look);
+    } else if (found instanceof Whereabouts.Here && !paused) {
+      afterPause(this::tryHere);
+    } else if (found instanceof Whereabouts.Here) {
+      tryHere();
+    } else {
+      leavePlace();
+      onFoundElsewhere(found);
+    }
+  }
+
+  private void tryHere() {
+    leavePlace();
+    seeker.onHere();
+  }
+
+  private void onFoundElsewhere(Whereabouts found) {
     if (found instanceof Whereabouts.At at) {
       seeker.onPeer(at.peer());
-    } else if (found instanceof Whereabouts.Unknown) {
-      seeker.onUnknown();
-    } else if (found instanceof Whereabouts.Here && paused) {
-      seeker.onHere();
-    } else if (found instanceof Whereabouts.Here) {
-      afterPause(seeker::onHere);
     } else {
-      afterPause(this::look);
+      seeker.onUnknown();
     }
   }
 
@@ -110,9 +129,6 @@ final class Search {
   void close() {
     closed = true;
     pause.ifPresent(waiting -> waiting.cancel(false));
-    if (hasPlace) {
-      hasPlace = false;
-      shared.leave();
-    }
+    leavePlace();
   }
 }

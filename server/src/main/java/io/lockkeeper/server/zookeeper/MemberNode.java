@@ -76,7 +76,11 @@ final class MemberNode implements HandleListener {
   @Override
   public void onConnected() {
     connected = true;
-    layout.whenReady(this::register);
+    if (left) {
+      delete();
+    } else {
+      layout.whenReady(this::register);
+    }
   }
 
   private void register() {
@@ -164,7 +168,11 @@ final class MemberNode implements HandleListener {
   void leave() {
     left = true;
     registered = false;
-    // Sooner than by closing the session, which waits for its turn.
+    delete();
+  }
+
+  /** Sooner than closing the session, which waits for its turn; that is what settles it. */
+  private void delete() {
     handle.ifPresent(h -> h.delete(context.paths().member(), -1, (rc, path, ctx) -> {}, null));
   }
 

@@ -10,6 +10,7 @@ import io.grpc.ManagedChannel;
 import io.grpc.health.v1.HealthCheckRequest;
 import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.grpc.health.v1.HealthGrpc;
+import io.grpc.stub.StreamObserver;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.LeaseServiceGrpc;
@@ -17,6 +18,8 @@ import io.lockkeeper.v1.LockRequest;
 import io.lockkeeper.v1.LockServiceGrpc;
 import io.lockkeeper.v1.OpenLeaseRequest;
 import io.lockkeeper.v1.OpenLeaseResponse;
+import io.lockkeeper.v1.OpenSession;
+import io.lockkeeper.v1.SessionRequest;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -27,8 +30,16 @@ import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -64,6 +75,9 @@ class LockkeeperServerTest {
                   assertThat(metrics(server))
                       .contains("lockkeeper_serving 1.0", "lockkeeper_acquisitions_held 1.0")
                       .contains("lockkeeper_grants_total 1.0")
+                      .contains("lockkeeper_forwarded_requests_total 0.0")
+                      .contains("lockkeeper_peer_suspicions_total 0.0")
+                      .contains("lockkeeper_sessions_sent_away_total 0.0")
                       .containsPattern("lockkeeper_zookeeper_writes_total [1-9]"));
       channel.shutdownNow();
     }
@@ -144,6 +158,74 @@ class LockkeeperServerTest {
       assertThatExceptionOfType(StartException.class)
           .isThrownBy(() -> LockkeeperServer.start(config("127.0.0.1:1", Map.of("http", address))))
           .withMessageContaining(address);
+    }
+  }
+
+  @Test
+  void stopTellsBalancersFirstAndThenTheClients() throws Exception {
+    // Given
+    BlockingQueue<String> told = new LinkedBlockingQueue<>();
+    try (EmbeddedZooKeeper zookeeper = zookeeper(Duration.ofSeconds(60));
+        LockkeeperServer server = LockkeeperServer.start(config(zookeeper.connectString()))) {
+      assertThat(server.awaitServing(LIMIT)).isTrue();
+      ManagedChannel channel = channel(server);
+      HealthGrpc.newStub(channel)
+          .watch(
+              HealthCheckRequest.getDefaultInstance(),
+              telling(told, health -> health.getStatus().toString()));
+      LockServiceGrpc.newStub(channel)
+          .session(telling(told, response -> response.getResponseCase().toString()))
+          .onNext(SessionRequest.newBuilder().setOpen(OpenSession.getDefaultInstance()).build());
+      // When
+      Set<String> before = new HashSet<>();
+      while (!before.containsAll(Set.of("SERVING", "OPENED"))) {
+        before.add(next(told));
+      }
+      server.stop();
+      // Then
+      assertThat(List.of(next(told), next(told))).containsExactly("NOT_SERVING", "GOING_AWAY");
+      assertThat(told).containsOnly("end");
+      channel.shutdownNow();
+    }
+  }
+
+  private static String next(BlockingQueue<String> told) throws InterruptedException {
+    return String.valueOf(told.poll(LIMIT.toSeconds(), TimeUnit.SECONDS));
+  }
+
+  private static <T> StreamObserver<T> telling(Queue<String> told, Function<T, String> inWords) {
+    return new StreamObserver<>() {
+      @Override
+      public void onNext(T message) {
+        told.add(inWords.apply(message));
+      }
+
+      @Override
+      public void onError(Throwable cause) {
+        told.add("end");
+      }
+
+      @Override
+      public void onCompleted() {
+        told.add("end");
+      }
+    };
+  }
+
+  @Test
+  void directoryOfARunningServerIsRefused() {
+    // Given
+    Map<String, String> settings = Map.of("data-dir", directory.resolve("home").toString());
+    try (LockkeeperServer server = LockkeeperServer.start(config("127.0.0.1:1", settings))) {
+      assertThat(server.grpcPort()).isPositive();
+      // When // Then
+      assertThatExceptionOfType(StartException.class)
+          .isThrownBy(() -> LockkeeperServer.start(config("127.0.0.1:1", settings)))
+          .withMessageContaining("another process uses the data directory");
+    }
+    // And: it is given back
+    try (LockkeeperServer next = LockkeeperServer.start(config("127.0.0.1:1", settings))) {
+      assertThat(next.grpcPort()).isPositive();
     }
   }
 

@@ -215,6 +215,8 @@ public abstract class LockStoreAdoptionContract {
     suspectFirst();
     adoptAtSecond();
     String claim = secondEvents().await(OrphanFound.class).claim();
+    first().proveSession(OWN);
+    firstEvents().await(SessionEnded.class);
     // When
     first().adoptSession(LATER, claim);
     second().adoptSession(LATER, claim);

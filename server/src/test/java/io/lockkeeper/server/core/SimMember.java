@@ -56,7 +56,7 @@ final class SimMember {
 
   private void list(boolean there) {
     boolean changed =
-        there && !left ? sim.members.add(coordinator) : sim.members.remove(coordinator);
+        (there && !left) ? sim.members.add(coordinator) : sim.members.remove(coordinator);
     if (changed) {
       sim.coordinators.forEach(peer -> peer.peers.onMembersChanged());
     }

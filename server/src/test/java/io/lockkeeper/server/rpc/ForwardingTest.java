@@ -233,6 +233,36 @@ class ForwardingTest {
   }
 
   @Test
+  void callThatHasFoundItsWayLeavesItsPlaceToOthersThatWait() {
+    // Given
+    PeerLimits one =
+        new PeerLimits(
+            Duration.ofMinutes(10),
+            Duration.ofMillis(10),
+            1,
+            Node.LIMITS.quiet(),
+            Node.LIMITS.silence());
+    try (Node node = Node.start("full", one)) {
+      node.coordinator.servedBy(new Whereabouts.Nowhere());
+      Received<?, ?> first = RELEASE.on(node.channel);
+      RELEASE.refuse(node, Kind.UNKNOWN_LEASE);
+      node.coordinator.awaitLocated(2);
+      node.knows(there);
+      there.coordinator.releases.next();
+      // When
+      node.coordinator.servedBy(new Whereabouts.Nowhere());
+      Received<?, ?> second = RELEASE.on(node.channel);
+      RELEASE.refuse(node, Kind.UNKNOWN_LEASE);
+      node.coordinator.awaitLocated(node.coordinator.located() + 2);
+      node.knows(there);
+      RELEASE.answer(there);
+      // Then
+      assertThat(second.end().isOk()).isTrue();
+      assertThat(first.hasEnded()).isFalse();
+    }
+  }
+
+  @Test
   void callIsForwardedAgainWhenThePeerDoesNotServeTheLeaseAnyMore() {
     // Given
     here.knows(there);

@@ -162,24 +162,6 @@ final class AdoptionIT {
   }
 
   @Test
-  void emptySessionThatSomebodyHasTakenIsNotClosedByItsOldOwner() throws Exception {
-    // Given
-    Asked.open(old, olds, 1);
-    Adoptions.awaitMember(truth, "old");
-    Adoptions.suspect(next, news, "old");
-    assertThat(adopt().entries()).isEmpty();
-    UUID id = Asked.create(next, TAKEN, "new");
-    CreatedEntry entry = Asked.created(news, id).entries().get(0);
-    // When
-    old.stop();
-    // Then
-    assertThat(truth.exists(Adoptions.path(entry), false).getCzxid()).isEqualTo(entry.czxid());
-    next.proveSession(TAKEN);
-    Asked.created(news, Asked.create(next, TAKEN, "new"));
-    assertThat(news.all(SessionEnded.class)).isEmpty();
-  }
-
-  @Test
   void nodesThatAreNothingOfOursAreLeftAndKeepTheSessionFromBeingClosed() throws Exception {
     // Given
     CreatedEntry entry = hold("beside");

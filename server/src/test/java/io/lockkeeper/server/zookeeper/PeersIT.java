@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.coordinator.Peer;
 import io.lockkeeper.server.coordinator.RecordedEvents;
+import io.lockkeeper.server.core.SessionEvent;
 import io.lockkeeper.server.core.SessionEvent.OrphanFound;
 import io.lockkeeper.server.core.SessionEvent.SessionAdopted;
 import io.lockkeeper.server.core.SessionKey;
+import io.lockkeeper.server.core.StoreEvent;
 import io.lockkeeper.server.testing.ZooKeeperProxy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -123,8 +125,30 @@ final class PeersIT {
     proxy.heal();
     // Then
     assertThat(adopted.certain()).isFalse();
-    assertThat(ones.await(io.lockkeeper.server.core.SessionEvent.SessionEnded.class).deposed())
-        .isTrue();
+    assertThat(ones.await(SessionEvent.SessionEnded.class).deposed()).isTrue();
+  }
+
+  @Test
+  void nothingIsClaimedBeforeTheMemberNodeIsThere() throws Exception {
+    // Given
+    RecordedEvents lates = new RecordedEvents();
+    proxy.at(1, r -> r.contains("/lk/coordinators/late"), ZooKeeperProxy.Action.HOLD);
+    ZooKeeperLockStore late = ensemble.store(settings(proxy.connectString(), "late"), lates);
+    late.openSession(new SessionKey(1));
+    lates.awaitCurrent();
+    late.barrier(1);
+    lates.await(StoreEvent.BarrierPassed.class);
+    assertThat(proxy.pendingRules()).isZero();
+    List<String> before = truth.getChildren("/lk/sessions", false);
+    // When
+    proxy.letGo();
+    lates.await(SessionEvent.SessionOpened.class);
+    // Then
+    List<String> claims = truth.getChildren("/lk/sessions", false);
+    claims.removeAll(before);
+    assertThat(claims).hasSize(1);
+    assertThat(Adoptions.claim(truth, claims.get(0)).getCzxid()).isGreaterThan(created("late"));
+    assertThat(twos.all(OrphanFound.class)).isEmpty();
   }
 
   @Test

@@ -1,0 +1,85 @@
+package io.lockkeeper.integration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.lockkeeper.client.LockHandle;
+import io.lockkeeper.client.LockRequest;
+import io.lockkeeper.client.LockkeeperClient;
+import io.lockkeeper.integration.harness.Asking;
+import io.lockkeeper.integration.harness.Rig;
+import io.lockkeeper.integration.harness.ServerProcess;
+import io.lockkeeper.v1.AcquireResponse.EventCase;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Servers that ask for new connections all the time. */
+@Timeout(180)
+final class OldConnectionsIT {
+
+  private static final String AGE = "--max-connection-age=1s";
+  private static final int MOVES = 10;
+
+  @Test
+  void clientsThatAreSentAwayTimeAndAgainLoseNothing() throws Exception {
+    // Given
+    try (Rig rig = Rig.start(AGE);
+        ServerProcess other = ServerProcess.start(rig.zookeeper().connectString(), AGE);
+        LockkeeperClient client =
+            LockkeeperClient.builder(rig.server().address() + "," + other.address()).build()) {
+      LockHandle held = client.lock("old/held");
+      Asking stream = Asking.forLock(rig.connect(), "old/stream");
+      stream.awaitGrant();
+      CompletableFuture<LockHandle> waiting = client.acquire(LockRequest.of("old/stream"));
+      String lease = client.leaseTag();
+      // When
+      await()
+          .atMost(Duration.ofSeconds(90))
+          .until(() -> sentAway(rig.server()) + sentAway(other) >= MOVES);
+      // Then
+      assertThat(held.isValid()).isTrue();
+      assertThat(client.leaseTag()).isEqualTo(lease);
+      assertThat(client.checkToken("old/held", held.fencingToken()).current()).isTrue();
+      assertThat(stream.events().end()).isEmpty();
+      assertThat(stream.find(EventCase.LOST)).isEmpty();
+      assertThat(waiting).isNotDone();
+      // When
+      stream.hangUp();
+      // Then
+      assertThat(waiting.get(30, TimeUnit.SECONDS).isValid()).isTrue();
+    }
+  }
+
+  private static int sentAway(ServerProcess server) {
+    String metrics;
+    try {
+      metrics =
+          HttpClient.newHttpClient()
+              .send(
+                  HttpRequest.newBuilder(
+                          URI.create("http://127.0.0.1:" + server.httpPort() + "/metrics"))
+                      .build(),
+                  HttpResponse.BodyHandlers.ofString())
+              .body();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    }
+    return Arrays.stream(metrics.split("\n"))
+        .filter(line -> line.startsWith("lockkeeper_sessions_sent_away_total "))
+        .mapToInt(line -> (int) Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+        .sum();
+  }
+}

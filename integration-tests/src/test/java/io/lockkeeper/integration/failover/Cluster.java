@@ -1,0 +1,206 @@
+package io.lockkeeper.integration.failover;
+
+import io.grpc.ManagedChannel;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.lockkeeper.client.LockkeeperClient;
+import io.lockkeeper.integration.harness.ByteProxy;
+import io.lockkeeper.integration.harness.Scratch;
+import io.lockkeeper.integration.harness.Znodes;
+import io.lockkeeper.server.testing.Ports;
+import io.lockkeeper.server.testing.ZooKeeperProcess;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** Coordinators in front of an ensemble, all processes of their own. */
+final class Cluster implements AutoCloseable {
+
+  private final Pace pace;
+  private final Ensemble ensemble;
+  private final List<List<ByteProxy>> wires = new ArrayList<>();
+  private final List<ByteProxy> doors = new ArrayList<>();
+  private final List<Seat> seats = new ArrayList<>();
+  private final List<ManagedChannel> channels = new ArrayList<>();
+  private final Znodes znodes;
+
+  /**
+   * What a cluster is made of.
+   *
+   * @param zookeepers 1 or 3
+   * @param coordinators how many
+   * @param dataDirectories whether each coordinator has a data directory
+   * @param doors whether peers find each coordinator behind a proxy of its own only
+   */
+  record Plan(
+      Pace pace, int zookeepers, int coordinators, boolean dataDirectories, boolean doors) {
+
+    /** Returns a cluster on one quick ZooKeeper. */
+    static Plan quick(int coordinators) {
+      return new Plan(Pace.QUICK, 1, coordinators, true, false);
+    }
+
+    /** Returns the same with coordinators that keep nothing on disk. */
+    Plan withoutDataDirectories() {
+      return new Plan(pace, zookeepers, coordinators, false, doors);
+    }
+
+    /** Returns the same on so many ZooKeepers. */
+    Plan onZooKeepers(int count) {
+      return new Plan(pace, count, coordinators, dataDirectories, doors);
+    }
+
+    /** Returns the same with proxies between the coordinators. */
+    Plan withDoors() {
+      return new Plan(pace, zookeepers, coordinators, dataDirectories, true);
+    }
+  }
+
+  private Cluster(Plan plan, Ensemble ensemble) {
+    this.pace = plan.pace();
+    this.ensemble = ensemble;
+    for (int i = 0; i < plan.coordinators(); i++) {
+      seats.add(seat(plan));
+    }
+    this.znodes = Znodes.at(ensemble.connectString());
+  }
+
+  /** Starts everything, and returns when every coordinator serves. */
+  static Cluster start(Plan plan) {
+    return start(plan, Ensemble.start(plan.zookeepers(), plan.pace()));
+  }
+
+  /** Starts coordinators on an ensemble, which is closed with them. */
+  static Cluster start(Plan plan, Ensemble ensemble) {
+    Cluster cluster = new Cluster(plan, ensemble);
+    try {
+      cluster.seats.forEach(Seat::launch);
+      cluster.awaitServing();
+      return cluster;
+    } catch (RuntimeException | Error e) {
+      cluster.close();
+      throw e;
+    }
+  }
+
+  private Seat seat(Plan plan) {
+    int port = Ports.free();
+    List<ByteProxy> wire =
+        ensemble.servers().stream().map(server -> ByteProxy.to(server.port())).toList();
+    wires.add(wire);
+    List<String> flags = new ArrayList<>(pace.flags());
+    if (plan.doors()) {
+      ByteProxy door = ByteProxy.to(port);
+      doors.add(door);
+      flags.add("--advertise=" + door.address());
+    } else {
+      flags.add("--advertise=127.0.0.1:" + port);
+    }
+    if (plan.dataDirectories()) {
+      flags.add("--data-dir=" + Scratch.directory("home"));
+    }
+    String connect = wire.stream().map(ByteProxy::address).collect(Collectors.joining(","));
+    return new Seat(port, connect, flags);
+  }
+
+  /** Returns the pace. */
+  Pace pace() {
+    return pace;
+  }
+
+  /** Returns the ensemble. */
+  Ensemble ensemble() {
+    return ensemble;
+  }
+
+  /** Returns a ZooKeeper that is alone. */
+  ZooKeeperProcess zookeeper() {
+    return ensemble.servers().get(0);
+  }
+
+  /** Returns the places of all coordinators. */
+  List<Seat> seats() {
+    return seats;
+  }
+
+  /** Returns one of them. */
+  Seat seat(int index) {
+    return seats.get(index);
+  }
+
+  /** Returns the connections of one coordinator to ZooKeeper. */
+  List<ByteProxy> wires(int index) {
+    return wires.get(index);
+  }
+
+  /** Returns what peers of one coordinator connect to, where there are doors. */
+  ByteProxy door(int index) {
+    return doors.get(index);
+  }
+
+  /** Looks at ZooKeeper itself. */
+  Znodes znodes() {
+    return znodes;
+  }
+
+  /** Returns the path of the only entry in a lock's queue. */
+  String entryOf(String lock) {
+    List<String> entries = znodes.entries(lock);
+    if (entries.size() != 1) {
+      throw new AssertionError("not one entry of " + lock + ": " + entries);
+    }
+    return pathOf(lock, entries.get(0));
+  }
+
+  /** Returns the path of an entry. */
+  String pathOf(String lock, String entry) {
+    return Znodes.directory(lock) + "/" + entry;
+  }
+
+  /** Returns the addresses of all coordinators, separated by commas. */
+  String addresses() {
+    return seats.stream().map(Seat::address).collect(Collectors.joining(","));
+  }
+
+  /** Wakes and starts everybody, heals all, and waits until every coordinator serves. */
+  void restore() {
+    wires.forEach(wire -> wire.forEach(ByteProxy::heal));
+    doors.forEach(ByteProxy::heal);
+    seats.stream().filter(Seat::isAlive).forEach(seat -> seat.process().resume());
+    seats.stream().filter(seat -> !seat.isAlive()).forEach(Seat::launch);
+    awaitServing();
+  }
+
+  /** Waits until every coordinator serves. */
+  void awaitServing() {
+    seats.forEach(Seat::awaitServing);
+  }
+
+  /** Returns a new connection to a coordinator; it lasts as long as the cluster. */
+  ManagedChannel connect(int index) {
+    return connectTo(seats.get(index).port());
+  }
+
+  /** Returns a new connection to a port of this machine. */
+  synchronized ManagedChannel connectTo(int port) {
+    ManagedChannel channel =
+        NettyChannelBuilder.forAddress("127.0.0.1", port).usePlaintext().build();
+    channels.add(channel);
+    return channel;
+  }
+
+  /** Returns a client that knows all coordinators. */
+  LockkeeperClient client(Duration ttl) {
+    return LockkeeperClient.builder(addresses()).ttl(ttl).build();
+  }
+
+  @Override
+  public synchronized void close() {
+    channels.forEach(ManagedChannel::shutdownNow);
+    znodes.close();
+    seats.forEach(Seat::close);
+    wires.forEach(wire -> wire.forEach(ByteProxy::close));
+    doors.forEach(ByteProxy::close);
+    ensemble.close();
+  }
+}

@@ -1,0 +1,151 @@
+package io.lockkeeper.integration.failover;
+
+import static io.lockkeeper.integration.failover.Pace.letPass;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.grpc.ManagedChannel;
+import io.lockkeeper.integration.failover.Cluster.Plan;
+import io.lockkeeper.integration.harness.Asking;
+import io.lockkeeper.integration.harness.SessionStream;
+import io.lockkeeper.v1.AcquireResponse.EventCase;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * A coordinator that is paused, taken for dead, and wakes with old memories. Each test pauses the
+ * first of two and takes its leases over at the second.
+ */
+final class FrozenCoordinatorIT {
+
+  private static Cluster cluster;
+
+  @BeforeAll
+  static void start() {
+    cluster = Cluster.start(Plan.quick(2));
+  }
+
+  @AfterAll
+  static void stop() {
+    cluster.close();
+  }
+
+  @BeforeEach
+  void whole() {
+    cluster.restore();
+  }
+
+  @Test
+  void sleeperThatWakesDeletesNothingAndSendsItsClientsAway() {
+    // Given
+    Seat sleeper = cluster.seat(0);
+    Duration ttl = Duration.ofSeconds(4);
+    try (Guest holder = Guest.at(cluster.connect(0), ttl);
+        Guest waiter = Guest.at(cluster.connect(0), ttl)) {
+      final long token = holder.take("held", "frozen/zombie");
+      waiter.queue("waits", "frozen/zombie");
+      final List<String> entries = cluster.znodes().entries("frozen/zombie");
+      SessionStream oldStreamOfHolder = holder.stream();
+      SessionStream oldStreamOfWaiter = waiter.stream();
+
+      // When: it sleeps for longer than the leases that it remembers live
+      sleeper.process().pause();
+      holder.moveTo(cluster.connect(1));
+      waiter.moveTo(cluster.connect(1));
+      assertThat(holder.awaitToken("held")).isEqualTo(token);
+      waiter.await("waits", EventCase.QUEUED);
+      letPass(ttl.plusSeconds(1));
+      sleeper.process().resume();
+
+      // Then
+      Guest.awaitAway(oldStreamOfHolder);
+      Guest.awaitAway(oldStreamOfWaiter);
+      assertThat(oldStreamOfHolder.responses().find(r -> r.hasEvent() && r.getEvent().hasLost()))
+          .isEmpty();
+      sleeper.awaitServing();
+      letPass(ttl); // Time for what it would do by its old memories.
+      assertThat(cluster.znodes().entries("frozen/zombie")).containsExactlyInAnyOrderElementsOf(entries);
+      assertThat(holder.find("held", EventCase.LOST)).isEmpty();
+      assertThat(waiter.find("waits", EventCase.GRANTED)).isEmpty();
+      holder.release("held");
+      assertThat(waiter.awaitToken("waits")).isGreaterThan(token);
+    }
+  }
+
+  @Test
+  void sleeperThatIsToldToStopWhenItWakesKillsNoSessionThatItHasLost() {
+    // Given
+    Seat sleeper = cluster.seat(0);
+    try (Guest holder = Guest.at(cluster.connect(0))) {
+      final long token = holder.take("held", "frozen/stop");
+      String entry = cluster.entryOf("frozen/stop");
+
+      // When
+      sleeper.process().pause();
+      holder.moveTo(cluster.connect(1));
+      assertThat(holder.awaitToken("held")).isEqualTo(token);
+      sleeper.process().terminate();
+      sleeper.process().resume();
+      sleeper.process().awaitExit();
+
+      // Then
+      letPass(cluster.pace().memberSession());
+      assertThat(cluster.znodes().exists(entry)).isTrue();
+      assertThat(holder.find("held", EventCase.LOST)).isEmpty();
+      assertThat(holder.stream().keepAliveAnswered(1).hasKeptAlive()).isTrue();
+    }
+  }
+
+  @Test
+  void streamBoundLockOfASleeperIsNotGrantedToAnotherWhileItsClientMayBelieve() {
+    // Given
+    Seat sleeper = cluster.seat(0);
+    Asking stream = Asking.forLock(cluster.connect(0), "frozen/stream");
+    final long token = stream.awaitToken();
+    Asking waiter = Asking.forLock(cluster.connect(1), "frozen/stream");
+    waiter.await(EventCase.QUEUED);
+
+    // When
+    final long pausedNanos = System.nanoTime();
+    sleeper.process().pause();
+
+    // Then
+    long grantedNanos = waiter.await(EventCase.GRANTED).nanos();
+    assertThat(grantedNanos - pausedNanos).isGreaterThan(cluster.pace().lockSession().toNanos());
+    assertThat(waiter.awaitToken()).isGreaterThan(token);
+    sleeper.process().resume();
+    stream.events().awaitEnd();
+    waiter.hangUp();
+  }
+
+  @Test
+  void shortSleepsOfACoordinatorThatIsTakenForDeadCostNothing() {
+    // Given
+    Seat sleeper = cluster.seat(0);
+    try (Guest holder = Guest.at(cluster.connect(0));
+        Guest waiter = Guest.at(cluster.connect(1))) {
+      final long token = holder.take("held", "frozen/short");
+      waiter.queue("waits", "frozen/short");
+
+      // When
+      for (int i = 0; i < 4; i++) {
+        ManagedChannel next = cluster.connect((i + 1) % 2);
+        sleeper.process().pause();
+        CompletableFuture<Void> move = CompletableFuture.runAsync(() -> holder.moveTo(next));
+        letPass(Duration.ofMillis(1_200L * i));
+        sleeper.process().resume();
+        move.join();
+        assertThat(holder.awaitToken("held")).isEqualTo(token);
+      }
+
+      // Then
+      assertThat(waiter.find("waits", EventCase.GRANTED)).isEmpty();
+      holder.release("held");
+      assertThat(waiter.awaitToken("waits")).isGreaterThan(token);
+    }
+  }
+}

@@ -1,0 +1,45 @@
+package io.lockkeeper.integration.failover;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.awaitility.Awaitility;
+
+/**
+ * How fast a cluster's clocks run.
+ *
+ * @param tick ZooKeeper's tickTime
+ * @param syncLimit ZooKeeper's syncLimit, in ticks
+ * @param lockSession the timeout of the sessions that own locks
+ * @param memberSession the timeout of the session that says that a coordinator lives
+ * @param fsync whether ZooKeeper waits for its disk, as it does in production
+ */
+record Pace(
+    Duration tick, int syncLimit, Duration lockSession, Duration memberSession, boolean fsync) {
+
+  /** As short as tests can be. */
+  static final Pace QUICK =
+      new Pace(Duration.ofMillis(500), 4, Duration.ofSeconds(6), Duration.ofSeconds(2), false);
+
+  /** The defaults, as they are in production. */
+  static final Pace PRODUCTION =
+      new Pace(Duration.ofSeconds(2), 5, Duration.ofSeconds(30), Duration.ofSeconds(6), true);
+
+  /** Returns the flags that tell a coordinator. */
+  List<String> flags() {
+    List<String> flags = new ArrayList<>();
+    flags.add("--zookeeper-tick-time=" + tick.toMillis() + "ms");
+    flags.add("--zookeeper-sync-limit=" + syncLimit);
+    flags.add("--lock-session-timeout=" + lockSession.toMillis() + "ms");
+    flags.add("--member-session-timeout=" + memberSession.toMillis() + "ms");
+    return flags;
+  }
+
+  /** Waits for what takes time by its nature, and tells nobody when it happens. */
+  static void letPass(Duration time) {
+    Awaitility.await()
+        .pollDelay(time)
+        .atMost(time.multipliedBy(2).plusSeconds(5))
+        .until(() -> true);
+  }
+}

@@ -1,0 +1,90 @@
+package io.lockkeeper.integration.failover;
+
+import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
+import io.lockkeeper.integration.harness.ServerProcess;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A coordinator's place: an address and perhaps a data directory, which outlive the processes that
+ * sit there one after the other.
+ */
+final class Seat implements AutoCloseable {
+
+  private final int port;
+  private final String zookeeper;
+  private final List<String> flags;
+  private Optional<ServerProcess> process = Optional.empty();
+
+  /** Nobody sits there yet. */
+  Seat(int port, String zookeeper, List<String> flags) {
+    this.port = port;
+    this.zookeeper = zookeeper;
+    this.flags = List.copyOf(flags);
+  }
+
+  /** Returns the same place, in whose processes are given a data directory. */
+  static List<String> withDataDirectory(List<String> flags, Path directory) {
+    List<String> more = new ArrayList<>(flags);
+    more.add("--data-dir=" + directory);
+    return more;
+  }
+
+  /** Returns the place as {@code host:port}. */
+  String address() {
+    return "127.0.0.1:" + port;
+  }
+
+  /** Returns its port. */
+  int port() {
+    return port;
+  }
+
+  /** Starts a process there and waits for nothing. */
+  void launch() {
+    process.ifPresent(ServerProcess::close);
+    process =
+        Optional.of(
+            ServerProcess.launch(Map.of(), port, zookeeper, flags.toArray(String[]::new)));
+  }
+
+  /** Starts a process there and returns when it serves. */
+  void start() {
+    launch();
+    awaitServing();
+  }
+
+  /** Waits until the process there serves. */
+  void awaitServing() {
+    process().awaitHealth(ServingStatus.SERVING);
+  }
+
+  /** Returns the process that sits there, or sat there last. */
+  ServerProcess process() {
+    return process.orElseThrow(() -> new IllegalStateException("nobody was ever at " + address()));
+  }
+
+  /** Returns whether a process runs there. */
+  boolean isAlive() {
+    return process.map(ServerProcess::isAlive).orElse(false);
+  }
+
+  /** Kills the process there with SIGKILL. */
+  void kill() {
+    process().kill();
+  }
+
+  /** Asks the process there to stop and waits until it has; returns its exit code. */
+  int terminate() {
+    process().terminate();
+    return process().awaitExit();
+  }
+
+  @Override
+  public void close() {
+    process.ifPresent(ServerProcess::close);
+  }
+}
