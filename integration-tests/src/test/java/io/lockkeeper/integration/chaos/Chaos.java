@@ -116,7 +116,7 @@ final class Chaos {
     for (ClientNode client : clients) {
       long left = TimeUnit.NANOSECONDS.toSeconds(end - System.nanoTime());
       if (!client.awaitEnd(Math.max(1, left))) {
-        stuck("clients " + client.name() + " have not finished");
+        stuck("clients " + client.name() + " have not finished, or not well");
         finished = false;
       }
     }
