@@ -121,7 +121,8 @@ final class Engine {
   private void awaitNoLeases() throws InterruptedException {
     long deadline = System.nanoTime() + HAND_OVER.toNanos();
     while (coordinator.status().leases() > 0 && System.nanoTime() - deadline < 0) {
-      Thread.sleep(POLL_MILLIS);
+      new java.util.concurrent.CountDownLatch(1)
+          .await(POLL_MILLIS, java.util.concurrent.TimeUnit.MILLISECONDS);
     }
   }
 
