@@ -158,9 +158,8 @@ final class Sessions {
                 // The proof was sent before the doubt arose: ask for one that is sent from now on.
                 world.emit(new SessionEffect.ProveSession(session.key()));
               }
-              boolean wasUnproved = session.isUnsure();
               session.answer(event.sentAtNanos());
-              if (session.isAsked() && !wasUnproved) {
+              if (session.isAsked() && !session.isUnsure()) {
                 // For those who asked when that proof was under way.
                 world.emit(new SessionEffect.ProveSession(session.key()));
               }
