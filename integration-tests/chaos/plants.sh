@@ -10,7 +10,7 @@ faults_for() {
     # Whoever wakes after its sessions were adopted writes as if they were its own.
     skip-epoch-check) echo coordinator-pause-long,coordinator-cut-off-from-zookeeper,clients-connections-cut ;;
     # Whoever was out of touch grants by what it knew before.
-    skip-stale-mirror) echo zookeeper-connections-cut,coordinator-cut-off-from-zookeeper,ensemble-follower-pause ;;
+    skip-stale-mirror) echo coordinator-cut-off-from-zookeeper,zookeeper-connections-cut ;;
     *) echo "no such bug: $1" >&2; exit 2 ;;
   esac
 }

@@ -262,7 +262,8 @@ class Lease:
             if kind in ("granted", "queued"):
                 self.send(release=pb.ReleaseRequest(request_id=event.request_id))
         elif kind == "queued":
-            if acquisition.state == "asking":
+            # Without positions: the server cannot tell them now.
+            if acquisition.state == "asking" and event.queued.positions:
                 self.history.write("queued", a=acquisition.name, lease=self.tag, ahead=event.queued.positions[0].ahead)
         elif kind == "granted":
             self.on_granted(acquisition, [grant.fencing_token for grant in event.granted.grants])

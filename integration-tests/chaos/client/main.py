@@ -34,7 +34,7 @@ class Work:
     @staticmethod
     def draw(index, chance):
         if index % 3 == 0:
-            return Work(f"chaos/long/{chance.randrange(10)}", "exclusive", chance.uniform(1, 12), 0.4, chance.random())
+            return Work(f"chaos/long/{chance.randrange(16)}", "exclusive", chance.uniform(1, 12), 0.4, chance.random())
         if index % 3 == 1:
             work = Work(
                 f"chaos/hot/{chance.randrange(4)}",

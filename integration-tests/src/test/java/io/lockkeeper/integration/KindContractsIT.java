@@ -8,6 +8,7 @@ import io.lockkeeper.client.LockContract;
 import io.lockkeeper.client.LockkeeperClient;
 import io.lockkeeper.client.LockkeeperClientBuilder;
 import io.lockkeeper.client.ReadWriteLockContract;
+import io.lockkeeper.client.ResumeContract;
 import io.lockkeeper.client.SemaphoreContract;
 import io.lockkeeper.integration.harness.Rig;
 import org.junit.jupiter.api.Nested;
@@ -72,6 +73,14 @@ final class KindContractsIT {
 
   @Nested
   final class Elections extends ElectionContract {
+    @Override
+    protected LockkeeperClientBuilder clientBuilder() {
+      return real();
+    }
+  }
+
+  @Nested
+  final class Resumes extends ResumeContract {
     @Override
     protected LockkeeperClientBuilder clientBuilder() {
       return real();

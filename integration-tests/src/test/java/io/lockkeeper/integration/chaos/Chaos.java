@@ -18,6 +18,9 @@ final class Chaos {
   private static final int CLIENTS_IN_A_PROCESS = 9;
   private static final long FINISH_SECONDS = 120;
 
+  /** Sessions of lock holders end within 30 s, leases of killed clients within 15 s. */
+  private static final long SETTLING_SECONDS = 90;
+
   private final ChaosSettings settings;
   private final History history;
   private final List<ClientNode> clients = new ArrayList<>();
@@ -61,14 +64,15 @@ final class Chaos {
       List<Resources> before =
           cluster.coordinators().stream().map(c -> Resources.of(c.pid())).toList();
       ClaimWatch watch = new ClaimWatch(root, history);
+      boolean finished;
       try {
         startClients(cluster, registers);
         fight(cluster);
-        finish();
+        finished = finish();
       } finally {
         watch.close();
       }
-      Leftovers.record(root, history);
+      Leftovers.record(root, history, finished ? SETTLING_SECONDS : 0);
       for (CoordinatorNode coordinator : cluster.coordinators()) {
         Resources.of(coordinator.pid()).record(coordinator.name(), Resources.most(before), history);
       }
@@ -103,17 +107,20 @@ final class Chaos {
     }
   }
 
-  /** Lets every client finish what it has begun. */
-  private void finish() {
+  /** Lets every client finish what it has begun; says whether all have. */
+  private boolean finish() {
+    boolean finished = true;
     history.line("stop").write();
     clients.forEach(ClientNode::stop);
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(FINISH_SECONDS);
     for (ClientNode client : clients) {
       long left = TimeUnit.NANOSECONDS.toSeconds(end - System.nanoTime());
       if (!client.awaitEnd(Math.max(1, left))) {
-        stuck("clients " + client.name() + " have not finished");
+        stuck("clients " + client.name() + " have not finished, or not well");
+        finished = false;
       }
     }
+    return finished;
   }
 
   private void stuck(String what) {

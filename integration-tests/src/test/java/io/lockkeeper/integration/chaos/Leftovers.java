@@ -8,19 +8,17 @@ import java.util.concurrent.TimeUnit;
 /** Looks for what is left in ZooKeeper when all clients have gone. */
 final class Leftovers {
 
-  /** Sessions of lock holders end within 30 s, leases of killed clients within 15 s. */
-  private static final long SETTLING_SECONDS = 90;
-
   private static final long POLL_MILLIS = 500;
 
   private Leftovers() {}
 
   /** Waits until nothing is left, for a bounded time; then writes down what is. */
-  static void record(Root root, History history) throws InterruptedException {
+  static void record(Root root, History history, long settlingSeconds)
+      throws InterruptedException {
     long begin = System.nanoTime();
     List<String> left = look(root);
     while (!left.isEmpty()
-        && System.nanoTime() - begin < TimeUnit.SECONDS.toNanos(SETTLING_SECONDS)) {
+        && System.nanoTime() - begin < TimeUnit.SECONDS.toNanos(settlingSeconds)) {
       pause();
       left = look(root);
     }

@@ -32,7 +32,7 @@ record Work(
   }
 
   private static Work longHold(SplittableRandom random) {
-    LockSpec lock = LockSpec.exclusive("chaos/long/" + random.nextInt(10));
+    LockSpec lock = LockSpec.exclusive("chaos/long/" + random.nextInt(16));
     long hold = random.nextLong(1_000, 12_000);
     return new Work(lock, Optional.empty(), hold, 400, random.nextLong(100, 1_000));
   }

@@ -185,11 +185,13 @@ class ForwardedStreamsTest {
     session.requests.onNext(SessionMessages.acquiring("req-9"));
     session.requests.onNext(SessionMessages.keepAlive(5));
     there.coordinator.keepAlives.next().answer().complete(new Answer.LeaseRenewed(7));
-    session.attached.listener().onNotice("req-9", 1, Views.granted());
     // Then
     assertThat(session.attached.secret()).isEqualTo("s3cret");
     assertThat(session.attached.acquires().next().requestId()).isEqualTo("req-9");
     assertThat(session.client.next().getKeptAlive().getNonce()).isEqualTo(5);
+    // When
+    session.attached.listener().onNotice("req-9", 1, Views.granted());
+    // Then
     assertThat(session.client.next().getEvent().getRequestId()).isEqualTo("req-9");
     // When
     session.requests.onCompleted();

@@ -50,7 +50,7 @@ class HeldTokensTest {
     try (InProcess server = new InProcess()) {
       // When // Then
       Malformed.assertRefused(
-          server, s -> s.locksNow().acquire(repeating(sent).build()).hasNext(), field, why);
+          server, s -> s.locksNow().acquire(repeating(sent).build()).next(), field, why);
     }
   }
 }
