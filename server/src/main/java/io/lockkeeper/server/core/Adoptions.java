@@ -123,7 +123,7 @@ final class Adoptions {
     EntryTerms terms = first.read().details().terms();
     Ticket ticket =
         new Ticket(
-            uuidOf(first),
+            unused(uuidOf(first)),
             lease,
             command(lease, entries),
             entries.stream().map(Adoptions::part).toList(),
@@ -144,6 +144,15 @@ final class Adoptions {
     session.addPathBytes(bytes);
     ticket.addPathBytes(bytes);
     return ticket;
+  }
+
+  /** What one acquisition created may be shared by several of its owner that outlived it. */
+  private UUID unused(UUID wanted) {
+    UUID id = wanted;
+    while (world.tickets.containsKey(id)) {
+      id = new UUID(id.getMostSignificantBits(), id.getLeastSignificantBits() + 1);
+    }
+    return id;
   }
 
   private static AcquireCommand command(Lease lease, List<AdoptedEntry> entries) {
@@ -183,7 +192,11 @@ final class Adoptions {
 
   private void wakeAll(LockSession session) {
     for (LeaseId id : List.copyOf(session.leases())) {
-      leases.find(id).ifPresent(dormancy::wakeAll);
+      // The lease may have gone with another coordinator, and come back on another session.
+      leases
+          .find(id)
+          .filter(lease -> lease.session().equals(session.key()))
+          .ifPresent(dormancy::wakeAll);
     }
   }
 

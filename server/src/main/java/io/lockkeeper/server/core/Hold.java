@@ -1,5 +1,6 @@
 package io.lockkeeper.server.core;
 
+import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.Optional;
 import java.util.Set;
@@ -115,7 +116,9 @@ final class Hold {
 
   /** Returns what makes the entry say this of itself. */
   Amendment describedBy(EntryDetails details) {
-    return new Amendment.Describe(details, entry.index(), keptToken);
+    // Whoever shares it may have asked for another delay: its guard stays what it was made.
+    Duration delay = Duration.ofMillis(guard.map(MarkerName.Guard::delayMillis).orElse(0));
+    return new Amendment.Describe(details.withLockDelay(delay), entry.index(), keptToken);
   }
 
   /** Returns the guard that was created with the entry. */

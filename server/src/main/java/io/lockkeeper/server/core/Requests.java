@@ -50,7 +50,7 @@ final class Requests {
     if (known.isPresent() && !isOver(known.get())) {
       again(event, known.get());
     } else if (ended.isPresent()) {
-      again(event, ended.get());
+      again(event, lease.get(), ended.get());
     } else if (event.command().heldTokens().isEmpty()) {
       plan(event, lease.get());
     } else {
@@ -68,10 +68,13 @@ final class Requests {
     } else if (shares.isPresent() && session.isPresent()) {
       enqueue(event, lease, session.get(), shares.get());
     } else {
-      // Where another coordinator has the session, it is there: the client is sent after it.
-      session.ifPresent(
-          own -> sessions.ask(own, () -> end(event, Optional.of(lease), Repeats.gone()), () -> {}));
+      ifOurs(lease, () -> end(event, Optional.of(lease), Repeats.gone()));
     }
+  }
+
+  /** Where another coordinator has the session, it is there: the client is sent after it. */
+  private void ifOurs(Lease lease, Runnable answer) {
+    sessions.find(lease.session()).ifPresent(own -> sessions.ask(own, answer, () -> {}));
   }
 
   private void plan(ClientEvent.Acquire event, Lease lease) {
@@ -147,7 +150,10 @@ final class Requests {
     ticket.addPathBytes(bytes);
     ticket.join();
     subscribe(event, ticket);
-    waits.arm(ticket, 0);
+    if (lease.isStream() || event.command().heldTokens().isEmpty()) {
+      // Who comes back with what it holds is waiting for no lock.
+      waits.arm(ticket, 0);
+    }
     if (planned.isEmpty()) {
       // Everything is held already: nothing to ask ZooKeeper for.
       ticket.created(List.of());
@@ -203,16 +209,19 @@ final class Requests {
     }
   }
 
-  private void again(ClientEvent.Acquire event, Lease.Ended ended) {
-    if (ended.command().asksTheSameAs(event.command())) {
-      world.emit(
-          new Effect.Tell(
-              event.stream(),
-              event.command().requestId(),
-              ended.sequence(),
-              Repeats.ending(ended, event.command())));
-    } else {
+  private void again(ClientEvent.Acquire event, Lease lease, Lease.Ended ended) {
+    if (!ended.command().asksTheSameAs(event.command())) {
       refuse(event, Failure.Kind.REQUEST_ID_IN_USE, inUse(event));
+      return;
+    }
+    Notice ending = Repeats.ending(ended, event.command());
+    Effect told =
+        new Effect.Tell(event.stream(), event.command().requestId(), ended.sequence(), ending);
+    if (ending.equals(ended.notice())) {
+      world.emit(told);
+    } else {
+      // Its client was granted it elsewhere, perhaps after this coordinator was deposed.
+      ifOurs(lease, () -> world.emit(told));
     }
   }
 
