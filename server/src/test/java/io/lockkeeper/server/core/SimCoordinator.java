@@ -259,6 +259,11 @@ final class SimCoordinator {
     }
   }
 
+  /** Returns whether the client of a request wants it no more. */
+  boolean wasLeft(String requestId) {
+    return sim.requests.get(requestId).left;
+  }
+
   SimConnection on(SessionKey key) {
     return connections.get(key);
   }

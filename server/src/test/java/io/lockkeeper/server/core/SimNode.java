@@ -1,5 +1,6 @@
 package io.lockkeeper.server.core;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -21,6 +22,7 @@ final class SimNode {
   final Optional<FencingToken> kept;
   final SimSession owner;
   final long createdAt;
+  final Duration lockDelay;
   EntryDetails details;
   boolean exists = true;
   long goneZxid = Long.MAX_VALUE;
@@ -39,6 +41,7 @@ final class SimNode {
     this.details = data.details();
     this.owner = owner;
     this.createdAt = createdAt;
+    this.lockDelay = details.terms().lockDelay();
   }
 
   boolean isOf(UUID id) {
