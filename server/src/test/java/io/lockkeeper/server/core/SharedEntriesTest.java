@@ -108,4 +108,19 @@ class SharedEntriesTest {
     bench.on(new SessionEvent.SessionProved(Bench.S1, bench.now));
     assertThat(told("waits")).last().isInstanceOf(Notice.Lost.class);
   }
+
+  @Test
+  void whoSharesOneOfSeveralEntriesOfItsOwnerFindsItByItsToken() {
+    // Given: an owner who reads twice, by entries of its own
+    Wish first = Wish.named("first").read("a").by("t");
+    Wish second = Wish.named("second").read("a").by("t");
+    left.entries(lease, first);
+    long token = left.entries(lease, second).get(0);
+    left.take();
+    StreamId stream = bench.attach(lease);
+    // When
+    repeat(stream, lease, Wish.named("shares").read("a").by("t").holding(token));
+    // Then
+    assertThat(told("shares")).hasSize(1).first().isInstanceOf(Notice.Granted.class);
+  }
 }

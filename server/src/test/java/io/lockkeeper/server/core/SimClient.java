@@ -291,6 +291,13 @@ final class SimClient {
     }
   }
 
+  /** Another stream has taken the place of one that the client thinks is the newest. */
+  void onSuperseded(StreamId stream) {
+    if (!gone && way.isOn(stream)) {
+      way.attach();
+    }
+  }
+
   void onTell(SimLink link, Effect.Tell tell, long toldAt) {
     SimRequest request = requests.get(tell.requestId());
     boolean mine =

@@ -300,7 +300,7 @@ final class SimHolds {
               || !SimModes.blocks(lost.node(), node, Integer.MAX_VALUE)
               || SimNode.ORDER.compare(node, lost.node()) < 0
               // Given back before anybody could know that it was gone.
-              || lost.node().users.stream().allMatch(user -> isReleased(lost.node(), user));
+              || !wasLost(lost.node());
       check(kept, () -> "granted during the lock delay of " + lost + ": " + what.get());
     }
     node.users.add(life);
@@ -382,13 +382,23 @@ final class SimHolds {
       node.users.forEach(life -> dispossess(life.request()));
       sim.strangers.forEach(stranger -> stranger.onRemoved(node));
     }
-    boolean lost = node.users.stream().anyMatch(life -> !isReleased(node, life));
+    boolean lost = wasLost(node);
     long delay = node.lockDelay.toNanos();
     if (lost && delay > 0) {
       losses
           .computeIfAbsent(node.lock, lock -> new ArrayList<>())
           .add(new Lost(node, sim.now + delay));
     }
+  }
+
+  /**
+   * Returns whether a holder was lost. Of several that share an entry, what was lost where it was
+   * served before is known to nobody who serves the rest.
+   */
+  private static boolean wasLost(SimNode node) {
+    boolean given = node.users.stream().anyMatch(life -> life.released);
+    return node.users.stream()
+        .anyMatch(life -> !isReleased(node, life) && (life.isServed() || !given));
   }
 
   private static void check(boolean rule, Supplier<String> broken) {

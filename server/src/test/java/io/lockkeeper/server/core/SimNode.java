@@ -48,6 +48,11 @@ final class SimNode {
     return name.id().filter(id::equals).isPresent();
   }
 
+  /** Returns whether it was granted for a request, wherever that was. */
+  boolean isUsedFor(SimRequest request) {
+    return users.stream().anyMatch(user -> user.request().equals(request.id));
+  }
+
   StoreEvent.ReadEntry data() {
     return new StoreEvent.ReadEntry(details, czxid, index, kept);
   }
