@@ -127,7 +127,7 @@ final class Adoptions {
     EntryTerms terms = first.read().details().terms();
     Ticket ticket =
         new Ticket(
-            uuidOf(first),
+            unused(uuidOf(first)),
             lease,
             command(lease, entries),
             entries.stream().map(Adoptions::part).toList(),
@@ -148,6 +148,15 @@ final class Adoptions {
     session.addPathBytes(bytes);
     ticket.addPathBytes(bytes);
     return ticket;
+  }
+
+  /** What one acquisition created may be shared by several of its owner that outlived it. */
+  private UUID unused(UUID wanted) {
+    UUID id = wanted;
+    while (world.tickets.containsKey(id)) {
+      id = new UUID(id.getMostSignificantBits(), id.getLeastSignificantBits() + 1);
+    }
+    return id;
   }
 
   private static AcquireCommand command(Lease lease, List<AdoptedEntry> entries) {

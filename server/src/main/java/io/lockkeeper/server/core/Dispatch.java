@@ -54,13 +54,7 @@ final class Dispatch implements EventHandler {
     Deadlocks deadlocks = new Deadlocks(world, acquisitions, readings);
     acquisitions.connect(
         new Acquisitions.Hooks(
-            grants::onReleasing,
-            endings::settle,
-            ticket -> {
-              dormancy.onPlaced(ticket);
-              deadlocks.onWaiting(ticket);
-            }));
-    dormancy.listen(deadlocks::onWaiting);
+            grants::onReleasing, endings::settle, dormancy.before(deadlocks::onWaiting)));
     grants.listen(forcings::onDeparted);
     sessions.listen(new SessionChanges(acquisitions, grants, leases, endings, handovers));
   }

@@ -26,9 +26,15 @@ final class Dormancy {
     this.limits = limits;
   }
 
-  /** Says who hears of those that wait and may be ended from now on. */
-  void listen(Consumer<Ticket> listener) {
+  /**
+   * Says who hears of those that wait and may be ended; returns who is to be told of all that wait.
+   */
+  Consumer<Ticket> before(Consumer<Ticket> listener) {
     onWaiting = listener;
+    return ticket -> {
+      onPlaced(ticket);
+      listener.accept(ticket);
+    };
   }
 
   /** Returns an acquisition that its client asks for by name: it is here. */

@@ -118,10 +118,9 @@ final class Hold {
    * Returns what makes the entry say this of itself; its guard stays that with which it was made.
    */
   Amendment describedBy(EntryDetails details) {
-    int delayMillis = guard.map(MarkerName.Guard::delayMillis).orElse(0);
-    EntryDetails own =
-        details.withTerms(details.terms().withLockDelay(Duration.ofMillis(delayMillis)));
-    return new Amendment.Describe(own, entry.index(), keptToken);
+    // Whoever shares it may have asked for another delay: its guard stays what it was made.
+    Duration delay = Duration.ofMillis(guard.map(MarkerName.Guard::delayMillis).orElse(0));
+    return new Amendment.Describe(details.withLockDelay(delay), entry.index(), keptToken);
   }
 
   /** Returns the guard that was created with the entry. */

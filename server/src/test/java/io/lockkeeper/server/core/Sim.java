@@ -248,9 +248,13 @@ final class Sim {
   }
 
   void note(Object what) {
+    note("", what);
+  }
+
+  void note(Object who, Object what) {
     trace = trace * 31 + what.hashCode() + now;
     if (TRACING) {
-      System.out.println((now - BEGINNING) / MILLI + " " + what);
+      System.out.println((now - BEGINNING) / MILLI + " " + who + " " + what);
     }
   }
 }

@@ -150,6 +150,8 @@ final class SimEffects implements EffectHandler {
   @Override
   public void supersede(Effect.Supersede effect) {
     sim.note(effect);
+    SimLink link = streams.get(effect.stream());
+    link.down(effect.stream(), () -> link.client.onSuperseded(effect.stream()));
   }
 
   @Override
