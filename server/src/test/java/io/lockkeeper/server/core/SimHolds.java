@@ -342,7 +342,11 @@ final class SimHolds {
       for (Life other : coordinator.lives.values()) {
         Optional<Mode> had = other.mode(lock);
         boolean counts =
-            other.isHeld() && other.isServed() && !sim.requests.get(other.request()).left;
+            // Who stands still tells nobody anything; what its clients rely on is looked at there.
+            other.isHeld()
+                && other.isServed()
+                && !coordinator.isPaused()
+                && !sim.requests.get(other.request()).left;
         if (!counts
             || had.isEmpty()
             || (other != life && other.request().equals(life.request()))
