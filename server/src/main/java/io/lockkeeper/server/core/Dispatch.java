@@ -34,7 +34,7 @@ final class Dispatch implements EventHandler {
     grants = new Grants(world, sessions, views, acquisitions, delays, limits);
     rebuilds = new Rebuilds(world, barriers, acquisitions, grants, delays, limits);
     Waits waits = new Waits(world, views, acquisitions);
-    Dormancy dormancy = new Dormancy(world, waits, grants, limits);
+    Dormancy dormancy = new Dormancy(world, waits, grants, limits, acquisitions);
     LeaseEndings endings = new LeaseEndings(world, sessions, acquisitions, dormancy);
     leases = new Leases(world, sessions, acquisitions, endings);
     resumes = new Resumes(world, sessions, acquisitions, leases, dormancy);

@@ -17,9 +17,11 @@ final class Dormancy {
   private final Waits waits;
   private final Grants grants;
   private final Limits limits;
+  private final Acquisitions acquisitions;
   private Consumer<Ticket> onWaiting = ticket -> {};
 
-  Dormancy(World world, Waits waits, Grants grants, Limits limits) {
+  Dormancy(World world, Waits waits, Grants grants, Limits limits, Acquisitions acquisitions) {
+    this.acquisitions = acquisitions;
     this.world = world;
     this.waits = waits;
     this.grants = grants;
@@ -88,11 +90,39 @@ final class Dormancy {
             .find(hold.lock(), hold.name().text())
             .ifPresent(entry -> limits.onQueued(hold.lock(), entry));
       }
+      forgetIfReleased(ticket);
       boolean waits = ticket.acquisition().isWaiting() && world.mirror.isCurrent();
       if (waits && ticket.hasOwnStream() && ticket.target().isEmpty()) {
         this.waits.linger(ticket);
       }
     }
+  }
+
+  /**
+   * Takes away what an entry says of a request that was released before, when another one that
+   * shared the entry lived on and its name had not been written yet: nobody has repeated it.
+   */
+  void forgetOthersReleased(Ticket ticket) {
+    ticket.holds().stream()
+        .flatMap(hold -> hold.users().stream())
+        .distinct()
+        .filter(user -> user != ticket)
+        .toList()
+        .forEach(this::forgetIfReleased);
+  }
+
+  private void forgetIfReleased(Ticket ghost) {
+    if (isRough(ghost) && ghost.holds().stream().allMatch(Dormancy::isSharedOnPurpose)) {
+      acquisitions.apply(ghost, new AcquisitionEvent.ReleaseAsked());
+    }
+  }
+
+  private static boolean isRough(Ticket ticket) {
+    return ticket.revival().filter(Revival::isRough).isPresent();
+  }
+
+  private static boolean isSharedOnPurpose(Hold hold) {
+    return hold.users().stream().anyMatch(user -> !isRough(user));
   }
 
   /** An acquisition has been told that it waits: its clocks run, if they may. */

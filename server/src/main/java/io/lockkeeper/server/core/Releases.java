@@ -51,6 +51,7 @@ final class Releases {
           Failure.Kind.WRONG_TOKEN,
           "fencing token " + event.token() + " is not that of this acquisition");
     } else {
+      dormancy.forgetOthersReleased(ticket.get());
       ticket.get().releaseCalls().add(event.call());
       acquisitions.apply(ticket.get(), new AcquisitionEvent.ReleaseAsked());
     }

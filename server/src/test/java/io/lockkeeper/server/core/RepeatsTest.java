@@ -335,4 +335,17 @@ class RepeatsTest {
     // Then
     assertThat(bench.last(Effect.Amend.class)).hasSize(1);
   }
+
+  @Test
+  void nameOfARequestThatWasReleasedBeforeDoesNotKeepTheLock() {
+    // Given: the outer request was released, and the entry still bears its name
+    long token = left.entries(lease, Wish.named("outer").exclusive("a").by("t")).get(0);
+    left.take();
+    StreamId stream = bench.attach(lease);
+    repeat(stream, Wish.named("inner").exclusive("a").by("t").holding(token));
+    // When
+    bench.on(new ClientEvent.Release(bench.call(), lease, "inner", 0));
+    // Then
+    assertThat(bench.all(Effect.DeleteEntries.class)).hasSize(1);
+  }
 }
