@@ -3,6 +3,7 @@ package io.lockkeeper.server.core;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -131,8 +132,8 @@ final class Delays {
         onAppeared(lock, guard);
       }
     }
-    for (LockName lock : Map.copyOf(running).keySet()) {
-      for (Running delay : Map.copyOf(running.get(lock)).values()) {
+    for (LockName lock : List.copyOf(running.keySet())) {
+      for (Running delay : List.copyOf(running.get(lock).values())) {
         if (world.mirror.guard(lock, delay.guard().id()).isEmpty()) {
           onVanished(lock, delay.guard());
         }

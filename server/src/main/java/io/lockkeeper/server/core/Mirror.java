@@ -5,6 +5,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -208,7 +209,7 @@ final class Mirror {
 
   /** Returns the locks that have markers. */
   Set<LockName> marked() {
-    return Set.copyOf(markers.keySet());
+    return new LinkedHashSet<>(markers.keySet());
   }
 
   /** Returns how many locks have markers. */

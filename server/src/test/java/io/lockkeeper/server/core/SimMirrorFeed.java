@@ -129,7 +129,7 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
       return;
     }
     List<LockName> locks = sim.zooKeeper.lockList();
-    deliver(new StoreEvent.RebuildStarted(Set.copyOf(locks)));
+    deliver(new StoreEvent.RebuildStarted(new java.util.LinkedHashSet<>(locks)));
     listNext(connectedIn, new ArrayList<>(locks));
   }
 
