@@ -2,6 +2,7 @@ package io.lockkeeper.server.core;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.function.BiConsumer;
 import java.util.stream.Stream;
@@ -146,9 +147,12 @@ final class Holds {
 
   /** Whoever adopts the entry must find it by the name of somebody who still holds it. */
   private void rename(Hold hold) {
+    Comparator<Ticket> holdersFirst =
+        Comparator.comparing(user -> user.acquisition().isHeld() ? 0 : 1);
     hold.users().stream()
-        .filter(user -> user.acquisition().isHeld() && !user.lease().isEnding())
-        .findFirst()
+        .filter(user -> user.acquisition().isHeld() || user.acquisition().isWaiting())
+        .filter(user -> !user.lease().isEnding())
+        .min(holdersFirst)
         .ifPresent(
             user ->
                 amendments.send(
