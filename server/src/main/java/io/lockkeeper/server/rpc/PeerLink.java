@@ -88,7 +88,12 @@ final class PeerLink {
 
   /** Adds something that crosses. Returns false if there is too much already. */
   boolean enter(Traffic traffic) {
-    return crossings.size() < MAX_CROSSINGS && crossings.add(traffic);
+    boolean entered = crossings.size() < MAX_CROSSINGS && crossings.add(traffic);
+    if (entered && isSuspected()) {
+      // Who tells of the silence may have been past this one already.
+      traffic.onSilence();
+    }
+    return entered;
   }
 
   /** Forgets something that has crossed. */
