@@ -53,7 +53,7 @@ final class ForwardedKeepAlive implements Search.Seeker {
 
   @Override
   public void onPeer(Peer peer) {
-    Optional<PeerLink> link = forwarding.peers().link(peer).filter(l -> !l.isSuspected());
+    Optional<PeerLink> link = forwarding.peers().link(peer).filter(PeerLink::mayBeAsked);
     if (link.isEmpty()) {
       search.ask();
       return;

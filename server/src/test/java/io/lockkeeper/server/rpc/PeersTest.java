@@ -88,6 +88,19 @@ class PeersTest {
   }
 
   @Test
+  void suspicionIsToldAgainWhileAClientAsksForWhatThePeerHas() {
+    // Given: a peer that never answers here, and that others may see
+    here.coordinator.servedBy(new Whereabouts.At(new Peer("gone", "127.0.0.1:" + Ports.free())));
+    Received<?, ?> client = RELEASE.on(here.channel);
+    // When
+    RELEASE.refuse(here, Kind.UNKNOWN_LEASE);
+    // Then
+    assertThat(here.coordinator.suspects.next()).isEqualTo("gone");
+    assertThat(here.coordinator.suspects.next()).isEqualTo("gone");
+    client.cancel();
+  }
+
+  @Test
   void whatSetsOutForAPeerThatHasJustBeenSuspectedIsToldOfTheSilence() {
     // Given
     PeerLink link =
