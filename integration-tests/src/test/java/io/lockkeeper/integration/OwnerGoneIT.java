@@ -48,8 +48,7 @@ final class OwnerGoneIT {
   }
 
   private OpenLeaseResponse openLease() {
-    return LeaseServiceGrpc.newBlockingStub(owner)
-        .openLease(OpenLeaseRequest.getDefaultInstance());
+    return LeaseServiceGrpc.newBlockingStub(owner).openLease(OpenLeaseRequest.getDefaultInstance());
   }
 
   private static AcquireRequest acquiring(OpenLeaseResponse lease, String lock) {
@@ -104,11 +103,9 @@ final class OwnerGoneIT {
   void leaseIsKeptAliveThoughTheOwnerHasJustBeenKilled() {
     // Given
     OpenLeaseResponse lease = openLease();
-    KeepAliveRequest renewal =
-        KeepAliveRequest.newBuilder().setLeaseId(lease.getLeaseId()).build();
+    KeepAliveRequest renewal = KeepAliveRequest.newBuilder().setLeaseId(lease.getLeaseId()).build();
     Timed<KeepAliveRequest, KeepAliveResponse> answers = new Timed<>();
-    StreamObserver<KeepAliveRequest> requests =
-        LeaseServiceGrpc.newStub(wrong).keepAlive(answers);
+    StreamObserver<KeepAliveRequest> requests = LeaseServiceGrpc.newStub(wrong).keepAlive(answers);
     requests.onNext(renewal);
     answers.await("first renewal", KeepAliveResponse::hasValidFor);
     // When

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 /** The short form of {@code make chaos}: two minutes under a nemesis. */
 final class ChaosIT {
 
-  private static final String SHORT_SECONDS = "100";
+  private static final String SHORT_SECONDS = "90";
 
   @Test
   void noPromiseIsBrokenUnderFaults() throws IOException, InterruptedException {

@@ -13,8 +13,7 @@ final class Leftovers {
   private Leftovers() {}
 
   /** Waits until nothing is left, for a bounded time; then writes down what is. */
-  static void record(Root root, History history, long settlingSeconds)
-      throws InterruptedException {
+  static void record(Root root, History history, long settlingSeconds) throws InterruptedException {
     long begin = System.nanoTime();
     List<String> left = look(root);
     while (!left.isEmpty()

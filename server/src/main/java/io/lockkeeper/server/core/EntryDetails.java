@@ -1,5 +1,6 @@
 package io.lockkeeper.server.core;
 
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 
@@ -84,5 +85,20 @@ public record EntryDetails(
   /** Returns what an entry says that is not ours. */
   public static EntryDetails foreign(String holder, Optional<ReleaseAsk> ask) {
     return new EntryDetails("", "", "", holder, Map.of(), false, true, Optional.empty(), ask);
+  }
+
+  /** Returns the same details of an entry whose guard was made for another delay. */
+  EntryDetails withLockDelay(Duration delay) {
+    return new EntryDetails(
+        leaseId,
+        requestId,
+        owner,
+        holder,
+        metadata,
+        streamBound,
+        unsearched,
+        needsMillis,
+        ask,
+        terms.withLockDelay(delay));
   }
 }

@@ -91,6 +91,8 @@ final class Grants {
         .name()
         .id()
         .flatMap(id -> Optional.ofNullable(world.tickets.get(id)))
+        // What one acquisition created may be others' of its owner by the time it is adopted.
+        .filter(t -> t.revival().isEmpty() || t.hold(lock, entry.name().text()).isPresent())
         .ifPresent(
             ticket -> {
               entry.bind(lock, ticket);

@@ -44,14 +44,18 @@ final class Repeats {
   static boolean complete(Ticket ticket, AcquireCommand asked) {
     Optional<Revival> rough = ticket.revival().filter(Revival::isRough);
     if (rough.isEmpty()) {
+      // It may have been back where it was, and have been granted there.
+      ticket.revival().filter(revival -> knows(asked, ticket.holds())).ifPresent(Revival::assure);
       return true;
     }
     List<Part> parts = new ArrayList<>(asked.locks().size());
     List<Hold> holds = new ArrayList<>(asked.locks().size());
-    for (AcquireCommand.WantedLock wanted : asked.locks()) {
+    for (int i = 0; i < asked.locks().size(); i++) {
+      AcquireCommand.WantedLock wanted = asked.locks().get(i);
       Optional<Hold> own =
           ticket.holds().stream().filter(hold -> hold.lock().equals(wanted.name())).findFirst();
-      Optional<Hold> hold = own.or(() -> shared(ticket.lease(), asked.owner(), wanted));
+      Optional<Long> token = asked.heldTokens().stream().skip(i).findFirst();
+      Optional<Hold> hold = own.or(() -> shared(ticket.lease(), asked.owner(), wanted, token));
       if (hold.isEmpty()) {
         return false;
       }
@@ -72,15 +76,20 @@ final class Repeats {
   }
 
   /** Returns whether the client names the tokens of just these holds. */
-  private static boolean knows(AcquireCommand asked, List<Hold> holds) {
+  static boolean knows(AcquireCommand asked, List<Hold> holds) {
     return asked.heldTokens().equals(holds.stream().map(hold -> hold.token().value()).toList());
   }
 
+  /**
+   * Finds what an owner has that a request may share. It may have a lock by several entries: it
+   * reads, and reads on from what it wrote; so the token tells, if it is known.
+   */
   private static Optional<Hold> shared(
-      Lease lease, String owner, AcquireCommand.WantedLock wanted) {
+      Lease lease, String owner, AcquireCommand.WantedLock wanted, Optional<Long> token) {
     return held(lease, owner)
         .filter(hold -> hold.lock().equals(wanted.name()))
         .filter(hold -> hold.name().mode().equals(wanted.mode()) && wanted.mode().isReentrant())
+        .filter(hold -> token.isEmpty() || token.get() == hold.token().value())
         .findFirst();
   }
 
@@ -101,9 +110,8 @@ final class Repeats {
   static Optional<List<Part>> shares(Lease lease, AcquireCommand asked) {
     List<Part> parts = new ArrayList<>(asked.locks().size());
     for (int i = 0; i < asked.locks().size() && i < asked.heldTokens().size(); i++) {
-      long token = asked.heldTokens().get(i);
-      shared(lease, asked.owner(), asked.locks().get(i))
-          .filter(hold -> hold.token().value() == token)
+      Optional<Long> token = Optional.of(asked.heldTokens().get(i));
+      shared(lease, asked.owner(), asked.locks().get(i), token)
           .ifPresent(hold -> parts.add(new Part.Shared(hold)));
     }
     return parts.size() == asked.locks().size() ? Optional.of(parts) : Optional.empty();

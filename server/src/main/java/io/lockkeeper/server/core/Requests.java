@@ -50,7 +50,7 @@ final class Requests {
     if (known.isPresent() && !isOver(known.get())) {
       again(event, known.get());
     } else if (ended.isPresent()) {
-      again(event, ended.get());
+      again(event, lease.get(), ended.get(), known.isEmpty());
     } else if (event.command().heldTokens().isEmpty()) {
       plan(event, lease.get());
     } else {
@@ -68,10 +68,13 @@ final class Requests {
     } else if (shares.isPresent() && session.isPresent()) {
       enqueue(event, lease, session.get(), shares.get());
     } else {
-      // Where another coordinator has the session, it is there: the client is sent after it.
-      session.ifPresent(
-          own -> sessions.ask(own, () -> end(event, Optional.of(lease), Repeats.gone()), () -> {}));
+      ifOurs(event, lease, () -> end(event, Optional.of(lease), Repeats.gone()));
     }
+  }
+
+  /** Where another coordinator has the session, it is there: the client is sent after it. */
+  private void ifOurs(ClientEvent.Acquire event, Lease lease, Runnable answer) {
+    sessions.find(lease.session()).ifPresent(own -> sessions.ask(own, answer, () -> move(event)));
   }
 
   private void plan(ClientEvent.Acquire event, Lease lease) {
@@ -147,7 +150,10 @@ final class Requests {
     ticket.addPathBytes(bytes);
     ticket.join();
     subscribe(event, ticket);
-    waits.arm(ticket, 0);
+    if (lease.isStream() || event.command().heldTokens().isEmpty()) {
+      // Who comes back with what it holds is waiting for no lock.
+      waits.arm(ticket, 0);
+    }
     if (planned.isEmpty()) {
       // Everything is held already: nothing to ask ZooKeeper for.
       ticket.created(List.of());
@@ -190,6 +196,13 @@ final class Requests {
     subscribe(event, ticket);
     long told = ticket.noticeSequence();
     boolean whole = Repeats.complete(ticket, event.command());
+    if (ticket.acquisition().isWaiting() && Repeats.knows(event.command(), ticket.holds())) {
+      // Somebody else has granted it: no clock of ours may say otherwise before we know who.
+      ticket.timers().stopWaiting(world.timers);
+      sessions
+          .find(ticket.lease().session())
+          .ifPresent(session -> sessions.ask(session, () -> {}, () -> {}));
+    }
     dormancy.repeated(ticket);
     grants.settle(ticket);
     if (!whole) {
@@ -203,17 +216,30 @@ final class Requests {
     }
   }
 
-  private void again(ClientEvent.Acquire event, Lease.Ended ended) {
-    if (ended.command().asksTheSameAs(event.command())) {
-      world.emit(
-          new Effect.Tell(
-              event.stream(),
-              event.command().requestId(),
-              ended.sequence(),
-              Repeats.ending(ended, event.command())));
-    } else {
+  /**
+   * Tells an ending again.
+   *
+   * @param certain whether nothing of it is left: otherwise another coordinator may have the
+   *     session by now, and what is left of it be held there
+   */
+  private void again(ClientEvent.Acquire event, Lease lease, Lease.Ended ended, boolean certain) {
+    if (!ended.command().asksTheSameAs(event.command())) {
       refuse(event, Failure.Kind.REQUEST_ID_IN_USE, inUse(event));
+      return;
     }
+    Notice ending = Repeats.ending(ended, event.command());
+    Effect told =
+        new Effect.Tell(event.stream(), event.command().requestId(), ended.sequence(), ending);
+    if (certain && ending.equals(ended.notice())) {
+      world.emit(told);
+    } else {
+      // Its client was granted it elsewhere, perhaps after this coordinator was deposed.
+      ifOurs(event, lease, () -> world.emit(told));
+    }
+  }
+
+  private void move(ClientEvent.Acquire event) {
+    refuse(event, Failure.Kind.MOVED, World.NO_CONTACT);
   }
 
   private static String inUse(ClientEvent.Acquire event) {

@@ -65,7 +65,17 @@ final class Sim {
     /** Who waited too long is told that it would have been for ever. */
     TIMEOUT_CALLED_DEADLOCK,
     /** What a deposed coordinator writes is written. */
-    EPOCH_UNCHECKED
+    EPOCH_UNCHECKED,
+    /** What was adopted is left alone for three seconds, and not for a session timeout. */
+    GRACE_TOO_SHORT,
+    /** Whoever is not there is taken for dead. */
+    ABSENT_TAKEN_FOR_DEAD,
+    /** Who leaves closes its sessions, with all that they own. */
+    CLOSED_WHEN_LEFT,
+    /** A release that another coordinator must do is answered as done. */
+    MOVED_CALLED_RELEASED,
+    /** What was never sent is taken for a proof. */
+    PROVED_UNASKED
   }
 
   /** A rule that was broken. */
@@ -248,9 +258,13 @@ final class Sim {
   }
 
   void note(Object what) {
+    note("", what);
+  }
+
+  void note(Object who, Object what) {
     trace = trace * 31 + what.hashCode() + now;
     if (TRACING) {
-      System.out.println((now - BEGINNING) / MILLI + " " + what);
+      System.out.println((now - BEGINNING) / MILLI + " " + who + " " + what);
     }
   }
 }

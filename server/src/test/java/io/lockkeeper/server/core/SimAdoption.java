@@ -41,7 +41,9 @@ final class SimAdoption {
       connection.end(true);
     } else {
       int version = claim.version;
-      certain = coordinator.peers.isDeadForCertain(claim.owner);
+      certain =
+          coordinator.peers.isDeadForCertain(claim.owner)
+              || sim.has(Sim.Mutant.ABSENT_TAKEN_FOR_DEAD);
       sim.after(sim.delay(200), () -> set(version));
     }
   }
@@ -63,7 +65,8 @@ final class SimAdoption {
     if (!won || sim.claims.find(claim.name).isEmpty()) {
       connection.end(true);
     } else {
-      long takenAt = sim.now;
+      long early = SimConnection.TIMEOUT - 3 * Sim.SECOND;
+      long takenAt = sim.now - (sim.has(Sim.Mutant.GRACE_TOO_SHORT) ? early : 0);
       connection.adopt(claim, this::takeStock, provenAt -> adopted(provenAt, takenAt));
     }
   }

@@ -201,6 +201,10 @@ final class SimClient {
 
   void sendRelease(SimRequest request) {
     request.released = false;
+    if (!byStream && !way.isAttached()) {
+      // First it says what it holds, since all of an owner may share one entry; then this.
+      return;
+    }
     way.send(new ClientEvent.Release(way.call(), request.lease, request.id, 0));
   }
 
@@ -287,6 +291,13 @@ final class SimClient {
     }
   }
 
+  /** Another stream has taken the place of one that the client thinks is the newest. */
+  void onSuperseded(StreamId stream) {
+    if (!gone && way.isOn(stream)) {
+      way.attach();
+    }
+  }
+
   void onTell(SimLink link, Effect.Tell tell, long toldAt) {
     SimRequest request = requests.get(tell.requestId());
     boolean mine =
@@ -298,6 +309,7 @@ final class SimClient {
     }
     request.newest = tell.sequence();
     if (tell.notice().isFinal()) {
+      SimLosses.onHeard(this, request, tell.notice());
       request.believes = false;
       request.over = true;
       request.endedAt = sim.now;

@@ -149,9 +149,10 @@ final class SimConnection {
   /** Leaves the session: an empty one for good, another to whoever adopts it. */
   void leave() {
     if (!ended) {
-      boolean empty = session.isEmpty() && isOurs();
+      boolean all = sim.has(Sim.Mutant.CLOSED_WHEN_LEFT);
+      boolean empty = (all || session.isEmpty()) && isOurs();
       abandon();
-      if (empty && session.isEmpty()) {
+      if (empty && (all || session.isEmpty())) {
         sim.zooKeeper.end(session);
         forgetClaim();
       }

@@ -106,7 +106,7 @@ final class SimCoordinator {
   }
 
   private void step(Event event) {
-    sim.note(this + " " + event);
+    sim.note(this, event);
     if (event instanceof StoreEvent.MirrorStale) {
       mirrorIsCurrent = false;
     } else if (event instanceof StoreEvent.MirrorCurrent) {
@@ -162,7 +162,7 @@ final class SimCoordinator {
     if (paused || crashed || !started) {
       return;
     }
-    sim.note(this + " pauses");
+    sim.note(this, "pauses");
     paused = true;
     member.vanishUnlessBack();
     connections.values().forEach(SimConnection::freeze);
@@ -194,7 +194,7 @@ final class SimCoordinator {
     if (!started) {
       return;
     }
-    sim.note(this + " cut off");
+    sim.note(this, "cut off");
     connections.values().forEach(connection -> connection.cut(noticed, back));
     feed.cut(noticed, back);
     member.cut(noticed + back);
@@ -222,7 +222,7 @@ final class SimCoordinator {
   }
 
   private void die() {
-    sim.note(this + " dies");
+    sim.note(this, "dies");
     crashed = true;
     member.vanishUnlessBack();
     connections.values().forEach(SimConnection::abandon);
@@ -257,6 +257,11 @@ final class SimCoordinator {
       sim.rules.expectAnswers(event, this);
       deliver(event);
     }
+  }
+
+  /** Returns whether the client of a request wants it no more. */
+  boolean wasLeft(String requestId) {
+    return sim.requests.get(requestId).left;
   }
 
   SimConnection on(SessionKey key) {

@@ -59,6 +59,9 @@ final class SimEffects implements EffectHandler {
   @Override
   public void proveSession(SessionEffect.ProveSession effect) {
     coordinator.on(effect.session()).prove();
+    if (sim.has(Sim.Mutant.PROVED_UNASKED)) {
+      coordinator.deliver(new SessionEvent.SessionProved(effect.session(), sim.now));
+    }
   }
 
   @Override
@@ -150,6 +153,8 @@ final class SimEffects implements EffectHandler {
   @Override
   public void supersede(Effect.Supersede effect) {
     sim.note(effect);
+    SimLink link = streams.get(effect.stream());
+    link.down(effect.stream(), () -> link.client.onSuperseded(effect.stream()));
   }
 
   @Override

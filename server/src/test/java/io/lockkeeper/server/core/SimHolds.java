@@ -65,6 +65,11 @@ final class SimHolds {
           .findFirst();
     }
 
+    /** Returns whether its client wants it no more. */
+    boolean isLeft() {
+      return coordinator.wasLeft(request());
+    }
+
     boolean isOfOwner(Life other) {
       return ticket.lease().id().equals(other.ticket.lease().id())
           && !ticket.command().owner().isEmpty()
@@ -295,7 +300,7 @@ final class SimHolds {
               || !SimModes.blocks(lost.node(), node, Integer.MAX_VALUE)
               || SimNode.ORDER.compare(node, lost.node()) < 0
               // Given back before anybody could know that it was gone.
-              || lost.node().users.stream().allMatch(user -> user.released);
+              || !wasLost(lost.node());
       check(kept, () -> "granted during the lock delay of " + lost + ": " + what.get());
     }
     node.users.add(life);
@@ -321,10 +326,12 @@ final class SimHolds {
         && node.users.stream().allMatch(life -> life.over || isReleased(node, life));
   }
 
-  /** Wherever its client has given it back. */
+  /** Wherever its client has given it back, or is about to since nobody heard it. */
   private static boolean isReleased(SimNode node, Life life) {
-    return node.users.stream()
-        .anyMatch(user -> user.released && user.request().equals(life.request()));
+    boolean unheard = !life.isServed() && life.isLeft();
+    return unheard
+        || node.users.stream()
+            .anyMatch(user -> user.released && user.request().equals(life.request()));
   }
 
   /** No coordinator may take two for holders that exclude each other. */
@@ -335,7 +342,11 @@ final class SimHolds {
       for (Life other : coordinator.lives.values()) {
         Optional<Mode> had = other.mode(lock);
         boolean counts =
-            other.isHeld() && other.isServed() && !sim.requests.get(other.request()).left;
+            // Who stands still tells nobody anything; what its clients rely on is looked at there.
+            other.isHeld()
+                && other.isServed()
+                && !coordinator.isPaused()
+                && !sim.requests.get(other.request()).left;
         if (!counts
             || had.isEmpty()
             || (other != life && other.request().equals(life.request()))
@@ -375,18 +386,23 @@ final class SimHolds {
       node.users.forEach(life -> dispossess(life.request()));
       sim.strangers.forEach(stranger -> stranger.onRemoved(node));
     }
-    boolean lost = node.users.stream().anyMatch(life -> !life.released);
-    long delay =
-        node.name
-            .id()
-            .map(lives::get)
-            .map(life -> life.ticket.command().lockDelay().toNanos())
-            .orElse(0L);
+    boolean lost = wasLost(node);
+    long delay = node.lockDelay.toNanos();
     if (lost && delay > 0) {
       losses
           .computeIfAbsent(node.lock, lock -> new ArrayList<>())
           .add(new Lost(node, sim.now + delay));
     }
+  }
+
+  /**
+   * Returns whether a holder was lost. Of several that share an entry, what was lost where it was
+   * served before is known to nobody who serves the rest.
+   */
+  private static boolean wasLost(SimNode node) {
+    boolean given = node.users.stream().anyMatch(life -> life.released);
+    return node.users.stream()
+        .anyMatch(life -> !isReleased(node, life) && (life.isServed() || !given));
   }
 
   private static void check(boolean rule, Supplier<String> broken) {

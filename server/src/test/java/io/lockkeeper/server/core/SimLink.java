@@ -99,8 +99,10 @@ final class SimLink {
   void cut() {
     if (cutAt == Long.MAX_VALUE) {
       cutAt = sim.now;
-      sim.after(sim.delay(PING_MILLIS), this::lose);
-      sim.after(sim.delay(2 * PING_MILLIS), this::hangUp);
+      long noticed = sim.delay(PING_MILLIS);
+      sim.after(noticed, this::lose);
+      // What is bound to a stream has no clock: its client must be the first to know.
+      sim.after(sim.delay(2 * PING_MILLIS) + (client.byStream ? noticed : 0), this::hangUp);
     }
   }
 

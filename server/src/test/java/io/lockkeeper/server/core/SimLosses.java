@@ -2,6 +2,7 @@ package io.lockkeeper.server.core;
 
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -99,17 +100,19 @@ final class SimLosses {
         || isBoundLost(coordinator, effect.session())) {
       return;
     }
-    for (EntryRef ref : effect.entries()) {
-      sim.zooKeeper
-          .find(ref.lock(), ref.entry())
-          .ifPresent(
-              node -> {
-                if (forced.contains(node.lock)) {
-                  sim.holds.dispossess(node.details.requestId());
-                }
-                checkAbandoned(coordinator, adopted, node);
-              });
-    }
+    List<SimNode> nodes =
+        effect.entries().stream()
+            .flatMap(ref -> sim.zooKeeper.find(ref.lock(), ref.entry()).stream())
+            .toList();
+    // Whoever has to give one lock has to give all of its request.
+    nodes.stream().filter(node -> forced.contains(node.lock)).forEach(this::dispossess);
+    nodes.forEach(node -> checkAbandoned(coordinator, adopted, node));
+  }
+
+  /** Whoever shares the entry gives it, too. */
+  private void dispossess(SimNode node) {
+    sim.holds.dispossess(node.details.requestId());
+    node.users.forEach(user -> sim.holds.dispossess(user.request()));
   }
 
   private void checkAbandoned(
@@ -145,17 +148,6 @@ final class SimLosses {
     boolean removed =
         tell.notice() instanceof Notice.Lost lost && lost.reason() == Notice.LossReason.REMOVED;
     SimRequest request = sim.requests.get(tell.requestId());
-    if (tell.notice() instanceof Notice.NotAcquired not && !request.left) {
-      boolean taken =
-          not.reason() == Notice.RefusalReason.REMOVED
-              || not.reason() == Notice.RefusalReason.LEASE_ENDED
-              || session;
-      SimRules.check(
-          taken
-              || request.command.lease().isEmpty()
-              || !clients.get(request.lease).believes(request),
-          () -> "a holder is told that it was not granted: " + tell);
-    }
     if (session && request.command.lease().isPresent()) {
       sim.zooKeeper
           .ofRequest(request)
@@ -164,6 +156,20 @@ final class SimLosses {
       SimRules.check(
           !sim.zooKeeper.hasAll(request),
           () -> "told that it is removed, and it is not: " + request);
+    }
+  }
+
+  /** A client hears an ending: not that it was never granted what it holds. */
+  static void onHeard(SimClient client, SimRequest request, Notice notice) {
+    if (notice instanceof Notice.NotAcquired not) {
+      boolean taken =
+          switch (not.reason()) {
+            case REMOVED, LEASE_ENDED, SESSION_LOST -> true;
+            case TIMED_OUT, QUEUE_FULL, WITHDRAWN, WOULD_DEADLOCK, LIMIT_TOO_SMALL -> false;
+          };
+      SimRules.check(
+          taken || client.byStream || !client.believes(request),
+          () -> "a holder is told that it was not granted: " + request + " " + notice);
     }
   }
 
@@ -201,7 +207,10 @@ final class SimLosses {
           () -> client + " has given back what is kept for it: " + request);
     } else if (!request.deaf) {
       SimRules.check(
-          held == client.believes(request) || sim.holds.isDispossessed(request.id),
+          held == client.believes(request)
+              // The answer to its last keep-alive may be on its way.
+              || (held && request.believes)
+              || sim.holds.isDispossessed(request.id),
           () -> client + (held ? " does not know that it holds " : " has not ") + request);
       SimRules.check(held || waits, () -> "nobody knows of " + request + " of " + client);
     }

@@ -1,5 +1,6 @@
 package io.lockkeeper.server.core;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -21,6 +22,7 @@ final class SimNode {
   final Optional<FencingToken> kept;
   final SimSession owner;
   final long createdAt;
+  final Duration lockDelay;
   EntryDetails details;
   boolean exists = true;
   long goneZxid = Long.MAX_VALUE;
@@ -39,10 +41,16 @@ final class SimNode {
     this.details = data.details();
     this.owner = owner;
     this.createdAt = createdAt;
+    this.lockDelay = details.terms().lockDelay();
   }
 
   boolean isOf(UUID id) {
     return name.id().filter(id::equals).isPresent();
+  }
+
+  /** Returns whether it was granted for a request, wherever that was. */
+  boolean isUsedFor(SimRequest request) {
+    return users.stream().anyMatch(user -> user.request().equals(request.id));
   }
 
   StoreEvent.ReadEntry data() {

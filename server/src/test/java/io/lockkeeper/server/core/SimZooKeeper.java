@@ -344,6 +344,7 @@ final class SimZooKeeper {
             i ->
                 nodesOf(request.lease)
                     .filter(node -> node.lock.equals(locks.get(i).name()))
+                    .filter(node -> node.isUsedFor(request))
                     .filter(node -> SimModes.isAlike(node.name.mode(), locks.get(i).mode()))
                     .anyMatch(node -> node.token().value() == request.tokens.get(i)));
   }
