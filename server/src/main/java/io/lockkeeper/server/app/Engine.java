@@ -27,7 +27,7 @@ final class Engine {
 
   private static final Logger log = LoggerFactory.getLogger(Engine.class);
   private static final Duration MIN_LEAVE_GRACE = Duration.ofMillis(2_500);
-  private static final Duration MAX_LEAVE_GRACE = Duration.ofMillis(4_000);
+  private static final Duration MAX_LEAVE_GRACE = Duration.ofSeconds(4);
   // A deletion that waits for what a lost bound may yet bring is due one tick later.
   private static final Duration BEYOND_TICK = Duration.ofMillis(1_500);
   private static final Duration HAND_OVER = Duration.ofSeconds(1);
