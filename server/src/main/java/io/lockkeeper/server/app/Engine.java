@@ -26,10 +26,16 @@ import org.slf4j.LoggerFactory;
 final class Engine {
 
   private static final Logger log = LoggerFactory.getLogger(Engine.class);
-  private static final Duration LEAVE_GRACE = Duration.ofMillis(2_500);
+  private static final Duration MIN_LEAVE_GRACE = Duration.ofMillis(2_500);
+  private static final Duration MAX_LEAVE_GRACE = Duration.ofSeconds(4);
+  // A deletion that waits for what a lost bound may yet bring is due one tick later.
+  private static final Duration BEYOND_TICK = Duration.ofMillis(1_500);
   private static final Duration HAND_OVER = Duration.ofSeconds(1);
   private static final Duration GRACE = Duration.ofMillis(500);
   private static final long STORE_STOP_MILLIS = 3_000;
+  private static final long MIN_STORE_STOP_MILLIS = 500;
+  // Of the ten seconds that a whole stop may take, from when it began to leave.
+  private static final long STORE_STOPPED_BY_MILLIS = 9_500;
   private static final long POLL_MILLIS = 20;
   private static final int HANG_EXIT_CODE = 70;
   private static final Set<String> WILDCARDS = Set.of("0.0.0.0", "::", "0:0:0:0:0:0:0:0");
@@ -38,17 +44,21 @@ final class Engine {
   private final LoopCoordinator coordinator;
   private final CompletableFuture<String> failure;
   private final Optional<Home> home;
+  private final Duration leaveGrace;
   private boolean started;
+  private long leftAtNanos = System.nanoTime();
 
   private Engine(
       ZooKeeperLockStore store,
       LoopCoordinator coordinator,
       CompletableFuture<String> failure,
-      Optional<Home> home) {
+      Optional<Home> home,
+      Duration leaveGrace) {
     this.store = store;
     this.coordinator = coordinator;
     this.failure = failure;
     this.home = home;
+    this.leaveGrace = leaveGrace;
   }
 
   /**
@@ -64,7 +74,16 @@ final class Engine {
             storeSettings(config, id, home.map(Home::id).orElse("")), failure::complete);
     LoopCoordinator coordinator =
         new LoopCoordinator(store, coordinatorSettings(config), observer, Engine::halt);
-    return new Engine(store, coordinator, failure, home);
+    return new Engine(store, coordinator, failure, home, leaveGrace(config.zookeeper().tickTime()));
+  }
+
+  /** Returns how long deletions may take to settle, given ZooKeeper's tick. */
+  static Duration leaveGrace(Duration tick) {
+    Duration wished = tick.plus(BEYOND_TICK);
+    if (wished.compareTo(MIN_LEAVE_GRACE) < 0) {
+      return MIN_LEAVE_GRACE;
+    }
+    return wished.compareTo(MAX_LEAVE_GRACE) > 0 ? MAX_LEAVE_GRACE : wished;
   }
 
   /** Starts the loop, which connects to ZooKeeper and keeps trying. */
@@ -109,8 +128,9 @@ final class Engine {
     if (!started) {
       return;
     }
+    leftAtNanos = System.nanoTime();
     try {
-      coordinator.leave(LEAVE_GRACE);
+      coordinator.leave(leaveGrace);
       awaitNoLeases();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -163,7 +183,9 @@ final class Engine {
     stopping.setDaemon(true);
     stopping.start();
     try {
-      stopping.join(STORE_STOP_MILLIS);
+      long gone = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - leftAtNanos);
+      long left = Math.min(STORE_STOP_MILLIS, STORE_STOPPED_BY_MILLIS - gone);
+      stopping.join(Math.max(MIN_STORE_STOP_MILLIS, left));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

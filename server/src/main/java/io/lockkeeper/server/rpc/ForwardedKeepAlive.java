@@ -53,7 +53,7 @@ final class ForwardedKeepAlive implements Search.Seeker {
 
   @Override
   public void onPeer(Peer peer) {
-    Optional<PeerLink> link = forwarding.peers().link(peer).filter(l -> !l.isSuspected());
+    Optional<PeerLink> link = forwarding.peers().link(peer).filter(PeerLink::mayBeAsked);
     if (link.isEmpty()) {
       search.ask();
       return;
@@ -62,12 +62,17 @@ final class ForwardedKeepAlive implements Search.Seeker {
       forwarded = true;
       forwarding.stats().forwarded.increment();
     }
+    Attempt attempt = new Attempt(link.get());
+    if (!link.get().enter(attempt)) {
+      fail(PeerFailure.tooMuch().toException());
+      return;
+    }
     link.get().sent();
     StreamObserver<KeepAliveRequest> requests =
         LeaseServiceGrpc.newStub(link.get().channel())
             .withDeadlineAfter(Coordinator.ANSWER_SECONDS, TimeUnit.SECONDS)
             .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(forwarding.headers()))
-            .keepAlive(new Attempt(link.get()));
+            .keepAlive(attempt);
     requests.onNext(KeepAliveRequest.newBuilder().setLeaseId(lease.toString()).build());
     requests.onCompleted();
   }
@@ -113,7 +118,7 @@ final class ForwardedKeepAlive implements Search.Seeker {
   }
 
   /** One peer's answer. */
-  private final class Attempt implements StreamObserver<KeepAliveResponse> {
+  private final class Attempt implements StreamObserver<KeepAliveResponse>, PeerLink.Traffic {
 
     private final PeerLink link;
     private boolean over;
@@ -122,12 +127,32 @@ final class ForwardedKeepAlive implements Search.Seeker {
       this.link = link;
     }
 
+    /** Returns whether the attempt ends by this: of all that can end it, the first does. */
+    private boolean ends() {
+      boolean first = !over;
+      over = true;
+      link.leave(this);
+      return first;
+    }
+
+    @Override
+    public void onSilence() {
+      turns.execute(
+          () -> {
+            if (ends()) {
+              search.ask();
+            }
+          });
+    }
+
     @Override
     public void onNext(KeepAliveResponse response) {
       turns.execute(
           () -> {
             link.heard();
-            over = true;
+            if (!ends()) {
+              return;
+            }
             if (response.hasEnded()
                 && response.getEnded() == LeaseEndReason.LEASE_END_REASON_UNSPECIFIED) {
               search.ask();
@@ -142,8 +167,7 @@ final class ForwardedKeepAlive implements Search.Seeker {
       Metadata trailers = Status.trailersFromThrowable(cause);
       turns.execute(
           () -> {
-            if (!over) {
-              over = true;
+            if (ends()) {
               onFailed(
                   link, Status.fromThrowable(cause), trailers == null ? new Metadata() : trailers);
             }

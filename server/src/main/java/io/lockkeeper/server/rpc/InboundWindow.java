@@ -1,6 +1,7 @@
 package io.lockkeeper.server.rpc;
 
 import io.grpc.stub.ServerCallStreamObserver;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -21,6 +22,7 @@ final class InboundWindow {
   private final Set<String> acquisitions = ConcurrentHashMap.newKeySet();
   private volatile int allowed = 1;
   private volatile boolean senderDone;
+  private volatile Optional<Refusal> owed = Optional.empty();
 
   /** Stops gRPC from reading ahead. Must be called before the service method returns. */
   InboundWindow(ServerCallStreamObserver<?> call, OutboundStream<?> out, int maxUnanswered) {
@@ -64,6 +66,15 @@ final class InboundWindow {
     completeIfDone();
   }
 
+  /**
+   * Says that a request will get no answer. The stream goes on, but will not end well once the
+   * client sends no more.
+   */
+  void unanswerable(Refusal why) {
+    owed = Optional.of(why);
+    answered();
+  }
+
   /** Says that the answer to the request just received is the first word about an acquisition. */
   void awaits(String requestId) {
     if (!acquisitions.add(requestId)) {
@@ -87,7 +98,7 @@ final class InboundWindow {
 
   private void completeIfDone() {
     if (senderDone && unanswered.get() == 0) {
-      out.complete();
+      owed.ifPresentOrElse(out::failAfterQueue, out::complete);
     }
   }
 }

@@ -1,5 +1,6 @@
 package io.lockkeeper.server.rpc;
 
+import io.grpc.Status.Code;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.server.coordinator.Coordinator;
@@ -10,25 +11,38 @@ import io.lockkeeper.v1.KeepAliveRequest;
 import io.lockkeeper.v1.KeepAliveResponse;
 import io.lockkeeper.v1.LeaseEndReason;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * One KeepAlive call. Some requests may be under way at a time, so that a lease that nobody serves
- * at the moment does not hold up the renewal of others; the answers come in order.
+ * One KeepAlive call. Many requests may be under way at a time, and each is answered as soon as it
+ * can be: the answers about one lease come in order, and no lease waits for another. A lease that
+ * nobody serves for the moment gets no answer; only a stream that the client has half-closed ends
+ * with the reason.
  */
 final class KeepAliveStream implements StreamObserver<KeepAliveRequest>, OpenStreams.Leavable {
 
-  private static final int MAX_UNANSWERED = 64;
+  private static final Logger LOG = LoggerFactory.getLogger(KeepAliveStream.class);
+  private static final int MAX_UNANSWERED = 512;
+  // An answer to each that is unanswered fits in beside half a queue, so none breaks the stream.
+  private static final int MAX_QUEUED = 2 * MAX_UNANSWERED;
+  // What says nothing about other leases.
+  private static final Set<Code> PASSING =
+      Set.of(Code.UNAVAILABLE, Code.DEADLINE_EXCEEDED, Code.RESOURCE_EXHAUSTED);
 
   private final Coordinator coordinator;
   private final Optional<Forwarding> forwarding;
   private final OpenStreams streams;
   private final OutboundStream<KeepAliveResponse> out;
   private final InboundWindow inbound;
-  // Only the thread that delivers requests touches it.
-  private CompletableFuture<?> last = CompletableFuture.completedFuture(null);
+  // The last renewal under way, by lease.
+  private final Map<LeaseId, CompletableFuture<Void>> last = new ConcurrentHashMap<>();
 
   /**
    * Prepares.
@@ -45,7 +59,7 @@ final class KeepAliveStream implements StreamObserver<KeepAliveRequest>, OpenStr
     this.coordinator = coordinator;
     this.forwarding = forwarding;
     this.streams = streams;
-    this.out = new OutboundStream<>(call, limits.streamMessages(), limits.streamBytes());
+    this.out = new OutboundStream<>(call, MAX_QUEUED, limits.streamBytes());
     this.inbound = new InboundWindow(call, out, MAX_UNANSWERED);
   }
 
@@ -64,13 +78,14 @@ final class KeepAliveStream implements StreamObserver<KeepAliveRequest>, OpenStr
     try {
       renew(Fields.leaseId("lease_id", request.getLeaseId()));
     } catch (RuntimeException e) {
-      answerInOrder(CompletableFuture.failedFuture(e));
+      out.failAfterQueue(Statuses.of(e));
     }
     inbound.handled();
   }
 
   private void renew(LeaseId lease) {
     answerInOrder(
+        lease,
         renewedHere(coordinator, lease)
             .thenCompose(
                 known ->
@@ -85,17 +100,36 @@ final class KeepAliveStream implements StreamObserver<KeepAliveRequest>, OpenStr
         .orElseGet(() -> CompletableFuture.completedFuture(unknown(lease)));
   }
 
-  private void answerInOrder(CompletableFuture<KeepAliveResponse> renewed) {
-    CompletableFuture<KeepAliveResponse> inTurn =
-        last.thenCombine(renewed, (before, answer) -> answer);
-    last = inTurn;
-    Answers.deliver(
-        inTurn,
-        answer -> {
-          out.send(() -> answer);
-          inbound.answered();
-        },
-        out::failAfterQueue);
+  private void answerInOrder(LeaseId lease, CompletableFuture<KeepAliveResponse> renewed) {
+    CompletableFuture<Void> before =
+        last.getOrDefault(lease, CompletableFuture.completedFuture(null));
+    CompletableFuture<Void> over =
+        before
+            .thenCompose(nothing -> renewed)
+            .thenAccept(this::answer)
+            .exceptionally(
+                cause -> {
+                  onRefused(lease, Statuses.of(cause));
+                  return null;
+                });
+    last.put(lease, over);
+    var unused = over.thenRun(() -> last.remove(lease, over));
+  }
+
+  private void answer(KeepAliveResponse response) {
+    out.send(() -> response);
+    inbound.answered();
+  }
+
+  private void onRefused(LeaseId lease, Refusal refusal) {
+    if (PASSING.contains(refusal.code())) {
+      LOG.atDebug()
+          .addKeyValue("lease", lease.tag())
+          .log("A renewal gets no answer: {}", refusal.message());
+      inbound.unanswerable(refusal);
+    } else {
+      out.failAfterQueue(refusal);
+    }
   }
 
   /** Renews a lease. Completes without an answer if the lease is not served here. */

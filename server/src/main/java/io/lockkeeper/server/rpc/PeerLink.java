@@ -6,6 +6,7 @@ import io.grpc.Status;
 import io.lockkeeper.server.coordinator.Peer;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -35,6 +36,7 @@ final class PeerLink {
   private final AtomicLong waitingSince = new AtomicLong(NEVER);
   private final AtomicLong unreachableSince = new AtomicLong(NEVER);
   private final AtomicBoolean suspected = new AtomicBoolean();
+  private final AtomicLong suspectAgainAt = new AtomicLong();
   private volatile boolean known;
 
   /** Something that goes on across a link. */
@@ -81,6 +83,28 @@ final class PeerLink {
     return suspected.get();
   }
 
+  /**
+   * Returns whether it makes sense to ask the peer for what a client wants. Where it does not, the
+   * suspicion is told again now and then: the peer may have taken over more since it was told
+   * first.
+   */
+  boolean mayBeAsked() {
+    if (!isSuspected()) {
+      return true;
+    }
+    long at = suspectAgainAt.get();
+    if (now() - at >= 0 && suspectAgainAt.compareAndSet(at, nextSuspicion())) {
+      suspicion.onSuspected(peer);
+    }
+    return false;
+  }
+
+  // Two that suspect each other do not take everything back at the same moment.
+  private long nextSuspicion() {
+    long pause = limits.untilSuspected().toNanos();
+    return now() + pause + ThreadLocalRandom.current().nextLong(pause * 2 / 3);
+  }
+
   /** Returns whether the peer was ever heard over this link. */
   boolean isKnown() {
     return known;
@@ -88,7 +112,12 @@ final class PeerLink {
 
   /** Adds something that crosses. Returns false if there is too much already. */
   boolean enter(Traffic traffic) {
-    return crossings.size() < MAX_CROSSINGS && crossings.add(traffic);
+    boolean entered = crossings.size() < MAX_CROSSINGS && crossings.add(traffic);
+    if (entered && isSuspected()) {
+      // Who tells of the silence may have been past this one already.
+      traffic.onSilence();
+    }
+    return entered;
   }
 
   /** Forgets something that has crossed. */
@@ -133,6 +162,7 @@ final class PeerLink {
   /** Says that the peer does not answer. */
   void suspect(String why) {
     if (suspected.compareAndSet(false, true)) {
+      suspectAgainAt.set(nextSuspicion());
       LOG.atWarn()
           .addKeyValue("peer", peer.id())
           .addKeyValue("address", peer.address())

@@ -61,7 +61,7 @@ final class Peers implements AutoCloseable {
   }
 
   private void tick() {
-    pulse.beat();
+    pulse.beatOn(calls);
     links.values().forEach(PeerLink::tick);
   }
 

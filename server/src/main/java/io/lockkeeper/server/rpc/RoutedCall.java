@@ -167,7 +167,7 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
 
   @Override
   public void onPeer(Peer peer) {
-    Optional<PeerLink> link = forwarding.peers().link(peer).filter(l -> !l.isSuspected());
+    Optional<PeerLink> link = forwarding.peers().link(peer).filter(PeerLink::mayBeAsked);
     if (link.isEmpty()) {
       searchOn();
       return;

@@ -2,7 +2,6 @@ package io.lockkeeper.server.zookeeper;
 
 import io.lockkeeper.server.coordinator.Peer;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -26,7 +25,6 @@ final class Peers {
   private final Orphans orphans;
   private final long intervalMillis;
   private final Suspicions suspicions = new Suspicions();
-  private final Set<String> newSuspects = new HashSet<>();
   private Map<String, MemberRecord> members = Map.of();
   private Map<String, Claimed> claims = Map.of();
   private Consumer<List<Peer>> listener = peers -> {};
@@ -103,7 +101,7 @@ final class Peers {
   /** Takes note that a member does not answer. */
   void suspect(String id) {
     if (members.containsKey(id)) {
-      newSuspects.add(id);
+      suspicions.raise(id, System.nanoTime());
       scan();
     }
   }
@@ -143,9 +141,7 @@ final class Peers {
     members = Map.copyOf(seen.members());
     claims = Map.copyOf(seen.claims());
     seenOnce = true;
-    newSuspects.forEach(id -> suspicions.add(id, claims));
-    newSuspects.clear();
-    suspicions.retainMembers(members.keySet());
+    suspicions.look(members.keySet(), claims, System.nanoTime());
     List<Peer> now = others();
     if (!now.equals(before)) {
       listener.accept(now);

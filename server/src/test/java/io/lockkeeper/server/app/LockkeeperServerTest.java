@@ -271,6 +271,8 @@ class LockkeeperServerTest {
   private static ManagedChannel channel(LockkeeperServer server) {
     return Grpc.newChannelBuilder(
             "localhost:" + server.grpcPort(), InsecureChannelCredentials.create())
+        // What comes on two streams of a connection is heard in the order in which it comes.
+        .directExecutor()
         .build();
   }
 

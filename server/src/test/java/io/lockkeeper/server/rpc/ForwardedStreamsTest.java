@@ -341,7 +341,7 @@ class ForwardedStreamsTest {
   }
 
   @Test
-  void renewalsAreForwardedOneByOneAndAnsweredInOrder() {
+  void renewalOfOneLeaseIsAnsweredWhileThatOfAnotherWaitsForItsPeer() {
     // Given
     LeaseId local = new LeaseId(9, 9);
     Received<KeepAliveRequest, KeepAliveResponse> client = Received.all();
@@ -356,13 +356,50 @@ class ForwardedStreamsTest {
     var remote = there.coordinator.keepAlives.next();
     requests.onNext(renewing(local));
     here.coordinator.keepAlives.next().answer().complete(new Answer.LeaseRenewed(1_000_000_000L));
+    // Then
+    assertThat(client.next().getLeaseId()).isEqualTo(local.toString());
     remote.answer().complete(new Answer.LeaseRenewed(2_000_000_000L));
     requests.onCompleted();
-    // Then
     assertThat(client.next().getValidFor().getSeconds()).isEqualTo(2);
-    assertThat(client.next().getLeaseId()).isEqualTo(local.toString());
     assertThat(client.end().isOk()).isTrue();
     assertThat(here.count("forwarded.requests")).isOne();
+  }
+
+  @Test
+  void renewalsOfOneLeaseAreAnsweredInOrder() {
+    // Given
+    Received<KeepAliveRequest, KeepAliveResponse> client = Received.all();
+    StreamObserver<KeepAliveRequest> requests = here.leases().keepAlive(client);
+    requests.onNext(renewing(Views.LEASE));
+    var first = here.coordinator.keepAlives.next();
+    requests.onNext(renewing(Views.LEASE));
+    // When
+    here.coordinator.keepAlives.next().answer().complete(new Answer.LeaseRenewed(2_000_000_000L));
+    first.answer().complete(new Answer.LeaseRenewed(1_000_000_000L));
+    // Then
+    assertThat(client.next().getValidFor().getSeconds()).isOne();
+    assertThat(client.next().getValidFor().getSeconds()).isEqualTo(2);
+  }
+
+  @Test
+  void renewalOfALeaseThatNobodyServesIsNotAnsweredAndTheOthersGoOn() {
+    // Given
+    LeaseId local = new LeaseId(9, 9);
+    Received<KeepAliveRequest, KeepAliveResponse> client = Received.all();
+    StreamObserver<KeepAliveRequest> requests = here.leases().keepAlive(client);
+    requests.onNext(renewing(Views.LEASE));
+    // When
+    here.coordinator
+        .keepAlives
+        .next()
+        .answer()
+        .completeExceptionally(Views.refused(Kind.UNAVAILABLE));
+    requests.onNext(renewing(local));
+    here.coordinator.keepAlives.next().answer().complete(new Answer.LeaseRenewed(1_000_000_000L));
+    // Then
+    assertThat(client.next().getLeaseId()).isEqualTo(local.toString());
+    requests.onCompleted();
+    assertThat(client.end().getCode()).isEqualTo(Code.UNAVAILABLE);
   }
 
   private static KeepAliveRequest renewing(LeaseId lease) {

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -84,6 +85,33 @@ class PeersTest {
       // Then
       assertThat(client.end().isOk()).isTrue();
     }
+  }
+
+  @Test
+  void suspicionIsToldAgainWhileAClientAsksForWhatThePeerHas() {
+    // Given: a peer that never answers here, and that others may see
+    here.coordinator.servedBy(new Whereabouts.At(new Peer("gone", "127.0.0.1:" + Ports.free())));
+    Received<?, ?> client = RELEASE.on(here.channel);
+    // When
+    RELEASE.refuse(here, Kind.UNKNOWN_LEASE);
+    // Then
+    assertThat(here.coordinator.suspects.next()).isEqualTo("gone");
+    assertThat(here.coordinator.suspects.next()).isEqualTo("gone");
+    client.cancel();
+  }
+
+  @Test
+  void whatSetsOutForAPeerThatHasJustBeenSuspectedIsToldOfTheSilence() {
+    // Given
+    PeerLink link =
+        here.services.peers().link(new Peer("gone", "127.0.0.1:" + Ports.free())).orElseThrow();
+    link.suspect("the test says so");
+    AtomicInteger told = new AtomicInteger();
+    // When
+    boolean entered = link.enter(told::incrementAndGet);
+    // Then
+    assertThat(entered).isTrue();
+    assertThat(told).hasValue(1);
   }
 
   @Test

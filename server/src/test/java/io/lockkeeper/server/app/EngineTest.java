@@ -1,0 +1,20 @@
+package io.lockkeeper.server.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+final class EngineTest {
+
+  @ParameterizedTest
+  @CsvSource({"100, 2500", "1000, 2500", "2000, 3500", "60000, 4000"})
+  void deletionsThatAreDueATickLaterSettleWhileWeLeaveUnlessThatTakesTooLong(
+      long tickMillis, long graceMillis) {
+    // When
+    Duration grace = Engine.leaveGrace(Duration.ofMillis(tickMillis));
+    // Then
+    assertThat(grace).hasMillis(graceMillis);
+  }
+}
