@@ -35,6 +35,7 @@ final class Guest implements AutoCloseable {
   static final Duration TTL = Duration.ofSeconds(10);
 
   private static final Duration PATIENCE = Duration.ofSeconds(40);
+  private static final int RELEASES = 5;
   private static final Duration RENEWAL = Duration.ofMillis(300);
 
   private final Map<String, AcquireRequest> requests = new LinkedHashMap<>();
@@ -42,10 +43,12 @@ final class Guest implements AutoCloseable {
   private final String leaseId;
   private final String secret;
   private final List<Acknowledged> promises = new ArrayList<>();
+  private Channel channel;
   private SessionStream stream;
   private KeepAlives keepAlives;
 
-  private Guest(SessionStream stream, SessionOpened opened) {
+  private Guest(Channel channel, SessionStream stream, SessionOpened opened) {
+    this.channel = channel;
     this.leaseId = opened.getLeaseId();
     this.secret = opened.getLeaseSecret();
     this.stream = stream;
@@ -60,7 +63,7 @@ final class Guest implements AutoCloseable {
   /** Opens a lease with a time to live, trying again while the coordinator says that it cannot. */
   static Guest at(Channel channel, Duration ttl) {
     SessionStream stream = awaitOpen(channel, OpenSession.newBuilder().setTtl(proto(ttl)).build());
-    return new Guest(stream, stream.awaitOpened());
+    return new Guest(channel, stream, stream.awaitOpened());
   }
 
   /** Returns the session stream of now. */
@@ -130,20 +133,32 @@ final class Guest implements AutoCloseable {
         .map(arrival -> arrival.value().getEvent());
   }
 
-  /** Releases, waits for the answer and says what it was. */
+  /**
+   * Releases, waits for the answer and says what it was. If the stream ends before, it is resumed
+   * where it was, and the release repeated there.
+   */
   ReleaseOutcome release(String requestId) {
     requests.remove(requestId);
     tokens.remove(requestId);
-    stream.release(requestId);
+    for (int i = 0; i < RELEASES; i++) {
+      stream.release(requestId);
+      Awaitility.await("an answer to the release of " + requestId)
+          .atMost(PATIENCE)
+          .pollInterval(Duration.ofMillis(10))
+          .until(() -> isAway(stream) || released(requestId).isPresent());
+      if (released(requestId).isPresent()) {
+        return released(requestId).get();
+      }
+      resumeAt(channel);
+    }
+    throw new AssertionError("sent away again and again");
+  }
+
+  private Optional<ReleaseOutcome> released(String requestId) {
     return stream
-        .await(
-            "release of " + requestId,
-            response ->
-                response.hasReleased() && response.getReleased().getRequestId().equals(requestId))
-        .value()
-        .getReleased()
-        .getResult()
-        .getOutcome();
+        .responses()
+        .find(r -> r.hasReleased() && r.getReleased().getRequestId().equals(requestId))
+        .map(answer -> answer.value().getReleased().getResult().getOutcome());
   }
 
   /** Renews no more, and says nothing. */
@@ -164,24 +179,27 @@ final class Guest implements AutoCloseable {
     Awaitility.await("the end of a session stream")
         .atMost(PATIENCE)
         .pollInterval(Duration.ofMillis(20))
-        .until(
-            () ->
-                stream.responses().end().isPresent()
-                    || stream.responses().find(SessionResponse::hasGoingAway).isPresent());
+        .until(() -> isAway(stream));
+  }
+
+  private static boolean isAway(SessionStream stream) {
+    return stream.responses().end().isPresent()
+        || stream.responses().find(SessionResponse::hasGoingAway).isPresent();
   }
 
   /**
    * Goes on at a coordinator: resumes the lease there, trying again while nobody serves it, and
    * repeats every request. The stream before is left as it is.
    */
-  void moveTo(Channel channel) {
-    resumeAt(channel);
+  void moveTo(Channel next) {
+    resumeAt(next);
     requests.values().forEach(request -> stream.acquire(repeated(request)));
   }
 
   /** Resumes the lease, and repeats nothing. */
-  void resumeAt(Channel channel) {
+  void resumeAt(Channel next) {
     freeze();
+    channel = next;
     stream =
         awaitOpen(
             channel, OpenSession.newBuilder().setLeaseId(leaseId).setLeaseSecret(secret).build());

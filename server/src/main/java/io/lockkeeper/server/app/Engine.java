@@ -15,6 +15,8 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -118,10 +120,11 @@ final class Engine {
   }
 
   /** Streams are sent away when their sessions have been dropped, and not before. */
-  private void awaitNoLeases() throws InterruptedException {
+  private void awaitNoLeases() {
     long deadline = System.nanoTime() + HAND_OVER.toNanos();
+    Executor later = CompletableFuture.delayedExecutor(POLL_MILLIS, TimeUnit.MILLISECONDS);
     while (coordinator.status().leases() > 0 && System.nanoTime() - deadline < 0) {
-      Thread.sleep(POLL_MILLIS);
+      CompletableFuture.runAsync(() -> {}, later).join();
     }
   }
 

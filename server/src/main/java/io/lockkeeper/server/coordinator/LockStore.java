@@ -53,9 +53,10 @@ public interface LockStore {
   void adoptSession(SessionKey session, String claim);
 
   /**
-   * Closes a lock session whose entries are no longer wanted, and removes its claim record.
-   * Answered by {@link SessionEvent.SessionEnded}. While ZooKeeper is out of reach, keeps trying
-   * until the session is closed or has expired.
+   * Closes a lock session that owns nothing, and removes its claim record. One that turns out to
+   * own something is dropped instead, answered as deposed, and told as an orphan. Answered by
+   * {@link SessionEvent.SessionEnded}. While ZooKeeper is out of reach, keeps trying until the
+   * session is closed or has expired.
    */
   void closeSession(SessionKey session);
 

@@ -3,7 +3,6 @@ package io.lockkeeper.server.coordinator;
 import io.lockkeeper.server.core.AcquireCommand;
 import io.lockkeeper.server.core.Answer;
 import io.lockkeeper.server.core.ClientEvent;
-import io.lockkeeper.server.core.Failure;
 import io.lockkeeper.server.core.LeaseId;
 import io.lockkeeper.server.core.LeaseView;
 import io.lockkeeper.server.core.LockName;
@@ -26,6 +25,7 @@ public final class LoopCoordinator implements Coordinator {
 
   private final CoreRunner runner;
   private final Inbox inbox;
+  private final Queries queries;
   private final Secrets secrets = new Secrets();
   private final AtomicLong streamIds = new AtomicLong();
 
@@ -42,6 +42,7 @@ public final class LoopCoordinator implements Coordinator {
       Runnable onHang) {
     this.runner = new CoreRunner(store, settings, observer, onHang);
     this.inbox = new Inbox(runner, settings.maxQueuedRequests());
+    this.queries = new Queries(runner, inbox);
   }
 
   /** Starts the loop and the store. Called once. */
@@ -224,24 +225,13 @@ public final class LoopCoordinator implements Coordinator {
 
   @Override
   public CompletableFuture<LockView> getLock(LockName lock, int queueLimit) {
-    CompletableFuture<LockView> result = new CompletableFuture<>();
-    inbox.queryMirror(
-        result,
-        () ->
-            runner.whenDescribed(
-                lock,
-                queueLimit,
-                () -> result.complete(runner.kernel().lock(lock, queueLimit, runner.now()))));
-    return result;
+    return queries.getLock(lock, queueLimit);
   }
 
   @Override
   public CompletableFuture<List<LockView>> listLocks(
       String prefix, Optional<LockName> after, int limit) {
-    CompletableFuture<List<LockView>> result = new CompletableFuture<>();
-    inbox.queryMirror(
-        result, () -> result.complete(runner.kernel().locks(prefix, after, limit, runner.now())));
-    return result;
+    return queries.listLocks(prefix, after, limit);
   }
 
   @Override
@@ -257,30 +247,12 @@ public final class LoopCoordinator implements Coordinator {
 
   @Override
   public CompletableFuture<LeaseView> getLease(LeaseId lease, int limit) {
-    CompletableFuture<LeaseView> result = new CompletableFuture<>();
-    inbox.query(
-        result,
-        () ->
-            runner
-                .kernel()
-                .lease(lease, limit, runner.now())
-                .ifPresentOrElse(
-                    result::complete,
-                    () ->
-                        result.completeExceptionally(
-                            new RefusedException(
-                                new Failure(
-                                    Failure.Kind.UNKNOWN_LEASE,
-                                    "no lease with the id " + lease.tag() + "… is served here")))));
-    return result;
+    return queries.getLease(lease, limit);
   }
 
   @Override
   public CompletableFuture<List<LeaseView>> listLeases(String afterTag, int limit) {
-    CompletableFuture<List<LeaseView>> result = new CompletableFuture<>();
-    inbox.query(
-        result, () -> result.complete(runner.kernel().leases(afterTag, limit, runner.now())));
-    return result;
+    return queries.listLeases(afterTag, limit);
   }
 
   @Override
@@ -290,24 +262,7 @@ public final class LoopCoordinator implements Coordinator {
 
   @Override
   public CompletableFuture<Whereabouts> locate(LeaseId lease) {
-    CompletableFuture<Whereabouts> result = new CompletableFuture<>();
-    inbox.query(
-        result,
-        () ->
-            runner
-                .store()
-                .locate(
-                    lease,
-                    found ->
-                        found.ifPresentOrElse(
-                            result::complete,
-                            () ->
-                                result.completeExceptionally(
-                                    new RefusedException(
-                                        new Failure(
-                                            Failure.Kind.UNAVAILABLE,
-                                            "ZooKeeper does not say who serves the lease"))))));
-    return result;
+    return queries.locate(lease);
   }
 
   @Override

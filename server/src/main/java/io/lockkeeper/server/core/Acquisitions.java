@@ -78,7 +78,9 @@ final class Acquisitions {
               stream ->
                   world.emit(new Effect.Refuse(stream, ticket.command().requestId(), failure)));
     } else if (action instanceof Acquisition.Action.Delete) {
-      boolean lost = ticket.mayHaveHeld() && ticket.acquisition().state() == State.LEAVING;
+      boolean asked = !ticket.releaseCalls().isEmpty();
+      boolean left = ticket.acquisition().state() == State.LEAVING;
+      boolean lost = left && (ticket.wasGranted() || (ticket.mayHaveHeld() && !asked));
       giveUp(ticket, !lost);
     } else if (action instanceof Acquisition.Action.AnswerReleases answer) {
       answerReleases(ticket, answer.outcome());

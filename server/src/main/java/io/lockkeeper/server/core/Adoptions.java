@@ -4,10 +4,13 @@ import io.lockkeeper.server.core.SessionEvent.AdoptedEntry;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Collectors;
 
 /**
  * Takes over what a lock session of another coordinator owns: its leases with their acquisitions,
@@ -59,14 +62,14 @@ final class Adoptions {
       leases.adopt(Lease.adopted(record, session.key(), vouchedUntil), session);
     }
     List<Ticket> tickets = new ArrayList<>();
-    List<Lease> remains = new ArrayList<>();
+    Set<Lease> remains = new LinkedHashSet<>();
     byAcquisition(event.entries())
         .values()
         .forEach(
             entries -> {
               AdoptedEntry first = entries.get(0);
               Lease lease = leaseOf(first, session, vouchedUntil);
-              if (lease.isStream() && !remains.contains(lease)) {
+              if (lease.isStream()) {
                 remains.add(lease);
               }
               tickets.add(restore(lease, session, entries));
@@ -74,7 +77,8 @@ final class Adoptions {
     tickets.forEach(grants::rebind);
     // What it granted last its clients may rely on, even if it is dead for certain.
     world.timers.at(event.takenAtNanos() + event.timeoutNanos(), () -> wakeAll(session));
-    remains.forEach(lease -> endRemains(lease, isStreamBound(lease, event), vouchedUntil));
+    Set<LeaseId> streams = streamsOf(event.entries());
+    remains.forEach(lease -> endRemains(lease, streams.contains(lease.id()), vouchedUntil));
     rebuilds.verify(tickets);
     sessions.closeEmpty(session);
   }
@@ -183,17 +187,21 @@ final class Adoptions {
 
   private void wakeAll(LockSession session) {
     for (LeaseId id : List.copyOf(session.leases())) {
-      leases.find(id).ifPresent(dormancy::wakeAll);
+      // It may have been adopted from us, and back, since.
+      leases
+          .find(id)
+          .filter(lease -> lease.session().equals(session.key()))
+          .ifPresent(dormancy::wakeAll);
     }
   }
 
-  private static boolean isStreamBound(Lease lease, SessionEvent.SessionAdopted event) {
-    return event.entries().stream()
+  /** Returns the leases that were streams. */
+  private static Set<LeaseId> streamsOf(List<AdoptedEntry> entries) {
+    return entries.stream()
         .map(entry -> entry.read().details())
-        .anyMatch(
-            details ->
-                details.streamBound()
-                    && LeaseId.parse(details.leaseId()).filter(lease.id()::equals).isPresent());
+        .filter(EntryDetails::streamBound)
+        .flatMap(details -> LeaseId.parse(details.leaseId()).stream())
+        .collect(Collectors.toSet());
   }
 
   /**

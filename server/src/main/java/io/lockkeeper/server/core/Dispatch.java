@@ -1,7 +1,5 @@
 package io.lockkeeper.server.core;
 
-import java.util.Optional;
-
 /** Brings each event to the part that it is for. */
 final class Dispatch implements EventHandler {
 
@@ -13,6 +11,7 @@ final class Dispatch implements EventHandler {
   private final Grants grants;
   private final Rebuilds rebuilds;
   private final Leases leases;
+  private final Resumes resumes;
   private final Requests requests;
   private final Releases releases;
   private final Readings readings;
@@ -34,11 +33,11 @@ final class Dispatch implements EventHandler {
     limits = new Limits(world, barriers, acquisitions);
     grants = new Grants(world, sessions, views, acquisitions, delays, limits);
     rebuilds = new Rebuilds(world, barriers, acquisitions, grants, delays, limits);
-    answers = new StoreAnswers(world, acquisitions, rebuilds, grants);
     Waits waits = new Waits(world, views, acquisitions);
     Dormancy dormancy = new Dormancy(world, waits, grants, limits);
     LeaseEndings endings = new LeaseEndings(world, sessions, acquisitions, dormancy);
-    leases = new Leases(world, sessions, acquisitions, endings, dormancy);
+    leases = new Leases(world, sessions, acquisitions, endings);
+    resumes = new Resumes(world, sessions, acquisitions, leases, dormancy);
     Handovers handovers = new Handovers(world, sessions, endings);
     adoptions =
         new Adoptions(world, sessions, leases, endings, dormancy, rebuilds, grants, handovers);
@@ -49,6 +48,8 @@ final class Dispatch implements EventHandler {
         new Descriptions(world, views, acquisitions, leases, grants, amendments, dormancy);
     Forcings forcings = new Forcings(world);
     givingWay = new GivingWay(world, views, acquisitions, readings, amendments, forcings, dormancy);
+    answers =
+        new StoreAnswers(world, acquisitions, rebuilds, grants, readings, givingWay, descriptions);
     tokenChecks = new TokenChecks(world, barriers, readings);
     Deadlocks deadlocks = new Deadlocks(world, acquisitions, readings);
     acquisitions.connect(
@@ -59,6 +60,7 @@ final class Dispatch implements EventHandler {
               dormancy.onPlaced(ticket);
               deadlocks.onWaiting(ticket);
             }));
+    dormancy.listen(deadlocks::onWaiting);
     grants.listen(forcings::onDeparted);
     sessions.listen(new SessionChanges(acquisitions, grants, leases, endings, handovers));
   }
@@ -184,21 +186,7 @@ final class Dispatch implements EventHandler {
 
   @Override
   public void onDetailsRead(StoreEvent.DetailsRead event) {
-    Optional<Entry> entry = world.mirror.find(event.lock(), event.entry());
-    boolean changed = entry.filter(Entry::takeChanged).isPresent();
-    entry.ifPresent(e -> event.read().ifPresent(read -> e.learn(read, world.now)));
-    if (changed) {
-      entry.ifPresent(e -> event.read().ifPresent(read -> onChanged(event.lock(), e, read)));
-    }
-    readings.onRead(event);
-  }
-
-  private void onChanged(LockName lock, Entry entry, StoreEvent.ReadEntry read) {
-    if (entry.ticket().isPresent()) {
-      read.details().ask().ifPresent(ask -> givingWay.onAsked(entry, ask));
-    } else {
-      descriptions.announce(lock, entry);
-    }
+    answers.onRead(event);
   }
 
   @Override
@@ -218,7 +206,7 @@ final class Dispatch implements EventHandler {
 
   @Override
   public void onAttachLease(ClientEvent.AttachLease event) {
-    leases.attach(event);
+    resumes.attach(event);
   }
 
   @Override

@@ -2,6 +2,7 @@ package io.lockkeeper.server.core;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
  * Keeps what was adopted untouched while its client may rely on the coordinator that served it
@@ -16,12 +17,18 @@ final class Dormancy {
   private final Waits waits;
   private final Grants grants;
   private final Limits limits;
+  private Consumer<Ticket> onWaiting = ticket -> {};
 
   Dormancy(World world, Waits waits, Grants grants, Limits limits) {
     this.world = world;
     this.waits = waits;
     this.grants = grants;
     this.limits = limits;
+  }
+
+  /** Says who hears of those that wait and may be ended from now on. */
+  void listen(Consumer<Ticket> listener) {
+    onWaiting = listener;
   }
 
   /** Returns an acquisition that its client asks for by name: it is here. */
@@ -65,8 +72,9 @@ final class Dormancy {
       if (first) {
         begin(ticket);
       }
-      if (ticket.wasPlaced()) {
+      if (ticket.wasPlaced() && ticket.acquisition().isWaiting()) {
         onPlaced(ticket);
+        onWaiting.accept(ticket);
       }
       for (Hold hold : ticket.holds()) {
         world

@@ -59,6 +59,21 @@ public record EntryDetails(
         EntryTerms.PLAIN);
   }
 
+  /** Returns the same on other terms. */
+  EntryDetails withTerms(EntryTerms value) {
+    return new EntryDetails(
+        leaseId,
+        requestId,
+        owner,
+        holder,
+        metadata,
+        streamBound,
+        unsearched,
+        needsMillis,
+        ask,
+        value);
+  }
+
   /** Returns what the entries of an acquisition say of it. */
   static EntryDetails of(Ticket ticket, boolean ownStream) {
     AcquireCommand command = ticket.command();

@@ -25,4 +25,9 @@ public record EntryTerms(
   /** One lock, no limits, told on the lease's stream. */
   public static final EntryTerms PLAIN =
       new EntryTerms(1, Optional.empty(), Optional.empty(), Duration.ZERO, false);
+
+  /** Returns the same terms with another lock delay. */
+  EntryTerms withLockDelay(Duration delay) {
+    return new EntryTerms(locks, waitTimeout, maxHold, delay, ownStream);
+  }
 }

@@ -24,7 +24,7 @@ final class Handovers {
   /** Forgets a lease whose session is another coordinator's now. */
   void forget(Lease lease) {
     if (lease.isStream()) {
-      // Its stream is here, so nobody else can serve it.
+      // Nobody can serve it elsewhere: its stream is here, or it is what is left of one.
       endings.loseSession(lease);
       return;
     }
@@ -36,6 +36,7 @@ final class Handovers {
     lease.tickets().clear();
     lease.holds().clear();
     world.leases.remove(lease.id(), lease);
+    world.endedLeases.remove(lease.id());
     world.leasesByTag.remove(lease.id().high(), lease);
     sessions.find(lease.session()).ifPresent(session -> session.leases().remove(lease.id()));
   }

@@ -1,5 +1,6 @@
 package io.lockkeeper.server.core;
 
+import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.Optional;
 import java.util.Set;
@@ -113,9 +114,14 @@ final class Hold {
         lock(), name().text(), lost ? Optional.empty() : guard.map(MarkerName.Guard::text));
   }
 
-  /** Returns what makes the entry say this of itself. */
+  /**
+   * Returns what makes the entry say this of itself; its guard stays that with which it was made.
+   */
   Amendment describedBy(EntryDetails details) {
-    return new Amendment.Describe(details, entry.index(), keptToken);
+    int delayMillis = guard.map(MarkerName.Guard::delayMillis).orElse(0);
+    EntryDetails own =
+        details.withTerms(details.terms().withLockDelay(Duration.ofMillis(delayMillis)));
+    return new Amendment.Describe(own, entry.index(), keptToken);
   }
 
   /** Returns the guard that was created with the entry. */

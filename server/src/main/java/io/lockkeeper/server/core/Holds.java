@@ -17,6 +17,8 @@ final class Holds {
    */
   private static final long LEAST_SLACK_NANOS = Duration.ofMillis(100).toNanos();
 
+  private static final long AGAIN_NANOS = Duration.ofSeconds(1).toNanos();
+
   private static final long MOST_SLACK_NANOS = Duration.ofSeconds(2).toNanos();
 
   private final World world;
@@ -64,7 +66,9 @@ final class Holds {
     Notice.Lost ending = new Notice.Lost(Notice.LossReason.MAX_HOLD, "held for max_hold");
     // Where another coordinator may have granted it later, its own clock counts.
     long from =
-        ticket.mayEnd() ? world.now : Math.max(world.now, ticket.lease().vouchedUntilNanos());
+        ticket.lease().mayBeVouchedElsewhere(world.now) && ticket.revival().isPresent()
+            ? ticket.lease().vouchedUntilNanos()
+            : world.now;
     ticket
         .timers()
         .holdsUntil(
@@ -137,12 +141,25 @@ final class Holds {
         .find(hold.lock(), hold.name().text())
         .filter(entry -> entry.ticket().filter(bound -> bound == from).isPresent())
         .ifPresent(entry -> entry.bind(hold.lock(), heir));
-    if (!from.lease().isEnding()) {
-      // Whoever adopts the entry must find it by the name of somebody who still holds it.
-      amendments.send(
-          List.of(new Readings.Key(hold.lock(), hold.name().text())),
-          hold.describedBy(heir.details()),
-          outcome -> {});
+    rename(hold);
+  }
+
+  /** Whoever adopts the entry must find it by the name of somebody who still holds it. */
+  private void rename(Hold hold) {
+    hold.users().stream()
+        .filter(user -> user.acquisition().isHeld() && !user.lease().isEnding())
+        .findFirst()
+        .ifPresent(
+            user ->
+                amendments.send(
+                    List.of(new Readings.Key(hold.lock(), hold.name().text())),
+                    hold.describedBy(user.details()),
+                    outcome -> renamed(hold, outcome)));
+  }
+
+  private void renamed(Hold hold, Amendment.Outcome outcome) {
+    if (outcome == Amendment.Outcome.FAILED) {
+      world.timers.at(world.now + AGAIN_NANOS, () -> rename(hold));
     }
   }
 }

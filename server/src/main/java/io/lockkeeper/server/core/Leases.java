@@ -2,22 +2,15 @@ package io.lockkeeper.server.core;
 
 import java.util.Optional;
 
-/** Opens leases, renews them, attaches streams to them. */
+/** Opens leases, renews them, takes them over. */
 final class Leases {
 
   private final World world;
   private final Sessions sessions;
   private final Acquisitions acquisitions;
   private final LeaseEndings endings;
-  private final Dormancy dormancy;
 
-  Leases(
-      World world,
-      Sessions sessions,
-      Acquisitions acquisitions,
-      LeaseEndings endings,
-      Dormancy dormancy) {
-    this.dormancy = dormancy;
+  Leases(World world, Sessions sessions, Acquisitions acquisitions, LeaseEndings endings) {
     this.world = world;
     this.sessions = sessions;
     this.acquisitions = acquisitions;
@@ -147,7 +140,7 @@ final class Leases {
       endings.end(open, LeaseEnd.EXPIRED);
     }
     if (open.isEnding()) {
-      world.reply(event.call(), new Answer.LeaseGone(open.end()));
+      answerEnding(event.call(), open);
       return;
     }
     open.renew(world.now);
@@ -157,6 +150,19 @@ final class Leases {
           event.call(), Failure.Kind.UNAVAILABLE, "the coordinator cannot vouch for the lease now");
     } else {
       world.reply(event.call(), new Answer.LeaseRenewed(validFor));
+    }
+  }
+
+  /** Its end is not written yet: if the session is another's by now, the lease may live there. */
+  private void answerEnding(CallId call, Lease lease) {
+    Optional<LockSession> session = sessions.find(lease.session());
+    if (session.isPresent()) {
+      sessions.ask(
+          session.get(),
+          () -> world.reply(call, new Answer.LeaseGone(lease.end())),
+          () -> world.fail(call, Failure.Kind.MOVED, World.NO_CONTACT));
+    } else {
+      world.fail(call, Failure.Kind.UNAVAILABLE, World.NO_CONTACT);
     }
   }
 
@@ -174,48 +180,6 @@ final class Leases {
     return Optional.ofNullable(world.endedLeases.get(id))
         .map(end -> "lease " + id.tag() + "… has ended: " + end)
         .orElse("no lease with the id " + id.tag() + "… is served here");
-  }
-
-  void attach(ClientEvent.AttachLease event) {
-    Optional<Lease> found = findOpen(event.lease());
-    if (found.isEmpty()) {
-      world.fail(event.call(), Failure.Kind.UNKNOWN_LEASE, unknown(event.lease()));
-      return;
-    }
-    Lease lease = found.get();
-    if (!lease.hasSecret(event.secretHash())) {
-      world.fail(event.call(), Failure.Kind.WRONG_SECRET, "the secret is not the lease's");
-      return;
-    }
-    lease.stream()
-        .ifPresent(
-            old -> {
-              world.streams.remove(old);
-              world.emit(new Effect.Supersede(old));
-            });
-    dormancy.attendAll(lease);
-    lease.attach(Optional.of(event.stream()));
-    world.streams.put(event.stream(), new World.Subscriber.ForLease(lease));
-    lease.renew(world.now);
-    world.reply(
-        event.call(),
-        new Answer.LeaseAttached(lease.id(), lease.ttlNanos(), acquisitions.validForNanos(lease)));
-    retell(lease, event.stream());
-  }
-
-  private void retell(Lease lease, StreamId stream) {
-    lease
-        .endings()
-        .replaceAll(
-            (requestId, ended) -> {
-              if (ended.needsTelling() && !lease.tickets().containsKey(requestId)) {
-                world.emit(new Effect.Tell(stream, requestId, ended.sequence(), ended.notice()));
-              }
-              return new Lease.Ended(ended.command(), ended.notice(), ended.sequence(), true);
-            });
-    lease.tickets().values().stream()
-        .filter(ticket -> ticket.stream().isEmpty())
-        .forEach(acquisitions::replay);
   }
 
   void close(ClientEvent.CloseLease event) {

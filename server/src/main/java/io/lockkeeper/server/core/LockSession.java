@@ -130,6 +130,11 @@ final class LockSession {
         && questions.add(new Question(nowNanos, answered, ended));
   }
 
+  /** Returns whether questions are open. */
+  boolean isAsked() {
+    return !questions.isEmpty();
+  }
+
   /** Answers the questions that a proof answers. */
   void answer(long provenAt) {
     List<Question> answered =

@@ -45,7 +45,7 @@ final class Releases {
     Optional<Ticket> ticket = dormancy.find(lease.get(), event.requestId());
     if (ticket.isEmpty()) {
       releaseAgain(event, lease.get());
-    } else if (event.token() != 0 && !ticket.get().hasToken(event.token())) {
+    } else if (event.token() != 0 && !hasToken(ticket.get(), event.token())) {
       world.fail(
           event.call(),
           Failure.Kind.WRONG_TOKEN,
@@ -54,6 +54,10 @@ final class Releases {
       ticket.get().releaseCalls().add(event.call());
       acquisitions.apply(ticket.get(), new AcquisitionEvent.ReleaseAsked());
     }
+  }
+
+  private static boolean hasToken(Ticket ticket, long token) {
+    return ticket.holds().stream().anyMatch(hold -> hold.token().value() == token);
   }
 
   private void releaseAgain(ClientEvent.Release event, Lease lease) {

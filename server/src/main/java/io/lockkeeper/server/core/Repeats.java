@@ -44,6 +44,8 @@ final class Repeats {
   static boolean complete(Ticket ticket, AcquireCommand asked) {
     Optional<Revival> rough = ticket.revival().filter(Revival::isRough);
     if (rough.isEmpty()) {
+      // It may have been back where it was, and have been granted there.
+      ticket.revival().filter(revival -> knows(asked, ticket.holds())).ifPresent(Revival::assure);
       return true;
     }
     List<Part> parts = new ArrayList<>(asked.locks().size());
@@ -72,7 +74,7 @@ final class Repeats {
   }
 
   /** Returns whether the client names the tokens of just these holds. */
-  private static boolean knows(AcquireCommand asked, List<Hold> holds) {
+  static boolean knows(AcquireCommand asked, List<Hold> holds) {
     return asked.heldTokens().equals(holds.stream().map(hold -> hold.token().value()).toList());
   }
 

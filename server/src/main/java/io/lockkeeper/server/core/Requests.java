@@ -49,6 +49,11 @@ final class Requests {
     Optional<Lease.Ended> ended = Optional.ofNullable(lease.get().endings().get(requestId));
     if (known.isPresent() && !isOver(known.get())) {
       again(event, known.get());
+    } else if (ended.isPresent() && known.isPresent()) {
+      // Its deletion is not certain: if the session is another's by now, it may be held there.
+      sessions
+          .find(lease.get().session())
+          .ifPresent(own -> sessions.ask(own, () -> again(event, ended.get()), () -> move(event)));
     } else if (ended.isPresent()) {
       again(event, ended.get());
     } else if (event.command().heldTokens().isEmpty()) {
@@ -70,7 +75,9 @@ final class Requests {
     } else {
       // Where another coordinator has the session, it is there: the client is sent after it.
       session.ifPresent(
-          own -> sessions.ask(own, () -> end(event, Optional.of(lease), Repeats.gone()), () -> {}));
+          own ->
+              sessions.ask(
+                  own, () -> end(event, Optional.of(lease), Repeats.gone()), () -> move(event)));
     }
   }
 
@@ -190,6 +197,13 @@ final class Requests {
     subscribe(event, ticket);
     long told = ticket.noticeSequence();
     boolean whole = Repeats.complete(ticket, event.command());
+    if (ticket.acquisition().isWaiting() && Repeats.knows(event.command(), ticket.holds())) {
+      // Somebody else has granted it: no clock of ours may say otherwise before we know who.
+      ticket.timers().stopWaiting(world.timers);
+      sessions
+          .find(ticket.lease().session())
+          .ifPresent(session -> sessions.ask(session, () -> {}, () -> {}));
+    }
     dormancy.repeated(ticket);
     grants.settle(ticket);
     if (!whole) {
@@ -214,6 +228,10 @@ final class Requests {
     } else {
       refuse(event, Failure.Kind.REQUEST_ID_IN_USE, inUse(event));
     }
+  }
+
+  private void move(ClientEvent.Acquire event) {
+    refuse(event, Failure.Kind.MOVED, World.NO_CONTACT);
   }
 
   private static String inUse(ClientEvent.Acquire event) {

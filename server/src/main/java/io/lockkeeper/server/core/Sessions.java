@@ -159,6 +159,10 @@ final class Sessions {
                 world.emit(new SessionEffect.ProveSession(session.key()));
               }
               session.answer(event.sentAtNanos());
+              if (session.isAsked() && !session.isUnsure()) {
+                // For those who asked when that proof was under way.
+                world.emit(new SessionEffect.ProveSession(session.key()));
+              }
             });
   }
 
@@ -167,10 +171,11 @@ final class Sessions {
    * not} if that will not be known. What this coordinator does not know of, another may have done.
    */
   void ask(LockSession session, Runnable ours, Runnable not) {
-    if (session.ask(world.now, ours, not)) {
-      world.emit(new SessionEffect.ProveSession(session.key()));
-    } else {
+    boolean first = !session.isAsked();
+    if (session.state() != LockSession.State.OPEN || !session.ask(world.now, ours, not)) {
       not.run();
+    } else if (first) {
+      world.emit(new SessionEffect.ProveSession(session.key()));
     }
   }
 
@@ -210,6 +215,7 @@ final class Sessions {
               } else {
                 listener.onGone(session);
               }
+              session.leases().clear();
               openIfNoneIsLeft();
             });
   }
@@ -256,6 +262,7 @@ final class Sessions {
       return;
     }
     // A client without a lease hears of it later by its latency: nobody else is let in before.
+    session.dropQuestions();
     session.givenUp(world.now + world.settings.tick().toNanos());
     listener.onBoundLost(session);
     closeEmpty(session);

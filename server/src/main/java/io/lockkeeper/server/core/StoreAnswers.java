@@ -3,15 +3,28 @@ package io.lockkeeper.server.core;
 import java.util.Optional;
 import java.util.UUID;
 
-/** What ZooKeeper's answers to our own writes mean for the acquisitions that they were made for. */
+/** What ZooKeeper's answers to our own writes and reads mean for the acquisitions concerned. */
 final class StoreAnswers {
 
   private final World world;
   private final Acquisitions acquisitions;
   private final Rebuilds rebuilds;
   private final Grants grants;
+  private final Readings readings;
+  private final GivingWay givingWay;
+  private final Descriptions descriptions;
 
-  StoreAnswers(World world, Acquisitions acquisitions, Rebuilds rebuilds, Grants grants) {
+  StoreAnswers(
+      World world,
+      Acquisitions acquisitions,
+      Rebuilds rebuilds,
+      Grants grants,
+      Readings readings,
+      GivingWay givingWay,
+      Descriptions descriptions) {
+    this.readings = readings;
+    this.givingWay = givingWay;
+    this.descriptions = descriptions;
     this.world = world;
     this.acquisitions = acquisitions;
     this.rebuilds = rebuilds;
@@ -63,5 +76,23 @@ final class StoreAnswers {
         .flatMap(MarkerName::parse)
         .ifPresent(guard -> grants.onMarkerVanished(ref.lock(), guard, 0));
     grants.onVanished(ref.lock(), ref.entry(), 0);
+  }
+
+  void onRead(StoreEvent.DetailsRead event) {
+    Optional<Entry> entry = world.mirror.find(event.lock(), event.entry());
+    boolean changed = entry.filter(Entry::takeChanged).isPresent();
+    entry.ifPresent(e -> event.read().ifPresent(read -> e.learn(read, world.now)));
+    if (changed) {
+      entry.ifPresent(e -> event.read().ifPresent(read -> onChanged(event.lock(), e, read)));
+    }
+    readings.onRead(event);
+  }
+
+  private void onChanged(LockName lock, Entry entry, StoreEvent.ReadEntry read) {
+    if (entry.ticket().isPresent()) {
+      read.details().ask().ifPresent(ask -> givingWay.onAsked(entry, ask));
+    } else {
+      descriptions.announce(lock, entry);
+    }
   }
 }

@@ -197,10 +197,6 @@ final class Ticket {
     return leaving.isEmpty() ? remainingHolds : 0;
   }
 
-  boolean hasToken(long token) {
-    return holds.stream().anyMatch(hold -> hold.token().value() == token);
-  }
-
   /** Returns the locks whose queues have shown our entry to the mirror. */
   Set<LockName> seen() {
     return seen;

@@ -1,5 +1,6 @@
 package io.lockkeeper.server.rpc;
 
+import io.grpc.MethodDescriptor;
 import io.lockkeeper.server.core.AcquireCommand;
 import io.lockkeeper.server.core.AcquireCommand.WantedLock;
 import io.lockkeeper.server.core.LeaseId;
@@ -122,8 +123,19 @@ final class AcquireRequests {
     return locks;
   }
 
-  /** Returns a name for a request whose client gives it none. */
-  static String madeUpRequestId() {
+  /**
+   * Returns a request with a name: one that is tried at several coordinators must be one request to
+   * all of them. Other requests stay as they are.
+   */
+  static <Q> Q named(Q request, MethodDescriptor<Q, ?> method) {
+    if (request instanceof AcquireRequest acquire && acquire.getRequestId().isEmpty()) {
+      AcquireRequest named = acquire.toBuilder().setRequestId(madeUpRequestId()).build();
+      return method.parseRequest(named.toByteString().newInput());
+    }
+    return request;
+  }
+
+  private static String madeUpRequestId() {
     return "r-" + UUID.randomUUID().toString().substring(0, 13);
   }
 }

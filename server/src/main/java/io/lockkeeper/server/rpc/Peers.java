@@ -22,7 +22,7 @@ final class Peers implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(Peers.class);
   private static final long TICK_MILLIS = 250;
-  private static final long RETIRED_SECONDS = 10;
+  private static final long RETIRED_SECONDS = 1;
   private static final long BREAK_OFF_MILLIS = 500;
   private static final int MAX_PEERS = 1_000;
   private static final int MAX_ANSWER_BYTES = 16 * 1024 * 1024;

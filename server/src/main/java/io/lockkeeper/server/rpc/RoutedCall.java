@@ -11,7 +11,6 @@ import io.grpc.SynchronizationContext;
 import io.lockkeeper.server.coordinator.Peer;
 import io.lockkeeper.server.core.Failure;
 import io.lockkeeper.server.core.LeaseId;
-import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.SessionResponse;
 import java.time.Duration;
 import java.util.Optional;
@@ -176,22 +175,12 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
     if (!forwarded) {
       forwarded = true;
       forwarding.stats().forwarded.increment();
-      first = first.map(this::named);
+      first = first.map(request -> AcquireRequests.named(request, method()));
     }
     Crossing<Q, R> crossing =
         new Crossing<>(call, this, link.get(), Optional.ofNullable(context.getDeadline()), turns);
     stage = crossing;
     crossing.start(forwarding.headers(), first.orElseThrow(), halfClosed);
-  }
-
-  /** A request that is tried at several peers must be one request to all of them. */
-  private Q named(Q request) {
-    if (request instanceof AcquireRequest acquire && acquire.getRequestId().isEmpty()) {
-      AcquireRequest named =
-          acquire.toBuilder().setRequestId(AcquireRequests.madeUpRequestId()).build();
-      return method().parseRequest(named.toByteString().newInput());
-    }
-    return request;
   }
 
   @Override

@@ -32,8 +32,6 @@ final class ClaimTaking {
   private final Listener listener;
   private long attemptedEpoch = -1;
   private boolean certain;
-  private boolean adoptedBefore;
-  private long takenBeforeMillis;
   private boolean over;
 
   /** Hears how it ends. */
@@ -169,8 +167,6 @@ final class ClaimTaking {
       end(() -> listener.onTaken(taken(claim.record(), stat)));
     } else if (orphaned.test(name, claim) && isUsable(claim.version())) {
       certain = claim.record().isLeftBehind(self, context.settings().home());
-      adoptedBefore = claim.version() > 0;
-      takenBeforeMillis = stat.getMtime();
       write(handle, claim.record().by(self, context.settings().home()), claim.version());
     } else {
       end(listener::onLost);
@@ -215,15 +211,7 @@ final class ClaimTaking {
         ours.timeoutMillis(),
         System.nanoTime(),
         stat.getMtime(),
-        certain && isLongTaken(ours, stat));
-  }
-
-  /**
-   * Returns whether whoever had the session before our former self cannot vouch for anything on it
-   * any more, by ZooKeeper's clock.
-   */
-  private boolean isLongTaken(ClaimRecord ours, Stat stat) {
-    return !adoptedBefore || stat.getMtime() - takenBeforeMillis >= ours.timeoutMillis();
+        certain);
   }
 
   private void onError(int rc) {
