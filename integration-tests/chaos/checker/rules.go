@@ -18,6 +18,9 @@ func (r *run) at(t int64) string {
 }
 
 func (r *run) describe(a *acquisition) string {
+	if a.granted == 0 {
+		return fmt.Sprintf("%s (%s, never held)", a.name, a.mode)
+	}
 	return fmt.Sprintf("%s (%s, lease %s, token %d, held from %s to %s, own deadline %s)", a.name, a.mode, a.lease, a.token,
 		r.at(a.granted), r.at(a.believed()), r.at(a.until))
 }
