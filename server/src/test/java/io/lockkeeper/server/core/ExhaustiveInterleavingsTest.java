@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class ExhaustiveInterleavingsTest {
 
   private static final Duration HALF = Duration.ofSeconds(14);
-  private static final Duration SOME = Duration.ofSeconds(16);
+  private static final Duration SOME = Duration.ofSeconds(2);
 
   /** The first client holds at A, and the second waits there or at B. */
   private static TinyWorld held(TinyWorld.Mistake mistake, boolean waitsAtA) {
@@ -53,6 +53,13 @@ class ExhaustiveInterleavingsTest {
     assertThat(tried.orders()).isGreaterThan(BigInteger.valueOf(atLeast));
   }
 
+  private static void assertFound(
+      TinyWorld.Mistake mistake, boolean waitsAtA, String broken, Consumer<TinyWorld> script) {
+    assertThatThrownBy(() -> all(mistake, waitsAtA, script))
+        .isInstanceOf(AssertionError.class)
+        .hasMessageContaining(broken);
+  }
+
   /** A is deposed and does not know; the holder goes to B and releases there. */
   private static void releasesElsewhere(TinyWorld world) {
     adopt(world);
@@ -62,8 +69,47 @@ class ExhaustiveInterleavingsTest {
         .then("1 releases", world.first::release);
   }
 
+  /** A is cut off and adopted; the holder keeps its lease alive there while A vouches for it. */
+  private static void staysWhileTimePasses(TinyWorld world) {
+    world.a.cut = true;
+    orphan(world);
+    world.settle();
+    world
+        .script(world.first)
+        .then("1 keeps alive", world.first::keepAlive)
+        .then("1 keeps alive again", world.first::keepAlive);
+    world.script(world.second).then("2 keeps alive", world.second::keepAlive);
+    world
+        .script()
+        .then("half of it passes", () -> world.pass(HALF))
+        .then("some passes", () -> world.pass(SOME));
+  }
+
   @Test
   void holderReleasesElsewhereWhileTheFirstCoordinatorDoesNotKnow() {
-    assertAll("elsewhere", 1_000, false, ExhaustiveInterleavingsTest::releasesElsewhere);
+    assertAll("elsewhere", 10_000, false, ExhaustiveInterleavingsTest::releasesElsewhere);
+  }
+
+  @Test
+  void holderStaysAtACoordinatorThatIsCutOffWhileTimePasses() {
+    assertAll("time", 20, false, ExhaustiveInterleavingsTest::staysWhileTimePasses);
+  }
+
+  @Test
+  void coordinatorTakenForDeadThatLivesIsFound() {
+    assertFound(
+        TinyWorld.Mistake.ALIVE_TAKEN_FOR_DEAD,
+        false,
+        "both hold",
+        ExhaustiveInterleavingsTest::staysWhileTimePasses);
+  }
+
+  @Test
+  void graceOfOneTimeToLiveIsFound() {
+    assertFound(
+        TinyWorld.Mistake.GRACE_TOO_SHORT,
+        false,
+        "both hold",
+        ExhaustiveInterleavingsTest::staysWhileTimePasses);
   }
 }

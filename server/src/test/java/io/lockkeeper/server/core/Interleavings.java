@@ -13,7 +13,7 @@ import java.util.function.Supplier;
  */
 final class Interleavings {
 
-  private static final int MAX_STATES = 3_000_000;
+  private static final int MAX_STATES = 100_000;
 
   private final Supplier<TinyWorld> begin;
   private final Map<Long, BigInteger> ordersFrom = new HashMap<>();

@@ -53,7 +53,7 @@ final class TinyWorld {
           .skip(done)
           .findFirst()
           .filter(step -> step.possible().getAsBoolean())
-          .map(step -> new Choice(step.what(), () -> take(step)));
+          .map(step -> new Choice(step.what(), () -> promptly(() -> take(step))));
     }
 
     private void take(Step step) {
@@ -67,6 +67,7 @@ final class TinyWorld {
   final TinyZooKeeper zooKeeper = new TinyZooKeeper(this);
   private final Mistake mistake;
   private final List<TinyChannel> channels = new ArrayList<>();
+  private final List<TinyChannel> prompt = new ArrayList<>();
   private final Map<String, TinyChannel> byName = new HashMap<>();
   private final List<Script> scripts = new ArrayList<>();
   final TinyCoordinator a = new TinyCoordinator(this, "A");
@@ -105,8 +106,23 @@ final class TinyWorld {
   TinyChannel channel(
       String name, TinyActor to, BooleanSupplier passable) {
     TinyChannel channel = new TinyChannel(this, name, to, passable);
-    channels.add(channel);
+    (isPrompt(name) ? prompt : channels).add(channel);
     return channel;
+  }
+
+  /** What arrives at once, so that there are not too many orders to try. */
+  private static boolean isPrompt(String name) {
+    return name.startsWith("B hears") || name.startsWith("B writes") || name.endsWith("asks") || name.startsWith("client");
+  }
+
+  /** Lets arrive what arrives at once. */
+  void prompt() {
+    Optional<TinyChannel> next = prompt.stream().filter(TinyChannel::canDeliver).findFirst();
+    while (next.isPresent()) {
+      next.get().deliver();
+      checkHolders();
+      next = prompt.stream().filter(TinyChannel::canDeliver).findFirst();
+    }
   }
 
   private TinyChannel named(String name, TinyActor to, BooleanSupplier passable) {
@@ -140,9 +156,11 @@ final class TinyWorld {
 
   /** Lets all that is under way arrive. */
   void settle() {
+    prompt();
     Optional<TinyChannel> next = deliverable();
     while (next.isPresent()) {
       next.get().deliver();
+      prompt();
       checkHolders();
       next = deliverable();
     }
@@ -164,10 +182,15 @@ final class TinyWorld {
     scripts.forEach(script -> script.next().ifPresent(choices::add));
     for (TinyChannel channel : channels) {
       if (channel.canDeliver()) {
-        choices.add(new Choice(channel.name, channel::deliver));
+        choices.add(new Choice(channel.name, () -> promptly(channel::deliver)));
       }
     }
     return choices;
+  }
+
+  private void promptly(Runnable step) {
+    step.run();
+    prompt();
   }
 
   /** Names the state: whoever has received the same is the same. */
@@ -179,6 +202,11 @@ final class TinyWorld {
     for (TinyChannel channel : channels) {
       if (!channel.isEmpty()) {
         state += TinyActor.mix(1, channel.state());
+      }
+    }
+    for (TinyChannel channel : prompt) {
+      if (!channel.isEmpty()) {
+        state += TinyActor.mix(2, channel.state());
       }
     }
     for (Script script : scripts) {
