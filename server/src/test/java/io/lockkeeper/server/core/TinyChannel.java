@@ -15,8 +15,7 @@ final class TinyChannel {
   private final BooleanSupplier passable;
   private final Deque<Message> messages = new ArrayDeque<>();
 
-  TinyChannel(
-      TinyWorld world, String name, TinyActor to, BooleanSupplier passable) {
+  TinyChannel(TinyWorld world, String name, TinyActor to, BooleanSupplier passable) {
     this.world = world;
     this.name = name;
     this.to = to;

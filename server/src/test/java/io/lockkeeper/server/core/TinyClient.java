@@ -109,7 +109,8 @@ final class TinyClient extends TinyActor {
   }
 
   private void send(ClientEvent event) {
-    at.ifPresent(coordinator -> world.up(this, coordinator).send(event, () -> coordinator.on(event)));
+    at.ifPresent(
+        coordinator -> world.up(this, coordinator).send(event, () -> coordinator.on(event)));
   }
 
   void onAnswer(CallId call, Answer answer) {

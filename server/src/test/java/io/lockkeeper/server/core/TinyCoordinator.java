@@ -24,10 +24,8 @@ final class TinyCoordinator extends TinyActor {
       this.session = session;
       this.epoch = epoch;
       TinyCoordinator self = TinyCoordinator.this;
-      writes =
-          world.channel(self + " writes " + key.value(), world.zooKeeper, () -> !cut);
-      answers =
-          world.channel(self + " hears " + key.value(), self, () -> reaches());
+      writes = world.channel(self + " writes " + key.value(), world.zooKeeper, () -> !cut);
+      answers = world.channel(self + " hears " + key.value(), self, () -> reaches());
     }
 
     boolean isOurs() {
@@ -78,8 +76,7 @@ final class TinyCoordinator extends TinyActor {
     }
 
     void prove() {
-      boolean atOnce =
-          passing && writes.isEmpty() && answers.isEmpty() && reaches() && isOurs();
+      boolean atOnce = passing && writes.isEmpty() && answers.isEmpty() && reaches() && isOurs();
       if (passing) {
         received(atOnce ? 1 : 2, world.now);
       }

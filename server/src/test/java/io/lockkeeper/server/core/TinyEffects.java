@@ -32,23 +32,20 @@ final class TinyEffects implements EffectHandler {
   }
 
   private TinyCoordinator.Connection connect(SessionKey key, TinyZooKeeper.Session session) {
-    TinyCoordinator.Connection connection =
-        coordinator.new Connection(key, session, session.epoch);
+    TinyCoordinator.Connection connection = coordinator.new Connection(key, session, session.epoch);
     coordinator.connections.put(key, connection);
     return connection;
   }
 
   @Override
   public void openSession(SessionEffect.OpenSession effect) {
-    TinyCoordinator.Connection connection =
-        connect(effect.session(), new TinyZooKeeper.Session());
+    TinyCoordinator.Connection connection = connect(effect.session(), new TinyZooKeeper.Session());
     long sentAt = world.now;
     connection.raw(
         List.of(effect, sentAt),
         () ->
             connection.answer(
-                new SessionEvent.SessionOpened(
-                    effect.session(), Bench.TIMEOUT.toNanos(), sentAt)));
+                new SessionEvent.SessionOpened(effect.session(), Bench.TIMEOUT.toNanos(), sentAt)));
   }
 
   @Override
@@ -101,8 +98,7 @@ final class TinyEffects implements EffectHandler {
   @Override
   public void createEntries(Effect.CreateEntries effect) {
     TinyCoordinator.Connection connection = on(effect.session());
-    connection.write(
-        effect, () -> Optional.of(world.zooKeeper.create(connection.session, effect)));
+    connection.write(effect, () -> Optional.of(world.zooKeeper.create(connection.session, effect)));
   }
 
   @Override

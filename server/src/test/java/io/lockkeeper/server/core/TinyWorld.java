@@ -103,8 +103,7 @@ final class TinyWorld {
     return number == 1 ? first : second;
   }
 
-  TinyChannel channel(
-      String name, TinyActor to, BooleanSupplier passable) {
+  TinyChannel channel(String name, TinyActor to, BooleanSupplier passable) {
     TinyChannel channel = new TinyChannel(this, name, to, passable);
     (isPrompt(name) ? prompt : channels).add(channel);
     return channel;
@@ -112,7 +111,10 @@ final class TinyWorld {
 
   /** What arrives at once, so that there are not too many orders to try. */
   private static boolean isPrompt(String name) {
-    return name.startsWith("B hears") || name.startsWith("B writes") || name.endsWith("asks") || name.startsWith("client");
+    return name.startsWith("B hears")
+        || name.startsWith("B writes")
+        || name.endsWith("asks")
+        || name.startsWith("client");
   }
 
   /** Lets arrive what arrives at once. */

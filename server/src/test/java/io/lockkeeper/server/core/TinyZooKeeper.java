@@ -24,8 +24,7 @@ final class TinyZooKeeper extends TinyActor {
   }
 
   /** An entry. */
-  record Node(
-      EntryName name, UUID id, StoreEvent.ReadEntry data, Session session, long createdAt) {
+  record Node(EntryName name, UUID id, StoreEvent.ReadEntry data, Session session, long createdAt) {
 
     boolean isOf(TinyClient client) {
       return data.details().requestId().equals(client.requestId);
@@ -42,8 +41,7 @@ final class TinyZooKeeper extends TinyActor {
   }
 
   StoreEvent create(Session session, Effect.CreateEntries effect) {
-    Optional<Node> there =
-        queue.stream().filter(node -> node.id().equals(effect.id())).findFirst();
+    Optional<Node> there = queue.stream().filter(node -> node.id().equals(effect.id())).findFirst();
     Node node = there.orElseGet(() -> add(session, effect));
     return new StoreEvent.EntriesCreated(
         effect.id(),
