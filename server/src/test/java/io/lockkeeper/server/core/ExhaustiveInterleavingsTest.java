@@ -87,12 +87,12 @@ class ExhaustiveInterleavingsTest {
 
   @Test
   void holderReleasesElsewhereWhileTheFirstCoordinatorDoesNotKnow() {
-    assertAll("elsewhere", 10_000, false, ExhaustiveInterleavingsTest::releasesElsewhere);
+    assertAll("elsewhere", 1_000_000, false, ExhaustiveInterleavingsTest::releasesElsewhere);
   }
 
   @Test
   void holderStaysAtACoordinatorThatIsCutOffWhileTimePasses() {
-    assertAll("time", 20, false, ExhaustiveInterleavingsTest::staysWhileTimePasses);
+    assertAll("time", 200_000, false, ExhaustiveInterleavingsTest::staysWhileTimePasses);
   }
 
   @Test
