@@ -133,7 +133,7 @@ final class Delays {
       }
     }
     for (LockName lock : List.copyOf(running.keySet())) {
-      for (Running delay : List.copyOf(running.get(lock).values())) {
+      for (Running delay : List.copyOf(running.getOrDefault(lock, Map.of()).values())) {
         if (world.mirror.guard(lock, delay.guard().id()).isEmpty()) {
           onVanished(lock, delay.guard());
         }
