@@ -65,7 +65,7 @@ final class SimConnection {
   private long lastReply;
   private long lastPost;
 
-  /** When the newest write was sent that was answered. */
+  /** When the newest write was sent of whose answer the coordinator has heard. */
   long provenAt = Long.MIN_VALUE;
 
   SimConnection(Sim sim, SimCoordinator coordinator, SessionKey key, SimSession session) {
@@ -220,9 +220,9 @@ final class SimConnection {
       return;
     }
     outstanding.remove(op);
-    provenAt = op.sentAt + (sim.has(Sim.Mutant.PROOF_DATED_LATE) ? 5 * Sim.SECOND : 0);
+    long proof = op.sentAt + (sim.has(Sim.Mutant.PROOF_DATED_LATE) ? 5 * Sim.SECOND : 0);
     if (op == first) {
-      post(opening.opened(provenAt));
+      post(opening.opened(proof), () -> provenAt = proof);
       return;
     }
     Optional<StoreEvent> result = op.result;
@@ -230,7 +230,7 @@ final class SimConnection {
       end(false);
       return;
     }
-    post(new SessionEvent.SessionProved(key, provenAt));
+    post(new SessionEvent.SessionProved(key, proof), () -> provenAt = proof);
     result.ifPresent(this::post);
   }
 
@@ -249,8 +249,17 @@ final class SimConnection {
 
   /** Events of one session stay in their order. */
   private void post(StoreEvent event) {
+    post(event, () -> {});
+  }
+
+  private void post(StoreEvent event, Runnable heard) {
     lastPost = Math.max(lastPost, sim.now + (sim.chance(50) ? 0 : sim.delay(20)));
-    sim.at(lastPost, () -> coordinator.deliver(event));
+    sim.at(
+        lastPost,
+        () -> {
+          coordinator.take(heard);
+          coordinator.deliver(event);
+        });
   }
 
   /** Breaks the connection; {@code noticed} later the client knows, and later still it is back. */

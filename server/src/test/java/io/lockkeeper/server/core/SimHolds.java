@@ -321,14 +321,17 @@ final class SimHolds {
   }
 
   /** Who has released does not hold any more, even while the entry is there. */
-  private static boolean isReleased(SimNode node) {
+  private boolean isReleased(SimNode node) {
     return node.users.stream().anyMatch(life -> life.released)
         && node.users.stream().allMatch(life -> life.over || isReleased(node, life));
   }
 
-  /** Wherever its client has given it back, or is about to since nobody heard it. */
-  private static boolean isReleased(SimNode node, Life life) {
-    boolean unheard = !life.isServed() && life.isLeft();
+  /**
+   * Wherever its client has given it back, or is about to since nobody heard it; or what was told
+   * where it is not served any more was good for max_hold, and that is over.
+   */
+  private boolean isReleased(SimNode node, Life life) {
+    boolean unheard = !life.isServed() && (life.isLeft() || isOverdue(life));
     return unheard
         || node.users.stream()
             .anyMatch(user -> user.released && user.request().equals(life.request()));
@@ -399,7 +402,7 @@ final class SimHolds {
    * Returns whether a holder was lost. Of several that share an entry, what was lost where it was
    * served before is known to nobody who serves the rest.
    */
-  private static boolean wasLost(SimNode node) {
+  private boolean wasLost(SimNode node) {
     boolean given = node.users.stream().anyMatch(life -> life.released);
     return node.users.stream()
         .anyMatch(life -> !isReleased(node, life) && (life.isServed() || !given));
