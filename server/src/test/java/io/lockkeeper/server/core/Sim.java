@@ -72,8 +72,6 @@ final class Sim {
     ABSENT_TAKEN_FOR_DEAD,
     /** Who leaves closes its sessions, with all that they own. */
     CLOSED_WHEN_LEFT,
-    /** A release that another coordinator must do is answered as done. */
-    MOVED_CALLED_RELEASED,
     /** What was never sent is taken for a proof. */
     PROVED_UNASKED
   }

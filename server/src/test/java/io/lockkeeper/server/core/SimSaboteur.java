@@ -62,13 +62,6 @@ final class SimSaboteur {
   }
 
   Effect changed(Effect effect) {
-    if (sim.has(Sim.Mutant.MOVED_CALLED_RELEASED)
-        && effect instanceof Effect.Reply reply
-        && reply.answer() instanceof Answer.Failed failed
-        && failed.failure().kind() == Failure.Kind.MOVED) {
-      return new Effect.Reply(
-          reply.call(), new Answer.ReleaseDone(Answer.ReleaseOutcome.RELEASED, 0));
-    }
     return sim.has(Sim.Mutant.TIMEOUT_CALLED_DEADLOCK)
             && effect instanceof Effect.Tell tell
             && tell.notice() instanceof Notice.NotAcquired ending
