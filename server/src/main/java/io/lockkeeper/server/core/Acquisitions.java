@@ -127,15 +127,27 @@ final class Acquisitions {
   void tell(Ticket ticket, Notice notice) {
     long sequence = ticket.tell(notice);
     world.emit(new Effect.Count(notice));
-    ticket.target().ifPresent(stream -> send(stream, ticket, sequence, notice));
+    ticket
+        .target()
+        .filter(stream -> !isUnordered(ticket, notice))
+        .ifPresent(stream -> send(stream, ticket, sequence, notice));
     if (notice.isFinal()) {
       ticket
           .lease()
           .endings()
           .put(
               ticket.command().requestId(),
-              new Lease.Ended(ticket.command(), notice, sequence, ticket.heard()));
+              new Lease.Ended(
+                  ticket.command(), notice, sequence, ticket.heard(), Repeats.isRough(ticket)));
     }
+  }
+
+  /**
+   * Grants come in the order of the request: where only entries tell of it, it is repeated first.
+   */
+  private static boolean isUnordered(Ticket ticket, Notice notice) {
+    return notice instanceof Notice.Granted
+        && ticket.revival().filter(Revival::isUnordered).isPresent();
   }
 
   private void send(StreamId stream, Ticket ticket, long sequence, Notice notice) {
@@ -147,7 +159,8 @@ final class Acquisitions {
     Optional<StreamId> target = ticket.target();
     // A grant whose release has arrived may be another's already: its ending is told in time.
     boolean releasing = ticket.acquisition().state() == State.RELEASING;
-    if (target.isEmpty() || ticket.lastNotice().isEmpty() || releasing) {
+    boolean told = ticket.lastNotice().filter(last -> !isUnordered(ticket, last)).isPresent();
+    if (target.isEmpty() || !told || releasing) {
       return;
     }
     ticket.markHeard();
@@ -168,9 +181,16 @@ final class Acquisitions {
 
   private Notice refreshed(Ticket ticket, Notice last) {
     if (last instanceof Notice.Granted granted) {
-      return new Notice.Granted(granted.lease(), granted.grants(), validForNanos(ticket));
+      return new Notice.Granted(granted.lease(), ordered(ticket, granted), validForNanos(ticket));
     }
     return last instanceof Notice.Queued ? new Notice.Queued(views.briefPlaces(ticket)) : last;
+  }
+
+  /** Returns the grants in the order of the request, which may have been learned since. */
+  private static List<Notice.Grant> ordered(Ticket ticket, Notice.Granted granted) {
+    return ticket.holds().stream()
+        .flatMap(hold -> granted.grants().stream().filter(g -> g.lock().equals(hold.lock())))
+        .toList();
   }
 
   /**

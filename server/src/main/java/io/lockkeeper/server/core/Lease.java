@@ -80,8 +80,9 @@ final class Lease {
    * @param notice the final notice
    * @param sequence its number
    * @param heard whether there was a stream to tell it to
+   * @param rough whether only its entries told what was asked for
    */
-  record Ended(AcquireCommand command, Notice notice, long sequence, boolean heard) {
+  record Ended(AcquireCommand command, Notice notice, long sequence, boolean heard, boolean rough) {
 
     /**
      * Keeps what a repeated request is compared and answered with, and nothing that is only for

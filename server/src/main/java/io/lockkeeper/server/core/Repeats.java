@@ -25,6 +25,24 @@ final class Repeats {
             .allMatch(hold -> asked.locks().stream().anyMatch(wanted -> fits(hold, wanted)));
   }
 
+  /** Returns whether what has ended is what is asked for now. */
+  static boolean isSame(Lease.Ended ended, AcquireCommand asked) {
+    return ended.rough()
+        ? ended.command().owner().equals(asked.owner())
+            && ended.command().locks().stream()
+                .allMatch(part -> asked.locks().stream().anyMatch(wanted -> fits(part, wanted)))
+        : ended.command().asksTheSameAs(asked);
+  }
+
+  /** Returns whether only its entries tell what an acquisition asked for. */
+  static boolean isRough(Ticket ticket) {
+    return ticket.revival().filter(Revival::isRough).isPresent();
+  }
+
+  private static boolean fits(AcquireCommand.WantedLock part, AcquireCommand.WantedLock wanted) {
+    return part.name().equals(wanted.name()) && isAlike(part.mode(), wanted.mode());
+  }
+
   private static boolean fits(Hold hold, AcquireCommand.WantedLock wanted) {
     return hold.lock().equals(wanted.name()) && isAlike(hold.name().mode(), wanted.mode());
   }

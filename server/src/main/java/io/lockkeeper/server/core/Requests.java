@@ -109,7 +109,7 @@ final class Requests {
     world.emit(new Effect.Count(ending));
     world.emit(new Effect.Tell(event.stream(), requestId, 1, ending));
     lease.ifPresent(
-        l -> l.endings().put(requestId, new Lease.Ended(event.command(), ending, 1, true)));
+        l -> l.endings().put(requestId, new Lease.Ended(event.command(), ending, 1, true, false)));
   }
 
   private static boolean isOver(Ticket ticket) {
@@ -223,7 +223,7 @@ final class Requests {
    *     session by now, and what is left of it be held there
    */
   private void again(ClientEvent.Acquire event, Lease lease, Lease.Ended ended, boolean certain) {
-    if (!ended.command().asksTheSameAs(event.command())) {
+    if (!Repeats.isSame(ended, event.command())) {
       refuse(event, Failure.Kind.REQUEST_ID_IN_USE, inUse(event));
       return;
     }

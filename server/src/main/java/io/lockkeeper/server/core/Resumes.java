@@ -57,7 +57,8 @@ final class Resumes {
               if (ended.needsTelling() && !lease.tickets().containsKey(requestId)) {
                 world.emit(new Effect.Tell(stream, requestId, ended.sequence(), ended.notice()));
               }
-              return new Lease.Ended(ended.command(), ended.notice(), ended.sequence(), true);
+              return new Lease.Ended(
+                  ended.command(), ended.notice(), ended.sequence(), true, ended.rough());
             });
     List<Ticket> told = new ArrayList<>(lease.tickets().values());
     told.removeIf(ticket -> ticket.stream().isPresent());

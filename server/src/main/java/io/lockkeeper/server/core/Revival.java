@@ -78,6 +78,11 @@ final class Revival {
     return rough && entries < locks;
   }
 
+  /** Returns whether nothing tells in which order its client named its locks. */
+  boolean isUnordered() {
+    return rough && locks > 1;
+  }
+
   void completed() {
     rough = false;
   }
@@ -92,6 +97,14 @@ final class Revival {
 
   void assure() {
     assured = true;
+  }
+
+  /**
+   * Returns whether it may be ended because of what is decided here: not while it waits only to be
+   * granted here, too, what its client was granted elsewhere.
+   */
+  boolean mayEnd(boolean waiting) {
+    return state == State.AWAKE && !(assured && waiting);
   }
 
   /** Returns whether its clocks run from now on: they are started once. */

@@ -66,7 +66,7 @@ final class Ticket {
 
   /** Returns whether it may be ended because of what is decided here. */
   boolean mayEnd() {
-    return revival.map(Revival::isAwake).orElse(true);
+    return revival.map(r -> r.mayEnd(acquisition.isWaiting())).orElse(true);
   }
 
   /** Returns whether it holds or held, as far as anybody can know. */

@@ -187,7 +187,56 @@ class RepeatsTest {
     assertThat(told).hasSize(1);
     assertThat(((Notice.Granted) told.get(0)).grants())
         .extracting(grant -> grant.lock().value())
-        .containsExactlyInAnyOrder("a", "b");
+        .containsExactly("a", "b");
+    assertThat(tokens(told.get(0))).containsExactly(tokens.get(1), tokens.get(0));
+  }
+
+  @Test
+  void severalLocksAreNotToldInAnOrderThatIsNotTheirRequests() {
+    // Given
+    left.entries(lease, Wish.named("held").exclusive("b", "a"));
+    left.take();
+    // When
+    bench.attach(lease);
+    // Then: the repeated request is answered
+    assertThat(bench.all(Effect.Tell.class)).isEmpty();
+  }
+
+  @Test
+  void endingOfARequestThatWasKnownByItsEntriesIsToldToWhoRepeatsIt() {
+    // Given: a part of it was removed, the rest is not in the order of the request
+    Wish asked = Wish.named("held").exclusive("a", "b");
+    EntryDetails details = Inheritance.details(lease, asked.command(Optional.of(lease)), false);
+    UUID id = new UUID(lease.high(), 77);
+    StoreEvent.CreatedEntry second = bench.foreign("b", id, MutexKind.EXCLUSIVE);
+    StoreEvent.CreatedEntry first = bench.foreign("a", id, MutexKind.EXCLUSIVE);
+    long tokenOfSecond = left.add(second, details, Duration.ZERO);
+    long tokenOfFirst = left.add(first, details, Duration.ZERO);
+    left.take();
+    StreamId stream = bench.attach(lease);
+    bench.vanish(first);
+    // When
+    List<Notice> told = repeat(stream, asked.holding(tokenOfFirst, tokenOfSecond));
+    // Then
+    assertThat(bench.refusals(stream)).isEmpty();
+    assertThat(told).hasSize(1).first().isInstanceOf(Notice.Lost.class);
+  }
+
+  @Test
+  void holderThatComesBackIsNotToldThatTheLimitIsTooSmallByNow() {
+    // Given: the limit shrank after it was granted, and the mirror never saw it hold
+    MarkerName limit =
+        MarkerName.parse(MarkerName.Limit.prefix(2) + EntryName.suffix(0)).orElseThrow();
+    bench.on(new StoreEvent.MarkerAppeared(new LockName("a"), limit, bench.zxid()));
+    List<Long> tokens = left.entries(lease, Wish.named("held").permits("a", 3, 4));
+    left.take(true);
+    StreamId stream = bench.attach(lease);
+    // When
+    List<Notice> told =
+        repeat(stream, Wish.named("held").permits("a", 3, 4).holding(tokens.get(0)));
+    // Then
+    assertThat(told).hasSize(1);
+    assertThat(tokens(told.get(0))).isEqualTo(tokens);
   }
 
   @Test

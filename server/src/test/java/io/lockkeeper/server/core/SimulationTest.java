@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
  */
 class SimulationTest {
 
-  private static final int RUNS = Integer.getInteger("simulation.runs", 500);
+  private static final int RUNS = Integer.getInteger("simulation.runs", 2_000);
   private static final long FIRST_SEED = Long.getLong("simulation.seed", 1);
 
   /** What one run was worth. */
