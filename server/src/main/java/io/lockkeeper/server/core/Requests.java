@@ -186,6 +186,16 @@ final class Requests {
       refuse(event, Failure.Kind.REQUEST_ID_IN_USE, inUse(event));
       return;
     }
+    long told = ticket.noticeSequence();
+    boolean whole = Repeats.complete(ticket, event.command());
+    if (!whole && !ticket.mayEnd()) {
+      // Its entries may be shared, too, by a request that its client has yet to repeat.
+      refuse(
+          event,
+          Failure.Kind.UNAVAILABLE,
+          "it shared locks with another request of its owner: repeat that one first, then this");
+      return;
+    }
     ticket.stream()
         .filter(old -> !old.equals(event.stream()))
         .ifPresent(
@@ -194,8 +204,6 @@ final class Requests {
               world.emit(new Effect.Supersede(old));
             });
     subscribe(event, ticket);
-    long told = ticket.noticeSequence();
-    boolean whole = Repeats.complete(ticket, event.command());
     if (ticket.acquisition().isWaiting() && Repeats.knows(event.command(), ticket.holds())) {
       // Somebody else has granted it: no clock of ours may say otherwise before we know who.
       ticket.timers().stopWaiting(world.timers);

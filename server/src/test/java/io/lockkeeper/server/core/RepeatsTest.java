@@ -270,7 +270,13 @@ class RepeatsTest {
     long fresh = left.add(own, Inheritance.details(lease, command, false), Duration.ZERO);
     left.take();
     StreamId stream = bench.attach(lease);
-    // When
+    assertThat(repeat(stream, whole.holding(5, fresh))).isEmpty();
+    assertThat(bench.refusals(stream)).containsExactly(Failure.Kind.UNAVAILABLE);
+    assertThat(bench.all(Effect.DeleteEntries.class)).isEmpty();
+    bench.pass(Bench.TIMEOUT.minusSeconds(1));
+    bench.on(new ClientEvent.KeepAlive(bench.call(), lease));
+    bench.pass(Duration.ofSeconds(1));
+    // When: nobody has come for what it shared
     List<Notice> told = repeat(stream, whole.holding(5, fresh));
     // Then
     assertThat(told).last().isInstanceOf(Notice.Lost.class);
