@@ -1,6 +1,7 @@
 package io.lockkeeper.integration.failover;
 
 import io.grpc.ManagedChannel;
+import io.grpc.StatusRuntimeException;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.lockkeeper.client.LockkeeperClient;
 import io.lockkeeper.integration.harness.ByteProxy;
@@ -8,10 +9,14 @@ import io.lockkeeper.integration.harness.Scratch;
 import io.lockkeeper.integration.harness.Znodes;
 import io.lockkeeper.server.testing.Ports;
 import io.lockkeeper.server.testing.ZooKeeperProcess;
+import io.lockkeeper.v1.CloseLeaseRequest;
+import io.lockkeeper.v1.LeaseServiceGrpc;
+import io.lockkeeper.v1.OpenLeaseRequest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
+import org.awaitility.Awaitility;
 
 /** Coordinators in front of an ensemble, all processes of their own. */
 final class Cluster implements AutoCloseable {
@@ -173,6 +178,20 @@ final class Cluster implements AutoCloseable {
   /** Waits until every coordinator serves. */
   void awaitServing() {
     seats.forEach(Seat::awaitServing);
+    // Healthy is also who has just lost its only session to a peer and is opening another.
+    for (int i = 0; i < seats.size(); i++) {
+      LeaseServiceGrpc.LeaseServiceBlockingStub leases =
+          LeaseServiceGrpc.newBlockingStub(connect(i)).withDeadlineAfter(Duration.ofSeconds(20));
+      Awaitility.await("a lease")
+          .ignoreExceptionsInstanceOf(StatusRuntimeException.class)
+          .until(
+              () -> {
+                String id = leases.openLease(OpenLeaseRequest.getDefaultInstance()).getLeaseId();
+                return leases
+                    .closeLease(CloseLeaseRequest.newBuilder().setLeaseId(id).build())
+                    .isInitialized();
+              });
+    }
   }
 
   /** Returns a new connection to a coordinator; it lasts as long as the cluster. */
