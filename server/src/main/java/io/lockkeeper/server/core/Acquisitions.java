@@ -281,13 +281,6 @@ final class Acquisitions {
             new Notice.NotAcquired(reason, message, views.holdersFor(ticket))));
   }
 
-  /** Returns the bytes that the paths of the acquisition's entries take. */
-  long pathBytes(List<PlannedEntry> entries) {
-    return entries.stream()
-        .mapToLong(entry -> world.pathSizes.entryBytes(entry.lock(), entry.mode()))
-        .sum();
-  }
-
   private void forget(Ticket ticket) {
     Lease lease = ticket.lease();
     world.tickets.remove(ticket.id());

@@ -76,7 +76,9 @@ final class Adoptions {
             });
     tickets.forEach(grants::rebind);
     // What it granted last its clients may rely on, even if it is dead for certain.
-    world.timers.at(event.takenAtNanos() + event.timeoutNanos(), () -> wakeAll(session));
+    world.timers.at(
+        event.takenAtNanos() + event.timeoutNanos(),
+        () -> leases.on(session).forEach(dormancy::wakeAll));
     Set<LeaseId> streams = streamsOf(event.entries());
     remains.forEach(lease -> endRemains(lease, streams.contains(lease.id()), vouchedUntil));
     rebuilds.verify(tickets);
@@ -141,10 +143,7 @@ final class Adoptions {
     ticket.adopted(entries.stream().map(entry -> hold(ticket, entry)).toList());
     world.tickets.put(ticket.id(), ticket);
     lease.tickets().put(ticket.command().requestId(), ticket);
-    long bytes =
-        ticket.planned().stream()
-            .mapToLong(entry -> world.pathSizes.entryBytes(entry.lock(), entry.mode()))
-            .sum();
+    long bytes = world.pathSizes.bytesOf(ticket.planned());
     session.addPathBytes(bytes);
     ticket.addPathBytes(bytes);
     return ticket;
@@ -192,16 +191,6 @@ final class Adoptions {
         read.keptToken(),
         MarkerName.Guard.of(uuidOf(entry), read.details().terms().lockDelay()),
         ticket);
-  }
-
-  private void wakeAll(LockSession session) {
-    for (LeaseId id : List.copyOf(session.leases())) {
-      // It may have been adopted from us, and back, since.
-      leases
-          .find(id)
-          .filter(lease -> lease.session().equals(session.key()))
-          .ifPresent(dormancy::wakeAll);
-    }
   }
 
   /** Returns the leases that were streams. */

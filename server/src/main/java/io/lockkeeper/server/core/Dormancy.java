@@ -112,17 +112,13 @@ final class Dormancy {
   }
 
   private void forgetIfReleased(Ticket ghost) {
-    if (isRough(ghost) && ghost.holds().stream().allMatch(Dormancy::isSharedOnPurpose)) {
+    if (Repeats.isRough(ghost) && ghost.holds().stream().allMatch(Dormancy::isSharedOnPurpose)) {
       acquisitions.apply(ghost, new AcquisitionEvent.ReleaseAsked());
     }
   }
 
-  private static boolean isRough(Ticket ticket) {
-    return ticket.revival().filter(Revival::isRough).isPresent();
-  }
-
   private static boolean isSharedOnPurpose(Hold hold) {
-    return hold.users().stream().anyMatch(user -> !isRough(user));
+    return hold.users().stream().anyMatch(user -> !Repeats.isRough(user));
   }
 
   /** An acquisition has been told that it waits: its clocks run, if they may. */

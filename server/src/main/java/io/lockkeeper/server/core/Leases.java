@@ -1,5 +1,6 @@
 package io.lockkeeper.server.core;
 
+import java.util.List;
 import java.util.Optional;
 
 /** Opens leases, renews them, takes them over. */
@@ -223,6 +224,17 @@ final class Leases {
     } else {
       endings.end(lease, LeaseEnd.EXPIRED);
     }
+  }
+
+  /**
+   * Returns the leases on a session. One that went to another coordinator and came back on another
+   * session since is not among them.
+   */
+  List<Lease> on(LockSession session) {
+    return session.leases().stream()
+        .flatMap(id -> find(id).stream())
+        .filter(lease -> lease.session().equals(session.key()))
+        .toList();
   }
 
   Optional<Lease> find(LeaseId id) {

@@ -1,5 +1,7 @@
 package io.lockkeeper.server.core;
 
+import java.util.List;
+
 /** Says how many bytes paths take in ZooKeeper. Pure. */
 public interface PathSizes {
 
@@ -8,4 +10,9 @@ public interface PathSizes {
 
   /** Returns the bytes of a lease record's path. */
   int leaseBytes();
+
+  /** Returns how many bytes the paths of entries take. */
+  default long bytesOf(List<PlannedEntry> entries) {
+    return entries.stream().mapToLong(entry -> entryBytes(entry.lock(), entry.mode())).sum();
+  }
 }

@@ -83,8 +83,7 @@ final class Plans {
    * before, and somebody have been granted the lock since.
    */
   private static boolean isRough(Hold hold) {
-    return hold.users().stream()
-        .allMatch(user -> user.revival().filter(Revival::isRough).isPresent());
+    return hold.users().stream().allMatch(Repeats::isRough);
   }
 
   private static Optional<Part> shared(WantedLock wanted, List<Hold> owned) {

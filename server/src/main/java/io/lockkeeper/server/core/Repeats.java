@@ -142,7 +142,7 @@ final class Repeats {
   static Optional<Ticket> byTokens(Lease lease, AcquireCommand asked) {
     Optional<Ticket> found =
         lease.tickets().values().stream()
-            .filter(ticket -> ticket.revival().filter(Revival::isRough).isPresent())
+            .filter(Repeats::isRough)
             .filter(ticket -> ticket.command().requestId().startsWith("?"))
             .filter(ticket -> asked.locks().size() == ticket.holds().size())
             .filter(ticket -> knows(asked, ticket.holds()))

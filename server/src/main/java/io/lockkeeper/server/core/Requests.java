@@ -134,7 +134,7 @@ final class Requests {
       ClientEvent.Acquire event, Lease lease, LockSession session, List<Part> parts) {
     Ticket ticket = new Ticket(event.id(), lease, event.command(), parts);
     List<PlannedEntry> planned = ticket.planned();
-    long bytes = acquisitions.pathBytes(planned);
+    long bytes = world.pathSizes.bytesOf(planned);
     if (!lease.isStream() && session.pathBytes() + bytes > world.settings.maxSessionPathBytes()) {
       refuse(
           event,

@@ -71,10 +71,7 @@ final class SessionChanges implements PoolListener {
   }
 
   private void forEachLease(LockSession session, Consumer<Lease> action) {
-    for (LeaseId id : List.copyOf(session.leases())) {
-      // The same lease may be here again, by another session that was adopted since.
-      leases.find(id).filter(l -> l.session().equals(session.key())).ifPresent(action);
-    }
+    leases.on(session).forEach(action);
   }
 
   private void forEachTicket(LockSession session, Consumer<Ticket> action) {
