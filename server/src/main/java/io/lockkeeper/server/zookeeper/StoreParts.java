@@ -10,6 +10,7 @@ package io.lockkeeper.server.zookeeper;
  * @param sessions the lock sessions
  * @param member the member node
  * @param peers the other coordinators
+ * @param reaper deletes what is empty
  */
 record StoreParts(
     StoreContext context,
@@ -18,4 +19,5 @@ record StoreParts(
     Errands errands,
     LockSessions sessions,
     MemberNode member,
-    Peers peers) {}
+    Peers peers,
+    Reaper reaper) {}

@@ -41,7 +41,7 @@ public final class ZooKeeperLockStore implements LockStore {
 
   private final ZooKeeperSettings settings;
   private final Consumer<String> onUnusable;
-  private final long scanMillis;
+  private final Pace pace;
   private final StorePaths paths;
   private final StoreStats stats = new StoreStats();
   private final StoreThread thread = new StoreThread();
@@ -52,6 +52,9 @@ public final class ZooKeeperLockStore implements LockStore {
   private final Gathering<Consumer<StoreParts>> wishes =
       new Gathering<>(actions -> thread.execute(() -> parts.ifPresent(p -> carryOut(p, actions))));
 
+  /** How often peers are looked for, and how long directories must be empty, in ticks. */
+  record Pace(long scanMillis, long reapTicks) {}
+
   /**
    * Makes a store that does not connect yet.
    *
@@ -60,20 +63,13 @@ public final class ZooKeeperLockStore implements LockStore {
    *     the process should end
    */
   public ZooKeeperLockStore(ZooKeeperSettings settings, Consumer<String> onUnusable) {
-    this(settings, onUnusable, SCAN_MILLIS);
+    this(settings, onUnusable, new Pace(SCAN_MILLIS, Reaper.IDLE_TICKS));
   }
 
-  ZooKeeperLockStore(ZooKeeperSettings settings, Consumer<String> onUnusable, long scanMillis) {
+  ZooKeeperLockStore(ZooKeeperSettings settings, Consumer<String> onUnusable, Pace pace) {
     this.settings = settings;
-    this.scanMillis = scanMillis;
-    AtomicBoolean told = new AtomicBoolean();
-    this.onUnusable =
-        problem -> {
-          LOG.atError().addKeyValue("problem", problem).log("this ZooKeeper cannot be used");
-          if (told.compareAndSet(false, true)) {
-            onUnusable.accept(problem);
-          }
-        };
+    this.pace = pace;
+    this.onUnusable = new UnusableOnce(onUnusable);
     paths = new StorePaths(settings);
     connector = new Connector(settings, thread);
   }
@@ -95,7 +91,8 @@ public final class ZooKeeperLockStore implements LockStore {
     SessionServices services = new SessionServices(context, layout, claims, member);
     LockSessions sessions = new LockSessions(services, mirror::connection);
     Orphans orphans = new Orphans(context, sessions::ours, sessions::adoptions);
-    Peers peers = new Peers(context, mirror::connection, member, orphans, scanMillis);
+    Peers peers = new Peers(context, mirror::connection, member, orphans, pace.scanMillis());
+    Reaper reaper = new Reaper(context, mirror::whole, peers::candidates, pace.reapTicks());
     parts =
         Optional.of(
             new StoreParts(
@@ -105,10 +102,12 @@ public final class ZooKeeperLockStore implements LockStore {
                 new Errands(context, mirror::connection),
                 sessions,
                 member,
-                peers));
+                peers,
+                reaper));
     mirror.start(layout, peers::scan);
     member.start();
     peers.start();
+    reaper.start();
   }
 
   @Override
@@ -278,6 +277,7 @@ public final class ZooKeeperLockStore implements LockStore {
     parts.ifPresentOrElse(
         running -> {
           running.peers().stop();
+          running.reaper().stop();
           running.sessions().shutDown(down::countDown);
         },
         down::countDown);
