@@ -80,6 +80,9 @@ final class World {
   }
 
   List<Effect> takeEffects() {
+    if (effects.isEmpty()) {
+      return List.of();
+    }
     List<Effect> taken = effects;
     effects = new ArrayList<>();
     return taken;
