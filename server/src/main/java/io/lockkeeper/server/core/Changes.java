@@ -3,7 +3,7 @@ package io.lockkeeper.server.core;
 import java.util.List;
 import java.util.Optional;
 
-/** Tells the watchers what happens to locks. */
+/** Tells the watchers what happens to locks, as long as anybody wants to hear it. */
 final class Changes {
 
   private final World world;
@@ -16,11 +16,16 @@ final class Changes {
 
   /** Tells that something has happened to an entry of a lock's queue. */
   void publish(LockName lock, LockChange.Cause cause, Entry entry) {
-    publish(lock, cause, Optional.of(entry));
+    if (world.watched) {
+      publish(lock, cause, Optional.of(entry));
+    }
   }
 
   /** Tells that a lock has changed. */
   void publish(LockName lock, LockChange.Cause cause, Optional<Entry> entry) {
+    if (!world.watched) {
+      return;
+    }
     Optional<LockQueue> queue = world.mirror.queue(lock);
     world.emit(
         new Effect.Publish(

@@ -36,6 +36,9 @@ final class World {
         }
       };
 
+  /** Whether anybody wants to hear how locks change. */
+  boolean watched = true;
+
   /** Whether this coordinator is about to leave. */
   boolean draining;
 
