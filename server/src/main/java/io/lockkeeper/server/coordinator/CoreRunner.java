@@ -74,6 +74,7 @@ final class CoreRunner implements EventLoop.Turns {
 
   void start() {
     watches.connect(new MirrorSource());
+    watches.listen(watched -> handle(new LifeEvent.Watched(watched)));
     statusAtNanos = now() - STATUS_NANOS;
     loop.start();
     watchdog.start(WATCHDOG_PERIOD_MILLIS);
@@ -260,6 +261,7 @@ final class CoreRunner implements EventLoop.Turns {
     detailReads.expire(now);
     if (now - statusAtNanos >= STATUS_NANOS) {
       statusAtNanos = now;
+      watches.tick();
       status = describe(now);
       measureDelay(now);
     }
