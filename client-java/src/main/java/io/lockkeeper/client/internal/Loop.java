@@ -1,6 +1,7 @@
 package io.lockkeeper.client.internal;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Queue;
@@ -45,6 +46,7 @@ public final class Loop implements Executor, SteppedClock.Waiter {
   private final AtomicBoolean firing = new AtomicBoolean();
   private final AtomicLong done = new AtomicLong();
   private final Timers timers = new Timers();
+  private final Queue<Runnable> last = new ArrayDeque<>();
   private final Runnable fire = this::fire;
   private volatile boolean refusing;
   private volatile boolean stopped;
@@ -105,6 +107,14 @@ public final class Loop implements Executor, SteppedClock.Waiter {
     boolean unused = give(task, helpers.carrierTasks());
   }
 
+  /**
+   * Does {@code action} when the loop has come to the end of what it was given, or of a good part
+   * of that: for what costs the same once as many times. For what the loop does only.
+   */
+  public void doLast(Runnable action) {
+    last.add(action);
+  }
+
   private boolean give(Runnable task, int most) {
     if (refusing) {
       return false;
@@ -148,8 +158,11 @@ public final class Loop implements Executor, SteppedClock.Waiter {
         perform(task);
         left--;
         if (left <= 0 && !tasks.isEmpty()) {
+          performLast();
           return false;
         }
+      } else if (!last.isEmpty()) {
+        performLast();
       } else {
         performer.setPlain(null); // Before another thread may be the one.
         seen = pending.addAndGet(-seen);
@@ -160,6 +173,12 @@ public final class Loop implements Executor, SteppedClock.Waiter {
       }
     }
     return true;
+  }
+
+  private void performLast() {
+    for (Runnable action = last.poll(); action != null; action = last.poll()) {
+      perform(action);
+    }
   }
 
   private void perform(Runnable task) {
@@ -237,6 +256,7 @@ public final class Loop implements Executor, SteppedClock.Waiter {
     for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
       perform(task);
     }
+    performLast();
   }
 
   /** Ends the loop after the task that it is at. Idempotent. */
