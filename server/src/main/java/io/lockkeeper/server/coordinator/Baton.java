@@ -17,19 +17,20 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class Baton {
 
   /** How many tasks a borrowed thread runs at most before it is relieved. */
-  static final int STINT = 64;
+  static final int STINT = 256;
 
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final AtomicInteger unfinished = new AtomicInteger();
   private final Runner runner;
   private final Runnable relief;
+  private final Turn turn = new Turn();
 
   /** Runs what is handed in; only ever called by one thread at a time. */
   public interface Runner {
     /** Runs a task; must not throw. */
     void run(Runnable task);
 
-    /** All that was handed in when this turn began has been run; must not throw. */
+    /** The tasks of a {@link Turn} have been run, and its end follows; must not throw. */
     void onTurn();
   }
 
@@ -49,6 +50,23 @@ public final class Baton {
   public void pass(Runnable task) {
     tasks.add(task);
     if (unfinished.getAndIncrement() == 0) {
+      work(STINT);
+    }
+  }
+
+  /**
+   * Runs {@code handIns}, which hands in several tasks, so that they make one turn if nobody is at
+   * work now.
+   */
+  public void together(Runnable handIns) {
+    if (!unfinished.compareAndSet(0, 1)) {
+      handIns.run();
+      return;
+    }
+    try {
+      tasks.add(() -> {});
+      handIns.run();
+    } finally {
       work(STINT);
     }
   }
@@ -74,12 +92,17 @@ public final class Baton {
         relief.run();
         return;
       }
-      finished = Math.min(unfinished.get(), left);
-      for (int i = 0; i < finished; i++) {
-        runner.run(tasks.remove());
-      }
-      runner.onTurn();
-      left -= finished;
+      int count = Math.min(unfinished.get(), left);
+      turn.run(() -> runTasks(count));
+      finished = count;
+      left -= count;
     } while (unfinished.addAndGet(-finished) != 0);
+  }
+
+  private void runTasks(int count) {
+    for (int i = 0; i < count; i++) {
+      runner.run(tasks.remove());
+    }
+    runner.onTurn();
   }
 }

@@ -91,6 +91,11 @@ final class EventLoop {
     baton.pass(task);
   }
 
+  /** Runs {@code posts}, which posts several tasks, and makes one turn of them if it can. */
+  void together(Runnable posts) {
+    baton.together(posts);
+  }
+
   /** Returns how many tasks wait. */
   int backlog() {
     return baton.backlog();
@@ -153,7 +158,8 @@ final class EventLoop {
     }
   }
 
-  private static void runSafely(Runnable task) {
+  /** Runs a task, or a part of one, so that the others do not suffer if it fails. */
+  static void runSafely(Runnable task) {
     try {
       task.run();
     } catch (RuntimeException e) {

@@ -46,7 +46,7 @@ final class StoreThread {
     @Override
     public void run(Runnable task) {
       if (!stopped) {
-        runGuarded(task);
+        guard(task);
       }
     }
 
@@ -78,7 +78,8 @@ final class StoreThread {
     var unused = timers.schedule(() -> execute(task), millis, TimeUnit.MILLISECONDS);
   }
 
-  private static void runGuarded(Runnable task) {
+  /** Runs a part of a task, so that the other parts do not suffer if it fails. */
+  void guard(Runnable task) {
     try {
       task.run();
     } catch (RuntimeException e) {

@@ -163,6 +163,6 @@ final class Transaction {
 
   /** Remembers the directories that the transaction has created. */
   void onCommitted() {
-    directoriesAdded.forEach(directories::add);
+    directoriesAdded.forEach(directories::made);
   }
 }
