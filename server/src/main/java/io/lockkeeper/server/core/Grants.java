@@ -285,16 +285,6 @@ final class Grants {
 
   /** Tells the watchers that a lock has changed. */
   void publish(LockName lock, LockChange.Cause cause, Optional<Entry> entry) {
-    Optional<LockQueue> queue = world.mirror.queue(lock);
-    world.emit(
-        new Effect.Publish(
-            new LockChange(
-                world.mirror.revision(),
-                lock,
-                cause,
-                entry.map(views::contender),
-                queue.map(q -> views.contenders(q.holders())).orElse(List.of()),
-                queue.map(LockQueue::waiting).orElse(0),
-                1)));
+    world.emit(new Effect.Publish(views.change(lock, cause, entry)));
   }
 }

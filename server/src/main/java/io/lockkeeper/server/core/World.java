@@ -42,6 +42,9 @@ final class World {
   /** How many other coordinators there are, as far as was seen. */
   int peers;
 
+  /** Whether changes are described, because somebody watches or did not long ago. */
+  boolean describesChanges = true;
+
   private List<Effect> effects = new ArrayList<>();
   long now;
 
