@@ -74,7 +74,8 @@ final class Transaction {
   void needDirectory(Write write, int part, LockName lock) {
     if (!directories.contains(lock) && directoriesAdded.add(lock)) {
       put(
-          Op.create(paths.directory(lock), new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.CONTAINER),
+          Op.create(
+              paths.directory(lock), Directory.mark(), Ids.OPEN_ACL_UNSAFE, CreateMode.CONTAINER),
           new Step(write, Role.DIRECTORY, part));
     }
   }
