@@ -152,7 +152,7 @@ final class ReaperIT {
   }
 
   @Test
-  void whatIsNoContainerOrHoldsSomethingElseStays() throws Exception {
+  void whatNoCoordinatorHasMadeOrHoldsSomethingElseStays() throws Exception {
     // Given
     ZooKeeperLockStore store = store("c1", 1, events);
     SessionKey session = Asked.open(store, events, 1);
