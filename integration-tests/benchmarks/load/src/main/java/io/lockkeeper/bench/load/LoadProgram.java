@@ -83,15 +83,16 @@ public final class LoadProgram {
 
   private Report measure(Order order, Tally tally) throws InterruptedException {
     if (order.warmMillis() > 0) {
+      tally.awaitCycle();
       tally.await(order.warmMillis());
     }
     say(BEGIN);
     long cpuBefore = PROCESS.getProcessCpuTime();
-    Latency unused = tally.latency();
-    long before = tally.cycles();
+    tally.begin();
     long startNanos = System.nanoTime();
     tally.await(order.millis());
-    long cycles = tally.cycles() - before;
+    tally.awaitCycle(); // Of a measurement as short as a test's there may be none yet.
+    long cycles = tally.cycles();
     long nanos = System.nanoTime() - startNanos;
     long cpuNanos = PROCESS.getProcessCpuTime() - cpuBefore;
     return new Report(cycles, nanos, cpuNanos, tally.latency(), "");

@@ -5,7 +5,7 @@ package io.lockkeeper.bench.load;
  *
  * @param shape which locks the clients ask for
  * @param clients how many clients there are
- * @param warmMillis how long they work before anything is counted
+ * @param warmMillis how long they work, from the first cycle on, before anything is counted
  * @param millis how long is counted, at most
  * @param cycles after how many cycles counting ends earlier; 0: never
  * @param run makes names unique that must be; the caller counts it up

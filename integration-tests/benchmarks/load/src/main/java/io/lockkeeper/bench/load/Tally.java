@@ -12,16 +12,27 @@ public final class Tally {
 
   private static final long LONGEST_NANOS = TimeUnit.MINUTES.toNanos(5);
   private static final int DIGITS = 3;
+  private static final int FIRST_CYCLE_TRIES = 3_000;
+  private static final long FIRST_CYCLE_MILLIS = 10;
 
   private final LongAdder cycles = new LongAdder();
   private final Recorder acquire = new Recorder(1, LONGEST_NANOS, DIGITS);
   private final AtomicReference<Throwable> failure = new AtomicReference<>();
   private final CountDownLatch over = new CountDownLatch(1);
   private final long quota;
+  private volatile long begun;
+  private volatile boolean counting;
 
   /** Makes a tally of which one can await {@code quota} cycles; 0: no end. */
   public Tally(long quota) {
     this.quota = quota;
+  }
+
+  /** Forgets what was before: from here on it counts. */
+  public void begin() {
+    Latency unused = latency();
+    begun = cycles.sum();
+    counting = true;
   }
 
   /** Counts a lock that was granted. */
@@ -33,7 +44,7 @@ public final class Tally {
   public void released() {
     cycles.increment();
     // Summed up now and then only: it is not free, and the rate counts, not the last few.
-    if (quota > 0 && (System.nanoTime() & 63) == 0 && cycles.sum() >= quota) {
+    if (counting && quota > 0 && (System.nanoTime() & 63) == 0 && cycles.sum() - begun >= quota) {
       over.countDown();
     }
   }
@@ -52,9 +63,16 @@ public final class Tally {
     }
   }
 
-  /** Returns the cycles so far. */
+  /** Waits until there is a cycle since {@link #begin}, if there was one: half a minute at most. */
+  public void awaitCycle() throws InterruptedException {
+    for (int i = 0; i < FIRST_CYCLE_TRIES && cycles() == 0; i++) {
+      await(FIRST_CYCLE_MILLIS);
+    }
+  }
+
+  /** Returns the cycles since {@link #begin}. */
   public long cycles() {
-    return cycles.sum();
+    return cycles.sum() - begun;
   }
 
   /** Returns what ended the order, if anything did. */

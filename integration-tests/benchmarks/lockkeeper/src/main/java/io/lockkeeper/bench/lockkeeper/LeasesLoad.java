@@ -27,8 +27,8 @@ import java.util.stream.IntStream;
  * Many leases, each renewed three times in its time to live, on a stream for each connection.
  *
  * <p>Words: {@code open N SECONDS} opens N leases with that time to live and renews them from then
- * on; {@code status} is answered with how many renewals were acknowledged so far, how many
- * leases have ended, and how often one could not be opened yet.
+ * on; {@code status} is answered with how many renewals were acknowledged so far, how many leases
+ * have ended, and how often one could not be opened yet.
  */
 public final class LeasesLoad implements Conversation.Host {
 
@@ -56,8 +56,7 @@ public final class LeasesLoad implements Conversation.Host {
   @Override
   public Object answer(String word, List<String> arguments) throws Exception {
     return switch (word) {
-      case "open" ->
-          open(Integer.parseInt(arguments.get(0)), Integer.parseInt(arguments.get(1)));
+      case "open" -> open(Integer.parseInt(arguments.get(0)), Integer.parseInt(arguments.get(1)));
       case "status" ->
           Map.of("renewed", renewed.sum(), "ended", ended.sum(), "refused", refused.sum());
       default -> throw new IllegalArgumentException(word);

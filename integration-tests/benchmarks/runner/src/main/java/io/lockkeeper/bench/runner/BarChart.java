@@ -60,8 +60,7 @@ final class BarChart {
     return svg.toString();
   }
 
-  private static void draw(
-      Svg svg, Scale scale, Bar bar, double y, Map<String, String> colours) {
+  private static void draw(Svg svg, Scale scale, Bar bar, double y, Map<String, String> colours) {
     svg.text(new Point(LEFT - 10, y + BAR - 6), "end", bar.name);
     double x = LEFT;
     for (Map.Entry<String, Double> part : bar.parts.entrySet()) {

@@ -3,10 +3,10 @@ package io.lockkeeper.bench.runner;
 import io.lockkeeper.bench.runner.Svg.Point;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /** Lines over a few places on the x axis. */
 final class LineChart {
@@ -61,8 +61,7 @@ final class LineChart {
       List<Point> points =
           IntStream.range(0, places.size())
               .boxed()
-              .flatMap(
-                  i -> series.values.get(i).map(v -> new Point(x(i), y(scale, v))).stream())
+              .flatMap(i -> series.values.get(i).map(v -> new Point(x(i), y(scale, v))).stream())
               .toList();
       svg.path(series.colour, series.stressed ? 3.5 : 1.8, points);
     }

@@ -5,7 +5,10 @@ import io.lockkeeper.bench.load.Order.Shape;
 import java.io.IOException;
 import java.util.List;
 
-/** Every acquire asks for a lock that was never there before, beside clients that come back to theirs. */
+/**
+ * Every acquire asks for a lock that was never there before, beside clients that come back to
+ * theirs.
+ */
 final class NamesRow extends OwnRow {
 
   private static final int CLIENTS = 256;
@@ -30,8 +33,7 @@ final class NamesRow extends OwnRow {
     int cycles = Math.max(1, settings.names() / settings.rounds());
     Order own = new Order(Shape.OWN, CLIENTS, settings.rampMillis(), settings.millis(), 0, 0);
     long run = 0;
-    for (List<String> round :
-        Rounds.of(List.of(OWN, NAMES), settings.rounds(), settings.seed())) {
+    for (List<String> round : Rounds.of(List.of(OWN, NAMES), settings.rounds(), settings.seed())) {
       for (String what : round) {
         run++;
         Order names = new Order(Shape.NAMES, CLIENTS, 0, LONGEST_MILLIS, cycles, run);

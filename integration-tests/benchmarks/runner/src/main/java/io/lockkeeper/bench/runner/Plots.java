@@ -5,11 +5,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.stream.IntStream;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeSet;
+import java.util.stream.IntStream;
 
 /** Draws what is easier seen than read. */
 final class Plots {
@@ -57,7 +57,9 @@ final class Plots {
         new LineChart(
             "Acquire and release, each client its own lock",
             "cycles a second by clients, logarithmic; medians of all rounds",
-            rows.stream().map(row -> row.clients() + (row.clients() == 1 ? " client" : "")).toList(),
+            rows.stream()
+                .map(row -> row.clients() + (row.clients() == 1 ? " client" : ""))
+                .toList(),
             true);
     for (Subject subject : subjects) {
       chart.add(

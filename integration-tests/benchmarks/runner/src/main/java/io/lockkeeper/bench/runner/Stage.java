@@ -86,7 +86,12 @@ final class Stage implements AutoCloseable {
   private Scene onZooKeeper(Subject subject) throws IOException, InterruptedException {
     ZooKeeperServer server = zookeeper();
     LoadJvm load =
-        load("load-" + subject.label(), "zookeeper", ZOOKEEPER_LOAD, subject.label(), server.address());
+        load(
+            "load-" + subject.label(),
+            "zookeeper",
+            ZOOKEEPER_LOAD,
+            subject.label(),
+            server.address());
     return new Scene(subject, load, List.of(server.child()), Optional.of(server));
   }
 

@@ -77,8 +77,7 @@ final class Svg {
 
   /** Writes a word; the anchor is {@code start}, {@code middle} or {@code end}. */
   void text(Point at, String anchor, String text) {
-    add(
-        "<text x='%.1f' y='%.1f' text-anchor='%s'>%s</text>", at.x, at.y, anchor, escaped(text));
+    add("<text x='%.1f' y='%.1f' text-anchor='%s'>%s</text>", at.x, at.y, anchor, escaped(text));
   }
 
   /** Writes a remark. */

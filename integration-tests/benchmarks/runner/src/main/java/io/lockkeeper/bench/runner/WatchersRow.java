@@ -40,7 +40,8 @@ final class WatchersRow extends OwnRow {
           }
         }
       }
-      results.figure(label(), "events read by all watchers", load.ask("status").get("events").asLong());
+      results.figure(
+          label(), "events read by all watchers", load.ask("status").get("events").asLong());
       measureStopped(coordinator, scene, order, load, results);
     }
     results.ratio(

@@ -32,7 +32,8 @@ class ReadingsTest {
 
   @Test
   void metricWithLabelsIsTheSumOfAll() {
-    String text = "# HELP x\nx_total{reason=\"a\"} 2.0\nx_total{reason=\"b\"} 3.0\nx_total_other 9\n";
+    String text =
+        "# HELP x\nx_total{reason=\"a\"} 2.0\nx_total{reason=\"b\"} 3.0\nx_total_other 9\n";
     assertThat(Metrics.sum(text, "x_total")).isEqualTo(5);
   }
 

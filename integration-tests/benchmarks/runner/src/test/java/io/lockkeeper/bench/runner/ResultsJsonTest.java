@@ -53,7 +53,8 @@ class ResultsJsonTest {
 
   @Test
   void leavesOutWhatASystemDoesNotHave() {
-    assertThat(json().get("rows").get("own-256").get("curator").has("zookeeperTransactionsPerCycle"))
+    assertThat(
+            json().get("rows").get("own-256").get("curator").has("zookeeperTransactionsPerCycle"))
         .isFalse();
   }
 
