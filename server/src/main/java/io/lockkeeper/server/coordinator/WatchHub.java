@@ -6,14 +6,21 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /** All watchers. On the event loop only. */
 final class WatchHub {
+
+  /** For how many ticks changes are kept for watchers that come back. */
+  static final int TICKS_KEPT = 150;
 
   private final int maxWatches;
   private final Set<Watch> watches = new LinkedHashSet<>();
   private final WatchHistory history = new WatchHistory();
   private Optional<Watch.Source> source = Optional.empty();
+  private Consumer<Boolean> onWatched = watched -> {};
+  private boolean watched = true;
+  private int idleTicks;
 
   WatchHub(int maxWatches) {
     this.maxWatches = maxWatches;
@@ -22,6 +29,34 @@ final class WatchHub {
   /** Tells where snapshots come from; until then the mirror has never been whole. */
   void connect(Watch.Source value) {
     source = Optional.of(value);
+  }
+
+  /**
+   * Says who is told when changes need not be published any more, and when they are wanted again.
+   */
+  void listen(Consumer<Boolean> listener) {
+    onWatched = listener;
+  }
+
+  /**
+   * Called now and then. When nobody has watched for a while, changes are not asked for: to tell of
+   * them costs more than half of what a lock costs the core.
+   */
+  void tick() {
+    idleTicks = watches.isEmpty() ? idleTicks + 1 : 0;
+    if (watched && idleTicks >= TICKS_KEPT) {
+      watched = false;
+      onWatched.accept(false);
+    }
+  }
+
+  private void wake() {
+    if (!watched) {
+      watched = true;
+      idleTicks = 0;
+      source.ifPresent(s -> history.clear(s.revision()));
+      onWatched.accept(true);
+    }
   }
 
   int size() {
@@ -46,6 +81,7 @@ final class WatchHub {
                   "the coordinator's mirror of the queues is being rebuilt")));
       return;
     }
+    wake();
     watches.add(watch);
     if (startRevision == 0) {
       watch.startSnapshot();

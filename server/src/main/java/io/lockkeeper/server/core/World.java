@@ -36,6 +36,9 @@ final class World {
         }
       };
 
+  /** Whether anybody wants to hear how locks change. */
+  boolean watched = true;
+
   /** Whether this coordinator is about to leave. */
   boolean draining;
 
@@ -80,6 +83,9 @@ final class World {
   }
 
   List<Effect> takeEffects() {
+    if (effects.isEmpty()) {
+      return List.of();
+    }
     List<Effect> taken = effects;
     effects = new ArrayList<>();
     return taken;

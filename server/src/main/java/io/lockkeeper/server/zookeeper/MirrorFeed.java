@@ -65,6 +65,11 @@ final class MirrorFeed implements HandleListener {
     return connected ? handle : Optional.empty();
   }
 
+  /** Returns the handle while it is connected and everything that happened has been seen. */
+  Optional<Handle> whole() {
+    return stale ? Optional.empty() : connection();
+  }
+
   /** Returns a number that changes with every connection that is lost. */
   long generation() {
     return generation;
@@ -213,7 +218,7 @@ final class MirrorFeed implements HandleListener {
       layout.ifPresent(Layout::ensure);
       return;
     }
-    Optional<Place> place = context.paths().place(path);
+    Optional<Place> place = context.paths().place(path, context.directories()::lock);
     if (place.isPresent()) {
       onPlace(place.get(), type, event.getZxid());
     } else if (!changed) {
@@ -222,10 +227,19 @@ final class MirrorFeed implements HandleListener {
   }
 
   private void onPlace(Place place, EventType type, long zxid) {
-    if (place instanceof Place.Directory directory && type == EventType.NodeCreated) {
-      context.directories().add(directory.lock());
-    } else if (place instanceof Place.Directory directory && type == EventType.NodeDeleted) {
-      context.directories().remove(directory.lock());
+    boolean directory = place instanceof Place.Directory;
+    if (type == EventType.NodeCreated) {
+      if (directory) {
+        context.directories().add(place.lock());
+      } else {
+        context.directories().entered(place.lock());
+      }
+    } else if (type == EventType.NodeDeleted) {
+      if (directory) {
+        context.directories().remove(place.lock());
+      } else {
+        context.directories().left(place.lock());
+      }
     }
     place.told(type, zxid).ifPresent(context.events());
   }

@@ -143,6 +143,7 @@ final class MirrorRebuild {
         }
       }
       int known = entries.size() + markers.size();
+      context.directories().listed(lock, names.size());
       context.stats().add(StoreStats.Count.NODES_IGNORED, names.size() - known);
       Set<String> unread = Ties.in(entries);
       unread.removeAll(creations.keySet());

@@ -173,7 +173,8 @@ final class Peers {
     return !members.containsKey(id) && System.nanoTime() - settledAtNanos >= 0;
   }
 
-  private Set<String> candidates() {
+  /** Returns the coordinators that serve, this one included, as far as is known. */
+  Set<String> candidates() {
     return members.keySet().stream()
         .filter(id -> !suspicions.isSuspect(id))
         .collect(Collectors.toSet());

@@ -8,6 +8,7 @@ import io.lockkeeper.server.core.Mode;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Function;
 
 /** Where everything is in ZooKeeper. */
 final class StorePaths {
@@ -118,16 +119,22 @@ final class StorePaths {
    * ours.
    */
   Optional<Place> place(String path) {
-    if (!path.startsWith(locks() + "/")) {
+    return place(path, LockName::decode);
+  }
+
+  /** As {@link #place(String)}, where {@code lockOf} tells the lock of a directory's znode name. */
+  Optional<Place> place(String path, Function<String, Optional<LockName>> lockOf) {
+    String locks = locks();
+    int start = locks.length() + 1;
+    if (path.length() < start || !path.startsWith(locks) || path.charAt(start - 1) != '/') {
       return Optional.empty();
     }
-    String rest = path.substring(locks().length() + 1);
-    int slash = rest.indexOf('/');
+    int slash = path.indexOf('/', start);
     if (slash < 0) {
-      return LockName.decode(rest).map(Place.Directory::new);
+      return lockOf.apply(path.substring(start)).map(Place.Directory::new);
     }
-    String child = rest.substring(slash + 1);
-    return LockName.decode(rest.substring(0, slash)).flatMap(lock -> place(lock, child));
+    String child = path.substring(slash + 1);
+    return lockOf.apply(path.substring(start, slash)).flatMap(lock -> place(lock, child));
   }
 
   private static Optional<Place> place(LockName lock, String child) {

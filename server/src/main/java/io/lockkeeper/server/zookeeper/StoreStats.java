@@ -39,6 +39,8 @@ final class StoreStats {
     SESSIONS_HANDED_OVER,
     /** Times that our member node was found gone and made again. */
     MEMBER_NODES_REMADE,
+    /** Empty directories of locks that were deleted. */
+    DIRECTORIES_REAPED,
     /** Nodes below the locks path that are not ours to understand. */
     NODES_IGNORED,
     /** Sessions that the client library had given up and that were alive. */

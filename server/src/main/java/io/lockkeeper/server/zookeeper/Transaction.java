@@ -158,6 +158,6 @@ final class Transaction {
 
   /** Remembers the directories that the transaction has created. */
   void onCommitted() {
-    directoriesAdded.forEach(directories::add);
+    directoriesAdded.forEach(directories::made);
   }
 }

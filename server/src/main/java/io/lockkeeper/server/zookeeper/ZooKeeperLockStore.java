@@ -1,5 +1,6 @@
 package io.lockkeeper.server.zookeeper;
 
+import io.lockkeeper.server.coordinator.Gathering;
 import io.lockkeeper.server.coordinator.LockStore;
 import io.lockkeeper.server.coordinator.Peer;
 import io.lockkeeper.server.coordinator.Whereabouts;
@@ -28,9 +29,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The queues in ZooKeeper, over its asynchronous API alone. One thread holds all state; ZooKeeper's
- * callbacks only hand over to it. Events are given to their consumer on that thread, which must not
- * block.
+ * The queues in ZooKeeper, over its asynchronous API alone. All state lives on a {@link
+ * StoreThread}; ZooKeeper's callbacks only hand over to it. Events are given to their consumer
+ * there, which must not block.
  */
 public final class ZooKeeperLockStore implements LockStore {
 
@@ -40,22 +41,19 @@ public final class ZooKeeperLockStore implements LockStore {
 
   private final ZooKeeperSettings settings;
   private final Consumer<String> onUnusable;
-  private final long scanMillis;
+  private final Pace pace;
   private final StorePaths paths;
   private final StoreStats stats = new StoreStats();
   private final StoreThread thread = new StoreThread();
   private final Connector connector;
   private final AtomicBoolean stopped = new AtomicBoolean();
-  private Optional<Parts> parts = Optional.empty();
+  private Optional<StoreParts> parts = Optional.empty();
+  // What one turn of the coordinator asks for is one task here, and so one transaction.
+  private final Gathering<Consumer<StoreParts>> wishes =
+      new Gathering<>(actions -> thread.execute(() -> parts.ifPresent(p -> carryOut(p, actions))));
 
-  private record Parts(
-      StoreContext context,
-      MirrorFeed mirror,
-      MirrorQuestions questions,
-      Errands errands,
-      LockSessions sessions,
-      MemberNode member,
-      Peers peers) {}
+  /** How often peers are looked for, and how long directories must be empty, in ticks. */
+  record Pace(long scanMillis, long reapTicks) {}
 
   /**
    * Makes a store that does not connect yet.
@@ -65,20 +63,13 @@ public final class ZooKeeperLockStore implements LockStore {
    *     the process should end
    */
   public ZooKeeperLockStore(ZooKeeperSettings settings, Consumer<String> onUnusable) {
-    this(settings, onUnusable, SCAN_MILLIS);
+    this(settings, onUnusable, new Pace(SCAN_MILLIS, Reaper.IDLE_TICKS));
   }
 
-  ZooKeeperLockStore(ZooKeeperSettings settings, Consumer<String> onUnusable, long scanMillis) {
+  ZooKeeperLockStore(ZooKeeperSettings settings, Consumer<String> onUnusable, Pace pace) {
     this.settings = settings;
-    this.scanMillis = scanMillis;
-    AtomicBoolean told = new AtomicBoolean();
-    this.onUnusable =
-        problem -> {
-          LOG.atError().addKeyValue("problem", problem).log("this ZooKeeper cannot be used");
-          if (told.compareAndSet(false, true)) {
-            onUnusable.accept(problem);
-          }
-        };
+    this.pace = pace;
+    this.onUnusable = new UnusableOnce(onUnusable);
     paths = new StorePaths(settings);
     connector = new Connector(settings, thread);
   }
@@ -100,20 +91,23 @@ public final class ZooKeeperLockStore implements LockStore {
     SessionServices services = new SessionServices(context, layout, claims, member);
     LockSessions sessions = new LockSessions(services, mirror::connection);
     Orphans orphans = new Orphans(context, sessions::ours, sessions::adoptions);
-    Peers peers = new Peers(context, mirror::connection, member, orphans, scanMillis);
+    Peers peers = new Peers(context, mirror::connection, member, orphans, pace.scanMillis());
+    Reaper reaper = new Reaper(context, mirror::whole, peers::candidates, pace.reapTicks());
     parts =
         Optional.of(
-            new Parts(
+            new StoreParts(
                 context,
                 mirror,
                 new MirrorQuestions(context, mirror::connection),
                 new Errands(context, mirror::connection),
                 sessions,
                 member,
-                peers));
+                peers,
+                reaper));
     mirror.start(layout, peers::scan);
     member.start();
     peers.start();
+    reaper.start();
   }
 
   @Override
@@ -173,7 +167,7 @@ public final class ZooKeeperLockStore implements LockStore {
     onParts(key, (session, unused) -> action.accept(session));
   }
 
-  private void onParts(SessionKey key, BiConsumer<StoreSession, Parts> action) {
+  private void onParts(SessionKey key, BiConsumer<StoreSession, StoreParts> action) {
     onThread(p -> p.sessions().find(key).ifPresent(session -> action.accept(session, p)));
   }
 
@@ -202,8 +196,12 @@ public final class ZooKeeperLockStore implements LockStore {
     onThread(p -> p.questions().removeGuard(lock, guard));
   }
 
-  private void onThread(Consumer<Parts> action) {
-    thread.execute(() -> parts.ifPresent(action));
+  private void onThread(Consumer<StoreParts> action) {
+    wishes.accept(action);
+  }
+
+  private void carryOut(StoreParts running, List<Consumer<StoreParts>> actions) {
+    actions.forEach(action -> thread.guard(() -> action.accept(running)));
   }
 
   @Override
@@ -279,6 +277,7 @@ public final class ZooKeeperLockStore implements LockStore {
     parts.ifPresentOrElse(
         running -> {
           running.peers().stop();
+          running.reaper().stop();
           running.sessions().shutDown(down::countDown);
         },
         down::countDown);
@@ -289,7 +288,7 @@ public final class ZooKeeperLockStore implements LockStore {
       down.countDown();
       return;
     }
-    Parts running = parts.get();
+    StoreParts running = parts.get();
     parts = Optional.empty();
     Countdown both = new Countdown(2, down::countDown);
     running.member().stop(both::one);

@@ -19,27 +19,25 @@ class WatchTest {
 
   private final Recorder recorder = new Recorder();
   private long revision = 7;
-  private final Watch watch =
-      new Watch(
-          ALL,
-          recorder,
-          new Watch.Source() {
-            @Override
-            public Iterable<LockName> names(WatchFilter filter) {
-              return List.of(A);
-            }
+  private final Watch.Source source =
+      new Watch.Source() {
+        @Override
+        public Iterable<LockName> names(WatchFilter filter) {
+          return List.of(A);
+        }
 
-            @Override
-            public LockView view(LockName lock) {
-              return new LockView(
-                  lock, List.of(), 1, List.of(), 5, OptionalInt.empty(), Optional.empty());
-            }
+        @Override
+        public LockView view(LockName lock) {
+          return new LockView(
+              lock, List.of(), 1, List.of(), 5, OptionalInt.empty(), Optional.empty());
+        }
 
-            @Override
-            public long revision() {
-              return revision;
-            }
-          });
+        @Override
+        public long revision() {
+          return revision;
+        }
+      };
+  private final Watch watch = new Watch(ALL, recorder, source);
 
   private static final class Recorder implements WatchListener {
     final List<String> heard = new ArrayList<>();
@@ -212,5 +210,41 @@ class WatchTest {
     hub.start(watch, 0, true);
     // Then
     assertThat(recorder.heard).containsExactly("refused TOO_MANY");
+  }
+
+  @Test
+  void changesAreWantedOnlyWhileSomebodyWatchesOrMayComeBack() {
+    // Given
+    WatchHub hub = new WatchHub(1);
+    List<Boolean> wanted = new ArrayList<>();
+    hub.listen(wanted::add);
+    pass(hub, WatchHub.TICKS_KEPT - 1);
+    assertThat(wanted).isEmpty();
+    // When
+    hub.tick();
+    hub.start(watch, 0, true);
+    pass(hub, WatchHub.TICKS_KEPT);
+    // Then
+    assertThat(wanted).containsExactly(false, true);
+  }
+
+  @Test
+  void watcherThatComesBackWhenChangesWereNotToldIsToldOfAGap() {
+    // Given
+    WatchHub hub = new WatchHub(1);
+    hub.connect(source);
+    hub.publish(change(A, 5));
+    pass(hub, WatchHub.TICKS_KEPT);
+    // When
+    hub.start(watch, 5, true);
+    hub.publish(change(A, 8));
+    // Then
+    assertThat(recorder.heard).containsExactly("gap", "snapshot a", "end 7", "GRANTED a x1");
+  }
+
+  private static void pass(WatchHub hub, int ticks) {
+    for (int tick = 0; tick < ticks; tick++) {
+      hub.tick();
+    }
   }
 }

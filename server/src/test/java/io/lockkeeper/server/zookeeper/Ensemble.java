@@ -56,13 +56,18 @@ final class Ensemble implements AutoCloseable {
   }
 
   ZooKeeperLockStore store(ZooKeeperSettings settings, RecordedEvents events) {
+    return store(settings, new ZooKeeperLockStore.Pace(200, Reaper.IDLE_TICKS), events);
+  }
+
+  ZooKeeperLockStore store(
+      ZooKeeperSettings settings, ZooKeeperLockStore.Pace pace, RecordedEvents events) {
     ZooKeeperLockStore store =
         new ZooKeeperLockStore(
             settings,
             problem -> {
               throw new AssertionError(problem);
             },
-            200);
+            pace);
     stores.add(store);
     store.start(events);
     return store;

@@ -56,7 +56,7 @@ final class QuorumIT {
             problem -> {
               throw new AssertionError(problem);
             },
-            200);
+            new ZooKeeperLockStore.Pace(200, Reaper.IDLE_TICKS));
     stores.add(store);
     store.start(events);
     events.awaitCurrent();

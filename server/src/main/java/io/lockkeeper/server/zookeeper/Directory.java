@@ -1,0 +1,91 @@
+package io.lockkeeper.server.zookeeper;
+
+import io.lockkeeper.server.core.LockName;
+
+/**
+ * The directory of a lock that is believed to exist, and since when it has been empty as far as was
+ * seen. Lives on the store's thread.
+ */
+final class Directory {
+
+  private final LockName lock;
+  private int children;
+  private long emptySince;
+  private long queuedAt;
+  private boolean made;
+  private boolean doomed;
+  private boolean queued;
+
+  Directory(LockName lock, long now) {
+    this.lock = lock;
+    emptySince = now;
+  }
+
+  LockName lock() {
+    return lock;
+  }
+
+  /** Returns for how long it has been empty; negative if it is not. */
+  long emptyFor(long now) {
+    return children > 0 ? -1 : now - emptySince;
+  }
+
+  void entered() {
+    children++;
+  }
+
+  /** Takes note that a child is gone; returns whether it was the last. */
+  boolean left(long now) {
+    children = Math.max(0, children - 1);
+    emptySince = now;
+    return children == 0;
+  }
+
+  /** Takes note of how many children were listed. */
+  void listed(int found, long now) {
+    children = found;
+    emptySince = now;
+  }
+
+  /** Returns whether it is certain to be a container, which may go when it is empty. */
+  boolean isMade() {
+    return made;
+  }
+
+  void made() {
+    made = true;
+    doomed = false;
+  }
+
+  /** Returns whether its deletion may be under way. */
+  boolean isDoomed() {
+    return doomed;
+  }
+
+  void doom() {
+    doomed = true;
+  }
+
+  void spare() {
+    doomed = false;
+  }
+
+  /** Returns whether it waits to be looked at. */
+  boolean isQueued() {
+    return queued;
+  }
+
+  /** Returns whether it has waited since {@code tick} or for longer. */
+  boolean isDue(long tick) {
+    return queuedAt <= tick;
+  }
+
+  void queuedAt(long tick) {
+    queued = true;
+    queuedAt = tick;
+  }
+
+  void unqueued() {
+    queued = false;
+  }
+}

@@ -1,0 +1,180 @@
+package io.lockkeeper.server.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lockkeeper.server.coordinator.RecordedEvents;
+import io.lockkeeper.server.core.ErrandEvent;
+import io.lockkeeper.server.core.FencingToken;
+import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.server.core.SessionKey;
+import io.lockkeeper.server.core.StoreEvent.CreatedEntry;
+import io.lockkeeper.server.core.StoreEvent.EntriesCreated;
+import io.lockkeeper.server.core.StoreEvent.EntriesRefused;
+import io.lockkeeper.server.testing.ZooKeeperProcess;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.OptionalInt;
+import java.util.UUID;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooKeeper;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Directories that coordinators delete when they are empty, and whoever uses them meanwhile. */
+final class ReaperIT {
+
+  private static final int ROUNDS = 300;
+  private static final String LOCKS = "/lk/locks";
+
+  @TempDir Path directory;
+
+  private final RecordedEvents events = new RecordedEvents();
+  private final RecordedEvents otherEvents = new RecordedEvents();
+  private Ensemble ensemble;
+  private ZooKeeper truth;
+
+  @BeforeEach
+  void start() throws Exception {
+    ensemble = new Ensemble(ZooKeeperProcess.in(directory).start());
+    truth = ensemble.client();
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    ensemble.close();
+  }
+
+  private ZooKeeperLockStore store(String id, long reapTicks, RecordedEvents heard) {
+    ZooKeeperLockStore store =
+        ensemble.store(
+            Ensemble.settings(ensemble.server().connectString(), id),
+            new ZooKeeperLockStore.Pace(200, reapTicks),
+            heard);
+    heard.awaitCurrent();
+    return store;
+  }
+
+  private static CreatedEntry use(
+      ZooKeeperLockStore store, SessionKey session, RecordedEvents events, String lock) {
+    EntriesCreated created = Asked.created(events, Asked.create(store, session, lock));
+    Asked.delete(store, session, created);
+    return created.entries().get(0);
+  }
+
+  private void awaitNoDirectories() {
+    Awaitility.await("reaped")
+        .atMost(Duration.ofSeconds(30))
+        .until(() -> truth.getChildren(LOCKS, false).isEmpty());
+  }
+
+  @Test
+  void directoriesOfNamesThatAreUsedOnceAreDeleted() {
+    // Given
+    ZooKeeperLockStore store = store("c1", 1, events);
+    SessionKey session = Asked.open(store, events, 1);
+    // When
+    for (int i = 0; i < ROUNDS; i++) {
+      use(store, session, events, "job/" + i);
+    }
+    // Then
+    awaitNoDirectories();
+    Awaitility.await("counted")
+        .until(() -> store.stats().getOrDefault("directories_reaped", 0L) == ROUNDS);
+  }
+
+  @Test
+  void whoeverUsesALockWhileItsDirectoryIsDeletedGetsItsEntryAndARisingToken() {
+    // Given: a directory goes as soon as it is seen empty, in every tick
+    ZooKeeperLockStore store = store("c1", 0, events);
+    ZooKeeperLockStore other = store("c2", 0, otherEvents);
+    SessionKey session = Asked.open(store, events, 1);
+    SessionKey otherSession = Asked.open(other, otherEvents, 1);
+    long before = 0;
+    int restarts = 0;
+    for (int i = 0; i < ROUNDS || restarts == 0; i++) {
+      // When
+      boolean mine = i % 2 == 0;
+      CreatedEntry entry =
+          mine
+              ? use(store, session, events, "shared")
+              : use(other, otherSession, otherEvents, "shared");
+      // Then
+      long token = FencingToken.of(entry.czxid(), entry.index()).value();
+      assertThat(token).isGreaterThan(before);
+      before = token;
+      restarts += i > 0 && entry.name().sequence() == 0 ? 1 : 0;
+    }
+    assertThat(events.all(EntriesRefused.class)).isEmpty();
+    assertThat(otherEvents.all(EntriesRefused.class)).isEmpty();
+    awaitNoDirectories();
+  }
+
+  @Test
+  void limitThatIsSetWhileDirectoriesAreDeletedIsNeverLost() throws Exception {
+    // Given
+    ZooKeeperLockStore store = store("c1", 0, events);
+    SessionKey session = Asked.open(store, events, 1);
+    LockName lock = new LockName("limited");
+    for (int limit = 1; limit <= ROUNDS / 10; limit++) {
+      int round = limit;
+      use(store, session, events, "limited");
+      // When
+      int change = 2 * round;
+      store.setLimit(change, lock, OptionalInt.of(round));
+      events.await(ErrandEvent.LimitAnswered.class, e -> e.change() == change && e.done());
+      use(store, session, events, "limited");
+      // Then
+      assertThat(truth.getChildren(LOCKS + "/limited", false))
+          .filteredOn(name -> name.startsWith("limit-" + round + "-"))
+          .hasSize(1);
+      store.setLimit(change + 1, lock, OptionalInt.empty());
+      events.await(ErrandEvent.LimitAnswered.class, e -> e.change() == change + 1 && e.done());
+    }
+    awaitNoDirectories();
+  }
+
+  @Test
+  void whatADeadCoordinatorLeftBehindIsDeletedByAnother() throws Exception {
+    // Given
+    ZooKeeperLockStore store = store("c1", Reaper.IDLE_TICKS, events);
+    SessionKey session = Asked.open(store, events, 1);
+    use(store, session, events, "left");
+    store.stop();
+    // When
+    store("c2", 1, otherEvents);
+    // Then
+    awaitNoDirectories();
+  }
+
+  @Test
+  void whatIsNoContainerOrHoldsSomethingElseStays() throws Exception {
+    // Given
+    ZooKeeperLockStore store = store("c1", 1, events);
+    SessionKey session = Asked.open(store, events, 1);
+    persistent(LOCKS + "/own");
+    use(store, session, events, "own");
+    UUID id = Asked.create(store, session, "shared");
+    EntriesCreated created = Asked.created(events, id);
+    persistent(LOCKS + "/shared/note");
+    Asked.delete(store, session, created);
+    // When: others that emptied later are gone
+    for (int i = 0; i < 3; i++) {
+      use(store, session, events, "probe" + i);
+      int probe = i;
+      Awaitility.await("probe")
+          .atMost(Duration.ofSeconds(20))
+          .until(() -> truth.exists(LOCKS + "/probe" + probe, false) == null);
+    }
+    // Then
+    assertThat(truth.getChildren(LOCKS, false)).containsExactlyInAnyOrder("own", "shared");
+  }
+
+  private void persistent(String path) throws KeeperException, InterruptedException {
+    truth.create(path, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+  }
+}
