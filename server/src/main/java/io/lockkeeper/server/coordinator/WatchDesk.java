@@ -16,7 +16,7 @@ final class WatchDesk {
   private static final Logger LOG = LoggerFactory.getLogger(WatchDesk.class);
 
   /** How long it rests after work, in times of what the work took. */
-  private static final long REST = 12;
+  private static final long REST = 25;
 
   private static final long LONGEST_REST_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
   private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(1);
