@@ -68,7 +68,7 @@ public record EntryDetails(
         lease.id().toString(),
         command.requestId(),
         command.owner(),
-        command.holder().isEmpty() ? lease.holder() : command.holder(),
+        lease.holderOf(command),
         ticket.description().metadata(),
         lease.isStream(),
         command.unsearched(),

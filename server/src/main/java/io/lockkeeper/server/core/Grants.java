@@ -98,9 +98,7 @@ final class Grants {
     if (ticket.revival().isEmpty() || ticket.hold(lock, entry.name().text()).isPresent()) {
       entry.bind(lock, ticket);
       ticket.seen().add(lock);
-      for (Hold hold : ticket.goesOn()) {
-        placedBeside(ticket, hold, lock);
-      }
+      ticket.goesOn().forEach(hold -> placedBeside(ticket, hold, lock));
     }
   }
 

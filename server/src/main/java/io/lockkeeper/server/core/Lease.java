@@ -188,6 +188,11 @@ final class Lease {
     return holder;
   }
 
+  /** Returns who asks, for people: as the request says, or else the lease. */
+  String holderOf(AcquireCommand command) {
+    return command.holder().isEmpty() ? holder : command.holder();
+  }
+
   boolean hasSecret(String hash) {
     return !isStream && secretHash.equals(hash);
   }

@@ -1,9 +1,11 @@
 package io.lockkeeper.server.core;
 
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.function.ToIntBiFunction;
 
 /** Shows queues and leases to people and clients. */
@@ -20,17 +22,55 @@ final class Views {
   }
 
   Contender contender(Entry entry) {
-    Optional<EntryDetails> details = entry.details();
-    boolean ours = details.filter(d -> !d.leaseId().isEmpty()).isPresent();
+    Optional<Ticket> ticket = entry.ticket();
+    return ticket.isPresent() ? own(entry, ticket.get()) : read(entry);
+  }
+
+  private Contender own(Entry entry, Ticket ticket) {
+    AcquireCommand command = ticket.command();
+    return contender(
+        entry,
+        tag(entry),
+        command.requestId(),
+        command.owner(),
+        ticket.lease().holderOf(command),
+        ticket.description().metadata());
+  }
+
+  /** An entry that another coordinator serves, or somebody else: it is known if it was read. */
+  private Contender read(Entry entry) {
+    if (entry.details().isEmpty()) {
+      return contender(entry, "", "", "", "", Map.of());
+    }
+    EntryDetails details = entry.details().get();
+    return contender(
+        entry,
+        details.leaseId().isEmpty() ? "" : tag(entry),
+        details.requestId(),
+        details.owner(),
+        details.holder(),
+        details.metadata());
+  }
+
+  private static String tag(Entry entry) {
+    Optional<UUID> id = entry.name().id();
+    return id.isPresent() ? LeaseId.tagOf(id.get().getMostSignificantBits()) : "";
+  }
+
+  private Contender contender(
+      Entry entry,
+      String leaseTag,
+      String requestId,
+      String owner,
+      String holder,
+      Map<String, String> metadata) {
     return new Contender(
-        ours
-            ? entry.name().id().map(id -> LeaseId.tagOf(id.getMostSignificantBits())).orElse("")
-            : "",
-        details.map(EntryDetails::requestId).orElse(""),
-        details.map(EntryDetails::owner).orElse(""),
-        details.map(EntryDetails::holder).orElse(""),
+        leaseTag,
+        requestId,
+        owner,
+        holder,
         entry.mode(),
-        details.map(EntryDetails::metadata).orElse(Map.of()),
+        metadata,
         world.now - entry.seenAtNanos(),
         entry.holds() ? Optional.of(world.now - entry.heldSinceNanos()) : Optional.empty(),
         entry.holds() ? entry.token() : Optional.empty(),
@@ -40,11 +80,16 @@ final class Views {
 
   /** Returns the contenders of at most 16 holders: what a notice carries. */
   List<Contender> fewHolders(LockQueue queue) {
-    return contenders(queue.holders().stream().limit(SHOWN_HOLDERS).toList());
+    List<Entry> holders = queue.holders();
+    return contenders(holders.subList(0, Math.min(holders.size(), SHOWN_HOLDERS)));
   }
 
   List<Contender> contenders(Collection<Entry> entries) {
-    return entries.stream().map(this::contender).toList();
+    List<Contender> contenders = new ArrayList<>(entries.size());
+    for (Entry entry : entries) {
+      contenders.add(contender(entry));
+    }
+    return List.copyOf(contenders);
   }
 
   LockView lock(LockName lock, int queueLimit) {
@@ -98,21 +143,16 @@ final class Views {
   }
 
   private List<Notice.Place> places(Ticket ticket, ToIntBiFunction<LockQueue, Entry> aheadOf) {
-    return ticket.holds().stream()
-        .flatMap(
-            hold ->
-                world.mirror.queue(hold.lock()).stream()
-                    .flatMap(
-                        queue ->
-                            queue.find(hold.name().text()).stream()
-                                .filter(entry -> !entry.holds())
-                                .map(
-                                    entry ->
-                                        new Notice.Place(
-                                            queue.lock(),
-                                            aheadOf.applyAsInt(queue, entry),
-                                            fewHolders(queue)))))
-        .toList();
+    List<Notice.Place> places = new ArrayList<>(ticket.holds().size());
+    for (Hold hold : ticket.holds()) {
+      Optional<LockQueue> queue = world.mirror.queue(hold.lock());
+      Optional<Entry> entry = world.mirror.find(hold.lock(), hold.name().text());
+      if (entry.isPresent() && !entry.get().holds()) {
+        int ahead = aheadOf.applyAsInt(queue.get(), entry.get());
+        places.add(new Notice.Place(queue.get().lock(), ahead, fewHolders(queue.get())));
+      }
+    }
+    return List.copyOf(places);
   }
 
   /**

@@ -175,12 +175,8 @@ final class GroupCommit {
     stats.add(StoreStats.Count.TRANSACTIONS, 1);
     stats.add(StoreStats.Count.WRITES, transaction.writes().size());
     transaction.onCommitted();
-    transaction.answer(
-        committed.results(),
-        (write, subjects) -> {
-          owned += write.owned();
-          answer(write, write.done(subjects));
-        });
+    transaction.writes().forEach(write -> owned += write.owned());
+    transaction.answer(committed.results(), (write, own) -> answer(write, write.done(own)));
   }
 
   private void answer(Write write, Optional<StoreEvent> event) {

@@ -11,15 +11,20 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Consumer;
 
 /**
  * What a lock costs the core: runs the events of an acquire and a release, answers of ZooKeeper
- * included, over a thousand locks on one thread, and prints the time and the bytes allocated by
- * each. No test: run {@link #main}.
+ * included, on one thread, and prints the time and the bytes allocated by each. First a thousand
+ * clients with a lock each, then fifty who hand one lock round. No test: run {@link #main}.
  */
 public final class KernelCost {
 
   private static final int LOCKS = 1_000;
+
+  /** How many hand one lock round; a divisor of the above. */
+  private static final int CROWD = 50;
+
   private static final int WARM_UP_ROUNDS = 300;
   private static final int ROUNDS = 300;
   private static final PathSizes SIZES =
@@ -36,7 +41,7 @@ public final class KernelCost {
       };
   private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
-  /** One event in the life of an acquisition that never waits. */
+  /** One event in the life of an acquisition. */
   private enum Phase {
     ACQUIRE,
     CREATED,
@@ -61,6 +66,7 @@ public final class KernelCost {
   private final Random random = new Random(1);
   private long zxid = 0x1_0000_0000L;
   private long numbers;
+  private int sequence;
 
   private KernelCost() {
     kernel.start(now);
@@ -84,15 +90,66 @@ public final class KernelCost {
 
   /** Prints the cost of each event, and of all of them together. */
   public static void main(String[] args) {
-    KernelCost driver = new KernelCost();
-    for (int round = 0; round < WARM_UP_ROUNDS; round++) {
-      driver.round();
+    measure("a lock each", KernelCost::round);
+    KernelCost crowd = new KernelCost();
+    crowd.enqueueAll();
+    measure("one lock", crowd, KernelCost::handRound);
+  }
+
+  private static void measure(String title, Consumer<KernelCost> round) {
+    measure(title, new KernelCost(), round);
+  }
+
+  private static void measure(String title, KernelCost driver, Consumer<KernelCost> round) {
+    for (int i = 0; i < WARM_UP_ROUNDS; i++) {
+      round.accept(driver);
     }
     driver.costs.clear();
-    for (int round = 0; round < ROUNDS; round++) {
-      driver.round();
+    for (int i = 0; i < ROUNDS; i++) {
+      round.accept(driver);
     }
+    System.out.println(title);
     driver.print();
+  }
+
+  private void enqueueAll() {
+    for (int i = 0; i < CROWD; i++) {
+      enqueue(i);
+    }
+  }
+
+  /** As many hand-overs of one lock as a round has locks: whoever releases it queues again. */
+  private void handRound() {
+    for (int i = 0; i < LOCKS; i++) {
+      int client = i % CROWD;
+      StoreEvent.CreatedEntry held = entries.remove(0);
+      UUID id = held.name().id().orElseThrow();
+      CallId call = new CallId(++numbers);
+      run(Phase.RELEASE, new ClientEvent.Release(call, leases.get(client), id.toString(), 0));
+      run(Phase.DELETED, new StoreEvent.EntriesDeleted(id));
+      run(Phase.VANISHED, new StoreEvent.EntryVanished(held.lock(), held.name(), ++zxid));
+      enqueue(client);
+    }
+  }
+
+  private void enqueue(int client) {
+    UUID id = new UUID(leases.get(client).high(), random.nextLong());
+    AcquireCommand command = command(client, 0, id);
+    run(
+        Phase.ACQUIRE,
+        new ClientEvent.Acquire(streams.get(client), id, leases.get(client), command, true));
+    String text = EntryName.prefix(id, MutexKind.EXCLUSIVE) + EntryName.suffix(sequence++);
+    EntryName name = EntryName.parse(text).orElseThrow();
+    StoreEvent.CreatedEntry entry = new StoreEvent.CreatedEntry(lock(0), name, ++zxid, 0);
+    entries.add(entry);
+    run(Phase.CREATED, new StoreEvent.EntriesCreated(id, List.of(entry)));
+    run(Phase.APPEARED, new StoreEvent.EntryAppeared(entry.lock(), name, entry.czxid()));
+  }
+
+  private void run(Phase phase, Event event) {
+    List<Event> events = new ArrayList<>(1);
+    events.add(event);
+    run(phase, events);
   }
 
   private void round() {
@@ -102,7 +159,8 @@ public final class KernelCost {
       UUID id = new UUID(leases.get(i).high(), random.nextLong());
       ids.add(id);
       events.add(
-          new ClientEvent.Acquire(streams.get(i), id, leases.get(i), command(i, ids.get(i)), true));
+          new ClientEvent.Acquire(
+              streams.get(i), id, leases.get(i), command(i, i, ids.get(i)), true));
     }
     run(Phase.ACQUIRE, events);
     entries.clear();
@@ -139,10 +197,10 @@ public final class KernelCost {
     return new LockName("bench/own-" + i);
   }
 
-  private AcquireCommand command(int i, UUID id) {
+  private AcquireCommand command(int client, int lock, UUID id) {
     return new AcquireCommand(
-        List.of(new AcquireCommand.WantedLock(lock(i), MutexKind.EXCLUSIVE)),
-        Optional.of(leases.get(i)),
+        List.of(new AcquireCommand.WantedLock(lock(lock), MutexKind.EXCLUSIVE)),
+        Optional.of(leases.get(client)),
         "",
         id.toString(),
         Optional.of(Duration.ofSeconds(30)),
