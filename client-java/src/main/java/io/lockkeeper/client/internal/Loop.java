@@ -2,11 +2,9 @@ package io.lockkeeper.client.internal;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -33,7 +31,6 @@ public final class Loop implements Executor, SteppedClock.Waiter {
   private static final Logger LOG = LoggerFactory.getLogger(Loop.class);
   private static final long FOREIGN_CLOCK_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
   private static final long SETTLE_SECONDS = 30;
-  private static final long SETTLE_LOOK_MILLIS = 20;
 
   private final LongSupplier clock;
   private final boolean systemClock;
@@ -108,8 +105,8 @@ public final class Loop implements Executor, SteppedClock.Waiter {
   }
 
   /**
-   * Does {@code action} when the loop has come to the end of what it was given, or of a good part
-   * of that: for what costs the same once as many times. For what the loop does only.
+   * Does {@code action} when the loop has come to the end of what it was given, or of {@link
+   * Helpers#MANY} tasks: for what costs the same once as many times. For what the loop does only.
    */
   public void doLast(Runnable action) {
     last.add(action);
@@ -231,19 +228,14 @@ public final class Loop implements Executor, SteppedClock.Waiter {
 
   /** Does what is due, and what has become due by that when other tasks have had their turn. */
   private void fire() {
-    int most = timers.size();
-    Optional<Timer> due = timers.pollDue(nanos());
-    for (int i = 0; i < most && due.isPresent(); i++) {
-      perform(due.get().task);
-      due = timers.pollDue(nanos());
-    }
+    timers.drainDue(this, timer -> perform(timer.task));
     firing.set(false);
     LockSupport.unpark(thread);
   }
 
   /** Does {@code task} when {@code delayNanos} have passed; at once if that is not above zero. */
   public Timer schedule(long delayNanos, Runnable task) {
-    Timer timer = new Timer(this, nanos() + Math.max(0, delayNanos), task);
+    Timer timer = new Timer(timers, nanos() + Math.max(0, delayNanos), task);
     if (!stopped && timers.add(timer)) {
       LockSupport.unpark(thread);
     }
@@ -289,71 +281,19 @@ public final class Loop implements Executor, SteppedClock.Waiter {
     }
     long endNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(SETTLE_SECONDS);
     do {
-      if (isTimerDue() && firing.compareAndSet(false, true)) {
+      if (timers.isDue(nanos()) && firing.compareAndSet(false, true)) {
         execute(fire);
       }
-      Mark mark = new Mark();
+      Mark mark = new Mark(this);
       if (!executeIfRunning(mark)) {
         return;
       }
-      awaitReached(mark, endNanos);
-    } while (!stopped && (isTimerDue() || !tasks.isEmpty()));
-  }
-
-  private void awaitReached(Mark mark, long endNanos) {
-    try {
-      while (!stopped && !mark.reached.await(SETTLE_LOOK_MILLIS, TimeUnit.MILLISECONDS)) {
-        if (endNanos - System.nanoTime() < 0) {
-          throw new IllegalStateException("the loop was busy for " + SETTLE_SECONDS + " s");
-        }
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted while waiting for the loop", e);
-    }
-  }
-
-  private boolean isTimerDue() {
-    OptionalLong due = timers.nextDueNanos();
-    return due.isPresent() && due.getAsLong() - nanos() <= 0;
+      mark.awaitReached(() -> stopped, endNanos);
+    } while (!stopped && (timers.isDue(nanos()) || !tasks.isEmpty()));
   }
 
   @Override
   public long workCount() {
     return done.get();
-  }
-
-  /** Shows how far the loop has come; no work. */
-  private static final class Mark implements Runnable {
-    private final CountDownLatch reached = new CountDownLatch(1);
-
-    @Override
-    public void run() {
-      reached.countDown();
-    }
-  }
-
-  /** Something to be done later. */
-  public static final class Timer {
-    private final Loop loop;
-    private final Runnable task;
-    final long dueNanos;
-    long number;
-    int place = -1;
-
-    private Timer(Loop loop, long dueNanos, Runnable task) {
-      this.loop = loop;
-      this.dueNanos = dueNanos;
-      this.task = task;
-    }
-
-    boolean isBefore(Timer other) {
-      return dueNanos == other.dueNanos ? number < other.number : dueNanos - other.dueNanos < 0;
-    }
-
-    /** Takes it back, if it is not done or being done. */
-    public void cancel() {
-      loop.timers.remove(this);
-    }
   }
 }
