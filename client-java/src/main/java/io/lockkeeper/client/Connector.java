@@ -2,6 +2,7 @@ package io.lockkeeper.client;
 
 import io.grpc.Status;
 import io.lockkeeper.client.internal.Loop;
+import io.lockkeeper.client.internal.Timer;
 import io.lockkeeper.v1.OpenSession;
 import io.lockkeeper.v1.SessionOpened;
 import io.lockkeeper.v1.SessionRequest;
@@ -40,7 +41,7 @@ final class Connector {
   private final Owner owner;
   private Optional<SessionStream> stream = Optional.empty();
   private Optional<SessionStream> retired = Optional.empty();
-  private Optional<Loop.Timer> timer = Optional.empty();
+  private Optional<Timer> timer = Optional.empty();
   private boolean running;
   private boolean open;
   private long sinceNanos;
@@ -85,7 +86,7 @@ final class Connector {
     running = false;
     open = false;
     attempts++;
-    timer.ifPresent(Loop.Timer::cancel);
+    timer.ifPresent(Timer::cancel);
     stream.ifPresent(SessionStream::abandon);
     stream = Optional.empty();
   }
@@ -133,7 +134,7 @@ final class Connector {
   }
 
   private void attemptAfter(long delayNanos) {
-    timer.ifPresent(Loop.Timer::cancel);
+    timer.ifPresent(Timer::cancel);
     timer = Optional.of(loop.schedule(delayNanos, this::attempt));
   }
 
@@ -169,14 +170,14 @@ final class Connector {
   }
 
   private void onOpened(SessionOpened opened) {
-    timer.ifPresent(Loop.Timer::cancel);
+    timer.ifPresent(Timer::cancel);
     open = true;
     LOG.atDebug().addKeyValue("server", servers.current()).log("Session stream open");
     owner.onOpened(opened, sinceNanos);
   }
 
   private void onEnd(Status status) {
-    timer.ifPresent(Loop.Timer::cancel);
+    timer.ifPresent(Timer::cancel);
     boolean wasGood = wasGood();
     open = false;
     stream = Optional.empty();

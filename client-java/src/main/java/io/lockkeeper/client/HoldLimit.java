@@ -1,6 +1,7 @@
 package io.lockkeeper.client;
 
 import io.lockkeeper.client.internal.Loop;
+import io.lockkeeper.client.internal.Timer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -19,7 +20,7 @@ final class HoldLimit {
 
   private final Optional<Duration> maxHold;
   private final Surroundings around;
-  private List<Loop.Timer> timers = List.of();
+  private List<Timer> timers = List.of();
 
   HoldLimit(Optional<Duration> maxHold, Surroundings around) {
     this.maxHold = maxHold;
@@ -66,7 +67,7 @@ final class HoldLimit {
 
   /** Stops counting. */
   void stop() {
-    timers.forEach(Loop.Timer::cancel);
+    timers.forEach(Timer::cancel);
     timers = List.of();
   }
 }

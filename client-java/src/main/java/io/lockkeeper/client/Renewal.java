@@ -1,6 +1,7 @@
 package io.lockkeeper.client;
 
 import io.lockkeeper.client.internal.Loop;
+import io.lockkeeper.client.internal.Timer;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
@@ -24,9 +25,9 @@ final class Renewal {
   private final KeepAlives keepAlives = new KeepAlives();
   private long lastValidForNanos;
   private long warningNanos;
-  private Optional<Loop.Timer> nextKeepAlive = Optional.empty();
-  private Optional<Loop.Timer> silenceWatch = Optional.empty();
-  private Optional<Loop.Timer> deadlineWatch = Optional.empty();
+  private Optional<Timer> nextKeepAlive = Optional.empty();
+  private Optional<Timer> silenceWatch = Optional.empty();
+  private Optional<Timer> deadlineWatch = Optional.empty();
   private boolean warned;
 
   /** Whose lease it is. */
@@ -62,9 +63,9 @@ final class Renewal {
 
   /** The stream is gone: no keep-alives until the next. */
   void onBroken() {
-    nextKeepAlive.ifPresent(Loop.Timer::cancel);
+    nextKeepAlive.ifPresent(Timer::cancel);
     nextKeepAlive = Optional.empty();
-    silenceWatch.ifPresent(Loop.Timer::cancel);
+    silenceWatch.ifPresent(Timer::cancel);
     silenceWatch = Optional.empty();
   }
 
@@ -81,7 +82,7 @@ final class Renewal {
   /** The lease is over. */
   void end() {
     onBroken();
-    deadlineWatch.ifPresent(Loop.Timer::cancel);
+    deadlineWatch.ifPresent(Timer::cancel);
     deadlineWatch = Optional.empty();
   }
 
@@ -109,7 +110,7 @@ final class Renewal {
   }
 
   private void scheduleKeepAlive() {
-    nextKeepAlive.ifPresent(Loop.Timer::cancel);
+    nextKeepAlive.ifPresent(Timer::cancel);
     nextKeepAlive = Optional.of(loop.schedule(intervalNanos(), this::keepAlive));
   }
 
@@ -145,7 +146,7 @@ final class Renewal {
   }
 
   private void watchDeadline() {
-    deadlineWatch.ifPresent(Loop.Timer::cancel);
+    deadlineWatch.ifPresent(Timer::cancel);
     long remaining = lease.validity().remainingNanos(loop.nanos());
     long wait = warned ? remaining : remaining - warningNanos;
     deadlineWatch = Optional.of(loop.schedule(wait, this::onDeadlineWatch));

@@ -27,7 +27,7 @@ final class SessionStream implements ClientResponseObserver<SessionRequest, Sess
   /** How many have been handled when as many more are asked for: to ask costs as much as one. */
   private static final int STEP = WINDOW / 2;
 
-  // The server takes 256 requests and 64 KiB; one request may have some KiB.
+  // The server takes 256 requests and 64 KiB.
   private static final int BATCH_REQUESTS = 200;
   private static final int BATCH_BYTES = 32 * 1024;
 
@@ -40,6 +40,7 @@ final class SessionStream implements ClientResponseObserver<SessionRequest, Sess
   private final List<SessionRequest> waiting = new ArrayList<>();
   private int waitingBytes;
   private boolean batches;
+  private boolean flushIsDue;
   private int handled;
   private boolean over;
 
@@ -122,7 +123,10 @@ final class SessionStream implements ClientResponseObserver<SessionRequest, Sess
         });
   }
 
-  /** Sends a request, unless the stream is over. */
+  /**
+   * Sends a request, unless the stream is over: where the server takes batches, together with what
+   * else the loop sends before it comes to an end, and a keep-alive at once with what is before it.
+   */
   void send(SessionRequest request) {
     if (over) {
       return;
@@ -131,27 +135,39 @@ final class SessionStream implements ClientResponseObserver<SessionRequest, Sess
       requests.onNext(request);
       return;
     }
-    waiting.add(request);
-    waitingBytes += request.getSerializedSize();
-    if (waiting.size() == 1) {
-      loop.doLast(this::flush);
-    } else if (waiting.size() >= BATCH_REQUESTS || waitingBytes >= BATCH_BYTES) {
+    int bytes = request.getSerializedSize();
+    if (waiting.size() == BATCH_REQUESTS || waitingBytes + bytes > BATCH_BYTES) {
       flush();
     }
+    waiting.add(request);
+    waitingBytes += bytes;
+    if (request.hasKeepAlive()) {
+      flush();
+    } else if (!flushIsDue) {
+      flushIsDue = true;
+      loop.doLast(this::flushLast);
+    }
+  }
+
+  private void flushLast() {
+    flushIsDue = false;
+    flush();
   }
 
   /** Sends what waits: what the loop does in one go costs one message. */
   private void flush() {
-    if (!over && waiting.size() == 1) {
-      requests.onNext(waiting.get(0));
-    } else if (!over && !waiting.isEmpty()) {
-      requests.onNext(
-          SessionRequest.newBuilder()
-              .setBatch(SessionRequestBatch.newBuilder().addAllRequests(waiting))
-              .build());
-    }
+    List<SessionRequest> parts = List.copyOf(waiting);
     waiting.clear();
     waitingBytes = 0;
+    if (over || parts.isEmpty()) {
+      return;
+    }
+    if (parts.size() == 1) {
+      requests.onNext(parts.get(0));
+      return;
+    }
+    SessionRequestBatch batch = SessionRequestBatch.newBuilder().addAllRequests(parts).build();
+    requests.onNext(SessionRequest.newBuilder().setBatch(batch).build());
   }
 
   /** Gives the stream up at once. The owner hears nothing more. */

@@ -14,6 +14,7 @@ import io.lockkeeper.v1.Grant;
 import io.lockkeeper.v1.Granted;
 import io.lockkeeper.v1.LeaseEnded;
 import io.lockkeeper.v1.LockServiceGrpc;
+import io.lockkeeper.v1.OpenSession;
 import io.lockkeeper.v1.Refused;
 import io.lockkeeper.v1.SessionKeptAlive;
 import io.lockkeeper.v1.SessionOpened;
@@ -38,7 +39,7 @@ final class ScriptedServer implements AutoCloseable {
   private final Loop loop;
   private final Server server;
 
-  /** The requests of each session stream, in the order in which they came. */
+  /** The messages of each session stream, in the order in which they came. */
   private final List<List<SessionRequest>> streams = new CopyOnWriteArrayList<>();
 
   private final List<StreamObserver<SessionResponse>> clients = new ArrayList<>();
@@ -69,7 +70,7 @@ final class ScriptedServer implements AutoCloseable {
   /** Opens or resumes, and closes; everything else is left without an answer. */
   static void answerOpen(SessionRequest request, StreamObserver<SessionResponse> client) {
     if (request.hasOpen()) {
-      client.onNext(opened(!request.getOpen().getLeaseId().isEmpty()));
+      client.onNext(opened(request.getOpen()));
     }
     if (request.hasClose()) {
       client.onNext(
@@ -85,12 +86,14 @@ final class ScriptedServer implements AutoCloseable {
     }
   }
 
-  private static SessionResponse opened(boolean resumed) {
+  private static SessionResponse opened(OpenSession open) {
+    boolean resumed = !open.getLeaseId().isEmpty();
     SessionOpened.Builder opened =
         SessionOpened.newBuilder()
             .setLeaseId("lease")
             .setLeaseSecret(resumed ? "" : "secret")
             .setLeaseTag("tag")
+            .setBatches(open.getBatches())
             .setResumed(resumed);
     opened.getTtlBuilder().setSeconds(TTL_SECONDS);
     opened.getValidForBuilder().setSeconds(TTL_SECONDS);
@@ -146,9 +149,19 @@ final class ScriptedServer implements AutoCloseable {
     return streams.size();
   }
 
-  /** Returns what came over the newest stream. */
-  List<SessionRequest> requests() {
+  /** Returns the messages that came over the newest stream. */
+  List<SessionRequest> messages() {
     return List.copyOf(streams.get(streams.size() - 1));
+  }
+
+  /** Returns what came over the newest stream, in one message or in several. */
+  List<SessionRequest> requests() {
+    return messages().stream().flatMap(message -> parts(message).stream()).toList();
+  }
+
+  /** Returns the requests of a message. */
+  static List<SessionRequest> parts(SessionRequest message) {
+    return message.hasBatch() ? message.getBatch().getRequestsList() : List.of(message);
   }
 
   /** Returns what came over the newest stream, the first request and keep-alives left out. */
@@ -173,7 +186,7 @@ final class ScriptedServer implements AutoCloseable {
         @Override
         public void onNext(SessionRequest request) {
           requests.add(request);
-          script.accept(request, client);
+          parts(request).forEach(part -> script.accept(part, client));
         }
 
         @Override

@@ -200,6 +200,71 @@ class LoopTest {
   }
 
   @Test
+  void whatIsLeftForTheLastIsDoneAfterTheTasksThatWait() {
+    // Given
+    Loop loop = loop(Helpers.ANYBODY);
+    List<String> done = new ArrayList<>();
+    // When
+    loop.execute(
+        () -> {
+          loop.doLast(() -> done.add("last"));
+          loop.execute(() -> done.add("task"));
+        });
+    // Then
+    assertThat(done).containsExactly("task", "last");
+  }
+
+  @Test
+  void whatIsLeftForTheLastIsDoneByAHelperThatLeavesTasksToTheThread() {
+    // Given
+    Loop loop = loop(Helpers.CARRIERS);
+    List<Thread> who = new ArrayList<>();
+    // When
+    loop.execute(
+        () -> {
+          loop.doLast(() -> who.add(Thread.currentThread()));
+          loop.execute(() -> {});
+        });
+    // Then
+    assertThat(who).containsExactly(Thread.currentThread());
+  }
+
+  @Test
+  void whatIsLeftForTheLastIsDoneThoughTasksNeverEnd() {
+    // Given
+    Loop loop = loop(Helpers.NOBODY);
+    CompletableFuture<Void> last = new CompletableFuture<>();
+    Runnable always =
+        new Runnable() {
+          @Override
+          public void run() {
+            loop.execute(this);
+          }
+        };
+    // When
+    loop.execute(always);
+    loop.execute(() -> loop.doLast(() -> last.complete(null)));
+    // Then
+    assertThat(last).succeedsWithin(LONG);
+  }
+
+  @Test
+  void whoWaitsForTheLoopToSettleWaitsForWhatIsLeftForTheLast() {
+    // Given
+    ManualClock clock = new ManualClock();
+    Loop loop = Loop.on(clock, "loop-under-test");
+    loops.add(loop);
+    for (int round = 0; round < 1_000; round++) {
+      AtomicInteger done = new AtomicInteger();
+      loop.execute(() -> loop.doLast(done::incrementAndGet));
+      // When
+      loop.settle();
+      // Then
+      assertThat(done).hasValue(1);
+    }
+  }
+
+  @Test
   void timerThatIsMadeEarlierThanAllOthersIsDoneInTime() {
     // Given
     Loop loop = loop(Helpers.ANYBODY);
@@ -222,7 +287,7 @@ class LoopTest {
     List<String> done = new ArrayList<>();
     loop.schedule(2, () -> done.add("second"));
     loop.schedule(2, () -> done.add("third"));
-    Loop.Timer cancelled = loop.schedule(1, () -> done.add("cancelled"));
+    Timer cancelled = loop.schedule(1, () -> done.add("cancelled"));
     loop.schedule(1, () -> done.add("first"));
     // When
     cancelled.cancel();

@@ -201,6 +201,33 @@ class ForwardedStreamsTest {
   }
 
   @Test
+  void batchesAreForwardedBothWays() {
+    // Given
+    Received<SessionRequest, SessionResponse> client = Received.nothing();
+    StreamObserver<SessionRequest> requests = here.locks().session(client);
+    requests.onNext(SessionMessages.resumingWithBatches());
+    refuseAttach(here);
+    Attached attached = there.coordinator.attaches.next();
+    // When: what is told while the session opens waits, and so goes together
+    attached.listener().onNotice("req-1", 1, Views.queued());
+    attached.listener().onNotice("req-2", 1, Views.granted());
+    attached.attached().complete(Views.attached());
+    client.read(2);
+    // Then
+    assertThat(client.next().getOpened().getBatches()).isTrue();
+    assertThat(client.next().getBatch().getResponsesList())
+        .extracting(response -> response.getEvent().getRequestId())
+        .containsExactly("req-1", "req-2");
+    // When
+    requests.onNext(
+        SessionMessages.batch(
+            SessionMessages.acquiring("req-8"), SessionMessages.acquiring("req-9")));
+    // Then
+    assertThat(attached.acquires().next().requestId()).isEqualTo("req-8");
+    assertThat(attached.acquires().next().requestId()).isEqualTo("req-9");
+  }
+
+  @Test
   void fieldsThatThisVersionDoesNotKnowAreForwardedToo() {
     // Given
     AcquireRequest newer =

@@ -9,9 +9,11 @@ import io.lockkeeper.v1.OpenSession;
 import io.lockkeeper.v1.ReleaseRequest;
 import io.lockkeeper.v1.SessionKeepAlive;
 import io.lockkeeper.v1.SessionRequest;
+import io.lockkeeper.v1.SessionRequestBatch;
 import io.lockkeeper.v1.Unwatch;
 import io.lockkeeper.v1.UpdateMetadataRequest;
 import io.lockkeeper.v1.WatchRequest;
+import java.util.List;
 
 /** What clients send on session streams. */
 final class SessionMessages {
@@ -29,6 +31,18 @@ final class SessionMessages {
     return SessionRequest.newBuilder()
         .setOpen(
             OpenSession.newBuilder().setLeaseId(Views.LEASE.toString()).setLeaseSecret("s3cret"))
+        .build();
+  }
+
+  static SessionRequest resumingWithBatches() {
+    SessionRequest.Builder request = resuming().toBuilder();
+    request.getOpenBuilder().setBatches(true);
+    return request.build();
+  }
+
+  static SessionRequest batch(SessionRequest... requests) {
+    return SessionRequest.newBuilder()
+        .setBatch(SessionRequestBatch.newBuilder().addAllRequests(List.of(requests)))
         .build();
   }
 
