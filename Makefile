@@ -37,7 +37,7 @@ demo: $(JAR) ## Show locks changing hands on a small cluster
 	integration-tests/demo/run.sh
 
 bench: $(JAR) ## Measure locks beside ZooKeeper, Curator, etcd and Redisson (some 20 minutes)
-	integration-tests/benchmarks/run.sh
+	BENCH_SECONDS='$(SECONDS)' integration-tests/benchmarks/run.sh
 
 failover: $(JAR) ## Measure what the death of coordinators costs, against its floors (some five minutes)
 	integration-tests/failover/run.sh

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Locks beside other systems' locks: see docs/benchmarks/README.md. The environment says what to run, for instance
-# ROWS=own-256,hot-64 SYSTEMS=curator,lockkeeper ROUNDS=3 SECONDS=2.
+# ROWS=own-256,hot-64 SYSTEMS=curator,lockkeeper ROUNDS=3 BENCH_SECONDS=2.
 set -eu
 cd "$(dirname "$0")/../.."
 ./mvnw -q -pl integration-tests/benchmarks/runner -am package -Dmaven.test.skip=true -Dspotless.check.skip -Dcheckstyle.skip

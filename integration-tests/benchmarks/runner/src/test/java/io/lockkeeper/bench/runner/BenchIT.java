@@ -18,7 +18,7 @@ class BenchIT {
           "ROWS", "own-1,hot-64",
           "SYSTEMS", "raw-async,raw-multi,curator,lockkeeper,ping-pong",
           "ROUNDS", "1",
-          "SECONDS", "0.2",
+          "BENCH_SECONDS", "0.2",
           "RAMP", "2",
           "WARMUP", "0");
 

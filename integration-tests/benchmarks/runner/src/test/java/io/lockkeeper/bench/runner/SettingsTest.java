@@ -48,7 +48,7 @@ class SettingsTest {
         .isThrownBy(() -> Settings.of(Map.of("SYSTEMS", "chubby"), ROWS))
         .withMessageContaining("chubby");
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> Settings.of(Map.of("SECONDS", "few"), ROWS))
-        .withMessageContaining("SECONDS");
+        .isThrownBy(() -> Settings.of(Map.of("BENCH_SECONDS", "few"), ROWS))
+        .withMessageContaining("BENCH_SECONDS");
   }
 }
