@@ -6,7 +6,7 @@ MVN := ./mvnw -Dorg.slf4j.simpleLogger.defaultLogLevel=warn
 JAR := cli/target/lockkeeper.jar
 SOURCES := pom.xml $(wildcard */pom.xml) $(shell find proto/src/main server/src/main client-java/src/main cli/src/main -type f)
 
-.PHONY: help build run test unit lint format demo compare failover chaos model clean
+.PHONY: help build run test unit lint format demo bench failover chaos model clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,8 +36,8 @@ format: ## Format the Java sources
 demo: $(JAR) ## Show locks changing hands on a small cluster
 	integration-tests/demo/run.sh
 
-compare: $(JAR) ## Measure locks a second beside Curator's mutex (some three minutes)
-	integration-tests/compare.sh
+bench: $(JAR) ## Measure locks beside ZooKeeper, Curator, etcd and Redisson (some 20 minutes)
+	integration-tests/benchmarks/run.sh
 
 failover: $(JAR) ## Measure what the death of coordinators costs, against its floors (some five minutes)
 	integration-tests/failover/run.sh

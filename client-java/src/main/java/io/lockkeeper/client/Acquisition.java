@@ -8,6 +8,7 @@ import io.lockkeeper.v1.QueuePosition;
 import io.lockkeeper.v1.Refused;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 
 /**
  * One request's life. On the client's loop only, but for what is final.
@@ -185,7 +186,7 @@ final class Acquisition {
 
   private void onLost(LossReason reason) {
     tenure.onLost(reason);
-    end(new LeaseLostException(request.names(), reason), ReleaseResult.LOST);
+    end(() -> new LeaseLostException(request.names(), reason), ReleaseResult.LOST);
   }
 
   /** The server says what the release did. */
@@ -193,7 +194,7 @@ final class Acquisition {
     if (state == State.HELD) {
       onLost(LossReason.FORCED); // Released, but not by us.
     } else {
-      end(NotAcquiredException.withdrawn(request, ""), what);
+      end(() -> NotAcquiredException.withdrawn(request, ""), what);
     }
   }
 
@@ -247,14 +248,14 @@ final class Acquisition {
   /** Ends a request that has not been granted; nothing is to be said to the server. */
   void fail(LockkeeperException why) {
     if (state != State.HELD) {
-      end(why, ReleaseResult.LOST);
+      end(() -> why, ReleaseResult.LOST);
     }
   }
 
   /** The caller wants it no more: withdraws a request, releases a hold. */
   void giveUp(LockkeeperException why) {
     switch (state) {
-      case PENDING -> end(why, ReleaseResult.ALREADY_RELEASED);
+      case PENDING -> end(() -> why, ReleaseResult.ALREADY_RELEASED);
       case ASKED -> {
         result.completeExceptionally(why);
         leave();
@@ -284,12 +285,14 @@ final class Acquisition {
     giveUp(timedOut ? NotAcquiredException.timedOut(request) : link.unavailable());
   }
 
-  private void end(LockkeeperException unlessGranted, ReleaseResult unlessReleased) {
+  private void end(Supplier<LockkeeperException> unlessGranted, ReleaseResult unlessReleased) {
     state = State.ENDED;
     patience.stop();
     tenure.onEnded(unlessReleased.outcome() != ReleaseResult.Outcome.LOST);
     link.ended(this);
-    result.completeExceptionally(unlessGranted);
+    if (!result.isDone()) {
+      result.completeExceptionally(unlessGranted.get());
+    }
     left.complete(unlessReleased);
   }
 }

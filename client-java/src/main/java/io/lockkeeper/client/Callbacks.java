@@ -1,14 +1,18 @@
 package io.lockkeeper.client;
 
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,9 +29,9 @@ final class Callbacks {
 
   private final Executor executor;
   private final Optional<ExecutorService> own;
-  private final ArrayDeque<Runnable> queue = new ArrayDeque<>();
-  private volatile Optional<Thread> runner = Optional.empty();
-  private boolean draining;
+  private final Queue<Runnable> queue = new ConcurrentLinkedQueue<>();
+  private final AtomicInteger waiting = new AtomicInteger();
+  private final AtomicReference<Thread> runner = new AtomicReference<>();
 
   private Callbacks(Executor executor, Optional<ExecutorService> own) {
     this.executor = executor;
@@ -50,36 +54,34 @@ final class Callbacks {
 
   /** Runs {@code task} after all that was given before. */
   void run(Runnable task) {
-    synchronized (queue) {
-      queue.add(task);
-      if (draining) {
-        return;
-      }
-      draining = true;
+    queue.add(task);
+    if (waiting.getAndIncrement() == 0) {
+      submit();
     }
-    submit();
   }
 
   /** Like {@link #run}, but drops the task when the user's code is far behind. */
   void runIfRoom(Runnable task) {
-    synchronized (queue) {
-      if (queue.size() >= ROOM) {
-        return;
-      }
+    if (waiting.get() < ROOM) {
+      run(task);
     }
-    run(task);
   }
 
   /** Returns a future that completes as {@code inner} does, but here. */
   <T> CompletableFuture<T> relay(CompletableFuture<T> inner) {
-    CompletableFuture<T> outer = new CompletableFuture<>();
+    return relay(inner, value -> value);
+  }
+
+  /** Returns a future that completes as {@code inner} does, but here and with another value. */
+  <T, R> CompletableFuture<R> relay(CompletableFuture<T> inner, Function<T, R> toValue) {
+    CompletableFuture<R> outer = new CompletableFuture<>();
     CompletableFuture<T> unused =
         inner.whenComplete(
             (value, failure) ->
                 run(
                     () -> {
                       if (failure == null) {
-                        outer.complete(value);
+                        outer.complete(toValue.apply(value));
                       } else {
                         outer.completeExceptionally(failure);
                       }
@@ -89,7 +91,7 @@ final class Callbacks {
 
   /** Returns whether the caller is one of the tasks. */
   boolean isCurrentThread() {
-    return runner.filter(Thread.currentThread()::equals).isPresent();
+    return runner.getPlain() == Thread.currentThread(); // Nobody else writes this thread there.
   }
 
   /** Runs what is left and ends the thread, if it is the client's own. */
@@ -113,25 +115,21 @@ final class Callbacks {
     }
   }
 
+  /** For the one who raised {@link #waiting} from zero: as many are in the queue, or more. */
   private void drain() {
-    runner = Optional.of(Thread.currentThread());
-    for (Optional<Runnable> next = take(); next.isPresent(); next = take()) {
-      try {
-        next.get().run();
-      } catch (RuntimeException | Error e) {
-        LOG.atWarn().setCause(e).log("A callback failed; the client goes on");
-      }
-    }
+    Thread me = Thread.currentThread();
+    do {
+      runner.setPlain(me);
+      perform(queue.remove());
+      runner.setPlain(null); // Before another thread may be the one.
+    } while (waiting.decrementAndGet() > 0);
   }
 
-  private Optional<Runnable> take() {
-    synchronized (queue) {
-      Optional<Runnable> next = Optional.ofNullable(queue.poll());
-      if (next.isEmpty()) {
-        draining = false;
-        runner = Optional.empty();
-      }
-      return next;
+  private static void perform(Runnable task) {
+    try {
+      task.run();
+    } catch (RuntimeException | Error e) {
+      LOG.atWarn().setCause(e).log("A callback failed; the client goes on");
     }
   }
 }

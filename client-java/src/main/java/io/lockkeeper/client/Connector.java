@@ -116,7 +116,7 @@ final class Connector {
   /** Sends a request; says false, and does not, if no stream is open. */
   boolean send(SessionRequest request) {
     if (open) {
-      stream.ifPresent(s -> s.send(request));
+      stream.orElseThrow().send(request);
     }
     return open;
   }

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /** One grant. Held, then either released or lost, whichever comes first. */
@@ -36,7 +37,7 @@ final class Hold implements LockHandle {
     CompletableFuture<Void> answerRelease(Duration needs);
 
     /** Returns a future that completes on the callback executor. */
-    <T> CompletableFuture<T> relay(CompletableFuture<T> inner);
+    <T, R> CompletableFuture<R> relay(CompletableFuture<T> inner, Function<T, R> toValue);
   }
 
   /** How a hold ends. */
@@ -148,24 +149,24 @@ final class Hold implements LockHandle {
   @Override
   public CompletableFuture<Void> updateMetadata(Map<String, String> metadata) {
     Map<String, String> checked = Limits.metadata(metadata);
-    return keeper.relay(keeper.updateMetadata(checked));
+    return keeper.relay(keeper.updateMetadata(checked), Function.identity());
   }
 
   @Override
   public CompletableFuture<Void> answerRelease(Duration needs) {
-    return keeper.relay(keeper.answerRelease(Limits.needs(needs)));
+    return keeper.relay(keeper.answerRelease(Limits.needs(needs)), Function.identity());
   }
 
   @Override
   public CompletableFuture<ReleaseResult> releaseForResult() {
     beginRelease();
-    return keeper.relay(over());
+    return keeper.relay(over(), Function.identity());
   }
 
   @Override
   public CompletableFuture<Void> releaseAsync() {
     beginRelease();
-    return keeper.relay(over().thenApply(result -> null));
+    return keeper.relay(over(), result -> null);
   }
 
   /** What is lost needs no server to say so. */

@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -64,7 +65,7 @@ record HoldKeeper(Acquisition acquisition, Surroundings around) implements Hold.
   }
 
   @Override
-  public <T> CompletableFuture<T> relay(CompletableFuture<T> inner) {
-    return around.callbacks().relay(inner);
+  public <T, R> CompletableFuture<R> relay(CompletableFuture<T> inner, Function<T, R> toValue) {
+    return around.callbacks().relay(inner, toValue);
   }
 }

@@ -7,6 +7,7 @@ import io.lockkeeper.v1.SessionRequest;
 import java.util.ArrayDeque;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 
 /**
  * What the holder asks of the server about one acquisition. One at a time is on its way, since the
@@ -19,7 +20,7 @@ final class HolderCalls {
 
   private final Surroundings around;
   private final Link link;
-  private final ArrayDeque<Call> calls = new ArrayDeque<>();
+  private final ArrayDeque<Call> calls = new ArrayDeque<>(1); // Mostly empty.
   private Optional<Loop.Timer> retry = Optional.empty();
   private boolean paused;
 
@@ -109,10 +110,10 @@ final class HolderCalls {
   }
 
   /** The acquisition is not held any more. */
-  void end(Throwable why) {
+  void end(Supplier<Throwable> why) {
     retry.ifPresent(Loop.Timer::cancel);
     for (Call call = calls.poll(); call != null; call = calls.poll()) {
-      call.fail(why);
+      call.fail(why.get());
     }
   }
 }

@@ -3,6 +3,7 @@ package io.lockkeeper.client;
 import io.grpc.ChannelCredentials;
 import io.grpc.ManagedChannel;
 import io.lockkeeper.client.internal.Endpoint;
+import io.lockkeeper.client.internal.Helpers;
 import io.lockkeeper.client.internal.Target;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -165,7 +166,20 @@ public final class LockkeeperClientBuilder {
             requestTimeout,
             expiryWarning,
             callbacks,
+            helpers(),
             clock));
+  }
+
+  /**
+   * On a thread of their own, callbacks keep nobody. On the user's executor they may run on the
+   * loop: then not in the middle of a call of the user's, nor on a thread of a channel of the
+   * user's.
+   */
+  private Helpers helpers() {
+    if (callbacks.isEmpty()) {
+      return Helpers.ANYBODY;
+    }
+    return channels.isEmpty() ? Helpers.CARRIERS : Helpers.NOBODY;
   }
 
   /** Opens a channel to the first server. The caller shuts it down. */

@@ -2,6 +2,7 @@ package io.lockkeeper.client;
 
 import com.google.protobuf.Duration;
 import io.grpc.Status;
+import io.lockkeeper.v1.Grant;
 import io.lockkeeper.v1.Granted;
 import io.lockkeeper.v1.LeaseEndReason;
 import io.lockkeeper.v1.LockState;
@@ -123,15 +124,19 @@ final class Protos {
 
   /** Returns the grants in the order of the request. */
   static List<LockGrant> toGrants(Granted granted) {
-    return granted.getGrantsList().stream()
-        .map(
-            grant ->
-                new LockGrant(
-                    grant.getName(),
-                    grant.getFencingToken(),
-                    toPreviousEnd(grant.getPreviousEnd()),
-                    Math.max(1, grant.getHoldCount())))
-        .toList();
+    int count = granted.getGrantsCount();
+    if (count == 1) { // Nearly always.
+      return List.of(toGrant(granted.getGrants(0)));
+    }
+    return granted.getGrantsList().stream().map(Protos::toGrant).toList();
+  }
+
+  private static LockGrant toGrant(Grant grant) {
+    return new LockGrant(
+        grant.getName(),
+        grant.getFencingToken(),
+        toPreviousEnd(grant.getPreviousEnd()),
+        Math.max(1, grant.getHoldCount()));
   }
 
   static ReleaseResult toReleaseResult(ReleaseResponse response) {
@@ -145,7 +150,9 @@ final class Protos {
               UNRECOGNIZED ->
               ReleaseResult.Outcome.ALREADY_RELEASED;
         };
-    return new ReleaseResult(outcome, response.getRemainingHolds());
+    return outcome == ReleaseResult.Outcome.RELEASED
+        ? ReleaseResult.RELEASED
+        : new ReleaseResult(outcome, response.getRemainingHolds());
   }
 
   static LossReason toLossReason(io.lockkeeper.v1.LossReason reason) {

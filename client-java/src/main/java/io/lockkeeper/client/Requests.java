@@ -62,12 +62,16 @@ final class Requests {
       LockRequest request, String requestId, String defaultHolder, long waitedNanos) {
     AcquireRequest.Builder message =
         AcquireRequest.newBuilder()
-            .addAllLocks(request.locks().stream().map(Requests::lock).toList())
             .setOwner(request.owner())
             .setRequestId(requestId)
             .setHolder(request.holder().orElse(defaultHolder))
-            .putAllMetadata(request.metadata())
             .setSkipDeadlockCheck(request.skipsDeadlockCheck());
+    for (LockSpec lock : request.locks()) {
+      message.addLocks(lock(lock));
+    }
+    if (!request.metadata().isEmpty()) {
+      message.putAllMetadata(request.metadata());
+    }
     request.maxHold().map(Protos::toProto).ifPresent(message::setMaxHold);
     if (!request.lockDelay().isZero()) {
       message.setLockDelay(Protos.toProto(request.lockDelay()));

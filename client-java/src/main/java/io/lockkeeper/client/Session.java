@@ -7,8 +7,8 @@ import io.lockkeeper.v1.SessionOpened;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
 import java.util.Optional;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,6 +27,7 @@ final class Session implements Connector.Owner, Renewal.Owner {
   private final AcquisitionLink link = new AcquisitionLink();
   private final Ledger ledger;
   private final CompletableFuture<Void> closed = new CompletableFuture<>();
+  private final AtomicLong requestsMade = new AtomicLong();
   private Optional<Lease> lease = Optional.empty();
   private Optional<Renewal> renewal = Optional.empty();
   private volatile String leaseTag = "";
@@ -44,7 +45,12 @@ final class Session implements Connector.Owner, Renewal.Owner {
 
   /** Makes a request that does nothing before {@link #submit}. From any thread. */
   Acquisition prepare(LockRequest request) {
-    return new Acquisition(UUID.randomUUID().toString(), request, around, link);
+    return new Acquisition(nextRequestId(), request, around, link);
+  }
+
+  /** Short, since ZooKeeper keeps it; unique in this client, and so in each of its leases. */
+  private String nextRequestId() {
+    return Long.toString(requestsMade.incrementAndGet(), Character.MAX_RADIX);
   }
 
   /** Returns the lease's public short name; empty: there is none now. From any thread. */

@@ -1,9 +1,11 @@
 package io.lockkeeper.client;
 
+import io.grpc.Context;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
+import io.grpc.stub.StreamObserver;
 import io.lockkeeper.client.internal.Loop;
 import io.lockkeeper.v1.LockServiceGrpc;
 import io.lockkeeper.v1.SessionRequest;
@@ -12,12 +14,15 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * One session stream on a connection of its own, so that nothing else stands before its
- * keep-alives. What gRPC calls back is only handed to the loop; all methods are for the loop.
+ * keep-alives. What gRPC calls back is handed to the loop; all methods are for the loop.
  */
 final class SessionStream implements ClientResponseObserver<SessionRequest, SessionResponse> {
 
-  /** How many responses may lie in the loop's queue: the next come when these have been handled. */
-  private static final int WINDOW = 32;
+  /** How many responses may lie in the loop's queue. */
+  private static final int WINDOW = 256;
+
+  /** How many have been handled when as many more are asked for: to ask costs as much as one. */
+  private static final int STEP = WINDOW / 2;
 
   private static final long FAREWELL_NANOS = TimeUnit.SECONDS.toNanos(2);
 
@@ -25,6 +30,7 @@ final class SessionStream implements ClientResponseObserver<SessionRequest, Sess
   private final Loop loop;
   private final Owner owner;
   private final ClientCallStreamObserver<SessionRequest> requests;
+  private int handled;
   private boolean over;
 
   /** Who hears of the stream, until it has given it up. */
@@ -40,8 +46,17 @@ final class SessionStream implements ClientResponseObserver<SessionRequest, Sess
     this.channel = channel;
     this.loop = loop;
     this.owner = owner;
-    this.requests =
-        (ClientCallStreamObserver<SessionRequest>) LockServiceGrpc.newStub(channel).session(this);
+    this.requests = (ClientCallStreamObserver<SessionRequest>) open();
+  }
+
+  /** The stream must not end with what the calling thread is at, a call of another server's say. */
+  private StreamObserver<SessionRequest> open() {
+    Context before = Context.ROOT.attach();
+    try {
+      return LockServiceGrpc.newStub(channel).session(this);
+    } finally {
+      Context.ROOT.detach(before);
+    }
   }
 
   @Override
@@ -51,13 +66,18 @@ final class SessionStream implements ClientResponseObserver<SessionRequest, Sess
 
   @Override
   public void onNext(SessionResponse response) {
-    loop.execute(
-        () -> {
-          if (!over) {
-            requests.request(1);
-            owner.onResponse(response);
-          }
-        });
+    loop.receive(() -> handle(response));
+  }
+
+  private void handle(SessionResponse response) {
+    if (!over) {
+      handled++;
+      if (handled == STEP) {
+        handled = 0;
+        requests.request(STEP);
+      }
+      owner.onResponse(response);
+    }
   }
 
   @Override

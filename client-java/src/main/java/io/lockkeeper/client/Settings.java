@@ -2,6 +2,7 @@ package io.lockkeeper.client;
 
 import io.grpc.ManagedChannel;
 import io.lockkeeper.client.internal.Endpoint;
+import io.lockkeeper.client.internal.Helpers;
 import io.lockkeeper.client.internal.Target;
 import java.time.Duration;
 import java.util.List;
@@ -21,6 +22,7 @@ import java.util.function.LongSupplier;
  * @param requestTimeout how long a server may take to be reached and to answer
  * @param expiryWarning how long before the deadline to warn; empty: a fifth of the time to live
  * @param callbacks where callbacks run; empty: on a thread of the client's own
+ * @param helpers which threads do the client's work
  * @param clock monotonic nanoseconds; empty: the system's
  */
 record Settings(
@@ -32,4 +34,5 @@ record Settings(
     Duration requestTimeout,
     Optional<Duration> expiryWarning,
     Optional<Executor> callbacks,
+    Helpers helpers,
     Optional<LongSupplier> clock) {}

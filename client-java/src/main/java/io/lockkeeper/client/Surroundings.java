@@ -1,5 +1,6 @@
 package io.lockkeeper.client;
 
+import io.lockkeeper.client.internal.Helpers;
 import io.lockkeeper.client.internal.Loop;
 import java.util.SplittableRandom;
 
@@ -18,8 +19,12 @@ record Surroundings(
   /** Starts what a client needs that is built so. */
   static Surroundings of(Settings settings) {
     String thread = "lockkeeper-client";
+    Helpers helpers = settings.helpers();
     Loop loop =
-        settings.clock().map(c -> Loop.on(c, thread)).orElseGet(() -> Loop.onSystemClock(thread));
+        settings
+            .clock()
+            .map(clock -> Loop.on(clock, thread, helpers))
+            .orElseGet(() -> Loop.onSystemClock(thread, helpers));
     SplittableRandom random = new SplittableRandom();
     return new Surroundings(
         settings,

@@ -4,12 +4,11 @@ import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.Granted;
 import io.lockkeeper.v1.SessionRequest;
 import java.time.Duration;
-import java.util.LinkedHashSet;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
@@ -24,7 +23,7 @@ final class Tenure {
   private final HolderCalls calls;
   private final HoldLimit limit;
   private final Warnings warnings = new Warnings();
-  private final Set<Tenure> nested = new LinkedHashSet<>();
+  private List<Tenure> nested = List.of();
   private List<Tenure> around = List.of();
   private Optional<Hold> hold = Optional.empty();
   private boolean confirmed = true;
@@ -44,7 +43,10 @@ final class Tenure {
     List<LockGrant> grants = Protos.toGrants(granted);
     // Only an owner comes to share a hold.
     around = request.owner().isEmpty() ? List.of() : link.limited().around(grants);
-    List<Hold> outer = around.stream().flatMap(tenure -> tenure.hold.stream()).toList();
+    List<Hold> outer =
+        around.isEmpty()
+            ? List.of()
+            : around.stream().flatMap(tenure -> tenure.hold.stream()).toList();
     Hold granting =
         new Hold(
             grants,
@@ -53,13 +55,22 @@ final class Tenure {
     hold = Optional.of(granting);
     confirmed = true;
     calls.resume();
-    around.forEach(tenure -> tenure.nested.add(this));
+    around.forEach(tenure -> tenure.nest(this));
     if (request.maxHold().isPresent()) {
       link.limited().add(this, grants);
       limit.start(this::onNearLimit, this::onLimit);
     }
-    client.callbacks().run(() -> request.listener().onGranted(granting));
+    if (request.listener() != LockListener.NONE) {
+      client.callbacks().run(() -> request.listener().onGranted(granting));
+    }
     return granting;
+  }
+
+  private void nest(Tenure inner) {
+    if (nested.isEmpty()) {
+      nested = new ArrayList<>();
+    }
+    nested.add(inner);
   }
 
   /** Returns what tells a server that does not know it that the locks are held. */
@@ -136,7 +147,7 @@ final class Tenure {
 
   /** The release is on its way. Until it is confirmed, the limit is that of what is nested too. */
   void onReleasing() {
-    calls.end(released());
+    calls.end(this::released);
   }
 
   /** Nothing of it is left. */
@@ -146,7 +157,9 @@ final class Tenure {
     if (released) {
       hold.ifPresent(Hold::onConfirmed);
     }
-    hold.ifPresent(mine -> link.limited().remove(this, mine.grants()));
+    if (request.maxHold().isPresent()) {
+      hold.ifPresent(mine -> link.limited().remove(this, mine.grants()));
+    }
   }
 
   /** The locks are not held any more. */
@@ -154,7 +167,7 @@ final class Tenure {
     hold.filter(mine -> mine.lose(reason))
         .ifPresent(
             mine -> client.callbacks().run(() -> News.lost(request.listener(), mine, reason)));
-    calls.end(new LockLostException(request.names(), reason));
+    calls.end(() -> new LockLostException(request.names(), reason));
   }
 
   /** The server has answered a keep-alive: it has nothing more to tell of a resume. */

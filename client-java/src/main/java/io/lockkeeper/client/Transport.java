@@ -55,6 +55,7 @@ record Transport(ChannelCredentials credentials) {
         .keepAliveTimeout(PONG_SECONDS, TimeUnit.SECONDS)
         .keepAliveWithoutCalls(true)
         .directExecutor() // Everything gRPC calls is handed to the client's loop at once.
+        .disableRetry() // The client tries again by itself; gRPC would keep copies for that.
         .build();
   }
 }

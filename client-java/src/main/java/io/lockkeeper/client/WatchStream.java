@@ -1,5 +1,6 @@
 package io.lockkeeper.client;
 
+import io.grpc.Context;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
@@ -187,7 +188,7 @@ final class WatchStream implements Watch {
     }
 
     void start(WatchRequest request) {
-      LockServiceGrpc.newStub(channel).watch(request, this);
+      Context.ROOT.run(() -> LockServiceGrpc.newStub(channel).watch(request, this));
     }
 
     /** A server that begins with a snapshot has something to say at once. */

@@ -3,6 +3,7 @@ package io.lockkeeper.client;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.Status;
+import io.lockkeeper.client.internal.Helpers;
 import io.lockkeeper.client.internal.Loop;
 import io.lockkeeper.client.internal.Target;
 import io.lockkeeper.client.testing.ManualClock;
@@ -39,6 +40,7 @@ class AcquisitionTest {
           Duration.ofMinutes(1),
           Optional.empty(),
           Optional.of(Runnable::run),
+          Helpers.NOBODY,
           Optional.of(clock));
   private final Surroundings around =
       new Surroundings(

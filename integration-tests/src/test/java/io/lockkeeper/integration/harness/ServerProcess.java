@@ -57,28 +57,10 @@ public final class ServerProcess implements AutoCloseable {
   /** Starts a server on a given port and in a given environment, and waits for nothing. */
   public static ServerProcess launch(
       Map<String, String> environment, int port, String zookeeper, String... flags) {
-    return launch(QUICK_START, environment, port, zookeeper, flags);
-  }
-
-  /**
-   * Starts a server whose JVM is given time and memory to become fast, and waits until it serves.
-   */
-  public static ServerProcess startFast(String zookeeper, String... flags) {
-    ServerProcess server = launch(List.of("-Xmx1g"), Map.of(), Ports.free(), zookeeper, flags);
-    server.awaitHealth(ServingStatus.SERVING);
-    return server;
-  }
-
-  private static ServerProcess launch(
-      List<String> javaFlags,
-      Map<String, String> environment,
-      int port,
-      String zookeeper,
-      String... flags) {
     int httpPort = Ports.free();
     Path directory = Scratch.directory("server");
     List<String> command = new ArrayList<>(List.of(Jar.JAVA));
-    command.addAll(javaFlags);
+    command.addAll(QUICK_START);
     command.addAll(List.of("-jar", Jar.PROGRAM.toString()));
     command.addAll(List.of("serve", "--zookeeper", zookeeper));
     command.addAll(List.of("--listen", "127.0.0.1:" + port, "--http", "127.0.0.1:" + httpPort));

@@ -203,6 +203,12 @@ public interface Coordinator {
   /** Says who hears of the other coordinators: at once and at every change. Called once at most. */
   void watchPeers(Consumer<List<Peer>> listener);
 
+  /**
+   * Runs {@code requests}, which makes several requests that came at once: what they cost together
+   * is less if the coordinator takes them together.
+   */
+  void together(Runnable requests);
+
   /** Returns how the coordinator is, as of now. */
   CoordinatorStatus status();
 }

@@ -23,7 +23,7 @@ import java.util.function.Consumer;
  */
 final class CoreRunner implements EventLoop.Turns {
 
-  private static final long STATUS_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+  private static final long STATUS_NANOS = 200_000_000L;
   private static final long WATCHDOG_PERIOD_MILLIS = 1_000;
   private static final int WATCHDOG_PATIENCE = 10;
 
@@ -72,13 +72,14 @@ final class CoreRunner implements EventLoop.Turns {
   }
 
   void start() {
+    watches.listen(watched -> handle(new LifeEvent.Watched(watched)));
     watches.startDesk();
     statusAtNanos = now() - STATUS_NANOS;
     loop.start();
     watchdog.start(WATCHDOG_PERIOD_MILLIS);
     loop.post(
         () -> {
-          store.start(event -> loop.post(() -> onStoreEvent(event)));
+          store.start(new Gathering<>(events -> loop.post(() -> onStoreEvents(events))));
           store.watchPeers(found -> loop.post(() -> onPeers(found)));
           perform(kernel.start(now()));
         });
@@ -152,6 +153,10 @@ final class CoreRunner implements EventLoop.Turns {
     loop.post(task);
   }
 
+  void together(Runnable posts) {
+    loop.together(posts);
+  }
+
   int backlog() {
     return loop.backlog();
   }
@@ -178,6 +183,10 @@ final class CoreRunner implements EventLoop.Turns {
   void watchPeers(Consumer<List<Peer>> listener) {
     peerListener = listener;
     listener.accept(peers);
+  }
+
+  private void onStoreEvents(List<StoreEvent> events) {
+    events.forEach(event -> EventLoop.runSafely(() -> onStoreEvent(event)));
   }
 
   private void onStoreEvent(StoreEvent event) {
@@ -232,7 +241,7 @@ final class CoreRunner implements EventLoop.Turns {
     detailReads.expire(now);
     if (now - statusAtNanos >= STATUS_NANOS) {
       statusAtNanos = now;
-      watches.rest(now);
+      watches.tick();
       status = describe(now);
       measureDelay(now);
     }

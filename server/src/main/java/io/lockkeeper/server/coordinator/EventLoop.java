@@ -1,16 +1,16 @@
 package io.lockkeeper.server.coordinator;
 
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One thread that runs everything that is posted to it, in order, and a turn hook after each batch.
+ * Runs everything that is posted to it one at a time and in order, and a turn hook after each
+ * batch: on the thread that posts where nobody is at work, as {@link Baton} has it, and otherwise
+ * on a thread of its own, which also sees to it that turns come when they are due.
  *
  * <p>It notices when it has done nothing for longer than {@link #STALL_NANOS}: the process was
  * paused, and whatever was sent to it meanwhile has not been read.
@@ -22,17 +22,20 @@ final class EventLoop {
 
   private static final Logger LOG = LoggerFactory.getLogger(EventLoop.class);
   private static final long IDLE_TURN_NANOS = 100_000_000L;
-  private static final int BATCH = 1_024;
 
-  private final LinkedBlockingQueue<Runnable> queue = new LinkedBlockingQueue<>();
   private final Turns turns;
   private final LongSupplier clock;
   private final Thread thread;
-  private volatile boolean stopping;
-  private long markNanos;
+  private final Baton baton;
+  private final AtomicBoolean relieving = new AtomicBoolean();
   private final AtomicLong turnCount = new AtomicLong();
+  private volatile boolean stopping;
+  private volatile long wakeAtNanos;
+  private volatile long nextTurnNanos;
+  // Touched by whoever has the baton.
+  private long markNanos;
 
-  /** What is done around each batch, on the loop's thread. */
+  /** What is done around each batch, by whoever runs it. */
   interface Turns {
     /** The process did nothing for {@code nanos}; comes before anything else that is due. */
     void onStalled(long nanos);
@@ -47,7 +50,32 @@ final class EventLoop {
   EventLoop(Turns turns, LongSupplier clock) {
     this.turns = turns;
     this.clock = clock;
-    this.thread = new Thread(this::run, "lockkeeper-loop");
+    this.thread = new Thread(this::attend, "lockkeeper-loop");
+    this.baton = new Baton(new Batches(), this::relieve);
+  }
+
+  private final class Batches implements Baton.Runner {
+    @Override
+    public void run(Runnable task) {
+      if (!stopping) {
+        noticeStall();
+        runSafely(task);
+      }
+    }
+
+    @Override
+    public void onTurn() {
+      if (!stopping) {
+        noticeStall();
+        runSafely(turns::onTurn);
+        noticeStall();
+        turnCount.incrementAndGet();
+        nextTurnNanos = turns.nextTurnNanos();
+        if (nextTurnNanos - wakeAtNanos < 0) {
+          LockSupport.unpark(thread);
+        }
+      }
+    }
   }
 
   void start() {
@@ -58,14 +86,19 @@ final class EventLoop {
     return thread.isAlive();
   }
 
-  /** Adds a task, whatever the length of the queue. */
+  /** Adds a task, whatever the length of the queue, and may run it before it returns. */
   void post(Runnable task) {
-    queue.add(task);
+    baton.pass(task);
+  }
+
+  /** Runs {@code posts}, which posts several tasks, and makes one turn of them if it can. */
+  void together(Runnable posts) {
+    baton.together(posts);
   }
 
   /** Returns how many tasks wait. */
   int backlog() {
-    return queue.size();
+    return baton.backlog();
   }
 
   /** Returns a number that rises while the loop is alive. */
@@ -75,32 +108,44 @@ final class EventLoop {
 
   /** Ends the loop after what has been posted so far, and waits for that, bounded. */
   void stop(long waitMillis) throws InterruptedException {
-    post(() -> stopping = true);
+    post(
+        () -> {
+          stopping = true;
+          LockSupport.unpark(thread);
+        });
     if (Thread.currentThread() != thread) {
       thread.join(waitMillis);
     }
   }
 
-  private void run() {
-    List<Runnable> batch = new ArrayList<>(BATCH);
+  private void attend() {
     markNanos = clock.getAsLong();
+    nextTurnNanos = markNanos;
+    baton.goOn();
     while (!stopping) {
-      try {
-        await(batch);
-        noticeStall();
-        queue.drainTo(batch, BATCH);
-        for (Runnable task : batch) {
-          runSafely(task);
-          noticeStall();
-        }
-        batch.clear();
-        runSafely(turns::onTurn);
-        noticeStall();
-        turnCount.incrementAndGet();
-      } catch (InterruptedException e) {
-        stopping = true;
+      if (relieving.getAndSet(false)) {
+        baton.goOn();
+        continue;
       }
+      awaitTurn();
+      baton.pass(() -> {});
     }
+  }
+
+  private void awaitTurn() {
+    long now = clock.getAsLong();
+    // Written before the next turn is read: whoever moves it forward after that sees the mark.
+    wakeAtNanos = now + IDLE_TURN_NANOS;
+    long wait = Math.min(IDLE_TURN_NANOS, nextTurnNanos - now);
+    if (wait > 0 && !relieving.get()) {
+      LockSupport.parkNanos(this, wait);
+    }
+    stopping |= Thread.interrupted();
+  }
+
+  private void relieve() {
+    relieving.set(true);
+    LockSupport.unpark(thread);
   }
 
   /** Much work in small pieces is no stall; one gap between two looks at the clock is. */
@@ -113,19 +158,13 @@ final class EventLoop {
     }
   }
 
-  private void await(List<Runnable> batch) throws InterruptedException {
-    long wait = Math.min(IDLE_TURN_NANOS, turns.nextTurnNanos() - clock.getAsLong());
-    Runnable first = wait <= 0 ? queue.poll() : queue.poll(wait, TimeUnit.NANOSECONDS);
-    if (first != null) {
-      batch.add(first);
-    }
-  }
-
-  private void runSafely(Runnable task) {
+  /** Runs a task, or a part of one, so that the others do not suffer if it fails. */
+  static void runSafely(Runnable task) {
     try {
       task.run();
     } catch (RuntimeException e) {
-      // One bad event must not end the service of all others.
+      // One bad event must not end the service of all others. An Error may leave the state half
+      // changed: nothing runs after it, and the watchdog ends the process.
       LOG.atError().setCause(e).log("an event could not be handled");
     }
   }

@@ -276,6 +276,11 @@ public final class LoopCoordinator implements Coordinator {
   }
 
   @Override
+  public void together(Runnable requests) {
+    runner.together(requests);
+  }
+
+  @Override
   public CoordinatorStatus status() {
     return runner.status();
   }

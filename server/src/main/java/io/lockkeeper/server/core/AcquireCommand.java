@@ -105,6 +105,9 @@ public record AcquireCommand(
 
   /** Returns what is asked for, without what is only for people. */
   AcquireCommand withoutDescription() {
+    if (holder.isEmpty() && metadata.isEmpty()) {
+      return this;
+    }
     return new AcquireCommand(
         locks,
         lease,

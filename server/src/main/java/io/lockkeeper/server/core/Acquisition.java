@@ -108,6 +108,11 @@ record Acquisition(State state, Answer.ReleaseOutcome releaseOutcome) {
     return state == State.HELD;
   }
 
+  /** Returns whether the client waits for the locks or may use them. */
+  boolean isLive() {
+    return isWaiting() || isHeld();
+  }
+
   /** Returns whether the client still waits. */
   boolean isWaiting() {
     return state == State.ENQUEUING || state == State.QUEUED;
@@ -231,8 +236,20 @@ record Acquisition(State state, Answer.ReleaseOutcome releaseOutcome) {
         List.of(tell(ending), DELETE));
   }
 
-  private Transition to(State next, Action... actions) {
-    return new Transition(new Acquisition(next, releaseOutcome), List.of(actions));
+  private Transition to(State next) {
+    return to(next, List.of());
+  }
+
+  private Transition to(State next, Action action) {
+    return to(next, List.of(action));
+  }
+
+  private Transition to(State next, Action first, Action second) {
+    return to(next, List.of(first, second));
+  }
+
+  private Transition to(State next, List<Action> actions) {
+    return new Transition(new Acquisition(next, releaseOutcome), actions);
   }
 
   private Transition stay() {

@@ -1,6 +1,8 @@
 package io.lockkeeper.server.core;
 
 import io.lockkeeper.server.core.Acquisition.State;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -48,7 +50,9 @@ final class Acquisitions {
     if (before.isHeld() && !after.isHeld()) {
       ticket.timers().stopHolding(world.timers);
     }
-    transition.actions().forEach(action -> perform(ticket, action));
+    for (Acquisition.Action action : transition.actions()) {
+      perform(ticket, action);
+    }
     // Only a client that says so has stopped using the lock for certain.
     boolean released = after.state() == State.RELEASING && !ticket.releaseCalls().isEmpty();
     if (before.isHeld() && released) {
@@ -119,7 +123,9 @@ final class Acquisitions {
         shared
             ? new Answer.ReleaseDone(Answer.ReleaseOutcome.DECREMENTED, ticket.remainingHolds())
             : new Answer.ReleaseDone(outcome, 0);
-    ticket.releaseCalls().forEach(call -> world.reply(call, answer));
+    for (CallId call : ticket.releaseCalls()) {
+      world.reply(call, answer);
+    }
     ticket.releaseCalls().clear();
   }
 
@@ -127,10 +133,10 @@ final class Acquisitions {
   void tell(Ticket ticket, Notice notice) {
     long sequence = ticket.tell(notice);
     world.emit(new Effect.Count(notice));
-    ticket
-        .target()
-        .filter(stream -> !isUnordered(ticket, notice))
-        .ifPresent(stream -> send(stream, ticket, sequence, notice));
+    Optional<StreamId> target = ticket.target();
+    if (target.isPresent() && !isUnordered(ticket, notice)) {
+      send(target.get(), ticket, sequence, notice);
+    }
     if (notice.isFinal()) {
       ticket
           .lease()
@@ -147,7 +153,8 @@ final class Acquisitions {
    */
   private static boolean isUnordered(Ticket ticket, Notice notice) {
     return notice instanceof Notice.Granted
-        && ticket.revival().filter(Revival::isUnordered).isPresent();
+        && ticket.revival().isPresent()
+        && ticket.revival().get().isUnordered();
   }
 
   private void send(StreamId stream, Ticket ticket, long sequence, Notice notice) {
@@ -198,7 +205,8 @@ final class Acquisitions {
    * session's bound.
    */
   long validForNanos(Lease lease) {
-    long bound = sessions.find(lease.session()).map(sessions::boundLeftNanos).orElse(0L);
+    Optional<LockSession> session = sessions.find(lease.session());
+    long bound = session.isPresent() ? sessions.boundLeftNanos(session.get()) : 0;
     if (lease.isStream()) {
       return bound;
     }
@@ -213,20 +221,15 @@ final class Acquisitions {
 
   void grant(Ticket ticket) {
     holds.grant(ticket, this::takeAway);
-    List<Notice.Grant> grants =
-        ticket.holds().stream()
-            .map(
-                hold ->
-                    new Notice.Grant(
-                        hold.lock(),
-                        hold.token(),
-                        world.mirror.lastDeparture(hold.lock()),
-                        1 + hold.holdersBeside(ticket)))
-            .toList();
-    apply(
-        ticket,
-        new AcquisitionEvent.Admitted(
-            new Notice.Granted(ticket.lease().id(), grants, validForNanos(ticket))));
+    List<Notice.Grant> grants = new ArrayList<>(ticket.holds().size());
+    for (Hold hold : ticket.holds()) {
+      int count = 1 + hold.holdersBeside(ticket);
+      Optional<Departure> last = world.mirror.lastDeparture(hold.lock());
+      grants.add(new Notice.Grant(hold.lock(), hold.token(), last, count));
+    }
+    Notice.Granted granted =
+        new Notice.Granted(ticket.lease().id(), List.copyOf(grants), validForNanos(ticket));
+    apply(ticket, new AcquisitionEvent.Admitted(granted));
   }
 
   /** Takes locks away from all who share their entries. */
@@ -248,7 +251,7 @@ final class Acquisitions {
   /** The acquisition has its place and is not first: it waits, if it may. */
   void place(Ticket ticket) {
     List<Notice.Place> places = views.places(ticket);
-    int ahead = places.stream().mapToInt(Notice.Place::ahead).max().orElse(0);
+    int ahead = Notice.Place.most(places);
     if (!ticket.mayEnd()) {
       ticket.moved(ahead);
       apply(ticket, new AcquisitionEvent.Placed(new Notice.Queued(places)));
@@ -271,7 +274,8 @@ final class Acquisitions {
   }
 
   private static boolean isTry(Ticket ticket) {
-    return ticket.command().waitTimeout().filter(java.time.Duration::isZero).isPresent();
+    Optional<Duration> wait = ticket.command().waitTimeout();
+    return wait.isPresent() && wait.get().isZero();
   }
 
   void expireWait(Ticket ticket, Notice.RefusalReason reason, String message) {
@@ -285,7 +289,9 @@ final class Acquisitions {
     Lease lease = ticket.lease();
     world.tickets.remove(ticket.id());
     lease.tickets().remove(ticket.command().requestId(), ticket);
-    ticket.goesOn().forEach(hold -> hold.followers().remove(ticket));
+    for (Hold hold : ticket.goesOn()) {
+      hold.followers().remove(ticket);
+    }
     ticket.stream().ifPresent(world.streams::remove);
     sessions.find(lease.session()).ifPresent(session -> session.addPathBytes(-ticket.pathBytes()));
     hooks.onTicketGone().accept(lease);

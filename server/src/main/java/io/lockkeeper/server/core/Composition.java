@@ -1,7 +1,7 @@
 package io.lockkeeper.server.core;
 
+import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 
 /**
  * How the locks of one acquisition are to be had.
@@ -13,21 +13,28 @@ import java.util.stream.Stream;
 record Composition(List<Part> parts, List<PlannedEntry> planned, List<Hold> goesOn) {
 
   static Composition of(List<Part> parts) {
-    return new Composition(
-        List.copyOf(parts),
-        fresh(parts).map(Part.Fresh::entry).toList(),
-        fresh(parts).flatMap(part -> part.beside().stream()).toList());
-  }
-
-  private static Stream<Part.Fresh> fresh(List<Part> parts) {
-    return parts.stream().filter(Part.Fresh.class::isInstance).map(Part.Fresh.class::cast);
+    List<PlannedEntry> planned = new ArrayList<>(parts.size());
+    List<Hold> goesOn = new ArrayList<>(0);
+    for (Part part : parts) {
+      if (part instanceof Part.Fresh fresh) {
+        planned.add(fresh.entry());
+        fresh.beside().ifPresent(goesOn::add);
+      }
+    }
+    return new Composition(List.copyOf(parts), List.copyOf(planned), List.copyOf(goesOn));
   }
 
   /** Returns the holds that are shared with others of the same owner. */
   List<Hold> shared() {
-    return parts.stream()
-        .filter(Part.Shared.class::isInstance)
-        .map(part -> ((Part.Shared) part).hold())
-        .toList();
+    if (planned.size() == parts.size()) {
+      return List.of();
+    }
+    List<Hold> shared = new ArrayList<>(parts.size());
+    for (Part part : parts) {
+      if (part instanceof Part.Shared one) {
+        shared.add(one.hold());
+      }
+    }
+    return List.copyOf(shared);
   }
 }

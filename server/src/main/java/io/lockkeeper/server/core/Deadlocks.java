@@ -35,7 +35,7 @@ final class Deadlocks {
   /** An acquisition has begun to wait. */
   void onWaiting(Ticket ticket) {
     boolean waits = ticket.acquisition().isWaiting();
-    if (!waits || ticket.command().unsearched() || isAlone(ticket)) {
+    if (!waits || ticket.command().unsearched() || isHarmless(ticket)) {
       return;
     }
     if (!world.mirror.isCurrent()) {
@@ -53,12 +53,27 @@ final class Deadlocks {
     readings.read(read, () -> onRead(ticket, read, all));
   }
 
-  /** Nobody waits for anything that its owner holds or waits for: so it is most of the time. */
-  private boolean isAlone(Ticket ticket) {
-    return ticket.lease().tickets().values().stream()
-        .filter(other -> other.command().owner().equals(ticket.command().owner()))
-        .flatMap(other -> other.holds().stream())
-        .allMatch(this::isLast);
+  /**
+   * Nobody waits for anything that its owner holds or waits for, or all of that is one lock, in
+   * which no owner waits for itself: so it is most of the time.
+   */
+  private boolean isHarmless(Ticket ticket) {
+    boolean alone = true;
+    boolean oneLock =
+        ticket.holds().size() == 1 && ticket.holds().get(0).name().mode().isReentrant();
+    for (Ticket other : ticket.lease().tickets().values()) {
+      if (!other.command().owner().equals(ticket.command().owner())) {
+        continue;
+      }
+      for (Hold hold : other.holds()) {
+        alone = alone && isLast(hold);
+        oneLock = oneLock && hold.lock().equals(ticket.holds().get(0).lock());
+      }
+      if (!alone && !oneLock) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private boolean isLast(Hold hold) {

@@ -58,16 +58,21 @@ final class Delays {
    * with its session, delays nobody: its guard is cleared away.
    */
   boolean onGone(LockName lock, Entry entry) {
-    Optional<MarkerName.Guard> left = entry.name().id().flatMap(id -> world.mirror.guard(lock, id));
+    Optional<UUID> id = entry.name().id();
+    Optional<MarkerName.Guard> left =
+        id.isPresent() ? world.mirror.guard(lock, id.get()) : Optional.empty();
+    if (left.isEmpty()) {
+      return false;
+    }
     // In a delay nobody is admitted, so that after a rebuild nobody knows here who holds.
     boolean waited = world.mirror.isCurrent() && !entry.holds() && !isDelayed(lock);
-    if (left.isPresent() && waited) {
+    if (waited) {
       clearing.add(new Place(lock, left.get().id()));
       clear(lock, left.get());
       return false;
     }
-    left.ifPresent(guard -> begin(lock, guard));
-    return left.isPresent();
+    begin(lock, left.get());
+    return true;
   }
 
   /** Takes a guard away that delays nobody, until it is gone. */

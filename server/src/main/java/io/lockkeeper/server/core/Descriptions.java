@@ -23,7 +23,7 @@ final class Descriptions {
   private final Views views;
   private final Acquisitions acquisitions;
   private final Leases leases;
-  private final Grants grants;
+  private final Changes changes;
   private final Amendments amendments;
   private final Dormancy dormancy;
   private final Set<LockName> quiet = new HashSet<>();
@@ -34,7 +34,7 @@ final class Descriptions {
       Views views,
       Acquisitions acquisitions,
       Leases leases,
-      Grants grants,
+      Changes changes,
       Amendments amendments,
       Dormancy dormancy) {
     this.dormancy = dormancy;
@@ -42,7 +42,7 @@ final class Descriptions {
     this.views = views;
     this.acquisitions = acquisitions;
     this.leases = leases;
-    this.grants = grants;
+    this.changes = changes;
     this.amendments = amendments;
   }
 
@@ -137,7 +137,7 @@ final class Descriptions {
 
   /** A contender says something else of itself. */
   void announce(LockName lock, Entry entry) {
-    grants.publish(lock, LockChange.Cause.METADATA, Optional.of(entry));
+    changes.publish(lock, LockChange.Cause.METADATA, Optional.of(entry));
     if (entry.holds()) {
       tellWaiters(lock);
     }

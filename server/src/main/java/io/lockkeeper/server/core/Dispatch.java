@@ -31,7 +31,8 @@ final class Dispatch implements EventHandler {
     readings = new Readings(world);
     Acquisitions acquisitions = new Acquisitions(world, sessions, views, holds);
     limits = new Limits(world, barriers, acquisitions);
-    grants = new Grants(world, sessions, views, acquisitions, delays, limits);
+    Changes changes = new Changes(world, views);
+    grants = new Grants(world, sessions, changes, acquisitions, delays, limits);
     rebuilds = new Rebuilds(world, barriers, acquisitions, grants, delays, limits);
     Waits waits = new Waits(world, views, acquisitions);
     Dormancy dormancy = new Dormancy(world, waits, grants, limits, acquisitions);
@@ -45,7 +46,7 @@ final class Dispatch implements EventHandler {
     requests = new Requests(world, sessions, acquisitions, leases, plans, grants, waits, dormancy);
     releases = new Releases(world, views, acquisitions, leases, endings, waits, dormancy, sessions);
     descriptions =
-        new Descriptions(world, views, acquisitions, leases, grants, amendments, dormancy);
+        new Descriptions(world, views, acquisitions, leases, changes, amendments, dormancy);
     Forcings forcings = new Forcings(world);
     givingWay = new GivingWay(world, views, acquisitions, readings, amendments, forcings, dormancy);
     answers =
@@ -271,6 +272,11 @@ final class Dispatch implements EventHandler {
   @Override
   public void onPeersSeen(LifeEvent.PeersSeen event) {
     world.peers = event.others();
+  }
+
+  @Override
+  public void onWatched(LifeEvent.Watched event) {
+    world.watched = event.watched();
   }
 
   @Override

@@ -42,7 +42,9 @@ final class Dormancy {
   /** Returns an acquisition that its client asks for by name: it is here. */
   Optional<Ticket> find(Lease lease, String requestId) {
     Optional<Ticket> ticket = Optional.ofNullable(lease.tickets().get(requestId));
-    ticket.ifPresent(this::attend);
+    if (ticket.isPresent()) {
+      attend(ticket.get());
+    }
     return ticket;
   }
 
@@ -103,12 +105,24 @@ final class Dormancy {
    * shared the entry lived on and its name had not been written yet: nobody has repeated it.
    */
   void forgetOthersReleased(Ticket ticket) {
+    if (!isShared(ticket)) {
+      return;
+    }
     ticket.holds().stream()
         .flatMap(hold -> hold.users().stream())
         .distinct()
         .filter(user -> user != ticket)
         .toList()
         .forEach(this::forgetIfReleased);
+  }
+
+  private static boolean isShared(Ticket ticket) {
+    for (Hold hold : ticket.holds()) {
+      if (hold.users().size() > 1) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private void forgetIfReleased(Ticket ghost) {

@@ -86,16 +86,18 @@ final class Entry {
 
   /** Returns our own hold, if the entry is of one; the same name may be in several queues. */
   Optional<Hold> hold() {
-    return ticket.flatMap(own -> queue.flatMap(lock -> own.hold(lock, name.text())));
+    return ticket.isPresent() && queue.isPresent()
+        ? ticket.get().hold(queue.get(), name.text())
+        : Optional.empty();
   }
 
   /** Returns what the entry says of itself, if it is ours or was read. */
   Optional<EntryDetails> details() {
-    return ticket.map(Ticket::details).or(() -> details);
+    return ticket.isPresent() ? Optional.of(ticket.get().details()) : details;
   }
 
   Optional<FencingToken> token() {
-    return token.or(() -> hold().map(Hold::token));
+    return token.isPresent() ? token : hold().map(Hold::token);
   }
 
   /** Forgets what was read; nobody may have told of a change. */

@@ -58,6 +58,9 @@ final class Forcings {
 
   /** An entry is gone from a queue. */
   void onDeparted(LockName lock, Entry entry) {
+    if (byEntry.isEmpty()) {
+      return;
+    }
     Readings.Key key = new Readings.Key(lock, entry.name().text());
     for (Forcing forcing : Optional.ofNullable(byEntry.remove(key)).orElse(List.of())) {
       forcing.left.remove(key);

@@ -2,6 +2,7 @@ package io.lockkeeper.server.core;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.function.BiConsumer;
 
 /** Turns what the mirror sees into grants. */
@@ -9,7 +10,7 @@ final class Grants {
 
   private final World world;
   private final Sessions sessions;
-  private final Views views;
+  private final Changes changes;
   private final Limits limits;
   private final Acquisitions acquisitions;
   private final Delays delays;
@@ -18,7 +19,7 @@ final class Grants {
   Grants(
       World world,
       Sessions sessions,
-      Views views,
+      Changes changes,
       Acquisitions acquisitions,
       Delays delays,
       Limits limits) {
@@ -27,7 +28,7 @@ final class Grants {
     this.limits = limits;
     delays.listen(this::advance);
     this.sessions = sessions;
-    this.views = views;
+    this.changes = changes;
     this.acquisitions = acquisitions;
   }
 
@@ -65,7 +66,7 @@ final class Grants {
     limits.onChanged(lock);
     advance(lock);
     if (world.mirror.isCurrent()) {
-      publish(lock, LockChange.Cause.LIMIT, Optional.empty());
+      changes.publish(lock, LockChange.Cause.LIMIT, Optional.empty());
     }
   }
 
@@ -73,32 +74,34 @@ final class Grants {
     world
         .mirror
         .appeared(event.lock(), event.entry(), event.zxid(), world.now)
-        .ifPresent(
-            entry -> {
-              bind(event.lock(), entry);
-              advance(event.lock());
-              if (world.mirror.isCurrent() && !entry.holds()) {
-                publish(event.lock(), LockChange.Cause.QUEUED, entry);
-              }
-              limits.onQueued(event.lock(), entry);
-              entry.ticket().ifPresent(this::settle);
-            });
+        .ifPresent(entry -> arrived(event.lock(), entry));
+  }
+
+  private void arrived(LockName lock, Entry entry) {
+    bind(lock, entry);
+    advance(lock);
+    if (world.mirror.isCurrent() && !entry.holds()) {
+      changes.publish(lock, LockChange.Cause.QUEUED, entry);
+    }
+    limits.onQueued(lock, entry);
+    entry.ticket().ifPresent(this::settle);
   }
 
   /** Makes an entry its acquisition's, if it is ours. */
   void bind(LockName lock, Entry entry) {
-    entry
-        .name()
-        .id()
-        .flatMap(id -> Optional.ofNullable(world.tickets.get(id)))
-        // What one acquisition created may be others' of its owner by the time it is adopted.
-        .filter(t -> t.revival().isEmpty() || t.hold(lock, entry.name().text()).isPresent())
-        .ifPresent(
-            ticket -> {
-              entry.bind(lock, ticket);
-              ticket.seen().add(lock);
-              ticket.goesOn().forEach(hold -> placedBeside(ticket, hold, lock));
-            });
+    Optional<UUID> id = entry.name().id();
+    Ticket ticket = id.isPresent() ? world.tickets.get(id.get()) : null;
+    if (ticket == null) {
+      return;
+    }
+    // What one acquisition created may be others' of its owner by the time it is adopted.
+    if (ticket.revival().isEmpty() || ticket.hold(lock, entry.name().text()).isPresent()) {
+      entry.bind(lock, ticket);
+      ticket.seen().add(lock);
+      for (Hold hold : ticket.goesOn()) {
+        placedBeside(ticket, hold, lock);
+      }
+    }
   }
 
   /** Makes those entries an acquisition's that the mirror shows. */
@@ -142,7 +145,7 @@ final class Grants {
     if (wasHeld) {
       world.mirror.noteDeparture(lock, departure);
     }
-    advance(lock, () -> publish(lock, causeOf(departure), entry));
+    advance(lock, causeOf(departure), entry);
   }
 
   private static boolean wasHeld(Entry entry, Hold hold) {
@@ -163,10 +166,11 @@ final class Grants {
 
   /** Returns the acquisitions that relied on the entry. */
   private static List<Ticket> losers(Entry entry) {
-    return entry.hold().stream()
-        .flatMap(hold -> hold.users().stream())
-        .filter(Grants::isLive)
-        .toList();
+    Optional<Hold> hold = entry.hold();
+    if (hold.isEmpty() || hold.get().users().isEmpty()) {
+      return List.of();
+    }
+    return hold.get().users().stream().filter(user -> user.acquisition().isLive()).toList();
   }
 
   private static LockChange.Cause causeOf(Departure departure) {
@@ -203,26 +207,40 @@ final class Grants {
   private void handOff(LockName lock, Entry entry) {
     entry.markReleased();
     world.mirror.noteDeparture(lock, Departure.RELEASED);
-    advance(lock, () -> publish(lock, LockChange.Cause.RELEASED, entry));
-  }
-
-  private void advance(LockName lock) {
-    advance(lock, () -> {});
+    advance(lock, LockChange.Cause.RELEASED, entry);
   }
 
   /** Applies the admission rule to one queue, unless the mirror may be wrong. */
-  private void advance(LockName lock, Runnable afterAdmission) {
-    if (!world.mirror.isCurrent()) {
-      return;
+  private void advance(LockName lock) {
+    if (world.mirror.isCurrent()) {
+      settle(lock, admitted(lock));
     }
-    List<Entry> admitted = world.mirror.queue(lock).map(this::admit).orElse(List.of());
-    afterAdmission.run();
+  }
+
+  /** The same when an entry is gone, of which watchers hear before they hear who is next. */
+  private void advance(LockName lock, LockChange.Cause cause, Entry gone) {
+    if (world.mirror.isCurrent()) {
+      List<Entry> admitted = admitted(lock);
+      changes.publish(lock, cause, gone);
+      settle(lock, admitted);
+    }
+  }
+
+  private List<Entry> admitted(LockName lock) {
+    Optional<LockQueue> queue = world.mirror.queue(lock);
+    return queue.isPresent() ? admit(queue.get()) : List.of();
+  }
+
+  private void settle(LockName lock, List<Entry> admitted) {
     for (Entry entry : admitted) {
+      Optional<Ticket> ticket = entry.ticket();
       // A waiter that has given up and is on its way out is granted nothing.
-      if (entry.ticket().map(Grants::isLive).orElse(true)) {
-        publish(lock, LockChange.Cause.GRANTED, entry);
+      if (ticket.isEmpty() || ticket.get().acquisition().isLive()) {
+        changes.publish(lock, LockChange.Cause.GRANTED, entry);
       }
-      entry.ticket().ifPresent(this::settle);
+      if (ticket.isPresent()) {
+        settle(ticket.get());
+      }
     }
   }
 
@@ -235,23 +253,21 @@ final class Grants {
     return queue.admit(world.now, world.mirror.limit(queue.lock()));
   }
 
-  private static boolean isLive(Ticket ticket) {
-    return ticket.acquisition().isWaiting() || ticket.acquisition().isHeld();
-  }
-
   /** Grants the acquisition if everything allows it, and otherwise tells it that it waits. */
   void settle(Ticket ticket) {
     boolean queued = ticket.acquisition().state() == Acquisition.State.QUEUED;
     boolean part =
-        ticket.revival().filter(revived -> revived.isPart(ticket.holds().size())).isPresent();
+        ticket.revival().isPresent() && ticket.revival().get().isPart(ticket.holds().size());
     if (!queued || part || ticket.isDormant() || !isSeen(ticket)) {
       return;
     }
     if (holdsAll(ticket)) {
-      sessions
-          .find(ticket.lease().session())
-          .filter(session -> session.isSure() && sessions.boundLeftNanos(session) > 0)
-          .ifPresent(session -> acquisitions.grant(ticket));
+      Optional<LockSession> session = sessions.find(ticket.lease().session());
+      if (session.isPresent()
+          && session.get().isSure()
+          && sessions.boundLeftNanos(session.get()) > 0) {
+        acquisitions.grant(ticket);
+      }
     } else if (!ticket.wasPlaced()) {
       acquisitions.place(ticket);
     }
@@ -267,24 +283,19 @@ final class Grants {
   }
 
   private boolean holdsAll(Ticket ticket) {
-    return ticket.revival().filter(Revival::isAssured).isPresent()
-        || ticket.holds().stream().allMatch(hold -> hold.isHeldBeside(ticket) || isHeldAlone(hold));
+    if (ticket.revival().isPresent() && ticket.revival().get().isAssured()) {
+      return true;
+    }
+    for (Hold hold : ticket.holds()) {
+      if (!hold.isHeldBeside(ticket) && !isHeldAlone(hold)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private boolean isHeldAlone(Hold hold) {
-    return world
-        .mirror
-        .find(hold.lock(), hold.name().text())
-        .filter(e -> e.holds() && !e.isReleased())
-        .isPresent();
-  }
-
-  private void publish(LockName lock, LockChange.Cause cause, Entry entry) {
-    publish(lock, cause, Optional.of(entry));
-  }
-
-  /** Tells the watchers that a lock has changed. */
-  void publish(LockName lock, LockChange.Cause cause, Optional<Entry> entry) {
-    world.emit(new Effect.Publish(views.change(lock, cause, entry)));
+    Optional<Entry> entry = world.mirror.find(hold.lock(), hold.name().text());
+    return entry.isPresent() && entry.get().holds() && !entry.get().isReleased();
   }
 }

@@ -1,9 +1,10 @@
 package io.lockkeeper.server.core;
 
 import java.time.Duration;
-import java.util.LinkedHashSet;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * One entry of ours, and the acquisitions that share it: more than one when an owner holds its lock
@@ -15,8 +16,8 @@ final class Hold {
   private final Optional<FencingToken> keptToken;
   private final FencingToken token;
   private final Optional<MarkerName.Guard> guard;
-  private final Set<Ticket> users = new LinkedHashSet<>(2);
-  private final Set<Ticket> followers = new LinkedHashSet<>(0);
+  private final List<Ticket> users = new ArrayList<>(1);
+  private final List<Ticket> followers = new ArrayList<>(0);
   private boolean lost;
   private boolean granted;
   private Ticket payer;
@@ -36,10 +37,21 @@ final class Hold {
       Ticket first) {
     this.entry = entry;
     this.keptToken = keptToken;
-    this.token = keptToken.orElseGet(() -> FencingToken.of(entry.czxid(), entry.index()));
+    this.token =
+        keptToken.isPresent() ? keptToken.get() : FencingToken.of(entry.czxid(), entry.index());
     this.guard = guard;
     users.add(first);
     payer = first;
+  }
+
+  /** Returns the one of {@code holds} whose entry is that, if there is one. */
+  static Optional<Hold> find(List<Hold> holds, LockName lock, String entry) {
+    for (Hold hold : holds) {
+      if (hold.lock().equals(lock) && hold.name().text().equals(entry)) {
+        return Optional.of(hold);
+      }
+    }
+    return Optional.empty();
   }
 
   /** Returns whether the bytes of its path are counted for this acquisition. */
@@ -67,13 +79,25 @@ final class Hold {
     return token;
   }
 
-  /** Returns the acquisitions that share the entry. */
-  Set<Ticket> users() {
-    return users;
+  /** Returns the acquisitions that share the entry, each once, in the order in which they came. */
+  List<Ticket> users() {
+    return Collections.unmodifiableList(users);
+  }
+
+  /** Lets an acquisition share the entry, if it does not yet. */
+  void join(Ticket ticket) {
+    if (!users.contains(ticket)) {
+      users.add(ticket);
+    }
+  }
+
+  /** Takes an acquisition off those that share the entry. */
+  void part(Ticket ticket) {
+    users.remove(ticket);
   }
 
   /** Returns the acquisitions that are to be placed beside the entry and have no place yet. */
-  Set<Ticket> followers() {
+  List<Ticket> followers() {
     return followers;
   }
 
@@ -84,8 +108,11 @@ final class Hold {
 
   /** Returns how many others than {@code ticket} hold it. */
   int holdersBeside(Ticket ticket) {
-    return (int)
-        users.stream().filter(user -> user != ticket && user.acquisition().isHeld()).count();
+    int others = 0;
+    for (Ticket user : users) {
+      others += user != ticket && user.acquisition().isHeld() ? 1 : 0;
+    }
+    return others;
   }
 
   /** Remembers that somebody was told that it is held. */

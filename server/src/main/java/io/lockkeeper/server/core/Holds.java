@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 
@@ -44,7 +45,9 @@ final class Holds {
    *     and from those that came to share them after it
    */
   void grant(Ticket ticket, BiConsumer<List<Ticket>, Notice.Lost> onOver) {
-    ticket.holds().forEach(Hold::markGranted);
+    for (Hold hold : ticket.holds()) {
+      hold.markGranted();
+    }
     String owner = ticket.command().owner();
     if (!owner.isEmpty()) {
       for (Hold hold : ticket.holds()) {
@@ -58,7 +61,10 @@ final class Holds {
         }
       }
     }
-    ticket.command().maxHold().ifPresent(longest -> bound(ticket, longest.toNanos(), onOver));
+    Optional<Duration> longest = ticket.command().maxHold();
+    if (longest.isPresent()) {
+      bound(ticket, longest.get().toNanos(), onOver);
+    }
   }
 
   private void bound(
@@ -93,7 +99,7 @@ final class Holds {
     long left = Long.MAX_VALUE;
     for (Hold hold : ticket.holds()) {
       for (Ticket user : hold.users()) {
-        left = Math.min(left, user.timers().holdLeftNanos(world.now).orElse(Long.MAX_VALUE));
+        left = Math.min(left, user.timers().holdLeftNanos(world.now));
         if (user == ticket) {
           break;
         }
@@ -114,6 +120,9 @@ final class Holds {
   }
 
   private static void forget(Ticket ticket, Hold hold) {
+    if (ticket.lease().holds().isEmpty()) {
+      return;
+    }
     Lease.Owned key = new Lease.Owned(ticket.command().owner(), hold.lock());
     List<Hold> owned = ticket.lease().holds().getOrDefault(key, List.of());
     if (owned.size() > 1) {

@@ -1,5 +1,6 @@
 package io.lockkeeper.server.core;
 
+import java.util.HexFormat;
 import java.util.Optional;
 
 /**
@@ -41,12 +42,11 @@ public record LeaseId(long high, long low) {
 
   /** Returns the tag whose bits are {@code high}. */
   public static String tagOf(long high) {
-    String digits = Long.toHexString(high);
-    return "0".repeat(DIGITS / 2 - digits.length()) + digits;
+    return HexFormat.of().toHexDigits(high);
   }
 
   @Override
   public String toString() {
-    return tag() + tagOf(low);
+    return tagOf(high).concat(tagOf(low));
   }
 }

@@ -243,6 +243,7 @@ final class Leases {
 
   /** Returns a lease under which things can be done. */
   Optional<Lease> findOpen(LeaseId id) {
-    return find(id).filter(lease -> lease.state() == Lease.State.OPEN);
+    Optional<Lease> lease = find(id);
+    return lease.isPresent() && lease.get().state() == Lease.State.OPEN ? lease : Optional.empty();
   }
 }

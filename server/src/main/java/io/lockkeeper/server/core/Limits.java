@@ -88,7 +88,10 @@ final class Limits {
 
   /** An entry was queued: the limit may have shrunk while it was being created. */
   void onQueued(LockName lock, Entry entry) {
-    world.mirror.limit(lock).ifPresent(limit -> refuseIfAbove(limit, lock, entry));
+    OptionalInt limit = world.mirror.limit(lock);
+    if (limit.isPresent()) {
+      refuseIfAbove(limit.getAsInt(), lock, entry);
+    }
   }
 
   /** A lock's limit has changed: who asks for more than there is waits in vain. */

@@ -46,6 +46,11 @@ final class LockQueue {
     revision = Math.max(revision, zxid);
   }
 
+  /** Returns the entry at the head; there must be one. */
+  Entry first() {
+    return entries.first();
+  }
+
   /** Returns the entries in order. */
   Collection<Entry> entries() {
     return entries;
@@ -62,9 +67,12 @@ final class LockQueue {
   }
 
   Optional<Entry> remove(String name) {
-    Optional<Entry> entry = Optional.ofNullable(byName.remove(name));
-    entry.ifPresent(entries::remove);
-    return entry;
+    Entry entry = byName.remove(name);
+    if (entry == null) {
+      return Optional.empty();
+    }
+    entries.remove(entry);
+    return Optional.of(entry);
   }
 
   /** Returns the holders as of the last {@link #admit}, without those who have released. */
@@ -92,10 +100,11 @@ final class LockQueue {
    */
   List<Entry> admit(long nowNanos, OptionalInt configuredLimit) {
     holders = Admission.holders(entries, configuredLimit);
-    List<Entry> admitted = new ArrayList<>(1);
+    List<Entry> admitted = List.of();
     for (Entry holder : holders) {
       if (!holder.holds()) {
         holder.hold(nowNanos);
+        admitted = admitted.isEmpty() ? new ArrayList<>(1) : admitted;
         admitted.add(holder);
       }
     }

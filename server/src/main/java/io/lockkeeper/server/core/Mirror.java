@@ -25,6 +25,10 @@ final class Mirror {
   private static final int REMEMBERED_DEPARTURES = 65_536;
 
   private final NavigableMap<LockName, LockQueue> queues = new TreeMap<>();
+
+  /** The same, found without comparing names along a path of the tree. */
+  private final Map<LockName, LockQueue> queuesByName = new HashMap<>();
+
   private final Map<LockName, Departure> lastDepartures =
       new LinkedHashMap<>(16, 0.75f, true) {
         private static final long serialVersionUID = 1L;
@@ -59,18 +63,33 @@ final class Mirror {
   }
 
   Optional<LockQueue> queue(LockName lock) {
-    return Optional.ofNullable(queues.get(lock));
+    return Optional.ofNullable(queuesByName.get(lock));
+  }
+
+  private LockQueue queueOrNew(LockName lock) {
+    LockQueue queue = queuesByName.get(lock);
+    if (queue == null) {
+      queue = new LockQueue(lock);
+      queuesByName.put(lock, queue);
+      queues.put(lock, queue);
+    }
+    return queue;
+  }
+
+  private void drop(LockName lock) {
+    queuesByName.remove(lock);
+    queues.remove(lock);
   }
 
   Optional<Entry> find(LockName lock, String entry) {
-    return queue(lock).flatMap(queue -> queue.find(entry));
+    LockQueue queue = queuesByName.get(lock);
+    return queue == null ? Optional.empty() : queue.find(entry);
   }
 
   /** Returns what whoever is first in a lock's queue asked for: it makes the lock's kind. */
   Optional<Mode> firstMode(LockName lock) {
-    return queue(lock)
-        .filter(queue -> !queue.isEmpty())
-        .map(queue -> queue.entries().iterator().next().mode());
+    LockQueue queue = queuesByName.get(lock);
+    return queue == null || queue.isEmpty() ? Optional.empty() : Optional.of(queue.first().mode());
   }
 
   /** Returns how the last holder of a lock ended, as far as this coordinator knows. */
@@ -89,7 +108,7 @@ final class Mirror {
   /** Returns the new entry, or empty if it was there. */
   Optional<Entry> appeared(LockName lock, EntryName name, long zxid, long nowNanos) {
     revision = Math.max(revision, zxid);
-    LockQueue queue = queues.computeIfAbsent(lock, LockQueue::new);
+    LockQueue queue = queueOrNew(lock);
     queue.seen(zxid);
     return add(queue, name, zxid, 0, nowNanos);
   }
@@ -108,15 +127,17 @@ final class Mirror {
   /** Returns the entry that is gone, or empty if it was not there. */
   Optional<Entry> vanished(LockName lock, String name, long zxid) {
     revision = Math.max(revision, zxid);
-    LockQueue queue = queues.get(lock);
+    LockQueue queue = queuesByName.get(lock);
     if (queue == null) {
       return Optional.empty();
     }
     queue.seen(zxid);
     Optional<Entry> entry = queue.remove(name);
-    entry.ifPresent(e -> entryCount--);
+    if (entry.isPresent()) {
+      entryCount--;
+    }
     if (queue.isEmpty()) {
-      queues.remove(lock);
+      drop(lock);
     }
     return entry;
   }
@@ -133,7 +154,7 @@ final class Mirror {
     for (LockQueue queue : new ArrayList<>(queues.values())) {
       if (!existing.contains(queue.lock())) {
         entryCount -= queue.size();
-        queues.remove(queue.lock());
+        drop(queue.lock());
       }
     }
     markers.keySet().retainAll(existing);
@@ -146,7 +167,7 @@ final class Mirror {
       List<MarkerName> foundMarkers,
       long nowNanos) {
     replaceMarkers(lock, foundMarkers);
-    LockQueue queue = queues.computeIfAbsent(lock, LockQueue::new);
+    LockQueue queue = queueOrNew(lock);
     Set<String> names = new HashSet<>();
     found.forEach(entry -> names.add(entry.name().text()));
     for (Entry known : new ArrayList<>(queue.entries())) {
@@ -159,7 +180,7 @@ final class Mirror {
       add(queue, entry.name(), entry.czxid().orElse(0L), entry.index(), nowNanos);
     }
     if (queue.isEmpty()) {
-      queues.remove(lock);
+      drop(lock);
     }
   }
 
@@ -192,9 +213,8 @@ final class Mirror {
 
   /** Returns the limit of permits that was configured for a lock. */
   OptionalInt limit(LockName lock) {
-    return Optional.ofNullable(markers.get(lock))
-        .map(LockMarkers::limit)
-        .orElse(OptionalInt.empty());
+    LockMarkers found = markers.get(lock);
+    return found == null ? OptionalInt.empty() : found.limit();
   }
 
   /** Returns the guards of a lock, those of entries that exist included. */
@@ -204,7 +224,8 @@ final class Mirror {
 
   /** Returns the guard of an acquisition's entry. */
   Optional<MarkerName.Guard> guard(LockName lock, UUID id) {
-    return Optional.ofNullable(markers.get(lock)).flatMap(m -> m.guard(id));
+    LockMarkers found = markers.get(lock);
+    return found == null ? Optional.empty() : found.guard(id);
   }
 
   /** Returns the locks that have markers. */

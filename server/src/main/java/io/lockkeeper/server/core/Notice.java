@@ -32,7 +32,17 @@ public sealed interface Notice {
    * @param ahead how many entries are ahead, holders included
    * @param holders who holds the lock, at most 16
    */
-  record Place(LockName lock, int ahead, List<Contender> holders) {}
+  record Place(LockName lock, int ahead, List<Contender> holders) {
+
+    /** Returns how many are ahead where most are, zero if there are no places. */
+    static int most(List<Place> places) {
+      int most = 0;
+      for (Place place : places) {
+        most = Math.max(most, place.ahead());
+      }
+      return most;
+    }
+  }
 
   /**
    * The locks are held.

@@ -13,6 +13,10 @@ public interface PathSizes {
 
   /** Returns how many bytes the paths of entries take. */
   default long bytesOf(List<PlannedEntry> entries) {
-    return entries.stream().mapToLong(entry -> entryBytes(entry.lock(), entry.mode())).sum();
+    long sum = 0;
+    for (PlannedEntry entry : entries) {
+      sum += entryBytes(entry.lock(), entry.mode());
+    }
+    return sum;
   }
 }

@@ -55,8 +55,8 @@ final class Plans {
     List<Part> parts = new ArrayList<>(command.locks().size());
     for (WantedLock wanted : command.locks()) {
       List<Hold> owned =
-          lease.map(l -> holds.of(l, command.owner(), wanted.name())).orElse(List.of());
-      if (owned.stream().anyMatch(Plans::isRough)) {
+          lease.isPresent() ? holds.of(lease.get(), command.owner(), wanted.name()) : List.of();
+      if (!owned.isEmpty() && owned.stream().anyMatch(Plans::isRough)) {
         return new Plan.Refused(
             new Failure(
                 Failure.Kind.UNAVAILABLE,
@@ -87,10 +87,12 @@ final class Plans {
   }
 
   private static Optional<Part> shared(WantedLock wanted, List<Hold> owned) {
-    return owned.stream()
-        .filter(hold -> hold.name().mode().equals(wanted.mode()) && wanted.mode().isReentrant())
-        .findFirst()
-        .map(Part.Shared::new);
+    for (Hold hold : owned) {
+      if (hold.name().mode().equals(wanted.mode()) && wanted.mode().isReentrant()) {
+        return Optional.of(new Part.Shared(hold));
+      }
+    }
+    return Optional.empty();
   }
 
   private Optional<Plan> obstacle(WantedLock wanted, List<Hold> owned) {
@@ -102,9 +104,14 @@ final class Plans {
     if (tooLarge.isPresent()) {
       return Optional.of(new Plan.Ended(Notice.RefusalReason.LIMIT_TOO_SMALL, tooLarge.get()));
     }
-    Optional<Failure> refusal =
-        byQueue(wanted).or(() -> byLimit(wanted)).or(() -> byCounter(wanted, owned));
-    return refusal.map(Plan.Refused::new);
+    Optional<Failure> refusal = byQueue(wanted);
+    if (refusal.isEmpty()) {
+      refusal = byLimit(wanted);
+    }
+    if (refusal.isEmpty()) {
+      refusal = byCounter(wanted, owned);
+    }
+    return refusal.isPresent() ? Optional.of(new Plan.Refused(refusal.get())) : Optional.empty();
   }
 
   private Optional<String> selfDeadlock(WantedLock wanted, List<Hold> owned) {
@@ -139,7 +146,7 @@ final class Plans {
 
   /** Returns the write hold that a wanted read may go on from. */
   private static Optional<Hold> writeHeld(WantedLock wanted, List<Hold> owned) {
-    return wanted.mode().equals(ReadWriteKind.READ)
+    return !owned.isEmpty() && wanted.mode().equals(ReadWriteKind.READ)
         ? owned.stream().filter(h -> h.name().mode().equals(ReadWriteKind.WRITE)).findFirst()
         : Optional.empty();
   }
@@ -147,11 +154,9 @@ final class Plans {
   private Optional<Failure> byQueue(WantedLock wanted) {
     Optional<LockQueue> queue = world.mirror.queue(wanted.name());
     Optional<String> kind =
-        world
-            .mirror
-            .firstMode(wanted.name())
-            .map(mode -> mode.kind().name())
-            .or(() -> configuredKind(wanted.name()));
+        queue.isPresent() && !queue.get().isEmpty()
+            ? Optional.of(queue.get().first().mode().kind().name())
+            : configuredKind(wanted.name());
     if (kind.isPresent() && !kind.get().equals(wanted.mode().kind().name())) {
       return Optional.of(Failure.wrongKind(wanted.name(), kind.get()));
     }
@@ -205,11 +210,11 @@ final class Plans {
 
   /** The limit was left to the lock, and is below what is asked for. */
   private Optional<String> tooLarge(WantedLock wanted) {
-    boolean left = wanted.mode().capacity() == PermitsKind.AS_CONFIGURED;
+    if (wanted.mode().capacity() != PermitsKind.AS_CONFIGURED) {
+      return Optional.empty();
+    }
     OptionalInt limit = Limits.inForce(world, wanted.name());
-    return left
-            && world.mirror.isCurrent()
-            && wanted.mode().weight() > limit.orElse(Integer.MAX_VALUE)
+    return world.mirror.isCurrent() && wanted.mode().weight() > limit.orElse(Integer.MAX_VALUE)
         ? Optional.of(
             "lock '"
                 + wanted.name()

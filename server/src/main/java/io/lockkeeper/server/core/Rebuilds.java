@@ -96,12 +96,13 @@ final class Rebuilds {
 
   /** Entries were created; others may have removed them before that was known here. */
   void onCreated(Ticket ticket) {
-    boolean vanished =
-        ticket.holds().stream()
-            .anyMatch(hold -> ticket.seen().contains(hold.lock()) && isAbsent(hold));
+    boolean vanished = false;
+    for (Hold hold : ticket.holds()) {
+      vanished |= ticket.seen().contains(hold.lock()) && isAbsent(hold);
+    }
     if (vanished) {
       acquisitions.apply(ticket, new AcquisitionEvent.Removed());
-    } else if (undecided.remove(ticket) && isMissing(ticket)) {
+    } else if (!undecided.isEmpty() && undecided.remove(ticket) && isMissing(ticket)) {
       barriers.pass(passed -> removeMissing(List.of(ticket), passed));
     }
   }

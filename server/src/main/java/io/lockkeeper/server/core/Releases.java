@@ -37,8 +37,8 @@ final class Releases {
   }
 
   void release(ClientEvent.Release event) {
-    Optional<Lease> lease = leases.find(event.lease()).filter(l -> !l.isEnding());
-    if (lease.isEmpty()) {
+    Optional<Lease> lease = leases.find(event.lease());
+    if (lease.isEmpty() || lease.get().isEnding()) {
       world.fail(event.call(), Failure.Kind.UNKNOWN_LEASE, leases.unknown(event.lease()));
       return;
     }

@@ -36,7 +36,7 @@ final class Repeats {
 
   /** Returns whether only its entries tell what an acquisition asked for. */
   static boolean isRough(Ticket ticket) {
-    return ticket.revival().filter(Revival::isRough).isPresent();
+    return ticket.revival().isPresent() && ticket.revival().get().isRough();
   }
 
   private static boolean fits(AcquireCommand.WantedLock part, AcquireCommand.WantedLock wanted) {

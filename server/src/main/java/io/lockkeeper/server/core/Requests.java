@@ -78,8 +78,8 @@ final class Requests {
   }
 
   private void plan(ClientEvent.Acquire event, Lease lease) {
-    Optional<LockSession> session = sessions.find(lease.session()).filter(LockSession::isSure);
-    if (session.isEmpty()) {
+    Optional<LockSession> session = sessions.find(lease.session());
+    if (session.isEmpty() || !session.get().isSure()) {
       refuse(event, Failure.Kind.UNAVAILABLE, World.NO_CONTACT);
       return;
     }
@@ -113,7 +113,7 @@ final class Requests {
   }
 
   private static boolean isOver(Ticket ticket) {
-    return ticket.lastNotice().filter(Notice::isFinal).isPresent();
+    return ticket.lastNotice().isPresent() && ticket.lastNotice().get().isFinal();
   }
 
   private void acquireForStream(ClientEvent.Acquire event) {
@@ -160,7 +160,9 @@ final class Requests {
       acquisitions.apply(ticket, new AcquisitionEvent.Created());
       grants.settle(ticket);
     } else {
-      ticket.goesOn().forEach(hold -> hold.followers().add(ticket));
+      for (Hold hold : ticket.goesOn()) {
+        hold.followers().add(ticket);
+      }
       world.emit(
           new Effect.CreateEntries(
               lease.session(),

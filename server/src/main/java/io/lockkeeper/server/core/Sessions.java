@@ -271,12 +271,9 @@ final class Sessions {
 
   /** Emits what deletes from a session: where that is given up, not before its holders know. */
   void emitDeletion(SessionKey key, Effect deletion) {
-    emitDeletion(
-        find(key)
-            .filter(session -> session.state() == LockSession.State.GIVEN_UP)
-            .map(LockSession::emptiedFromNanos)
-            .orElse(world.now),
-        deletion);
+    Optional<LockSession> session = find(key);
+    boolean givenUp = session.isPresent() && session.get().state() == LockSession.State.GIVEN_UP;
+    emitDeletion(givenUp ? session.get().emptiedFromNanos() : world.now, deletion);
   }
 
   private void emitDeletion(long fromNanos, Effect deletion) {

@@ -36,14 +36,14 @@ final class StoreAnswers {
   }
 
   void onCreated(StoreEvent.EntriesCreated event) {
-    find(event.id())
-        .ifPresent(
-            ticket -> {
-              ticket.created(event.entries());
-              acquisitions.apply(ticket, new AcquisitionEvent.Created());
-              rebuilds.onCreated(ticket);
-              grants.settle(ticket);
-            });
+    Optional<Ticket> found = find(event.id());
+    if (found.isPresent()) {
+      Ticket ticket = found.get();
+      ticket.created(event.entries());
+      acquisitions.apply(ticket, new AcquisitionEvent.Created());
+      rebuilds.onCreated(ticket);
+      grants.settle(ticket);
+    }
   }
 
   void onRefused(StoreEvent.EntriesRefused event) {
@@ -51,24 +51,25 @@ final class StoreAnswers {
   }
 
   void onDeleted(StoreEvent.EntriesDeleted event) {
-    find(event.id())
-        .ifPresent(
-            ticket -> {
-              acquisitions.apply(ticket, new AcquisitionEvent.Deleted());
-              // The answer to our own deletion may come before the mirror's event; it is as
-              // certain. But what was placed beside the entry must be seen first.
-              ticket.leaving().stream()
-                  .filter(ref -> !isFollowed(ticket, ref))
-                  .forEach(this::onDeleted);
-            });
+    Optional<Ticket> found = find(event.id());
+    if (found.isEmpty()) {
+      return;
+    }
+    Ticket ticket = found.get();
+    acquisitions.apply(ticket, new AcquisitionEvent.Deleted());
+    // The answer to our own deletion may come before the mirror's event; it is as certain. But what
+    // was placed beside the entry must be seen first.
+    for (EntryRef ref : ticket.leaving()) {
+      if (!isFollowed(ticket, ref)) {
+        onDeleted(ref);
+      }
+    }
   }
 
   /** Returns whether somebody is to be placed beside an entry and the mirror does not show it. */
   private static boolean isFollowed(Ticket ticket, EntryRef entry) {
-    return ticket
-        .hold(entry.lock(), entry.entry())
-        .filter(hold -> !hold.followers().isEmpty())
-        .isPresent();
+    Optional<Hold> hold = ticket.hold(entry.lock(), entry.entry());
+    return hold.isPresent() && !hold.get().followers().isEmpty();
   }
 
   private void onDeleted(EntryRef ref) {

@@ -14,7 +14,7 @@ final class Ticket {
   private final UUID id;
   private final Lease lease;
   private AcquireCommand command;
-  private final List<CallId> releaseCalls = new ArrayList<>(1);
+  private final List<CallId> releaseCalls = new ArrayList<>(0);
   private final Set<LockName> seen = new HashSet<>(2);
   private Acquisition acquisition = Acquisition.enqueuing();
   private Composition composition;
@@ -61,12 +61,12 @@ final class Ticket {
 
   /** Returns whether its client has not come here yet, so that nothing may be done with it. */
   boolean isDormant() {
-    return revival.filter(Revival::isDormant).isPresent();
+    return revival.isPresent() && revival.get().isDormant();
   }
 
   /** Returns whether it may be ended because of what is decided here. */
   boolean mayEnd() {
-    return revival.map(r -> r.mayEnd(acquisition.isWaiting())).orElse(true);
+    return revival.isEmpty() || revival.get().mayEnd(acquisition.isWaiting());
   }
 
   /** Returns whether it holds or held, as far as anybody can know. */
@@ -85,7 +85,7 @@ final class Ticket {
     command = whole;
     composition = Composition.of(wholeParts);
     holds = List.copyOf(wholeHolds);
-    holds.forEach(hold -> hold.users().add(this));
+    holds.forEach(hold -> hold.join(this));
   }
 
   UUID id() {
@@ -135,9 +135,7 @@ final class Ticket {
   }
 
   Optional<Hold> hold(LockName lock, String entry) {
-    return holds.stream()
-        .filter(hold -> hold.lock().equals(lock) && hold.name().text().equals(entry))
-        .findFirst();
+    return Hold.find(holds, lock, entry);
   }
 
   /**
@@ -146,7 +144,7 @@ final class Ticket {
    */
   void join() {
     holds = composition.shared();
-    holds.forEach(hold -> hold.users().add(this));
+    holds.forEach(hold -> hold.join(this));
   }
 
   /** Takes the entries that were created for it. */
@@ -174,7 +172,7 @@ final class Ticket {
     remainingHolds = 0;
     List<EntryRef> last = new ArrayList<>(holds.size());
     for (Hold hold : holds) {
-      hold.users().remove(this);
+      hold.part(this);
       if (!clean) {
         hold.markLost();
       }
@@ -241,7 +239,7 @@ final class Ticket {
 
   /** Returns where notices go now. */
   Optional<StreamId> target() {
-    return stream.or(lease::stream);
+    return stream.isPresent() ? stream : lease.stream();
   }
 
   /** Remembers a notice, if it says where the acquisition stands, and numbers it. */
@@ -265,12 +263,12 @@ final class Ticket {
 
   /** Returns whether the client was told that it waits. */
   boolean wasPlaced() {
-    return lastNotice.filter(Notice.Queued.class::isInstance).isPresent();
+    return lastNotice.isPresent() && lastNotice.get() instanceof Notice.Queued;
   }
 
   /** Returns how the entries leave the queue, as far as the ending told says. */
   Departure departure() {
-    return lastNotice.map(Departure::by).orElse(Departure.UNKNOWN);
+    return lastNotice.isPresent() ? Departure.by(lastNotice.get()) : Departure.UNKNOWN;
   }
 
   /** Returns whether the newest notice of state was sent to somebody. */

@@ -38,9 +38,9 @@ final class TicketTimers {
     holdDeadlineNanos = deadlineNanos;
   }
 
-  /** Returns how long it may be held yet, if that is limited. */
-  Optional<Long> holdLeftNanos(long nowNanos) {
-    return hold.map(timer -> Math.max(0, holdDeadlineNanos - nowNanos));
+  /** Returns how long it may be held yet; the largest number there is if that is not limited. */
+  long holdLeftNanos(long nowNanos) {
+    return hold.isPresent() ? Math.max(0, holdDeadlineNanos - nowNanos) : Long.MAX_VALUE;
   }
 
   /** Takes back the deadlines that only a waiter has. */

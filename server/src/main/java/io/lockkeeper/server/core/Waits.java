@@ -65,7 +65,7 @@ final class Waits {
     }
     if (ticket.wasPlaced() && world.mirror.isCurrent()) {
       Notice.Position position = new Notice.Position(views.recentPlaces(ticket, PLACES_NANOS));
-      int ahead = position.places().stream().mapToInt(Notice.Place::ahead).max().orElse(0);
+      int ahead = Notice.Place.most(position.places());
       if (ticket.moved(ahead)) {
         acquisitions.tell(ticket, position);
       }

@@ -105,7 +105,8 @@ final class GrpcServices {
 
   /** Adds the services to a server. */
   ServerBuilder<?> addTo(ServerBuilder<?> server) {
-    server.executor(calls);
+    // No handler blocks: each runs on the thread that read its request, and wakes no other.
+    server.directExecutor();
     server.addTransportFilter(age);
     for (BindableService service : List.of(lockCalls, leaseCalls, adminCalls)) {
       server.addService(guarded(ServerInterceptors.intercept(service, forwarding), ourCalls));

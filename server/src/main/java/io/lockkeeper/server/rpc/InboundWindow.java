@@ -50,7 +50,12 @@ final class InboundWindow {
    * for.
    */
   void received() {
-    unanswered.incrementAndGet();
+    received(1);
+  }
+
+  /** Notes that so many requests came that will be answered. */
+  void received(int requests) {
+    unanswered.addAndGet(requests);
   }
 
   /** Says that the request has been handed on. */

@@ -2,6 +2,9 @@ package io.lockkeeper.server.rpc;
 
 import com.google.protobuf.MessageLite;
 import io.grpc.stub.ServerCallStreamObserver;
+import io.lockkeeper.server.coordinator.OncePerTurn;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -13,9 +16,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a stream sends, kept in a bounded queue while the client reads slowly. Any thread may send;
- * nothing here blocks, takes a lock or throws. gRPC's own {@code onNext} would buffer without
- * bound, and is not thread-safe: whoever finds nobody at work drains for all.
+ * What a stream sends, kept in a bounded queue while the client reads slowly, and sent at the end
+ * of the turn that brings it. Any thread may send; nothing here blocks, takes a lock or throws.
+ * gRPC's own {@code onNext} would buffer without bound, and is not thread-safe: whoever finds
+ * nobody at work drains for all.
  *
  * <p>A stream whose queue overflows ends with RESOURCE_EXHAUSTED: the client can resume and hears
  * what is true then.
@@ -24,6 +28,9 @@ final class OutboundStream<T extends MessageLite> {
 
   private static final Logger LOG = LoggerFactory.getLogger(OutboundStream.class);
 
+  private static final int PACK_MESSAGES = 256;
+  private static final int PACK_BYTES = 32 * 1024;
+
   private final ServerCallStreamObserver<T> call;
   private final int maxMessages;
   private final long maxBytes;
@@ -31,15 +38,24 @@ final class OutboundStream<T extends MessageLite> {
   private final AtomicInteger messages = new AtomicInteger();
   private final AtomicLong bytes = new AtomicLong();
   private final AtomicInteger work = new AtomicInteger();
+  private final OncePerTurn drainSoon = new OncePerTurn(this::drain);
   private final AtomicBoolean ended = new AtomicBoolean();
   private volatile Optional<Ending> ending = Optional.empty();
   private volatile boolean corked;
   private volatile boolean starved;
   private volatile Optional<T> first = Optional.empty();
+  private volatile Optional<Packing<T>> packing = Optional.empty();
   private volatile Runnable onRoom = () -> {};
   private volatile Runnable onEnd = () -> {};
   // Only whoever drains touches it.
   private boolean finished;
+
+  /** How several messages are put into one. */
+  @FunctionalInterface
+  interface Packing<T> {
+    /** Returns a message that stands for {@code parts}, of which there are two or more. */
+    T pack(List<T> parts);
+  }
 
   /** How the stream ends: after what waits, or at once. */
   private record Ending(boolean afterQueue, boolean cancelled, Optional<Refusal> refusal) {}
@@ -71,6 +87,11 @@ final class OutboundStream<T extends MessageLite> {
    */
   void onRoom(Runnable action) {
     onRoom = action;
+  }
+
+  /** Puts messages that wait together into one, from now on. */
+  void pack(Packing<T> how) {
+    packing = Optional.of(how);
   }
 
   /** Keeps everything back until {@link #startWith}. Called before anything is sent. */
@@ -106,7 +127,7 @@ final class OutboundStream<T extends MessageLite> {
       return;
     }
     queue.add(message);
-    drain();
+    drainSoon.soon();
   }
 
   /** Ends the stream well, after all that was sent before. */
@@ -216,15 +237,35 @@ final class OutboundStream<T extends MessageLite> {
       if (message == null) {
         break;
       }
-      messages.decrementAndGet();
-      bytes.addAndGet(-message.getSerializedSize());
-      call.onNext(message);
+      call.onNext(packing.isPresent() ? packed(message, packing.get()) : taken(message));
     }
     end.ifPresent(this::finish);
     if (starved && queue.isEmpty() && call.isReady()) {
       starved = false;
       onRoom.run();
     }
+  }
+
+  private T taken(T message) {
+    messages.decrementAndGet();
+    bytes.addAndGet(-message.getSerializedSize());
+    return message;
+  }
+
+  private T packed(T message, Packing<T> how) {
+    if (queue.isEmpty()) {
+      return taken(message);
+    }
+    List<T> parts = new ArrayList<>();
+    int size = 0;
+    for (T next = message; next != null; next = queue.poll()) {
+      parts.add(taken(next));
+      size += next.getSerializedSize();
+      if (parts.size() >= PACK_MESSAGES || size >= PACK_BYTES) {
+        break;
+      }
+    }
+    return parts.size() == 1 ? message : how.pack(parts);
   }
 
   private void finish(Ending end) {

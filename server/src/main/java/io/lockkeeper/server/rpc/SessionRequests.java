@@ -17,10 +17,12 @@ import io.lockkeeper.v1.SessionKeptAlive;
 import io.lockkeeper.v1.SessionReleased;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionRequest.RequestCase;
+import io.lockkeeper.v1.SessionRequestBatch;
 import io.lockkeeper.v1.SessionResponse;
 import io.lockkeeper.v1.Unwatch;
 import io.lockkeeper.v1.UpdateMetadataRequest;
 import io.lockkeeper.v1.WatchRequest;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
@@ -74,9 +76,17 @@ final class SessionRequests {
       case WATCH -> watch(request.getWatch());
       case UNWATCH -> unwatch(request, request.getUnwatch());
       case CLOSE -> close(request);
+      case BATCH -> batch(request.getBatch());
       case REQUEST_NOT_SET ->
           throw Fields.invalid("request", "must be one of the requests of this server's version");
     }
+  }
+
+  private void batch(SessionRequestBatch batch) {
+    List<SessionRequest> requests = SessionBatches.toRequests(batch);
+    // The message was counted when it came.
+    inbound.received(requests.size() - 1);
+    coordinator.together(() -> requests.forEach(this::take));
   }
 
   private void keepAlive(SessionRequest request, SessionKeepAlive keepAlive) {
@@ -200,7 +210,7 @@ final class SessionRequests {
       case POSITION -> request.getPosition().getRequestId();
       case WATCH -> request.getWatch().getWatchId();
       case UNWATCH -> request.getUnwatch().getWatchId();
-      case OPEN, KEEP_ALIVE, CLOSE, REQUEST_NOT_SET -> "";
+      case OPEN, KEEP_ALIVE, CLOSE, BATCH, REQUEST_NOT_SET -> "";
     };
   }
 

@@ -46,6 +46,7 @@ final class SessionStream implements StreamObserver<SessionRequest>, OpenStreams
   private volatile Optional<ScheduledFuture<?>> timeout = Optional.empty();
   // Only the thread that delivers requests touches it.
   private boolean openSeen;
+  private volatile boolean batches;
 
   SessionStream(
       Coordinator coordinator,
@@ -116,6 +117,7 @@ final class SessionStream implements StreamObserver<SessionRequest>, OpenStreams
   }
 
   private void open(OpenSession open) {
+    batches = open.getBatches();
     if (!open.getLeaseId().isEmpty()) {
       Requests.Resumption resumption = Requests.toResumption(open);
       attach(resumption.lease(), resumption.secret(), Optional.empty());
@@ -157,6 +159,9 @@ final class SessionStream implements StreamObserver<SessionRequest>, OpenStreams
         Optional.of(
             new SessionRequests(
                 coordinator, answer.lease(), attached, out, inbound, events, watches));
+    if (batches) {
+      out.pack(SessionBatches::pack);
+    }
     out.startWith(
         SessionResponse.newBuilder()
             .setOpened(
@@ -166,7 +171,8 @@ final class SessionStream implements StreamObserver<SessionRequest>, OpenStreams
                     .setLeaseTag(answer.lease().tag())
                     .setTtl(Durations.ofNanos(answer.ttlNanos()))
                     .setValidFor(Durations.ofNanos(answer.validForNanos()))
-                    .setResumed(fresh.isEmpty()))
+                    .setResumed(fresh.isEmpty())
+                    .setBatches(batches))
             .build());
     inbound.open();
     inbound.answered();

@@ -1,5 +1,6 @@
 package io.lockkeeper.server.zookeeper;
 
+import io.lockkeeper.server.coordinator.OncePerTurn;
 import io.lockkeeper.server.core.StoreEvent;
 import io.lockkeeper.server.zookeeper.Transaction.Step;
 import java.util.ArrayList;
@@ -54,6 +55,8 @@ final class GroupCommit {
   private final Consumer<StoreEvent> events;
   private final WaitingWrites waiting = new WaitingWrites();
   private final List<Write> inDoubt = new ArrayList<>();
+  // What one turn brings goes together.
+  private final OncePerTurn pump = new OncePerTurn(this::pump);
   private final LeaseOrder leases = new LeaseOrder();
   private int inFlight;
   private int delayed;
@@ -82,7 +85,7 @@ final class GroupCommit {
     }
     if (!leases.holds(write)) {
       waiting.addLast(write);
-      pump();
+      pump.soon();
     }
   }
 
@@ -164,7 +167,7 @@ final class GroupCommit {
     } else if (reply instanceof MultiReply.Whole whole) {
       onWhole(transaction, whole);
     }
-    pump();
+    pump.soon();
     return reply instanceof MultiReply.Committed;
   }
 

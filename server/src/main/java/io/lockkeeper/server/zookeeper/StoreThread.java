@@ -1,5 +1,7 @@
 package io.lockkeeper.server.zookeeper;
 
+import io.lockkeeper.server.coordinator.Baton;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -8,9 +10,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The one thread on which all state of the store lives. ZooKeeper's callbacks only hand over to it,
- * so that they never block ZooKeeper's own threads, and may run on any thread, as they do once a
- * handle is closed.
+ * Where all state of the store lives: its tasks run one at a time, as on one thread, though on
+ * whichever thread brings them, as {@link Baton} has it. So ZooKeeper's callbacks need no other
+ * thread to wake up; they may come on any thread, as they do once a handle is closed.
  *
  * <p>Tasks of one thread run in the order in which it handed them over. The queue has no cap of its
  * own: it holds what callers asked for and ZooKeeper answered, and both are capped where they
@@ -20,7 +22,7 @@ final class StoreThread {
 
   private static final Logger LOG = LoggerFactory.getLogger(StoreThread.class);
 
-  private final ThreadPoolExecutor tasks =
+  private final ThreadPoolExecutor relief =
       new ThreadPoolExecutor(
           1,
           1,
@@ -32,6 +34,31 @@ final class StoreThread {
   private final ScheduledThreadPoolExecutor timers =
       new ScheduledThreadPoolExecutor(
           1, body -> daemon(body, "zookeeper-store-timer"), new ThreadPoolExecutor.DiscardPolicy());
+  private final Baton baton = new Baton(new Tasks(), () -> relief.execute(this::goOn));
+  private volatile boolean stopped;
+
+  /** Makes a thread that is ready for tasks. */
+  StoreThread() {
+    baton.goOn();
+  }
+
+  private final class Tasks implements Baton.Runner {
+    @Override
+    public void run(Runnable task) {
+      if (!stopped) {
+        guard(task);
+      }
+    }
+
+    @Override
+    public void onTurn() {
+      // Nothing waits for the end of a turn.
+    }
+  }
+
+  private void goOn() {
+    baton.goOn();
+  }
 
   private static Thread daemon(Runnable body, String name) {
     Thread thread = new Thread(body, name);
@@ -39,9 +66,11 @@ final class StoreThread {
     return thread;
   }
 
-  /** Runs {@code task} later on the thread; forgets it after {@link #stop}. */
+  /**
+   * Runs {@code task} now or, where another is at work, after it; forgets it after {@link #stop}.
+   */
   void execute(Runnable task) {
-    tasks.execute(() -> runGuarded(task));
+    baton.pass(task);
   }
 
   /** Runs {@code task} on the thread when {@code millis} have passed. */
@@ -49,7 +78,8 @@ final class StoreThread {
     var unused = timers.schedule(() -> execute(task), millis, TimeUnit.MILLISECONDS);
   }
 
-  private static void runGuarded(Runnable task) {
+  /** Runs a part of a task, so that the other parts do not suffer if it fails. */
+  void guard(Runnable task) {
     try {
       task.run();
     } catch (RuntimeException e) {
@@ -57,12 +87,15 @@ final class StoreThread {
     }
   }
 
-  /** Ends both threads once what was handed over has run, waiting so long at most. */
+  /** Ends it once what was handed over has run, waiting so long at most. */
   void stop(long millis) throws InterruptedException {
     timers.shutdownNow();
-    tasks.shutdown();
-    if (!tasks.awaitTermination(millis, TimeUnit.MILLISECONDS)) {
-      tasks.shutdownNow();
+    CountDownLatch done = new CountDownLatch(1);
+    execute(done::countDown);
+    if (!done.await(millis, TimeUnit.MILLISECONDS)) {
+      LOG.atWarn().log("a task of the ZooKeeper store does not end");
     }
+    stopped = true;
+    relief.shutdown();
   }
 }

@@ -1,5 +1,6 @@
 package io.lockkeeper.server.zookeeper;
 
+import io.lockkeeper.server.coordinator.Gathering;
 import io.lockkeeper.server.coordinator.LockStore;
 import io.lockkeeper.server.coordinator.Peer;
 import io.lockkeeper.server.coordinator.Whereabouts;
@@ -28,9 +29,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The queues in ZooKeeper, over its asynchronous API alone. One thread holds all state; ZooKeeper's
- * callbacks only hand over to it. Events are given to their consumer on that thread, which must not
- * block.
+ * The queues in ZooKeeper, over its asynchronous API alone. All state lives on a {@link
+ * StoreThread}; ZooKeeper's callbacks only hand over to it. Events are given to their consumer
+ * there, which must not block.
  */
 public final class ZooKeeperLockStore implements LockStore {
 
@@ -46,20 +47,13 @@ public final class ZooKeeperLockStore implements LockStore {
   private final StoreThread thread = new StoreThread();
   private final Connector connector;
   private final AtomicBoolean stopped = new AtomicBoolean();
-  private Optional<Parts> parts = Optional.empty();
+  private Optional<StoreParts> parts = Optional.empty();
+  // What one turn of the coordinator asks for is one task here, and so one transaction.
+  private final Gathering<Consumer<StoreParts>> wishes =
+      new Gathering<>(actions -> thread.execute(() -> parts.ifPresent(p -> carryOut(p, actions))));
 
   /** How often peers are looked for, and how long directories must be empty, in ticks. */
   record Pace(long scanMillis, long reapTicks) {}
-
-  private record Parts(
-      StoreContext context,
-      MirrorFeed mirror,
-      MirrorQuestions questions,
-      Errands errands,
-      LockSessions sessions,
-      MemberNode member,
-      Peers peers,
-      Reaper reaper) {}
 
   /**
    * Makes a store that does not connect yet.
@@ -101,7 +95,7 @@ public final class ZooKeeperLockStore implements LockStore {
     Reaper reaper = new Reaper(context, mirror::whole, peers::candidates, pace.reapTicks());
     parts =
         Optional.of(
-            new Parts(
+            new StoreParts(
                 context,
                 mirror,
                 new MirrorQuestions(context, mirror::connection),
@@ -173,7 +167,7 @@ public final class ZooKeeperLockStore implements LockStore {
     onParts(key, (session, unused) -> action.accept(session));
   }
 
-  private void onParts(SessionKey key, BiConsumer<StoreSession, Parts> action) {
+  private void onParts(SessionKey key, BiConsumer<StoreSession, StoreParts> action) {
     onThread(p -> p.sessions().find(key).ifPresent(session -> action.accept(session, p)));
   }
 
@@ -202,8 +196,12 @@ public final class ZooKeeperLockStore implements LockStore {
     onThread(p -> p.questions().removeGuard(lock, guard));
   }
 
-  private void onThread(Consumer<Parts> action) {
-    thread.execute(() -> parts.ifPresent(action));
+  private void onThread(Consumer<StoreParts> action) {
+    wishes.accept(action);
+  }
+
+  private void carryOut(StoreParts running, List<Consumer<StoreParts>> actions) {
+    actions.forEach(action -> thread.guard(() -> action.accept(running)));
   }
 
   @Override
@@ -290,7 +288,7 @@ public final class ZooKeeperLockStore implements LockStore {
       down.countDown();
       return;
     }
-    Parts running = parts.get();
+    StoreParts running = parts.get();
     parts = Optional.empty();
     Countdown both = new Countdown(2, down::countDown);
     running.member().stop(both::one);

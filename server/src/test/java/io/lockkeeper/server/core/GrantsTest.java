@@ -319,4 +319,18 @@ class GrantsTest {
         .filteredOn(p -> p.change().cause() == LockChange.Cause.GRANTED)
         .hasSize(2);
   }
+
+  @Test
+  void changesAreToldOnlyWhenSomebodyWantsToHearThem() {
+    // Given
+    Bench bench = Bench.ready();
+    bench.on(new LifeEvent.Watched(false));
+    bench.alone(Wish.named("r1").lock("a", MutexKind.EXCLUSIVE));
+    assertThat(bench.all(Effect.Publish.class)).isEmpty();
+    // When
+    bench.on(new LifeEvent.Watched(true));
+    bench.alone(Wish.named("r2").lock("b", MutexKind.EXCLUSIVE));
+    // Then
+    assertThat(bench.all(Effect.Publish.class)).isNotEmpty();
+  }
 }

@@ -303,6 +303,11 @@ public final class FakeCoordinator implements Coordinator {
   }
 
   @Override
+  public void together(Runnable requests) {
+    requests.run();
+  }
+
+  @Override
   public CoordinatorStatus status() {
     return status;
   }

@@ -1,0 +1,17 @@
+package io.lockkeeper.bench.load;
+
+import java.util.concurrent.CompletionStage;
+
+/**
+ * Locks that are asked for without a thread that waits.
+ *
+ * @param <H> what was granted
+ */
+public interface AsyncLocks<H> {
+
+  /** Asks for a lock; completes when it is held. */
+  CompletionStage<H> acquire(int client, String lock);
+
+  /** Gives a lock back; completes when that is certain. */
+  CompletionStage<?> release(int client, H held);
+}

@@ -1,0 +1,91 @@
+package io.lockkeeper.bench.runner;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/** One coordinator as one runs it: the program's jar, with its default settings. */
+final class Coordinator implements AutoCloseable {
+
+  private static final HttpClient HTTP = HttpClient.newHttpClient();
+
+  private final Child child;
+  private final int port;
+  private final int httpPort;
+
+  private Coordinator(Child child, int port, int httpPort) {
+    this.child = child;
+    this.port = port;
+    this.httpPort = httpPort;
+  }
+
+  /** Starts a coordinator and waits until it serves. */
+  static Coordinator start(
+      Jvms jvms, String name, Path directory, String zookeeper, List<String> javaFlags)
+      throws IOException, InterruptedException {
+    int port = Ports.free();
+    int httpPort = Ports.free();
+    List<String> command =
+        jvms.program(
+            javaFlags,
+            List.of(
+                "serve",
+                "--zookeeper=" + zookeeper,
+                "--listen=127.0.0.1:" + port,
+                "--http=127.0.0.1:" + httpPort,
+                "--data-dir=" + directory.resolve("home")));
+    Child child = Child.start(name, Files.createDirectories(directory), command);
+    Coordinator coordinator = new Coordinator(child, port, httpPort);
+    child.await("serving", coordinator::isReady);
+    return coordinator;
+  }
+
+  private boolean isReady() throws IOException {
+    try {
+      return get("/readyz").status() == 200;
+    } catch (ConnectException notYet) {
+      return false;
+    }
+  }
+
+  /** Returns a metric's value; of several with other labels, their sum. */
+  double metric(String name) throws IOException {
+    return Metrics.sum(get("/metrics").body(), name);
+  }
+
+  private record Answer(int status, String body) {}
+
+  private Answer get(String path) throws IOException {
+    try {
+      var answer =
+          HTTP.send(
+              HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + httpPort + path)).build(),
+              BodyHandlers.ofString());
+      return new Answer(answer.statusCode(), answer.body());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException(e);
+    }
+  }
+
+  /** Returns the coordinator's process. */
+  Child child() {
+    return child;
+  }
+
+  /** Returns what a client connects to. */
+  String address() {
+    return "127.0.0.1:" + port;
+  }
+
+  @Override
+  public void close() {
+    child.close();
+  }
+}

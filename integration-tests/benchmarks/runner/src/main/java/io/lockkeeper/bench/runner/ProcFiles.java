@@ -1,0 +1,36 @@
+package io.lockkeeper.bench.runner;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** What Linux tells of a process under {@code /proc}. */
+final class ProcFiles {
+
+  private static final double TICKS_PER_SECOND = 100; // The same on every Linux: USER_HZ.
+  private static final int UTIME = 11;
+  private static final int STIME = 12;
+
+  private ProcFiles() {}
+
+  /** Returns the seconds of processor that a process has taken so far, to a hundredth. */
+  static double cpuSeconds(long pid) throws IOException {
+    return cpuSeconds(Files.readString(Path.of("/proc", Long.toString(pid), "stat")));
+  }
+
+  /** Reads the same from a line of {@code /proc/PID/stat}. */
+  static double cpuSeconds(String stat) {
+    // The name before it is in parentheses, and may have anything in it.
+    String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
+    return (Long.parseLong(fields[UTIME]) + Long.parseLong(fields[STIME])) / TICKS_PER_SECOND;
+  }
+
+  /** Returns how many threads a process has. */
+  static int threads(long pid) throws IOException {
+    return Files.readAllLines(Path.of("/proc", Long.toString(pid), "status")).stream()
+        .filter(line -> line.startsWith("Threads:"))
+        .map(line -> Integer.parseInt(line.substring("Threads:".length()).trim()))
+        .findFirst()
+        .orElseThrow();
+  }
+}

@@ -1,0 +1,67 @@
+package io.lockkeeper.bench.runner;
+
+import io.lockkeeper.bench.load.Order;
+import io.lockkeeper.bench.load.Report;
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A system that runs, with its load.
+ *
+ * @param servers whose processors are counted beside the load's
+ * @param zookeeper whose transactions are counted
+ */
+record Scene(
+    Subject subject, LoadJvm load, List<Child> servers, Optional<ZooKeeperServer> zookeeper) {
+
+  /** Has an order carried out that measures nothing. */
+  void warmUp(Order order) throws IOException {
+    Report unused = load.carryOut(order, new Costs());
+  }
+
+  /** Has an order carried out and measures what it costs. */
+  Sample measure(Order order) throws IOException {
+    Costs costs = new Costs();
+    Report report = load.carryOut(order, costs);
+    if (report.cycles() == 0) {
+      throw new IOException(subject.label() + " has done nothing at " + order);
+    }
+    double thousands = report.cycles() / 1e3;
+    Map<String, Double> cpu = new LinkedHashMap<>();
+    costs.cpuSeconds.forEach((server, seconds) -> cpu.put(server, seconds / thousands));
+    cpu.put("load", report.cpuNanos() / 1e9 / thousands);
+    return new Sample(
+        report.cyclesPerSecond(),
+        report.acquire(),
+        cpu,
+        zookeeper.isPresent() ? (double) costs.transactions / report.cycles() : Double.NaN);
+  }
+
+  /** What the servers spend while a load counts. */
+  private final class Costs implements LoadJvm.Observer {
+    private final Map<String, Double> cpuSeconds = new LinkedHashMap<>();
+    private long transactions;
+
+    @Override
+    public void begin() throws IOException {
+      count(-1);
+    }
+
+    @Override
+    public void end() throws IOException {
+      count(1);
+    }
+
+    private void count(int sign) throws IOException {
+      for (Child server : servers) {
+        cpuSeconds.merge(server.name(), sign * ProcFiles.cpuSeconds(server.pid()), Double::sum);
+      }
+      if (zookeeper.isPresent()) {
+        transactions += sign * zookeeper.orElseThrow().transactions();
+      }
+    }
+  }
+}

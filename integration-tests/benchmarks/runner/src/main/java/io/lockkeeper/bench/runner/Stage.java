@@ -1,0 +1,134 @@
+package io.lockkeeper.bench.runner;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** All processes of a run: started when they are first needed, ended together. */
+final class Stage implements AutoCloseable {
+
+  private static final String LOCKKEEPER_LOAD = "io.lockkeeper.bench.lockkeeper.LockkeeperLoad";
+  private static final String ZOOKEEPER_LOAD = "io.lockkeeper.bench.zookeeper.ZooKeeperLoad";
+  private static final String PONG_SERVER = "io.lockkeeper.bench.lockkeeper.PongServer";
+
+  private final Settings settings;
+  private final Jvms jvms;
+  private final Path directory;
+  private final Deque<Runnable> open = new ArrayDeque<>();
+  private final Map<Subject, Scene> scenes = new EnumMap<>(Subject.class);
+  private Optional<ZooKeeperServer> zookeeper = Optional.empty();
+  private Optional<Coordinator> coordinator = Optional.empty();
+
+  /** Nothing runs yet; processes write below {@code directory}. */
+  Stage(Settings settings, Jvms jvms, Path directory) {
+    this.settings = settings;
+    this.jvms = jvms;
+    this.directory = directory;
+  }
+
+  /** Returns a system's load and servers, which run. */
+  Scene scene(Subject subject) throws IOException, InterruptedException {
+    Scene known = scenes.get(subject);
+    if (known != null) {
+      return known;
+    }
+    Scene scene = start(subject);
+    scenes.put(subject, scene);
+    return scene;
+  }
+
+  private Scene start(Subject subject) throws IOException, InterruptedException {
+    return switch (subject) {
+      case RAW_ASYNC, RAW_MULTI, CURATOR -> onZooKeeper(subject);
+      case LOCKKEEPER -> onLockkeeper();
+      case PING_PONG -> onGrpc();
+      case ETCD, REDISSON, REDISSON_FAIR ->
+          throw new IllegalArgumentException("not yet: " + subject.label());
+    };
+  }
+
+  private Scene onZooKeeper(Subject subject) throws IOException, InterruptedException {
+    ZooKeeperServer server = zookeeper();
+    LoadJvm load =
+        load(subject.label(), "zookeeper", ZOOKEEPER_LOAD, subject.label(), server.address());
+    return new Scene(subject, load, List.of(server.child()), Optional.of(server));
+  }
+
+  private Scene onLockkeeper() throws IOException, InterruptedException {
+    Coordinator server = coordinator();
+    LoadJvm load =
+        load("load-lockkeeper", "lockkeeper", LOCKKEEPER_LOAD, "lockkeeper", server.address());
+    return new Scene(
+        Subject.LOCKKEEPER,
+        load,
+        List.of(zookeeper().child(), server.child()),
+        Optional.of(zookeeper()));
+  }
+
+  private Scene onGrpc() throws IOException {
+    Child server =
+        Child.startTalking(
+            "server",
+            Files.createDirectories(directory.resolve("ping-pong")),
+            jvms.command("lockkeeper", Jvms.LOAD_FLAGS, PONG_SERVER, List.of()));
+    open.push(server::close);
+    int port = PongPort.read(server);
+    LoadJvm load =
+        load("ping-pong", "lockkeeper", LOCKKEEPER_LOAD, "ping-pong", "127.0.0.1:" + port);
+    return new Scene(Subject.PING_PONG, load, List.of(server), Optional.empty());
+  }
+
+  private LoadJvm load(String name, String module, String main, String system, String server)
+      throws IOException {
+    LoadJvm load =
+        LoadJvm.start(
+            jvms,
+            name,
+            directory,
+            module,
+            main,
+            List.of(system, server, Integer.toString(settings.connections())));
+    open.push(load::close);
+    return load;
+  }
+
+  /** Returns the one ZooKeeper that all share. */
+  ZooKeeperServer zookeeper() throws IOException, InterruptedException {
+    if (zookeeper.isEmpty()) {
+      ZooKeeperServer server =
+          ZooKeeperServer.start(jvms, Files.createDirectories(directory.resolve("zookeeper")));
+      open.push(server::close);
+      zookeeper = Optional.of(server);
+    }
+    return zookeeper.orElseThrow();
+  }
+
+  /** Returns the one coordinator. */
+  Coordinator coordinator() throws IOException, InterruptedException {
+    if (coordinator.isEmpty()) {
+      Coordinator started =
+          Coordinator.start(
+              jvms,
+              "coordinator",
+              directory.resolve("coordinator"),
+              zookeeper().address(),
+              settings.coordinatorFlags());
+      open.push(started::close);
+      coordinator = Optional.of(started);
+    }
+    return coordinator.orElseThrow();
+  }
+
+  @Override
+  public void close() {
+    while (!open.isEmpty()) {
+      open.pop().run();
+    }
+  }
+}

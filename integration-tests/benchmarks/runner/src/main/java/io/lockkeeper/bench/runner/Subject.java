@@ -1,0 +1,37 @@
+package io.lockkeeper.bench.runner;
+
+import java.util.Arrays;
+import java.util.Locale;
+
+/** Whose locks are measured. */
+enum Subject {
+  /** ZooKeeper alone, every write by itself: the limit without batching. */
+  RAW_ASYNC,
+  /** ZooKeeper alone, writes in transactions of up to a hundred: the limit with batching. */
+  RAW_MULTI,
+  /** Curator's InterProcessMutex. */
+  CURATOR,
+  /** Lockkeeper. */
+  LOCKKEEPER,
+  /** Bare gRPC, one message there and back at a time: the limit of handing on one lock. */
+  PING_PONG,
+  /** The lock service of etcd. */
+  ETCD,
+  /** Redisson's RLock, which is not fair. */
+  REDISSON,
+  /** Redisson's fair lock. */
+  REDISSON_FAIR;
+
+  /** Returns the name in tables, results and settings. */
+  String label() {
+    return name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+
+  /** Finds a subject by its label. */
+  static Subject of(String label) {
+    return Arrays.stream(values())
+        .filter(subject -> subject.label().equals(label))
+        .findFirst()
+        .orElseThrow(() -> new IllegalArgumentException("no such system: " + label));
+  }
+}

@@ -1,0 +1,27 @@
+package io.lockkeeper.bench.zookeeper;
+
+import io.lockkeeper.bench.load.LoadProgram;
+import io.lockkeeper.bench.load.LoadedSystem;
+
+/** A load on ZooKeeper. */
+public final class ZooKeeperLoad {
+
+  private ZooKeeperLoad() {}
+
+  /**
+   * Serves orders. Arguments: {@code raw-async}, {@code raw-multi} or {@code curator}, ZooKeeper's
+   * address, and how many connections the clients share.
+   */
+  public static void main(String[] arguments) throws Exception {
+    String servers = arguments[1];
+    int connections = Integer.parseInt(arguments[2]);
+    LoadedSystem system =
+        switch (arguments[0]) {
+          case "raw-async" -> new SingleWrites(Connections.open(servers, connections));
+          case "raw-multi" -> new Transactions(Connections.open(servers, connections));
+          case "curator" -> CuratorLocks.connect(servers, connections);
+          default -> throw new IllegalArgumentException("no load: " + arguments[0]);
+        };
+    LoadProgram.run(system);
+  }
+}

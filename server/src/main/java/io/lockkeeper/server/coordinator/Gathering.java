@@ -1,0 +1,39 @@
+package io.lockkeeper.server.coordinator;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Consumer;
+
+/**
+ * Hands on in one piece what one {@link Turn} brings, in the order in which it came. Outside of a
+ * turn, each is handed on at once.
+ */
+public final class Gathering<T> implements Consumer<T> {
+
+  private final Queue<T> waiting = new ConcurrentLinkedQueue<>();
+  private final OncePerTurn handOn = new OncePerTurn(this::handOn);
+  private final Consumer<List<T>> next;
+
+  /** Makes one that hands on to {@code next}, which never gets an empty list. */
+  public Gathering(Consumer<List<T>> next) {
+    this.next = next;
+  }
+
+  @Override
+  public void accept(T one) {
+    waiting.add(one);
+    handOn.soon();
+  }
+
+  private void handOn() {
+    List<T> all = new ArrayList<>();
+    for (T one = waiting.poll(); one != null; one = waiting.poll()) {
+      all.add(one);
+    }
+    if (!all.isEmpty()) {
+      next.accept(all);
+    }
+  }
+}

@@ -1,0 +1,244 @@
+package io.lockkeeper.server.zookeeper;
+
+import com.sun.management.ThreadMXBean;
+import io.lockkeeper.server.core.EntryDetails;
+import io.lockkeeper.server.core.EntryName;
+import io.lockkeeper.server.core.EntryRef;
+import io.lockkeeper.server.core.EntryTerms;
+import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.server.core.MutexKind;
+import io.lockkeeper.server.core.PlannedEntry;
+import io.lockkeeper.server.core.StoreEvent;
+import io.lockkeeper.server.core.StoreEvent.CreatedEntry;
+import io.lockkeeper.server.core.StoreEvent.EntriesCreated;
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.UUID;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.OpResult.CheckResult;
+import org.apache.zookeeper.OpResult.CreateResult;
+import org.apache.zookeeper.OpResult.DeleteResult;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher.Event.EventType;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
+import org.apache.zookeeper.ZooDefs.OpCode;
+import org.apache.zookeeper.data.Stat;
+
+/**
+ * What a lock costs the store, without ZooKeeper's client: the transactions of an acquire and a
+ * release put together and answered, and the watch's events read, over a thousand locks on one
+ * thread. Prints the time and the bytes allocated by each. No test: run {@link #main}.
+ */
+public final class StoreCost implements GroupCommit.Lane {
+
+  private static final int LOCKS = 1_000;
+  private static final int WARM_UP_ROUNDS = 300;
+  private static final int ROUNDS = 300;
+  private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+  /** One thing that the store does in the life of an acquisition. */
+  private enum Phase {
+    CREATE,
+    CREATED,
+    APPEARED,
+    DELETE,
+    DELETED,
+    VANISHED
+  }
+
+  /** What was spent on one phase. */
+  private static final class Cost {
+    private long nanos;
+    private long bytes;
+  }
+
+  private final ZooKeeperSettings settings = ZooKeeperSettings.of("127.0.0.1:1", "c", "a");
+  private final StorePaths paths = new StorePaths(settings);
+  private final StoreThread thread = new StoreThread();
+  private final Directories directories = new Directories();
+  private final List<StoreEvent> events = new ArrayList<>();
+  private final StoreContext context =
+      new StoreContext(
+          settings,
+          paths,
+          thread,
+          new Connector(settings, thread),
+          directories,
+          new StoreStats(),
+          events::add,
+          problem -> {});
+  private final GroupCommit commit = new GroupCommit(this, context);
+  private final MirrorFeed mirror = new MirrorFeed(context);
+  private final Deque<Transaction> sent = new ArrayDeque<>();
+  private final Map<Phase, Cost> costs = new EnumMap<>(Phase.class);
+  private long zxid = 0x1_0000_0000L;
+  private final Random random = new Random(1);
+  private int sequence;
+
+  private StoreCost() {
+    commit.open();
+  }
+
+  @Override
+  public void send(Transaction transaction) {
+    sent.add(transaction);
+  }
+
+  @Override
+  public Op fence() {
+    return Op.check("/claim", 0);
+  }
+
+  @Override
+  public void onFenceFailed() {
+    throw new IllegalStateException("nothing fails here");
+  }
+
+  @Override
+  public void onDoubt() {
+    throw new IllegalStateException("nothing is in doubt here");
+  }
+
+  @Override
+  public void onLayoutMissing() {
+    throw new IllegalStateException("nothing is missing here");
+  }
+
+  /** Prints the cost of each phase, and of all of them together. */
+  public static void main(String[] args) throws InterruptedException {
+    StoreCost driver = new StoreCost();
+    for (int round = 0; round < WARM_UP_ROUNDS; round++) {
+      driver.round();
+    }
+    driver.costs.clear();
+    for (int round = 0; round < ROUNDS; round++) {
+      driver.round();
+    }
+    driver.print();
+    driver.thread.stop(1_000);
+  }
+
+  private void round() {
+    List<EntryDetails> details = new ArrayList<>();
+    List<PlannedEntry> planned = new ArrayList<>();
+    for (int i = 0; i < LOCKS; i++) {
+      details.add(details(i));
+      LockName lock = new LockName("bench/own-" + i);
+      planned.add(new PlannedEntry(lock, MutexKind.EXCLUSIVE, Optional.empty()));
+    }
+    events.clear();
+    measure(
+        Phase.CREATE,
+        () -> {
+          for (int i = 0; i < LOCKS; i++) {
+            UUID id = new UUID(random.nextLong(), random.nextLong());
+            paths.pathBytes(planned.get(i).lock(), MutexKind.EXCLUSIVE);
+            commit.add(
+                new CreateEntries(
+                    paths, directories, id, List.of(planned.get(i)), details.get(i), 0));
+          }
+        });
+    answerAll(Phase.CREATED);
+    List<CreatedEntry> created =
+        events.stream().flatMap(e -> ((EntriesCreated) e).entries().stream()).toList();
+    see(Phase.APPEARED, created, EventType.NodeCreated);
+    measure(
+        Phase.DELETE,
+        () -> {
+          for (CreatedEntry entry : created) {
+            UUID id = entry.name().id().orElseThrow();
+            EntryRef ref = new EntryRef(entry.lock(), entry.name().text(), Optional.empty());
+            commit.add(DeleteEntries.of(paths, id, List.of(ref)));
+          }
+        });
+    answerAll(Phase.DELETED);
+    see(Phase.VANISHED, created, EventType.NodeDeleted);
+    if (events.size() != 4 * LOCKS) {
+      throw new IllegalStateException("events are missing: " + events.size());
+    }
+  }
+
+  private static EntryDetails details(int i) {
+    return new EntryDetails(
+        "0123456789abcdef0123456789" + (100_000 + i),
+        UUID.randomUUID().toString(),
+        "thread-" + i,
+        "tester",
+        Map.of(),
+        false,
+        true,
+        Optional.empty(),
+        Optional.empty(),
+        new EntryTerms(
+            1, Optional.of(Duration.ofSeconds(30)), Optional.empty(), Duration.ZERO, false));
+  }
+
+  /** Answers transactions until none is left; what ZooKeeper answers is made beforehand. */
+  private void answerAll(Phase phase) {
+    while (!sent.isEmpty()) {
+      Transaction transaction = sent.remove();
+      List<OpResult> results = new ArrayList<>();
+      for (Op op : transaction.ops()) {
+        results.add(
+            switch (op.getType()) {
+              case OpCode.check -> new CheckResult();
+              case OpCode.delete -> new DeleteResult();
+              default -> new CreateResult(op.getPath() + EntryName.suffix(sequence++), stat());
+            });
+      }
+      measure(
+          phase, () -> commit.onReply(transaction, MultiReply.of(0, results, transaction.size())));
+    }
+  }
+
+  private Stat stat() {
+    Stat stat = new Stat();
+    stat.setCzxid(++zxid);
+    return stat;
+  }
+
+  private void see(Phase phase, List<CreatedEntry> entries, EventType type) {
+    List<WatchedEvent> seen = new ArrayList<>();
+    for (CreatedEntry entry : entries) {
+      String path = paths.entry(entry.lock(), entry.name().text());
+      seen.add(new WatchedEvent(type, KeeperState.SyncConnected, path, ++zxid));
+    }
+    measure(phase, () -> seen.forEach(mirror::onNode));
+  }
+
+  private void measure(Phase phase, Runnable work) {
+    long self = Thread.currentThread().getId();
+    long bytes = THREADS.getThreadAllocatedBytes(self);
+    long start = System.nanoTime();
+    work.run();
+    long end = System.nanoTime();
+    Cost cost = costs.computeIfAbsent(phase, p -> new Cost());
+    cost.nanos += end - start;
+    cost.bytes += THREADS.getThreadAllocatedBytes(self) - bytes;
+  }
+
+  private void print() {
+    double count = (double) LOCKS * ROUNDS;
+    Cost all = new Cost();
+    costs.forEach(
+        (phase, cost) -> {
+          print(phase.name(), cost, count);
+          all.nanos += cost.nanos;
+          all.bytes += cost.bytes;
+        });
+    print("TOGETHER", all, count);
+  }
+
+  private static void print(String name, Cost cost, double count) {
+    System.out.printf("%-10s %7.0f ns %7.0f bytes%n", name, cost.nanos / count, cost.bytes / count);
+  }
+}
