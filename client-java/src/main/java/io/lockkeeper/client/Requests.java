@@ -21,7 +21,7 @@ final class Requests {
   private Requests() {}
 
   static OpenSession open(Optional<Lease> toResume, Settings settings) {
-    OpenSession.Builder open = OpenSession.newBuilder();
+    OpenSession.Builder open = OpenSession.newBuilder().setBatches(true);
     if (toResume.isPresent()) {
       return open.setLeaseId(toResume.get().id()).setLeaseSecret(toResume.get().secret()).build();
     }

@@ -9,7 +9,10 @@ import io.grpc.stub.StreamObserver;
 import io.lockkeeper.client.internal.Loop;
 import io.lockkeeper.v1.LockServiceGrpc;
 import io.lockkeeper.v1.SessionRequest;
+import io.lockkeeper.v1.SessionRequestBatch;
 import io.lockkeeper.v1.SessionResponse;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -24,12 +27,19 @@ final class SessionStream implements ClientResponseObserver<SessionRequest, Sess
   /** How many have been handled when as many more are asked for: to ask costs as much as one. */
   private static final int STEP = WINDOW / 2;
 
+  // The server takes 256 requests and 64 KiB; one request may have some KiB.
+  private static final int BATCH_REQUESTS = 200;
+  private static final int BATCH_BYTES = 32 * 1024;
+
   private static final long FAREWELL_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   private final ManagedChannel channel;
   private final Loop loop;
   private final Owner owner;
   private final ClientCallStreamObserver<SessionRequest> requests;
+  private final List<SessionRequest> waiting = new ArrayList<>();
+  private int waitingBytes;
+  private boolean batches;
   private int handled;
   private boolean over;
 
@@ -76,6 +86,17 @@ final class SessionStream implements ClientResponseObserver<SessionRequest, Sess
         handled = 0;
         requests.request(STEP);
       }
+      if (response.hasBatch()) {
+        response.getBatch().getResponsesList().forEach(this::tell);
+      } else {
+        tell(response);
+      }
+    }
+  }
+
+  private void tell(SessionResponse response) {
+    if (!over) {
+      batches |= response.getOpened().getBatches();
       owner.onResponse(response);
     }
   }
@@ -103,9 +124,34 @@ final class SessionStream implements ClientResponseObserver<SessionRequest, Sess
 
   /** Sends a request, unless the stream is over. */
   void send(SessionRequest request) {
-    if (!over) {
-      requests.onNext(request);
+    if (over) {
+      return;
     }
+    if (!batches) {
+      requests.onNext(request);
+      return;
+    }
+    waiting.add(request);
+    waitingBytes += request.getSerializedSize();
+    if (waiting.size() == 1) {
+      loop.doLast(this::flush);
+    } else if (waiting.size() >= BATCH_REQUESTS || waitingBytes >= BATCH_BYTES) {
+      flush();
+    }
+  }
+
+  /** Sends what waits: what the loop does in one go costs one message. */
+  private void flush() {
+    if (!over && waiting.size() == 1) {
+      requests.onNext(waiting.get(0));
+    } else if (!over && !waiting.isEmpty()) {
+      requests.onNext(
+          SessionRequest.newBuilder()
+              .setBatch(SessionRequestBatch.newBuilder().addAllRequests(waiting))
+              .build());
+    }
+    waiting.clear();
+    waitingBytes = 0;
   }
 
   /** Gives the stream up at once. The owner hears nothing more. */
@@ -120,6 +166,7 @@ final class SessionStream implements ClientResponseObserver<SessionRequest, Sess
   /** Gives the stream up, but lets what was sent get through. The owner hears nothing more. */
   void retire() {
     if (!over) {
+      flush();
       over = true;
       requests.onCompleted();
       channel.shutdown();

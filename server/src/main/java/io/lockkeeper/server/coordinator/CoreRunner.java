@@ -72,7 +72,6 @@ final class CoreRunner implements EventLoop.Turns {
   }
 
   void start() {
-    watches.listen(watched -> handle(new LifeEvent.Watched(watched)));
     watches.startDesk();
     statusAtNanos = now() - STATUS_NANOS;
     loop.start();
@@ -241,7 +240,7 @@ final class CoreRunner implements EventLoop.Turns {
     detailReads.expire(now);
     if (now - statusAtNanos >= STATUS_NANOS) {
       statusAtNanos = now;
-      watches.tick();
+      watches.rest(now);
       status = describe(now);
       measureDelay(now);
     }

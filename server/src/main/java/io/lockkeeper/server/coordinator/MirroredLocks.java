@@ -28,4 +28,9 @@ final class MirroredLocks implements WatchHub.Locks {
   public long revision() {
     return kernel.revision();
   }
+
+  @Override
+  public void describeChanges(boolean describe) {
+    kernel.describeChanges(describe);
+  }
 }

@@ -5,10 +5,13 @@ import io.lockkeeper.server.core.LockChange;
 import io.lockkeeper.server.core.LockName;
 import io.lockkeeper.server.core.LockView;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
@@ -17,8 +20,8 @@ import java.util.function.Consumer;
  */
 final class WatchHub implements Watch.Source {
 
-  /** For how many ticks changes are kept for watchers that come back. */
-  static final int TICKS_KEPT = 150;
+  /** How long changes go on being described after the last watcher has left. */
+  private static final long DESCRIBED_NANOS = TimeUnit.SECONDS.toNanos(30);
 
   private final int maxWatches;
   private final Consumer<Runnable> loop;
@@ -27,10 +30,9 @@ final class WatchHub implements Watch.Source {
   private final Set<Watch> watches = new LinkedHashSet<>();
   private final WatchHistory history = new WatchHistory();
   private List<WatchedChange> batch = new ArrayList<>();
+  private boolean described = true;
+  private long unwatchedSinceNanos = System.nanoTime();
   private long number;
-  private Consumer<Boolean> onWatched = watched -> {};
-  private boolean watched = true;
-  private int idleTicks;
 
   /** What the hub asks of the core. */
   interface Locks {
@@ -42,6 +44,9 @@ final class WatchHub implements Watch.Source {
 
     /** Returns the newest revision. */
     long revision();
+
+    /** Says whether changes are described, or only told to have happened. */
+    void describeChanges(boolean describe);
   }
 
   /**
@@ -63,34 +68,6 @@ final class WatchHub implements Watch.Source {
   /** Ends it. On any thread. */
   void stopDesk() {
     desk.stop();
-  }
-
-  /**
-   * Says who is told when changes need not be published any more, and when they are wanted again.
-   */
-  void listen(Consumer<Boolean> listener) {
-    onWatched = listener;
-  }
-
-  /**
-   * Called now and then. When nobody has watched for a while, changes are not asked for: to tell of
-   * them costs more than half of what a lock costs the core.
-   */
-  void tick() {
-    idleTicks = watches.isEmpty() ? idleTicks + 1 : 0;
-    if (watched && idleTicks >= TICKS_KEPT) {
-      watched = false;
-      onWatched.accept(false);
-    }
-  }
-
-  private void want() {
-    if (!watched) {
-      watched = true;
-      idleTicks = 0;
-      history.clear(locks.revision());
-      onWatched.accept(true);
-    }
   }
 
   int size() {
@@ -115,8 +92,8 @@ final class WatchHub implements Watch.Source {
                   "the coordinator's mirror of the queues is being rebuilt")));
       return;
     }
-    want();
     watches.add(watch);
+    describe(true);
     Optional<List<LockChange>> missed =
         startRevision == 0 ? Optional.empty() : history.since(startRevision);
     flush();
@@ -135,10 +112,39 @@ final class WatchHub implements Watch.Source {
   private void resume(Watch watch, List<LockChange> missed) {
     List<LockChange> wanted =
         missed.stream().filter(change -> watch.filter().matches(change.lock())).toList();
+    boolean told = wanted.stream().noneMatch(LockChange::isUndescribed);
     List<WatchedChange> changes =
-        wanted.stream().map(change -> new WatchedChange(change, number)).toList();
+        (told ? wanted : asTheyAre(wanted))
+            .stream().map(change -> new WatchedChange(change, number)).toList();
     long current = number;
     desk.execute(rounds -> watch.resume(changes, current));
+  }
+
+  /** What was not described while nobody watched: one change for each lock, as it is now. */
+  private List<LockChange> asTheyAre(List<LockChange> missed) {
+    Map<LockName, Integer> counts = new LinkedHashMap<>();
+    Map<LockName, Long> revisions = new LinkedHashMap<>();
+    for (LockChange change : missed) {
+      // In the order of the newest revisions.
+      counts.merge(change.lock(), change.coalesced(), Integer::sum);
+      revisions.remove(change.lock());
+      revisions.put(change.lock(), change.revision());
+    }
+    List<LockChange> current = new ArrayList<>(revisions.size());
+    revisions.forEach(
+        (lock, revision) -> {
+          LockView view = locks.view(lock);
+          current.add(
+              new LockChange(
+                  revision,
+                  lock,
+                  LockChange.Cause.SEVERAL,
+                  Optional.empty(),
+                  view.holders(),
+                  view.queueLength(),
+                  Math.max(2, counts.getOrDefault(lock, 2))));
+        });
+    return current;
   }
 
   /** Has a watch looked at, because its listener can take something. On any thread. */
@@ -172,6 +178,7 @@ final class WatchHub implements Watch.Source {
 
   void stop(Watch watch) {
     if (watches.remove(watch)) {
+      unwatchedSinceNanos = System.nanoTime();
       desk.execute(rounds -> rounds.remove(watch));
     }
   }
@@ -190,6 +197,20 @@ final class WatchHub implements Watch.Source {
       List<WatchedChange> changes = batch;
       batch = new ArrayList<>();
       desk.execute(rounds -> rounds.changed(changes));
+    }
+  }
+
+  /** Stops describing changes when nobody has watched for a while. */
+  void rest(long nowNanos) {
+    if (watches.isEmpty() && nowNanos - unwatchedSinceNanos > DESCRIBED_NANOS) {
+      describe(false);
+    }
+  }
+
+  private void describe(boolean value) {
+    if (described != value) {
+      described = value;
+      locks.describeChanges(value);
     }
   }
 

@@ -10,11 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.function.Consumer;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 class WatchTest {
@@ -49,8 +45,8 @@ class WatchTest {
   }
 
   private static final class Recorder implements WatchListener {
-    final List<String> heard = new CopyOnWriteArrayList<>();
-    final List<Long> revisions = new CopyOnWriteArrayList<>();
+    final List<String> heard = new ArrayList<>();
+    final List<Long> revisions = new ArrayList<>();
     boolean ready = true;
 
     @Override
@@ -223,17 +219,17 @@ class WatchTest {
   @Test
   void watchBeyondTheCapIsRefused() {
     // Given
-    WatchHub hub = new WatchHub(0, Runnable::run, new OneLock());
+    WatchHub hub = new WatchHub(0, Runnable::run, new NoLocks());
     // When
     hub.start(watch, 0, true);
     // Then
     assertThat(recorder.heard).containsExactly("refused TOO_MANY");
   }
 
-  private static final class OneLock implements WatchHub.Locks {
+  private static final class NoLocks implements WatchHub.Locks {
     @Override
     public List<LockName> names(WatchFilter filter) {
-      return List.of(A);
+      return List.of();
     }
 
     @Override
@@ -243,7 +239,12 @@ class WatchTest {
 
     @Override
     public long revision() {
-      return 7;
+      return 0;
+    }
+
+    @Override
+    public void describeChanges(boolean describe) {
+      throw new AssertionError("nobody watches");
     }
   }
 
@@ -336,58 +337,5 @@ class WatchTest {
       changes.add(new WatchedChange(change(lock, 7 + i), i));
     }
     return changes;
-  }
-
-  @Test
-  void changesAreWantedOnlyWhileSomebodyWatchesOrMayComeBack() {
-    // Given
-    WatchHub hub = new WatchHub(1, Runnable::run, new OneLock());
-    List<Boolean> wanted = new ArrayList<>();
-    hub.listen(wanted::add);
-    pass(hub, WatchHub.TICKS_KEPT - 1);
-    assertThat(wanted).isEmpty();
-    // When
-    hub.tick();
-    hub.start(watch, 0, true);
-    pass(hub, WatchHub.TICKS_KEPT);
-    // Then
-    assertThat(wanted).containsExactly(false, true);
-  }
-
-  @Test
-  void watcherThatComesBackWhenChangesWereNotToldIsToldOfAGap() throws Exception {
-    // Given
-    ExecutorService loop = Executors.newSingleThreadExecutor();
-    try {
-      WatchHub hub = new WatchHub(1, loop::execute, new OneLock());
-      hub.startDesk();
-      loop.submit(
-              () -> {
-                hub.publish(change(A, 5));
-                pass(hub, WatchHub.TICKS_KEPT);
-              })
-          .get();
-      // When
-      Watch back = new Watch(ALL, recorder, hub);
-      loop.execute(() -> hub.start(back, 5, true));
-      Awaitility.await().until(() -> recorder.heard.contains("end 7"));
-      loop.execute(
-          () -> {
-            hub.publish(change(A, 8));
-            hub.flush();
-          });
-      // Then
-      Awaitility.await().until(() -> recorder.heard.size() >= 4);
-      assertThat(recorder.heard).containsExactly("gap", "snapshot a", "end 7", "GRANTED a x1");
-      hub.stopDesk();
-    } finally {
-      loop.shutdownNow();
-    }
-  }
-
-  private static void pass(WatchHub hub, int ticks) {
-    for (int tick = 0; tick < ticks; tick++) {
-      hub.tick();
-    }
   }
 }
