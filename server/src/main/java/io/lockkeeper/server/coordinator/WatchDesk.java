@@ -1,7 +1,9 @@
 package io.lockkeeper.server.coordinator;
 
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,10 +24,11 @@ final class WatchDesk {
   private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(1);
   private static final int SLICE_MESSAGES = 128;
 
-  private final LinkedBlockingQueue<Runnable> inbox = new LinkedBlockingQueue<>();
+  private final Queue<Task> inbox = new ConcurrentLinkedQueue<>();
   private final WatchRounds rounds = new WatchRounds();
   private final Thread thread = new Thread(this::run, "lockkeeper-watchers");
   private volatile boolean stopping;
+  private volatile boolean idle;
   private long restUntilNanos = System.nanoTime();
 
   WatchDesk() {
@@ -47,28 +50,37 @@ final class WatchDesk {
 
   /** Runs {@code task} on the desk's thread, in the order in which they were handed over. */
   void execute(Task task) {
-    inbox.add(() -> task.run(rounds));
+    inbox.add(task);
+    // While it rests, it is not woken for every change.
+    if (idle) {
+      LockSupport.unpark(thread);
+    }
   }
 
   private void run() {
     while (!stopping) {
-      try {
-        runSafely(inbox.poll(waitNanos(), TimeUnit.NANOSECONDS));
-        // What has come meanwhile goes into the same window.
-        for (int waiting = inbox.size(); waiting > 0; waiting--) {
-          runSafely(inbox.poll());
-        }
-        if (rounds.hasWork() && restUntilNanos - System.nanoTime() <= 0) {
-          work();
-        }
-      } catch (InterruptedException e) {
-        stopping = true;
+      for (Task task = inbox.poll(); task != null; task = inbox.poll()) {
+        Task next = task;
+        runSafely(() -> next.run(rounds));
+      }
+      long rest = restUntilNanos - System.nanoTime();
+      if (!rounds.hasWork()) {
+        awaitTask();
+      } else if (rest > 0) {
+        LockSupport.parkNanos(this, rest);
+      } else {
+        work();
       }
     }
   }
 
-  private long waitNanos() {
-    return rounds.hasWork() ? Math.max(0, restUntilNanos - System.nanoTime()) : IDLE_NANOS;
+  private void awaitTask() {
+    idle = true;
+    // Whoever adds something after this look sees the mark.
+    if (inbox.isEmpty()) {
+      LockSupport.parkNanos(this, IDLE_NANOS);
+    }
+    idle = false;
   }
 
   private void work() {
@@ -78,11 +90,9 @@ final class WatchDesk {
     restUntilNanos = ended + Math.min(LONGEST_REST_NANOS, REST * (ended - began));
   }
 
-  private static void runSafely(@org.jspecify.annotations.Nullable Runnable task) {
+  private static void runSafely(Runnable task) {
     try {
-      if (task != null) {
-        task.run();
-      }
+      task.run();
     } catch (RuntimeException e) {
       // One bad watcher must not end the service of all others.
       LOG.atError().setCause(e).log("a watcher could not be served");
