@@ -34,7 +34,8 @@ import java.util.stream.Stream;
  * out of the search, as the server cannot tell the client's tasks apart, and wait on.
  *
  * <p>Methods that wait may be interrupted, which withdraws. They must not be called by callbacks on
- * an executor that runs them in the calling thread.
+ * an executor that runs them in the calling thread. A thread that asks for something may also do,
+ * for a moment, what the client has to do just then; never callbacks of others.
  */
 public final class LockkeeperClient implements AutoCloseable {
 

@@ -6,7 +6,6 @@ import io.grpc.inprocess.InProcessChannelBuilder;
 import io.grpc.inprocess.InProcessServerBuilder;
 import io.lockkeeper.client.LockkeeperClient;
 import io.lockkeeper.client.LockkeeperClientBuilder;
-import io.lockkeeper.client.internal.Helpers;
 import io.lockkeeper.client.internal.Loop;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.Jeopardy;
@@ -80,8 +79,7 @@ public final class InMemoryLockkeeper implements AutoCloseable {
 
   /** Starts a server whose time is the system's. */
   public static InMemoryLockkeeper start() {
-    return started(
-        new InMemoryLockkeeper(Optional.empty(), Loop.onSystemClock(THREAD, Helpers.NOBODY)));
+    return started(new InMemoryLockkeeper(Optional.empty(), Loop.onSystemClock(THREAD)));
   }
 
   /**

@@ -8,7 +8,6 @@ import io.lockkeeper.server.core.Event;
 import io.lockkeeper.server.core.Kernel;
 import io.lockkeeper.server.core.LifeEvent;
 import io.lockkeeper.server.core.LockName;
-import io.lockkeeper.server.core.LockView;
 import io.lockkeeper.server.core.Mode;
 import io.lockkeeper.server.core.PathSizes;
 import io.lockkeeper.server.core.StoreEvent;
@@ -56,7 +55,7 @@ final class CoreRunner implements EventLoop.Turns {
     this.loop = new EventLoop(this, System::nanoTime);
     this.watchdog = new Watchdog(loop::turnCount, WATCHDOG_PATIENCE, onHang);
     this.detailReads = new DetailReads(store);
-    this.watches = new WatchHub(settings.maxWatches());
+    this.watches = new WatchHub(settings.maxWatches(), this::post, new MirroredLocks(kernel));
     this.effects = new Effects(store, streams, calls, watches, observer);
   }
 
@@ -73,8 +72,7 @@ final class CoreRunner implements EventLoop.Turns {
   }
 
   void start() {
-    watches.connect(new MirrorSource());
-    watches.listen(watched -> handle(new LifeEvent.Watched(watched)));
+    watches.startDesk();
     statusAtNanos = now() - STATUS_NANOS;
     loop.start();
     watchdog.start(WATCHDOG_PERIOD_MILLIS);
@@ -98,6 +96,7 @@ final class CoreRunner implements EventLoop.Turns {
       awaitSettled(grace);
     } finally {
       watchdog.stop();
+      watches.stopDesk();
       loop.stop(WATCHDOG_PERIOD_MILLIS);
     }
   }
@@ -209,12 +208,12 @@ final class CoreRunner implements EventLoop.Turns {
   }
 
   WatchHandle watch(WatchFilter filter, long startRevision, WatchListener listener) {
-    Watch watch = new Watch(filter, listener, new MirrorSource());
+    Watch watch = new Watch(filter, listener, watches);
     post(() -> watches.start(watch, startRevision, kernel.mirrorIsCurrent()));
     return new WatchHandle() {
       @Override
       public void ready() {
-        post(() -> watches.pump(watch));
+        watches.wake(watch);
       }
 
       @Override
@@ -222,27 +221,6 @@ final class CoreRunner implements EventLoop.Turns {
         post(() -> watches.stop(watch));
       }
     };
-  }
-
-  /** Snapshots for watchers come from the core's mirror. */
-  private final class MirrorSource implements Watch.Source {
-    @Override
-    public Iterable<LockName> names(WatchFilter filter) {
-      if (!filter.names().isEmpty()) {
-        return filter.names();
-      }
-      return kernel.names(filter.prefix());
-    }
-
-    @Override
-    public LockView view(LockName lock) {
-      return kernel.lock(lock, 0, now());
-    }
-
-    @Override
-    public long revision() {
-      return kernel.revision();
-    }
   }
 
   @Override
@@ -257,11 +235,12 @@ final class CoreRunner implements EventLoop.Turns {
     if (kernel.nextDeadline().isPresent() && kernel.nextDeadline().getAsLong() - now <= 0) {
       handle(new TimeEvent.Tick());
     }
+    watches.flush();
     calls.expire(now);
     detailReads.expire(now);
     if (now - statusAtNanos >= STATUS_NANOS) {
       statusAtNanos = now;
-      watches.tick();
+      watches.rest(now);
       status = describe(now);
       measureDelay(now);
     }

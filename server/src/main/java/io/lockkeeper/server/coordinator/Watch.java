@@ -1,44 +1,62 @@
 package io.lockkeeper.server.coordinator;
 
-import io.lockkeeper.server.core.LockChange;
 import io.lockkeeper.server.core.LockName;
 import io.lockkeeper.server.core.LockView;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Deque;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
  * One watcher. What it cannot take now is kept back: the names of the snapshot that are still to
  * come, and one coalesced change for each lock; where that would be too many, a gap and a new
- * snapshot take their place. On the event loop only.
+ * snapshot take their place. On the watchers' thread only.
  */
 final class Watch {
 
   /** How many locks may have changes kept back. */
   private static final int MAX_BACKLOG = 4_096;
 
+  private static final int VIEWS_AT_ONCE = 64;
+
   private final WatchFilter filter;
   private final WatchListener listener;
   private final Source source;
   private final Deque<LockName> snapshot = new ArrayDeque<>();
-  private final Map<LockName, LockChange> backlog = new LinkedHashMap<>();
+  private final Deque<LockView> views = new ArrayDeque<>();
+  private final Map<LockName, WatchedChange> backlog = new LinkedHashMap<>();
   private Optional<String> gap = Optional.empty();
   private boolean snapshotting;
+  private boolean asking;
+  private long beginnings;
   private long snapshotRevision;
+  private long knownNumber;
 
-  /** Where snapshots come from. */
+  /** Where snapshots come from: the event loop, which answers on the watchers' thread. */
   interface Source {
-    /** Returns the names of the locks in use that the filter wants. */
-    Iterable<LockName> names(WatchFilter filter);
+    /** Asks for a beginning: {@link #begin} follows. */
+    void restart(Watch watch);
 
-    /** Returns one lock as it is now. */
-    LockView view(LockName lock);
+    /** Asks for locks as they are when that is answered. */
+    void views(List<LockName> locks, Consumer<List<LockView>> answer);
 
-    /** Returns the newest revision. */
-    long revision();
+    /** Returns the watch to the watchers' thread for a {@link #pump}. */
+    void wake(Watch watch);
   }
+
+  /**
+   * What a snapshot begins with.
+   *
+   * @param names the locks in use that the filter wants
+   * @param revision the newest revision
+   * @param number the number of the newest change
+   */
+  record Beginning(List<LockName> names, long revision, long number) {}
 
   Watch(WatchFilter filter, WatchListener listener, Source source) {
     this.filter = filter;
@@ -51,70 +69,116 @@ final class Watch {
   }
 
   /** Begins with a snapshot. */
-  void startSnapshot() {
+  void begin(Beginning beginning) {
+    beginnings++;
+    asking = false;
     snapshot.clear();
+    views.clear();
     backlog.clear();
-    source.names(filter).forEach(snapshot::add);
+    snapshot.addAll(beginning.names());
     snapshotting = true;
-    snapshotRevision = source.revision();
+    snapshotRevision = beginning.revision();
+    knownNumber = beginning.number();
     pump();
+  }
+
+  /** Goes on where another watch ended, {@code missed} being what changed since. */
+  void resume(List<WatchedChange> missed, long number) {
+    missed.forEach(this::offer);
+    knownNumber = number;
   }
 
   /** Begins again: events may be missing. */
   void restart(String reason) {
     gap = Optional.of(reason);
-    startSnapshot();
+    snapshot.clear();
+    views.clear();
+    backlog.clear();
+    snapshotting = true;
+    // Until the beginning comes, nothing of the old snapshot is sent, nor its end.
+    asking = true;
+    beginnings++;
+    source.restart(this);
   }
 
-  /** Takes a change that the filter wants. */
-  void offer(LockChange change) {
+  /** Takes changes; returns how many of them it wants. */
+  int offerAll(Collection<WatchedChange> changes) {
+    int wanted = 0;
+    for (WatchedChange change : changes) {
+      if (change.number() > knownNumber && filter.matches(change.change().lock())) {
+        wanted++;
+        offer(change);
+      }
+    }
+    return wanted;
+  }
+
+  private void offer(WatchedChange change) {
     if (!snapshotting && backlog.isEmpty() && listener.isReady()) {
       listener.onChange(change);
       return;
     }
-    // Behind everything older: a watcher resumes from the last revision that it saw, and must have
-    // missed nothing before.
-    LockChange older = backlog.remove(change.lock());
-    backlog.put(change.lock(), older == null ? change : coalesce(older, change));
+    // Behind everything older, see WatchWindow.
+    LockName lock = change.change().lock();
+    WatchedChange older = backlog.remove(lock);
+    backlog.put(lock, older == null ? change : older.and(change));
     if (backlog.size() > MAX_BACKLOG) {
       restart("the watcher was too slow: more than " + MAX_BACKLOG + " locks changed meanwhile");
-    } else {
-      pump();
     }
   }
 
-  private static LockChange coalesce(LockChange older, LockChange newer) {
-    return new LockChange(
-        newer.revision(),
-        newer.lock(),
-        LockChange.Cause.SEVERAL,
-        Optional.empty(),
-        newer.holders(),
-        newer.queueLength(),
-        older.coalesced() + newer.coalesced());
-  }
-
-  /** Hands over as much as the listener takes. */
-  void pump() {
+  /** Hands over as much as the listener takes; returns about how much that was. */
+  int pump() {
     if (gap.isPresent() && listener.isReady()) {
       listener.onGap(gap.get());
       gap = Optional.empty();
     }
-    while (gap.isEmpty() && !snapshot.isEmpty() && listener.isReady()) {
-      LockView view = source.view(snapshot.removeFirst());
-      if (!view.holders().isEmpty() || view.queueLength() > 0) {
-        listener.onSnapshot(view);
-      }
-    }
-    if (snapshotting && gap.isEmpty() && snapshot.isEmpty() && listener.isReady()) {
-      snapshotting = false;
-      // What changed since the snapshot began is still to come.
-      listener.onSnapshotEnd(snapshotRevision);
-    }
+    int told = gap.isPresent() || !snapshotting ? 0 : pumpSnapshot();
     while (!snapshotting && !backlog.isEmpty() && listener.isReady()) {
       LockName first = backlog.keySet().iterator().next();
       Optional.ofNullable(backlog.remove(first)).ifPresent(listener::onChange);
+      told++;
     }
+    return told;
+  }
+
+  private int pumpSnapshot() {
+    int told = 0;
+    while (!views.isEmpty() && listener.isReady()) {
+      LockView view = views.removeFirst();
+      if (!view.holders().isEmpty() || view.queueLength() > 0) {
+        listener.onSnapshot(view);
+        told++;
+      }
+    }
+    if (views.isEmpty() && !asking && listener.isReady()) {
+      if (snapshot.isEmpty()) {
+        snapshotting = false;
+        // What changed since the snapshot began is still to come.
+        listener.onSnapshotEnd(snapshotRevision);
+      } else {
+        askForViews();
+      }
+    }
+    return told;
+  }
+
+  private void askForViews() {
+    List<LockName> next = new ArrayList<>();
+    while (next.size() < VIEWS_AT_ONCE && !snapshot.isEmpty()) {
+      next.add(snapshot.removeFirst());
+    }
+    asking = true;
+    long beginning = beginnings;
+    source.views(
+        next,
+        found -> {
+          if (beginning == beginnings) {
+            asking = false;
+            views.addAll(found);
+            source.wake(this);
+          }
+        });
   }
 
   void refuse(RefusedException why) {

@@ -2,61 +2,72 @@ package io.lockkeeper.server.coordinator;
 
 import io.lockkeeper.server.core.Failure;
 import io.lockkeeper.server.core.LockChange;
+import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.server.core.LockView;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/** All watchers. On the event loop only. */
-final class WatchHub {
+/**
+ * The event loop's side of watching: takes the changes, remembers the newest, and hands them to the
+ * {@link WatchDesk} once a turn. On the event loop only.
+ */
+final class WatchHub implements Watch.Source {
 
-  /** For how many ticks changes are kept for watchers that come back. */
-  static final int TICKS_KEPT = 150;
+  /** How long changes go on being described after the last watcher has left. */
+  private static final long DESCRIBED_NANOS = TimeUnit.SECONDS.toNanos(30);
 
   private final int maxWatches;
+  private final Consumer<Runnable> loop;
+  private final Locks locks;
+  private final WatchDesk desk = new WatchDesk();
   private final Set<Watch> watches = new LinkedHashSet<>();
   private final WatchHistory history = new WatchHistory();
-  private Optional<Watch.Source> source = Optional.empty();
-  private Consumer<Boolean> onWatched = watched -> {};
-  private boolean watched = true;
-  private int idleTicks;
+  private List<WatchedChange> batch = new ArrayList<>();
+  private boolean described = true;
+  private long unwatchedSinceNanos = System.nanoTime();
+  private long number;
 
-  WatchHub(int maxWatches) {
+  /** What the hub asks of the core. */
+  interface Locks {
+    /** Returns the names of the locks in use that the filter wants. */
+    List<LockName> names(WatchFilter filter);
+
+    /** Returns one lock as it is now. */
+    LockView view(LockName lock);
+
+    /** Returns the newest revision. */
+    long revision();
+
+    /** Says whether changes are described, or only told to have happened. */
+    void describeChanges(boolean describe);
+  }
+
+  /**
+   * Makes a hub.
+   *
+   * @param loop runs a task on the event loop; may be called on any thread
+   */
+  WatchHub(int maxWatches, Consumer<Runnable> loop, Locks locks) {
     this.maxWatches = maxWatches;
+    this.loop = loop;
+    this.locks = locks;
   }
 
-  /** Tells where snapshots come from; until then the mirror has never been whole. */
-  void connect(Watch.Source value) {
-    source = Optional.of(value);
+  /** Starts the watchers' thread. On any thread. */
+  void startDesk() {
+    desk.start();
   }
 
-  /**
-   * Says who is told when changes need not be published any more, and when they are wanted again.
-   */
-  void listen(Consumer<Boolean> listener) {
-    onWatched = listener;
-  }
-
-  /**
-   * Called now and then. When nobody has watched for a while, changes are not asked for: to tell of
-   * them costs more than half of what a lock costs the core.
-   */
-  void tick() {
-    idleTicks = watches.isEmpty() ? idleTicks + 1 : 0;
-    if (watched && idleTicks >= TICKS_KEPT) {
-      watched = false;
-      onWatched.accept(false);
-    }
-  }
-
-  private void wake() {
-    if (!watched) {
-      watched = true;
-      idleTicks = 0;
-      source.ifPresent(s -> history.clear(s.revision()));
-      onWatched.accept(true);
-    }
+  /** Ends it. On any thread. */
+  void stopDesk() {
+    desk.stop();
   }
 
   int size() {
@@ -81,44 +92,132 @@ final class WatchHub {
                   "the coordinator's mirror of the queues is being rebuilt")));
       return;
     }
-    wake();
     watches.add(watch);
-    if (startRevision == 0) {
-      watch.startSnapshot();
-      return;
+    describe(true);
+    Optional<List<LockChange>> missed =
+        startRevision == 0 ? Optional.empty() : history.since(startRevision);
+    flush();
+    desk.execute(rounds -> rounds.add(watch));
+    if (missed.isPresent()) {
+      resume(watch, missed.get());
+    } else if (startRevision == 0) {
+      restart(watch);
+    } else {
+      String reason =
+          "revision " + startRevision + " is older than what this coordinator remembers";
+      desk.execute(rounds -> watch.restart(reason));
     }
-    Optional<List<LockChange>> missed = history.since(startRevision);
-    if (missed.isEmpty()) {
-      watch.restart("revision " + startRevision + " is older than what this coordinator remembers");
-      return;
-    }
-    missed.get().stream()
-        .filter(change -> watch.filter().matches(change.lock()))
-        .forEach(watch::offer);
   }
 
-  void pump(Watch watch) {
-    if (watches.contains(watch)) {
-      watch.pump();
+  private void resume(Watch watch, List<LockChange> missed) {
+    List<LockChange> wanted =
+        missed.stream().filter(change -> watch.filter().matches(change.lock())).toList();
+    boolean told = wanted.stream().noneMatch(LockChange::isUndescribed);
+    List<WatchedChange> changes =
+        (told ? wanted : asTheyAre(wanted))
+            .stream().map(change -> new WatchedChange(change, number)).toList();
+    long current = number;
+    desk.execute(rounds -> watch.resume(changes, current));
+  }
+
+  /** What was not described while nobody watched: one change for each lock, as it is now. */
+  private List<LockChange> asTheyAre(List<LockChange> missed) {
+    Map<LockName, Integer> counts = new LinkedHashMap<>();
+    Map<LockName, Long> revisions = new LinkedHashMap<>();
+    for (LockChange change : missed) {
+      // In the order of the newest revisions.
+      counts.merge(change.lock(), change.coalesced(), Integer::sum);
+      revisions.remove(change.lock());
+      revisions.put(change.lock(), change.revision());
     }
+    List<LockChange> current = new ArrayList<>(revisions.size());
+    revisions.forEach(
+        (lock, revision) -> {
+          LockView view = locks.view(lock);
+          current.add(
+              new LockChange(
+                  revision,
+                  lock,
+                  LockChange.Cause.SEVERAL,
+                  Optional.empty(),
+                  view.holders(),
+                  view.queueLength(),
+                  Math.max(2, counts.getOrDefault(lock, 2))));
+        });
+    return current;
+  }
+
+  /** Has a watch looked at, because its listener can take something. On any thread. */
+  @Override
+  public void wake(Watch watch) {
+    desk.execute(rounds -> rounds.wake(watch));
+  }
+
+  @Override
+  public void restart(Watch watch) {
+    loop.accept(
+        () -> {
+          if (watches.contains(watch)) {
+            flush();
+            Watch.Beginning beginning =
+                new Watch.Beginning(locks.names(watch.filter()), locks.revision(), number);
+            desk.execute(rounds -> watch.begin(beginning));
+          }
+        });
+  }
+
+  @Override
+  public void views(List<LockName> names, Consumer<List<LockView>> answer) {
+    loop.accept(
+        () -> {
+          List<LockView> found = names.stream().map(locks::view).toList();
+          flush();
+          desk.execute(rounds -> answer.accept(found));
+        });
   }
 
   void stop(Watch watch) {
-    watches.remove(watch);
+    if (watches.remove(watch)) {
+      unwatchedSinceNanos = System.nanoTime();
+      desk.execute(rounds -> rounds.remove(watch));
+    }
   }
 
   void publish(LockChange change) {
     history.add(change);
-    for (Watch watch : watches) {
-      if (watch.filter().matches(change.lock())) {
-        watch.offer(change);
-      }
+    number++;
+    if (!watches.isEmpty()) {
+      batch.add(new WatchedChange(change, number));
+    }
+  }
+
+  /** Hands over what was published since the last time. */
+  void flush() {
+    if (!batch.isEmpty()) {
+      List<WatchedChange> changes = batch;
+      batch = new ArrayList<>();
+      desk.execute(rounds -> rounds.changed(changes));
+    }
+  }
+
+  /** Stops describing changes when nobody has watched for a while. */
+  void rest(long nowNanos) {
+    if (watches.isEmpty() && nowNanos - unwatchedSinceNanos > DESCRIBED_NANOS) {
+      describe(false);
+    }
+  }
+
+  private void describe(boolean value) {
+    if (described != value) {
+      described = value;
+      locks.describeChanges(value);
     }
   }
 
   /** The mirror was out of touch and is whole again. */
   void gap(String reason) {
-    source.ifPresent(s -> history.clear(s.revision()));
-    watches.forEach(watch -> watch.restart(reason));
+    history.clear(locks.revision());
+    flush();
+    desk.execute(rounds -> rounds.gap(reason));
   }
 }

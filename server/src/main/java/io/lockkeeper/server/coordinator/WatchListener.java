@@ -1,12 +1,11 @@
 package io.lockkeeper.server.coordinator;
 
-import io.lockkeeper.server.core.LockChange;
 import io.lockkeeper.server.core.LockView;
 
 /**
  * Hears what a watch sees: a snapshot, its end, then changes; after a gap the same again. Called on
- * the event loop only while it says that it is ready; while it is not, changes are kept back and
- * coalesced per lock, so that a slow watcher costs bounded memory and slows nobody.
+ * the watchers' thread only while it says that it is ready; while it is not, changes are kept back
+ * and coalesced per lock, so that a slow watcher costs bounded memory and slows nobody.
  */
 public interface WatchListener {
 
@@ -23,7 +22,7 @@ public interface WatchListener {
   void onSnapshotEnd(long revision);
 
   /** A lock has changed. */
-  void onChange(LockChange change);
+  void onChange(WatchedChange change);
 
   /** Events may be missing: forget everything, a snapshot follows. */
   void onGap(String reason);

@@ -275,11 +275,6 @@ final class Dispatch implements EventHandler {
   }
 
   @Override
-  public void onWatched(LifeEvent.Watched event) {
-    world.watched = event.watched();
-  }
-
-  @Override
   public void onDraining(LifeEvent.Draining event) {
     leases.drain();
   }

@@ -41,6 +41,22 @@ public record EntryName(String text, Optional<UUID> id, Mode mode, int sequence)
         : of(text, end - 1, -number);
   }
 
+  /**
+   * Returns the name that ZooKeeper gave to an entry that was created with the prefix of {@code id}
+   * and {@code mode}: what {@link #parse} makes of it.
+   *
+   * @throws IllegalArgumentException if it is not such a name
+   */
+  public static EntryName of(String text, UUID id, Mode mode) {
+    int prefix = prefixLength(mode);
+    if (text.length() < prefix + SEQUENCE_CHARS || !isNumber(text, prefix)) {
+      throw new IllegalArgumentException("not an entry's name: " + text);
+    }
+    long number = Long.parseLong(text, prefix, text.length(), 10);
+    return new EntryName(
+        text, Optional.of(id), mode, number < 0 ? Integer.MAX_VALUE : (int) number);
+  }
+
   private static Optional<EntryName> of(String text, int end, long number) {
     if (number != (int) number) {
       return Optional.empty();
@@ -48,7 +64,10 @@ public record EntryName(String text, Optional<UUID> id, Mode mode, int sequence)
     int sequence = number < 0 ? Integer.MAX_VALUE : (int) number;
     Optional<UUID> id = idOf(text);
     String marker = text.substring(id.isPresent() ? Math.min(MARKER_AFTER_ID, end) : 0, end);
-    return Kinds.parse(marker).map(mode -> new EntryName(text, id, mode, sequence));
+    Optional<Mode> mode = Kinds.parse(marker);
+    return mode.isPresent()
+        ? Optional.of(new EntryName(text, id, mode.get(), sequence))
+        : Optional.empty();
   }
 
   private static boolean isNumber(String text, int from) {
@@ -68,24 +87,39 @@ public record EntryName(String text, Optional<UUID> id, Mode mode, int sequence)
         || text.charAt(MARKER_AFTER_ID - 1) != '-') {
       return Optional.empty();
     }
-    return uuid(text.substring(ID_MARK.length(), ID_MARK.length() + ID_CHARS));
+    return uuid(text, ID_MARK.length());
   }
 
-  /** Returns the uuid that 36 characters are: stricter than {@link UUID#fromString}. */
-  static Optional<UUID> uuid(String text) {
+  /**
+   * Returns the uuid that the 36 characters from {@code start} on are: stricter than {@link
+   * UUID#fromString}.
+   */
+  static Optional<UUID> uuid(String text, int start) {
+    long high = 0;
+    long low = 0;
     for (int i = 0; i < ID_CHARS; i++) {
       boolean dash = i == 8 || i == 13 || i == 18 || i == 23;
-      char c = text.charAt(i);
-      if (dash ? c != '-' : Character.digit(c, 16) < 0 || c > 'f') {
+      char c = text.charAt(start + i);
+      int digit = c > 'f' ? -1 : Character.digit(c, 16);
+      if (dash ? c != '-' : digit < 0) {
         return Optional.empty();
       }
+      if (!dash) {
+        high = high << 4 | low >>> 60;
+        low = low << 4 | digit;
+      }
     }
-    return Optional.of(UUID.fromString(text));
+    return Optional.of(new UUID(high, low));
   }
 
   /** Returns what an entry is named before ZooKeeper appends its sequence number. */
   public static String prefix(UUID id, Mode mode) {
     return ID_MARK + id + "-" + mode.marker();
+  }
+
+  /** Returns how long {@link #prefix} is. */
+  public static int prefixLength(Mode mode) {
+    return MARKER_AFTER_ID + mode.marker().length();
   }
 
   /** Returns the sequence number as ZooKeeper writes it. */

@@ -128,9 +128,6 @@ interface EventHandler {
   /** There are so many other coordinators. */
   void onPeersSeen(LifeEvent.PeersSeen event);
 
-  /** Somebody wants to hear how locks change, or nobody does. */
-  void onWatched(LifeEvent.Watched event);
-
   /** The coordinator is about to leave. */
   void onDraining(LifeEvent.Draining event);
 

@@ -58,6 +58,11 @@ public final class Kernel {
     return world.mirror.isCurrent();
   }
 
+  /** Says whether changes are described, or only told to have happened: nobody watches. */
+  public void describeChanges(boolean describe) {
+    world.describesChanges = describe;
+  }
+
   /** Returns the newest zxid that the mirror has seen. */
   public long revision() {
     return world.mirror.revision();

@@ -16,18 +16,6 @@ public sealed interface LifeEvent extends Event {
   }
 
   /**
-   * Somebody wants to hear how locks change, or nobody does any more. At first changes are told.
-   *
-   * @param watched whether {@link Effect.Publish} is to be emitted from now on
-   */
-  record Watched(boolean watched) implements LifeEvent {
-    @Override
-    public void applyTo(EventHandler handler) {
-      handler.onWatched(this);
-    }
-  }
-
-  /**
    * It is about to leave: it takes no new leases and adopts nobody's. Leases that are streams end
    * with their streams.
    */

@@ -23,6 +23,16 @@ public record LockChange(
     int queueLength,
     int coalesced) {
 
+  /** Returns a change that is not described, because nobody watches. */
+  static LockChange undescribed(long revision, LockName lock) {
+    return new LockChange(revision, lock, Cause.SEVERAL, Optional.empty(), List.of(), 0, 1);
+  }
+
+  /** Returns whether it says no more than that the lock has changed. */
+  public boolean isUndescribed() {
+    return cause == Cause.SEVERAL && coalesced == 1;
+  }
+
   /** What happened. */
   public enum Cause {
     /** Several things. */

@@ -2,6 +2,7 @@ package io.lockkeeper.server.core;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The name of a lock: 1 to 512 bytes of UTF-8, no control characters, at most 16 segments separated
@@ -9,10 +10,8 @@ import java.util.Optional;
  *
  * <p>A name is kept in ZooKeeper as ONE znode name, percent-encoded, so that no name can reach
  * outside its directory.
- *
- * @param value the name as clients write it
  */
-public record LockName(String value) implements Comparable<LockName> {
+public final class LockName implements Comparable<LockName> {
 
   /** The longest name, in bytes of UTF-8. */
   public static final int MAX_BYTES = 512;
@@ -22,17 +21,28 @@ public record LockName(String value) implements Comparable<LockName> {
 
   private static final String HEX = "0123456789ABCDEF";
 
+  private final String value;
+
+  /** The znode name once it was asked for; the same whoever makes it. */
+  private @Nullable String encoded;
+
   /**
-   * Checks the rules above.
+   * Makes a name and checks the rules above.
    *
+   * @param value the name as clients write it
    * @throws IllegalArgumentException if one is broken; the message names the rule and its limit
    */
-  public LockName {
-    problemOf(value)
-        .ifPresent(
-            problem -> {
-              throw new IllegalArgumentException(problem);
-            });
+  public LockName(String value) {
+    Optional<String> problem = problemOf(value);
+    if (problem.isPresent()) {
+      throw new IllegalArgumentException(problem.get());
+    }
+    this.value = value;
+  }
+
+  /** Returns the name as clients write it. */
+  public String value() {
+    return value;
   }
 
   /**
@@ -129,6 +139,15 @@ public record LockName(String value) implements Comparable<LockName> {
    * percent-encoded. Two names never encode to the same znode name.
    */
   public String encoded() {
+    String known = encoded;
+    if (known == null) {
+      known = encode(value);
+      encoded = known;
+    }
+    return known;
+  }
+
+  private static String encode(String value) {
     StringBuilder out = new StringBuilder(value.length() + 16);
     for (byte b : value.getBytes(StandardCharsets.UTF_8)) {
       if (isPlain(b) || (b == '.' && out.length() > 0)) {
@@ -152,6 +171,16 @@ public record LockName(String value) implements Comparable<LockName> {
   public String namespace() {
     int slash = value.indexOf('/');
     return slash < 0 ? value : value.substring(0, slash);
+  }
+
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return this == other || (other instanceof LockName name && value.equals(name.value));
+  }
+
+  @Override
+  public int hashCode() {
+    return value.hashCode();
   }
 
   /** Orders names by their UTF-16 code units. */

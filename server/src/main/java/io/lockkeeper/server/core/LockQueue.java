@@ -3,6 +3,7 @@ package io.lockkeeper.server.core;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
@@ -115,9 +116,25 @@ final class LockQueue {
     holders = holders.stream().filter(e -> !e.isReleased() && entries.contains(e)).toList();
   }
 
-  /** Returns the entry that was created for the acquisition {@code id}. */
+  /**
+   * Returns the entry that was created for the acquisition {@code id}. Looks from both ends, since
+   * what is asked for has mostly just come or is about to go.
+   */
   Optional<Entry> entryOf(UUID id) {
-    return entries.stream().filter(e -> e.name().id().equals(Optional.of(id))).findFirst();
+    Optional<UUID> wanted = Optional.of(id);
+    Iterator<Entry> fromHead = entries.iterator();
+    Iterator<Entry> fromTail = entries.descendingIterator();
+    for (int pairs = (entries.size() + 1) / 2; pairs > 0; pairs--) {
+      Entry head = fromHead.next();
+      Entry tail = fromTail.next();
+      if (head.name().id().equals(wanted)) {
+        return Optional.of(head);
+      }
+      if (tail.name().id().equals(wanted)) {
+        return Optional.of(tail);
+      }
+    }
+    return Optional.empty();
   }
 
   /** Returns the entries from {@code first}, or from the head, to those ahead of {@code end}. */
@@ -135,9 +152,23 @@ final class LockQueue {
     return entries.headSet(entry);
   }
 
-  /** Returns how many entries are ahead of {@code entry}, holders included. */
+  /**
+   * Returns how many entries are ahead of {@code entry}, holders included. Counts from both ends:
+   * mostly it has just come, and so has whoever is behind it.
+   */
   int ahead(Entry entry) {
-    return entries.last() == entry ? entries.size() - 1 : entries.headSet(entry).size();
+    int counted = 0;
+    Iterator<Entry> fromTail = entries.descendingIterator();
+    for (Entry fromHead : entries) {
+      if (fromHead == entry) {
+        return counted;
+      }
+      if (fromTail.next() == entry) {
+        return entries.size() - 1 - counted;
+      }
+      counted++;
+    }
+    return counted;
   }
 
   /**

@@ -13,6 +13,12 @@ import java.util.regex.Pattern;
  */
 public sealed interface MarkerName {
 
+  /** What the names of limits begin with. */
+  String LIMIT = "limit-";
+
+  /** What the names of guards begin with. */
+  String DELAY = "delay-";
+
   /** Returns the znode name. */
   String text();
 
@@ -26,11 +32,11 @@ public sealed interface MarkerName {
    */
   record Limit(String text, int limit, int sequence) implements MarkerName {
     private static final Pattern FORM =
-        Pattern.compile("limit-([0-9]{1,7})-([0-9]{10}|-[0-9]{9,10})");
+        Pattern.compile(LIMIT + "([0-9]{1,7})-([0-9]{10}|-[0-9]{9,10})");
 
     /** Returns what the marker is named before ZooKeeper appends its sequence number. */
     public static String prefix(int limit) {
-      return "limit-" + limit + "-";
+      return LIMIT + limit + "-";
     }
   }
 
@@ -44,11 +50,11 @@ public sealed interface MarkerName {
    * @param delayMillis how long the next grant waits after the holder was lost
    */
   record Guard(String text, UUID id, int delayMillis) implements MarkerName {
-    private static final Pattern FORM = Pattern.compile("delay-([0-9]{1,7})-([0-9a-f-]{36})");
+    private static final Pattern FORM = Pattern.compile(DELAY + "([0-9]{1,7})-([0-9a-f-]{36})");
 
     /** Returns the guard of an entry. */
     public static Guard of(UUID id, int delayMillis) {
-      return new Guard("delay-" + delayMillis + "-" + id, id, delayMillis);
+      return new Guard(DELAY + delayMillis + "-" + id, id, delayMillis);
     }
 
     /** Returns the guard of an entry whose lock has a delay, if it has. */
@@ -59,6 +65,9 @@ public sealed interface MarkerName {
 
   /** Returns the marker that {@code text} names, or empty if it is none. */
   static Optional<MarkerName> parse(String text) {
+    if (!text.startsWith(LIMIT) && !text.startsWith(DELAY)) {
+      return Optional.empty();
+    }
     Matcher limit = Limit.FORM.matcher(text);
     if (limit.matches()) {
       int value = Integer.parseInt(limit.group(1));
@@ -69,7 +78,7 @@ public sealed interface MarkerName {
     }
     Matcher guard = Guard.FORM.matcher(text);
     return guard.matches()
-        ? EntryName.uuid(guard.group(2))
+        ? EntryName.uuid(guard.group(2), 0)
             .map(id -> new Guard(text, id, Integer.parseInt(guard.group(1))))
         : Optional.empty();
   }

@@ -24,6 +24,9 @@ public final class PermitsKind implements Kind {
 
   @Override
   public Optional<Mode> parse(String marker) {
+    if (!marker.startsWith("permit-")) {
+      return Optional.empty();
+    }
     Matcher matcher = MARKER.matcher(marker);
     if (!matcher.matches()) {
       return Optional.empty();

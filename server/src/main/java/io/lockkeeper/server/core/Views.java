@@ -70,6 +70,23 @@ final class Views {
         lock, holders, waiting, queue, revision, world.mirror.limit(lock), delays.leftNanos(lock));
   }
 
+  /** Returns a change of a lock as its watchers see it; no more than its name if there are none. */
+  LockChange change(LockName lock, LockChange.Cause cause, Optional<Entry> entry) {
+    long revision = world.mirror.revision();
+    if (!world.describesChanges) {
+      return LockChange.undescribed(revision, lock);
+    }
+    Optional<LockQueue> queue = world.mirror.queue(lock);
+    return new LockChange(
+        revision,
+        lock,
+        cause,
+        entry.map(this::contender),
+        queue.map(q -> contenders(q.holders())).orElse(List.of()),
+        queue.map(LockQueue::waiting).orElse(0),
+        1);
+  }
+
   /** Returns where an acquisition stands in the queues that it waits in. */
   List<Notice.Place> places(Ticket ticket) {
     return places(ticket, LockQueue::ahead);

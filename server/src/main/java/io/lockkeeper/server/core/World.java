@@ -36,14 +36,14 @@ final class World {
         }
       };
 
-  /** Whether anybody wants to hear how locks change. */
-  boolean watched = true;
-
   /** Whether this coordinator is about to leave. */
   boolean draining;
 
   /** How many other coordinators there are, as far as was seen. */
   int peers;
+
+  /** Whether changes are described, because somebody watches or did not long ago. */
+  boolean describesChanges = true;
 
   private List<Effect> effects = new ArrayList<>();
   long now;

@@ -5,8 +5,8 @@ import io.lockkeeper.server.coordinator.RefusedException;
 import io.lockkeeper.server.coordinator.WatchFilter;
 import io.lockkeeper.server.coordinator.WatchHandle;
 import io.lockkeeper.server.coordinator.WatchListener;
+import io.lockkeeper.server.coordinator.WatchedChange;
 import io.lockkeeper.server.core.Failure;
-import io.lockkeeper.server.core.LockChange;
 import io.lockkeeper.server.core.LockView;
 import io.lockkeeper.v1.SessionResponse;
 import io.lockkeeper.v1.SessionWatched;
@@ -114,7 +114,7 @@ final class SessionWatches {
     }
 
     @Override
-    public void onChange(LockChange change) {
+    public void onChange(WatchedChange change) {
       tell(() -> WatchEvents.change(change));
     }
 

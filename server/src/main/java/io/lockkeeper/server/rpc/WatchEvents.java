@@ -1,5 +1,6 @@
 package io.lockkeeper.server.rpc;
 
+import io.lockkeeper.server.coordinator.WatchedChange;
 import io.lockkeeper.server.core.LockChange;
 import io.lockkeeper.server.core.LockView;
 import io.lockkeeper.v1.Gap;
@@ -22,7 +23,12 @@ final class WatchEvents {
         .build();
   }
 
-  static WatchResponse change(LockChange change) {
+  /** Returns the event of a change, the same for all its watchers. */
+  static WatchResponse change(WatchedChange change) {
+    return change.form(WatchResponse.class, WatchEvents::change);
+  }
+
+  private static WatchResponse change(LockChange change) {
     return WatchResponse.newBuilder()
         .setRevision(change.revision())
         .setChange(Messages.toLockChange(change))

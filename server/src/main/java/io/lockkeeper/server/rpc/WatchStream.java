@@ -6,7 +6,7 @@ import io.lockkeeper.server.coordinator.RefusedException;
 import io.lockkeeper.server.coordinator.WatchFilter;
 import io.lockkeeper.server.coordinator.WatchHandle;
 import io.lockkeeper.server.coordinator.WatchListener;
-import io.lockkeeper.server.core.LockChange;
+import io.lockkeeper.server.coordinator.WatchedChange;
 import io.lockkeeper.server.core.LockView;
 import io.lockkeeper.v1.WatchResponse;
 import java.time.Duration;
@@ -65,7 +65,7 @@ final class WatchStream implements WatchListener, OpenStreams.Leavable {
   }
 
   @Override
-  public void onChange(LockChange change) {
+  public void onChange(WatchedChange change) {
     out.send(() -> WatchEvents.change(change));
   }
 

@@ -35,8 +35,8 @@ final class CreateEntries extends Write {
   private final List<PlannedEntry> entries;
   private final EntryData data;
   private final Optional<MarkerName.Guard> guard;
-  private final List<Integer> indexes = new ArrayList<>();
-  private final Set<Integer> guarded = new HashSet<>();
+  private final int[] indexes;
+  private final Set<Integer> guarded;
   private Optional<String> problem = Optional.empty();
 
   CreateEntries(
@@ -55,6 +55,8 @@ final class CreateEntries extends Write {
         lockDelayMillis > 0
             ? Optional.of(MarkerName.Guard.of(id, lockDelayMillis))
             : Optional.empty();
+    indexes = new int[entries.size()];
+    guarded = guard.isPresent() ? new HashSet<>() : Set.of();
   }
 
   UUID id() {
@@ -99,11 +101,10 @@ final class CreateEntries extends Write {
 
   @Override
   void addTo(Transaction transaction) {
-    indexes.clear();
     for (int i = 0; i < entries.size(); i++) {
       PlannedEntry entry = entries.get(i);
       int index = transaction.nextIndex(entry.lock());
-      indexes.add(index);
+      indexes[i] = index;
       if (entry.beside().isPresent()) {
         place(transaction, i, entry.beside().get(), index);
       } else {
@@ -131,23 +132,21 @@ final class CreateEntries extends Write {
 
   @Override
   Optional<StoreEvent> done(List<OpResult> subjects) {
-    List<CreatedEntry> created = new ArrayList<>();
+    List<CreatedEntry> created = new ArrayList<>(entries.size());
     for (int i = 0; i < entries.size(); i++) {
       if (!(subjects.get(i) instanceof CreateResult result) || result.getStat() == null) {
         throw new IllegalStateException("a created entry came back without its Stat");
       }
-      created.add(created(i, result.getPath(), result.getStat().getCzxid(), indexes.get(i)));
+      created.add(created(i, result.getPath(), result.getStat().getCzxid(), indexes[i]));
     }
-    return Optional.of(new EntriesCreated(id, created));
+    return Optional.of(new EntriesCreated(id, List.copyOf(created)));
   }
 
   /** Returns the entry of part {@code part}, now that its path is known. */
   CreatedEntry created(int part, String path, long czxid, int index) {
     String name = path.substring(path.lastIndexOf('/') + 1);
-    EntryName parsed =
-        EntryName.parse(name)
-            .orElseThrow(() -> new IllegalStateException("not an entry's name: " + name));
-    return new CreatedEntry(entries.get(part).lock(), parsed, czxid, index);
+    PlannedEntry entry = entries.get(part);
+    return new CreatedEntry(entry.lock(), EntryName.of(name, id, entry.mode()), czxid, index);
   }
 
   @Override

@@ -22,13 +22,13 @@ final class DeleteEntries extends Write {
   private DeleteEntries(Optional<UUID> answered, List<String> nodes, int entries) {
     this.answered = answered;
     this.entries = entries;
-    left = new ArrayList<>(nodes);
+    left = nodes;
     count = nodes.size();
   }
 
   /** Deletes the entries of an acquisition, and says so at the end. */
   static DeleteEntries of(StorePaths paths, UUID id, List<EntryRef> refs) {
-    List<String> nodes = new ArrayList<>();
+    List<String> nodes = new ArrayList<>(refs.size());
     for (EntryRef ref : refs) {
       // The guard first: whoever sees the entry vanish alone knows that its holder was lost.
       ref.guard().ifPresent(guard -> nodes.add(paths.entry(ref.lock(), guard)));
@@ -46,7 +46,11 @@ final class DeleteEntries extends Write {
 
   @Override
   int bytes() {
-    return left.stream().mapToInt(path -> path.length() + CreateEntries.OPERATION_BYTES).sum();
+    int sum = 0;
+    for (String path : left) {
+      sum += path.length() + CreateEntries.OPERATION_BYTES;
+    }
+    return sum;
   }
 
   @Override

@@ -1,12 +1,20 @@
 package io.lockkeeper.server.zookeeper;
 
 import io.lockkeeper.server.core.LockName;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /**
  * The directory of a lock that is believed to exist, and since when it has been empty as far as was
  * seen. Lives on the store's thread.
  */
 final class Directory {
+
+  /**
+   * What coordinators write into directories that they create. ZooKeeper does not tell containers
+   * from other nodes: so it is known that a directory may be deleted when it is empty.
+   */
+  private static final byte[] MARK = "lockkeeper".getBytes(StandardCharsets.US_ASCII);
 
   private final LockName lock;
   private int children;
@@ -19,6 +27,16 @@ final class Directory {
   Directory(LockName lock, long now) {
     this.lock = lock;
     emptySince = now;
+  }
+
+  /** Returns what to write into a directory that is created as a container. */
+  static byte[] mark() {
+    return MARK.clone();
+  }
+
+  /** Returns whether a coordinator has created the directory that has this data. */
+  static boolean isMarked(byte[] data) {
+    return Arrays.equals(MARK, data);
   }
 
   LockName lock() {

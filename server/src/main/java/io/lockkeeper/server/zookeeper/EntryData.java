@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BiConsumer;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -29,31 +30,37 @@ final class EntryData {
   }
 
   static EntryData of(EntryDetails details) {
-    return new EntryData(Json.write(fields(details)));
+    JsonWriter writer = new JsonWriter();
+    describe(details, writer::put);
+    return new EntryData(writer.toBytes());
   }
 
   /** Returns what the data of every entry says that has these details. */
   static Map<String, Object> fields(EntryDetails details) {
     Map<String, Object> object = new LinkedHashMap<>();
-    object.put("lease", details.leaseId());
-    object.put("request", details.requestId());
+    describe(details, object::put);
+    return object;
+  }
+
+  private static void describe(EntryDetails details, BiConsumer<String, Object> object) {
+    object.accept("lease", details.leaseId());
+    object.accept("request", details.requestId());
     if (!details.owner().isEmpty()) {
-      object.put("owner", details.owner());
+      object.accept("owner", details.owner());
     }
-    object.put("holder", details.holder());
+    object.accept("holder", details.holder());
     if (!details.metadata().isEmpty()) {
-      object.put("metadata", details.metadata());
+      object.accept("metadata", details.metadata());
     }
     if (details.streamBound()) {
-      object.put("stream", true);
+      object.accept("stream", true);
     }
     if (details.unsearched()) {
-      object.put("unsearched", true);
+      object.accept("unsearched", true);
     }
-    details.needsMillis().ifPresent(millis -> object.put("needs_ms", millis));
-    details.ask().ifPresent(ask -> object.put("ask", fields(ask)));
-    object.putAll(TermsData.fields(details.terms()));
-    return object;
+    details.needsMillis().ifPresent(millis -> object.accept("needs_ms", millis));
+    details.ask().ifPresent(ask -> object.accept("ask", fields(ask)));
+    TermsData.describe(details.terms(), object);
   }
 
   /** Returns how a wish to give way is written. */
@@ -92,12 +99,15 @@ final class EntryData {
     return common.length;
   }
 
-  /** Returns the data of the entry at {@code index} of its transaction. */
+  /**
+   * Returns the data of the entry at {@code index} of its transaction. Not to be changed: entries
+   * may share it.
+   */
   byte[] with(int index, Optional<FencingToken> kept) {
-    Map<String, Object> own = fields(index, kept);
-    if (own.isEmpty()) {
-      return common.clone();
+    if (index == 0 && kept.isEmpty()) {
+      return common;
     }
+    Map<String, Object> own = fields(index, kept);
     byte[] tail = Json.write(own);
     tail[0] = ',';
     int body = common.length - 1;

@@ -175,10 +175,12 @@ final class GroupCommit {
     stats.add(StoreStats.Count.TRANSACTIONS, 1);
     stats.add(StoreStats.Count.WRITES, transaction.writes().size());
     transaction.onCommitted();
-    for (Write write : transaction.writes()) {
-      owned += write.owned();
-      answer(write, write.done(transaction.subjectsOf(write, committed.results())));
-    }
+    transaction.answer(
+        committed.results(),
+        (write, subjects) -> {
+          owned += write.owned();
+          answer(write, write.done(subjects));
+        });
   }
 
   private void answer(Write write, Optional<StoreEvent> event) {

@@ -88,10 +88,10 @@ final class LimitWriting extends Errand {
     Optional<Limit> kept = newest(markers);
     if (limit.isPresent() && kept.isEmpty()) {
       if (directoryMissing) {
-        operations.add(create(paths().directory(lock), CreateMode.CONTAINER));
+        operations.add(create(paths().directory(lock), Directory.mark(), CreateMode.CONTAINER));
       }
       String prefix = paths().entry(lock, Limit.prefix(limit.getAsInt()));
-      operations.add(create(prefix, CreateMode.PERSISTENT_SEQUENTIAL));
+      operations.add(create(prefix, new byte[0], CreateMode.PERSISTENT_SEQUENTIAL));
     }
     for (Limit marker : markers) {
       if (!kept.equals(Optional.of(marker))) {
@@ -110,8 +110,8 @@ final class LimitWriting extends Errand {
         .findFirst();
   }
 
-  private static Op create(String path, CreateMode mode) {
-    return Op.create(path, new byte[0], Ids.OPEN_ACL_UNSAFE, mode);
+  private static Op create(String path, byte[] data, CreateMode mode) {
+    return Op.create(path, data, Ids.OPEN_ACL_UNSAFE, mode);
   }
 
   private void change(Handle handle, List<Op> operations) {

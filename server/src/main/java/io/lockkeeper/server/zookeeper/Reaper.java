@@ -9,8 +9,6 @@ import java.util.Set;
 import java.util.function.Supplier;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
-import org.apache.zookeeper.data.Stat;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Deletes the directories of locks that nobody has used for some seconds. ZooKeeper does that too,
@@ -19,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A directory that this coordinator has created goes as soon as it has been empty for {@link
  * #IDLE_TICKS}. Any other, which its creator has left behind or which is nobody's, goes later, at
- * one coordinator after the other in an order that differs for each name, and only if ZooKeeper
- * says that it is a container. ZooKeeper refuses to delete what is not empty, and whoever finds a
+ * one coordinator after the other in an order that differs for each name, and only if it bears the
+ * mark of a coordinator. ZooKeeper refuses to delete what is not empty, and whoever finds a
  * directory gone creates it again: so nothing is lost by being wrong. One transaction is under way
  * at a time, so that the writes of clients come first.
  */
@@ -34,7 +32,6 @@ final class Reaper {
 
   private static final int BATCH = 100;
   private static final int MAX_REFUSED = 3;
-  private static final long CONTAINER = Long.MIN_VALUE;
 
   private final StoreContext context;
   private final Directories directories;
@@ -110,21 +107,23 @@ final class Reaper {
     return idleTicks * (2 + Rendezvous.rank(directory.lock().encoded(), self, serving));
   }
 
-  /** Asks whether a directory of somebody else may go: what is no container is somebody's own. */
+  /** Asks whether a directory may go that somebody else has made: perhaps no coordinator has. */
   private void ask(Handle handle, Directory directory) {
-    handle.exists(
+    handle.getData(
         path(directory.lock()),
         false,
-        (rc, path, ctx, stat) -> context.thread().execute(() -> onAsked(directory, rc, stat)),
+        (rc, path, ctx, data, stat) -> {
+          boolean empty = rc == Code.OK.intValue() && stat.getNumChildren() == 0;
+          boolean marked = empty && Directory.isMarked(DoubtResolution.orEmpty(data));
+          context.thread().execute(() -> onAsked(directory, rc, marked));
+        },
         null);
   }
 
-  private void onAsked(Directory directory, int rc, @Nullable Stat stat) {
+  private void onAsked(Directory directory, int rc, boolean marked) {
     if (rc == Code.NONODE.intValue()) {
       directories.remove(directory.lock());
-    } else if (stat != null
-        && stat.getEphemeralOwner() == CONTAINER
-        && stat.getNumChildren() == 0) {
+    } else if (marked) {
       directory.made();
       directories.putBack(List.of(directory));
     }

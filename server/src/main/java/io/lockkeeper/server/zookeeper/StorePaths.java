@@ -19,12 +19,13 @@ final class StorePaths {
   private static final int LEASE_CHARS = 32;
   // A closing session's transaction lists each path behind its length.
   private static final int LENGTH_BYTES = 4;
-  private static final UUID ANY = new UUID(0, 0);
 
   private final ZooKeeperSettings settings;
+  private final String insideLocks;
 
   StorePaths(ZooKeeperSettings settings) {
     this.settings = settings;
+    insideLocks = settings.locksPath() + "/";
   }
 
   String locks() {
@@ -44,16 +45,16 @@ final class StorePaths {
   }
 
   String directory(LockName lock) {
-    return locks() + "/" + lock.encoded();
+    return insideLocks.concat(lock.encoded());
   }
 
   String entry(LockName lock, String entry) {
-    return directory(lock) + "/" + entry;
+    return insideLocks + lock.encoded() + "/" + entry;
   }
 
   /** Returns the path of an entry as far as it is known before it is created. */
   String entryPrefix(LockName lock, UUID id, Mode mode) {
-    return directory(lock) + "/" + EntryName.prefix(id, mode);
+    return entry(lock, EntryName.prefix(id, mode));
   }
 
   /** Returns the path of an entry that is placed at a sequence number of its own choice. */
@@ -107,7 +108,8 @@ final class StorePaths {
   }
 
   int pathBytes(LockName lock, Mode mode) {
-    return entryPrefix(lock, ANY, mode).length() + SEQUENCE_CHARS + LENGTH_BYTES;
+    int directory = insideLocks.length() + lock.encoded().length() + 1;
+    return directory + EntryName.prefixLength(mode) + SEQUENCE_CHARS + LENGTH_BYTES;
   }
 
   int leasePathBytes() {

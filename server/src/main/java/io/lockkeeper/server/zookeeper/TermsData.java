@@ -4,6 +4,7 @@ import io.lockkeeper.server.core.EntryTerms;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.BiConsumer;
 import tools.jackson.databind.JsonNode;
 
 /** The terms in the data of an entry's node; what is plain is left out. */
@@ -13,18 +14,22 @@ final class TermsData {
 
   static Map<String, Object> fields(EntryTerms terms) {
     Map<String, Object> object = new LinkedHashMap<>();
+    describe(terms, object::put);
+    return object;
+  }
+
+  static void describe(EntryTerms terms, BiConsumer<String, Object> object) {
     if (terms.locks() != EntryTerms.PLAIN.locks()) {
-      object.put("locks", terms.locks());
+      object.accept("locks", terms.locks());
     }
-    terms.waitTimeout().ifPresent(wait -> object.put("wait_ms", Json.millis(wait)));
-    terms.maxHold().ifPresent(hold -> object.put("max_hold_ms", Json.millis(hold)));
+    terms.waitTimeout().ifPresent(wait -> object.accept("wait_ms", Json.millis(wait)));
+    terms.maxHold().ifPresent(hold -> object.accept("max_hold_ms", Json.millis(hold)));
     if (!terms.lockDelay().isZero()) {
-      object.put("delay_ms", Json.millis(terms.lockDelay()));
+      object.accept("delay_ms", Json.millis(terms.lockDelay()));
     }
     if (terms.ownStream()) {
-      object.put("call", true);
+      object.accept("call", true);
     }
-    return object;
   }
 
   static EntryTerms read(JsonNode object) {

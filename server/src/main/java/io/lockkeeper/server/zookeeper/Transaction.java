@@ -8,6 +8,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BiConsumer;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.CreateOptions;
 import org.apache.zookeeper.Op;
@@ -73,7 +74,8 @@ final class Transaction {
   void needDirectory(Write write, int part, LockName lock) {
     if (!directories.contains(lock) && directoriesAdded.add(lock)) {
       put(
-          Op.create(paths.directory(lock), new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.CONTAINER),
+          Op.create(
+              paths.directory(lock), Directory.mark(), Ids.OPEN_ACL_UNSAFE, CreateMode.CONTAINER),
           new Step(write, Role.DIRECTORY, part));
     }
   }
@@ -145,15 +147,19 @@ final class Transaction {
     return steps.get(index - 1);
   }
 
-  /** Returns the results of a write's own operations, by part. */
-  List<OpResult> subjectsOf(Write write, List<OpResult> results) {
-    List<OpResult> own = new ArrayList<>();
-    for (int i = 0; i < steps.size(); i++) {
-      if (steps.get(i).write() == write && steps.get(i).role() == Role.SUBJECT) {
-        own.add(results.get(i + 1));
+  /** Gives each write, in their order, the results of what it is about, by part. */
+  void answer(List<OpResult> results, BiConsumer<Write, List<OpResult>> answer) {
+    int next = 0;
+    for (Write write : writes) {
+      List<OpResult> own = new ArrayList<>(write.operations());
+      while (next < steps.size() && steps.get(next).write() == write) {
+        if (steps.get(next).role() == Role.SUBJECT) {
+          own.add(results.get(next + 1));
+        }
+        next++;
       }
+      answer.accept(write, own);
     }
-    return own;
   }
 
   /** Remembers the directories that the transaction has created. */

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 class WatchTest {
@@ -19,25 +20,29 @@ class WatchTest {
 
   private final Recorder recorder = new Recorder();
   private long revision = 7;
-  private final Watch.Source source =
-      new Watch.Source() {
-        @Override
-        public Iterable<LockName> names(WatchFilter filter) {
-          return List.of(A);
-        }
+  private final Watch watch = new Watch(ALL, recorder, new AtOnce());
 
-        @Override
-        public LockView view(LockName lock) {
-          return new LockView(
-              lock, List.of(), 1, List.of(), 5, OptionalInt.empty(), Optional.empty());
-        }
+  /** Answers at once what the mirror has: one lock with a waiter. */
+  private final class AtOnce implements Watch.Source {
+    @Override
+    public void restart(Watch asking) {
+      asking.begin(new Watch.Beginning(List.of(A), revision, 0));
+    }
 
-        @Override
-        public long revision() {
-          return revision;
-        }
-      };
-  private final Watch watch = new Watch(ALL, recorder, source);
+    @Override
+    public void views(List<LockName> locks, Consumer<List<LockView>> answer) {
+      answer.accept(locks.stream().map(WatchTest::view).toList());
+    }
+
+    @Override
+    public void wake(Watch woken) {
+      woken.pump();
+    }
+  }
+
+  private static LockView view(LockName lock) {
+    return new LockView(lock, List.of(), 1, List.of(), 5, OptionalInt.empty(), Optional.empty());
+  }
 
   private static final class Recorder implements WatchListener {
     final List<String> heard = new ArrayList<>();
@@ -60,7 +65,8 @@ class WatchTest {
     }
 
     @Override
-    public void onChange(LockChange change) {
+    public void onChange(WatchedChange watched) {
+      LockChange change = watched.change();
       revisions.add(change.revision());
       heard.add(change.cause() + " " + change.lock() + " x" + change.coalesced());
     }
@@ -81,13 +87,21 @@ class WatchTest {
         revision, lock, LockChange.Cause.GRANTED, Optional.empty(), List.of(), 0, 1);
   }
 
+  private void start() {
+    watch.begin(new Watch.Beginning(List.of(A), revision, 0));
+  }
+
+  private void offer(LockChange change) {
+    watch.offerAll(List.of(new WatchedChange(change, change.revision() + 1)));
+  }
+
   @Test
   void snapshotComesFirstAndThenEveryChange() {
     // Given
-    watch.startSnapshot();
+    start();
     // When
-    watch.offer(change(A, 8));
-    watch.offer(change(A, 9));
+    offer(change(A, 8));
+    offer(change(A, 9));
     // Then
     assertThat(recorder.heard)
         .containsExactly("snapshot a", "end 7", "GRANTED a x1", "GRANTED a x1");
@@ -96,12 +110,12 @@ class WatchTest {
   @Test
   void changesForASlowWatcherAreCoalescedPerLockAndItIsToldHowMany() {
     // Given
-    watch.startSnapshot();
+    start();
     recorder.heard.clear();
     recorder.ready = false;
     // When
     for (int revision = 8; revision < 11; revision++) {
-      watch.offer(change(A, revision));
+      offer(change(A, revision));
     }
     recorder.ready = true;
     watch.pump();
@@ -112,12 +126,12 @@ class WatchTest {
   @Test
   void watcherThatIsFarTooSlowGetsAGapAndANewSnapshotAndCostsBoundedMemory() {
     // Given
-    watch.startSnapshot();
+    start();
     recorder.heard.clear();
     recorder.ready = false;
     // When
     for (int i = 0; i < 5_000; i++) {
-      watch.offer(change(new LockName("l" + i), i));
+      offer(change(new LockName("l" + i), i));
     }
     recorder.ready = true;
     watch.pump();
@@ -129,8 +143,8 @@ class WatchTest {
   void changesDuringTheSnapshotComeAfterItsEnd() {
     // Given
     recorder.ready = false;
-    watch.startSnapshot();
-    watch.offer(change(A, 8));
+    start();
+    offer(change(A, 8));
     // When
     recorder.ready = true;
     watch.pump();
@@ -142,13 +156,13 @@ class WatchTest {
   void coalescedChangesKeepTheOrderOfTheirRevisionsSoThatAResumeMissesNothing() {
     // Given
     LockName b = new LockName("b");
-    watch.startSnapshot();
+    start();
     recorder.revisions.clear();
     recorder.ready = false;
     // When
-    watch.offer(change(A, 10));
-    watch.offer(change(b, 20));
-    watch.offer(change(A, 50));
+    offer(change(A, 10));
+    offer(change(b, 20));
+    offer(change(A, 50));
     recorder.ready = true;
     watch.pump();
     // Then
@@ -159,10 +173,10 @@ class WatchTest {
   void endOfASnapshotPromisesNoMoreThanWasKnownWhenItBegan() {
     // Given
     recorder.ready = false;
-    watch.startSnapshot();
+    start();
     // When
     revision = 9;
-    watch.offer(change(A, 9));
+    offer(change(A, 9));
     recorder.ready = true;
     watch.pump();
     // Then
@@ -205,46 +219,123 @@ class WatchTest {
   @Test
   void watchBeyondTheCapIsRefused() {
     // Given
-    WatchHub hub = new WatchHub(0);
+    WatchHub hub = new WatchHub(0, Runnable::run, new NoLocks());
     // When
     hub.start(watch, 0, true);
     // Then
     assertThat(recorder.heard).containsExactly("refused TOO_MANY");
   }
 
-  @Test
-  void changesAreWantedOnlyWhileSomebodyWatchesOrMayComeBack() {
-    // Given
-    WatchHub hub = new WatchHub(1);
-    List<Boolean> wanted = new ArrayList<>();
-    hub.listen(wanted::add);
-    pass(hub, WatchHub.TICKS_KEPT - 1);
-    assertThat(wanted).isEmpty();
-    // When
-    hub.tick();
-    hub.start(watch, 0, true);
-    pass(hub, WatchHub.TICKS_KEPT);
-    // Then
-    assertThat(wanted).containsExactly(false, true);
-  }
-
-  @Test
-  void watcherThatComesBackWhenChangesWereNotToldIsToldOfAGap() {
-    // Given
-    WatchHub hub = new WatchHub(1);
-    hub.connect(source);
-    hub.publish(change(A, 5));
-    pass(hub, WatchHub.TICKS_KEPT);
-    // When
-    hub.start(watch, 5, true);
-    hub.publish(change(A, 8));
-    // Then
-    assertThat(recorder.heard).containsExactly("gap", "snapshot a", "end 7", "GRANTED a x1");
-  }
-
-  private static void pass(WatchHub hub, int ticks) {
-    for (int tick = 0; tick < ticks; tick++) {
-      hub.tick();
+  private static final class NoLocks implements WatchHub.Locks {
+    @Override
+    public List<LockName> names(WatchFilter filter) {
+      return List.of();
     }
+
+    @Override
+    public LockView view(LockName lock) {
+      return WatchTest.view(lock);
+    }
+
+    @Override
+    public long revision() {
+      return 0;
+    }
+
+    @Override
+    public void describeChanges(boolean describe) {
+      throw new AssertionError("nobody watches");
+    }
+  }
+
+  @Test
+  void changesThatTheSnapshotShowsAreNotToldAgain() {
+    // Given
+    watch.begin(new Watch.Beginning(List.of(A), revision, 20));
+    recorder.heard.clear();
+    // When
+    watch.offerAll(
+        List.of(new WatchedChange(change(A, 6), 20), new WatchedChange(change(A, 8), 21)));
+    // Then
+    assertThat(recorder.revisions).containsExactly(8L);
+  }
+
+  @Test
+  void roundOfFewChangesForFewWatchersTellsThemAll() {
+    // Given
+    WatchRounds rounds = new WatchRounds();
+    rounds.add(watch);
+    start();
+    recorder.heard.clear();
+    // When
+    rounds.changed(numbered(A, 500));
+    rounds.slice(1_000);
+    // Then
+    assertThat(recorder.heard).hasSize(500);
+    assertThat(rounds.hasWork()).isFalse();
+  }
+
+  @Test
+  void roundOfManyChangesTellsTheNewestOfEachLock() {
+    // Given
+    WatchRounds rounds = new WatchRounds();
+    rounds.add(watch);
+    start();
+    recorder.heard.clear();
+    // When
+    rounds.changed(numbered(A, 5_000));
+    rounds.changed(numbered(new LockName("b"), 3));
+    rounds.slice(1_000);
+    // Then
+    assertThat(recorder.heard).containsExactly("SEVERAL a x5000", "SEVERAL b x3");
+  }
+
+  @Test
+  void sliceEndsWhenItHasDoneItsShareAndTheNextGoesOn() {
+    // Given
+    WatchRounds rounds = new WatchRounds();
+    Recorder second = new Recorder();
+    Watch other = new Watch(ALL, second, new AtOnce());
+    rounds.add(watch);
+    rounds.add(other);
+    start();
+    other.begin(new Watch.Beginning(List.of(A), revision, 0));
+    recorder.heard.clear();
+    second.heard.clear();
+    rounds.changed(numbered(A, 10));
+    // When
+    rounds.slice(5);
+    List<String> atFirst = List.copyOf(second.heard);
+    rounds.slice(5);
+    // Then
+    assertThat(recorder.heard).hasSize(10);
+    assertThat(atFirst).isEmpty();
+    assertThat(second.heard).hasSize(10);
+  }
+
+  @Test
+  void moreLocksThanAWindowHoldsMakeWatchersBeginAgain() {
+    // Given
+    WatchRounds rounds = new WatchRounds();
+    rounds.add(watch);
+    start();
+    recorder.heard.clear();
+    // When
+    for (int i = 0; i <= WatchWindow.MAX_LOCKS; i++) {
+      rounds.changed(numbered(new LockName("l" + i), 1));
+    }
+    rounds.slice(1_000);
+    rounds.wake(watch);
+    rounds.slice(1_000);
+    // Then
+    assertThat(recorder.heard).containsExactly("gap", "snapshot a", "end 7");
+  }
+
+  private static List<WatchedChange> numbered(LockName lock, int count) {
+    List<WatchedChange> changes = new ArrayList<>();
+    for (int i = 1; i <= count; i++) {
+      changes.add(new WatchedChange(change(lock, 7 + i), i));
+    }
+    return changes;
   }
 }

@@ -1,6 +1,7 @@
 package io.lockkeeper.server.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.util.ArrayList;
 import java.util.Collections;
@@ -114,5 +115,35 @@ class EntryNameTest {
 
   private static EntryName parsed(String text) {
     return EntryName.parse(text).orElseThrow();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"0000000012", "2147483647", "-2147483648", "-000000001", "-147483648"})
+  void nameOfAnEntryOfOursIsWhatParsingMakesOfIt(String suffix) {
+    UUID id = UUID.fromString("01234567-89ab-cdef-0123-456789abcdef");
+    for (Mode mode :
+        List.of(
+            MutexKind.EXCLUSIVE,
+            ReadWriteKind.READ,
+            ReadWriteKind.WRITE,
+            new PermitsKind.Permits(3, 17))) {
+      // Given
+      String text = EntryName.prefix(id, mode) + suffix;
+      // When
+      EntryName name = EntryName.of(text, id, mode);
+      // Then
+      assertThat(EntryName.parse(text)).contains(name);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "1", "00000000x2"})
+  void whatHasNoNumberIsNoNameOfAnEntryOfOurs(String suffix) {
+    // Given
+    UUID id = new UUID(1, 2);
+    String text = EntryName.prefix(id, MutexKind.EXCLUSIVE) + suffix;
+    // Then
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> EntryName.of(text, id, MutexKind.EXCLUSIVE));
   }
 }

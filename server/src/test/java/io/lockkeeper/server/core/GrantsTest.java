@@ -321,16 +321,19 @@ class GrantsTest {
   }
 
   @Test
-  void changesAreToldOnlyWhenSomebodyWantsToHearThem() {
+  void changesAreDescribedOnlyWhenSomebodyWantsToHearThem() {
     // Given
     Bench bench = Bench.ready();
-    bench.on(new LifeEvent.Watched(false));
+    bench.kernel.describeChanges(false);
     bench.alone(Wish.named("r1").lock("a", MutexKind.EXCLUSIVE));
-    assertThat(bench.all(Effect.Publish.class)).isEmpty();
+    List<Effect.Publish> untold = bench.all(Effect.Publish.class);
     // When
-    bench.on(new LifeEvent.Watched(true));
+    bench.kernel.describeChanges(true);
     bench.alone(Wish.named("r2").lock("b", MutexKind.EXCLUSIVE));
     // Then
-    assertThat(bench.all(Effect.Publish.class)).isNotEmpty();
+    assertThat(untold).extracting(p -> p.change().isUndescribed()).containsExactly(true);
+    assertThat(bench.last(Effect.Publish.class))
+        .extracting(p -> p.change().cause())
+        .containsExactly(LockChange.Cause.GRANTED);
   }
 }

@@ -68,7 +68,7 @@ public final class KernelCost {
     on(new SessionEvent.SessionOpened(session, Duration.ofSeconds(30).toNanos(), now));
     on(new StoreEvent.RebuildStarted(Set.of()));
     on(new StoreEvent.MirrorCurrent());
-    on(new LifeEvent.Watched(false));
+    kernel.describeChanges(false);
     for (int i = 0; i < LOCKS; i++) {
       LeaseId lease = new LeaseId(random.nextLong(), random.nextLong());
       on(

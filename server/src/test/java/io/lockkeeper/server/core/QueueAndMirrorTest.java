@@ -2,11 +2,13 @@ package io.lockkeeper.server.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
 class QueueAndMirrorTest {
@@ -51,6 +53,33 @@ class QueueAndMirrorTest {
     LockQueue queue = mirror.queue(LOCK).orElseThrow();
     assertThat(List.of(queue.ahead(first), queue.ahead(second), queue.ahead(third)))
         .containsExactly(0, 1, 2);
+  }
+
+  @Test
+  void everyEntryOfAQueueIsFoundByItsIdAndHasItsPlace() {
+    for (int size = 1; size <= 5; size++) {
+      // Given
+      LockName lock = new LockName("size/" + size);
+      List<UUID> ids = new ArrayList<>();
+      for (int i = 0; i < size; i++) {
+        ids.add(new UUID(size, i));
+        mirror.appeared(lock, named(ids.get(i), i), 10 + i, 0);
+      }
+      LockQueue queue = mirror.queue(lock).orElseThrow();
+      for (int i = 0; i < size; i++) {
+        // When
+        Entry found = queue.entryOf(ids.get(i)).orElseThrow();
+        // Then
+        assertThat(found.name().sequence()).isEqualTo(i);
+        assertThat(queue.ahead(found)).isEqualTo(i);
+      }
+      assertThat(queue.entryOf(new UUID(9, 9))).isEmpty();
+    }
+  }
+
+  private static EntryName named(UUID id, int sequence) {
+    String name = EntryName.prefix(id, MutexKind.EXCLUSIVE) + EntryName.suffix(sequence);
+    return EntryName.parse(name).orElseThrow();
   }
 
   @Test

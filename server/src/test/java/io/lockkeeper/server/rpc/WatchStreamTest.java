@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.grpc.Status.Code;
 import io.lockkeeper.server.coordinator.WatchFilter;
+import io.lockkeeper.server.coordinator.WatchedChange;
 import io.lockkeeper.server.core.Failure.Kind;
 import io.lockkeeper.server.core.LockChange;
 import io.lockkeeper.server.core.LockName;
@@ -41,6 +42,20 @@ class WatchStreamTest {
         101, Views.LOCK, cause, Optional.of(Views.holder()), List.of(Views.holder()), 3, 1);
   }
 
+  private static WatchedChange watched(LockChange.Cause cause) {
+    return new WatchedChange(change(cause), 1);
+  }
+
+  @Test
+  void changeIsTranslatedOnceForAllItsWatchers() {
+    // Given
+    WatchedChange change = watched(LockChange.Cause.GRANTED);
+    // When
+    WatchResponse first = WatchEvents.change(change);
+    // Then
+    assertThat(WatchEvents.change(change)).isSameAs(first);
+  }
+
   @Test
   void namesAndRevisionReachTheCoordinator() {
     // When
@@ -63,7 +78,7 @@ class WatchStreamTest {
     // When
     watched.listener().onSnapshot(Views.lock("orders/42"));
     watched.listener().onSnapshotEnd(100);
-    watched.listener().onChange(change(LockChange.Cause.GRANTED));
+    watched.listener().onChange(watched(LockChange.Cause.GRANTED));
     watched.listener().onGap("reconnected");
     // Then
     WatchResponse snapshot = client.next();
@@ -104,7 +119,7 @@ class WatchStreamTest {
     Watched watched = watch(slow);
     int sent = 0;
     while (watched.listener().isReady() && sent < 1_000) {
-      watched.listener().onChange(change(LockChange.Cause.QUEUED));
+      watched.listener().onChange(watched(LockChange.Cause.QUEUED));
       sent++;
     }
     assertThat(watched.listener().isReady()).isFalse();
@@ -135,7 +150,7 @@ class WatchStreamTest {
     client.cancel();
     // Then
     assertThat(watched.closed().next()).isEqualTo("closed");
-    watched.listener().onChange(change(LockChange.Cause.RELEASED));
+    watched.listener().onChange(watched(LockChange.Cause.RELEASED));
     await().until(() -> server.services.openStreams() == 0);
   }
 

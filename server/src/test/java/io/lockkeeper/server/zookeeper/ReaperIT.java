@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Directories that coordinators delete when they are empty, and whoever uses them meanwhile. */
 final class ReaperIT {
 
-  private static final int ROUNDS = 300;
+  private static final int ROUNDS = 100;
   private static final String LOCKS = "/lk/locks";
 
   @TempDir Path directory;
@@ -120,7 +120,7 @@ final class ReaperIT {
     ZooKeeperLockStore store = store("c1", 0, events);
     SessionKey session = Asked.open(store, events, 1);
     LockName lock = new LockName("limited");
-    for (int limit = 1; limit <= ROUNDS / 10; limit++) {
+    for (int limit = 1; limit <= ROUNDS / 4; limit++) {
       int round = limit;
       use(store, session, events, "limited");
       // When
@@ -152,7 +152,7 @@ final class ReaperIT {
   }
 
   @Test
-  void whatIsNoContainerOrHoldsSomethingElseStays() throws Exception {
+  void whatNoCoordinatorHasMadeOrHoldsSomethingElseStays() throws Exception {
     // Given
     ZooKeeperLockStore store = store("c1", 1, events);
     SessionKey session = Asked.open(store, events, 1);

@@ -1,81 +1,110 @@
 package io.lockkeeper.bench.runner;
 
-import io.lockkeeper.bench.load.Order;
-import io.lockkeeper.bench.load.Order.Shape;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
 /** The program behind {@code make bench}. */
 public final class Bench {
 
-  private static final int WARM_UP_CLIENTS = 256;
-  private static final int WARM_UP_HOT_CLIENTS = 64;
-
   private final Settings settings;
+  private final Jvms jvms;
   private final Stage stage;
   private final Table table;
   private final Results results = new Results();
 
-  private Bench(Settings settings, Stage stage, Table table) {
+  private Bench(Settings settings, Jvms jvms, Stage stage, Table table) {
     this.settings = settings;
+    this.jvms = jvms;
     this.stage = stage;
     this.table = table;
   }
 
   /** Runs what the environment asks for. The one argument: the directory of the benchmarks. */
   public static void main(String[] arguments) throws Exception {
-    Path benchmarks = Path.of(arguments[0]).toAbsolutePath().normalize();
-    Settings settings = Settings.of(System.getenv(), rows());
-    Path scratch = Files.createDirectories(benchmarks.resolve("runner/target/bench"));
-    Path directory = Files.createTempDirectory(scratch, "run-");
-    Table table = new Table(System.out);
-    table.print(
-        "seed %d, %d rounds of %.1f s, %d connections, logs in %s",
-        settings.seed(), settings.rounds(), settings.seconds(), settings.connections(), directory);
-    boolean met;
-    try (Stage stage = new Stage(settings, new Jvms(benchmarks), directory)) {
-      met = new Bench(settings, stage, table).run();
-    }
+    Settings settings = Settings.of(System.getenv(), Rows.labels());
+    Results results = run(settings, Path.of(arguments[0]), System.out);
+    boolean met = Floor.outcomes(results.ratios()).stream().allMatch(Floor.Outcome::isMet);
     Runtime.getRuntime().exit(settings.checks() && !met ? 1 : 0);
   }
 
-  private static List<String> rows() {
-    return Arrays.stream(ComparedRow.values()).map(ComparedRow::label).toList();
+  /** Runs what settings say, and prints what comes out. */
+  static Results run(Settings asked, Path directory, PrintStream out)
+      throws IOException, InterruptedException {
+    Path benchmarks = directory.toAbsolutePath().normalize();
+    Path scratch = Files.createDirectories(benchmarks.resolve("runner/target/bench"));
+    Path logs = Files.createTempDirectory(scratch, "run-");
+    Table table = new Table(out);
+    Settings settings = asked.with(available(asked.subjects(), table));
+    table.print(
+        "seed %d, %d rounds of %.1f s, %d connections, logs in %s",
+        settings.seed(), settings.rounds(), settings.seconds(), settings.connections(), logs);
+    Jvms jvms = new Jvms(benchmarks);
+    try (Stage stage = new Stage(settings, jvms, logs)) {
+      Bench bench = new Bench(settings, jvms, stage, table);
+      bench.run();
+      return bench.results;
+    }
   }
 
-  private boolean run() throws IOException, InterruptedException {
-    List<ComparedRow> compared =
-        Arrays.stream(ComparedRow.values())
+  /** Leaves out what is not installed, and says so. */
+  private static Set<Subject> available(Set<Subject> asked, Table table) {
+    Set<Subject> available = new TreeSet<>();
+    for (Subject subject : asked) {
+      Optional<String> missing =
+          Neighbours.program(subject).filter(program -> Neighbours.find(program).isEmpty());
+      if (missing.isEmpty()) {
+        available.add(subject);
+      } else {
+        table.print(
+            "*** SKIPPED %s: there is no %s here; its Debian package is %s ***",
+            subject.label(),
+            missing.orElseThrow(),
+            Neighbours.debianPackage(missing.orElseThrow()));
+      }
+    }
+    return available;
+  }
+
+  private void run() throws IOException, InterruptedException {
+    List<Row> rows =
+        Rows.all().stream()
             .filter(row -> settings.rows().contains(row.label()))
+            .filter(row -> !row.subjects(settings.subjects()).isEmpty())
             .toList();
     Set<Subject> subjects = new TreeSet<>();
-    compared.forEach(row -> subjects.addAll(row.subjects(settings)));
+    rows.forEach(row -> subjects.addAll(row.subjects(settings.subjects())));
     for (Subject subject : subjects) {
-      warmUp(subject);
+      WarmUp.run(stage.scene(subject), settings, table);
     }
-    for (ComparedRow row : compared) {
+    for (Row row : rows) {
       row.run(settings, stage, results);
-      table.row(row.label(), results.summaries(row.label()));
+      table.row(row.label(), results);
     }
     table.verdict(results.ratios());
-    return Floor.outcomes(results.ratios()).stream().allMatch(Floor.Outcome::isMet);
+    if (settings.writes()) {
+      write();
+    }
   }
 
-  /** Lets the JVMs compile what both kinds of rows run. */
-  private void warmUp(Subject subject) throws IOException, InterruptedException {
-    long millis = Math.round(settings.warmUpSeconds() * 1e3);
-    if (millis == 0) {
-      return;
-    }
-    table.print("warming up %s", subject.label());
-    Scene scene = stage.scene(subject);
-    long hotMillis = Math.max(1, millis / 3);
-    scene.warmUp(new Order(Shape.OWN, WARM_UP_CLIENTS, 0, Math.max(1, millis - hotMillis), 0, 0));
-    scene.warmUp(new Order(Shape.HOT, WARM_UP_HOT_CLIENTS, 0, hotMillis, 0, 0));
+  private void write() throws IOException {
+    Map<String, Object> about = new LinkedHashMap<>();
+    about.put("date", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
+    about.put("machine", Machine.describe());
+    about.put("versions", Machine.versions(jvms));
+    about.put("settings", settings.describe());
+    Path documents = Files.createDirectories(jvms.root().resolve("docs/benchmarks"));
+    Files.writeString(documents.resolve("latest.json"), ResultsJson.of(about, results));
+    Plots.write(documents, results);
+    table.print("%nwritten: docs/benchmarks/latest.json, and the plots beside it");
   }
 }

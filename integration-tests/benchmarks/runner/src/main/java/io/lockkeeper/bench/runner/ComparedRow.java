@@ -3,11 +3,13 @@ package io.lockkeeper.bench.runner;
 import io.lockkeeper.bench.load.Order;
 import io.lockkeeper.bench.load.Order.Shape;
 import java.io.IOException;
-import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /** A row in which systems do the same work in turn. */
-enum ComparedRow {
+enum ComparedRow implements Row {
   OWN_1(Shape.OWN, 1),
   OWN_64(Shape.OWN, 64),
   OWN_256(Shape.OWN, 256),
@@ -22,8 +24,8 @@ enum ComparedRow {
     this.clients = clients;
   }
 
-  /** Returns the name in tables, results and settings. */
-  String label() {
+  @Override
+  public String label() {
     return (shape == Shape.OWN ? "own-" : "hot-") + clients;
   }
 
@@ -44,21 +46,21 @@ enum ComparedRow {
     return switch (subject) {
       case RAW_ASYNC, CURATOR, LOCKKEEPER, ETCD, REDISSON -> true;
       case RAW_MULTI -> clients > 1;
+      case REDISSON_NOFSYNC -> this == OWN_256;
       case PING_PONG, REDISSON_FAIR -> shape == Shape.HOT;
     };
   }
 
-  /** Returns the systems of a run that this row measures. */
-  List<Subject> subjects(Settings settings) {
-    return Arrays.stream(Subject.values())
-        .filter(subject -> settings.subjects().contains(subject) && has(subject))
-        .toList();
+  @Override
+  public Set<Subject> subjects(Set<Subject> available) {
+    return available.stream().filter(this::has).collect(Collectors.toCollection(TreeSet::new));
   }
 
   /** Measures all systems in turn, round by round. */
-  void run(Settings settings, Stage stage, Results results)
+  @Override
+  public void run(Settings settings, Stage stage, Results results)
       throws IOException, InterruptedException {
-    List<Subject> subjects = subjects(settings);
+    List<Subject> subjects = List.copyOf(subjects(settings.subjects()));
     Order order = new Order(shape, clients, settings.rampMillis(), settings.millis(), 0, 0);
     for (List<Subject> round :
         Rounds.of(subjects, settings.rounds(), settings.seed() + label().hashCode())) {

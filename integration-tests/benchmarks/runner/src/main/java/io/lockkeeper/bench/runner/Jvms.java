@@ -41,8 +41,13 @@ record Jvms(Path benchmarks) {
     return command;
   }
 
+  /** Returns the directory of the whole project. */
+  Path root() {
+    return benchmarks.resolve("../..").normalize();
+  }
+
   private Path programJar() {
-    return benchmarks.resolve("../../cli/target/lockkeeper.jar").normalize();
+    return root().resolve("cli/target/lockkeeper.jar");
   }
 
   /** Returns the jars that a module runs with, its own first. */

@@ -43,6 +43,14 @@ final class Results {
     return summaries;
   }
 
+  /** Returns the median throughput of a system in a row. */
+  double median(String row, String system) {
+    return Optional.ofNullable(summaries(row).get(system))
+        .orElseThrow(() -> new IllegalArgumentException("not measured: " + row + " " + system))
+        .cyclesPerSecond()
+        .median();
+  }
+
   /** Returns the rows that have samples. */
   List<String> rows() {
     return List.copyOf(samples.keySet());

@@ -17,9 +17,9 @@ import java.util.Optional;
 record Scene(
     Subject subject, LoadJvm load, List<Child> servers, Optional<ZooKeeperServer> zookeeper) {
 
-  /** Has an order carried out that measures nothing. */
-  void warmUp(Order order) throws IOException {
-    Report unused = load.carryOut(order, new Costs());
+  /** Has an order carried out of which only the load's own report matters. */
+  Report warmUp(Order order) throws IOException {
+    return load.carryOut(order, new Costs());
   }
 
   /** Has an order carried out and measures what it costs. */

@@ -2,6 +2,7 @@ package io.lockkeeper.bench.runner;
 
 import java.util.Arrays;
 import java.util.EnumSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -62,6 +63,23 @@ record Settings(
         number(environment, "CHECK", 0) != 0);
   }
 
+  /** Returns the same for other systems. */
+  Settings with(Set<Subject> others) {
+    return new Settings(
+        rows,
+        others,
+        rounds,
+        seconds,
+        rampSeconds,
+        warmUpSeconds,
+        connections,
+        names,
+        seed,
+        coordinatorFlags,
+        writes,
+        checks);
+  }
+
   private static List<String> words(Map<String, String> environment, String name) {
     return Arrays.stream(environment.getOrDefault(name, "").split("[ ,]+", -1))
         .filter(word -> !word.isEmpty())
@@ -78,6 +96,24 @@ record Settings(
     } catch (NumberFormatException e) {
       throw new IllegalArgumentException(name + " is no number: " + value, e);
     }
+  }
+
+  /** Returns what a reader of the results must know. */
+  Map<String, Object> describe() {
+    Map<String, Object> all = new LinkedHashMap<>();
+    all.put("seed", seed);
+    all.put("rounds", rounds);
+    all.put("seconds", seconds);
+    all.put("rampSeconds", rampSeconds);
+    all.put("warmUpSecondsAtLeast", warmUpSeconds);
+    all.put("connectionsOfALoad", connections);
+    all.put("loadJvm", Jvms.LOAD_FLAGS);
+    all.put("zookeeperJvm", Jvms.ZOOKEEPER_FLAGS);
+    all.put("coordinatorJvm", coordinatorFlags);
+    all.put("zookeeper", "one server, forceSync=yes, tickTime 2 s");
+    all.put("etcd", "one server, default settings (fsync)");
+    all.put("redis", "one server, appendonly yes, appendfsync always; nofsync: default settings");
+    return all;
   }
 
   /** Returns how long each measurement counts. */

@@ -13,6 +13,8 @@ import java.util.Optional;
 /** All processes of a run: started when they are first needed, ended together. */
 final class Stage implements AutoCloseable {
 
+  private static final String ETCD_LOAD = "io.lockkeeper.bench.etcd.EtcdLoad";
+  private static final String REDISSON_LOAD = "io.lockkeeper.bench.redisson.RedissonLoad";
   private static final String LOCKKEEPER_LOAD = "io.lockkeeper.bench.lockkeeper.LockkeeperLoad";
   private static final String ZOOKEEPER_LOAD = "io.lockkeeper.bench.zookeeper.ZooKeeperLoad";
   private static final String PONG_SERVER = "io.lockkeeper.bench.lockkeeper.PongServer";
@@ -24,6 +26,7 @@ final class Stage implements AutoCloseable {
   private final Map<Subject, Scene> scenes = new EnumMap<>(Subject.class);
   private Optional<ZooKeeperServer> zookeeper = Optional.empty();
   private Optional<Coordinator> coordinator = Optional.empty();
+  private Optional<Neighbours.Running> redis = Optional.empty();
 
   /** Nothing runs yet; processes write below {@code directory}. */
   Stage(Settings settings, Jvms jvms, Path directory) {
@@ -48,15 +51,42 @@ final class Stage implements AutoCloseable {
       case RAW_ASYNC, RAW_MULTI, CURATOR -> onZooKeeper(subject);
       case LOCKKEEPER -> onLockkeeper();
       case PING_PONG -> onGrpc();
-      case ETCD, REDISSON, REDISSON_FAIR ->
-          throw new IllegalArgumentException("not yet: " + subject.label());
+      case ETCD -> beside(subject, etcd(), "etcd", ETCD_LOAD);
+      case REDISSON, REDISSON_FAIR -> beside(subject, redis(), "redisson", REDISSON_LOAD);
+      case REDISSON_NOFSYNC -> beside(subject, redisUnforced(), "redisson", REDISSON_LOAD);
     };
+  }
+
+  private Scene beside(Subject subject, Neighbours.Running server, String module, String main)
+      throws IOException {
+    LoadJvm load = load("load-" + subject.label(), module, main, subject.label(), server.address());
+    return new Scene(subject, load, List.of(server.child()), Optional.empty());
+  }
+
+  private Neighbours.Running etcd() throws IOException, InterruptedException {
+    return opened(Neighbours.etcd(directory.resolve("etcd")));
+  }
+
+  private Neighbours.Running redis() throws IOException, InterruptedException {
+    if (redis.isEmpty()) {
+      redis = Optional.of(opened(Neighbours.redis(directory.resolve("redis"), true)));
+    }
+    return redis.orElseThrow();
+  }
+
+  private Neighbours.Running redisUnforced() throws IOException, InterruptedException {
+    return opened(Neighbours.redis(directory.resolve("redis-nofsync"), false));
+  }
+
+  private Neighbours.Running opened(Neighbours.Running server) {
+    open.push(server.child()::close);
+    return server;
   }
 
   private Scene onZooKeeper(Subject subject) throws IOException, InterruptedException {
     ZooKeeperServer server = zookeeper();
     LoadJvm load =
-        load(subject.label(), "zookeeper", ZOOKEEPER_LOAD, subject.label(), server.address());
+        load("load-" + subject.label(), "zookeeper", ZOOKEEPER_LOAD, subject.label(), server.address());
     return new Scene(subject, load, List.of(server.child()), Optional.of(server));
   }
 
@@ -74,13 +104,13 @@ final class Stage implements AutoCloseable {
   private Scene onGrpc() throws IOException {
     Child server =
         Child.startTalking(
-            "server",
+            "pong-server",
             Files.createDirectories(directory.resolve("ping-pong")),
             jvms.command("lockkeeper", Jvms.LOAD_FLAGS, PONG_SERVER, List.of()));
     open.push(server::close);
     int port = PongPort.read(server);
     LoadJvm load =
-        load("ping-pong", "lockkeeper", LOCKKEEPER_LOAD, "ping-pong", "127.0.0.1:" + port);
+        load("load-ping-pong", "lockkeeper", LOCKKEEPER_LOAD, "ping-pong", "127.0.0.1:" + port);
     return new Scene(Subject.PING_PONG, load, List.of(server), Optional.empty());
   }
 
@@ -123,6 +153,21 @@ final class Stage implements AutoCloseable {
       coordinator = Optional.of(started);
     }
     return coordinator.orElseThrow();
+  }
+
+  /** Starts a load that answers words; the caller ends it. */
+  TalkingJvm talk(String name, String main, String server) throws IOException {
+    return TalkingJvm.start(
+        jvms,
+        "load-" + name,
+        directory,
+        main,
+        List.of(server, Integer.toString(settings.connections())));
+  }
+
+  /** Starts three coordinators on an ensemble of three; the caller ends them. */
+  Cluster cluster() throws IOException, InterruptedException {
+    return Cluster.start(settings, jvms, Files.createDirectories(directory.resolve("cluster")));
   }
 
   @Override

@@ -20,7 +20,9 @@ enum Subject {
   /** Redisson's RLock, which is not fair. */
   REDISSON,
   /** Redisson's fair lock. */
-  REDISSON_FAIR;
+  REDISSON_FAIR,
+  /** Redisson's RLock on a Redis that does not force its writes to the disk. */
+  REDISSON_NOFSYNC;
 
   /** Returns the name in tables, results and settings. */
   String label() {

@@ -8,8 +8,19 @@ import java.util.stream.Collectors;
 /** Prints results for people, and for scripts that look for {@code ratio} and {@code floor}. */
 record Table(PrintStream out) {
 
-  /** Prints the systems of a compared row. */
-  void row(String row, Map<String, Summary> systems) {
+  /** Prints what was measured in a row. */
+  void row(String row, Results results) {
+    Map<String, Summary> systems = results.summaries(row);
+    if (!systems.isEmpty()) {
+      systems(row, systems);
+    }
+    Map<String, Object> figures = results.figures().getOrDefault(row, Map.of());
+    if (!figures.isEmpty()) {
+      figures(row, figures);
+    }
+  }
+
+  private void systems(String row, Map<String, Summary> systems) {
     print(
         "%n%-10s %-14s %9s %19s %7s %9s %9s %7s  %s",
         row,
@@ -50,8 +61,7 @@ record Table(PrintStream out) {
             .collect(Collectors.joining(" + "));
   }
 
-  /** Prints the single figures of a row. */
-  void figures(String row, Map<String, Object> figures) {
+  private void figures(String row, Map<String, Object> figures) {
     print("%n%s", row);
     figures.forEach(
         (name, value) -> {

@@ -92,6 +92,17 @@ final class ZooKeeperServer implements AutoCloseable {
     return Long.parseLong(field(ask("srvr"), "Node count: "));
   }
 
+  /** Returns how many events of creations and deletions this server has sent to watches. */
+  long watchEvents() throws IOException {
+    return watchEvents(ask("mntr"));
+  }
+
+  /** Reads the same from an answer to {@code mntr}. */
+  static long watchEvents(String mntr) {
+    return Long.parseLong(field(mntr, "zk_sum_node_created_watch_count"))
+        + Long.parseLong(field(mntr, "zk_sum_node_deleted_watch_count"));
+  }
+
   private static String field(String answer, String name) {
     return answer
         .lines()

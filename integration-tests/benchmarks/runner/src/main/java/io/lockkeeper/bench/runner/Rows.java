@@ -1,0 +1,33 @@
+package io.lockkeeper.bench.runner;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** All rows, in the order in which they run. */
+final class Rows {
+
+  private static final List<Row> ALL = new ArrayList<>(List.of(ComparedRow.values()));
+
+  static {
+    ALL.addAll(
+        List.of(
+            new NamesRow(),
+            new QueueRow(),
+            new WatchersRow(),
+            new CoordinatorsRow(),
+            // The last: what is left of it takes a while to go away.
+            new LeasesRow()));
+  }
+
+  private Rows() {}
+
+  /** Returns all rows. */
+  static List<Row> all() {
+    return List.copyOf(ALL);
+  }
+
+  /** Returns the names of all rows. */
+  static List<String> labels() {
+    return ALL.stream().map(Row::label).toList();
+  }
+}

@@ -1,0 +1,51 @@
+package io.lockkeeper.bench.runner;
+
+import io.lockkeeper.bench.load.Order;
+import io.lockkeeper.bench.load.Order.Shape;
+import java.io.IOException;
+
+/**
+ * Lets the JVMs of a system compile what rows run, before anything counts.
+ *
+ * <p>A system is warm when it has not become faster by a twentieth for some windows; some need ten
+ * times as long as others, and to measure them earlier would be to measure their compilers.
+ */
+final class WarmUp {
+
+  private static final int CLIENTS = 256;
+  private static final int HOT_CLIENTS = 64;
+  private static final long WINDOW_MILLIS = 2_000;
+  private static final double FASTER = 1.05;
+  private static final int PATIENT_WINDOWS = 3;
+  private static final int LONGEST = 6;
+
+  private WarmUp() {}
+
+  /** Warms a system up: as long as the settings say at least, and six times that at most. */
+  static void run(Scene scene, Settings settings, Table table) throws IOException {
+    if (settings.warmUpSeconds() <= 0) {
+      return;
+    }
+    double seconds = 0;
+    for (Shape shape : new Shape[] {Shape.OWN, Shape.HOT}) {
+      seconds += warm(scene, shape, Math.round(settings.warmUpSeconds() * 500));
+    }
+    table.print("warmed up %s in %.0f s", scene.subject().label(), seconds);
+  }
+
+  private static double warm(Scene scene, Shape shape, long leastMillis) throws IOException {
+    Order order =
+        new Order(shape, shape == Shape.OWN ? CLIENTS : HOT_CLIENTS, 0, WINDOW_MILLIS, 0, 0);
+    double best = 0;
+    int windowsSince = 0;
+    long millis = 0;
+    while (millis < leastMillis
+        || (windowsSince < PATIENT_WINDOWS && millis < LONGEST * leastMillis)) {
+      double now = scene.warmUp(order).cyclesPerSecond();
+      windowsSince = now > best * FASTER ? 0 : windowsSince + 1;
+      best = Math.max(best, now);
+      millis += WINDOW_MILLIS;
+    }
+    return millis / 1e3;
+  }
+}

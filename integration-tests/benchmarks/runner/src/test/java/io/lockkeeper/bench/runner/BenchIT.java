@@ -1,0 +1,47 @@
+package io.lockkeeper.bench.runner;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A benchmark too short to mean anything, with all that needs no other system's server. */
+class BenchIT {
+
+  private static final Map<String, String> TINY =
+      Map.of(
+          "ROWS", "own-1,hot-64",
+          "SYSTEMS", "raw-async,raw-multi,curator,lockkeeper,ping-pong",
+          "ROUNDS", "1",
+          "SECONDS", "0.2",
+          "RAMP", "2",
+          "WARMUP", "0");
+
+  @Test
+  @Timeout(180)
+  void everySystemIsMeasuredAndEachComparisonHasALine() throws Exception {
+    // Given
+    ByteArrayOutputStream printed = new ByteArrayOutputStream();
+    Settings settings = Settings.of(TINY, Rows.labels());
+    // When
+    Results results =
+        Bench.run(settings, Path.of(".."), new PrintStream(printed, true, StandardCharsets.UTF_8));
+    // Then
+    assertThat(results.summaries("own-1"))
+        .containsOnlyKeys("raw-async", "curator", "lockkeeper")
+        .allSatisfy((system, summary) -> assertThat(summary.p50Micros().median()).isPositive());
+    assertThat(results.summaries("hot-64"))
+        .containsOnlyKeys("raw-async", "raw-multi", "curator", "lockkeeper", "ping-pong")
+        .allSatisfy((system, summary) -> assertThat(summary.cyclesPerSecond().min()).isPositive());
+    assertThat(results.summaries("own-1").get("curator").transactionsPerCycle()).isPositive();
+    assertThat(results.summaries("hot-64").get("lockkeeper").cpuPerThousand())
+        .containsOnlyKeys("zookeeper", "coordinator", "load");
+    assertThat(printed.toString(StandardCharsets.UTF_8))
+        .contains("ratio own-1/curator ", "floor hot-64/ping-pong 0.70 measured ");
+  }
+}

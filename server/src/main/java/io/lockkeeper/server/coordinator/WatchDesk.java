@@ -1,0 +1,91 @@
+package io.lockkeeper.server.coordinator;
+
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The thread that serves all watchers, so that nobody's lock waits for them. It rests after each
+ * slice of its work for {@link #REST} times as long as the slice took: the more there are to tell,
+ * the later they hear, and the more is told at once. Somebody who watches alone hears everything
+ * within a millisecond or so.
+ */
+final class WatchDesk {
+
+  private static final Logger LOG = LoggerFactory.getLogger(WatchDesk.class);
+
+  /** How long it rests after work, in times of what the work took. */
+  private static final long REST = 25;
+
+  private static final long LONGEST_REST_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+  private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final int SLICE_MESSAGES = 128;
+
+  private final LinkedBlockingQueue<Runnable> inbox = new LinkedBlockingQueue<>();
+  private final WatchRounds rounds = new WatchRounds();
+  private final Thread thread = new Thread(this::run, "lockkeeper-watchers");
+  private volatile boolean stopping;
+  private long restUntilNanos = System.nanoTime();
+
+  WatchDesk() {
+    thread.setDaemon(true);
+  }
+
+  void start() {
+    thread.start();
+  }
+
+  void stop() {
+    execute(rounds -> stopping = true);
+  }
+
+  /** Something to do with the rounds. */
+  interface Task {
+    void run(WatchRounds rounds);
+  }
+
+  /** Runs {@code task} on the desk's thread, in the order in which they were handed over. */
+  void execute(Task task) {
+    inbox.add(() -> task.run(rounds));
+  }
+
+  private void run() {
+    while (!stopping) {
+      try {
+        runSafely(inbox.poll(waitNanos(), TimeUnit.NANOSECONDS));
+        // What has come meanwhile goes into the same window.
+        for (int waiting = inbox.size(); waiting > 0; waiting--) {
+          runSafely(inbox.poll());
+        }
+        if (rounds.hasWork() && restUntilNanos - System.nanoTime() <= 0) {
+          work();
+        }
+      } catch (InterruptedException e) {
+        stopping = true;
+      }
+    }
+  }
+
+  private long waitNanos() {
+    return rounds.hasWork() ? Math.max(0, restUntilNanos - System.nanoTime()) : IDLE_NANOS;
+  }
+
+  private void work() {
+    long began = System.nanoTime();
+    runSafely(() -> rounds.slice(SLICE_MESSAGES));
+    long ended = System.nanoTime();
+    restUntilNanos = ended + Math.min(LONGEST_REST_NANOS, REST * (ended - began));
+  }
+
+  private static void runSafely(@org.jspecify.annotations.Nullable Runnable task) {
+    try {
+      if (task != null) {
+        task.run();
+      }
+    } catch (RuntimeException e) {
+      // One bad watcher must not end the service of all others.
+      LOG.atError().setCause(e).log("a watcher could not be served");
+    }
+  }
+}
