@@ -2,7 +2,6 @@ package io.lockkeeper.client;
 
 import io.grpc.Status;
 import io.lockkeeper.client.internal.Loop;
-import io.lockkeeper.client.internal.Timer;
 import io.lockkeeper.v1.OpenSession;
 import io.lockkeeper.v1.SessionOpened;
 import io.lockkeeper.v1.SessionRequest;
@@ -41,7 +40,7 @@ final class Connector {
   private final Owner owner;
   private Optional<SessionStream> stream = Optional.empty();
   private Optional<SessionStream> retired = Optional.empty();
-  private Optional<Timer> timer = Optional.empty();
+  private Optional<Loop.Timer> timer = Optional.empty();
   private boolean running;
   private boolean open;
   private long sinceNanos;
@@ -86,7 +85,7 @@ final class Connector {
     running = false;
     open = false;
     attempts++;
-    timer.ifPresent(Timer::cancel);
+    timer.ifPresent(Loop.Timer::cancel);
     stream.ifPresent(SessionStream::abandon);
     stream = Optional.empty();
   }
@@ -134,7 +133,7 @@ final class Connector {
   }
 
   private void attemptAfter(long delayNanos) {
-    timer.ifPresent(Timer::cancel);
+    timer.ifPresent(Loop.Timer::cancel);
     timer = Optional.of(loop.schedule(delayNanos, this::attempt));
   }
 
@@ -170,14 +169,14 @@ final class Connector {
   }
 
   private void onOpened(SessionOpened opened) {
-    timer.ifPresent(Timer::cancel);
+    timer.ifPresent(Loop.Timer::cancel);
     open = true;
     LOG.atDebug().addKeyValue("server", servers.current()).log("Session stream open");
     owner.onOpened(opened, sinceNanos);
   }
 
   private void onEnd(Status status) {
-    timer.ifPresent(Timer::cancel);
+    timer.ifPresent(Loop.Timer::cancel);
     boolean wasGood = wasGood();
     open = false;
     stream = Optional.empty();

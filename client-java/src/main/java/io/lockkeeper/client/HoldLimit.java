@@ -1,7 +1,6 @@
 package io.lockkeeper.client;
 
 import io.lockkeeper.client.internal.Loop;
-import io.lockkeeper.client.internal.Timer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -20,7 +19,7 @@ final class HoldLimit {
 
   private final Optional<Duration> maxHold;
   private final Surroundings around;
-  private List<Timer> timers = List.of();
+  private List<Loop.Timer> timers = List.of();
 
   HoldLimit(Optional<Duration> maxHold, Surroundings around) {
     this.maxHold = maxHold;
@@ -67,7 +66,7 @@ final class HoldLimit {
 
   /** Stops counting. */
   void stop() {
-    timers.forEach(Timer::cancel);
+    timers.forEach(Loop.Timer::cancel);
     timers = List.of();
   }
 }

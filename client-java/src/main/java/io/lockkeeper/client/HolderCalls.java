@@ -1,7 +1,7 @@
 package io.lockkeeper.client;
 
 import io.grpc.Status;
-import io.lockkeeper.client.internal.Timer;
+import io.lockkeeper.client.internal.Loop;
 import io.lockkeeper.v1.Refused;
 import io.lockkeeper.v1.SessionRequest;
 import java.util.ArrayDeque;
@@ -21,10 +21,10 @@ final class HolderCalls {
   private final Surroundings around;
   private final Link link;
   private final ArrayDeque<Call> calls = new ArrayDeque<>(1); // Mostly empty.
-  private Optional<Timer> retry = Optional.empty();
+  private Optional<Loop.Timer> retry = Optional.empty();
   private boolean paused;
 
-  private record Call(SessionRequest request, CompletableFuture<Void> answer, Timer limit) {
+  private record Call(SessionRequest request, CompletableFuture<Void> answer, Loop.Timer limit) {
     void fail(Throwable why) {
       limit.cancel();
       answer.completeExceptionally(why);
@@ -45,7 +45,7 @@ final class HolderCalls {
       return;
     }
     long limitNanos = around.settings().requestTimeout().toNanos();
-    Timer limit =
+    Loop.Timer limit =
         around.loop().schedule(limitNanos, () -> answer.completeExceptionally(link.unavailable()));
     calls.add(new Call(request, answer, limit));
     if (calls.size() == 1) {
@@ -56,7 +56,7 @@ final class HolderCalls {
   /** A new stream is open, whose server has not said yet that the locks are held. */
   void pause() {
     paused = true;
-    retry.ifPresent(Timer::cancel);
+    retry.ifPresent(Loop.Timer::cancel);
     retry = Optional.empty();
   }
 
@@ -68,7 +68,7 @@ final class HolderCalls {
   }
 
   private void send() {
-    retry.ifPresent(Timer::cancel);
+    retry.ifPresent(Loop.Timer::cancel);
     retry = Optional.empty();
     if (!calls.isEmpty() && !paused) {
       link.send(calls.peek().request());
@@ -92,7 +92,7 @@ final class HolderCalls {
       return;
     }
     if (Protos.isPassing(code)) {
-      retry.ifPresent(Timer::cancel);
+      retry.ifPresent(Loop.Timer::cancel);
       long pause = around.backoff().nanosAfter(RETRY_STEP);
       retry = Optional.of(around.loop().schedule(pause, this::resume));
     } else {
@@ -111,7 +111,7 @@ final class HolderCalls {
 
   /** The acquisition is not held any more. */
   void end(Supplier<Throwable> why) {
-    retry.ifPresent(Timer::cancel);
+    retry.ifPresent(Loop.Timer::cancel);
     for (Call call = calls.poll(); call != null; call = calls.poll()) {
       call.fail(why.get());
     }

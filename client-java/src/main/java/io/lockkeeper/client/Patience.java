@@ -1,6 +1,6 @@
 package io.lockkeeper.client;
 
-import io.lockkeeper.client.internal.Timer;
+import io.lockkeeper.client.internal.Loop;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -12,8 +12,8 @@ final class Patience {
 
   private final Surroundings around;
   private final Optional<Duration> waitLimit;
-  private Optional<Timer> limit = Optional.empty();
-  private Optional<Timer> retry = Optional.empty();
+  private Optional<Loop.Timer> limit = Optional.empty();
+  private Optional<Loop.Timer> retry = Optional.empty();
   private boolean heard;
 
   Patience(Surroundings around, Optional<Duration> waitLimit) {
@@ -31,7 +31,7 @@ final class Patience {
   /** From the first sign of life on, only a request with a wait limit has a limit. */
   void onHeard() {
     if (!heard && waitLimit.isEmpty()) {
-      limit.ifPresent(Timer::cancel);
+      limit.ifPresent(Loop.Timer::cancel);
     }
     heard = true;
   }
@@ -49,12 +49,12 @@ final class Patience {
   }
 
   void stopRetry() {
-    retry.ifPresent(Timer::cancel);
+    retry.ifPresent(Loop.Timer::cancel);
     retry = Optional.empty();
   }
 
   void stop() {
-    limit.ifPresent(Timer::cancel);
+    limit.ifPresent(Loop.Timer::cancel);
     stopRetry();
   }
 }

@@ -1,7 +1,6 @@
 package io.lockkeeper.client;
 
 import io.lockkeeper.client.internal.Loop;
-import io.lockkeeper.client.internal.Timer;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
@@ -25,9 +24,9 @@ final class Renewal {
   private final KeepAlives keepAlives = new KeepAlives();
   private long lastValidForNanos;
   private long warningNanos;
-  private Optional<Timer> nextKeepAlive = Optional.empty();
-  private Optional<Timer> silenceWatch = Optional.empty();
-  private Optional<Timer> deadlineWatch = Optional.empty();
+  private Optional<Loop.Timer> nextKeepAlive = Optional.empty();
+  private Optional<Loop.Timer> silenceWatch = Optional.empty();
+  private Optional<Loop.Timer> deadlineWatch = Optional.empty();
   private boolean warned;
 
   /** Whose lease it is. */
@@ -63,9 +62,9 @@ final class Renewal {
 
   /** The stream is gone: no keep-alives until the next. */
   void onBroken() {
-    nextKeepAlive.ifPresent(Timer::cancel);
+    nextKeepAlive.ifPresent(Loop.Timer::cancel);
     nextKeepAlive = Optional.empty();
-    silenceWatch.ifPresent(Timer::cancel);
+    silenceWatch.ifPresent(Loop.Timer::cancel);
     silenceWatch = Optional.empty();
   }
 
@@ -82,7 +81,7 @@ final class Renewal {
   /** The lease is over. */
   void end() {
     onBroken();
-    deadlineWatch.ifPresent(Timer::cancel);
+    deadlineWatch.ifPresent(Loop.Timer::cancel);
     deadlineWatch = Optional.empty();
   }
 
@@ -110,7 +109,7 @@ final class Renewal {
   }
 
   private void scheduleKeepAlive() {
-    nextKeepAlive.ifPresent(Timer::cancel);
+    nextKeepAlive.ifPresent(Loop.Timer::cancel);
     nextKeepAlive = Optional.of(loop.schedule(intervalNanos(), this::keepAlive));
   }
 
@@ -146,7 +145,7 @@ final class Renewal {
   }
 
   private void watchDeadline() {
-    deadlineWatch.ifPresent(Timer::cancel);
+    deadlineWatch.ifPresent(Loop.Timer::cancel);
     long remaining = lease.validity().remainingNanos(loop.nanos());
     long wait = warned ? remaining : remaining - warningNanos;
     deadlineWatch = Optional.of(loop.schedule(wait, this::onDeadlineWatch));

@@ -3,7 +3,6 @@ package io.lockkeeper.client;
 import io.grpc.ManagedChannel;
 import io.lockkeeper.client.internal.Endpoint;
 import io.lockkeeper.client.internal.Loop;
-import io.lockkeeper.client.internal.Timer;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -57,7 +56,7 @@ final class Servers {
       return;
     }
     Once once = new Once(then);
-    Timer limit = loop.schedule(LOOKUP_LIMIT.toNanos(), once);
+    Loop.Timer limit = loop.schedule(LOOKUP_LIMIT.toNanos(), once);
     CompletableFuture<Void> unused =
         found.thenAccept(
             fresh ->

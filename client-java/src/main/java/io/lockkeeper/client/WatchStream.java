@@ -7,7 +7,6 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
 import io.lockkeeper.client.internal.Loop;
-import io.lockkeeper.client.internal.Timer;
 import io.lockkeeper.v1.LockServiceGrpc;
 import io.lockkeeper.v1.WatchRequest;
 import io.lockkeeper.v1.WatchResponse;
@@ -29,8 +28,8 @@ final class WatchStream implements Watch {
   private final Backoff backoff;
   private final Set<WatchStream> open;
   private Optional<Attempt> current = Optional.empty();
-  private Optional<Timer> retry = Optional.empty();
-  private Optional<Timer> limit = Optional.empty();
+  private Optional<Loop.Timer> retry = Optional.empty();
+  private Optional<Loop.Timer> limit = Optional.empty();
   private long resumeFrom;
   private boolean begun;
   private boolean wasServed;
@@ -74,8 +73,8 @@ final class WatchStream implements Watch {
   void abandon() {
     closed = true;
     open.remove(this);
-    retry.ifPresent(Timer::cancel);
-    limit.ifPresent(Timer::cancel);
+    retry.ifPresent(Loop.Timer::cancel);
+    limit.ifPresent(Loop.Timer::cancel);
     current.ifPresent(Attempt::abandon);
     current = Optional.empty();
   }
@@ -113,7 +112,7 @@ final class WatchStream implements Watch {
       return;
     }
     failures = 0;
-    limit.ifPresent(Timer::cancel);
+    limit.ifPresent(Loop.Timer::cancel);
     switch (event.getEventCase()) {
       // An incomplete snapshot cannot be resumed.
       case SNAPSHOT -> resumeFrom = 0;
@@ -154,7 +153,7 @@ final class WatchStream implements Watch {
       return;
     }
     current = Optional.empty();
-    limit.ifPresent(Timer::cancel);
+    limit.ifPresent(Loop.Timer::cancel);
     attempt.abandon();
     if (!mayGoOn(status.getCode())) {
       closed = true;

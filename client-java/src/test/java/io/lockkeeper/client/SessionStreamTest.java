@@ -14,6 +14,7 @@ import io.lockkeeper.v1.SessionResponse;
 import io.lockkeeper.v1.SessionResponseBatch;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -97,13 +98,17 @@ class SessionStreamTest {
   void requestsOfSeveralTasksThatWaitForTheLoopAreOneMessage() {
     // Given
     open(true);
+    CompletableFuture<Void> given = new CompletableFuture<>();
     // When
-    inOneGo(
+    loop.execute(
         () -> {
           loop.execute(() -> sendAll(2, 2));
           loop.execute(() -> sendAll(3, 3));
           sendAll(1, 1);
+          given.complete(null);
         });
+    given.join(); // Before others give the loop something in between.
+    clock.settle();
     // Then
     assertThat(messages()).containsExactly(List.of(acquiring(1), acquiring(2), acquiring(3)));
   }

@@ -153,7 +153,7 @@ public final class Loop implements Executor, SteppedClock.Waiter {
 
   /** Does {@code task} when {@code delayNanos} have passed; at once if that is not above zero. */
   public Timer schedule(long delayNanos, Runnable task) {
-    Timer timer = new Timer(timers, nanos() + Math.max(0, delayNanos), task);
+    Timer timer = new Timer(this, nanos() + Math.max(0, delayNanos), task);
     if (!stopped && timers.add(timer)) {
       LockSupport.unpark(thread);
     }
@@ -227,5 +227,29 @@ public final class Loop implements Executor, SteppedClock.Waiter {
   @Override
   public long workCount() {
     return work.doneCount();
+  }
+
+  /** Something to be done later. */
+  public static final class Timer {
+    private final Loop loop;
+    private final Runnable task;
+    final long dueNanos;
+    long number;
+    int place = -1;
+
+    private Timer(Loop loop, long dueNanos, Runnable task) {
+      this.loop = loop;
+      this.dueNanos = dueNanos;
+      this.task = task;
+    }
+
+    boolean isBefore(Timer other) {
+      return dueNanos == other.dueNanos ? number < other.number : dueNanos - other.dueNanos < 0;
+    }
+
+    /** Takes it back, if it is not done or being done. */
+    public void cancel() {
+      loop.timers.remove(this);
+    }
   }
 }

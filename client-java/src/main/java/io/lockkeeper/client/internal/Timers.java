@@ -11,12 +11,12 @@ import java.util.OptionalLong;
  */
 final class Timers {
 
-  private Timer[] heap = new Timer[16];
+  private Loop.Timer[] heap = new Loop.Timer[16];
   private int size;
   private long made;
 
   /** Adds a timer and says whether it is the earliest now. */
-  synchronized boolean add(Timer timer) {
+  synchronized boolean add(Loop.Timer timer) {
     if (size == heap.length) {
       heap = Arrays.copyOf(heap, 2 * size);
     }
@@ -26,13 +26,13 @@ final class Timers {
   }
 
   /** Removes a timer, if it is there. */
-  synchronized void remove(Timer timer) {
+  synchronized void remove(Loop.Timer timer) {
     int place = timer.place;
     if (place < 0) {
       return;
     }
     timer.place = -1;
-    Timer last = heap[--size];
+    Loop.Timer last = heap[--size];
     heap[size] = null;
     if (last != timer) {
       sink(last, place);
@@ -43,11 +43,11 @@ final class Timers {
   }
 
   /** Removes and returns the earliest timer that is due at {@code nowNanos}. */
-  synchronized Optional<Timer> pollDue(long nowNanos) {
+  synchronized Optional<Loop.Timer> pollDue(long nowNanos) {
     if (size == 0 || heap[0].dueNanos - nowNanos > 0) {
       return Optional.empty();
     }
-    Timer due = heap[0];
+    Loop.Timer due = heap[0];
     remove(due);
     return Optional.of(due);
   }
@@ -67,10 +67,10 @@ final class Timers {
       heap[i].place = -1;
     }
     size = 0;
-    heap = new Timer[16];
+    heap = new Loop.Timer[16];
   }
 
-  private void rise(Timer timer, int from) {
+  private void rise(Loop.Timer timer, int from) {
     int place = from;
     while (place > 0) {
       int above = (place - 1) >>> 1;
@@ -83,7 +83,7 @@ final class Timers {
     put(timer, place);
   }
 
-  private void sink(Timer timer, int from) {
+  private void sink(Loop.Timer timer, int from) {
     int place = from;
     while (2 * place + 1 < size) {
       int below = 2 * place + 1;
@@ -99,7 +99,7 @@ final class Timers {
     put(timer, place);
   }
 
-  private void put(Timer timer, int place) {
+  private void put(Loop.Timer timer, int place) {
     heap[place] = timer;
     timer.place = place;
   }

@@ -1,6 +1,6 @@
 package io.lockkeeper.client.testing;
 
-import io.lockkeeper.client.internal.Timer;
+import io.lockkeeper.client.internal.Loop;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.ReleaseRequested;
@@ -33,11 +33,11 @@ final class FakeAcquisition {
   boolean lost;
 
   State state = State.WAITING;
-  Optional<Timer> waitLimit = Optional.empty();
-  Optional<Timer> positions = Optional.empty();
-  Optional<Timer> holdLimit = Optional.empty();
+  Optional<Loop.Timer> waitLimit = Optional.empty();
+  Optional<Loop.Timer> positions = Optional.empty();
+  Optional<Loop.Timer> holdLimit = Optional.empty();
   Optional<Long> holdEndsAtNanos = Optional.empty();
-  Optional<Timer> linger = Optional.empty();
+  Optional<Loop.Timer> linger = Optional.empty();
   private Optional<FakeCall> call = Optional.empty();
   private Optional<AcquireResponse> last = Optional.empty();
   private Optional<AcquireResponse> asked = Optional.empty();
@@ -150,7 +150,7 @@ final class FakeAcquisition {
   void attach(FakeCall next) {
     call.ifPresent(FakeCall::supersede);
     call = Optional.of(next);
-    linger.ifPresent(Timer::cancel);
+    linger.ifPresent(Loop.Timer::cancel);
   }
 
   /** Returns whether that call was the one that hears, and now none does. */
@@ -164,9 +164,9 @@ final class FakeAcquisition {
 
   /** Takes the timers back. */
   void stopTimers() {
-    waitLimit.ifPresent(Timer::cancel);
+    waitLimit.ifPresent(Loop.Timer::cancel);
     waitLimit = Optional.empty();
-    positions.ifPresent(Timer::cancel);
-    holdLimit.ifPresent(Timer::cancel);
+    positions.ifPresent(Loop.Timer::cancel);
+    holdLimit.ifPresent(Loop.Timer::cancel);
   }
 }

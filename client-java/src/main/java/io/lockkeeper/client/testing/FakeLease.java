@@ -1,6 +1,6 @@
 package io.lockkeeper.client.testing;
 
-import io.lockkeeper.client.internal.Timer;
+import io.lockkeeper.client.internal.Loop;
 import io.lockkeeper.v1.LeaseEndReason;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -19,7 +19,7 @@ final class FakeLease {
   final boolean streamBound;
   final Map<String, FakeAcquisition> acquisitions = new LinkedHashMap<>();
   Optional<FakeSession> session = Optional.empty();
-  Optional<Timer> expiry = Optional.empty();
+  Optional<Loop.Timer> expiry = Optional.empty();
   Optional<LeaseEndReason> end = Optional.empty();
   long renewedAtNanos;
 

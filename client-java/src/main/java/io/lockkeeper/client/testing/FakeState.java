@@ -2,7 +2,6 @@ package io.lockkeeper.client.testing;
 
 import io.grpc.Status;
 import io.lockkeeper.client.internal.Loop;
-import io.lockkeeper.client.internal.Timer;
 import io.lockkeeper.v1.LeaseEndReason;
 import io.lockkeeper.v1.NotAcquiredReason;
 import java.time.Duration;
@@ -102,7 +101,7 @@ final class FakeState {
   }
 
   private void endAfter(FakeLease lease, long nanos) {
-    lease.expiry.ifPresent(Timer::cancel);
+    lease.expiry.ifPresent(Loop.Timer::cancel);
     lease.expiry =
         Optional.of(
             loop.schedule(nanos, () -> end(lease, LeaseEndReason.LEASE_END_REASON_EXPIRED)));
@@ -129,7 +128,7 @@ final class FakeState {
       return;
     }
     lease.end = Optional.of(reason);
-    lease.expiry.ifPresent(Timer::cancel);
+    lease.expiry.ifPresent(Loop.Timer::cancel);
     // Those who wait go first, lest what they wait for passes to them.
     for (FakeAcquisition waiting : in(lease, FakeAcquisition.State.WAITING)) {
       turns.refuse(waiting, NotAcquiredReason.NOT_ACQUIRED_REASON_LEASE_ENDED, "");

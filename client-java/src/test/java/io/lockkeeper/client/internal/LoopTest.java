@@ -287,7 +287,7 @@ class LoopTest {
     List<String> done = new ArrayList<>();
     loop.schedule(2, () -> done.add("second"));
     loop.schedule(2, () -> done.add("third"));
-    Timer cancelled = loop.schedule(1, () -> done.add("cancelled"));
+    Loop.Timer cancelled = loop.schedule(1, () -> done.add("cancelled"));
     loop.schedule(1, () -> done.add("first"));
     // When
     cancelled.cancel();

@@ -24,7 +24,7 @@ class TimersTest {
       Loop loop = Loop.on(clock, "loop-under-test");
       List<Integer> done = new ArrayList<>();
       TreeMap<Long, Integer> expected = new TreeMap<>();
-      List<Timer> timers = new ArrayList<>();
+      List<Loop.Timer> timers = new ArrayList<>();
       List<Long> keys = new ArrayList<>();
       // When
       for (int i = 0; i < 1_000; i++) {
