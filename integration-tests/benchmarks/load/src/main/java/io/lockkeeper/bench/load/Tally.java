@@ -63,7 +63,7 @@ public final class Tally {
     }
   }
 
-  /** Waits until there is a cycle since {@link #begin}, if there was one: half a minute at most. */
+  /** Waits for the first cycle, or the first since {@link #begin}: half a minute at most. */
   public void awaitCycle() throws InterruptedException {
     for (int i = 0; i < FIRST_CYCLE_TRIES && cycles() == 0; i++) {
       await(FIRST_CYCLE_MILLIS);

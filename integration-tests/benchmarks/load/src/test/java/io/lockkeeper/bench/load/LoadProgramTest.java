@@ -117,7 +117,9 @@ class LoadProgramTest {
     // When
     Report report = report(serve(new FakeLocks(), ORDER).get(2));
     // Then
-    assertThat(report.acquire().count()).isGreaterThanOrEqualTo(report.cycles());
+    // Each client may have been granted its first counted lock before counting began.
+    assertThat(report.acquire().count())
+        .isGreaterThanOrEqualTo(report.cycles() - ORDER.clients());
     assertThat(report.acquire().max()).isGreaterThanOrEqualTo(report.acquire().p50());
   }
 }

@@ -130,7 +130,7 @@ final class Plots {
     LineChart chart =
         new LineChart(
             "10,000 waiters on one lock, drained",
-            "microseconds from one grant to the next, mean of each thousand; the last of the rounds",
+            "microseconds from one grant to the next, means of each thousand; the last round",
             IntStream.rangeClosed(1, list.size()).mapToObj(i -> i + "k").toList(),
             false);
     chart.add(
