@@ -171,6 +171,9 @@ final class Connector {
   private void onOpened(SessionOpened opened) {
     timer.ifPresent(Loop.Timer::cancel);
     open = true;
+    if (opened.getBatches()) {
+      stream.orElseThrow().batch();
+    }
     LOG.atDebug().addKeyValue("server", servers.current()).log("Session stream open");
     owner.onOpened(opened, sinceNanos);
   }

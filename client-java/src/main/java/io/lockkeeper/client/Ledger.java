@@ -83,7 +83,7 @@ final class Ledger {
       case METADATA_UPDATED ->
           find(response.getMetadataUpdated().getRequestId())
               .ifPresent(a -> a.tenure().calls().onAnswered());
-      case OPENED, KEPT_ALIVE, WATCHED, GOING_AWAY, LEASE_ENDED, RESPONSE_NOT_SET ->
+      case OPENED, KEPT_ALIVE, WATCHED, GOING_AWAY, LEASE_ENDED, BATCH, RESPONSE_NOT_SET ->
           LOG.atDebug().log("The server sent what was not asked for: {}", response);
     }
   }

@@ -7,6 +7,7 @@ import io.lockkeeper.v1.OpenSession;
 import io.lockkeeper.v1.ReleaseRequest;
 import io.lockkeeper.v1.SessionKeepAlive;
 import io.lockkeeper.v1.SessionRequest;
+import io.lockkeeper.v1.SessionRequestBatch;
 import io.lockkeeper.v1.UpdateMetadataRequest;
 import java.time.Duration;
 import java.util.List;
@@ -21,7 +22,7 @@ final class Requests {
   private Requests() {}
 
   static OpenSession open(Optional<Lease> toResume, Settings settings) {
-    OpenSession.Builder open = OpenSession.newBuilder();
+    OpenSession.Builder open = OpenSession.newBuilder().setBatches(true);
     if (toResume.isPresent()) {
       return open.setLeaseId(toResume.get().id()).setLeaseSecret(toResume.get().secret()).build();
     }
@@ -125,6 +126,13 @@ final class Requests {
     return SessionRequest.newBuilder()
         .setRelease(
             ReleaseRequest.newBuilder().setRequestId(requestId).setFencingToken(fencingToken))
+        .build();
+  }
+
+  /** Puts requests into one. */
+  static SessionRequest batch(List<SessionRequest> requests) {
+    return SessionRequest.newBuilder()
+        .setBatch(SessionRequestBatch.newBuilder().addAllRequests(requests))
         .build();
   }
 

@@ -153,6 +153,7 @@ final class Session implements Connector.Owner, Renewal.Owner {
           METADATA_UPDATED,
           OPENED,
           WATCHED,
+          BATCH,
           RESPONSE_NOT_SET ->
           ledger.onResponse(response);
     }

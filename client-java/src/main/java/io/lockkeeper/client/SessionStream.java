@@ -10,6 +10,8 @@ import io.lockkeeper.client.internal.Loop;
 import io.lockkeeper.v1.LockServiceGrpc;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -24,12 +26,21 @@ final class SessionStream implements ClientResponseObserver<SessionRequest, Sess
   /** How many have been handled when as many more are asked for: to ask costs as much as one. */
   private static final int STEP = WINDOW / 2;
 
+  /** What one message may carry; the server takes no more requests, and far more bytes. */
+  private static final int BATCH_REQUESTS = 256;
+
+  private static final int BATCH_BYTES = 32 * 1024;
+
   private static final long FAREWELL_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   private final ManagedChannel channel;
   private final Loop loop;
   private final Owner owner;
   private final ClientCallStreamObserver<SessionRequest> requests;
+  private final List<SessionRequest> waiting = new ArrayList<>();
+  private final Runnable flush = this::flush;
+  private boolean batches;
+  private int waitingBytes;
   private int handled;
   private boolean over;
 
@@ -76,6 +87,16 @@ final class SessionStream implements ClientResponseObserver<SessionRequest, Sess
         handled = 0;
         requests.request(STEP);
       }
+      if (response.hasBatch()) {
+        response.getBatch().getResponsesList().forEach(this::tell);
+      } else {
+        tell(response);
+      }
+    }
+  }
+
+  private void tell(SessionResponse response) {
+    if (!over) { // One response may end the stream for those behind it.
       owner.onResponse(response);
     }
   }
@@ -101,10 +122,36 @@ final class SessionStream implements ClientResponseObserver<SessionRequest, Sess
         });
   }
 
-  /** Sends a request, unless the stream is over. */
+  /** The server takes several requests in one: much cheaper, as gRPC's cost is by message. */
+  void batch() {
+    batches = true;
+  }
+
+  /** Sends a request, unless the stream is over; with others of the same turn, if that may be. */
   void send(SessionRequest request) {
-    if (!over) {
+    if (over) {
+      return;
+    }
+    if (!batches) {
       requests.onNext(request);
+      return;
+    }
+    int bytes = request.getSerializedSize();
+    if (waiting.size() == BATCH_REQUESTS || waitingBytes + bytes > BATCH_BYTES) {
+      flush();
+    }
+    if (waiting.isEmpty()) {
+      loop.atEndOfTurn(flush);
+    }
+    waiting.add(request);
+    waitingBytes += bytes;
+  }
+
+  private void flush() {
+    if (!over && !waiting.isEmpty()) {
+      requests.onNext(waiting.size() == 1 ? waiting.get(0) : Requests.batch(waiting));
+      waiting.clear();
+      waitingBytes = 0;
     }
   }
 
@@ -120,6 +167,7 @@ final class SessionStream implements ClientResponseObserver<SessionRequest, Sess
   /** Gives the stream up, but lets what was sent get through. The owner hears nothing more. */
   void retire() {
     if (!over) {
+      flush();
       over = true;
       requests.onCompleted();
       channel.shutdown();

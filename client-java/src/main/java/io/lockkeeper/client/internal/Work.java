@@ -1,5 +1,6 @@
 package io.lockkeeper.client.internal;
 
+import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
@@ -24,6 +25,9 @@ final class Work {
   private final AtomicInteger pending = new AtomicInteger();
   private final AtomicReference<Thread> performer = new AtomicReference<>();
   private final AtomicLong done = new AtomicLong();
+  // Of whoever performs.
+  private final ArrayDeque<Runnable> atEndOfTurn = new ArrayDeque<>();
+  private final ArrayDeque<Mark> marks = new ArrayDeque<>(1);
   private volatile boolean refusing;
   private volatile boolean stopped;
 
@@ -38,8 +42,8 @@ final class Work {
     this.leave = leave;
   }
 
-  /** Shows how far the work has come; none itself. */
-  static final class Mark implements Runnable {
+  /** Shows that there was nothing more to do; no work itself. */
+  final class Mark implements Runnable {
     private final CountDownLatch reached = new CountDownLatch(1);
 
     CountDownLatch reached() {
@@ -48,7 +52,7 @@ final class Work {
 
     @Override
     public void run() {
-      reached.countDown();
+      marks.add(this);
     }
   }
 
@@ -100,8 +104,13 @@ final class Work {
         performOne(task);
         left--;
         if (left <= 0 && !tasks.isEmpty()) {
+          endTurn();
           return false;
         }
+      } else if (!atEndOfTurn.isEmpty()) {
+        endTurn();
+      } else if (!marks.isEmpty()) {
+        marks.remove().reached.countDown();
       } else {
         performer.setPlain(null); // Before another thread may be the one.
         seen = pending.addAndGet(-seen);
@@ -112,6 +121,17 @@ final class Work {
       }
     }
     return true;
+  }
+
+  private void endTurn() {
+    for (Runnable task = atEndOfTurn.poll(); task != null; task = atEndOfTurn.poll()) {
+      performOne(task);
+    }
+  }
+
+  /** Performs something when there are no tasks left, or some have been performed; for a task. */
+  void atEndOfTurn(Runnable task) {
+    atEndOfTurn.add(task);
   }
 
   /** Performs a task now, whatever waits; for a task. */
@@ -151,6 +171,7 @@ final class Work {
     for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
       performOne(task);
     }
+    endTurn();
   }
 
   /** Ends the work after the task that is being performed. */

@@ -84,7 +84,8 @@ final class FakeSession implements StreamObserver<SessionRequest> {
                     .setLeaseTag(mine.tag())
                     .setTtl(FakeTime.toProto(mine.ttlNanos))
                     .setValidFor(FakeTime.toProto(mine.ttlNanos))
-                    .setResumed(resumes)));
+                    .setResumed(resumes)
+                    .setBatches(open.getBatches())));
     List.copyOf(mine.acquisitions.values()).forEach(a -> a.retell(state.loop.nanos()));
   }
 
@@ -108,6 +109,7 @@ final class FakeSession implements StreamObserver<SessionRequest> {
         case WATCH -> watch(request.getWatch());
         case UNWATCH -> unwatch(request.getUnwatch().getWatchId());
         case CLOSE -> state.end(mine, LeaseEndReason.LEASE_END_REASON_CLOSED);
+        case BATCH -> request.getBatch().getRequestsList().forEach(each -> serveNext(mine, each));
         case OPEN, REQUEST_NOT_SET ->
             throw FakeChecks.invalid("request", "the session is open, and this asks for nothing");
       }
@@ -123,6 +125,12 @@ final class FakeSession implements StreamObserver<SessionRequest> {
     }
   }
 
+  private void serveNext(FakeLease mine, SessionRequest request) {
+    if (!over) { // The one before may have ended the lease.
+      serve(mine, request);
+    }
+  }
+
   private static String id(SessionRequest request) {
     return switch (request.getRequestCase()) {
       case ACQUIRE -> request.getAcquire().getRequestId();
@@ -132,7 +140,7 @@ final class FakeSession implements StreamObserver<SessionRequest> {
       case UPDATE_METADATA -> request.getUpdateMetadata().getRequestId();
       case WATCH -> request.getWatch().getWatchId();
       case UNWATCH -> request.getUnwatch().getWatchId();
-      case OPEN, KEEP_ALIVE, CLOSE, REQUEST_NOT_SET -> "";
+      case OPEN, KEEP_ALIVE, CLOSE, BATCH, REQUEST_NOT_SET -> "";
     };
   }
 
