@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.ClientCnxnSocketNetty;
 import org.apache.zookeeper.client.ConnectStringParser;
 import org.apache.zookeeper.client.HostProvider;
 import org.apache.zookeeper.client.ZKClientConfig;
@@ -42,10 +43,25 @@ final class Connector {
 
   /** Opens a handle with a new session. */
   Handle open(Duration timeout, HandleListener listener) {
+    return open(timeout, listener, config());
+  }
+
+  /**
+   * Opens a handle with a new session that will be told a great many small things: ZooKeeper's
+   * default transport reads each of them from the socket with two calls of the system, Netty's
+   * reads whatever there is with one.
+   */
+  Handle openListening(Duration timeout, HandleListener listener) {
+    ZKClientConfig config = config();
+    config.setProperty(
+        ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET, ClientCnxnSocketNetty.class.getName());
+    return open(timeout, listener, config);
+  }
+
+  private Handle open(Duration timeout, HandleListener listener, ZKClientConfig config) {
     try {
       EventRelay relay = new EventRelay(thread, listener);
-      return new Handle(
-          settings.connectString(), (int) timeout.toMillis(), relay, hosts(), config());
+      return new Handle(settings.connectString(), (int) timeout.toMillis(), relay, hosts(), config);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

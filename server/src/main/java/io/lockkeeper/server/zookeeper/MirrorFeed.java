@@ -57,7 +57,8 @@ final class MirrorFeed implements HandleListener {
 
   private void open() {
     watching = false;
-    handle = Optional.of(context.connector().open(context.settings().sessionTimeout(), this));
+    handle =
+        Optional.of(context.connector().openListening(context.settings().sessionTimeout(), this));
   }
 
   /** Returns the handle while it is connected. */
