@@ -22,6 +22,7 @@ final class EventLoop {
 
   private static final Logger LOG = LoggerFactory.getLogger(EventLoop.class);
   private static final long IDLE_TURN_NANOS = 100_000_000L;
+  private static final long BUSY_NANOS = 1_000_000L;
 
   private final Turns turns;
   private final LongSupplier clock;
@@ -128,7 +129,10 @@ final class EventLoop {
         continue;
       }
       awaitTurn();
-      baton.pass(() -> {});
+      if (!baton.tryTurn()) {
+        // Whoever is at work ends with a turn, and says when the next is due.
+        LockSupport.parkNanos(this, BUSY_NANOS);
+      }
     }
   }
 
@@ -140,7 +144,9 @@ final class EventLoop {
     if (wait > 0 && !relieving.get()) {
       LockSupport.parkNanos(this, wait);
     }
-    stopping |= Thread.interrupted();
+    if (Thread.interrupted()) {
+      stopping = true;
+    }
   }
 
   private void relieve() {

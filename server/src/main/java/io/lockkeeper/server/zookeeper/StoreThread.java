@@ -82,7 +82,8 @@ final class StoreThread {
   void guard(Runnable task) {
     try {
       task.run();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
+      // Also an Error: otherwise nobody would ever go on.
       LOG.atError().setCause(e).log("a task of the ZooKeeper store failed");
     }
   }

@@ -48,7 +48,7 @@ public final class Bench {
     table.print(
         "seed %d, %d rounds of %.1f s, %d connections, logs in %s",
         settings.seed(), settings.rounds(), settings.seconds(), settings.connections(), logs);
-    Jvms jvms = new Jvms(benchmarks);
+    Jvms jvms = Jvms.anywhere(benchmarks);
     try (Stage stage = new Stage(settings, jvms, logs)) {
       Bench bench = new Bench(settings, jvms, stage, table);
       bench.run();

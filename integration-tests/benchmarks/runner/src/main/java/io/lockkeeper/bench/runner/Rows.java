@@ -15,6 +15,7 @@ final class Rows {
             new QueueRow(),
             new WatchersRow(),
             new CoordinatorsRow(),
+            new ShardsRow(),
             // The last: what is left of it takes a while to go away.
             new LeasesRow()));
   }

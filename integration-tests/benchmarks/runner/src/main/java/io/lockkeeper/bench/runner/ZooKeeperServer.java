@@ -54,8 +54,6 @@ final class ZooKeeperServer implements AutoCloseable {
     Path file = Files.write(directory.resolve("zoo.cfg"), lines);
     List<String> flags = new ArrayList<>(Jvms.ZOOKEEPER_FLAGS);
     flags.add("-Dzookeeper.forceSync=yes");
-    // The reaper of empty lock directories runs as often as always, but may take all it finds.
-    flags.add("-Dznode.container.maxPerMinute=1000000");
     List<String> command = jvms.command("zookeeper", flags, MAIN, List.of(file.toString()));
     String name = id > 0 ? "zookeeper-" + id : "zookeeper";
     return new ZooKeeperServer(Child.start(name, directory, command), port);
