@@ -118,8 +118,7 @@ class LoadProgramTest {
     Report report = report(serve(new FakeLocks(), ORDER).get(2));
     // Then
     // Each client may have been granted its first counted lock before counting began.
-    assertThat(report.acquire().count())
-        .isGreaterThanOrEqualTo(report.cycles() - ORDER.clients());
+    assertThat(report.acquire().count()).isGreaterThanOrEqualTo(report.cycles() - ORDER.clients());
     assertThat(report.acquire().max()).isGreaterThanOrEqualTo(report.acquire().p50());
   }
 }

@@ -87,8 +87,14 @@ public final class Bench {
       WarmUp.run(stage.scene(subject), settings, table);
     }
     for (Row row : rows) {
-      row.run(settings, stage, results);
-      table.row(row.label(), results);
+      try {
+        row.run(settings, stage, results);
+        table.row(row.label(), results);
+      } catch (IOException | RuntimeException e) {
+        // The others were not cheap to measure.
+        results.figure(row.label(), "failed", String.valueOf(e.getMessage()));
+        table.print("*** FAILED %s: %s ***", row.label(), e);
+      }
     }
     table.verdict(results.ratios());
     if (settings.writes()) {

@@ -1,7 +1,7 @@
 package io.lockkeeper.bench.runner;
 
 import io.lockkeeper.bench.load.Order;
-import io.lockkeeper.bench.load.Shape;
+import io.lockkeeper.bench.load.Order.Shape;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.concurrent.CompletableFuture;
