@@ -35,7 +35,8 @@ final class Watch {
   private boolean asking;
   private long beginnings;
   private long snapshotRevision;
-  private long knownNumber;
+  // Nothing is new to it before it has begun or gone on.
+  private long knownNumber = Long.MAX_VALUE;
 
   /** Where snapshots come from: the event loop, which answers on the watchers' thread. */
   interface Source {

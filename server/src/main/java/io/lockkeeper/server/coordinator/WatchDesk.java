@@ -93,7 +93,7 @@ final class WatchDesk {
   private static void runSafely(Runnable task) {
     try {
       task.run();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       // One bad watcher must not end the service of all others.
       LOG.atError().setCause(e).log("a watcher could not be served");
     }
