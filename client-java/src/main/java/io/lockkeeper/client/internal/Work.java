@@ -120,6 +120,7 @@ final class Work {
         performer.setPlain(Thread.currentThread());
       }
     }
+    performer.setPlain(null);
     return true;
   }
 

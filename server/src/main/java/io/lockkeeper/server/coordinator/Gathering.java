@@ -8,7 +8,8 @@ import java.util.function.Consumer;
 
 /**
  * Hands on in one piece what one {@link Turn} brings, in the order in which it came. Outside of a
- * turn, each is handed on at once.
+ * turn, each is handed on at once. The order is kept for what the turns of one {@link Baton} bring;
+ * threads that bring something at the same time may overtake each other.
  */
 public final class Gathering<T> implements Consumer<T> {
 

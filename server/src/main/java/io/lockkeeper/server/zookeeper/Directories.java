@@ -24,6 +24,9 @@ final class Directories {
   /** How many directories may wait to be deleted. */
   static final int MAX_EMPTY = 200_000;
 
+  /** How many are looked at in one go: after a rebuild all are due at the same time. */
+  private static final int MAX_LOOKS = 4_096;
+
   private final Map<LockName, Directory> known = new HashMap<>();
   private final Map<String, LockName> names = new HashMap<>();
   private final Deque<Directory> empty = new ArrayDeque<>();
@@ -141,7 +144,10 @@ final class Directories {
    */
   List<Directory> takeEmpty(long interval, int limit, ToLongFunction<Directory> patience) {
     List<Directory> due = new ArrayList<>();
-    while (due.size() < limit && !empty.isEmpty() && empty.getFirst().isDue(now - interval)) {
+    for (int looks = 0; looks < MAX_LOOKS && due.size() < limit; looks++) {
+      if (empty.isEmpty() || !empty.getFirst().isDue(now - interval)) {
+        break;
+      }
       Directory first = empty.removeFirst();
       first.unqueued();
       boolean exists = known.get(first.lock()) == first;

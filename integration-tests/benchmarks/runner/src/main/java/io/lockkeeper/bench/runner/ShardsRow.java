@@ -14,7 +14,7 @@ import java.util.concurrent.ExecutionException;
 final class ShardsRow extends OwnRow {
 
   private static final int CLIENTS = 256;
-  private static final long WARM_UP_MILLIS = 20_000;
+  private static final long WARM_UP_MILLIS = 60_000;
   private static final String ONE = "one";
   private static final String TWO = "two";
 
