@@ -25,7 +25,7 @@ final class Directories {
   static final int MAX_EMPTY = 200_000;
 
   /** How many are looked at in one go: after a rebuild all are due at the same time. */
-  private static final int MAX_LOOKS = 4_096;
+  static final int MAX_LOOKS = 4_096;
 
   private final Map<LockName, Directory> known = new HashMap<>();
   private final Map<String, LockName> names = new HashMap<>();

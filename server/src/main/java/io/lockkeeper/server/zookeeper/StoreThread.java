@@ -73,11 +73,6 @@ final class StoreThread {
     baton.pass(task);
   }
 
-  /** Runs {@code task} in its turn as well, but never on the caller's thread: it may take long. */
-  void executeElsewhere(Runnable task) {
-    relief.execute(() -> execute(task));
-  }
-
   /** Runs {@code task} on the thread when {@code millis} have passed. */
   void after(long millis, Runnable task) {
     var unused = timers.schedule(() -> execute(task), millis, TimeUnit.MILLISECONDS);

@@ -80,8 +80,7 @@ public final class ZooKeeperLockStore implements LockStore {
     StoreContext context =
         new StoreContext(
             settings, paths, thread, connector, new Directories(), stats, events, onUnusable);
-    // The first handle makes ZooKeeper's client look up the name of this host, which may take long.
-    thread.executeElsewhere(() -> assemble(context));
+    thread.execute(() -> assemble(context));
   }
 
   private void assemble(StoreContext context) {
