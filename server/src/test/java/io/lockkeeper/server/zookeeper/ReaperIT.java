@@ -96,7 +96,7 @@ final class ReaperIT {
     SessionKey otherSession = Asked.open(other, otherEvents, 1);
     long before = 0;
     int restarts = 0;
-    for (int i = 0; i < ROUNDS || restarts == 0; i++) {
+    for (int i = 0; i < ROUNDS; i++) {
       // When
       boolean mine = i % 2 == 0;
       CreatedEntry entry =
@@ -108,7 +108,12 @@ final class ReaperIT {
       assertThat(token).isGreaterThan(before);
       before = token;
       restarts += i > 0 && entry.name().sequence() == 0 ? 1 : 0;
+      if (i % 25 == 24) {
+        // Mostly somebody is quicker than the reaper: now and then it is to win.
+        awaitNoDirectories();
+      }
     }
+    assertThat(restarts).isPositive();
     assertThat(events.all(EntriesRefused.class)).isEmpty();
     assertThat(otherEvents.all(EntriesRefused.class)).isEmpty();
     awaitNoDirectories();
