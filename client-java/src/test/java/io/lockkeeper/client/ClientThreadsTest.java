@@ -99,10 +99,11 @@ class ClientThreadsTest {
   }
 
   @Test
-  void callbacksRunOnTheClientsOwnThreadAndMayBlockOnTheClient() {
-    // Given
+  void callbacksRunOnTheClientsOwnThreadAndMayBlockOnTheClient() throws InterruptedException {
+    // Given: the lock is held, so that the callback is there before what it waits for.
     try (InMemoryLockkeeper server = InMemoryLockkeeper.start();
         LockkeeperClient client = server.clientBuilder().build()) {
+      LockHandle held = client.lock("orders/42");
       // When
       CompletableFuture<List<String>> seen =
           client
@@ -116,6 +117,7 @@ class ClientThreadsTest {
                       throw new IllegalStateException(e);
                     }
                   });
+      held.close();
       // Then
       assertThat(seen)
           .succeedsWithin(Duration.ofSeconds(20))
@@ -124,13 +126,15 @@ class ClientThreadsTest {
   }
 
   @Test
-  void clientClosedByItsOwnCallbackDoesNotHang() {
+  void clientClosedByItsOwnCallbackDoesNotHang() throws InterruptedException {
     // Given
     InMemoryLockkeeper server = InMemoryLockkeeper.start();
     LockkeeperClient client = server.clientBuilder().build();
+    LockHandle held = client.lock("orders/42");
     // When
     CompletableFuture<Void> closed =
         client.acquire(LockRequest.of("orders/42")).thenAccept(handle -> client.close());
+    held.close();
     // Then
     assertThat(closed).succeedsWithin(Duration.ofSeconds(20));
     assertThat(server.leaseCount()).isZero();
