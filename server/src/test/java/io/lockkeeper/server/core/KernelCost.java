@@ -1,10 +1,8 @@
 package io.lockkeeper.server.core;
 
-import com.sun.management.ThreadMXBean;
-import java.lang.management.ManagementFactory;
+import io.lockkeeper.server.testing.PhaseCosts;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -39,7 +37,6 @@ public final class KernelCost {
           return 50;
         }
       };
-  private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
   /** One event in the life of an acquisition. */
   private enum Phase {
@@ -51,17 +48,11 @@ public final class KernelCost {
     VANISHED
   }
 
-  /** What was spent on one phase. */
-  private static final class Cost {
-    private long nanos;
-    private long bytes;
-  }
-
   private final Kernel kernel = new Kernel(CoreSettings.defaults(), SIZES);
   private final List<LeaseId> leases = new ArrayList<>();
   private final List<StreamId> streams = new ArrayList<>();
   private final List<StoreEvent.CreatedEntry> entries = new ArrayList<>();
-  private final Map<Phase, Cost> costs = new EnumMap<>(Phase.class);
+  private final PhaseCosts<Phase> costs = new PhaseCosts<>(Phase.class);
   private long now = 1_000_000_000L;
   private final Random random = new Random(1);
   private long zxid = 0x1_0000_0000L;
@@ -109,7 +100,7 @@ public final class KernelCost {
       round.accept(driver);
     }
     System.out.println(title);
-    driver.print();
+    driver.costs.print((double) LOCKS * ROUNDS);
   }
 
   private void enqueueAll() {
@@ -213,16 +204,7 @@ public final class KernelCost {
   }
 
   private void run(Phase phase, List<Event> events) {
-    long thread = Thread.currentThread().getId();
-    long bytes = THREADS.getThreadAllocatedBytes(thread);
-    long start = System.nanoTime();
-    for (Event event : events) {
-      on(event);
-    }
-    long end = System.nanoTime();
-    Cost cost = costs.computeIfAbsent(phase, p -> new Cost());
-    cost.nanos += end - start;
-    cost.bytes += THREADS.getThreadAllocatedBytes(thread) - bytes;
+    costs.measure(phase, () -> events.forEach(this::on));
     events.clear();
   }
 
@@ -237,21 +219,5 @@ public final class KernelCost {
         kernel.on(new SessionEvent.SessionOpened(open.session(), timeout.toNanos(), now), now);
       }
     }
-  }
-
-  private void print() {
-    double count = (double) LOCKS * ROUNDS;
-    Cost all = new Cost();
-    costs.forEach(
-        (phase, cost) -> {
-          print(phase.name(), cost, count);
-          all.nanos += cost.nanos;
-          all.bytes += cost.bytes;
-        });
-    print("TOGETHER", all, count);
-  }
-
-  private static void print(String name, Cost cost, double count) {
-    System.out.printf("%-10s %7.0f ns %7.0f bytes%n", name, cost.nanos / count, cost.bytes / count);
   }
 }

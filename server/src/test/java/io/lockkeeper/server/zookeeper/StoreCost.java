@@ -1,6 +1,5 @@
 package io.lockkeeper.server.zookeeper;
 
-import com.sun.management.ThreadMXBean;
 import io.lockkeeper.server.core.EntryDetails;
 import io.lockkeeper.server.core.EntryName;
 import io.lockkeeper.server.core.EntryRef;
@@ -11,12 +10,11 @@ import io.lockkeeper.server.core.PlannedEntry;
 import io.lockkeeper.server.core.StoreEvent;
 import io.lockkeeper.server.core.StoreEvent.CreatedEntry;
 import io.lockkeeper.server.core.StoreEvent.EntriesCreated;
-import java.lang.management.ManagementFactory;
+import io.lockkeeper.server.testing.PhaseCosts;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -43,7 +41,6 @@ public final class StoreCost implements GroupCommit.Lane {
   private static final int LOCKS = 1_000;
   private static final int WARM_UP_ROUNDS = 300;
   private static final int ROUNDS = 300;
-  private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
   /** One thing that the store does in the life of an acquisition. */
   private enum Phase {
@@ -53,12 +50,6 @@ public final class StoreCost implements GroupCommit.Lane {
     DELETE,
     DELETED,
     VANISHED
-  }
-
-  /** What was spent on one phase. */
-  private static final class Cost {
-    private long nanos;
-    private long bytes;
   }
 
   private final ZooKeeperSettings settings = ZooKeeperSettings.of("127.0.0.1:1", "c", "a");
@@ -79,7 +70,7 @@ public final class StoreCost implements GroupCommit.Lane {
   private final GroupCommit commit = new GroupCommit(this, context);
   private final MirrorFeed mirror = new MirrorFeed(context);
   private final Deque<Transaction> sent = new ArrayDeque<>();
-  private final Map<Phase, Cost> costs = new EnumMap<>(Phase.class);
+  private final PhaseCosts<Phase> costs = new PhaseCosts<>(Phase.class);
   private long zxid = 0x1_0000_0000L;
   private final Random random = new Random(1);
   private int sequence;
@@ -123,7 +114,7 @@ public final class StoreCost implements GroupCommit.Lane {
     for (int round = 0; round < ROUNDS; round++) {
       driver.round();
     }
-    driver.print();
+    driver.costs.print((double) LOCKS * ROUNDS);
     driver.thread.stop(1_000);
   }
 
@@ -136,7 +127,7 @@ public final class StoreCost implements GroupCommit.Lane {
       planned.add(new PlannedEntry(lock, MutexKind.EXCLUSIVE, Optional.empty()));
     }
     events.clear();
-    measure(
+    costs.measure(
         Phase.CREATE,
         () -> {
           for (int i = 0; i < LOCKS; i++) {
@@ -151,7 +142,7 @@ public final class StoreCost implements GroupCommit.Lane {
     List<CreatedEntry> created =
         events.stream().flatMap(e -> ((EntriesCreated) e).entries().stream()).toList();
     see(Phase.APPEARED, created, EventType.NodeCreated);
-    measure(
+    costs.measure(
         Phase.DELETE,
         () -> {
           for (CreatedEntry entry : created) {
@@ -195,7 +186,7 @@ public final class StoreCost implements GroupCommit.Lane {
               default -> new CreateResult(op.getPath() + EntryName.suffix(sequence++), stat());
             });
       }
-      measure(
+      costs.measure(
           phase, () -> commit.onReply(transaction, MultiReply.of(0, results, transaction.size())));
     }
   }
@@ -212,33 +203,6 @@ public final class StoreCost implements GroupCommit.Lane {
       String path = paths.entry(entry.lock(), entry.name().text());
       seen.add(new WatchedEvent(type, KeeperState.SyncConnected, path, ++zxid));
     }
-    measure(phase, () -> seen.forEach(mirror::onNode));
-  }
-
-  private void measure(Phase phase, Runnable work) {
-    long self = Thread.currentThread().getId();
-    long bytes = THREADS.getThreadAllocatedBytes(self);
-    long start = System.nanoTime();
-    work.run();
-    long end = System.nanoTime();
-    Cost cost = costs.computeIfAbsent(phase, p -> new Cost());
-    cost.nanos += end - start;
-    cost.bytes += THREADS.getThreadAllocatedBytes(self) - bytes;
-  }
-
-  private void print() {
-    double count = (double) LOCKS * ROUNDS;
-    Cost all = new Cost();
-    costs.forEach(
-        (phase, cost) -> {
-          print(phase.name(), cost, count);
-          all.nanos += cost.nanos;
-          all.bytes += cost.bytes;
-        });
-    print("TOGETHER", all, count);
-  }
-
-  private static void print(String name, Cost cost, double count) {
-    System.out.printf("%-10s %7.0f ns %7.0f bytes%n", name, cost.nanos / count, cost.bytes / count);
+    costs.measure(phase, () -> seen.forEach(mirror::onNode));
   }
 }

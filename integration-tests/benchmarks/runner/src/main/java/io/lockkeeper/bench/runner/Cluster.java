@@ -17,8 +17,6 @@ final class Cluster implements AutoCloseable {
   /** How many coordinators there are, and how many ZooKeepers. */
   static final int SIZE = 3;
 
-  private static final String LOAD = "io.lockkeeper.bench.lockkeeper.LockkeeperLoad";
-
   private final Jvms jvms;
   private final Path directory;
   private final Deque<Runnable> open = new ArrayDeque<>();
@@ -79,14 +77,7 @@ final class Cluster implements AutoCloseable {
   Scene startLoad(int connections) throws IOException {
     String servers =
         coordinators.stream().map(Coordinator::address).collect(Collectors.joining(","));
-    LoadJvm load =
-        LoadJvm.start(
-            jvms,
-            "load-cluster",
-            directory,
-            "lockkeeper",
-            LOAD,
-            List.of("lockkeeper", servers, Integer.toString(connections)));
+    LoadJvm load = LoadJvm.ofLibrary(jvms, "load-cluster", directory, servers, connections);
     open.push(load::close);
     List<Child> children =
         Stream.concat(

@@ -15,6 +15,9 @@ import tools.jackson.databind.json.JsonMapper;
 /** A load in a JVM of its own. */
 final class LoadJvm implements AutoCloseable {
 
+  /** Of the client library, and of bare gRPC. */
+  static final String LOCKKEEPER = "io.lockkeeper.bench.lockkeeper.LockkeeperLoad";
+
   private static final JsonMapper JSON = JsonMapper.shared();
 
   private final Child child;
@@ -35,6 +38,18 @@ final class LoadJvm implements AutoCloseable {
     LoadJvm load = new LoadJvm(Child.startTalking(name, directory, command));
     load.await(LoadProgram.READY);
     return load;
+  }
+
+  /** Starts the load of Lockkeeper's client library on {@code servers}, separated by commas. */
+  static LoadJvm ofLibrary(Jvms jvms, String name, Path directory, String servers, int connections)
+      throws IOException {
+    return start(
+        jvms,
+        name,
+        directory,
+        "lockkeeper",
+        LOCKKEEPER,
+        List.of("lockkeeper", servers, Integer.toString(connections)));
   }
 
   /** Watches other processes while a load counts. */

@@ -11,8 +11,6 @@ import java.util.Optional;
 /** A ZooKeeper, a coordinator and their load, which share nothing with any other shard. */
 final class Shard implements AutoCloseable {
 
-  private static final String LOAD = "io.lockkeeper.bench.lockkeeper.LockkeeperLoad";
-
   private final Deque<Runnable> open = new ArrayDeque<>();
   private Optional<Scene> scene = Optional.empty();
 
@@ -45,13 +43,7 @@ final class Shard implements AutoCloseable {
             settings.coordinatorFlags());
     open.push(coordinator::close);
     LoadJvm load =
-        LoadJvm.start(
-            jvms,
-            "load",
-            directory,
-            "lockkeeper",
-            LOAD,
-            List.of("lockkeeper", coordinator.address(), Integer.toString(settings.connections())));
+        LoadJvm.ofLibrary(jvms, "load", directory, coordinator.address(), settings.connections());
     open.push(load::close);
     scene =
         Optional.of(

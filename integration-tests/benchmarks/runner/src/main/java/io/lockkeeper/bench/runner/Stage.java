@@ -15,7 +15,6 @@ final class Stage implements AutoCloseable {
 
   private static final String ETCD_LOAD = "io.lockkeeper.bench.etcd.EtcdLoad";
   private static final String REDISSON_LOAD = "io.lockkeeper.bench.redisson.RedissonLoad";
-  private static final String LOCKKEEPER_LOAD = "io.lockkeeper.bench.lockkeeper.LockkeeperLoad";
   private static final String ZOOKEEPER_LOAD = "io.lockkeeper.bench.zookeeper.ZooKeeperLoad";
   private static final String PONG_SERVER = "io.lockkeeper.bench.lockkeeper.PongServer";
 
@@ -98,7 +97,7 @@ final class Stage implements AutoCloseable {
   private Scene onLockkeeper() throws IOException, InterruptedException {
     Coordinator server = coordinator();
     LoadJvm load =
-        load("load-lockkeeper", "lockkeeper", LOCKKEEPER_LOAD, "lockkeeper", server.address());
+        load("load-lockkeeper", "lockkeeper", LoadJvm.LOCKKEEPER, "lockkeeper", server.address());
     return new Scene(
         Subject.LOCKKEEPER,
         load,
@@ -115,7 +114,7 @@ final class Stage implements AutoCloseable {
     open.push(server::close);
     int port = PongPort.read(server);
     LoadJvm load =
-        load("load-ping-pong", "lockkeeper", LOCKKEEPER_LOAD, "ping-pong", "127.0.0.1:" + port);
+        load("load-ping-pong", "lockkeeper", LoadJvm.LOCKKEEPER, "ping-pong", "127.0.0.1:" + port);
     return new Scene(Subject.PING_PONG, load, List.of(server), Optional.empty());
   }
 
