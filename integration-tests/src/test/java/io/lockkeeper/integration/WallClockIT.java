@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -28,11 +29,25 @@ final class WallClockIT {
 
   private static final Duration TTL = Duration.ofSeconds(3);
   private static final Duration START = Duration.ofSeconds(20);
+  private static final int ATTEMPTS = 3;
 
   @Test
   void wallClockThatJumpsChangesNoLeaseAndNoLock() throws IOException {
     // Given
     Path library = assumeFaketime();
+    boolean wentOn = false;
+    for (int attempt = 0; attempt < ATTEMPTS && !wentOn; attempt++) {
+      // When, Then
+      wentOn = clockJumps(library);
+    }
+    assumeWentOn(wentOn);
+  }
+
+  /**
+   * Lets the clock of a server jump, and asserts that nothing comes of it; returns false if the
+   * server's JVM did not go on, which says nothing of us.
+   */
+  private static boolean clockJumps(Path library) throws IOException {
     Path clock = Files.writeString(Scratch.directory("clock").resolve("offset"), "+0\n");
     Map<String, String> environment =
         Map.of(
@@ -48,7 +63,9 @@ final class WallClockIT {
         ServerProcess server =
             ServerProcess.launch(
                 environment, Ports.free(), zookeeper.connectString(), Rig.shortSessions(20))) {
-      assumeStarted(server);
+      if (!started(server)) {
+        return false;
+      }
       server.awaitHealth(SERVING);
       SessionStream session = SessionStream.open(server.connect(), TTL);
       session.awaitOpened();
@@ -56,28 +73,34 @@ final class WallClockIT {
       session.await("held", EventCase.GRANTED);
       Asking stream = Asking.forLock(server.connect(), "clock/stream");
       stream.awaitGrant();
-
       try (KeepAlives keepAlives = KeepAlives.of(session, Duration.ofMillis(300))) {
-        // When
-        boolean wentOn = jump(clock, "+3600\n", keepAlives) && jump(clock, "-3600\n", keepAlives);
-
-        // Then
-        assertThat(session.responses().end()).isEmpty();
-        assertThat(session.responses().find(r -> r.hasLeaseEnded())).isEmpty();
-        assertThat(session.responses().find(r -> r.hasEvent() && r.getEvent().hasLost())).isEmpty();
-        assertThat(stream.find(EventCase.LOST)).isEmpty();
-        assertThat(stream.find(EventCase.JEOPARDY)).isEmpty();
-        assumeWentOn(wentOn);
+        for (String offset : List.of("+3600\n", "-3600\n")) {
+          Files.writeString(clock, offset);
+          assertNothingEndsAtOnce(session);
+          if (!goesOn(keepAlives)) {
+            return false;
+          }
+        }
       }
+      assertThat(session.responses().find(r -> r.hasLeaseEnded())).isEmpty();
+      assertThat(session.responses().find(r -> r.hasEvent() && r.getEvent().hasLost())).isEmpty();
+      assertThat(session.responses().end()).isEmpty();
+      assertThat(stream.find(EventCase.LOST)).isEmpty();
+      assertThat(stream.find(EventCase.JEOPARDY)).isEmpty();
+      return true;
     }
   }
 
-  /**
-   * Sets the clock, and then waits for a few renewals, which take longer than the TTL; returns
-   * whether they came.
-   */
-  private static boolean jump(Path clock, String offset, KeepAlives keepAlives) throws IOException {
-    Files.writeString(clock, offset);
+  /** A JVM that hangs ends no lease before its TTL; a lease on the wall clock would end now. */
+  private static void assertNothingEndsAtOnce(SessionStream session) {
+    Awaitility.await()
+        .during(TTL.dividedBy(3))
+        .atMost(TTL)
+        .until(() -> session.responses().end().isEmpty());
+  }
+
+  /** Waits for a few renewals, which take longer than the TTL; returns whether they came. */
+  private static boolean goesOn(KeepAlives keepAlives) {
     int before = keepAlives.acknowledged().size();
     long startNanos = System.nanoTime();
     Awaitility.await()
@@ -98,21 +121,14 @@ final class WallClockIT {
     Assumptions.assumeTrue(wentOn, "SKIPPED: the JVM's waits hang under libfaketime here");
   }
 
-  /**
-   * A JVM whose clock calls are intercepted sometimes hangs before its first line of Java; that
-   * says nothing of us.
-   */
-  private static void assumeStarted(ServerProcess server) {
+  /** A JVM whose clock calls are intercepted sometimes hangs before its first line of Java. */
+  private static boolean started(ServerProcess server) {
     long startNanos = System.nanoTime();
     Awaitility.await()
         .atMost(START.plusSeconds(5))
         .until(
             () -> !server.output().isEmpty() || System.nanoTime() - startNanos > START.toNanos());
-    boolean started = !server.output().isEmpty();
-    if (!started) {
-      System.out.println("SKIPPED: test of wall clock jumps: the JVM hangs under libfaketime here");
-    }
-    Assumptions.assumeTrue(started, "SKIPPED: the JVM hangs under libfaketime here");
+    return !server.output().isEmpty();
   }
 
   private static Path assumeFaketime() throws IOException {

@@ -12,19 +12,13 @@ import org.apache.zookeeper.Op;
 
 /**
  * The writes of one lock session on their way into transactions. Idle, a write leaves at once;
- * while {@link #MAX_IN_FLIGHT} transactions are under way, writes gather for the next one.
+ * otherwise writes gather until {@link UnderWay} lets the next one leave.
  *
  * <p>A failed transaction names only its first failing operation: the write that it belongs to is
  * mended or answered, the others go again, ahead of what has gathered since. Lives on the store's
  * thread.
  */
 final class GroupCommit {
-
-  /**
-   * Enough that ZooKeeper is never idle while a reply travels; more would only make transactions
-   * smaller, and it is their size that brings throughput.
-   */
-  static final int MAX_IN_FLIGHT = 2;
 
   private static final int MAX_FAILURES = 50;
   private static final long LATER_MILLIS = 200;
@@ -57,8 +51,8 @@ final class GroupCommit {
   private final List<Write> inDoubt = new ArrayList<>();
   // What one turn brings goes together.
   private final OncePerTurn pump = new OncePerTurn(this::pump);
+  private final UnderWay underWay = new UnderWay();
   private final LeaseOrder leases = new LeaseOrder();
-  private int inFlight;
   private int delayed;
   private int owned;
   private boolean open;
@@ -120,12 +114,12 @@ final class GroupCommit {
   }
 
   int inFlight() {
-    return inFlight;
+    return underWay.transactions();
   }
 
   /** Returns whether the session owns nothing and nothing is under way that could change that. */
   boolean ownsNothing() {
-    return owned == 0 && inFlight == 0 && delayed == 0 && waiting.isEmpty() && inDoubt.isEmpty();
+    return owned == 0 && inFlight() == 0 && delayed == 0 && waiting.isEmpty() && inDoubt.isEmpty();
   }
 
   /** Returns how many writes wait for a while before they are tried again. */
@@ -143,10 +137,10 @@ final class GroupCommit {
   }
 
   private void pump() {
-    while (open && !waiting.isEmpty() && inFlight < MAX_IN_FLIGHT) {
+    while (open && underWay.allows(waiting.size())) {
       Transaction next = new Transaction(paths, directories, lane.fence());
       waiting.fill(next);
-      inFlight++;
+      underWay.left(next);
       lane.send(next);
     }
   }
@@ -156,7 +150,7 @@ final class GroupCommit {
    * alive.
    */
   boolean onReply(Transaction transaction, MultiReply reply) {
-    inFlight--;
+    underWay.back(transaction);
     if (ended) {
       return false;
     }

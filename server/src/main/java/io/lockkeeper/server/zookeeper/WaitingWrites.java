@@ -9,7 +9,7 @@ import java.util.Optional;
 final class WaitingWrites {
 
   /** Past this, larger transactions gain little and make each other wait. */
-  static final int MAX_OPERATIONS = 128;
+  static final int MAX_OPERATIONS = 256;
 
   /** Far below the server's limit of 1 MiB for a request. One larger write still goes, alone. */
   static final int MAX_BYTES = 128 << 10;

@@ -138,17 +138,47 @@ final class GroupCommitTest implements GroupCommit.Lane {
   @Test
   void idleWriteLeavesAtOnceAndBusyOnesGather() {
     // Given
-    directories.add(LOCK);
     commit.open();
     // When
-    for (int i = 0; i < 50; i++) {
+    createMany(UnderWay.WORTH);
+    // Then
+    assertThat(sent).hasSize(1);
+    assertThat(sent.getFirst().writes()).hasSize(1);
+    succeed();
+    assertThat(sent).hasSize(1);
+    assertThat(sent.getFirst().writes()).hasSize(UnderWay.WORTH - 1);
+  }
+
+  @Test
+  void secondTransactionLeavesOnceItIsWorthIt() {
+    // Given
+    commit.open();
+    // When
+    createMany(1 + UnderWay.WORTH);
+    // Then
+    assertThat(sent).extracting(t -> t.writes().size()).containsExactly(1, UnderWay.WORTH);
+    createMany(100);
+    assertThat(sent).hasSize(UnderWay.MAX_TRANSACTIONS);
+  }
+
+  @Test
+  void secondTransactionIsAsLargeAsTheFirst() {
+    // Given
+    int first = 2 * UnderWay.WORTH;
+    createMany(first);
+    commit.open();
+    // When
+    createMany(first - 1);
+    // Then
+    assertThat(sent).extracting(t -> t.writes().size()).containsExactly(first);
+    createMany(1);
+    assertThat(sent).extracting(t -> t.writes().size()).containsExactly(first, first);
+  }
+
+  private void createMany(int count) {
+    for (int i = 0; i < count; i++) {
       create(LOCK);
     }
-    // Then
-    assertThat(sent).hasSize(GroupCommit.MAX_IN_FLIGHT);
-    assertThat(sent).allMatch(transaction -> transaction.writes().size() == 1);
-    succeed();
-    assertThat(sent.getLast().writes()).hasSize(50 - GroupCommit.MAX_IN_FLIGHT);
   }
 
   @Test
@@ -305,8 +335,9 @@ final class GroupCommitTest implements GroupCommit.Lane {
     commit.open();
     // When
     failWhole(Code.MARSHALLINGERROR);
-    assertThat(sent).hasSize(2).allMatch(transaction -> transaction.writes().size() == 1);
+    assertThat(sent).hasSize(1).allMatch(transaction -> transaction.writes().size() == 1);
     succeed();
+    assertThat(sent).hasSize(1).allMatch(transaction -> transaction.writes().size() == 1);
     failWhole(Code.MARSHALLINGERROR);
     // Then
     assertThat(((EntriesCreated) events.get(0)).id()).isEqualTo(good);
