@@ -72,7 +72,8 @@ final class EventLoop {
         noticeStall();
         turnCount.incrementAndGet();
         nextTurnNanos = turns.nextTurnNanos();
-        if (nextTurnNanos - wakeAtNanos < 0) {
+        // Its own thread looks before it parks; a permit would only let it run in circles.
+        if (nextTurnNanos - wakeAtNanos < 0 && Thread.currentThread() != thread) {
           LockSupport.unpark(thread);
         }
       }
@@ -141,6 +142,8 @@ final class EventLoop {
     // Written before the next turn is read: whoever moves it forward after that sees the mark.
     wakeAtNanos = now + IDLE_TURN_NANOS;
     long wait = Math.min(IDLE_TURN_NANOS, nextTurnNanos - now);
+    // Nobody need wake it for a turn that it wakes for by itself.
+    wakeAtNanos = now + wait;
     if (wait > 0 && !relieving.get()) {
       LockSupport.parkNanos(this, wait);
     }

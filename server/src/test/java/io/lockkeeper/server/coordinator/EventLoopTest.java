@@ -3,16 +3,19 @@ package io.lockkeeper.server.coordinator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 
 class EventLoopTest {
 
   private final AtomicLong clock = new AtomicLong();
+  private LongSupplier nextTurn = () -> Long.MAX_VALUE;
   private final List<String> log = new CopyOnWriteArrayList<>();
   private final EventLoop loop =
       new EventLoop(
@@ -29,7 +32,7 @@ class EventLoopTest {
 
             @Override
             public long nextTurnNanos() {
-              return Long.MAX_VALUE;
+              return nextTurn.getAsLong();
             }
           },
           clock::get);
@@ -67,6 +70,35 @@ class EventLoopTest {
     assertThat(log).containsExactly("done");
   }
 
+  @Test
+  void turnThatIsDueSoonIsAwaitedAsleep() throws InterruptedException {
+    // Given: a turn is always due a little later
+    nextTurn = () -> clock.get() + 20_000_000L;
+    loop.start();
+    // When
+    long before = loop.turnCount();
+    await().until(() -> loop.turnCount() >= before + 10);
+    long then = loop.turnCount();
+    // Then: some ten turns, where a loop that runs in circles makes many thousands
+    await().during(Duration.ofMillis(200)).until(() -> loop.turnCount() - then < 1_000);
+    loop.stop(5_000);
+  }
+
+  @Test
+  void turnThatBecomesDueEarlierIsNotSleptThrough() throws InterruptedException {
+    // Given
+    AtomicLong due = new AtomicLong(Long.MAX_VALUE);
+    nextTurn = due::get;
+    loop.start();
+    await().until(() -> loop.turnCount() > 0);
+    // When: somebody else's task moves it forward
+    loop.post(() -> due.set(clock.get() - 1));
+    // Then: its thread goes on by itself from now on
+    long then = loop.turnCount();
+    await().until(() -> loop.turnCount() > then + 100);
+    loop.stop(5_000);
+  }
+
   private static void awaitQuietly(CountDownLatch latch) {
     try {
       latch.await();
@@ -100,7 +132,7 @@ class EventLoopTest {
             CoordinatorObserver.NONE,
             () -> log.add("hang"));
     // When
-    never.stop(java.time.Duration.ofHours(1));
+    never.stop(Duration.ofHours(1));
     // Then
     assertThat(never.status().serving()).isFalse();
     assertThat(log).isEmpty();
