@@ -140,7 +140,7 @@ final class GroupCommit {
     while (open && underWay.allows(waiting.size())) {
       Transaction next = new Transaction(paths, directories, lane.fence());
       waiting.fill(next);
-      underWay.left(next);
+      underWay.left();
       lane.send(next);
     }
   }
@@ -150,7 +150,7 @@ final class GroupCommit {
    * alive.
    */
   boolean onReply(Transaction transaction, MultiReply reply) {
-    underWay.back(transaction);
+    underWay.back();
     if (ended) {
       return false;
     }

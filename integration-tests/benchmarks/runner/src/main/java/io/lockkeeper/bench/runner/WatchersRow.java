@@ -13,6 +13,7 @@ final class WatchersRow extends OwnRow {
   private static final int WATCHERS = 1_000;
   private static final int STOPPED = 100;
   private static final int CLIENTS = 64;
+  private static final long SETTLING_MILLIS = 3_000;
   private static final String PREFIX = "bench/";
   private static final String LOAD = "io.lockkeeper.bench.lockkeeper.WatchersLoad";
 
@@ -26,6 +27,7 @@ final class WatchersRow extends OwnRow {
     Coordinator coordinator = stage.coordinator();
     Scene scene = stage.scene(Subject.LOCKKEEPER);
     Order order = new Order(Shape.OWN, CLIENTS, settings.rampMillis(), settings.millis(), 0, 0);
+    Order settling = new Order(Shape.OWN, CLIENTS, 0, SETTLING_MILLIS, 0, 0);
     try (TalkingJvm load = stage.talk("watchers", LOAD, coordinator.address())) {
       for (List<Boolean> round :
           Rounds.of(List.of(true, false), settings.rounds(), settings.seed())) {
@@ -33,6 +35,8 @@ final class WatchersRow extends OwnRow {
           if (watched) {
             load.ask("watch " + WATCHERS + " " + PREFIX);
           }
+          // What a new watch is told first, of every lock, is not what busy locks cost later.
+          Report unused = scene.warmUp(settling);
           results.add(label(), watched ? "watched" : "unwatched", scene.measure(order));
           JsonNode status = load.ask("end");
           if (status.get("failures").asLong() > 0) {
