@@ -9,7 +9,7 @@ import java.io.IOException;
 final class CoordinatorsRow extends OwnRow {
 
   private static final int CLIENTS = 256;
-  private static final long WARM_UP_MILLIS = 10_000;
+  private static final long WARM_UP_MILLIS = 60_000;
 
   CoordinatorsRow() {
     super("coordinators-3");

@@ -14,7 +14,7 @@ final class LineChart {
   private static final int WIDTH = 800;
   private static final int HEIGHT = 420;
   private static final double LEFT = 70;
-  private static final double RIGHT = 640;
+  private static final double RIGHT = 590;
   private static final double TOP = 70;
   private static final double BOTTOM = 380;
   private static final double LEAST_GAP = 16;
