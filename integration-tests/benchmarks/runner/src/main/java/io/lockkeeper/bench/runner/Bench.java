@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -86,12 +87,14 @@ public final class Bench {
     for (Subject subject : subjects) {
       WarmUp.run(stage.scene(subject), settings, table);
     }
+    List<String> failed = new ArrayList<>();
     for (Row row : rows) {
       try {
         row.run(settings, stage, results);
         table.row(row.label(), results);
       } catch (IOException | RuntimeException e) {
-        // The others were not cheap to measure.
+        // The others were not cheap to measure: what they say is kept before the run fails.
+        failed.add(row.label());
         results.figure(row.label(), "failed", String.valueOf(e.getMessage()));
         table.print("*** FAILED %s: %s ***", row.label(), e);
       }
@@ -99,6 +102,9 @@ public final class Bench {
     table.verdict(results.ratios());
     if (settings.writes()) {
       write();
+    }
+    if (!failed.isEmpty()) {
+      throw new IOException("rows that could not be measured: " + failed);
     }
   }
 

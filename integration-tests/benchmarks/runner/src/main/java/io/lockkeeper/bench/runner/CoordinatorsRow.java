@@ -9,7 +9,6 @@ import java.io.IOException;
 final class CoordinatorsRow extends OwnRow {
 
   private static final int CLIENTS = 256;
-  private static final long WARM_UP_MILLIS = 60_000;
 
   CoordinatorsRow() {
     super("coordinators-3");
@@ -22,7 +21,7 @@ final class CoordinatorsRow extends OwnRow {
       // As many connections to each coordinator, and about as many in all as elsewhere.
       Scene scene = cluster.startLoad(Math.max(1, settings.connections() / 2) * Cluster.SIZE);
       if (settings.warmUpSeconds() > 0) {
-        Report unused = scene.warmUp(new Order(Shape.OWN, CLIENTS, 0, WARM_UP_MILLIS, 0, 0));
+        Report unused = scene.warmUp(new Order(Shape.OWN, CLIENTS, 0, WarmUp.FRESH_MILLIS, 0, 0));
       }
       Order order = new Order(Shape.OWN, CLIENTS, settings.rampMillis(), settings.millis(), 0, 0);
       long before = cluster.events();

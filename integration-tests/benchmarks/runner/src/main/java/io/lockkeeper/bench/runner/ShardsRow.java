@@ -14,7 +14,6 @@ import java.util.concurrent.ExecutionException;
 final class ShardsRow extends OwnRow {
 
   private static final int CLIENTS = 256;
-  private static final long WARM_UP_MILLIS = 60_000;
   private static final String ONE = "one";
   private static final String TWO = "two";
 
@@ -32,7 +31,7 @@ final class ShardsRow extends OwnRow {
     try (Shard first = stage.shard(0);
         Shard second = stage.shard(1)) {
       if (settings.warmUpSeconds() > 0) {
-        Order warmUp = new Order(Shape.OWN, CLIENTS, 0, WARM_UP_MILLIS, 0, 0);
+        Order warmUp = new Order(Shape.OWN, CLIENTS, 0, WarmUp.FRESH_MILLIS, 0, 0);
         Sample unused = both(first, second, warmUp);
       }
       Order order = new Order(Shape.OWN, CLIENTS, settings.rampMillis(), settings.millis(), 0, 0);
