@@ -11,11 +11,15 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class EventLoopTest {
 
+  private static final Duration POLL = Duration.ofMillis(1);
+
   private final AtomicLong clock = new AtomicLong();
   private LongSupplier nextTurn = () -> Long.MAX_VALUE;
+  private Runnable onTurn = () -> {};
   private final List<String> log = new CopyOnWriteArrayList<>();
   private final EventLoop loop =
       new EventLoop(
@@ -27,7 +31,7 @@ class EventLoopTest {
 
             @Override
             public void onTurn() {
-              // Nothing is due.
+              onTurn.run();
             }
 
             @Override
@@ -85,17 +89,28 @@ class EventLoopTest {
   }
 
   @Test
+  @Timeout(10)
   void turnThatBecomesDueEarlierIsNotSleptThrough() throws InterruptedException {
     // Given
     AtomicLong due = new AtomicLong(Long.MAX_VALUE);
+    AtomicInteger ownTurns = new AtomicInteger();
     nextTurn = due::get;
+    onTurn =
+        () -> {
+          if (Thread.currentThread().getName().equals("lockkeeper-loop")) {
+            due.set(Long.MAX_VALUE);
+            ownTurns.incrementAndGet();
+          }
+        };
     loop.start();
-    await().until(() -> loop.turnCount() > 0);
-    // When: somebody else's task moves it forward
-    loop.post(() -> due.set(clock.get() - 1));
-    // Then: its thread goes on by itself from now on
-    long then = loop.turnCount();
-    await().until(() -> loop.turnCount() > then + 100);
+    // When: somebody else's task moves it forward, so often that to sleep through each would take
+    // twice the time that the test has
+    for (int i = 0; i < 200; i++) {
+      int before = ownTurns.get();
+      loop.post(() -> due.set(clock.get() - 1));
+      // Then
+      await().pollDelay(Duration.ZERO).pollInterval(POLL).until(() -> ownTurns.get() > before);
+    }
     loop.stop(5_000);
   }
 
