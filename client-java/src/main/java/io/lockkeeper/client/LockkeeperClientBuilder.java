@@ -144,9 +144,9 @@ public final class LockkeeperClientBuilder {
    * <p>{@code Runnable::run} is the fastest: a grant is told on the thread that has read it from
    * the connection, and what the callback asks for next goes out with all else that is asked for
    * before that thread is done. No other thread is woken. But <b>such callbacks must never
-   * block</b>: while one does, nothing is read and no keep-alive goes out, and so the lease may
-   * end; {@link LockHandle#isValid} tells the truth even then. Nor may the calls that wait be used
-   * in them.
+   * block</b>: while one does, nothing is read and no keep-alive goes out, for this client and for
+   * the others of the process, which share that thread; so leases may end. {@link
+   * LockHandle#isValid} tells the truth even then. Nor may the calls that wait be used in them.
    */
   public LockkeeperClientBuilder callbackExecutor(Executor executor) {
     callbacks = Optional.of(executor);

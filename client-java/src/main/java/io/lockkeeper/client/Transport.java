@@ -3,6 +3,7 @@ package io.lockkeeper.client;
 import io.grpc.ChannelCredentials;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
+import io.grpc.ManagedChannelBuilder;
 import io.grpc.TlsChannelCredentials;
 import io.lockkeeper.client.internal.Endpoint;
 import java.io.IOException;
@@ -49,13 +50,13 @@ record Transport(ChannelCredentials credentials) {
   }
 
   ManagedChannel connect(Endpoint server) {
-    return server
-        .channelBuilder(credentials)
+    ManagedChannelBuilder<?> builder = server.channelBuilder(credentials);
+    builder
         .keepAliveTime(PING_SECONDS, TimeUnit.SECONDS)
         .keepAliveTimeout(PONG_SECONDS, TimeUnit.SECONDS)
         .keepAliveWithoutCalls(true)
         .directExecutor() // Everything gRPC calls is handed to the client's loop at once.
-        .disableRetry() // The client tries again by itself; gRPC would keep copies for that.
-        .build();
+        .disableRetry(); // The client tries again by itself; gRPC would keep copies for that.
+    return IoThreads.shared().build(builder);
   }
 }
