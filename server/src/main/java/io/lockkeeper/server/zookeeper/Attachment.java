@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.ObjLongConsumer;
+import org.apache.zookeeper.AsyncCallback.MultiCallback;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 
@@ -12,6 +13,7 @@ import org.apache.zookeeper.Op;
 final class Attachment {
 
   private final StoreContext context;
+  private final Berth berth;
   private final HandleListener listener;
   private final Duration timeout;
   private Handle handle;
@@ -20,18 +22,20 @@ final class Attachment {
   private boolean connected;
   private boolean wasConnected;
 
-  /** Opens a handle with a new session. */
-  Attachment(StoreContext context, HandleListener listener) {
-    this.context = context;
+  /** Shares the mirror's handle, or opens one, with a new session. */
+  Attachment(SessionServices services, HandleListener listener) {
+    context = services.context();
+    berth = services.berth();
     this.listener = listener;
     timeout = context.settings().sessionTimeout();
     sinceNanos = System.nanoTime();
-    handle = context.connector().open(timeout, listener);
+    handle = open();
   }
 
   /** Attaches to a session that exists. */
-  Attachment(StoreContext context, HandleListener listener, Taken taken) {
-    this.context = context;
+  Attachment(SessionServices services, HandleListener listener, Taken taken) {
+    context = services.context();
+    berth = services.berth();
     this.listener = listener;
     timeout = taken.timeout(context.settings());
     identity = Optional.of(taken.session());
@@ -93,7 +97,11 @@ final class Attachment {
   /** Drops the dead handle and its session for a new one. */
   void startOver() {
     identity = Optional.empty();
-    use(context.connector().open(timeout, listener));
+    use(open());
+  }
+
+  private Handle open() {
+    return berth.board(listener).orElseGet(() -> context.connector().open(timeout, listener));
   }
 
   /** Attaches to the same session with a new handle. */
@@ -104,6 +112,7 @@ final class Attachment {
 
   private void use(Handle next) {
     handle.silence();
+    berth.leaveWith(handle);
     handle = next;
     sinceNanos = System.nanoTime();
     connected = false;
@@ -123,12 +132,21 @@ final class Attachment {
   void abandon() {
     connected = false;
     context.connector().abandon(handle);
+    berth.leaveWith(handle);
+  }
+
+  /** Leaves a handle that stays with the mirror; returns false, and does nothing, if it is not. */
+  boolean leave() {
+    boolean left = berth.leave(listener);
+    connected = connected && !left;
+    return left;
   }
 
   /** Closes the handle, and the session if the connection still stands; then runs {@code next}. */
   void close(Runnable next) {
     connected = false;
     context.connector().close(handle, next);
+    berth.leaveWith(handle);
   }
 
   /** Lists every node that the session owns; {@code then} gets nothing if that failed. */
@@ -143,14 +161,22 @@ final class Attachment {
   }
 
   /** Sends a transaction; {@code then} gets the reply and the time of sending. */
-  void send(List<Op> ops, ObjLongConsumer<MultiReply> then) {
+  void send(Transaction transaction, ObjLongConsumer<MultiReply> then) {
+    List<Op> ops = transaction.ops();
+    MultiCallback onReply = onReply(ops.size(), then);
+    handle.multi(ops, context.connector().own().leaving(transaction.nodes(), onReply), null);
+  }
+
+  /** Sends checks, which write nothing. */
+  void send(List<Op> checks, ObjLongConsumer<MultiReply> then) {
+    handle.multi(checks, onReply(checks.size(), then), null);
+  }
+
+  private MultiCallback onReply(int operations, ObjLongConsumer<MultiReply> then) {
     long sentAtNanos = System.nanoTime();
-    handle.multi(
-        ops,
-        (rc, path, ctx, results) -> {
-          MultiReply reply = MultiReply.of(rc, results, ops.size());
-          context.thread().execute(() -> then.accept(reply, sentAtNanos));
-        },
-        null);
+    return (rc, path, ctx, results) -> {
+      MultiReply reply = MultiReply.of(rc, results, operations);
+      context.thread().execute(() -> then.accept(reply, sentAtNanos));
+    };
   }
 }

@@ -20,6 +20,7 @@ final class Connector {
   private final ZooKeeperSettings settings;
   private final StoreThread thread;
   private final ThreadPoolExecutor closers;
+  private final OwnWrites own = new OwnWrites();
 
   Connector(ZooKeeperSettings settings, StoreThread thread) {
     this.settings = settings;
@@ -43,24 +44,34 @@ final class Connector {
 
   /** Opens a handle with a new session. */
   Handle open(Duration timeout, HandleListener listener) {
-    return open(timeout, listener, config());
+    return open(timeout, relay(listener), config());
   }
 
   /**
    * Opens a handle with a new session that will be told a great many small things: ZooKeeper's
    * default transport reads each of them from the socket with two calls of the system, Netty's
-   * reads whatever there is with one.
+   * reads whatever there is with one. Its events are the line of the store's thread.
    */
   Handle openListening(Duration timeout, HandleListener listener) {
     ZKClientConfig config = config();
     config.setProperty(
         ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET, ClientCnxnSocketNetty.class.getName());
-    return open(timeout, listener, config);
+    EventRelay relay = relay(listener);
+    thread.use(relay);
+    return open(timeout, relay, config);
   }
 
-  private Handle open(Duration timeout, HandleListener listener, ZKClientConfig config) {
+  private EventRelay relay(HandleListener listener) {
+    return new EventRelay(thread, listener, own);
+  }
+
+  /** Returns which nodes are being written: what the watch tells of them may wait. */
+  OwnWrites own() {
+    return own;
+  }
+
+  private Handle open(Duration timeout, EventRelay relay, ZKClientConfig config) {
     try {
-      EventRelay relay = new EventRelay(thread, listener);
       return new Handle(settings.connectString(), (int) timeout.toMillis(), relay, hosts(), config);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -70,7 +81,7 @@ final class Connector {
   /** Opens a handle on a session that exists, if it still does. */
   Handle attach(SessionIdentity session, Duration timeout, HandleListener listener) {
     try {
-      EventRelay relay = new EventRelay(thread, listener);
+      EventRelay relay = relay(listener);
       return new Handle(
           settings.connectString(), (int) timeout.toMillis(), relay, session, hosts(), config());
     } catch (IOException e) {

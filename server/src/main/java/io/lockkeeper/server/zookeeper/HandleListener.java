@@ -12,8 +12,8 @@ interface HandleListener {
   void onDisconnected();
 
   /**
-   * The handle is dead. Whether the session is, this does not tell: the client library declares it
-   * by itself too.
+   * The handle is dead, or somebody else's. Whether the session is dead, this does not tell: the
+   * client library declares it by itself too.
    */
   void onExpired();
 

@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The mirror session: one recursive watch on all queues, turned into events in ZooKeeper's order.
- * Lives on the store's thread.
+ * The mirror: one recursive watch on all queues, turned into events in ZooKeeper's order. Lives on
+ * the store's thread.
  *
  * <p>A recursive watch does not tell what happened while the connection was down. So every
  * connection begins with a rebuild, behind the watch that the client has put back by then.
@@ -32,16 +32,23 @@ final class MirrorFeed implements HandleListener {
   private final Reachability reachability;
   private Optional<Layout> layout = Optional.empty();
   private Runnable membersChanged = () -> {};
-  private Optional<Handle> handle = Optional.empty();
+  private final Berth berth;
   private Optional<MirrorRebuild> rebuild = Optional.empty();
   private boolean connected;
   private boolean watching;
   private boolean stale = true;
+  private boolean stopped;
   private long generation;
 
   MirrorFeed(StoreContext context) {
     this.context = context;
     reachability = new Reachability(context);
+    berth = new Berth(context, this);
+  }
+
+  /** Returns where a lock session may share the mirror's connection. */
+  Berth berth() {
+    return berth;
   }
 
   /**
@@ -57,13 +64,27 @@ final class MirrorFeed implements HandleListener {
 
   private void open() {
     watching = false;
-    handle =
-        Optional.of(context.connector().openListening(context.settings().sessionTimeout(), this));
+    try {
+      berth.open();
+    } catch (RuntimeException e) {
+      LOG.atError().setCause(e).log("cannot open a ZooKeeper session, trying again");
+      context.thread().after(RETRY_MILLIS, this::openAgain);
+    }
+  }
+
+  private void openAgain() {
+    if (!stopped && berth.handle().isEmpty()) {
+      open();
+    }
+  }
+
+  private Handle handle() {
+    return berth.handle().orElseThrow();
   }
 
   /** Returns the handle while it is connected. */
   Optional<Handle> connection() {
-    return connected ? handle : Optional.empty();
+    return connected ? berth.handle() : Optional.empty();
   }
 
   /** Returns the handle while it is connected and everything that happened has been seen. */
@@ -94,12 +115,12 @@ final class MirrorFeed implements HandleListener {
       passBarrier(current);
       return;
     }
-    Handle asked = handle.orElseThrow();
-    asked.addWatch(
-        context.paths().locks(),
-        AddWatchMode.PERSISTENT_RECURSIVE,
-        (rc, path, ctx) -> context.thread().execute(() -> onWatch(current, rc)),
-        null);
+    handle()
+        .addWatch(
+            context.paths().locks(),
+            AddWatchMode.PERSISTENT_RECURSIVE,
+            (rc, path, ctx) -> context.thread().execute(() -> onWatch(current, rc)),
+            null);
   }
 
   private void onWatch(long current, int rc) {
@@ -124,8 +145,7 @@ final class MirrorFeed implements HandleListener {
       return;
     }
     List<Op> check = List.of(Op.check(context.paths().locks(), Fence.ANY));
-    handle
-        .orElseThrow()
+    handle()
         .multi(
             check,
             (rc, path, ctx, results) -> {
@@ -156,8 +176,7 @@ final class MirrorFeed implements HandleListener {
     }
     rebuild.ifPresent(MirrorRebuild::cancel);
     MirrorRebuild next =
-        new MirrorRebuild(
-            handle.orElseThrow(), context, this::onRebuilt, rc -> onRebuildFailed(current, rc));
+        new MirrorRebuild(handle(), context, this::onRebuilt, rc -> onRebuildFailed(current, rc));
     rebuild = Optional.of(next);
     next.start();
   }
@@ -187,7 +206,6 @@ final class MirrorFeed implements HandleListener {
   @Override
   public void onExpired() {
     lose();
-    handle.ifPresent(Handle::silence);
     open();
   }
 
@@ -252,15 +270,12 @@ final class MirrorFeed implements HandleListener {
     }
   }
 
-  /** Ends the handle and its session, which owns nothing. */
+  /** Ends the handle, and its session if that owns nothing. */
   void stop(Runnable closed) {
     reachability.stop();
+    stopped = true;
     connected = false;
     generation++;
-    if (handle.isPresent()) {
-      context.connector().close(handle.get(), closed);
-    } else {
-      closed.run();
-    }
+    berth.stop(closed);
   }
 }

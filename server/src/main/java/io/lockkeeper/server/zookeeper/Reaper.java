@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
+import org.apache.zookeeper.AsyncCallback.MultiCallback;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 
@@ -135,17 +136,18 @@ final class Reaper {
 
   private void delete(Handle handle, List<Directory> doomed, int refused) {
     List<Op> deletions = new ArrayList<>(doomed.size());
+    List<String> nodes = new ArrayList<>(doomed.size());
     for (Directory directory : doomed) {
       directory.doom();
       deletions.add(Op.delete(path(directory.lock()), Fence.ANY));
+      nodes.add(OwnWrites.known(path(directory.lock())));
     }
-    handle.multi(
-        deletions,
+    MultiCallback onReply =
         (rc, path, ctx, results) -> {
           MultiReply reply = MultiReply.of(rc, results, deletions.size());
           context.thread().execute(() -> onReply(handle, doomed, refused, reply));
-        },
-        null);
+        };
+    handle.multi(deletions, context.connector().own().leaving(nodes, onReply), null);
   }
 
   private void onReply(Handle handle, List<Directory> doomed, int refused, MultiReply reply) {

@@ -35,11 +35,33 @@ final class StoreThread {
       new ScheduledThreadPoolExecutor(
           1, body -> daemon(body, "zookeeper-store-timer"), new ThreadPoolExecutor.DiscardPolicy());
   private final Baton baton = new Baton(new Tasks(), () -> relief.execute(this::goOn));
+  private volatile Line line = new NoLine();
   private volatile boolean stopped;
 
   /** Makes a thread that is ready for tasks. */
   StoreThread() {
     baton.goOn();
+  }
+
+  /** What comes without tasks of its own, and is told in its place among the tasks. */
+  interface Line {
+    /** Returns how much has ever come. */
+    long length();
+
+    /** Tells what had come when the length was {@code upTo}. Runs on the store's thread. */
+    void tell(long upTo);
+  }
+
+  private record NoLine() implements Line {
+    @Override
+    public long length() {
+      return 0;
+    }
+
+    @Override
+    public void tell(long upTo) {
+      // There is nothing.
+    }
   }
 
   private final class Tasks implements Baton.Runner {
@@ -68,9 +90,21 @@ final class StoreThread {
 
   /**
    * Runs {@code task} now or, where another is at work, after it; forgets it after {@link #stop}.
+   * What is in line by now is told before.
    */
   void execute(Runnable task) {
-    baton.pass(task);
+    Line before = line;
+    long length = before.length();
+    baton.pass(
+        () -> {
+          before.tell(length);
+          task.run();
+        });
+  }
+
+  /** Uses another line from now on. */
+  void use(Line next) {
+    line = next;
   }
 
   /** Runs {@code task} on the thread when {@code millis} have passed. */

@@ -88,7 +88,7 @@ public final class ZooKeeperLockStore implements LockStore {
     Layout layout = new Layout(context, mirror::connection);
     MemberNode member = new MemberNode(context, layout);
     ClaimRemoval claims = new ClaimRemoval(context, mirror::connection);
-    SessionServices services = new SessionServices(context, layout, claims, member);
+    SessionServices services = new SessionServices(context, layout, claims, member, mirror.berth());
     LockSessions sessions = new LockSessions(services, mirror::connection);
     Orphans orphans = new Orphans(context, sessions::ours, sessions::adoptions);
     Peers peers = new Peers(context, mirror::connection, member, orphans, pace.scanMillis());

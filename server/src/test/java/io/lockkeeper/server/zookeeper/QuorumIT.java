@@ -118,9 +118,13 @@ final class QuorumIT {
 
   @Test
   void ownerWhoHasNotNoticedDoesNotCloseWhatItTakesForItsEmptySession() {
-    // Given: on another server than the new owner, so that nothing looks broken to it
+    // Given: on another server than the new owner, so that nothing looks broken to it, and on a
+    // connection of its own: the mirror writes too, and would notice
     ZooKeeperLockStore old = store(quorum.leader().connectString(), "old", olds);
     ZooKeeperLockStore next = store(quorum.follower().connectString(), "next", news);
+    SessionKey first = Asked.open(old, olds, 8);
+    old.closeSession(first);
+    Awaitility.await().until(() -> old.stats().get("claims_removed") == 1);
     Asked.open(old, olds, 1);
     Adoptions.suspect(next, news, "old");
     assertThat(Adoptions.adopt(next, news, 7).entries()).isEmpty();

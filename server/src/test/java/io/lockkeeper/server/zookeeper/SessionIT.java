@@ -81,6 +81,7 @@ final class SessionIT {
     assertThat(truth.exists(path(entry), false).getCzxid()).isEqualTo(entry.czxid());
     assertThat(later.name().sequence()).isGreaterThan(entry.name().sequence());
     assertThat(events.all(SessionEnded.class)).isEmpty();
+    events.awaitCurrent();
   }
 
   @Test

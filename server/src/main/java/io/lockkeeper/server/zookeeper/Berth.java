@@ -1,0 +1,136 @@
+package io.lockkeeper.server.zookeeper;
+
+import java.util.Optional;
+import org.apache.zookeeper.WatchedEvent;
+
+/**
+ * The mirror's handle, and the place on it for one lock session: what the watch tells of that
+ * session's writes then comes on the same connection as their answers, just ahead of them, and
+ * wakes up nobody of its own. Lives on the store's thread.
+ *
+ * <p>The lock session may leave: when it is proved to own nothing, without the handle, which the
+ * mirror keeps; otherwise with it, as it must if the session is to live on or to end, and then the
+ * mirror gets another handle and another session. No session is a lock session twice, since its
+ * claim bears its id.
+ */
+final class Berth implements HandleListener {
+
+  private final StoreContext context;
+  private final HandleListener mirror;
+  private Optional<Handle> handle = Optional.empty();
+  private Optional<HandleListener> passenger = Optional.empty();
+  private boolean connected;
+  private boolean used;
+
+  Berth(StoreContext context, HandleListener mirror) {
+    this.context = context;
+    this.mirror = mirror;
+  }
+
+  /** Opens a handle with a new session for the mirror. */
+  void open() {
+    used = false;
+    handle =
+        Optional.of(context.connector().openListening(context.settings().sessionTimeout(), this));
+  }
+
+  /** Returns the mirror's handle. */
+  Optional<Handle> handle() {
+    return handle;
+  }
+
+  /**
+   * Returns the mirror's handle for a new lock session, which hears everything after the mirror, or
+   * nothing if the place is or was taken.
+   */
+  Optional<Handle> board(HandleListener session) {
+    if (handle.isEmpty() || used) {
+      return Optional.empty();
+    }
+    used = true;
+    passenger = Optional.of(session);
+    if (connected) {
+      context.thread().execute(() -> greet(session));
+    }
+    return handle;
+  }
+
+  private void greet(HandleListener session) {
+    if (connected && isAboard(session)) {
+      session.onConnected();
+    }
+  }
+
+  private boolean isAboard(HandleListener session) {
+    return passenger.filter(aboard -> aboard == session).isPresent();
+  }
+
+  /** Lets a lock session go, which must own nothing; returns whether it was here. */
+  boolean leave(HandleListener session) {
+    boolean here = isAboard(session);
+    if (here) {
+      passenger = Optional.empty();
+    }
+    return here;
+  }
+
+  /** Lets a lock session go that takes {@code its} handle with it, if that is the mirror's. */
+  void leaveWith(Handle its) {
+    if (handle.filter(current -> current == its).isPresent()) {
+      drop();
+      mirror.onExpired();
+    }
+  }
+
+  private void drop() {
+    handle = Optional.empty();
+    passenger = Optional.empty();
+    connected = false;
+  }
+
+  @Override
+  public void onConnected() {
+    connected = true;
+    mirror.onConnected();
+    passenger.ifPresent(HandleListener::onConnected);
+  }
+
+  @Override
+  public void onDisconnected() {
+    connected = false;
+    mirror.onDisconnected();
+    passenger.ifPresent(HandleListener::onDisconnected);
+  }
+
+  @Override
+  public void onExpired() {
+    Optional<HandleListener> session = passenger;
+    handle.ifPresent(Handle::silence);
+    drop();
+    // Either must hear of it, whatever becomes of the other.
+    context.thread().guard(mirror::onExpired);
+    session.ifPresent(HandleListener::onExpired);
+  }
+
+  @Override
+  public void onNode(WatchedEvent event) {
+    mirror.onNode(event);
+  }
+
+  /**
+   * Ends the handle, and its session if no lock session is left on it; then runs {@code closed}.
+   */
+  void stop(Runnable closed) {
+    Optional<Handle> last = handle;
+    boolean occupied = passenger.isPresent();
+    drop();
+    if (last.isEmpty()) {
+      closed.run();
+    } else if (occupied) {
+      context.connector().abandon(last.get());
+      closed.run();
+    } else {
+      context.connector().close(last.get(), closed);
+    }
+  }
+}
