@@ -3,14 +3,18 @@ package io.lockkeeper.integration;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.ManagedChannel;
+import io.grpc.Status.Code;
 import io.lockkeeper.integration.harness.Asking;
 import io.lockkeeper.integration.harness.Rig;
 import io.lockkeeper.integration.harness.ServerProcess;
+import io.lockkeeper.integration.harness.Timed;
 import io.lockkeeper.integration.harness.Znodes;
 import io.lockkeeper.server.testing.Request;
 import io.lockkeeper.server.testing.ZooKeeperProcess;
 import io.lockkeeper.server.testing.ZooKeeperProxy;
 import io.lockkeeper.server.testing.ZooKeeperProxy.Action;
+import io.lockkeeper.v1.AcquireRequest;
+import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.AcquireResponse.EventCase;
 import java.time.Duration;
 import java.util.Random;
@@ -114,9 +118,9 @@ final class LostRepliesIT {
     // When
     int granted = 0;
     for (int i = 0; i < 250; i++) {
-      Asking first = Asking.forLock(channel, "lost/random-" + i % 7);
+      Asking first = ask("lost/random-" + i % 7);
       first.awaitGrant();
-      Asking second = Asking.forLock(channel, "lost/random-" + i % 7);
+      Asking second = ask("lost/random-" + i % 7);
       first.release();
       second.awaitGrant();
       second.hangUp();
@@ -128,6 +132,25 @@ final class LostRepliesIT {
     Awaitility.await()
         .atMost(Duration.ofSeconds(20))
         .until(() -> znodes.countEntries("lost/random-") == 0);
+  }
+
+  /** Asks, and asks again where the server takes no lease because its connection has just gone. */
+  private Asking ask(String lock) {
+    return Awaitility.await(lock)
+        .atMost(Duration.ofSeconds(20))
+        .pollInterval(Duration.ofMillis(5))
+        .until(() -> Asking.forLock(channel, lock), LostRepliesIT::isTaken);
+  }
+
+  private static boolean isTaken(Asking asking) {
+    Timed<AcquireRequest, AcquireResponse> events = asking.events();
+    Awaitility.await("an answer")
+        .pollInterval(Duration.ofMillis(1))
+        .until(() -> !events.arrivals().isEmpty() || events.end().isPresent());
+    if (events.arrivals().isEmpty()) {
+      assertThat(events.end().orElseThrow().getCode()).isEqualTo(Code.UNAVAILABLE);
+    }
+    return !events.arrivals().isEmpty();
   }
 
   private static boolean createsAnEntry(Request request) {
