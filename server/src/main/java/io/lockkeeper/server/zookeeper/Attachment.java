@@ -21,6 +21,7 @@ final class Attachment {
   private long sinceNanos;
   private boolean connected;
   private boolean wasConnected;
+  private boolean claimLetGo;
 
   /** Shares the mirror's handle, or opens one, with a new session. */
   Attachment(SessionServices services, HandleListener listener) {
@@ -111,8 +112,8 @@ final class Attachment {
   }
 
   private void use(Handle next) {
+    // It is dead, and the mirror has heard of that if it was the mirror's.
     handle.silence();
-    berth.leaveWith(handle);
     handle = next;
     sinceNanos = System.nanoTime();
     connected = false;
@@ -133,6 +134,21 @@ final class Attachment {
     connected = false;
     context.connector().abandon(handle);
     berth.leaveWith(handle);
+  }
+
+  /** The session's claim is about to be removed. */
+  void letGoOfClaim() {
+    claimLetGo = true;
+  }
+
+  /** Returns whether the session's claim may have been removed by us. */
+  boolean isClaimLetGo() {
+    return claimLetGo;
+  }
+
+  /** Returns whether the handle is the mirror's as well. */
+  boolean isShared() {
+    return berth.carries(listener);
   }
 
   /** Leaves a handle that stays with the mirror; returns false, and does nothing, if it is not. */
@@ -167,9 +183,9 @@ final class Attachment {
     handle.multi(ops, context.connector().own().leaving(transaction.nodes(), onReply), null);
   }
 
-  /** Sends checks, which write nothing. */
-  void send(List<Op> checks, ObjLongConsumer<MultiReply> then) {
-    handle.multi(checks, onReply(checks.size(), then), null);
+  /** Sends what concerns no queue. */
+  void send(List<Op> ops, ObjLongConsumer<MultiReply> then) {
+    handle.multi(ops, onReply(ops.size(), then), null);
   }
 
   private MultiCallback onReply(int operations, ObjLongConsumer<MultiReply> then) {

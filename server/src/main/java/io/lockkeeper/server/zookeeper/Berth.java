@@ -8,10 +8,10 @@ import org.apache.zookeeper.WatchedEvent;
  * session's writes then comes on the same connection as their answers, just ahead of them, and
  * wakes up nobody of its own. Lives on the store's thread.
  *
- * <p>The lock session may leave: when it is proved to own nothing, without the handle, which the
- * mirror keeps; otherwise with it, as it must if the session is to live on or to end, and then the
- * mirror gets another handle and another session. No session is a lock session twice, since its
- * claim bears its id.
+ * <p>The lock session may leave: when it is proved to own nothing and its claim is removed, without
+ * the handle, which the mirror keeps; otherwise with it, as it must if the session is to live on or
+ * to end, and then the mirror gets another handle and another session. No session is a lock session
+ * twice, since its claim bears its id.
  */
 final class Berth implements HandleListener {
 
@@ -40,8 +40,8 @@ final class Berth implements HandleListener {
   }
 
   /**
-   * Returns the mirror's handle for a new lock session, which hears everything after the mirror, or
-   * nothing if the place is or was taken.
+   * Returns the mirror's handle for a new lock session, which hears of the connection after the
+   * mirror, or nothing if the place is or was taken.
    */
   Optional<Handle> board(HandleListener session) {
     if (handle.isEmpty() || used) {
@@ -56,18 +56,19 @@ final class Berth implements HandleListener {
   }
 
   private void greet(HandleListener session) {
-    if (connected && isAboard(session)) {
+    if (connected && carries(session)) {
       session.onConnected();
     }
   }
 
-  private boolean isAboard(HandleListener session) {
+  /** Returns whether a lock session is here. */
+  boolean carries(HandleListener session) {
     return passenger.filter(aboard -> aboard == session).isPresent();
   }
 
-  /** Lets a lock session go, which must own nothing; returns whether it was here. */
+  /** Lets a lock session go that owns nothing and has no claim; returns whether it was here. */
   boolean leave(HandleListener session) {
-    boolean here = isAboard(session);
+    boolean here = carries(session);
     if (here) {
       passenger = Optional.empty();
     }
@@ -78,7 +79,8 @@ final class Berth implements HandleListener {
   void leaveWith(Handle its) {
     if (handle.filter(current -> current == its).isPresent()) {
       drop();
-      mirror.onExpired();
+      // The session goes on with its ending, whatever becomes of the mirror.
+      context.thread().guard(mirror::onExpired);
     }
   }
 
@@ -118,19 +120,19 @@ final class Berth implements HandleListener {
   }
 
   /**
-   * Ends the handle, and its session if no lock session is left on it; then runs {@code closed}.
+   * Ends the handle, and its session if it is connected and no lock session is left on it; then
+   * runs {@code closed}.
    */
   void stop(Runnable closed) {
     Optional<Handle> last = handle;
-    boolean occupied = passenger.isPresent();
+    // Closing waits for an answer, which a handle without a connection may not get for long.
+    boolean closable = connected && passenger.isEmpty();
     drop();
-    if (last.isEmpty()) {
-      closed.run();
-    } else if (occupied) {
-      context.connector().abandon(last.get());
-      closed.run();
-    } else {
+    if (last.isPresent() && closable) {
       context.connector().close(last.get(), closed);
+    } else {
+      last.ifPresent(context.connector()::abandon);
+      closed.run();
     }
   }
 }

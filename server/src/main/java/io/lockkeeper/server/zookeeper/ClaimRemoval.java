@@ -10,9 +10,8 @@ import java.util.function.Supplier;
 import org.apache.zookeeper.KeeperException.Code;
 
 /**
- * Removes the claim records of our lock sessions that are none any more, over the mirror's session,
- * until that is certain. A record that somebody has claimed since is left alone. Lives on the
- * store's thread.
+ * Removes the claim records of our lock sessions that are none any more, until that is certain. A
+ * record that somebody has claimed since is left alone. Lives on the store's thread.
  */
 final class ClaimRemoval {
 

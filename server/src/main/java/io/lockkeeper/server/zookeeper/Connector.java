@@ -50,7 +50,7 @@ final class Connector {
   /**
    * Opens a handle with a new session that will be told a great many small things: ZooKeeper's
    * default transport reads each of them from the socket with two calls of the system, Netty's
-   * reads whatever there is with one. Its events are the line of the store's thread.
+   * reads whatever there is with one. Its events are the line of the store's thread from now on.
    */
   Handle openListening(Duration timeout, HandleListener listener) {
     ZKClientConfig config = config();

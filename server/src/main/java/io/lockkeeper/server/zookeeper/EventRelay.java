@@ -9,7 +9,8 @@ import org.apache.zookeeper.Watcher;
 /**
  * Carries one handle's events to the store's thread, in order. Those that our own transactions
  * under way cause take their places in line and no more: whatever is handed to the thread next,
- * which is the answer at the latest, has the line told up to there first.
+ * which is the answer at the latest, has the line told up to there first. Where the answer does not
+ * come, as over a connection of its own that swallows it, the reaper's tick is what comes next.
  */
 final class EventRelay implements Watcher, StoreThread.Line {
 

@@ -115,7 +115,7 @@ final class LockSessions {
     List.copyOf(sessions.values()).forEach(session -> session.leave(() -> {}));
   }
 
-  /** As {@link #leave}, and tells the coordinator nothing; then runs {@code down}. */
+  /** As {@link #leave}, and tells the coordinator nothing of it; then runs {@code down}. */
   void shutDown(Runnable down) {
     left = true;
     cancelTakings();

@@ -38,6 +38,11 @@ final class MemberNode implements HandleListener {
     handle = Optional.of(context.connector().open(context.settings().memberTimeout(), this));
   }
 
+  /** Returns the handle while it is connected. */
+  Optional<Handle> connection() {
+    return connected ? handle : Optional.empty();
+  }
+
   /** Runs {@code action} when the node is known to have existed once. */
   void whenRegistered(Runnable action) {
     if (wasRegistered) {

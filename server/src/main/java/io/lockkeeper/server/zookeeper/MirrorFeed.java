@@ -37,6 +37,7 @@ final class MirrorFeed implements HandleListener {
   private boolean connected;
   private boolean watching;
   private boolean stale = true;
+  private boolean retired;
   private boolean stopped;
   private long generation;
 
@@ -63,18 +64,17 @@ final class MirrorFeed implements HandleListener {
   }
 
   private void open() {
+    if (stopped || berth.handle().isPresent()) {
+      return;
+    }
     watching = false;
     try {
       berth.open();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
+      // Also an Error, as when there are no threads: a mirror that gave up would be noticed by
+      // nobody.
       LOG.atError().setCause(e).log("cannot open a ZooKeeper session, trying again");
-      context.thread().after(RETRY_MILLIS, this::openAgain);
-    }
-  }
-
-  private void openAgain() {
-    if (!stopped && berth.handle().isEmpty()) {
-      open();
+      context.thread().after(RETRY_MILLIS, this::open);
     }
   }
 
@@ -102,6 +102,9 @@ final class MirrorFeed implements HandleListener {
     connected = true;
     reachability.onConnected();
     long current = ++generation;
+    if (retired && !watching) {
+      return;
+    }
     Layout nodes = layout.orElseThrow();
     nodes.ensure();
     nodes.whenReady(() -> watch(current));
@@ -270,10 +273,23 @@ final class MirrorFeed implements HandleListener {
     }
   }
 
-  /** Ends the handle, and its session if that owns nothing. */
+  /**
+   * Neither watches nor reads with another handle than this one: the coordinator leaves, and a lock
+   * session may take the handle with it. What still needs a connection gets one.
+   */
+  void retire() {
+    retired = true;
+  }
+
+  /** Opens no other handle than this one: the store stops, and a lock session may take it. */
+  void stopOpening() {
+    stopped = true;
+  }
+
+  /** Ends the handle, and its session unless a lock session is on it. */
   void stop(Runnable closed) {
     reachability.stop();
-    stopped = true;
+    stopOpening();
     connected = false;
     generation++;
     berth.stop(closed);

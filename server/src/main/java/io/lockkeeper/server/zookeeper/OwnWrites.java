@@ -7,19 +7,22 @@ import org.apache.zookeeper.AsyncCallback.MultiCallback;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The nodes below the locks path that our transactions under way create or delete. What the watch
- * tells of them may wait for the answer that is on its heels: together they cost one turn instead
- * of one each.
+ * The nodes that our transactions under way write, check or delete. What the watch tells of them
+ * may wait for the answer that is on its heels: together they cost one turn instead of one each.
  *
  * <p>Nodes are known by their paths without the sequence number, or without as many characters at
- * the end. A node of somebody else that is taken for ours waits as long as ours would, and so does
- * no harm. Safe on any thread.
+ * the end. So two of them may be known alike: a node of somebody else that is taken for ours waits
+ * as long as ours would, and one of ours that was forgotten with another's answer is told at once.
+ * Neither does harm. Safe on any thread.
  */
 final class OwnWrites {
 
   private final Set<String> underWay = ConcurrentHashMap.newKeySet();
 
-  /** Returns how the node at {@code path} is known, whether it has a sequence number or not. */
+  /**
+   * Returns how the node at {@code path} is known. Where the counter is past its end and the number
+   * negative, a node is known otherwise with its number than without: such events do not wait.
+   */
   static String known(String path) {
     return path.substring(0, Math.max(0, path.length() - StorePaths.SEQUENCE_CHARS));
   }

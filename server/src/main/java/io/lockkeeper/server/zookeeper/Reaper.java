@@ -25,7 +25,10 @@ import org.apache.zookeeper.Op;
  */
 final class Reaper {
 
-  /** How long a tick is. */
+  /**
+   * How long a tick is, and so how long the store is without a task at most: events in line wait no
+   * longer ({@link EventRelay}).
+   */
   static final long TICK_MILLIS = 200;
 
   /** For how many ticks a directory must be empty. */

@@ -87,7 +87,8 @@ public final class ZooKeeperLockStore implements LockStore {
     MirrorFeed mirror = new MirrorFeed(context);
     Layout layout = new Layout(context, mirror::connection);
     MemberNode member = new MemberNode(context, layout);
-    ClaimRemoval claims = new ClaimRemoval(context, mirror::connection);
+    ClaimRemoval claims =
+        new ClaimRemoval(context, () -> mirror.connection().or(member::connection));
     SessionServices services = new SessionServices(context, layout, claims, member, mirror.berth());
     LockSessions sessions = new LockSessions(services, mirror::connection);
     Orphans orphans = new Orphans(context, sessions::ours, sessions::adoptions);
@@ -228,6 +229,7 @@ public final class ZooKeeperLockStore implements LockStore {
     onThread(
         p -> {
           p.peers().leave();
+          p.mirror().retire();
           p.sessions().leave();
           p.member().leave();
         });
@@ -278,6 +280,7 @@ public final class ZooKeeperLockStore implements LockStore {
         running -> {
           running.peers().stop();
           running.reaper().stop();
+          running.mirror().stopOpening();
           running.sessions().shutDown(down::countDown);
         },
         down::countDown);

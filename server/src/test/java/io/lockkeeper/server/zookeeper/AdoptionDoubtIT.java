@@ -41,7 +41,7 @@ final class AdoptionDoubtIT {
   @BeforeEach
   void start() throws Exception {
     ensemble = Ensemble.in(directory);
-    proxy = new ZooKeeperProxy(ensemble.server().port());
+    proxy = ensemble.proxy();
     truth = ensemble.client();
     old = ensemble.store(Ensemble.brief(ensemble.server().connectString(), "old"), olds);
     next = ensemble.store(Ensemble.settings(proxy.connectString(), "next"), news);
@@ -50,7 +50,6 @@ final class AdoptionDoubtIT {
 
   @AfterEach
   void stop() throws Exception {
-    proxy.close();
     ensemble.close();
   }
 

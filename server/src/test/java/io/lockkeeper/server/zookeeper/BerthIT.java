@@ -5,20 +5,26 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lockkeeper.server.coordinator.RecordedEvents;
 import io.lockkeeper.server.core.SessionEvent.SessionEnded;
 import io.lockkeeper.server.core.SessionKey;
+import io.lockkeeper.server.core.StoreEvent.BarrierPassed;
 import io.lockkeeper.server.core.StoreEvent.CreatedEntry;
 import io.lockkeeper.server.core.StoreEvent.EntryAppeared;
 import io.lockkeeper.server.core.StoreEvent.MirrorStale;
+import io.lockkeeper.server.core.StoreEvent.RebuildStarted;
 import io.lockkeeper.server.testing.ZooKeeperProxy;
+import io.lockkeeper.server.testing.ZooKeeperProxy.Action;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.UUID;
+import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.ZooKeeper;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** One lock session shares the mirror's connection, and what its ways to leave mean for both. */
 final class BerthIT {
@@ -34,14 +40,13 @@ final class BerthIT {
   @BeforeEach
   void start() throws Exception {
     ensemble = Ensemble.in(directory);
-    proxy = new ZooKeeperProxy(ensemble.server().port());
+    proxy = ensemble.proxy();
     truth = ensemble.client();
     store = ensemble.store(Ensemble.brief(proxy.connectString(), "c1"), events);
   }
 
   @AfterEach
   void stop() throws Exception {
-    proxy.close();
     ensemble.close();
   }
 
@@ -56,7 +61,7 @@ final class BerthIT {
       if (line.startsWith("0x")) {
         session = line.substring(2);
       } else if (line.strip().equals("/lk/locks")) {
-        return "0".repeat(16 - session.length()) + session;
+        return claimName(session);
       }
     }
     return "nobody";
@@ -169,31 +174,97 @@ final class BerthIT {
     store.leave();
     // Then
     assertThat(events.await(SessionEnded.class)).isEqualTo(new SessionEnded(session, true));
-    assertMirrorHasMovedFrom(claim);
     assertThat(exists(entry)).isTrue();
     assertThat(claims()).containsExactly(claim);
   }
 
   @Test
-  void stopEndsTheMirrorsSessionUnlessALockSessionOwnsSomething() throws Exception {
+  void coordinatorThatLeavesReadsNothingBackAndStillHasAConnection() {
     // Given
     hold(Asked.open(store, events, 1), "kept");
+    // When
+    store.leave();
+    events.await(SessionEnded.class);
+    // Then: the mirror's handle has gone with the session, and barriers need one
+    Awaitility.await()
+        .until(
+            () -> {
+              store.barrier(1);
+              return !events.all(BarrierPassed.class).isEmpty();
+            });
+    assertThat(events.all(MirrorStale.class)).hasSize(1);
+    assertThat(events.all(RebuildStarted.class)).hasSize(1);
+    Awaitility.await().until(() -> watcher().equals("nobody"));
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = Action.class,
+      names = {"CUT_BEFORE", "CUT_AFTER"})
+  void emptySessionLeavesWhereverTheConnectionBreaks(Action action) throws Exception {
+    // Given
+    SessionKey session = Asked.open(store, events, 1);
+    String claim = claims().get(0);
+    proxy.at(1, request -> request.isMultiWith(OpCode.delete) && request.contains(claim), action);
+    // When
+    store.closeSession(session);
+    // Then
+    assertThat(events.await(SessionEnded.class)).isEqualTo(new SessionEnded(session, false));
+    assertThat(proxy.pendingRules()).isZero();
+    events.awaitCurrent();
+    assertThat(claims()).isEmpty();
+    assertThat(watcher()).isEqualTo(claim);
+    assertThat(store.stats()).containsEntry("sessions_deposed", 0L);
+  }
+
+  @Test
+  void emptySessionThatAPeerTakesAtTheLastMomentIsNotLeftToTheMirror() throws Exception {
+    // Given: it was found to be empty, and ours, and its claim is about to go
+    SessionKey session = Asked.open(store, events, 1);
+    String claim = claims().get(0);
+    proxy.at(
+        1, request -> request.isMultiWith(OpCode.delete) && request.contains(claim), Action.HOLD);
+    store.closeSession(session);
+    Awaitility.await().until(() -> proxy.pendingRules() == 0);
+    // When
+    truth.setData(
+        "/lk/sessions/" + claim, "{\"owner\":\"peer\"}".getBytes(StandardCharsets.UTF_8), 0);
+    proxy.letGo();
+    // Then
+    assertThat(events.await(SessionEnded.class)).isEqualTo(new SessionEnded(session, true));
+    assertMirrorHasMovedFrom(claim);
+    store.stop();
+    assertThat(claims()).containsExactly(claim);
+    assertThat(sessions()).contains(claim);
+  }
+
+  @Test
+  void stopEndsTheMirrorsSessionUnlessALockSessionOwnsSomething() throws Exception {
+    // Given
+    CreatedEntry entry = hold(Asked.open(store, events, 1), "kept");
     String claim = claims().get(0);
     // When
     store.stop();
-    // Then: the lock session alone is left, for somebody to adopt
+    // Then: beside that of the test the lock session alone is left, for somebody to adopt
+    String ours = StorePaths.claimName(truth.getSessionId());
+    assertThat(sessions()).containsExactlyInAnyOrder(ours, claim);
+    assertThat(exists(entry)).isTrue();
     assertThat(claims()).containsExactly(claim);
-    Awaitility.await().until(() -> sessions() == 2);
   }
 
-  /** Returns how many sessions there are, that of the test included. */
-  private long sessions() {
+  /** Returns all sessions, named as claims are. */
+  private List<String> sessions() {
     return ensemble
         .server()
         .ask("dump")
         .lines()
         .takeWhile(line -> !line.startsWith("ephemeral"))
         .filter(line -> line.startsWith("\t0x"))
-        .count();
+        .map(line -> claimName(line.strip().substring(2)))
+        .toList();
+  }
+
+  private static String claimName(String session) {
+    return StorePaths.claimName(Long.parseUnsignedLong(session, 16));
   }
 }

@@ -2,6 +2,7 @@ package io.lockkeeper.server.zookeeper;
 
 import io.lockkeeper.server.coordinator.RecordedEvents;
 import io.lockkeeper.server.testing.ZooKeeperProcess;
+import io.lockkeeper.server.testing.ZooKeeperProxy;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,8 +19,8 @@ import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
- * One server for a test, a client that sees the truth, and the stores under test, all closed at the
- * end.
+ * One server for a test, what breaks connections to it, a client that sees the truth, and the
+ * stores under test, all closed at the end.
  */
 final class Ensemble implements AutoCloseable {
 
@@ -28,6 +29,7 @@ final class Ensemble implements AutoCloseable {
   private final ZooKeeperProcess server;
   private final List<ZooKeeperLockStore> stores = new ArrayList<>();
   private final List<ZooKeeper> clients = new ArrayList<>();
+  private final List<ZooKeeperProxy> proxies = new ArrayList<>();
 
   Ensemble(ZooKeeperProcess server) {
     this.server = server;
@@ -39,6 +41,13 @@ final class Ensemble implements AutoCloseable {
 
   ZooKeeperProcess server() {
     return server;
+  }
+
+  /** Returns another proxy of the server. It goes first: stores stop without what it holds back. */
+  ZooKeeperProxy proxy() {
+    ZooKeeperProxy proxy = new ZooKeeperProxy(server.port());
+    proxies.add(proxy);
+    return proxy;
   }
 
   static ZooKeeperSettings settings(String connect, String id) {
@@ -125,6 +134,7 @@ final class Ensemble implements AutoCloseable {
 
   @Override
   public void close() throws Exception {
+    proxies.forEach(ZooKeeperProxy::close);
     stores.forEach(ZooKeeperLockStore::stop);
     for (ZooKeeper client : clients) {
       client.close();

@@ -51,7 +51,7 @@ final class ErrandsIT {
   @BeforeEach
   void start() throws Exception {
     ensemble = Ensemble.in(directory);
-    proxy = new ZooKeeperProxy(ensemble.server().port());
+    proxy = ensemble.proxy();
     truth = ensemble.client();
     other = ensemble.store(ensemble.server().connectString(), "owner", otherEvents);
     SessionKey session = Asked.open(other, otherEvents, 1);
@@ -62,7 +62,6 @@ final class ErrandsIT {
 
   @AfterEach
   void stop() throws Exception {
-    proxy.close();
     ensemble.close();
   }
 

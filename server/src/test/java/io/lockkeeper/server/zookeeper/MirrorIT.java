@@ -49,7 +49,7 @@ final class MirrorIT {
   @BeforeEach
   void start() throws Exception {
     ensemble = Ensemble.in(directory);
-    proxy = new ZooKeeperProxy(ensemble.server().port());
+    proxy = ensemble.proxy();
     truth = ensemble.client();
     writer = ensemble.store(ensemble.server().connectString(), "writer", writerEvents);
     session = Asked.open(writer, writerEvents, 1);
@@ -59,7 +59,6 @@ final class MirrorIT {
 
   @AfterEach
   void stop() throws Exception {
-    proxy.close();
     ensemble.close();
   }
 

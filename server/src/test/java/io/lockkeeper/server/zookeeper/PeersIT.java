@@ -41,7 +41,7 @@ final class PeersIT {
   @BeforeEach
   void start() throws Exception {
     ensemble = Ensemble.in(directory);
-    proxy = new ZooKeeperProxy(ensemble.server().port());
+    proxy = ensemble.proxy();
     truth = ensemble.client();
     one = ensemble.store(settings(proxy.connectString(), "one"), ones);
     two = ensemble.store(settings(ensemble.server().connectString(), "two"), twos);
@@ -53,7 +53,6 @@ final class PeersIT {
 
   @AfterEach
   void stop() throws Exception {
-    proxy.close();
     ensemble.close();
   }
 

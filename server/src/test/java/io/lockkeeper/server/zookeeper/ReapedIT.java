@@ -47,7 +47,7 @@ final class ReapedIT {
     ensemble =
         new Ensemble(
             ZooKeeperProcess.in(directory).containersReapedEvery(Duration.ofMillis(100)).start());
-    proxy = new ZooKeeperProxy(ensemble.server().port());
+    proxy = ensemble.proxy();
     truth = ensemble.client();
     store = ensemble.store(proxy.connectString(), "c1", events);
     session = Asked.open(store, events, 1);
@@ -56,7 +56,6 @@ final class ReapedIT {
 
   @AfterEach
   void stop() throws Exception {
-    proxy.close();
     ensemble.close();
   }
 
