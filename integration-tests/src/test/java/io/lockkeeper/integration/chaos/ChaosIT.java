@@ -2,6 +2,7 @@ package io.lockkeeper.integration.chaos;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lockkeeper.integration.harness.Alone;
 import io.lockkeeper.integration.harness.Polyglot;
 import io.lockkeeper.integration.harness.Scratch;
 import java.io.IOException;
@@ -12,6 +13,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** The short form of {@code make chaos}: two minutes under a nemesis. */
+@Alone
 final class ChaosIT {
 
   private static final String SHORT_SECONDS = "90";

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lockkeeper.integration.failover.Cluster.Plan;
+import io.lockkeeper.integration.harness.Alone;
 import io.lockkeeper.integration.harness.Asking;
 import io.lockkeeper.integration.harness.ByteProxy;
 import io.lockkeeper.integration.harness.SessionStream;
@@ -15,6 +16,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** Clients that freeze, hang on half a connection, come twice, and speak late or twice. */
+@Alone
 final class ClientFaultsIT {
 
   private static final Duration SHORT = Duration.ofSeconds(3);

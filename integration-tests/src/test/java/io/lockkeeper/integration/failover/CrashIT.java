@@ -3,6 +3,7 @@ package io.lockkeeper.integration.failover;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.integration.failover.Cluster.Plan;
+import io.lockkeeper.integration.harness.Alone;
 import io.lockkeeper.integration.harness.Asking;
 import io.lockkeeper.v1.AcquireResponse.EventCase;
 import io.lockkeeper.v1.ReleaseOutcome;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Coordinators that are killed: one of three, two of them, all of them. */
+@Alone
 final class CrashIT {
 
   private static Cluster cluster;

@@ -4,6 +4,7 @@ import static io.lockkeeper.integration.failover.Pace.letPass;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.integration.failover.Cluster.Plan;
+import io.lockkeeper.integration.harness.Alone;
 import io.lockkeeper.integration.harness.Asking;
 import io.lockkeeper.integration.harness.ByteProxy;
 import io.lockkeeper.integration.harness.SessionStream;
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.Test;
  * A coordinator that lives and cannot reach everybody: ZooKeeper, its clients or its peers. What
  * cannot be reached swallows everything, and no connection breaks.
  */
+@Alone
 final class CutOffCoordinatorIT {
 
   private static Cluster cluster;

@@ -3,6 +3,7 @@ package io.lockkeeper.integration.failover;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.integration.failover.Cluster.Plan;
+import io.lockkeeper.integration.harness.Alone;
 import io.lockkeeper.integration.harness.Scratch;
 import io.lockkeeper.server.testing.ZooKeeperProcess;
 import java.io.IOException;
@@ -15,6 +16,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
 /** One ZooKeeper server of three whose disk is full. */
+@Alone
 final class DiskFullIT {
 
   private static final Duration PATIENCE = Duration.ofSeconds(40);

@@ -3,6 +3,7 @@ package io.lockkeeper.integration.failover;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.integration.failover.Cluster.Plan;
+import io.lockkeeper.integration.harness.Alone;
 import io.lockkeeper.integration.harness.Asking;
 import io.lockkeeper.v1.AcquireResponse.EventCase;
 import io.lockkeeper.v1.SessionResponse;
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Coordinators that are told to stop while clients hold and wait. */
+@Alone
 final class DrainIT {
 
   private static Cluster cluster;

@@ -8,6 +8,7 @@ import io.lockkeeper.client.LockRequest;
 import io.lockkeeper.client.LockkeeperClient;
 import io.lockkeeper.client.LossReason;
 import io.lockkeeper.integration.failover.Cluster.Plan;
+import io.lockkeeper.integration.harness.Alone;
 import io.lockkeeper.integration.harness.ByteProxy;
 import io.lockkeeper.server.testing.ZooKeeperProcess;
 import java.time.Duration;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** ZooKeeper servers of an ensemble of three that die, sleep and come back. */
+@Alone
 final class EnsembleFaultsIT {
 
   /** Longer than any outage of these tests. */

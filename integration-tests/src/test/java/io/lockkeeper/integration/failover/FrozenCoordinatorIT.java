@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.ManagedChannel;
 import io.lockkeeper.integration.failover.Cluster.Plan;
+import io.lockkeeper.integration.harness.Alone;
 import io.lockkeeper.integration.harness.Asking;
 import io.lockkeeper.integration.harness.SessionStream;
 import io.lockkeeper.v1.AcquireResponse.EventCase;
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.Test;
  * A coordinator that is paused, taken for dead, and wakes with old memories. Each test pauses the
  * first of two and takes its leases over at the second.
  */
+@Alone
 final class FrozenCoordinatorIT {
 
   private static Cluster cluster;

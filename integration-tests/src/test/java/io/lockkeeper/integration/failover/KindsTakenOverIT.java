@@ -3,6 +3,7 @@ package io.lockkeeper.integration.failover;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.integration.failover.Cluster.Plan;
+import io.lockkeeper.integration.harness.Alone;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse.EventCase;
 import io.lockkeeper.v1.Contender;
@@ -28,6 +29,7 @@ import org.junit.jupiter.api.Test;
  * Every kind of lock, and all that a request may ask for, over the death of its coordinator: in
  * each test the first of two is killed and its clients go on at the second.
  */
+@Alone
 final class KindsTakenOverIT {
 
   private static Cluster cluster;

@@ -3,6 +3,7 @@ package io.lockkeeper.integration.failover;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.integration.failover.Cluster.Plan;
+import io.lockkeeper.integration.harness.Alone;
 import io.lockkeeper.integration.harness.Asking;
 import io.lockkeeper.v1.AcquireResponse.EventCase;
 import org.junit.jupiter.api.AfterAll;
@@ -11,6 +12,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** A coordinator that is alone, and comes back on its own data directory. */
+@Alone
 final class LoneRestartIT {
 
   private static Cluster cluster;
