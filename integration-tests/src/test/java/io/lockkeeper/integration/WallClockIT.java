@@ -26,6 +26,7 @@ import org.junit.jupiter.api.Test;
 final class WallClockIT {
 
   private static final Duration TTL = Duration.ofSeconds(3);
+  private static final Duration PATIENCE = TTL.multipliedBy(10);
   private static final Duration RENEWAL = Duration.ofMillis(300);
   private static final int RENEWALS = (int) (2 * TTL.dividedBy(RENEWAL));
   private static final Duration JUMP = Duration.ofHours(1);
@@ -69,6 +70,7 @@ final class WallClockIT {
   private static Instant wallClockOf(ServerProcess server) throws IOException {
     URI live = URI.create("http://127.0.0.1:" + server.httpPort() + "/livez");
     HttpURLConnection connection = (HttpURLConnection) live.toURL().openConnection();
+    connection.setReadTimeout((int) PATIENCE.toMillis());
     try {
       assertThat(connection.getDate()).isPositive();
       return Instant.ofEpochMilli(connection.getDate());
@@ -81,7 +83,7 @@ final class WallClockIT {
   private static void awaitRenewals(KeepAlives keepAlives) {
     int before = keepAlives.acknowledged().size();
     Awaitility.await()
-        .atMost(TTL.multipliedBy(10))
+        .atMost(PATIENCE)
         .until(() -> keepAlives.acknowledged().size() >= before + RENEWALS);
   }
 
