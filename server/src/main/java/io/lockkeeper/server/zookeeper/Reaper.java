@@ -34,7 +34,12 @@ final class Reaper {
   /** For how many ticks a directory must be empty. */
   static final long IDLE_TICKS = 50;
 
-  private static final int BATCH = 100;
+  /**
+   * How many go in a transaction: as many operations as a session's has at most. With the longest
+   * names they are 400 KB of the 1 MiB that ZooKeeper takes.
+   */
+  static final int BATCH = WaitingWrites.MAX_OPERATIONS;
+
   private static final int MAX_REFUSED = 3;
 
   private final StoreContext context;

@@ -10,9 +10,14 @@ import io.lockkeeper.server.core.SessionKey;
 import io.lockkeeper.server.core.StoreEvent.CreatedEntry;
 import io.lockkeeper.server.core.StoreEvent.EntriesCreated;
 import io.lockkeeper.server.core.StoreEvent.EntriesRefused;
+import io.lockkeeper.server.core.StoreEvent.MirrorStale;
 import io.lockkeeper.server.testing.ZooKeeperProcess;
+import io.lockkeeper.server.testing.ZooKeeperProxy;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
 import java.util.OptionalInt;
 import java.util.UUID;
 import org.apache.zookeeper.CreateMode;
@@ -50,11 +55,14 @@ final class ReaperIT {
   }
 
   private ZooKeeperLockStore store(String id, long reapTicks, RecordedEvents heard) {
+    return store(ensemble.server().connectString(), id, reapTicks, heard);
+  }
+
+  private ZooKeeperLockStore store(
+      String address, String id, long reapTicks, RecordedEvents heard) {
     ZooKeeperLockStore store =
         ensemble.store(
-            Ensemble.settings(ensemble.server().connectString(), id),
-            new ZooKeeperLockStore.Pace(200, reapTicks),
-            heard);
+            Ensemble.settings(address, id), new ZooKeeperLockStore.Pace(200, reapTicks), heard);
     heard.awaitCurrent();
     return store;
   }
@@ -85,6 +93,38 @@ final class ReaperIT {
     awaitNoDirectories();
     Awaitility.await("counted")
         .until(() -> store.stats().getOrDefault("directories_reaped", 0L) == ROUNDS);
+  }
+
+  @Test
+  void asManyOfTheLongestNamesAsGoTogetherAreNoMoreThanZooKeeperTakes() {
+    // Given: nearly each byte of these names is three in their nodes', and operations have a frame
+    ZooKeeperProxy proxy = ensemble.proxy();
+    ZooKeeperLockStore store = store(proxy.connectString(), "c1", 1, events);
+    SessionKey session = Asked.open(store, events, 1);
+    int pathBytes = 3 * LockName.MAX_BYTES;
+    // When: until once a full batch was due at the same time
+    Awaitility.await("a full batch")
+        .atMost(Duration.ofSeconds(60))
+        .until(
+            () -> {
+              useAtOnce(store, session, Reaper.BATCH + 50);
+              awaitNoDirectories();
+              return proxy.largestRequestBytes() > Reaper.BATCH * pathBytes;
+            });
+    // Then
+    assertThat(events.all(MirrorStale.class)).isEmpty();
+  }
+
+  /** Makes and ends an entry of each of some locks whose names are as long as names may be. */
+  private void useAtOnce(ZooKeeperLockStore store, SessionKey session, int locks) {
+    List<UUID> asked = new ArrayList<>();
+    for (int i = 0; i < locks; i++) {
+      String number = String.format(Locale.ROOT, "%04d", i);
+      String name = number + "\u00e9".repeat((LockName.MAX_BYTES - number.length()) / 2);
+      asked.add(Asked.create(store, session, name));
+    }
+    List<EntriesCreated> created = asked.stream().map(id -> Asked.created(events, id)).toList();
+    created.forEach(each -> Asked.delete(store, session, each));
   }
 
   @Test
