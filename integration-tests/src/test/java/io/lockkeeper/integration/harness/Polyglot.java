@@ -43,18 +43,32 @@ public enum Polyglot {
 
   /** Returns whether the program can be started; says so loudly if not. */
   public boolean isInstalled() {
+    return isInstalled(name(), needed);
+  }
+
+  private static boolean isInstalled(String what, String needed) {
     boolean installed =
         Stream.of(needed.split(" ", -1)).allMatch(file -> Files.exists(HOME.resolve(file)));
     if (!installed) {
       System.out.println(
-          "SKIPPED: " + this + " is not installed; run integration-tests/polyglot/install.sh");
+          "SKIPPED: " + what + " is not installed; run integration-tests/polyglot/install.sh");
     }
     return installed;
   }
 
   /** Skips the test loudly if the program is not installed. */
   public void assumeInstalled() {
-    Assumptions.assumeTrue(isInstalled(), "SKIPPED: " + this + " is not installed");
+    assumeInstalled(name(), needed);
+  }
+
+  private static void assumeInstalled(String what, String needed) {
+    Assumptions.assumeTrue(isInstalled(what, needed), "SKIPPED: " + what + " is not installed");
+  }
+
+  /** Returns a file that is no program; skips the test loudly if it is not installed. */
+  static Path assumeFile(String file) {
+    assumeInstalled(file, file);
+    return HOME.resolve(file);
   }
 
   /** Starts the program. */

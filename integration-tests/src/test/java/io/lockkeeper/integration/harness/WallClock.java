@@ -6,12 +6,10 @@ import java.nio.ByteOrder;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.Map;
-import org.junit.jupiter.api.Assumptions;
 
 /**
  * The wall clock of processes under test, which a test may set. As on a host whose clock is set,
@@ -19,34 +17,26 @@ import org.junit.jupiter.api.Assumptions;
  */
 public final class WallClock {
 
-  private static final Path LIBRARY =
-      Path.of("polyglot", "build", "bin", "wall-clock.so").toAbsolutePath();
-
+  private final Path library;
   private final Path file;
   private final MappedByteBuffer offset;
 
-  private WallClock(Path file, MappedByteBuffer offset) {
+  private WallClock(Path library, Path file, MappedByteBuffer offset) {
+    this.library = library;
     this.file = file;
     this.offset = offset;
   }
 
   /** Returns a clock that is right; skips the test loudly if the library is not installed. */
   public static WallClock right() {
-    boolean installed = Files.exists(LIBRARY);
-    if (!installed) {
-      System.out.println(
-          "SKIPPED: "
-              + LIBRARY.getFileName()
-              + " is not installed; run integration-tests/polyglot/install.sh");
-    }
-    Assumptions.assumeTrue(installed, "SKIPPED: " + LIBRARY.getFileName() + " is not installed");
+    Path library = Polyglot.assumeFile("build/bin/wall-clock.so");
     Path file = Scratch.directory("clock").resolve("offset");
     try (FileChannel channel =
         FileChannel.open(
             file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
       MappedByteBuffer offset = channel.map(MapMode.READ_WRITE, 0, Long.BYTES);
       offset.order(ByteOrder.nativeOrder());
-      return new WallClock(file, offset);
+      return new WallClock(library, file, offset);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -54,7 +44,7 @@ public final class WallClock {
 
   /** Returns the environment of a process that reads this clock. */
   public Map<String, String> environment() {
-    return Map.of("LD_PRELOAD", LIBRARY.toString(), "WALL_CLOCK_OFFSET", file.toString());
+    return Map.of("LD_PRELOAD", library.toString(), "WALL_CLOCK_OFFSET", file.toString());
   }
 
   /** Sets the clock: from now on it is fast by so much, or slow if that is negative. */
