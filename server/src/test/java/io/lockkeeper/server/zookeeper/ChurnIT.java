@@ -66,8 +66,8 @@ final class ChurnIT {
   @Test
   void largeWritesNeverMakeALargeRequestAndTokensNeverTie() throws Exception {
     // Given
-    try (Ensemble ensemble = Ensemble.in(directory);
-        ZooKeeperProxy proxy = new ZooKeeperProxy(ensemble.server().port())) {
+    try (Ensemble ensemble = Ensemble.in(directory)) {
+      ZooKeeperProxy proxy = ensemble.proxy();
       ZooKeeperLockStore store = ensemble.store(proxy.connectString(), "c1", events);
       SessionKey session = Asked.open(store, events, 1);
       EntryDetails heavy = Asked.details(Map.of("k", "x".repeat(4_000)));
