@@ -36,7 +36,7 @@ format: ## Format the Java sources
 demo: $(JAR) ## Show locks changing hands on a small cluster
 	integration-tests/demo/run.sh
 
-bench: $(JAR) ## Measure locks beside ZooKeeper, Curator, etcd and Redisson (some 20 minutes)
+bench: $(JAR) ## Measure locks beside ZooKeeper, Curator, etcd and Redisson (some 25 minutes)
 	BENCH_SECONDS='$(SECONDS)' integration-tests/benchmarks/run.sh
 
 failover: $(JAR) ## Measure what the death of coordinators costs, against its floors (some five minutes)

@@ -1,5 +1,6 @@
 package io.lockkeeper.bench.load;
 
+import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -37,7 +38,7 @@ public final class AsyncCrew<H> implements Crew {
   }
 
   private void client(int number) {
-    new Client(number).next();
+    new Client(number).begin();
   }
 
   @Override
@@ -51,6 +52,7 @@ public final class AsyncCrew<H> implements Crew {
   /** One client; its answers come one after the other. */
   private final class Client {
     private final int number;
+    private Optional<H> outer = Optional.empty();
     private long turn;
     private long askedNanos;
 
@@ -58,9 +60,28 @@ public final class AsyncCrew<H> implements Crew {
       this.number = number;
     }
 
-    void next() {
+    void begin() {
+      if (order.shape() == Order.Shape.REENTRY) {
+        then(
+            locks.acquire(number, order.lock(number, turn)),
+            held -> {
+              outer = Optional.of(held);
+              next();
+            });
+      } else {
+        next();
+      }
+    }
+
+    private void end() {
+      outer.ifPresentOrElse(
+          held -> then(locks.release(number, held), released -> working.countDown()),
+          working::countDown);
+    }
+
+    private void next() {
       if (stopping) {
-        working.countDown();
+        end();
         return;
       }
       turn++;

@@ -9,9 +9,9 @@ import java.util.concurrent.CompletionStage;
  */
 public interface AsyncLocks<H> {
 
-  /** Asks for a lock; completes when it is held. */
+  /** Asks for a lock; completes when the client holds it, or holds it once more. */
   CompletionStage<H> acquire(int client, String lock);
 
-  /** Gives a lock back; completes when that is certain. */
+  /** Gives back what was granted, one level; completes when that is certain. */
   CompletionStage<?> release(int client, H held);
 }

@@ -19,7 +19,12 @@ public record Order(Shape shape, int clients, long warmMillis, long millis, long
     /** All clients ask for one lock. */
     HOT,
     /** Every acquire asks for a lock that was never seen before. */
-    NAMES
+    NAMES,
+    /**
+     * Each client has its own lock and holds it from its beginning to its end; what it acquires and
+     * releases is one more level of that hold.
+     */
+    REENTRY
   }
 
   /** Checks the ranges. */
@@ -35,6 +40,7 @@ public record Order(Shape shape, int clients, long warmMillis, long millis, long
       case OWN -> "bench/own-" + client;
       case HOT -> "bench/hot";
       case NAMES -> "names/" + run + "-" + client + "-" + turn;
+      case REENTRY -> "bench/reentry-" + client;
     };
   }
 }

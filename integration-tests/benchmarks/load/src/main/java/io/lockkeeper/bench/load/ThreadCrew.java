@@ -49,6 +49,10 @@ public final class ThreadCrew<L> implements Crew {
     try {
       long turn = 1;
       L lock = locks.open(client, order.lock(client, turn));
+      boolean reenters = order.shape() == Order.Shape.REENTRY;
+      if (reenters) {
+        locks.acquire(lock);
+      }
       while (!stopping) {
         long askedNanos = System.nanoTime();
         locks.acquire(lock);
@@ -59,6 +63,9 @@ public final class ThreadCrew<L> implements Crew {
           turn++;
           lock = locks.open(client, order.lock(client, turn));
         }
+      }
+      if (reenters) {
+        locks.release(lock);
       }
     } catch (Exception e) {
       tally.failed(e);

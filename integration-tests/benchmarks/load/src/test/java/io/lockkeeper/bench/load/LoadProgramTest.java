@@ -7,12 +7,15 @@ import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
@@ -20,6 +23,7 @@ import tools.jackson.databind.json.JsonMapper;
 class LoadProgramTest {
 
   private static final Order ORDER = new Order(Order.Shape.OWN, 3, 0, 60_000, 500, 0);
+  private static final Order REENTRY = new Order(Order.Shape.REENTRY, 3, 0, 60_000, 500, 0);
 
   private final ExecutorService answering = Executors.newSingleThreadExecutor();
 
@@ -46,10 +50,11 @@ class LoadProgramTest {
     return JsonMapper.shared().readValue(line.substring(LoadProgram.END.length()), Report.class);
   }
 
-  /** Locks that answer on another thread, and remember who holds what. */
+  /** Locks that answer on another thread, and remember what is held how many times. */
   private final class FakeLocks implements LoadedSystem, AsyncLocks<String> {
     private final ConcurrentHashMap<String, Integer> held = new ConcurrentHashMap<>();
     private final AtomicInteger granted = new AtomicInteger();
+    private final AtomicInteger freed = new AtomicInteger();
     private int failingGrant;
 
     @Override
@@ -64,7 +69,7 @@ class LoadProgramTest {
             if (granted.incrementAndGet() == failingGrant) {
               throw new IllegalStateException("no more locks");
             }
-            held.put(lock, client);
+            held.merge(lock, 1, Integer::sum);
             return lock;
           },
           answering);
@@ -72,7 +77,45 @@ class LoadProgramTest {
 
     @Override
     public CompletionStage<?> release(int client, String lock) {
-      return CompletableFuture.runAsync(() -> held.remove(lock, client), answering);
+      return CompletableFuture.runAsync(() -> giveBack(lock), answering);
+    }
+
+    private void giveBack(String lock) {
+      if (held.merge(lock, -1, Integer::sum) == 0) {
+        held.remove(lock);
+        freed.incrementAndGet();
+      }
+    }
+  }
+
+  /** Locks of threads, which count how often one of them is free again. */
+  private static final class FakeMutexes implements LoadedSystem, BlockingLocks<ReentrantLock> {
+    private final Queue<ReentrantLock> opened = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger freed = new AtomicInteger();
+
+    @Override
+    public Crew start(Order order, Tally tally) {
+      return ThreadCrew.start(order, tally, this);
+    }
+
+    @Override
+    public ReentrantLock open(int client, String lock) {
+      ReentrantLock mutex = new ReentrantLock();
+      opened.add(mutex);
+      return mutex;
+    }
+
+    @Override
+    public void acquire(ReentrantLock lock) {
+      lock.lock();
+    }
+
+    @Override
+    public void release(ReentrantLock lock) {
+      lock.unlock();
+      if (!lock.isHeldByCurrentThread()) {
+        freed.incrementAndGet();
+      }
     }
   }
 
@@ -99,6 +142,32 @@ class LoadProgramTest {
     // Then
     assertThat(answers).last().isEqualTo(LoadProgram.IDLE);
     assertThat(locks.held).isEmpty();
+  }
+
+  @Test
+  void clientThatComesAgainGivesItsLockBackOnceAtTheEnd() throws Exception {
+    // Given
+    FakeLocks locks = new FakeLocks();
+    // When
+    List<String> answers = serve(locks, REENTRY);
+    // Then
+    assertThat(report(answers.get(2)).cycles()).isGreaterThanOrEqualTo(500);
+    assertThat(answers).last().isEqualTo(LoadProgram.IDLE);
+    assertThat(locks.held).isEmpty();
+    assertThat(locks.freed).hasValue(REENTRY.clients());
+  }
+
+  @Test
+  void threadThatComesAgainGivesItsLockBackOnceAtTheEnd() throws Exception {
+    // Given
+    FakeMutexes locks = new FakeMutexes();
+    // When
+    List<String> answers = serve(locks, REENTRY);
+    // Then
+    assertThat(report(answers.get(2)).cycles()).isGreaterThanOrEqualTo(500);
+    assertThat(answers).last().isEqualTo(LoadProgram.IDLE);
+    assertThat(locks.opened).hasSize(REENTRY.clients()).noneMatch(ReentrantLock::isLocked);
+    assertThat(locks.freed).hasValue(REENTRY.clients());
   }
 
   @Test

@@ -20,6 +20,13 @@ class OrderTest {
   }
 
   @Test
+  void locksThatAreHeldThroughoutAreNoOtherOrders() {
+    Order order = order(Shape.REENTRY, 1);
+    assertThat(order.lock(0, 1)).isEqualTo(order.lock(0, 2)).isNotEqualTo(order.lock(1, 1));
+    assertThat(order.lock(0, 1)).isNotEqualTo(order(Shape.OWN, 1).lock(0, 1));
+  }
+
+  @Test
   void hotLockIsOneForAll() {
     Order order = order(Shape.HOT, 1);
     assertThat(order.lock(0, 1)).isEqualTo(order.lock(1, 7));

@@ -19,7 +19,7 @@ import java.util.stream.IntStream;
  *
  * <p>Futures complete on the thread that hears of the grant, as those of the other systems do.
  */
-final class LockkeeperLocks implements LoadedSystem, AsyncLocks<LockHandle> {
+final class LockkeeperLocks implements LoadedSystem {
 
   private final List<LockkeeperClient> clients;
 
@@ -45,16 +45,29 @@ final class LockkeeperLocks implements LoadedSystem, AsyncLocks<LockHandle> {
 
   @Override
   public Crew start(Order order, Tally tally) {
-    return AsyncCrew.start(order, tally, this);
+    return AsyncCrew.start(order, tally, new Locks(order.shape() == Order.Shape.REENTRY));
   }
 
-  @Override
-  public CompletionStage<LockHandle> acquire(int client, String lock) {
-    return clients.get(client % clients.size()).acquire(LockRequest.of(lock));
-  }
+  /** Locks of an order's clients. */
+  private final class Locks implements AsyncLocks<LockHandle> {
+    private final boolean named;
 
-  @Override
-  public CompletionStage<?> release(int client, LockHandle held) {
-    return held.releaseAsync();
+    /** If {@code named}, each client is an owner, as those must be who acquire what they hold. */
+    Locks(boolean named) {
+      this.named = named;
+    }
+
+    @Override
+    public CompletionStage<LockHandle> acquire(int client, String lock) {
+      LockRequest request = LockRequest.of(lock);
+      return clients
+          .get(client % clients.size())
+          .acquire(named ? request.owner("client-" + client) : request);
+    }
+
+    @Override
+    public CompletionStage<?> release(int client, LockHandle held) {
+      return held.releaseAsync();
+    }
   }
 }

@@ -4,6 +4,7 @@ import io.lockkeeper.bench.load.Order;
 import io.lockkeeper.bench.load.Order.Shape;
 import java.io.IOException;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -14,7 +15,9 @@ enum ComparedRow implements Row {
   OWN_64(Shape.OWN, 64),
   OWN_256(Shape.OWN, 256),
   OWN_1024(Shape.OWN, 1024),
-  HOT_64(Shape.HOT, 64);
+  HOT_64(Shape.HOT, 64),
+  REENTRY(Shape.REENTRY, 64),
+  REENTRY_1(Shape.REENTRY, 1);
 
   private final Shape shape;
   private final int clients;
@@ -26,7 +29,7 @@ enum ComparedRow implements Row {
 
   @Override
   public String label() {
-    return (shape == Shape.OWN ? "own-" : "hot-") + clients;
+    return name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
   /** Returns how many clients work. */
@@ -44,8 +47,10 @@ enum ComparedRow implements Row {
   /** Returns whether a system is measured in this row. */
   boolean has(Subject subject) {
     return switch (subject) {
-      case RAW_ASYNC, CURATOR, LOCKKEEPER, ETCD, REDISSON -> true;
-      case RAW_MULTI -> clients > 1;
+      case CURATOR, LOCKKEEPER, REDISSON -> true;
+      // What is no lock has no reentry, and etcd's lock has no levels.
+      case RAW_ASYNC, ETCD -> shape != Shape.REENTRY;
+      case RAW_MULTI -> shape != Shape.REENTRY && clients > 1;
       case REDISSON_NOFSYNC -> this == OWN_256;
       case PING_PONG, REDISSON_FAIR -> shape == Shape.HOT;
     };
@@ -62,6 +67,12 @@ enum ComparedRow implements Row {
       throws IOException, InterruptedException {
     List<Subject> subjects = List.copyOf(subjects(settings.subjects()));
     Order order = new Order(shape, clients, settings.rampMillis(), settings.millis(), 0, 0);
+    if (shape == Shape.REENTRY) {
+      // Nobody acquires what it holds in the general warm-up.
+      for (Subject subject : subjects) {
+        double unused = WarmUp.warm(stage.scene(subject), shape, clients, settings);
+      }
+    }
     for (List<Subject> round :
         Rounds.of(subjects, settings.rounds(), settings.seed() + label().hashCode())) {
       for (Subject subject : round) {

@@ -29,16 +29,21 @@ final class WarmUp {
     if (settings.warmUpSeconds() <= 0) {
       return;
     }
-    double seconds = 0;
-    for (Shape shape : new Shape[] {Shape.OWN, Shape.HOT}) {
-      seconds += warm(scene, shape, Math.round(settings.warmUpSeconds() * 500));
-    }
+    double seconds =
+        warm(scene, Shape.OWN, CLIENTS, settings) + warm(scene, Shape.HOT, HOT_CLIENTS, settings);
     table.print("warmed up %s in %.0f s", scene.subject().label(), seconds);
   }
 
-  private static double warm(Scene scene, Shape shape, long leastMillis) throws IOException {
-    Order order =
-        new Order(shape, shape == Shape.OWN ? CLIENTS : HOT_CLIENTS, 0, WINDOW_MILLIS, 0, 0);
+  /**
+   * Warms a system up for one shape of work: half as long as the settings say at least, and six
+   * times that at most. Returns how many seconds it took.
+   */
+  static double warm(Scene scene, Shape shape, int clients, Settings settings) throws IOException {
+    long leastMillis = Math.round(settings.warmUpSeconds() * 500);
+    if (leastMillis <= 0) {
+      return 0;
+    }
+    Order order = new Order(shape, clients, 0, WINDOW_MILLIS, 0, 0);
     double best = 0;
     int windowsSince = 0;
     long millis = 0;

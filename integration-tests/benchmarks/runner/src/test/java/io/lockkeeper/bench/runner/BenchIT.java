@@ -15,7 +15,7 @@ class BenchIT {
 
   private static final Map<String, String> TINY =
       Map.of(
-          "ROWS", "own-1,hot-64",
+          "ROWS", "own-1,hot-64,reentry",
           "SYSTEMS", "raw-async,raw-multi,curator,lockkeeper,ping-pong",
           "ROUNDS", "1",
           "BENCH_SECONDS", "0.2",
@@ -38,10 +38,14 @@ class BenchIT {
     assertThat(results.summaries("hot-64"))
         .containsOnlyKeys("raw-async", "raw-multi", "curator", "lockkeeper", "ping-pong")
         .allSatisfy((system, summary) -> assertThat(summary.cyclesPerSecond().min()).isPositive());
+    assertThat(results.summaries("reentry"))
+        .containsOnlyKeys("curator", "lockkeeper")
+        .allSatisfy((system, summary) -> assertThat(summary.cyclesPerSecond().min()).isPositive());
     assertThat(results.summaries("own-1").get("curator").transactionsPerCycle()).isPositive();
     assertThat(results.summaries("hot-64").get("lockkeeper").cpuPerThousand())
         .containsOnlyKeys("zookeeper", "coordinator", "load");
     assertThat(printed.toString(StandardCharsets.UTF_8))
-        .contains("ratio own-1/curator ", "floor hot-64/ping-pong 0.70 measured ");
+        .contains("ratio own-1/curator ", "ratio reentry/curator ")
+        .contains("floor hot-64/ping-pong 0.70 measured ");
   }
 }
