@@ -1,5 +1,5 @@
 #!/bin/sh
-# Shows that bugs are found: runs with coordinators that have been told to have one, under the faults that bring it out, and
+# Shows that bugs are found: runs with coordinators that are given one, under the faults that bring it out, and
 # the same run without the bug, which must find nothing. Ends with 0 if that is so for each. Arguments: which bugs; none: all.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

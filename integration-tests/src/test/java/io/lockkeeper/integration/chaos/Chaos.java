@@ -49,7 +49,7 @@ final class Chaos {
           .line("run")
           .with("seed", settings.seed())
           .with("seconds", settings.seconds())
-          .with("plant", settings.plant())
+          .with("plant", settings.bug().map(PlantedBug::toString).orElse(""))
           .with("faults", settings.faults())
           .write();
       new Chaos(settings, history).run();
@@ -58,7 +58,7 @@ final class Chaos {
   }
 
   private void run() throws InterruptedException {
-    try (Cluster cluster = Cluster.start(settings.directory(), settings.plant());
+    try (Cluster cluster = Cluster.start(settings.directory(), settings.bug());
         Root root = new Root(cluster.connectString());
         RegisterServer registers = new RegisterServer()) {
       List<Resources> before =

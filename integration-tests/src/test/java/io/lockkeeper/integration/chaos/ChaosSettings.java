@@ -3,6 +3,7 @@ package io.lockkeeper.integration.chaos;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
@@ -10,11 +11,12 @@ import java.util.stream.Stream;
  *
  * @param seconds for how long the nemesis is at work
  * @param seed decides its faults and what the clients do
- * @param plant the bug that the coordinators are told to have; empty: none
+ * @param bug what the coordinators are given, if anything
  * @param faults the kinds to draw from; empty: all
  * @param directory where histories and logs go
  */
-record ChaosSettings(long seconds, long seed, String plant, List<String> faults, Path directory) {
+record ChaosSettings(
+    long seconds, long seed, Optional<PlantedBug> bug, List<String> faults, Path directory) {
 
   private static final String DEFAULT_SECONDS = "600";
 
@@ -27,7 +29,9 @@ record ChaosSettings(long seconds, long seed, String plant, List<String> faults,
     return new ChaosSettings(
         seconds,
         seed.isEmpty() ? System.nanoTime() % 1_000_000_007L : Long.parseLong(seed),
-        environment.getOrDefault("CHAOS_PLANT", ""),
+        Optional.of(environment.getOrDefault("CHAOS_PLANT", ""))
+            .filter(name -> !name.isEmpty())
+            .map(PlantedBug::of),
         Stream.of(environment.getOrDefault("CHAOS_FAULTS", "").split(",", -1))
             .filter(kind -> !kind.isEmpty())
             .toList(),

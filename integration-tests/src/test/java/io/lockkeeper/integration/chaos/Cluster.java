@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 
@@ -29,12 +30,12 @@ final class Cluster implements AutoCloseable {
   }
 
   /** Starts all of it, and returns when every coordinator serves. */
-  static Cluster start(Path directory, String plant) {
+  static Cluster start(Path directory, Optional<PlantedBug> bug) {
     Cluster cluster = new Cluster(directory);
     try {
       cluster.startZooKeepers();
       cluster.await("quorum", () -> cluster.zookeepers.stream().allMatch(ZooKeeperNode::isServing));
-      cluster.startCoordinators(plant);
+      cluster.startCoordinators(bug);
       cluster.await("coordinators", cluster::allServe);
       return cluster;
     } catch (RuntimeException e) {
@@ -64,7 +65,7 @@ final class Cluster implements AutoCloseable {
     }
   }
 
-  private void startCoordinators(String plant) {
+  private void startCoordinators(Optional<PlantedBug> bug) {
     List<Integer> ports = new ArrayList<>();
     for (int i = 0; i < SIZE; i++) {
       ports.add(Ports.free());
@@ -86,7 +87,7 @@ final class Cluster implements AutoCloseable {
               .collect(Collectors.joining(","));
       CoordinatorNode.Place place =
           new CoordinatorNode.Place(ports.get(i), Ports.free(), ensemble, hosts);
-      coordinators.add(new CoordinatorNode(self, home, place, plant));
+      coordinators.add(new CoordinatorNode(self, home, place, bug));
     }
   }
 

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** One coordinator: the program's jar in a process that can be killed, paused and started again. */
 final class CoordinatorNode {
@@ -30,16 +31,17 @@ final class CoordinatorNode {
    */
   record Place(int port, int httpPort, String zookeeper, Path hosts) {}
 
-  CoordinatorNode(String name, Path directory, Place place, String plant) {
+  CoordinatorNode(String name, Path directory, Place place, Optional<PlantedBug> bug) {
     this.name = name;
     this.port = place.port();
     this.httpPort = place.httpPort();
     this.directory = directory;
-    this.command = command(name, directory, place, plant);
+    this.command = command(name, directory, place, bug);
     child = launch();
   }
 
-  private static List<String> command(String name, Path directory, Place place, String plant) {
+  private static List<String> command(
+      String name, Path directory, Place place, Optional<PlantedBug> bug) {
     List<String> command =
         new ArrayList<>(
             List.of(
@@ -49,11 +51,8 @@ final class CoordinatorNode {
                 "-XX:TieredStopAtLevel=1",
                 "-XX:+ExitOnOutOfMemoryError",
                 "-Djdk.net.hosts.file=" + place.hosts()));
-    if (!plant.isEmpty()) {
-      command.add("-Dlockkeeper.plant=" + plant);
-    }
-    command.addAll(List.of("-jar", Jar.PROGRAM.toString(), "serve"));
-    command.addAll(List.of("--zookeeper", place.zookeeper()));
+    command.addAll(bug.map(PlantedBug::command).orElse(List.of("-jar", Jar.PROGRAM.toString())));
+    command.addAll(List.of("serve", "--zookeeper", place.zookeeper()));
     command.addAll(List.of("--listen", "127.0.0.1:" + place.port()));
     command.addAll(List.of("--http", "127.0.0.1:" + place.httpPort()));
     command.addAll(List.of("--advertise", name + ":" + place.port()));

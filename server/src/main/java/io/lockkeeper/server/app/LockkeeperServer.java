@@ -34,7 +34,6 @@ public final class LockkeeperServer implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(LockkeeperServer.class);
   private static final Duration RPC_GRACE = Duration.ofSeconds(1);
   private static final long POLL_MILLIS = 50;
-  private static final String PLANT = "lockkeeper.plant";
 
   private final Engine engine;
   private final GrpcEndpoint grpc;
@@ -53,7 +52,6 @@ public final class LockkeeperServer implements AutoCloseable {
    * @throws StartException if an address cannot be listened on, or a file cannot be used
    */
   public static LockkeeperServer start(ServerConfig config) {
-    warnOfPlant();
     String id = CoordinatorId.make();
     PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     Engine engine = Engine.create(config, id, new EventCounters(registry));
@@ -75,16 +73,6 @@ public final class LockkeeperServer implements AutoCloseable {
       throw e;
     }
     return server;
-  }
-
-  /** A server with a fault in it is for tests of the tests. */
-  private static void warnOfPlant() {
-    String plant = System.getProperty(PLANT, "");
-    if (!plant.isEmpty()) {
-      log.atWarn()
-          .addKeyValue(PLANT, plant)
-          .log("THIS SERVER HAS A FAULT PLANTED ON PURPOSE: LOCKS ARE NOT SAFE WITH IT");
-    }
   }
 
   private static void measure(GrpcEndpoint grpc, MeterRegistry registry) {

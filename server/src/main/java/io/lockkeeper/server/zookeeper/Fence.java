@@ -12,8 +12,9 @@ final class Fence {
 
   private Fence() {}
 
+  /** Returns the check that fails unless the claim has this version. */
   static Op of(String claimPath, int epoch) {
-    return Op.check(claimPath, Plant.SKIP_EPOCH_CHECK.isPlanted() ? ANY : epoch);
+    return Op.check(claimPath, epoch);
   }
 
   /** Returns whether the check's error code says that the claim is not ours any more. */

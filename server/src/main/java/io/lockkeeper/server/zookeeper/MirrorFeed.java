@@ -173,8 +173,7 @@ final class MirrorFeed implements HandleListener {
   }
 
   private void rebuild(long current) {
-    boolean skipped = !stale && Plant.SKIP_STALE_MIRROR.isPlanted();
-    if (current != generation || !connected || skipped) {
+    if (current != generation || !connected) {
       return;
     }
     rebuild.ifPresent(MirrorRebuild::cancel);
@@ -218,7 +217,7 @@ final class MirrorFeed implements HandleListener {
     reachability.onDisconnected();
     rebuild.ifPresent(MirrorRebuild::cancel);
     rebuild = Optional.empty();
-    if (!stale && !Plant.SKIP_STALE_MIRROR.isPlanted()) {
+    if (!stale) {
       stale = true;
       context.events().accept(new MirrorStale());
     }

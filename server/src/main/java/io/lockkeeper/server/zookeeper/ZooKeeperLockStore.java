@@ -76,7 +76,6 @@ public final class ZooKeeperLockStore implements LockStore {
 
   @Override
   public void start(Consumer<StoreEvent> events) {
-    Plant.warn();
     StoreContext context =
         new StoreContext(
             settings, paths, thread, connector, new Directories(), stats, events, onUnusable);
