@@ -1,5 +1,6 @@
 package io.lockkeeper.server.app;
 
+import io.lockkeeper.server.coordinator.Breakdown;
 import io.lockkeeper.server.coordinator.Coordinator;
 import io.lockkeeper.server.coordinator.CoordinatorObserver;
 import io.lockkeeper.server.coordinator.CoordinatorSettings;
@@ -17,6 +18,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,6 +40,7 @@ final class Engine {
   private static final long STORE_STOPPED_BY_MILLIS = 9_500;
   private static final long POLL_MILLIS = 20;
   private static final int HANG_EXIT_CODE = 70;
+  private static final int DOUBT_EXIT_CODE = 71;
   private static final Set<String> WILDCARDS = Set.of("0.0.0.0", "::", "0:0:0:0:0:0:0:0");
 
   private final ZooKeeperLockStore store;
@@ -64,16 +67,29 @@ final class Engine {
   /**
    * Prepares; nothing is connected yet.
    *
+   * @param onBreakdown what to do when the coordinator cannot go on; where it returns, {@link
+   *     #failure} completes
    * @throws StartException if the data directory cannot be used
    */
-  static Engine create(ServerConfig config, String id, CoordinatorObserver observer) {
+  static Engine create(
+      ServerConfig config,
+      String id,
+      CoordinatorObserver observer,
+      Consumer<Breakdown> onBreakdown) {
     Optional<Home> home = config.dataDir().map(Home::take);
     CompletableFuture<String> failure = new CompletableFuture<>();
     ZooKeeperLockStore store =
         new ZooKeeperLockStore(
             storeSettings(config, id, home.map(Home::id).orElse("")), failure::complete);
     LoopCoordinator coordinator =
-        new LoopCoordinator(store, coordinatorSettings(config), observer, Engine::halt);
+        new LoopCoordinator(
+            store,
+            coordinatorSettings(config),
+            observer,
+            breakdown -> {
+              onBreakdown.accept(breakdown);
+              failure.complete(inWords(breakdown) + "; the log says more");
+            });
     return new Engine(store, coordinator, failure, home, leaveGrace(config.zookeeper().tickTime()));
   }
 
@@ -151,6 +167,7 @@ final class Engine {
   /**
    * Ends the loop and then the sessions, each within some seconds. Lock sessions that still own
    * entries are left to their timeout: closing one would free locks that their holders rely on.
+   * Where the state is in doubt, nobody knows which those are, and so all are.
    */
   void stop() {
     boolean ended = !started;
@@ -179,7 +196,8 @@ final class Engine {
   }
 
   private boolean stopStore() {
-    Thread stopping = new Thread(store::stop, "lockkeeper-store-stop");
+    Runnable stop = coordinator.hasFailed() ? store::abandon : store::stop;
+    Thread stopping = new Thread(stop, "lockkeeper-store-stop");
     stopping.setDaemon(true);
     stopping.start();
     try {
@@ -192,11 +210,30 @@ final class Engine {
     return !stopping.isAlive();
   }
 
-  /** Not {@code exit}: its hooks might wait for the loop that hangs. */
-  private static void halt() {
-    log.atError()
-        .log("the event loop hangs: ending the process, before it keeps locks that nobody serves");
-    Runtime.getRuntime().halt(HANG_EXIT_CODE);
+  /**
+   * Ends the process, before it keeps locks that nobody serves. Not by {@code exit}: its hooks
+   * might wait for the loop that does nothing, and nothing must close a session.
+   */
+  static void halt(Breakdown breakdown) {
+    try {
+      log.atError().log("ending the process: {}", inWords(breakdown));
+    } finally {
+      Runtime.getRuntime().halt(exitCode(breakdown));
+    }
+  }
+
+  private static int exitCode(Breakdown breakdown) {
+    return switch (breakdown) {
+      case HANGING -> HANG_EXIT_CODE;
+      case STATE_IN_DOUBT -> DOUBT_EXIT_CODE;
+    };
+  }
+
+  private static String inWords(Breakdown breakdown) {
+    return switch (breakdown) {
+      case HANGING -> "the event loop hangs";
+      case STATE_IN_DOUBT -> "the coordinator's state is in doubt";
+    };
   }
 
   private static ZooKeeperSettings storeSettings(ServerConfig config, String id, String home) {

@@ -1,5 +1,6 @@
 package io.lockkeeper.server.app;
 
+import io.lockkeeper.server.coordinator.Breakdown;
 import io.lockkeeper.server.coordinator.Coordinator;
 import io.lockkeeper.server.core.CoreSettings;
 import io.lockkeeper.server.rpc.GrpcEndpoint;
@@ -19,6 +20,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -47,14 +49,27 @@ public final class LockkeeperServer implements AutoCloseable {
   }
 
   /**
-   * Starts a coordinator. Returns when both endpoints listen, whether or not ZooKeeper is there.
+   * Starts a coordinator that has its process to itself: where it cannot go on, it halts the
+   * process. Returns when both endpoints listen, whether or not ZooKeeper is there.
    *
    * @throws StartException if an address cannot be listened on, or a file cannot be used
    */
   public static LockkeeperServer start(ServerConfig config) {
+    return start(config, Engine::halt);
+  }
+
+  /**
+   * Starts a coordinator in somebody's process, as {@link #start(ServerConfig)} does.
+   *
+   * @param onBreakdown what to do when it cannot go on. Where that returns, health says
+   *     NOT_SERVING, whoever waits is refused with UNAVAILABLE, and {@link #failure} completes: the
+   *     server should then be stopped, which closes no ZooKeeper session
+   * @throws StartException if an address cannot be listened on, or a file cannot be used
+   */
+  public static LockkeeperServer start(ServerConfig config, Consumer<Breakdown> onBreakdown) {
     String id = CoordinatorId.make();
     PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-    Engine engine = Engine.create(config, id, new EventCounters(registry));
+    Engine engine = Engine.create(config, id, new EventCounters(registry), onBreakdown);
     engine.measure(registry);
     GrpcEndpoint grpc = new GrpcEndpoint(grpcSettings(config, id), engine.coordinator());
     measure(grpc, registry);

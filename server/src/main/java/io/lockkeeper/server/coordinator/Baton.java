@@ -32,6 +32,9 @@ public final class Baton {
 
     /** The tasks of a {@link Turn} have been run, and its end follows; must not throw. */
     void onTurn();
+
+    /** Runs something that a task put off to the end of the turn; must not throw. */
+    void runLast(Runnable action);
   }
 
   /**
@@ -103,7 +106,7 @@ public final class Baton {
         return;
       }
       int count = Math.min(unfinished.get(), left);
-      turn.run(() -> runTasks(count));
+      turn.run(() -> runTasks(count), runner::runLast);
       finished = count;
       left -= count;
     } while (unfinished.addAndGet(-finished) != 0);

@@ -56,6 +56,13 @@ final class Calls {
     late.forEach(call -> call.answer.completeExceptionally(tooLate()));
   }
 
+  /** Gives up all. */
+  void refuseAll(RefusedException why) {
+    List<Call> waiting = List.copyOf(calls.values());
+    calls.clear();
+    waiting.forEach(call -> call.answer.completeExceptionally(why));
+  }
+
   private static RefusedException tooLate() {
     return new RefusedException(
         new Failure(

@@ -22,7 +22,8 @@ import java.util.function.Consumer;
  *
  * <p>A future fails with a {@link RefusedException} that says why. Every future completes: where
  * the answer depends on ZooKeeper, after {@value #ANSWER_SECONDS} seconds at the latest, then with
- * {@code UNAVAILABLE}; the request may still take effect, and may be sent again.
+ * {@code UNAVAILABLE}; the request may still take effect, and may be sent again. A listener that
+ * throws all the same loses its stream, and nobody else anything.
  */
 public interface Coordinator {
 

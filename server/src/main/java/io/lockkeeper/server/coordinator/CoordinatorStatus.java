@@ -5,6 +5,7 @@ import java.util.List;
 /**
  * How a coordinator is.
  *
+ * @param failed whether its state is in doubt, so that it does nothing any more
  * @param mirrorCurrent whether the mirror is whole, so that grants can be made
  * @param sessions the lock sessions
  * @param leases how many leases are open
@@ -18,6 +19,7 @@ import java.util.List;
  * @param loopDelayNanos how long the event loop's last event had waited
  */
 public record CoordinatorStatus(
+    boolean failed,
     boolean mirrorCurrent,
     List<SessionStatus> sessions,
     int leases,
@@ -42,11 +44,30 @@ public record CoordinatorStatus(
   public record SessionStatus(
       String name, boolean provenAlive, boolean connected, long pathBytes, int leases) {}
 
+  /** Returns the same of a coordinator that has failed since. */
+  CoordinatorStatus afterFailure() {
+    return new CoordinatorStatus(
+        true,
+        mirrorCurrent,
+        sessions,
+        leases,
+        acquisitions,
+        held,
+        locks,
+        entries,
+        watches,
+        streams,
+        deletesOwed,
+        loopDelayNanos);
+  }
+
   /**
-   * Returns whether requests for locks can be served now: the mirror is whole and a session is
-   * proven and connected.
+   * Returns whether requests for locks can be served now: the coordinator has not failed, the
+   * mirror is whole and a session is proven and connected.
    */
   public boolean serving() {
-    return mirrorCurrent && sessions.stream().anyMatch(s -> s.provenAlive() && s.connected());
+    return !failed
+        && mirrorCurrent
+        && sessions.stream().anyMatch(s -> s.provenAlive() && s.connected());
   }
 }

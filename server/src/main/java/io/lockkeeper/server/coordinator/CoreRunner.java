@@ -8,18 +8,20 @@ import io.lockkeeper.server.core.Event;
 import io.lockkeeper.server.core.Kernel;
 import io.lockkeeper.server.core.LifeEvent;
 import io.lockkeeper.server.core.LockName;
-import io.lockkeeper.server.core.Mode;
-import io.lockkeeper.server.core.PathSizes;
 import io.lockkeeper.server.core.StoreEvent;
 import io.lockkeeper.server.core.TimeEvent;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
  * Runs the core: brings events to it on the event loop, tells it the time, carries its effects out.
+ *
+ * <p>Fails for good when the core throws, or the carrying out of one of its effects, or the store:
+ * then nothing is done any more, and the process should end. To go on would mean to decide on a
+ * state that is half changed, and to forget effects that were decided, a deletion perhaps.
+ * ZooKeeper has what another coordinator needs to go on.
  */
 final class CoreRunner implements EventLoop.Turns {
 
@@ -37,8 +39,10 @@ final class CoreRunner implements EventLoop.Turns {
   private final WatchHub watches;
   private final Effects effects;
   private final CoordinatorObserver observer;
+  private final FailStop failStop;
+  private final Settling settling;
   private volatile CoordinatorStatus status =
-      new CoordinatorStatus(false, List.of(), 0, 0, 0, 0, 0, 0, 0, 0, 0);
+      new CoordinatorStatus(false, false, List.of(), 0, 0, 0, 0, 0, 0, 0, 0, 0);
   private volatile long loopDelayNanos;
   private long statusAtNanos;
   private List<Peer> peers = List.of();
@@ -48,27 +52,17 @@ final class CoreRunner implements EventLoop.Turns {
       LockStore store,
       CoordinatorSettings settings,
       CoordinatorObserver observer,
-      Runnable onHang) {
+      Consumer<Breakdown> onBreakdown) {
     this.store = store;
     this.observer = observer;
+    this.failStop = new FailStop(onBreakdown);
     this.kernel = new Kernel(settings.core(), new StorePathSizes(store));
     this.loop = new EventLoop(this, System::nanoTime);
-    this.watchdog = new Watchdog(loop::turnCount, WATCHDOG_PATIENCE, onHang);
+    this.settling = new Settling(loop, () -> kernel.counts(now()).deletesOwed() == 0);
+    this.watchdog = new Watchdog(loop::turnCount, WATCHDOG_PATIENCE, failStop::onHang);
     this.detailReads = new DetailReads(store);
     this.watches = new WatchHub(settings.maxWatches(), this::post, new MirroredLocks(kernel));
     this.effects = new Effects(store, streams, calls, watches, observer);
-  }
-
-  private record StorePathSizes(LockStore store) implements PathSizes {
-    @Override
-    public int entryBytes(LockName lock, Mode mode) {
-      return store.pathBytes(lock, mode);
-    }
-
-    @Override
-    public int leaseBytes() {
-      return store.leasePathBytes();
-    }
   }
 
   void start() {
@@ -78,7 +72,9 @@ final class CoreRunner implements EventLoop.Turns {
     watchdog.start(WATCHDOG_PERIOD_MILLIS);
     loop.post(
         () -> {
-          store.start(new Gathering<>(events -> loop.post(() -> onStoreEvents(events))));
+          store.start(
+              new Gathering<>(events -> loop.post(() -> onStoreEvents(events))),
+              cause -> loop.fail(new FailedStepException("a task of the store", cause)));
           store.watchPeers(found -> loop.post(() -> onPeers(found)));
           perform(kernel.start(now()));
         });
@@ -93,7 +89,7 @@ final class CoreRunner implements EventLoop.Turns {
       return;
     }
     try {
-      awaitSettled(grace);
+      settling.await(grace);
     } finally {
       watchdog.stop();
       watches.stopDesk();
@@ -103,33 +99,11 @@ final class CoreRunner implements EventLoop.Turns {
 
   /** See {@link LoopCoordinator#leave}. */
   void leave(Duration grace) throws InterruptedException {
-    if (loop.isAlive()) {
+    if (loop.isAlive() && !loop.hasFailed()) {
       loop.post(() -> handle(new LifeEvent.Draining()));
-      awaitSettled(grace);
+      settling.await(grace);
       loop.post(store::leave);
     }
-  }
-
-  private void awaitSettled(Duration grace) throws InterruptedException {
-    CompletableFuture<Void> settled = new CompletableFuture<>();
-    awaitSettled(settled, now() + grace.toNanos());
-    try {
-      settled.get(grace.toMillis() + WATCHDOG_PERIOD_MILLIS, TimeUnit.MILLISECONDS);
-    } catch (java.util.concurrent.ExecutionException | java.util.concurrent.TimeoutException e) {
-      throw new IllegalStateException("the event loop does not answer", e);
-    }
-  }
-
-  private void awaitSettled(CompletableFuture<Void> settled, long deadlineNanos) {
-    loop.post(
-        () -> {
-          if (kernel.counts(now()).deletesOwed() == 0 || now() - deadlineNanos >= 0) {
-            settled.complete(null);
-          } else {
-            CompletableFuture.delayedExecutor(20, TimeUnit.MILLISECONDS)
-                .execute(() -> awaitSettled(settled, deadlineNanos));
-          }
-        });
   }
 
   long now() {
@@ -152,6 +126,11 @@ final class CoreRunner implements EventLoop.Turns {
     loop.post(task);
   }
 
+  /** Posts a task on whose outcome somebody waits, who is told if it is never run. */
+  void post(Runnable task, Consumer<RefusedException> refuse) {
+    loop.post(new AwaitedTask(task, refuse));
+  }
+
   void together(Runnable posts) {
     loop.together(posts);
   }
@@ -167,13 +146,21 @@ final class CoreRunner implements EventLoop.Turns {
 
   /** Gives an event to the core. On the loop only. */
   void handle(Event event) {
-    perform(kernel.on(event, now()));
+    try {
+      perform(kernel.on(event, now()));
+    } catch (RuntimeException | Error e) {
+      throw FailedStepException.of(event, e);
+    }
   }
 
   private void onPeers(List<Peer> found) {
     peers = found;
     handle(new LifeEvent.PeersSeen(found.size()));
-    peerListener.accept(found);
+    tellPeers();
+  }
+
+  private void tellPeers() {
+    Listeners.tell(() -> peerListener.accept(peers));
   }
 
   /**
@@ -181,11 +168,11 @@ final class CoreRunner implements EventLoop.Turns {
    */
   void watchPeers(Consumer<List<Peer>> listener) {
     peerListener = listener;
-    listener.accept(peers);
+    tellPeers();
   }
 
   private void onStoreEvents(List<StoreEvent> events) {
-    events.forEach(event -> EventLoop.runSafely(() -> onStoreEvent(event)));
+    events.forEach(this::onStoreEvent);
   }
 
   private void onStoreEvent(StoreEvent event) {
@@ -200,16 +187,19 @@ final class CoreRunner implements EventLoop.Turns {
   }
 
   /**
-   * Runs {@code then} when as much as can be is known of the entries that a view would show. On the
-   * loop only.
+   * Runs {@code then} when as much as can be is known of the entries that a view would show, or
+   * {@code refuse} if that is never to be. On the loop only.
    */
-  void whenDescribed(LockName lock, int queueLimit, Runnable then) {
-    detailReads.read(lock, kernel.undescribed(lock, queueLimit), now(), then);
+  void whenDescribed(
+      LockName lock, int queueLimit, Runnable then, Consumer<RefusedException> refuse) {
+    detailReads.read(lock, kernel.undescribed(lock, queueLimit), now(), then, refuse);
   }
 
   WatchHandle watch(WatchFilter filter, long startRevision, WatchListener listener) {
     Watch watch = new Watch(filter, listener, watches);
-    post(() -> watches.start(watch, startRevision, kernel.mirrorIsCurrent()));
+    post(
+        () -> watches.start(watch, startRevision, kernel.mirrorIsCurrent()),
+        why -> watches.refuse(watch, why));
     return new WatchHandle() {
       @Override
       public void ready() {
@@ -225,7 +215,7 @@ final class CoreRunner implements EventLoop.Turns {
 
   @Override
   public void onStalled(long nanos) {
-    observer.onStalled(nanos);
+    Listeners.tell(() -> observer.onStalled(nanos));
     handle(new TimeEvent.Stalled(nanos));
   }
 
@@ -256,13 +246,36 @@ final class CoreRunner implements EventLoop.Turns {
     return kernel.nextDeadline().orElse(now() + STATUS_NANOS);
   }
 
+  @Override
+  public void onFailed(Throwable cause) {
+    failStop.onThrown(cause);
+    // The process lives on, as its owner wants it. Where that threw, the watchdog is still there.
+    watchdog.stop();
+  }
+
+  @Override
+  public void onAbandoned() {
+    RefusedException why = AwaitedTask.over();
+    calls.refuseAll(why);
+    detailReads.refuseAll(why);
+    streams.endAll(why);
+    watches.refuseAll(why);
+  }
+
+  /** Returns whether nothing runs any more because the state is in doubt. */
+  boolean hasFailed() {
+    return loop.hasFailed();
+  }
+
   CoordinatorStatus status() {
-    return status;
+    CoordinatorStatus latest = status;
+    return loop.hasFailed() ? latest.afterFailure() : latest;
   }
 
   private CoordinatorStatus describe(long nowNanos) {
     CoreCounts counts = kernel.counts(nowNanos);
     return new CoordinatorStatus(
+        false,
         counts.mirrorCurrent(),
         counts.sessions().stream()
             .map(

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /**
  * Views that wait for the data of entries that are not ours to be read. Each waits a bounded time
@@ -31,11 +32,13 @@ final class DetailReads {
   private static final class Wait {
     private final Set<Key> missing = new HashSet<>();
     private final Runnable then;
+    private final Consumer<RefusedException> refuse;
     private final long deadlineNanos;
     private boolean done;
 
-    Wait(Runnable then, long deadlineNanos) {
+    Wait(Runnable then, Consumer<RefusedException> refuse, long deadlineNanos) {
       this.then = then;
+      this.refuse = refuse;
       this.deadlineNanos = deadlineNanos;
     }
 
@@ -45,19 +48,31 @@ final class DetailReads {
         then.run();
       }
     }
+
+    void giveUp(RefusedException why) {
+      if (!done) {
+        done = true;
+        refuse.accept(why);
+      }
+    }
   }
 
   DetailReads(LockStore store) {
     this.store = store;
   }
 
-  /** Reads the entries and then runs {@code then}. */
-  void read(LockName lock, List<String> entries, long nowNanos, Runnable then) {
+  /** Reads the entries and then runs {@code then}, or {@code refuse} if all are given up. */
+  void read(
+      LockName lock,
+      List<String> entries,
+      long nowNanos,
+      Runnable then,
+      Consumer<RefusedException> refuse) {
     if (entries.isEmpty()) {
       then.run();
       return;
     }
-    Wait wait = new Wait(then, nowNanos + PATIENCE_NANOS);
+    Wait wait = new Wait(then, refuse, nowNanos + PATIENCE_NANOS);
     oldestFirst.addLast(wait);
     for (String entry : entries.subList(0, Math.min(entries.size(), MAX_READS))) {
       Key key = new Key(lock, entry);
@@ -92,6 +107,14 @@ final class DetailReads {
       }
       wait.finish();
     }
+  }
+
+  /** Gives up all. */
+  void refuseAll(RefusedException why) {
+    List<Wait> all = List.copyOf(oldestFirst);
+    oldestFirst.clear();
+    waits.clear();
+    all.forEach(wait -> wait.giveUp(why));
   }
 
   private static List<Wait> without(List<Wait> list, Wait wait) {

@@ -4,7 +4,12 @@ import io.lockkeeper.server.core.Effect;
 import io.lockkeeper.server.core.EffectHandler;
 import io.lockkeeper.server.core.SessionEffect;
 
-/** Carries the core's effects out: to the store, to streams, to calls, to watchers. */
+/**
+ * Carries the core's effects out: to the store, to streams, to calls, to watchers. What throws here
+ * has the coordinator fail: the effects behind it were decided and would be forgotten. Only those
+ * who listen are allowed to, see {@link Listeners}; a call's future contains what its dependents
+ * throw by itself.
+ */
 final class Effects implements EffectHandler {
 
   private final LockStore store;
@@ -104,7 +109,7 @@ final class Effects implements EffectHandler {
 
   @Override
   public void count(Effect.Count effect) {
-    observer.onNotice(effect.notice());
+    Listeners.tell(() -> observer.onNotice(effect.notice()));
   }
 
   @Override

@@ -4,8 +4,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Runs everything that is posted to it one at a time and in order, and a turn hook after each
@@ -14,13 +12,16 @@ import org.slf4j.LoggerFactory;
  *
  * <p>It notices when it has done nothing for longer than {@link #STALL_NANOS}: the process was
  * paused, and whatever was sent to it meanwhile has not been read.
+ *
+ * <p>It stops at the first exception or error: a task that throws leaves what it changes half
+ * changed, and nobody can tell what else is wrong. What may fail alone is contained by whoever
+ * calls it, see {@link Listeners}.
  */
 final class EventLoop {
 
   /** A pause that is longer than this is a stall, in nanoseconds. */
   static final long STALL_NANOS = 500_000_000L;
 
-  private static final Logger LOG = LoggerFactory.getLogger(EventLoop.class);
   private static final long IDLE_TURN_NANOS = 100_000_000L;
   private static final long BUSY_NANOS = 1_000_000L;
 
@@ -30,11 +31,15 @@ final class EventLoop {
   private final Baton baton;
   private final AtomicBoolean relieving = new AtomicBoolean();
   private final AtomicLong turnCount = new AtomicLong();
+  private final AtomicBoolean failed = new AtomicBoolean();
   private volatile boolean stopping;
+  // Stopped or failed.
+  private volatile boolean over;
   private volatile long wakeAtNanos;
   private volatile long nextTurnNanos;
   // Touched by whoever has the baton.
   private long markNanos;
+  private boolean failureTold;
 
   /** What is done around each batch, by whoever runs it. */
   interface Turns {
@@ -46,6 +51,19 @@ final class EventLoop {
 
     /** Returns when {@link #onTurn} must be called next at the latest, on the loop's clock. */
     long nextTurnNanos();
+
+    /**
+     * The loop has failed, and nothing runs on it any more. Called once, on whatever thread it
+     * failed on, and before anything else: the process should end here.
+     *
+     * @param cause what was thrown
+     */
+    void onFailed(Throwable cause);
+
+    /**
+     * The process lives although the loop has failed: whoever waits for something waits in vain.
+     */
+    void onAbandoned();
   }
 
   EventLoop(Turns turns, LongSupplier clock) {
@@ -55,27 +73,64 @@ final class EventLoop {
     this.baton = new Baton(new Batches(), this::relieve);
   }
 
+  /** A task whose poster waits for something that comes of it. */
+  interface Awaited extends Runnable {
+    /** The task will not be run, because the loop has failed or was stopped. */
+    void onDropped();
+  }
+
   private final class Batches implements Baton.Runner {
     @Override
     public void run(Runnable task) {
-      if (!stopping) {
+      if (over) {
+        drop(task);
+        return;
+      }
+      try {
         noticeStall();
-        runSafely(task);
+        task.run();
+      } catch (RuntimeException | Error e) {
+        fail(e);
       }
     }
 
     @Override
     public void onTurn() {
-      if (!stopping) {
-        noticeStall();
-        runSafely(turns::onTurn);
-        noticeStall();
-        turnCount.incrementAndGet();
-        nextTurnNanos = turns.nextTurnNanos();
-        // Its own thread looks before it parks; a permit would only let it run in circles.
-        if (nextTurnNanos - wakeAtNanos < 0 && Thread.currentThread() != thread) {
-          LockSupport.unpark(thread);
+      if (!over) {
+        try {
+          endTurn();
+        } catch (RuntimeException | Error e) {
+          fail(e);
         }
+      }
+      if (over) {
+        // Only stopping is still to come, and that wakes the thread.
+        nextTurnNanos = clock.getAsLong() + IDLE_TURN_NANOS;
+      }
+    }
+
+    @Override
+    public void runLast(Runnable action) {
+      // Once the loop has failed, what earlier tasks of the turn put off is not done either: it is
+      // as if the process had ended before it.
+      if (!failed.get()) {
+        try {
+          action.run();
+        } catch (RuntimeException | Error e) {
+          fail(e);
+        }
+      }
+    }
+
+    private void endTurn() {
+      noticeStall();
+      turns.onTurn();
+      noticeStall();
+      turnCount.incrementAndGet();
+      nextTurnNanos = turns.nextTurnNanos();
+      // Its own thread looks before it parks; a permit would only let it run in circles.
+      if (nextTurnNanos - wakeAtNanos < 0 && Thread.currentThread() != thread) {
+        LockSupport.unpark(thread);
       }
     }
   }
@@ -108,15 +163,44 @@ final class EventLoop {
     return turnCount.get();
   }
 
+  /**
+   * Says that the state which the tasks share is in doubt, here or in what they use: no task runs
+   * from now on, nor what was put off to the end of a turn. May be called on any thread; the first
+   * time counts.
+   */
+  void fail(Throwable cause) {
+    if (failed.compareAndSet(false, true)) {
+      over = true;
+      turns.onFailed(cause);
+      // Whatever comes first, tells those who wait.
+      post(() -> {});
+    }
+  }
+
+  /** Returns whether the loop has failed. */
+  boolean hasFailed() {
+    return failed.get();
+  }
+
   /** Ends the loop after what has been posted so far, and waits for that, bounded. */
   void stop(long waitMillis) throws InterruptedException {
-    post(
-        () -> {
-          stopping = true;
-          LockSupport.unpark(thread);
-        });
+    post(new Stop());
     if (Thread.currentThread() != thread) {
       thread.join(waitMillis);
+    }
+  }
+
+  private final class Stop implements Awaited {
+    @Override
+    public void run() {
+      over = true;
+      stopping = true;
+      LockSupport.unpark(thread);
+    }
+
+    @Override
+    public void onDropped() {
+      run();
     }
   }
 
@@ -148,6 +232,7 @@ final class EventLoop {
       LockSupport.parkNanos(this, wait);
     }
     if (Thread.interrupted()) {
+      over = true;
       stopping = true;
     }
   }
@@ -163,18 +248,17 @@ final class EventLoop {
     long gap = now - markNanos;
     markNanos = now;
     if (gap > STALL_NANOS) {
-      runSafely(() -> turns.onStalled(gap));
+      turns.onStalled(gap);
     }
   }
 
-  /** Runs a task, or a part of one, so that the others do not suffer if it fails. */
-  static void runSafely(Runnable task) {
-    try {
-      task.run();
-    } catch (RuntimeException e) {
-      // One bad event must not end the service of all others. An Error may leave the state half
-      // changed: nothing runs after it, and the watchdog ends the process.
-      LOG.atError().setCause(e).log("an event could not be handled");
+  private void drop(Runnable task) {
+    if (failed.get() && !failureTold) {
+      failureTold = true;
+      turns.onAbandoned();
+    }
+    if (task instanceof Awaited awaited) {
+      Listeners.tell(awaited::onDropped);
     }
   }
 }

@@ -27,7 +27,8 @@ final class Inbox {
     if (isOverloaded()) {
       answer.completeExceptionally(overloaded());
     } else {
-      runner.post(() -> runner.handle(request.apply(runner.expect(answer))));
+      runner.post(
+          () -> runner.handle(request.apply(runner.expect(answer))), answer::completeExceptionally);
     }
     return answer;
   }
@@ -37,16 +38,28 @@ final class Inbox {
     if (isOverloaded()) {
       refuse.accept(overloaded());
     } else {
-      runner.post(() -> runner.handle(request.get()));
+      runner.post(() -> runner.handle(request.get()), refuse);
     }
   }
 
-  /** Looks at the core's state on the loop. */
+  /** Looks at the core's state on the loop; see {@link #attempt}. */
   <T> void query(CompletableFuture<T> result, Runnable query) {
     if (isOverloaded()) {
       result.completeExceptionally(overloaded());
     } else {
-      runner.post(query);
+      runner.post(() -> attempt(result, query), result::completeExceptionally);
+    }
+  }
+
+  /**
+   * Runs a query whose exception is an answer to whoever asked: it changes nothing of the core, so
+   * nothing is in doubt, and whoever may look must not be able to end the process by looking.
+   */
+  static <T> void attempt(CompletableFuture<T> result, Runnable query) {
+    try {
+      query.run();
+    } catch (RuntimeException e) {
+      result.completeExceptionally(e);
     }
   }
 

@@ -35,8 +35,11 @@ public interface LockStore {
    * Connects, and keeps trying for ever. Called once, first.
    *
    * @param events where events go
+   * @param onFailure told once, on any thread, what was thrown inside the store: its state is in
+   *     doubt, so that it does nothing any more, answers nothing, and leaves its sessions as they
+   *     are
    */
-  void start(Consumer<StoreEvent> events);
+  void start(Consumer<StoreEvent> events, Consumer<Throwable> onFailure);
 
   /**
    * Opens a lock session and writes its claim record. Answered by {@link

@@ -32,15 +32,18 @@ public final class LoopCoordinator implements Coordinator {
   /**
    * Makes a coordinator on a store that has not been started.
    *
-   * @param onHang what to do when the event loop hangs while the process lives: end it, before it
-   *     keeps locks alive that nobody serves
+   * @param onBreakdown what to do when the coordinator cannot go on while the process lives: end it
+   *     without closing anything, before it keeps locks alive that nobody serves. Called once for
+   *     each reason at most, on the thread that finds out. Where it returns, everybody who waits
+   *     for something is refused with {@code UNAVAILABLE}, the streams of leases are sent away, and
+   *     so is whoever comes later; the ZooKeeper sessions stay as they are
    */
   public LoopCoordinator(
       LockStore store,
       CoordinatorSettings settings,
       CoordinatorObserver observer,
-      Runnable onHang) {
-    this.runner = new CoreRunner(store, settings, observer, onHang);
+      Consumer<Breakdown> onBreakdown) {
+    this.runner = new CoreRunner(store, settings, observer, onBreakdown);
     this.inbox = new Inbox(runner, settings.maxQueuedRequests());
     this.queries = new Queries(runner, inbox);
   }
@@ -59,9 +62,14 @@ public final class LoopCoordinator implements Coordinator {
     runner.leave(grace);
   }
 
+  /** Returns whether the coordinator does nothing any more because its state is in doubt. */
+  public boolean hasFailed() {
+    return runner.hasFailed();
+  }
+
   /**
    * Waits until everything that was to be deleted is gone, at most {@code grace}, and ends the
-   * loop. The store is not stopped.
+   * loop. The store is not stopped. One that has failed waits for nothing.
    */
   public void stop(Duration grace) throws InterruptedException {
     runner.stop(grace);

@@ -28,7 +28,12 @@ final class Queries {
             runner.whenDescribed(
                 lock,
                 queueLimit,
-                () -> result.complete(runner.kernel().lock(lock, queueLimit, runner.now()))));
+                () ->
+                    Inbox.attempt(
+                        result,
+                        () ->
+                            result.complete(runner.kernel().lock(lock, queueLimit, runner.now()))),
+                result::completeExceptionally));
     return result;
   }
 

@@ -21,6 +21,9 @@ sealed interface StreamTarget {
   /** Passes on that another stream has taken over. */
   void superseded();
 
+  /** Passes on that nothing more comes of this coordinator on this stream. */
+  void abandoned(RefusedException why);
+
   /**
    * One acquisition's.
    *
@@ -52,6 +55,11 @@ sealed interface StreamTarget {
     @Override
     public void superseded() {
       listener.onSuperseded();
+    }
+
+    @Override
+    public void abandoned(RefusedException why) {
+      listener.onRefused(why);
     }
   }
 
@@ -86,6 +94,12 @@ sealed interface StreamTarget {
     @Override
     public void superseded() {
       listener.onSuperseded();
+    }
+
+    @Override
+    public void abandoned(RefusedException why) {
+      // The lease lives on in ZooKeeper.
+      listener.onSentAway(why.failure().message());
     }
   }
 }

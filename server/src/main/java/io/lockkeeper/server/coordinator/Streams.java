@@ -1,13 +1,25 @@
 package io.lockkeeper.server.coordinator;
 
 import io.lockkeeper.server.core.Effect;
+import io.lockkeeper.server.core.Failure;
 import io.lockkeeper.server.core.StreamId;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
 
-/** The streams that notices go to. On the event loop only. */
+/**
+ * The streams that notices go to. One whose listener fails is ended, since it may have missed
+ * something: its client comes again and hears what is true then. On the event loop only.
+ */
 final class Streams {
+
+  private static final Failure INCOMPLETE =
+      new Failure(
+          Failure.Kind.UNAVAILABLE,
+          "the coordinator could not tell all that happened; send the request again");
 
   private final Map<StreamId, StreamTarget> targets = new HashMap<>();
 
@@ -23,33 +35,60 @@ final class Streams {
     targets.remove(stream);
   }
 
-  private Optional<StreamTarget> find(StreamId stream) {
-    return Optional.ofNullable(targets.get(stream));
-  }
-
   void tell(Effect.Tell effect) {
-    find(effect.stream())
-        .filter(t -> t.notice(effect.requestId(), effect.sequence(), effect.notice()))
-        .ifPresent(t -> targets.remove(effect.stream()));
+    pass(effect.stream(), t -> t.notice(effect.requestId(), effect.sequence(), effect.notice()));
   }
 
   void refuse(Effect.Refuse effect) {
-    find(effect.stream())
-        .filter(t -> t.refused(effect.requestId(), new RefusedException(effect.failure())))
-        .ifPresent(t -> targets.remove(effect.stream()));
+    pass(
+        effect.stream(),
+        t -> t.refused(effect.requestId(), new RefusedException(effect.failure())));
+  }
+
+  /** Passes a word on, which returns whether it was the last. */
+  private void pass(StreamId stream, Predicate<StreamTarget> word) {
+    StreamTarget target = targets.get(stream);
+    if (target == null) {
+      return;
+    }
+    boolean taken =
+        Listeners.tell(
+            () -> {
+              if (word.test(target)) {
+                targets.remove(stream);
+              }
+            });
+    if (!taken) {
+      targets.remove(stream);
+      end(target, new RefusedException(INCOMPLETE));
+    }
   }
 
   void tellLeaseEnd(Effect.TellLeaseEnd effect) {
-    Optional.ofNullable(targets.remove(effect.stream()))
-        .ifPresent(target -> target.leaseEnded(effect.end()));
+    passLast(effect.stream(), target -> target.leaseEnded(effect.end()));
   }
 
   void sendAway(Effect.SendAway effect) {
-    Optional.ofNullable(targets.remove(effect.stream()))
-        .ifPresent(target -> target.sentAway(effect.reason()));
+    passLast(effect.stream(), target -> target.sentAway(effect.reason()));
   }
 
   void supersede(Effect.Supersede effect) {
-    Optional.ofNullable(targets.remove(effect.stream())).ifPresent(StreamTarget::superseded);
+    passLast(effect.stream(), StreamTarget::superseded);
+  }
+
+  private void passLast(StreamId stream, Consumer<StreamTarget> word) {
+    Optional.ofNullable(targets.remove(stream))
+        .ifPresent(target -> Listeners.tell(() -> word.accept(target)));
+  }
+
+  /** Ends all streams. */
+  void endAll(RefusedException why) {
+    List<StreamTarget> all = List.copyOf(targets.values());
+    targets.clear();
+    all.forEach(target -> end(target, why));
+  }
+
+  private static void end(StreamTarget target, RefusedException why) {
+    Listeners.tell(() -> target.abandoned(why));
   }
 }

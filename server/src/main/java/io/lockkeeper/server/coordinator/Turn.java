@@ -2,8 +2,7 @@ package io.lockkeeper.server.coordinator;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import java.util.function.Consumer;
 
 /**
  * What a {@link Baton} runs in one go: the tasks that were there when it began. What each of them
@@ -12,7 +11,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class Turn {
 
-  private static final Logger LOG = LoggerFactory.getLogger(Turn.class);
   private static final ThreadLocal<Turn> CURRENT = new ThreadLocal<>();
 
   private final List<Runnable> last = new ArrayList<>();
@@ -32,27 +30,21 @@ public final class Turn {
     }
   }
 
-  /** Runs {@code tasks}, and then what they put off. Turns may be nested: each has its own end. */
-  void run(Runnable tasks) {
+  /**
+   * Runs {@code tasks}, and then has {@code runner} run each thing that they put off: what that
+   * throws is for the turn's owner to judge. Turns may be nested: each has its own end.
+   */
+  void run(Runnable tasks, Consumer<Runnable> runner) {
     Turn outer = CURRENT.get();
     CURRENT.set(this);
     try {
       tasks.run();
       for (int i = 0; i < last.size(); i++) {
-        runSafely(last.get(i));
+        runner.accept(last.get(i));
       }
     } finally {
       last.clear();
       CURRENT.set(outer);
-    }
-  }
-
-  private static void runSafely(Runnable action) {
-    try {
-      action.run();
-    } catch (RuntimeException e) {
-      // The others had nothing to do with it.
-      LOG.atError().setCause(e).log("what was put off to the end of a turn failed");
     }
   }
 }

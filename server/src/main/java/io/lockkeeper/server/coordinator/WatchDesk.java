@@ -94,7 +94,8 @@ final class WatchDesk {
     try {
       task.run();
     } catch (RuntimeException | Error e) {
-      // One bad watcher must not end the service of all others.
+      // One bad watcher must not end the service of all others, nor the process: nothing here has a
+      // part in who holds what, and what the core has decided was carried out before it came here.
       LOG.atError().setCause(e).log("a watcher could not be served");
     }
   }

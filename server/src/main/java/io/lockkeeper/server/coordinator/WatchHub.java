@@ -109,6 +109,21 @@ final class WatchHub implements Watch.Source {
     }
   }
 
+  /** Refuses a watch that was never started. On any thread. */
+  void refuse(Watch watch, RefusedException why) {
+    desk.execute(rounds -> watch.refuse(why));
+  }
+
+  /** Ends all watches. */
+  void refuseAll(RefusedException why) {
+    List<Watch> all = List.copyOf(watches);
+    all.forEach(
+        watch -> {
+          stop(watch);
+          refuse(watch, why);
+        });
+  }
+
   private void resume(Watch watch, List<LockChange> missed) {
     List<LockChange> wanted =
         missed.stream().filter(change -> watch.filter().matches(change.lock())).toList();

@@ -38,7 +38,7 @@ final class OutboundStream<T extends MessageLite> {
   private final AtomicInteger messages = new AtomicInteger();
   private final AtomicLong bytes = new AtomicLong();
   private final AtomicInteger work = new AtomicInteger();
-  private final OncePerTurn drainSoon = new OncePerTurn(this::drain);
+  private final OncePerTurn drainSoon = new OncePerTurn(this::drainLast);
   private final AtomicBoolean ended = new AtomicBoolean();
   private volatile Optional<Ending> ending = Optional.empty();
   private volatile boolean corked;
@@ -183,6 +183,15 @@ final class OutboundStream<T extends MessageLite> {
     }
     starved = true;
     return again.get();
+  }
+
+  /** What goes wrong with one client's stream must not look like a failure of the coordinator. */
+  private void drainLast() {
+    try {
+      drain();
+    } catch (RuntimeException e) {
+      LOG.atError().setCause(e).log("A stream could not be written to");
+    }
   }
 
   private void drain() {

@@ -14,6 +14,10 @@ import java.util.List;
 record Readiness(boolean serving, List<String> reasons) {
 
   static Readiness of(CoordinatorStatus status) {
+    if (status.failed()) {
+      return new Readiness(
+          false, List.of("the coordinator's state is in doubt: it does nothing any more"));
+    }
     List<String> reasons = new ArrayList<>();
     if (!status.mirrorCurrent()) {
       reasons.add(

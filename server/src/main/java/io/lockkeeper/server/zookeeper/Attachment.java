@@ -190,9 +190,10 @@ final class Attachment {
 
   private MultiCallback onReply(int operations, ObjLongConsumer<MultiReply> then) {
     long sentAtNanos = System.nanoTime();
-    return (rc, path, ctx, results) -> {
-      MultiReply reply = MultiReply.of(rc, results, operations);
-      context.thread().execute(() -> then.accept(reply, sentAtNanos));
-    };
+    // Read on the store's thread: ZooKeeper's client would swallow what goes wrong in a callback.
+    return (rc, path, ctx, results) ->
+        context
+            .thread()
+            .execute(() -> then.accept(MultiReply.of(rc, results, operations), sentAtNanos));
   }
 }

@@ -79,8 +79,7 @@ final class Berth implements HandleListener {
   void leaveWith(Handle its) {
     if (handle.filter(current -> current == its).isPresent()) {
       drop();
-      // The session goes on with its ending, whatever becomes of the mirror.
-      context.thread().guard(mirror::onExpired);
+      mirror.onExpired();
     }
   }
 
@@ -109,8 +108,7 @@ final class Berth implements HandleListener {
     Optional<HandleListener> session = passenger;
     handle.ifPresent(Handle::silence);
     drop();
-    // Either must hear of it, whatever becomes of the other.
-    context.thread().guard(mirror::onExpired);
+    mirror.onExpired();
     session.ifPresent(HandleListener::onExpired);
   }
 

@@ -3,6 +3,8 @@ package io.lockkeeper.server.zookeeper;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -21,6 +23,7 @@ final class Connector {
   private final StoreThread thread;
   private final ThreadPoolExecutor closers;
   private final OwnWrites own = new OwnWrites();
+  private final Set<Handle> open = ConcurrentHashMap.newKeySet();
 
   Connector(ZooKeeperSettings settings, StoreThread thread) {
     this.settings = settings;
@@ -72,7 +75,8 @@ final class Connector {
 
   private Handle open(Duration timeout, EventRelay relay, ZKClientConfig config) {
     try {
-      return new Handle(settings.connectString(), (int) timeout.toMillis(), relay, hosts(), config);
+      return opened(
+          new Handle(settings.connectString(), (int) timeout.toMillis(), relay, hosts(), config));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -82,11 +86,22 @@ final class Connector {
   Handle attach(SessionIdentity session, Duration timeout, HandleListener listener) {
     try {
       EventRelay relay = relay(listener);
-      return new Handle(
-          settings.connectString(), (int) timeout.toMillis(), relay, session, hosts(), config());
+      return opened(
+          new Handle(
+              settings.connectString(),
+              (int) timeout.toMillis(),
+              relay,
+              session,
+              hosts(),
+              config()));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  private Handle opened(Handle handle) {
+    open.add(handle);
+    return handle;
   }
 
   private HostProvider hosts() {
@@ -103,8 +118,14 @@ final class Connector {
 
   /** Drops a handle; its session lives on. */
   void abandon(Handle handle) {
+    open.remove(handle);
     handle.silence();
     closers.execute(handle::abandon);
+  }
+
+  /** Drops every handle that is open; the sessions live on. */
+  void abandonAll() {
+    open.forEach(this::abandon);
   }
 
   /**
@@ -112,6 +133,7 @@ final class Connector {
    * thread.
    */
   void close(Handle handle, Runnable next) {
+    open.remove(handle);
     handle.silence();
     closers.execute(
         () -> {

@@ -53,8 +53,7 @@ final class EventRelay implements Watcher, StoreThread.Line {
   public void tell(long upTo) {
     while (told < upTo) {
       told++;
-      WatchedEvent next = line.remove();
-      thread.guard(() -> tell(next));
+      tell(line.remove());
     }
   }
 

@@ -44,10 +44,11 @@ final class LimitWriting extends Errand {
     List<Op> barrier = List.of(Op.check(paths().locks(), -1));
     handle.multi(
         barrier,
-        (rc, path, ctx, results) -> {
-          MultiReply reply = MultiReply.of(rc, results, barrier.size());
-          then(() -> barrierPassed = reply instanceof MultiReply.Committed);
-        },
+        (rc, path, ctx, results) ->
+            then(
+                () ->
+                    barrierPassed =
+                        MultiReply.of(rc, results, barrier.size()) instanceof MultiReply.Committed),
         null);
     // Sent behind the barrier on the same connection, and so answered after it.
     handle.getChildren(
@@ -121,10 +122,8 @@ final class LimitWriting extends Errand {
     }
     handle.multi(
         operations,
-        (rc, path, ctx, results) -> {
-          MultiReply reply = MultiReply.of(rc, results, operations.size());
-          then(() -> onChanged(reply));
-        },
+        (rc, path, ctx, results) ->
+            then(() -> onChanged(MultiReply.of(rc, results, operations.size()))),
         null);
   }
 

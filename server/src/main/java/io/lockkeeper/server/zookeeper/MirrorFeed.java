@@ -71,8 +71,8 @@ final class MirrorFeed implements HandleListener {
     try {
       berth.open();
     } catch (RuntimeException | Error e) {
-      // Also an Error, as when there are no threads: a mirror that gave up would be noticed by
-      // nobody.
+      // Also an Error, as when there are no threads. Nothing has changed but that there is no
+      // handle, as before: so this one is no reason to stop.
       LOG.atError().setCause(e).log("cannot open a ZooKeeper session, trying again");
       context.thread().after(RETRY_MILLIS, this::open);
     }
@@ -151,10 +151,11 @@ final class MirrorFeed implements HandleListener {
     handle()
         .multi(
             check,
-            (rc, path, ctx, results) -> {
-              MultiReply reply = MultiReply.of(rc, results, check.size());
-              context.thread().execute(() -> onBarrier(current, rc, reply));
-            },
+            (rc, path, ctx, results) ->
+                context
+                    .thread()
+                    .execute(
+                        () -> onBarrier(current, rc, MultiReply.of(rc, results, check.size()))),
             null);
   }
 

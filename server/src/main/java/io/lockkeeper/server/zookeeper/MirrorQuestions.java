@@ -44,15 +44,16 @@ final class MirrorQuestions {
         .get()
         .multi(
             check,
-            (rc, path, ctx, results) -> {
-              boolean passed =
-                  MultiReply.of(rc, results, check.size()) instanceof MultiReply.Committed;
-              context
-                  .thread()
-                  .execute(
-                      () -> tell(passed ? new BarrierPassed(number) : new BarrierFailed(number)));
-            },
+            (rc, path, ctx, results) ->
+                context
+                    .thread()
+                    .execute(() -> onBarrier(number, MultiReply.of(rc, results, check.size()))),
             null);
+  }
+
+  private void onBarrier(long number, MultiReply reply) {
+    boolean passed = reply instanceof MultiReply.Committed;
+    tell(passed ? new BarrierPassed(number) : new BarrierFailed(number));
   }
 
   /** Reads one entry. */
@@ -67,13 +68,19 @@ final class MirrorQuestions {
         .getData(
             context.paths().entry(lock, entry),
             false,
-            (rc, path, ctx, data, stat) -> {
-              Optional<ReadEntry> read =
-                  rc == Code.OK.intValue()
-                      ? Optional.of(EntryData.read(DoubtResolution.orEmpty(data), stat.getCzxid()))
-                      : Optional.empty();
-              context.thread().execute(() -> tell(new DetailsRead(lock, entry, read)));
-            },
+            (rc, path, ctx, data, stat) ->
+                context
+                    .thread()
+                    .execute(
+                        () -> {
+                          Optional<ReadEntry> read =
+                              rc == Code.OK.intValue()
+                                  ? Optional.of(
+                                      EntryData.read(
+                                          DoubtResolution.orEmpty(data), stat.getCzxid()))
+                                  : Optional.empty();
+                          tell(new DetailsRead(lock, entry, read));
+                        }),
             null);
   }
 

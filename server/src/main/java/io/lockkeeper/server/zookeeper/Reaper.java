@@ -121,11 +121,15 @@ final class Reaper {
     handle.getData(
         path(directory.lock()),
         false,
-        (rc, path, ctx, data, stat) -> {
-          boolean empty = rc == Code.OK.intValue() && stat.getNumChildren() == 0;
-          boolean marked = empty && Directory.isMarked(DoubtResolution.orEmpty(data));
-          context.thread().execute(() -> onAsked(directory, rc, marked));
-        },
+        (rc, path, ctx, data, stat) ->
+            context
+                .thread()
+                .execute(
+                    () -> {
+                      boolean empty = rc == Code.OK.intValue() && stat.getNumChildren() == 0;
+                      boolean marked = empty && Directory.isMarked(DoubtResolution.orEmpty(data));
+                      onAsked(directory, rc, marked);
+                    }),
         null);
   }
 
@@ -151,10 +155,13 @@ final class Reaper {
       nodes.add(OwnWrites.known(path(directory.lock())));
     }
     MultiCallback onReply =
-        (rc, path, ctx, results) -> {
-          MultiReply reply = MultiReply.of(rc, results, deletions.size());
-          context.thread().execute(() -> onReply(handle, doomed, refused, reply));
-        };
+        (rc, path, ctx, results) ->
+            context
+                .thread()
+                .execute(
+                    () ->
+                        onReply(
+                            handle, doomed, refused, MultiReply.of(rc, results, deletions.size())));
     handle.multi(deletions, context.connector().own().leaving(nodes, onReply), null);
   }
 

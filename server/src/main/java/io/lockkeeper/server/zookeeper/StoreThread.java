@@ -6,6 +6,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -17,6 +19,10 @@ import org.slf4j.LoggerFactory;
  * <p>Tasks of one thread run in the order in which it handed them over. The queue has no cap of its
  * own: it holds what callers asked for and ZooKeeper answered, and both are capped where they
  * begin.
+ *
+ * <p>It stops at the first exception or error: a task that throws has lost an answer of ZooKeeper's
+ * or forgotten a write that was asked for, and a deletion that is forgotten is a lock that is never
+ * free again.
  */
 final class StoreThread {
 
@@ -36,6 +42,9 @@ final class StoreThread {
           1, body -> daemon(body, "zookeeper-store-timer"), new ThreadPoolExecutor.DiscardPolicy());
   private final Baton baton = new Baton(new Tasks(), () -> relief.execute(this::goOn));
   private volatile Line line = new NoLine();
+  private final AtomicBoolean failed = new AtomicBoolean();
+  private volatile Consumer<Throwable> onFailure =
+      cause -> LOG.atError().setCause(cause).log("a task of the ZooKeeper store failed");
   private volatile boolean stopped;
 
   /** Makes a thread that is ready for tasks. */
@@ -68,13 +77,30 @@ final class StoreThread {
     @Override
     public void run(Runnable task) {
       if (!stopped) {
-        guard(task);
+        attempt(task);
       }
     }
 
     @Override
     public void onTurn() {
       // Nothing waits for the end of a turn.
+    }
+
+    @Override
+    public void runLast(Runnable action) {
+      attempt(action);
+    }
+
+    private void attempt(Runnable task) {
+      if (failed.get()) {
+        return;
+      }
+      try {
+        task.run();
+      } catch (RuntimeException | Error e) {
+        failed.set(true);
+        onFailure.accept(e);
+      }
     }
   }
 
@@ -112,14 +138,16 @@ final class StoreThread {
     var unused = timers.schedule(() -> execute(task), millis, TimeUnit.MILLISECONDS);
   }
 
-  /** Runs a part of a task, so that the other parts do not suffer if it fails. */
-  void guard(Runnable task) {
-    try {
-      task.run();
-    } catch (RuntimeException | Error e) {
-      // Also an Error: otherwise nobody would ever go on.
-      LOG.atError().setCause(e).log("a task of the ZooKeeper store failed");
-    }
+  /** Says who is told, once, what a task threw; no task has run since. */
+  void onFailure(Consumer<Throwable> listener) {
+    onFailure = listener;
+  }
+
+  /** Runs nothing more from now on; a task that is at work is not waited for. */
+  void halt() {
+    stopped = true;
+    timers.shutdownNow();
+    relief.shutdown();
   }
 
   /** Ends it once what was handed over has run, waiting so long at most. */

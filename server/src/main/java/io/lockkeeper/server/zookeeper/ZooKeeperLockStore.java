@@ -20,13 +20,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.UUID;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The queues in ZooKeeper, over its asynchronous API alone. All state lives on a {@link
@@ -35,8 +30,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class ZooKeeperLockStore implements LockStore {
 
-  private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperLockStore.class);
-  private static final long STOP_MILLIS = 3_000;
   private static final long SCAN_MILLIS = 1_000;
 
   private final ZooKeeperSettings settings;
@@ -46,11 +39,12 @@ public final class ZooKeeperLockStore implements LockStore {
   private final StoreStats stats = new StoreStats();
   private final StoreThread thread = new StoreThread();
   private final Connector connector;
-  private final AtomicBoolean stopped = new AtomicBoolean();
+  private final StoreEnding ending;
   private Optional<StoreParts> parts = Optional.empty();
   // What one turn of the coordinator asks for is one task here, and so one transaction.
   private final Gathering<Consumer<StoreParts>> wishes =
-      new Gathering<>(actions -> thread.execute(() -> parts.ifPresent(p -> carryOut(p, actions))));
+      new Gathering<>(
+          actions -> thread.execute(() -> parts.ifPresent(p -> actions.forEach(a -> a.accept(p)))));
 
   /** How often peers are looked for, and how long directories must be empty, in ticks. */
   record Pace(long scanMillis, long reapTicks) {}
@@ -72,10 +66,12 @@ public final class ZooKeeperLockStore implements LockStore {
     this.onUnusable = new UnusableOnce(onUnusable);
     paths = new StorePaths(settings);
     connector = new Connector(settings, thread);
+    ending = new StoreEnding(thread, connector);
   }
 
   @Override
-  public void start(Consumer<StoreEvent> events) {
+  public void start(Consumer<StoreEvent> events, Consumer<Throwable> onFailure) {
+    thread.onFailure(onFailure);
     StoreContext context =
         new StoreContext(
             settings, paths, thread, connector, new Directories(), stats, events, onUnusable);
@@ -200,10 +196,6 @@ public final class ZooKeeperLockStore implements LockStore {
     wishes.accept(action);
   }
 
-  private void carryOut(StoreParts running, List<Consumer<StoreParts>> actions) {
-    actions.forEach(action -> thread.guard(() -> action.accept(running)));
-  }
-
   @Override
   public void locate(LeaseId lease, Consumer<Optional<Whereabouts>> answer) {
     thread.execute(
@@ -251,49 +243,14 @@ public final class ZooKeeperLockStore implements LockStore {
 
   @Override
   public void stop() {
-    if (!stopped.compareAndSet(false, true)) {
-      return;
-    }
-    try {
-      CountDownLatch sessionsDown = new CountDownLatch(1);
-      thread.execute(() -> stopSessions(sessionsDown));
-      await(sessionsDown);
-      CountDownLatch allDown = new CountDownLatch(1);
-      thread.execute(() -> stopParts(allDown));
-      await(allDown);
-      connector.stop(STOP_MILLIS);
-      thread.stop(STOP_MILLIS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    ending.stop(() -> parts, () -> parts = Optional.empty());
   }
 
-  private static void await(CountDownLatch latch) throws InterruptedException {
-    if (!latch.await(STOP_MILLIS, TimeUnit.MILLISECONDS)) {
-      LOG.atWarn().log("ZooKeeper sessions take too long to close, going on without them");
-    }
-  }
-
-  private void stopSessions(CountDownLatch down) {
-    parts.ifPresentOrElse(
-        running -> {
-          running.peers().stop();
-          running.reaper().stop();
-          running.mirror().stopOpening();
-          running.sessions().shutDown(down::countDown);
-        },
-        down::countDown);
-  }
-
-  private void stopParts(CountDownLatch down) {
-    if (parts.isEmpty()) {
-      down.countDown();
-      return;
-    }
-    StoreParts running = parts.get();
-    parts = Optional.empty();
-    Countdown both = new Countdown(2, down::countDown);
-    running.member().stop(both::one);
-    running.mirror().stop(both::one);
+  /**
+   * Ends all handles and threads at once, because the state is in doubt, here or in what uses this
+   * store: looks at no state, and closes no session, not even one that is believed to own nothing.
+   */
+  public void abandon() {
+    ending.abandon();
   }
 }

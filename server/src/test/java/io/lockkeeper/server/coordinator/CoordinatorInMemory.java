@@ -10,7 +10,7 @@ public final class CoordinatorInMemory implements AutoCloseable {
   private final FakeLockStore store = new FakeLockStore();
   private final LoopCoordinator coordinator =
       new LoopCoordinator(
-          store, CoordinatorSettings.defaults(), CoordinatorObserver.NONE, () -> {});
+          store, CoordinatorSettings.defaults(), CoordinatorObserver.NONE, why -> {});
 
   private CoordinatorInMemory() {}
 

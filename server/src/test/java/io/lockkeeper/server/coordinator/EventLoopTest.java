@@ -12,6 +12,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class EventLoopTest {
 
@@ -37,6 +39,16 @@ class EventLoopTest {
             @Override
             public long nextTurnNanos() {
               return nextTurn.getAsLong();
+            }
+
+            @Override
+            public void onFailed(Throwable cause) {
+              log.add("failed: " + cause.getMessage());
+            }
+
+            @Override
+            public void onAbandoned() {
+              log.add("abandoned");
             }
           },
           clock::get);
@@ -122,19 +134,102 @@ class EventLoopTest {
     }
   }
 
+  /** A task that somebody waits for. */
+  private final class Waited implements EventLoop.Awaited {
+    @Override
+    public void run() {
+      log.add("run");
+    }
+
+    @Override
+    public void onDropped() {
+      log.add("dropped");
+    }
+  }
+
+  static List<Throwable> exceptionsAndErrors() {
+    return List.of(new IllegalStateException("a bad event"), new AssertionError("a bad event"));
+  }
+
+  private static void raise(Throwable thrown) {
+    if (thrown instanceof Error error) {
+      throw error;
+    }
+    throw (RuntimeException) thrown;
+  }
+
+  @ParameterizedTest
+  @MethodSource("exceptionsAndErrors")
+  @Timeout(10)
+  void nothingRunsAfterATaskThatThrewAndWhoeverWaitsIsTold(Throwable thrown)
+      throws InterruptedException {
+    // Given: one turn with something put off, the failure, and what comes behind it
+    loop.post(() -> Turn.atEnd(() -> log.add("put off")));
+    loop.post(() -> raise(thrown));
+    loop.post(() -> log.add("next"));
+    loop.post(new Waited());
+    onTurn = () -> log.add("turn");
+    // When
+    loop.start();
+    await().until(() -> log.contains("dropped"));
+    loop.post(new Waited());
+    loop.post(() -> raise(thrown));
+    loop.stop(5_000);
+    // Then: said once, and before all else
+    assertThat(log).containsExactly("failed: a bad event", "abandoned", "dropped", "dropped");
+    assertThat(loop.isAlive()).isFalse();
+  }
+
   @Test
-  void taskThatThrowsDoesNotEndTheLoop() throws InterruptedException {
+  void turnThatThrowsHasTheLoopFailAsATaskDoes() throws InterruptedException {
+    // Given
+    onTurn = () -> raise(new IllegalStateException("a bad turn"));
+    // When
+    loop.start();
+    await().until(() -> log.contains("abandoned"));
+    loop.post(new Waited());
+    loop.stop(5_000);
+    // Then
+    assertThat(log).containsExactly("failed: a bad turn", "abandoned", "dropped");
+  }
+
+  @Test
+  void whatIsPutOffToTheEndOfATurnHasTheLoopFailToo() throws InterruptedException {
+    // Given
+    loop.post(() -> Turn.atEnd(() -> raise(new IllegalStateException("put off"))));
+    loop.post(() -> Turn.atEnd(() -> log.add("behind it")));
+    // When
+    loop.start();
+    await().until(() -> log.contains("abandoned"));
+    loop.stop(5_000);
+    // Then
+    assertThat(log).containsExactly("failed: put off", "abandoned");
+  }
+
+  @Test
+  void failedLoopSleepsUntilItIsStopped() throws InterruptedException {
+    // Given: a turn would be due all the time
+    nextTurn = () -> clock.get() - 1;
+    loop.start();
+    // When
+    loop.fail(new IllegalStateException("elsewhere"));
+    await().until(() -> log.contains("abandoned"));
+    long then = loop.turnCount();
+    // Then
+    await().during(Duration.ofMillis(200)).until(() -> loop.turnCount() - then <= 1);
+    loop.stop(5_000);
+    assertThat(loop.isAlive()).isFalse();
+  }
+
+  @Test
+  void taskThatComesAfterTheEndIsDropped() throws InterruptedException {
     // Given
     loop.start();
-    loop.post(
-        () -> {
-          throw new IllegalStateException("a bad event");
-        });
-    // When
-    loop.post(() -> log.add("next"));
-    // Then
-    await().until(() -> log.contains("next"));
     loop.stop(5_000);
+    // When
+    loop.post(new Waited());
+    // Then
+    assertThat(log).containsExactly("dropped");
   }
 
   @Test
@@ -145,7 +240,7 @@ class EventLoopTest {
             new FakeLockStore(),
             CoordinatorSettings.defaults(),
             CoordinatorObserver.NONE,
-            () -> log.add("hang"));
+            why -> log.add("breakdown"));
     // When
     never.stop(Duration.ofHours(1));
     // Then

@@ -40,6 +40,7 @@ final class FakeLockStore implements LockStore {
   private final Map<SessionKey, Owned> sessions = new HashMap<>();
   private final Map<String, Integer> suspected = new HashMap<>();
   private Consumer<StoreEvent> events = event -> {};
+  private Consumer<Throwable> failure = cause -> {};
   private Consumer<List<Peer>> peerListener = peers -> {};
   private boolean flowing = true;
   private boolean left;
@@ -88,6 +89,11 @@ final class FakeLockStore implements LockStore {
     synchronized (cluster) {
       events.accept(event);
     }
+  }
+
+  /** Says that the store has failed. */
+  void fail(Throwable cause) {
+    failure.accept(cause);
   }
 
   /** Adds an entry of somebody who does not ask through this store. */
@@ -146,8 +152,9 @@ final class FakeLockStore implements LockStore {
   }
 
   @Override
-  public void start(Consumer<StoreEvent> listener) {
+  public void start(Consumer<StoreEvent> listener, Consumer<Throwable> onFailure) {
     events = listener;
+    failure = onFailure;
     act(
         () -> {
           tell(new StoreEvent.RebuildStarted(Set.of()));

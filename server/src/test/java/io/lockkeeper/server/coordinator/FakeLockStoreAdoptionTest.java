@@ -13,8 +13,8 @@ final class FakeLockStoreAdoptionTest extends LockStoreAdoptionContract {
 
   @BeforeEach
   void start() {
-    first.start(firstEvents);
-    second.start(secondEvents);
+    first.start(firstEvents, RecordedEvents::onFailure);
+    second.start(secondEvents, RecordedEvents::onFailure);
   }
 
   @Override

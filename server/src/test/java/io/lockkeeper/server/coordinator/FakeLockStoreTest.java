@@ -12,7 +12,7 @@ final class FakeLockStoreTest extends LockStoreContract {
 
   @BeforeEach
   void start() {
-    store.start(events);
+    store.start(events, RecordedEvents::onFailure);
   }
 
   @Override

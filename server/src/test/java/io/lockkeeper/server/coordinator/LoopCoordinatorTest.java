@@ -39,8 +39,8 @@ class LoopCoordinatorTest {
           store,
           CoordinatorSettings.defaults(),
           CoordinatorObserver.NONE,
-          () -> {
-            throw new AssertionError("the loop hangs");
+          why -> {
+            throw new AssertionError("the coordinator cannot go on: " + why);
           });
 
   @BeforeEach

@@ -52,6 +52,11 @@ public final class RecordedEvents implements Consumer<StoreEvent> {
     }
   }
 
+  /** Fails whoever's thread it is: no store fails in tests of stores. */
+  public static void onFailure(Throwable cause) {
+    throw new AssertionError("the store failed", cause);
+  }
+
   private Set<String> queue(LockName lock) {
     return queues.computeIfAbsent(lock, any -> new TreeSet<>());
   }

@@ -31,6 +31,7 @@ public final class Views {
 
   public static CoordinatorStatus serving() {
     return new CoordinatorStatus(
+        false,
         true,
         List.of(
             new SessionStatus("lock-1", true, true, 1_000, 3),
@@ -48,6 +49,7 @@ public final class Views {
 
   public static CoordinatorStatus cutOff() {
     return new CoordinatorStatus(
+        false,
         false,
         List.of(new SessionStatus("lock<1>", false, false, 0, 0)),
         0,

@@ -66,7 +66,7 @@ final class CounterEndIT {
           new ZooKeeperLockStore(Ensemble.settings(proxy.connectString(), id), problem -> {});
       LoopCoordinator coordinator =
           new LoopCoordinator(
-              store, CoordinatorSettings.defaults(), CoordinatorObserver.NONE, () -> {});
+              store, CoordinatorSettings.defaults(), CoordinatorObserver.NONE, why -> {});
       stores.add(store);
       coordinators.add(coordinator);
       coordinator.start();

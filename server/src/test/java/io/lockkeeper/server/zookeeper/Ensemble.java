@@ -78,7 +78,7 @@ final class Ensemble implements AutoCloseable {
             },
             pace);
     stores.add(store);
-    store.start(events);
+    store.start(events, RecordedEvents::onFailure);
     return store;
   }
 

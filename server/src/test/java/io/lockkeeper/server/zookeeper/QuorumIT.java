@@ -60,7 +60,7 @@ final class QuorumIT {
             },
             new ZooKeeperLockStore.Pace(200, Reaper.IDLE_TICKS));
     stores.add(store);
-    store.start(events);
+    store.start(events, RecordedEvents::onFailure);
     events.awaitCurrent();
     return store;
   }

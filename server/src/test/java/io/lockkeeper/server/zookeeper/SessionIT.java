@@ -163,6 +163,21 @@ final class SessionIT {
   }
 
   @Test
+  void abandonedStoreClosesNoSessionNotEvenAnEmptyOne() throws Exception {
+    // Given
+    SessionKey holding = Asked.open(store, events, 1);
+    CreatedEntry entry = hold(holding, "held");
+    Asked.open(store, events, 2);
+    List<String> claims = truth.getChildren("/lk/sessions", false);
+    // When
+    store.abandon();
+    // Then
+    assertThat(truth.exists(path(entry), false)).isNotNull();
+    assertThat(truth.getChildren("/lk/sessions", false)).hasSize(2).isEqualTo(claims);
+    assertThat(truth.getChildren("/lk/coordinators", false)).hasSize(1);
+  }
+
+  @Test
   void stoppingLeavesHeldEntriesAndClosesEmptySessions() throws Exception {
     // Given
     SessionKey holding = Asked.open(store, events, 1);
@@ -257,7 +272,7 @@ final class SessionIT {
       ZooKeeperLockStore refusing =
           new ZooKeeperLockStore(
               Ensemble.settings(stingy.connectString(), "c9"), problem::complete);
-      refusing.start(new RecordedEvents());
+      refusing.start(new RecordedEvents(), RecordedEvents::onFailure);
       // When
       refusing.openSession(new SessionKey(1));
       // Then
