@@ -45,9 +45,15 @@ final class Seat implements AutoCloseable {
 
   /** Starts a process there and waits for nothing. */
   void launch() {
+    launch(Map.of());
+  }
+
+  /** Starts a process there in an environment, and waits for nothing. */
+  void launch(Map<String, String> environment) {
     process.ifPresent(ServerProcess::close);
     process =
-        Optional.of(ServerProcess.launch(Map.of(), port, zookeeper, flags.toArray(String[]::new)));
+        Optional.of(
+            ServerProcess.launch(environment, port, zookeeper, flags.toArray(String[]::new)));
   }
 
   /** Starts a process there and returns when it serves. */
