@@ -1,11 +1,14 @@
 package io.lockkeeper.server.core;
 
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
+import java.util.function.Function;
 
 /**
  * A client with one lease that wants the lock once. It believes that it holds it from the grant
@@ -21,10 +24,17 @@ final class TinyClient extends TinyActor {
   /** Whether it was told an end. */
   boolean over;
 
+  private static final int MAX_RETURNS = 4;
+  private static final Set<Failure.Kind> ELSEWHERE =
+      EnumSet.of(Failure.Kind.MOVED, Failure.Kind.UNKNOWN_LEASE, Failure.Kind.UNAVAILABLE);
+
+  /** What was asked, and when. */
+  private record Asked(ClientEvent event, long sentAt) {}
+
   private final TinyWorld world;
   private final int number;
   private final LeaseId lease;
-  private final Map<CallId, Long> sentAt = new HashMap<>();
+  private final Map<CallId, Asked> calls = new HashMap<>();
   private Optional<TinyCoordinator> at = Optional.empty();
   private StreamId stream = new StreamId(0);
   private List<Long> tokens = List.of();
@@ -32,6 +42,9 @@ final class TinyClient extends TinyActor {
   private boolean attached;
   private boolean granted;
   private boolean released;
+  private boolean gone;
+  private boolean refused;
+  private int returns;
   private long deadline = Long.MIN_VALUE;
   private long newest;
   private long numbers;
@@ -62,7 +75,7 @@ final class TinyClient extends TinyActor {
 
   void open(TinyCoordinator coordinator) {
     at = Optional.of(coordinator);
-    send(new ClientEvent.OpenLease(call(), lease, "hash", Bench.TTL, ""));
+    call(call -> new ClientEvent.OpenLease(call, lease, "hash", Bench.TTL, ""));
   }
 
   void acquire() {
@@ -77,68 +90,129 @@ final class TinyClient extends TinyActor {
   }
 
   void keepAlive() {
-    send(new ClientEvent.KeepAlive(call(), lease));
+    call(call -> new ClientEvent.KeepAlive(call, lease));
   }
 
   void release() {
     left = true;
+    sayReleased();
+  }
+
+  private void sayReleased() {
     if (attached) {
-      send(new ClientEvent.Release(call(), lease, requestId, 0));
+      call(call -> new ClientEvent.Release(call, lease, requestId, 0));
     }
   }
 
-  /** Leaves where it is, and resumes its lease elsewhere. */
+  /** Returns whether it must look for its lease: nobody is there, or whoever is refuses it. */
+  boolean isLost() {
+    boolean alone = refused || at.filter(coordinator -> coordinator.dead).isPresent();
+    return alone && !gone && !released && (left || !over) && returns < MAX_RETURNS;
+  }
+
+  /** Returns whether it may come to a coordinator, which has heard of its lease. */
+  boolean mayComeTo(TinyCoordinator coordinator) {
+    return coordinator.serves(lease);
+  }
+
+  /** Finds its lease. */
+  void comeBack(TinyCoordinator coordinator) {
+    returns++;
+    go(coordinator);
+  }
+
+  /** Leaves where it is, and resumes its lease elsewhere; it hears that one alone from now on. */
   void go(TinyCoordinator coordinator) {
     send(new ClientEvent.StreamClosed(stream));
-    sentAt.clear();
+    at.ifPresent(left -> world.down(left, this).clear());
+    calls.clear();
     at = Optional.of(coordinator);
     attach();
   }
 
   private void attach() {
     attached = false;
+    refused = false;
     newest = 0;
     stream = new StreamId(++numbers);
-    send(new ClientEvent.AttachLease(call(), lease, "hash", stream));
+    call(call -> new ClientEvent.AttachLease(call, lease, "hash", stream));
   }
 
-  private CallId call() {
+  private void call(Function<CallId, ClientEvent> event) {
     CallId call = new CallId(++numbers);
-    sentAt.put(call, world.now);
-    return call;
+    Asked asked = new Asked(event.apply(call), world.now);
+    calls.put(call, asked);
+    send(asked.event());
   }
 
   private void send(ClientEvent event) {
-    at.ifPresent(
-        coordinator -> world.up(this, coordinator).send(event, () -> coordinator.on(event)));
+    at.filter(coordinator -> !coordinator.dead)
+        .ifPresent(
+            coordinator -> world.up(this, coordinator).send(event, () -> coordinator.on(event)));
   }
 
-  void onAnswer(CallId call, Answer answer) {
-    Optional<Long> sent = Optional.ofNullable(sentAt.remove(call));
-    if (sent.isEmpty()) {
+  void onAnswer(CallId id, Answer answer) {
+    Optional<Asked> call = Optional.ofNullable(calls.remove(id));
+    if (call.isEmpty()) {
       return;
     }
+    long sentAt = call.get().sentAt();
     if (answer instanceof Answer.LeaseOpened opened) {
-      extend(sent.get() + opened.validForNanos());
+      extend(sentAt + opened.validForNanos());
       attach();
     } else if (answer instanceof Answer.LeaseAttached there) {
-      extend(sent.get() + there.validForNanos());
+      extend(sentAt + there.validForNanos());
       attached = true;
       repeat();
     } else if (answer instanceof Answer.LeaseRenewed renewed) {
-      extend(sent.get() + renewed.validForNanos());
+      extend(sentAt + renewed.validForNanos());
     } else if (answer instanceof Answer.LeaseGone) {
-      over = true;
+      onLeaseEnded(stream);
     } else if (answer instanceof Answer.ReleaseDone) {
       released = true;
+    } else if (answer instanceof Answer.Failed failed) {
+      onFailed(call.get().event(), failed.failure().kind());
     }
+  }
+
+  private void onFailed(ClientEvent event, Failure.Kind kind) {
+    if (kind == Failure.Kind.UNKNOWN_ACQUISITION) {
+      released = true;
+    } else if (kind != Failure.Kind.UNAVAILABLE || !(event instanceof ClientEvent.KeepAlive)) {
+      onSentAway(kind);
+    }
+  }
+
+  void onRefused(Effect.Refuse refusal) {
+    if (refusal.stream().equals(stream)) {
+      onSentAway(refusal.failure().kind());
+    }
+  }
+
+  private void onSentAway(Failure.Kind kind) {
+    world.check(ELSEWHERE.contains(kind), this + " is refused: " + kind);
+    onSentAway(stream);
+  }
+
+  /** What it has may be elsewhere by now. */
+  void onSentAway(StreamId from) {
+    if (from.equals(stream)) {
+      refused = true;
+      attached = false;
+    }
+  }
+
+  void onLeaseEnded(StreamId of) {
+    gone |= of.equals(stream);
+    over |= gone;
   }
 
   private void repeat() {
     if (asked && !left && !over) {
       acquire();
-    } else if (left && !released) {
-      release();
+    } else if (asked && !released) {
+      // Whoever told it the end may not have been able to delete what was left.
+      sayReleased();
     }
   }
 
@@ -148,6 +222,11 @@ final class TinyClient extends TinyActor {
       release();
     }
     deadline = Math.max(deadline, until);
+  }
+
+  /** Returns whether a client does anything about it: what it does not, is not even carried. */
+  static boolean minds(Notice notice) {
+    return notice.isFinal() || notice instanceof Notice.Granted;
   }
 
   void onTell(Effect.Tell tell) {
@@ -173,8 +252,16 @@ final class TinyClient extends TinyActor {
   @Override
   long state() {
     return Objects.hash(
-            left, over, at.map(TinyCoordinator::toString), stream, tokens, asked, attached, granted)
-        + 31L * Objects.hash(released, deadline, newest, numbers, sentAt);
+            left,
+            over,
+            gone,
+            at.map(TinyCoordinator::toString),
+            stream,
+            tokens,
+            asked,
+            attached,
+            granted)
+        + 31L * Objects.hash(released, refused, returns, deadline, newest, numbers, calls);
   }
 
   @Override

@@ -24,7 +24,10 @@ final class TinyCoordinator extends TinyActor {
       this.session = session;
       this.epoch = epoch;
       TinyCoordinator self = TinyCoordinator.this;
-      writes = world.channel(self + " writes " + key.value(), world.zooKeeper, () -> !cut);
+      // What a process has sent still arrives when it is dead; refused, nobody hears of it.
+      writes =
+          world.channel(
+              self + " writes " + key.value(), world.zooKeeper, () -> !cut && (!dead || isOurs()));
       answers = world.channel(self + " hears " + key.value(), self, () -> reaches());
     }
 
@@ -40,7 +43,7 @@ final class TinyCoordinator extends TinyActor {
           List.of(what, sentAt),
           () -> {
             Optional<StoreEvent> result = change.get();
-            answers.send(
+            answer(
                 List.of(sentAt, result),
                 () -> {
                   on(new SessionEvent.SessionProved(key, sentAt));
@@ -66,7 +69,13 @@ final class TinyCoordinator extends TinyActor {
     }
 
     void answer(StoreEvent event) {
-      answers.send(event, () -> on(event));
+      answer(event, () -> on(event));
+    }
+
+    private void answer(Object what, Runnable arrival) {
+      if (!dead) {
+        answers.send(what, arrival);
+      }
     }
 
     void end(boolean deposed) {
@@ -90,17 +99,30 @@ final class TinyCoordinator extends TinyActor {
 
   final Kernel kernel;
   final Map<SessionKey, Connection> connections = new LinkedHashMap<>();
+
+  /** Whether its process is gone. */
   boolean dead;
+
+  /** Whether ZooKeeper is out of its reach, and nothing else is. */
   boolean cut;
+
   private final TinyWorld world;
   private final String name;
+
+  /** Where it keeps its state: who begins there next says that it is dead for certain. */
+  private final String home;
+
   private final TinyChannel mirror;
   private final TinyEffects effects;
+  private Optional<TinyCoordinator> suspect = Optional.empty();
+  private boolean paused;
+  private long pausedAt;
   private boolean passing;
 
-  TinyCoordinator(TinyWorld world, String name) {
+  TinyCoordinator(TinyWorld world, String name, String home) {
     this.world = world;
     this.name = name;
+    this.home = home;
     this.kernel = new Kernel(CoreSettings.defaults(), TinyEffects.SIZES);
     this.effects = new TinyEffects(world, this);
     this.mirror = world.channel("mirror of " + name, this, this::reaches);
@@ -108,22 +130,86 @@ final class TinyCoordinator extends TinyActor {
 
   @Override
   long state() {
-    long state = super.state();
+    if (dead) {
+      return 0;
+    }
+    long state = mix(super.state(), (cut ? 1 : 0) + (paused ? 2 : 0));
     for (Connection connection : connections.values()) {
       state = mix(state, mix(connection.epoch, connection.over ? 1 : 0));
-      state = mix(state, connection.session.state());
     }
     return state;
   }
 
   void start() {
     kernel.start(world.now).forEach(effect -> effect.applyTo(effects));
-    on(new StoreEvent.RebuildStarted(Set.of()));
-    on(new StoreEvent.MirrorCurrent());
+    on(new StoreEvent.RebuildStarted(Set.of(TinyZooKeeper.LOCK)));
+    mirrored(new StoreEvent.QueueListed(TinyZooKeeper.LOCK, world.zooKeeper.listed(), List.of()));
+    mirrored(new StoreEvent.MirrorCurrent());
+  }
+
+  /** The process is killed: it hears nothing more, and nobody hears of it. */
+  void die() {
+    dead = true;
+    mirror.clear();
+    connections.values().forEach(connection -> connection.answers.clear());
+    world.onDeath(this);
+  }
+
+  /** The process stands still. */
+  void pause() {
+    paused = true;
+    pausedAt = world.now;
+  }
+
+  /** The process goes on, and notices for how long it stood still before anything else. */
+  void goOn() {
+    if (paused) {
+      paused = false;
+      if (world.now > pausedAt) {
+        on(new TimeEvent.Stalled(world.now - pausedAt));
+      }
+    }
+  }
+
+  /** Runs what is due. */
+  void tick() {
+    on(new TimeEvent.Tick());
+  }
+
+  /** What one of its sessions is called, by whoever opened it. */
+  String claim(SessionKey key) {
+    return name + " " + key.value();
+  }
+
+  /** Finds that a coordinator does not answer, rightly or not, and what that one looked after. */
+  void suspects(TinyCoordinator other) {
+    suspect = Optional.of(other);
+    for (TinyZooKeeper.Session session : world.zooKeeper.ownedBy(other)) {
+      on(new SessionEvent.OrphanFound(session.claim));
+    }
+  }
+
+  boolean mayAdopt(TinyZooKeeper.Session session) {
+    return suspect.filter(other -> other == session.owner).isPresent();
+  }
+
+  /** Returns whether all who owned the session are dead for certain, as far as this one can say. */
+  boolean isLeftBehind(TinyZooKeeper.Session session) {
+    boolean alone = session.alone || world.has(TinyWorld.Mistake.EARLIER_OWNERS_FORGOTTEN);
+    return alone && session.owner != this && session.owner.home.equals(home);
+  }
+
+  boolean isRunning() {
+    return !dead && !paused;
   }
 
   boolean reaches() {
-    return !dead && !cut;
+    return isRunning() && !cut;
+  }
+
+  /** Returns whether it would take a client back, whoever owns the session. */
+  boolean serves(LeaseId lease) {
+    return !dead && kernel.lease(lease, 0, world.now).isPresent();
   }
 
   void on(Event event) {
@@ -133,7 +219,9 @@ final class TinyCoordinator extends TinyActor {
   }
 
   void mirrored(StoreEvent event) {
-    mirror.send(event, () -> on(event));
+    if (!dead) {
+      mirror.send(event, () -> on(event));
+    }
   }
 
   /** Lets everything happen that is due up to a time; proofs are answered if they can be. */
@@ -141,13 +229,13 @@ final class TinyCoordinator extends TinyActor {
     long before = world.now;
     received(target, before);
     passing = true;
-    while (!dead && kernel.nextDeadline().isPresent()) {
+    while (isRunning() && kernel.nextDeadline().isPresent()) {
       long next = kernel.nextDeadline().getAsLong();
       if (next > target) {
         break;
       }
       world.now = Math.max(world.now, next);
-      on(new TimeEvent.Tick());
+      tick();
     }
     passing = false;
     world.now = before;

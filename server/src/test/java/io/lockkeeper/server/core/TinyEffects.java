@@ -31,15 +31,20 @@ final class TinyEffects implements EffectHandler {
     return coordinator.connections.get(key);
   }
 
-  private TinyCoordinator.Connection connect(SessionKey key, TinyZooKeeper.Session session) {
-    TinyCoordinator.Connection connection = coordinator.new Connection(key, session, session.epoch);
+  private TinyCoordinator.Connection connect(
+      SessionKey key, TinyZooKeeper.Session session, int epoch) {
+    TinyCoordinator.Connection connection = coordinator.new Connection(key, session, epoch);
     coordinator.connections.put(key, connection);
     return connection;
   }
 
   @Override
   public void openSession(SessionEffect.OpenSession effect) {
-    TinyCoordinator.Connection connection = connect(effect.session(), new TinyZooKeeper.Session());
+    TinyCoordinator.Connection connection =
+        connect(
+            effect.session(),
+            world.zooKeeper.open(coordinator.claim(effect.session()), coordinator),
+            0);
     long sentAt = world.now;
     connection.raw(
         List.of(effect, sentAt),
@@ -48,31 +53,52 @@ final class TinyEffects implements EffectHandler {
                 new SessionEvent.SessionOpened(effect.session(), Bench.TIMEOUT.toNanos(), sentAt)));
   }
 
+  /** Reads the claim at once; what is written over it may find that somebody else was faster. */
   @Override
   public void adoptSession(SessionEffect.AdoptSession effect) {
-    TinyZooKeeper.Session session = world.orphan();
-    TinyCoordinator.Connection before = connect(effect.session(), session);
-    before.raw(
-        effect,
-        () -> {
-          session.epoch++;
-          long takenAt = world.now - world.graceMissing();
-          TinyCoordinator.Connection taken = connect(effect.session(), session);
-          long sentAt = world.now;
-          taken.raw(List.of(sentAt, takenAt), () -> takeStock(taken, sentAt, takenAt));
-        });
+    TinyZooKeeper.Session session = world.zooKeeper.claimed(effect.claim());
+    int read = session.epoch;
+    boolean certain = coordinator.isLeftBehind(session) || world.takesForDead(session.owner);
+    TinyCoordinator.Connection connection = connect(effect.session(), session, read + 1);
+    if (coordinator.mayAdopt(session)) {
+      world.claiming(
+          coordinator,
+          List.of(effect, read, certain),
+          () -> {
+            boolean won = session.epoch == read && !session.ended;
+            if (won) {
+              session.epoch++;
+              session.owner = coordinator;
+              session.alone = certain;
+            }
+            if (won || world.has(TinyWorld.Mistake.LOSER_SERVES)) {
+              takeStock(connection, certain);
+            } else {
+              connection.end(true);
+            }
+          });
+    } else {
+      connection.end(true);
+    }
   }
 
-  private void takeStock(TinyCoordinator.Connection taken, long sentAt, long takenAt) {
-    taken.answer(
-        new SessionEvent.SessionAdopted(
-            taken.key,
-            Bench.TIMEOUT.toNanos(),
-            sentAt,
-            takenAt,
-            world.certain(),
-            List.copyOf(taken.session.leases.values()),
-            world.zooKeeper.entriesOf(taken.session)));
+  private void takeStock(TinyCoordinator.Connection taken, boolean certain) {
+    long sentAt = world.now;
+    long takenAt = world.now - world.graceMissing();
+    taken.raw(
+        List.of("stock", sentAt, takenAt, certain),
+        () ->
+            taken.answer(
+                new SessionEvent.SessionAdopted(
+                    taken.key,
+                    Bench.TIMEOUT.toNanos(),
+                    sentAt,
+                    takenAt,
+                    certain,
+                    List.copyOf(taken.session.leases.values()),
+                    world.has(TinyWorld.Mistake.ENTRIES_OVERLOOKED)
+                        ? List.of()
+                        : world.zooKeeper.entriesOf(taken.session))));
   }
 
   @Override
@@ -171,6 +197,9 @@ final class TinyEffects implements EffectHandler {
     if (effect.notice() instanceof Notice.Granted) {
       world.onGrant(client);
     }
+    if (!TinyClient.minds(effect.notice())) {
+      return;
+    }
     world.down(coordinator, client).send(effect, () -> client.onTell(effect));
   }
 
@@ -186,19 +215,25 @@ final class TinyEffects implements EffectHandler {
   public void count(Effect.Count effect) {}
 
   @Override
-  public void refuse(Effect.Refuse effect) {}
+  public void refuse(Effect.Refuse effect) {
+    TinyClient client = world.client(TinyClient.numberOf(effect.stream().value()));
+    world.down(coordinator, client).send(effect, () -> client.onRefused(effect));
+  }
 
   @Override
   public void tellLeaseEnd(Effect.TellLeaseEnd effect) {
     TinyClient client = world.client(TinyClient.numberOf(effect.stream().value()));
-    world.down(coordinator, client).send(effect, () -> client.over = true);
+    world.down(coordinator, client).send(effect, () -> client.onLeaseEnded(effect.stream()));
   }
 
   @Override
   public void supersede(Effect.Supersede effect) {}
 
   @Override
-  public void sendAway(Effect.SendAway effect) {}
+  public void sendAway(Effect.SendAway effect) {
+    TinyClient client = world.client(TinyClient.numberOf(effect.stream().value()));
+    world.down(coordinator, client).send(effect, () -> client.onSentAway(effect.stream()));
+  }
 
   @Override
   public void publish(Effect.Publish effect) {}

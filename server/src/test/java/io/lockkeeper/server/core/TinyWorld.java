@@ -7,8 +7,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 
-/** Two coordinators, two clients, one lock; what happens next is chosen from outside. */
+/** A few coordinators, two clients, one lock; what happens next is chosen from outside. */
 final class TinyWorld {
 
   /** What is done wrong on purpose. */
@@ -19,7 +22,13 @@ final class TinyWorld {
     /** A coordinator that may live is taken for dead for certain. */
     ALIVE_TAKEN_FOR_DEAD,
     /** What was adopted is left alone for one time to live of a lease only. */
-    GRACE_TOO_SHORT
+    GRACE_TOO_SHORT,
+    /** Whoever follows the last owner takes all who owned the session before for dead, too. */
+    EARLIER_OWNERS_FORGOTTEN,
+    /** Who was too late for a claim serves the session as well. */
+    LOSER_SERVES,
+    /** Who adopts a session overlooks its entries. */
+    ENTRIES_OVERLOOKED
   }
 
   /** Something that can happen next. */
@@ -70,51 +79,63 @@ final class TinyWorld {
   private final List<TinyChannel> prompt = new ArrayList<>();
   private final Map<String, TinyChannel> byName = new HashMap<>();
   private final List<Script> scripts = new ArrayList<>();
-  final TinyCoordinator a = new TinyCoordinator(this, "A");
-  final TinyCoordinator b = new TinyCoordinator(this, "B");
+  private final List<TinyCoordinator> coordinators = new ArrayList<>();
+  private final Predicate<String> isPrompt;
+  private final Consumer<TinyWorld> lastly;
+  final TinyCoordinator a;
+  final TinyCoordinator b;
   final TinyClient first = new TinyClient(this, 1);
   final TinyClient second = new TinyClient(this, 2);
   private long highest;
 
-  TinyWorld(Mistake mistake) {
+  /**
+   * Makes a world.
+   *
+   * @param isPrompt by its name, whether what a channel carries arrives at once, so that there are
+   *     not too many orders to try
+   * @param lastly what must be so when everything has arrived
+   */
+  TinyWorld(Mistake mistake, Predicate<String> isPrompt, Consumer<TinyWorld> lastly) {
     this.mistake = mistake;
-    a.start();
-    b.start();
+    this.isPrompt = isPrompt;
+    this.lastly = lastly;
+    a = start("A", "here");
+    b = start("B", "there");
     settle();
+  }
+
+  /** Starts a coordinator. */
+  TinyCoordinator start(String name, String home) {
+    TinyCoordinator coordinator = new TinyCoordinator(this, name, home);
+    coordinators.add(coordinator);
+    coordinator.start();
+    return coordinator;
   }
 
   boolean has(Mistake other) {
     return mistake == other;
   }
 
-  boolean certain() {
-    return a.dead || has(Mistake.ALIVE_TAKEN_FOR_DEAD);
+  boolean takesForDead(TinyCoordinator other) {
+    return has(Mistake.ALIVE_TAKEN_FOR_DEAD) && !other.dead;
   }
 
   long graceMissing() {
     return has(Mistake.GRACE_TOO_SHORT) ? Bench.TIMEOUT.minus(Bench.TTL).toNanos() : 0;
   }
 
-  TinyZooKeeper.Session orphan() {
-    return a.connections.get(Bench.S1).session;
-  }
-
   TinyClient client(int number) {
     return number == 1 ? first : second;
   }
 
-  TinyChannel channel(String name, TinyActor to, BooleanSupplier passable) {
-    TinyChannel channel = new TinyChannel(this, name, to, passable);
-    (isPrompt(name) ? prompt : channels).add(channel);
-    return channel;
+  TinyClient client(TinyZooKeeper.Node node) {
+    return node.isOf(first) ? first : second;
   }
 
-  /** What arrives at once, so that there are not too many orders to try. */
-  private static boolean isPrompt(String name) {
-    return name.startsWith("B hears")
-        || name.startsWith("B writes")
-        || name.endsWith("asks")
-        || name.startsWith("client");
+  TinyChannel channel(String name, TinyActor to, BooleanSupplier passable) {
+    TinyChannel channel = new TinyChannel(this, name, to, passable);
+    (isPrompt.test(name) ? prompt : channels).add(channel);
+    return channel;
   }
 
   /** Lets arrive what arrives at once. */
@@ -132,7 +153,7 @@ final class TinyWorld {
   }
 
   TinyChannel up(TinyClient client, TinyCoordinator to) {
-    return named(client + " to " + to, to, () -> true);
+    return named(client + " to " + to, to, to::isRunning);
   }
 
   TinyChannel down(TinyCoordinator from, TinyClient client) {
@@ -143,9 +164,19 @@ final class TinyWorld {
     named(from + " asks", zooKeeper, from::reaches).send(what, arrival);
   }
 
+  /** Sets a claim, if it is still as it was read. */
+  void claiming(TinyCoordinator from, Object what, Runnable arrival) {
+    named(from + " claims", zooKeeper, from::reaches).send(what, arrival);
+  }
+
   void mirrored(StoreEvent event) {
-    a.mirrored(event);
-    b.mirrored(event);
+    coordinators.forEach(coordinator -> coordinator.mirrored(event));
+  }
+
+  /** What was on its way to a process that is gone reaches nobody. */
+  void onDeath(TinyCoordinator dead) {
+    up(first, dead).clear();
+    up(second, dead).clear();
   }
 
   Script script(TinyActor actor) {
@@ -156,38 +187,56 @@ final class TinyWorld {
     return new Script(Optional.empty());
   }
 
-  /** Lets all that is under way arrive. */
+  /** Lets all that is under way arrive, and whoever looks for its lease find it. */
   void settle() {
     prompt();
-    Optional<TinyChannel> next = deliverable();
+    Optional<Runnable> next = next();
     while (next.isPresent()) {
-      next.get().deliver();
+      next.get().run();
       prompt();
       checkHolders();
-      next = deliverable();
+      next = next();
     }
   }
 
-  private Optional<TinyChannel> deliverable() {
-    return channels.stream().filter(TinyChannel::canDeliver).findFirst();
+  private Optional<Runnable> next() {
+    Optional<Runnable> arrival =
+        channels.stream()
+            .filter(TinyChannel::canDeliver)
+            .findFirst()
+            .map(channel -> channel::deliver);
+    return arrival.or(() -> returns().findFirst().map(Choice::happening));
   }
 
   void pass(Duration duration) {
     long target = now + duration.toNanos();
-    a.passTo(target);
-    b.passTo(target);
+    coordinators.forEach(coordinator -> coordinator.passTo(target));
     now = target;
   }
 
   List<Choice> choices() {
     List<Choice> choices = new ArrayList<>();
     scripts.forEach(script -> script.next().ifPresent(choices::add));
+    returns().forEach(choices::add);
     for (TinyChannel channel : channels) {
       if (channel.canDeliver()) {
         choices.add(new Choice(channel.name, () -> promptly(channel::deliver)));
       }
     }
     return choices;
+  }
+
+  /** Whoever has nobody looks for a coordinator that serves its lease, and finds one. */
+  private Stream<Choice> returns() {
+    return Stream.of(first, second).filter(TinyClient::isLost).flatMap(this::returns);
+  }
+
+  private Stream<Choice> returns(TinyClient client) {
+    return coordinators.stream()
+        .filter(client::mayComeTo)
+        .map(
+            to ->
+                new Choice(client + " comes to " + to, () -> promptly(() -> client.comeBack(to))));
   }
 
   private void promptly(Runnable step) {
@@ -198,7 +247,10 @@ final class TinyWorld {
   /** Names the state: whoever has received the same is the same. */
   long state() {
     long state = TinyActor.mix(now, highest);
-    for (TinyActor actor : List.of(a, b, zooKeeper, first, second)) {
+    for (TinyCoordinator coordinator : coordinators) {
+      state = TinyActor.mix(state, coordinator.state());
+    }
+    for (TinyActor actor : List.of(zooKeeper, first, second)) {
       state = TinyActor.mix(state, actor.state());
     }
     for (TinyChannel channel : channels) {
@@ -217,16 +269,23 @@ final class TinyWorld {
     return state;
   }
 
-  /** Clients go away, contact comes back, time passes: nothing may be left. */
+  /**
+   * Contact comes back, and clients that look for their leases find them. Then clients go away and
+   * time passes: nothing may be left.
+   */
   void finish() {
-    a.cut = false;
+    for (TinyCoordinator coordinator : coordinators) {
+      coordinator.cut = false;
+      coordinator.goOn();
+    }
     settle();
+    lastly.accept(this);
     for (int i = 0; i < 4; i++) {
       pass(Bench.TIMEOUT.plusSeconds(1));
       settle();
     }
     check(zooKeeper.queue.isEmpty(), "entries are left: " + zooKeeper.queue);
-    for (TinyCoordinator coordinator : List.of(a, b)) {
+    for (TinyCoordinator coordinator : coordinators) {
       CoreCounts counts = coordinator.kernel.counts(now);
       check(
           coordinator.dead
@@ -236,8 +295,12 @@ final class TinyWorld {
   }
 
   void onGrant(TinyClient client) {
+    if (client.left) {
+      // It is told once more what it gave back elsewhere, and does not listen.
+      return;
+    }
     for (TinyZooKeeper.Node node : zooKeeper.aheadOf(client)) {
-      TinyClient other = node.isOf(first) ? first : second;
+      TinyClient other = client(node);
       check(!other.mayRely(), client + " was granted past " + other);
     }
   }

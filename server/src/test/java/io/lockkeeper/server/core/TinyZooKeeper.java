@@ -14,12 +14,24 @@ final class TinyZooKeeper extends TinyActor {
 
   /** A session and its claim. */
   static final class Session {
+    final String claim;
     final Map<LeaseId, SessionEvent.AdoptedLease> leases = new LinkedHashMap<>();
+    TinyCoordinator owner;
+
+    /** Whether all who owned it before are dead for certain. */
+    boolean alone = true;
+
     int epoch;
     boolean ended;
 
+    private Session(String claim, TinyCoordinator owner) {
+      this.claim = claim;
+      this.owner = owner;
+    }
+
     long state() {
-      return mix(mix(leases.keySet().hashCode(), epoch), ended ? 1 : 0);
+      int flags = (ended ? 1 : 0) + (alone ? 2 : 0);
+      return mix(mix(leases.keySet().hashCode(), epoch), mix(owner.toString().hashCode(), flags));
     }
   }
 
@@ -32,12 +44,29 @@ final class TinyZooKeeper extends TinyActor {
   }
 
   final List<Node> queue = new ArrayList<>();
+  private final Map<String, Session> sessions = new LinkedHashMap<>();
   private final TinyWorld world;
   private long zxid = 0x1_0000_0000L;
   private int sequence;
 
   TinyZooKeeper(TinyWorld world) {
     this.world = world;
+  }
+
+  Session open(String claim, TinyCoordinator owner) {
+    Session session = new Session(claim, owner);
+    sessions.put(claim, session);
+    return session;
+  }
+
+  Session claimed(String claim) {
+    return sessions.get(claim);
+  }
+
+  List<Session> ownedBy(TinyCoordinator owner) {
+    return sessions.values().stream()
+        .filter(session -> session.owner == owner && !session.ended)
+        .toList();
   }
 
   StoreEvent create(Session session, Effect.CreateEntries effect) {
@@ -54,6 +83,9 @@ final class TinyZooKeeper extends TinyActor {
     for (Node node : queue) {
       state = mix(state, mix(node.name().hashCode(), node.createdAt()));
     }
+    for (Session session : sessions.values()) {
+      state = mix(state, session.state());
+    }
     return state;
   }
 
@@ -66,6 +98,9 @@ final class TinyZooKeeper extends TinyActor {
     StoreEvent.ReadEntry data =
         new StoreEvent.ReadEntry(effect.details(), created, 0, Optional.empty());
     Node node = new Node(name, effect.id(), data, session, world.now);
+    world.check(
+        queue.stream().noneMatch(other -> other.isOf(world.client(node))),
+        "one request has two entries");
     queue.add(node);
     world.mirrored(new StoreEvent.EntryAppeared(LOCK, name, created));
     return node;
@@ -92,6 +127,16 @@ final class TinyZooKeeper extends TinyActor {
             node ->
                 new SessionEvent.AdoptedEntry(
                     LOCK, node.name(), node.data(), world.now - node.createdAt()))
+        .toList();
+  }
+
+  /** Returns the queue as a listing shows it. */
+  List<StoreEvent.ListedEntry> listed() {
+    return queue.stream()
+        .map(
+            node ->
+                new StoreEvent.ListedEntry(
+                    node.name(), Optional.of(node.data().czxid()), node.data().index()))
         .toList();
   }
 
