@@ -113,8 +113,9 @@ final class KindsTakenOverIT {
   @Test
   void severalLocksOfOneRequestAreKeptTogether() {
     // Given
-    LockRequest first = Guest.lock("taken/several/a", LockMode.LOCK_MODE_EXCLUSIVE);
-    LockRequest second = Guest.lock("taken/several/b", LockMode.LOCK_MODE_EXCLUSIVE);
+    // Named against the order of their names, which is the order in which ZooKeeper lists them.
+    LockRequest first = Guest.lock("taken/several/b", LockMode.LOCK_MODE_EXCLUSIVE);
+    LockRequest second = Guest.lock("taken/several/a", LockMode.LOCK_MODE_EXCLUSIVE);
     try (Guest holder = Guest.at(cluster.connect(0));
         Guest waiter = Guest.at(cluster.connect(0))) {
       holder.ask("both", first, second);
@@ -162,6 +163,34 @@ final class KindsTakenOverIT {
       assertThat(holder.release("outer")).isEqualTo(ReleaseOutcome.RELEASE_OUTCOME_DECREMENTED);
       assertThat(waiter.find("waits", EventCase.GRANTED)).isEmpty();
       assertThat(holder.release("inner")).isEqualTo(ReleaseOutcome.RELEASE_OUTCOME_RELEASED);
+      assertThat(waiter.awaitToken("waits")).isGreaterThan(token);
+    }
+  }
+
+  @Test
+  void innerHoldIsKeptThoughTheOuterOneWasReleasedBefore() {
+    // Given
+    String lock = "taken/inner";
+    try (Guest holder = Guest.at(cluster.connect(0));
+        Guest waiter = Guest.at(cluster.connect(1))) {
+      holder.ask(owned("outer", lock));
+      final long token = holder.awaitToken("outer");
+      holder.ask(owned("inner", lock));
+      holder.awaitToken("inner");
+      waiter.queue("waits", lock);
+      assertThat(holder.release("outer")).isEqualTo(ReleaseOutcome.RELEASE_OUTCOME_DECREMENTED);
+
+      // When
+      cluster.seat(0).kill();
+      holder.moveTo(cluster.connect(1));
+
+      // Then
+      assertThat(holder.awaitToken("inner")).isEqualTo(token);
+      holder.ask(owned("again", lock));
+      assertThat(holder.awaitToken("again")).isEqualTo(token);
+      assertThat(holder.release("inner")).isEqualTo(ReleaseOutcome.RELEASE_OUTCOME_DECREMENTED);
+      assertThat(waiter.find("waits", EventCase.GRANTED)).isEmpty();
+      assertThat(holder.release("again")).isEqualTo(ReleaseOutcome.RELEASE_OUTCOME_RELEASED);
       assertThat(waiter.awaitToken("waits")).isGreaterThan(token);
     }
   }

@@ -30,8 +30,8 @@ final class CombinationsIT {
 
   /** What becomes of the request. */
   enum Outcome {
-    /** Granted at once, as a second acquisition of the same hold. */
-    SHARES_THE_HOLD,
+    /** Granted at once with the token of the first, as one more level. */
+    ONE_MORE_LEVEL,
     /** Granted at once, as a contender of its own. */
     GRANTED,
     /** Granted at once with the token of the write lock. */
@@ -44,11 +44,11 @@ final class CombinationsIT {
 
   @ParameterizedTest
   @CsvSource({
-    "EXCLUSIVE, EXCLUSIVE, SAME_OWNER,  SHARES_THE_HOLD",
+    "EXCLUSIVE, EXCLUSIVE, SAME_OWNER,  ONE_MORE_LEVEL",
     "EXCLUSIVE, EXCLUSIVE, OTHER_OWNER, WAITS",
     "EXCLUSIVE, EXCLUSIVE, NO_OWNER,    WAITS",
     "EXCLUSIVE, EXCLUSIVE, OTHER_LEASE, WAITS",
-    "READ,      READ,      SAME_OWNER,  SHARES_THE_HOLD",
+    "READ,      READ,      SAME_OWNER,  ONE_MORE_LEVEL",
     "READ,      READ,      OTHER_OWNER, GRANTED",
     "READ,      READ,      NO_OWNER,    GRANTED",
     "READ,      READ,      OTHER_LEASE, GRANTED",
@@ -60,7 +60,7 @@ final class CombinationsIT {
     "WRITE,     READ,      OTHER_OWNER, WAITS",
     "WRITE,     READ,      NO_OWNER,    WAITS",
     "WRITE,     READ,      OTHER_LEASE, WAITS",
-    "WRITE,     WRITE,     SAME_OWNER,  SHARES_THE_HOLD",
+    "WRITE,     WRITE,     SAME_OWNER,  ONE_MORE_LEVEL",
     "WRITE,     WRITE,     OTHER_OWNER, WAITS",
     "WRITE,     WRITE,     NO_OWNER,    WAITS",
     "WRITE,     WRITE,     OTHER_LEASE, WAITS",
@@ -83,7 +83,7 @@ final class CombinationsIT {
 
       // Then
       switch (expected) {
-        case SHARES_THE_HOLD -> {
+        case ONE_MORE_LEVEL -> {
           assertThat(asking.awaitGrant("second").getHoldCount()).isEqualTo(2);
           assertThat(asking.awaitGrant("second").getFencingToken()).isEqualTo(token);
         }

@@ -4,17 +4,25 @@ import static io.lockkeeper.v1.ReleaseOutcome.RELEASE_OUTCOME_ALREADY_RELEASED;
 import static io.lockkeeper.v1.ReleaseOutcome.RELEASE_OUTCOME_DECREMENTED;
 import static io.lockkeeper.v1.ReleaseOutcome.RELEASE_OUTCOME_RELEASED;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
+import com.google.protobuf.util.Durations;
 import io.grpc.ManagedChannel;
 import io.lockkeeper.integration.harness.Rig;
 import io.lockkeeper.integration.harness.Znodes;
 import io.lockkeeper.v1.AcquireResponse.EventCase;
+import io.lockkeeper.v1.AdminServiceGrpc;
+import io.lockkeeper.v1.Contender;
+import io.lockkeeper.v1.ForceReleaseRequest;
 import io.lockkeeper.v1.GetLockRequest;
 import io.lockkeeper.v1.LockServiceGrpc;
+import io.lockkeeper.v1.LockState;
+import io.lockkeeper.v1.LossReason;
 import io.lockkeeper.v1.ReleaseOutcome;
 import io.lockkeeper.v1.ReleaseResponse;
 import java.util.List;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
 /** Owners who ask for what they hold. */
@@ -24,33 +32,164 @@ final class ReentryIT {
   private final ManagedChannel channel = rig.connect();
 
   @Test
-  void reentryIsGrantedPastTheQueueAndWritesNothing() {
+  void reentryIsGrantedPastTheQueueByAnEntryBesideTheFirst() {
     // Given
     String lock = "reentry/queue";
     try (Tenant holder = Tenant.of(channel, "holder");
         Tenant waiter = Tenant.of(channel, "waiter");
         Znodes znodes = Znodes.at(rig.zookeeper().connectString())) {
       holder.ask("1", "task", Tenant.mutex(lock));
+      String first = znodes.entries(lock).get(0);
       waiter.ask("w", "", Tenant.mutex(lock));
-      List<String> entries = znodes.entries(lock);
-      long revision = revision(lock);
 
       // When
-      EventCase first = holder.ask("2", "task", Tenant.mutex(lock));
+      EventCase answer = holder.ask("2", "task", Tenant.mutex(lock));
 
       // Then
-      assertThat(first).isEqualTo(EventCase.GRANTED);
+      assertThat(answer).isEqualTo(EventCase.GRANTED);
       assertThat(holder.awaitGrant("2").getHoldCount()).isEqualTo(2);
-      assertThat(znodes.entries(lock)).hasSameElementsAs(entries);
-      assertThat(revision(lock)).isEqualTo(revision);
+      Awaitility.await().untilAsserted(() -> assertThat(znodes.entries(lock)).hasSize(3));
+      assertThat(znodes.entries(lock))
+          .filteredOn(e -> sequence(e).equals(sequence(first)))
+          .hasSize(2);
+      assertThat(waiter.hasHeard("w", EventCase.GRANTED)).isFalse();
     }
   }
 
-  private long revision(String lock) {
+  private static String sequence(String entry) {
+    return entry.substring(entry.length() - 10);
+  }
+
+  @Test
+  void everyLevelIsShownWithTheTokenThatAllOfThemHave() {
+    // Given
+    String lock = "reentry/shown";
+    try (Tenant holder = Tenant.of(channel, "holder");
+        Tenant waiter = Tenant.of(channel, "waiter")) {
+      holder.ask("1", "task", Tenant.mutex(lock));
+      final long token = holder.awaitGrant("1").getFencingToken();
+      waiter.ask("w", "", Tenant.mutex(lock));
+
+      // When
+      holder.ask("2", "task", Tenant.mutex(lock));
+
+      // Then
+      Awaitility.await()
+          .untilAsserted(
+              () ->
+                  assertThat(state(lock).getHoldersList())
+                      .extracting(Contender::getRequestId, Contender::getFencingToken)
+                      .containsExactly(tuple("1", token), tuple("2", token)));
+      assertThat(state(lock).getQueueList())
+          .extracting(Contender::getRequestId)
+          .containsExactly("w");
+      assertThat(holder.awaitGrant("2").getFencingToken()).isEqualTo(token);
+    }
+  }
+
+  private LockState state(String lock) {
     return LockServiceGrpc.newBlockingStub(channel)
         .getLock(GetLockRequest.newBuilder().setName(lock).build())
-        .getLock()
-        .getRevision();
+        .getLock();
+  }
+
+  @Test
+  void forcedReleaseTakesEveryLevel() {
+    // Given
+    String lock = "reentry/forced";
+    try (Tenant holder = Tenant.of(channel, "holder");
+        Tenant waiter = Tenant.of(channel, "waiter")) {
+      holder.ask("1", "task", Tenant.mutex(lock));
+      holder.ask("2", "task", Tenant.mutex(lock));
+      waiter.ask("w", "", Tenant.mutex(lock));
+
+      // When
+      AdminServiceGrpc.newBlockingStub(channel)
+          .forceRelease(ForceReleaseRequest.newBuilder().setName(lock).build());
+
+      // Then
+      for (String level : List.of("1", "2")) {
+        assertThat(holder.await(level, EventCase.LOST).getLost().getReason())
+            .isEqualTo(LossReason.LOSS_REASON_FORCED);
+      }
+      waiter.awaitGrant("w");
+    }
+  }
+
+  @Test
+  void forcedReleaseWithAGraceTakesWhatItsOwnerCameToHoldOnceMoreMeanwhile() {
+    // Given
+    String lock = "reentry/grace";
+    try (Tenant holder = Tenant.of(channel, "holder");
+        Tenant waiter = Tenant.of(channel, "waiter")) {
+      holder.ask("1", "task", Tenant.mutex(lock));
+      waiter.ask("w", "", Tenant.mutex(lock));
+
+      // When
+      AdminServiceGrpc.newBlockingStub(channel)
+          .forceRelease(
+              ForceReleaseRequest.newBuilder()
+                  .setName(lock)
+                  .setGrace(Durations.fromMillis(1_000))
+                  .build());
+      holder.ask("2", "task", Tenant.mutex(lock));
+      holder.release("1");
+
+      // Then
+      assertThat(holder.await("2", EventCase.LOST).getLost().getReason())
+          .isEqualTo(LossReason.LOSS_REASON_FORCED);
+      waiter.awaitGrant("w");
+    }
+  }
+
+  @RepeatedTest(10)
+  void forcedReleaseTakesALevelWhoseEntryIsOnItsWay() {
+    // Given
+    String lock = "reentry/forced-early" + System.nanoTime();
+    try (Tenant holder = Tenant.of(channel, "holder");
+        Tenant waiter = Tenant.of(channel, "waiter")) {
+      holder.ask("1", "task", Tenant.mutex(lock));
+      waiter.ask("w", "", Tenant.mutex(lock));
+
+      // When
+      holder.session().acquire(Tenant.request("2", "task", Tenant.mutex(lock)).build());
+      holder.awaitGrant("2");
+      AdminServiceGrpc.newBlockingStub(channel)
+          .forceRelease(ForceReleaseRequest.newBuilder().setName(lock).build());
+
+      // Then
+      assertThat(holder.await("2", EventCase.LOST).getLost().getReason())
+          .isEqualTo(LossReason.LOSS_REASON_FORCED);
+      waiter.awaitGrant("w");
+    }
+  }
+
+  @Test
+  void levelsThatComeAndGoQuicklyLeaveNothingBehind() {
+    // Given
+    String lock = "reentry/quick";
+    try (Tenant holder = Tenant.of(channel, "holder");
+        Tenant waiter = Tenant.of(channel, "waiter");
+        Znodes znodes = Znodes.at(rig.zookeeper().connectString())) {
+      holder.ask("outermost", "task", Tenant.mutex(lock));
+      waiter.ask("w", "", Tenant.mutex(lock));
+
+      // When: each level is asked for before the one before it is released, and not waited for
+      for (int i = 0; i < 200; i++) {
+        holder.session().acquire(Tenant.request("level-" + i, "task", Tenant.mutex(lock)).build());
+        holder.session().release(i == 0 ? "outermost" : "level-" + (i - 1));
+        holder.awaitGrant("level-" + i);
+      }
+
+      // Then
+      assertThat(waiter.hasHeard("w", EventCase.GRANTED)).isFalse();
+      assertThat(holder.outcomeOfRelease("level-199")).isEqualTo(RELEASE_OUTCOME_RELEASED);
+      waiter.awaitGrant("w");
+      Awaitility.await().untilAsserted(() -> assertThat(znodes.entries(lock)).hasSize(1));
+      for (int i = 0; i < 199; i++) {
+        assertThat(holder.hasHeard("level-" + i, EventCase.LOST)).isFalse();
+      }
+    }
   }
 
   @Test

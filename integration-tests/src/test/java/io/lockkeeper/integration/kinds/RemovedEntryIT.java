@@ -10,6 +10,7 @@ import io.lockkeeper.v1.LossReason;
 import io.lockkeeper.v1.NotAcquiredReason;
 import java.util.ArrayList;
 import java.util.List;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /** Entries that somebody deletes in ZooKeeper, past every server. */
@@ -40,6 +41,34 @@ final class RemovedEntryIT {
       assertThat(znodes.entries(lock)).hasSameElementsAs(before);
       holder.release("h");
       assertThat(waiter.ask("again", "", Tenant.mutex(lock))).isEqualTo(EventCase.GRANTED);
+    }
+  }
+
+  @Test
+  void levelWhoseEntryIsDeletedIsLostAndTheOthersHoldOn() {
+    // Given
+    String lock = "removed/level";
+    try (Tenant holder = Tenant.of(channel, "holder");
+        Tenant waiter = Tenant.of(channel, "waiter");
+        Znodes znodes = Znodes.at(rig.zookeeper().connectString())) {
+      holder.ask("outer", "task", Tenant.mutex(lock));
+      String outer = znodes.entries(lock).get(0);
+      holder.ask("inner", "task", Tenant.mutex(lock));
+      Awaitility.await().until(() -> znodes.entries(lock).size() == 2);
+      waiter.ask("w", "", Tenant.mutex(lock));
+
+      // When
+      znodes.delete(znodes.pathOf(lock) + "/" + outer);
+
+      // Then
+      assertThat(holder.await("outer", EventCase.LOST).getLost().getReason())
+          .isEqualTo(LossReason.LOSS_REASON_REMOVED);
+      assertThat(holder.ask("another", "task", Tenant.mutex(lock))).isEqualTo(EventCase.GRANTED);
+      assertThat(holder.hasHeard("inner", EventCase.LOST)).isFalse();
+      assertThat(waiter.hasHeard("w", EventCase.GRANTED)).isFalse();
+      holder.release("another");
+      holder.release("inner");
+      waiter.awaitGrant("w");
     }
   }
 

@@ -73,7 +73,9 @@ public interface LockStore {
    * Enqueues one acquisition: all its entries in one transaction, none if one fails. Answered by
    * {@link StoreEvent.EntriesCreated} or {@link StoreEvent.EntriesRefused}. An entry that is
    * planned beside another is created under the other's sequence number, and refused if the other
-   * does not exist any more: the same transaction checks that.
+   * does not exist any more: the same transaction checks that. The creation of the other need not
+   * be answered yet, but must have been asked for before. The data of each entry says at which
+   * place of {@code entries} it was.
    *
    * @param lockDelayMillis if not zero, a guard is created with each entry, by the same transaction
    *     and after the entry

@@ -21,6 +21,8 @@ import java.util.List;
  *     ENDED                ENDED           (SessionGone: from every state to ENDED)
  * </pre>
  *
+ * <p>A request for what its owner holds already is Admitted while it is ENQUEUING: HELD at once.
+ *
  * <p>CANCELLED is why a late create leaves no ghost in the queue: it is answered with its deletion.
  *
  * @param state where it stands
@@ -139,7 +141,7 @@ record Acquisition(State state, Answer.ReleaseOutcome releaseOutcome) {
   }
 
   Transition onAdmitted(Notice.Granted granted) {
-    return state == State.QUEUED
+    return isWaiting()
         ? new Transition(
             new Acquisition(State.HELD, Answer.ReleaseOutcome.RELEASED), List.of(tell(granted)))
         : stay();
@@ -204,7 +206,7 @@ record Acquisition(State state, Answer.ReleaseOutcome releaseOutcome) {
   }
 
   Transition onTakenAway(Notice.Lost ending) {
-    // One that waits here may have been granted elsewhere: its client says so.
+    // One that waits here may have been granted elsewhere.
     return isHeld() || state == State.QUEUED ? lose(ending) : stay();
   }
 

@@ -9,33 +9,20 @@ import java.util.Optional;
 /** Carries acquisitions through their lives: applies events and does what follows from them. */
 final class Acquisitions {
 
+  private static final long AGAIN_NANOS = Duration.ofMillis(200).toNanos();
+
   private final World world;
   private final Sessions sessions;
   private final Views views;
   private final Holds holds;
-  private Hooks hooks = new Hooks(ticket -> {}, lease -> {}, ticket -> {});
+  private final Deletions deletions;
 
-  /**
-   * What others do when an acquisition moves.
-   *
-   * @param onReleasing the holder has released; its deletion is on its way
-   * @param onTicketGone nothing of one of the lease's acquisitions is left
-   * @param onWaiting an acquisition has begun to wait
-   */
-  record Hooks(
-      java.util.function.Consumer<Ticket> onReleasing,
-      java.util.function.Consumer<Lease> onTicketGone,
-      java.util.function.Consumer<Ticket> onWaiting) {}
-
-  Acquisitions(World world, Sessions sessions, Views views, Holds holds) {
+  Acquisitions(World world, Sessions sessions, Views views, Holds holds, Deletions deletions) {
     this.world = world;
     this.sessions = sessions;
     this.views = views;
     this.holds = holds;
-  }
-
-  void connect(Hooks value) {
-    hooks = value;
+    this.deletions = deletions;
   }
 
   /** Gives the event to the acquisition's state machine and does what it asks for. */
@@ -54,21 +41,13 @@ final class Acquisitions {
       perform(ticket, action);
     }
     // Only a client that says so has stopped using the lock for certain.
-    boolean released = after.state() == State.RELEASING && !ticket.releaseCalls().isEmpty();
+    boolean released = after.state() == State.RELEASING && ticket.isGivenBack();
     if (before.isHeld() && released) {
-      hooks.onReleasing().accept(ticket);
+      world.follow(new FollowUp.Releasing(ticket));
     }
     if (before.state() != State.ENDED && after.state() == State.ENDED) {
       forget(ticket);
-    } else if (isLeavingNothing(ticket)) {
-      apply(ticket, new AcquisitionEvent.Deleted());
     }
-  }
-
-  /** Nothing is to be deleted in ZooKeeper where everything was shared. */
-  private static boolean isLeavingNothing(Ticket ticket) {
-    State state = ticket.acquisition().state();
-    return (state == State.RELEASING || state == State.LEAVING) && ticket.leaving().isEmpty();
   }
 
   private void perform(Ticket ticket, Acquisition.Action action) {
@@ -82,39 +61,115 @@ final class Acquisitions {
               stream ->
                   world.emit(new Effect.Refuse(stream, ticket.command().requestId(), failure)));
     } else if (action instanceof Acquisition.Action.Delete) {
-      boolean asked = !ticket.releaseCalls().isEmpty();
       boolean left = ticket.acquisition().state() == State.LEAVING;
-      boolean lost = left && (ticket.wasGranted() || (ticket.mayHaveHeld() && !asked));
-      giveUp(ticket, !lost);
+      boolean lost =
+          left && (ticket.wasGranted() || (ticket.mayHaveHeld() && !ticket.isGivenBack()));
+      giveUp(ticket, lost);
     } else if (action instanceof Acquisition.Action.AnswerReleases answer) {
       answerReleases(ticket, answer.outcome());
     }
   }
 
-  /** ZooKeeper has refused its entries; what it shares with others of its owner it gives up. */
-  void refused(Ticket ticket, String message) {
-    giveUp(ticket, true);
-    apply(ticket, new AcquisitionEvent.Refused(message));
+  /** Asks ZooKeeper for the entries. */
+  void create(Ticket ticket) {
+    world.emit(
+        new Effect.CreateEntries(
+            ticket.lease().session(),
+            ticket.id(),
+            ticket.planned(),
+            ticket.details(),
+            (int) ticket.command().lockDelay().toMillis()));
+  }
+
+  /** ZooKeeper has created the entries. */
+  void created(Ticket ticket, List<StoreEvent.CreatedEntry> entries) {
+    ticket.created(entries);
+    apply(ticket, new AcquisitionEvent.Created());
+    deletions.onAnswered(ticket);
   }
 
   /**
-   * Gives up the acquisition's share of its holds, and deletes those that nobody shares any more.
-   *
-   * @param clean whether guards go too: a holder who was lost leaves its own behind, for the lock
-   *     delay that is about to begin
+   * ZooKeeper has refused to create the entries. What was granted at once, beside what its owner
+   * holds, is tried again: its client relies on it, and the entry beside it stays meanwhile.
    */
-  private void giveUp(Ticket ticket, boolean clean) {
-    List<EntryRef> last = ticket.leave(clean);
-    holds.left(ticket);
-    if (!last.isEmpty()) {
-      SessionKey session = ticket.lease().session();
-      Effect deletion = new Effect.DeleteEntries(session, ticket.id(), last);
-      if (world.draining && ticket.lease().isStream() && ticket.wasGranted()) {
-        sessions.emitDeletionLate(deletion);
-      } else {
-        sessions.emitDeletion(session, deletion);
+  void refused(Ticket ticket, String message) {
+    if (!ticket.acquisition().isHeld()) {
+      ticket.refused();
+      apply(ticket, new AcquisitionEvent.Refused(message));
+      deletions.onAnswered(ticket);
+    } else if (ticket.holds().stream().anyMatch(this::isWithoutBase)) {
+      loseWithoutBase(ticket);
+    } else {
+      ticket.triesAgain(true);
+      world.timers.at(world.now + AGAIN_NANOS, () -> createAgain(ticket, message));
+    }
+  }
+
+  private void createAgain(Ticket ticket, String message) {
+    if (ticket.acquisition().isHeld()) {
+      ticket.triesAgain(false);
+      create(ticket);
+    } else if (world.tickets.get(ticket.id()) == ticket && !ticket.isAnswered()) {
+      refused(ticket, message);
+    }
+  }
+
+  /** Returns whether the entry is gone beside which another was to be placed. */
+  private boolean isWithoutBase(Hold hold) {
+    return world.mirror.isCurrent()
+        && hold.beside().filter(base -> world.mirror.entryOf(base).isEmpty()).isPresent();
+  }
+
+  /** The entry of a hold is gone: so are those that were refused a place beside it. */
+  void baseGone(Hold base) {
+    for (Hold follower : base.followers()) {
+      if (follower.ticket().isToTryAgain() && follower.beside().filter(base::equals).isPresent()) {
+        loseWithoutBase(follower.ticket());
       }
     }
+  }
+
+  private void loseWithoutBase(Ticket ticket) {
+    ticket.refused();
+    apply(ticket, new AcquisitionEvent.Removed());
+    deletions.onAnswered(ticket);
+  }
+
+  /** The client gives the acquisition back, wherever it stands. */
+  void release(Ticket ticket, CallId call) {
+    ticket.releaseCalls().add(call);
+    giveBack(ticket);
+  }
+
+  /** The client needs the acquisition no more. */
+  void giveBack(Ticket ticket) {
+    ticket.giveBack();
+    apply(ticket, new AcquisitionEvent.ReleaseAsked());
+    deletions.proceed(ticket);
+  }
+
+  /** The lease has ended. */
+  void leaseEnded(Ticket ticket, LeaseEnd end) {
+    apply(ticket, new AcquisitionEvent.LeaseEnded(end));
+    deletions.proceed(ticket);
+  }
+
+  /**
+   * Gives up what the acquisition has.
+   *
+   * @param lost whether a holder was lost, so that its guard stays for the lock delay that is about
+   *     to begin
+   */
+  private void giveUp(Ticket ticket, boolean lost) {
+    for (Hold hold : ticket.holds()) {
+      if (lost) {
+        hold.lose();
+      } else {
+        hold.release();
+      }
+    }
+    ticket.leavesBehind(holds.leave(ticket));
+    deletions.begin(ticket);
   }
 
   private void answerReleases(Ticket ticket, Answer.ReleaseOutcome outcome) {
@@ -134,27 +189,12 @@ final class Acquisitions {
     long sequence = ticket.tell(notice);
     world.emit(new Effect.Count(notice));
     Optional<StreamId> target = ticket.target();
-    if (target.isPresent() && !isUnordered(ticket, notice)) {
+    if (target.isPresent()) {
       send(target.get(), ticket, sequence, notice);
     }
     if (notice.isFinal()) {
-      ticket
-          .lease()
-          .endings()
-          .put(
-              ticket.command().requestId(),
-              new Lease.Ended(
-                  ticket.command(), notice, sequence, ticket.heard(), Repeats.isRough(ticket)));
+      ticket.lease().remember(Lease.Ended.of(ticket, notice, sequence));
     }
-  }
-
-  /**
-   * Grants come in the order of the request: where only entries tell of it, it is repeated first.
-   */
-  private static boolean isUnordered(Ticket ticket, Notice notice) {
-    return notice instanceof Notice.Granted
-        && ticket.revival().isPresent()
-        && ticket.revival().get().isUnordered();
   }
 
   private void send(StreamId stream, Ticket ticket, long sequence, Notice notice) {
@@ -166,8 +206,7 @@ final class Acquisitions {
     Optional<StreamId> target = ticket.target();
     // A grant whose release has arrived may be another's already: its ending is told in time.
     boolean releasing = ticket.acquisition().state() == State.RELEASING;
-    boolean told = ticket.lastNotice().filter(last -> !isUnordered(ticket, last)).isPresent();
-    if (target.isEmpty() || !told || releasing) {
+    if (target.isEmpty() || ticket.lastNotice().isEmpty() || releasing) {
       return;
     }
     ticket.markHeard();
@@ -188,16 +227,9 @@ final class Acquisitions {
 
   private Notice refreshed(Ticket ticket, Notice last) {
     if (last instanceof Notice.Granted granted) {
-      return new Notice.Granted(granted.lease(), ordered(ticket, granted), validForNanos(ticket));
+      return new Notice.Granted(granted.lease(), granted.grants(), validForNanos(ticket));
     }
     return last instanceof Notice.Queued ? new Notice.Queued(views.briefPlaces(ticket)) : last;
-  }
-
-  /** Returns the grants in the order of the request, which may have been learned since. */
-  private static List<Notice.Grant> ordered(Ticket ticket, Notice.Granted granted) {
-    return ticket.holds().stream()
-        .flatMap(hold -> granted.grants().stream().filter(g -> g.lock().equals(hold.lock())))
-        .toList();
   }
 
   /**
@@ -219,11 +251,13 @@ final class Acquisitions {
     return Math.min(validForNanos(ticket.lease()), holds.leftNanos(ticket));
   }
 
+  /** Grants what is proved to be held. */
   void grant(Ticket ticket) {
-    holds.grant(ticket, this::takeAway);
+    holds.grant(ticket);
+    holds.bound(ticket, () -> heldForTooLong(ticket));
     List<Notice.Grant> grants = new ArrayList<>(ticket.holds().size());
     for (Hold hold : ticket.holds()) {
-      int count = 1 + hold.holdersBeside(ticket);
+      int count = 1 + holds.levelsBeside(hold);
       Optional<Departure> last = world.mirror.lastDeparture(hold.lock());
       grants.add(new Notice.Grant(hold.lock(), hold.token(), last, count));
     }
@@ -232,20 +266,22 @@ final class Acquisitions {
     apply(ticket, new AcquisitionEvent.Admitted(granted));
   }
 
-  /** Takes locks away from all who share their entries. */
-  void takeAll(List<Hold> taken, Notice.Lost ending) {
-    takeAway(taken.stream().flatMap(h -> h.users().stream()).distinct().toList(), ending);
+  private void heldForTooLong(Ticket ticket) {
+    Notice.Lost ending = new Notice.Lost(Notice.LossReason.MAX_HOLD, "held for max_hold");
+    for (Ticket loser : holds.nestedIn(ticket)) {
+      if (loser.mayEnd()) {
+        takeAway(loser, ending);
+      }
+    }
   }
 
-  private void takeAway(List<Ticket> losers, Notice.Lost ending) {
-    for (Ticket loser : losers) {
-      // Who waits for more than it shares cannot have all any more.
-      apply(
-          loser,
-          loser.acquisition().isWaiting()
-              ? new AcquisitionEvent.Removed()
-              : new AcquisitionEvent.TakenAway(ending));
-    }
+  /** Takes the locks away from an acquisition that holds them, or waits for others as well. */
+  void takeAway(Ticket ticket, Notice.Lost ending) {
+    apply(
+        ticket,
+        ticket.acquisition().isWaiting() && !ticket.mayHaveHeld()
+            ? new AcquisitionEvent.Removed()
+            : new AcquisitionEvent.TakenAway(ending));
   }
 
   /** The acquisition has its place and is not first: it waits, if it may. */
@@ -269,7 +305,7 @@ final class Acquisitions {
     } else {
       ticket.moved(ahead);
       apply(ticket, new AcquisitionEvent.Placed(new Notice.Queued(places)));
-      hooks.onWaiting().accept(ticket);
+      world.follow(new FollowUp.Waiting(ticket));
     }
   }
 
@@ -278,22 +314,33 @@ final class Acquisitions {
     return wait.isPresent() && wait.get().isZero();
   }
 
+  /** Ends a wait that has no prospect, if it may be ended here: see {@link Ticket#mayEnd}. */
   void expireWait(Ticket ticket, Notice.RefusalReason reason, String message) {
-    apply(
-        ticket,
-        new AcquisitionEvent.WaitExpired(
-            new Notice.NotAcquired(reason, message, views.holdersFor(ticket))));
+    if (ticket.mayEnd()) {
+      apply(
+          ticket,
+          new AcquisitionEvent.WaitExpired(
+              new Notice.NotAcquired(reason, message, views.holdersFor(ticket))));
+    }
+  }
+
+  /** Gives back what nobody has asked for again in time, if it may be ended here. */
+  void abandon(Ticket ticket) {
+    if (ticket.mayEnd()) {
+      apply(ticket, new AcquisitionEvent.ReleaseAsked());
+    }
   }
 
   private void forget(Ticket ticket) {
     Lease lease = ticket.lease();
     world.tickets.remove(ticket.id());
     lease.tickets().remove(ticket.command().requestId(), ticket);
-    for (Hold hold : ticket.goesOn()) {
-      hold.followers().remove(ticket);
-    }
+    ticket.timers().stopAll(world.timers);
+    ticket.holds().forEach(Hold::stopFollowing);
     ticket.stream().ifPresent(world.streams::remove);
-    sessions.find(lease.session()).ifPresent(session -> session.addPathBytes(-ticket.pathBytes()));
-    hooks.onTicketGone().accept(lease);
+    sessions
+        .find(lease.session())
+        .ifPresent(session -> session.addPathBytes(ticket, -ticket.pathBytes()));
+    world.follow(new FollowUp.Gone(lease));
   }
 }

@@ -13,18 +13,35 @@ final class Admission {
   private Admission() {}
 
   /**
-   * Returns the longest run of entries at the head of {@code queue} that may hold together. Entries
-   * whose holder has released, and which only wait for their deletion, are passed over. Who holds
-   * goes on holding when the limit shrinks.
+   * Returns the longest run of entries at the head of {@code queue} that may hold together. Who
+   * holds goes on holding when the limit shrinks.
+   *
+   * <p>Entries whose holder has released, and which only wait for their deletion, are passed over;
+   * but not by an entry of ours with a lock delay. If it is lost, others must be able to tell from
+   * the order of commits alone whether it was held.
    */
   static List<Entry> holders(Iterable<Entry> queue, OptionalInt configuredLimit) {
+    return holders(queue, configuredLimit, true);
+  }
+
+  /** Returns who holds when all deletions of released entries that are under way are committed. */
+  static List<Entry> holdersToBe(Iterable<Entry> queue, OptionalInt configuredLimit) {
+    return holders(queue, configuredLimit, false);
+  }
+
+  private static List<Entry> holders(
+      Iterable<Entry> queue, OptionalInt configuredLimit, boolean guardsWait) {
     List<Entry> holders = new ArrayList<>(1);
     Occupancy occupancy = Occupancy.free(configuredLimit);
+    boolean ahead = false;
     for (Entry entry : queue) {
       if (entry.isReleased()) {
+        ahead = true;
         continue;
       }
-      if (!entry.holds() && !occupancy.admits(entry.name())) {
+      boolean waitsForCommit = guardsWait && ahead && entry.hasOwnGuard();
+      boolean admitted = occupancy.admits(entry.name()) && !waitsForCommit;
+      if (!entry.holds() && !admitted) {
         return holders;
       }
       occupancy = occupancy.plus(entry.name());

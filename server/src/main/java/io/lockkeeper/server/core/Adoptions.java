@@ -3,6 +3,7 @@ package io.lockkeeper.server.core;
 import io.lockkeeper.server.core.SessionEvent.AdoptedEntry;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -30,6 +31,7 @@ final class Adoptions {
   private final Rebuilds rebuilds;
   private final Grants grants;
   private final Handovers handovers;
+  private final Acquisitions acquisitions;
 
   Adoptions(
       World world,
@@ -39,8 +41,10 @@ final class Adoptions {
       Dormancy dormancy,
       Rebuilds rebuilds,
       Grants grants,
-      Handovers handovers) {
+      Handovers handovers,
+      Acquisitions acquisitions) {
     this.handovers = handovers;
+    this.acquisitions = acquisitions;
     this.world = world;
     this.sessions = sessions;
     this.leases = leases;
@@ -55,11 +59,9 @@ final class Adoptions {
   }
 
   private void takeOver(LockSession session, SessionEvent.SessionAdopted event) {
-    // A coordinator that is dead for certain vouches for nothing any more.
-    long vouchedUntil = event.takenAtNanos() + (event.certain() ? 0 : event.timeoutNanos());
     for (SessionEvent.AdoptedLease record : event.leases()) {
       leaveBehind(record.lease());
-      leases.adopt(Lease.adopted(record, session.key(), vouchedUntil), session);
+      leases.adopt(Lease.adopted(record, session.key(), event), session);
     }
     List<Ticket> tickets = new ArrayList<>();
     Set<Lease> remains = new LinkedHashSet<>();
@@ -67,22 +69,31 @@ final class Adoptions {
         .values()
         .forEach(
             entries -> {
-              AdoptedEntry first = entries.get(0);
-              Lease lease = leaseOf(first, session, vouchedUntil);
+              Lease lease = leaseOf(entries.get(0), session, event);
               if (lease.isStream()) {
                 remains.add(lease);
               }
               tickets.add(restore(lease, session, entries));
             });
-    tickets.forEach(grants::rebind);
+    tickets.forEach(grants::bind);
+    tickets.stream().filter(Adoptions::isIncomplete).forEach(this::end);
     // What it granted last its clients may rely on, even if it is dead for certain.
     world.timers.at(
         event.takenAtNanos() + event.timeoutNanos(),
         () -> leases.on(session).forEach(dormancy::wakeAll));
     Set<LeaseId> streams = streamsOf(event.entries());
-    remains.forEach(lease -> endRemains(lease, streams.contains(lease.id()), vouchedUntil));
+    remains.forEach(lease -> endRemains(lease, streams.contains(lease.id())));
     rebuilds.verify(tickets);
     sessions.closeEmpty(session);
+  }
+
+  /** All entries of a request are created together, so that some have been taken away. */
+  private static boolean isIncomplete(Ticket ticket) {
+    return ticket.revival().filter(from -> ticket.holds().size() < from.locks()).isPresent();
+  }
+
+  private void end(Ticket ticket) {
+    acquisitions.apply(ticket, new AcquisitionEvent.Removed());
   }
 
   /** We had the session before, another adopted it meanwhile, and we have not been told yet. */
@@ -90,7 +101,7 @@ final class Adoptions {
     leases.find(id).ifPresent(handovers::forget);
   }
 
-  /** Groups entries by the acquisition that they are for now, which need not have created them. */
+  /** Groups entries by the acquisition that they are for, in the order of its request. */
   private static Map<String, List<AdoptedEntry>> byAcquisition(List<AdoptedEntry> entries) {
     Map<String, List<AdoptedEntry>> groups = new LinkedHashMap<>();
     for (AdoptedEntry entry : entries) {
@@ -101,6 +112,9 @@ final class Adoptions {
               : details.leaseId() + "/" + details.requestId();
       groups.computeIfAbsent(key, k -> new ArrayList<>(1)).add(entry);
     }
+    groups
+        .values()
+        .forEach(group -> group.sort(Comparator.comparingInt(entry -> entry.read().ordinal())));
     return groups;
   }
 
@@ -109,7 +123,8 @@ final class Adoptions {
   }
 
   /** Returns the lease of an entry: one with a record, or what is left of one that has none. */
-  private Lease leaseOf(AdoptedEntry entry, LockSession session, long vouchedUntil) {
+  private Lease leaseOf(
+      AdoptedEntry entry, LockSession session, SessionEvent.SessionAdopted adoption) {
     Optional<LeaseId> named = LeaseId.parse(entry.read().details().leaseId());
     long tag = named.map(LeaseId::high).orElse(uuidOf(entry).getMostSignificantBits());
     Optional<Lease> known =
@@ -120,42 +135,24 @@ final class Adoptions {
           LeaseId id = named.orElse(new LeaseId(tag, 0));
           leaveBehind(id);
           String holder = entry.read().details().holder();
-          return leases.adopt(Lease.remains(id, session.key(), holder, vouchedUntil), session);
+          return leases.adopt(Lease.remains(id, session.key(), holder, adoption), session);
         });
   }
 
   private Ticket restore(Lease lease, LockSession session, List<AdoptedEntry> entries) {
     AdoptedEntry first = entries.get(0);
-    EntryTerms terms = first.read().details().terms();
-    Ticket ticket =
-        new Ticket(
-            unused(uuidOf(first)),
-            lease,
-            command(lease, entries),
-            entries.stream().map(Adoptions::part).toList(),
-            Optional.of(new Revival(terms.locks(), first.ageNanos())),
-            terms.ownStream());
-    first
-        .read()
-        .details()
+    EntryDetails details = first.read().details();
+    // Of whose request it is nothing is known where somebody has written over what it said.
+    int locks = details.requestId().isEmpty() ? 0 : details.terms().locks();
+    Revival revival = new Revival(locks, first.ageNanos(), lease.awakeAtNanos());
+    Ticket ticket = Ticket.adopted(uuidOf(first), lease, command(lease, entries), entries, revival);
+    details
         .needsMillis()
         .ifPresent(millis -> ticket.description().needs(Duration.ofMillis(millis), world.now));
-    ticket.adopted(entries.stream().map(entry -> hold(ticket, entry)).toList());
     world.tickets.put(ticket.id(), ticket);
     lease.tickets().put(ticket.command().requestId(), ticket);
-    long bytes = world.pathSizes.bytesOf(ticket.planned());
-    session.addPathBytes(bytes);
-    ticket.addPathBytes(bytes);
+    session.addPathBytes(ticket, world.pathSizes.bytesOf(ticket.planned()));
     return ticket;
-  }
-
-  /** What one acquisition created may be shared by several of its owner that outlived it. */
-  private UUID unused(UUID wanted) {
-    UUID id = wanted;
-    while (world.tickets.containsKey(id)) {
-      id = new UUID(id.getMostSignificantBits(), id.getLeastSignificantBits() + 1);
-    }
-    return id;
   }
 
   private static AcquireCommand command(Lease lease, List<AdoptedEntry> entries) {
@@ -168,8 +165,7 @@ final class Adoptions {
             .toList(),
         Optional.of(lease.id()),
         details.owner(),
-        // Somebody has written over what the entry said of itself: nobody asks for it by this name.
-        details.requestId().isEmpty() ? "?" + uuidOf(first) : details.requestId(),
+        details.requestId().isEmpty() ? uuidOf(first).toString() : details.requestId(),
         terms.waitTimeout(),
         details.holder(),
         details.metadata(),
@@ -177,20 +173,6 @@ final class Adoptions {
         terms.maxHold(),
         terms.lockDelay(),
         details.unsearched());
-  }
-
-  private static Part part(AdoptedEntry entry) {
-    return new Part.Fresh(
-        new PlannedEntry(entry.lock(), entry.name().mode(), Optional.empty()), Optional.empty());
-  }
-
-  private static Hold hold(Ticket ticket, AdoptedEntry entry) {
-    StoreEvent.ReadEntry read = entry.read();
-    return new Hold(
-        new StoreEvent.CreatedEntry(entry.lock(), entry.name(), read.czxid(), read.index()),
-        read.keptToken(),
-        MarkerName.Guard.of(uuidOf(entry), read.details().terms().lockDelay()),
-        ticket);
   }
 
   /** Returns the leases that were streams. */
@@ -206,9 +188,9 @@ final class Adoptions {
    * Ends what has no record. A lease that was a stream ended with its stream, but for its client
    * only when it knows; one whose record was gone had ended before.
    */
-  private void endRemains(Lease lease, boolean streamBound, long vouchedUntil) {
-    if (streamBound && vouchedUntil - world.now > 0) {
-      world.timers.at(vouchedUntil, () -> endings.end(lease, LeaseEnd.EXPIRED));
+  private void endRemains(Lease lease, boolean streamBound) {
+    if (streamBound && lease.mayBeVouchedElsewhere(world.now)) {
+      world.timers.at(lease.vouchedUntilNanos(), () -> endings.end(lease, LeaseEnd.EXPIRED));
     } else {
       endings.end(lease, LeaseEnd.EXPIRED);
     }

@@ -6,15 +6,16 @@ import java.util.Optional;
 public sealed interface Amendment {
 
   /**
-   * Makes the entry say this of itself. What the entry was created with (its index, the token that
-   * it keeps) stays, and so does a wish that it carries already; both are taken from here only
-   * where somebody has overwritten the whole, as Curator's Revoker does.
+   * Makes the entry say this of itself. What the entry was created with (its place in its request,
+   * its index, the token that it keeps) stays, and so does a wish that it carries already; both are
+   * taken from here only where somebody has overwritten the whole, as Curator's Revoker does.
    *
    * @param details what it says from now on
    * @param index its index among the entries that its transaction created in its lock
+   * @param ordinal which lock of its request it is for, from zero
    * @param keptToken the token that it keeps of the hold that it goes on, if it does
    */
-  record Describe(EntryDetails details, int index, Optional<FencingToken> keptToken)
+  record Describe(EntryDetails details, int index, int ordinal, Optional<FencingToken> keptToken)
       implements Amendment {}
 
   /**

@@ -44,6 +44,9 @@ final class Deadlocks {
     }
     WaitSearch coarse = new WaitSearch(world, ticket, true);
     if (!coarse.mayBe()) {
+      if (coarse.metUnanswered()) {
+        again(ticket);
+      }
       return;
     }
     List<Readings.Key> unread = coarse.undescribed();
@@ -59,14 +62,13 @@ final class Deadlocks {
    */
   private boolean isHarmless(Ticket ticket) {
     boolean alone = true;
-    boolean oneLock =
-        ticket.holds().size() == 1 && ticket.holds().get(0).name().mode().isReentrant();
+    boolean oneLock = ticket.holds().size() == 1 && ticket.holds().get(0).mode().isReentrant();
     for (Ticket other : ticket.lease().tickets().values()) {
       if (!other.command().owner().equals(ticket.command().owner())) {
         continue;
       }
       for (Hold hold : other.holds()) {
-        alone = alone && isLast(hold);
+        alone = alone && other.isAnswered() && isLast(hold);
         oneLock = oneLock && hold.lock().equals(ticket.holds().get(0).lock());
       }
       if (!alone && !oneLock) {
@@ -78,7 +80,8 @@ final class Deadlocks {
 
   private boolean isLast(Hold hold) {
     Optional<LockQueue> queue = world.mirror.queue(hold.lock());
-    return queue.flatMap(q -> q.find(hold.name().text()).map(q::isLast)).orElse(true);
+    Optional<Entry> entry = world.mirror.entryOf(hold);
+    return queue.isEmpty() || entry.isEmpty() || queue.get().isLast(entry.get());
   }
 
   private void onRead(Ticket ticket, List<Readings.Key> read, boolean all) {
@@ -93,12 +96,25 @@ final class Deadlocks {
     if (!ticket.acquisition().isWaiting()) {
       return;
     }
-    if (world.mirror.isCurrent() && read.stream().allMatch(this::isKnown)) {
-      new WaitSearch(world, ticket, false).cycle().ifPresent(this::refuseYoungest);
-    } else {
-      // Nobody else looks for a cycle that this entry has closed.
-      world.timers.at(world.now + AGAIN_NANOS, () -> onWaiting(ticket));
+    if (!world.mirror.isCurrent() || !read.stream().allMatch(this::isKnown)) {
+      again(ticket);
+      return;
     }
+    WaitSearch search = new WaitSearch(world, ticket, false);
+    search
+        .cycle()
+        .ifPresentOrElse(
+            this::refuseYoungest,
+            () -> {
+              if (search.metUnanswered()) {
+                again(ticket);
+              }
+            });
+  }
+
+  /** Nobody else looks for a cycle that this entry has closed. */
+  private void again(Ticket ticket) {
+    world.timers.at(world.now + AGAIN_NANOS, () -> onWaiting(ticket));
   }
 
   /** Returns whether it was read, or is gone. */
@@ -115,7 +131,7 @@ final class Deadlocks {
     youngest
         .entry()
         .ticket()
-        .filter(ticket -> ticket.acquisition().isWaiting() && ticket.mayEnd())
+        .filter(ticket -> ticket.acquisition().isWaiting())
         .ifPresent(
             ticket ->
                 acquisitions.expireWait(

@@ -2,13 +2,10 @@ package io.lockkeeper.server.core;
 
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
-import java.util.function.Consumer;
 
 /**
  * Lock delays: after a holder was lost rather than released, the next grant waits. What tells is a
@@ -22,8 +19,7 @@ final class Delays {
 
   private final World world;
   private final Map<LockName, Map<UUID, Running>> running = new HashMap<>();
-  private final Set<Place> clearing = new HashSet<>();
-  private Consumer<LockName> onOver = lock -> {};
+  private final Map<Place, Timers.Timer> clearing = new HashMap<>();
 
   /** Where a guard is: those of one request have one uuid in several locks. */
   private record Place(LockName lock, UUID id) {}
@@ -33,11 +29,6 @@ final class Delays {
 
   Delays(World world) {
     this.world = world;
-  }
-
-  /** Says whom to tell when no delay of a lock is left. */
-  void listen(Consumer<LockName> listener) {
-    onOver = listener;
   }
 
   /** Returns whether nobody may be admitted now. */
@@ -64,10 +55,7 @@ final class Delays {
     if (left.isEmpty()) {
       return false;
     }
-    // In a delay nobody is admitted, so that after a rebuild nobody knows here who holds.
-    boolean waited = world.mirror.isCurrent() && !entry.holds() && !isDelayed(lock);
-    if (waited) {
-      clearing.add(new Place(lock, left.get().id()));
+    if (onlyWaited(lock, entry)) {
       clear(lock, left.get());
       return false;
     }
@@ -75,20 +63,27 @@ final class Delays {
     return true;
   }
 
+  /**
+   * Nobody is admitted in a delay, so that after a rebuild nobody knows here who holds. That an
+   * entry of ours was not granted here says nothing: it may be another coordinator's by now.
+   */
+  private boolean onlyWaited(LockName lock, Entry entry) {
+    boolean granted = entry.hold().filter(Hold::wasGranted).isPresent();
+    return world.mirror.isCurrent() && !isDelayed(lock) && !entry.holds() && !granted;
+  }
+
   /** Takes a guard away that delays nobody, until it is gone. */
   private void clear(LockName lock, MarkerName.Guard guard) {
-    if (world.mirror.guard(lock, guard.id()).isEmpty()) {
-      clearing.remove(new Place(lock, guard.id()));
-    } else {
-      world.emit(new Effect.RemoveGuard(lock, guard));
-      world.timers.at(world.now + AGAIN_NANOS, () -> clear(lock, guard));
-    }
+    world.emit(new Effect.RemoveGuard(lock, guard));
+    clearing.put(
+        new Place(lock, guard.id()),
+        world.timers.at(world.now + AGAIN_NANOS, () -> clear(lock, guard)));
   }
 
   void onAppeared(LockName lock, MarkerName.Guard guard) {
     boolean guarded =
         world.mirror.queue(lock).flatMap(queue -> queue.entryOf(guard.id())).isPresent();
-    if (!guarded && !clearing.contains(new Place(lock, guard.id()))) {
+    if (!guarded && !clearing.containsKey(new Place(lock, guard.id()))) {
       begin(lock, guard);
     }
   }
@@ -114,10 +109,14 @@ final class Delays {
     delays.put(guard.id(), new Running(guard, again, now.untilNanos()));
   }
 
-  void onVanished(LockName lock, MarkerName.Guard guard) {
+  /** A guard is gone; returns whether that opens the lock. */
+  boolean onVanished(LockName lock, MarkerName.Guard guard) {
+    // Whoever is created again with the same name gets a guard of its own.
+    Optional.ofNullable(clearing.remove(new Place(lock, guard.id())))
+        .ifPresent(world.timers::cancel);
     Map<UUID, Running> delays = running.get(lock);
     if (delays == null) {
-      return;
+      return false;
     }
     Running ended = delays.remove(guard.id());
     if (ended != null) {
@@ -125,8 +124,8 @@ final class Delays {
     }
     if (delays.isEmpty()) {
       running.remove(lock);
-      onOver.accept(lock);
     }
+    return delays.isEmpty();
   }
 
   /** The mirror is whole again: what runs is what it shows. */
@@ -135,6 +134,13 @@ final class Delays {
     for (LockName lock : world.mirror.marked()) {
       for (MarkerName.Guard guard : world.mirror.guards(lock)) {
         onAppeared(lock, guard);
+      }
+    }
+    for (Place place : List.copyOf(clearing.keySet())) {
+      boolean again =
+          world.mirror.queue(place.lock()).flatMap(queue -> queue.entryOf(place.id())).isPresent();
+      if (again || world.mirror.guard(place.lock(), place.id()).isEmpty()) {
+        Optional.ofNullable(clearing.remove(place)).ifPresent(world.timers::cancel);
       }
     }
     for (LockName lock : List.copyOf(running.keySet())) {

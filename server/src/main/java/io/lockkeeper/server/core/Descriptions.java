@@ -77,7 +77,7 @@ final class Descriptions {
       return;
     }
     Optional<Ticket> ticket = dormancy.find(lease.get(), requestId);
-    if (ticket.isEmpty() && !lease.get().endings().containsKey(requestId)) {
+    if (ticket.isEmpty() && lease.get().ending(requestId).isEmpty()) {
       world.fail(call, Failure.Kind.UNKNOWN_ACQUISITION, Releases.unknown(requestId));
       return;
     }
@@ -97,7 +97,7 @@ final class Descriptions {
     if (holdersOnly && !acquisition.get().isHeld()) {
       return Optional.of(new Failure(Failure.Kind.NOT_HELD, "the acquisition holds nothing yet"));
     }
-    return acquisition.get().state() == Acquisition.State.ENQUEUING
+    return !ticket.get().isAnswered()
         ? Optional.of(
             new Failure(Failure.Kind.UNAVAILABLE, "the request is being queued: send it again"))
         : Optional.empty();
@@ -106,12 +106,10 @@ final class Descriptions {
   private void write(CallId call, Ticket ticket, Consumer<Ticket> change) {
     change.accept(ticket);
     ticket.description().recount(world.now);
-    // An entry that several acquisitions share says what was said last.
-    ticket.holds().forEach(hold -> entry(hold).ifPresent(entry -> entry.bind(hold.lock(), ticket)));
     Map<Readings.Key, Amendment> described = new LinkedHashMap<>();
     for (Hold hold : ticket.holds()) {
       Readings.Key key = new Readings.Key(hold.lock(), hold.name().text());
-      described.put(key, hold.describedBy(ticket.details()));
+      described.put(key, hold.description());
     }
     amendments.send(described, outcome -> answer(call, ticket, outcome));
   }

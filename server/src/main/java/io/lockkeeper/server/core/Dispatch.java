@@ -1,5 +1,7 @@
 package io.lockkeeper.server.core;
 
+import java.util.Optional;
+
 /** Brings each event to the part that it is for. */
 final class Dispatch implements EventHandler {
 
@@ -20,44 +22,65 @@ final class Dispatch implements EventHandler {
   private final GivingWay givingWay;
   private final Limits limits;
   private final TokenChecks tokenChecks;
+  private final Dormancy dormancy;
+  private final Deadlocks deadlocks;
+  private final LeaseEndings endings;
 
   /** Puts the parts together. */
   Dispatch(World world, Sessions sessions, Views views, Delays delays) {
     this.world = world;
     this.sessions = sessions;
     amendments = new Amendments(world);
-    Holds holds = new Holds(world, amendments);
     barriers = new Barriers(world);
     readings = new Readings(world);
-    Acquisitions acquisitions = new Acquisitions(world, sessions, views, holds);
+    Holds holds = new Holds(world);
+    Deletions deletions = new Deletions(world, sessions);
+    Acquisitions acquisitions = new Acquisitions(world, sessions, views, holds, deletions);
     limits = new Limits(world, barriers, acquisitions);
     Changes changes = new Changes(world, views);
-    grants = new Grants(world, sessions, changes, acquisitions, delays, limits);
+    Forcings forcings = new Forcings(world);
+    grants = new Grants(world, sessions, changes, acquisitions, delays, limits, forcings, holds);
     rebuilds = new Rebuilds(world, barriers, acquisitions, grants, delays, limits);
     Waits waits = new Waits(world, views, acquisitions);
-    Dormancy dormancy = new Dormancy(world, waits, grants, limits, acquisitions);
-    LeaseEndings endings = new LeaseEndings(world, sessions, acquisitions, dormancy);
+    dormancy = new Dormancy(world, waits, grants, limits);
+    endings = new LeaseEndings(world, sessions, acquisitions, dormancy);
     leases = new Leases(world, sessions, acquisitions, endings);
     resumes = new Resumes(world, sessions, acquisitions, leases, dormancy);
     Handovers handovers = new Handovers(world, sessions, endings);
     adoptions =
-        new Adoptions(world, sessions, leases, endings, dormancy, rebuilds, grants, handovers);
+        new Adoptions(
+            world, sessions, leases, endings, dormancy, rebuilds, grants, handovers, acquisitions);
     Plans plans = new Plans(world, holds);
     requests = new Requests(world, sessions, acquisitions, leases, plans, grants, waits, dormancy);
     releases = new Releases(world, views, acquisitions, leases, endings, waits, dormancy, sessions);
     descriptions =
         new Descriptions(world, views, acquisitions, leases, changes, amendments, dormancy);
-    Forcings forcings = new Forcings(world);
     givingWay = new GivingWay(world, views, acquisitions, readings, amendments, forcings, dormancy);
     answers =
         new StoreAnswers(world, acquisitions, rebuilds, grants, readings, givingWay, descriptions);
     tokenChecks = new TokenChecks(world, barriers, readings);
-    Deadlocks deadlocks = new Deadlocks(world, acquisitions, readings);
-    acquisitions.connect(
-        new Acquisitions.Hooks(
-            grants::onReleasing, endings::settle, dormancy.before(deadlocks::onWaiting)));
-    grants.listen(forcings::onDeparted);
+    deadlocks = new Deadlocks(world, acquisitions, readings);
     sessions.listen(new SessionChanges(acquisitions, grants, leases, endings, handovers));
+  }
+
+  /** Does what follows from the event that was taken, until nothing does. */
+  void settle() {
+    Optional<FollowUp> next = world.nextFollowUp();
+    while (next.isPresent()) {
+      settle(next.get());
+      next = world.nextFollowUp();
+    }
+  }
+
+  private void settle(FollowUp next) {
+    if (next instanceof FollowUp.Releasing releasing) {
+      grants.onReleasing(releasing.ticket());
+    } else if (next instanceof FollowUp.Waiting waiting) {
+      dormancy.onWaiting(waiting.ticket());
+      deadlocks.onWaiting(waiting.ticket());
+    } else if (next instanceof FollowUp.Gone gone) {
+      endings.settle(gone.lease());
+    }
   }
 
   Leases leases() {

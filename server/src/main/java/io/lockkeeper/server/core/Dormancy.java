@@ -2,7 +2,6 @@ package io.lockkeeper.server.core;
 
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Consumer;
 
 /**
  * Keeps what was adopted untouched while its client may rely on the coordinator that served it
@@ -17,26 +16,12 @@ final class Dormancy {
   private final Waits waits;
   private final Grants grants;
   private final Limits limits;
-  private final Acquisitions acquisitions;
-  private Consumer<Ticket> onWaiting = ticket -> {};
 
-  Dormancy(World world, Waits waits, Grants grants, Limits limits, Acquisitions acquisitions) {
-    this.acquisitions = acquisitions;
+  Dormancy(World world, Waits waits, Grants grants, Limits limits) {
     this.world = world;
     this.waits = waits;
     this.grants = grants;
     this.limits = limits;
-  }
-
-  /**
-   * Says who hears of those that wait and may be ended; returns who is to be told of all that wait.
-   */
-  Consumer<Ticket> before(Consumer<Ticket> listener) {
-    onWaiting = listener;
-    return ticket -> {
-      onPlaced(ticket);
-      listener.accept(ticket);
-    };
   }
 
   /** Returns an acquisition that its client asks for by name: it is here. */
@@ -68,6 +53,7 @@ final class Dormancy {
 
   /** The client of an acquisition has repeated its request. */
   void repeated(Ticket ticket) {
+    ticket.revival().ifPresent(Revival::repeat);
     attend(ticket);
     if (!ticket.lease().mayBeVouchedElsewhere(world.now)) {
       wake(ticket);
@@ -76,70 +62,32 @@ final class Dormancy {
 
   private void wake(Ticket ticket) {
     Optional<Revival> sleeping = ticket.revival().filter(revival -> !revival.isAwake());
-    if (sleeping.isPresent()) {
-      boolean first = sleeping.get().isDormant();
-      sleeping.get().wake();
-      if (first) {
-        begin(ticket);
-      }
-      if (ticket.wasPlaced() && ticket.acquisition().isWaiting()) {
-        onPlaced(ticket);
-        onWaiting.accept(ticket);
-      }
-      for (Hold hold : ticket.holds()) {
-        world
-            .mirror
-            .find(hold.lock(), hold.name().text())
-            .ifPresent(entry -> limits.onQueued(hold.lock(), entry));
-      }
-      forgetIfReleased(ticket);
-      boolean waits = ticket.acquisition().isWaiting() && world.mirror.isCurrent();
-      if (waits && ticket.hasOwnStream() && ticket.target().isEmpty()) {
-        this.waits.linger(ticket);
-      }
-    }
-  }
-
-  /**
-   * Takes away what an entry says of a request that was released before, when another one that
-   * shared the entry lived on and its name had not been written yet: nobody has repeated it.
-   */
-  void forgetOthersReleased(Ticket ticket) {
-    if (!isShared(ticket)) {
+    if (sleeping.isEmpty()) {
       return;
     }
-    ticket.holds().stream()
-        .flatMap(hold -> hold.users().stream())
-        .distinct()
-        .filter(user -> user != ticket)
-        .toList()
-        .forEach(this::forgetIfReleased);
-  }
-
-  private static boolean isShared(Ticket ticket) {
+    boolean first = sleeping.get().isDormant();
+    sleeping.get().wake();
+    if (first) {
+      begin(ticket);
+    }
+    onWaiting(ticket);
+    if (ticket.wasPlaced() && ticket.acquisition().isWaiting()) {
+      world.follow(new FollowUp.Waiting(ticket));
+    }
     for (Hold hold : ticket.holds()) {
-      if (hold.users().size() > 1) {
-        return true;
-      }
+      entry(hold).ifPresent(entry -> limits.onQueued(hold.lock(), entry));
     }
-    return false;
-  }
-
-  private void forgetIfReleased(Ticket ghost) {
-    if (Repeats.isRough(ghost) && ghost.holds().stream().allMatch(Dormancy::isSharedOnPurpose)) {
-      acquisitions.apply(ghost, new AcquisitionEvent.ReleaseAsked());
+    if (ticket.hasOwnStream() && ticket.target().isEmpty()) {
+      waits.linger(ticket);
     }
   }
 
-  private static boolean isSharedOnPurpose(Hold hold) {
-    return hold.users().stream().anyMatch(user -> !Repeats.isRough(user));
-  }
-
-  /** An acquisition has been told that it waits: its clocks run, if they may. */
-  void onPlaced(Ticket ticket) {
+  /** An acquisition waits: its clocks run from now on, if they may. */
+  void onWaiting(Ticket ticket) {
     ticket
         .revival()
-        .filter(revival -> ticket.acquisition().isWaiting() && revival.startsClocks())
+        .filter(revival -> ticket.acquisition().isWaiting() && ticket.mayEnd())
+        .filter(Revival::startsClocks)
         .ifPresent(revival -> waits.arm(ticket, revival.waitedNanos()));
   }
 
@@ -154,10 +102,12 @@ final class Dormancy {
 
   /** A wish to give way may have been written into the entry when nobody was told. */
   private void readAgain(Hold hold) {
-    world
-        .mirror
-        .find(hold.lock(), hold.name().text())
-        .filter(entry -> hold.wasGranted() && !entry.markChanged())
+    entry(hold)
+        .filter(entry -> hold.isGranted() && !entry.markChanged())
         .ifPresent(entry -> world.emit(new Effect.ReadDetails(hold.lock(), hold.name().text())));
+  }
+
+  private Optional<Entry> entry(Hold hold) {
+    return world.mirror.entryOf(hold);
   }
 }

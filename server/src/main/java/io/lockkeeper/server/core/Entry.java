@@ -29,8 +29,7 @@ final class Entry {
   private final int orderingIndex;
   private final long arrival;
   private final long seenAtNanos;
-  private Optional<LockName> queue = Optional.empty();
-  private Optional<Ticket> ticket = Optional.empty();
+  private Optional<Hold> hold = Optional.empty();
   private Optional<EntryDetails> details = Optional.empty();
   private Optional<FencingToken> token = Optional.empty();
   private OptionalLong czxid = OptionalLong.empty();
@@ -67,37 +66,38 @@ final class Entry {
     return name.mode();
   }
 
-  /** Returns our own acquisition, if the entry is of one. */
-  Optional<Ticket> ticket() {
-    return ticket;
+  /** Returns our own hold, if the entry is of one. */
+  Optional<Hold> hold() {
+    return hold;
   }
 
-  /** Makes it an entry of ours, in the queue of {@code lock}. */
-  void bind(LockName lock, Ticket own) {
-    queue = Optional.of(lock);
-    ticket = Optional.of(own);
+  /** Returns our own acquisition, if the entry is of one. */
+  Optional<Ticket> ticket() {
+    return hold.map(Hold::ticket);
+  }
+
+  /** Makes it the entry of a hold of ours. */
+  void bind(Hold own) {
+    hold = Optional.of(own);
   }
 
   /** Makes it an entry of another coordinator. */
   void unbind() {
-    queue = Optional.empty();
-    ticket = Optional.empty();
+    hold = Optional.empty();
   }
 
-  /** Returns our own hold, if the entry is of one; the same name may be in several queues. */
-  Optional<Hold> hold() {
-    return ticket.isPresent() && queue.isPresent()
-        ? ticket.get().hold(queue.get(), name.text())
-        : Optional.empty();
+  /** Returns whether it is ours and was created together with a guard. */
+  boolean hasOwnGuard() {
+    return hold.isPresent() && hold.get().guard().isPresent();
   }
 
   /** Returns what the entry says of itself, if it is ours or was read. */
   Optional<EntryDetails> details() {
-    return ticket.isPresent() ? Optional.of(ticket.get().details()) : details;
+    return hold.isPresent() ? hold.map(own -> own.ticket().details()) : details;
   }
 
   Optional<FencingToken> token() {
-    return token.isPresent() ? token : hold().map(Hold::token);
+    return token.isPresent() ? token : hold.filter(Hold::hasToken).map(Hold::token);
   }
 
   /** Forgets what was read; nobody may have told of a change. */
@@ -117,7 +117,7 @@ final class Entry {
    * Returns for how long its holder needs the lock yet, if it was asked to give way and said so.
    */
   Optional<Long> needsNanos(long nowNanos) {
-    return ticket
+    return ticket()
         .map(own -> own.description().needsNanos(nowNanos))
         .orElseGet(
             () ->
@@ -134,12 +134,12 @@ final class Entry {
     if (orderingZxid > 0) {
       return OptionalLong.of(orderingZxid);
     }
-    return hold().map(hold -> OptionalLong.of(hold.entry().czxid())).orElse(czxid);
+    return hold.map(own -> OptionalLong.of(own.czxid())).orElse(czxid);
   }
 
   /** Returns whether it was read, or is ours. */
   boolean isDescribed() {
-    return ticket.isPresent() || details.isPresent();
+    return hold.isPresent() || details.isPresent();
   }
 
   /** Remembers that its data has changed; returns whether that was remembered already. */

@@ -1,6 +1,5 @@
 package io.lockkeeper.server.core;
 
-import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 
@@ -75,7 +74,7 @@ public record EntryDetails(
         ticket.description().needsMillis(),
         Optional.empty(),
         new EntryTerms(
-            command.locks().size(),
+            ticket.revival().map(Revival::locks).orElse(command.locks().size()),
             command.waitTimeout(),
             command.maxHold(),
             command.lockDelay(),
@@ -85,20 +84,5 @@ public record EntryDetails(
   /** Returns what an entry says that is not ours. */
   public static EntryDetails foreign(String holder, Optional<ReleaseAsk> ask) {
     return new EntryDetails("", "", "", holder, Map.of(), false, true, Optional.empty(), ask);
-  }
-
-  /** Returns the same details of an entry whose guard was made for another delay. */
-  EntryDetails withLockDelay(Duration delay) {
-    return new EntryDetails(
-        leaseId,
-        requestId,
-        owner,
-        holder,
-        metadata,
-        streamBound,
-        unsearched,
-        needsMillis,
-        ask,
-        terms.withLockDelay(delay));
   }
 }

@@ -16,6 +16,9 @@ import java.util.UUID;
  */
 public record EntryName(String text, Optional<UUID> id, Mode mode, int sequence) {
 
+  /** Where ZooKeeper's counter of a directory sticks. */
+  static final int STUCK = Integer.MAX_VALUE;
+
   /** How many characters ZooKeeper appends. */
   static final int SEQUENCE_CHARS = 10;
 
@@ -53,15 +56,14 @@ public record EntryName(String text, Optional<UUID> id, Mode mode, int sequence)
       throw new IllegalArgumentException("not an entry's name: " + text);
     }
     long number = Long.parseLong(text, prefix, text.length(), 10);
-    return new EntryName(
-        text, Optional.of(id), mode, number < 0 ? Integer.MAX_VALUE : (int) number);
+    return new EntryName(text, Optional.of(id), mode, number < 0 ? STUCK : (int) number);
   }
 
   private static Optional<EntryName> of(String text, int end, long number) {
     if (number != (int) number) {
       return Optional.empty();
     }
-    int sequence = number < 0 ? Integer.MAX_VALUE : (int) number;
+    int sequence = number < 0 ? STUCK : (int) number;
     Optional<UUID> id = idOf(text);
     String marker = text.substring(id.isPresent() ? Math.min(MARKER_AFTER_ID, end) : 0, end);
     Optional<Mode> mode = Kinds.parse(marker);

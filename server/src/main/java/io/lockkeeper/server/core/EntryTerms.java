@@ -7,8 +7,7 @@ import java.util.Optional;
  * The terms of the acquisition that an entry is for: what another coordinator must know beside the
  * entry's name to go on with it.
  *
- * @param locks how many locks the request names: there may be fewer entries, if its owner held some
- *     of them already
+ * @param locks how many locks the request names: it has an entry for each
  * @param waitTimeout how long it may wait, from its creation on; empty for as long as its lease
  * @param maxHold how long the locks may be held, if that is limited
  * @param lockDelay how long the next grant waits after this holder was lost: the entry has a guard
@@ -25,9 +24,4 @@ public record EntryTerms(
   /** One lock, no limits, told on the lease's stream. */
   public static final EntryTerms PLAIN =
       new EntryTerms(1, Optional.empty(), Optional.empty(), Duration.ZERO, false);
-
-  /** Returns the same terms with another lock delay. */
-  EntryTerms withLockDelay(Duration delay) {
-    return new EntryTerms(locks, waitTimeout, maxHold, delay, ownStream);
-  }
 }

@@ -79,7 +79,7 @@ final class GivingWay {
       java.util.function.Consumer<Amendment.Outcome> then) {
     List<Readings.Key> others = new ArrayList<>();
     for (Entry holder : holders) {
-      Optional<Hold> own = own(holder);
+      Optional<Hold> own = holder.hold();
       own.ifPresent(hold -> tell(hold, ask));
       if (own.isEmpty() && others.size() < MAX_ENTRIES_OF_OTHERS) {
         others.add(new Readings.Key(lock, holder.name().text()));
@@ -88,23 +88,18 @@ final class GivingWay {
     amendments.send(others, new Amendment.Ask(ask), then);
   }
 
-  private static Optional<Hold> own(Entry entry) {
-    return entry.hold();
-  }
-
   private void tell(Hold hold, ReleaseAsk ask) {
-    Description.Asked asked = new Description.Asked(ask, hold.lock(), world.now);
-    for (Ticket user : List.copyOf(hold.users())) {
-      if (user.acquisition().isHeld()) {
-        user.description().asked(asked);
-        acquisitions.tell(user, asked.notice(world.now));
-      }
+    Ticket ticket = hold.ticket();
+    if (ticket.acquisition().isHeld()) {
+      Description.Asked asked = new Description.Asked(ask, hold.lock(), world.now);
+      ticket.description().asked(asked);
+      acquisitions.tell(ticket, asked.notice(world.now));
     }
   }
 
   /** An entry of ours carries a wish that came from elsewhere. */
   void onAsked(Entry entry, ReleaseAsk ask) {
-    Optional<Hold> hold = own(entry);
+    Optional<Hold> hold = entry.hold();
     if (hold.isEmpty() || !isNew(hold.get(), ask)) {
       return;
     }
@@ -115,27 +110,32 @@ final class GivingWay {
     }
     if (ask.id().equals(ReleaseAsk.BY_CURATOR)) {
       // Curator has written over what the entry said of itself.
-      hold.get().users().stream()
-          .findFirst()
-          .ifPresent(
-              user ->
-                  amendments.send(
-                      List.of(new Readings.Key(hold.get().lock(), entry.name().text())),
-                      hold.get().describedBy(user.details()),
-                      outcome -> {}));
+      amendments.send(List.of(key(hold.get())), hold.get().description(), outcome -> {});
     }
   }
 
+  private static Readings.Key key(Hold hold) {
+    return new Readings.Key(hold.lock(), hold.name().text());
+  }
+
   private void takeAway(Hold hold, ReleaseAsk ask) {
-    List.copyOf(hold.users()).forEach(dormancy::attend);
-    acquisitions.takeAll(List.of(hold), ending(ask));
+    dormancy.attend(hold.ticket());
+    acquisitions.takeAway(hold.ticket(), ending(ask));
+    // And from those of its owner that hold the lock by it until they have an entry of their own.
+    hold.followers().forEach(follower -> acquisitions.takeAway(follower.ticket(), ending(ask)));
+    if (hold.ticket().isToBeDeleted()) {
+      // What else the request has must stay for a while; this lock is wanted now.
+      amendments.send(List.of(key(hold)), new Amendment.Remove(), outcome -> {});
+    }
   }
 
   private static boolean isNew(Hold hold, ReleaseAsk ask) {
     return ask.id().equals(ReleaseAsk.BY_CURATOR)
-        || hold.users().stream()
-            .flatMap(user -> user.description().asked().stream())
-            .noneMatch(asked -> asked.ask().id().equals(ask.id()));
+        || hold.ticket()
+            .description()
+            .asked()
+            .filter(asked -> asked.ask().id().equals(ask.id()))
+            .isEmpty();
   }
 
   private static Notice.Lost ending(ReleaseAsk ask) {
@@ -199,10 +199,21 @@ final class GivingWay {
         world.now + force.deadline().map(Duration::toNanos).orElse(0L),
         () -> {
           graces--;
-          List<Entry> still = holders.stream().filter(h -> isThere(event.lock(), h)).toList();
+          List<Entry> still =
+              holders(event.lock()).stream()
+                  .filter(holder -> holders.stream().anyMatch(asked -> isOfOne(asked, holder)))
+                  .toList();
           force(event.lock(), still, force, Optional.empty());
         });
     world.reply(event.call(), new Answer.Forced(0, holders.size()));
+  }
+
+  /** Whoever was asked may have taken the lock once more meanwhile. */
+  private static boolean isOfOne(Entry asked, Entry holder) {
+    boolean samePlace =
+        asked.name().sequence() == holder.name().sequence()
+            && asked.name().sequence() != EntryName.STUCK;
+    return asked == holder || (samePlace && asked.mode().isReentrant());
   }
 
   private boolean isThere(LockName lock, Entry entry) {
@@ -214,7 +225,7 @@ final class GivingWay {
         holders.stream().map(h -> new Readings.Key(lock, h.name().text())).toList();
     call.ifPresent(c -> forcings.await(c, keys));
     for (Entry holder : holders) {
-      Optional<Hold> own = own(holder);
+      Optional<Hold> own = holder.hold();
       if (own.isPresent()) {
         takeAway(own.get(), ask);
       } else {

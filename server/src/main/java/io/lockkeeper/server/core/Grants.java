@@ -3,7 +3,6 @@ package io.lockkeeper.server.core;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.function.BiConsumer;
 
 /** Turns what the mirror sees into grants. */
 final class Grants {
@@ -14,7 +13,8 @@ final class Grants {
   private final Limits limits;
   private final Acquisitions acquisitions;
   private final Delays delays;
-  private BiConsumer<LockName, Entry> onDeparted = (lock, entry) -> {};
+  private final Forcings forcings;
+  private final Holds holds;
 
   Grants(
       World world,
@@ -22,23 +22,23 @@ final class Grants {
       Changes changes,
       Acquisitions acquisitions,
       Delays delays,
-      Limits limits) {
+      Limits limits,
+      Forcings forcings,
+      Holds holds) {
     this.world = world;
+    this.holds = holds;
     this.delays = delays;
     this.limits = limits;
-    delays.listen(this::advance);
+    this.forcings = forcings;
     this.sessions = sessions;
     this.changes = changes;
     this.acquisitions = acquisitions;
   }
 
-  /** Says who hears of entries that are gone. */
-  void listen(BiConsumer<LockName, Entry> listener) {
-    onDeparted = listener;
-  }
-
   void onMarkerAppeared(StoreEvent.MarkerAppeared event) {
-    world.mirror.markerAppeared(event.lock(), event.marker(), event.zxid());
+    if (!world.mirror.markerAppeared(event.lock(), event.marker(), event.zxid())) {
+      return;
+    }
     if (event.marker() instanceof MarkerName.Guard guard) {
       delays.onAppeared(event.lock(), guard);
     } else {
@@ -56,7 +56,9 @@ final class Grants {
           .queue(lock)
           .flatMap(queue -> queue.entryOf(guard.id()))
           .ifPresent(Entry::markLeftCleanly);
-      delays.onVanished(lock, guard);
+      if (delays.onVanished(lock, guard)) {
+        advance(lock);
+      }
     } else {
       onLimit(lock);
     }
@@ -91,35 +93,56 @@ final class Grants {
   void bind(LockName lock, Entry entry) {
     Optional<UUID> id = entry.name().id();
     Ticket ticket = id.isPresent() ? world.tickets.get(id.get()) : null;
-    if (ticket == null) {
-      return;
-    }
-    // What one acquisition created may be others' of its owner by the time it is adopted.
-    if (ticket.revival().isEmpty() || ticket.hold(lock, entry.name().text()).isPresent()) {
-      entry.bind(lock, ticket);
-      ticket.seen().add(lock);
-      ticket.goesOn().forEach(hold -> placedBeside(ticket, hold, lock));
+    if (ticket != null) {
+      ticket.hold(lock).ifPresent(hold -> bind(entry, hold));
     }
   }
 
   /** Makes those entries an acquisition's that the mirror shows. */
-  void rebind(Ticket ticket) {
+  void bind(Ticket ticket) {
     for (Hold hold : ticket.holds()) {
-      world
-          .mirror
-          .find(hold.lock(), hold.name().text())
-          .ifPresent(
-              entry -> {
-                entry.bind(hold.lock(), ticket);
-                ticket.seen().add(hold.lock());
-              });
+      world.mirror.find(hold.lock(), hold.name().text()).ifPresent(entry -> bind(entry, hold));
     }
   }
 
-  private static void placedBeside(Ticket ticket, Hold hold, LockName lock) {
-    if (hold.lock().equals(lock)) {
-      hold.followers().remove(ticket);
+  private static void bind(Entry entry, Hold hold) {
+    entry.bind(hold);
+    hold.ticket().seen().add(hold.lock());
+    hold.stopFollowing();
+  }
+
+  /**
+   * The answer to our own deletion is there: it may come before the mirror's events, and is as
+   * certain. But what keeps others out when the entry is gone must be seen first: what was placed
+   * beside it, and the guard that a lost holder leaves.
+   */
+  void onDeleted(Ticket ticket, EntryRef ref) {
+    Optional<Hold> hold = ticket.hold(ref.lock());
+    if (ticket.isRefused()
+        || hold.isEmpty()
+        || hold.get().isFollowed()
+        || leavesUnseenGuard(hold.get())) {
+      return;
     }
+    boolean toldBefore =
+        world.mirror.isCurrent()
+            && ticket.seen().contains(ref.lock())
+            && world.mirror.find(ref.lock(), ref.entry()).isEmpty();
+    if (!toldBefore) {
+      ref.guard().ifPresent(guard -> world.mirror.suppress(ref.lock(), guard));
+      world.mirror.suppress(ref.lock(), ref.entry());
+    }
+    ref.guard()
+        .flatMap(MarkerName::parse)
+        .ifPresent(guard -> onMarkerVanished(ref.lock(), guard, 0));
+    onVanished(ref.lock(), ref.entry(), 0);
+  }
+
+  private boolean leavesUnseenGuard(Hold hold) {
+    return hold.ref().guard().isEmpty()
+        && hold.guard()
+            .filter(guard -> world.mirror.guard(hold.lock(), guard.id()).isEmpty())
+            .isPresent();
   }
 
   /** An entry is gone: seen by the mirror, or known from the answer to our own deletion. */
@@ -130,14 +153,18 @@ final class Grants {
   private void departed(LockName lock, Entry entry) {
     boolean delayed = delays.onGone(lock, entry);
     Departure departure = departureOf(entry, delayed);
-    losers(entry).forEach(t -> acquisitions.apply(t, new AcquisitionEvent.Removed()));
-    onDeparted.accept(lock, entry);
+    entry
+        .ticket()
+        .filter(ticket -> ticket.acquisition().isLive())
+        .ifPresent(ticket -> acquisitions.apply(ticket, new AcquisitionEvent.Removed()));
+    entry.hold().ifPresent(acquisitions::baseGone);
+    forcings.onDeparted(lock, entry);
     if (entry.isReleased()) {
       advance(lock);
       return;
     }
     boolean wasHeld =
-        entry.ticket().isPresent()
+        entry.hold().isPresent()
             ? entry.hold().filter(hold -> wasHeld(entry, hold)).isPresent()
             : entry.holds();
     if (wasHeld) {
@@ -147,8 +174,7 @@ final class Grants {
   }
 
   private static boolean wasHeld(Entry entry, Hold hold) {
-    return hold.wasGranted()
-        || (entry.holds() && hold.users().stream().anyMatch(Ticket::isDormant));
+    return hold.wasGranted() || (entry.holds() && hold.ticket().isDormant());
   }
 
   private static Departure departureOf(Entry entry, boolean delayed) {
@@ -160,15 +186,6 @@ final class Grants {
       return Departure.LOST;
     }
     return entry.leftCleanly() ? Departure.RELEASED : Departure.UNKNOWN;
-  }
-
-  /** Returns the acquisitions that relied on the entry. */
-  private static List<Ticket> losers(Entry entry) {
-    Optional<Hold> hold = entry.hold();
-    if (hold.isEmpty() || hold.get().users().isEmpty()) {
-      return List.of();
-    }
-    return hold.get().users().stream().filter(user -> user.acquisition().isLive()).toList();
   }
 
   private static LockChange.Cause causeOf(Departure departure) {
@@ -190,10 +207,8 @@ final class Grants {
       return;
     }
     for (Hold hold : ticket.holds()) {
-      // Somebody who is to be placed beside the entry comes before whoever waits: that place must
-      // be
-      // known first.
-      if (hold.users().isEmpty() && hold.followers().isEmpty() && !hold.leavesGuard()) {
+      // What is placed beside the entry comes before whoever waits: that must be known first.
+      if (!hold.isFollowed()) {
         world
             .mirror
             .find(hold.lock(), hold.name().text())
@@ -253,46 +268,88 @@ final class Grants {
 
   /** Grants the acquisition if everything allows it, and otherwise tells it that it waits. */
   void settle(Ticket ticket) {
-    boolean queued = ticket.acquisition().state() == Acquisition.State.QUEUED;
-    boolean part =
-        ticket.revival().isPresent() && ticket.revival().get().isPart(ticket.holds().size());
-    if (!queued || part || ticket.isDormant() || !isSeen(ticket)) {
-      return;
-    }
-    if (holdsAll(ticket)) {
-      Optional<LockSession> session = sessions.find(ticket.lease().session());
-      if (session.isPresent()
-          && session.get().isSure()
-          && sessions.boundLeftNanos(session.get()) > 0) {
-        acquisitions.grant(ticket);
+    boolean again = grantOrPlace(ticket);
+    while (again) {
+      // Its owner may wait for more at the places that it is known to hold now.
+      again = false;
+      for (Ticket other : List.copyOf(ticket.lease().tickets().values())) {
+        again |= grantOrPlace(other);
       }
-    } else if (!ticket.wasPlaced()) {
-      acquisitions.place(ticket);
     }
   }
 
-  /** What is shared with somebody who holds it needs no look at the queues. */
+  /**
+   * Returns whether an adopted acquisition was granted, which may be news to others of its lease.
+   */
+  private boolean grantOrPlace(Ticket ticket) {
+    if (!ticket.acquisition().isWaiting() || ticket.isDormant()) {
+      return false;
+    }
+    if (!isHeld(ticket)) {
+      if (isSeen(ticket) && !ticket.wasPlaced()) {
+        acquisitions.place(ticket);
+      }
+      return false;
+    }
+    Optional<LockSession> session = sessions.find(ticket.lease().session());
+    if (session.isEmpty()
+        || !session.get().isSure()
+        || sessions.boundLeftNanos(session.get()) <= 0) {
+      return false;
+    }
+    ticket.holds().forEach(hold -> proof(hold).ifPresent(hold::grant));
+    acquisitions.grant(ticket);
+    return ticket.revival().isPresent();
+  }
+
+  /** Returns whether the mirror shows all entries of an acquisition, and can be relied on. */
   private boolean isSeen(Ticket ticket) {
-    int fresh = ticket.planned().size();
-    boolean current = world.mirror.isCurrent();
-    return fresh == 0
-        ? current || ticket.holds().stream().allMatch(hold -> hold.isHeldBeside(ticket))
-        : current && ticket.seen().size() >= fresh;
+    return world.mirror.isCurrent()
+        && ticket.acquisition().state() == Acquisition.State.QUEUED
+        && ticket.seen().size() >= ticket.holds().size();
   }
 
-  private boolean holdsAll(Ticket ticket) {
-    if (ticket.revival().isPresent() && ticket.revival().get().isAssured()) {
-      return true;
-    }
+  private boolean isHeld(Ticket ticket) {
     for (Hold hold : ticket.holds()) {
-      if (!hold.isHeldBeside(ticket) && !isHeldAlone(hold)) {
+      if (proof(hold).isEmpty()) {
         return false;
       }
     }
     return true;
   }
 
-  private boolean isHeldAlone(Hold hold) {
+  /** Returns how it is known that a lock is held, or empty if it is not. */
+  private Optional<Hold.Proof> proof(Hold hold) {
+    if (hold.isGrantedElsewhere()) {
+      return Optional.of(Hold.Proof.CLIENT);
+    }
+    if (isHeldByOwner(hold)) {
+      return Optional.of(Hold.Proof.OWNER);
+    }
+    return isHeldByQueue(hold) ? Optional.of(Hold.Proof.QUEUE) : Optional.empty();
+  }
+
+  /**
+   * Its owner holds the lock already, by an entry that exists: that beside which this one is
+   * placed, so nobody needs to wait until it is created; or, of what was adopted, any at the same
+   * place. Not with a lock delay: see {@link Admission#holders}.
+   */
+  private boolean isHeldByOwner(Hold hold) {
+    if (hold.guard().isPresent() || !hold.isNamed() || !hold.mode().isReentrant()) {
+      return false;
+    }
+    return holds.anyAt(
+        hold,
+        other ->
+            other.isGranted()
+                && other.ticket().isAnswered()
+                && hold.beside().filter(base -> base != other).isEmpty());
+  }
+
+  private boolean isHeldByQueue(Hold hold) {
+    if (!world.mirror.isCurrent() || !hold.isNamed() || !hold.ticket().isAnswered()) {
+      return false;
+    }
     Optional<Entry> entry = world.mirror.find(hold.lock(), hold.name().text());
     return entry.isPresent() && entry.get().holds() && !entry.get().isReleased();
   }

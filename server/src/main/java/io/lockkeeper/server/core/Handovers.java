@@ -38,7 +38,14 @@ final class Handovers {
     world.leases.remove(lease.id(), lease);
     world.endedLeases.remove(lease.id());
     world.leasesByTag.remove(lease.id().high(), lease);
-    sessions.find(lease.session()).ifPresent(session -> session.leases().remove(lease.id()));
+    sessions
+        .find(lease.session())
+        .ifPresent(
+            session -> {
+              session.addPathBytes(-lease.pathBytes() - world.pathSizes.leaseBytes());
+              session.leases().remove(lease.id());
+              sessions.closeEmpty(session);
+            });
   }
 
   /**
@@ -75,13 +82,7 @@ final class Handovers {
               world.emit(new Effect.Refuse(stream, ticket.command().requestId(), moved));
             });
     world.tickets.remove(ticket.id());
-    for (Hold hold : ticket.holds()) {
-      world
-          .mirror
-          .find(hold.lock(), hold.name().text())
-          .filter(entry -> entry.ticket().filter(bound -> bound == ticket).isPresent())
-          .ifPresent(Entry::unbind);
-    }
+    ticket.holds().forEach(hold -> world.mirror.entryOf(hold).ifPresent(Entry::unbind));
   }
 
   private void failMoved(CallId call) {

@@ -1,157 +1,265 @@
 package io.lockkeeper.server.core;
 
-import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 
 /**
- * One entry of ours, and the acquisitions that share it: more than one when an owner holds its lock
- * once more. The entry lives until the last of them is done with it.
+ * What one acquisition has of one lock: one entry of ours, from the request for it on. All that is
+ * known about whether it is held is here.
+ *
+ * <pre>
+ *   Waiting --granted, or its client knows the token--> Granted --given back--> Released
+ *    |   |                                                 |
+ *    |   +----------- left the queue --> Left              +--------- taken --> Lost
+ *    +--- taken, and nobody knows whether it was held ------------------------>  ^
+ * </pre>
  */
 final class Hold {
 
-  private final StoreEvent.CreatedEntry entry;
+  /** Where a hold stands. */
+  sealed interface Standing {
+
+    /** It waits, as far as anybody here knows. */
+    record Waiting() implements Standing {}
+
+    /**
+     * Its client may use the lock.
+     *
+     * @param proof how that is known
+     */
+    record Granted(Proof proof) implements Standing {}
+
+    /** Its client gave it back; what is left is its deletion. */
+    record Released() implements Standing {}
+
+    /**
+     * Its client has lost it.
+     *
+     * @param held whether it was held for certain: where only entries tell of it, nobody knows
+     */
+    record Lost(boolean held) implements Standing {}
+
+    /** It left the queue before it was granted. */
+    record Left() implements Standing {}
+  }
+
+  /** How it is known that a lock is held. */
+  enum Proof {
+    /** The queue says so: everything ahead goes with it. */
+    QUEUE,
+    /** It is placed beside what its owner holds. */
+    OWNER,
+    /**
+     * Its client names the token, so another coordinator granted it: ahead of deletions that the
+     * queue may still miss.
+     */
+    CLIENT
+  }
+
+  private static final Standing WAITING = new Standing.Waiting();
+
+  private final Ticket ticket;
+  private final LockName lock;
+  private final Mode mode;
+  private final Optional<Hold> beside;
   private final Optional<FencingToken> keptToken;
-  private final FencingToken token;
   private final Optional<MarkerName.Guard> guard;
-  private final List<Ticket> users = new ArrayList<>(1);
-  private final List<Ticket> followers = new ArrayList<>(0);
-  private boolean lost;
-  private boolean granted;
-  private Ticket payer;
+  private final List<Hold> unseenHere;
+  private Optional<EntryName> name;
+  private long czxid;
+  private int index;
+  private Standing standing = WAITING;
 
   /**
-   * Makes a hold.
+   * Makes a hold whose entry is to be created.
    *
-   * @param entry the entry
-   * @param keptToken the token of the hold that this one goes on, if it does
-   * @param guard the guard that was created with the entry
-   * @param first the acquisition that it was created for
+   * @param ticket whose it is
+   * @param part what is to be created, and beside what
    */
-  Hold(
-      StoreEvent.CreatedEntry entry,
-      Optional<FencingToken> keptToken,
-      Optional<MarkerName.Guard> guard,
-      Ticket first) {
-    this.entry = entry;
-    this.keptToken = keptToken;
-    this.token =
-        keptToken.isPresent() ? keptToken.get() : FencingToken.of(entry.czxid(), entry.index());
-    this.guard = guard;
-    users.add(first);
-    payer = first;
+  Hold(Ticket ticket, Part part) {
+    this.ticket = ticket;
+    lock = part.entry().lock();
+    mode = part.entry().mode();
+    beside = part.beside();
+    unseenHere = beside.map(base -> base.unseenHere).orElseGet(() -> new ArrayList<>(0));
+    keptToken = part.entry().beside().map(PlannedEntry.Beside::token);
+    guard = MarkerName.Guard.of(ticket.id(), ticket.command().lockDelay());
+    // What is placed beside another entry has its sequence number, and so a name from the start.
+    name = part.entry().beside().map(base -> nameAt(base.entry().sequence()));
   }
 
-  /** Returns the one of {@code holds} whose entry is that, if there is one. */
-  static Optional<Hold> find(List<Hold> holds, LockName lock, String entry) {
-    for (Hold hold : holds) {
-      if (hold.lock().equals(lock) && hold.name().text().equals(entry)) {
-        return Optional.of(hold);
-      }
-    }
-    return Optional.empty();
+  /** Makes a hold whose entry another coordinator has created. */
+  Hold(Ticket ticket, SessionEvent.AdoptedEntry entry) {
+    this.ticket = ticket;
+    lock = entry.lock();
+    mode = entry.name().mode();
+    beside = Optional.empty();
+    unseenHere = new ArrayList<>(0);
+    keptToken = entry.read().keptToken();
+    guard =
+        entry
+            .name()
+            .id()
+            .flatMap(id -> MarkerName.Guard.of(id, entry.read().details().terms().lockDelay()));
+    name = Optional.of(entry.name());
+    czxid = entry.read().czxid();
+    index = entry.read().index();
   }
 
-  /** Returns whether the bytes of its path are counted for this acquisition. */
-  boolean paidBy(Ticket ticket) {
-    return payer == ticket;
+  private EntryName nameAt(int sequence) {
+    String text = EntryName.prefix(ticket.id(), mode) + EntryName.suffix(sequence);
+    return new EntryName(text, Optional.of(ticket.id()), mode, sequence);
   }
 
-  void payer(Ticket ticket) {
-    payer = ticket;
-  }
-
-  StoreEvent.CreatedEntry entry() {
-    return entry;
+  Ticket ticket() {
+    return ticket;
   }
 
   LockName lock() {
-    return entry.lock();
+    return lock;
   }
 
+  Mode mode() {
+    return mode;
+  }
+
+  /** Returns the hold of the same owner beside which its entry is placed, if it is. */
+  Optional<Hold> beside() {
+    return beside;
+  }
+
+  /** Takes what ZooKeeper says of its entry. */
+  void created(StoreEvent.CreatedEntry entry) {
+    name = Optional.of(entry.name());
+    czxid = entry.czxid();
+    index = entry.index();
+  }
+
+  /** Returns whether the name of its entry is known. */
+  boolean isNamed() {
+    return name.isPresent();
+  }
+
+  /**
+   * Returns the name of its entry.
+   *
+   * @throws java.util.NoSuchElementException if that is not known: ZooKeeper is still to give it
+   */
   EntryName name() {
-    return entry.name();
+    return name.orElseThrow();
   }
 
+  /** Returns the creation zxid, zero where it is not known. */
+  long czxid() {
+    return czxid;
+  }
+
+  /** Returns whether its fencing token is known. */
+  boolean hasToken() {
+    return keptToken.isPresent() || czxid > 0;
+  }
+
+  /** Returns the fencing token; meaningful once it is known. */
   FencingToken token() {
-    return token;
+    return keptToken.isPresent() ? keptToken.get() : FencingToken.of(czxid, index);
   }
 
-  /** Returns the acquisitions that share the entry, each once, in the order in which they came. */
-  List<Ticket> users() {
-    return Collections.unmodifiableList(users);
+  /** Returns the guard that is created with its entry. */
+  Optional<MarkerName.Guard> guard() {
+    return guard;
   }
 
-  /** Lets an acquisition share the entry, if it does not yet. */
-  void join(Ticket ticket) {
-    if (!users.contains(ticket)) {
-      users.add(ticket);
+  /** Its entry is to be placed beside another; until the mirror shows it, that one is followed. */
+  void follow() {
+    unseenHere.add(this);
+  }
+
+  /** The mirror shows its entry, or there will be none. */
+  void stopFollowing() {
+    unseenHere.remove(this);
+  }
+
+  /**
+   * Returns the others that are at the same place, or are to be, and that the mirror has not shown.
+   */
+  List<Hold> followers() {
+    return unseenHere.stream().filter(hold -> hold != this).toList();
+  }
+
+  /** Returns whether there are {@link #followers}. */
+  boolean isFollowed() {
+    return unseenHere.size() > 1 || (unseenHere.size() == 1 && unseenHere.get(0) != this);
+  }
+
+  /** Returns whether something is to be placed beside its entry and ZooKeeper has not answered. */
+  boolean awaitsFollower() {
+    for (Hold hold : unseenHere) {
+      if (!hold.ticket.isAnswered() && hold.beside.filter(base -> base == this).isPresent()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  Standing standing() {
+    return standing;
+  }
+
+  /** Learns that it is held; what was learned first stays. */
+  void grant(Proof proof) {
+    if (standing instanceof Standing.Waiting) {
+      standing = new Standing.Granted(proof);
     }
   }
 
-  /** Takes an acquisition off those that share the entry. */
-  void part(Ticket ticket) {
-    users.remove(ticket);
+  /** Its client gives it back, or leaves the queue. */
+  void release() {
+    standing = isGranted() ? new Standing.Released() : new Standing.Left();
   }
 
-  /** Returns the acquisitions that are to be placed beside the entry and have no place yet. */
-  List<Ticket> followers() {
-    return followers;
+  /** It is taken from a client that held it, or may have. */
+  void lose() {
+    standing = new Standing.Lost(isGranted());
   }
 
-  /** Returns whether somebody else than {@code ticket} was granted it. */
-  boolean isHeldBeside(Ticket ticket) {
-    return holdersBeside(ticket) > 0;
+  /** Returns whether its client may use the lock. */
+  boolean isGranted() {
+    return standing instanceof Standing.Granted;
   }
 
-  /** Returns how many others than {@code ticket} hold it. */
-  int holdersBeside(Ticket ticket) {
-    int others = 0;
-    for (Ticket user : users) {
-      others += user != ticket && user.acquisition().isHeld() ? 1 : 0;
-    }
-    return others;
+  /** Returns whether its client names the token with which another coordinator granted it. */
+  boolean isGrantedElsewhere() {
+    return standing instanceof Standing.Granted granted && granted.proof() == Proof.CLIENT;
   }
 
-  /** Remembers that somebody was told that it is held. */
-  void markGranted() {
-    granted = true;
-  }
-
-  /** Returns whether anybody was ever told that it is held. */
+  /** Returns whether it is held, or was before it ended. */
   boolean wasGranted() {
-    return granted;
+    return isGranted()
+        || standing instanceof Standing.Released
+        || (standing instanceof Standing.Lost lost && lost.held());
   }
 
-  /** Remembers that somebody who held it was lost: its guard stays, whoever leaves last. */
-  void markLost() {
-    lost = true;
+  /** Returns whether the two are levels of one hold of their owner. */
+  boolean isLevelOf(Hold other) {
+    return mode.equals(other.mode) && isAtPlaceOf(other);
   }
 
-  /** Returns whether a lock delay begins when the entry goes. */
-  boolean leavesGuard() {
-    return lost && guard.isPresent();
+  /** Returns whether one was placed beside the other; where the counter sticks, none ever is. */
+  boolean isAtPlaceOf(Hold other) {
+    int place = name().sequence();
+    return lock.equals(other.lock) && place == other.name().sequence() && place != EntryName.STUCK;
   }
 
   /** Names the entry for its deletion. Its guard goes too, unless a holder was lost. */
   EntryRef ref() {
+    boolean lost = standing instanceof Standing.Lost;
     return new EntryRef(
-        lock(), name().text(), lost ? Optional.empty() : guard.map(MarkerName.Guard::text));
+        lock, name().text(), lost ? Optional.empty() : guard.map(MarkerName.Guard::text));
   }
 
-  /**
-   * Returns what makes the entry say this of itself; its guard stays that with which it was made.
-   */
-  Amendment describedBy(EntryDetails details) {
-    // Whoever shares it may have asked for another delay: its guard stays what it was made.
-    Duration delay = Duration.ofMillis(guard.map(MarkerName.Guard::delayMillis).orElse(0));
-    return new Amendment.Describe(details.withLockDelay(delay), entry.index(), keptToken);
-  }
-
-  /** Returns the guard that was created with the entry. */
-  Optional<MarkerName.Guard> guard() {
-    return guard;
+  /** Returns what makes the entry say of itself what its acquisition says now. */
+  Amendment description() {
+    return new Amendment.Describe(ticket.details(), index, ticket.holds().indexOf(this), keptToken);
   }
 }

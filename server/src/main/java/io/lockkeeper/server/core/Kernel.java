@@ -16,7 +16,7 @@ public final class Kernel {
   private final Sessions sessions;
   private final Views views;
   private final Leases leases;
-  private final EventHandler dispatch;
+  private final Dispatch dispatch;
 
   /** Makes the state machine of a coordinator that has seen nothing yet. */
   public Kernel(CoreSettings settings, PathSizes pathSizes) {
@@ -24,9 +24,8 @@ public final class Kernel {
     sessions = new Sessions(world);
     Delays delays = new Delays(world);
     views = new Views(world, delays);
-    Dispatch parts = new Dispatch(world, sessions, views, delays);
-    leases = parts.leases();
-    dispatch = parts;
+    dispatch = new Dispatch(world, sessions, views, delays);
+    leases = dispatch.leases();
   }
 
   /** Begins: opens the first lock session. */
@@ -45,6 +44,7 @@ public final class Kernel {
   public List<Effect> on(Event event, long nowNanos) {
     world.now = nowNanos;
     event.applyTo(dispatch);
+    dispatch.settle();
     return world.takeEffects();
   }
 

@@ -43,16 +43,8 @@ final class Lease {
   private final long ttlNanos;
   private final boolean isStream;
   private final Map<String, Ticket> tickets = new LinkedHashMap<>();
-  private final Map<String, Ended> endings =
-      new LinkedHashMap<>() {
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, Ended> eldest) {
-          return size() > REMEMBERED_ENDINGS
-              && (!eldest.getValue().needsTelling() || size() > REMEMBERED_LOSSES);
-        }
-      };
+  private final Map<String, Ended> endings = new Remembered(REMEMBERED_ENDINGS);
+  private final Map<String, Ended> losses = new Remembered(REMEMBERED_LOSSES);
   private final Map<Owned, List<Hold>> holds = new HashMap<>();
   private final List<CallId> closers = new ArrayList<>(1);
   private State state;
@@ -64,6 +56,8 @@ final class Lease {
   private boolean recorded;
   private boolean adopted;
   private long vouchedUntilNanos;
+  private long awakeAtNanos;
+  private long pathBytes;
 
   /**
    * One lock of one owner.
@@ -73,16 +67,39 @@ final class Lease {
    */
   record Owned(String owner, LockName lock) {}
 
+  /** Remembers so many endings, and forgets the eldest for one more. */
+  private static final class Remembered extends LinkedHashMap<String, Ended> {
+    private static final long serialVersionUID = 1L;
+
+    private final int most;
+
+    Remembered(int most) {
+      this.most = most;
+    }
+
+    @Override
+    protected boolean removeEldestEntry(Map.Entry<String, Ended> eldest) {
+      return size() > most;
+    }
+  }
+
   /**
    * How an acquisition ended, kept for a while for those who ask again.
    *
-   * @param command what was asked for
+   * @param command what was asked for, as far as that was known
+   * @param locks how many locks the request named
+   * @param adopted whether only its entries told what was asked for
    * @param notice the final notice
    * @param sequence its number
    * @param heard whether there was a stream to tell it to
-   * @param rough whether only its entries told what was asked for
    */
-  record Ended(AcquireCommand command, Notice notice, long sequence, boolean heard, boolean rough) {
+  record Ended(
+      AcquireCommand command,
+      int locks,
+      boolean adopted,
+      Notice notice,
+      long sequence,
+      boolean heard) {
 
     /**
      * Keeps what a repeated request is compared and answered with, and nothing that is only for
@@ -95,12 +112,32 @@ final class Lease {
       }
     }
 
+    static Ended of(Ticket ticket, Notice notice, long sequence) {
+      AcquireCommand command = ticket.command();
+      return new Ended(
+          command,
+          ticket.revival().map(Revival::locks).orElse(command.locks().size()),
+          ticket.revival().isPresent(),
+          notice,
+          sequence,
+          ticket.heard());
+    }
+
+    /** Makes the ending of a request that was told it at once. */
+    static Ended of(AcquireCommand command, Notice notice) {
+      return new Ended(command, command.locks().size(), false, notice, 1, true);
+    }
+
     /**
      * Returns whether a client that comes back must be told: it may believe that it still waits or
      * holds.
      */
     boolean needsTelling() {
       return !heard || notice instanceof Notice.Lost;
+    }
+
+    private Ended asHeard() {
+      return new Ended(command, locks, adopted, notice, sequence, true);
     }
   }
 
@@ -136,29 +173,32 @@ final class Lease {
   /**
    * Makes a lease that another coordinator served before.
    *
-   * @param vouchedUntilNanos until when that one may vouch for it
+   * @param adoption what was adopted with it
    */
   static Lease adopted(
-      SessionEvent.AdoptedLease record, SessionKey session, long vouchedUntilNanos) {
+      SessionEvent.AdoptedLease record, SessionKey session, SessionEvent.SessionAdopted adoption) {
     long ttlNanos = Duration.ofMillis(record.ttlMillis()).toNanos();
     Lease lease =
         new Lease(record.lease(), session, record.holder(), record.secretHash(), ttlNanos, false);
     lease.recorded = true;
     lease.state = State.OPEN;
-    lease.vouchedBefore(vouchedUntilNanos);
+    lease.vouchedBefore(adoption);
     return lease;
   }
 
   /** Makes what is left of a lease that was a stream, or is ending: entries without a record. */
-  static Lease remains(LeaseId id, SessionKey session, String holder, long vouchedUntilNanos) {
+  static Lease remains(
+      LeaseId id, SessionKey session, String holder, SessionEvent.SessionAdopted adoption) {
     Lease lease = ofStream(id, session, holder);
-    lease.vouchedBefore(vouchedUntilNanos);
+    lease.vouchedBefore(adoption);
     return lease;
   }
 
-  private void vouchedBefore(long untilNanos) {
+  private void vouchedBefore(SessionEvent.SessionAdopted adoption) {
     adopted = true;
-    vouchedUntilNanos = untilNanos;
+    awakeAtNanos = adoption.takenAtNanos() + adoption.timeoutNanos();
+    // A coordinator that is dead for certain vouches for nothing any more.
+    vouchedUntilNanos = adoption.certain() ? adoption.takenAtNanos() : awakeAtNanos;
   }
 
   /** Returns whether another coordinator served it before. */
@@ -174,6 +214,23 @@ final class Lease {
   /** Returns until when the coordinator that served it before may vouch for it. */
   long vouchedUntilNanos() {
     return vouchedUntilNanos;
+  }
+
+  /**
+   * Returns from when on nobody can rely any more on what the coordinator before granted last, dead
+   * or not.
+   */
+  long awakeAtNanos() {
+    return awakeAtNanos;
+  }
+
+  /** Returns how many bytes of paths its entries take. */
+  long pathBytes() {
+    return pathBytes;
+  }
+
+  void addPathBytes(long bytes) {
+    pathBytes += bytes;
   }
 
   LeaseId id() {
@@ -279,8 +336,30 @@ final class Lease {
     return holds;
   }
 
-  Map<String, Ended> endings() {
-    return endings;
+  /** Remembers how an acquisition has ended, in place of what was known of it. */
+  void remember(Ended ended) {
+    String requestId = ended.command().requestId();
+    endings.remove(requestId);
+    losses.remove(requestId);
+    (ended.needsTelling() ? losses : endings).put(requestId, ended);
+  }
+
+  /** Returns how an acquisition has ended, if that is remembered. */
+  Optional<Ended> ending(String requestId) {
+    Ended ended = losses.get(requestId);
+    return Optional.ofNullable(ended == null ? endings.get(requestId) : ended);
+  }
+
+  /** Returns the endings of which a client that comes back is told: from then on it knows them. */
+  List<Ended> takeEndingsToTell() {
+    List<Ended> told = List.copyOf(losses.values());
+    told.forEach(ended -> remember(ended.asHeard()));
+    return told;
+  }
+
+  /** Returns how many endings are remembered. */
+  int endingsRemembered() {
+    return endings.size() + losses.size();
   }
 
   List<CallId> closers() {

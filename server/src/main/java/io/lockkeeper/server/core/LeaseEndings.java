@@ -27,7 +27,7 @@ final class LeaseEndings {
       dormancy.attendAll(lease);
     }
     if (beginEnd(lease, why)) {
-      tickets(lease).forEach(t -> acquisitions.apply(t, new AcquisitionEvent.LeaseEnded(why)));
+      tickets(lease).forEach(ticket -> acquisitions.leaseEnded(ticket, why));
       tellEnd(lease, why);
       erase(lease);
     }
@@ -36,7 +36,7 @@ final class LeaseEndings {
 
   private void erase(Lease lease) {
     if (lease.isRecorded()) {
-      sessions.emitDeletion(lease.session(), new Effect.EraseLease(lease.session(), lease.id()));
+      sessions.erase(lease);
     }
   }
 

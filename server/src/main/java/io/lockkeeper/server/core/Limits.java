@@ -110,7 +110,6 @@ final class Limits {
     if (entry.mode().weight() > limit && !entry.holds()) {
       entry
           .ticket()
-          .filter(Ticket::mayEnd)
           .ifPresent(
               ticket ->
                   acquisitions.expireWait(

@@ -103,9 +103,9 @@ final class LockSession {
     emptiedFromNanos = emptiedFrom;
   }
 
-  /** Returns from when on what it owns may be deleted, once it was given up. */
-  long emptiedFromNanos() {
-    return emptiedFromNanos;
+  /** Returns from when on what it owns may be deleted: now, unless it was given up. */
+  long emptiedFromNanos(long nowNanos) {
+    return state == State.GIVEN_UP ? emptiedFromNanos : nowNanos;
   }
 
   /**
@@ -202,6 +202,24 @@ final class LockSession {
 
   long pathBytes() {
     return pathBytes;
+  }
+
+  /**
+   * Returns whether a lease may take so many bytes more. The first half is for whoever comes first;
+   * of the second each lease on the session has an equal share that no other can take.
+   */
+  boolean hasRoomFor(Lease lease, long bytes, long most) {
+    long share = most / 2 / Math.max(1, leases.size());
+    long keptForOthers = share * (leases.size() - 1);
+    return pathBytes + bytes <= most - keptForOthers
+        || (lease.pathBytes() + bytes <= share && pathBytes + bytes <= most);
+  }
+
+  /** Counts what an acquisition's entries take, or gives it back. */
+  void addPathBytes(Ticket ticket, long bytes) {
+    addPathBytes(bytes);
+    ticket.addPathBytes(bytes);
+    ticket.lease().addPathBytes(bytes);
   }
 
   void addPathBytes(long bytes) {

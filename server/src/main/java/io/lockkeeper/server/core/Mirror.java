@@ -39,6 +39,12 @@ final class Mirror {
         }
       };
   private final Map<LockName, LockMarkers> markers = new HashMap<>();
+
+  private final Set<Node> deleted = new HashSet<>();
+
+  /** Names a node in a lock's directory. */
+  record Node(LockName lock, String name) {}
+
   private boolean current;
   private long revision;
   private long arrivals;
@@ -86,6 +92,11 @@ final class Mirror {
     return queue == null ? Optional.empty() : queue.find(entry);
   }
 
+  /** Returns the entry of one of our holds, if it is there. */
+  Optional<Entry> entryOf(Hold hold) {
+    return hold.isNamed() ? find(hold.lock(), hold.name().text()) : Optional.empty();
+  }
+
   /** Returns what whoever is first in a lock's queue asked for: it makes the lock's kind. */
   Optional<Mode> firstMode(LockName lock) {
     LockQueue queue = queuesByName.get(lock);
@@ -105,9 +116,12 @@ final class Mirror {
     }
   }
 
-  /** Returns the new entry, or empty if it was there. */
+  /** Returns the new entry, or empty if it was there, or is known to be gone again. */
   Optional<Entry> appeared(LockName lock, EntryName name, long zxid, long nowNanos) {
     revision = Math.max(revision, zxid);
+    if (isDeleted(lock, name.text())) {
+      return Optional.empty();
+    }
     LockQueue queue = queueOrNew(lock);
     queue.seen(zxid);
     return add(queue, name, zxid, 0, nowNanos);
@@ -124,9 +138,16 @@ final class Mirror {
     return Optional.of(entry);
   }
 
-  /** Returns the entry that is gone, or empty if it was not there. */
+  /**
+   * Returns the entry that is gone, or empty if it was not there.
+   *
+   * @param zxid the transaction that deleted it, zero where the watch has not told that
+   */
   Optional<Entry> vanished(LockName lock, String name, long zxid) {
     revision = Math.max(revision, zxid);
+    if (zxid > 0) {
+      deleted.remove(new Node(lock, name));
+    }
     LockQueue queue = queuesByName.get(lock);
     if (queue == null) {
       return Optional.empty();
@@ -169,7 +190,11 @@ final class Mirror {
     replaceMarkers(lock, foundMarkers);
     LockQueue queue = queueOrNew(lock);
     Set<String> names = new HashSet<>();
-    found.forEach(entry -> names.add(entry.name().text()));
+    for (StoreEvent.ListedEntry entry : found) {
+      if (!isDeleted(lock, entry.name().text())) {
+        names.add(entry.name().text());
+      }
+    }
     for (Entry known : new ArrayList<>(queue.entries())) {
       if (!names.contains(known.name().text())) {
         queue.remove(known.name().text());
@@ -177,14 +202,18 @@ final class Mirror {
       }
     }
     for (StoreEvent.ListedEntry entry : found) {
-      add(queue, entry.name(), entry.czxid().orElse(0L), entry.index(), nowNanos);
+      if (names.contains(entry.name().text())) {
+        add(queue, entry.name(), entry.czxid().orElse(0L), entry.index(), nowNanos);
+      }
     }
     if (queue.isEmpty()) {
       drop(lock);
     }
   }
 
-  private void replaceMarkers(LockName lock, List<MarkerName> found) {
+  private void replaceMarkers(LockName lock, List<MarkerName> listed) {
+    List<MarkerName> found =
+        listed.stream().filter(marker -> !isDeleted(lock, marker.text())).toList();
     if (found.isEmpty()) {
       markers.remove(lock);
     } else {
@@ -192,14 +221,26 @@ final class Mirror {
     }
   }
 
-  void markerAppeared(LockName lock, MarkerName marker, long zxid) {
+  /** Returns whether the marker is there: not if it is known to be gone again. */
+  boolean markerAppeared(LockName lock, MarkerName marker, long zxid) {
     revision = Math.max(revision, zxid);
-    markers.computeIfAbsent(lock, name -> new LockMarkers()).add(marker);
+    boolean there = !isDeleted(lock, marker.text());
+    if (there) {
+      markers.computeIfAbsent(lock, name -> new LockMarkers()).add(marker);
+    }
+    return there;
   }
 
-  /** Returns whether the marker was there. */
+  /**
+   * Returns whether the marker was there.
+   *
+   * @param zxid the transaction that deleted it, zero where the watch has not told that
+   */
   boolean markerVanished(LockName lock, MarkerName marker, long zxid) {
     revision = Math.max(revision, zxid);
+    if (zxid > 0) {
+      deleted.remove(new Node(lock, marker.text()));
+    }
     LockMarkers found = markers.get(lock);
     if (found == null) {
       return false;
@@ -209,6 +250,28 @@ final class Mirror {
       markers.remove(lock);
     }
     return removed;
+  }
+
+  /**
+   * A node is gone for certain, and the watch may still tell that it appeared, or a listing from a
+   * server that lags behind show it: neither is believed until the watch has told that it vanished.
+   */
+  void suppress(LockName lock, String name) {
+    deleted.add(new Node(lock, name));
+  }
+
+  private boolean isDeleted(LockName lock, String name) {
+    return !deleted.isEmpty() && deleted.contains(new Node(lock, name));
+  }
+
+  /** Returns the nodes that are known to be gone and of which the watch has not told. */
+  Set<Node> suppressed() {
+    return Set.copyOf(deleted);
+  }
+
+  /** What the watch tells from now on is newer than the deletion of these nodes. */
+  void stopSuppressing(Set<Node> nodes) {
+    deleted.removeAll(nodes);
   }
 
   /** Returns the limit of permits that was configured for a lock. */

@@ -19,9 +19,8 @@ public interface Mode {
    * Decides whether an entry of this mode may hold while everything ahead of it holds.
    *
    * @param ahead what is ahead of the entry: nothing, or holders of the same kind
-   * @param sequence the entry's sequence number
    */
-  boolean joins(Occupancy ahead, int sequence);
+  boolean joins(Occupancy ahead);
 
   /** Returns how much the hold takes of what is shared: permits. */
   default int weight() {

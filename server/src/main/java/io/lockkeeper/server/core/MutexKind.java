@@ -32,7 +32,7 @@ public final class MutexKind implements Kind {
     }
 
     @Override
-    public boolean joins(Occupancy ahead, int sequence) {
+    public boolean joins(Occupancy ahead) {
       return ahead.isFree();
     }
 

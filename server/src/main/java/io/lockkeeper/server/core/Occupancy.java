@@ -1,50 +1,57 @@
 package io.lockkeeper.server.core;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.Predicate;
 
 /** What is ahead of an entry and holds. */
 public final class Occupancy {
 
-  private final Optional<EntryName> first;
+  private final List<Mode> modes;
   private final long weight;
   private final int smallestCapacity;
   private final OptionalInt configuredLimit;
 
+  /** What is ahead of the place that was taken last: whoever is placed there shares that place. */
+  private final Optional<Occupancy> aheadOfLast;
+
+  private final int lastSequence;
+
   private Occupancy(
-      Optional<EntryName> first, long weight, int smallestCapacity, OptionalInt configuredLimit) {
-    this.first = first;
+      List<Mode> modes,
+      long weight,
+      int smallestCapacity,
+      OptionalInt configuredLimit,
+      Optional<Occupancy> aheadOfLast,
+      int lastSequence) {
+    this.modes = modes;
     this.weight = weight;
     this.smallestCapacity = smallestCapacity;
     this.configuredLimit = configuredLimit;
+    this.aheadOfLast = aheadOfLast;
+    this.lastSequence = lastSequence;
   }
 
   /** Returns an occupancy of nobody, where a limit may have been configured. */
   static Occupancy free(OptionalInt configuredLimit) {
-    return new Occupancy(Optional.empty(), 0, Integer.MAX_VALUE, configuredLimit);
+    return new Occupancy(List.of(), 0, Integer.MAX_VALUE, configuredLimit, Optional.empty(), 0);
   }
 
   /** Returns whether nobody is ahead. */
   public boolean isFree() {
-    return first.isEmpty();
+    return modes.isEmpty();
   }
 
-  /**
-   * Returns the mode of the first holder.
-   *
-   * @throws java.util.NoSuchElementException if nobody is ahead
-   */
-  public Mode first() {
-    return first.orElseThrow().mode();
-  }
-
-  /**
-   * Returns the sequence number of the first holder.
-   *
-   * @throws java.util.NoSuchElementException if nobody is ahead
-   */
-  public int firstSequence() {
-    return first.orElseThrow().sequence();
+  /** Returns whether all that hold do so in modes of which {@code rule} is true. */
+  public boolean all(Predicate<Mode> rule) {
+    for (Mode mode : modes) {
+      if (!rule.test(mode)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** Returns the sum of the weights of all holders: permits taken. */
@@ -62,18 +69,46 @@ public final class Occupancy {
     return configuredLimit;
   }
 
-  /** Returns whether one more entry may hold. */
+  /**
+   * Returns whether one more entry may hold: it goes with everything ahead, except that an owner's
+   * entries at one place never exclude each other.
+   */
   boolean admits(EntryName entry) {
-    boolean sameKind = first.isEmpty() || first().kind().name().equals(entry.mode().kind().name());
-    return sameKind && entry.mode().joins(this, entry.sequence());
+    Occupancy others = aheadOf(entry);
+    String kind = entry.mode().kind().name();
+    return others.all(mode -> mode.kind().name().equals(kind)) && entry.mode().joins(others);
   }
 
   /** Returns the occupancy with one more holder. */
   Occupancy plus(EntryName entry) {
     return new Occupancy(
-        first.isPresent() ? first : Optional.of(entry),
+        with(entry.mode()),
         weight + entry.mode().weight(),
         Math.min(smallestCapacity, entry.mode().capacity()),
-        configuredLimit);
+        configuredLimit,
+        Optional.of(aheadOf(entry)),
+        entry.sequence());
+  }
+
+  private List<Mode> with(Mode mode) {
+    if (modes.contains(mode)) {
+      return modes;
+    }
+    List<Mode> more = new ArrayList<>(modes);
+    more.add(mode);
+    return more;
+  }
+
+  /**
+   * An entry at the very sequence number of another was placed there by its holder. Sequence
+   * numbers are handed out once, until the counter sticks at its end: from there on equal numbers
+   * mean nothing.
+   */
+  private Occupancy aheadOf(EntryName entry) {
+    boolean beside =
+        entry.mode().isReentrant()
+            && entry.sequence() == lastSequence
+            && entry.sequence() != EntryName.STUCK;
+    return beside && aheadOfLast.isPresent() ? aheadOfLast.get() : this;
   }
 }

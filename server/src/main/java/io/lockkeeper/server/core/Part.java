@@ -2,21 +2,11 @@ package io.lockkeeper.server.core;
 
 import java.util.Optional;
 
-/** How one lock of a request is to be had. */
-sealed interface Part {
-
-  /**
-   * By a new entry.
-   *
-   * @param entry the entry
-   * @param beside the hold that it goes on, if it does
-   */
-  record Fresh(PlannedEntry entry, Optional<Hold> beside) implements Part {}
-
-  /**
-   * By a hold that its owner has already.
-   *
-   * @param hold the hold
-   */
-  record Shared(Hold hold) implements Part {}
-}
+/**
+ * How one lock of a request is to be had: by an entry of its own, at the end of the queue or beside
+ * what its owner holds.
+ *
+ * @param entry the entry
+ * @param beside the hold of the same owner beside which it is placed, if it is
+ */
+record Part(PlannedEntry entry, Optional<Hold> beside) {}

@@ -78,7 +78,7 @@ public final class PermitsKind implements Kind {
      * of it names.
      */
     @Override
-    public boolean joins(Occupancy ahead, int sequence) {
+    public boolean joins(Occupancy ahead) {
       int effective = ahead.configuredLimit().orElse(Math.min(limit, ahead.smallestCapacity()));
       return ahead.weight() + permits <= effective;
     }

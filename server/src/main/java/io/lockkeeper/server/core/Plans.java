@@ -2,6 +2,8 @@ package io.lockkeeper.server.core;
 
 import io.lockkeeper.server.core.AcquireCommand.WantedLock;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -56,7 +58,7 @@ final class Plans {
     for (WantedLock wanted : command.locks()) {
       List<Hold> owned =
           lease.isPresent() ? holds.of(lease.get(), command.owner(), wanted.name()) : List.of();
-      if (!owned.isEmpty() && owned.stream().anyMatch(Plans::isRough)) {
+      if (owned.stream().anyMatch(Plans::isUnconfirmed)) {
         return new Plan.Refused(
             new Failure(
                 Failure.Kind.UNAVAILABLE,
@@ -64,16 +66,13 @@ final class Plans {
                     + wanted.name()
                     + "' came from another coordinator: repeat its request, or its release, first"));
       }
-      Optional<Part> shared = shared(wanted, owned);
-      if (shared.isPresent()) {
-        parts.add(shared.get());
-        continue;
-      }
-      Optional<Plan> obstacle = obstacle(wanted, owned);
+      Optional<Hold> base = base(wanted, owned);
+      Optional<Plan> obstacle =
+          base.isPresent() ? byCounter(wanted, base.get()) : obstacle(wanted, owned);
       if (obstacle.isPresent()) {
         return obstacle.get();
       }
-      parts.add(fresh(wanted, owned));
+      parts.add(base.map(hold -> beside(wanted, hold)).orElseGet(() -> queued(wanted)));
     }
     return new Plan.Parts(parts);
   }
@@ -82,17 +81,66 @@ final class Plans {
    * Returns whether only entries tell of a hold: its client may have released it where it was
    * before, and somebody have been granted the lock since.
    */
-  private static boolean isRough(Hold hold) {
-    return hold.users().stream().allMatch(Repeats::isRough);
+  private static boolean isUnconfirmed(Hold hold) {
+    return hold.ticket().revival().filter(revival -> !revival.isRepeated()).isPresent();
   }
 
-  private static Optional<Part> shared(WantedLock wanted, List<Hold> owned) {
-    for (Hold hold : owned) {
-      if (hold.name().mode().equals(wanted.mode()) && wanted.mode().isReentrant()) {
-        return Optional.of(new Part.Shared(hold));
-      }
+  /**
+   * Returns what the owner holds and the wanted lock may be held beside: once more in the same
+   * mode, or reading beside writing.
+   */
+  private static Optional<Hold> base(WantedLock wanted, Collection<Hold> owned) {
+    if (owned.isEmpty() || !wanted.mode().isReentrant()) {
+      return Optional.empty();
     }
-    return Optional.empty();
+    // One whose entry exists, if there is one: beside that nobody waits for a creation.
+    return owned.stream()
+        .filter(hold -> goesBeside(wanted.mode(), hold.mode()))
+        .min(
+            Comparator.<Hold, Boolean>comparing(hold -> !hold.ticket().isAnswered())
+                .thenComparing(hold -> !hold.mode().equals(wanted.mode())));
+  }
+
+  private static boolean goesBeside(Mode wanted, Mode held) {
+    return held.equals(wanted)
+        || (wanted.equals(ReadWriteKind.READ) && held.equals(ReadWriteKind.WRITE));
+  }
+
+  private static Part beside(WantedLock wanted, Hold base) {
+    return new Part(
+        new PlannedEntry(
+            wanted.name(),
+            wanted.mode(),
+            Optional.of(new PlannedEntry.Beside(base.name(), base.token()))),
+        Optional.of(base));
+  }
+
+  /**
+   * Plans to go on with what a client holds by its tokens and no acquisition here is known of: its
+   * owner has the holds beside which it was placed, or entries that say nothing of whose they are.
+   *
+   * @return how, or empty if they are not there any more
+   */
+  static Optional<List<Part>> resumed(Lease lease, AcquireCommand asked) {
+    List<Part> parts = new ArrayList<>(asked.locks().size());
+    for (int i = 0; i < asked.locks().size() && i < asked.heldTokens().size(); i++) {
+      WantedLock wanted = asked.locks().get(i);
+      long token = asked.heldTokens().get(i);
+      List<Hold> withToken =
+          lease.tickets().values().stream()
+              .filter(ticket -> ticket.acquisition().isLive())
+              .filter(ticket -> ticket.isNameless() || isOf(asked.owner(), ticket))
+              .flatMap(ticket -> ticket.hold(wanted.name()).stream())
+              .filter(hold -> hold.isNamed() && hold.hasToken() && hold.token().value() == token)
+              .filter(hold -> hold.name().sequence() != EntryName.STUCK)
+              .toList();
+      base(wanted, withToken).ifPresent(hold -> parts.add(beside(wanted, hold)));
+    }
+    return parts.size() == asked.locks().size() ? Optional.of(parts) : Optional.empty();
+  }
+
+  private static boolean isOf(String owner, Ticket ticket) {
+    return !owner.isEmpty() && ticket.command().owner().equals(owner);
   }
 
   private Optional<Plan> obstacle(WantedLock wanted, List<Hold> owned) {
@@ -108,19 +156,16 @@ final class Plans {
     if (refusal.isEmpty()) {
       refusal = byLimit(wanted);
     }
-    if (refusal.isEmpty()) {
-      refusal = byCounter(wanted, owned);
-    }
     return refusal.isPresent() ? Optional.of(new Plan.Refused(refusal.get())) : Optional.empty();
   }
 
   private Optional<String> selfDeadlock(WantedLock wanted, List<Hold> owned) {
-    if (owned.isEmpty() || writeHeld(wanted, owned).isPresent()) {
+    if (owned.isEmpty()) {
       return Optional.empty();
     }
     String holds = "the same owner holds lock '" + wanted.name() + "' (";
     if (wanted.mode() instanceof PermitsKind.Permits permits) {
-      long own = owned.stream().mapToInt(hold -> hold.name().mode().weight()).sum();
+      long own = owned.stream().mapToInt(hold -> hold.mode().weight()).sum();
       int limit = Limits.inForce(world, wanted.name()).orElse(Integer.MAX_VALUE);
       return own + permits.permits() <= limit || !world.mirror.isCurrent()
           ? Optional.empty()
@@ -133,22 +178,15 @@ final class Plans {
                   + limit
                   + ": it would wait for itself, for ever");
     }
-    if (!wanted.mode().kind().equals(owned.get(0).name().mode().kind())) {
+    if (!wanted.mode().kind().equals(owned.get(0).mode().kind())) {
       return Optional.empty();
     }
     return Optional.of(
         holds
-            + owned.get(0).name().mode()
+            + owned.get(0).mode()
             + ") and asks for "
             + wanted.mode()
             + ": it would wait for itself, for ever; release first");
-  }
-
-  /** Returns the write hold that a wanted read may go on from. */
-  private static Optional<Hold> writeHeld(WantedLock wanted, List<Hold> owned) {
-    return !owned.isEmpty() && wanted.mode().equals(ReadWriteKind.READ)
-        ? owned.stream().filter(h -> h.name().mode().equals(ReadWriteKind.WRITE)).findFirst()
-        : Optional.empty();
   }
 
   private Optional<Failure> byQueue(WantedLock wanted) {
@@ -230,31 +268,25 @@ final class Plans {
   }
 
   /** Where the counter sticks, every entry has the same number, and none can be placed beside. */
-  private static Optional<Failure> byCounter(WantedLock wanted, List<Hold> owned) {
-    return writeHeld(wanted, owned)
-        .filter(hold -> hold.name().sequence() == ReadWriteKind.STUCK)
-        .map(
-            hold ->
+  private static Optional<Plan> byCounter(WantedLock wanted, Hold base) {
+    return base.name().sequence() != EntryName.STUCK
+        ? Optional.empty()
+        : Optional.of(
+            new Plan.Refused(
                 new Failure(
                     Failure.Kind.COUNTER_STUCK,
                     "lock '"
                         + wanted.name()
-                        + "' cannot pass from write to read: ZooKeeper's counter of its directory"
-                        + " is at its end until the directory has been empty once; release the"
-                        + " write lock and queue for reading"));
+                        + "' cannot be held once more, nor pass from write to read: ZooKeeper's"
+                        + " counter of its directory is at its end until the directory has been"
+                        + " empty once; release the lock and queue for it")));
   }
 
-  private Part fresh(WantedLock wanted, List<Hold> owned) {
-    Optional<Hold> write = writeHeld(wanted, owned);
+  private Part queued(WantedLock wanted) {
     Mode mode = wanted.mode();
     if (mode instanceof PermitsKind.Permits permits && world.mirror.isCurrent()) {
       mode = permits.of(Limits.inForce(world, wanted.name()).orElse(permits.limit()));
     }
-    PlannedEntry entry =
-        new PlannedEntry(
-            wanted.name(),
-            mode,
-            write.map(hold -> new PlannedEntry.Beside(hold.name(), hold.token())));
-    return new Part.Fresh(entry, write);
+    return new Part(new PlannedEntry(wanted.name(), mode, Optional.empty()), Optional.empty());
   }
 }

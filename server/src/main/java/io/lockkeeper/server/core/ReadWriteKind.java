@@ -5,10 +5,6 @@ import java.util.Optional;
 /**
  * The read/write lock: reads share, writes exclude. Its entries are named as Curator's
  * InterProcessReadWriteLock does.
- *
- * <p>A read entry at the very sequence number of a write entry was placed there by the holder of
- * the write entry, who keeps reading when it stops writing. Sequence numbers are handed out once,
- * until the counter sticks at its end; from there on equal numbers mean nothing.
  */
 public final class ReadWriteKind implements Kind {
 
@@ -17,9 +13,6 @@ public final class ReadWriteKind implements Kind {
 
   /** Excludes reads and writes. */
   public static final Mode WRITE = new Write();
-
-  /** Where ZooKeeper's counter sticks. */
-  static final int STUCK = Integer.MAX_VALUE;
 
   private static final Kind KIND = new ReadWriteKind();
 
@@ -48,10 +41,8 @@ public final class ReadWriteKind implements Kind {
     }
 
     @Override
-    public boolean joins(Occupancy ahead, int sequence) {
-      return ahead.isFree()
-          || ahead.first() instanceof Read
-          || (ahead.firstSequence() == sequence && sequence != STUCK);
+    public boolean joins(Occupancy ahead) {
+      return ahead.all(Read.class::isInstance);
     }
 
     @Override
@@ -72,7 +63,7 @@ public final class ReadWriteKind implements Kind {
     }
 
     @Override
-    public boolean joins(Occupancy ahead, int sequence) {
+    public boolean joins(Occupancy ahead) {
       return ahead.isFree();
     }
 

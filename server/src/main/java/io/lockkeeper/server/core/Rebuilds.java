@@ -63,19 +63,42 @@ final class Rebuilds {
     undecided.clear();
     List<Ticket> missing = new ArrayList<>();
     for (Ticket ticket : new ArrayList<>(world.tickets.values())) {
-      ticket.revival().ifPresent(revived -> grants.rebind(ticket));
+      forgetAbsent(ticket);
       grants.settle(ticket);
-      if (ticket.acquisition().isWaiting() && ticket.holds().size() < ticket.parts().size()) {
+      if (!ticket.isAnswered() && ticket.acquisition().isLive()) {
         undecided.add(ticket);
       }
       if (isMissing(ticket)) {
         missing.add(ticket);
       }
     }
-    if (!missing.isEmpty()) {
-      // Absent from a listing may also mean that the listing is older than the entry; after a
-      // barrier it is not.
-      barriers.pass(passed -> removeMissing(missing, passed));
+    // Absent from a listing may also mean that the listing is older than the entry, and present
+    // that it is older than the deletion; after a barrier it is neither.
+    Set<Mirror.Node> suppressed = world.mirror.suppressed();
+    if (!missing.isEmpty() || !suppressed.isEmpty()) {
+      barriers.pass(
+          passed -> {
+            removeMissing(missing, passed);
+            if (passed) {
+              world.mirror.stopSuppressing(suppressed);
+            }
+          });
+    }
+  }
+
+  private void forgetAbsent(Ticket ticket) {
+    for (Hold hold : ticket.holds()) {
+      boolean shown =
+          hold.isNamed()
+              ? !isAbsent(hold)
+              : world
+                  .mirror
+                  .queue(hold.lock())
+                  .flatMap(queue -> queue.entryOf(ticket.id()))
+                  .isPresent();
+      if (!shown) {
+        ticket.seen().remove(hold.lock());
+      }
     }
   }
 
@@ -87,7 +110,7 @@ final class Rebuilds {
     if (!adopted.isEmpty()) {
       barriers.pass(
           passed -> {
-            adopted.forEach(grants::rebind);
+            adopted.forEach(grants::bind);
             removeMissing(adopted, passed);
             adopted.forEach(grants::settle);
           });
@@ -136,6 +159,7 @@ final class Rebuilds {
   private boolean isMissing(Ticket ticket) {
     Acquisition.State state = ticket.acquisition().state();
     return (state == Acquisition.State.QUEUED || state == Acquisition.State.HELD)
+        && ticket.isAnswered()
         && ticket.holds().stream().anyMatch(this::isAbsent);
   }
 

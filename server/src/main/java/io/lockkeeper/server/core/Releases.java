@@ -51,18 +51,17 @@ final class Releases {
           Failure.Kind.WRONG_TOKEN,
           "fencing token " + event.token() + " is not that of this acquisition");
     } else {
-      dormancy.forgetOthersReleased(ticket.get());
-      ticket.get().releaseCalls().add(event.call());
-      acquisitions.apply(ticket.get(), new AcquisitionEvent.ReleaseAsked());
+      acquisitions.release(ticket.get(), event.call());
     }
   }
 
   private static boolean hasToken(Ticket ticket, long token) {
-    return ticket.holds().stream().anyMatch(hold -> hold.token().value() == token);
+    return ticket.holds().stream()
+        .anyMatch(hold -> hold.hasToken() && hold.token().value() == token);
   }
 
   private void releaseAgain(ClientEvent.Release event, Lease lease) {
-    if (lease.endings().containsKey(event.requestId())) {
+    if (lease.ending(event.requestId()).isPresent()) {
       world.reply(event.call(), new Answer.ReleaseDone(Answer.ReleaseOutcome.ALREADY_RELEASED, 0));
       return;
     }

@@ -46,7 +46,7 @@ final class Requests {
     }
     String requestId = event.command().requestId();
     Optional<Ticket> known = Optional.ofNullable(lease.get().tickets().get(requestId));
-    Optional<Lease.Ended> ended = Optional.ofNullable(lease.get().endings().get(requestId));
+    Optional<Lease.Ended> ended = lease.get().ending(requestId);
     if (known.isPresent() && !isOver(known.get())) {
       again(event, known.get());
     } else if (ended.isPresent()) {
@@ -60,16 +60,20 @@ final class Requests {
 
   /** A client that holds comes back, and its acquisition is not known: it is never queued anew. */
   private void goOn(ClientEvent.Acquire event, Lease lease) {
-    Optional<Ticket> nameless = Repeats.byTokens(lease, event.command());
-    Optional<List<Part>> shares = Repeats.shares(lease, event.command());
+    Optional<List<Part>> parts = Plans.resumed(lease, event.command());
     Optional<LockSession> session = sessions.find(lease.session());
-    if (nameless.isPresent()) {
-      again(event, nameless.get());
-    } else if (shares.isPresent() && session.isPresent()) {
-      enqueue(event, lease, session.get(), shares.get());
+    if (parts.isPresent() && session.isPresent()) {
+      if (enqueue(event, lease, session.get(), parts.get())) {
+        parts.get().forEach(this::replaceNameless);
+      }
     } else {
       ifOurs(event, lease, () -> end(event, Optional.of(lease), Repeats.gone()));
     }
+  }
+
+  /** What says nothing of whose it is gives way to the request that it was for. */
+  private void replaceNameless(Part part) {
+    part.beside().map(Hold::ticket).filter(Ticket::isNameless).ifPresent(acquisitions::giveBack);
   }
 
   /** Where another coordinator has the session, it is there: the client is sent after it. */
@@ -108,8 +112,7 @@ final class Requests {
     String requestId = event.command().requestId();
     world.emit(new Effect.Count(ending));
     world.emit(new Effect.Tell(event.stream(), requestId, 1, ending));
-    lease.ifPresent(
-        l -> l.endings().put(requestId, new Lease.Ended(event.command(), ending, 1, true, false)));
+    lease.ifPresent(l -> l.remember(Lease.Ended.of(event.command(), ending)));
   }
 
   private static boolean isOver(Ticket ticket) {
@@ -130,47 +133,44 @@ final class Requests {
     carryOut(event, Optional.empty(), session.get());
   }
 
-  private void enqueue(
+  /** Returns whether there was room for it. */
+  private boolean enqueue(
       ClientEvent.Acquire event, Lease lease, LockSession session, List<Part> parts) {
-    Ticket ticket = new Ticket(event.id(), lease, event.command(), parts);
-    List<PlannedEntry> planned = ticket.planned();
-    long bytes = world.pathSizes.bytesOf(planned);
-    if (!lease.isStream() && session.pathBytes() + bytes > world.settings.maxSessionPathBytes()) {
+    boolean held = !lease.isStream() && !event.command().heldTokens().isEmpty();
+    Optional<Revival> revival =
+        held && lease.isAdopted()
+            ? Optional.of(Revival.ofRepeated(parts.size(), lease.awakeAtNanos()))
+            : Optional.empty();
+    Ticket ticket = Ticket.of(event.id(), lease, event.command(), parts, revival);
+    long bytes = world.pathSizes.bytesOf(ticket.planned());
+    if (!lease.isStream()
+        && !session.hasRoomFor(lease, bytes, world.settings.maxSessionPathBytes())) {
       refuse(
           event,
           Failure.Kind.LEASE_FULL,
-          "the lease's ZooKeeper session owns its limit of "
+          "the lease's entries take its share of the "
               + world.settings.maxSessionPathBytes()
-              + " bytes of paths; use another lease");
-      return;
+              + " bytes of paths that a ZooKeeper session may own; use another lease");
+      return false;
     }
     world.tickets.put(ticket.id(), ticket);
     lease.tickets().put(event.command().requestId(), ticket);
-    session.addPathBytes(bytes);
-    ticket.addPathBytes(bytes);
-    ticket.join();
+    session.addPathBytes(ticket, bytes);
     subscribe(event, ticket);
-    if (lease.isStream() || event.command().heldTokens().isEmpty()) {
-      // Who comes back with what it holds is waiting for no lock.
+    for (Hold hold : ticket.holds()) {
+      hold.beside().ifPresent(base -> hold.follow());
+      if (held) {
+        hold.grant(Hold.Proof.CLIENT);
+      }
+    }
+    if (held) {
+      dormancy.repeated(ticket);
+    } else {
       waits.arm(ticket, 0);
     }
-    if (planned.isEmpty()) {
-      // Everything is held already: nothing to ask ZooKeeper for.
-      ticket.created(List.of());
-      acquisitions.apply(ticket, new AcquisitionEvent.Created());
-      grants.settle(ticket);
-    } else {
-      for (Hold hold : ticket.goesOn()) {
-        hold.followers().add(ticket);
-      }
-      world.emit(
-          new Effect.CreateEntries(
-              lease.session(),
-              ticket.id(),
-              planned,
-              ticket.details(),
-              (int) event.command().lockDelay().toMillis()));
-    }
+    acquisitions.create(ticket);
+    grants.settle(ticket);
+    return true;
   }
 
   private void subscribe(ClientEvent.Acquire event, Ticket ticket) {
@@ -189,15 +189,6 @@ final class Requests {
       return;
     }
     long told = ticket.noticeSequence();
-    boolean whole = Repeats.complete(ticket, event.command());
-    if (!whole && !ticket.mayEnd()) {
-      // Its entries may be shared, too, by a request that its client has yet to repeat.
-      refuse(
-          event,
-          Failure.Kind.UNAVAILABLE,
-          "it shared locks with another request of its owner: repeat that one first, then this");
-      return;
-    }
     ticket.stream()
         .filter(old -> !old.equals(event.stream()))
         .ifPresent(
@@ -206,23 +197,27 @@ final class Requests {
               world.emit(new Effect.Supersede(old));
             });
     subscribe(event, ticket);
-    if (ticket.acquisition().isWaiting() && Repeats.knows(event.command(), ticket.holds())) {
+    if (Repeats.knows(event.command(), ticket.holds())) {
+      confirm(ticket);
+    }
+    dormancy.repeated(ticket);
+    grants.settle(ticket);
+    if (told == ticket.noticeSequence()) {
+      acquisitions.replay(ticket);
+    }
+  }
+
+  /** The client names its tokens: whoever granted them, it holds. */
+  private void confirm(Ticket ticket) {
+    if (ticket.acquisition().isWaiting()) {
       // Somebody else has granted it: no clock of ours may say otherwise before we know who.
+      if (ticket.revival().isPresent()) {
+        ticket.holds().forEach(hold -> hold.grant(Hold.Proof.CLIENT));
+      }
       ticket.timers().stopWaiting(world.timers);
       sessions
           .find(ticket.lease().session())
           .ifPresent(session -> sessions.ask(session, () -> {}, () -> {}));
-    }
-    dormancy.repeated(ticket);
-    grants.settle(ticket);
-    if (!whole) {
-      boolean held = ticket.acquisition().isHeld() || !event.command().heldTokens().isEmpty();
-      acquisitions.apply(
-          ticket,
-          held ? new AcquisitionEvent.TakenAway(Repeats.gone()) : new AcquisitionEvent.Removed());
-    }
-    if (told == ticket.noticeSequence()) {
-      acquisitions.replay(ticket);
     }
   }
 

@@ -50,16 +50,12 @@ final class Resumes {
   }
 
   private void retell(Lease lease, StreamId stream) {
-    lease
-        .endings()
-        .replaceAll(
-            (requestId, ended) -> {
-              if (ended.needsTelling() && !lease.tickets().containsKey(requestId)) {
-                world.emit(new Effect.Tell(stream, requestId, ended.sequence(), ended.notice()));
-              }
-              return new Lease.Ended(
-                  ended.command(), ended.notice(), ended.sequence(), true, ended.rough());
-            });
+    for (Lease.Ended ended : lease.takeEndingsToTell()) {
+      String requestId = ended.command().requestId();
+      if (!lease.tickets().containsKey(requestId)) {
+        world.emit(new Effect.Tell(stream, requestId, ended.sequence(), ended.notice()));
+      }
+    }
     List<Ticket> told = new ArrayList<>(lease.tickets().values());
     told.removeIf(ticket -> ticket.stream().isPresent());
     List<Ticket> ended =

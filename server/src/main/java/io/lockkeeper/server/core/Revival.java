@@ -1,13 +1,12 @@
 package io.lockkeeper.server.core;
 
 /**
- * How an acquisition came here that another coordinator served before.
+ * How an acquisition came here that another coordinator served before, and what may be done with it
+ * for that reason.
  *
  * <pre>
  *   DORMANT --its client is here--> ATTENDED --nobody else can vouch for it--> AWAKE
  * </pre>
- *
- * <p>It is known by its entries only, until its client repeats the request.
  */
 final class Revival {
 
@@ -26,20 +25,36 @@ final class Revival {
 
   private final int locks;
   private final long waitedNanos;
+  private final long awakeAtNanos;
   private State state = State.DORMANT;
-  private boolean rough = true;
-  private boolean assured;
-  private boolean armed;
+  private boolean repeated;
+  private boolean timed;
 
   /**
    * Makes one.
    *
-   * @param locks how many locks the request names
+   * @param locks how many locks the request names, zero if nothing tells; there are fewer entries
+   *     if some were removed
    * @param waitedNanos how long its entries have existed
+   * @param awakeAtNanos from when on nobody else can vouch for it
    */
-  Revival(int locks, long waitedNanos) {
+  Revival(int locks, long waitedNanos, long awakeAtNanos) {
     this.locks = locks;
     this.waitedNanos = waitedNanos;
+    this.awakeAtNanos = awakeAtNanos;
+  }
+
+  /** Makes that of a request which its client repeats here and of which no entry told. */
+  static Revival ofRepeated(int locks, long awakeAtNanos) {
+    Revival revival = new Revival(locks, 0, awakeAtNanos);
+    revival.attend();
+    revival.repeat();
+    return revival;
+  }
+
+  /** Returns whether nothing tells which request it is of. */
+  boolean isNameless() {
+    return locks == 0;
   }
 
   int locks() {
@@ -48,6 +63,10 @@ final class Revival {
 
   long waitedNanos() {
     return waitedNanos;
+  }
+
+  long awakeAtNanos() {
+    return awakeAtNanos;
   }
 
   boolean isDormant() {
@@ -68,49 +87,19 @@ final class Revival {
     state = State.AWAKE;
   }
 
-  /** Returns whether only the entries tell what was asked for. */
-  boolean isRough() {
-    return rough;
+  /** Its client has repeated the request: it has not given it back elsewhere. */
+  void repeat() {
+    repeated = true;
   }
 
-  /** Returns whether it shared locks with others of its owner, so that its entries are not all. */
-  boolean isPart(int entries) {
-    return rough && entries < locks;
+  boolean isRepeated() {
+    return repeated;
   }
 
-  /** Returns whether nothing tells in which order its client named its locks. */
-  boolean isUnordered() {
-    return rough && locks > 1;
-  }
-
-  void completed() {
-    rough = false;
-  }
-
-  /**
-   * Returns whether its client knows the tokens: so it was granted, ahead of the deletions of those
-   * who are still in front of it.
-   */
-  boolean isAssured() {
-    return assured;
-  }
-
-  void assure() {
-    assured = true;
-  }
-
-  /**
-   * Returns whether it may be ended because of what is decided here: not while it waits only to be
-   * granted here, too, what its client was granted elsewhere.
-   */
-  boolean mayEnd(boolean waiting) {
-    return state == State.AWAKE && !(assured && waiting);
-  }
-
-  /** Returns whether its clocks run from now on: they are started once. */
+  /** Returns whether its clocks are to be started now: that is so once. */
   boolean startsClocks() {
-    boolean starts = state == State.AWAKE && !assured && !armed;
-    armed |= starts;
+    boolean starts = state == State.AWAKE && !timed;
+    timed |= starts;
     return starts;
   }
 }

@@ -46,8 +46,8 @@ final class SessionChanges implements PoolListener {
             long validFor = acquisitions.validForNanos(ticket);
             acquisitions.tell(ticket, new Notice.Safe(validFor));
           }
-          grants.settle(ticket);
         });
+    forEachTicket(session, grants::settle);
   }
 
   @Override

@@ -269,24 +269,21 @@ final class Sessions {
     openIfNoneIsLeft();
   }
 
-  /** Emits what deletes from a session: where that is given up, not before its holders know. */
-  void emitDeletion(SessionKey key, Effect deletion) {
-    Optional<LockSession> session = find(key);
-    boolean givenUp = session.isPresent() && session.get().state() == LockSession.State.GIVEN_UP;
-    emitDeletion(givenUp ? session.get().emptiedFromNanos() : world.now, deletion);
-  }
-
-  private void emitDeletion(long fromNanos, Effect deletion) {
-    if (fromNanos - world.now > 0) {
-      world.timers.at(fromNanos, () -> world.emit(deletion));
+  /** Erases the record of a lease: where its session is given up, not before its holders know. */
+  void erase(Lease lease) {
+    Effect effect = new Effect.EraseLease(lease.session(), lease.id());
+    long from = find(lease.session()).map(s -> s.emptiedFromNanos(world.now)).orElse(world.now);
+    if (from - world.now > 0) {
+      world.timers.at(
+          from,
+          () -> {
+            if (world.leases.get(lease.id()) == lease) {
+              world.emit(effect);
+            }
+          });
     } else {
-      world.emit(deletion);
+      world.emit(effect);
     }
-  }
-
-  /** Emits what deletes when a client that has no clock of its own has had time to hear of it. */
-  void emitDeletionLate(Effect deletion) {
-    emitDeletion(world.now + world.settings.tick().toNanos(), deletion);
   }
 
   private void openIfNoneIsLeft() {

@@ -35,19 +35,23 @@ final class StoreAnswers {
     return Optional.ofNullable(world.tickets.get(id));
   }
 
+  /** Returns who waits for this answer: what was adopted meanwhile was read, and knows it. */
+  private Optional<Ticket> findUnanswered(UUID id) {
+    return find(id).filter(ticket -> !ticket.isAnswered());
+  }
+
   void onCreated(StoreEvent.EntriesCreated event) {
-    Optional<Ticket> found = find(event.id());
+    Optional<Ticket> found = findUnanswered(event.id());
     if (found.isPresent()) {
       Ticket ticket = found.get();
-      ticket.created(event.entries());
-      acquisitions.apply(ticket, new AcquisitionEvent.Created());
+      acquisitions.created(ticket, event.entries());
       rebuilds.onCreated(ticket);
       grants.settle(ticket);
     }
   }
 
   void onRefused(StoreEvent.EntriesRefused event) {
-    find(event.id()).ifPresent(ticket -> acquisitions.refused(ticket, event.message()));
+    findUnanswered(event.id()).ifPresent(ticket -> acquisitions.refused(ticket, event.message()));
   }
 
   void onDeleted(StoreEvent.EntriesDeleted event) {
@@ -57,26 +61,9 @@ final class StoreAnswers {
     }
     Ticket ticket = found.get();
     acquisitions.apply(ticket, new AcquisitionEvent.Deleted());
-    // The answer to our own deletion may come before the mirror's event; it is as certain. But what
-    // was placed beside the entry must be seen first.
     for (EntryRef ref : ticket.leaving()) {
-      if (!isFollowed(ticket, ref)) {
-        onDeleted(ref);
-      }
+      grants.onDeleted(ticket, ref);
     }
-  }
-
-  /** Returns whether somebody is to be placed beside an entry and the mirror does not show it. */
-  private static boolean isFollowed(Ticket ticket, EntryRef entry) {
-    Optional<Hold> hold = ticket.hold(entry.lock(), entry.entry());
-    return hold.isPresent() && !hold.get().followers().isEmpty();
-  }
-
-  private void onDeleted(EntryRef ref) {
-    ref.guard()
-        .flatMap(MarkerName::parse)
-        .ifPresent(guard -> grants.onMarkerVanished(ref.lock(), guard, 0));
-    grants.onVanished(ref.lock(), ref.entry(), 0);
   }
 
   void onRead(StoreEvent.DetailsRead event) {

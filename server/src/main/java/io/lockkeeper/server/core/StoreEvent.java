@@ -266,9 +266,17 @@ public non-sealed interface StoreEvent extends Event {
    * @param details what the entry says of itself
    * @param czxid its creation zxid
    * @param index its index within its transaction, zero for entries that are not ours
+   * @param ordinal which lock of its request it is for, from zero
    * @param keptToken the token that it keeps of the hold that it goes on, if it does
    */
-  record ReadEntry(EntryDetails details, long czxid, int index, Optional<FencingToken> keptToken) {
+  record ReadEntry(
+      EntryDetails details, long czxid, int index, int ordinal, Optional<FencingToken> keptToken) {
+
+    /** Makes that of an entry which is the first of its request, or of none of ours. */
+    public ReadEntry(
+        EntryDetails details, long czxid, int index, Optional<FencingToken> keptToken) {
+      this(details, czxid, index, 0, keptToken);
+    }
 
     /** Returns the entry's fencing token. */
     public FencingToken token() {

@@ -2,7 +2,6 @@ package io.lockkeeper.server.core;
 
 import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -13,45 +12,84 @@ final class Ticket {
 
   private final UUID id;
   private final Lease lease;
-  private AcquireCommand command;
+  private final AcquireCommand command;
+  private final Optional<Revival> revival;
   private final List<CallId> releaseCalls = new ArrayList<>(0);
   private final Set<LockName> seen = new HashSet<>(2);
-  private Acquisition acquisition = Acquisition.enqueuing();
-  private Composition composition;
-  private final Optional<Revival> revival;
-  private List<Hold> holds = List.of();
-  private List<EntryRef> leaving = List.of();
+  private final TicketTimers timers = new TicketTimers();
   private final Description description;
+  private final List<PlannedEntry> planned;
+  private final List<Hold> holds;
+  private Acquisition acquisition = Acquisition.enqueuing();
   private Optional<StreamId> stream = Optional.empty();
   private Optional<Notice> lastNotice = Optional.empty();
-  private final TicketTimers timers = new TicketTimers();
   private long pathBytes;
   private int remainingHolds;
   private long sequence;
   private long noticeSequence;
   private int lastAhead = -1;
   private boolean heard = true;
-  private boolean granted;
+  private boolean answered;
+  private boolean refused;
+  private boolean givenBack;
+  private boolean toTryAgain;
+  private boolean toBeDeleted;
+  private long deletableFromNanos;
+  private List<EntryRef> leaving = List.of();
   private boolean ownStream;
 
-  Ticket(UUID id, Lease lease, AcquireCommand command, List<Part> parts) {
-    this(id, lease, command, parts, Optional.empty(), false);
-  }
-
-  Ticket(
+  private Ticket(
       UUID id,
       Lease lease,
       AcquireCommand command,
-      List<Part> parts,
-      Optional<Revival> revival,
-      boolean ownStream) {
+      List<PlannedEntry> planned,
+      Optional<Revival> revival) {
     this.id = id;
     this.lease = lease;
     this.command = command;
-    composition = Composition.of(parts);
+    this.planned = List.copyOf(planned);
     this.revival = revival;
-    this.ownStream = ownStream;
+    holds = new ArrayList<>(planned.size());
     description = new Description(command.metadata());
+  }
+
+  /**
+   * Makes the acquisition of a request that has come here.
+   *
+   * @param revival how far it may be ended here, if another coordinator granted it before
+   */
+  static Ticket of(
+      UUID id, Lease lease, AcquireCommand command, List<Part> parts, Optional<Revival> revival) {
+    List<PlannedEntry> planned = new ArrayList<>(parts.size());
+    for (Part part : parts) {
+      planned.add(part.entry());
+    }
+    Ticket ticket = new Ticket(id, lease, command, planned, revival);
+    for (Part part : parts) {
+      ticket.holds.add(new Hold(ticket, part));
+    }
+    return ticket;
+  }
+
+  /** Makes an acquisition of which another coordinator left the entries; the mirror tells more. */
+  static Ticket adopted(
+      UUID id,
+      Lease lease,
+      AcquireCommand command,
+      List<SessionEvent.AdoptedEntry> entries,
+      Revival revival) {
+    List<PlannedEntry> planned = new ArrayList<>(entries.size());
+    for (SessionEvent.AdoptedEntry entry : entries) {
+      planned.add(new PlannedEntry(entry.lock(), entry.name().mode(), Optional.empty()));
+    }
+    Ticket ticket = new Ticket(id, lease, command, planned, Optional.of(revival));
+    for (SessionEvent.AdoptedEntry entry : entries) {
+      ticket.holds.add(new Hold(ticket, entry));
+    }
+    ticket.ownStream = entries.get(0).read().details().terms().ownStream();
+    ticket.acquisition = Acquisition.queued();
+    ticket.answered = true;
+    return ticket;
   }
 
   /** Returns how it came here, if another coordinator served it before. */
@@ -64,28 +102,30 @@ final class Ticket {
     return revival.isPresent() && revival.get().isDormant();
   }
 
-  /** Returns whether it may be ended because of what is decided here. */
+  /**
+   * Returns whether something that is decided here may end it: not while its client may rely on
+   * another coordinator, and not the wait for what its client was granted there.
+   */
   boolean mayEnd() {
-    return revival.isEmpty() || revival.get().mayEnd(acquisition.isWaiting());
+    return (revival.isEmpty() || revival.get().isAwake())
+        && !(acquisition.isWaiting() && wasGranted());
+  }
+
+  /** Returns from when on it may be ended here, which may be now. */
+  long awakeAtNanos(long nowNanos) {
+    return revival.isPresent() && !revival.get().isAwake()
+        ? revival.get().awakeAtNanos()
+        : nowNanos;
+  }
+
+  /** Returns whether its entries say nothing of whose they are: somebody has overwritten that. */
+  boolean isNameless() {
+    return revival.isPresent() && revival.get().isNameless();
   }
 
   /** Returns whether it holds or held, as far as anybody can know. */
   boolean mayHaveHeld() {
-    return granted || (revival.isPresent() && !wasPlaced());
-  }
-
-  /** Takes the entries with which it was adopted: where it stands, the mirror tells. */
-  void adopted(List<Hold> found) {
-    holds = List.copyOf(found);
-    acquisition = Acquisition.queued();
-  }
-
-  /** Learns all that its client asked for, of which the entries tell a part. */
-  void complete(AcquireCommand whole, List<Part> wholeParts, List<Hold> wholeHolds) {
-    command = whole;
-    composition = Composition.of(wholeParts);
-    holds = List.copyOf(wholeHolds);
-    holds.forEach(hold -> hold.join(this));
+    return wasGranted() || (revival.isPresent() && !wasPlaced());
   }
 
   UUID id() {
@@ -105,84 +145,92 @@ final class Ticket {
   }
 
   void become(Acquisition next) {
-    granted |= next.isHeld();
     acquisition = next;
   }
 
-  /** Returns whether it was ever held. */
+  /** Returns whether it was ever held, here or elsewhere. */
   boolean wasGranted() {
-    return granted;
+    for (Hold hold : holds) {
+      if (hold.wasGranted()) {
+        return true;
+      }
+    }
+    return false;
   }
 
-  /** Returns how each lock is to be had, in the order of the request. */
-  List<Part> parts() {
-    return composition.parts();
-  }
-
-  /** Returns the entries that are to be created. */
+  /** Returns the entries that are to be created, or were, in the order of the request. */
   List<PlannedEntry> planned() {
-    return composition.planned();
+    return planned;
   }
 
-  /** Returns the holds that go on in new entries. */
-  List<Hold> goesOn() {
-    return composition.goesOn();
-  }
-
-  /** Returns the entries that it waits for or holds, in the order of the request. */
+  /** Returns what it waits for or holds, in the order of the request. */
   List<Hold> holds() {
     return holds;
   }
 
-  Optional<Hold> hold(LockName lock, String entry) {
-    return Hold.find(holds, lock, entry);
-  }
-
-  /**
-   * Takes its share of what its owner holds: at once, so that the entries outlive the acquisitions
-   * that they were created for.
-   */
-  void join() {
-    holds = composition.shared();
-    holds.forEach(hold -> hold.join(this));
-  }
-
-  /** Takes the entries that were created for it. */
-  void created(List<StoreEvent.CreatedEntry> created) {
-    Iterator<StoreEvent.CreatedEntry> next = created.iterator();
-    List<Hold> all = new ArrayList<>(parts().size());
-    for (Part part : parts()) {
-      if (part instanceof Part.Shared shared) {
-        all.add(shared.hold());
-      } else if (part instanceof Part.Fresh fresh) {
-        Optional<FencingToken> kept = fresh.entry().beside().map(PlannedEntry.Beside::token);
-        all.add(new Hold(next.next(), kept, MarkerName.Guard.of(id, command.lockDelay()), this));
-      }
-    }
-    holds = List.copyOf(all);
-  }
-
-  /**
-   * Gives up its share of everything.
-   *
-   * @param clean whether guards go too: not when a holder was lost
-   * @return the entries that nobody shares any more
-   */
-  List<EntryRef> leave(boolean clean) {
-    remainingHolds = 0;
-    List<EntryRef> last = new ArrayList<>(holds.size());
+  Optional<Hold> hold(LockName lock) {
     for (Hold hold : holds) {
-      hold.part(this);
-      if (!clean) {
-        hold.markLost();
+      if (hold.lock().equals(lock)) {
+        return Optional.of(hold);
       }
-      if (hold.users().isEmpty()) {
-        last.add(hold.ref());
-      }
-      remainingHolds = Math.max(remainingHolds, hold.users().size());
     }
-    leaving = List.copyOf(last);
-    return leaving;
+    return Optional.empty();
+  }
+
+  /** ZooKeeper has created its entries, all of them. */
+  void created(List<StoreEvent.CreatedEntry> created) {
+    answered = true;
+    for (int i = 0; i < created.size(); i++) {
+      holds.get(i).created(created.get(i));
+    }
+  }
+
+  /** ZooKeeper has refused to create its entries. */
+  void refused() {
+    answered = true;
+    refused = true;
+  }
+
+  /** Says whether its entries were refused and are to be asked for again. */
+  void triesAgain(boolean refused) {
+    toTryAgain = refused;
+  }
+
+  /** Returns whether its entries were refused and are to be asked for again. */
+  boolean isToTryAgain() {
+    return toTryAgain && !answered;
+  }
+
+  /** Returns whether ZooKeeper has refused to create its entries. */
+  boolean isRefused() {
+    return refused;
+  }
+
+  /** Returns whether ZooKeeper has created its entries, or has refused to. */
+  boolean isAnswered() {
+    return answered;
+  }
+
+  /** Its entries are to be deleted, from a time on. */
+  void deleteFrom(long fromNanos) {
+    toBeDeleted = true;
+    deletableFromNanos = fromNanos;
+  }
+
+  /** Returns whether its entries are to be deleted, and that has not been asked for. */
+  boolean isToBeDeleted() {
+    return toBeDeleted;
+  }
+
+  /** Returns from when on its entries may be deleted; meaningful once they are to be. */
+  long deletableFromNanos() {
+    return deletableFromNanos;
+  }
+
+  /** The deletion of its entries has been asked for. */
+  void deleting(List<EntryRef> entries) {
+    toBeDeleted = false;
+    leaving = List.copyOf(entries);
   }
 
   /** Returns the entries that are being deleted. */
@@ -190,9 +238,14 @@ final class Ticket {
     return leaving;
   }
 
-  /** Returns how many acquisitions share its holds still; zero if any of its entries has to go. */
+  /** Remembers how many others of its owner go on holding what it gives back, for the answer. */
+  void leavesBehind(int holds) {
+    remainingHolds = holds;
+  }
+
+  /** Returns how many others of its owner hold what it gave back. */
   int remainingHolds() {
-    return leaving.isEmpty() ? remainingHolds : 0;
+    return remainingHolds;
   }
 
   /** Returns the locks whose queues have shown our entry to the mirror. */
@@ -283,6 +336,16 @@ final class Ticket {
   /** Returns the newest notice that says where the acquisition stands. */
   Optional<Notice> lastNotice() {
     return lastNotice;
+  }
+
+  /** Its client gives it back. */
+  void giveBack() {
+    givenBack = true;
+  }
+
+  /** Returns whether its client has given it back, rather than a clock or somebody else. */
+  boolean isGivenBack() {
+    return givenBack;
   }
 
   List<CallId> releaseCalls() {

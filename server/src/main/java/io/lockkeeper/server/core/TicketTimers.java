@@ -9,6 +9,7 @@ final class TicketTimers {
   private Optional<Timers.Timer> position = Optional.empty();
   private Optional<Timers.Timer> linger = Optional.empty();
   private Optional<Timers.Timer> hold = Optional.empty();
+  private Optional<Timers.Timer> deletion = Optional.empty();
   private long holdDeadlineNanos;
 
   /** Until when it may wait. */
@@ -38,6 +39,12 @@ final class TicketTimers {
     holdDeadlineNanos = deadlineNanos;
   }
 
+  /** When its entries may be deleted, instead of another time. */
+  void deletesAt(Timers timers, Timers.Timer timer) {
+    deletion.ifPresent(timers::cancel);
+    deletion = Optional.of(timer);
+  }
+
   /** Returns how long it may be held yet; the largest number there is if that is not limited. */
   long holdLeftNanos(long nowNanos) {
     return hold.isPresent() ? Math.max(0, holdDeadlineNanos - nowNanos) : Long.MAX_VALUE;
@@ -57,6 +64,8 @@ final class TicketTimers {
     stopHolding(timers);
     linger.ifPresent(timers::cancel);
     linger = Optional.empty();
+    deletion.ifPresent(timers::cancel);
+    deletion = Optional.empty();
   }
 
   /** Takes back the deadline that only a holder has. */

@@ -146,7 +146,7 @@ final class Views {
     List<Notice.Place> places = new ArrayList<>(ticket.holds().size());
     for (Hold hold : ticket.holds()) {
       Optional<LockQueue> queue = world.mirror.queue(hold.lock());
-      Optional<Entry> entry = world.mirror.find(hold.lock(), hold.name().text());
+      Optional<Entry> entry = world.mirror.entryOf(hold);
       if (entry.isPresent() && !entry.get().holds()) {
         int ahead = aheadOf.applyAsInt(queue.get(), entry.get());
         places.add(new Notice.Place(queue.get().lock(), ahead, fewHolders(queue.get())));

@@ -31,6 +31,7 @@ final class WaitSearch {
   private final World world;
   private final Ticket start;
   private final boolean coarse;
+  private final long youngest;
   private final Map<Stop, Step> cameBy = new HashMap<>();
   private final Deque<Stop> toVisit = new ArrayDeque<>();
   private final Set<Readings.Key> undescribed = new LinkedHashSet<>();
@@ -38,6 +39,7 @@ final class WaitSearch {
   private final Map<LockName, Set<Entry>> opening = new HashMap<>();
   private Optional<Map<Long, List<Placed>>> others = Optional.empty();
   private int looks;
+  private boolean metUnanswered;
 
   /**
    * Who waits and holds. An empty name stands for all of the lease that name no owner; no name at
@@ -81,6 +83,7 @@ final class WaitSearch {
     this.world = world;
     this.start = start;
     this.coarse = coarse;
+    youngest = start.holds().stream().mapToLong(Hold::czxid).max().orElse(Long.MAX_VALUE);
   }
 
   /**
@@ -113,6 +116,14 @@ final class WaitSearch {
   /** Returns the entries of others that the search came by and whose data is not known. */
   List<Readings.Key> undescribed() {
     return List.copyOf(undescribed);
+  }
+
+  /**
+   * Returns whether the search came by an entry of ours whose creation is not answered yet: what
+   * else its acquisition waits for is not known before.
+   */
+  boolean metUnanswered() {
+    return metUnanswered;
   }
 
   /** Follows one wait; returns whether it leads back to where the search began. */
@@ -189,7 +200,7 @@ final class WaitSearch {
     return world
         .mirror
         .queue(lock)
-        .map(queue -> Set.copyOf(Admission.holders(queue.entries(), world.mirror.limit(lock))))
+        .map(queue -> Set.copyOf(Admission.holdersToBe(queue.entries(), world.mirror.limit(lock))))
         .orElse(Set.of());
   }
 
@@ -199,6 +210,7 @@ final class WaitSearch {
       return Optional.empty();
     }
     if (entry.ticket().isPresent()) {
+      metUnanswered |= !entry.ticket().get().isAnswered();
       Acquisition acquisition = entry.ticket().get().acquisition();
       return acquisition.isHeld() || acquisition.isWaiting()
           ? entry.ticket().filter(t -> !t.command().unsearched()).map(this::actor)
@@ -211,11 +223,9 @@ final class WaitSearch {
       undescribed.add(new Readings.Key(lock, entry.name().text()));
     }
     boolean usable = coarse || entry.isDescribed();
-    return entry
-        .name()
-        .id()
-        .filter(id -> usable)
-        .map(UUID::getMostSignificantBits)
+    Optional<Long> tag = entry.name().id().map(UUID::getMostSignificantBits);
+    metUnanswered |= tag.filter(world.leasesByTag::containsKey).isPresent();
+    return tag.filter(lease -> usable)
         .map(lease -> new Actor(lease, coarse ? Optional.empty() : ownerOf(entry)));
   }
 
@@ -232,13 +242,20 @@ final class WaitSearch {
     return ticket.holds().stream()
         .flatMap(
             hold ->
-                world.mirror.find(hold.lock(), hold.name().text()).stream()
+                world.mirror.entryOf(hold).stream()
                     .filter(entry -> !holds(hold.lock(), entry))
                     .map(entry -> new Placed(hold.lock(), entry)))
         .toList();
   }
 
+  /** The youngest entry of a cycle closes it: who came later looks for its own. */
   private List<Placed> waitsOf(Actor actor) {
+    return allWaitsOf(actor).stream()
+        .filter(placed -> placed.entry().czxid().orElse(0) <= youngest)
+        .toList();
+  }
+
+  private List<Placed> allWaitsOf(Actor actor) {
     Optional<Lease> lease = Optional.ofNullable(world.leasesByTag.get(actor.lease()));
     return lease.map(own -> waitsOf(own, actor)).orElseGet(() -> waitsOfOthers(actor));
   }

@@ -86,7 +86,7 @@ final class Waits {
   private void lingerDue(Ticket ticket) {
     boolean unheardGrant = ticket.acquisition().isHeld() && !ticket.heard();
     if (ticket.target().isEmpty() && (ticket.acquisition().isWaiting() || unheardGrant)) {
-      acquisitions.apply(ticket, new AcquisitionEvent.ReleaseAsked());
+      acquisitions.abandon(ticket);
     }
   }
 }

@@ -1,10 +1,13 @@
 package io.lockkeeper.server.core;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 
 /** Everything that the core knows: shared by its parts, which all run on one thread. */
@@ -46,6 +49,8 @@ final class World {
   boolean describesChanges = true;
 
   private List<Effect> effects = new ArrayList<>();
+
+  private final Deque<FollowUp> followUps = new ArrayDeque<>();
   long now;
 
   World(CoreSettings settings, PathSizes pathSizes) {
@@ -72,6 +77,16 @@ final class World {
 
   void emit(Effect effect) {
     effects.add(effect);
+  }
+
+  /** Remembers what is to be done next. */
+  void follow(FollowUp next) {
+    followUps.add(next);
+  }
+
+  /** Returns what is to be done next, or empty if that is nothing. */
+  Optional<FollowUp> nextFollowUp() {
+    return Optional.ofNullable(followUps.poll());
   }
 
   void reply(CallId call, Answer answer) {

@@ -42,7 +42,7 @@ final class AmendedData {
   /** Returns the data of one of our entries that somebody has overwritten. */
   private static byte[] restored(Amendment.Describe describe) {
     Map<String, Object> fields = EntryData.fields(describe.details());
-    fields.putAll(EntryData.fields(describe.index(), describe.keptToken()));
+    fields.putAll(EntryData.fields(describe.index(), describe.ordinal(), describe.keptToken()));
     return Json.write(fields);
   }
 

@@ -67,6 +67,19 @@ final class CreateEntries extends Write {
     return entries;
   }
 
+  /** Returns whether one of the entries is placed beside another. */
+  boolean isPlaced() {
+    return entries.stream().anyMatch(entry -> entry.beside().isPresent());
+  }
+
+  /** Returns whether one of the entries is placed beside one of these acquisitions. */
+  boolean isBeside(Set<UUID> acquisitions) {
+    return entries.stream()
+        .flatMap(entry -> entry.beside().stream())
+        .flatMap(beside -> beside.entry().id().stream())
+        .anyMatch(acquisitions::contains);
+  }
+
   /** Returns the paths of the entries without their sequence numbers. */
   List<String> prefixes() {
     return entries.stream().map(this::prefix).toList();
@@ -109,7 +122,7 @@ final class CreateEntries extends Write {
         place(transaction, i, entry.beside().get(), index);
       } else {
         transaction.needDirectory(this, i, entry.lock());
-        byte[] own = data.with(index, Optional.empty());
+        byte[] own = data.with(index, i, Optional.empty());
         transaction.createQueued(this, i, prefix(entry), own);
       }
       if (guard.isPresent()) {
@@ -127,7 +140,7 @@ final class CreateEntries extends Write {
         part,
         paths.entry(entry.lock(), other.text()),
         paths.entryAt(entry.lock(), id, entry.mode(), other.sequence()),
-        data.with(index, Optional.of(beside.token())));
+        data.with(index, part, Optional.of(beside.token())));
   }
 
   @Override
@@ -183,9 +196,9 @@ final class CreateEntries extends Write {
   private Mend refuseWithout(PlannedEntry entry) {
     problem =
         Optional.of(
-            "the hold on "
+            "the entry of "
                 + entry.lock()
-                + " that was to go on in another mode does not exist any more");
+                + " beside which another was to be placed does not exist any more");
     return Mend.REFUSE;
   }
 

@@ -13,8 +13,8 @@ import java.util.function.BiConsumer;
 import tools.jackson.databind.JsonNode;
 
 /**
- * The data of an entry's node as compact JSON: what it says of itself, its index in its transaction
- * and the token that it keeps of the hold that it goes on.
+ * The data of an entry's node as compact JSON: what it says of itself, its index in its
+ * transaction, its ordinal in its request, and the token that it keeps of the hold that it goes on.
  */
 final class EntryData {
 
@@ -77,12 +77,16 @@ final class EntryData {
   }
 
   /**
-   * Returns what tells one entry from others with the same details. An index of zero is left out.
+   * Returns what tells one entry from others with the same details. An index or ordinal of zero is
+   * left out.
    */
-  static Map<String, Object> fields(int index, Optional<FencingToken> kept) {
+  static Map<String, Object> fields(int index, int ordinal, Optional<FencingToken> kept) {
     Map<String, Object> object = new LinkedHashMap<>();
     if (index != 0) {
       object.put("index", index);
+    }
+    if (ordinal != 0) {
+      object.put("part", ordinal);
     }
     // As a text: many who read JSON have no more than 53 bits for a number.
     kept.ifPresent(token -> object.put("token", token.toString()));
@@ -100,14 +104,14 @@ final class EntryData {
   }
 
   /**
-   * Returns the data of the entry at {@code index} of its transaction. Not to be changed: entries
-   * may share it.
+   * Returns the data of the entry at {@code index} of its transaction and {@code ordinal} of its
+   * request. Not to be changed: entries may share it.
    */
-  byte[] with(int index, Optional<FencingToken> kept) {
-    if (index == 0 && kept.isEmpty()) {
+  byte[] with(int index, int ordinal, Optional<FencingToken> kept) {
+    if (index == 0 && ordinal == 0 && kept.isEmpty()) {
       return common;
     }
-    Map<String, Object> own = fields(index, kept);
+    Map<String, Object> own = fields(index, ordinal, kept);
     byte[] tail = Json.write(own);
     tail[0] = ',';
     int body = common.length - 1;
@@ -134,9 +138,18 @@ final class EntryData {
               revoked ? Optional.of(byCurator()) : Optional.empty());
       return new ReadEntry(foreign, czxid, 0, Optional.empty());
     }
-    long index = Json.number(object.get(), "index");
-    boolean fits = index >= 0 && index <= FencingToken.MAX_INDEX;
-    return new ReadEntry(details(object.get()), czxid, fits ? (int) index : 0, token(object.get()));
+    return new ReadEntry(
+        details(object.get()),
+        czxid,
+        upTo(FencingToken.MAX_INDEX, object.get(), "index"),
+        upTo(Integer.MAX_VALUE, object.get(), "part"),
+        token(object.get()));
+  }
+
+  /** Returns a number from zero to {@code largest}; zero if another or none is there. */
+  private static int upTo(int largest, JsonNode object, String field) {
+    long number = Json.number(object, field);
+    return number >= 0 && number <= largest ? (int) number : 0;
   }
 
   private static ReleaseAsk byCurator() {

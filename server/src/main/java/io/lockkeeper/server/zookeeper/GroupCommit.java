@@ -53,6 +53,7 @@ final class GroupCommit {
   private final OncePerTurn pump = new OncePerTurn(this::pump);
   private final UnderWay underWay = new UnderWay();
   private final LeaseOrder leases = new LeaseOrder();
+  private final PlacementOrder placements = new PlacementOrder();
   private int delayed;
   private int owned;
   private boolean open;
@@ -77,7 +78,7 @@ final class GroupCommit {
       events.accept(refusal.get());
       return;
     }
-    if (!leases.holds(write)) {
+    if (!leases.holds(write) && !placements.holds(write)) {
       waiting.addLast(write);
       pump.soon();
     }
@@ -111,6 +112,7 @@ final class GroupCommit {
     waiting.clear();
     inDoubt.clear();
     leases.clear();
+    placements.clear();
   }
 
   int inFlight() {
@@ -176,6 +178,7 @@ final class GroupCommit {
   private void answer(Write write, Optional<StoreEvent> event) {
     event.ifPresent(events);
     leases.answered(write).ifPresent(waiting::addLast);
+    placements.answered(write).forEach(waiting::addLast);
   }
 
   private void onCulprit(Transaction transaction, MultiReply.Culprit culprit) {
@@ -245,8 +248,7 @@ final class GroupCommit {
     Optional<StoreEvent> event =
         write.refused("ZooKeeper refused the write: " + Verdict.name(code));
     if (event.isPresent()) {
-      events.accept(event.get());
-      leases.answered(write).ifPresent(waiting::addLast);
+      answer(write, event);
     } else {
       // A deletion is never given up.
       later(write);
@@ -286,7 +288,7 @@ final class GroupCommit {
   void foundBroken(Write write, String message, int left) {
     if (inDoubt.remove(write)) {
       owned += left;
-      write.refused(message).ifPresent(events);
+      answer(write, write.refused(message));
     }
   }
 }

@@ -8,7 +8,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Finds entries whose order the sequence number does not tell, as it sticks at its largest value.
+ * Finds entries whose order the sequence number does not tell: one was placed beside the other, or
+ * the counter sticks at its largest value.
  */
 final class Ties {
 

@@ -65,7 +65,7 @@ class ServerFailureTest {
     }
 
     @Override
-    public boolean joins(Occupancy ahead, int sequence) {
+    public boolean joins(Occupancy ahead) {
       throw new IllegalStateException("a bug");
     }
   }

@@ -40,8 +40,13 @@ final class FakeLockStoreQueues {
   }
 
   private record Stored(StoreEvent.ReadEntry data, FakeSession session) {
-    Stored with(EntryDetails details, int index, Optional<FencingToken> kept) {
-      return new Stored(new StoreEvent.ReadEntry(details, data.czxid(), index, kept), session);
+    Stored with(EntryDetails details) {
+      return with(details, data.index(), data.ordinal(), data.keptToken());
+    }
+
+    Stored with(EntryDetails details, int index, int ordinal, Optional<FencingToken> kept) {
+      return new Stored(
+          new StoreEvent.ReadEntry(details, data.czxid(), index, ordinal, kept), session);
     }
   }
 
@@ -100,7 +105,8 @@ final class FakeLockStoreQueues {
     zxid++;
     Map<LockName, Integer> indexes = new HashMap<>();
     List<StoreEvent.CreatedEntry> created = new ArrayList<>();
-    for (PlannedEntry entry : wanted) {
+    for (int ordinal = 0; ordinal < wanted.size(); ordinal++) {
+      PlannedEntry entry = wanted.get(ordinal);
       LockName lock = entry.lock();
       int index = indexes.merge(lock, 1, Integer::sum) - 1;
       int next = directory(lock).counter++;
@@ -108,7 +114,8 @@ final class FakeLockStoreQueues {
       String text = EntryName.prefix(id, entry.mode()) + EntryName.suffix(sequence);
       EntryName name = EntryName.parse(text).orElseThrow();
       Optional<FencingToken> kept = entry.beside().map(PlannedEntry.Beside::token);
-      add(lock, name, new Stored(new StoreEvent.ReadEntry(details, zxid, index, kept), session));
+      StoreEvent.ReadEntry data = new StoreEvent.ReadEntry(details, zxid, index, ordinal, kept);
+      add(lock, name, new Stored(data, session));
       created.add(new StoreEvent.CreatedEntry(lock, name, zxid, index));
       if (lockDelayMillis > 0) {
         directory(lock).counter++;
@@ -176,20 +183,16 @@ final class FakeLockStoreQueues {
     StoreEvent.ReadEntry data = stored.data();
     boolean ours = !data.details().leaseId().isEmpty();
     if (amendment instanceof Amendment.Ask ask) {
-      return ours
-          ? stored.with(
-              withAsk(data.details(), Optional.of(ask.ask())), data.index(), data.keptToken())
-          : revoked(stored);
+      return ours ? stored.with(withAsk(data.details(), Optional.of(ask.ask()))) : revoked(stored);
     }
     if (amendment instanceof Amendment.Describe describe) {
       Optional<ReleaseAsk> known = describe.details().ask();
       return ours
           ? stored.with(
               with(
-                  describe.details(), data.details().ask().or(() -> known), data.details().terms()),
-              data.index(),
-              data.keptToken())
-          : stored.with(describe.details(), describe.index(), describe.keptToken());
+                  describe.details(), data.details().ask().or(() -> known), data.details().terms()))
+          : stored.with(
+              describe.details(), describe.index(), describe.ordinal(), describe.keptToken());
     }
     throw new IllegalArgumentException("not known here: " + amendment);
   }
@@ -214,7 +217,7 @@ final class FakeLockStoreQueues {
 
   private static Stored revoked(Stored stored) {
     ReleaseAsk ask = new ReleaseAsk(ReleaseAsk.BY_CURATOR, "", "", Optional.empty(), false);
-    return stored.with(EntryDetails.foreign("", Optional.of(ask)), 0, Optional.empty());
+    return stored.with(EntryDetails.foreign("", Optional.of(ask)), 0, 0, Optional.empty());
   }
 
   private void change(LockName lock, EntryName name, Stored changed) {

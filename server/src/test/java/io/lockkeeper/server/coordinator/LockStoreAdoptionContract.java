@@ -1,9 +1,11 @@
 package io.lockkeeper.server.coordinator;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.groups.Tuple.tuple;
 
 import io.lockkeeper.server.core.EntryDetails;
 import io.lockkeeper.server.core.EntryRef;
+import io.lockkeeper.server.core.FencingToken;
 import io.lockkeeper.server.core.LeaseId;
 import io.lockkeeper.server.core.LockName;
 import io.lockkeeper.server.core.MutexKind;
@@ -122,7 +124,7 @@ public abstract class LockStoreAdoptionContract {
     assertThat(adopted.entries())
         .extracting(AdoptedEntry::lock, AdoptedEntry::name, AdoptedEntry::read)
         .containsExactly(
-            org.assertj.core.groups.Tuple.tuple(
+            tuple(
                 lock,
                 created.name(),
                 new ReadEntry(DETAILS, created.czxid(), created.index(), Optional.empty())));
@@ -132,6 +134,40 @@ public abstract class LockStoreAdoptionContract {
     assertThat(System.nanoTime() - adopted.takenAtNanos()).isPositive();
     assertThat(System.nanoTime() - adopted.provenAtNanos()).isPositive();
     assertThat(adopted.certain()).isFalse();
+  }
+
+  @Test
+  void adopterLearnsTheOrderOfARequestsLocksAndWhatIsPlacedBesideAnother() {
+    // Given
+    CreatedEntry held = holdAtFirst();
+    LockName other = new LockName("another");
+    FencingToken token = FencingToken.of(held.czxid(), held.index());
+    PlannedEntry.Beside beside = new PlannedEntry.Beside(held.name(), token);
+    UUID id = UUID.randomUUID();
+    List<PlannedEntry> planned =
+        List.of(
+            new PlannedEntry(lock, MutexKind.EXCLUSIVE, Optional.of(beside)),
+            new PlannedEntry(other, MutexKind.EXCLUSIVE, Optional.empty()));
+    first().createEntries(OWN, id, planned, DETAILS, 0);
+    List<CreatedEntry> created =
+        firstEvents().await(EntriesCreated.class, e -> e.id().equals(id)).entries();
+    // When
+    first().leave();
+    SessionAdopted adopted = adoptAtSecond();
+    // Then
+    CreatedEntry level = created.get(0);
+    CreatedEntry last = created.get(1);
+    assertThat(adopted.entries())
+        .extracting(AdoptedEntry::lock, AdoptedEntry::name, AdoptedEntry::read)
+        .containsExactlyInAnyOrder(
+            tuple(lock, held.name(), new ReadEntry(DETAILS, held.czxid(), 0, 0, Optional.empty())),
+            tuple(
+                lock,
+                level.name(),
+                new ReadEntry(DETAILS, level.czxid(), 0, 0, Optional.of(token))),
+            tuple(
+                other, last.name(), new ReadEntry(DETAILS, last.czxid(), 0, 1, Optional.empty())));
+    assertThat(level.name().sequence()).isEqualTo(held.name().sequence());
   }
 
   @Test

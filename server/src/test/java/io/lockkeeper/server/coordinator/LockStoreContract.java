@@ -2,139 +2,31 @@ package io.lockkeeper.server.coordinator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lockkeeper.server.core.Amendment;
-import io.lockkeeper.server.core.EntryDetails;
 import io.lockkeeper.server.core.EntryName;
 import io.lockkeeper.server.core.EntryRef;
-import io.lockkeeper.server.core.EntryTerms;
-import io.lockkeeper.server.core.ErrandEvent;
-import io.lockkeeper.server.core.FencingToken;
 import io.lockkeeper.server.core.LeaseId;
 import io.lockkeeper.server.core.LockName;
 import io.lockkeeper.server.core.MarkerName;
-import io.lockkeeper.server.core.Mode;
 import io.lockkeeper.server.core.MutexKind;
 import io.lockkeeper.server.core.PlannedEntry;
 import io.lockkeeper.server.core.ReadWriteKind;
-import io.lockkeeper.server.core.ReleaseAsk;
 import io.lockkeeper.server.core.SessionEvent;
-import io.lockkeeper.server.core.SessionKey;
 import io.lockkeeper.server.core.StoreEvent;
 import io.lockkeeper.server.core.StoreEvent.CreatedEntry;
 import io.lockkeeper.server.core.StoreEvent.EntriesCreated;
 import io.lockkeeper.server.core.StoreEvent.EntriesDeleted;
 import io.lockkeeper.server.core.StoreEvent.ReadEntry;
-import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
-import java.util.Set;
 import java.util.UUID;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /** What every store does, whatever is behind it. */
-public abstract class LockStoreContract {
+public abstract class LockStoreContract extends LockStoreAmendmentContract {
 
-  protected static final SessionKey SESSION = new SessionKey(1);
-  private static final EntryDetails DETAILS =
-      new EntryDetails(
-          "0123",
-          "request",
-          "owner",
-          "me",
-          Map.of("k", "v"),
-          true,
-          true,
-          Optional.empty(),
-          Optional.empty(),
-          new EntryTerms(
-              3,
-              Optional.of(Duration.ZERO),
-              Optional.of(Duration.ofMillis(1_500)),
-              Duration.ofMillis(700),
-              true));
   private static final LeaseId LEASE = new LeaseId(7, 8);
-  private static final FencingToken TOKEN = new FencingToken(Long.MAX_VALUE - 1);
-  private static final ReleaseAsk ASK =
-      new ReleaseAsk("ask-1", "ops", "reboot", Optional.of(Duration.ofSeconds(3)), true);
-
-  /** Returns a store that has been started with {@link #events}. */
-  protected abstract LockStore store();
-
-  /** Returns what hears the store. */
-  protected abstract RecordedEvents events();
-
-  /** Overwrites an entry's data as a whole, as Curator's Revoker does. */
-  protected abstract void revokeAsCuratorDoes(LockName lock, EntryName entry);
-
-  private final LockName lock = new LockName("contract/" + UUID.randomUUID());
-
-  private EntriesCreated create(UUID id, LockName... locks) {
-    List<PlannedEntry> entries =
-        Arrays.stream(locks).map(l -> planned(l, MutexKind.EXCLUSIVE)).toList();
-    return create(id, 0, entries);
-  }
-
-  private EntriesCreated create(UUID id, int lockDelayMillis, List<PlannedEntry> entries) {
-    store().createEntries(SESSION, id, entries, DETAILS, lockDelayMillis);
-    return events().await(EntriesCreated.class, created -> created.id().equals(id));
-  }
-
-  private CreatedEntry createOne(Mode mode) {
-    return create(UUID.randomUUID(), 0, List.of(planned(lock, mode))).entries().get(0);
-  }
-
-  private static PlannedEntry planned(LockName lock, Mode mode) {
-    return new PlannedEntry(lock, mode, Optional.empty());
-  }
-
-  private PlannedEntry readBeside(EntryName entry) {
-    return new PlannedEntry(
-        lock, ReadWriteKind.READ, Optional.of(new PlannedEntry.Beside(entry, TOKEN)));
-  }
-
-  private ReadEntry read(EntryName entry) {
-    int before = events().all(StoreEvent.DetailsRead.class).size();
-    store().readDetails(lock, entry.text());
-    Awaitility.await().until(() -> events().all(StoreEvent.DetailsRead.class).size() > before);
-    return events().all(StoreEvent.DetailsRead.class).get(before).read().orElseThrow();
-  }
-
-  private Amendment.Outcome amend(long number, EntryName entry, Amendment amendment) {
-    store().amend(number, lock, entry, amendment);
-    return events()
-        .await(ErrandEvent.AmendmentAnswered.class, e -> e.amendment() == number)
-        .outcome();
-  }
-
-  private boolean setLimit(long number, OptionalInt limit) {
-    store().setLimit(number, lock, limit);
-    return events().await(ErrandEvent.LimitAnswered.class, e -> e.change() == number).done();
-  }
-
-  private void awaitMarkers(String... forms) {
-    Awaitility.await("markers")
-        .untilAsserted(
-            () -> {
-              Set<String> found = events().markers().getOrDefault(lock, Set.of());
-              assertThat(found).hasSize(forms.length);
-              assertThat(found.stream().filter(m -> Arrays.stream(forms).anyMatch(m::startsWith)))
-                  .hasSize(forms.length);
-            });
-  }
-
-  private void open() {
-    store().openSession(SESSION);
-    events().await(SessionEvent.SessionOpened.class);
-  }
-
-  private static EntryRef ref(CreatedEntry entry) {
-    return new EntryRef(entry.lock(), entry.name().text(), Optional.empty());
-  }
 
   @Test
   void mirrorIsCurrentAfterItsFirstRebuild() {
@@ -337,6 +229,79 @@ public abstract class LockStoreContract {
   }
 
   @Test
+  void entriesOfOneHoldStandAtOneNumberAndEachGoesByItself() {
+    // Given
+    open();
+    events().awaitCurrent();
+    CreatedEntry first = createOne(MutexKind.EXCLUSIVE);
+    CreatedEntry waiting = createOne(MutexKind.EXCLUSIVE);
+    UUID id = UUID.randomUUID();
+    // When
+    CreatedEntry second =
+        create(id, 0, List.of(beside(first.name(), MutexKind.EXCLUSIVE))).entries().get(0);
+    store().deleteEntries(SESSION, UUID.randomUUID(), List.of(ref(first)));
+    events().await(StoreEvent.EntryVanished.class, e -> e.entry().equals(first.name()));
+    // Then
+    assertThat(second.name().sequence()).isEqualTo(first.name().sequence());
+    assertThat(second.name().mode()).isEqualTo(MutexKind.EXCLUSIVE);
+    assertThat(second.name().id()).contains(id);
+    assertThat(read(second.name()).token()).isEqualTo(TOKEN);
+    assertThat(events().mirror().get(lock))
+        .containsExactlyInAnyOrder(second.name().text(), waiting.name().text());
+  }
+
+  @Test
+  void entryIsPlacedBesideOneWhoseCreationIsNotAnsweredYet() {
+    // Given
+    open();
+    events().awaitCurrent();
+    CreatedEntry base = createOne(MutexKind.EXCLUSIVE);
+    UUID inner = UUID.randomUUID();
+    UUID innermost = UUID.randomUUID();
+    String number = EntryName.suffix(base.name().sequence());
+    EntryName next =
+        EntryName.of(
+            EntryName.prefix(inner, MutexKind.EXCLUSIVE) + number, inner, MutexKind.EXCLUSIVE);
+    // When
+    store()
+        .createEntries(
+            SESSION, inner, List.of(beside(base.name(), MutexKind.EXCLUSIVE)), DETAILS, 0);
+    CreatedEntry last =
+        create(innermost, 0, List.of(beside(next, MutexKind.EXCLUSIVE))).entries().get(0);
+    // Then
+    assertThat(last.name().sequence()).isEqualTo(base.name().sequence());
+    assertThat(events().all(EntriesCreated.class))
+        .extracting(EntriesCreated::id)
+        .containsExactly(base.name().id().orElseThrow(), inner, innermost);
+    events().await(StoreEvent.EntryAppeared.class, e -> e.entry().equals(last.name()));
+    assertThat(events().mirror().get(lock)).hasSize(3);
+  }
+
+  @Test
+  void entriesSayWhichLocksOfTheirRequestTheyAreFor() {
+    // Given
+    open();
+    events().awaitCurrent();
+    CreatedEntry writing = createOne(ReadWriteKind.WRITE);
+    LockName before = new LockName(lock.value() + "/before");
+    LockName after = new LockName(lock.value() + "/after");
+    // When
+    List<CreatedEntry> created =
+        create(
+                UUID.randomUUID(),
+                0,
+                List.of(
+                    planned(after, MutexKind.EXCLUSIVE),
+                    readBeside(writing.name()),
+                    planned(before, MutexKind.EXCLUSIVE)))
+            .entries();
+    // Then
+    assertThat(created)
+        .extracting(entry -> read(entry.lock(), entry.name()).ordinal())
+        .containsExactly(0, 1, 2);
+  }
+
+  @Test
   void nothingIsCreatedBesideAnEntryThatIsGone() {
     // Given
     open();
@@ -423,170 +388,5 @@ public abstract class LockStoreContract {
     // Then
     assertThat(events().await(EntriesDeleted.class).id()).isEqualTo(id);
     Awaitility.await().until(() -> !events().mirror().containsKey(lock));
-  }
-
-  @Test
-  void descriptionIsReplacedAndWhatTheEntryWasCreatedWithStays() {
-    // Given
-    open();
-    events().awaitCurrent();
-    CreatedEntry writing = createOne(ReadWriteKind.WRITE);
-    EntryName entry =
-        create(UUID.randomUUID(), 0, List.of(readBeside(writing.name()))).entries().get(0).name();
-    ReadEntry before = read(entry);
-    EntryDetails next =
-        new EntryDetails(
-            "0123",
-            "request",
-            "owner",
-            "me",
-            Map.of("k", "w"),
-            true,
-            true,
-            Optional.of(1_500L),
-            Optional.empty(),
-            DETAILS.terms());
-    // When
-    Amendment.Outcome outcome = amend(1, entry, new Amendment.Describe(next, 99, Optional.empty()));
-    // Then
-    assertThat(outcome).isEqualTo(Amendment.Outcome.DONE);
-    assertThat(read(entry))
-        .isEqualTo(new ReadEntry(next, before.czxid(), before.index(), before.keptToken()));
-    events()
-        .await(
-            StoreEvent.EntryChanged.class,
-            e -> e.entry().equals(entry) && e.zxid() > before.czxid());
-  }
-
-  @Test
-  void wishIsAddedToTheEntryAndSurvivesItsNextDescription() {
-    // Given
-    open();
-    events().awaitCurrent();
-    EntryName entry = createOne(MutexKind.EXCLUSIVE).name();
-    // When
-    assertThat(amend(1, entry, new Amendment.Ask(ASK))).isEqualTo(Amendment.Outcome.DONE);
-    ReadEntry asked = read(entry);
-    amend(2, entry, new Amendment.Describe(DETAILS, 0, Optional.empty()));
-    // Then
-    assertThat(asked.details().ask()).contains(ASK);
-    assertThat(asked.details().leaseId()).isEqualTo(DETAILS.leaseId());
-    assertThat(read(entry)).isEqualTo(asked);
-  }
-
-  @Test
-  void newerWishReplacesTheOlder() {
-    // Given
-    open();
-    events().awaitCurrent();
-    EntryName entry = createOne(MutexKind.EXCLUSIVE).name();
-    ReleaseAsk newer = new ReleaseAsk("ask-2", "", "", Optional.empty(), false);
-    // When
-    amend(1, entry, new Amendment.Ask(ASK));
-    amend(2, entry, new Amendment.Ask(newer));
-    // Then
-    assertThat(read(entry).details().ask()).contains(newer);
-  }
-
-  @Test
-  void overwrittenEntryCarriesCuratorsWishAndIsRestoredByItsDescription() {
-    // Given
-    open();
-    events().awaitCurrent();
-    CreatedEntry created = createOne(MutexKind.EXCLUSIVE);
-    revokeAsCuratorDoes(lock, created.name());
-    ReadEntry revoked = read(created.name());
-    // When
-    EntryDetails next = DETAILS;
-    amend(1, created.name(), new Amendment.Describe(next, 7, Optional.of(TOKEN)));
-    // Then
-    assertThat(revoked.details().leaseId()).isEmpty();
-    assertThat(revoked.details().ask().map(ReleaseAsk::id)).contains(ReleaseAsk.BY_CURATOR);
-    assertThat(read(created.name()))
-        .isEqualTo(new ReadEntry(next, created.czxid(), 7, Optional.of(TOKEN)));
-  }
-
-  @Test
-  void wishToAnEntryThatIsNotOursIsWhatCuratorUnderstands() {
-    // Given
-    open();
-    events().awaitCurrent();
-    EntryName entry = createOne(MutexKind.EXCLUSIVE).name();
-    revokeAsCuratorDoes(lock, entry);
-    // When
-    Amendment.Outcome outcome = amend(1, entry, new Amendment.Ask(ASK));
-    // Then
-    assertThat(outcome).isEqualTo(Amendment.Outcome.DONE);
-    assertThat(read(entry).details().ask().map(ReleaseAsk::id)).contains(ReleaseAsk.BY_CURATOR);
-  }
-
-  @Test
-  void removedEntryVanishesAndItsGuardStays() {
-    // Given
-    open();
-    events().awaitCurrent();
-    UUID id = UUID.randomUUID();
-    EntryName entry =
-        create(id, 700, List.of(planned(lock, MutexKind.EXCLUSIVE))).entries().get(0).name();
-    // When
-    Amendment.Outcome outcome = amend(1, entry, new Amendment.Remove());
-    // Then
-    assertThat(outcome).isEqualTo(Amendment.Outcome.DONE);
-    events().await(StoreEvent.EntryVanished.class, e -> e.entry().equals(entry));
-    awaitMarkers("delay-700-" + id);
-  }
-
-  @Test
-  void amendmentsOfAnEntryThatIsGoneSaySo() {
-    // Given
-    open();
-    events().awaitCurrent();
-    CreatedEntry created = createOne(MutexKind.EXCLUSIVE);
-    store().deleteEntries(SESSION, UUID.randomUUID(), List.of(ref(created)));
-    events().await(EntriesDeleted.class);
-    // When
-    List<Amendment.Outcome> outcomes =
-        List.of(
-            amend(1, created.name(), new Amendment.Describe(DETAILS, 0, Optional.empty())),
-            amend(2, created.name(), new Amendment.Ask(ASK)),
-            amend(3, created.name(), new Amendment.Remove()));
-    // Then
-    assertThat(outcomes).containsOnly(Amendment.Outcome.GONE);
-  }
-
-  @Test
-  void limitIsNamedByOneMarkerAtATimeAndCanBeTakenBack() {
-    // Given
-    events().awaitCurrent();
-    // When
-    assertThat(setLimit(1, OptionalInt.of(5))).isTrue();
-    awaitMarkers("limit-5-");
-    assertThat(setLimit(2, OptionalInt.of(9))).isTrue();
-    awaitMarkers("limit-9-");
-    assertThat(setLimit(3, OptionalInt.of(9))).isTrue();
-    assertThat(setLimit(4, OptionalInt.empty())).isTrue();
-    // Then
-    awaitMarkers();
-    assertThat(setLimit(5, OptionalInt.empty())).isTrue();
-    assertThat(events().all(StoreEvent.MarkerAppeared.class))
-        .filteredOn(e -> e.lock().equals(lock))
-        .hasSize(2);
-  }
-
-  @Test
-  void newLimitStandsBehindTheOldOneWhileBothAreSeen() {
-    // Given
-    events().awaitCurrent();
-    // When
-    setLimit(1, OptionalInt.of(9));
-    setLimit(2, OptionalInt.of(5));
-    awaitMarkers("limit-5-");
-    // Then
-    List<Integer> sequences =
-        events().all(StoreEvent.MarkerAppeared.class).stream()
-            .filter(e -> e.lock().equals(lock))
-            .map(e -> ((MarkerName.Limit) e.marker()).sequence())
-            .toList();
-    assertThat(sequences).isSorted().doesNotHaveDuplicates();
   }
 }

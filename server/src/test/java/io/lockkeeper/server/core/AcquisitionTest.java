@@ -23,6 +23,7 @@ class AcquisitionTest {
   private static final List<String> MOVES =
       List.of(
           "ENQUEUING + Created      -> QUEUED    :",
+          "ENQUEUING + Admitted     -> HELD      : GRANTED",
           "ENQUEUING + Refused      -> ENDED     : refuse, answer WITHDRAWN",
           "ENQUEUING + WaitExpired  -> CANCELLED : TIMED_OUT",
           "ENQUEUING + ReleaseAsked -> CANCELLED : WITHDRAWN",

@@ -2,6 +2,7 @@ package io.lockkeeper.server.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -76,6 +77,36 @@ class AdmissionTest {
       // Then
       assertThat(holders).as("seed %d, run %d: %s", SEED, run, modes(queue)).isEqualTo(dumb(queue));
     }
+  }
+
+  @Test
+  void entryHoldsOnlyIfItGoesWithEverythingAheadAndNotOnlyWithTheFirst() {
+    // Given: a reader that a listing brought back, and a writer that was granted when it had gone
+    Entry back = new Entry(name(ReadWriteKind.READ, 1), 0, 0, 1, 0);
+    Entry writer = new Entry(name(ReadWriteKind.WRITE, 2), 0, 0, 2, 0);
+    writer.hold(0);
+    Entry reader = new Entry(name(ReadWriteKind.READ, 3), 0, 0, 3, 0);
+    // When
+    List<Entry> holders = Admission.holders(List.of(back, writer, reader), OptionalInt.empty());
+    // Then
+    assertThat(holders).containsExactly(back, writer);
+  }
+
+  @Test
+  void entryWithALockDelayIsNotAdmittedPastOneThatIsReleasedAndNotDeleted() {
+    // Given
+    Bench bench = Bench.ready();
+    bench.alone(Wish.named("h").exclusive("a"));
+    bench.alone(Wish.named("w").exclusive("a").delaying(Duration.ofSeconds(3)));
+    List<Entry> queue =
+        List.copyOf(bench.kernel.world.mirror.queue(new LockName("a")).orElseThrow().entries());
+    queue.get(0).markReleased();
+    // When
+    List<Entry> holders = Admission.holders(queue, OptionalInt.empty());
+    List<Entry> afterwards = Admission.holders(queue.subList(1, 2), OptionalInt.empty());
+    // Then
+    assertThat(holders).isEmpty();
+    assertThat(afterwards).containsExactly(queue.get(1));
   }
 
   /** The rule once more, entry by entry, with no state carried along. */

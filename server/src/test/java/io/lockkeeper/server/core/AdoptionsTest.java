@@ -2,6 +2,7 @@ package io.lockkeeper.server.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lockkeeper.server.core.Bench.Asked;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -12,7 +13,7 @@ import org.junit.jupiter.api.Test;
 class AdoptionsTest {
 
   private static final Duration VOUCHED = Bench.TIMEOUT;
-
+  private static final Duration LINGER = Bench.settings().linger();
   private final Bench bench = Bench.ready();
   private final Inheritance left = new Inheritance(bench);
 
@@ -224,17 +225,210 @@ class AdoptionsTest {
   @Test
   void waitGoesOnFromWhereItWasIfTheCoordinatorBeforeIsDeadForCertain() {
     // Given
-    LeaseId waiter = waiterBehindAHolder(Duration.ofSeconds(10), Duration.ofSeconds(4));
+    Duration wait = Duration.ofSeconds(10);
+    LeaseId waiter = waiterBehindAHolder(wait, Duration.ofSeconds(4));
     left.take(true);
     StreamId stream = attach(waiter);
-    repeat(stream, waiter, Wish.named("waits").exclusive("a").waiting(Duration.ofSeconds(10)));
+    repeat(stream, waiter, Wish.named("waits").exclusive("a").waiting(wait));
     // When
     bench.pass(Duration.ofSeconds(6).minusNanos(1));
     assertThat(told("waits", Notice.NotAcquired.class)).isEmpty();
     bench.pass(Duration.ofNanos(1));
     // Then
-    assertThat(told("waits", Notice.NotAcquired.class)).hasSize(1);
+    assertThat(told("waits", Notice.NotAcquired.class))
+        .extracting(Notice.NotAcquired::reason)
+        .containsExactly(Notice.RefusalReason.TIMED_OUT);
     assertThat(bench.all(Effect.Tell.class).get(0).stream()).isEqualTo(stream);
+  }
+
+  /** Lets time pass in which the client of a lease keeps it alive. */
+  private void keepAliveFor(LeaseId lease, Duration time) {
+    long end = bench.now + time.toNanos();
+    bench.on(new ClientEvent.KeepAlive(bench.call(), lease));
+    while (bench.now < end) {
+      bench.pass(Duration.ofNanos(Math.min(Bench.TTL.toNanos() / 2, end - bench.now)));
+      bench.on(new ClientEvent.KeepAlive(bench.call(), lease));
+    }
+  }
+
+  @Test
+  void waitOfAnOwnerThatSharesALockEndsInItsTimeToo() {
+    // Given: an owner holds one lock, and waits for it once more together with another
+    Duration wait = Duration.ofSeconds(10);
+    LeaseId owner = left.lease();
+    Wish outer = Wish.named("outer").exclusive("a").by("t");
+    Wish both = Wish.named("both").exclusive("a", "b").by("t").waiting(wait);
+    left.entries(left.lease(), Wish.named("other").exclusive("b"));
+    long token = left.entries(owner, outer).get(0);
+    left.level(owner, both, outer);
+    left.take();
+    StreamId stream = attach(owner);
+    repeat(stream, owner, both);
+    repeat(stream, owner, outer.holding(token));
+    // When
+    keepAliveFor(owner, VOUCHED.plus(wait).minusNanos(1));
+    assertThat(told("both", Notice.NotAcquired.class)).isEmpty();
+    bench.pass(Duration.ofNanos(1));
+    // Then
+    assertThat(told("both", Notice.NotAcquired.class))
+        .extracting(Notice.NotAcquired::reason)
+        .containsExactly(Notice.RefusalReason.TIMED_OUT);
+    assertThat(told("outer", Notice.Lost.class)).isEmpty();
+  }
+
+  @Test
+  void waitThatTheMirrorDoesNotShowEndsInItsTimeToo() {
+    // Given: the mirror is away from before the adoption on
+    Duration wait = Duration.ofSeconds(10);
+    LeaseId waiter = waiterBehindAHolder(wait, Duration.ZERO);
+    bench.on(new StoreEvent.MirrorStale());
+    left.take();
+    repeat(attach(waiter), waiter, Wish.named("waits").exclusive("a").waiting(wait));
+    // When
+    keepAliveFor(waiter, VOUCHED.plus(wait).minusNanos(1));
+    assertThat(told("waits", Notice.NotAcquired.class)).isEmpty();
+    bench.pass(Duration.ofNanos(1));
+    // Then
+    assertThat(told("waits", Notice.NotAcquired.class)).hasSize(1);
+  }
+
+  @Test
+  void waitWithoutItsStreamIsNotGivenUpBeforeNobodyElseCanVouchForIt() {
+    // Given
+    LeaseId waiter = left.lease();
+    left.entries(left.lease(), Wish.named("held").exclusive("a"));
+    Wish waits = Wish.named("waits").exclusive("a");
+    left.entriesOfAnOwnStream(waiter, waits);
+    left.take();
+    Asked asked = bench.ask(waiter, waits);
+    bench.on(new ClientEvent.StreamClosed(asked.stream()));
+    // When
+    keepAliveFor(waiter, VOUCHED.plus(LINGER).minusNanos(1));
+    // Then
+    assertThat(entriesDeletedAfter(0)).doesNotContain(entry("a", "waits"));
+    bench.pass(Duration.ofNanos(1));
+    assertThat(entriesDeletedAfter(0)).contains(entry("a", "waits"));
+  }
+
+  @Test
+  void holdThatNobodyHeardOfIsNotGivenUpBeforeNobodyElseCanVouchForIt() {
+    // Given: a waiter without its stream, which is granted here
+    LeaseId holder = left.lease();
+    LeaseId waiter = left.lease();
+    left.entries(holder, Wish.named("held").exclusive("a"));
+    Wish waits = Wish.named("waits").exclusive("a");
+    left.entriesOfAnOwnStream(waiter, waits);
+    left.take();
+    Asked asked = bench.ask(waiter, waits);
+    bench.on(new ClientEvent.StreamClosed(asked.stream()));
+    bench.on(new ClientEvent.Release(bench.call(), holder, "held", 0));
+    int released = deletions().size();
+    // When
+    keepAliveFor(waiter, VOUCHED.plus(LINGER).minusNanos(1));
+    // Then
+    assertThat(entriesDeletedAfter(released)).doesNotContain(entry("a", "waits"));
+    bench.pass(Duration.ofNanos(1));
+    assertThat(entriesDeletedAfter(released)).contains(entry("a", "waits"));
+  }
+
+  private EntryRef entry(String lock, String requestId) {
+    return Bench.ref(left.created(lock, requestId));
+  }
+
+  private List<EntryRef> entriesDeletedAfter(int count) {
+    return deletions().stream()
+        .skip(count)
+        .flatMap(deletion -> deletion.entries().stream())
+        .toList();
+  }
+
+  @Test
+  void holdWhoseClientHeardOfItElsewhereIsNotGivenUpWithoutItsStream() {
+    // Given: nobody comes for it, but its lease is kept alive
+    LeaseId lease = left.lease();
+    left.entriesOfAnOwnStream(lease, Wish.named("held").exclusive("a"));
+    left.take();
+    // When
+    keepAliveFor(lease, VOUCHED.plus(LINGER).plusSeconds(60));
+    // Then
+    assertThat(deletions()).isEmpty();
+  }
+
+  @Test
+  void requestThatLosesOneOfItsLocksByForceKeepsTheOtherWhileItMayBeReliedOnElsewhere() {
+    // Given
+    LeaseId lease = left.lease();
+    left.entries(lease, Wish.named("both").exclusive("a", "b"));
+    left.take();
+    CallId call = bench.call();
+    ReleaseAsk ask = new ReleaseAsk("1", "ops", "", Optional.empty(), true);
+    // When
+    bench.on(new ClientEvent.ForceRelease(call, new LockName("a"), 0, ask));
+    // Then: the one that was wanted goes at once
+    assertThat(bench.last(Effect.Amend.class))
+        .hasSize(1)
+        .first()
+        .satisfies(
+            amend -> {
+              assertThat(amend.lock()).isEqualTo(new LockName("a"));
+              assertThat(amend.amendment()).isEqualTo(new Amendment.Remove());
+            });
+    bench.vanish(left.created("a", "both"));
+    assertThat(bench.answers(call)).hasSize(1);
+    keepAliveFor(lease, VOUCHED.minusNanos(1));
+    assertThat(deletions()).isEmpty();
+    bench.pass(Duration.ofNanos(1));
+    assertThat(entriesDeletedAfter(0)).contains(entry("b", "both"));
+  }
+
+  @Test
+  void requestThatLosesOneOfItsLocksToAStrangerKeepsTheOtherWhileItMayBeReliedOnElsewhere() {
+    // Given
+    LeaseId lease = left.lease();
+    left.entries(lease, Wish.named("both").exclusive("a", "b"));
+    left.take();
+    LeaseId other = bench.lease(Duration.ofHours(1));
+    Asked next = bench.askAndCreate(other, Wish.named("next").exclusive("b"));
+    // When
+    bench.vanish(left.created("a", "both"));
+    // Then
+    keepAliveFor(lease, VOUCHED.minusNanos(1));
+    assertThat(deletions()).isEmpty();
+    assertThat(bench.wasGranted(next)).isFalse();
+    bench.pass(Duration.ofNanos(1));
+    assertThat(entriesDeletedAfter(0)).contains(entry("b", "both"));
+  }
+
+  @Test
+  void whatIsLeftOfARequestGoesAtOnceWhenItsClientGivesItBack() {
+    // Given: one of its locks was taken away
+    LeaseId lease = left.lease();
+    left.entries(lease, Wish.named("both").exclusive("a", "b"));
+    left.take();
+    bench.vanish(left.created("a", "both"));
+    assertThat(deletions()).isEmpty();
+    // When
+    bench.on(new ClientEvent.Release(bench.call(), lease, "both", 0));
+    // Then
+    assertThat(entriesDeletedAfter(0)).contains(entry("b", "both"));
+  }
+
+  @Test
+  void whatIsLeftOfARequestGoesAtOnceWhenItsLeaseEnds() {
+    // Given: one of its locks was taken away
+    LeaseId lease = left.lease();
+    left.entries(lease, Wish.named("both").exclusive("a", "b"));
+    SessionKey key = left.take();
+    bench.vanish(left.created("a", "both"));
+    // When
+    bench.on(new ClientEvent.CloseLease(bench.call(), lease));
+    bench.on(new StoreEvent.LeaseErased(lease));
+    // Then: and the session is closed when it is gone, and not before
+    assertThat(entriesDeletedAfter(0)).contains(entry("b", "both"));
+    assertThat(bench.all(SessionEffect.CloseSession.class)).isEmpty();
+    bench.on(new StoreEvent.EntriesDeleted(deletions().get(0).id()));
+    assertThat(bench.all(SessionEffect.CloseSession.class))
+        .containsExactly(new SessionEffect.CloseSession(key));
   }
 
   @Test
@@ -266,18 +460,18 @@ class AdoptionsTest {
   }
 
   @Test
-  void maxHoldCountsFromTheAdoptionOn() {
+  void maxHoldCountsFromWhenNobodyElseCanHaveGrantedItLater() {
     // Given
+    Duration most = Duration.ofSeconds(5);
     LeaseId lease = left.lease();
-    long token =
-        left.entries(lease, Wish.named("held").exclusive("a").atMost(Duration.ofSeconds(5))).get(0);
-    left.take(true);
-    repeat(
-        attach(lease),
-        lease,
-        Wish.named("held").exclusive("a").atMost(Duration.ofSeconds(5)).holding(token));
+    Wish held = Wish.named("held").exclusive("a").atMost(most);
+    long token = left.entries(lease, held).get(0);
+    left.take();
+    repeat(attach(lease), lease, held.holding(token));
     // When
-    bench.pass(Duration.ofSeconds(6));
+    keepAliveFor(lease, VOUCHED.plus(most).minusNanos(1));
+    assertThat(told("held", Notice.Lost.class)).isEmpty();
+    keepAliveFor(lease, Duration.ofSeconds(1));
     // Then
     assertThat(told("held", Notice.Lost.class))
         .extracting(Notice.Lost::reason)
@@ -357,60 +551,6 @@ class AdoptionsTest {
     left.passBarriers();
     // Then
     assertThat(tokens("held")).hasSize(1);
-  }
-
-  @Test
-  void sessionThatWasAdoptedTakesNoNewLeasesAndIsClosedWhenEmpty() {
-    // Given
-    LeaseId lease = left.lease();
-    left.entries(lease, Wish.named("held").exclusive("a"));
-    SessionKey key = left.take();
-    // When
-    bench.lease();
-    assertThat(bench.last(Effect.RecordLease.class)).isEmpty();
-    assertThat(bench.all(Effect.RecordLease.class))
-        .extracting(Effect.RecordLease::session)
-        .containsExactly(Bench.S1);
-    bench.on(new ClientEvent.CloseLease(bench.call(), lease));
-    UUID deleted = deletions().get(0).id();
-    bench.on(new StoreEvent.EntriesDeleted(deleted));
-    bench.on(new StoreEvent.LeaseErased(lease));
-    // Then
-    assertThat(bench.all(SessionEffect.CloseSession.class))
-        .containsExactly(new SessionEffect.CloseSession(key));
-  }
-
-  @Test
-  void sessionWithNothingOnItIsClosedAtOnce() {
-    // When
-    SessionKey key = left.take();
-    // Then
-    assertThat(bench.all(SessionEffect.CloseSession.class))
-        .containsExactly(new SessionEffect.CloseSession(key));
-  }
-
-  @Test
-  void orphanIsAskedForOnceUntilThatIsDecided() {
-    // Given
-    SessionKey key = left.claim();
-    // When
-    bench.on(new SessionEvent.OrphanFound(Inheritance.CLAIM));
-    assertThat(bench.all(SessionEffect.AdoptSession.class)).hasSize(1);
-    bench.on(new SessionEvent.SessionEnded(key, true));
-    bench.on(new SessionEvent.OrphanFound(Inheritance.CLAIM));
-    // Then
-    assertThat(bench.all(SessionEffect.AdoptSession.class)).hasSize(2);
-    assertThat(bench.all(SessionEffect.OpenSession.class)).hasSize(1);
-  }
-
-  @Test
-  void adoptedSessionDoesNotCountAgainstTheCap() {
-    // Given
-    for (int i = 0; i < Bench.settings().maxSessions(); i++) {
-      bench.on(new SessionEvent.OrphanFound("claim-" + i));
-    }
-    // Then
-    assertThat(bench.all(SessionEffect.AdoptSession.class)).hasSize(Bench.settings().maxSessions());
   }
 
   @Test

@@ -162,6 +162,14 @@ final class Bench {
     return asked(stream, id, lease, command);
   }
 
+  /** Asks on the lease's stream, as a client does that has come with its lease. */
+  Asked repeat(StreamId stream, LeaseId lease, Wish wish) {
+    UUID id = new UUID(lease.high(), ++numbers);
+    AcquireCommand command = wish.command(Optional.of(lease));
+    on(new ClientEvent.Acquire(stream, id, lease, command, true));
+    return asked(stream, id, lease, command);
+  }
+
   /** Asks for what the wish says, on a stream of its own under a lease. */
   Asked ask(LeaseId lease, Wish wish) {
     return acquire(lease, wish.command(Optional.of(lease)), stream());
@@ -233,7 +241,15 @@ final class Bench {
   /** An entry that another coordinator, or Curator, has created. */
   StoreEvent.CreatedEntry foreign(String lock, UUID id, Mode mode) {
     LockName name = new LockName(lock);
-    int sequence = sequences.merge(name, 1, Integer::sum) - 1;
+    return foreign(name, id, mode, sequences.merge(name, 1, Integer::sum) - 1);
+  }
+
+  /** An entry that another coordinator has placed beside one. */
+  StoreEvent.CreatedEntry foreignBeside(EntryName base, LockName lock, UUID id, Mode mode) {
+    return foreign(lock, id, mode, base.sequence());
+  }
+
+  private StoreEvent.CreatedEntry foreign(LockName name, UUID id, Mode mode, int sequence) {
     String text = EntryName.prefix(id, mode) + EntryName.suffix(sequence);
     StoreEvent.CreatedEntry entry =
         new StoreEvent.CreatedEntry(name, EntryName.parse(text).orElseThrow(), zxid(), 0);
@@ -285,6 +301,12 @@ final class Bench {
             + String.format(Locale.ROOT, "%010d", sequence);
     return new StoreEvent.CreatedEntry(
         asked.lock(), EntryName.parse(text).orElseThrow(), zxid(), 0);
+  }
+
+  /** The first entry that ZooKeeper has created for the acquisition. */
+  StoreEvent.CreatedEntry created(Asked asked) {
+    Hold hold = kernel.world.tickets.get(asked.id()).holds().get(0);
+    return new StoreEvent.CreatedEntry(hold.lock(), hold.name(), hold.czxid(), 0);
   }
 
   static EntryRef ref(StoreEvent.CreatedEntry entry) {

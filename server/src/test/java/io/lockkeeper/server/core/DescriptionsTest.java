@@ -1,6 +1,7 @@
 package io.lockkeeper.server.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.lockkeeper.server.core.Bench.Asked;
 import java.time.Duration;
@@ -164,15 +165,30 @@ class DescriptionsTest {
   }
 
   @Test
-  void entryOfAReentrantHoldSaysWhatWasSaidLast() {
+  void eachLevelsEntrySaysWhatItsOwnRequestSays() {
     // Given
     LeaseId lease = bench.lease();
     bench.askAndCreate(lease, Wish.named("one").exclusive("a").by("thread"));
-    Asked second = bench.ask(lease, Wish.named("two").exclusive("a").by("thread"));
+    Asked second = bench.askAndCreate(lease, Wish.named("two").exclusive("a").by("thread"));
     // When
     update(second);
     answer(Amendment.Outcome.DONE);
     // Then
-    assertThat(bench.kernel.lock(A, 0, bench.now).holders().get(0).metadata()).isEqualTo(NEWS);
+    assertThat(bench.kernel.lock(A, 0, bench.now).holders())
+        .extracting(Contender::requestId, Contender::metadata)
+        .containsExactly(tuple("one", Map.of()), tuple("two", NEWS));
+  }
+
+  @Test
+  void entryOfALevelIsNotDescribedBeforeItIsCreated() {
+    // Given: it was granted at once, and ZooKeeper has not answered
+    LeaseId lease = bench.lease();
+    bench.askAndCreate(lease, Wish.named("one").exclusive("a").by("thread"));
+    Asked second = bench.ask(lease, Wish.named("two").exclusive("a").by("thread"));
+    // When
+    CallId call = update(second);
+    // Then: the store would find nothing to change, and that is not the acquisition's end
+    assertThat(bench.last(Effect.Amend.class)).isEmpty();
+    assertThat(bench.failure(call)).isEqualTo(Failure.Kind.UNAVAILABLE);
   }
 }

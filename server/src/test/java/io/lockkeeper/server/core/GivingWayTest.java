@@ -126,7 +126,7 @@ class GivingWayTest {
   void wishThatAnotherCoordinatorWroteIsToldOnce() {
     // Given
     Asked holder = bench.alone(Wish.named("h").exclusive("a"));
-    StoreEvent.CreatedEntry entry = entryOf(holder);
+    StoreEvent.CreatedEntry entry = bench.created(holder);
     ReleaseAsk ask = wish("x9", Optional.empty(), false);
     // When: the entry changes twice, the wish still in it
     for (int i = 0; i < 2; i++) {
@@ -139,15 +139,11 @@ class GivingWayTest {
         .containsExactly(new Notice.ReleaseRequested(A, "ops", "maintenance", Optional.empty()));
   }
 
-  private StoreEvent.CreatedEntry entryOf(Asked asked) {
-    return bench.kernel.world.tickets.get(asked.id()).holds().get(0).entry();
-  }
-
   @Test
   void curatorsRevokerIsHeardAndWhatItWroteOverIsPutBack() {
     // Given
     Asked holder = bench.alone(Wish.named("h").exclusive("a"));
-    StoreEvent.CreatedEntry entry = entryOf(holder);
+    StoreEvent.CreatedEntry entry = bench.created(holder);
     ReleaseAsk ask =
         new ReleaseAsk(ReleaseAsk.BY_CURATOR, "a Curator client", "", Optional.empty(), false);
     // When
@@ -249,7 +245,7 @@ class GivingWayTest {
   void forceThatAnotherCoordinatorWroteTakesTheLockAway() {
     // Given
     Asked holder = bench.alone(Wish.named("h").exclusive("a"));
-    StoreEvent.CreatedEntry entry = entryOf(holder);
+    StoreEvent.CreatedEntry entry = bench.created(holder);
     // When
     bench.on(new StoreEvent.EntryChanged(A, entry.name(), bench.zxid()));
     read(entry, peers(Optional.of(wish("f7", Optional.empty(), true))));
@@ -315,7 +311,7 @@ class GivingWayTest {
   void wishThatWasWrittenWhileTheMirrorWasAwayIsHeardAfterwards() {
     // Given
     Asked holder = bench.alone(Wish.named("h").exclusive("a"));
-    StoreEvent.CreatedEntry entry = entryOf(holder);
+    StoreEvent.CreatedEntry entry = bench.created(holder);
     // When
     bench.on(new StoreEvent.MirrorStale());
     bench.on(new StoreEvent.RebuildStarted(java.util.Set.of(A)));

@@ -145,6 +145,19 @@ class GrantsTest {
   }
 
   @Test
+  void waiterWhoseEntryWasListedBeforeItsCreationWasAnsweredIsToldItsPlace() {
+    // Given
+    StoreEvent.CreatedEntry holders = bench.create(bench.acquire("a"));
+    Bench.Asked waiter = bench.acquire("a");
+    StoreEvent.CreatedEntry entry = bench.entryOf(waiter);
+    rebuild(List.of(holders, entry));
+    // When
+    bench.answerCreated(waiter, entry);
+    // Then
+    assertThat(bench.told(waiter)).hasSize(1).first().isInstanceOf(Notice.Queued.class);
+  }
+
+  @Test
   void rebuildGrantsWhatBecameFreeMeanwhile() {
     // Given
     EntryName foreign = EntryName.parse("lock-0000000000").orElseThrow();
@@ -335,5 +348,90 @@ class GrantsTest {
     assertThat(bench.last(Effect.Publish.class))
         .extracting(p -> p.change().cause())
         .containsExactly(LockChange.Cause.GRANTED);
+  }
+
+  private Asked alone(Wish wish) {
+    return bench.askAndCreate(bench.lease(Duration.ofHours(1)), wish);
+  }
+
+  @Test
+  void listingThatIsOlderThanADeletionDoesNotBringAReleasedReaderBackBesideAWriter() {
+    // Given: a reader has released, its deletion was answered, and the writer behind it holds
+    Asked released = alone(Wish.named("r").read("a"));
+    StoreEvent.CreatedEntry readers = bench.created(released);
+    Asked writer = alone(Wish.named("w").write("a"));
+    StoreEvent.CreatedEntry writers = bench.created(writer);
+    bench.release(released);
+    bench.deleteAll(released);
+    bench.on(new StoreEvent.MirrorStale());
+    // When: the server that lists lags behind
+    rebuild(List.of(readers, writers));
+    Asked late = alone(Wish.named("late").read("a"));
+    // Then
+    assertThat(bench.wasGranted(writer)).isTrue();
+    assertThat(bench.wasGranted(late)).isFalse();
+    assertThat(bench.kernel.lock(A, 10, bench.now).holders())
+        .extracting(Contender::requestId)
+        .containsExactly("w");
+    bench.release(writer);
+    assertThat(bench.wasGranted(late)).isTrue();
+  }
+
+  @Test
+  void deletionThatIsAnsweredWhileTheMirrorIsAwayIsNotUndoneByAnOlderListing() {
+    // Given
+    Asked released = alone(Wish.named("r").read("a"));
+    StoreEvent.CreatedEntry readers = bench.created(released);
+    Asked writer = alone(Wish.named("w").write("a"));
+    StoreEvent.CreatedEntry writers = bench.created(writer);
+    bench.release(released);
+    bench.on(new StoreEvent.MirrorStale());
+    bench.deleteAll(released);
+    // When
+    rebuild(List.of(readers, writers));
+    // Then
+    assertThat(bench.wasGranted(writer)).isTrue();
+    assertThat(bench.kernel.lock(A, 10, bench.now).holders())
+        .extracting(Contender::requestId)
+        .containsExactly("w");
+    // And a barrier tells that what comes from now on is newer
+    bench
+        .all(Effect.Barrier.class)
+        .forEach(barrier -> bench.on(new StoreEvent.BarrierPassed(barrier.barrier())));
+    assertThat(bench.kernel.world.mirror.suppressed()).isEmpty();
+  }
+
+  @Test
+  void nothingIsRememberedOfADeletionOfWhichTheWatchHasToldOrWillNotTell() {
+    // Given: one whose deletion the watch told first, one whose entry somebody else removed
+    Asked told = alone(Wish.named("1").exclusive("a"));
+    Asked removed = alone(Wish.named("2").exclusive("b"));
+    bench.release(told);
+    bench.vanish(bench.created(told));
+    bench.vanish(bench.created(removed));
+    // When
+    bench.deleteAll(told);
+    bench.deleteAll(removed);
+    // Then
+    assertThat(bench.kernel.world.mirror.suppressed()).isEmpty();
+  }
+
+  @Test
+  void nothingIsRememberedOfALevelThatWasNeverCreated() {
+    // Given
+    LeaseId lease = bench.lease();
+    Asked base = bench.askAndCreate(lease, Wish.named("one").exclusive("a").by("t"));
+    Asked level = bench.ask(lease, Wish.named("two").exclusive("a").by("t"));
+    bench.vanish(bench.created(base));
+    bench.on(new StoreEvent.EntriesRefused(level.id(), "the entry is gone"));
+    // When
+    boolean asked =
+        bench.all(Effect.DeleteEntries.class).stream().anyMatch(d -> d.id().equals(level.id()));
+    if (asked) {
+      bench.deleted(level);
+    }
+    // Then
+    assertThat(bench.kernel.world.tickets).doesNotContainKey(level.id());
+    assertThat(bench.kernel.world.mirror.suppressed()).isEmpty();
   }
 }

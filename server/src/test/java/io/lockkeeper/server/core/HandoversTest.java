@@ -192,16 +192,48 @@ class HandoversTest {
     assertThat(bench.all(SessionEffect.OpenSession.class)).hasSize(1);
   }
 
+  private long bytesOf(SessionKey session) {
+    return bench.counts().sessions().stream()
+        .filter(counts -> counts.key().equals(session))
+        .mapToLong(CoreCounts.SessionCounts::pathBytes)
+        .sum();
+  }
+
   @Test
-  void sessionThatComesBackIsAdoptedLikeAnyOther() {
-    // Given: deposed, and later the one who adopted it died
+  void leaseThatIsLeftBehindGivesItsBytesBackToTheSessionThatStays() {
+    // Given: a lease with what it holds, waits for and holds once more
+    LeaseId other = bench.lease();
+    bench.askAndCreate(other, Wish.named("other").exclusive("b"));
+    long before = bytesOf(Bench.S1);
     LeaseId lease = bench.lease();
-    Asked held = bench.acquireInSession(bench.attach(lease), lease, "held", "a");
-    StoreEvent.CreatedEntry entry = bench.create(held);
-    depose();
-    Inheritance left = new Inheritance(bench);
-    SessionKey key = left.claim();
+    Wish wish = Wish.named("held").exclusive("a").by("t");
+    Asked held = bench.askAndCreate(lease, wish);
+    StoreEvent.CreatedEntry entry = bench.created(held);
+    bench.ask(lease, Wish.named("again").exclusive("a").by("t"));
+    bench.ask(lease, Wish.named("waits").exclusive("b"));
+    // When: another coordinator had its session, and we take that one before we hear of it
+    SessionKey key = new Inheritance(bench).claim();
+    adopt(key, lease, wish, entry);
+    // Then
+    assertThat(bytesOf(Bench.S1)).isEqualTo(before);
+    assertThat(bytesOf(key)).isEqualTo(Bench.LEASE_BYTES + Bench.ENTRY_BYTES);
+  }
+
+  @Test
+  void sessionWhoseLastLeaseIsLeftBehindIsEmpty() {
+    // Given
+    LeaseId lease = bench.lease();
     Wish wish = Wish.named("held").exclusive("a");
+    Asked held = bench.askAndCreate(lease, wish);
+    StoreEvent.CreatedEntry entry = bench.created(held);
+    // When
+    SessionKey key = new Inheritance(bench).claim();
+    adopt(key, lease, wish, entry);
+    // Then
+    assertThat(bytesOf(Bench.S1)).isZero();
+  }
+
+  private void adopt(SessionKey key, LeaseId lease, Wish wish, StoreEvent.CreatedEntry entry) {
     EntryDetails details = Inheritance.details(lease, wish.command(Optional.of(lease)), false);
     bench.on(
         new SessionEvent.SessionAdopted(
@@ -217,6 +249,17 @@ class HandoversTest {
                     entry.name(),
                     new StoreEvent.ReadEntry(details, entry.czxid(), 0, Optional.empty()),
                     0))));
+  }
+
+  @Test
+  void sessionThatComesBackIsAdoptedLikeAnyOther() {
+    // Given: deposed, and later the one who adopted it died
+    LeaseId lease = bench.lease();
+    Asked held = bench.acquireInSession(bench.attach(lease), lease, "held", "a");
+    StoreEvent.CreatedEntry entry = bench.create(held);
+    depose();
+    SessionKey key = new Inheritance(bench).claim();
+    adopt(key, lease, Wish.named("held").exclusive("a"), entry);
     // When
     bench.attach(lease);
     // Then

@@ -4,6 +4,7 @@ import io.lockkeeper.server.core.SessionEvent.AdoptedEntry;
 import io.lockkeeper.server.core.SessionEvent.AdoptedLease;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -43,12 +44,43 @@ final class Inheritance {
   }
 
   List<Long> entries(LeaseId lease, Wish wish, boolean stream, Duration age) {
+    return entries(lease, wish, details(lease, wish, stream), Optional.empty(), age);
+  }
+
+  /**
+   * The entries of a request of an owner that held some of the locks once more: those are beside
+   * the entries of another request.
+   *
+   * @return their tokens
+   */
+  List<Long> level(LeaseId lease, Wish wish, Wish beside) {
+    String base = beside.command(Optional.of(lease)).requestId();
+    return entries(lease, wish, details(lease, wish, false), Optional.of(base), Duration.ZERO);
+  }
+
+  /** The entries of a request whose notices go to a stream of its own. */
+  List<Long> entriesOfAnOwnStream(LeaseId lease, Wish wish) {
+    EntryDetails details = details(lease, wish.command(Optional.of(lease)), false, true);
+    return entries(lease, wish, details, Optional.empty(), Duration.ZERO);
+  }
+
+  private static EntryDetails details(LeaseId lease, Wish wish, boolean stream) {
+    return details(lease, wish.command(Optional.of(lease)), stream);
+  }
+
+  private List<Long> entries(
+      LeaseId lease, Wish wish, EntryDetails details, Optional<String> base, Duration age) {
     AcquireCommand command = wish.command(Optional.of(lease));
     UUID id = new UUID(lease.high(), ++numbers);
     List<Long> tokens = new ArrayList<>();
     for (AcquireCommand.WantedLock wanted : command.locks()) {
-      StoreEvent.CreatedEntry created = bench.foreign(wanted.name().value(), id, wanted.mode());
-      tokens.add(add(created, details(lease, command, stream), age));
+      Optional<AdoptedEntry> beside = base.flatMap(named -> entry(wanted.name(), named));
+      StoreEvent.CreatedEntry created =
+          beside.isPresent()
+              ? bench.foreignBeside(beside.get().name(), wanted.name(), id, wanted.mode())
+              : bench.foreign(wanted.name().value(), id, wanted.mode());
+      Optional<FencingToken> kept = beside.map(entry -> entry.read().token());
+      tokens.add(add(created, details, tokens.size(), kept, age));
       if (!command.lockDelay().isZero()) {
         MarkerName guard = MarkerName.Guard.of(id, (int) command.lockDelay().toMillis());
         bench.on(new StoreEvent.MarkerAppeared(wanted.name(), guard, created.czxid()));
@@ -57,15 +89,54 @@ final class Inheritance {
     return tokens;
   }
 
+  private Optional<AdoptedEntry> entry(LockName lock, String requestId) {
+    return entries.stream()
+        .filter(entry -> entry.lock().equals(lock))
+        .filter(entry -> entry.read().details().requestId().equals(requestId))
+        .findFirst();
+  }
+
+  /** The name of a request's entry in a lock, which the mirror has seen. */
+  StoreEvent.CreatedEntry created(String lock, String requestId) {
+    AdoptedEntry entry = entry(new LockName(lock), requestId).orElseThrow();
+    return new StoreEvent.CreatedEntry(
+        entry.lock(), entry.name(), entry.read().czxid(), entry.read().index());
+  }
+
+  /** Somebody removes a request's entry before the session is taken. */
+  void remove(String lock, String requestId) {
+    bench.vanish(created(lock, requestId));
+    entries.remove(entry(new LockName(lock), requestId).orElseThrow());
+  }
+
+  /** ZooKeeper lists the entries in another order than that of their requests. */
+  void listBackwards() {
+    Collections.reverse(entries);
+  }
+
   /** An entry that the adopted session owns, whatever it says of itself. */
   long add(StoreEvent.CreatedEntry created, EntryDetails details, Duration age) {
+    return add(created, details, 0, Optional.empty(), age);
+  }
+
+  private long add(
+      StoreEvent.CreatedEntry created,
+      EntryDetails details,
+      int ordinal,
+      Optional<FencingToken> kept,
+      Duration age) {
     StoreEvent.ReadEntry read =
-        new StoreEvent.ReadEntry(details, created.czxid(), created.index(), Optional.empty());
+        new StoreEvent.ReadEntry(details, created.czxid(), created.index(), ordinal, kept);
     entries.add(new AdoptedEntry(created.lock(), created.name(), read, age.toNanos()));
     return read.token().value();
   }
 
   static EntryDetails details(LeaseId lease, AcquireCommand command, boolean stream) {
+    return details(lease, command, stream, false);
+  }
+
+  private static EntryDetails details(
+      LeaseId lease, AcquireCommand command, boolean stream, boolean ownStream) {
     return new EntryDetails(
         lease.toString(),
         command.requestId(),
@@ -81,7 +152,7 @@ final class Inheritance {
             command.waitTimeout(),
             command.maxHold(),
             command.lockDelay(),
-            false));
+            ownStream));
   }
 
   /** The coordinator on the bench adopts it; the one before may live. */

@@ -246,6 +246,31 @@ class LeaseLifeTest {
   }
 
   @Test
+  void lossIsRememberedAndPinsNoneOfTheEndingsThatFollow() {
+    // Given
+    LeaseId lease = bench.lease();
+    StreamId first = bench.attach(lease);
+    Asked lost = bench.acquireInSession(first, lease, "lost", "a");
+    bench.vanish(bench.create(lost));
+    bench.deleted(lost);
+    // When
+    for (int i = 0; i < 20_000; i++) {
+      Asked asked = bench.acquireInSession(first, lease, "r" + i, "b");
+      StoreEvent.CreatedEntry entry = bench.create(asked);
+      bench.release(asked);
+      bench.vanish(entry);
+      bench.deleted(asked);
+    }
+    // Then
+    assertThat(bench.kernel.world.leases.get(lease).endingsRemembered()).isLessThanOrEqualTo(257);
+    StreamId second = bench.attach(lease);
+    assertThat(bench.last(Effect.Tell.class))
+        .filteredOn(tell -> tell.stream().equals(second))
+        .extracting(Effect.Tell::requestId)
+        .containsExactly("lost");
+  }
+
+  @Test
   void placesThatAreToldAgainLeaveOutWhatTheHolderSaysOfItself() {
     // Given
     AcquireCommand talkative =

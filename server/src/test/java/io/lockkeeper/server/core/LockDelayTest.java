@@ -149,8 +149,7 @@ class LockDelayTest {
     Asked waiter = waiter();
     bench.pass(Bench.TTL.plusMillis(1));
     bench.deleteAll(holder);
-    StoreEvent.CreatedEntry waiting =
-        bench.kernel.world.tickets.get(waiter.id()).holds().get(0).entry();
+    StoreEvent.CreatedEntry waiting = bench.created(waiter);
     // When: out of touch, that delay ends, another holder comes and is lost
     UUID next = new UUID(0x99, 1);
     bench.on(new StoreEvent.MirrorStale());
@@ -236,5 +235,146 @@ class LockDelayTest {
     // Then
     EntryRef ref = bench.last(Effect.DeleteEntries.class).get(0).entries().get(0);
     assertThat(ref.guard()).isPresent();
+  }
+
+  @Test
+  void waiterWithALockDelayIsNotGrantedAheadOfTheCommit() {
+    // Given
+    LeaseId lease = bench.lease(Duration.ofHours(1));
+    Asked holder = bench.askAndCreate(lease, Wish.named("h").exclusive("a"));
+    Asked next = bench.alone(Wish.named("next").exclusive("a").delaying(DELAY));
+    // When
+    bench.release(holder);
+    boolean ahead = bench.wasGranted(next);
+    bench.deleteAll(holder);
+    // Then: if it is lost from now on, everybody knows that it held
+    assertThat(ahead).isFalse();
+    assertThat(bench.wasGranted(next)).isTrue();
+  }
+
+  @Test
+  void whoeverIsBehindAWaiterWithALockDelayWaitsForTheCommitToo() {
+    // Given
+    LeaseId lease = bench.lease(Duration.ofHours(1));
+    Asked holder = bench.askAndCreate(lease, Wish.named("h").write("a"));
+    Asked next = bench.alone(Wish.named("next").read("a").delaying(DELAY));
+    Asked behind = bench.alone(Wish.named("behind").read("a"));
+    // When
+    bench.release(holder);
+    boolean ahead = bench.wasGranted(behind);
+    bench.vanish(bench.created(holder));
+    // Then
+    assertThat(ahead).isFalse();
+    assertThat(List.of(next, behind)).allMatch(bench::wasGranted);
+  }
+
+  @Test
+  void waiterElsewhereThatBecameTheHolderAndIsLostDelaysTheNextGrantHere() {
+    // Given: both of another coordinator, the second with a guard
+    StoreEvent.CreatedEntry holder = bench.foreign("a", new UUID(0x98, 1), MutexKind.EXCLUSIVE);
+    UUID id = new UUID(0x99, 1);
+    StoreEvent.CreatedEntry next = bench.foreign("a", id, MutexKind.EXCLUSIVE);
+    MarkerName guard = MarkerName.Guard.of(id, (int) DELAY.toMillis());
+    bench.on(new StoreEvent.MarkerAppeared(A, guard, next.czxid()));
+    Asked waiter = waiter();
+    bench.vanish(holder);
+    // When
+    bench.vanish(next);
+    // Then
+    assertThat(bench.wasGranted(waiter)).isFalse();
+    assertThat(delayedFor()).contains(DELAY.toNanos());
+  }
+
+  /** A waiter elsewhere with a guard has gone with its session, and its guard is cleared away. */
+  private MarkerName.Guard clearing(UUID id) {
+    bench.askAndCreate(bench.lease(Duration.ofHours(1)), Wish.named("h").exclusive("a"));
+    StoreEvent.CreatedEntry entry = bench.foreign("a", id, MutexKind.EXCLUSIVE);
+    MarkerName.Guard guard = MarkerName.Guard.of(id, (int) DELAY.toMillis());
+    bench.on(new StoreEvent.MarkerAppeared(A, guard, entry.czxid()));
+    bench.vanish(entry);
+    return guard;
+  }
+
+  @Test
+  void guardThatIsClearedAwayIsClearedUntilItIsGone() {
+    // Given
+    clearing(new UUID(0x99, 1));
+    // When
+    bench.pass(Duration.ofSeconds(5));
+    // Then
+    assertThat(bench.all(Effect.RemoveGuard.class)).hasSize(3);
+  }
+
+  @Test
+  void guardThatComesAfterOneWasClearedAwayIsLeftAlone() {
+    // Given
+    UUID id = new UUID(0x99, 1);
+    MarkerName.Guard guard = clearing(id);
+    guardVanishes(id);
+    // When: the same name is created again
+    StoreEvent.CreatedEntry again = bench.foreign("a", id, MutexKind.EXCLUSIVE);
+    bench.on(new StoreEvent.MarkerAppeared(A, guard, again.czxid()));
+    bench.pass(Duration.ofSeconds(10));
+    // Then
+    assertThat(bench.all(Effect.RemoveGuard.class)).hasSize(1);
+  }
+
+  @Test
+  void guardThatCameWhileTheMirrorWasAwayIsLeftAlone() {
+    // Given
+    UUID id = new UUID(0x99, 1);
+    MarkerName.Guard guard = clearing(id);
+    bench.on(new StoreEvent.MirrorStale());
+    // When: the guard went unseen, and the same name was created again
+    EntryName again =
+        EntryName.parse(EntryName.prefix(id, MutexKind.EXCLUSIVE) + EntryName.suffix(7))
+            .orElseThrow();
+    bench.on(new StoreEvent.RebuildStarted(Set.of(A)));
+    bench.on(
+        new StoreEvent.QueueListed(
+            A, List.of(new StoreEvent.ListedEntry(again, Optional.empty(), 0)), List.of(guard)));
+    bench.on(new StoreEvent.MirrorCurrent());
+    int removals = bench.all(Effect.RemoveGuard.class).size();
+    bench.pass(Duration.ofSeconds(10));
+    // Then
+    assertThat(bench.all(Effect.RemoveGuard.class)).hasSize(removals);
+  }
+
+  @Test
+  void clearingEndsWithTheGuardThatWentWhileTheMirrorWasAway() {
+    // Given
+    clearing(new UUID(0x99, 1));
+    bench.on(new StoreEvent.MirrorStale());
+    // When
+    bench.on(new StoreEvent.RebuildStarted(Set.of(A)));
+    bench.on(new StoreEvent.QueueListed(A, List.of(), List.of()));
+    bench.on(new StoreEvent.MirrorCurrent());
+    int removals = bench.all(Effect.RemoveGuard.class).size();
+    bench.pass(Duration.ofSeconds(10));
+    // Then
+    assertThat(bench.all(Effect.RemoveGuard.class)).hasSize(removals);
+  }
+
+  @Test
+  void answerToADeletionThatOvertakesTheEventsOfTheCreationBeginsNoDelay() {
+    // Given: an entry with a guard is created and withdrawn before the mirror has heard of it
+    Asked gone = bench.ask(bench.lease(), Wish.named("h").exclusive("a").delaying(DELAY));
+    StoreEvent.CreatedEntry entry = bench.entryOf(gone);
+    bench.answerCreated(gone, entry);
+    bench.release(gone);
+    bench.deleteAll(gone);
+    Asked attempt =
+        bench.ask(bench.lease(), Wish.named("try").exclusive("a").waiting(Duration.ZERO));
+    // When: its events come now, and those of somebody who only tries
+    bench.appear(entry);
+    MarkerName guard = MarkerName.Guard.of(gone.id(), (int) DELAY.toMillis());
+    bench.on(new StoreEvent.MarkerAppeared(A, guard, entry.czxid()));
+    bench.createAll(attempt);
+    // Then
+    assertThat(bench.told(attempt)).hasSize(1).first().isInstanceOf(Notice.Granted.class);
+    guardVanishes(gone.id());
+    bench.vanish(entry);
+    assertThat(bench.all(Effect.RemoveGuard.class)).isEmpty();
+    assertThat(bench.kernel.world.mirror.suppressed()).isEmpty();
   }
 }

@@ -160,4 +160,27 @@ class QueueAndMirrorTest {
   private static EntryName name(int sequence) {
     return EntryName.parse("lock-" + String.format(Locale.ROOT, "%010d", sequence)).orElseThrow();
   }
+
+  @Test
+  void nodeThatIsKnownToBeDeletedIsNotBelievedToBeThereUntilTheWatchHasToldThatItWent() {
+    // Given
+    MarkerName guard = MarkerName.Guard.of(new UUID(1, 1), 3_000);
+    appear(LOCK, 1, 10);
+    mirror.vanished(LOCK, name(1).text(), 0);
+    // When
+    mirror.suppress(LOCK, name(1).text());
+    mirror.suppress(LOCK, guard.text());
+    // Then: neither an event nor a listing from before brings it back
+    assertThat(mirror.appeared(LOCK, name(1), 10, 0)).isEmpty();
+    assertThat(mirror.markerAppeared(LOCK, guard, 10)).isFalse();
+    mirror.listed(LOCK, List.of(listed(1), listed(2)), List.of(guard), 0);
+    assertThat(mirror.queue(LOCK).orElseThrow().entries())
+        .extracting(e -> e.name().sequence())
+        .containsExactly(2);
+    assertThat(mirror.marked()).isEmpty();
+    // And afterwards nothing is remembered
+    mirror.vanished(LOCK, name(1).text(), 11);
+    mirror.markerVanished(LOCK, guard, 11);
+    assertThat(mirror.suppressed()).isEmpty();
+  }
 }

@@ -3,6 +3,7 @@ package io.lockkeeper.server.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.core.Bench.Asked;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -122,7 +123,7 @@ class ReadWriteTest {
   }
 
   @Test
-  void queuedWriterIsGrantedWhenTheReadBesideTheWriteCouldNotBeCreated() {
+  void readBesideTheWriteThatIsRefusedKeepsItsPlaceUntilItIsCreated() {
     // Given
     LeaseId lease = bench.lease();
     Asked writer = bench.askAndCreate(lease, Wish.named("w").write("a").by("thread"));
@@ -130,10 +131,30 @@ class ReadWriteTest {
     Asked reader = bench.ask(lease, Wish.named("r").read("a").by("thread"));
     bench.release(writer);
     // When
-    bench.on(new StoreEvent.EntriesRefused(reader.id(), "the write entry is gone"));
+    bench.on(new StoreEvent.EntriesRefused(reader.id(), "no room"));
+    bench.pass(Duration.ofSeconds(1));
+    bench.createAll(reader);
     bench.deleteAll(writer);
     // Then
-    assertThat(bench.refusals(reader.stream())).containsExactly(Failure.Kind.STORE_REFUSED);
+    assertThat(bench.told(reader, Notice.Lost.class)).isEmpty();
+    assertThat(bench.wasGranted(queued)).isFalse();
+    bench.release(reader);
+    assertThat(bench.wasGranted(queued)).isTrue();
+  }
+
+  @Test
+  void readBesideAWriteThatIsGoneIsLostAndTheQueuedWriterIsGranted() {
+    // Given
+    LeaseId lease = bench.lease();
+    Asked writer = bench.askAndCreate(lease, Wish.named("w").write("a").by("thread"));
+    Asked queued = write();
+    Asked reader = bench.ask(lease, Wish.named("r").read("a").by("thread"));
+    bench.vanish(bench.created(writer));
+    // When
+    bench.on(new StoreEvent.EntriesRefused(reader.id(), "the write entry is gone"));
+    // Then
+    assertThat(bench.told(reader, Notice.Lost.class))
+        .containsExactly(new Notice.Lost(Notice.LossReason.REMOVED, ""));
     assertThat(bench.wasGranted(queued)).isTrue();
   }
 

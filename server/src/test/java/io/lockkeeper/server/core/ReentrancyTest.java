@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lockkeeper.server.core.Bench.Asked;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -25,30 +26,49 @@ class ReentrancyTest {
     return bench.ask(lease, Wish.named(requestId).exclusive("a").by("thread"));
   }
 
+  private Asked createdAgain(String requestId) {
+    Asked asked = again(requestId);
+    bench.createAll(asked);
+    return asked;
+  }
+
+  /** Releases, and lets ZooKeeper delete the entry. */
   private Answer released(Asked asked) {
-    return bench.answer(bench.release(asked));
+    CallId call = bench.release(asked);
+    bench.deleteAll(asked);
+    return bench.answer(call);
+  }
+
+  private long pathBytes() {
+    return bench.counts().sessions().get(0).pathBytes();
   }
 
   @Test
-  void ownerIsGrantedAtOnceWithTheSameTokenAndNothingIsWritten() {
-    // Given
-    int writes = bench.all(Effect.CreateEntries.class).size();
+  void ownerIsGrantedAtOnceWithTheSameTokenBeforeItsEntryIsCreated() {
     // When
     Asked second = again("two");
     // Then
     Notice.Grant grant = bench.granted(second).grants().get(0);
     assertThat(grant.token()).isEqualTo(bench.granted(first).grants().get(0).token());
     assertThat(grant.holdCount()).isEqualTo(2);
-    assertThat(bench.all(Effect.CreateEntries.class)).hasSize(writes);
+    assertThat(bench.planned(second).entries())
+        .containsExactly(
+            new PlannedEntry(
+                new LockName("a"),
+                MutexKind.EXCLUSIVE,
+                Optional.of(new PlannedEntry.Beside(bench.created(first).name(), grant.token()))));
+    // And it is granted once
+    bench.createAll(second);
+    assertThat(bench.told(second)).hasSize(1);
   }
 
   @Test
   void releasesGiveBackOneLevelEachWhateverTheirOrder() {
     // Given
-    Asked second = again("two");
-    Asked third = again("three");
+    Asked second = createdAgain("two");
+    Asked third = createdAgain("three");
     Asked waiter = bench.alone(Wish.named("w").exclusive("a"));
-    // When: the one whose entry it is goes first
+    // When: the one beside which the others were placed goes first
     Answer one = released(first);
     Answer three = released(third);
     boolean before = bench.wasGranted(waiter);
@@ -64,15 +84,71 @@ class ReentrancyTest {
   }
 
   @Test
+  void releaseOfALevelIsAnsweredWhenItsOwnEntryIsGone() {
+    // Given
+    Asked second = createdAgain("two");
+    // When
+    CallId call = bench.release(second);
+    // Then
+    assertThat(bench.answers(call)).isEmpty();
+    assertThat(bench.told(second, Notice.Released.class)).isEmpty();
+    assertThat(bench.last(Effect.DeleteEntries.class).get(0).entries())
+        .containsExactly(Bench.ref(bench.created(second)));
+    bench.deleteAll(second);
+    assertThat(bench.answer(call))
+        .isEqualTo(new Answer.ReleaseDone(Answer.ReleaseOutcome.DECREMENTED, 1));
+    assertThat(bench.told(first, Notice.Lost.class)).isEmpty();
+  }
+
+  @Test
+  void levelThatIsReleasedBeforeItsCreationIsAnsweredIsDeletedAfterwards() {
+    // Given
+    Asked second = again("two");
+    // When
+    CallId call = bench.release(second);
+    // Then: the store promises no order between a creation and a deletion
+    assertThat(bench.all(Effect.DeleteEntries.class)).isEmpty();
+    bench.createAll(second);
+    assertThat(bench.all(Effect.DeleteEntries.class)).hasSize(1);
+    assertThat(bench.answers(call)).isEmpty();
+    bench.deleteAll(second);
+    assertThat(bench.answer(call))
+        .isEqualTo(new Answer.ReleaseDone(Answer.ReleaseOutcome.DECREMENTED, 1));
+  }
+
+  @Test
+  void entryIsNotDeletedWhileAnotherIsOnItsWayBesideIt() {
+    // Given
+    Asked second = again("two");
+    Asked waiter = bench.alone(Wish.named("w").exclusive("a"));
+    // When
+    CallId call = bench.release(first);
+    // Then
+    assertThat(bench.all(Effect.DeleteEntries.class)).isEmpty();
+    assertThat(bench.wasGranted(waiter)).isFalse();
+    bench.createAll(second);
+    assertThat(bench.all(Effect.DeleteEntries.class))
+        .extracting(Effect.DeleteEntries::id)
+        .containsExactly(first.id());
+    bench.deleteAll(first);
+    assertThat(bench.answer(call))
+        .isEqualTo(new Answer.ReleaseDone(Answer.ReleaseOutcome.DECREMENTED, 1));
+    assertThat(bench.wasGranted(waiter)).isFalse();
+    assertThat(bench.told(second, Notice.Lost.class)).isEmpty();
+  }
+
+  @Test
   void releaseOfALevelThatWasGivenBackChangesNothing() {
     // Given
-    again("two");
+    createdAgain("two");
     released(first);
+    int deletions = bench.all(Effect.DeleteEntries.class).size();
     // When
-    Answer again = released(first);
+    CallId again = bench.release(first);
     // Then
-    assertThat(again).isEqualTo(new Answer.ReleaseDone(Answer.ReleaseOutcome.ALREADY_RELEASED, 0));
-    assertThat(bench.all(Effect.DeleteEntries.class)).isEmpty();
+    assertThat(bench.answer(again))
+        .isEqualTo(new Answer.ReleaseDone(Answer.ReleaseOutcome.ALREADY_RELEASED, 0));
+    assertThat(bench.all(Effect.DeleteEntries.class)).hasSize(deletions);
   }
 
   @Test
@@ -96,36 +172,101 @@ class ReentrancyTest {
   }
 
   @Test
-  void everyLevelIsLostTogether() {
+  void removalOfOneLevelsEntryLosesThatLevelAndNoOther() {
     // Given
-    Asked second = again("two");
+    Asked second = createdAgain("two");
+    Asked waiter = bench.alone(Wish.named("w").exclusive("a"));
     // When: the entry is removed by somebody else
-    StoreEvent.CreatedEntry entry = entryOf(first);
-    bench.vanish(entry);
+    bench.vanish(bench.created(first));
     // Then
-    for (Asked asked : List.of(first, second)) {
+    assertThat(bench.told(first, Notice.Lost.class))
+        .containsExactly(new Notice.Lost(Notice.LossReason.REMOVED, ""));
+    assertThat(bench.told(second, Notice.Lost.class)).isEmpty();
+    assertThat(bench.wasGranted(waiter)).isFalse();
+  }
+
+  @Test
+  void levelIsLostWhenTheEntryIsGoneBesideWhichItWasToBePlaced() {
+    // Given: one creation is refused when that is known, the other before
+    Asked second = again("two");
+    Asked third = again("three");
+    bench.on(new StoreEvent.EntriesRefused(third.id(), "the entry is gone"));
+    assertThat(bench.told(third, Notice.Lost.class)).isEmpty();
+    // When
+    bench.vanish(bench.created(first));
+    bench.on(new StoreEvent.EntriesRefused(second.id(), "the entry is gone"));
+    // Then
+    for (Asked asked : List.of(second, third)) {
       assertThat(bench.told(asked, Notice.Lost.class))
           .containsExactly(new Notice.Lost(Notice.LossReason.REMOVED, ""));
     }
   }
 
-  private StoreEvent.CreatedEntry entryOf(Asked asked) {
-    Hold hold = bench.kernel.world.tickets.get(asked.id()).holds().get(0);
-    return hold.entry();
+  @Test
+  void levelWhoseCreationIsRefusedIsCreatedAgainAndTheEntryBesideItStays() {
+    // Given
+    Asked second = again("two");
+    Asked waiter = bench.alone(Wish.named("w").exclusive("a"));
+    bench.on(new StoreEvent.EntriesRefused(second.id(), "no room"));
+    CallId release = bench.release(first);
+    int creations = bench.all(Effect.CreateEntries.class).size();
+    // When
+    bench.pass(Duration.ofSeconds(1));
+    // Then
+    assertThat(bench.all(Effect.CreateEntries.class)).hasSize(creations + 1);
+    assertThat(bench.all(Effect.DeleteEntries.class)).isEmpty();
+    bench.createAll(second);
+    bench.deleteAll(first);
+    assertThat(bench.answers(release)).hasSize(1);
+    assertThat(bench.told(second)).hasSize(1).first().isInstanceOf(Notice.Granted.class);
+    assertThat(bench.wasGranted(waiter)).isFalse();
   }
 
   @Test
-  void leaseThatEndsLosesEveryLevelAndDeletesTheEntryOnce() {
+  void levelThatIsReleasedWhileItsCreationIsRefusedIsReleased() {
     // Given
     Asked second = again("two");
+    bench.on(new StoreEvent.EntriesRefused(second.id(), "no room"));
+    // When
+    CallId release = bench.release(second);
+    bench.pass(Duration.ofSeconds(1));
+    bench.deleteAll(second);
+    // Then
+    assertThat(bench.answer(release))
+        .isEqualTo(new Answer.ReleaseDone(Answer.ReleaseOutcome.DECREMENTED, 1));
+    assertThat(bench.kernel.world.tickets).doesNotContainKey(second.id());
+  }
+
+  @Test
+  void forcedReleaseTakesEveryLevelAway() {
+    // Given
+    Asked second = createdAgain("two");
+    ReleaseAsk ask = new ReleaseAsk("1", "ops", "", Optional.empty(), true);
+    // When
+    bench.on(new ClientEvent.ForceRelease(bench.call(), new LockName("a"), 0, ask));
+    // Then
+    for (Asked asked : List.of(first, second)) {
+      assertThat(bench.told(asked, Notice.Lost.class))
+          .extracting(Notice.Lost::reason)
+          .containsExactly(Notice.LossReason.FORCED);
+    }
+  }
+
+  @Test
+  void leaseThatEndsLosesEveryLevelAndDeletesEachEntryOnce() {
+    // Given
+    Asked second = createdAgain("two");
     // When
     bench.pass(Bench.TTL.plusSeconds(1));
     // Then
     assertThat(List.of(first, second))
         .allMatch(asked -> bench.told(asked, Notice.Lost.class).size() == 1);
-    assertThat(bench.all(Effect.DeleteEntries.class)).hasSize(1);
-    // And the entry's end ends the lease
-    bench.on(new StoreEvent.EntriesDeleted(bench.all(Effect.DeleteEntries.class).get(0).id()));
+    assertThat(bench.all(Effect.DeleteEntries.class))
+        .extracting(Effect.DeleteEntries::id)
+        .containsExactlyInAnyOrder(first.id(), second.id());
+    // And the entries' end ends the lease
+    bench.deleteAll(first);
+    bench.deleteAll(second);
     bench.on(new StoreEvent.LeaseErased(lease));
     bench.assertNothingIsLeft();
   }
@@ -146,35 +287,45 @@ class ReentrancyTest {
           .isEqualTo(Notice.LossReason.MAX_HOLD);
     }
     assertThat(bench.told(first, Notice.Lost.class)).isEmpty();
-    assertThat(bench.all(Effect.DeleteEntries.class)).isEmpty();
+    // And the outer level keeps its entry
+    bench.createAll(second);
+    bench.createAll(third);
+    assertThat(bench.all(Effect.DeleteEntries.class))
+        .extracting(Effect.DeleteEntries::id)
+        .containsExactly(second.id(), third.id());
   }
 
   @Test
-  void entryOutlivesTheAcquisitionItWasCreatedForWhileAnotherIsOnItsWay() {
+  void lockStaysWithItsOwnerWhileAnotherRequestOfItIsOnItsWay() {
     // Given: a request for the lock that is held and one that is not, not created yet
     Asked both = bench.ask(lease, Wish.named("both").exclusive("a", "b").by("thread"));
     Asked waiter = bench.alone(Wish.named("w").exclusive("a"));
+    CallId release = bench.release(first);
+    boolean handedOff = bench.wasGranted(waiter);
     // When
-    Answer answer = released(first);
-    // Then
-    assertThat(answer).isEqualTo(new Answer.ReleaseDone(Answer.ReleaseOutcome.DECREMENTED, 1));
-    assertThat(bench.wasGranted(waiter)).isFalse();
     bench.createAll(both);
+    bench.deleteAll(first);
+    // Then
+    assertThat(handedOff).isFalse();
+    assertThat(bench.answers(release)).hasSize(1);
     assertThat(bench.granted(both).grants()).hasSize(2);
+    assertThat(bench.wasGranted(waiter)).isFalse();
     bench.release(both);
     assertThat(bench.wasGranted(waiter)).isTrue();
   }
 
   @Test
-  void requestThatIsRefusedGivesBackTheEntryThatItAloneShares() {
+  void requestThatIsRefusedLetsTheEntryGoThatItWasToBePlacedBeside() {
     // Given
     Asked both = bench.ask(lease, Wish.named("both").exclusive("a", "b").by("thread"));
     Asked waiter = bench.alone(Wish.named("w").exclusive("a"));
-    StoreEvent.CreatedEntry entry = entryOf(first);
-    released(first);
+    StoreEvent.CreatedEntry entry = bench.created(first);
+    bench.release(first);
+    assertThat(bench.all(Effect.DeleteEntries.class)).isEmpty();
     // When
     bench.on(new StoreEvent.EntriesRefused(both.id(), "no room"));
     // Then
+    assertThat(bench.refusals(both.stream())).containsExactly(Failure.Kind.STORE_REFUSED);
     assertThat(bench.last(Effect.DeleteEntries.class).get(0).entries())
         .extracting(EntryRef::entry)
         .containsExactly(entry.name().text());
@@ -183,37 +334,64 @@ class ReentrancyTest {
   }
 
   @Test
-  void bytesOfAnEntryAreCountedAsLongAsItLives() {
+  void bytesOfEveryLevelAreCountedAsLongAsItsEntryLives() {
     // Given
-    long before = bench.counts().sessions().get(0).pathBytes();
-    Asked second = again("two");
+    long before = pathBytes();
+    Asked second = createdAgain("two");
+    long both = pathBytes();
     // When
-    released(first);
-    long passedOn = bench.counts().sessions().get(0).pathBytes();
-    bench.release(second);
-    bench.deleteAll(second);
+    bench.release(first);
+    long leaving = pathBytes();
+    bench.deleteAll(first);
+    long one = pathBytes();
+    released(second);
     // Then
-    assertThat(passedOn).isEqualTo(before);
-    assertThat(bench.counts().sessions().get(0).pathBytes()).isEqualTo(before - Bench.ENTRY_BYTES);
+    assertThat(both).isEqualTo(before + Bench.ENTRY_BYTES);
+    assertThat(leaving).isEqualTo(both);
+    assertThat(one).isEqualTo(before);
+    assertThat(pathBytes()).isEqualTo(before - Bench.ENTRY_BYTES);
   }
 
   @Test
-  void guardStaysWhenAnyLevelWasLostWhicheverLeavesLast() {
+  void levelThatIsLostLeavesItsOwnGuardAndOneThatIsReleasedTakesItsAlong() {
+    // Given: both levels have a lock delay
+    LeaseId other = bench.lease();
+    Wish outer = Wish.named("one").exclusive("c").by("thread").delaying(Duration.ofSeconds(30));
+    Wish inner = Wish.named("two").exclusive("c").by("thread").delaying(Duration.ofSeconds(20));
+    Asked lost = bench.askAndCreate(other, outer);
+    Asked released = bench.askAndCreate(other, inner);
+    // When
+    bench.release(released);
+    bench.pass(Bench.TTL.plusMillis(1));
+    // Then
+    assertThat(guardDeletedWith(released)).contains("delay-20000-" + released.id());
+    assertThat(guardDeletedWith(lost)).isEmpty();
+  }
+
+  private Optional<String> guardDeletedWith(Asked asked) {
+    return bench.all(Effect.DeleteEntries.class).stream()
+        .filter(delete -> delete.id().equals(asked.id()))
+        .map(delete -> delete.entries().get(0).guard())
+        .findFirst()
+        .orElseThrow();
+  }
+
+  @Test
+  void levelThatOnlyWaitedWhenTheLeaseEndedLeavesNoGuard() {
     // Given: the second level still waits for another lock when the lease ends
     LeaseId other = bench.lease();
     Wish delayed = Wish.named("one").exclusive("c").by("thread").delaying(Duration.ofSeconds(30));
-    bench.askAndCreate(other, delayed);
+    Asked held = bench.askAndCreate(other, delayed);
     bench.alone(Wish.named("h").exclusive("d"));
-    bench.askAndCreate(other, Wish.named("two").exclusive("c", "d").by("thread"));
+    Asked waits =
+        bench.askAndCreate(
+            other,
+            Wish.named("two").exclusive("c", "d").by("thread").delaying(Duration.ofSeconds(30)));
     // When
     bench.pass(Bench.TTL.plusMillis(1));
     // Then
-    assertThat(
-            bench.all(Effect.DeleteEntries.class).stream()
-                .flatMap(delete -> delete.entries().stream())
-                .filter(ref -> ref.lock().value().equals("c")))
-        .hasSize(1)
-        .allMatch(ref -> ref.guard().isEmpty());
+    assertThat(guardDeletedWith(held)).isEmpty();
+    assertThat(guardDeletedWith(waits)).contains("delay-30000-" + waits.id());
   }
 
   @Test
@@ -227,18 +405,18 @@ class ReentrancyTest {
   }
 
   @Test
-  void rebuildKeepsTheEntryOfAHoldWhoseFirstAcquisitionIsGone() {
+  void rebuildKeepsALevelWhoseFirstAcquisitionIsGone() {
     // Given
-    StoreEvent.CreatedEntry entry = entryOf(first);
-    Asked second = again("two");
-    released(first);
+    Asked second = createdAgain("two");
+    StoreEvent.CreatedEntry entry = bench.created(second);
+    bench.vanish(bench.created(first));
     // When
     bench.on(new StoreEvent.MirrorStale());
     bench.on(new StoreEvent.RebuildStarted(java.util.Set.of(entry.lock())));
     bench.on(
         new StoreEvent.QueueListed(
             entry.lock(),
-            List.of(new StoreEvent.ListedEntry(entry.name(), java.util.Optional.empty(), 0)),
+            List.of(new StoreEvent.ListedEntry(entry.name(), Optional.empty(), 0)),
             List.of()));
     bench.on(new StoreEvent.MirrorCurrent());
     // Then
@@ -248,21 +426,62 @@ class ReentrancyTest {
   }
 
   @Test
-  void severalLocksSomeOfThemHeldTakeOnlyTheOthersFromZooKeeper() {
+  void severalLocksSomeOfThemHeldQueueOnlyForTheOthers() {
     // When
     Asked both = bench.ask(lease, Wish.named("both").exclusive("a", "b").by("thread"));
     // Then
     assertThat(bench.planned(both).entries())
-        .extracting(PlannedEntry::lock)
-        .containsExactly(new LockName("b"));
+        .extracting(entry -> entry.beside().isPresent())
+        .containsExactly(true, false);
     bench.createAll(both);
     assertThat(bench.granted(both).grants())
         .extracting(Notice.Grant::holdCount)
         .containsExactly(2, 1);
-    // And the release of both deletes only the one
+    // And the release of both deletes an entry of each
     bench.release(both);
     assertThat(bench.last(Effect.DeleteEntries.class).get(0).entries())
         .extracting(EntryRef::lock)
-        .containsExactly(new LockName("b"));
+        .containsExactly(new LockName("a"), new LockName("b"));
+  }
+
+  @Test
+  void ownerIsGrantedAsSoonAsTheOtherLockIsFreeWhicheverOfItsLevelsIsLeft() {
+    // Given: an owner's second level waits for another lock, and its first is given back meanwhile
+    Asked holder = bench.alone(Wish.named("h").exclusive("b"));
+    Asked both = bench.askAndCreate(lease, Wish.named("both").exclusive("a", "b").by("thread"));
+    released(first);
+    // When
+    bench.release(holder);
+    // Then
+    assertThat(bench.granted(both).grants())
+        .extracting(Notice.Grant::holdCount)
+        .containsExactly(1, 1);
+  }
+
+  @Test
+  void everyWaiterOfAnOwnerThatMayHoldIsGranted() {
+    // Given: two requests of one owner wait behind one holder for what they may share
+    Asked writer = bench.alone(Wish.named("w").write("r"));
+    Asked one = bench.askAndCreate(lease, Wish.named("r1").read("r").by("thread"));
+    Asked two = bench.askAndCreate(lease, Wish.named("r2").read("r").by("thread"));
+    // When
+    bench.release(writer);
+    // Then
+    assertThat(List.of(one, two)).allMatch(bench::wasGranted);
+    Asked third = bench.askAndCreate(lease, Wish.named("r3").read("r").by("thread"));
+    assertThat(bench.wasGranted(third)).isTrue();
+  }
+
+  @Test
+  void levelWithALockDelayIsGrantedWhenItsEntryIsThere() {
+    // Given: should it be lost, others must be able to tell that it was held
+    Wish wish = Wish.named("two").exclusive("a").by("thread").delaying(Duration.ofSeconds(3));
+    Asked second = bench.ask(lease, wish);
+    // When
+    boolean early = bench.wasGranted(second);
+    bench.createAll(second);
+    // Then
+    assertThat(early).isFalse();
+    assertThat(bench.granted(second).grants().get(0).holdCount()).isEqualTo(2);
   }
 }

@@ -2,10 +2,12 @@ package io.lockkeeper.server.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lockkeeper.server.core.Bench.Asked;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
@@ -74,28 +76,40 @@ class RepeatsTest {
   }
 
   @Test
-  void reentrantHoldComesBackByTheTokenItShared() {
+  void levelThatNoEntryTellsOfComesBackByItsTokenBesideWhatItsOwnerHolds() {
     // Given
     Wish outer = Wish.named("outer").exclusive("a").by("thread-1");
     long token = left.entries(lease, outer).get(0);
     left.take();
     StreamId stream = bench.attach(lease);
     repeat(stream, outer.holding(token));
-    Wish inner = Wish.named("inner").exclusive("a").by("thread-1").holding(token);
     // When
-    List<Notice> told = repeat(stream, inner);
+    Asked inner =
+        bench.repeat(
+            stream, lease, Wish.named("inner").exclusive("a").by("thread-1").holding(token));
+    bench.createAll(inner);
     // Then
-    assertThat(tokens(told.get(0))).containsExactly(token);
-    assertThat(((Notice.Granted) told.get(0)).grants().get(0).holdCount()).isEqualTo(2);
+    Notice.Granted granted = bench.granted(inner);
+    assertThat(tokens(granted)).containsExactly(token);
+    assertThat(granted.grants().get(0).holdCount()).isEqualTo(2);
+    assertThat(bench.planned(inner).entries().get(0).beside())
+        .contains(new PlannedEntry.Beside(entry("outer").name(), new FencingToken(token)));
+    // And it is a level like any other
     CallId release = bench.call();
     bench.on(new ClientEvent.Release(release, lease, "outer", 0));
+    Effect.DeleteEntries deletion = bench.last(Effect.DeleteEntries.class).get(0);
+    assertThat(deletion.entries()).containsExactly(Bench.ref(entry("outer")));
+    bench.on(new StoreEvent.EntriesDeleted(deletion.id()));
     assertThat(bench.answer(release))
         .isEqualTo(new Answer.ReleaseDone(Answer.ReleaseOutcome.DECREMENTED, 1));
-    assertThat(bench.all(Effect.DeleteEntries.class)).isEmpty();
+  }
+
+  private StoreEvent.CreatedEntry entry(String requestId) {
+    return left.created("a", requestId);
   }
 
   @Test
-  void reentrantHoldComesBackAlsoBeforeTheMirrorIsWhole() {
+  void levelComesBackByItsTokenAlsoBeforeTheMirrorIsWhole() {
     // Given
     Wish outer = Wish.named("outer").exclusive("a").by("thread-1");
     long token = left.entries(lease, outer).get(0);
@@ -103,11 +117,19 @@ class RepeatsTest {
     left.take();
     StreamId stream = bench.attach(lease);
     // When
-    List<Notice> told =
-        repeat(stream, Wish.named("inner").exclusive("a").by("thread-1").holding(token));
-    // Then: neither lost nor granted yet
-    assertThat(told).isEmpty();
-    assertThat(bench.all(Effect.CreateEntries.class)).isEmpty();
+    Asked inner =
+        bench.repeat(
+            stream, lease, Wish.named("inner").exclusive("a").by("thread-1").holding(token));
+    // Then: its client knows that it holds; ZooKeeper tells whether that is still so
+    assertThat(tokens(bench.granted(inner))).containsExactly(token);
+    assertThat(bench.planned(inner).entries().get(0).beside()).isPresent();
+    bench.on(new StoreEvent.EntriesRefused(inner.id(), "what it goes on from is gone"));
+    assertThat(bench.told(inner, Notice.Lost.class)).isEmpty();
+    bench.on(new StoreEvent.RebuildStarted(Set.of()));
+    bench.on(new StoreEvent.MirrorCurrent());
+    bench.pass(Duration.ofSeconds(1));
+    bench.on(new StoreEvent.EntriesRefused(inner.id(), "what it goes on from is gone"));
+    assertThat(bench.told(inner)).last().isInstanceOf(Notice.Lost.class);
   }
 
   @Test
@@ -124,18 +146,36 @@ class RepeatsTest {
   }
 
   @Test
-  void partOfARequestIsNotTakenForTheWhole() {
+  void requestOfWhichAPartIsGoneIsEndedAndTheRestStaysWhileItMayBeReliedOnElsewhere() {
     // Given
     Wish whole = Wish.named("both").exclusive("a", "b").by("thread-1");
-    StoreEvent.CreatedEntry own =
-        bench.foreign("b", new UUID(lease.high(), 77), MutexKind.EXCLUSIVE);
-    left.add(
-        own, Inheritance.details(lease, whole.command(Optional.of(lease)), false), Duration.ZERO);
+    left.entries(lease, whole);
+    left.remove("a", "both");
     left.take();
     // When
     bench.attach(lease);
     // Then
-    assertThat(bench.all(Effect.Tell.class)).isEmpty();
+    assertThat(bench.all(Effect.Tell.class))
+        .extracting(Effect.Tell::notice)
+        .hasSize(1)
+        .first()
+        .isInstanceOfSatisfying(
+            Notice.NotAcquired.class,
+            ending -> assertThat(ending.reason()).isEqualTo(Notice.RefusalReason.REMOVED));
+    keepAliveFor(Bench.TIMEOUT.minusNanos(1));
+    assertThat(bench.all(Effect.DeleteEntries.class)).isEmpty();
+    bench.pass(Duration.ofNanos(1));
+    assertThat(bench.all(Effect.DeleteEntries.class).get(0).entries())
+        .containsExactly(Bench.ref(left.created("b", "both")));
+  }
+
+  private void keepAliveFor(Duration time) {
+    long end = bench.now + time.toNanos();
+    while (bench.now < end) {
+      bench.on(new ClientEvent.KeepAlive(bench.call(), lease));
+      bench.pass(Duration.ofNanos(Math.min(Bench.TTL.toNanos() / 2, end - bench.now)));
+    }
+    bench.on(new ClientEvent.KeepAlive(bench.call(), lease));
   }
 
   @Test
@@ -175,48 +215,47 @@ class RepeatsTest {
 
   @Test
   void requestForSeveralLocksIsWholeAgainInItsOwnOrder() {
-    // Given: the entries come back in another order
-    Wish stored = Wish.named("held").exclusive("b", "a");
-    List<Long> tokens = left.entries(lease, stored);
+    // Given
+    Wish wish = Wish.named("held").exclusive("b", "a");
+    List<Long> tokens = left.entries(lease, wish);
+    left.listBackwards();
     left.take();
     StreamId stream = bench.attach(lease);
-    Wish asked = Wish.named("held").exclusive("a", "b").holding(tokens.get(1), tokens.get(0));
     // When
-    List<Notice> told = repeat(stream, asked);
+    List<Notice> told = repeat(stream, wish.holding(tokens.get(0), tokens.get(1)));
     // Then
     assertThat(told).hasSize(1);
     assertThat(((Notice.Granted) told.get(0)).grants())
         .extracting(grant -> grant.lock().value())
-        .containsExactly("a", "b");
-    assertThat(tokens(told.get(0))).containsExactly(tokens.get(1), tokens.get(0));
+        .containsExactly("b", "a");
+    assertThat(tokens(told.get(0))).isEqualTo(tokens);
   }
 
   @Test
-  void severalLocksAreNotToldInAnOrderThatIsNotTheirRequests() {
+  void severalLocksAreToldInTheOrderOfTheirRequestAlsoBeforeItIsRepeated() {
     // Given
     left.entries(lease, Wish.named("held").exclusive("b", "a"));
+    left.listBackwards();
     left.take();
     // When
     bench.attach(lease);
-    // Then: the repeated request is answered
-    assertThat(bench.all(Effect.Tell.class)).isEmpty();
+    // Then
+    assertThat(bench.all(Effect.Tell.class)).hasSize(1);
+    assertThat(((Notice.Granted) bench.all(Effect.Tell.class).get(0).notice()).grants())
+        .extracting(grant -> grant.lock().value())
+        .containsExactly("b", "a");
   }
 
   @Test
   void endingOfARequestThatWasKnownByItsEntriesIsToldToWhoRepeatsIt() {
-    // Given: a part of it was removed, the rest is not in the order of the request
+    // Given: a part of it is removed
     Wish asked = Wish.named("held").exclusive("a", "b");
-    EntryDetails details = Inheritance.details(lease, asked.command(Optional.of(lease)), false);
-    UUID id = new UUID(lease.high(), 77);
-    StoreEvent.CreatedEntry second = bench.foreign("b", id, MutexKind.EXCLUSIVE);
-    StoreEvent.CreatedEntry first = bench.foreign("a", id, MutexKind.EXCLUSIVE);
-    long tokenOfSecond = left.add(second, details, Duration.ZERO);
-    long tokenOfFirst = left.add(first, details, Duration.ZERO);
+    List<Long> tokens = left.entries(lease, asked);
     left.take();
     StreamId stream = bench.attach(lease);
-    bench.vanish(first);
+    bench.vanish(left.created("a", "held"));
     // When
-    List<Notice> told = repeat(stream, asked.holding(tokenOfFirst, tokenOfSecond));
+    List<Notice> told = repeat(stream, asked.holding(tokens.get(0), tokens.get(1)));
     // Then
     assertThat(bench.refusals(stream)).isEmpty();
     assertThat(told).hasSize(1).first().isInstanceOf(Notice.Lost.class);
@@ -240,47 +279,43 @@ class RepeatsTest {
   }
 
   @Test
-  void requestThatSharedSomeOfItsLocksIsWholeAgain() {
+  void requestThatHasOneOfItsLocksOnceMoreIsWholeAgain() {
     // Given
     Wish outer = Wish.named("outer").exclusive("a").by("thread-1");
-    long shared = left.entries(lease, outer).get(0);
     Wish whole = Wish.named("both").exclusive("a", "b").by("thread-1");
-    AcquireCommand command = whole.command(Optional.of(lease));
-    StoreEvent.CreatedEntry own =
-        bench.foreign("b", new UUID(lease.high(), 77), MutexKind.EXCLUSIVE);
-    long fresh = left.add(own, Inheritance.details(lease, command, false), Duration.ZERO);
+    long token = left.entries(lease, outer).get(0);
+    List<Long> tokens = left.level(lease, whole, outer);
     left.take();
     StreamId stream = bench.attach(lease);
     // When
-    repeat(stream, whole.holding(shared, fresh));
-    // Then: releasing the outer one keeps the lock
+    List<Notice> told = repeat(stream, whole.holding(tokens.get(0), tokens.get(1)));
+    // Then
+    assertThat(tokens(told.get(0))).isEqualTo(tokens).contains(token);
+    assertThat(bench.all(Effect.CreateEntries.class)).isEmpty();
+    // And the release of the outer one keeps the lock
     CallId release = bench.call();
     bench.on(new ClientEvent.Release(release, lease, "outer", 0));
+    Effect.DeleteEntries deletion = bench.last(Effect.DeleteEntries.class).get(0);
+    bench.on(new StoreEvent.EntriesDeleted(deletion.id()));
     assertThat(bench.answer(release))
         .isEqualTo(new Answer.ReleaseDone(Answer.ReleaseOutcome.DECREMENTED, 1));
+    assertThat(deletion.entries()).containsExactly(Bench.ref(entry("outer")));
   }
 
   @Test
-  void requestWhoseSharedPartIsGoneIsLost() {
+  void holderOfARequestOfWhichAPartIsGoneIsToldThatItIsLost() {
     // Given
     Wish whole = Wish.named("both").exclusive("a", "b").by("thread-1");
-    AcquireCommand command = whole.command(Optional.of(lease));
-    StoreEvent.CreatedEntry own =
-        bench.foreign("b", new UUID(lease.high(), 77), MutexKind.EXCLUSIVE);
-    long fresh = left.add(own, Inheritance.details(lease, command, false), Duration.ZERO);
+    List<Long> tokens = left.entries(lease, whole);
+    left.remove("a", "both");
     left.take();
     StreamId stream = bench.attach(lease);
-    assertThat(repeat(stream, whole.holding(5, fresh))).isEmpty();
-    assertThat(bench.refusals(stream)).containsExactly(Failure.Kind.UNAVAILABLE);
-    assertThat(bench.all(Effect.DeleteEntries.class)).isEmpty();
-    bench.pass(Bench.TIMEOUT.minusSeconds(1));
-    bench.on(new ClientEvent.KeepAlive(bench.call(), lease));
-    bench.pass(Duration.ofSeconds(1));
-    // When: nobody has come for what it shared
-    List<Notice> told = repeat(stream, whole.holding(5, fresh));
+    // When
+    List<Notice> told = repeat(stream, whole.holding(tokens.get(0), tokens.get(1)));
     // Then
-    assertThat(told).last().isInstanceOf(Notice.Lost.class);
-    assertThat(bench.all(Effect.DeleteEntries.class)).hasSize(1);
+    assertThat(bench.refusals(stream)).isEmpty();
+    assertThat(told).hasSize(1).first().isInstanceOf(Notice.Lost.class);
+    assertThat(bench.all(Effect.CreateEntries.class)).isEmpty();
   }
 
   @Test
@@ -318,21 +353,29 @@ class RepeatsTest {
   @Test
   void entryThatWasWrittenOverIsFoundByItsToken() {
     // Given
-    StoreEvent.CreatedEntry entry =
+    StoreEvent.CreatedEntry nameless =
         bench.foreign("a", new UUID(lease.high(), 9), MutexKind.EXCLUSIVE);
     long token =
-        left.add(entry, EntryDetails.foreign("__REVOKE__", Optional.empty()), Duration.ZERO);
+        left.add(nameless, EntryDetails.foreign("__REVOKE__", Optional.empty()), Duration.ZERO);
     left.take();
     StreamId stream = bench.attach(lease);
+    Asked waiter = bench.alone(Wish.named("w").exclusive("a"));
     // When
-    List<Notice> told = repeat(stream, Wish.named("held").exclusive("a").holding(token));
-    // Then
-    assertThat(tokens(told.get(told.size() - 1))).containsExactly(token);
-    CallId release = bench.call();
-    bench.on(new ClientEvent.Release(release, lease, "held", token));
+    Asked held = bench.repeat(stream, lease, Wish.named("held").exclusive("a").holding(token));
+    bench.createAll(held);
+    // Then: an entry that says whose it is takes the place of the other
+    assertThat(tokens(bench.granted(held))).containsExactly(token);
+    assertThat(bench.all(Effect.DeleteEntries.class))
+        .flatExtracting(Effect.DeleteEntries::entries)
+        .containsExactly(Bench.ref(nameless));
     bench.on(new StoreEvent.EntriesDeleted(bench.all(Effect.DeleteEntries.class).get(0).id()));
+    bench.vanish(nameless);
+    assertThat(bench.wasGranted(waiter)).isFalse();
+    CallId release = bench.release(held);
+    bench.deleteAll(held);
     assertThat(bench.answer(release))
         .isEqualTo(new Answer.ReleaseDone(Answer.ReleaseOutcome.RELEASED, 0));
+    assertThat(bench.wasGranted(waiter)).isTrue();
   }
 
   @Test
@@ -362,24 +405,6 @@ class RepeatsTest {
   }
 
   @Test
-  void nameInTheEntryIsThatOfSomebodyWhoStillHoldsIt() {
-    // Given: an owner who holds twice on this coordinator, and lets go of the first
-    LeaseId own = bench.lease();
-    Bench.Asked outer = bench.askAndCreate(own, Wish.named("outer").exclusive("x").by("t"));
-    bench.ask(own, Wish.named("inner").exclusive("x").by("t"));
-    // When
-    bench.release(outer);
-    // Then
-    assertThat(bench.last(Effect.Amend.class))
-        .hasSize(1)
-        .first()
-        .satisfies(
-            amend ->
-                assertThat(((Amendment.Describe) amend.amendment()).details().requestId())
-                    .isEqualTo("inner"));
-  }
-
-  @Test
   void metadataOfAnAdoptedHoldCanBeChanged() {
     // Given
     left.entries(lease, Wish.named("held").exclusive("a"));
@@ -392,15 +417,47 @@ class RepeatsTest {
   }
 
   @Test
-  void nameOfARequestThatWasReleasedBeforeDoesNotKeepTheLock() {
-    // Given: the outer request was released, and the entry still bears its name
-    long token = left.entries(lease, Wish.named("outer").exclusive("a").by("t")).get(0);
+  void whatWasReleasedAtTheCoordinatorBeforeIsNotKeptForItsClient() {
+    // Given: the outer request was released there, and the entry of the inner one is left
+    Wish outer = Wish.named("outer").exclusive("a").by("t");
+    Wish inner = Wish.named("inner").exclusive("a").by("t");
+    left.entries(lease, outer);
+    long token = left.level(lease, inner, outer).get(0);
+    left.remove("a", "outer");
     left.take();
     StreamId stream = bench.attach(lease);
-    repeat(stream, Wish.named("inner").exclusive("a").by("t").holding(token));
+    Asked waiter = bench.alone(Wish.named("w").exclusive("a"));
+    List<Notice> told = repeat(stream, inner.holding(token));
     // When
+    CallId again = bench.call();
+    bench.on(new ClientEvent.Release(again, lease, "outer", 0));
     bench.on(new ClientEvent.Release(bench.call(), lease, "inner", 0));
     // Then
+    assertThat(((Notice.Granted) told.get(0)).grants().get(0).holdCount()).isEqualTo(1);
+    assertThat(bench.answer(again))
+        .isEqualTo(new Answer.ReleaseDone(Answer.ReleaseOutcome.ALREADY_RELEASED, 0));
     assertThat(bench.all(Effect.DeleteEntries.class)).hasSize(1);
+    assertThat(bench.wasGranted(waiter)).isTrue();
+  }
+
+  @Test
+  void releaseOfALevelOfAnotherCoordinatorIsAnsweredWhenItsEntryIsGone() {
+    // Given
+    Wish outer = Wish.named("outer").exclusive("a").by("t");
+    Wish inner = Wish.named("inner").exclusive("a").by("t");
+    left.entries(lease, outer);
+    left.level(lease, inner, outer);
+    left.take();
+    bench.attach(lease);
+    // When
+    CallId release = bench.call();
+    bench.on(new ClientEvent.Release(release, lease, "inner", 0));
+    // Then
+    assertThat(bench.answers(release)).isEmpty();
+    Effect.DeleteEntries deletion = bench.last(Effect.DeleteEntries.class).get(0);
+    assertThat(deletion.entries()).containsExactly(Bench.ref(entry("inner")));
+    bench.on(new StoreEvent.EntriesDeleted(deletion.id()));
+    assertThat(bench.answer(release))
+        .isEqualTo(new Answer.ReleaseDone(Answer.ReleaseOutcome.DECREMENTED, 1));
   }
 }

@@ -334,4 +334,107 @@ class SessionsTest {
   private long bytes() {
     return bench.counts().sessions().get(0).pathBytes();
   }
+
+  @Test
+  void sessionIsNotClosedWhileTheDeletionOfAnEntryWaitsForItsCreation() {
+    // Given: nobody knows whether an entry exists when the session is given up
+    bench.proving = false;
+    Asked asked = bench.acquire("a");
+    bench.pass(BOUND.plus(Bench.settings().tick()).plusSeconds(1));
+    assertThat(bench.all(Effect.DeleteEntries.class)).isEmpty();
+    assertThat(bench.all(SessionEffect.CloseSession.class)).isEmpty();
+    // When
+    bench.create(asked);
+    assertThat(bench.all(Effect.DeleteEntries.class)).hasSize(1);
+    assertThat(bench.all(SessionEffect.CloseSession.class)).isEmpty();
+    bench.deleteAll(asked);
+    // Then
+    assertThat(bench.all(SessionEffect.CloseSession.class))
+        .containsExactly(new SessionEffect.CloseSession(Bench.S1));
+  }
+
+  @Test
+  void sessionIsNotClosedWhileTheDeletionOfAnEntryWaitsForWhatIsPlacedBesideIt() {
+    // Given: an owner holds once more, and ZooKeeper has not answered when the session is given up
+    bench.proving = false;
+    LeaseId lease = bench.lease(Duration.ofHours(1));
+    Asked first = bench.askAndCreate(lease, Wish.named("one").exclusive("a").by("t"));
+    Asked second = bench.ask(lease, Wish.named("two").exclusive("a").by("t"));
+    bench.pass(BOUND.plus(Bench.settings().tick()).plusSeconds(1));
+    bench.on(new StoreEvent.LeaseErased(lease));
+    assertThat(bench.all(Effect.DeleteEntries.class)).isEmpty();
+    // When
+    bench.createAll(second);
+    bench.deleteAll(second);
+    assertThat(bench.all(SessionEffect.CloseSession.class)).isEmpty();
+    bench.deleteAll(first);
+    // Then
+    assertThat(bench.all(SessionEffect.CloseSession.class))
+        .containsExactly(new SessionEffect.CloseSession(Bench.S1));
+  }
+
+  @Test
+  void bytesOfALevelAreGivenBackWhenItsCreationIsRefused() {
+    // Given
+    LeaseId lease = bench.lease();
+    bench.askAndCreate(lease, Wish.named("one").exclusive("a").by("t"));
+    long before = bytes();
+    Asked second = bench.ask(lease, Wish.named("two").exclusive("a", "b").by("t"));
+    // When
+    bench.on(new StoreEvent.EntriesRefused(second.id(), "no room"));
+    // Then
+    assertThat(bytes()).isEqualTo(before);
+  }
+
+  private static int takeAll(Bench small, LeaseId lease, String name) {
+    int taken = 0;
+    Asked asked = small.acquire(lease, name + taken, name + taken);
+    while (small.refusals(asked.stream()).isEmpty()) {
+      small.create(asked);
+      taken++;
+      asked = small.acquire(lease, name + taken, name + taken);
+    }
+    assertThat(small.refusals(asked.stream())).containsExactly(Failure.Kind.LEASE_FULL);
+    return taken;
+  }
+
+  @Test
+  void leaseThatTakesAllItCanLeavesTheOthersOfItsSessionTheirShares() {
+    // Given: half of 2,000 bytes are for whoever comes first, the other half for four leases
+    Bench small =
+        Bench.ready(
+            new CoreSettings(
+                Duration.ofSeconds(2),
+                10,
+                10,
+                2_000,
+                1,
+                Duration.ofSeconds(5),
+                true,
+                Duration.ofSeconds(6)));
+    List<LeaseId> leases = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      leases.add(small.lease());
+    }
+    // When
+    int greedy = takeAll(small, leases.get(0), "greedy");
+    List<Integer> others = new ArrayList<>();
+    for (int i = 1; i < 4; i++) {
+      others.add(takeAll(small, leases.get(i), "other" + i + "-"));
+    }
+    // Then
+    assertThat(greedy).isGreaterThanOrEqualTo(10);
+    assertThat(others).containsExactly(2, 2, 2);
+    assertThat(small.counts().sessions().get(0).pathBytes()).isLessThanOrEqualTo(2_000);
+  }
+
+  @Test
+  void leaseThatIsAloneMayTakeTheWholeSession() {
+    // Given
+    Bench small = Bench.ready(small(1));
+    // When
+    int taken = takeAll(small, small.lease(), "a");
+    // Then
+    assertThat(taken).isEqualTo((800 - Bench.LEASE_BYTES) / Bench.ENTRY_BYTES);
+  }
 }

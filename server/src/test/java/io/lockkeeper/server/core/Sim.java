@@ -73,7 +73,11 @@ final class Sim {
     /** Who leaves closes its sessions, with all that they own. */
     CLOSED_WHEN_LEFT,
     /** What was never sent is taken for a proof. */
-    PROVED_UNASKED
+    PROVED_UNASKED,
+    /** Whoever sees a holder go takes its guard away, as if it had only waited. */
+    GUARD_CLEARED_BY_PEER,
+    /** A level is taken to stand behind the hold that it was placed beside. */
+    LEVEL_BEHIND_ITS_BASE
   }
 
   /** A rule that was broken. */
@@ -184,6 +188,7 @@ final class Sim {
       runUntil(now + 40 * SECOND);
       cycles.onQuiet();
       losses.onQuiet();
+      runUntil(now + SimLosses.QUIET.toNanos());
     }
     clients.forEach(SimClient::finish);
     runUntil(now + 60 * SECOND);

@@ -42,7 +42,7 @@ final class SimAdoption {
     } else {
       int version = claim.version;
       certain =
-          coordinator.peers.isDeadForCertain(claim.owner)
+          (claim.alone && coordinator.peers.isDeadForCertain(claim.owner))
               || sim.has(Sim.Mutant.ABSENT_TAKEN_FOR_DEAD);
       sim.after(sim.delay(200), () -> set(version));
     }

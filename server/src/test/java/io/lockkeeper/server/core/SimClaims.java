@@ -16,6 +16,9 @@ final class SimClaims {
     SimCoordinator owner;
     int version;
 
+    /** Whether all who owned the session before its owner are dead for certain. */
+    boolean alone = true;
+
     private Claim(String name, SimSession session, SimCoordinator owner) {
       this.name = name;
       this.session = session;
@@ -45,6 +48,7 @@ final class SimClaims {
     boolean free = claims.containsKey(claim.name) && claim.version == version;
     if (free) {
       claim.version++;
+      claim.alone &= taker.peers.isPredecessor(claim.owner);
       claim.owner = taker;
       taken++;
     }

@@ -18,6 +18,10 @@ final class SimClient {
   final LeaseId lease;
 
   final boolean byStream;
+
+  /** What its lease is proved with. */
+  static final String SECRET = "hash";
+
   private final Sim sim;
 
   /** Shorter than the session's bound, or longer. */
@@ -29,6 +33,7 @@ final class SimClient {
   private boolean gone;
   private long deadline;
   private long frozenUntil;
+  private int underWay;
 
   SimClient(Sim sim) {
     this.sim = sim;
@@ -44,7 +49,7 @@ final class SimClient {
       open = true;
       act();
     } else {
-      way.send(new ClientEvent.OpenLease(way.call(), lease, "hash", Duration.ofNanos(ttl), ""));
+      way.send(new ClientEvent.OpenLease(way.call(), lease, SECRET, Duration.ofNanos(ttl), ""));
     }
   }
 
@@ -59,6 +64,24 @@ final class SimClient {
 
   void freeze(long nanos) {
     frozenUntil = Math.max(frozenUntil, sim.now + nanos);
+  }
+
+  /** Something is under way to it, or from it. */
+  void expects() {
+    underWay++;
+  }
+
+  /** Something has arrived, or never will. */
+  void settled() {
+    underWay--;
+  }
+
+  boolean isIdle() {
+    return underWay == 0;
+  }
+
+  boolean isAt(SimCoordinator coordinator) {
+    return way.isAt(coordinator);
   }
 
   boolean isGone() {
@@ -316,6 +339,7 @@ final class SimClient {
       request.endedOn = Optional.of(link);
     } else if (request.over || (request.left && request.released)) {
       // It has come after its withdrawal, or its deletion was not certain when that was told.
+      request.unwanted = true;
       sendRelease(request);
     } else if (tell.notice() instanceof Notice.Granted granted && request.isLive()) {
       onGranted(request, granted, toldAt);

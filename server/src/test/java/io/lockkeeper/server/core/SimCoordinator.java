@@ -232,7 +232,8 @@ final class SimCoordinator {
     feed.stop();
     SimCoordinator next = new SimCoordinator(sim, settings, home);
     sim.coordinators.add(next);
-    sim.after(sim.delay(4_000), next::start);
+    // A process takes longer to start than the end of a connection to be noticed.
+    sim.after(SimLink.NOTICED_MILLIS * Sim.MILLI + sim.delay(4_000), next::start);
   }
 
   /** It leaves in good order: gives everything to its peers, and ends. */

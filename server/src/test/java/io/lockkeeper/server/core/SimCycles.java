@@ -1,8 +1,6 @@
 package io.lockkeeper.server.core;
 
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -55,7 +53,15 @@ final class SimCycles {
     Actor self = new Actor(life.ticket.lease().id().toString(), life.ticket.command().owner());
     SimRules.check(
         isInCycle(self, waits),
-        () -> "no cycle of waits for " + life.request() + " of " + self + ": " + waits);
+        () ->
+            "no cycle of waits for "
+                + life.request()
+                + " of "
+                + self
+                + ", told "
+                + life.ticket.lastNotice()
+                + ": "
+                + waits);
   }
 
   /** Nothing happens any more: nobody may wait for ever, or for nothing. */
@@ -92,15 +98,20 @@ final class SimCycles {
     for (LockName lock : sim.locks) {
       List<SimNode> queue = queues.apply(lock);
       Set<SimNode> holding = holding(queue, generous);
+      Set<SimNode> mayHold = generous ? holding : mayHold(queue);
       List<SimNode> ahead = new ArrayList<>();
       for (SimNode node : queue) {
         boolean looked = isSearched(node, generous) && (generous || !isLimited(node));
         if (!holding.contains(node) && looked) {
           for (SimNode other : ahead) {
-            int limit = limit(node, ahead, generous);
+            // Of one holder alone: what others name who are ahead, too, may be gone by then.
+            int limit = limit(node, generous ? ahead : List.of(other), generous);
             boolean blocks = SimModes.blocks(other, node, limit);
-            boolean counts = generous || !hasOptedOut(other);
-            if (counts && (!holding.contains(other) || blocks)) {
+            // What was given back is about to go; a level that was placed since closes nothing new.
+            boolean since = Long.compare(other.czxid, node.czxid) > 0;
+            boolean gone = since || hasOptedOut(other) || sim.holds.isReleased(other);
+            boolean counts = generous || !gone;
+            if (counts && (!mayHold.contains(other) || blocks)) {
               add(waits, node, other, blocks && !other.name.mode().isReentrant());
             }
           }
@@ -136,7 +147,8 @@ final class SimCycles {
     Set<SimNode> holding = new LinkedHashSet<>();
     for (SimNode node : queue) {
       List<SimNode> ahead = List.copyOf(holding);
-      boolean held = node.users.stream().anyMatch(SimHolds.Life::relies);
+      // What was granted since, a coordinator that is behind could not know.
+      boolean held = !generous && node.users.stream().anyMatch(SimHolds.Life::relies);
       if (!held && !SimModes.joins(node, ahead, limit(node, ahead, generous))) {
         return holding;
       }
@@ -145,18 +157,36 @@ final class SimCycles {
     return holding;
   }
 
+  /** Who holds goes on holding when the limit shrinks: so may all who were let in before. */
+  private Set<SimNode> mayHold(List<SimNode> queue) {
+    Set<SimNode> holding = new LinkedHashSet<>(holding(queue, false));
+    List<SimNode> ahead = new ArrayList<>();
+    for (SimNode node : queue) {
+      if (!holding.contains(node) && !SimModes.joins(node, ahead, sim.modes.largestLimit(node))) {
+        return holding;
+      }
+      holding.add(node);
+      ahead.add(node);
+    }
+    return holding;
+  }
+
   /** Whoever shares the entry may be the one whose it is. */
   private boolean hasOptedOut(SimNode node) {
-    Optional<SimHolds.Life> first = node.name.id().flatMap(sim.holds::life);
-    return Stream.concat(first.stream(), node.users.stream())
+    return Stream.concat(lives(node).stream(), node.users.stream())
         .anyMatch(life -> !sim.rules.isSearched(life.request()));
   }
 
   /** Who has opted out is not looked for; who has gone, or is going, waits for nobody. */
   private boolean isSearched(SimNode node, boolean generous) {
-    Optional<SimHolds.Life> life = node.name.id().flatMap(sim.holds::life);
-    boolean waits = life.filter(l -> l.state == Acquisition.State.QUEUED).isPresent();
-    return generous || (waits && sim.rules.isSearched(life.get().request()));
+    return generous
+        || lives(node).stream()
+            .filter(life -> life.state == Acquisition.State.QUEUED)
+            .anyMatch(life -> sim.rules.isSearched(life.request()));
+  }
+
+  private List<SimHolds.Life> lives(SimNode node) {
+    return node.name.id().map(sim.holds::lives).orElse(List.of());
   }
 
   /** Whether a limit was set since: what that makes wait for each other is not looked for. */
@@ -166,24 +196,25 @@ final class SimCycles {
 
   private static boolean isInCycle(Actor start, Map<Actor, Map<Edge, String>> waits) {
     return waits.getOrDefault(start, Map.of()).keySet().stream()
-        .anyMatch(first -> leadsBack(start, first, waits));
+        .anyMatch(first -> leadsBack(start, first, first, Set.of(), waits));
   }
 
-  private static boolean leadsBack(Actor start, Edge first, Map<Actor, Map<Edge, String>> waits) {
-    Set<Edge> seen = new HashSet<>();
-    Deque<Edge> left = new ArrayDeque<>(List.of(first));
-    while (!left.isEmpty()) {
-      Edge edge = left.removeFirst();
-      if (edge.to().equals(start)) {
-        if (!edge.isAlike(first.lock())) {
-          return true;
-        }
-      } else if (seen.add(edge)) {
-        waits.getOrDefault(edge.to(), Map.of()).keySet().stream()
-            .filter(next -> !edge.isAlike(next.lock()) || next.by().equals(edge.obstacle()))
-            .forEach(left::addLast);
-      }
+  /**
+   * Follows waits from {@code edge} on. Nobody is passed twice: what comes by somebody again is a
+   * cycle of his own, and counts only if it is one.
+   */
+  private static boolean leadsBack(
+      Actor start, Edge first, Edge edge, Set<Actor> passed, Map<Actor, Map<Edge, String>> waits) {
+    if (edge.to().equals(start)) {
+      return !edge.isAlike(first.lock());
     }
-    return false;
+    if (passed.contains(edge.to())) {
+      return false;
+    }
+    Set<Actor> more = new HashSet<>(passed);
+    more.add(edge.to());
+    return waits.getOrDefault(edge.to(), Map.of()).keySet().stream()
+        .filter(next -> !edge.isAlike(next.lock()) || next.by().equals(edge.obstacle()))
+        .anyMatch(next -> leadsBack(start, first, next, more, waits));
   }
 }

@@ -81,7 +81,8 @@ final class SimHolds {
   private record Lost(SimNode node, long until) {}
 
   private final Sim sim;
-  private final Map<UUID, Life> lives = new HashMap<>();
+  private final List<Life> lives = new ArrayList<>();
+  private final Map<UUID, List<Life>> byEntry = new HashMap<>();
   private final Map<String, Life> byRequest = new HashMap<>();
   private final Map<LockName, List<Lost>> losses = new HashMap<>();
   private final Set<String> dispossessed = new HashSet<>();
@@ -102,8 +103,11 @@ final class SimHolds {
     this.sim = sim;
   }
 
-  Optional<Life> life(UUID id) {
-    return Optional.ofNullable(lives.get(id));
+  /**
+   * Returns what is known of the acquisition that entries were created for, at each coordinator.
+   */
+  List<Life> lives(UUID id) {
+    return byEntry.getOrDefault(id, List.of());
   }
 
   Optional<Life> lifeOf(String requestId) {
@@ -132,23 +136,19 @@ final class SimHolds {
         granted.add(life);
       }
     }
-    coordinator
-        .lives
-        .values()
-        .removeIf(
-            life -> {
-              boolean gone = !tickets.containsKey(life.ticket.id());
-              if (gone) {
-                move(life, Acquisition.State.ENDED);
-              }
-              return gone;
-            });
+    List<Life> gone =
+        coordinator.lives.values().stream()
+            .filter(life -> !tickets.containsKey(life.ticket.id()))
+            .toList();
+    gone.forEach(life -> move(life, Acquisition.State.ENDED));
+    coordinator.lives.values().removeAll(gone);
     granted.forEach(this::onGrant);
   }
 
   private Life begin(SimCoordinator coordinator, Ticket ticket) {
     Life life = new Life(coordinator, ticket);
-    lives.put(ticket.id(), life);
+    lives.add(life);
+    byEntry.computeIfAbsent(ticket.id(), id -> new ArrayList<>(1)).add(life);
     byRequest.put(life.request(), life);
     return life;
   }
@@ -173,7 +173,24 @@ final class SimHolds {
 
   private void use(Life life) {
     for (Hold hold : life.ticket.holds()) {
-      sim.zooKeeper.find(hold.lock(), hold.name().text()).ifPresent(n -> n.users.add(life));
+      nodeOf(hold).ifPresent(node -> node.users.add(life));
+    }
+  }
+
+  private Optional<SimNode> nodeOf(Hold hold) {
+    return hold.isNamed() ? sim.zooKeeper.find(hold.lock(), hold.name().text()) : Optional.empty();
+  }
+
+  boolean isThere(Hold hold) {
+    return nodeOf(hold).isPresent();
+  }
+
+  /** Entries exist: of what was granted before that, they are whose it is. */
+  void onCreated(List<SimNode> nodes) {
+    for (SimNode node : nodes) {
+      node.name.id().map(this::lives).orElse(List.of()).stream()
+          .filter(life -> life.granted && !node.users.contains(life))
+          .forEach(node.users::add);
     }
   }
 
@@ -204,7 +221,7 @@ final class SimHolds {
     if (lost.reason() == Notice.LossReason.MAX_HOLD) {
       check(
           isOverdue(life)
-              || lives.values().stream()
+              || life.coordinator.lives.values().stream()
                   .anyMatch(other -> other.isOfOwner(life) && isOverdue(other)),
           () -> "nobody has held for too long: " + life.request());
       return !isOverdue(life);
@@ -232,7 +249,7 @@ final class SimHolds {
 
   private void onGrant(Life life) {
     grants++;
-    if (sim.requests.get(life.request()).left) {
+    if (sim.requests.get(life.request()).left || sim.losses.isGivenBack(life.request())) {
       // Its client has given it back elsewhere, and nobody begins to use it.
       use(life);
       return;
@@ -240,18 +257,19 @@ final class SimHolds {
     Notice.Granted told = (Notice.Granted) life.ticket.lastNotice().orElseThrow();
     Supplier<String> what =
         () -> life.request() + " on " + life.ticket.lease().id().tag() + ": " + told;
-    boolean fresh = !life.ticket.planned().isEmpty();
+    boolean byQueue = life.ticket.holds().stream().anyMatch(SimHolds::isByQueue);
     check(
-        life.coordinator.mirrorIsCurrent || !fresh,
+        life.coordinator.mirrorIsCurrent || !byQueue,
         () -> "granted on a stale mirror: " + what.get());
     List<LockName> names = told.grants().stream().map(Notice.Grant::lock).toList();
     List<AcquireCommand.WantedLock> wanted = life.ticket.command().locks();
     check(
         names.equals(wanted.stream().map(AcquireCommand.WantedLock::name).toList()),
         () -> "not all was granted of " + wanted + ": " + what.get());
-    if (told.grants().stream().anyMatch(sim.zooKeeper::wasRemoved)) {
+    if (life.ticket.holds().stream().anyMatch(this::wasRemoved)) {
       // Somebody has just taken an entry away, and the coordinator cannot know yet.
       dispossess(life.request());
+      use(life);
       return;
     }
     for (Notice.Grant grant : told.grants()) {
@@ -265,20 +283,54 @@ final class SimHolds {
     kinds.merge(kind(life, told), 1, Integer::sum);
   }
 
+  /**
+   * Returns the hold by whose entry it is held: that beside which it is to be placed, as long as
+   * its own is not created. That one is not deleted before.
+   */
+  private Hold existing(Hold hold) {
+    boolean toBeCreated = !hold.ticket().isAnswered() && nodeOf(hold).isEmpty();
+    return toBeCreated ? hold.beside().orElse(hold) : hold;
+  }
+
+  /** Returns whether it was held by the entry that is gone, and has none of its own. */
+  private boolean isHeldBy(SimNode gone, Life life) {
+    // Whoever does not serve it any more has ended it for itself, and told nobody.
+    return life.granted
+        && !life.released
+        && (!life.over || !life.isServed())
+        && life.ticket
+            .hold(gone.lock)
+            .map(this::existing)
+            .filter(hold -> hold.ticket() != life.ticket && hold.isNamed())
+            .filter(hold -> hold.name().text().equals(gone.name.text()))
+            .isPresent();
+  }
+
+  /** Returns whether somebody else has removed the entry by which it is held. */
+  private boolean wasRemoved(Hold hold) {
+    Hold existing = existing(hold);
+    return existing.isNamed() && sim.zooKeeper.wasRemoved(existing.lock(), existing.name().text());
+  }
+
+  private static boolean isByQueue(Hold hold) {
+    return hold.standing() instanceof Hold.Standing.Granted granted
+        && granted.proof() == Hold.Proof.QUEUE;
+  }
+
   private static String kind(Life life, Notice.Granted told) {
-    if (life.ticket.planned().size() < told.grants().size()) {
-      return "shared";
-    }
-    return life.ticket.goesOn().isEmpty() ? told.grants().size() + " fresh" : "downgraded";
+    return life.ticket.holds().stream().anyMatch(hold -> hold.beside().isPresent())
+        ? "beside"
+        : told.grants().size() + " queued";
   }
 
   private void compare(Life life, Notice.Grant grant, Mode mode, Supplier<String> what) {
     List<SimNode> queue = sim.zooKeeper.ordered(grant.lock());
-    Optional<SimNode> found =
-        queue.stream()
-            .filter(node -> life.ticket.hold(grant.lock(), node.name.text()).isPresent())
-            .filter(node -> isOf(node, life, grant, mode))
-            .findFirst();
+    Hold hold = life.ticket.hold(grant.lock()).orElseThrow();
+    if (existing(hold) != hold) {
+      check(isThere(existing(hold)), () -> "granted beside an entry that is gone: " + what.get());
+      return;
+    }
+    Optional<SimNode> found = nodeOf(hold).filter(node -> isOf(node, life, grant, mode));
     check(found.isPresent(), () -> "granted an entry that is gone: " + what.get());
     SimNode node = found.get();
     List<SimNode> ahead = new ArrayList<>();
@@ -321,9 +373,15 @@ final class SimHolds {
   }
 
   /** Who has released does not hold any more, even while the entry is there. */
-  private boolean isReleased(SimNode node) {
+  boolean isReleased(SimNode node) {
     return node.users.stream().anyMatch(life -> life.released)
-        && node.users.stream().allMatch(life -> life.over || isReleased(node, life));
+        && node.users.stream()
+            .allMatch(life -> life.over || isReleased(node, life) || isTakenElsewhere(life));
+  }
+
+  /** Taken away by an outsider, of which whoever does not serve it any more is not told. */
+  private boolean isTakenElsewhere(Life life) {
+    return !life.isServed() && isDispossessed(life.request());
   }
 
   /**
@@ -333,12 +391,15 @@ final class SimHolds {
   private boolean isReleased(SimNode node, Life life) {
     boolean unheard = !life.isServed() && (life.isLeft() || isOverdue(life));
     return unheard
+        || sim.losses.isGivenBack(life.request())
         || node.users.stream()
             .anyMatch(user -> user.released && user.request().equals(life.request()));
   }
 
   /** No coordinator may take two for holders that exclude each other. */
   private void checkOthers(Life life, LockName lock, Mode mode, Supplier<String> what) {
+    // Permits are added up for whoever is among those that are counted.
+    boolean itself = false;
     int taken = 0;
     int limit = 0;
     for (SimCoordinator coordinator : sim.coordinators) {
@@ -359,6 +420,7 @@ final class SimHolds {
         check(
             other == life || !SimModes.exclude(mode, had.get(), life.isOfOwner(other)),
             () -> "held by " + other.request() + ": " + what.get());
+        itself |= other == life;
         taken += had.get().weight();
         limit = Math.max(limit, limitOf(other.request(), lock));
       }
@@ -367,6 +429,7 @@ final class SimHolds {
     int sum = taken;
     check(
         !(mode instanceof PermitsKind.Permits)
+            || !itself
             || sum <= most
             || sim.has(Sim.Mutant.TOKEN_FROM_SEQUENCE),
         () -> sum + " permits of " + most + ": " + what.get());
@@ -387,6 +450,7 @@ final class SimHolds {
                   () -> "the entry of a holder was deleted: " + node + " of " + life.request()));
     } else if (cause == SimZooKeeper.Cause.REMOVED) {
       node.users.forEach(life -> dispossess(life.request()));
+      lives.stream().filter(life -> isHeldBy(node, life)).forEach(l -> dispossess(l.request()));
       sim.strangers.forEach(stranger -> stranger.onRemoved(node));
     }
     boolean lost = wasLost(node);

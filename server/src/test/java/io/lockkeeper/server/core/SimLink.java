@@ -1,6 +1,7 @@
 package io.lockkeeper.server.core;
 
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
@@ -14,10 +15,14 @@ final class SimLink {
   /** After how long without an answer a client looks for another coordinator. */
   private static final int PING_MILLIS = 3_000;
 
+  /** After how long at most a client knows that the coordinator's process is gone. */
+  static final int NOTICED_MILLIS = 300;
+
   final SimClient client;
   final SimCoordinator coordinator;
   private final Sim sim;
   private final Set<StreamId> served = new LinkedHashSet<>();
+  private final Set<StreamId> ended = new HashSet<>();
   private final Map<StreamId, Long> lastDown = new HashMap<>();
   private long lastUp;
   private long cutAt = Long.MAX_VALUE;
@@ -52,7 +57,13 @@ final class SimLink {
       at = Math.max(lastUp, at);
       lastUp = at;
     }
-    sim.at(at, () -> arrive(event, sentAt));
+    client.expects();
+    sim.at(
+        at,
+        () -> {
+          client.settled();
+          arrive(event, sentAt);
+        });
   }
 
   private void arrive(ClientEvent event, long sentAt) {
@@ -64,6 +75,9 @@ final class SimLink {
     if (event instanceof ClientEvent.StreamClosed closed) {
       served.remove(closed.stream());
     } else if (event instanceof ClientEvent.Acquire acquire) {
+      if (ended.contains(acquire.stream())) {
+        return;
+      }
       served.add(acquire.stream());
     } else if (event instanceof ClientEvent.AttachLease attach) {
       served.add(attach.stream());
@@ -78,6 +92,12 @@ final class SimLink {
     down(at, message);
   }
 
+  /** Carries the last message of a stream: what its client sends on it from now on is not read. */
+  void downLast(StreamId stream, Runnable message) {
+    ended.add(stream);
+    down(stream, message);
+  }
+
   /** Carries an answer to the client. */
   void answer(Runnable message) {
     down(sim.now + sim.delay(250), message);
@@ -85,12 +105,19 @@ final class SimLink {
 
   private void down(long at, Runnable message) {
     long sentAt = sim.now;
+    client.expects();
     sim.at(
         at,
         () -> {
           boolean arrives = sim.now < cutAt || (sentAt < cutAt && sim.chance(50));
           if (listening && arrives) {
-            client.take(message);
+            client.take(
+                () -> {
+                  client.settled();
+                  message.run();
+                });
+          } else {
+            client.settled();
           }
         });
   }
@@ -110,7 +137,7 @@ final class SimLink {
   void die() {
     cutAt = Math.min(cutAt, sim.now);
     serving = false;
-    sim.after(sim.delay(300), this::lose);
+    sim.after(sim.delay(NOTICED_MILLIS), this::lose);
   }
 
   /** The coordinator does not answer: a client that waits for it leaves. */

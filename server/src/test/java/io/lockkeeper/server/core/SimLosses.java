@@ -1,5 +1,6 @@
 package io.lockkeeper.server.core;
 
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -10,6 +11,10 @@ import java.util.Set;
 /** Nobody loses anything because a coordinator dies, and nobody is told so. */
 final class SimLosses {
 
+  /** For how long clients are waited for to whom something is under way. */
+  static final Duration QUIET = Duration.ofSeconds(8);
+
+  private static final int QUIET_LOOKS = 400;
   private static final long TICK = 2 * Sim.SECOND;
 
   private final Sim sim;
@@ -17,6 +22,7 @@ final class SimLosses {
   private final Map<String, Long> safeUntil = new HashMap<>();
   private final Set<LockName> forced = new HashSet<>();
   private final Set<String> visited = new HashSet<>();
+  private final Set<String> givenBack = new HashSet<>();
   private final Map<LeaseId, SimClient> clients = new HashMap<>();
 
   SimLosses(Sim sim) {
@@ -33,12 +39,16 @@ final class SimLosses {
       renew(coordinator, open.lease(), open.ttl().toNanos());
     } else if (event instanceof ClientEvent.KeepAlive keepAlive) {
       visit(coordinator, keepAlive.lease());
-    } else if (event instanceof ClientEvent.AttachLease attach) {
+    } else if (event instanceof ClientEvent.AttachLease attach
+        && attach.secretHash().equals(SimClient.SECRET)) {
       visit(coordinator, attach.lease());
     } else if (event instanceof ClientEvent.Acquire acquire) {
       visited.add(place(coordinator, acquire.lease()));
     } else if (event instanceof ClientEvent.Release release) {
       visited.add(place(coordinator, release.lease()));
+      if (release.token() == 0) {
+        givenBack.add(release.requestId());
+      }
     } else if (event instanceof ClientEvent.CloseLease close) {
       visited.add(place(coordinator, close.lease()));
     } else if (event instanceof ClientEvent.ForceRelease force) {
@@ -72,6 +82,14 @@ final class SimLosses {
   private void renew(SimCoordinator coordinator, LeaseId lease, long ttlNanos) {
     visited.add(place(coordinator, lease));
     safeUntil.merge(place(coordinator, lease), sim.now + ttlNanos, Math::max);
+  }
+
+  /**
+   * Returns whether a client has given a request back, to whichever coordinator: it does not use it
+   * any more, and whoever comes next need not wait, whatever the coordinator took it for.
+   */
+  boolean isGivenBack(String requestId) {
+    return givenBack.contains(requestId);
   }
 
   /** A lease ends: not while its client keeps it, unless ZooKeeper was out of reach for long. */
@@ -152,11 +170,36 @@ final class SimLosses {
       sim.zooKeeper
           .ofRequest(request)
           .ifPresent(node -> checkSessionLost(coordinator, node.owner, tell));
-    } else if (removed && !request.tokens.isEmpty() && !request.left) {
+    } else if (removed
+        && !request.tokens.isEmpty()
+        && !request.left
+        && !isForced(request)
+        // What whoever it has left tells late does not reach it.
+        && Optional.ofNullable(clients.get(request.lease))
+            .filter(client -> client.isAt(coordinator))
+            .isPresent()) {
       SimRules.check(
-          !sim.zooKeeper.hasAll(request),
+          !hasAll(coordinator, request),
           () -> "told that it is removed, and it is not: " + request);
     }
+  }
+
+  /** What was taken away by force goes a little later than its client is told. */
+  private boolean isForced(SimRequest request) {
+    return request.command.locks().stream().anyMatch(wanted -> forced.contains(wanted.name()));
+  }
+
+  /**
+   * Returns whether all entries are there of which a coordinator tells that they were removed;
+   * where it knew none, whether there are any for what the client holds.
+   */
+  private boolean hasAll(SimCoordinator coordinator, SimRequest request) {
+    return coordinator.lives.values().stream()
+        .filter(life -> life.request().equals(request.id))
+        .filter(life -> life.ticket.holds().size() == request.command.locks().size())
+        .findFirst()
+        .map(life -> life.ticket.holds().stream().allMatch(sim.holds::isThere))
+        .orElseGet(() -> sim.zooKeeper.hasAll(request));
   }
 
   /** A client hears an ending: not that it was never granted what it holds. */
@@ -182,18 +225,23 @@ final class SimLosses {
   }
 
   /**
-   * Nothing has gone wrong for a while: what clients think of theirs is what coordinators think.
+   * Nothing has gone wrong for a while: what clients think of theirs is what coordinators think, as
+   * soon as nothing is under way between them.
    */
   void onQuiet() {
-    for (SimClient client : clients.values()) {
-      if (client.hasLease()) {
-        Optional<Lease> lease =
-            sim.claims
-                .ownerOf(client.lease)
-                .map(owner -> owner.kernel.world.leases.get(client.lease));
-        SimRules.check(lease.isPresent(), () -> "nobody serves " + client);
-        client.requests().forEach(request -> compare(client, request, lease.orElseThrow()));
-      }
+    List.copyOf(clients.values()).forEach(client -> compareSoon(client, QUIET_LOOKS));
+  }
+
+  private void compareSoon(SimClient client, int looks) {
+    if (client.hasLease() && (looks == 0 || client.isIdle())) {
+      Optional<Lease> lease =
+          sim.claims
+              .ownerOf(client.lease)
+              .map(owner -> owner.kernel.world.leases.get(client.lease));
+      SimRules.check(lease.isPresent(), () -> "nobody serves " + client);
+      client.requests().forEach(request -> compare(client, request, lease.orElseThrow()));
+    } else if (client.hasLease()) {
+      sim.after(QUIET.toNanos() / QUIET_LOOKS, () -> compareSoon(client, looks - 1));
     }
   }
 

@@ -85,6 +85,9 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
     }
     int sequence =
         sim.has(Sim.Mutant.ORDER_BY_TEXT) ? node.name.text().hashCode() : node.name.sequence();
+    if (sim.has(Sim.Mutant.LEVEL_BEHIND_ITS_BASE) && node.kept.isPresent()) {
+      sequence = Math.min(Integer.MAX_VALUE - 1, sequence) + 1;
+    }
     return new EntryName(node.name.text(), node.name.id(), mode, sequence);
   }
 

@@ -115,14 +115,12 @@ final class SimModes {
   }
 
   /** Returns whether an entry was placed beside another by the other's holder. */
-  static boolean goesOn(SimNode write, SimNode read) {
-    return read.name.mode() == ReadWriteKind.READ
-        && write.name.mode() == ReadWriteKind.WRITE
-        && write.name.sequence() == read.name.sequence()
-        && write.name.sequence() != Integer.MAX_VALUE
-        && write.owner == read.owner
-        && write.details.leaseId().equals(read.details.leaseId())
-        && write.details.owner().equals(read.details.owner());
+  static boolean goesOn(SimNode held, SimNode beside) {
+    return held.name.sequence() == beside.name.sequence()
+        && held.name.sequence() != Integer.MAX_VALUE
+        && held.owner == beside.owner
+        && held.details.leaseId().equals(beside.details.leaseId())
+        && held.details.owner().equals(beside.details.owner());
   }
 
   /** Returns the largest limit under which an entry may have been admitted. */

@@ -19,6 +19,7 @@ final class SimNode {
   final EntryName name;
   final long czxid;
   final int index;
+  final int ordinal;
   final Optional<FencingToken> kept;
   final SimSession owner;
   final long createdAt;
@@ -37,6 +38,7 @@ final class SimNode {
     this.name = name;
     this.czxid = data.czxid();
     this.index = data.index();
+    this.ordinal = data.ordinal();
     this.kept = data.keptToken();
     this.details = data.details();
     this.owner = owner;
@@ -54,7 +56,7 @@ final class SimNode {
   }
 
   StoreEvent.ReadEntry data() {
-    return new StoreEvent.ReadEntry(details, czxid, index, kept);
+    return new StoreEvent.ReadEntry(details, czxid, index, ordinal, kept);
   }
 
   FencingToken token() {

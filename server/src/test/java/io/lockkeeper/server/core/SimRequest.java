@@ -22,6 +22,9 @@ final class SimRequest {
   /** Whether the client wants it no more. */
   boolean left;
 
+  /** Whether it was granted when its client had been told its ending. */
+  boolean unwanted;
+
   /** Whether the client was told that it has it no more. */
   boolean released;
 

@@ -52,6 +52,10 @@ final class SimResume {
     return leaseStream.equals(Optional.of(stream));
   }
 
+  boolean isAt(SimCoordinator coordinator) {
+    return link.filter(l -> l.coordinator == coordinator).isPresent();
+  }
+
   Optional<StreamId> leaseStream() {
     return leaseStream;
   }
@@ -126,7 +130,7 @@ final class SimResume {
     if (sim.chance(2)) {
       send(new ClientEvent.AttachLease(call(), client.lease, "wrong", stream));
     }
-    send(new ClientEvent.AttachLease(call(), client.lease, "hash", stream));
+    send(new ClientEvent.AttachLease(call(), client.lease, SimClient.SECRET, stream));
   }
 
   void onAttached() {
@@ -143,7 +147,8 @@ final class SimResume {
   /** What is over may live on here: whoever told so may not have been able to delete it. */
   private boolean isOwed(SimRequest request) {
     boolean justEnded = request.over && sim.now - request.endedAt < 2 * SimConnection.TIMEOUT;
-    return !request.released && (justEnded || (request.left && !request.over));
+    // A release that was not answered is to be repeated, whatever else was told.
+    return !request.released && (justEnded || request.left || request.unwanted);
   }
 
   /** A call was refused: nothing is known here, or not any more, or nothing can be said now. */

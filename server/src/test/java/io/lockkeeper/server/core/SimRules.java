@@ -64,7 +64,7 @@ final class SimRules {
   private static boolean knows(SimCoordinator coordinator, ClientEvent.Acquire acquire) {
     String requestId = acquire.command().requestId();
     return Optional.ofNullable(coordinator.kernel.world.leases.get(acquire.lease()))
-        .filter(l -> l.tickets().containsKey(requestId) || l.endings().containsKey(requestId))
+        .filter(l -> l.tickets().containsKey(requestId) || l.ending(requestId).isPresent())
         .isPresent();
   }
 

@@ -2,6 +2,7 @@ package io.lockkeeper.server.core;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
 
 /**
  * Plants mistakes in a coordinator that its core does not make: changes what goes in and what comes
@@ -20,6 +21,17 @@ final class SimSaboteur {
   void beforeStep(Event event) {
     if (event instanceof ClientEvent.Release release) {
       ticket(release).ifPresent(this::beforeRelease);
+    } else if (event instanceof StoreEvent.EntryVanished gone) {
+      gone.entry().id().ifPresent(id -> beforeVanished(gone.lock(), id));
+    }
+  }
+
+  private void beforeVanished(LockName lock, UUID id) {
+    if (sim.has(Sim.Mutant.GUARD_CLEARED_BY_PEER)) {
+      sim.zooKeeper.markers(lock).stream()
+          .filter(marker -> marker instanceof MarkerName.Guard guard && guard.id().equals(id))
+          .toList()
+          .forEach(guard -> sim.zooKeeper.unmark(lock, guard));
     }
   }
 
@@ -30,16 +42,19 @@ final class SimSaboteur {
 
   private void beforeRelease(Ticket ticket) {
     if (sim.has(Sim.Mutant.HAND_OFF_PAST_FOLLOWER)) {
-      ticket.holds().forEach(hold -> hold.followers().clear());
+      ticket.holds().forEach(hold -> hold.followers().forEach(Hold::stopFollowing));
     }
     if (sim.has(Sim.Mutant.REENTRANT_RELEASE_DELETES) && ticket.acquisition().isHeld()) {
-      ticket.holds().stream()
-          .filter(hold -> hold.isHeldBeside(ticket))
-          .forEach(hold -> deleteShared(ticket, hold));
+      for (Hold hold : ticket.holds()) {
+        Lease.Owned owned = new Lease.Owned(ticket.command().owner(), hold.lock());
+        ticket.lease().holds().getOrDefault(owned, List.of()).stream()
+            .filter(other -> other != hold && other.isLevelOf(hold))
+            .forEach(other -> deleteLevel(ticket, other));
+      }
     }
   }
 
-  private void deleteShared(Ticket ticket, Hold hold) {
+  private void deleteLevel(Ticket ticket, Hold hold) {
     coordinator
         .on(ticket.lease().session())
         .write(

@@ -139,13 +139,14 @@ final class SimZooKeeper {
               owner,
               entry.lock(),
               text,
-              new StoreEvent.ReadEntry(wanted.details(), zxid, index, kept)));
+              new StoreEvent.ReadEntry(wanted.details(), zxid, index, nodes.size(), kept)));
       if (wanted.lockDelayMillis() > 0) {
         directory.next();
         mark(entry.lock(), MarkerName.Guard.of(wanted.id(), wanted.lockDelayMillis()));
       }
     }
     created.put(wanted.id(), List.copyOf(nodes));
+    sim.holds.onCreated(nodes);
     return Optional.of(nodes);
   }
 
@@ -160,6 +161,7 @@ final class SimZooKeeper {
 
   private SimNode add(SimSession owner, LockName lock, String text, StoreEvent.ReadEntry data) {
     SimNode node = new SimNode(lock, EntryName.parse(text).orElseThrow(), data, owner, sim.now);
+    sim.note("ZooKeeper creates", text);
     directory(lock).nodes.put(text, node);
     owner.nodes.add(node);
     watchers.forEach(watcher -> watcher.onAppeared(node));
@@ -193,6 +195,7 @@ final class SimZooKeeper {
   }
 
   private void remove(SimNode node, Cause cause) {
+    sim.note("ZooKeeper " + cause, node.name.text());
     node.exists = false;
     node.goneZxid = zxid;
     node.cause = Optional.of(cause);
@@ -299,11 +302,10 @@ final class SimZooKeeper {
     return nodes;
   }
 
-  /** Returns whether somebody else has removed the entry that is granted. */
-  boolean wasRemoved(Notice.Grant grant) {
-    return past.getOrDefault(grant.lock(), List.of()).stream()
-        .anyMatch(
-            n -> n.token().equals(grant.token()) && n.cause.equals(Optional.of(Cause.REMOVED)));
+  /** Returns whether somebody else has removed an entry. */
+  boolean wasRemoved(LockName lock, String name) {
+    return past.getOrDefault(lock, List.of()).stream()
+        .anyMatch(n -> n.name.text().equals(name) && n.cause.equals(Optional.of(Cause.REMOVED)));
   }
 
   List<MarkerName> markers(LockName lock) {

@@ -41,8 +41,8 @@ public final class RoomKind implements Kind {
     }
 
     @Override
-    public boolean joins(Occupancy ahead, int sequence) {
-      return ahead.isFree() || ahead.first().equals(this);
+    public boolean joins(Occupancy ahead) {
+      return ahead.all(this::equals);
     }
   }
 }

@@ -21,7 +21,7 @@ final class AmendedDataTest {
   private static final ReleaseAsk ASK =
       new ReleaseAsk("a1", "ops", "reboot", Optional.of(Duration.ofMillis(9)), false);
   private static final EntryDetails NEXT = Asked.details(Map.of("k", "v"));
-  private static final Amendment DESCRIBE = new Amendment.Describe(NEXT, 3, Optional.of(TOKEN));
+  private static final Amendment DESCRIBE = new Amendment.Describe(NEXT, 3, 2, Optional.of(TOKEN));
 
   private static byte[] bytes(String text) {
     return text.getBytes(StandardCharsets.UTF_8);
@@ -37,12 +37,12 @@ final class AmendedDataTest {
     byte[] data =
         bytes(
             "{\"lease\":\"l\",\"holder\":\"old\",\"needs_ms\":5,\"stream\":true,\"index\":9,"
-                + "\"token\":\"123\",\"later\":{\"a\":[1,2.50]}}");
+                + "\"part\":5,\"token\":\"123\",\"later\":{\"a\":[1,2.50]}}");
     // When
     byte[] amended = AmendedData.of(data, DESCRIBE);
     // Then
     assertThat(EntryData.read(amended, 1))
-        .isEqualTo(new ReadEntry(NEXT, 1, 9, Optional.of(new FencingToken(123))));
+        .isEqualTo(new ReadEntry(NEXT, 1, 9, 5, Optional.of(new FencingToken(123))));
     assertThat(text(amended)).contains("\"later\":{\"a\":[1,2.5").doesNotContain("\"old\"");
   }
 
@@ -50,7 +50,7 @@ final class AmendedDataTest {
   void descriptionKeepsAWishThatItDoesNotKnow() {
     // Given
     byte[] asked =
-        AmendedData.of(EntryData.of(NEXT).with(0, Optional.empty()), new Amendment.Ask(ASK));
+        AmendedData.of(EntryData.of(NEXT).with(0, 0, Optional.empty()), new Amendment.Ask(ASK));
     // When
     byte[] amended = AmendedData.of(asked, DESCRIBE);
     // Then
@@ -79,7 +79,7 @@ final class AmendedDataTest {
     byte[] asked = AmendedData.of(bytes(foreign), new Amendment.Ask(ASK));
     // Then
     assertThat(EntryData.read(restored, 1))
-        .isEqualTo(new ReadEntry(NEXT, 1, 3, Optional.of(TOKEN)));
+        .isEqualTo(new ReadEntry(NEXT, 1, 3, 2, Optional.of(TOKEN)));
     assertThat(text(asked)).isEqualTo("__REVOKE__");
   }
 

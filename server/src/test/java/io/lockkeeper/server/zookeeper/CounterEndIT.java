@@ -11,6 +11,7 @@ import io.lockkeeper.server.core.AcquireCommand;
 import io.lockkeeper.server.core.AcquireCommand.WantedLock;
 import io.lockkeeper.server.core.EntryName;
 import io.lockkeeper.server.core.FencingToken;
+import io.lockkeeper.server.core.LeaseId;
 import io.lockkeeper.server.core.LockName;
 import io.lockkeeper.server.core.MutexKind;
 import io.lockkeeper.server.core.Notice;
@@ -24,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
@@ -99,15 +101,20 @@ final class CounterEndIT {
     private volatile Optional<String> broken = Optional.empty();
 
     Wanting(Coordinator coordinator) {
-      subscription = coordinator.acquire(command(), this);
+      this(coordinator, Optional.empty(), "request");
     }
 
-    private AcquireCommand command() {
+    /** One under a lease is of its owner {@code "task"}. */
+    Wanting(Coordinator coordinator, Optional<LeaseId> lease, String requestId) {
+      subscription = coordinator.acquire(command(lease, requestId), this);
+    }
+
+    private AcquireCommand command(Optional<LeaseId> lease, String requestId) {
       return new AcquireCommand(
           List.of(new WantedLock(LOCK, MutexKind.EXCLUSIVE)),
-          Optional.empty(),
-          "",
-          "request",
+          lease,
+          lease.isPresent() ? "task" : "",
+          requestId,
           Optional.empty(),
           "tester",
           Map.of(),
@@ -193,6 +200,30 @@ final class CounterEndIT {
           .atMost(LIMIT)
           .until(() -> granted.size() == before + 1);
     }
+  }
+
+  @Test
+  void ownerCannotHoldOnceMoreWhereTheCounterSticks() throws Exception {
+    // Given
+    truth.create(QUEUE, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.CONTAINER);
+    server.setCounter(QUEUE, Integer.MAX_VALUE);
+    Coordinator coordinator = coordinators.get(0);
+    LeaseId lease =
+        coordinator
+            .openLease(Duration.ofMinutes(1), "owner")
+            .get(LIMIT.toMillis(), TimeUnit.MILLISECONDS)
+            .lease()
+            .lease();
+    Wanting first = new Wanting(coordinator, Optional.of(lease), "first");
+    Awaitility.await("granted").atMost(LIMIT).until(() -> first.token.isPresent());
+    // When
+    Wanting second = new Wanting(coordinator, Optional.of(lease), "second");
+    // Then
+    Awaitility.await("refused").atMost(LIMIT).until(() -> second.broken.isPresent());
+    assertThat(second.broken.orElseThrow()).contains("cannot be held once more", "at its end");
+    assertThat(second.token).isEmpty();
+    assertThat(first.broken).isEmpty();
+    assertThat(truth.getChildren(QUEUE, false)).hasSize(1);
   }
 
   @Test

@@ -41,10 +41,11 @@ final class EntryDataTest {
             Optional.of(1_500L),
             Optional.of(ASK));
     Optional<FencingToken> kept = index == 1 ? Optional.of(LARGEST) : Optional.empty();
+    int ordinal = index % 3;
     // When
-    ReadEntry read = EntryData.read(EntryData.of(details).with(index, kept), 9);
+    ReadEntry read = EntryData.read(EntryData.of(details).with(index, ordinal, kept), 9);
     // Then
-    assertThat(read).isEqualTo(new ReadEntry(details, 9, index, kept));
+    assertThat(read).isEqualTo(new ReadEntry(details, 9, index, ordinal, kept));
   }
 
   @Test
@@ -84,7 +85,7 @@ final class EntryDataTest {
         new EntryDetails(
             "l", "r", "", "h", Map.of(), false, false, Optional.empty(), Optional.of(never));
     // When
-    ReadEntry read = EntryData.read(EntryData.of(details).with(0, Optional.empty()), 9);
+    ReadEntry read = EntryData.read(EntryData.of(details).with(0, 0, Optional.empty()), 9);
     // Then
     Duration deadline = read.details().ask().flatMap(ReleaseAsk::deadline).orElseThrow();
     assertThat(deadline).isGreaterThan(Duration.ofDays(100_000));
@@ -110,6 +111,9 @@ final class EntryDataTest {
         "{\"metadata\":{\"a\":{\"b\":1}},\"index\":99999999999999999999}",
         "{\"index\":-1}",
         "{\"index\":2048}",
+        "{\"part\":-1}",
+        "{\"part\":2147483648}",
+        "{\"part\":\"2\",\"index\":{}}",
         "{\"lease\":7,\"needs_ms\":-1,\"token\":\"9223372036854775808\",\"ask\":[]}",
         "{\"token\":-1,\"needs_ms\":1.5,\"ask\":{\"by\":\"nobody\"}}",
         "{\"token\":\"99999999999999999999\",\"ask\":{\"id\":\"\"}}",
@@ -122,6 +126,7 @@ final class EntryDataTest {
     ReadEntry read = EntryData.read(bytes(text), 5);
     // Then
     assertThat(read.index()).isZero();
+    assertThat(read.ordinal()).isZero();
     assertThat(read.details().metadata()).isEmpty();
     assertThat(read.details().needsMillis()).isEmpty();
     assertThat(read.details().ask()).isEmpty();

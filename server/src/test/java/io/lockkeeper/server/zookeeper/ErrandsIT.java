@@ -176,7 +176,7 @@ final class ErrandsIT {
       store.amend(i, LOCK, entry.name(), new Amendment.Ask(ask));
       EntryDetails next = Asked.details(Map.of("round", "" + i));
       other.amend(
-          i, LOCK, entry.name(), new Amendment.Describe(next, entry.index(), Optional.empty()));
+          i, LOCK, entry.name(), new Amendment.Describe(next, entry.index(), 0, Optional.empty()));
     }
     Awaitility.await("answered")
         .until(

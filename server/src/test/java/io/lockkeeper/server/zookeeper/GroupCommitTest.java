@@ -387,6 +387,50 @@ final class GroupCommitTest implements GroupCommit.Lane {
         .isEqualTo("/lockkeeper/locks/a/_c_" + id + "-__READ__0000000007");
   }
 
+  private static EntryName placed(UUID id) {
+    return EntryName.parse("_c_" + id + "-__READ__0000000007").orElseThrow();
+  }
+
+  @Test
+  void entryIsPlacedOnlyOnceTheCreationOfItsNeighbourIsAnswered() {
+    // Given
+    directories.add(LOCK);
+    commit.open();
+    UUID neighbour = createBeside(EntryName.parse("__WRIT__0000000007").orElseThrow());
+    UUID next = createBeside(placed(neighbour));
+    UUID last = createBeside(placed(next));
+    // When: others leave meanwhile, so it would have left with them
+    createMany(UnderWay.WORTH);
+    // Then
+    assertThat(sent).extracting(t -> t.writes().size()).containsExactly(1, UnderWay.WORTH);
+    succeed();
+    succeed();
+    succeed();
+    assertThat(events.stream().map(EntriesCreated.class::cast).map(EntriesCreated::id))
+        .startsWith(neighbour)
+        .endsWith(next)
+        .doesNotContain(last);
+    succeed();
+    assertThat(((EntriesCreated) events.get(events.size() - 1)).id()).isEqualTo(last);
+  }
+
+  @Test
+  void entryWhoseNeighbourWasRefusedIsRefusedForTheLackOfIt() {
+    // Given
+    directories.add(LOCK);
+    commit.open();
+    UUID neighbour = createBeside(EntryName.parse("__WRIT__0000000007").orElseThrow());
+    UUID next = createBeside(placed(neighbour));
+    // When
+    fail(1, Code.NONODE);
+    fail(1, Code.NONODE);
+    // Then
+    assertThat(events)
+        .extracting(event -> ((EntriesRefused) event).id())
+        .containsExactly(neighbour, next);
+    assertThat(sent).isEmpty();
+  }
+
   @Test
   void placedEntryWhoseNeighbourIsGoneIsRefusedAndTheOthersGoOn() {
     // Given
@@ -401,7 +445,7 @@ final class GroupCommitTest implements GroupCommit.Lane {
     // Then
     EntriesRefused refused = (EntriesRefused) events.get(0);
     assertThat(refused.id()).isEqualTo(placed);
-    assertThat(refused.message()).contains("the hold on a", "does not exist any more");
+    assertThat(refused.message()).contains("the entry of a", "does not exist any more");
     assertThat(events.subList(1, 3))
         .extracting(event -> ((EntriesCreated) event).id())
         .containsExactly(before, after);

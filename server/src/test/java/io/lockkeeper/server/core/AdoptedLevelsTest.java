@@ -1,0 +1,215 @@
+package io.lockkeeper.server.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+/** What an owner holds more than once, and another coordinator served before. */
+class AdoptedLevelsTest {
+
+  private final Bench bench = Bench.ready();
+  private final Inheritance left = new Inheritance(bench);
+  private final LeaseId lease = left.lease();
+
+  private void repeat(StreamId stream, LeaseId of, Wish wish) {
+    bench.on(
+        new ClientEvent.Acquire(
+            stream, UUID.randomUUID(), of, wish.command(Optional.of(of)), true));
+  }
+
+  private List<Notice> told(String requestId) {
+    return bench.all(Effect.Tell.class).stream()
+        .filter(tell -> tell.requestId().equals(requestId))
+        .map(Effect.Tell::notice)
+        .toList();
+  }
+
+  private StoreEvent.CreatedEntry entry(String requestId) {
+    return left.created("a", requestId);
+  }
+
+  @Test
+  void everyLevelIsFoundAgainWithItsTokenByWhatItsEntrySays() {
+    // Given
+    Wish outer = Wish.named("outer").exclusive("a").by("t");
+    Wish inner = Wish.named("inner").exclusive("a").by("t");
+    long token = left.entries(lease, outer).get(0);
+    left.level(lease, inner, outer);
+    left.take();
+    StreamId stream = bench.attach(lease);
+    // When
+    repeat(stream, lease, inner.holding(token));
+    repeat(stream, lease, outer.holding(token));
+    // Then: each was told when its client came, and is told once more
+    for (String level : List.of("outer", "inner")) {
+      assertThat(told(level))
+          .hasSize(2)
+          .allSatisfy(
+              notice ->
+                  assertThat(((Notice.Granted) notice).grants().get(0).token().value())
+                      .isEqualTo(token));
+    }
+    assertThat(bench.all(Effect.CreateEntries.class)).isEmpty();
+  }
+
+  @Test
+  void leaseThatEndsDeletesEveryLevelAndNothingIsLeft() {
+    // Given
+    Wish outer = Wish.named("outer").exclusive("a").by("t");
+    left.entries(lease, outer);
+    left.level(lease, Wish.named("inner").exclusive("a").by("t"), outer);
+    left.take();
+    // When
+    bench.on(new ClientEvent.CloseLease(bench.call(), lease));
+    List<Effect.DeleteEntries> deletions = bench.all(Effect.DeleteEntries.class);
+    deletions.forEach(deletion -> bench.on(new StoreEvent.EntriesDeleted(deletion.id())));
+    bench.on(new StoreEvent.LeaseErased(lease));
+    // Then
+    assertThat(deletions)
+        .flatExtracting(Effect.DeleteEntries::entries)
+        .containsExactlyInAnyOrder(Bench.ref(entry("outer")), Bench.ref(entry("inner")));
+    bench.assertNothingIsLeft();
+  }
+
+  @Test
+  void levelsOfAHolderThatWasGrantedAheadOfADeletionAreAllGranted() {
+    // Given: whoever is ahead had released, and its deletion was never committed
+    LeaseId releasing = left.lease();
+    left.entries(releasing, Wish.named("first").exclusive("a"));
+    Wish outer = Wish.named("outer").exclusive("a").by("t");
+    Wish inner = Wish.named("inner").exclusive("a").by("t");
+    Wish third = Wish.named("third").exclusive("a").by("t");
+    long token = left.entries(lease, outer).get(0);
+    left.level(lease, inner, outer);
+    left.take();
+    StreamId stream = bench.attach(lease);
+    // When: its client knows the token, also of a level of which no entry tells
+    bench.createAll(bench.repeat(stream, lease, third.holding(token)));
+    repeat(stream, lease, inner.holding(token));
+    repeat(stream, lease, outer.holding(token));
+    // Then
+    for (String level : List.of("outer", "inner", "third")) {
+      assertThat(told(level)).last().isInstanceOf(Notice.Granted.class);
+    }
+    // And what is asked for anew is granted beside them
+    Bench.Asked fourth = bench.ask(lease, Wish.named("fourth").exclusive("a").by("t"));
+    assertThat(bench.granted(fourth).grants().get(0).holdCount()).isEqualTo(4);
+  }
+
+  @Test
+  void requestThatWaitsForOneLockIsGrantedWhenItsOwnerHoldsTheOtherByItsToken() {
+    // Given: an owner was granted a lock ahead of a deletion that was not committed, and waits for
+    // it once more together with another
+    LeaseId others = left.lease();
+    left.entries(others, Wish.named("first").exclusive("a"));
+    left.entries(others, Wish.named("other").exclusive("b"));
+    Wish outer = Wish.named("outer").exclusive("a").by("t");
+    Wish both = Wish.named("both").exclusive("a", "b").by("t");
+    long token = left.entries(lease, outer).get(0);
+    left.level(lease, both, outer);
+    left.take();
+    StreamId stream = bench.attach(lease);
+    repeat(stream, lease, both);
+    repeat(stream, lease, outer.holding(token));
+    // When
+    bench.on(new ClientEvent.Release(bench.call(), others, "other", 0));
+    // Then
+    assertThat(told("outer")).last().isInstanceOf(Notice.Granted.class);
+    assertThat(told("both")).last().isInstanceOf(Notice.Granted.class);
+  }
+
+  @Test
+  void levelThatIsRepeatedWithItsTokenIsNotTimedOutWhileTheSessionIsInDoubt() {
+    // Given
+    Wish outer = Wish.named("outer").exclusive("a").by("t");
+    long token = left.entries(lease, outer).get(0);
+    SessionKey session = left.take();
+    StreamId stream = bench.attach(lease);
+    repeat(stream, lease, outer.holding(token));
+    bench.proving = false;
+    bench.on(new SessionEvent.SessionSuspended(session));
+    Wish inner = Wish.named("inner").exclusive("a").by("t").waiting(Duration.ofSeconds(1));
+    repeat(stream, lease, inner.holding(token));
+    // When
+    bench.pass(Duration.ofSeconds(2));
+    // Then
+    assertThat(told("inner")).isEmpty();
+    bench.on(new SessionEvent.SessionProved(session, bench.now));
+    assertThat(told("inner")).first().isInstanceOf(Notice.Granted.class);
+  }
+
+  @Test
+  void levelThatIsRepeatedWithItsTokenIsNeverTimedOutThoughItsBaseStillWaitsHere() {
+    // Given: by the queue their owner only waits, behind an entry whose deletion was not committed,
+    // and nobody else can vouch for it any more
+    left.entries(left.lease(), Wish.named("first").exclusive("a"));
+    Wish outer = Wish.named("outer").exclusive("a").by("t").waiting(Duration.ofHours(1));
+    Wish inner = Wish.named("inner").exclusive("a").by("t").waiting(Duration.ofHours(1));
+    Wish third = Wish.named("third").exclusive("a").by("t").waiting(Duration.ofSeconds(1));
+    long token = left.entries(lease, outer).get(0);
+    left.level(lease, inner, outer);
+    SessionKey session = left.take();
+    StreamId stream = bench.attach(lease);
+    for (int i = 0; i < 5; i++) {
+      bench.pass(Bench.TTL.dividedBy(2));
+      bench.on(new ClientEvent.KeepAlive(bench.call(), lease));
+    }
+    bench.proving = false;
+    bench.on(new SessionEvent.SessionSuspended(session));
+    repeat(stream, lease, inner.holding(token));
+    repeat(stream, lease, third.holding(token));
+    // When
+    bench.pass(Duration.ofSeconds(6));
+    // Then
+    assertThat(told("outer")).last().isInstanceOf(Notice.Queued.class);
+    for (String level : List.of("inner", "third")) {
+      assertThat(told(level)).noneMatch(Notice.NotAcquired.class::isInstance);
+    }
+    bench.on(new SessionEvent.SessionProved(session, bench.now));
+    for (String level : List.of("inner", "third")) {
+      assertThat(told(level)).last().isInstanceOf(Notice.Granted.class);
+    }
+  }
+
+  @Test
+  void whoTimedOutHereAndHoldsElsewhereIsNotToldThatItIsLostWithoutAProof() {
+    // Given: the coordinator does not know yet that another has the session
+    LeaseId own = bench.lease();
+    StreamId stream = bench.attach(own);
+    bench.askAndCreate(bench.lease(), Wish.named("holder").exclusive("x"));
+    Wish wish = Wish.named("waits").exclusive("x").waiting(Duration.ofSeconds(1));
+    bench.createAll(bench.ask(own, wish));
+    bench.pass(Duration.ofSeconds(1));
+    int told = told("waits").size();
+    bench.proving = false;
+    // When
+    repeat(stream, own, wish.holding(9));
+    // Then
+    assertThat(told("waits")).hasSize(told).last().isInstanceOf(Notice.NotAcquired.class);
+    bench.on(new SessionEvent.SessionProved(Bench.S1, bench.now));
+    assertThat(told("waits")).last().isInstanceOf(Notice.Lost.class);
+  }
+
+  @Test
+  void levelIsPlacedBesideThatEntryOfItsOwnerWhoseTokenItNames() {
+    // Given: an owner who reads twice, by entries of its own
+    Wish first = Wish.named("first").read("a").by("t");
+    Wish second = Wish.named("second").read("a").by("t");
+    left.entries(lease, first);
+    long token = left.entries(lease, second).get(0);
+    left.take();
+    StreamId stream = bench.attach(lease);
+    // When
+    Bench.Asked more =
+        bench.repeat(stream, lease, Wish.named("more").read("a").by("t").holding(token));
+    // Then
+    assertThat(bench.granted(more).grants().get(0).token().value()).isEqualTo(token);
+    assertThat(bench.planned(more).entries().get(0).beside())
+        .map(PlannedEntry.Beside::entry)
+        .contains(entry("second").name());
+  }
+}

@@ -1,0 +1,72 @@
+package io.lockkeeper.server.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+/** Sessions that are taken over, whatever is in them. */
+class AdoptedSessionsTest {
+
+  private final Bench bench = Bench.ready();
+  private final Inheritance left = new Inheritance(bench);
+
+  private List<Effect.DeleteEntries> deletions() {
+    return bench.all(Effect.DeleteEntries.class);
+  }
+
+  @Test
+  void sessionThatWasAdoptedTakesNoNewLeasesAndIsClosedWhenEmpty() {
+    // Given
+    LeaseId lease = left.lease();
+    left.entries(lease, Wish.named("held").exclusive("a"));
+    SessionKey key = left.take();
+    // When
+    bench.lease();
+    assertThat(bench.last(Effect.RecordLease.class)).isEmpty();
+    assertThat(bench.all(Effect.RecordLease.class))
+        .extracting(Effect.RecordLease::session)
+        .containsExactly(Bench.S1);
+    bench.on(new ClientEvent.CloseLease(bench.call(), lease));
+    UUID deleted = deletions().get(0).id();
+    bench.on(new StoreEvent.EntriesDeleted(deleted));
+    bench.on(new StoreEvent.LeaseErased(lease));
+    // Then
+    assertThat(bench.all(SessionEffect.CloseSession.class))
+        .containsExactly(new SessionEffect.CloseSession(key));
+  }
+
+  @Test
+  void sessionWithNothingOnItIsClosedAtOnce() {
+    // When
+    SessionKey key = left.take();
+    // Then
+    assertThat(bench.all(SessionEffect.CloseSession.class))
+        .containsExactly(new SessionEffect.CloseSession(key));
+  }
+
+  @Test
+  void orphanIsAskedForOnceUntilThatIsDecided() {
+    // Given
+    SessionKey key = left.claim();
+    // When
+    bench.on(new SessionEvent.OrphanFound(Inheritance.CLAIM));
+    assertThat(bench.all(SessionEffect.AdoptSession.class)).hasSize(1);
+    bench.on(new SessionEvent.SessionEnded(key, true));
+    bench.on(new SessionEvent.OrphanFound(Inheritance.CLAIM));
+    // Then
+    assertThat(bench.all(SessionEffect.AdoptSession.class)).hasSize(2);
+    assertThat(bench.all(SessionEffect.OpenSession.class)).hasSize(1);
+  }
+
+  @Test
+  void adoptedSessionDoesNotCountAgainstTheCap() {
+    // Given
+    for (int i = 0; i < Bench.settings().maxSessions(); i++) {
+      bench.on(new SessionEvent.OrphanFound("claim-" + i));
+    }
+    // Then
+    assertThat(bench.all(SessionEffect.AdoptSession.class)).hasSize(Bench.settings().maxSessions());
+  }
+}
