@@ -10,7 +10,7 @@ import java.util.function.LongSupplier;
  *
  * @param lease the lease's, which moves on
  * @param ownNanos where {@link LockRequest#maxHold} ends, as a reading of the clock
- * @param around the holds that it shares by reentrancy and that are limited
+ * @param around the holds of which it is a later level and that are limited
  * @param clock monotonic nanoseconds
  */
 record Deadline(Validity lease, OptionalLong ownNanos, List<Hold> around, LongSupplier clock) {

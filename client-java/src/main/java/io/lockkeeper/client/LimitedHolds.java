@@ -6,14 +6,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The holds of one client that are limited in time, for those that come to share them later by
- * reentrancy: these are taken away with them. On the client's loop only.
+ * The holds of one client that are limited in time, for the levels that their owner adds later:
+ * these are taken away with them. On the client's loop only.
  */
 final class LimitedHolds {
 
   private final Map<Key, List<Tenure>> limited = new HashMap<>();
 
-  /** What is shared: an entry of a lock's queue is known by its token. */
+  /** What has levels: all of one hold have one token. */
   private record Key(String lock, long token) {
     static Key of(LockGrant grant) {
       return new Key(grant.name(), grant.fencingToken());

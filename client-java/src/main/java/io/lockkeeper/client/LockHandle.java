@@ -74,7 +74,7 @@ public interface LockHandle extends AutoCloseable {
   }
 
   /**
-   * Returns how many acquisitions of the owner shared the hold when this one was granted, this one
+   * Returns how many acquisitions of the owner held the lock so when this one was granted, this one
    * included: 1 unless the request has an owner that held the lock already. Of several locks, the
    * first one's.
    */

@@ -5,7 +5,7 @@ package io.lockkeeper.client;
  *
  * @param outcome what it did
  * @param remainingHolds after {@link Outcome#DECREMENTED}: how many acquisitions of the owner still
- *     share the hold; else zero
+ *     hold the locks; else zero
  */
 public record ReleaseResult(Outcome outcome, int remainingHolds) {
 

@@ -41,7 +41,7 @@ final class Tenure {
   /** The locks are granted. */
   Hold begin(Granted granted) {
     List<LockGrant> grants = Protos.toGrants(granted);
-    // Only an owner comes to share a hold.
+    // Only an owner adds levels to a hold.
     around = request.owner().isEmpty() ? List.of() : link.limited().around(grants);
     List<Hold> outer =
         around.isEmpty()

@@ -140,6 +140,54 @@ public abstract class KindsContract extends Contract {
   }
 
   @Test
+  void everyLevelIsListedAndWatchedByItselfWithTheSameToken() throws InterruptedException {
+    // Given
+    LockkeeperClient a = client("a");
+    LockHandle outer = a.lock(LockRequest.of(lock).owner("task"));
+    RecordingWatch seen = new RecordingWatch();
+    try (Watch watch = a.watch(lock, seen)) {
+      await().atMost(LONG).until(() -> seen.events().contains("end"));
+      // When
+      LockHandle inner = a.lock(LockRequest.of(lock).owner("task"));
+      // Then
+      await()
+          .atMost(LONG)
+          .untilAsserted(
+              () ->
+                  assertThat(a.getLock(lock).holders())
+                      .extracting(holder -> holder.fencingToken().orElseThrow())
+                      .containsExactly(outer.fencingToken(), inner.fencingToken()));
+      await().atMost(LONG).until(() -> seen.events().contains("GRANTED " + lock));
+      inner.close();
+      await().atMost(LONG).until(() -> seen.events().contains("RELEASED " + lock));
+      assertThat(a.getLock(lock).holders()).hasSize(1);
+      assertThat(outer.isValid()).isTrue();
+    }
+  }
+
+  @Test
+  void levelThatWaitsForAnotherLockKeepsTheLockButIsNoHoldYet() throws InterruptedException {
+    // Given
+    LockkeeperClient a = client("a");
+    LockkeeperClient b = client("b");
+    String other = lock + "/other";
+    LockHandle outer = a.lock(LockRequest.of(lock).owner("task"));
+    LockHandle stranger = b.lock(other);
+    LockRequest both =
+        LockRequest.of(LockSpec.exclusive(lock), LockSpec.exclusive(other)).owner("task");
+    CompletableFuture<LockHandle> waiting = queue(a, both, other);
+    // When
+    ReleaseResult released = outer.releaseForResult().join();
+    Optional<LockHandle> between = b.tryLock(lock);
+    stranger.close();
+    // Then
+    assertThat(released).isEqualTo(new ReleaseResult(ReleaseResult.Outcome.RELEASED, 0));
+    assertThat(between).isEmpty();
+    assertThat(granted(waiting).grants()).extracting(LockGrant::holdCount).containsExactly(1, 1);
+    assertThat(granted(waiting).fencingToken()).isEqualTo(outer.fencingToken());
+  }
+
+  @Test
   void ownersExcludeEachOtherAndSoDoClientsWithTheSameOwner() throws InterruptedException {
     // Given
     LockkeeperClient a = client("a");

@@ -113,7 +113,7 @@ public abstract class ResumeContract extends Contract {
   }
 
   @Test
-  void shareThatTheServerDoesNotKnowIsGrantedAgainWhereTheOwnerHoldsWithThatToken() {
+  void levelThatTheServerDoesNotKnowIsGrantedAgainWhereTheOwnerHoldsWithThatToken() {
     // Given
     RawSession session = RawSession.open(channel);
     session.acquire(request("outer", "task"));
@@ -129,7 +129,9 @@ public abstract class ResumeContract extends Contract {
     assertThat(session.events("another owner", 1).get(0).hasLost()).isTrue();
     assertThat(session.release("outer").getOutcome())
         .isEqualTo(ReleaseOutcome.RELEASE_OUTCOME_DECREMENTED);
-    assertThat(client("b").getLock(lock).holders()).hasSize(1);
+    assertThat(client("b").getLock(lock).holders())
+        .extracting(holder -> holder.fencingToken().orElseThrow())
+        .containsExactly(token);
     session.close();
   }
 

@@ -4,6 +4,7 @@ import io.lockkeeper.client.internal.Loop;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.ReleaseRequested;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 
@@ -23,7 +24,7 @@ final class FakeAcquisition {
   /** Rises with every acquisition of the server. */
   final long number;
 
-  /** One for each lock, in the order of the request; shared with others by reentrancy. */
+  /** One for each lock, in the order of the request. */
   List<FakeEntry> entries = List.of();
 
   /** Why it ends before it waits. */
@@ -33,6 +34,10 @@ final class FakeAcquisition {
   boolean lost;
 
   State state = State.WAITING;
+
+  /** Rises with every grant of the server. */
+  long grantNumber;
+
   Optional<Loop.Timer> waitLimit = Optional.empty();
   Optional<Loop.Timer> positions = Optional.empty();
   Optional<Loop.Timer> holdLimit = Optional.empty();
@@ -66,10 +71,10 @@ final class FakeAcquisition {
     return entries.stream().filter(e -> !e.held).toList();
   }
 
-  /** Returns how many share all its holds still; zero if one of them has gone. */
-  int remainingHolds() {
-    boolean shared = entries.stream().noneMatch(e -> e.sharers.isEmpty());
-    return shared ? entries.stream().mapToInt(e -> e.sharers.size()).max().orElse(0) : 0;
+  /** Returns how many other levels there are of its holds; zero if one of them has none. */
+  int levelsBeside() {
+    List<Integer> levels = entries.stream().map(e -> e.levelsBeside().size()).toList();
+    return levels.contains(0) ? 0 : Collections.max(levels);
   }
 
   /** Tells the client what happened, as the next in the sequence. */

@@ -27,27 +27,19 @@ final class FakeArrivals {
 
   /** How one lock of the request is met. */
   private record Plan(
-      FakeQueue queue,
-      LockRequest wanted,
-      Optional<FakeEntry> shared,
-      Optional<FakeEntry> downgraded,
-      Optional<Refusal> refusal) {
+      FakeQueue queue, LockRequest wanted, Optional<FakeEntry> beside, Optional<Refusal> refusal) {
 
     static Plan wait(FakeQueue queue, LockRequest wanted) {
-      return new Plan(queue, wanted, Optional.empty(), Optional.empty(), Optional.empty());
+      return new Plan(queue, wanted, Optional.empty(), Optional.empty());
     }
 
-    Plan share(FakeEntry entry) {
-      return new Plan(queue, wanted, Optional.of(entry), Optional.empty(), Optional.empty());
-    }
-
-    Plan downgrade(FakeEntry write) {
-      return new Plan(queue, wanted, Optional.empty(), Optional.of(write), Optional.empty());
+    Plan placeBeside(FakeEntry held) {
+      return new Plan(queue, wanted, Optional.of(held), Optional.empty());
     }
 
     Plan refuse(NotAcquiredReason reason, String message) {
       Refusal refusal = new Refusal(reason, message);
-      return new Plan(queue, wanted, Optional.empty(), Optional.empty(), Optional.of(refusal));
+      return new Plan(queue, wanted, Optional.empty(), Optional.of(refusal));
     }
   }
 
@@ -69,42 +61,43 @@ final class FakeArrivals {
   }
 
   /**
-   * Lets an acquisition hold again what its owner holds with just the tokens that it names. Says
+   * Places an acquisition beside what its owner holds with just the tokens that it names. Says
    * whether all of it is held.
    */
   boolean rejoin(FakeAcquisition fresh) {
-    List<FakeEntry> held = new ArrayList<>();
+    List<Plan> plans = new ArrayList<>();
     for (int i = 0; i < fresh.request.getHeldTokensCount(); i++) {
       long token = fresh.request.getHeldTokens(i);
-      state.queue(fresh.request.getLocks(i).getName()).entries.stream()
-          .filter(e -> e.token == token && e.isHeldBy(fresh.lease, fresh.request.getOwner()))
-          .findFirst()
-          .ifPresent(held::add);
+      Plan plan = Plan.wait(state.queue(fresh.request.getLocks(i).getName()), named(fresh, i));
+      List<FakeEntry> own = plan.queue().heldBy(fresh.lease, fresh.request.getOwner());
+      base(own.stream().filter(e -> e.token == token).toList(), plan.wanted())
+          .ifPresent(held -> plans.add(plan.placeBeside(held)));
     }
-    boolean complete = held.size() == fresh.request.getLocksCount();
+    boolean complete = plans.size() == fresh.request.getLocksCount();
     if (complete) {
-      held.forEach(e -> e.sharers.add(fresh));
-      fresh.entries = List.copyOf(held);
+      fresh.entries = plans.stream().map(plan -> enter(fresh, plan)).toList();
     }
     return complete;
   }
 
+  private static LockRequest named(FakeAcquisition fresh, int lock) {
+    LockRequest wanted = fresh.request.getLocks(lock);
+    return wanted.getMode() == LockMode.LOCK_MODE_UNSPECIFIED
+        ? wanted.toBuilder().setMode(LockMode.LOCK_MODE_EXCLUSIVE).build()
+        : wanted;
+  }
+
   private FakeEntry enter(FakeAcquisition fresh, Plan plan) {
-    if (plan.shared().isPresent()) {
-      FakeEntry shared = plan.shared().get();
-      shared.sharers.add(fresh);
-      return shared;
-    }
     List<FakeEntry> entries = plan.queue().entries;
     long now = state.loop.nanos();
-    if (plan.downgraded().isPresent()) {
-      // The same hold going on: its token is the write's, and no writer comes between.
-      FakeEntry write = plan.downgraded().get();
-      FakeEntry read = new FakeEntry(fresh, plan.queue(), plan.wanted(), write.token, now);
-      read.previousEnd = write.previousEnd;
-      read.hold(now);
-      entries.add(entries.indexOf(write) + 1, read);
-      return read;
+    if (plan.beside().isPresent()) {
+      // The same hold going on: its token is that of the first, and nobody comes between.
+      FakeEntry held = plan.beside().get();
+      FakeEntry level = new FakeEntry(fresh, plan.queue(), plan.wanted(), held.token, now);
+      level.previousEnd = held.previousEnd;
+      level.hold(now);
+      entries.add(plan.queue().endOfPlace(held), level);
+      return level;
     }
     FakeEntry waiting = new FakeEntry(fresh, plan.queue(), plan.wanted(), state.nextZxid(), now);
     entries.add(waiting);
@@ -148,19 +141,13 @@ final class FakeArrivals {
   private Plan plan(FakeAcquisition fresh, LockRequest wanted) {
     FakeQueue queue = state.queue(wanted.getName());
     Plan plan = Plan.wait(queue, wanted);
-    List<FakeEntry> own =
-        queue.entries.stream()
-            .filter(e -> e.isHeldBy(fresh.lease, fresh.request.getOwner()))
-            .toList();
+    List<FakeEntry> own = queue.heldBy(fresh.lease, fresh.request.getOwner());
     if (wanted.getMode() == LockMode.LOCK_MODE_PERMITS) {
       return planPermits(plan, own);
     }
-    Optional<FakeEntry> same = find(own, wanted.getMode());
-    if (same.isPresent()) {
-      return plan.share(same.get());
-    }
-    if (wanted.getMode() == LockMode.LOCK_MODE_READ && !own.isEmpty()) {
-      return plan.downgrade(own.get(0));
+    Optional<FakeEntry> base = base(own, wanted);
+    if (base.isPresent()) {
+      return plan.placeBeside(base.get());
     }
     if (wanted.getMode() == LockMode.LOCK_MODE_WRITE && !own.isEmpty()) {
       return plan.refuse(
@@ -212,6 +199,21 @@ final class FakeArrivals {
           Status.RESOURCE_EXHAUSTED, "the queue of " + plan.queue().lock + " is full");
     }
     return plan;
+  }
+
+  /** Returns what an owner has beside which it is granted at once what it wants. */
+  private static Optional<FakeEntry> base(List<FakeEntry> own, LockRequest wanted) {
+    return switch (wanted.getMode()) {
+      case LOCK_MODE_PERMITS -> Optional.empty();
+      case LOCK_MODE_READ ->
+          find(own, LockMode.LOCK_MODE_READ).or(() -> find(own, LockMode.LOCK_MODE_WRITE));
+      case LOCK_MODE_EXCLUSIVE,
+          LOCK_MODE_WRITE,
+          LOCK_MODE_CUSTOM,
+          LOCK_MODE_UNSPECIFIED,
+          UNRECOGNIZED ->
+          find(own, wanted.getMode());
+    };
   }
 
   private static Optional<FakeEntry> find(List<FakeEntry> entries, LockMode mode) {

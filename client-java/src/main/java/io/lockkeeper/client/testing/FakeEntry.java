@@ -4,12 +4,12 @@ import io.lockkeeper.v1.Contender;
 import io.lockkeeper.v1.LockMode;
 import io.lockkeeper.v1.LockRequest;
 import io.lockkeeper.v1.PreviousEnd;
-import java.util.LinkedHashSet;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 
-/** One entry of a lock's queue. By reentrancy, several acquisitions of one owner may share it. */
+/** One entry of a lock's queue: what one acquisition has of that lock. */
 final class FakeEntry {
 
   final FakeAcquisition creator;
@@ -18,8 +18,9 @@ final class FakeEntry {
   /** What is asked for; the limit of permits is the one in force when it was. */
   final LockRequest wanted;
 
+  /** Of those that an owner placed beside what it holds, that of the first. */
   final long token;
-  final Set<FakeAcquisition> sharers = new LinkedHashSet<>();
+
   Map<String, String> metadata;
   boolean held;
   boolean granted;
@@ -36,7 +37,6 @@ final class FakeEntry {
     this.token = token;
     this.queuedAtNanos = nowNanos;
     this.metadata = creator.request.getMetadataMap();
-    sharers.add(creator);
   }
 
   LockMode mode() {
@@ -54,7 +54,23 @@ final class FakeEntry {
     return !owner.isEmpty()
         && creator.lease == lease
         && creator.request.getOwner().equals(owner)
-        && sharers.stream().anyMatch(a -> a.state == FakeAcquisition.State.HELD);
+        && creator.state == FakeAcquisition.State.HELD;
+  }
+
+  /**
+   * Returns whether both are at one place in the queue: the owner of one placed the other there.
+   */
+  boolean isBeside(FakeEntry other) {
+    return queue == other.queue && token == other.token;
+  }
+
+  /** Returns the levels of this hold that its owner has been granted beside it, in their order. */
+  List<FakeEntry> levelsBeside() {
+    return queue.entries.stream()
+        .filter(e -> e != this && e.isBeside(this) && e.mode() == mode())
+        .filter(e -> e.creator.state == FakeAcquisition.State.HELD)
+        .sorted(Comparator.comparingLong(e -> e.creator.grantNumber))
+        .toList();
   }
 
   Contender toContender(long nowNanos) {
@@ -69,7 +85,7 @@ final class FakeEntry {
             .setQueuedFor(FakeTime.toProto(nowNanos - queuedAtNanos))
             .setHeldFor(FakeTime.toProto(held ? nowNanos - heldAtNanos : 0))
             .setFencingToken(held ? token : 0)
-            .setEntry("in-memory-" + mode().getNumber() + "-" + token)
+            .setEntry("in-memory-" + mode().getNumber() + "-" + creator.number + "-" + token)
             .setPermits(wanted.getPermits())
             .setLimit(wanted.getLimit());
     releaseAtNanos.ifPresent(

@@ -4,8 +4,11 @@ import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.Grant;
 import io.lockkeeper.v1.Granted;
 import io.lockkeeper.v1.LossReason;
+import java.util.LinkedHashSet;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /** Grants acquisitions that hold all their entries, for as long as they may be held. */
 final class FakeGrants {
@@ -27,6 +30,7 @@ final class FakeGrants {
     }
     acquisition.stopTimers();
     acquisition.state = FakeAcquisition.State.HELD;
+    acquisition.grantNumber = state.nextGrant();
     limitHold(acquisition);
     long validForNanos = acquisition.lease.ttlNanos;
     Granted.Builder granted = Granted.newBuilder().setLeaseId(acquisition.lease.id);
@@ -38,16 +42,16 @@ final class FakeGrants {
               .setName(entry.queue.lock)
               .setFencingToken(entry.token)
               .setPreviousEnd(entry.previousEnd)
-              .setHoldCount(entry.sharers.size()));
+              .setHoldCount(1 + entry.levelsBeside().size()));
     }
     granted.setValidFor(FakeTime.toProto(Math.max(0, validForNanos)));
     acquisition.tell(AcquireResponse.newBuilder().setGranted(granted));
   }
 
-  /** Returns how long a hold may last yet: for all who share it, until the first limit is over. */
+  /** Returns how long a new level may last yet: until its own limit, or one around it, is over. */
   private long leftNanos(FakeEntry entry) {
-    return entry.sharers.stream()
-        .flatMap(sharer -> sharer.holdEndsAtNanos.stream())
+    return Stream.concat(Stream.of(entry), entry.levelsBeside().stream())
+        .flatMap(level -> level.creator.holdEndsAtNanos.stream())
         .mapToLong(at -> at - state.loop.nanos())
         .min()
         .orElse(Long.MAX_VALUE);
@@ -63,10 +67,17 @@ final class FakeGrants {
     holder.holdLimit = Optional.of(state.loop.schedule(limit + allowance, () -> onOver(holder)));
   }
 
+  /** The acquisition loses its locks, and so do those that came to hold them once more after it. */
   private void onOver(FakeAcquisition holder) {
-    holder.entries.forEach(
-        entry ->
-            state.turns.takeAway(
-                entry, LossReason.LOSS_REASON_MAX_HOLD, "it was held for max_hold"));
+    Set<FakeAcquisition> losers = new LinkedHashSet<>(Set.of(holder));
+    for (FakeEntry entry : holder.entries) {
+      entry.levelsBeside().stream()
+          .map(level -> level.creator)
+          .filter(later -> later.grantNumber > holder.grantNumber)
+          .forEach(losers::add);
+    }
+    losers.forEach(
+        loser ->
+            state.turns.lose(loser, LossReason.LOSS_REASON_MAX_HOLD, "it was held for max_hold"));
   }
 }

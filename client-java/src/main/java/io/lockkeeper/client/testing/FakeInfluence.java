@@ -58,10 +58,9 @@ final class FakeInfluence {
   }
 
   private void ask(FakeEntry holder, ReleaseRequested.Builder asked) {
-    holder.sharers.stream()
-        .filter(a -> a.state == State.HELD)
-        .toList()
-        .forEach(a -> a.ask(asked.build(), state.loop.nanos()));
+    if (holder.creator.state == State.HELD) {
+      holder.creator.ask(asked.build(), state.loop.nanos());
+    }
   }
 
   /** Takes a lock away from its holders, at once or after a grace. */
@@ -95,8 +94,16 @@ final class FakeInfluence {
             .setDeadline(request.getGrace());
     holders.forEach(holder -> ask(holder, asked));
     state.loop.schedule(
-        FakeTime.toNanos(request.getGrace()), () -> force(holders, request.getReason()));
+        FakeTime.toNanos(request.getGrace()), () -> force(levelsOf(holders), request.getReason()));
     return ForceReleaseResponse.newBuilder().setAsked(holders.size()).build();
+  }
+
+  /** Returns what is at the place of these, which may have come there since. */
+  private static List<FakeEntry> levelsOf(List<FakeEntry> holders) {
+    return holders.stream()
+        .flatMap(holder -> holder.queue.holders().stream().filter(holder::isBeside))
+        .distinct()
+        .toList();
   }
 
   private void force(List<FakeEntry> holders, String reason) {
@@ -179,7 +186,7 @@ final class FakeInfluence {
   /** Tells something to all who hold a lock. */
   void tellHolders(String lock, AcquireResponse event) {
     state.look(lock).holders().stream()
-        .flatMap(e -> e.sharers.stream())
+        .map(e -> e.creator)
         .filter(a -> a.state == FakeAcquisition.State.HELD)
         .toList()
         .forEach(a -> a.tell(event.toBuilder()));

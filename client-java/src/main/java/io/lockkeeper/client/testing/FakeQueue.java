@@ -111,6 +111,20 @@ final class FakeQueue {
     return delayed && delayEndsAtNanos - nowNanos > 0;
   }
 
+  /** Returns what an owner of a lease, not empty, has been granted. */
+  List<FakeEntry> heldBy(FakeLease lease, String owner) {
+    return entries.stream().filter(e -> e.isHeldBy(lease, owner)).toList();
+  }
+
+  /** Returns where the next entry goes that is placed beside {@code held}. */
+  int endOfPlace(FakeEntry held) {
+    int end = entries.indexOf(held) + 1;
+    while (end < entries.size() && entries.get(end).isBeside(held)) {
+      end++;
+    }
+    return end;
+  }
+
   List<FakeEntry> holders() {
     return entries.stream().filter(e -> e.held).toList();
   }

@@ -27,6 +27,7 @@ final class FakeState {
   private final TreeMap<String, FakeQueue> queues = new TreeMap<>();
   private final Map<String, Runnable> whenFree = new HashMap<>();
   private long zxid = 1;
+  private long grants;
 
   FakeState(Loop loop) {
     this.loop = loop;
@@ -38,6 +39,10 @@ final class FakeState {
 
   long zxid() {
     return zxid;
+  }
+
+  long nextGrant() {
+    return ++grants;
   }
 
   /** Runs {@code action} when the next holder of the lock has gone. */

@@ -79,7 +79,7 @@ final class FakeTurns {
       return;
     }
     fresh.entries.stream()
-        .filter(e -> e.creator == fresh && e.held)
+        .filter(e -> e.held)
         .forEach(e -> state.feed.changed(ChangeCause.CHANGE_CAUSE_GRANTED, e));
     fresh.entries.forEach(e -> advance(e.queue));
     grants.settle(fresh);
@@ -189,13 +189,13 @@ final class FakeTurns {
     holder.entries.forEach(e -> advance(e.queue));
   }
 
-  /** Removes an entry: whoever shares it loses all that it holds, or waits for, with it. */
+  /** Removes an entry: its acquisition loses all that it holds, or waits for, with it. */
   void takeAway(FakeEntry entry, LossReason reason, String message) {
-    for (FakeAcquisition sharer : List.copyOf(entry.sharers)) {
-      if (sharer.state == FakeAcquisition.State.HELD) {
-        lose(sharer, reason, message);
-      } else {
-        refuse(sharer, NotAcquiredReason.NOT_ACQUIRED_REASON_REMOVED, message);
+    switch (entry.creator.state) {
+      case HELD -> lose(entry.creator, reason, message);
+      case WAITING -> refuse(entry.creator, NotAcquiredReason.NOT_ACQUIRED_REASON_REMOVED, message);
+      case ENDED -> {
+        // It went with another of its entries.
       }
     }
   }
@@ -220,8 +220,8 @@ final class FakeTurns {
         yield outcome(ReleaseOutcome.RELEASE_OUTCOME_WITHDRAWN, 0);
       }
       case HELD -> {
+        int remaining = acquisition.levelsBeside();
         leave(acquisition, FakeReasons.Departure.RELEASED);
-        int remaining = acquisition.remainingHolds();
         acquisition.tell(AcquireResponse.newBuilder().setReleased(Released.getDefaultInstance()));
         acquisition.entries.forEach(e -> advance(e.queue));
         yield remaining == 0
@@ -238,16 +238,11 @@ final class FakeTurns {
         .build();
   }
 
-  /** The acquisition has ended: its entries go, but for those that others share. */
+  /** The acquisition has ended: its entries go. */
   private void leave(FakeAcquisition acquisition, FakeReasons.Departure departure) {
     acquisition.stopTimers();
     acquisition.state = FakeAcquisition.State.ENDED;
-    for (FakeEntry entry : acquisition.entries) {
-      entry.sharers.remove(acquisition);
-      if (entry.sharers.isEmpty()) {
-        remove(entry, departure);
-      }
-    }
+    acquisition.entries.forEach(entry -> remove(entry, departure));
   }
 
   private void remove(FakeEntry entry, FakeReasons.Departure departure) {
@@ -261,7 +256,7 @@ final class FakeTurns {
     }
     state.nextZxid();
     state.feed.changed(departure.cause(), entry);
-    if (entry.granted) {
+    if (entry.granted && queue.entries.stream().noneMatch(entry::isBeside)) {
       state.onFreed(queue.lock);
     }
   }

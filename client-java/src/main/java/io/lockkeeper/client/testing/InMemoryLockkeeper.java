@@ -177,8 +177,8 @@ public final class InMemoryLockkeeper implements AutoCloseable {
   /**
    * Ends the server as a crash does: all connections break, and calls are turned away until {@link
    * #refuseCalls} lets it back. Its leases and locks are a peer's from then on, or, without one,
-   * its own, but nothing that lived in memory only: who shares a lock by reentrancy, what has
-   * ended, how events were numbered. Leases that are streams end.
+   * its own, but nothing that lived in memory only: what has ended, how events were numbered.
+   * Leases that are streams end.
    */
   public void crash() {
     control(

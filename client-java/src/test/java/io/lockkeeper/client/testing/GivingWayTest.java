@@ -33,7 +33,7 @@ class GivingWayTest extends OnInMemoryServer {
     // Given
     String lease = lease();
     Heard<AcquireResponse> first = acquire(request(lease, "me", "1", read(LOCK)));
-    Heard<AcquireResponse> shared = acquire(request(lease, "me", "2", read(LOCK)));
+    Heard<AcquireResponse> level = acquire(request(lease, "me", "2", read(LOCK)));
     Heard<AcquireResponse> other = acquire(request(read(LOCK)));
     Heard<AcquireResponse> waiter = acquire(request(write(LOCK)));
     // When
@@ -50,12 +50,12 @@ class GivingWayTest extends OnInMemoryServer {
     clock.settle();
     // Then
     ReleaseRequested told = first.last().getReleaseRequested();
-    assertThat(asked).hasSize(2);
+    assertThat(asked).hasSize(3);
     assertThat(told.getName()).isEqualTo(LOCK);
     assertThat(told.getRequester()).isEqualTo("carol");
     assertThat(told.getReason()).isEqualTo("deploy");
     assertThat(told.getDeadline()).isEqualTo(span(30));
-    assertThat(shared.last().getReleaseRequested()).isEqualTo(told);
+    assertThat(level.last().getReleaseRequested()).isEqualTo(told);
     assertThat(other.last().getReleaseRequested()).isEqualTo(told);
     assertThat(events(waiter)).containsExactly("QUEUED");
   }

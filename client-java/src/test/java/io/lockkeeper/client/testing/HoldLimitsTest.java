@@ -78,7 +78,7 @@ class HoldLimitsTest extends OnInMemoryServer {
   }
 
   @Test
-  void allWhoShareTheHoldLoseItAndTheLaterOneIsValidForWhatIsLeft() {
+  void laterLevelIsLostWithTheLimitedOneAndIsValidForWhatIsLeft() {
     // Given
     String lease = lease();
     Heard<AcquireResponse> first =
@@ -92,6 +92,22 @@ class HoldLimitsTest extends OnInMemoryServer {
     assertThat(validForSeconds).isEqualTo(6);
     assertThat(first.last().getLost().getReason()).isEqualTo(LossReason.LOSS_REASON_MAX_HOLD);
     assertThat(second.last().getLost().getReason()).isEqualTo(LossReason.LOSS_REASON_MAX_HOLD);
+  }
+
+  @Test
+  void levelAroundALimitedOneIsKept() {
+    // Given
+    String lease = lease();
+    Heard<AcquireResponse> outer = acquire(request(lease, "me", "1", exclusive(LOCK)));
+    Heard<AcquireResponse> inner =
+        acquire(request(lease, "me", "2", exclusive(LOCK)).setMaxHold(span(10)));
+    Heard<AcquireResponse> innermost = acquire(request(lease, "me", "3", exclusive(LOCK)));
+    // When
+    pass(12_000);
+    // Then
+    assertThat(events(outer)).containsExactly("GRANTED");
+    assertThat(events(inner)).containsExactly("GRANTED", "LOST");
+    assertThat(events(innermost)).containsExactly("GRANTED", "LOST");
   }
 
   @Test

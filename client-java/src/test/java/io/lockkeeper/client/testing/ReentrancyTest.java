@@ -1,10 +1,12 @@
 package io.lockkeeper.client.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.CloseLeaseRequest;
+import io.lockkeeper.v1.Contender;
 import io.lockkeeper.v1.Grant;
 import io.lockkeeper.v1.LossReason;
 import io.lockkeeper.v1.ReleaseOutcome;
@@ -32,8 +34,10 @@ class ReentrancyTest extends OnInMemoryServer {
     assertThat(again.getHoldCount()).isEqualTo(2);
     assertThat(again.getFencingToken()).isEqualTo(token(first));
     assertThat(events(other)).containsExactly("QUEUED");
-    assertThat(state(LOCK).getHoldersCount()).isEqualTo(1);
-    assertThat(causes(watch)).isEmpty();
+    assertThat(state(LOCK).getHoldersList())
+        .extracting(Contender::getRequestId, Contender::getFencingToken)
+        .containsExactly(tuple("1", token(first)), tuple("2", token(first)));
+    assertThat(causes(watch)).containsExactly("GRANTED");
   }
 
   @Test
@@ -66,7 +70,7 @@ class ReentrancyTest extends OnInMemoryServer {
   }
 
   @Test
-  void readsOfOneOwnerShareOneHoldEvenWithAWriterWaiting() {
+  void readsOfOneOwnerAreLevelsOfOneHoldEvenWithAWriterWaiting() {
     // Given
     String lease = lease();
     acquire(request(lease, owner, "1", read(LOCK)));
@@ -112,7 +116,7 @@ class ReentrancyTest extends OnInMemoryServer {
   }
 
   @Test
-  void requestForAHeldAndAFreeLockSharesTheOneAndQueuesForTheOther() {
+  void requestForAHeldAndATakenLockStaysBesideTheOneAndQueuesForTheOther() {
     // Given
     String lease = lease();
     AcquireRequest.Builder first = request(lease, owner, "1", exclusive(LOCK));
@@ -122,10 +126,12 @@ class ReentrancyTest extends OnInMemoryServer {
     // When
     Heard<AcquireResponse> both =
         acquire(request(lease, owner, "2", exclusive(LOCK), exclusive(OTHER)));
-    ReleaseResponse decremented = release(first);
+    ReleaseResponse released = release(first);
+    int kept = state(LOCK).getHoldersCount();
     release(stranger);
     // Then
-    assertThat(decremented.getRemainingHolds()).isEqualTo(1);
+    assertThat(released.getOutcome()).isEqualTo(ReleaseOutcome.RELEASE_OUTCOME_RELEASED);
+    assertThat(kept).isEqualTo(1);
     assertThat(events(both)).containsExactly("QUEUED", "GRANTED");
     assertThat(both.last().getGranted().getGrantsList())
         .extracting(Grant::getHoldCount)
@@ -148,7 +154,7 @@ class ReentrancyTest extends OnInMemoryServer {
   }
 
   @Test
-  void allWhoShareTheHoldHearThatItIsLost() {
+  void everyLevelHearsThatItIsLost() {
     // Given
     String lease = lease();
     Heard<AcquireResponse> first = acquire(request(lease, owner, "1", exclusive(LOCK)));
