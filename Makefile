@@ -6,7 +6,7 @@ MVN := ./mvnw -Dorg.slf4j.simpleLogger.defaultLogLevel=warn
 JAR := cli/target/lockkeeper.jar
 SOURCES := pom.xml $(wildcard */pom.xml) $(shell find proto/src/main server/src/main client-java/src/main cli/src/main -type f)
 
-.PHONY: help build run test unit lint format demo bench failover chaos model clean
+.PHONY: help build run test unit lint format demo bench failover chaos soak model clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +44,11 @@ failover: $(JAR) ## Measure what the death of coordinators costs, against its fl
 
 chaos: $(JAR) ## Kill, freeze and cut off everything for ten minutes, and check what was promised
 	integration-tests/chaos/run.sh
+
+soak: ## Run fresh seeds of the simulation for MINUTES=10, or those of SEEDS=FIRST-LAST
+	$(MVN) -pl server -am test-compile
+	java -cp server/target/test-classes:server/target/classes \
+	  io.lockkeeper.server.core.Soak $(or $(SEEDS),$(or $(MINUTES),10))
 
 model: ## Check the model of adoption to the end (some three minutes; needs SPIN)
 	scripts/check-model.sh
