@@ -114,15 +114,13 @@ final class Descriptions {
     amendments.send(described, outcome -> answer(call, ticket, outcome));
   }
 
-  private Optional<Entry> entry(Hold hold) {
-    return world.mirror.find(hold.lock(), hold.name().text());
-  }
-
   private void answer(CallId call, Ticket ticket, Amendment.Outcome outcome) {
     switch (outcome) {
       case DONE -> {
         world.reply(call, new Answer.Described());
-        ticket.holds().forEach(h -> entry(h).ifPresent(entry -> announce(h.lock(), entry)));
+        ticket
+            .holds()
+            .forEach(h -> world.mirror.entryOf(h).ifPresent(entry -> announce(h.lock(), entry)));
       }
       case GONE -> world.fail(call, Failure.Kind.ENDED, "the acquisition has ended");
       case FAILED ->

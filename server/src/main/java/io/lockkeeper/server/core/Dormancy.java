@@ -75,7 +75,7 @@ final class Dormancy {
       world.follow(new FollowUp.Waiting(ticket));
     }
     for (Hold hold : ticket.holds()) {
-      entry(hold).ifPresent(entry -> limits.onQueued(hold.lock(), entry));
+      world.mirror.entryOf(hold).ifPresent(entry -> limits.onQueued(hold.lock(), entry));
     }
     if (ticket.hasOwnStream() && ticket.target().isEmpty()) {
       waits.linger(ticket);
@@ -102,12 +102,10 @@ final class Dormancy {
 
   /** A wish to give way may have been written into the entry when nobody was told. */
   private void readAgain(Hold hold) {
-    entry(hold)
+    world
+        .mirror
+        .entryOf(hold)
         .filter(entry -> hold.isGranted() && !entry.markChanged())
         .ifPresent(entry -> world.emit(new Effect.ReadDetails(hold.lock(), hold.name().text())));
-  }
-
-  private Optional<Entry> entry(Hold hold) {
-    return world.mirror.entryOf(hold);
   }
 }

@@ -101,7 +101,7 @@ final class Grants {
   /** Makes those entries an acquisition's that the mirror shows. */
   void bind(Ticket ticket) {
     for (Hold hold : ticket.holds()) {
-      world.mirror.find(hold.lock(), hold.name().text()).ifPresent(entry -> bind(entry, hold));
+      world.mirror.entryOf(hold).ifPresent(entry -> bind(entry, hold));
     }
   }
 
@@ -209,10 +209,7 @@ final class Grants {
     for (Hold hold : ticket.holds()) {
       // What is placed beside the entry comes before whoever waits: that must be known first.
       if (!hold.isFollowed()) {
-        world
-            .mirror
-            .find(hold.lock(), hold.name().text())
-            .ifPresent(entry -> handOff(hold.lock(), entry));
+        world.mirror.entryOf(hold).ifPresent(entry -> handOff(hold.lock(), entry));
       }
     }
   }
@@ -350,7 +347,7 @@ final class Grants {
     if (!world.mirror.isCurrent() || !hold.isNamed() || !hold.ticket().isAnswered()) {
       return false;
     }
-    Optional<Entry> entry = world.mirror.find(hold.lock(), hold.name().text());
+    Optional<Entry> entry = world.mirror.entryOf(hold);
     return entry.isPresent() && entry.get().holds() && !entry.get().isReleased();
   }
 }

@@ -164,6 +164,6 @@ final class Rebuilds {
   }
 
   private boolean isAbsent(Hold hold) {
-    return world.mirror.find(hold.lock(), hold.name().text()).isEmpty();
+    return world.mirror.entryOf(hold).isEmpty();
   }
 }
