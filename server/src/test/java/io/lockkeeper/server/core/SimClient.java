@@ -343,6 +343,8 @@ final class SimClient {
       sendRelease(request);
     } else if (tell.notice() instanceof Notice.Granted granted && request.isLive()) {
       onGranted(request, granted, toldAt);
+    } else if (tell.notice() instanceof Notice.Jeopardy || tell.notice() instanceof Notice.Safe) {
+      onDoubt(request, tell.notice(), toldAt);
     } else if (tell.notice() instanceof Notice.ReleaseRequested && sim.chance(50)) {
       Duration needs = Duration.ofMillis(sim.random.nextInt(2_000));
       way.send(new ClientEvent.AnswerRelease(way.call(), request.lease, request.id, needs));
@@ -364,9 +366,22 @@ final class SimClient {
     sim.after(hold, () -> take(() -> releaseLater(request)));
   }
 
-  /** A message may take as long as the coordinator allows, and no longer. */
-  private static long until(SimRequest request, Notice.Granted granted, long toldAt) {
-    return Math.min(request.until, toldAt + granted.validForNanos() + 100 * Sim.MILLI);
+  /**
+   * It counts from when it hears; a message may take as long as the coordinator allows, and no
+   * longer.
+   */
+  private long until(SimRequest request, Notice.Granted granted, long toldAt) {
+    long heardAt = Math.min(sim.now, toldAt + 100 * Sim.MILLI);
+    return Math.min(request.until, heardAt + granted.validForNanos());
+  }
+
+  /** Who has no lease to renew may go on until the time is over that it is told of last. */
+  private void onDoubt(SimRequest request, Notice notice, long toldAt) {
+    if (notice instanceof Notice.Jeopardy jeopardy) {
+      request.inDoubtFrom = toldAt + jeopardy.validForNanos();
+    } else if (notice instanceof Notice.Safe) {
+      request.inDoubtFrom = Long.MAX_VALUE;
+    }
   }
 
   /** Who waits for more keeps what it has. */
@@ -482,7 +497,8 @@ final class SimClient {
   }
 
   boolean believes(SimRequest request) {
-    return request.believes && sim.now < request.until && (byStream || sim.now < deadline);
+    long leaseEnd = byStream ? request.inDoubtFrom : deadline;
+    return request.believes && sim.now < request.until && sim.now < leaseEnd;
   }
 
   /** Returns the requests by which the client believes that it holds the lock. */

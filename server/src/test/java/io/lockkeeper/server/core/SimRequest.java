@@ -19,6 +19,9 @@ final class SimRequest {
   /** Until when it may be held at the longest. */
   long until = Long.MAX_VALUE;
 
+  /** From when on nothing is certain, as its client was told last. */
+  long inDoubtFrom = Long.MAX_VALUE;
+
   /** Whether the client wants it no more. */
   boolean left;
 
