@@ -9,7 +9,10 @@ import java.util.Optional;
 /** Carries acquisitions through their lives: applies events and does what follows from them. */
 final class Acquisitions {
 
+  /** What was refused is tried again after this long, then after twice as long, and so on. */
   private static final long AGAIN_NANOS = Duration.ofMillis(200).toNanos();
+
+  private static final int MAX_DOUBLED = 5;
 
   private final World world;
   private final Sessions sessions;
@@ -100,24 +103,28 @@ final class Acquisitions {
     } else if (ticket.holds().stream().anyMatch(this::isWithoutBase)) {
       loseWithoutBase(ticket);
     } else {
-      ticket.triesAgain(true);
-      world.timers.at(world.now + AGAIN_NANOS, () -> createAgain(ticket, message));
+      int before = ticket.triesAgain();
+      long pause = AGAIN_NANOS << Math.min(before, MAX_DOUBLED);
+      world.timers.at(world.now + pause, () -> createAgain(ticket, message));
     }
   }
 
   private void createAgain(Ticket ticket, String message) {
     if (ticket.acquisition().isHeld()) {
-      ticket.triesAgain(false);
+      ticket.triedAgain();
       create(ticket);
     } else if (world.tickets.get(ticket.id()) == ticket && !ticket.isAnswered()) {
       refused(ticket, message);
     }
   }
 
-  /** Returns whether the entry is gone beside which another was to be placed. */
+  /** Returns whether the entry is gone beside which another was to be placed, or was refused. */
   private boolean isWithoutBase(Hold hold) {
     return world.mirror.isCurrent()
-        && hold.beside().filter(base -> world.mirror.entryOf(base).isEmpty()).isPresent();
+        && hold.beside()
+            .filter(base -> base.ticket().isAnswered())
+            .filter(base -> world.mirror.entryOf(base).isEmpty())
+            .isPresent();
   }
 
   /** The entry of a hold is gone: so are those that were refused a place beside it. */

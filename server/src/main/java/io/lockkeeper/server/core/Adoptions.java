@@ -3,7 +3,9 @@ package io.lockkeeper.server.core;
 import io.lockkeeper.server.core.SessionEvent.AdoptedEntry;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -22,6 +24,9 @@ import java.util.stream.Collectors;
  * after that. Until then what its client has not come for is {@linkplain Dormancy dormant}.
  */
 final class Adoptions {
+
+  /** A place in a queue, where all is of one owner. */
+  private record Place(LockName lock, int sequence) {}
 
   private final World world;
   private final Sessions sessions;
@@ -66,15 +71,15 @@ final class Adoptions {
     List<Ticket> tickets = new ArrayList<>();
     Set<Lease> remains = new LinkedHashSet<>();
     byAcquisition(event.entries())
-        .values()
         .forEach(
             entries -> {
-              Lease lease = leaseOf(entries.get(0), session, event);
+              Lease lease = leaseOf(describing(entries), session, event);
               if (lease.isStream()) {
                 remains.add(lease);
               }
               tickets.add(restore(lease, session, entries));
             });
+    awaitMirror(tickets);
     tickets.forEach(grants::bind);
     tickets.stream().filter(Adoptions::isIncomplete).forEach(this::end);
     // What it granted last its clients may rely on, even if it is dead for certain.
@@ -85,6 +90,20 @@ final class Adoptions {
     remains.forEach(lease -> endRemains(lease, streams.contains(lease.id())));
     rebuilds.verify(tickets);
     sessions.closeEmpty(session);
+  }
+
+  /** The mirror may be behind, and show some of what is at one place and not the rest. */
+  private static void awaitMirror(List<Ticket> tickets) {
+    Map<Place, Hold> first = new HashMap<>();
+    for (Ticket ticket : tickets) {
+      for (Hold hold : ticket.holds()) {
+        Place place = new Place(hold.lock(), hold.name().sequence());
+        hold.joins(first.getOrDefault(place, hold));
+        if (place.sequence() != EntryName.STUCK) {
+          first.putIfAbsent(place, hold);
+        }
+      }
+    }
   }
 
   /** All entries of a request are created together, so that some have been taken away. */
@@ -101,21 +120,37 @@ final class Adoptions {
     leases.find(id).ifPresent(handovers::forget);
   }
 
-  /** Groups entries by the acquisition that they are for, in the order of its request. */
-  private static Map<String, List<AdoptedEntry>> byAcquisition(List<AdoptedEntry> entries) {
-    Map<String, List<AdoptedEntry>> groups = new LinkedHashMap<>();
+  /** Groups entries by the acquisition that they were created for, in the order of its request. */
+  private static Collection<List<AdoptedEntry>> byAcquisition(List<AdoptedEntry> entries) {
+    Map<UUID, List<AdoptedEntry>> groups = new LinkedHashMap<>();
     for (AdoptedEntry entry : entries) {
-      EntryDetails details = entry.read().details();
-      String key =
-          details.requestId().isEmpty()
-              ? uuidOf(entry).toString()
-              : details.leaseId() + "/" + details.requestId();
-      groups.computeIfAbsent(key, k -> new ArrayList<>(1)).add(entry);
+      groups.computeIfAbsent(uuidOf(entry), id -> new ArrayList<>(1)).add(entry);
     }
-    groups
-        .values()
-        .forEach(group -> group.sort(Comparator.comparingInt(entry -> entry.read().ordinal())));
-    return groups;
+    groups.values().forEach(Adoptions::sort);
+    return groups.values();
+  }
+
+  /** What somebody has written over does not tell its place: it has one that is left. */
+  private static void sort(List<AdoptedEntry> entries) {
+    List<AdoptedEntry> unplaced = entries.stream().filter(e -> !isDescribed(e)).toList();
+    entries.removeAll(unplaced);
+    entries.sort(Comparator.comparingInt(entry -> entry.read().ordinal()));
+    int place = 0;
+    for (AdoptedEntry entry : unplaced) {
+      while (place < entries.size() && entries.get(place).read().ordinal() == place) {
+        place++;
+      }
+      entries.add(place++, entry);
+    }
+  }
+
+  private static boolean isDescribed(AdoptedEntry entry) {
+    return !entry.read().details().requestId().isEmpty();
+  }
+
+  /** Returns an entry that says what was asked for, if there is one. */
+  private static AdoptedEntry describing(List<AdoptedEntry> entries) {
+    return entries.stream().filter(Adoptions::isDescribed).findFirst().orElse(entries.get(0));
   }
 
   private static UUID uuidOf(AdoptedEntry entry) {
@@ -140,12 +175,14 @@ final class Adoptions {
   }
 
   private Ticket restore(Lease lease, LockSession session, List<AdoptedEntry> entries) {
-    AdoptedEntry first = entries.get(0);
+    AdoptedEntry first = describing(entries);
     EntryDetails details = first.read().details();
     // Of whose request it is nothing is known where somebody has written over what it said.
     int locks = details.requestId().isEmpty() ? 0 : details.terms().locks();
     Revival revival = new Revival(locks, first.ageNanos(), lease.awakeAtNanos());
-    Ticket ticket = Ticket.adopted(uuidOf(first), lease, command(lease, entries), entries, revival);
+    AcquireCommand command = command(lease, entries);
+    boolean ownStream = details.terms().ownStream();
+    Ticket ticket = Ticket.adopted(uuidOf(first), lease, command, entries, ownStream, revival);
     details
         .needsMillis()
         .ifPresent(millis -> ticket.description().needs(Duration.ofMillis(millis), world.now));
@@ -156,7 +193,7 @@ final class Adoptions {
   }
 
   private static AcquireCommand command(Lease lease, List<AdoptedEntry> entries) {
-    AdoptedEntry first = entries.get(0);
+    AdoptedEntry first = describing(entries);
     EntryDetails details = first.read().details();
     EntryTerms terms = details.terms();
     return new AcquireCommand(

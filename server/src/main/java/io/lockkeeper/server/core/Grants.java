@@ -107,8 +107,7 @@ final class Grants {
 
   private static void bind(Entry entry, Hold hold) {
     entry.bind(hold);
-    hold.ticket().seen().add(hold.lock());
-    hold.stopFollowing();
+    hold.seen();
   }
 
   /**
@@ -126,7 +125,7 @@ final class Grants {
     }
     boolean toldBefore =
         world.mirror.isCurrent()
-            && ticket.seen().contains(ref.lock())
+            && hold.get().isSeen()
             && world.mirror.find(ref.lock(), ref.entry()).isEmpty();
     if (!toldBefore) {
       ref.guard().ifPresent(guard -> world.mirror.suppress(ref.lock(), guard));
@@ -303,7 +302,7 @@ final class Grants {
   private boolean isSeen(Ticket ticket) {
     return world.mirror.isCurrent()
         && ticket.acquisition().state() == Acquisition.State.QUEUED
-        && ticket.seen().size() >= ticket.holds().size();
+        && ticket.holds().stream().allMatch(Hold::isSeen);
   }
 
   private boolean isHeld(Ticket ticket) {

@@ -65,7 +65,8 @@ final class Hold {
   private final Optional<Hold> beside;
   private final Optional<FencingToken> keptToken;
   private final Optional<MarkerName.Guard> guard;
-  private final List<Hold> unseenHere;
+  private List<Hold> unseenHere;
+  private boolean seen;
   private Optional<EntryName> name;
   private long czxid;
   private int index;
@@ -82,7 +83,7 @@ final class Hold {
     lock = part.entry().lock();
     mode = part.entry().mode();
     beside = part.beside();
-    unseenHere = beside.map(base -> base.unseenHere).orElseGet(() -> new ArrayList<>(0));
+    unseenHere = beside.map(base -> base.unseenHere).orElseGet(() -> new ArrayList<>(1));
     keptToken = part.entry().beside().map(PlannedEntry.Beside::token);
     guard = MarkerName.Guard.of(ticket.id(), ticket.command().lockDelay());
     // What is placed beside another entry has its sequence number, and so a name from the start.
@@ -95,7 +96,7 @@ final class Hold {
     lock = entry.lock();
     mode = entry.name().mode();
     beside = Optional.empty();
-    unseenHere = new ArrayList<>(0);
+    unseenHere = new ArrayList<>(1);
     keptToken = entry.read().keptToken();
     guard =
         entry
@@ -170,18 +171,39 @@ final class Hold {
     return guard;
   }
 
-  /** Its entry is to be placed beside another; until the mirror shows it, that one is followed. */
-  void follow() {
-    unseenHere.add(this);
+  /** The two are at one place: while the mirror does not show one, the other is followed by it. */
+  void joins(Hold other) {
+    unseenHere.remove(this);
+    unseenHere = other.unseenHere;
+    awaitMirror();
   }
 
-  /** The mirror shows its entry, or there will be none. */
+  /** The mirror is still to show its entry, or does not show it any more. */
+  void awaitMirror() {
+    seen = false;
+    if (!unseenHere.contains(this)) {
+      unseenHere.add(this);
+    }
+  }
+
+  /** The mirror shows its entry. */
+  void seen() {
+    seen = true;
+    stopFollowing();
+  }
+
+  /** Returns whether the mirror has shown its entry, which may be gone since. */
+  boolean isSeen() {
+    return seen;
+  }
+
+  /** There is nothing of it that the mirror might still show. */
   void stopFollowing() {
     unseenHere.remove(this);
   }
 
   /**
-   * Returns the others that are at the same place, or are to be, and that the mirror has not shown.
+   * Returns the others that are at the same place, or are to be, and that the mirror does not show.
    */
   List<Hold> followers() {
     return unseenHere.stream().filter(hold -> hold != this).toList();

@@ -97,7 +97,7 @@ final class Rebuilds {
                   .flatMap(queue -> queue.entryOf(ticket.id()))
                   .isPresent();
       if (!shown) {
-        ticket.seen().remove(hold.lock());
+        hold.awaitMirror();
       }
     }
   }
@@ -121,7 +121,7 @@ final class Rebuilds {
   void onCreated(Ticket ticket) {
     boolean vanished = false;
     for (Hold hold : ticket.holds()) {
-      vanished |= ticket.seen().contains(hold.lock()) && isAbsent(hold);
+      vanished |= hold.isSeen() && isAbsent(hold);
     }
     if (vanished) {
       acquisitions.apply(ticket, new AcquisitionEvent.Removed());

@@ -158,7 +158,7 @@ final class Requests {
     session.addPathBytes(ticket, bytes);
     subscribe(event, ticket);
     for (Hold hold : ticket.holds()) {
-      hold.beside().ifPresent(base -> hold.follow());
+      hold.awaitMirror();
       if (held) {
         hold.grant(Hold.Proof.CLIENT);
       }

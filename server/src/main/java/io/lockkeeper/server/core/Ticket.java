@@ -1,10 +1,8 @@
 package io.lockkeeper.server.core;
 
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
 
 /** One acquisition that this coordinator serves: its state machine, and who hears of it. */
@@ -15,7 +13,6 @@ final class Ticket {
   private final AcquireCommand command;
   private final Optional<Revival> revival;
   private final List<CallId> releaseCalls = new ArrayList<>(0);
-  private final Set<LockName> seen = new HashSet<>(2);
   private final TicketTimers timers = new TicketTimers();
   private final Description description;
   private final List<PlannedEntry> planned;
@@ -33,6 +30,7 @@ final class Ticket {
   private boolean refused;
   private boolean givenBack;
   private boolean toTryAgain;
+  private int tries;
   private boolean toBeDeleted;
   private long deletableFromNanos;
   private List<EntryRef> leaving = List.of();
@@ -77,6 +75,7 @@ final class Ticket {
       Lease lease,
       AcquireCommand command,
       List<SessionEvent.AdoptedEntry> entries,
+      boolean ownStream,
       Revival revival) {
     List<PlannedEntry> planned = new ArrayList<>(entries.size());
     for (SessionEvent.AdoptedEntry entry : entries) {
@@ -86,7 +85,7 @@ final class Ticket {
     for (SessionEvent.AdoptedEntry entry : entries) {
       ticket.holds.add(new Hold(ticket, entry));
     }
-    ticket.ownStream = entries.get(0).read().details().terms().ownStream();
+    ticket.ownStream = ownStream;
     ticket.acquisition = Acquisition.queued();
     ticket.answered = true;
     return ticket;
@@ -191,9 +190,15 @@ final class Ticket {
     refused = true;
   }
 
-  /** Says whether its entries were refused and are to be asked for again. */
-  void triesAgain(boolean refused) {
-    toTryAgain = refused;
+  /** Its entries were refused and are to be asked for again; returns how often they were before. */
+  int triesAgain() {
+    toTryAgain = true;
+    return tries++;
+  }
+
+  /** Its entries have been asked for again. */
+  void triedAgain() {
+    toTryAgain = false;
   }
 
   /** Returns whether its entries were refused and are to be asked for again. */
@@ -246,11 +251,6 @@ final class Ticket {
   /** Returns how many others of its owner hold what it gave back. */
   int remainingHolds() {
     return remainingHolds;
-  }
-
-  /** Returns the locks whose queues have shown our entry to the mirror. */
-  Set<LockName> seen() {
-    return seen;
   }
 
   EntryDetails details() {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
@@ -211,5 +212,55 @@ class AdoptedLevelsTest {
     assertThat(bench.planned(more).entries().get(0).beside())
         .map(PlannedEntry.Beside::entry)
         .contains(entry("second").name());
+  }
+
+  @Test
+  void levelThatTheMirrorDoesNotShowKeepsOthersOutWhenTheOneBesideItIsGivenBack() {
+    // Given: the mirror is behind
+    Wish outer = Wish.named("outer").exclusive("a").by("t");
+    Wish inner = Wish.named("inner").exclusive("a").by("t");
+    long token = left.entries(lease, outer).get(0);
+    left.level(lease, inner, outer);
+    StoreEvent.CreatedEntry unseen = entry("inner");
+    bench.vanish(unseen);
+    Bench.Asked next = bench.ask(bench.lease(), Wish.named("next").exclusive("a"));
+    bench.createAll(next);
+    left.adoptedAs(left.claim(), false);
+    StreamId stream = bench.attach(lease);
+    repeat(stream, lease, outer.holding(token));
+    repeat(stream, lease, inner.holding(token));
+    // When
+    bench.on(new ClientEvent.Release(bench.call(), lease, "outer", 0));
+    bench.on(new StoreEvent.EntriesDeleted(entry("outer").name().id().orElseThrow()));
+    // Then
+    assertThat(bench.wasGranted(next)).isFalse();
+    // And: as soon as it has shown both, it decides again
+    bench.appear(unseen);
+    bench.vanish(entry("outer"));
+    assertThat(bench.wasGranted(next)).isFalse();
+    bench.on(new ClientEvent.Release(bench.call(), lease, "inner", 0));
+    assertThat(bench.wasGranted(next)).isTrue();
+  }
+
+  @Test
+  void levelThatAnOlderListingDoesNotShowKeepsOthersOutWhenTheOneBesideItIsGivenBack() {
+    // Given
+    LeaseId own = bench.lease();
+    Bench.Asked outer = bench.askAndCreate(own, Wish.named("outer").exclusive("a").by("t"));
+    bench.askAndCreate(own, Wish.named("inner").exclusive("a").by("t"));
+    Bench.Asked next = bench.ask(bench.lease(), Wish.named("next").exclusive("a"));
+    bench.createAll(next);
+    bench.on(new StoreEvent.MirrorStale());
+    bench.on(new StoreEvent.RebuildStarted(Set.of(outer.lock())));
+    List<StoreEvent.ListedEntry> older =
+        List.of(bench.created(outer), bench.created(next)).stream()
+            .map(e -> new StoreEvent.ListedEntry(e.name(), Optional.of(e.czxid()), e.index()))
+            .toList();
+    bench.on(new StoreEvent.QueueListed(outer.lock(), older, List.of()));
+    bench.on(new StoreEvent.MirrorCurrent());
+    // When
+    bench.release(outer);
+    // Then
+    assertThat(bench.wasGranted(next)).isFalse();
   }
 }

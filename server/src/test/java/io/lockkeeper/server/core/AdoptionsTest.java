@@ -594,4 +594,28 @@ class AdoptionsTest {
     // Then
     assertThat(told("held", Notice.ReleaseRequested.class)).hasSize(1);
   }
+
+  @Test
+  void requestOneOfWhoseEntriesSomebodyHasWrittenOverIsStillOneRequest() {
+    // Given: what Curator's Revoker writes says nothing of whose the entry is
+    LeaseId lease = left.lease();
+    Wish both = Wish.named("both").exclusive("a", "b");
+    List<Long> tokens = left.entries(lease, both);
+    left.overwrite("a", "both");
+    left.take();
+    StreamId stream = attach(lease);
+    // When
+    repeat(stream, lease, both.holding(tokens.get(0), tokens.get(1)));
+    // Then
+    assertThat(told("both", Notice.Granted.class))
+        .isNotEmpty()
+        .allSatisfy(
+            granted ->
+                assertThat(granted.grants())
+                    .extracting(grant -> grant.token().value())
+                    .containsExactlyElementsOf(tokens));
+    // And: nothing is left of it when it is given back
+    bench.on(new ClientEvent.Release(bench.call(), lease, "both", 0));
+    assertThat(deletions()).singleElement().extracting(d -> d.entries().size()).isEqualTo(2);
+  }
 }

@@ -109,6 +109,21 @@ final class Inheritance {
     entries.remove(entry(new LockName(lock), requestId).orElseThrow());
   }
 
+  /** Somebody writes over what a request's entry says, before the session is taken. */
+  void overwrite(String lock, String requestId) {
+    AdoptedEntry entry = entry(new LockName(lock), requestId).orElseThrow();
+    StoreEvent.ReadEntry read =
+        new StoreEvent.ReadEntry(
+            EntryDetails.foreign("", Optional.empty()),
+            entry.read().czxid(),
+            0,
+            0,
+            Optional.empty());
+    entries.set(
+        entries.indexOf(entry),
+        new AdoptedEntry(entry.lock(), entry.name(), read, entry.ageNanos()));
+  }
+
   /** ZooKeeper lists the entries in another order than that of their requests. */
   void listBackwards() {
     Collections.reverse(entries);
