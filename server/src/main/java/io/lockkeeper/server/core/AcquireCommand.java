@@ -103,6 +103,23 @@ public record AcquireCommand(
         heldTokens);
   }
 
+  /** Returns the same request of a client that holds what it asks for. */
+  AcquireCommand holding(List<Long> tokens) {
+    return new AcquireCommand(
+        locks,
+        lease,
+        owner,
+        requestId,
+        waitTimeout,
+        holder,
+        metadata,
+        positionInterval,
+        maxHold,
+        lockDelay,
+        unsearched,
+        tokens);
+  }
+
   /** Returns what is asked for, without what is only for people. */
   AcquireCommand withoutDescription() {
     if (holder.isEmpty() && metadata.isEmpty()) {

@@ -323,7 +323,26 @@ final class Acquisitions {
 
   /** Ends a wait that has no prospect, if it may be ended here: see {@link Ticket#mayEnd}. */
   void expireWait(Ticket ticket, Notice.RefusalReason reason, String message) {
-    if (ticket.mayEnd()) {
+    expireWait(ticket, reason, message, () -> expireWait(ticket, reason, message));
+  }
+
+  /**
+   * The same where the reason may be over soon. A client that came back may have been granted it by
+   * another coordinator that has the session by now: then it is not ended before that is known.
+   *
+   * @param again what to do when it is known
+   */
+  void expireWait(Ticket ticket, Notice.RefusalReason reason, String message, Runnable again) {
+    if (!ticket.acquisition().isWaiting() || !ticket.mayEnd()) {
+      return;
+    }
+    Optional<LockSession> unproven =
+        sessions
+            .find(ticket.lease().session())
+            .filter(session -> ticket.cameBackSince(session.provenAtNanos()));
+    if (unproven.isPresent()) {
+      sessions.ask(unproven.get(), again, () -> world.timers.at(world.now + AGAIN_NANOS, again));
+    } else {
       apply(
           ticket,
           new AcquisitionEvent.WaitExpired(

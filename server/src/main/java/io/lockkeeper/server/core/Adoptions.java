@@ -37,6 +37,7 @@ final class Adoptions {
   private final Grants grants;
   private final Handovers handovers;
   private final Acquisitions acquisitions;
+  private final Requests requests;
 
   Adoptions(
       World world,
@@ -47,7 +48,9 @@ final class Adoptions {
       Rebuilds rebuilds,
       Grants grants,
       Handovers handovers,
-      Acquisitions acquisitions) {
+      Acquisitions acquisitions,
+      Requests requests) {
+    this.requests = requests;
     this.handovers = handovers;
     this.acquisitions = acquisitions;
     this.world = world;
@@ -81,6 +84,7 @@ final class Adoptions {
             });
     awaitMirror(tickets);
     tickets.forEach(grants::bind);
+    event.leases().forEach(record -> createAgain(record.lease(), session));
     tickets.stream().filter(Adoptions::isIncomplete).forEach(this::end);
     // What it granted last its clients may rely on, even if it is dead for certain.
     world.timers.at(
@@ -90,6 +94,17 @@ final class Adoptions {
     remains.forEach(lease -> endRemains(lease, streams.contains(lease.id())));
     rebuilds.verify(tickets);
     sessions.closeEmpty(session);
+  }
+
+  /**
+   * What this coordinator granted ahead of its creation, before it lost the session for a while.
+   */
+  private void createAgain(LeaseId id, LockSession session) {
+    List<Ticket> granted = handovers.takeGrantedAhead(id);
+    leases
+        .find(id)
+        .ifPresent(
+            lease -> granted.forEach(before -> requests.createAgain(before, lease, session)));
   }
 
   /** The mirror may be behind, and show some of what is at one place and not the rest. */

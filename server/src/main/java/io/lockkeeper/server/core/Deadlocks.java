@@ -135,7 +135,10 @@ final class Deadlocks {
         .ifPresent(
             ticket ->
                 acquisitions.expireWait(
-                    ticket, Notice.RefusalReason.WOULD_DEADLOCK, message(cycle, youngest)));
+                    ticket,
+                    Notice.RefusalReason.WOULD_DEADLOCK,
+                    message(cycle, youngest),
+                    () -> onWaiting(ticket)));
   }
 
   private static String message(List<WaitSearch.Step> cycle, WaitSearch.Step youngest) {

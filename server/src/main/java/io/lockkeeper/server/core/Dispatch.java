@@ -47,11 +47,20 @@ final class Dispatch implements EventHandler {
     leases = new Leases(world, sessions, acquisitions, endings);
     resumes = new Resumes(world, sessions, acquisitions, leases, dormancy);
     Handovers handovers = new Handovers(world, sessions, endings);
-    adoptions =
-        new Adoptions(
-            world, sessions, leases, endings, dormancy, rebuilds, grants, handovers, acquisitions);
     Plans plans = new Plans(world, holds);
     requests = new Requests(world, sessions, acquisitions, leases, plans, grants, waits, dormancy);
+    adoptions =
+        new Adoptions(
+            world,
+            sessions,
+            leases,
+            endings,
+            dormancy,
+            rebuilds,
+            grants,
+            handovers,
+            acquisitions,
+            requests);
     releases = new Releases(world, views, acquisitions, leases, endings, waits, dormancy, sessions);
     descriptions =
         new Descriptions(world, views, acquisitions, leases, changes, amendments, dormancy);

@@ -1,6 +1,8 @@
 package io.lockkeeper.server.core;
 
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -14,6 +16,7 @@ final class Handovers {
   private final World world;
   private final Sessions sessions;
   private final LeaseEndings endings;
+  private final Map<LeaseId, List<Ticket>> grantedAhead = new HashMap<>();
 
   Handovers(World world, Sessions sessions, LeaseEndings endings) {
     this.world = world;
@@ -21,8 +24,19 @@ final class Handovers {
     this.endings = endings;
   }
 
-  /** Forgets a lease whose session is another coordinator's now. */
+  /**
+   * Forgets a lease whose session is another coordinator's now. What was granted here ahead of its
+   * creation no entry tells: should the session come back, its client may still rely on it.
+   */
   void forget(Lease lease) {
+    List<Ticket> ahead =
+        lease.tickets().values().stream()
+            .filter(ticket -> ticket.acquisition().isHeld() && !ticket.isAnswered())
+            .toList();
+    if (!ahead.isEmpty()) {
+      grantedAhead.put(lease.id(), ahead);
+      world.timers.at(lease.deadlineNanos(), () -> grantedAhead.remove(lease.id(), ahead));
+    }
     if (lease.isStream()) {
       // Nobody can serve it elsewhere: its stream is here, or it is what is left of one.
       endings.loseSession(lease);
@@ -46,6 +60,11 @@ final class Handovers {
               session.leases().remove(lease.id());
               sessions.closeEmpty(session);
             });
+  }
+
+  /** Returns what was granted to a lease here ahead of its creation, and forgets it. */
+  List<Ticket> takeGrantedAhead(LeaseId lease) {
+    return Optional.ofNullable(grantedAhead.remove(lease)).orElse(List.of());
   }
 
   /**

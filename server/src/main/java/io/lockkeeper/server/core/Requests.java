@@ -2,6 +2,7 @@ package io.lockkeeper.server.core;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
 
 /** Takes clients' requests about acquisitions. */
 final class Requests {
@@ -153,16 +154,8 @@ final class Requests {
               + " bytes of paths that a ZooKeeper session may own; use another lease");
       return false;
     }
-    world.tickets.put(ticket.id(), ticket);
-    lease.tickets().put(event.command().requestId(), ticket);
-    session.addPathBytes(ticket, bytes);
+    take(ticket, session, held);
     subscribe(event, ticket);
-    for (Hold hold : ticket.holds()) {
-      hold.awaitMirror();
-      if (held) {
-        hold.grant(Hold.Proof.CLIENT);
-      }
-    }
     if (held) {
       dormancy.repeated(ticket);
     } else {
@@ -171,6 +164,43 @@ final class Requests {
     acquisitions.create(ticket);
     grants.settle(ticket);
     return true;
+  }
+
+  private void take(Ticket ticket, LockSession session, boolean held) {
+    world.tickets.put(ticket.id(), ticket);
+    ticket.lease().tickets().put(ticket.command().requestId(), ticket);
+    session.addPathBytes(ticket, world.pathSizes.bytesOf(ticket.planned()));
+    for (Hold hold : ticket.holds()) {
+      hold.awaitMirror();
+      if (held) {
+        hold.grant(Hold.Proof.CLIENT);
+      }
+    }
+  }
+
+  /**
+   * The session was another coordinator's for a while, and a level was granted here ahead of its
+   * creation before, which never took place. Its client may not know any of that, and give back
+   * what the level was to be beside: so it is created now, for whoever may rely on it.
+   */
+  void createAgain(Ticket before, Lease lease, LockSession session) {
+    List<Long> tokens = before.holds().stream().map(hold -> hold.token().value()).toList();
+    AcquireCommand command = before.command().holding(tokens);
+    if (lease.tickets().containsKey(command.requestId())) {
+      return;
+    }
+    Plans.resumed(lease, command)
+        .ifPresent(
+            parts -> {
+              UUID next =
+                  new UUID(
+                      before.id().getMostSignificantBits(),
+                      before.id().getLeastSignificantBits() + 1);
+              Revival revival = new Revival(parts.size(), 0, lease.awakeAtNanos());
+              Ticket ticket = Ticket.of(next, lease, command, parts, Optional.of(revival));
+              take(ticket, session, true);
+              acquisitions.create(ticket);
+            });
   }
 
   private void subscribe(ClientEvent.Acquire event, Ticket ticket) {
@@ -197,6 +227,7 @@ final class Requests {
               world.emit(new Effect.Supersede(old));
             });
     subscribe(event, ticket);
+    ticket.cameBack(world.now);
     if (Repeats.knows(event.command(), ticket.holds())) {
       confirm(ticket);
     }

@@ -39,6 +39,7 @@ final class Resumes {
               world.streams.remove(old);
               world.emit(new Effect.Supersede(old));
             });
+    lease.tickets().values().forEach(ticket -> ticket.cameBack(world.now));
     dormancy.attendAll(lease);
     lease.attach(Optional.of(event.stream()));
     world.streams.put(event.stream(), new World.Subscriber.ForLease(lease));

@@ -35,6 +35,8 @@ final class Ticket {
   private long deletableFromNanos;
   private List<EntryRef> leaving = List.of();
   private boolean ownStream;
+  private boolean cameBack;
+  private long cameBackAtNanos;
 
   private Ticket(
       UUID id,
@@ -283,6 +285,17 @@ final class Ticket {
   void subscribe(Optional<StreamId> subscriber) {
     stream = subscriber;
     ownStream |= subscriber.isPresent();
+  }
+
+  /** Its client, who had asked for it before, is here again. */
+  void cameBack(long nowNanos) {
+    cameBack = true;
+    cameBackAtNanos = nowNanos;
+  }
+
+  /** Returns whether its client came back after a time. */
+  boolean cameBackSince(long nanos) {
+    return cameBack && cameBackAtNanos - nanos > 0;
   }
 
   /** Returns whether it was asked for on a stream of its own. */

@@ -196,6 +196,24 @@ class AdoptedLevelsTest {
   }
 
   @Test
+  void whoComesBackAndMayHoldElsewhereIsNotTimedOutWithoutAProof() {
+    // Given: the coordinator does not know yet that another has the session
+    LeaseId own = bench.lease();
+    bench.askAndCreate(bench.lease(), Wish.named("holder").exclusive("x"));
+    bench.createAll(
+        bench.ask(own, Wish.named("waits").exclusive("x").waiting(Duration.ofSeconds(1))));
+    bench.proving = false;
+    bench.pass(Duration.ofMillis(900));
+    bench.attach(own);
+    // When
+    bench.pass(Duration.ofMillis(200));
+    // Then
+    assertThat(told("waits")).noneMatch(Notice.NotAcquired.class::isInstance);
+    bench.on(new SessionEvent.SessionProved(Bench.S1, bench.now));
+    assertThat(told("waits")).last().isInstanceOf(Notice.NotAcquired.class);
+  }
+
+  @Test
   void levelIsPlacedBesideThatEntryOfItsOwnerWhoseTokenItNames() {
     // Given: an owner who reads twice, by entries of its own
     Wish first = Wish.named("first").read("a").by("t");

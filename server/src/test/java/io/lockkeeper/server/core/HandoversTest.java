@@ -214,9 +214,9 @@ class HandoversTest {
     // When: another coordinator had its session, and we take that one before we hear of it
     SessionKey key = new Inheritance(bench).claim();
     adopt(key, lease, wish, entry);
-    // Then
+    // Then: what it was told that it holds once more is created again
     assertThat(bytesOf(Bench.S1)).isEqualTo(before);
-    assertThat(bytesOf(key)).isEqualTo(Bench.LEASE_BYTES + Bench.ENTRY_BYTES);
+    assertThat(bytesOf(key)).isEqualTo(Bench.LEASE_BYTES + 2 * Bench.ENTRY_BYTES);
   }
 
   @Test
@@ -264,5 +264,49 @@ class HandoversTest {
     bench.attach(lease);
     // Then
     assertThat(bench.told(held, Notice.Granted.class)).hasSize(2);
+  }
+
+  @Test
+  void levelThatWasGrantedAheadIsCreatedWhenTheSessionComesBack() {
+    // Given: an owner holds a lock twice, and the session is another's before the second is created
+    LeaseId lease = bench.lease();
+    Wish outer = Wish.named("outer").exclusive("a").by("t");
+    Asked first = bench.askAndCreate(lease, outer);
+    Asked level = bench.ask(lease, Wish.named("inner").exclusive("a").by("t"));
+    long token = bench.granted(level).grants().get(0).token().value();
+    Inheritance left = new Inheritance(bench);
+    left.record(lease);
+    AcquireCommand command = outer.command(Optional.of(lease));
+    left.add(bench.created(first), Inheritance.details(lease, command, false), Duration.ZERO);
+    depose();
+    // When: its client knows nothing of that, and gives the first back
+    left.take();
+    Effect.CreateEntries again = bench.all(Effect.CreateEntries.class).get(2);
+    bench.on(new ClientEvent.Release(bench.call(), lease, "outer", 0));
+    // Then: what it is beside stays until the level is created
+    assertThat(bench.all(Effect.DeleteEntries.class)).isEmpty();
+    assertThat(again.id()).isNotEqualTo(level.id());
+    assertThat(again.entries().get(0).beside()).isPresent();
+    // And: its client finds it with its token
+    Asked repeated =
+        bench.repeat(
+            bench.attach(lease), lease, Wish.named("inner").exclusive("a").by("t").holding(token));
+    assertThat(bench.told(repeated, Notice.Granted.class))
+        .last()
+        .extracting(granted -> granted.grants().get(0).token().value())
+        .isEqualTo(token);
+  }
+
+  @Test
+  void levelThatWasGrantedAheadIsForgottenWhenNobodyCanRelyOnItAnyMore() {
+    // Given
+    LeaseId lease = bench.lease();
+    bench.askAndCreate(lease, Wish.named("outer").exclusive("a").by("t"));
+    bench.ask(lease, Wish.named("inner").exclusive("a").by("t"));
+    depose();
+    // When
+    bench.pass(Bench.TTL.multipliedBy(2));
+    // Then
+    assertThat(bench.kernel.world.timers.size()).isZero();
   }
 }

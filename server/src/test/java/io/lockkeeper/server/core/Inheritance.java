@@ -28,7 +28,11 @@ final class Inheritance {
 
   /** A lease with a record. Its secret's hash is "hash". */
   LeaseId lease() {
-    LeaseId lease = leaseWithoutRecord();
+    return record(leaseWithoutRecord());
+  }
+
+  /** The record of a lease. */
+  LeaseId record(LeaseId lease) {
     leases.add(new AdoptedLease(lease, Bench.TTL.toMillis(), "tester", "hash"));
     return lease;
   }

@@ -323,11 +323,10 @@ final class SimClient {
 
   void onTell(SimLink link, Effect.Tell tell, long toldAt) {
     SimRequest request = requests.get(tell.requestId());
-    boolean mine =
-        way.isOn(link)
-            && (request.stream.filter(tell.stream()::equals).isPresent()
-                || way.isOn(tell.stream()));
-    if (gone || !mine || tell.sequence() < request.newest) {
+    if (gone
+        || !way.isOn(link)
+        || !isAskedOn(request, tell.stream())
+        || tell.sequence() < request.newest) {
       return;
     }
     request.newest = tell.sequence();
@@ -349,6 +348,11 @@ final class SimClient {
       Duration needs = Duration.ofMillis(sim.random.nextInt(2_000));
       way.send(new ClientEvent.AnswerRelease(way.call(), request.lease, request.id, needs));
     }
+  }
+
+  /** Returns whether the stream is the one on which it has asked last. */
+  private boolean isAskedOn(SimRequest request, StreamId stream) {
+    return request.stream.filter(stream::equals).isPresent() || way.isOn(stream);
   }
 
   private void onGranted(SimRequest request, Notice.Granted granted, long toldAt) {
@@ -416,9 +420,10 @@ final class SimClient {
         kind == Failure.Kind.MOVED
             || kind == Failure.Kind.UNAVAILABLE
             || kind == Failure.Kind.UNKNOWN_LEASE;
-    if (byStream || !again) {
+    boolean asked = byStream || isAskedOn(request, refusal.stream());
+    if (byStream || (!again && asked)) {
       lose(request);
-    } else if (gone || !way.isOn(link) || !request.isLive()) {
+    } else if (!asked || gone || !way.isOn(link) || !request.isLive()) {
       return;
     } else if (kind == Failure.Kind.UNAVAILABLE && sim.chance(70)) {
       sim.after(sim.delay(1_000), () -> take(() -> askAgain(request)));
