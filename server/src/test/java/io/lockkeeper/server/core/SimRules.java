@@ -46,6 +46,9 @@ final class SimRules {
         tracks.remove(coordinator + "/" + requestId);
       }
       track(coordinator, requestId);
+      if (!isHeard(coordinator, acquire)) {
+        allowGaps(requestId);
+      }
     } else if (event instanceof SessionEvent.SessionAdopted adopted) {
       adopted.leases().forEach(lease -> forget(coordinator, lease.lease()));
     }
@@ -59,6 +62,14 @@ final class SimRules {
             tracks.remove(coordinator + "/" + requestId);
           }
         });
+  }
+
+  /** On a lease's stream that another has replaced, nobody is told anything any more. */
+  private static boolean isHeard(SimCoordinator coordinator, ClientEvent.Acquire acquire) {
+    Lease lease = coordinator.kernel.world.leases.get(acquire.lease());
+    return !acquire.session()
+        || lease == null
+        || lease.stream().equals(Optional.of(acquire.stream()));
   }
 
   private static boolean knows(SimCoordinator coordinator, ClientEvent.Acquire acquire) {
