@@ -114,7 +114,7 @@ final class Adoptions {
       for (Hold hold : ticket.holds()) {
         Place place = new Place(hold.lock(), hold.name().sequence());
         hold.joins(first.getOrDefault(place, hold));
-        if (place.sequence() != EntryName.STUCK) {
+        if (!hold.name().isStuck()) {
           first.putIfAbsent(place, hold);
         }
       }

@@ -108,8 +108,7 @@ final class Descriptions {
     ticket.description().recount(world.now);
     Map<Readings.Key, Amendment> described = new LinkedHashMap<>();
     for (Hold hold : ticket.holds()) {
-      Readings.Key key = new Readings.Key(hold.lock(), hold.name().text());
-      described.put(key, hold.description());
+      described.put(hold.key(), hold.description());
     }
     amendments.send(described, outcome -> answer(call, ticket, outcome));
   }

@@ -114,6 +114,18 @@ public record EntryName(String text, Optional<UUID> id, Mode mode, int sequence)
     return Optional.of(new UUID(high, low));
   }
 
+  /**
+   * Returns whether ZooKeeper's counter was at its end: from there on equal numbers mean nothing.
+   */
+  boolean isStuck() {
+    return sequence == STUCK;
+  }
+
+  /** Returns whether it has the very number of another: one was placed beside the other. */
+  boolean isAtPlaceOf(EntryName other) {
+    return sequence == other.sequence && !isStuck();
+  }
+
   /** Returns what an entry is named before ZooKeeper appends its sequence number. */
   public static String prefix(UUID id, Mode mode) {
     return ID_MARK + id + "-" + mode.marker();

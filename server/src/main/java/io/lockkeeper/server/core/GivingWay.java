@@ -110,12 +110,8 @@ final class GivingWay {
     }
     if (ask.id().equals(ReleaseAsk.BY_CURATOR)) {
       // Curator has written over what the entry said of itself.
-      amendments.send(List.of(key(hold.get())), hold.get().description(), outcome -> {});
+      amendments.send(List.of(hold.get().key()), hold.get().description(), outcome -> {});
     }
-  }
-
-  private static Readings.Key key(Hold hold) {
-    return new Readings.Key(hold.lock(), hold.name().text());
   }
 
   private void takeAway(Hold hold, ReleaseAsk ask) {
@@ -125,7 +121,7 @@ final class GivingWay {
     hold.followers().forEach(follower -> acquisitions.takeAway(follower.ticket(), ending(ask)));
     if (hold.ticket().isToBeDeleted()) {
       // What else the request has must stay for a while; this lock is wanted now.
-      amendments.send(List.of(key(hold)), new Amendment.Remove(), outcome -> {});
+      amendments.send(List.of(hold.key()), new Amendment.Remove(), outcome -> {});
     }
   }
 
@@ -210,9 +206,7 @@ final class GivingWay {
 
   /** Whoever was asked may have taken the lock once more meanwhile. */
   private static boolean isOfOne(Entry asked, Entry holder) {
-    boolean samePlace =
-        asked.name().sequence() == holder.name().sequence()
-            && asked.name().sequence() != EntryName.STUCK;
+    boolean samePlace = asked.name().isAtPlaceOf(holder.name());
     return asked == holder || (samePlace && asked.mode().isReentrant());
   }
 

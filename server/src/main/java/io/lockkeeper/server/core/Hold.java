@@ -269,8 +269,12 @@ final class Hold {
 
   /** Returns whether one was placed beside the other; where the counter sticks, none ever is. */
   boolean isAtPlaceOf(Hold other) {
-    int place = name().sequence();
-    return lock.equals(other.lock) && place == other.name().sequence() && place != EntryName.STUCK;
+    return lock.equals(other.lock) && name().isAtPlaceOf(other.name());
+  }
+
+  /** Names the entry for what is read of it or written into it. */
+  Readings.Key key() {
+    return new Readings.Key(lock, name().text());
   }
 
   /** Names the entry for its deletion. Its guard goes too, unless a holder was lost. */

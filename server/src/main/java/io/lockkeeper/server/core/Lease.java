@@ -357,11 +357,6 @@ final class Lease {
     return told;
   }
 
-  /** Returns how many endings are remembered. */
-  int endingsRemembered() {
-    return endings.size() + losses.size();
-  }
-
   List<CallId> closers() {
     return closers;
   }

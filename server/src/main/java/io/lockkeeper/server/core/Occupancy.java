@@ -106,9 +106,7 @@ public final class Occupancy {
    */
   private Occupancy aheadOf(EntryName entry) {
     boolean beside =
-        entry.mode().isReentrant()
-            && entry.sequence() == lastSequence
-            && entry.sequence() != EntryName.STUCK;
+        entry.mode().isReentrant() && entry.sequence() == lastSequence && !entry.isStuck();
     return beside && aheadOfLast.isPresent() ? aheadOfLast.get() : this;
   }
 }

@@ -132,7 +132,7 @@ final class Plans {
               .filter(ticket -> ticket.isNameless() || isOf(asked.owner(), ticket))
               .flatMap(ticket -> ticket.hold(wanted.name()).stream())
               .filter(hold -> hold.isNamed() && hold.hasToken() && hold.token().value() == token)
-              .filter(hold -> hold.name().sequence() != EntryName.STUCK)
+              .filter(hold -> !hold.name().isStuck())
               .toList();
       base(wanted, withToken).ifPresent(hold -> parts.add(beside(wanted, hold)));
     }
@@ -269,7 +269,7 @@ final class Plans {
 
   /** Where the counter sticks, every entry has the same number, and none can be placed beside. */
   private static Optional<Plan> byCounter(WantedLock wanted, Hold base) {
-    return base.name().sequence() != EntryName.STUCK
+    return !base.name().isStuck()
         ? Optional.empty()
         : Optional.of(
             new Plan.Refused(

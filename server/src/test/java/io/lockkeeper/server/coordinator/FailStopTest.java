@@ -6,7 +6,6 @@ import static org.awaitility.Awaitility.await;
 import io.lockkeeper.server.core.AcquireCommand;
 import io.lockkeeper.server.core.EntryDetails;
 import io.lockkeeper.server.core.Failure;
-import io.lockkeeper.server.core.LeaseEnd;
 import io.lockkeeper.server.core.LeaseId;
 import io.lockkeeper.server.core.LockName;
 import io.lockkeeper.server.core.LockView;
@@ -67,44 +66,6 @@ class FailStopTest {
   @AfterEach
   void stop() throws InterruptedException {
     coordinator.stop(Duration.ofMillis(100));
-  }
-
-  /** Remembers what it hears, unless it throws. */
-  private static class Heard
-      implements Coordinator.AcquisitionListener, Coordinator.SessionListener {
-    final List<Notice> notices = new CopyOnWriteArrayList<>();
-    final CompletableFuture<RefusedException> refused = new CompletableFuture<>();
-    final CompletableFuture<String> sentAway = new CompletableFuture<>();
-
-    @Override
-    public void onNotice(String requestId, long sequence, Notice notice) {
-      notices.add(notice);
-    }
-
-    @Override
-    public void onRefused(RefusedException why) {
-      refused.complete(why);
-    }
-
-    @Override
-    public void onRefused(String requestId, RefusedException why) {
-      refused.complete(why);
-    }
-
-    @Override
-    public void onLeaseEnded(LeaseEnd end) {}
-
-    @Override
-    public void onSentAway(String reason) {
-      sentAway.complete(reason);
-    }
-
-    @Override
-    public void onSuperseded() {}
-
-    void awaitGrant() {
-      await().until(() -> notices.stream().anyMatch(Notice.Granted.class::isInstance));
-    }
   }
 
   /** Throws at whatever it is told of an acquisition. */
@@ -189,7 +150,7 @@ class FailStopTest {
     Heard holder = new Heard();
     final Coordinator.Subscription held =
         coordinator.acquire(want(OTHER, Optional.empty(), "a"), holder);
-    holder.awaitGrant();
+    holder.hear(Notice.Granted.class);
     // When
     faulty.breakAt("pathBytes", thrown);
     Heard unlucky = new Heard();
@@ -200,9 +161,9 @@ class FailStopTest {
     Heard late = new Heard();
     coordinator.acquire(want(LOCK, Optional.empty(), "c"), late);
     // Then: neither the event of the store nor the end of the stream has been applied
-    assertThat(get(late.refused).failure().kind()).isEqualTo(Failure.Kind.UNAVAILABLE);
-    assertThat(get(unlucky.refused).failure().kind()).isEqualTo(Failure.Kind.UNAVAILABLE);
-    assertThat(get(holder.refused).failure().kind()).isEqualTo(Failure.Kind.UNAVAILABLE);
+    assertThat(late.refusal().failure().kind()).isEqualTo(Failure.Kind.UNAVAILABLE);
+    assertThat(unlucky.refusal().failure().kind()).isEqualTo(Failure.Kind.UNAVAILABLE);
+    assertThat(holder.refusal().failure().kind()).isEqualTo(Failure.Kind.UNAVAILABLE);
     assertThat(store.entries(OTHER)).isEqualTo(1);
     assertThat(store.entries(LOCK)).isZero();
     assertThat(breakdowns).containsExactly(Breakdown.STATE_IN_DOUBT);
@@ -219,7 +180,7 @@ class FailStopTest {
     LeaseId lease = get(coordinator.openLease(TTL, "t")).lease().lease();
     Heard holder = new Heard();
     coordinator.acquire(want(LOCK, Optional.of(lease), "a"), holder);
-    holder.awaitGrant();
+    holder.hear(Notice.Granted.class);
     // When: the deletion is an effect of the release
     faulty.breakAt("deleteEntries", thrown);
     CompletableFuture<?> release = coordinator.release(lease, "a", 0);
@@ -227,7 +188,7 @@ class FailStopTest {
     assertUnavailable(release);
     Heard next = new Heard();
     coordinator.acquire(want(LOCK, Optional.empty(), "b"), next);
-    assertThat(get(next.refused).failure().kind()).isEqualTo(Failure.Kind.UNAVAILABLE);
+    assertThat(next.refusal().failure().kind()).isEqualTo(Failure.Kind.UNAVAILABLE);
     assertThat(store.entries(LOCK)).isEqualTo(1);
     assertThat(breakdowns).containsExactly(Breakdown.STATE_IN_DOUBT);
   }
@@ -241,7 +202,7 @@ class FailStopTest {
         coordinator.attach(opened.lease().lease(), opened.secret(), session);
     get(attachment.attached());
     attachment.acquire(want(LOCK, Optional.empty(), "a"));
-    session.awaitGrant();
+    session.hear(Notice.Granted.class);
     Watcher watcher = new Watcher();
     coordinator.watch(new WatchFilter(Set.of(), ""), 0, watcher);
     get(watcher.begun);
@@ -297,10 +258,10 @@ class FailStopTest {
     // When
     coordinator.acquire(want(LOCK, Optional.empty(), "a"), broken);
     // Then
-    assertThat(get(broken.refused).failure().kind()).isEqualTo(Failure.Kind.UNAVAILABLE);
+    assertThat(broken.refusal().failure().kind()).isEqualTo(Failure.Kind.UNAVAILABLE);
     Heard other = new Heard();
     coordinator.acquire(want(OTHER, Optional.empty(), "b"), other);
-    other.awaitGrant();
+    other.hear(Notice.Granted.class);
     await().until(() -> coordinator.status().streams() == 1);
     assertThat(breakdowns).isEmpty();
   }
@@ -319,7 +280,7 @@ class FailStopTest {
     Heard again = new Heard();
     get(coordinator.attach(opened.lease().lease(), opened.secret(), again).attached());
     // Then: what the first has missed is told again
-    again.awaitGrant();
+    again.hear(Notice.Granted.class);
     assertThat(breakdowns).isEmpty();
   }
 
@@ -331,7 +292,7 @@ class FailStopTest {
     // When
     coordinator.acquire(want(LOCK, Optional.empty(), "a"), holder);
     // Then
-    holder.awaitGrant();
+    holder.hear(Notice.Granted.class);
     assertThat(counted).isEmpty();
     assertThat(breakdowns).isEmpty();
   }

@@ -23,7 +23,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -52,53 +51,6 @@ class LoopCoordinatorTest {
   @AfterEach
   void stop() throws InterruptedException {
     coordinator.stop(Duration.ofMillis(100));
-  }
-
-  /** Remembers what it hears. */
-  private static final class Heard
-      implements Coordinator.AcquisitionListener, Coordinator.SessionListener {
-    final List<Notice> notices = new CopyOnWriteArrayList<>();
-    final List<Long> sequences = new CopyOnWriteArrayList<>();
-    final List<RefusedException> refusals = new CopyOnWriteArrayList<>();
-    final List<LeaseEnd> ends = new CopyOnWriteArrayList<>();
-    final CompletableFuture<Void> superseded = new CompletableFuture<>();
-    final CompletableFuture<String> sentAway = new CompletableFuture<>();
-
-    @Override
-    public void onNotice(String requestId, long sequence, Notice notice) {
-      notices.add(notice);
-      sequences.add(sequence);
-    }
-
-    @Override
-    public void onRefused(RefusedException why) {
-      refusals.add(why);
-    }
-
-    @Override
-    public void onRefused(String requestId, RefusedException why) {
-      refusals.add(why);
-    }
-
-    @Override
-    public void onLeaseEnded(LeaseEnd end) {
-      ends.add(end);
-    }
-
-    @Override
-    public void onSentAway(String reason) {
-      sentAway.complete(reason);
-    }
-
-    @Override
-    public void onSuperseded() {
-      superseded.complete(null);
-    }
-
-    <T extends Notice> T hear(Class<T> kind) {
-      await().until(() -> notices.stream().anyMatch(kind::isInstance));
-      return notices.stream().filter(kind::isInstance).map(kind::cast).findFirst().orElseThrow();
-    }
   }
 
   private static AcquireCommand want(
