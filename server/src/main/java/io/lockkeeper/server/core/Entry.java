@@ -172,6 +172,10 @@ final class Entry {
     heldSinceNanos = nowNanos;
   }
 
+  void holdNoMore() {
+    heldSinceNanos = NOT_HOLDING;
+  }
+
   boolean hasPlace() {
     return place >= 0;
   }

@@ -105,9 +105,19 @@ final class Grants {
     }
   }
 
-  private static void bind(Entry entry, Hold hold) {
+  private void bind(Entry entry, Hold hold) {
     entry.bind(hold);
     hold.seen();
+    if (entry.holds() && !hold.wasGranted() && waitsForCommit(entry, hold)) {
+      entry.holdNoMore();
+    }
+  }
+
+  /** While it was another's it may have been let past a released entry: {@link Admission}. */
+  private boolean waitsForCommit(Entry entry, Hold hold) {
+    return entry.hasOwnGuard()
+        && world.mirror.queue(hold.lock()).orElseThrow().before(entry).stream()
+            .anyMatch(Entry::isReleased);
   }
 
   /**

@@ -618,4 +618,21 @@ class AdoptionsTest {
     bench.on(new ClientEvent.Release(bench.call(), lease, "both", 0));
     assertThat(deletions()).singleElement().extracting(d -> d.entries().size()).isEqualTo(2);
   }
+
+  @Test
+  void waiterWithALockDelayIsNotGrantedAheadOfACommitThatWasUnderWayWhenItCame() {
+    // Given: whoever was ahead has released here, so that another's next was taken for a holder
+    Bench.Asked ahead = bench.acquire("a");
+    bench.create(ahead);
+    LeaseId lease = left.lease();
+    left.entries(lease, Wish.named("next").exclusive("a").delaying(Duration.ofSeconds(3)));
+    bench.release(ahead);
+    left.take();
+    // When
+    attach(lease);
+    // Then
+    assertThat(told("next", Notice.Granted.class)).isEmpty();
+    bench.deleted(ahead);
+    assertThat(told("next", Notice.Granted.class)).hasSize(1);
+  }
 }
