@@ -122,6 +122,9 @@ final class Sim {
   /** Whether clients hold locks for long. */
   final boolean patient;
 
+  /** Whether the servers to which mirrors are connected may lag behind. */
+  final boolean lagging;
+
   /** What happened, to compare two runs. */
   long trace;
 
@@ -135,6 +138,7 @@ final class Sim {
     this.random = new Random(seed * 0x9E3779B97F4A7C15L + 7);
     this.mutants = mutants.isEmpty() ? EnumSet.noneOf(Mutant.class) : EnumSet.copyOf(mutants);
     this.patient = chance(30);
+    this.lagging = chance(50);
     this.zooKeeper = new SimZooKeeper(this);
     this.rules = new SimRules(this);
     this.holds = new SimHolds(this);

@@ -10,7 +10,8 @@ import java.util.stream.Collectors;
 
 /**
  * The connection of one coordinator's mirror: events in ZooKeeper's order, each late by chance,
- * lost while it is disconnected; afterwards a rebuild, interleaved with new events.
+ * lost while it is disconnected; afterwards a rebuild, interleaved with new events, from a {@link
+ * SimServer} that may lag behind.
  */
 final class SimMirrorFeed implements SimZooKeeper.Watcher {
 
@@ -18,6 +19,7 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
   private final SimCoordinator coordinator;
   private final Set<Long> barriers = new LinkedHashSet<>();
   private final Set<Read> reads = new LinkedHashSet<>();
+  private final SimServer server;
   private boolean up;
   private int epoch;
   private long lastDelivery;
@@ -27,6 +29,7 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
   SimMirrorFeed(Sim sim, SimCoordinator coordinator) {
     this.sim = sim;
     this.coordinator = coordinator;
+    this.server = new SimServer(sim);
   }
 
   void start() {
@@ -41,35 +44,35 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
   @Override
   public void onAppeared(SimNode node) {
     if (up) {
-      deliver(new StoreEvent.EntryAppeared(node.lock, seen(node), node.czxid));
+      server.committed(new StoreEvent.EntryAppeared(node.lock, seen(node), node.czxid), this);
     }
   }
 
   @Override
   public void onVanished(SimNode node, long zxid) {
     if (up) {
-      deliver(new StoreEvent.EntryVanished(node.lock, seen(node), zxid));
+      server.committed(new StoreEvent.EntryVanished(node.lock, seen(node), zxid), this);
     }
   }
 
   @Override
   public void onChanged(SimNode node, long zxid) {
     if (up) {
-      deliver(new StoreEvent.EntryChanged(node.lock, seen(node), zxid));
+      server.committed(new StoreEvent.EntryChanged(node.lock, seen(node), zxid), this);
     }
   }
 
   @Override
   public void onMarked(LockName lock, MarkerName marker, long zxid) {
     if (up && shows(marker)) {
-      deliver(new StoreEvent.MarkerAppeared(lock, marker, zxid));
+      server.committed(new StoreEvent.MarkerAppeared(lock, marker, zxid), this);
     }
   }
 
   @Override
   public void onUnmarked(LockName lock, MarkerName marker, long zxid) {
     if (up && shows(marker)) {
-      deliver(new StoreEvent.MarkerVanished(lock, marker, zxid));
+      server.committed(new StoreEvent.MarkerVanished(lock, marker, zxid), this);
     }
   }
 
@@ -92,13 +95,17 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
   }
 
   private void deliver(StoreEvent event) {
+    deliver(event, server.position());
+  }
+
+  /** Tells an event behind those before it; the server has then told all up to a transaction. */
+  void deliver(StoreEvent event, long zxid) {
     int sentIn = epoch;
     long at = sim.now + sim.delay(300);
     if (!sim.has(Sim.Mutant.EVENTS_OUT_OF_ORDER)) {
       at = Math.max(lastDelivery, at);
     }
     lastDelivery = Math.max(lastDelivery, at);
-    long zxid = sim.zooKeeper.zxid();
     sim.at(
         at,
         () -> {
@@ -119,7 +126,7 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
 
   private void connect() {
     up = true;
-    sim.zooKeeper.seal();
+    server.connect(this);
     int connectedIn = epoch;
     if (sim.has(Sim.Mutant.CURRENT_BEFORE_LISTED)) {
       deliver(new StoreEvent.MirrorCurrent());
@@ -131,7 +138,8 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
     if (connectedIn != epoch) {
       return;
     }
-    List<LockName> locks = sim.zooKeeper.lockList();
+    server.advance(this);
+    List<LockName> locks = server.locks();
     deliver(new StoreEvent.RebuildStarted(new java.util.LinkedHashSet<>(locks)));
     listNext(connectedIn, new ArrayList<>(locks));
   }
@@ -154,7 +162,8 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
 
   private void list(LockName lock) {
     sim.zooKeeper.seal();
-    List<SimNode> nodes = sim.zooKeeper.ordered(lock);
+    server.advance(this);
+    List<SimNode> nodes = server.queue(lock);
     Map<Integer, Long> bySequence =
         nodes.stream()
             .collect(Collectors.groupingBy(n -> n.name.sequence(), Collectors.counting()));
@@ -171,7 +180,7 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
                                 : Optional.empty(),
                             bySequence.get(node.name.sequence()) > 1 ? node.index : 0))
                 .toList(),
-            sim.zooKeeper.markers(lock).stream().filter(this::shows).toList()));
+            server.markers(lock).stream().filter(this::shows).toList()));
   }
 
   /** Events stop; {@code noticed} later the coordinator knows, and later still it is back. */
@@ -243,6 +252,7 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
         () -> {
           if (sentIn == epoch) {
             sim.zooKeeper.barrier();
+            server.catchUp(this);
             deliver(new StoreEvent.BarrierPassed(barrier));
           }
         });
@@ -261,12 +271,15 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
         sim.delay(100),
         () -> {
           if (sentIn == epoch) {
-            deliver(new StoreEvent.DetailsRead(lock, entry, found(lock, entry)));
+            deliver(new StoreEvent.DetailsRead(lock, entry, server.read(lock, entry)));
           }
         });
   }
 
-  private Optional<StoreEvent.ReadEntry> found(LockName lock, String entry) {
-    return sim.zooKeeper.find(lock, entry).map(SimNode::data);
+  /** A write over this connection was answered: what is read from now on is no older. */
+  void onWritten() {
+    if (up) {
+      server.catchUp(this);
+    }
   }
 }

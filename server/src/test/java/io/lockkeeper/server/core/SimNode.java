@@ -4,7 +4,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.UUID;
 
 /** One entry in the simulated ZooKeeper. */
@@ -25,6 +28,10 @@ final class SimNode {
   final long createdAt;
   final Duration lockDelay;
   EntryDetails details;
+
+  /** What it said of itself before, by the transaction that replaced that. */
+  private final NavigableMap<Long, EntryDetails> replaced = new TreeMap<>();
+
   boolean exists = true;
   long goneZxid = Long.MAX_VALUE;
   Optional<SimZooKeeper.Cause> cause = Optional.empty();
@@ -55,8 +62,21 @@ final class SimNode {
     return users.stream().anyMatch(user -> user.request().equals(request.id));
   }
 
+  /** Says something else of itself from a transaction on. */
+  void change(EntryDetails now, long zxid) {
+    replaced.put(zxid, details);
+    details = now;
+  }
+
   StoreEvent.ReadEntry data() {
     return new StoreEvent.ReadEntry(details, czxid, index, ordinal, kept);
+  }
+
+  /** Returns its data as it was after a transaction. */
+  StoreEvent.ReadEntry dataAsOf(long zxid) {
+    Map.Entry<Long, EntryDetails> next = replaced.higherEntry(zxid);
+    EntryDetails then = next == null ? details : next.getValue();
+    return new StoreEvent.ReadEntry(then, czxid, index, ordinal, kept);
   }
 
   FencingToken token() {

@@ -179,6 +179,9 @@ final class SimStore {
           boolean reached = coordinator.feed.isUp() || sim.chance(20);
           Optional<T> done = reached ? Optional.of(change.get()) : Optional.empty();
           boolean known = coordinator.feed.isUp() && !sim.chance(3);
+          if (known) {
+            coordinator.feed.onWritten();
+          }
           sim.after(
               sim.delay(200) + (known ? 0 : sim.delay(4_000)),
               () -> coordinator.deliver(answer.apply(known ? done : Optional.empty())));

@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.UUID;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -41,11 +42,19 @@ final class SimZooKeeper {
     void onUnmarked(LockName lock, MarkerName marker, long zxid);
   }
 
+  /** A marker that was there from one transaction to another. */
+  private record Marked(MarkerName marker, long from, long gone) {}
+
   private static final class Directory {
+    final long createdZxid;
     int counter;
     long changedAt;
     final Map<String, SimNode> nodes = new LinkedHashMap<>();
-    final Map<String, MarkerName> markers = new LinkedHashMap<>();
+    final Map<String, Marked> markers = new LinkedHashMap<>();
+
+    Directory(long createdZxid) {
+      this.createdZxid = createdZxid;
+    }
 
     int next() {
       int sequence = counter;
@@ -60,6 +69,7 @@ final class SimZooKeeper {
   private final Map<LockName, Integer> beginnings = new HashMap<>();
   private final Map<UUID, List<SimNode>> created = new HashMap<>();
   private final Map<LockName, List<SimNode>> past = new HashMap<>();
+  private final Map<LockName, List<Marked>> pastMarkers = new TreeMap<>();
   private final Map<LockName, TreeMap<Long, OptionalInt>> limits = new HashMap<>();
   private final List<Watcher> watchers = new ArrayList<>();
   private final Set<LeaseId> leases = new LinkedHashSet<>();
@@ -104,7 +114,7 @@ final class SimZooKeeper {
     return directories.computeIfAbsent(
         lock,
         name -> {
-          Directory directory = new Directory();
+          Directory directory = new Directory(zxid);
           directory.counter = Optional.ofNullable(beginnings.remove(name)).orElse(0);
           return directory;
         });
@@ -169,13 +179,17 @@ final class SimZooKeeper {
   }
 
   private void mark(LockName lock, MarkerName marker) {
-    directory(lock).markers.put(marker.text(), marker);
+    directory(lock).markers.put(marker.text(), new Marked(marker, zxid, Long.MAX_VALUE));
     watchers.forEach(watcher -> watcher.onMarked(lock, marker, zxid));
   }
 
   void unmark(LockName lock, MarkerName marker) {
-    if (directories.containsKey(lock)
-        && directories.get(lock).markers.remove(marker.text()) != null) {
+    Marked found =
+        directories.containsKey(lock) ? directories.get(lock).markers.remove(marker.text()) : null;
+    if (found != null) {
+      pastMarkers
+          .computeIfAbsent(lock, name -> new ArrayList<>())
+          .add(new Marked(marker, found.from(), zxid));
       watchers.forEach(watcher -> watcher.onUnmarked(lock, marker, zxid));
     }
   }
@@ -211,7 +225,7 @@ final class SimZooKeeper {
   /** Replaces what an entry says of itself. */
   void change(SimNode node, EntryDetails details) {
     begin();
-    node.details = details;
+    node.change(details, zxid);
     watchers.forEach(watcher -> watcher.onChanged(node, zxid));
   }
 
@@ -221,7 +235,7 @@ final class SimZooKeeper {
     Directory directory = directory(lock);
     directory.changedAt = sim.now;
     List<MarkerName> old =
-        directory.markers.values().stream().filter(MarkerName.Limit.class::isInstance).toList();
+        markers(lock).stream().filter(MarkerName.Limit.class::isInstance).toList();
     if (limit.isPresent()) {
       String text = MarkerName.Limit.prefix(limit.getAsInt()) + EntryName.suffix(directory.next());
       MarkerName marker = MarkerName.parse(text).orElseThrow();
@@ -310,8 +324,36 @@ final class SimZooKeeper {
 
   List<MarkerName> markers(LockName lock) {
     return directories.containsKey(lock)
-        ? List.copyOf(directories.get(lock).markers.values())
+        ? directories.get(lock).markers.values().stream().map(Marked::marker).toList()
         : List.of();
+  }
+
+  /** Returns the markers that were there after a transaction. */
+  List<MarkerName> markersAsOf(LockName lock, long seenZxid) {
+    Stream<Marked> now =
+        directories.containsKey(lock)
+            ? directories.get(lock).markers.values().stream()
+            : Stream.empty();
+    return Stream.concat(pastMarkers.getOrDefault(lock, List.of()).stream(), now)
+        .filter(marked -> marked.from() <= seenZxid && marked.gone() > seenZxid)
+        .map(Marked::marker)
+        .toList();
+  }
+
+  /** Returns the locks that had a directory after a transaction, of empty ones perhaps not all. */
+  List<LockName> locksAsOf(long seenZxid) {
+    Set<LockName> locks = new TreeSet<>(past.keySet());
+    locks.addAll(pastMarkers.keySet());
+    locks.addAll(directories.keySet());
+    locks.removeIf(lock -> !wasThere(lock, seenZxid));
+    return List.copyOf(locks);
+  }
+
+  private boolean wasThere(LockName lock, long seenZxid) {
+    Directory now = directories.get(lock);
+    return (now != null && now.createdZxid <= seenZxid)
+        || !markersAsOf(lock, seenZxid).isEmpty()
+        || orderedAsOf(lock, seenZxid).stream().anyMatch(node -> node.goneZxid > seenZxid);
   }
 
   /** Returns what was created for an acquisition, while any of it is left. */
@@ -362,6 +404,7 @@ final class SimZooKeeper {
   List<String> guards() {
     return directories.values().stream()
         .flatMap(directory -> directory.markers.values().stream())
+        .map(Marked::marker)
         .filter(MarkerName.Guard.class::isInstance)
         .map(MarkerName::text)
         .toList();
