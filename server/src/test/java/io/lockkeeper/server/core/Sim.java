@@ -77,7 +77,15 @@ final class Sim {
     /** Whoever sees a holder go takes its guard away, as if it had only waited. */
     GUARD_CLEARED_BY_PEER,
     /** A level is taken to stand behind the hold that it was placed beside. */
-    LEVEL_BEHIND_ITS_BASE
+    LEVEL_BEHIND_ITS_BASE,
+    /** A listing is believed that shows what is known to be gone. */
+    LISTING_BRINGS_BACK,
+    /** With a hold that was lost go all that its owner has at its place. */
+    LOST_TAKES_ALL,
+    /** What was adopted ends when it has lingered, whoever else may vouch for it. */
+    LINGER_UNCHECKED,
+    /** When it is known that a lock is held, only one of those is told who hold it by that. */
+    ONE_SETTLED
   }
 
   /** A rule that was broken. */
@@ -100,6 +108,7 @@ final class Sim {
   final SimModes modes;
   final SimWishes wishes;
   final SimLosses losses;
+  final SimKnown known;
   final List<SimCoordinator> coordinators = new ArrayList<>();
 
   /** Those whose processes are gone. */
@@ -125,6 +134,9 @@ final class Sim {
   /** Whether the servers to which mirrors are connected may lag behind. */
   final boolean lagging;
 
+  /** Whether coordinators often die when a lock that was handed on is still to be deleted. */
+  final boolean diesHandingOn;
+
   /** What happened, to compare two runs. */
   long trace;
 
@@ -139,6 +151,7 @@ final class Sim {
     this.mutants = mutants.isEmpty() ? EnumSet.noneOf(Mutant.class) : EnumSet.copyOf(mutants);
     this.patient = chance(30);
     this.lagging = chance(50);
+    this.diesHandingOn = chance(15);
     this.zooKeeper = new SimZooKeeper(this);
     this.rules = new SimRules(this);
     this.holds = new SimHolds(this);
@@ -146,6 +159,7 @@ final class Sim {
     this.modes = new SimModes(this);
     this.wishes = new SimWishes(this);
     this.losses = new SimLosses(this);
+    this.known = new SimKnown(this);
   }
 
   /** Runs one seed from beginning to end, faults and all. */

@@ -114,10 +114,12 @@ final class SimCoordinator {
     }
     sim.rules.beforeStep(this, event);
     sim.losses.beforeStep(this, event);
+    sim.known.beforeStep(this, event);
     saboteur.beforeStep(event);
     List<Effect> wanted = kernel.on(saboteur.changed(event), sim.now);
     saboteur.afterStep();
     sim.holds.afterStep(this);
+    sim.known.afterStep(this, event);
     boolean keepLate =
         sim.has(Sim.Mutant.LATE_CREATE_KEPT) && event instanceof StoreEvent.EntriesCreated;
     for (Effect each : wanted) {
@@ -221,6 +223,12 @@ final class SimCoordinator {
         .forEach(link -> link.client.vanish());
   }
 
+  private void dieHandingOn() {
+    if (sim.chaos && !crashed) {
+      crash();
+    }
+  }
+
   private void die() {
     sim.note(this, "dies");
     crashed = true;
@@ -257,6 +265,9 @@ final class SimCoordinator {
       effects.expect(link, event);
       sim.rules.expectAnswers(event, this);
       deliver(event);
+      if (event instanceof ClientEvent.Release && sim.diesHandingOn && sim.chance(5)) {
+        sim.after(sim.delay(200), this::dieHandingOn);
+      }
     }
   }
 

@@ -23,6 +23,7 @@ final class SimLosses {
   private final Set<LockName> forced = new HashSet<>();
   private final Set<String> visited = new HashSet<>();
   private final Set<String> givenBack = new HashSet<>();
+  private final Set<LeaseId> closed = new HashSet<>();
   private final Map<LeaseId, SimClient> clients = new HashMap<>();
 
   SimLosses(Sim sim) {
@@ -51,6 +52,7 @@ final class SimLosses {
       }
     } else if (event instanceof ClientEvent.CloseLease close) {
       visited.add(place(coordinator, close.lease()));
+      closed.add(close.lease());
     } else if (event instanceof ClientEvent.ForceRelease force) {
       forced.add(force.lock());
     } else if (event instanceof SessionEvent.SessionAdopted adopted) {
@@ -136,12 +138,29 @@ final class SimLosses {
   private void checkAbandoned(
       SimCoordinator coordinator, SessionEvent.SessionAdopted adopted, SimNode node) {
     SimRules.check(
-        visited.contains(coordinator + "/" + node.details.leaseId())
+        isWanted(coordinator, adopted, node)
             || (adopted.certain() && node.details.streamBound())
             || isLeftover(node)
             || sim.holds.isDispossessed(node.details.requestId())
             || sim.zooKeeper.hasLostSibling(node),
-        () -> coordinator + " deletes " + node + " whose client it has not heard of");
+        () -> coordinator + " deletes " + node + " whose client has not given it back");
+  }
+
+  /**
+   * Returns whether whoever is here may end it: what is asked for anew has its ordinary clocks; of
+   * what was adopted only its client has a say, that has given it back or ended the lease. That it
+   * was here says nothing: it may go back to where it was.
+   */
+  private boolean isWanted(
+      SimCoordinator coordinator, SessionEvent.SessionAdopted adopted, SimNode node) {
+    boolean anew =
+        node.details.streamBound()
+            || adopted.entries().stream()
+                .noneMatch(entry -> entry.name().text().equals(node.name.text()));
+    return visited.contains(coordinator + "/" + node.details.leaseId())
+        && (anew
+            || isGivenBack(node.details.requestId())
+            || LeaseId.parse(node.details.leaseId()).filter(closed::contains).isPresent());
   }
 
   /** The lease had ended already where it was served before. */

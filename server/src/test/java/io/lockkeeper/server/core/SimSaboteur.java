@@ -1,7 +1,11 @@
 package io.lockkeeper.server.core;
 
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 
 /**
@@ -12,6 +16,8 @@ final class SimSaboteur {
 
   private final Sim sim;
   private final SimCoordinator coordinator;
+  private final Map<Lease, Map<String, Ticket>> hidden = new LinkedHashMap<>();
+  private Set<Mirror.Node> disbelieved = Set.of();
 
   SimSaboteur(Sim sim, SimCoordinator coordinator) {
     this.sim = sim;
@@ -19,11 +25,71 @@ final class SimSaboteur {
   }
 
   void beforeStep(Event event) {
+    if (sim.has(Sim.Mutant.LISTING_BRINGS_BACK) && event instanceof StoreEvent.QueueListed) {
+      disbelieved = mirror().suppressed();
+      mirror().stopSuppressing(disbelieved);
+    }
+    if (sim.has(Sim.Mutant.LINGER_UNCHECKED) && event instanceof TimeEvent.Tick) {
+      coordinator.kernel.world.tickets.values().forEach(SimSaboteur::wakeIfUnheard);
+    }
+    if (sim.has(Sim.Mutant.ONE_SETTLED)) {
+      hideOthers(event);
+    }
     if (event instanceof ClientEvent.Release release) {
       ticket(release).ifPresent(this::beforeRelease);
     } else if (event instanceof StoreEvent.EntryVanished gone) {
       gone.entry().id().ifPresent(id -> beforeVanished(gone.lock(), id));
     }
+  }
+
+  private Mirror mirror() {
+    return coordinator.kernel.world.mirror;
+  }
+
+  private static void wakeIfUnheard(Ticket ticket) {
+    if (ticket.hasOwnStream() && ticket.target().isEmpty() && !ticket.isDormant()) {
+      ticket.revival().ifPresent(Revival::wake);
+    }
+  }
+
+  /** Lets nobody find those that wait who are not meant. */
+  private void hideOthers(Event event) {
+    if (event instanceof StoreEvent.EntryAppeared || event instanceof StoreEvent.EntryVanished) {
+      hideAllBut("");
+    } else if (event instanceof ClientEvent.Acquire acquire
+        && !acquire.command().heldTokens().isEmpty()) {
+      hideAllBut(acquire.command().requestId());
+    }
+  }
+
+  private void hideAllBut(String requestId) {
+    for (Lease lease : coordinator.kernel.world.leases.values()) {
+      hidden.put(lease, new LinkedHashMap<>(lease.tickets()));
+      lease
+          .tickets()
+          .values()
+          .removeIf(
+              ticket ->
+                  ticket.revival().isPresent()
+                      && ticket.acquisition().isWaiting()
+                      && !ticket.command().requestId().equals(requestId));
+    }
+  }
+
+  private void showOthers() {
+    hidden.forEach(
+        (lease, before) -> {
+          Map<String, Ticket> added = new LinkedHashMap<>(lease.tickets());
+          before.values().removeIf(ticket -> !isThere(ticket));
+          lease.tickets().clear();
+          lease.tickets().putAll(before);
+          lease.tickets().putAll(added);
+        });
+    hidden.clear();
+  }
+
+  private boolean isThere(Ticket ticket) {
+    return coordinator.kernel.world.tickets.get(ticket.id()) == ticket;
   }
 
   private void beforeVanished(LockName lock, UUID id) {
@@ -77,6 +143,9 @@ final class SimSaboteur {
   }
 
   Effect changed(Effect effect) {
+    if (sim.has(Sim.Mutant.LOST_TAKES_ALL) && effect instanceof Effect.DeleteEntries delete) {
+      return withAllOfOwner(delete);
+    }
     return sim.has(Sim.Mutant.TIMEOUT_CALLED_DEADLOCK)
             && effect instanceof Effect.Tell tell
             && tell.notice() instanceof Notice.NotAcquired ending
@@ -89,7 +158,25 @@ final class SimSaboteur {
         : effect;
   }
 
+  private Effect withAllOfOwner(Effect.DeleteEntries delete) {
+    Ticket lost = coordinator.kernel.world.tickets.get(delete.id());
+    if (lost == null || lost.isGivenBack() || lost.command().owner().isEmpty()) {
+      return delete;
+    }
+    List<EntryRef> all = new ArrayList<>(delete.entries());
+    lost.lease().tickets().values().stream()
+        .filter(other -> other != lost && other.acquisition().isLive())
+        .filter(other -> other.command().owner().equals(lost.command().owner()))
+        .flatMap(other -> other.holds().stream())
+        .filter(hold -> hold.isNamed() && lost.holds().stream().anyMatch(hold::isAtPlaceOf))
+        .forEach(hold -> all.add(hold.ref()));
+    return new Effect.DeleteEntries(delete.session(), delete.id(), all);
+  }
+
   void afterStep() {
+    disbelieved.forEach(node -> mirror().suppress(node.lock(), node.name()));
+    disbelieved = Set.of();
+    showOthers();
     if (sim.has(Sim.Mutant.GRANTED_IN_PART)) {
       coordinator.kernel.world.tickets.values().stream()
           .filter(ticket -> ticket.acquisition().isWaiting() && ticket.holds().size() > 1)

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Tests the test: what is planted, the simulation finds, within few seeds. */
 class SimulationMutantsTest {
 
-  private static final int SEEDS = 600;
+  private static final int SEEDS = 2_000;
 
   @ParameterizedTest
   @EnumSource(Sim.Mutant.class)
