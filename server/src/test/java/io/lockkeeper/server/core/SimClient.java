@@ -132,8 +132,10 @@ final class SimClient {
       freeze(sim.chance(70) ? sim.delay(2_000) : sim.random.nextInt(20_000) * Sim.MILLI);
     } else if (byStream) {
       return;
-    } else if (kind < 90 && way.isAttached()) {
+    } else if (kind < 89 && way.isAttached()) {
       way.attach();
+    } else if (kind == 89) {
+      meetTwin();
     } else if (kind < 93) {
       keepAlive();
     } else if (kind < 96) {
@@ -318,6 +320,17 @@ final class SimClient {
   void onSuperseded(StreamId stream) {
     if (!gone && way.isOn(stream)) {
       way.attach();
+    } else if (!gone) {
+      List.copyOf(requests.values()).stream()
+          .filter(request -> request.isLive() && request.stream.equals(Optional.of(stream)))
+          .forEach(this::acquireAgain);
+    }
+  }
+
+  /** Somebody else resumes the lease. */
+  void meetTwin() {
+    if (hasLease()) {
+      new SimTwin(sim, this, way.anyCoordinator()).start();
     }
   }
 
@@ -415,15 +428,17 @@ final class SimClient {
 
   void onRefused(SimLink link, Effect.Refuse refusal) {
     SimRequest request = requests.get(refusal.requestId());
+    if (!way.isOn(link) || !(byStream || isAskedOn(request, refusal.stream()))) {
+      return;
+    }
     Failure.Kind kind = refusal.failure().kind();
     boolean again =
         kind == Failure.Kind.MOVED
             || kind == Failure.Kind.UNAVAILABLE
             || kind == Failure.Kind.UNKNOWN_LEASE;
-    boolean asked = byStream || isAskedOn(request, refusal.stream());
-    if (byStream || (!again && asked)) {
+    if (byStream || !again) {
       lose(request);
-    } else if (!asked || gone || !way.isOn(link) || !request.isLive()) {
+    } else if (gone || !request.isLive()) {
       return;
     } else if (kind == Failure.Kind.UNAVAILABLE && sim.chance(70)) {
       sim.after(sim.delay(1_000), () -> take(() -> askAgain(request)));
@@ -440,6 +455,13 @@ final class SimClient {
     }
   }
 
+  /** Its lease has ended, says a stream; one of a twin's says nothing to it. */
+  void onLeaseEnded(SimLink link) {
+    if (way.isOn(link)) {
+      onLeaseEnded();
+    }
+  }
+
   void onLeaseEnded() {
     requests.values().forEach(request -> request.believes = false);
     if (!gone) {
@@ -449,7 +471,7 @@ final class SimClient {
   }
 
   void onAnswer(SimLink link, CallId call, Answer answer) {
-    if (gone) {
+    if (gone || !way.hasAsked(call)) {
       return;
     }
     ClientEvent asked = way.asked(call);

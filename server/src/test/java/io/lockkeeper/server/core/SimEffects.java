@@ -139,7 +139,7 @@ final class SimEffects implements EffectHandler {
     SimLink link = streams.get(effect.stream());
     sim.rules.onLeaseEnd(coordinator, link.client);
     sim.losses.onLeaseEnd(coordinator, link.client, effect.end());
-    link.downLast(effect.stream(), link.client::onLeaseEnded);
+    link.downLast(effect.stream(), () -> link.client.onLeaseEnded(link));
   }
 
   @Override

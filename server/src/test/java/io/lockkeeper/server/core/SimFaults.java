@@ -60,7 +60,12 @@ final class SimFaults {
     } else if (kind < 79) {
       victim.cutFromZooKeeper(0, 3 * Sim.SECOND + sim.random.nextInt(15_000) * Sim.MILLI);
     } else if (!sim.clients.isEmpty()) {
-      sim.clients.get(sim.random.nextInt(sim.clients.size())).breakLink();
+      SimClient client = sim.clients.get(sim.random.nextInt(sim.clients.size()));
+      if (kind < 81) {
+        client.breakLink();
+      } else {
+        client.meetTwin();
+      }
     }
   }
 

@@ -37,7 +37,7 @@ final class SimResume {
   }
 
   /** A coordinator that does not serve the lease often carries everything to the one that does. */
-  private SimCoordinator anyCoordinator() {
+  SimCoordinator anyCoordinator() {
     return sim.claims
         .ownerOf(client.lease)
         .filter(owner -> !owner.crashed && sim.chance(60))
@@ -75,6 +75,11 @@ final class SimResume {
 
   long sentAt(CallId call) {
     return asked.get(call).sentAt();
+  }
+
+  /** Returns whether the client made a call itself. */
+  boolean hasAsked(CallId call) {
+    return asked.containsKey(call);
   }
 
   ClientEvent asked(CallId call) {
