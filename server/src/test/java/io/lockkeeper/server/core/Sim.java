@@ -184,7 +184,7 @@ final class Sim {
       zooKeeper.beginAt(lock, counters[random.nextInt(counters.length)]);
     }
     CoreSettings settings = settings();
-    int coordinatorCount = 1 + random.nextInt(3);
+    int coordinatorCount = chance(85) ? 1 + random.nextInt(3) : 4 + random.nextInt(3);
     boolean atHome = chance(60);
     for (int i = 0; i < coordinatorCount; i++) {
       coordinators.add(new SimCoordinator(this, settings, atHome ? i + 1 : 0));
