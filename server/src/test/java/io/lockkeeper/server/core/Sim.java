@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.Set;
@@ -145,11 +146,20 @@ final class Sim {
           (a, b) -> a.at != b.at ? Long.compare(a.at, b.at) : Long.compare(a.number, b.number));
   private long numbers;
   private long names;
+  private final Optional<Duration> time;
+  private final long maxSteps;
 
   Sim(long seed, Set<Mutant> mutants) {
+    this(seed, mutants, Optional.empty());
+  }
+
+  /** Makes a run that takes a given time instead of a random one, until clients begin to go. */
+  private Sim(long seed, Set<Mutant> mutants, Optional<Duration> time) {
+    this.time = time;
+    this.maxSteps = time.map(given -> given.toSeconds() * 1_000).orElse(200_000L);
     this.random = new Random(seed * 0x9E3779B97F4A7C15L + 7);
     this.mutants = mutants.isEmpty() ? EnumSet.noneOf(Mutant.class) : EnumSet.copyOf(mutants);
-    this.patient = chance(30);
+    this.patient = chance(30) && time.isEmpty();
     this.lagging = chance(50);
     this.diesHandingOn = chance(15);
     this.zooKeeper = new SimZooKeeper(this);
@@ -164,14 +174,22 @@ final class Sim {
 
   /** Runs one seed from beginning to end, faults and all. */
   static Sim run(long seed, Set<Mutant> mutants) {
-    Sim sim = new Sim(seed, mutants);
+    return new Sim(seed, mutants).finished(seed);
+  }
+
+  /** Runs one seed for much longer. */
+  static Sim runFor(Duration time, long seed) {
+    return new Sim(seed, Set.of(), Optional.of(time)).finished(seed);
+  }
+
+  private Sim finished(long seed) {
     try {
-      sim.play();
+      play();
     } catch (Throwable t) {
       throw new AssertionError(
-          "seed " + seed + " at " + (sim.now - BEGINNING) / MILLI + " ms: " + t.getMessage(), t);
+          "seed " + seed + " at " + (now - BEGINNING) / MILLI + " ms: " + t.getMessage(), t);
     }
-    return sim;
+    return this;
   }
 
   private void play() {
@@ -190,6 +208,7 @@ final class Sim {
       coordinators.add(new SimCoordinator(this, settings, atHome ? i + 1 : 0));
       coordinators.get(i).start();
     }
+    coordinators.get(0).lasts = time.isPresent();
     int clientCount = 2 + random.nextInt(5);
     for (int i = 0; i < clientCount; i++) {
       after(delay(500), this::newClient);
@@ -198,7 +217,12 @@ final class Sim {
       strangers.add(new SimStranger(this));
     }
     new SimFaults(this).start();
-    runUntil(now + (10 + random.nextInt(25)) * SECOND);
+    long some = (10 + random.nextInt(25)) * SECOND;
+    long end = now + time.map(Duration::toNanos).orElse(some);
+    while (now < end) {
+      runUntil(Math.min(end, now + 60 * SECOND));
+      clients.removeIf(SimClient::isForgotten);
+    }
     chaos = false;
     strangers.forEach(SimStranger::finish);
     if (chance(40)) {
@@ -270,7 +294,7 @@ final class Sim {
       Due due = queue.poll();
       now = due.at;
       steps++;
-      if (steps > 200_000) {
+      if (steps > maxSteps) {
         throw new Violation("the run does not come to rest");
       }
       due.action.run();

@@ -88,6 +88,11 @@ final class SimClient {
     return gone;
   }
 
+  /** Returns whether it is gone, and nobody uses a lock any more because of it. */
+  boolean isForgotten() {
+    return gone && requests.values().stream().noneMatch(this::believes);
+  }
+
   /** Returns whether it has a lease and wants to keep it. */
   boolean hasLease() {
     return open && !gone && !byStream;

@@ -43,6 +43,9 @@ final class SimCoordinator {
   /** The newest transaction that the mirror has heard of. */
   long seenZxid;
 
+  /** Whether its process is spared, so that it has time to gather what it should forget. */
+  boolean lasts;
+
   /** Whether its process is gone. */
   boolean crashed;
 
@@ -214,7 +217,7 @@ final class SimCoordinator {
 
   /** The process dies; another takes its place, and knows nothing. */
   void crash() {
-    if (!started) {
+    if (!started || lasts) {
       return;
     }
     die();
@@ -246,7 +249,7 @@ final class SimCoordinator {
 
   /** It leaves in good order: gives everything to its peers, and ends. */
   void drain() {
-    if (started && !leaving && !paused && !crashed) {
+    if (started && !leaving && !paused && !crashed && !lasts) {
       leaving = true;
       step(new LifeEvent.Draining());
       sim.after(sim.delay(SETTLING_MILLIS), () -> take(this::leave));

@@ -194,9 +194,28 @@ final class SimCycles {
     return sim.zooKeeper.limitsSince(node.lock, node.czxid).size() > 1;
   }
 
-  private static boolean isInCycle(Actor start, Map<Actor, Map<Edge, String>> waits) {
+  private static boolean isInCycle(Actor start, Map<Actor, Map<Edge, String>> all) {
+    Map<Actor, Map<Edge, String>> waits = new LinkedHashMap<>(all);
+    waits.keySet().retainAll(waitingFor(start, all));
     return waits.getOrDefault(start, Map.of()).keySet().stream()
         .anyMatch(first -> leadsBack(start, first, first, Set.of(), waits));
+  }
+
+  /** Returns all who wait for somebody, however far away: nobody else is part of a cycle. */
+  private static Set<Actor> waitingFor(Actor start, Map<Actor, Map<Edge, String>> waits) {
+    Set<Actor> found = new HashSet<>();
+    boolean more = true;
+    while (more) {
+      more = false;
+      for (Map.Entry<Actor, Map<Edge, String>> entry : waits.entrySet()) {
+        more |=
+            !found.contains(entry.getKey())
+                && entry.getValue().keySet().stream()
+                    .anyMatch(edge -> edge.to().equals(start) || found.contains(edge.to()))
+                && found.add(entry.getKey());
+      }
+    }
+    return found;
   }
 
   /**
@@ -208,7 +227,7 @@ final class SimCycles {
     if (edge.to().equals(start)) {
       return !edge.isAlike(first.lock());
     }
-    if (passed.contains(edge.to())) {
+    if (passed.contains(edge.to()) || !waits.containsKey(edge.to())) {
       return false;
     }
     Set<Actor> more = new HashSet<>(passed);

@@ -236,6 +236,7 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
 
   /** The process is gone. */
   void stop() {
+    sim.zooKeeper.forget(this);
     up = false;
     epoch++;
   }

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /** What must be true at every moment of a run, and what must be left at its end: nothing. */
 final class SimRules {
@@ -23,6 +24,13 @@ final class SimRules {
       this.command = command;
     }
   }
+
+  /**
+   * How many nodes may be suppressed when nobody is left: those whose end the watch had told, or
+   * never will, when the answer to their deletion came stay so until the next rebuild. They should
+   * not.
+   */
+  private static final int TOLD_AND_SUPPRESSED = 100;
 
   private final Sim sim;
   private final Map<String, Track> tracks = new LinkedHashMap<>();
@@ -296,6 +304,7 @@ final class SimRules {
       check(
           world.timers.size() == 2 * counts.sessions().size(),
           () -> "timers are left: " + world.timers.size() + " for " + counts);
+      checkMemory(coordinator.kernel, counts.sessions().size());
     }
     calls.forEach(
         (call, coordinator) ->
@@ -314,6 +323,43 @@ final class SimRules {
           claim.session.alive && sim.coordinators.contains(claim.owner),
           () -> "a claim is left: " + claim);
     }
+  }
+
+  /**
+   * A core has one of each of its parts. Beyond that there is what each standing session takes, and
+   * what is remembered on purpose: how leases and holders ended, and the limits that were set.
+   */
+  private void checkMemory(Kernel kernel, int sessions) {
+    Map<String, Integer> most =
+        Map.of(
+            "LockSession",
+            sessions,
+            "SessionKey",
+            sessions,
+            "Timers$Timer",
+            2 * sessions,
+            "Sessions later",
+            2 * sessions,
+            "LeaseId",
+            Math.min(kernel.world.endedLeases.size(), 65_536),
+            "LockName",
+            3 * sim.locks.size(),
+            "LockMarkers",
+            sim.locks.size(),
+            "MarkerName$Limit",
+            sim.locks.size(),
+            "Mirror$Node",
+            TOLD_AND_SUPPRESSED);
+    SimMemory.of(kernel)
+        .forEach(
+            (kept, count) ->
+                check(
+                    count <= most.getOrDefault(kept, 1),
+                    () -> "too much is left: " + count + " times " + kept));
+    check(
+        Stream.of("Ticket", "Lease", "Hold", "Entry", "LockQueue", "MarkerName$Guard")
+            .noneMatch(SimMemory.of(kernel)::containsKey),
+        () -> "something is left in memory: " + SimMemory.of(kernel));
   }
 
   static void check(boolean rule, Supplier<String> broken) {

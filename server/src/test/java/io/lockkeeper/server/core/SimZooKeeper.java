@@ -85,6 +85,11 @@ final class SimZooKeeper {
     watchers.add(watcher);
   }
 
+  /** Whoever has gone is told no more. */
+  void forget(Watcher watcher) {
+    watchers.remove(watcher);
+  }
+
   /** Sets where the lock's counter begins, to get near its end. */
   void beginAt(LockName lock, int counter) {
     beginnings.put(lock, counter);

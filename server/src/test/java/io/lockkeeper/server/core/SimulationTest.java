@@ -2,6 +2,7 @@ package io.lockkeeper.server.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -85,6 +86,14 @@ class SimulationTest {
       })
   void seedThatBrokeARuleBreaksNoneNow(long seed) {
     assertThat(run(seed).broken()).isEmpty();
+  }
+
+  /** Nothing grows with time: one coordinator is spared for so long. */
+  @ParameterizedTest
+  @ValueSource(longs = {6, 9, 11})
+  void nothingIsLeftBehindAfterAnHourEither(long seed) {
+    Sim sim = Sim.runFor(Duration.ofHours(1), seed);
+    assertThat(sim.holds.grants).isGreaterThan(200);
   }
 
   @Test
