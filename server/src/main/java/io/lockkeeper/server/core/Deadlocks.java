@@ -44,7 +44,7 @@ final class Deadlocks {
     }
     WaitSearch coarse = new WaitSearch(world, ticket, true);
     if (!coarse.mayBe()) {
-      if (coarse.metUnanswered()) {
+      if (coarse.mayChange()) {
         again(ticket);
       }
       return;
@@ -106,7 +106,7 @@ final class Deadlocks {
         .ifPresentOrElse(
             this::refuseYoungest,
             () -> {
-              if (search.metUnanswered()) {
+              if (search.mayChange()) {
                 again(ticket);
               }
             });

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -39,7 +40,7 @@ final class WaitSearch {
   private final Map<LockName, Set<Entry>> opening = new HashMap<>();
   private Optional<Map<Long, List<Placed>>> others = Optional.empty();
   private int looks;
-  private boolean metUnanswered;
+  private boolean mayChange;
 
   /**
    * Who waits and holds. An empty name stands for all of the lease that name no owner; no name at
@@ -105,7 +106,16 @@ final class WaitSearch {
         found |= stop.follows(wait) && look(stop, wait, first, self);
       }
     }
-    return found ? Optional.of(path(self)) : Optional.empty();
+    Optional<List<Step>> way = found ? Optional.of(path(self)) : Optional.empty();
+    boolean detour = !coarse && way.filter(WaitSearch::isDetour).isPresent();
+    mayChange |= detour;
+    return detour ? Optional.empty() : way;
+  }
+
+  /** Whoever is met twice makes a cycle without whoever began: one of those in it ends it. */
+  private static boolean isDetour(List<Step> way) {
+    Set<Actor> met = new HashSet<>();
+    return way.stream().anyMatch(step -> !met.add(((Stop) step.waiter()).actor()));
   }
 
   /** Looks at everything that a cycle could be made of; returns whether there may be one. */
@@ -119,11 +129,12 @@ final class WaitSearch {
   }
 
   /**
-   * Returns whether the search came by an entry of ours whose creation is not answered yet: what
-   * else its acquisition waits for is not known before.
+   * Returns whether another search may find what this one has not: it came by an acquisition of
+   * ours whose creation is not answered yet, or seen, and what that waits for is not known before;
+   * or by a cycle that must end first.
    */
-  boolean metUnanswered() {
-    return metUnanswered;
+  boolean mayChange() {
+    return mayChange;
   }
 
   /** Follows one wait; returns whether it leads back to where the search began. */
@@ -210,7 +221,7 @@ final class WaitSearch {
       return Optional.empty();
     }
     if (entry.ticket().isPresent()) {
-      metUnanswered |= !entry.ticket().get().isAnswered();
+      mayChange |= !entry.ticket().get().isAnswered();
       Acquisition acquisition = entry.ticket().get().acquisition();
       return acquisition.isHeld() || acquisition.isWaiting()
           ? entry.ticket().filter(t -> !t.command().unsearched()).map(this::actor)
@@ -224,7 +235,7 @@ final class WaitSearch {
     }
     boolean usable = coarse || entry.isDescribed();
     Optional<Long> tag = entry.name().id().map(UUID::getMostSignificantBits);
-    metUnanswered |= tag.filter(world.leasesByTag::containsKey).isPresent();
+    mayChange |= tag.filter(world.leasesByTag::containsKey).isPresent();
     return tag.filter(lease -> usable)
         .map(lease -> new Actor(lease, coarse ? Optional.empty() : ownerOf(entry)));
   }
@@ -239,6 +250,7 @@ final class WaitSearch {
   }
 
   private List<Placed> waitsOf(Ticket ticket) {
+    mayChange |= ticket.holds().stream().anyMatch(hold -> world.mirror.entryOf(hold).isEmpty());
     return ticket.holds().stream()
         .flatMap(
             hold ->
