@@ -84,7 +84,9 @@ final class Waits {
   }
 
   private void lingerDue(Ticket ticket) {
-    boolean unheardGrant = ticket.acquisition().isHeld() && !ticket.heard();
+    // Who names its token was granted it elsewhere, and knows.
+    boolean known = ticket.heard() || ticket.holds().stream().anyMatch(Hold::isGrantedElsewhere);
+    boolean unheardGrant = ticket.acquisition().isHeld() && !known;
     if (ticket.target().isEmpty() && (ticket.acquisition().isWaiting() || unheardGrant)) {
       acquisitions.abandon(ticket);
     }

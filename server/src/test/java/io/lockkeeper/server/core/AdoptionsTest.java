@@ -635,4 +635,30 @@ class AdoptionsTest {
     bench.deleted(ahead);
     assertThat(told("next", Notice.Granted.class)).hasSize(1);
   }
+
+  @Test
+  void whoHoldsByItsTokenIsNotGivenBackWhenItsStreamClosesBeforeItIsGrantedHere() {
+    // Given: the session is in doubt when the client repeats its request
+    LeaseId lease = left.lease();
+    Wish held = Wish.named("held").exclusive("a").waiting(Duration.ZERO);
+    long token = left.entriesOfAnOwnStream(lease, held).get(0);
+    SessionKey session = left.take(true);
+    bench.proving = false;
+    bench.on(new SessionEvent.SessionSuspended(session));
+    StreamId stream = bench.stream();
+    bench.on(
+        new ClientEvent.Acquire(
+            stream,
+            new UUID(lease.high(), 9),
+            lease,
+            held.holding(token).command(Optional.of(lease)),
+            false));
+    bench.on(new ClientEvent.StreamClosed(stream));
+    // When
+    bench.on(new SessionEvent.SessionProved(session, bench.now));
+    bench.proving = true;
+    bench.pass(Bench.settings().linger().plusMillis(1));
+    // Then
+    assertThat(deletions()).isEmpty();
+  }
 }
