@@ -39,8 +39,11 @@ final class Dispatch implements EventHandler {
     limits = new Limits(world, barriers, acquisitions);
     Changes changes = new Changes(world, views);
     Forcings forcings = new Forcings(world);
-    grants = new Grants(world, sessions, changes, acquisitions, delays, limits, forcings, holds);
-    rebuilds = new Rebuilds(world, barriers, acquisitions, grants, delays, limits);
+    Suppressions suppressions = new Suppressions(world, barriers);
+    grants =
+        new Grants(
+            world, sessions, changes, acquisitions, delays, limits, forcings, holds, suppressions);
+    rebuilds = new Rebuilds(world, barriers, acquisitions, grants, delays, limits, suppressions);
     Waits waits = new Waits(world, views, acquisitions);
     dormancy = new Dormancy(world, waits, grants, limits);
     endings = new LeaseEndings(world, sessions, acquisitions, dormancy);

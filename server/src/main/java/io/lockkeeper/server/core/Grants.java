@@ -15,6 +15,7 @@ final class Grants {
   private final Delays delays;
   private final Forcings forcings;
   private final Holds holds;
+  private final Suppressions suppressions;
 
   Grants(
       World world,
@@ -24,7 +25,9 @@ final class Grants {
       Delays delays,
       Limits limits,
       Forcings forcings,
-      Holds holds) {
+      Holds holds,
+      Suppressions suppressions) {
+    this.suppressions = suppressions;
     this.world = world;
     this.holds = holds;
     this.delays = delays;
@@ -138,8 +141,8 @@ final class Grants {
             && hold.get().isSeen()
             && world.mirror.find(ref.lock(), ref.entry()).isEmpty();
     if (!toldBefore) {
-      ref.guard().ifPresent(guard -> world.mirror.suppress(ref.lock(), guard));
-      world.mirror.suppress(ref.lock(), ref.entry());
+      ref.guard().ifPresent(guard -> suppressions.suppress(ref.lock(), guard));
+      suppressions.suppress(ref.lock(), ref.entry());
     }
     ref.guard()
         .flatMap(MarkerName::parse)
@@ -272,9 +275,19 @@ final class Grants {
     return queue.admit(world.now, world.mirror.limit(queue.lock()));
   }
 
+  /** Entries have been created: what is granted by them is granted now. */
+  void onCreated(Ticket ticket) {
+    // One that was granted ahead of that may be what others of its owner are placed beside.
+    settle(ticket, ticket.acquisition().isHeld());
+  }
+
   /** Grants the acquisition if everything allows it, and otherwise tells it that it waits. */
   void settle(Ticket ticket) {
-    boolean again = grantOrPlace(ticket);
+    settle(ticket, false);
+  }
+
+  private void settle(Ticket ticket, boolean proves) {
+    boolean again = grantOrPlace(ticket) || proves;
     while (again) {
       // Its owner may wait for more at the places that it is known to hold now.
       again = false;

@@ -17,6 +17,7 @@ final class Rebuilds {
   private final Grants grants;
   private final Delays delays;
   private final Limits limits;
+  private final Suppressions suppressions;
 
   /** Whose entries were being created when the queues were read back. */
   private final Set<Ticket> undecided = Collections.newSetFromMap(new WeakHashMap<>());
@@ -27,7 +28,9 @@ final class Rebuilds {
       Acquisitions acquisitions,
       Grants grants,
       Delays delays,
-      Limits limits) {
+      Limits limits,
+      Suppressions suppressions) {
+    this.suppressions = suppressions;
     this.world = world;
     this.barriers = barriers;
     this.acquisitions = acquisitions;
@@ -74,16 +77,10 @@ final class Rebuilds {
     }
     // Absent from a listing may also mean that the listing is older than the entry, and present
     // that it is older than the deletion; after a barrier it is neither.
-    Set<Mirror.Node> suppressed = world.mirror.suppressed();
-    if (!missing.isEmpty() || !suppressed.isEmpty()) {
-      barriers.pass(
-          passed -> {
-            removeMissing(missing, passed);
-            if (passed) {
-              world.mirror.stopSuppressing(suppressed);
-            }
-          });
+    if (!missing.isEmpty()) {
+      barriers.pass(passed -> removeMissing(missing, passed));
     }
+    suppressions.forgetAfterBarrier();
   }
 
   private void forgetAbsent(Ticket ticket) {

@@ -46,7 +46,7 @@ final class StoreAnswers {
       Ticket ticket = found.get();
       acquisitions.created(ticket, event.entries());
       rebuilds.onCreated(ticket);
-      grants.settle(ticket);
+      grants.onCreated(ticket);
     }
   }
 

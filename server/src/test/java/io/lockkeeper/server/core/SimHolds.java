@@ -65,6 +65,11 @@ final class SimHolds {
           .findFirst();
     }
 
+    /** Returns whether it has ended here only, for another coordinator to go on with it. */
+    boolean isHandedOver() {
+      return over && ticket.lastNotice().filter(Notice::isFinal).isEmpty();
+    }
+
     /** Returns whether its client wants it no more. */
     boolean isLeft() {
       return coordinator.wasLeft(request());
@@ -285,19 +290,28 @@ final class SimHolds {
 
   /**
    * Returns the hold by whose entry it is held: that beside which it is to be placed, as long as
-   * its own is not created. That one is not deleted before.
+   * its own is not created, and so on. That one is not deleted before.
    */
   private Hold existing(Hold hold) {
-    boolean toBeCreated = !hold.ticket().isAnswered() && nodeOf(hold).isEmpty();
-    return toBeCreated ? hold.beside().orElse(hold) : hold;
+    Hold at = hold;
+    while (at.beside().isPresent() && isToBeCreated(at)) {
+      at = at.beside().get();
+    }
+    return at;
+  }
+
+  private boolean isToBeCreated(Hold hold) {
+    return !hold.ticket().isAnswered()
+        && nodeOf(hold).isEmpty()
+        && !sim.zooKeeper.wasThere(hold.lock(), hold.name().text());
   }
 
   /** Returns whether it was held by the entry that is gone, and has none of its own. */
   private boolean isHeldBy(SimNode gone, Life life) {
-    // Whoever does not serve it any more has ended it for itself, and told nobody.
+    // Whoever does not serve it any more, or has handed it over, has told nobody an end.
     return life.granted
         && !life.released
-        && (!life.over || !life.isServed())
+        && (!life.over || !life.isServed() || life.isHandedOver())
         && life.ticket
             .hold(gone.lock)
             .map(this::existing)
@@ -410,7 +424,8 @@ final class SimHolds {
             other.isHeld()
                 && other.isServed()
                 && !coordinator.isPaused()
-                && !sim.requests.get(other.request()).left;
+                && !sim.requests.get(other.request()).left
+                && !sim.losses.isGivenBack(other.request());
         if (!counts
             || had.isEmpty()
             || (other != life && other.request().equals(life.request()))

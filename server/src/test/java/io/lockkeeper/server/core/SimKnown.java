@@ -74,12 +74,9 @@ final class SimKnown {
         !nodes.contains(node), () -> "shown again after its deletion was answered: " + node);
   }
 
-  /**
-   * Nobody goes on waiting for what its owner is known to hold at the same place: at most until the
-   * answer to its own creation, which is on its way.
-   */
+  /** Nobody goes on waiting for what its owner is known to hold at the same place. */
   private void checkSettled(SimCoordinator coordinator, Ticket ticket) {
-    boolean waits = ticket.acquisition().isWaiting() && !ticket.isDormant() && ticket.isAnswered();
+    boolean waits = ticket.acquisition().isWaiting() && !ticket.isDormant();
     if (waits && ticket.holds().stream().allMatch(SimKnown::isOwners)) {
       SimRules.check(
           !isSure(coordinator, ticket.lease().session()),

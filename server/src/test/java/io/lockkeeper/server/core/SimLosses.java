@@ -270,7 +270,7 @@ final class SimLosses {
     boolean waits = ticket.filter(t -> t.acquisition().isWaiting()).isPresent();
     if (!request.isLive()) {
       SimRules.check(
-          !(held || waits) || !(request.over || request.released),
+          !(held || waits) || !(request.over || request.released) || request.askedByTwin,
           () -> client + " has given back what is kept for it: " + request);
     } else if (!request.deaf) {
       SimRules.check(

@@ -39,6 +39,9 @@ final class SimRequest {
   /** Where its client was told its ending. */
   Optional<SimLink> endedOn = Optional.empty();
 
+  /** Whether somebody else asks for it, too, who may do so when its client wants it no more. */
+  boolean askedByTwin;
+
   /** Whether its client has closed the stream on which it would be told. */
   boolean deaf;
 

@@ -25,13 +25,6 @@ final class SimRules {
     }
   }
 
-  /**
-   * How many nodes may be suppressed when nobody is left: those whose end the watch had told, or
-   * never will, when the answer to their deletion came stay so until the next rebuild. They should
-   * not.
-   */
-  private static final int TOLD_AND_SUPPRESSED = 100;
-
   private final Sim sim;
   private final Map<String, Track> tracks = new LinkedHashMap<>();
   private final Map<String, AcquireCommand> commands = new LinkedHashMap<>();
@@ -349,7 +342,7 @@ final class SimRules {
             "MarkerName$Limit",
             sim.locks.size(),
             "Mirror$Node",
-            TOLD_AND_SUPPRESSED);
+            0);
     SimMemory.of(kernel)
         .forEach(
             (kept, count) ->

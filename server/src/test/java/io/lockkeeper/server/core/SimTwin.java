@@ -39,6 +39,7 @@ final class SimTwin {
   }
 
   private ClientEvent repetition(SimRequest request, StreamId leaseStream) {
+    request.askedByTwin = true;
     Optional<StreamId> own = request.stream.map(was -> new StreamId(sim.name()));
     return new ClientEvent.Acquire(
         own.orElse(leaseStream),

@@ -327,6 +327,11 @@ final class SimZooKeeper {
         .anyMatch(n -> n.name.text().equals(name) && n.cause.equals(Optional.of(Cause.REMOVED)));
   }
 
+  /** Returns whether an entry was there, and is gone. */
+  boolean wasThere(LockName lock, String name) {
+    return past.getOrDefault(lock, List.of()).stream().anyMatch(n -> n.name.text().equals(name));
+  }
+
   List<MarkerName> markers(LockName lock) {
     return directories.containsKey(lock)
         ? directories.get(lock).markers.values().stream().map(Marked::marker).toList()
