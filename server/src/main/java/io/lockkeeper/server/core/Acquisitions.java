@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /** Carries acquisitions through their lives: applies events and does what follows from them. */
 final class Acquisitions {
@@ -19,8 +20,16 @@ final class Acquisitions {
   private final Views views;
   private final Holds holds;
   private final Deletions deletions;
+  private final Barriers barriers;
 
-  Acquisitions(World world, Sessions sessions, Views views, Holds holds, Deletions deletions) {
+  Acquisitions(
+      World world,
+      Sessions sessions,
+      Views views,
+      Holds holds,
+      Deletions deletions,
+      Barriers barriers) {
+    this.barriers = barriers;
     this.world = world;
     this.sessions = sessions;
     this.views = views;
@@ -100,12 +109,21 @@ final class Acquisitions {
       ticket.refused();
       apply(ticket, new AcquisitionEvent.Refused(message));
       deletions.onAnswered(ticket);
-    } else if (ticket.holds().stream().anyMatch(this::isWithoutBase)) {
+    } else if (world.mirror.isCurrent() && isWithoutBase(ticket, Hold::isSeen)) {
       loseWithoutBase(ticket);
     } else {
       int before = ticket.triesAgain();
       long pause = AGAIN_NANOS << Math.min(before, MAX_DOUBLED);
       world.timers.at(world.now + pause, () -> createAgain(ticket, message));
+      // What the mirror has never shown is gone if it does not show it when it has seen all.
+      barriers.pass(passed -> loseWithoutBase(ticket, passed));
+    }
+  }
+
+  private void loseWithoutBase(Ticket ticket, boolean passed) {
+    boolean waits = ticket.isToTryAgain() && world.tickets.get(ticket.id()) == ticket;
+    if (passed && waits && isWithoutBase(ticket, base -> base.ticket().isAnswered())) {
+      loseWithoutBase(ticket);
     }
   }
 
@@ -118,13 +136,11 @@ final class Acquisitions {
     }
   }
 
-  /** Returns whether the entry is gone beside which another was to be placed, or was refused. */
-  private boolean isWithoutBase(Hold hold) {
-    return world.mirror.isCurrent()
-        && hold.beside()
-            .filter(base -> base.ticket().isAnswered())
-            .filter(base -> world.mirror.entryOf(base).isEmpty())
-            .isPresent();
+  /** Returns whether an entry of which {@code known} is true is gone that it was to be beside. */
+  private boolean isWithoutBase(Ticket ticket, Predicate<Hold> known) {
+    return ticket.holds().stream()
+        .flatMap(hold -> hold.beside().stream())
+        .anyMatch(base -> known.test(base) && world.mirror.entryOf(base).isEmpty());
   }
 
   /** The entry of a hold is gone: so are those that were refused a place beside it. */

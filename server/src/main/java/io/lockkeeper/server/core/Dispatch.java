@@ -35,7 +35,8 @@ final class Dispatch implements EventHandler {
     readings = new Readings(world);
     Holds holds = new Holds(world);
     Deletions deletions = new Deletions(world, sessions);
-    Acquisitions acquisitions = new Acquisitions(world, sessions, views, holds, deletions);
+    Acquisitions acquisitions =
+        new Acquisitions(world, sessions, views, holds, deletions, barriers);
     limits = new Limits(world, barriers, acquisitions);
     Changes changes = new Changes(world, views);
     Forcings forcings = new Forcings(world);

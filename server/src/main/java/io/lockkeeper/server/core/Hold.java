@@ -267,9 +267,15 @@ final class Hold {
     return mode.equals(other.mode) && isAtPlaceOf(other);
   }
 
-  /** Returns whether one was placed beside the other; where the counter sticks, none ever is. */
+  /**
+   * Returns whether one was placed beside the other, and has its token. An equal number alone says
+   * little: numbers begin anew with a directory that was away.
+   */
   boolean isAtPlaceOf(Hold other) {
-    return lock.equals(other.lock) && name().isAtPlaceOf(other.name());
+    return lock.equals(other.lock)
+        && hasToken()
+        && other.hasToken()
+        && token().equals(other.token());
   }
 
   /** Names the entry for what is read of it or written into it. */

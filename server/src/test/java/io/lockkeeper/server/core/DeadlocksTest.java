@@ -3,6 +3,7 @@ package io.lockkeeper.server.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.core.Bench.Asked;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -260,5 +261,22 @@ class DeadlocksTest {
     // Then
     assertThat(bench.wasGranted(older)).isTrue();
     assertThat(List.of(younger)).noneMatch(bench::wasGranted);
+  }
+
+  @Test
+  void cycleIsFoundThoughTheCreationOfItsOlderWaitIsAnsweredLater() {
+    // Given
+    ask(one, "one-a", "a");
+    ask(two, "two-b", "b");
+    Asked older = bench.ask(two, Wish.named("two-a").exclusive("a"));
+    StoreEvent.CreatedEntry created = bench.entryOf(older);
+    bench.appear(created);
+    Asked younger = ask(one, "one-b", "b");
+    // When
+    bench.answerCreated(older, created);
+    bench.pass(Duration.ofSeconds(2));
+    // Then
+    assertThat(bench.ending(younger).reason()).isEqualTo(Notice.RefusalReason.WOULD_DEADLOCK);
+    assertThat(bench.told(older, Notice.NotAcquired.class)).isEmpty();
   }
 }

@@ -377,4 +377,24 @@ class LockDelayTest {
     assertThat(bench.all(Effect.RemoveGuard.class)).isEmpty();
     assertThat(bench.kernel.world.mirror.suppressed()).isEmpty();
   }
+
+  @Test
+  void guardWhoseEndWasToldBeforeTheAnswerIsNotKeptOutForEver() {
+    // Given
+    LeaseId lease = bench.lease(Duration.ofHours(1));
+    Asked holder = bench.askAndCreate(lease, Wish.named("h").exclusive("a").delaying(DELAY));
+    StoreEvent.CreatedEntry entry = bench.created(holder);
+    bench.release(holder);
+    guardVanishes(holder.id());
+    bench.deleted(holder);
+    bench.vanish(entry);
+    Mirror mirror = bench.kernel.world.mirror;
+    assertThat(mirror.suppressed()).isNotEmpty();
+    // When
+    bench.pass(Duration.ofSeconds(5));
+    long barrier = bench.all(Effect.Barrier.class).get(0).barrier();
+    bench.on(new StoreEvent.BarrierPassed(barrier));
+    // Then
+    assertThat(mirror.suppressed()).isEmpty();
+  }
 }

@@ -484,4 +484,38 @@ class ReentrancyTest {
     assertThat(early).isFalse();
     assertThat(bench.granted(second).grants().get(0).holdCount()).isEqualTo(2);
   }
+
+  @Test
+  void levelBesideOneThatIsBeingCreatedIsGrantedWhenThatIsCreated() {
+    // Given: the first is given back, so that only a level is left that is not created
+    Asked inner = again("inner");
+    bench.release(first);
+    Asked third = again("third");
+    boolean before = bench.wasGranted(third);
+    // When
+    bench.createAll(inner);
+    // Then
+    assertThat(before).isFalse();
+    assertThat(bench.wasGranted(third)).isTrue();
+  }
+
+  @Test
+  void levelThatIsRefusedBesideAnEntryTheMirrorHasNotShownIsNotLost() {
+    // Given: the mirror is behind
+    Asked second = again("two");
+    StoreEvent.CreatedEntry named = bench.created(second);
+    StoreEvent.CreatedEntry unseen =
+        new StoreEvent.CreatedEntry(named.lock(), named.name(), bench.zxid(), 0);
+    bench.answerCreated(second, unseen);
+    bench.release(first);
+    Asked third = again("three");
+    // When
+    bench.on(new StoreEvent.EntriesRefused(third.id(), "by chance"));
+    // Then
+    assertThat(bench.told(third, Notice.Lost.class)).isEmpty();
+    bench.appear(unseen);
+    Effect.Barrier barrier = bench.all(Effect.Barrier.class).get(0);
+    bench.on(new StoreEvent.BarrierPassed(barrier.barrier()));
+    assertThat(bench.told(third, Notice.Lost.class)).isEmpty();
+  }
 }

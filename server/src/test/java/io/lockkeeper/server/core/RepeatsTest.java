@@ -129,6 +129,7 @@ class RepeatsTest {
     bench.on(new StoreEvent.MirrorCurrent());
     bench.pass(Duration.ofSeconds(1));
     bench.on(new StoreEvent.EntriesRefused(inner.id(), "what it goes on from is gone"));
+    left.passBarriers();
     assertThat(bench.told(inner)).last().isInstanceOf(Notice.Lost.class);
   }
 

@@ -254,7 +254,9 @@ final class SimHolds {
 
   private void onGrant(Life life) {
     grants++;
-    if (sim.requests.get(life.request()).left || sim.losses.isGivenBack(life.request())) {
+    if (sim.requests.get(life.request()).left
+        || sim.losses.isGivenBack(life.request())
+        || sim.losses.isClosed(life.ticket.lease().id())) {
       // Its client has given it back elsewhere, and nobody begins to use it.
       use(life);
       return;

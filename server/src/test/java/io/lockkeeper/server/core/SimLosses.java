@@ -94,6 +94,11 @@ final class SimLosses {
     return givenBack.contains(requestId);
   }
 
+  /** Returns whether a lease's client has closed it, wherever that was. */
+  boolean isClosed(LeaseId lease) {
+    return closed.contains(lease);
+  }
+
   /** A lease ends: not while its client keeps it, unless ZooKeeper was out of reach for long. */
   void onErase(SimCoordinator coordinator, Effect.EraseLease effect) {
     LeaseId lease = effect.lease();
