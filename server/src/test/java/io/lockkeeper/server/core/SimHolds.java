@@ -147,6 +147,10 @@ final class SimHolds {
             .toList();
     gone.forEach(life -> move(life, Acquisition.State.ENDED));
     coordinator.lives.values().removeAll(gone);
+    // Of several that are granted in one step one may not know that it has just been taken away.
+    granted.stream()
+        .filter(life -> life.ticket.holds().stream().anyMatch(this::wasRemoved))
+        .forEach(life -> dispossess(life.request()));
     granted.forEach(this::onGrant);
   }
 
@@ -275,7 +279,6 @@ final class SimHolds {
         () -> "not all was granted of " + wanted + ": " + what.get());
     if (life.ticket.holds().stream().anyMatch(this::wasRemoved)) {
       // Somebody has just taken an entry away, and the coordinator cannot know yet.
-      dispossess(life.request());
       use(life);
       return;
     }
@@ -418,6 +421,7 @@ final class SimHolds {
     boolean itself = false;
     int taken = 0;
     int limit = 0;
+    List<Life> counted = new ArrayList<>();
     for (SimCoordinator coordinator : sim.coordinators) {
       for (Life other : coordinator.lives.values()) {
         Optional<Mode> had = other.mode(lock);
@@ -438,6 +442,7 @@ final class SimHolds {
             other == life || !SimModes.exclude(mode, had.get(), life.isOfOwner(other)),
             () -> "held by " + other.request() + ": " + what.get());
         itself |= other == life;
+        counted.add(other);
         taken += had.get().weight();
         limit = Math.max(limit, limitOf(other.request(), lock));
       }
@@ -449,7 +454,7 @@ final class SimHolds {
             || !itself
             || sum <= most
             || sim.has(Sim.Mutant.TOKEN_FROM_SEQUENCE),
-        () -> sum + " permits of " + most + ": " + what.get());
+        () -> sum + " permits of " + most + ": " + what.get() + ", all " + counted);
   }
 
   /** Returns the largest limit under which a request may have been admitted. */

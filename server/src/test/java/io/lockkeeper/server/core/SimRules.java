@@ -29,6 +29,7 @@ final class SimRules {
   private final Map<String, Track> tracks = new LinkedHashMap<>();
   private final Map<String, AcquireCommand> commands = new LinkedHashMap<>();
   private final Set<String> unheard = new HashSet<>();
+  private final Set<LeaseId> unheardLeases = new HashSet<>();
   private final Map<CallId, SimCoordinator> calls = new LinkedHashMap<>();
   private final Set<CallId> answered = new HashSet<>();
 
@@ -125,6 +126,16 @@ final class SimRules {
     unheard.add(requestId);
   }
 
+  /** Whoever resumes a lease and leaves hears what its client does not, as long as it lasts. */
+  void allowGaps(LeaseId lease) {
+    unheardLeases.add(lease);
+  }
+
+  private boolean isUnheard(String requestId) {
+    return unheard.contains(requestId)
+        || commands.get(requestId).lease().filter(unheardLeases::contains).isPresent();
+  }
+
   void onTell(SimCoordinator coordinator, Effect.Tell tell) {
     Track track = track(coordinator, tell.requestId());
     Supplier<String> what = () -> tell.requestId() + ", " + tell.sequence() + ": " + tell.notice();
@@ -132,7 +143,7 @@ final class SimRules {
         track.last == 0 || tell.sequence() == track.last,
         () -> "something followed the ending: " + what.get());
     check(
-        tell.sequence() <= track.newest + 1 || unheard.contains(tell.requestId()),
+        tell.sequence() <= track.newest + 1 || isUnheard(tell.requestId()),
         () -> "a notice is missing after " + track.newest + ": " + what.get());
     if (tell.notice() instanceof Notice.Granted granted) {
       check(
@@ -200,7 +211,7 @@ final class SimRules {
     Track track = track(coordinator, refuse.requestId());
     boolean moved = refuse.failure().kind() == Failure.Kind.MOVED;
     check(
-        track.newest == 0 || track.over || moved || unheard.contains(refuse.requestId()),
+        track.newest == 0 || track.over || moved || isUnheard(refuse.requestId()),
         () -> "refused what has been told of: " + refuse);
     track.over = true;
   }
@@ -308,7 +319,7 @@ final class SimRules {
             track ->
                 check(
                     track.over
-                        || unheard.contains(track.command.requestId())
+                        || isUnheard(track.command.requestId())
                         || track.coordinator.crashed,
                     () -> "never told its ending: " + track.command.requestId()));
     for (SimClaims.Claim claim : sim.claims.all()) {

@@ -27,7 +27,7 @@ final class SimTwin {
 
   /** Resumes, repeats, and goes away in a while. */
   void start() {
-    client.requests().forEach(request -> sim.rules.allowGaps(request.id));
+    sim.rules.allowGaps(client.lease);
     StreamId stream = new StreamId(sim.name());
     link.send(new ClientEvent.AttachLease(link.call(), client.lease, SimClient.SECRET, stream));
     List<ClientEvent> messages = new ArrayList<>();
