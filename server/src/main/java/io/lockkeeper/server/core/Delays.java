@@ -72,18 +72,32 @@ final class Delays {
     return world.mirror.isCurrent() && !isDelayed(lock) && !entry.holds() && !granted;
   }
 
-  /** Takes a guard away that delays nobody, until it is gone. */
+  /**
+   * Takes a guard away that delays nobody, until it is gone. Not at once: its entry may have been
+   * taken away while its creation was in doubt, and be created again with a guard of the same name.
+   */
   private void clear(LockName lock, MarkerName.Guard guard) {
-    world.emit(new Effect.RemoveGuard(lock, guard));
-    clearing.put(
-        new Place(lock, guard.id()),
-        world.timers.at(world.now + AGAIN_NANOS, () -> clear(lock, guard)));
+    Timers.Timer due = world.timers.at(world.now + AGAIN_NANOS, () -> clearingDue(lock, guard));
+    Optional.ofNullable(clearing.put(new Place(lock, guard.id()), due))
+        .ifPresent(world.timers::cancel);
+  }
+
+  private void clearingDue(LockName lock, MarkerName.Guard guard) {
+    if (isGuarding(lock, guard)) {
+      clearing.remove(new Place(lock, guard.id()));
+    } else {
+      world.emit(new Effect.RemoveGuard(lock, guard));
+      clear(lock, guard);
+    }
+  }
+
+  /** Returns whether the entry of a guard is there. */
+  private boolean isGuarding(LockName lock, MarkerName.Guard guard) {
+    return world.mirror.queue(lock).flatMap(queue -> queue.entryOf(guard.id())).isPresent();
   }
 
   void onAppeared(LockName lock, MarkerName.Guard guard) {
-    boolean guarded =
-        world.mirror.queue(lock).flatMap(queue -> queue.entryOf(guard.id())).isPresent();
-    if (!guarded && !clearing.containsKey(new Place(lock, guard.id()))) {
+    if (!isGuarding(lock, guard) && !clearing.containsKey(new Place(lock, guard.id()))) {
       begin(lock, guard);
     }
   }

@@ -284,7 +284,10 @@ final class SimHolds {
     }
     for (Notice.Grant grant : told.grants()) {
       Mode mode = life.mode(grant.lock()).orElseThrow();
-      tokens.onGrant(life, grant, mode, what);
+      if (!isDispossessed(life.request())) {
+        // What was taken away its client may still claim by its token: nobody has told it so.
+        tokens.onGrant(life, grant, mode, what);
+      }
       if (!sim.has(Sim.Mutant.TOKEN_FROM_SEQUENCE)) {
         compare(life, grant, mode, what);
       }

@@ -318,9 +318,7 @@ final class SimRules {
         .forEach(
             track ->
                 check(
-                    track.over
-                        || isUnheard(track.command.requestId())
-                        || track.coordinator.crashed,
+                    track.over || isUnheard(track.command.requestId()) || track.coordinator.crashed,
                     () -> "never told its ending: " + track.command.requestId()));
     for (SimClaims.Claim claim : sim.claims.all()) {
       check(
