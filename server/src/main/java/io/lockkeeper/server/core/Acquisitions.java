@@ -105,7 +105,7 @@ final class Acquisitions {
    * holds, is tried again: its client relies on it, and the entry beside it stays meanwhile.
    */
   void refused(Ticket ticket, String message) {
-    if (!ticket.acquisition().isHeld()) {
+    if (!ticket.isReliedOn()) {
       ticket.refused();
       apply(ticket, new AcquisitionEvent.Refused(message));
       deletions.onAnswered(ticket);
@@ -114,7 +114,7 @@ final class Acquisitions {
     } else {
       int before = ticket.triesAgain();
       long pause = AGAIN_NANOS << Math.min(before, MAX_DOUBLED);
-      world.timers.at(world.now + pause, () -> createAgain(ticket, message));
+      world.timers.at(world.now + pause, () -> tryAgain(ticket));
       // What the mirror has never shown is gone if it does not show it when it has seen all.
       barriers.pass(passed -> loseWithoutBase(ticket, passed));
     }
@@ -127,12 +127,10 @@ final class Acquisitions {
     }
   }
 
-  private void createAgain(Ticket ticket, String message) {
-    if (ticket.acquisition().isHeld()) {
+  private void tryAgain(Ticket ticket) {
+    if (ticket.isToTryAgain() && ticket.isReliedOn()) {
       ticket.triedAgain();
       create(ticket);
-    } else if (world.tickets.get(ticket.id()) == ticket && !ticket.isAnswered()) {
-      refused(ticket, message);
     }
   }
 
@@ -154,7 +152,11 @@ final class Acquisitions {
 
   private void loseWithoutBase(Ticket ticket) {
     ticket.refused();
-    apply(ticket, new AcquisitionEvent.Removed());
+    apply(
+        ticket,
+        ticket.acquisition().isHeld()
+            ? new AcquisitionEvent.Removed()
+            : new AcquisitionEvent.Refused("the entry is gone beside which it was to be placed"));
     deletions.onAnswered(ticket);
   }
 
@@ -192,7 +194,14 @@ final class Acquisitions {
       }
     }
     ticket.leavesBehind(holds.leave(ticket));
+    boolean toTryAgain = ticket.isToTryAgain();
+    if (toTryAgain) {
+      ticket.refused();
+    }
     deletions.begin(ticket);
+    if (toTryAgain) {
+      deletions.onAnswered(ticket);
+    }
   }
 
   private void answerReleases(Ticket ticket, Answer.ReleaseOutcome outcome) {
@@ -318,17 +327,25 @@ final class Acquisitions {
       expireWait(
           ticket,
           Notice.RefusalReason.QUEUE_FULL,
-          "the queue has its limit of " + world.settings.maxWaiters() + " entries");
+          "the queue has its limit of " + world.settings.maxWaiters() + " entries",
+          () -> placeAgain(ticket));
     } else if (isTry(ticket)) {
       boolean delayed = ahead == 0;
       expireWait(
           ticket,
           Notice.RefusalReason.TIMED_OUT,
-          delayed ? "the lock is closed: a lock_delay is running" : "the lock is taken");
+          delayed ? "the lock is closed: a lock_delay is running" : "the lock is taken",
+          () -> placeAgain(ticket));
     } else {
       ticket.moved(ahead);
       apply(ticket, new AcquisitionEvent.Placed(new Notice.Queued(places)));
       world.follow(new FollowUp.Waiting(ticket));
+    }
+  }
+
+  private void placeAgain(Ticket ticket) {
+    if (ticket.acquisition().isWaiting() && !ticket.wasPlaced()) {
+      place(ticket);
     }
   }
 
@@ -357,7 +374,14 @@ final class Acquisitions {
             .find(ticket.lease().session())
             .filter(session -> ticket.cameBackSince(session.provenAtNanos()));
     if (unproven.isPresent()) {
-      sessions.ask(unproven.get(), again, () -> world.timers.at(world.now + AGAIN_NANOS, again));
+      if (!ticket.asksToEnd(true)) {
+        Runnable known =
+            () -> {
+              ticket.asksToEnd(false);
+              again.run();
+            };
+        sessions.ask(unproven.get(), known, () -> world.timers.at(world.now + AGAIN_NANOS, known));
+      }
     } else {
       apply(
           ticket,
@@ -378,7 +402,7 @@ final class Acquisitions {
     world.tickets.remove(ticket.id());
     lease.tickets().remove(ticket.command().requestId(), ticket);
     ticket.timers().stopAll(world.timers);
-    ticket.holds().forEach(Hold::stopFollowing);
+    ticket.holds().forEach(Hold::leavePlace);
     ticket.stream().ifPresent(world.streams::remove);
     sessions
         .find(lease.session())

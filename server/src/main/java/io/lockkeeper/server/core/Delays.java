@@ -85,10 +85,17 @@ final class Delays {
   private void clearingDue(LockName lock, MarkerName.Guard guard) {
     if (isGuarding(lock, guard)) {
       clearing.remove(new Place(lock, guard.id()));
+    } else if (!world.mirror.isCurrent()) {
+      clear(lock, guard);
     } else {
       world.emit(new Effect.RemoveGuard(lock, guard));
       clear(lock, guard);
     }
+  }
+
+  private void stopClearing(LockName lock, MarkerName.Guard guard) {
+    Optional.ofNullable(clearing.remove(new Place(lock, guard.id())))
+        .ifPresent(world.timers::cancel);
   }
 
   /** Returns whether the entry of a guard is there. */
@@ -103,6 +110,7 @@ final class Delays {
   }
 
   private void begin(LockName lock, MarkerName.Guard guard) {
+    stopClearing(lock, guard);
     Map<UUID, Running> delays = running.computeIfAbsent(lock, name -> new HashMap<>(1));
     if (!delays.containsKey(guard.id())) {
       long until = world.now + Duration.ofMillis(guard.delayMillis()).toNanos();
@@ -126,8 +134,7 @@ final class Delays {
   /** A guard is gone; returns whether that opens the lock. */
   boolean onVanished(LockName lock, MarkerName.Guard guard) {
     // Whoever is created again with the same name gets a guard of its own.
-    Optional.ofNullable(clearing.remove(new Place(lock, guard.id())))
-        .ifPresent(world.timers::cancel);
+    stopClearing(lock, guard);
     Map<UUID, Running> delays = running.get(lock);
     if (delays == null) {
       return false;

@@ -80,6 +80,9 @@ final class Dormancy {
     if (ticket.hasOwnStream() && ticket.target().isEmpty()) {
       waits.linger(ticket);
     }
+    if (!sleeping.get().isRepeated()) {
+      waits.giveBackUnclaimed(ticket);
+    }
   }
 
   /** An acquisition waits: its clocks run from now on, if they may. */

@@ -109,18 +109,23 @@ final class Grants {
   }
 
   private void bind(Entry entry, Hold hold) {
+    boolean first = entry.hold().isEmpty();
     entry.bind(hold);
     hold.seen();
-    if (entry.holds() && !hold.wasGranted() && waitsForCommit(entry, hold)) {
+    if (first && entry.holds() && !hold.wasGranted() && waitsForCommit(entry, hold)) {
       entry.holdNoMore();
     }
   }
 
   /** While it was another's it may have been let past a released entry: {@link Admission}. */
   private boolean waitsForCommit(Entry entry, Hold hold) {
-    return entry.hasOwnGuard()
-        && world.mirror.queue(hold.lock()).orElseThrow().before(entry).stream()
-            .anyMatch(Entry::isReleased);
+    boolean past = false;
+    Occupancy ahead = Occupancy.free(world.mirror.limit(hold.lock()));
+    for (Entry other : world.mirror.queue(hold.lock()).orElseThrow().before(entry)) {
+      past |= other.isReleased();
+      ahead = ahead.plus(other.name());
+    }
+    return past && entry.hasOwnGuard() && !ahead.admits(entry.name());
   }
 
   /**
@@ -278,16 +283,18 @@ final class Grants {
   /** Entries have been created: what is granted by them is granted now. */
   void onCreated(Ticket ticket) {
     // One that was granted ahead of that may be what others of its owner are placed beside.
-    settle(ticket, ticket.acquisition().isHeld());
+    boolean ahead = ticket.acquisition().isHeld();
+    settle(ticket);
+    if (ahead) {
+      for (Hold hold : ticket.holds()) {
+        hold.here().forEach(other -> settle(other.ticket()));
+      }
+    }
   }
 
   /** Grants the acquisition if everything allows it, and otherwise tells it that it waits. */
   void settle(Ticket ticket) {
-    settle(ticket, false);
-  }
-
-  private void settle(Ticket ticket, boolean proves) {
-    boolean again = grantOrPlace(ticket) || proves;
+    boolean again = grantOrPlace(ticket);
     while (again) {
       // Its owner may wait for more at the places that it is known to hold now.
       again = false;
@@ -339,7 +346,7 @@ final class Grants {
 
   /** Returns how it is known that a lock is held, or empty if it is not. */
   private Optional<Hold.Proof> proof(Hold hold) {
-    if (hold.isGrantedElsewhere()) {
+    if (hold.wasGrantedBefore()) {
       return Optional.of(Hold.Proof.CLIENT);
     }
     if (isHeldByOwner(hold)) {

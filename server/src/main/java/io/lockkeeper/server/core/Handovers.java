@@ -29,18 +29,18 @@ final class Handovers {
    * creation no entry tells: should the session come back, its client may still rely on it.
    */
   void forget(Lease lease) {
-    List<Ticket> ahead =
-        lease.tickets().values().stream()
-            .filter(ticket -> ticket.acquisition().isHeld() && !ticket.isAnswered())
-            .toList();
-    if (!ahead.isEmpty()) {
-      grantedAhead.put(lease.id(), ahead);
-      world.timers.at(lease.deadlineNanos(), () -> grantedAhead.remove(lease.id(), ahead));
-    }
     if (lease.isStream()) {
       // Nobody can serve it elsewhere: its stream is here, or it is what is left of one.
       endings.loseSession(lease);
       return;
+    }
+    List<Ticket> ahead =
+        lease.tickets().values().stream()
+            .filter(ticket -> ticket.isReliedOn() && !ticket.isAnswered())
+            .toList();
+    if (!ahead.isEmpty()) {
+      grantedAhead.put(lease.id(), ahead);
+      world.timers.at(lease.deadlineNanos(), () -> grantedAhead.remove(lease.id(), ahead));
     }
     lease.expiryTimer().ifPresent(world.timers::cancel);
     lease.takeOpener().ifPresent(this::failMoved);

@@ -51,6 +51,10 @@ final class Hold {
     /** It is placed beside what its owner holds. */
     OWNER,
     /**
+     * This coordinator granted it ahead of its creation, before it lost the session for a while.
+     */
+    AHEAD,
+    /**
      * Its client names the token, so another coordinator granted it: ahead of deletions that the
      * queue may still miss.
      */
@@ -65,7 +69,7 @@ final class Hold {
   private final Optional<Hold> beside;
   private final Optional<FencingToken> keptToken;
   private final Optional<MarkerName.Guard> guard;
-  private List<Hold> unseenHere;
+  private List<Hold> here;
   private boolean seen;
   private Optional<EntryName> name;
   private long czxid;
@@ -83,7 +87,7 @@ final class Hold {
     lock = part.entry().lock();
     mode = part.entry().mode();
     beside = part.beside();
-    unseenHere = beside.map(base -> base.unseenHere).orElseGet(() -> new ArrayList<>(1));
+    here = beside.map(base -> base.here).orElseGet(() -> new ArrayList<>(1));
     keptToken = part.entry().beside().map(PlannedEntry.Beside::token);
     guard = MarkerName.Guard.of(ticket.id(), ticket.command().lockDelay());
     // What is placed beside another entry has its sequence number, and so a name from the start.
@@ -96,7 +100,7 @@ final class Hold {
     lock = entry.lock();
     mode = entry.name().mode();
     beside = Optional.empty();
-    unseenHere = new ArrayList<>(1);
+    here = new ArrayList<>(1);
     keptToken = entry.read().keptToken();
     guard =
         entry
@@ -173,23 +177,22 @@ final class Hold {
 
   /** The two are at one place: while the mirror does not show one, the other is followed by it. */
   void joins(Hold other) {
-    unseenHere.remove(this);
-    unseenHere = other.unseenHere;
+    here.remove(this);
+    here = other.here;
     awaitMirror();
   }
 
   /** The mirror is still to show its entry, or does not show it any more. */
   void awaitMirror() {
     seen = false;
-    if (!unseenHere.contains(this)) {
-      unseenHere.add(this);
+    if (!here.contains(this)) {
+      here.add(this);
     }
   }
 
   /** The mirror shows its entry. */
   void seen() {
     seen = true;
-    stopFollowing();
   }
 
   /** Returns whether the mirror has shown its entry, which may be gone since. */
@@ -197,26 +200,34 @@ final class Hold {
     return seen;
   }
 
-  /** There is nothing of it that the mirror might still show. */
-  void stopFollowing() {
-    unseenHere.remove(this);
+  /** There is nothing left of it. */
+  void leavePlace() {
+    here.remove(this);
   }
 
-  /**
-   * Returns the others that are at the same place, or are to be, and that the mirror does not show.
-   */
+  /** Returns what is at the same place, or is to be: it as well. */
+  List<Hold> here() {
+    return List.copyOf(here);
+  }
+
+  /** Returns the others at the same place that the mirror does not show. */
   List<Hold> followers() {
-    return unseenHere.stream().filter(hold -> hold != this).toList();
+    return here.stream().filter(hold -> hold != this && !hold.seen).toList();
   }
 
   /** Returns whether there are {@link #followers}. */
   boolean isFollowed() {
-    return unseenHere.size() > 1 || (unseenHere.size() == 1 && unseenHere.get(0) != this);
+    for (Hold hold : here) {
+      if (hold != this && !hold.seen) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Returns whether something is to be placed beside its entry and ZooKeeper has not answered. */
   boolean awaitsFollower() {
-    for (Hold hold : unseenHere) {
+    for (Hold hold : here) {
       if (!hold.ticket.isAnswered() && hold.beside.filter(base -> base == this).isPresent()) {
         return true;
       }
@@ -250,9 +261,17 @@ final class Hold {
     return standing instanceof Standing.Granted;
   }
 
-  /** Returns whether its client names the token with which another coordinator granted it. */
-  boolean isGrantedElsewhere() {
-    return standing instanceof Standing.Granted granted && granted.proof() == Proof.CLIENT;
+  /**
+   * Returns whether it was granted before this coordinator served it, or served it again: by what
+   * its client says, or what this coordinator remembers.
+   */
+  boolean wasGrantedBefore() {
+    return isGrantedBy(Proof.CLIENT) || isGrantedBy(Proof.AHEAD);
+  }
+
+  /** Returns whether it is held, and that was known by {@code proof} first. */
+  boolean isGrantedBy(Proof proof) {
+    return standing instanceof Standing.Granted granted && granted.proof() == proof;
   }
 
   /** Returns whether it is held, or was before it ended. */

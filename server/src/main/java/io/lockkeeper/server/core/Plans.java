@@ -128,7 +128,8 @@ final class Plans {
       long token = asked.heldTokens().get(i);
       List<Hold> withToken =
           lease.tickets().values().stream()
-              .filter(ticket -> ticket.acquisition().isLive())
+              // What has ended keeps its entries until nobody can rely on what is beside them.
+              .filter(ticket -> ticket.acquisition().isLive() || ticket.isToBeDeleted())
               .filter(ticket -> ticket.isNameless() || isOf(asked.owner(), ticket))
               .flatMap(ticket -> ticket.hold(wanted.name()).stream())
               .filter(hold -> hold.isNamed() && hold.hasToken() && hold.token().value() == token)

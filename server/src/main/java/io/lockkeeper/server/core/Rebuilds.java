@@ -107,9 +107,11 @@ final class Rebuilds {
     if (!adopted.isEmpty()) {
       barriers.pass(
           passed -> {
-            adopted.forEach(grants::bind);
-            removeMissing(adopted, passed);
-            adopted.forEach(grants::settle);
+            List<Ticket> left =
+                adopted.stream().filter(t -> world.tickets.get(t.id()) == t).toList();
+            left.forEach(grants::bind);
+            removeMissing(left, passed);
+            left.forEach(grants::settle);
           });
     }
   }

@@ -144,7 +144,9 @@ final class Requests {
             : Optional.empty();
     Ticket ticket = Ticket.of(event.id(), lease, event.command(), parts, revival);
     long bytes = world.pathSizes.bytesOf(ticket.planned());
+    // What its client holds had room where it was granted.
     if (!lease.isStream()
+        && !held
         && !session.hasRoomFor(lease, bytes, world.settings.maxSessionPathBytes())) {
       refuse(
           event,
@@ -154,7 +156,7 @@ final class Requests {
               + " bytes of paths that a ZooKeeper session may own; use another lease");
       return false;
     }
-    take(ticket, session, held);
+    take(ticket, session, held ? Optional.of(Hold.Proof.CLIENT) : Optional.empty());
     subscribe(event, ticket);
     if (held) {
       dormancy.repeated(ticket);
@@ -166,15 +168,13 @@ final class Requests {
     return true;
   }
 
-  private void take(Ticket ticket, LockSession session, boolean held) {
+  private void take(Ticket ticket, LockSession session, Optional<Hold.Proof> proof) {
     world.tickets.put(ticket.id(), ticket);
     ticket.lease().tickets().put(ticket.command().requestId(), ticket);
     session.addPathBytes(ticket, world.pathSizes.bytesOf(ticket.planned()));
     for (Hold hold : ticket.holds()) {
       hold.awaitMirror();
-      if (held) {
-        hold.grant(Hold.Proof.CLIENT);
-      }
+      proof.ifPresent(hold::grant);
     }
   }
 
@@ -198,7 +198,7 @@ final class Requests {
                       before.id().getLeastSignificantBits() + 1);
               Revival revival = new Revival(parts.size(), 0, lease.awakeAtNanos());
               Ticket ticket = Ticket.of(next, lease, command, parts, Optional.of(revival));
-              take(ticket, session, true);
+              take(ticket, session, Optional.of(Hold.Proof.AHEAD));
               acquisitions.create(ticket);
             });
   }

@@ -36,6 +36,7 @@ final class Ticket {
   private List<EntryRef> leaving = List.of();
   private boolean ownStream;
   private boolean cameBack;
+  private boolean asksToEnd;
   private long cameBackAtNanos;
 
   private Ticket(
@@ -147,6 +148,11 @@ final class Ticket {
 
   void become(Acquisition next) {
     acquisition = next;
+  }
+
+  /** Returns whether its client may use its locks, as far as is known, though it may wait here. */
+  boolean isReliedOn() {
+    return acquisition.isLive() && wasGranted();
   }
 
   /** Returns whether it was ever held, here or elsewhere. */
@@ -285,6 +291,13 @@ final class Ticket {
   void subscribe(Optional<StreamId> subscriber) {
     stream = subscriber;
     ownStream |= subscriber.isPresent();
+  }
+
+  /** Remembers whether it is being asked if its wait may be ended; returns what was remembered. */
+  boolean asksToEnd(boolean asks) {
+    boolean before = asksToEnd;
+    asksToEnd = asks;
+    return before;
   }
 
   /** Its client, who had asked for it before, is here again. */

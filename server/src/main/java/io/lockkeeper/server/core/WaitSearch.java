@@ -106,16 +106,21 @@ final class WaitSearch {
         found |= stop.follows(wait) && look(stop, wait, first, self);
       }
     }
-    Optional<List<Step>> way = found ? Optional.of(path(self)) : Optional.empty();
-    boolean detour = !coarse && way.filter(WaitSearch::isDetour).isPresent();
-    mayChange |= detour;
-    return detour ? Optional.empty() : way;
+    return found ? Optional.of(path(self)) : Optional.empty();
   }
 
   /** Whoever is met twice makes a cycle without whoever began: one of those in it ends it. */
-  private static boolean isDetour(List<Step> way) {
+  private boolean isDetour(Step last, Stop self) {
     Set<Actor> met = new HashSet<>();
-    return way.stream().anyMatch(step -> !met.add(((Stop) step.waiter()).actor()));
+    Step step = last;
+    while (step != null) {
+      Stop at = (Stop) step.waiter();
+      if (!met.add(at.actor())) {
+        return true;
+      }
+      step = at.equals(self) ? null : cameBy.get(at);
+    }
+    return false;
   }
 
   /** Looks at everything that a cycle could be made of; returns whether there may be one. */
@@ -154,6 +159,8 @@ final class WaitSearch {
         if (cameBy.putIfAbsent(next, step) == null) {
           toVisit.addLast(next);
         }
+      } else if (!coarse && isDetour(step, self)) {
+        mayChange = true;
       } else if (!alike || !wait.lock().equals(first.lock())) {
         cameBy.putIfAbsent(self, step);
         if (!coarse) {

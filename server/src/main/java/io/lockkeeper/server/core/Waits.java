@@ -83,9 +83,19 @@ final class Waits {
                 world.now + world.settings.linger().toNanos(), () -> lingerDue(ticket)));
   }
 
+  /** What was granted ahead, and nobody has come for, has been given back elsewhere. */
+  void giveBackUnclaimed(Ticket ticket) {
+    boolean ahead = ticket.holds().stream().anyMatch(hold -> hold.isGrantedBy(Hold.Proof.AHEAD));
+    if (ahead && ticket.target().isEmpty() && ticket.acquisition().isLive()) {
+      acquisitions.giveBack(ticket);
+    }
+  }
+
   private void lingerDue(Ticket ticket) {
     // Who names its token was granted it elsewhere, and knows.
-    boolean known = ticket.heard() || ticket.holds().stream().anyMatch(Hold::isGrantedElsewhere);
+    boolean known =
+        ticket.heard()
+            || ticket.holds().stream().anyMatch(hold -> hold.isGrantedBy(Hold.Proof.CLIENT));
     boolean unheardGrant = ticket.acquisition().isHeld() && !known;
     if (ticket.target().isEmpty() && (ticket.acquisition().isWaiting() || unheardGrant)) {
       acquisitions.abandon(ticket);

@@ -6,6 +6,7 @@ import io.lockkeeper.server.core.Bench.Asked;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
 /** What a coordinator does that loses its sessions to others, or is about to leave. */
@@ -308,5 +309,77 @@ class HandoversTest {
     bench.pass(Bench.TTL.multipliedBy(2));
     // Then
     assertThat(bench.kernel.world.timers.size()).isZero();
+  }
+
+  private void giveBackWhatItIsBeside(LeaseId lease) {
+    // It has a session of its own by now for those who come anew.
+    bench.all(SessionEffect.OpenSession.class).forEach(open -> bench.opened(open.session()));
+    Asked next = bench.askAndCreate(bench.lease(), Wish.named("next").exclusive("a"));
+    bench.pass(Duration.ofSeconds(1));
+    bench.attach(lease);
+    bench.on(new ClientEvent.Release(bench.call(), lease, "outer", 0));
+    assertThat(bench.wasGranted(next)).isFalse();
+  }
+
+  /** What is left of a lease with an owner that holds a lock twice, by one entry so far. */
+  private Inheritance leftByAnOwner(LeaseId lease, StoreEvent.CreatedEntry entry) {
+    Inheritance left = new Inheritance(bench);
+    left.record(lease);
+    AcquireCommand outer = Wish.named("outer").exclusive("a").by("t").command(Optional.of(lease));
+    left.add(entry, Inheritance.details(lease, outer, false), Duration.ZERO);
+    return left;
+  }
+
+  @Test
+  void levelThatWasGrantedAheadOutlivesASecondTakeover() {
+    // Given
+    LeaseId lease = bench.lease();
+    Asked outer = bench.askAndCreate(lease, Wish.named("outer").exclusive("a").by("t"));
+    bench.ask(lease, Wish.named("inner").exclusive("a").by("t"));
+    StoreEvent.CreatedEntry entry = bench.created(outer);
+    depose();
+    SessionKey second = leftByAnOwner(lease, entry).take();
+    // When
+    bench.on(new SessionEvent.SessionEnded(second, true));
+    leftByAnOwner(lease, entry).take();
+    // Then
+    giveBackWhatItIsBeside(lease);
+  }
+
+  @Test
+  void levelThatWasGrantedAheadIsTriedAgainWhenItIsRefused() {
+    // Given
+    LeaseId lease = bench.lease();
+    Asked outer = bench.askAndCreate(lease, Wish.named("outer").exclusive("a").by("t"));
+    bench.ask(lease, Wish.named("inner").exclusive("a").by("t"));
+    StoreEvent.CreatedEntry entry = bench.created(outer);
+    depose();
+    leftByAnOwner(lease, entry).take();
+    // When
+    UUID again = bench.all(Effect.CreateEntries.class).get(2).id();
+    bench.on(new StoreEvent.EntriesRefused(again, "too many writes wait"));
+    // Then
+    giveBackWhatItIsBeside(lease);
+  }
+
+  @Test
+  void levelThatWasGrantedAheadAndNobodyComesForIsGivenBack() {
+    // Given
+    LeaseId lease = bench.lease();
+    Asked outer = bench.askAndCreate(lease, Wish.named("outer").exclusive("a").by("t"));
+    bench.ask(lease, Wish.named("inner").exclusive("a").by("t"));
+    StoreEvent.CreatedEntry entry = bench.created(outer);
+    depose();
+    leftByAnOwner(lease, entry).take();
+    // When: it was given back elsewhere, and nobody here can know
+    for (int i = 0; i < 10; i++) {
+      bench.on(new ClientEvent.KeepAlive(bench.call(), lease));
+      bench.pass(Bench.TTL.dividedBy(2));
+    }
+    // Then
+    assertThat(bench.kernel.world.leases.get(lease).tickets().get("inner"))
+        .satisfiesAnyOf(
+            ticket -> assertThat(ticket).isNull(),
+            ticket -> assertThat(ticket.acquisition().isLive()).isFalse());
   }
 }

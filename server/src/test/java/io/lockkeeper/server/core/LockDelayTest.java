@@ -410,4 +410,24 @@ class LockDelayTest {
     // Then
     assertThat(mirror.suppressed()).isEmpty();
   }
+
+  @Test
+  void delayOfAHolderRunsItsTimeThoughItsFirstEntryWasTakenAwayInDoubt() {
+    // Given: it is created again behind a holder, and holds
+    UUID first = new UUID(0x98, 1);
+    UUID id = new UUID(0x99, 1);
+    StoreEvent.CreatedEntry ahead = bench.foreign("a", first, MutexKind.EXCLUSIVE);
+    StoreEvent.CreatedEntry taken = bench.foreign("a", id, MutexKind.EXCLUSIVE);
+    MarkerName guard = MarkerName.Guard.of(id, (int) Duration.ofSeconds(30).toMillis());
+    bench.on(new StoreEvent.MarkerAppeared(A, guard, taken.czxid()));
+    bench.vanish(taken);
+    StoreEvent.CreatedEntry again = bench.foreign("a", id, MutexKind.EXCLUSIVE);
+    bench.vanish(ahead);
+    // When
+    bench.vanish(again);
+    bench.pass(Duration.ofSeconds(10));
+    // Then
+    assertThat(bench.all(Effect.RemoveGuard.class)).isEmpty();
+    assertThat(delayedFor()).isPresent();
+  }
 }

@@ -85,7 +85,7 @@ final class SimKnown {
   }
 
   private static boolean isOwners(Hold hold) {
-    return hold.isGrantedElsewhere()
+    return hold.wasGrantedBefore()
         || (hold.isNamed()
             && hold.guard().isEmpty()
             && hold.mode().isReentrant()

@@ -108,7 +108,7 @@ final class SimSaboteur {
 
   private void beforeRelease(Ticket ticket) {
     if (sim.has(Sim.Mutant.HAND_OFF_PAST_FOLLOWER)) {
-      ticket.holds().forEach(hold -> hold.followers().forEach(Hold::stopFollowing));
+      ticket.holds().forEach(hold -> hold.followers().forEach(Hold::leavePlace));
     }
     if (sim.has(Sim.Mutant.REENTRANT_RELEASE_DELETES) && ticket.acquisition().isHeld()) {
       for (Hold hold : ticket.holds()) {
