@@ -69,7 +69,8 @@ final class Deadlocks {
       }
       for (Hold hold : other.holds()) {
         alone = alone && other.isAnswered() && isLast(hold);
-        oneLock = oneLock && hold.lock().equals(ticket.holds().get(0).lock());
+        boolean sameLock = hold.lock().equals(ticket.holds().get(0).lock());
+        oneLock = oneLock && sameLock && hold.mode().isReentrant();
       }
       if (!alone && !oneLock) {
         return false;

@@ -216,6 +216,8 @@ final class SimClient {
       request.stream = Optional.of(new StreamId(sim.name()));
     }
     sim.rules.allowGaps(request.id);
+    // It is told again where it stands, by the number that had then.
+    request.newest = 0;
     sendAcquire(request);
   }
 
