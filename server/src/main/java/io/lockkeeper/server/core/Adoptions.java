@@ -36,7 +36,6 @@ final class Adoptions {
   private final Rebuilds rebuilds;
   private final Grants grants;
   private final Handovers handovers;
-  private final Acquisitions acquisitions;
   private final Requests requests;
 
   Adoptions(
@@ -48,11 +47,9 @@ final class Adoptions {
       Rebuilds rebuilds,
       Grants grants,
       Handovers handovers,
-      Acquisitions acquisitions,
       Requests requests) {
     this.requests = requests;
     this.handovers = handovers;
-    this.acquisitions = acquisitions;
     this.world = world;
     this.sessions = sessions;
     this.leases = leases;
@@ -85,7 +82,7 @@ final class Adoptions {
     awaitMirror(tickets);
     tickets.forEach(grants::bind);
     event.leases().forEach(record -> createAgain(record.lease(), session));
-    tickets.stream().filter(Adoptions::isIncomplete).forEach(this::end);
+    tickets.stream().filter(Adoptions::isIncomplete).forEach(rebuilds::remove);
     // What it granted last its clients may rely on, even if it is dead for certain.
     world.timers.at(
         event.takenAtNanos() + event.timeoutNanos(),
@@ -124,10 +121,6 @@ final class Adoptions {
   /** All entries of a request are created together, so that some have been taken away. */
   private static boolean isIncomplete(Ticket ticket) {
     return ticket.revival().filter(from -> ticket.holds().size() < from.locks()).isPresent();
-  }
-
-  private void end(Ticket ticket) {
-    acquisitions.apply(ticket, new AcquisitionEvent.Removed());
   }
 
   /** We had the session before, another adopted it meanwhile, and we have not been told yet. */

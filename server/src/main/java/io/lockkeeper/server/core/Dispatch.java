@@ -55,16 +55,7 @@ final class Dispatch implements EventHandler {
     requests = new Requests(world, sessions, acquisitions, leases, plans, grants, waits, dormancy);
     adoptions =
         new Adoptions(
-            world,
-            sessions,
-            leases,
-            endings,
-            dormancy,
-            rebuilds,
-            grants,
-            handovers,
-            acquisitions,
-            requests);
+            world, sessions, leases, endings, dormancy, rebuilds, grants, handovers, requests);
     releases = new Releases(world, views, acquisitions, leases, endings, waits, dormancy, sessions);
     descriptions =
         new Descriptions(world, views, acquisitions, leases, changes, amendments, dormancy);

@@ -123,7 +123,7 @@ final class Rebuilds {
       vanished |= hold.isSeen() && isAbsent(hold);
     }
     if (vanished) {
-      acquisitions.apply(ticket, new AcquisitionEvent.Removed());
+      remove(ticket);
     } else if (!undecided.isEmpty() && undecided.remove(ticket) && isMissing(ticket)) {
       barriers.pass(passed -> removeMissing(List.of(ticket), passed));
     }
@@ -149,10 +149,13 @@ final class Rebuilds {
 
   private void removeMissing(List<Ticket> candidates, boolean passed) {
     if (passed) {
-      candidates.stream()
-          .filter(this::isMissing)
-          .forEach(ticket -> acquisitions.apply(ticket, new AcquisitionEvent.Removed()));
+      candidates.stream().filter(this::isMissing).forEach(this::remove);
     }
+  }
+
+  /** An entry of an acquisition is gone for certain. */
+  void remove(Ticket ticket) {
+    acquisitions.apply(ticket, new AcquisitionEvent.Removed());
   }
 
   private boolean isMissing(Ticket ticket) {

@@ -1,0 +1,96 @@
+package io.lockkeeper.server.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+/** What is adopted when somebody else has meddled with it, or something is still under way. */
+class AdoptedInDoubtTest {
+
+  private final Bench bench = Bench.ready();
+  private final Inheritance left = new Inheritance(bench);
+
+  private List<Notice.Granted> granted(String requestId) {
+    return bench.all(Effect.Tell.class).stream()
+        .filter(tell -> tell.requestId().equals(requestId))
+        .map(Effect.Tell::notice)
+        .filter(Notice.Granted.class::isInstance)
+        .map(Notice.Granted.class::cast)
+        .toList();
+  }
+
+  private List<Effect.DeleteEntries> deletions() {
+    return bench.all(Effect.DeleteEntries.class);
+  }
+
+  @Test
+  void requestOneOfWhoseEntriesSomebodyHasWrittenOverIsStillOneRequest() {
+    // Given: what Curator's Revoker writes says nothing of whose the entry is
+    LeaseId lease = left.lease();
+    Wish both = Wish.named("both").exclusive("a", "b");
+    List<Long> tokens = left.entries(lease, both);
+    left.overwrite("a", "both");
+    left.take();
+    StreamId stream = bench.attach(lease);
+    // When
+    bench.repeat(stream, lease, both.holding(tokens.get(0), tokens.get(1)));
+    // Then
+    assertThat(granted("both"))
+        .isNotEmpty()
+        .allSatisfy(
+            granted ->
+                assertThat(granted.grants())
+                    .extracting(grant -> grant.token().value())
+                    .containsExactlyElementsOf(tokens));
+    // And: nothing is left of it when it is given back
+    bench.on(new ClientEvent.Release(bench.call(), lease, "both", 0));
+    assertThat(deletions()).singleElement().extracting(d -> d.entries().size()).isEqualTo(2);
+  }
+
+  @Test
+  void waiterWithALockDelayIsNotGrantedAheadOfACommitThatWasUnderWayWhenItCame() {
+    // Given: whoever was ahead has released here, so that another's next was taken for a holder
+    Bench.Asked ahead = bench.acquire("a");
+    bench.create(ahead);
+    LeaseId lease = left.lease();
+    left.entries(lease, Wish.named("next").exclusive("a").delaying(Duration.ofSeconds(3)));
+    bench.release(ahead);
+    left.take();
+    // When
+    bench.attach(lease);
+    // Then
+    assertThat(granted("next")).isEmpty();
+    bench.deleted(ahead);
+    assertThat(granted("next")).hasSize(1);
+  }
+
+  @Test
+  void whoHoldsByItsTokenIsNotGivenBackWhenItsStreamClosesBeforeItIsGrantedHere() {
+    // Given: the session is in doubt when the client repeats its request
+    LeaseId lease = left.lease();
+    Wish held = Wish.named("held").exclusive("a").waiting(Duration.ZERO);
+    long token = left.entriesOfAnOwnStream(lease, held).get(0);
+    SessionKey session = left.take(true);
+    bench.proving = false;
+    bench.on(new SessionEvent.SessionSuspended(session));
+    StreamId stream = bench.stream();
+    bench.on(
+        new ClientEvent.Acquire(
+            stream,
+            new UUID(lease.high(), 9),
+            lease,
+            held.holding(token).command(Optional.of(lease)),
+            false));
+    bench.on(new ClientEvent.StreamClosed(stream));
+    // When
+    bench.on(new SessionEvent.SessionProved(session, bench.now));
+    bench.proving = true;
+    bench.pass(Bench.settings().linger().plusMillis(1));
+    // Then
+    assertThat(deletions()).isEmpty();
+  }
+}
