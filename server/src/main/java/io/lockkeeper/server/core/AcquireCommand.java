@@ -88,56 +88,37 @@ public record AcquireCommand(
 
   /** Returns the same request under a lease. */
   public AcquireCommand under(LeaseId id) {
-    return new AcquireCommand(
-        locks,
-        Optional.of(id),
-        owner,
-        requestId,
-        waitTimeout,
-        holder,
-        metadata,
-        positionInterval,
-        maxHold,
-        lockDelay,
-        unsearched,
-        heldTokens);
+    return with(Optional.of(id), holder, metadata, heldTokens);
   }
 
   /** Returns the same request of a client that holds what it asks for. */
   AcquireCommand holding(List<Long> tokens) {
-    return new AcquireCommand(
-        locks,
-        lease,
-        owner,
-        requestId,
-        waitTimeout,
-        holder,
-        metadata,
-        positionInterval,
-        maxHold,
-        lockDelay,
-        unsearched,
-        tokens);
+    return with(lease, holder, metadata, tokens);
   }
 
   /** Returns what is asked for, without what is only for people. */
   AcquireCommand withoutDescription() {
-    if (holder.isEmpty() && metadata.isEmpty()) {
-      return this;
-    }
+    return holder.isEmpty() && metadata.isEmpty() ? this : with(lease, "", Map.of(), heldTokens);
+  }
+
+  private AcquireCommand with(
+      Optional<LeaseId> newLease,
+      String newHolder,
+      Map<String, String> newMetadata,
+      List<Long> newTokens) {
     return new AcquireCommand(
         locks,
-        lease,
+        newLease,
         owner,
         requestId,
         waitTimeout,
-        "",
-        Map.of(),
+        newHolder,
+        newMetadata,
         positionInterval,
         maxHold,
         lockDelay,
         unsearched,
-        heldTokens);
+        newTokens);
   }
 
   /** Returns whether {@code other} asks for the same: a repeated request must. */

@@ -194,12 +194,9 @@ final class Acquisitions {
       }
     }
     ticket.leavesBehind(holds.leave(ticket));
-    boolean toTryAgain = ticket.isToTryAgain();
-    if (toTryAgain) {
-      ticket.refused();
-    }
     deletions.begin(ticket);
-    if (toTryAgain) {
+    if (ticket.isToTryAgain()) {
+      ticket.refused();
       deletions.onAnswered(ticket);
     }
   }

@@ -83,7 +83,7 @@ final class Delays {
   }
 
   private void clearingDue(LockName lock, MarkerName.Guard guard) {
-    if (isGuarding(lock, guard)) {
+    if (isGuarding(lock, guard.id())) {
       clearing.remove(new Place(lock, guard.id()));
     } else if (!world.mirror.isCurrent()) {
       clear(lock, guard);
@@ -93,24 +93,23 @@ final class Delays {
     }
   }
 
-  private void stopClearing(LockName lock, MarkerName.Guard guard) {
-    Optional.ofNullable(clearing.remove(new Place(lock, guard.id())))
-        .ifPresent(world.timers::cancel);
+  private void stopClearing(Place place) {
+    Optional.ofNullable(clearing.remove(place)).ifPresent(world.timers::cancel);
   }
 
-  /** Returns whether the entry of a guard is there. */
-  private boolean isGuarding(LockName lock, MarkerName.Guard guard) {
-    return world.mirror.queue(lock).flatMap(queue -> queue.entryOf(guard.id())).isPresent();
+  /** Returns whether the entry is there that a guard was created with. */
+  private boolean isGuarding(LockName lock, UUID id) {
+    return world.mirror.queue(lock).flatMap(queue -> queue.entryOf(id)).isPresent();
   }
 
   void onAppeared(LockName lock, MarkerName.Guard guard) {
-    if (!isGuarding(lock, guard) && !clearing.containsKey(new Place(lock, guard.id()))) {
+    if (!isGuarding(lock, guard.id()) && !clearing.containsKey(new Place(lock, guard.id()))) {
       begin(lock, guard);
     }
   }
 
   private void begin(LockName lock, MarkerName.Guard guard) {
-    stopClearing(lock, guard);
+    stopClearing(new Place(lock, guard.id()));
     Map<UUID, Running> delays = running.computeIfAbsent(lock, name -> new HashMap<>(1));
     if (!delays.containsKey(guard.id())) {
       long until = world.now + Duration.ofMillis(guard.delayMillis()).toNanos();
@@ -134,7 +133,7 @@ final class Delays {
   /** A guard is gone; returns whether that opens the lock. */
   boolean onVanished(LockName lock, MarkerName.Guard guard) {
     // Whoever is created again with the same name gets a guard of its own.
-    stopClearing(lock, guard);
+    stopClearing(new Place(lock, guard.id()));
     Map<UUID, Running> delays = running.get(lock);
     if (delays == null) {
       return false;
@@ -158,10 +157,9 @@ final class Delays {
       }
     }
     for (Place place : List.copyOf(clearing.keySet())) {
-      boolean again =
-          world.mirror.queue(place.lock()).flatMap(queue -> queue.entryOf(place.id())).isPresent();
-      if (again || world.mirror.guard(place.lock(), place.id()).isEmpty()) {
-        Optional.ofNullable(clearing.remove(place)).ifPresent(world.timers::cancel);
+      if (isGuarding(place.lock(), place.id())
+          || world.mirror.guard(place.lock(), place.id()).isEmpty()) {
+        stopClearing(place);
       }
     }
     for (LockName lock : List.copyOf(running.keySet())) {

@@ -156,7 +156,7 @@ final class Requests {
               + " bytes of paths that a ZooKeeper session may own; use another lease");
       return false;
     }
-    take(ticket, session, held ? Optional.of(Hold.Proof.CLIENT) : Optional.empty());
+    take(ticket, session, bytes, held ? Optional.of(Hold.Proof.CLIENT) : Optional.empty());
     subscribe(event, ticket);
     if (held) {
       dormancy.repeated(ticket);
@@ -168,10 +168,10 @@ final class Requests {
     return true;
   }
 
-  private void take(Ticket ticket, LockSession session, Optional<Hold.Proof> proof) {
+  private void take(Ticket ticket, LockSession session, long bytes, Optional<Hold.Proof> proof) {
     world.tickets.put(ticket.id(), ticket);
     ticket.lease().tickets().put(ticket.command().requestId(), ticket);
-    session.addPathBytes(ticket, world.pathSizes.bytesOf(ticket.planned()));
+    session.addPathBytes(ticket, bytes);
     for (Hold hold : ticket.holds()) {
       hold.awaitMirror();
       proof.ifPresent(hold::grant);
@@ -198,7 +198,8 @@ final class Requests {
                       before.id().getLeastSignificantBits() + 1);
               Revival revival = new Revival(parts.size(), 0, lease.awakeAtNanos());
               Ticket ticket = Ticket.of(next, lease, command, parts, Optional.of(revival));
-              take(ticket, session, Optional.of(Hold.Proof.AHEAD));
+              long bytes = world.pathSizes.bytesOf(ticket.planned());
+              take(ticket, session, bytes, Optional.of(Hold.Proof.AHEAD));
               acquisitions.create(ticket);
             });
   }

@@ -85,17 +85,20 @@ final class Waits {
 
   /** What was granted ahead, and nobody has come for, has been given back elsewhere. */
   void giveBackUnclaimed(Ticket ticket) {
-    boolean ahead = ticket.holds().stream().anyMatch(hold -> hold.isGrantedBy(Hold.Proof.AHEAD));
-    if (ahead && ticket.target().isEmpty() && ticket.acquisition().isLive()) {
+    if (isGrantedBy(Hold.Proof.AHEAD, ticket)
+        && ticket.target().isEmpty()
+        && ticket.acquisition().isLive()) {
       acquisitions.giveBack(ticket);
     }
   }
 
+  private static boolean isGrantedBy(Hold.Proof proof, Ticket ticket) {
+    return ticket.holds().stream().anyMatch(hold -> hold.isGrantedBy(proof));
+  }
+
   private void lingerDue(Ticket ticket) {
     // Who names its token was granted it elsewhere, and knows.
-    boolean known =
-        ticket.heard()
-            || ticket.holds().stream().anyMatch(hold -> hold.isGrantedBy(Hold.Proof.CLIENT));
+    boolean known = ticket.heard() || isGrantedBy(Hold.Proof.CLIENT, ticket);
     boolean unheardGrant = ticket.acquisition().isHeld() && !known;
     if (ticket.target().isEmpty() && (ticket.acquisition().isWaiting() || unheardGrant)) {
       acquisitions.abandon(ticket);

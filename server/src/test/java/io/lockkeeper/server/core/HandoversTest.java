@@ -321,6 +321,17 @@ class HandoversTest {
     assertThat(bench.wasGranted(next)).isFalse();
   }
 
+  /**
+   * The coordinator loses the session of an owner that holds a lock twice, by the entry returned.
+   */
+  private StoreEvent.CreatedEntry deposedAfterALevelWasGrantedAhead(LeaseId lease) {
+    Asked outer = bench.askAndCreate(lease, Wish.named("outer").exclusive("a").by("t"));
+    bench.ask(lease, Wish.named("inner").exclusive("a").by("t"));
+    StoreEvent.CreatedEntry entry = bench.created(outer);
+    depose();
+    return entry;
+  }
+
   /** What is left of a lease with an owner that holds a lock twice, by one entry so far. */
   private Inheritance leftByAnOwner(LeaseId lease, StoreEvent.CreatedEntry entry) {
     Inheritance left = new Inheritance(bench);
@@ -334,10 +345,7 @@ class HandoversTest {
   void levelThatWasGrantedAheadOutlivesASecondTakeover() {
     // Given
     LeaseId lease = bench.lease();
-    Asked outer = bench.askAndCreate(lease, Wish.named("outer").exclusive("a").by("t"));
-    bench.ask(lease, Wish.named("inner").exclusive("a").by("t"));
-    StoreEvent.CreatedEntry entry = bench.created(outer);
-    depose();
+    StoreEvent.CreatedEntry entry = deposedAfterALevelWasGrantedAhead(lease);
     SessionKey second = leftByAnOwner(lease, entry).take();
     // When
     bench.on(new SessionEvent.SessionEnded(second, true));
@@ -350,10 +358,7 @@ class HandoversTest {
   void levelThatWasGrantedAheadIsTriedAgainWhenItIsRefused() {
     // Given
     LeaseId lease = bench.lease();
-    Asked outer = bench.askAndCreate(lease, Wish.named("outer").exclusive("a").by("t"));
-    bench.ask(lease, Wish.named("inner").exclusive("a").by("t"));
-    StoreEvent.CreatedEntry entry = bench.created(outer);
-    depose();
+    StoreEvent.CreatedEntry entry = deposedAfterALevelWasGrantedAhead(lease);
     leftByAnOwner(lease, entry).take();
     // When
     UUID again = bench.all(Effect.CreateEntries.class).get(2).id();
@@ -366,10 +371,7 @@ class HandoversTest {
   void levelThatWasGrantedAheadAndNobodyComesForIsGivenBack() {
     // Given
     LeaseId lease = bench.lease();
-    Asked outer = bench.askAndCreate(lease, Wish.named("outer").exclusive("a").by("t"));
-    bench.ask(lease, Wish.named("inner").exclusive("a").by("t"));
-    StoreEvent.CreatedEntry entry = bench.created(outer);
-    depose();
+    StoreEvent.CreatedEntry entry = deposedAfterALevelWasGrantedAhead(lease);
     leftByAnOwner(lease, entry).take();
     // When: it was given back elsewhere, and nobody here can know
     for (int i = 0; i < 10; i++) {
