@@ -11,7 +11,6 @@ import io.lockkeeper.server.core.StoreEvent.EntriesCreated;
 import io.lockkeeper.server.core.StoreEvent.EntriesRefused;
 import io.lockkeeper.server.zookeeper.Transaction.Step;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -36,7 +35,6 @@ final class CreateEntries extends Write {
   private final EntryData data;
   private final Optional<MarkerName.Guard> guard;
   private final int[] indexes;
-  private final Set<Integer> guarded;
   private Optional<String> problem = Optional.empty();
 
   CreateEntries(
@@ -56,7 +54,6 @@ final class CreateEntries extends Write {
             ? Optional.of(MarkerName.Guard.of(id, lockDelayMillis))
             : Optional.empty();
     indexes = new int[entries.size()];
-    guarded = guard.isPresent() ? new HashSet<>() : Set.of();
   }
 
   UUID id() {
@@ -127,7 +124,7 @@ final class CreateEntries extends Write {
       }
       if (guard.isPresent()) {
         String path = paths.marker(entry.lock(), guard.get());
-        transaction.guard(this, i, path, guarded.contains(i));
+        transaction.guard(this, i, path);
       }
     }
   }
@@ -173,7 +170,7 @@ final class CreateEntries extends Write {
     return switch (step.role()) {
       case DIRECTORY -> mendDirectory(entry, exists);
       case ANCHOR -> refuseWithout(entry);
-      case GUARD -> mendGuard(step.part(), exists);
+      case GUARD -> refuseGuarded(entry);
       case SUBJECT -> {
         if (missing) {
           // Reaped since we last heard of it: the directory goes into the next attempt.
@@ -203,16 +200,17 @@ final class CreateEntries extends Write {
   }
 
   /**
-   * A guard that is there already was made by an earlier attempt whose entry somebody has removed
-   * since; one that was there may have been taken away.
+   * A guard is created together with its entry, and goes before it unless somebody else removes the
+   * entry. To create another beside the same guard would be wrong: whoever saw the first one go may
+   * be about to take the guard away.
    */
-  private Mend mendGuard(int part, boolean exists) {
-    if (exists) {
-      guarded.add(part);
-    } else {
-      guarded.remove(part);
-    }
-    return Mend.AGAIN;
+  private Mend refuseGuarded(PlannedEntry entry) {
+    problem =
+        Optional.of(
+            "somebody else removed the entry of "
+                + entry.lock()
+                + " while its creation was in doubt");
+    return Mend.REFUSE;
   }
 
   @Override

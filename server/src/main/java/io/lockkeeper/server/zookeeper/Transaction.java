@@ -33,7 +33,7 @@ final class Transaction {
     DIRECTORY,
     /** Checks that the entry is there beside which another is placed. */
     ANCHOR,
-    /** Creates the guard of an entry, or checks that it is there. */
+    /** Creates the guard of an entry. */
     GUARD,
     /** Creates or deletes what the write is about. */
     SUBJECT
@@ -100,13 +100,11 @@ final class Transaction {
     put(Op.create(path, data, PLACED), new Step(write, Role.SUBJECT, part));
   }
 
-  /** Adds the creation of a guard, or a check that it exists if it is known to. */
-  void guard(Write write, int part, String path, boolean exists) {
+  /** Adds the creation of a guard. */
+  void guard(Write write, int part, String path) {
     nodes.add(OwnWrites.known(path));
     put(
-        exists
-            ? Op.check(path, -1)
-            : Op.create(path, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT),
+        Op.create(path, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT),
         new Step(write, Role.GUARD, part));
   }
 

@@ -101,6 +101,10 @@ final class FakeLockStoreQueues {
           && find(entry.lock(), entry.beside().get().entry().text()).isEmpty()) {
         return new StoreEvent.EntriesRefused(id, entry.lock() + " does not exist any more");
       }
+      MarkerName.Guard guard = MarkerName.Guard.of(id, lockDelayMillis);
+      if (directory(entry.lock()).markers.containsKey(guard.text())) {
+        return new StoreEvent.EntriesRefused(id, "somebody else removed it, and left its guard");
+      }
     }
     zxid++;
     Map<LockName, Integer> indexes = new HashMap<>();

@@ -18,6 +18,7 @@ import io.lockkeeper.server.core.StoreEvent.EntriesDeleted;
 import io.lockkeeper.server.core.StoreEvent.ReadEntry;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
@@ -369,6 +370,25 @@ public abstract class LockStoreContract extends LockStoreAmendmentContract {
     store().removeGuard(lock, guard);
     // Then
     awaitMarkers();
+  }
+
+  @Test
+  void entryIsRefusedWhoseGuardIsThere() {
+    // Given
+    open();
+    events().awaitCurrent();
+    UUID id = UUID.randomUUID();
+    List<PlannedEntry> entries = List.of(planned(lock, MutexKind.EXCLUSIVE));
+    CreatedEntry created = create(id, 700, entries).entries().get(0);
+    store().deleteEntries(SESSION, id, List.of(ref(created)));
+    events().await(StoreEvent.EntryVanished.class, e -> e.lock().equals(lock));
+    // When
+    store().createEntries(SESSION, id, entries, DETAILS, 700);
+    // Then
+    StoreEvent.EntriesRefused refused = events().await(StoreEvent.EntriesRefused.class);
+    assertThat(refused.message()).contains("somebody else removed");
+    assertThat(events().mirror().getOrDefault(lock, Set.of())).isEmpty();
+    awaitMarkers(MarkerName.Guard.of(id, 700).text());
   }
 
   @Test

@@ -48,7 +48,10 @@ final class SimStore {
     return sim.zooKeeper
         .create(connection.session(), effect, checked)
         .map(nodes -> created(effect.id(), nodes))
-        .orElseGet(() -> new StoreEvent.EntriesRefused(effect.id(), "the write entry is gone"));
+        .orElseGet(
+            () ->
+                new StoreEvent.EntriesRefused(
+                    effect.id(), "the entry beside it is gone, or its guard is there"));
   }
 
   private StoreEvent created(UUID id, List<SimNode> nodes) {

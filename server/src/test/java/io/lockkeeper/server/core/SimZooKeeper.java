@@ -127,13 +127,14 @@ final class SimZooKeeper {
 
   /**
    * Creates all entries and guards of one acquisition, or nothing if what one of them is to be
-   * beside is gone. Shares its transaction, by chance, with what the same session created last.
+   * beside is gone, or if a guard is there already. Shares its transaction, by chance, with what
+   * the same session created last.
    */
   Optional<List<SimNode>> create(SimSession owner, Effect.CreateEntries wanted, boolean checked) {
     for (PlannedEntry entry : wanted.entries()) {
       boolean refused =
           entry.beside().filter(b -> find(entry.lock(), b.entry().text()).isEmpty()).isPresent();
-      if (refused && checked) {
+      if ((refused && checked) || guarded(entry.lock(), wanted.id())) {
         return Optional.empty();
       }
     }
@@ -163,6 +164,12 @@ final class SimZooKeeper {
     created.put(wanted.id(), List.copyOf(nodes));
     sim.holds.onCreated(nodes);
     return Optional.of(nodes);
+  }
+
+  private boolean guarded(LockName lock, UUID id) {
+    return directories.containsKey(lock)
+        && directories.get(lock).markers.values().stream()
+            .anyMatch(marked -> marked.marker() instanceof MarkerName.Guard g && g.id().equals(id));
   }
 
   /** Creates one entry as those do who write by themselves. */

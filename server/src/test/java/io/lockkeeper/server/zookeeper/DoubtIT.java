@@ -206,7 +206,7 @@ final class DoubtIT {
   }
 
   @Test
-  void singleGuardedEntryThatIsGoneAgainIsCreatedAnewBesideItsGuard() throws Exception {
+  void singleGuardedEntryThatIsGoneAgainIsRefusedAndItsGuardLeft() throws Exception {
     // Given
     SessionKey session = Asked.open(store, events, 1);
     UUID id = UUID.randomUUID();
@@ -216,11 +216,11 @@ final class DoubtIT {
     proxy.at(1, r -> removeOne(id, removed), Action.DROP);
     // When
     store.createEntries(session, id, List.of(Asked.planned(new LockName("a"))), Asked.DETAILS, 700);
-    CreatedEntry created = Asked.created(events, id).entries().get(0);
+    StoreEvent.EntriesRefused refused =
+        events.await(StoreEvent.EntriesRefused.class, e -> e.id().equals(id));
     // Then
     assertThat(removed).isTrue();
-    assertThat(Ensemble.truth(truth).get("a"))
-        .contains(created.name().text(), "delay-700-" + id)
-        .hasSize(3);
+    assertThat(refused.message()).contains("somebody else removed the entry of a");
+    assertThat(Ensemble.truth(truth).get("a")).contains("delay-700-" + id).hasSize(2);
   }
 }

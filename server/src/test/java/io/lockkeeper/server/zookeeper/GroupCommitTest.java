@@ -465,19 +465,20 @@ final class GroupCommitTest implements GroupCommit.Lane {
   }
 
   @Test
-  void guardThatIsThereAlreadyIsCheckedAndOneThatWentIsCreatedAgain() {
+  void entryWhoseGuardIsThereAlreadyIsRefused() {
     // Given
     directories.add(LOCK);
     UUID id = createGuarded();
+    UUID other = create(LOCK);
     commit.open();
     // When
     fail(2, Code.NODEEXISTS);
-    // Then
-    assertThat(typesSent()).containsExactly(OpCode.check, OpCode.create2, OpCode.check);
-    fail(2, Code.NONODE);
-    assertThat(typesSent()).containsExactly(OpCode.check, OpCode.create2, OpCode.create);
     succeed();
-    assertThat(((EntriesCreated) events.get(0)).id()).isEqualTo(id);
+    // Then
+    assertThat(events).first().isInstanceOf(EntriesRefused.class);
+    assertThat(((EntriesRefused) events.get(0)).id()).isEqualTo(id);
+    assertThat(((EntriesRefused) events.get(0)).message()).contains("somebody else removed");
+    assertThat(((EntriesCreated) events.get(1)).id()).isEqualTo(other);
   }
 
   @Test
