@@ -86,7 +86,7 @@ final class PeerHealth {
     life.cancel(null);
   }
 
-  /** Hears the peer's health, which matters less than that there is an answer. */
+  /** Hears the peer's health. That there is an answer is a sign of life, whatever it says. */
   private final class Observer implements StreamObserver<HealthCheckResponse> {
 
     private final Runnable onEnd;
@@ -99,6 +99,7 @@ final class PeerHealth {
     @Override
     public void onNext(HealthCheckResponse response) {
       link.heard();
+      link.says(response.getStatus() == HealthCheckResponse.ServingStatus.SERVING);
     }
 
     @Override

@@ -19,7 +19,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The peer is suspected when requests for it wait and it gives no sign of life: not even an
  * answer to a question after its health, or no connection at all. Any sign of life takes that back
- * here.
+ * here. One that lives and has said for as long that it cannot serve, while we can, is suspected
+ * too: ZooKeeper may keep its sessions for it though it hears nothing of ZooKeeper.
  */
 final class PeerLink {
 
@@ -35,6 +36,7 @@ final class PeerLink {
   private final Set<Traffic> crossings = ConcurrentHashMap.newKeySet();
   private final AtomicLong waitingSince = new AtomicLong(NEVER);
   private final AtomicLong unreachableSince = new AtomicLong(NEVER);
+  private final AtomicLong unableSince = new AtomicLong(NEVER);
   private final AtomicBoolean suspected = new AtomicBoolean();
   private final AtomicLong suspectAgainAt = new AtomicLong();
   private volatile boolean known;
@@ -89,14 +91,29 @@ final class PeerLink {
    * first.
    */
   boolean mayBeAsked() {
-    if (!isSuspected()) {
+    if (!isSuspected() && !isUnable()) {
       return true;
     }
     long at = suspectAgainAt.get();
     if (now() - at >= 0 && suspectAgainAt.compareAndSet(at, nextSuspicion())) {
+      if (!isSuspected()) {
+        warn("it cannot serve");
+      }
       suspicion.onSuspected(peer);
     }
     return false;
+  }
+
+  private void warn(String why) {
+    LOG.atWarn()
+        .addKeyValue("peer", peer.id())
+        .addKeyValue("address", peer.address())
+        .log("Peer is suspected: {}; its leases are taken over", why);
+  }
+
+  private boolean isUnable() {
+    long since = unableSince.get();
+    return since != NEVER && now() - since >= limits.untilSuspected().toNanos();
   }
 
   // Two that suspect each other do not take everything back at the same moment.
@@ -128,6 +145,15 @@ final class PeerLink {
   /** Notes that something was sent that the peer should react to in some way. */
   void sent() {
     waitingSince.compareAndSet(NEVER, now());
+  }
+
+  /** Notes whether the peer says that it can serve. */
+  void says(boolean serving) {
+    if (serving) {
+      unableSince.set(NEVER);
+    } else if (unableSince.compareAndSet(NEVER, now())) {
+      suspectAgainAt.set(now());
+    }
   }
 
   /** Notes a sign of life. */
@@ -163,17 +189,22 @@ final class PeerLink {
   void suspect(String why) {
     if (suspected.compareAndSet(false, true)) {
       suspectAgainAt.set(nextSuspicion());
-      LOG.atWarn()
-          .addKeyValue("peer", peer.id())
-          .addKeyValue("address", peer.address())
-          .log("Peer is suspected: {}; its leases are taken over", why);
+      warn(why);
       suspicion.onSuspected(peer);
       crossings.forEach(Traffic::onSilence);
     }
   }
 
-  /** Looks whether the peer owes a sign of life, and asks for one. Called every now and then. */
-  void tick() {
+  /**
+   * Looks whether the peer owes a sign of life, and asks for one. Called every now and then.
+   *
+   * @param serving whether this coordinator can serve: while it cannot, a peer that cannot either
+   *     is no worse
+   */
+  void tick(boolean serving) {
+    if (!serving) {
+      unableSince.updateAndGet(since -> since == NEVER ? NEVER : now());
+    }
     long since = waitingSince.get();
     boolean quiet = since != NEVER && now() - since >= limits.quiet().toNanos();
     if (quiet || suspected.get()) {

@@ -62,7 +62,8 @@ final class Peers implements AutoCloseable {
 
   private void tick() {
     pulse.beatOn(calls);
-    links.values().forEach(PeerLink::tick);
+    boolean serving = coordinator.status().serving();
+    links.values().forEach(link -> link.tick(serving));
   }
 
   private void onPeers(List<Peer> peers) {

@@ -7,6 +7,7 @@ import io.lockkeeper.server.coordinator.Peer;
 import io.lockkeeper.server.coordinator.Whereabouts;
 import io.lockkeeper.server.core.Failure.Kind;
 import io.lockkeeper.server.testing.Ports;
+import io.lockkeeper.server.testing.Views;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -129,6 +130,49 @@ class PeersTest {
       // Then
       assertThat(client.end().isOk()).isTrue();
       assertThat(here.coordinator.suspects.isEmpty()).isTrue();
+    }
+  }
+
+  @Test
+  void peerThatLivesAndCannotServeIsNotAskedButSuspected() {
+    // Given
+    try (Node there = Node.start("there");
+        Node heir = Node.start("heir")) {
+      there.coordinator.is(Views.cutOff());
+      here.knows(there);
+      here.coordinator.meets(there.peer());
+      PeerLink link = here.services.peers().link(there.peer()).orElseThrow();
+      await().until(() -> !link.mayBeAsked());
+      // When
+      Received<?, ?> client = RELEASE.on(here.channel);
+      RELEASE.refuse(here, Kind.UNKNOWN_LEASE);
+      // Then
+      assertThat(here.coordinator.suspects.next()).isEqualTo("there");
+      here.knows(heir);
+      RELEASE.answer(heir);
+      assertThat(client.end().isOk()).isTrue();
+    }
+  }
+
+  @Test
+  void peerThatCannotServeIsNotSuspectedByOneThatCannotEither() {
+    // Given
+    try (Node there = Node.start("there")) {
+      here.knows(there);
+      here.coordinator.is(Views.cutOff());
+      there.coordinator.is(Views.cutOff());
+      here.coordinator.meets(there.peer());
+      await().until(() -> here.services.peers().knows("there"));
+      PeerLink link = here.services.peers().link(there.peer()).orElseThrow();
+      // When
+      await().during(Node.LIMITS.untilSuspected().multipliedBy(3)).until(link::mayBeAsked);
+      // Then
+      assertThat(here.coordinator.suspects.isEmpty()).isTrue();
+      here.coordinator.is(Views.serving());
+      await().until(() -> !link.mayBeAsked());
+      assertThat(here.coordinator.suspects.next()).isEqualTo("there");
+      there.coordinator.is(Views.serving());
+      await().until(link::mayBeAsked);
     }
   }
 
