@@ -146,8 +146,9 @@ final class Grants {
             && hold.get().isSeen()
             && world.mirror.find(ref.lock(), ref.entry()).isEmpty();
     if (!toldBefore) {
-      ref.guard().ifPresent(guard -> suppressions.suppress(ref.lock(), guard));
-      suppressions.suppress(ref.lock(), ref.entry());
+      long czxid = hold.get().czxid();
+      ref.guard().ifPresent(guard -> suppressions.suppress(ref.lock(), guard, czxid));
+      suppressions.suppress(ref.lock(), ref.entry(), czxid);
     }
     ref.guard()
         .flatMap(MarkerName::parse)

@@ -40,7 +40,8 @@ final class Mirror {
       };
   private final Map<LockName, LockMarkers> markers = new HashMap<>();
 
-  private final Set<Node> deleted = new HashSet<>();
+  /** Nodes that are known to be gone, with their creation zxids. */
+  private final Map<Node, Long> deleted = new HashMap<>();
 
   /** Names a node in a lock's directory. */
   record Node(LockName lock, String name) {}
@@ -145,9 +146,7 @@ final class Mirror {
    */
   Optional<Entry> vanished(LockName lock, String name, long zxid) {
     revision = Math.max(revision, zxid);
-    if (zxid > 0) {
-      deleted.remove(new Node(lock, name));
-    }
+    stopSuppressing(lock, name, zxid);
     LockQueue queue = queuesByName.get(lock);
     if (queue == null) {
       return Optional.empty();
@@ -238,9 +237,7 @@ final class Mirror {
    */
   boolean markerVanished(LockName lock, MarkerName marker, long zxid) {
     revision = Math.max(revision, zxid);
-    if (zxid > 0) {
-      deleted.remove(new Node(lock, marker.text()));
-    }
+    stopSuppressing(lock, marker.text(), zxid);
     LockMarkers found = markers.get(lock);
     if (found == null) {
       return false;
@@ -255,23 +252,32 @@ final class Mirror {
   /**
    * A node is gone for certain, and the watch may still tell that it appeared, or a listing from a
    * server that lags behind show it: neither is believed until the watch has told that it vanished.
+   *
+   * @param czxid its creation zxid: what vanished before that is another of the same name
    */
-  void suppress(LockName lock, String name) {
-    deleted.add(new Node(lock, name));
+  void suppress(LockName lock, String name, long czxid) {
+    deleted.put(new Node(lock, name), czxid);
+  }
+
+  private void stopSuppressing(LockName lock, String name, long vanishedZxid) {
+    if (!deleted.isEmpty()) {
+      deleted.computeIfPresent(
+          new Node(lock, name), (node, czxid) -> vanishedZxid > czxid ? null : czxid);
+    }
   }
 
   private boolean isDeleted(LockName lock, String name) {
-    return !deleted.isEmpty() && deleted.contains(new Node(lock, name));
+    return !deleted.isEmpty() && deleted.containsKey(new Node(lock, name));
   }
 
   /** Returns the nodes that are known to be gone and of which the watch has not told. */
-  Set<Node> suppressed() {
-    return Set.copyOf(deleted);
+  Map<Node, Long> suppressed() {
+    return Map.copyOf(deleted);
   }
 
   /** What the watch tells from now on is newer than the deletion of these nodes. */
-  void stopSuppressing(Set<Node> nodes) {
-    deleted.removeAll(nodes);
+  void stopSuppressing(Map<Node, Long> nodes) {
+    deleted.entrySet().removeAll(nodes.entrySet());
   }
 
   /** Returns the limit of permits that was configured for a lock. */

@@ -1,7 +1,7 @@
 package io.lockkeeper.server.core;
 
 import java.time.Duration;
-import java.util.Set;
+import java.util.Map;
 
 /**
  * Keeps nodes that are gone for certain out of the mirror, which may still hear that they appeared.
@@ -22,8 +22,8 @@ final class Suppressions {
   }
 
   /** A node is gone for certain: see {@link Mirror#suppress}. */
-  void suppress(LockName lock, String node) {
-    world.mirror.suppress(lock, node);
+  void suppress(LockName lock, String node, long czxid) {
+    world.mirror.suppress(lock, node, czxid);
     arm();
   }
 
@@ -41,7 +41,7 @@ final class Suppressions {
 
   /** Keeps nothing out any more that is kept out now, when the mirror has heard all of it. */
   void forgetAfterBarrier() {
-    Set<Mirror.Node> nodes = world.mirror.suppressed();
+    Map<Mirror.Node, Long> nodes = world.mirror.suppressed();
     if (!nodes.isEmpty()) {
       barriers.pass(
           passed -> {

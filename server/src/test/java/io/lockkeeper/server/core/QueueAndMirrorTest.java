@@ -168,8 +168,8 @@ class QueueAndMirrorTest {
     appear(LOCK, 1, 10);
     mirror.vanished(LOCK, name(1).text(), 0);
     // When
-    mirror.suppress(LOCK, name(1).text());
-    mirror.suppress(LOCK, guard.text());
+    mirror.suppress(LOCK, name(1).text(), 10);
+    mirror.suppress(LOCK, guard.text(), 10);
     // Then: neither an event nor a listing from before brings it back
     assertThat(mirror.appeared(LOCK, name(1), 10, 0)).isEmpty();
     assertThat(mirror.markerAppeared(LOCK, guard, 10)).isFalse();
@@ -181,6 +181,18 @@ class QueueAndMirrorTest {
     // And afterwards nothing is remembered
     mirror.vanished(LOCK, name(1).text(), 11);
     mirror.markerVanished(LOCK, guard, 11);
+    assertThat(mirror.suppressed()).isEmpty();
+  }
+
+  @Test
+  void whatVanishedBeforeItsNamesakeWasCreatedBringsThatNotBack() {
+    // Given: numbers come again where the counter is at its end
+    mirror.suppress(LOCK, name(1).text(), 12);
+    // When
+    mirror.vanished(LOCK, name(1).text(), 11);
+    // Then
+    assertThat(mirror.appeared(LOCK, name(1), 12, 0)).isEmpty();
+    mirror.vanished(LOCK, name(1).text(), 13);
     assertThat(mirror.suppressed()).isEmpty();
   }
 }

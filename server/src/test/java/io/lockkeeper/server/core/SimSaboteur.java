@@ -5,7 +5,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
 
 /**
@@ -17,7 +16,7 @@ final class SimSaboteur {
   private final Sim sim;
   private final SimCoordinator coordinator;
   private final Map<Lease, Map<String, Ticket>> hidden = new LinkedHashMap<>();
-  private Set<Mirror.Node> disbelieved = Set.of();
+  private Map<Mirror.Node, Long> disbelieved = Map.of();
 
   SimSaboteur(Sim sim, SimCoordinator coordinator) {
     this.sim = sim;
@@ -174,8 +173,8 @@ final class SimSaboteur {
   }
 
   void afterStep() {
-    disbelieved.forEach(node -> mirror().suppress(node.lock(), node.name()));
-    disbelieved = Set.of();
+    disbelieved.forEach((node, czxid) -> mirror().suppress(node.lock(), node.name(), czxid));
+    disbelieved = Map.of();
     showOthers();
     if (sim.has(Sim.Mutant.GRANTED_IN_PART)) {
       coordinator.kernel.world.tickets.values().stream()
