@@ -194,8 +194,8 @@ public interface Coordinator {
   CompletableFuture<Whereabouts> locate(LeaseId lease);
 
   /**
-   * Says that a peer does not answer. Its lock sessions may be adopted, by whoever is first; if it
-   * lives, it loses no lock by that, it only serves them no longer.
+   * Says that a peer does not answer, or can renew no lease. Its lock sessions may be adopted, by
+   * whoever is first; if it lives, it loses no lock by that, it only serves them no longer.
    *
    * @param id the peer's id
    */

@@ -66,8 +66,14 @@ public record CoordinatorStatus(
    * mirror is whole and a session is proven and connected.
    */
   public boolean serving() {
-    return !failed
-        && mirrorCurrent
-        && sessions.stream().anyMatch(s -> s.provenAlive() && s.connected());
+    return mirrorCurrent && sessionUsable();
+  }
+
+  /**
+   * Returns whether leases can be renewed and locks released now, though perhaps none granted: the
+   * coordinator has not failed, and a session is proven and connected.
+   */
+  public boolean sessionUsable() {
+    return !failed && sessions.stream().anyMatch(s -> s.provenAlive() && s.connected());
   }
 }

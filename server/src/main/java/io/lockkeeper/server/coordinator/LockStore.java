@@ -74,7 +74,8 @@ public interface LockStore {
    * {@link StoreEvent.EntriesCreated} or {@link StoreEvent.EntriesRefused}. An entry that is
    * planned beside another is created under the other's sequence number, and refused if the other
    * does not exist any more: the same transaction checks that. The creation of the other need not
-   * be answered yet, but must have been asked for before. The data of each entry says at which
+   * be answered yet, but must have been asked for before. One whose guard is there already is
+   * refused: somebody removed the entry that came with it. The data of each entry says at which
    * place of {@code entries} it was.
    *
    * @param lockDelayMillis if not zero, a guard is created with each entry, by the same transaction
@@ -156,8 +157,8 @@ public interface LockStore {
   void locate(LeaseId lease, Consumer<Optional<Whereabouts>> answer);
 
   /**
-   * Takes note that a peer does not answer: from now on its lock sessions are orphans, until it has
-   * been seen to come back.
+   * Takes note that a peer does not answer, or can renew no lease: from now on its lock sessions
+   * are orphans, until it has been seen to come back.
    */
   void suspect(String id);
 

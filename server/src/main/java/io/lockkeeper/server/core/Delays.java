@@ -72,14 +72,25 @@ final class Delays {
     return world.mirror.isCurrent() && !isDelayed(lock) && !entry.holds() && !granted;
   }
 
-  /** Takes a guard away that delays nobody, again and again until it is gone. */
+  /**
+   * Takes a guard away that delays nobody, until it is gone. Not at once: its entry may have been
+   * taken away while its creation was in doubt, and be created again with a guard of the same name.
+   */
   private void clear(LockName lock, MarkerName.Guard guard) {
-    if (world.mirror.isCurrent()) {
-      world.emit(new Effect.RemoveGuard(lock, guard));
-    }
-    Timers.Timer again = world.timers.at(world.now + AGAIN_NANOS, () -> clear(lock, guard));
-    Optional.ofNullable(clearing.put(new Place(lock, guard.id()), again))
+    Timers.Timer due = world.timers.at(world.now + AGAIN_NANOS, () -> clearingDue(lock, guard));
+    Optional.ofNullable(clearing.put(new Place(lock, guard.id()), due))
         .ifPresent(world.timers::cancel);
+  }
+
+  private void clearingDue(LockName lock, MarkerName.Guard guard) {
+    if (isGuarding(lock, guard.id())) {
+      clearing.remove(new Place(lock, guard.id()));
+    } else if (!world.mirror.isCurrent()) {
+      clear(lock, guard);
+    } else {
+      world.emit(new Effect.RemoveGuard(lock, guard));
+      clear(lock, guard);
+    }
   }
 
   private void stopClearing(Place place) {
@@ -98,6 +109,7 @@ final class Delays {
   }
 
   private void begin(LockName lock, MarkerName.Guard guard) {
+    stopClearing(new Place(lock, guard.id()));
     Map<UUID, Running> delays = running.computeIfAbsent(lock, name -> new HashMap<>(1));
     if (!delays.containsKey(guard.id())) {
       long until = world.now + Duration.ofMillis(guard.delayMillis()).toNanos();
@@ -120,6 +132,7 @@ final class Delays {
 
   /** A guard is gone; returns whether that opens the lock. */
   boolean onVanished(LockName lock, MarkerName.Guard guard) {
+    // Whoever is created again with the same name gets a guard of its own.
     stopClearing(new Place(lock, guard.id()));
     Map<UUID, Running> delays = running.get(lock);
     if (delays == null) {
@@ -137,16 +150,12 @@ final class Delays {
 
   /** The mirror is whole again: what runs is what it shows. */
   void onCurrent() {
+    // Which guards delay nobody is not known any more.
+    List.copyOf(clearing.keySet()).forEach(this::stopClearing);
     // First what began meanwhile: a lock must not open between one delay and the next.
     for (LockName lock : world.mirror.marked()) {
       for (MarkerName.Guard guard : world.mirror.guards(lock)) {
         onAppeared(lock, guard);
-      }
-    }
-    for (Place place : List.copyOf(clearing.keySet())) {
-      if (isGuarding(place.lock(), place.id())
-          || world.mirror.guard(place.lock(), place.id()).isEmpty()) {
-        stopClearing(place);
       }
     }
     for (LockName lock : List.copyOf(running.keySet())) {

@@ -277,7 +277,7 @@ final class Mirror {
 
   /** What the watch tells from now on is newer than the deletion of these nodes. */
   void stopSuppressing(Map<Node, Long> nodes) {
-    deleted.entrySet().removeAll(nodes.entrySet());
+    nodes.forEach(deleted::remove);
   }
 
   /** Returns the limit of permits that was configured for a lock. */

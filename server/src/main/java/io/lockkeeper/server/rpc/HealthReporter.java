@@ -4,26 +4,29 @@ import io.grpc.BindableService;
 import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.grpc.protobuf.services.HealthStatusManager;
 import io.lockkeeper.server.coordinator.Coordinator;
+import io.lockkeeper.server.coordinator.CoordinatorStatus;
 import io.lockkeeper.v1.AdminServiceGrpc;
 import io.lockkeeper.v1.LeaseServiceGrpc;
 import io.lockkeeper.v1.LockServiceGrpc;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers grpc.health.v1: the services serve when the coordinator does. The admin service never
- * does: it offers nothing.
+ * Answers grpc.health.v1: the services serve when the coordinator does, and the lease service also
+ * while only the mirror is being rebuilt. The admin service never does: it offers nothing.
  */
 final class HealthReporter {
 
   private static final Logger LOG = LoggerFactory.getLogger(HealthReporter.class);
+
+  /** The service whose health says whether leases are renewed: what peers want to know. */
+  static final String LEASES = LeaseServiceGrpc.SERVICE_NAME;
+
   private static final List<String> SERVICES =
-      List.of(
-          HealthStatusManager.SERVICE_NAME_ALL_SERVICES,
-          LockServiceGrpc.SERVICE_NAME,
-          LeaseServiceGrpc.SERVICE_NAME);
+      List.of(HealthStatusManager.SERVICE_NAME_ALL_SERVICES, LockServiceGrpc.SERVICE_NAME);
 
   private final Coordinator coordinator;
   private final HealthStatusManager health = new HealthStatusManager();
@@ -34,6 +37,7 @@ final class HealthReporter {
   HealthReporter(Coordinator coordinator) {
     this.coordinator = coordinator;
     health.setStatus(AdminServiceGrpc.SERVICE_NAME, ServingStatus.NOT_SERVING);
+    health.setStatus(LEASES, told);
     SERVICES.forEach(service -> health.setStatus(service, told));
   }
 
@@ -47,7 +51,8 @@ final class HealthReporter {
     if (stopped.get()) {
       return;
     }
-    ServingStatus now = ask();
+    health.setStatus(LEASES, ask(CoordinatorStatus::sessionUsable));
+    ServingStatus now = ask(CoordinatorStatus::serving);
     if (now != told) {
       told = now;
       SERVICES.forEach(service -> health.setStatus(service, now));
@@ -55,9 +60,11 @@ final class HealthReporter {
     }
   }
 
-  private ServingStatus ask() {
+  private ServingStatus ask(Predicate<CoordinatorStatus> question) {
     try {
-      return coordinator.status().serving() ? ServingStatus.SERVING : ServingStatus.NOT_SERVING;
+      return question.test(coordinator.status())
+          ? ServingStatus.SERVING
+          : ServingStatus.NOT_SERVING;
     } catch (RuntimeException e) {
       LOG.atError().setCause(e).log("The coordinator cannot say how it is");
       return ServingStatus.NOT_SERVING;

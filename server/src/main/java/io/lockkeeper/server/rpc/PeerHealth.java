@@ -17,7 +17,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 final class PeerHealth {
 
-  private static final HealthCheckRequest ALL = HealthCheckRequest.getDefaultInstance();
+  private static final HealthCheckRequest LEASES =
+      HealthCheckRequest.newBuilder().setService(HealthReporter.LEASES).build();
 
   private final PeerLink link;
   private final ManagedChannel channel;
@@ -44,7 +45,7 @@ final class PeerHealth {
     }
     // A peer that is just starting should not be waited for as long as gRPC would.
     channel.resetConnectBackoff();
-    life.run(() -> HealthGrpc.newStub(channel).watch(ALL, new Observer(this::watchAgain)));
+    life.run(() -> HealthGrpc.newStub(channel).watch(LEASES, new Watcher()));
   }
 
   private void watchAgain() {
@@ -77,7 +78,7 @@ final class PeerHealth {
           () ->
               HealthGrpc.newStub(channel)
                   .withDeadlineAfter(limits.silence().toNanos(), TimeUnit.NANOSECONDS)
-                  .check(ALL, new Observer(() -> asking.set(false))));
+                  .check(LEASES, new Observer(() -> asking.set(false))));
     }
   }
 
@@ -86,8 +87,8 @@ final class PeerHealth {
     life.cancel(null);
   }
 
-  /** Hears the peer's health. That there is an answer is a sign of life, whatever it says. */
-  private final class Observer implements StreamObserver<HealthCheckResponse> {
+  /** Hears that there is an answer: a sign of life, whatever it says. */
+  private class Observer implements StreamObserver<HealthCheckResponse> {
 
     private final Runnable onEnd;
     private final long startNanos = System.nanoTime();
@@ -99,7 +100,6 @@ final class PeerHealth {
     @Override
     public void onNext(HealthCheckResponse response) {
       link.heard();
-      link.says(response.getStatus() == HealthCheckResponse.ServingStatus.SERVING);
     }
 
     @Override
@@ -122,6 +122,20 @@ final class PeerHealth {
     @Override
     public void onCompleted() {
       onEnd.run();
+    }
+  }
+
+  /** Hears what the peer's health is, from the watch alone: two calls may overtake each other. */
+  private final class Watcher extends Observer {
+
+    Watcher() {
+      super(PeerHealth.this::watchAgain);
+    }
+
+    @Override
+    public void onNext(HealthCheckResponse response) {
+      super.onNext(response);
+      link.says(response.getStatus() == HealthCheckResponse.ServingStatus.SERVING);
     }
   }
 }

@@ -19,8 +19,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The peer is suspected when requests for it wait and it gives no sign of life: not even an
  * answer to a question after its health, or no connection at all. Any sign of life takes that back
- * here. One that lives and has said for as long that it cannot serve, while we can, is suspected
- * too: ZooKeeper may keep its sessions for it though it hears nothing of ZooKeeper.
+ * here. One that lives and has said for as long that it can renew no lease, while we can, is
+ * suspected too: ZooKeeper may keep its sessions for it though it hears nothing of ZooKeeper.
  */
 final class PeerLink {
 
@@ -33,6 +33,7 @@ final class PeerLink {
   private final PeerLimits limits;
   private final Suspicion suspicion;
   private final PeerHealth health;
+  private final Pulse pulse;
   private final Set<Traffic> crossings = ConcurrentHashMap.newKeySet();
   private final AtomicLong waitingSince = new AtomicLong(NEVER);
   private final AtomicLong unreachableSince = new AtomicLong(NEVER);
@@ -49,7 +50,7 @@ final class PeerLink {
 
   /** Hears of suspicions. */
   interface Suspicion {
-    /** The peer does not answer. */
+    /** The peer does not answer, or can do nothing for its leases. */
     void onSuspected(Peer peer);
   }
 
@@ -64,6 +65,7 @@ final class PeerLink {
     this.channel = channel;
     this.limits = limits;
     this.suspicion = suspicion;
+    this.pulse = pulse;
     this.health = new PeerHealth(this, channel, limits, probe, pulse);
   }
 
@@ -97,7 +99,7 @@ final class PeerLink {
     long at = suspectAgainAt.get();
     if (now() - at >= 0 && suspectAgainAt.compareAndSet(at, nextSuspicion())) {
       if (!isSuspected()) {
-        warn("it cannot serve");
+        warn("it can renew no lease");
       }
       suspicion.onSuspected(peer);
     }
@@ -113,7 +115,9 @@ final class PeerLink {
 
   private boolean isUnable() {
     long since = unableSince.get();
-    return since != NEVER && now() - since >= limits.untilSuspected().toNanos();
+    return since != NEVER
+        && now() - since >= limits.untilSuspected().toNanos()
+        && pulse.isSteadySince(since);
   }
 
   // Two that suspect each other do not take everything back at the same moment.
@@ -147,9 +151,9 @@ final class PeerLink {
     waitingSince.compareAndSet(NEVER, now());
   }
 
-  /** Notes whether the peer says that it can serve. */
-  void says(boolean serving) {
-    if (serving) {
+  /** Notes whether the peer says that it can renew leases. */
+  void says(boolean able) {
+    if (able) {
       unableSince.set(NEVER);
     } else if (unableSince.compareAndSet(NEVER, now())) {
       suspectAgainAt.set(now());
@@ -198,11 +202,11 @@ final class PeerLink {
   /**
    * Looks whether the peer owes a sign of life, and asks for one. Called every now and then.
    *
-   * @param serving whether this coordinator can serve: while it cannot, a peer that cannot either
-   *     is no worse
+   * @param able whether this coordinator can renew leases: while it cannot, a peer that cannot
+   *     either is no worse
    */
-  void tick(boolean serving) {
-    if (!serving) {
+  void tick(boolean able) {
+    if (!able) {
       unableSince.updateAndGet(since -> since == NEVER ? NEVER : now());
     }
     long since = waitingSince.get();

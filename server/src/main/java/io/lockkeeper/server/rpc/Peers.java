@@ -62,8 +62,8 @@ final class Peers implements AutoCloseable {
 
   private void tick() {
     pulse.beatOn(calls);
-    boolean serving = coordinator.status().serving();
-    links.values().forEach(link -> link.tick(serving));
+    boolean able = coordinator.status().sessionUsable();
+    links.values().forEach(link -> link.tick(able));
   }
 
   private void onPeers(List<Peer> peers) {

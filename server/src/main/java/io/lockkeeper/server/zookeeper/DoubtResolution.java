@@ -171,7 +171,7 @@ final class DoubtResolution {
       } else if (paths.size() > 1) {
         giveUp(create, paths);
       }
-      // A single entry that is gone again leaves nothing behind: it is created anew.
+      // A single entry that is gone again is created anew, and refused if its guard is there.
       countDown();
     }
   }

@@ -98,7 +98,7 @@ final class Peers {
     orphans.forget(claimName);
   }
 
-  /** Takes note that a member does not answer. */
+  /** Takes note that a member does not answer, or can renew no lease. */
   void suspect(String id) {
     if (members.containsKey(id)) {
       suspicions.raise(id, System.nanoTime());

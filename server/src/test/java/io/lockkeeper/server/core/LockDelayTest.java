@@ -180,6 +180,7 @@ class LockDelayTest {
     bench.release(holder);
     // Then
     assertThat(bench.wasGranted(next)).isTrue();
+    bench.pass(Duration.ofSeconds(2));
     assertThat(bench.all(Effect.RemoveGuard.class)).hasSize(1);
   }
 
@@ -302,7 +303,7 @@ class LockDelayTest {
     // When
     bench.pass(Duration.ofSeconds(5));
     // Then
-    assertThat(bench.all(Effect.RemoveGuard.class)).hasSize(3);
+    assertThat(bench.all(Effect.RemoveGuard.class)).hasSize(2);
   }
 
   @Test
@@ -316,7 +317,19 @@ class LockDelayTest {
     bench.on(new StoreEvent.MarkerAppeared(A, guard, again.czxid()));
     bench.pass(Duration.ofSeconds(10));
     // Then
-    assertThat(bench.all(Effect.RemoveGuard.class)).hasSize(1);
+    assertThat(bench.all(Effect.RemoveGuard.class)).isEmpty();
+  }
+
+  @Test
+  void guardIsLeftAloneWhoseEntryWasTakenAwayInDoubtAndIsCreatedAgain() {
+    // Given
+    UUID id = new UUID(0x99, 1);
+    clearing(id);
+    // When
+    bench.foreign("a", id, MutexKind.EXCLUSIVE);
+    bench.pass(Duration.ofSeconds(10));
+    // Then
+    assertThat(bench.all(Effect.RemoveGuard.class)).isEmpty();
   }
 
   @Test
@@ -396,5 +409,25 @@ class LockDelayTest {
     bench.on(new StoreEvent.BarrierPassed(barrier));
     // Then
     assertThat(mirror.suppressed()).isEmpty();
+  }
+
+  @Test
+  void delayOfAHolderRunsItsTimeThoughItsFirstEntryWasTakenAwayInDoubt() {
+    // Given: it is created again behind a holder, and holds
+    UUID first = new UUID(0x98, 1);
+    UUID id = new UUID(0x99, 1);
+    StoreEvent.CreatedEntry ahead = bench.foreign("a", first, MutexKind.EXCLUSIVE);
+    StoreEvent.CreatedEntry taken = bench.foreign("a", id, MutexKind.EXCLUSIVE);
+    MarkerName guard = MarkerName.Guard.of(id, (int) Duration.ofSeconds(30).toMillis());
+    bench.on(new StoreEvent.MarkerAppeared(A, guard, taken.czxid()));
+    bench.vanish(taken);
+    StoreEvent.CreatedEntry again = bench.foreign("a", id, MutexKind.EXCLUSIVE);
+    bench.vanish(ahead);
+    // When
+    bench.vanish(again);
+    bench.pass(Duration.ofSeconds(10));
+    // Then
+    assertThat(bench.all(Effect.RemoveGuard.class)).isEmpty();
+    assertThat(delayedFor()).isPresent();
   }
 }

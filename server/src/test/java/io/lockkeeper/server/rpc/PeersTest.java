@@ -143,6 +143,7 @@ class PeersTest {
       here.coordinator.meets(there.peer());
       PeerLink link = here.services.peers().link(there.peer()).orElseThrow();
       await().until(() -> !link.mayBeAsked());
+      assertThat(here.coordinator.suspects.next()).isEqualTo("there");
       // When
       Received<?, ?> client = RELEASE.on(here.channel);
       RELEASE.refuse(here, Kind.UNKNOWN_LEASE);
