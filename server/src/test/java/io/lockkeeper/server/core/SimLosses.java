@@ -1,8 +1,10 @@
 package io.lockkeeper.server.core;
 
 import java.time.Duration;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -25,6 +27,12 @@ final class SimLosses {
   private final Set<String> givenBack = new HashSet<>();
   private final Set<LeaseId> closed = new HashSet<>();
   private final Map<LeaseId, SimClient> clients = new HashMap<>();
+
+  /**
+   * Endings that were true when they were told first. They are told again to a client that comes
+   * back, which may have been given the same elsewhere meanwhile.
+   */
+  private final Set<Notice> toldBefore = Collections.newSetFromMap(new IdentityHashMap<>());
 
   SimLosses(Sim sim) {
     this.sim = sim;
@@ -201,7 +209,8 @@ final class SimLosses {
         // What whoever it has left tells late does not reach it.
         && Optional.ofNullable(clients.get(request.lease))
             .filter(client -> client.isAt(coordinator))
-            .isPresent()) {
+            .isPresent()
+        && toldBefore.add(tell.notice())) {
       SimRules.check(
           !hasAll(coordinator, request),
           () -> "told that it is removed, and it is not: " + request);
