@@ -38,6 +38,11 @@ final class SimCycles {
     boolean isAlike(LockName other) {
       return lock.equals(other) && (to.isUnnamed() || !addsUp);
     }
+
+    /** Whether who is waited for waits in turn for a reason that goes on with this one. */
+    boolean isFollowedBy(Edge next) {
+      return !isAlike(next.lock) || next.by.equals(obstacle);
+    }
   }
 
   private final Sim sim;
@@ -198,7 +203,28 @@ final class SimCycles {
     Map<Actor, Map<Edge, String>> waits = new LinkedHashMap<>(all);
     waits.keySet().retainAll(waitingFor(start, all));
     return waits.getOrDefault(start, Map.of()).keySet().stream()
-        .anyMatch(first -> leadsBack(start, first, first, Set.of(), waits));
+        .anyMatch(
+            first -> leadsBack(start, first, first, Set.of(), leadingBack(start, first, waits)));
+  }
+
+  /**
+   * Returns the edges that lead back if somebody may be passed twice: no others do if nobody may.
+   * There are too many ways through a crowd to try all of them.
+   */
+  private static Map<Actor, Set<Edge>> leadingBack(
+      Actor start, Edge first, Map<Actor, Map<Edge, String>> waits) {
+    Map<Actor, Set<Edge>> found = new LinkedHashMap<>();
+    boolean more = true;
+    while (more) {
+      more = false;
+      for (Map.Entry<Actor, Map<Edge, String>> entry : waits.entrySet()) {
+        Set<Edge> edges = found.computeIfAbsent(entry.getKey(), actor -> new LinkedHashSet<>());
+        for (Edge edge : entry.getValue().keySet()) {
+          more |= !edges.contains(edge) && leadsOn(start, first, edge, found) && edges.add(edge);
+        }
+      }
+    }
+    return found;
   }
 
   /** Returns all who wait for somebody, however far away: nobody else is part of a cycle. */
@@ -218,22 +244,26 @@ final class SimCycles {
     return found;
   }
 
+  private static boolean leadsOn(
+      Actor start, Edge first, Edge edge, Map<Actor, Set<Edge>> leadingBack) {
+    return edge.to().equals(start)
+        ? !edge.isAlike(first.lock())
+        : leadingBack.getOrDefault(edge.to(), Set.of()).stream().anyMatch(edge::isFollowedBy);
+  }
+
   /**
    * Follows waits from {@code edge} on. Nobody is passed twice: what comes by somebody again is a
    * cycle of his own, and counts only if it is one.
    */
   private static boolean leadsBack(
-      Actor start, Edge first, Edge edge, Set<Actor> passed, Map<Actor, Map<Edge, String>> waits) {
-    if (edge.to().equals(start)) {
-      return !edge.isAlike(first.lock());
-    }
-    if (passed.contains(edge.to()) || !waits.containsKey(edge.to())) {
-      return false;
+      Actor start, Edge first, Edge edge, Set<Actor> passed, Map<Actor, Set<Edge>> leadingBack) {
+    if (edge.to().equals(start) || passed.contains(edge.to())) {
+      return edge.to().equals(start) && !edge.isAlike(first.lock());
     }
     Set<Actor> more = new HashSet<>(passed);
     more.add(edge.to());
-    return waits.getOrDefault(edge.to(), Map.of()).keySet().stream()
-        .filter(next -> !edge.isAlike(next.lock()) || next.by().equals(edge.obstacle()))
-        .anyMatch(next -> leadsBack(start, first, next, more, waits));
+    return leadingBack.getOrDefault(edge.to(), Set.of()).stream()
+        .filter(edge::isFollowedBy)
+        .anyMatch(next -> leadsBack(start, first, next, more, leadingBack));
   }
 }
