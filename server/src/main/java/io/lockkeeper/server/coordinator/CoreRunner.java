@@ -146,8 +146,12 @@ final class CoreRunner implements EventLoop.Turns {
 
   /** Gives an event to the core. On the loop only. */
   void handle(Event event) {
+    handle(event, now());
+  }
+
+  private void handle(Event event, long now) {
     try {
-      perform(kernel.on(event, now()));
+      perform(kernel.on(event, now));
     } catch (RuntimeException | Error e) {
       throw FailedStepException.of(event, e);
     }
@@ -220,10 +224,9 @@ final class CoreRunner implements EventLoop.Turns {
   }
 
   @Override
-  public void onTurn() {
-    long now = now();
+  public void onTurn(long now) {
     if (kernel.nextDeadline().isPresent() && kernel.nextDeadline().getAsLong() - now <= 0) {
-      handle(new TimeEvent.Tick());
+      handle(new TimeEvent.Tick(), now);
     }
     watches.flush();
     calls.expire(now);

@@ -46,8 +46,13 @@ final class EventLoop {
     /** The process did nothing for {@code nanos}; comes before anything else that is due. */
     void onStalled(long nanos);
 
-    /** A batch is done. */
-    void onTurn();
+    /**
+     * A batch is done.
+     *
+     * @param nowNanos the time when a stall was last looked for: whoever took it anew might find
+     *     something due of which one that began meanwhile has kept it from hearing
+     */
+    void onTurn(long nowNanos);
 
     /** Returns when {@link #onTurn} must be called next at the latest, on the loop's clock. */
     long nextTurnNanos();
@@ -124,7 +129,7 @@ final class EventLoop {
 
     private void endTurn() {
       noticeStall();
-      turns.onTurn();
+      turns.onTurn(markNanos);
       noticeStall();
       turnCount.incrementAndGet();
       nextTurnNanos = turns.nextTurnNanos();
@@ -244,12 +249,17 @@ final class EventLoop {
 
   /** Much work in small pieces is no stall; one gap between two looks at the clock is. */
   private void noticeStall() {
-    long now = clock.getAsLong();
-    long gap = now - markNanos;
-    markNanos = now;
-    if (gap > STALL_NANOS) {
+    long gap = passed();
+    while (gap > STALL_NANOS) {
       turns.onStalled(gap);
+      gap = passed();
     }
+  }
+
+  private long passed() {
+    long before = markNanos;
+    markNanos = clock.getAsLong();
+    return markNanos - before;
   }
 
   private void drop(Runnable task) {

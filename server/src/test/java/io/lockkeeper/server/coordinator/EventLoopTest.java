@@ -7,8 +7,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -21,7 +23,7 @@ class EventLoopTest {
 
   private final AtomicLong clock = new AtomicLong();
   private LongSupplier nextTurn = () -> Long.MAX_VALUE;
-  private Runnable onTurn = () -> {};
+  private LongConsumer onTurn = now -> {};
   private final List<String> log = new CopyOnWriteArrayList<>();
   private final EventLoop loop =
       new EventLoop(
@@ -32,8 +34,8 @@ class EventLoopTest {
             }
 
             @Override
-            public void onTurn() {
-              onTurn.run();
+            public void onTurn(long now) {
+              onTurn.accept(now);
             }
 
             @Override
@@ -66,6 +68,26 @@ class EventLoopTest {
     loop.stop(5_000);
     // Then
     assertThat(log).containsExactly("before", "stalled 22000000000", "after");
+  }
+
+  @Test
+  void pauseThatBeginsInATurnIsNoticedBeforeAnythingIsDueByTheTimeAfterIt()
+      throws InterruptedException {
+    // Given
+    AtomicBoolean paused = new AtomicBoolean();
+    onTurn =
+        now -> {
+          if (paused.compareAndSet(false, true)) {
+            clock.addAndGet(22_000_000_000L);
+          }
+          log.add("turn at " + now);
+        };
+    // When
+    loop.start();
+    await().until(() -> log.stream().filter(line -> line.startsWith("turn")).count() >= 2);
+    loop.stop(5_000);
+    // Then
+    assertThat(log).startsWith("turn at 0", "stalled 22000000000", "turn at 22000000000");
   }
 
   @Test
@@ -108,7 +130,7 @@ class EventLoopTest {
     AtomicInteger ownTurns = new AtomicInteger();
     nextTurn = due::get;
     onTurn =
-        () -> {
+        now -> {
           if (Thread.currentThread().getName().equals("lockkeeper-loop")) {
             due.set(Long.MAX_VALUE);
             ownTurns.incrementAndGet();
@@ -168,7 +190,7 @@ class EventLoopTest {
     loop.post(() -> raise(thrown));
     loop.post(() -> log.add("next"));
     loop.post(new Waited());
-    onTurn = () -> log.add("turn");
+    onTurn = now -> log.add("turn");
     // When
     loop.start();
     await().until(() -> log.contains("dropped"));
@@ -183,7 +205,7 @@ class EventLoopTest {
   @Test
   void turnThatThrowsHasTheLoopFailAsATaskDoes() throws InterruptedException {
     // Given
-    onTurn = () -> raise(new IllegalStateException("a bad turn"));
+    onTurn = now -> raise(new IllegalStateException("a bad turn"));
     // When
     loop.start();
     await().until(() -> log.contains("abandoned"));
