@@ -142,10 +142,11 @@ public final class Loop implements Executor, SteppedClock.Waiter {
   /** Does what is due, and what has become due by that when other tasks have had their turn. */
   private void fire() {
     int most = timers.size();
-    Optional<Timer> due = timers.pollDue(nanos());
-    for (int i = 0; i < most && due.isPresent(); i++) {
-      work.performOne(due.get().task);
-      due = timers.pollDue(nanos());
+    boolean more = true;
+    for (int i = 0; i < most && more; i++) {
+      Optional<Timer> due = timers.pollDue(nanos());
+      due.ifPresent(timer -> work.performOne(timer.task));
+      more = due.isPresent();
     }
     firing.set(false);
     LockSupport.unpark(thread);

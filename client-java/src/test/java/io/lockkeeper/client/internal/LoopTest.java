@@ -325,6 +325,24 @@ class LoopTest {
   }
 
   @Test
+  void timerThatBecomesDueWhileOthersAreDoneIsDoneToo() {
+    // Given
+    Loop loop = loop(Helpers.NOBODY);
+    CompletableFuture<Void> first = new CompletableFuture<>();
+    CompletableFuture<Void> last = new CompletableFuture<>();
+    // When
+    loop.schedule(
+        0,
+        () -> {
+          loop.schedule(0, () -> loop.schedule(0, () -> last.complete(null)));
+          loop.schedule(0, () -> first.complete(null));
+        });
+    // Then
+    assertThat(first).succeedsWithin(LONG);
+    assertThat(last).succeedsWithin(LONG);
+  }
+
+  @Test
   void stoppedLoopEndsItsThread() {
     // Given
     Loop loop = loop(Helpers.ANYBODY);
