@@ -156,9 +156,16 @@ final class LockSession {
     unsureSinceNanos = nowNanos;
   }
 
+  /**
+   * Returns whether requests may be queued on it: after a pause of ours they wait for the proof.
+   */
+  boolean isReached() {
+    return state == State.OPEN && !suspended;
+  }
+
   /** Returns whether grants may be made on it. */
   boolean isSure() {
-    return state == State.OPEN && !unsure && !suspended;
+    return isReached() && !unsure;
   }
 
   boolean isUnsure() {

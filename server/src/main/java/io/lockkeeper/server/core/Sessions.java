@@ -36,9 +36,9 @@ final class Sessions {
     return Optional.ofNullable(sessions.get(key));
   }
 
-  /** Returns whether some session is open and sure, so that new work can be taken. */
-  boolean anySure() {
-    return sessions.values().stream().anyMatch(LockSession::isSure);
+  /** Returns whether some session is reached, so that new work can be taken. */
+  boolean anyReached() {
+    return sessions.values().stream().anyMatch(LockSession::isReached);
   }
 
   /**

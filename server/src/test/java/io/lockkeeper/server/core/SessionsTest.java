@@ -192,6 +192,21 @@ class SessionsTest {
   }
 
   @Test
+  void pauseOfTheCoordinatorRefusesNobody() {
+    // Given
+    bench.proving = false;
+    bench.now += Duration.ofSeconds(3).toNanos();
+    bench.on(new TimeEvent.Stalled(Duration.ofSeconds(3).toNanos()));
+    // When
+    Asked asked = bench.acquire("a");
+    bench.create(asked);
+    // Then
+    assertThat(bench.wasGranted(asked)).isFalse();
+    bench.on(new SessionEvent.SessionProved(Bench.S1, bench.now));
+    assertThat(bench.wasGranted(asked)).isTrue();
+  }
+
+  @Test
   void boundCountsFromTheSendingOfTheLastAnsweredProof() {
     // Given
     bench.proving = false;
