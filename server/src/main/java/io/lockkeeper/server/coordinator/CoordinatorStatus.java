@@ -42,7 +42,13 @@ public record CoordinatorStatus(
    * @param leases how many leases live on it
    */
   public record SessionStatus(
-      String name, boolean provenAlive, boolean connected, long pathBytes, int leases) {}
+      String name, boolean provenAlive, boolean connected, long pathBytes, int leases) {
+
+    /** Returns whether leases on it can be renewed and locks released now. */
+    public boolean usable() {
+      return provenAlive && connected;
+    }
+  }
 
   /** Returns the same of a coordinator that has failed since. */
   CoordinatorStatus afterFailure() {
@@ -74,6 +80,6 @@ public record CoordinatorStatus(
    * coordinator has not failed, and a session is proven and connected.
    */
   public boolean sessionUsable() {
-    return !failed && sessions.stream().anyMatch(s -> s.provenAlive() && s.connected());
+    return !failed && sessions.stream().anyMatch(SessionStatus::usable);
   }
 }

@@ -70,7 +70,7 @@ final class CoordinatorMetrics {
         registry,
         "sessions.usable",
         "Lock sessions that are connected and proved alive",
-        s -> s.sessions().stream().filter(x -> x.provenAlive() && x.connected()).count());
+        s -> s.sessions().stream().filter(SessionStatus::usable).count());
     gauge(
         registry,
         "session.path.bytes.sum",

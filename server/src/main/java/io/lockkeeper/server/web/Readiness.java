@@ -25,7 +25,7 @@ record Readiness(boolean serving, List<String> reasons) {
     }
     if (status.sessions().isEmpty()) {
       reasons.add("no lock session is open in ZooKeeper yet");
-    } else if (status.sessions().stream().noneMatch(s -> s.provenAlive() && s.connected())) {
+    } else if (status.sessions().stream().noneMatch(SessionStatus::usable)) {
       status.sessions().forEach(session -> reasons.add(inWords(session)));
     }
     return new Readiness(status.serving(), status.serving() ? List.of() : List.copyOf(reasons));
