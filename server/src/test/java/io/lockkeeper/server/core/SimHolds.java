@@ -477,6 +477,7 @@ final class SimHolds {
       node.users.forEach(life -> dispossess(life.request()));
       lives.stream().filter(life -> isHeldBy(node, life)).forEach(l -> dispossess(l.request()));
       sim.strangers.forEach(stranger -> stranger.onRemoved(node));
+      sim.losses.onRemoved(node);
     }
     boolean lost = wasLost(node);
     long delay = node.lockDelay.toNanos();

@@ -28,6 +28,9 @@ final class SimLosses {
   private final Set<LeaseId> closed = new HashSet<>();
   private final Map<LeaseId, SimClient> clients = new HashMap<>();
 
+  /** What others removed. A creation in doubt may be done again under the same name after that. */
+  private final Set<String> removedNames = new HashSet<>();
+
   /**
    * Endings that were true when they were told first. They are told again to a client that comes
    * back, which may have been given the same elsewhere meanwhile.
@@ -41,6 +44,11 @@ final class SimLosses {
   /** Somebody has begun. */
   void onClient(SimClient client) {
     clients.put(client.lease, client);
+  }
+
+  /** Somebody with other tools has deleted an entry. */
+  void onRemoved(SimNode node) {
+    removedNames.add(node.name.text());
   }
 
   void beforeStep(SimCoordinator coordinator, Event event) {
@@ -231,8 +239,12 @@ final class SimLosses {
         .filter(life -> life.request().equals(request.id))
         .filter(life -> life.ticket.holds().size() == request.command.locks().size())
         .findFirst()
-        .map(life -> life.ticket.holds().stream().allMatch(sim.holds::isThere))
+        .map(life -> life.ticket.holds().stream().allMatch(this::isUntouched))
         .orElseGet(() -> sim.zooKeeper.hasAll(request));
+  }
+
+  private boolean isUntouched(Hold hold) {
+    return sim.holds.isThere(hold) && !removedNames.contains(hold.name().text());
   }
 
   /** A client hears an ending: not that it was never granted what it holds. */
