@@ -24,7 +24,7 @@ final class Leases {
       return Optional.of(
           new Failure(Failure.Kind.UNAVAILABLE, "the coordinator is about to leave: ask another"));
     }
-    if (!sessions.anyReached()) {
+    if (!sessions.anyInContact()) {
       return Optional.of(
           new Failure(Failure.Kind.UNAVAILABLE, "the coordinator has no contact with ZooKeeper"));
     }

@@ -159,13 +159,13 @@ final class LockSession {
   /**
    * Returns whether requests may be queued on it: after a pause of ours they wait for the proof.
    */
-  boolean isReached() {
+  boolean isInContact() {
     return state == State.OPEN && !suspended;
   }
 
   /** Returns whether grants may be made on it. */
   boolean isSure() {
-    return isReached() && !unsure;
+    return isInContact() && !unsure;
   }
 
   boolean isUnsure() {

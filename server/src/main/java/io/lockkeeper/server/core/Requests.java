@@ -84,7 +84,7 @@ final class Requests {
 
   private void plan(ClientEvent.Acquire event, Lease lease) {
     Optional<LockSession> session = sessions.find(lease.session());
-    if (session.isEmpty() || !session.get().isReached()) {
+    if (session.isEmpty() || !session.get().isInContact()) {
       refuse(event, Failure.Kind.UNAVAILABLE, World.NO_CONTACT);
       return;
     }

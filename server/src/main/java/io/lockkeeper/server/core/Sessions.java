@@ -36,9 +36,9 @@ final class Sessions {
     return Optional.ofNullable(sessions.get(key));
   }
 
-  /** Returns whether some session is reached, so that new work can be taken. */
-  boolean anyReached() {
-    return sessions.values().stream().anyMatch(LockSession::isReached);
+  /** Returns whether some session is in contact with ZooKeeper, so that new work can be taken. */
+  boolean anyInContact() {
+    return sessions.values().stream().anyMatch(LockSession::isInContact);
   }
 
   /**
