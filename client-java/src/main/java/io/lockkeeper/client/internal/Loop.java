@@ -141,15 +141,19 @@ public final class Loop implements Executor, SteppedClock.Waiter {
 
   /** Does what is due, and what has become due by that when other tasks have had their turn. */
   private void fire() {
-    int most = timers.size();
-    boolean more = true;
-    for (int i = 0; i < most && more; i++) {
-      Optional<Timer> due = timers.pollDue(nanos());
-      due.ifPresent(timer -> work.performOne(timer.task));
-      more = due.isPresent();
+    int left = timers.size();
+    while (left > 0 && performedDue()) {
+      left--;
     }
     firing.set(false);
     LockSupport.unpark(thread);
+  }
+
+  /** Does the earliest that is due; returns false if nothing is. */
+  private boolean performedDue() {
+    Optional<Timer> due = timers.pollDue(nanos());
+    due.ifPresent(timer -> work.performOne(timer.task));
+    return due.isPresent();
   }
 
   /** Does {@code task} when {@code delayNanos} have passed; at once if that is not above zero. */

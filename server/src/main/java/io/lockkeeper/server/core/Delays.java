@@ -84,13 +84,13 @@ final class Delays {
 
   private void clearingDue(LockName lock, MarkerName.Guard guard) {
     if (isGuarding(lock, guard.id())) {
-      clearing.remove(new Place(lock, guard.id()));
-    } else if (!world.mirror.isCurrent()) {
-      clear(lock, guard);
-    } else {
-      world.emit(new Effect.RemoveGuard(lock, guard));
-      clear(lock, guard);
+      stopClearing(new Place(lock, guard.id()));
+      return;
     }
+    if (world.mirror.isCurrent()) {
+      world.emit(new Effect.RemoveGuard(lock, guard));
+    }
+    clear(lock, guard);
   }
 
   private void stopClearing(Place place) {

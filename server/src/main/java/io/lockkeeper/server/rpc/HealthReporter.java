@@ -9,8 +9,8 @@ import io.lockkeeper.v1.AdminServiceGrpc;
 import io.lockkeeper.v1.LeaseServiceGrpc;
 import io.lockkeeper.v1.LockServiceGrpc;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -51,8 +51,9 @@ final class HealthReporter {
     if (stopped.get()) {
       return;
     }
-    health.setStatus(LEASES, ask(CoordinatorStatus::sessionUsable));
-    ServingStatus now = ask(CoordinatorStatus::serving);
+    Optional<CoordinatorStatus> status = status();
+    health.setStatus(LEASES, servingIf(status.filter(CoordinatorStatus::sessionUsable)));
+    ServingStatus now = servingIf(status.filter(CoordinatorStatus::serving));
     if (now != told) {
       told = now;
       SERVICES.forEach(service -> health.setStatus(service, now));
@@ -60,15 +61,18 @@ final class HealthReporter {
     }
   }
 
-  private ServingStatus ask(Predicate<CoordinatorStatus> question) {
+  /** Returns how the coordinator is, or nothing if it cannot say. */
+  private Optional<CoordinatorStatus> status() {
     try {
-      return question.test(coordinator.status())
-          ? ServingStatus.SERVING
-          : ServingStatus.NOT_SERVING;
+      return Optional.of(coordinator.status());
     } catch (RuntimeException e) {
       LOG.atError().setCause(e).log("The coordinator cannot say how it is");
-      return ServingStatus.NOT_SERVING;
+      return Optional.empty();
     }
+  }
+
+  private static ServingStatus servingIf(Optional<CoordinatorStatus> able) {
+    return able.isPresent() ? ServingStatus.SERVING : ServingStatus.NOT_SERVING;
   }
 
   /** Tells NOT_SERVING for good. Idempotent. */
