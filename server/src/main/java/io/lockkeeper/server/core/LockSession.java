@@ -1,5 +1,6 @@
 package io.lockkeeper.server.core;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -48,6 +49,7 @@ final class LockSession {
   private long unsureSinceNanos;
   private long timeoutNanos;
   private long provenAtNanos;
+  private LeaderClock leaderClock = new LeaderClock(Duration.ZERO, 0);
   private long pathBytes;
   private long suspendedSinceNanos;
   private long emptiedFromNanos;
@@ -85,12 +87,13 @@ final class LockSession {
     return state;
   }
 
-  void opened(long timeout, long provenAt) {
+  void opened(long timeout, long provenAt, LeaderClock clock) {
     state = State.OPEN;
     unsure = false;
     suspended = false;
     timeoutNanos = timeout;
     provenAtNanos = provenAt;
+    leaderClock = clock;
   }
 
   void closing() {
@@ -199,12 +202,13 @@ final class LockSession {
     return provenAtNanos;
   }
 
-  /**
-   * Returns until when the session is known to live: the last proof, plus the timeout, less one
-   * tick.
-   */
-  long boundNanos(long tickNanos) {
-    return provenAtNanos + timeoutNanos - tickNanos;
+  LeaderClock leaderClock() {
+    return leaderClock;
+  }
+
+  /** Returns until when the session is known to live. */
+  long boundNanos() {
+    return leaderClock.boundNanos(timeoutNanos);
   }
 
   long pathBytes() {

@@ -12,8 +12,10 @@ public sealed interface SessionEvent extends StoreEvent {
    * @param timeoutNanos the timeout that ZooKeeper granted
    * @param provenAtNanos when the quorum write that proves it was sent, on the coordinator's
    *     monotonic clock
+   * @param attachedAtNanos when the connection that it was sent on began to be made
    */
-  record SessionOpened(SessionKey session, long timeoutNanos, long provenAtNanos)
+  record SessionOpened(
+      SessionKey session, long timeoutNanos, long provenAtNanos, long attachedAtNanos)
       implements SessionEvent {
     @Override
     public void applyTo(EventHandler handler) {
@@ -26,8 +28,10 @@ public sealed interface SessionEvent extends StoreEvent {
    *
    * @param session the session
    * @param sentAtNanos when the write was sent, on the coordinator's monotonic clock
+   * @param attachedAtNanos when the connection that it was sent on began to be made
    */
-  record SessionProved(SessionKey session, long sentAtNanos) implements SessionEvent {
+  record SessionProved(SessionKey session, long sentAtNanos, long attachedAtNanos)
+      implements SessionEvent {
     @Override
     public void applyTo(EventHandler handler) {
       handler.onSessionProved(this);
@@ -82,6 +86,7 @@ public sealed interface SessionEvent extends StoreEvent {
    * @param timeoutNanos the timeout that ZooKeeper granted
    * @param provenAtNanos when the quorum write that proves it was sent, on the coordinator's
    *     monotonic clock
+   * @param attachedAtNanos when the connection that it was sent on began to be made
    * @param takenAtNanos when it was certain that the claim is ours: no proof of the previous
    *     owner's was sent after that
    * @param certain whether the previous owner is dead for certain, so that nobody can still rely on
@@ -93,6 +98,7 @@ public sealed interface SessionEvent extends StoreEvent {
       SessionKey session,
       long timeoutNanos,
       long provenAtNanos,
+      long attachedAtNanos,
       long takenAtNanos,
       boolean certain,
       List<AdoptedLease> leases,

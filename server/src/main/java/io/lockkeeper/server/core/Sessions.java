@@ -12,8 +12,8 @@ import java.util.Optional;
  */
 final class Sessions {
 
-  /** How many proofs there are in one session timeout; two that stay unanswered are jeopardy. */
-  private static final int PROOFS_PER_TIMEOUT = 6;
+  /** After which part of its timeout without a proof a session is in jeopardy. */
+  private static final int JEOPARDY_PART = 3;
 
   private final World world;
   private final Map<SessionKey, LockSession> sessions = new LinkedHashMap<>();
@@ -105,7 +105,7 @@ final class Sessions {
     if (session.state() != LockSession.State.OPEN) {
       return 0;
     }
-    return Math.max(0, session.boundNanos(world.settings.tick().toNanos()) - world.now);
+    return Math.max(0, session.boundNanos() - world.now);
   }
 
   void onOpened(SessionEvent.SessionOpened event) {
@@ -113,7 +113,7 @@ final class Sessions {
         .filter(session -> session.state() == LockSession.State.OPENING)
         .ifPresent(
             session -> {
-              opened(session, event.timeoutNanos(), event.provenAtNanos());
+              opened(session, event.timeoutNanos(), event.provenAtNanos(), event.attachedAtNanos());
               listener.onProved(session, false);
             });
   }
@@ -122,12 +122,17 @@ final class Sessions {
   Optional<LockSession> onAdopted(SessionEvent.SessionAdopted event) {
     Optional<LockSession> adopted =
         find(event.session()).filter(session -> session.state() == LockSession.State.OPENING);
-    adopted.ifPresent(session -> opened(session, event.timeoutNanos(), event.provenAtNanos()));
+    adopted.ifPresent(
+        session ->
+            opened(session, event.timeoutNanos(), event.provenAtNanos(), event.attachedAtNanos()));
     return adopted;
   }
 
-  private void opened(LockSession session, long timeoutNanos, long provenAtNanos) {
-    session.opened(timeoutNanos, provenAtNanos);
+  private void opened(
+      LockSession session, long timeoutNanos, long provenAtNanos, long attachedAtNanos) {
+    LeaderClock clock = new LeaderClock(world.settings.tick(), attachedAtNanos);
+    clock.proved(provenAtNanos, attachedAtNanos, world.now);
+    session.opened(timeoutNanos, provenAtNanos, clock);
     armProof(session);
     armBound(session);
   }
@@ -151,6 +156,7 @@ final class Sessions {
               boolean wasUnsure = session.isUnsure();
               boolean wasSuspended = session.isSuspended();
               session.proved(event.sentAtNanos());
+              session.leaderClock().proved(event.sentAtNanos(), event.attachedAtNanos(), world.now);
               if (wasUnsure && !session.isUnsure()) {
                 session.resume();
                 listener.onProved(session, wasSuspended);
@@ -230,9 +236,12 @@ final class Sessions {
     }
   }
 
+  private long proofIntervalNanos() {
+    return LeaderClock.proofIntervalNanos(world.settings.tick());
+  }
+
   private void armProof(LockSession session) {
-    world.timers.at(
-        world.now + session.timeoutNanos() / PROOFS_PER_TIMEOUT, () -> proofDue(session));
+    world.timers.at(world.now + proofIntervalNanos(), () -> proofDue(session));
   }
 
   private void proofDue(LockSession session) {
@@ -240,17 +249,17 @@ final class Sessions {
       return;
     }
     long age = world.now - session.provenAtNanos();
-    if (age >= session.timeoutNanos() / PROOFS_PER_TIMEOUT * 2 && !session.isSuspended()) {
+    if (age >= session.timeoutNanos() / JEOPARDY_PART && !session.isSuspended()) {
       suspend(session);
     }
-    if (age >= session.timeoutNanos() / PROOFS_PER_TIMEOUT / 2) {
+    if (age >= proofIntervalNanos() / 2) {
       world.emit(new SessionEffect.ProveSession(session.key()));
     }
     armProof(session);
   }
 
   private void armBound(LockSession session) {
-    world.timers.at(session.boundNanos(world.settings.tick().toNanos()), () -> boundDue(session));
+    world.timers.at(session.boundNanos(), () -> boundDue(session));
   }
 
   private void boundDue(LockSession session) {

@@ -61,6 +61,11 @@ final class Attachment {
     connected = false;
   }
 
+  /** Returns when the connection began to be made, or earlier. */
+  long attachedAtNanos() {
+    return sinceNanos;
+  }
+
   int grantedMillis() {
     return handle.getSessionTimeout();
   }

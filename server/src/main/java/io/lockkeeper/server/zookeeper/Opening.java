@@ -69,7 +69,7 @@ final class Opening implements Beginning {
 
   @Override
   public void tellProved(long sentAtNanos, Runnable told, Runnable failed) {
-    voice.proved(sentAtNanos, attachment.timeoutMillis(), true);
+    voice.proved(sentAtNanos, attachment, true);
     told.run();
   }
 

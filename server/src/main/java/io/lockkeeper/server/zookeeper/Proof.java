@@ -57,7 +57,7 @@ final class Proof {
         List.of(fence),
         (reply, sentAtNanos) -> {
           if (reply instanceof MultiReply.Committed) {
-            voice.proved(sentAtNanos, attachment.timeoutMillis(), true);
+            voice.proved(sentAtNanos, attachment, true);
           } else if (Fence.isBroken(reply)) {
             listener.onFenceFailed();
           }

@@ -37,19 +37,20 @@ final class SessionVoice {
    * A quorum write that was sent then has succeeded. The first one after a lost connection is
    * always told.
    */
-  void proved(long sentAtNanos, int timeoutMillis, boolean always) {
+  void proved(long sentAtNanos, Attachment attachment, boolean always) {
     if (ended) {
       return;
     }
     if (!opened) {
       opened = true;
       lastProofNanos = sentAtNanos;
-      long timeoutNanos = TimeUnit.MILLISECONDS.toNanos(timeoutMillis);
-      events.accept(new SessionOpened(key, timeoutNanos, sentAtNanos));
+      long timeoutNanos = TimeUnit.MILLISECONDS.toNanos(attachment.timeoutMillis());
+      events.accept(
+          new SessionOpened(key, timeoutNanos, sentAtNanos, attachment.attachedAtNanos()));
     } else if (always || suspended || sentAtNanos - lastProofNanos >= INTERVAL_NANOS) {
       suspended = false;
       lastProofNanos = sentAtNanos;
-      events.accept(new SessionProved(key, sentAtNanos));
+      events.accept(new SessionProved(key, sentAtNanos, attachment.attachedAtNanos()));
     }
   }
 

@@ -276,7 +276,7 @@ final class StoreSession
 
   private void onReply(Transaction transaction, MultiReply reply, long sentAt) {
     if (commit.onReply(transaction, reply)) {
-      voice.proved(sentAt, attachment.timeoutMillis(), false);
+      voice.proved(sentAt, attachment, false);
     }
     prove();
   }

@@ -65,7 +65,7 @@ final class Succession implements Beginning {
   @Override
   public void tellProved(long sentAtNanos, Runnable done, Runnable failed) {
     if (told) {
-      voice.proved(sentAtNanos, attachment.timeoutMillis(), true);
+      voice.proved(sentAtNanos, attachment, true);
       done.run();
       return;
     }
@@ -94,6 +94,7 @@ final class Succession implements Beginning {
             key,
             TimeUnit.MILLISECONDS.toNanos(attachment.timeoutMillis()),
             sentAtNanos,
+            attachment.attachedAtNanos(),
             taken.atNanos(),
             taken.certain(),
             found.leases(),

@@ -169,7 +169,8 @@ final class FakeLockStore implements LockStore {
         () -> {
           if (!left) {
             sessions.put(key, new Owned(cluster.open(id), 0));
-            tell(new SessionEvent.SessionOpened(key, TIMEOUT_NANOS, System.nanoTime()));
+            long now = System.nanoTime();
+            tell(new SessionEvent.SessionOpened(key, TIMEOUT_NANOS, now, now));
           }
         });
   }
@@ -192,6 +193,7 @@ final class FakeLockStore implements LockStore {
                   key,
                   TIMEOUT_NANOS,
                   System.nanoTime(),
+                  taken,
                   taken,
                   false,
                   List.copyOf(session.leases().values()),
@@ -235,7 +237,7 @@ final class FakeLockStore implements LockStore {
   @Override
   public void proveSession(SessionKey key) {
     long sent = System.nanoTime();
-    onSession(key, session -> tell(new SessionEvent.SessionProved(key, sent)));
+    onSession(key, session -> tell(new SessionEvent.SessionProved(key, sent, sent)));
   }
 
   @Override

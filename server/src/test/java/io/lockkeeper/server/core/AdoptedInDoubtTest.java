@@ -87,7 +87,7 @@ class AdoptedInDoubtTest {
             false));
     bench.on(new ClientEvent.StreamClosed(stream));
     // When
-    bench.on(new SessionEvent.SessionProved(session, bench.now));
+    bench.on(new SessionEvent.SessionProved(session, bench.now, bench.now));
     bench.proving = true;
     bench.pass(Bench.settings().linger().plusMillis(1));
     // Then

@@ -139,7 +139,7 @@ class AdoptedLevelsTest {
     bench.pass(Duration.ofSeconds(2));
     // Then
     assertThat(told("inner")).isEmpty();
-    bench.on(new SessionEvent.SessionProved(session, bench.now));
+    bench.on(new SessionEvent.SessionProved(session, bench.now, bench.now));
     assertThat(told("inner")).first().isInstanceOf(Notice.Granted.class);
   }
 
@@ -170,7 +170,7 @@ class AdoptedLevelsTest {
     for (String level : List.of("inner", "third")) {
       assertThat(told(level)).noneMatch(Notice.NotAcquired.class::isInstance);
     }
-    bench.on(new SessionEvent.SessionProved(session, bench.now));
+    bench.on(new SessionEvent.SessionProved(session, bench.now, bench.now));
     for (String level : List.of("inner", "third")) {
       assertThat(told(level)).last().isInstanceOf(Notice.Granted.class);
     }
@@ -191,7 +191,7 @@ class AdoptedLevelsTest {
     repeat(stream, own, wish.holding(9));
     // Then
     assertThat(told("waits")).hasSize(told).last().isInstanceOf(Notice.NotAcquired.class);
-    bench.on(new SessionEvent.SessionProved(Bench.S1, bench.now));
+    bench.on(new SessionEvent.SessionProved(Bench.S1, bench.now, bench.now));
     assertThat(told("waits")).last().isInstanceOf(Notice.Lost.class);
   }
 
@@ -209,7 +209,7 @@ class AdoptedLevelsTest {
     bench.pass(Duration.ofMillis(200));
     // Then
     assertThat(told("waits")).noneMatch(Notice.NotAcquired.class::isInstance);
-    bench.on(new SessionEvent.SessionProved(Bench.S1, bench.now));
+    bench.on(new SessionEvent.SessionProved(Bench.S1, bench.now, bench.now));
     assertThat(told("waits")).last().isInstanceOf(Notice.NotAcquired.class);
   }
 

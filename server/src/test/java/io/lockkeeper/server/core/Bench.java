@@ -76,7 +76,7 @@ final class Bench {
     last = effects;
     for (Effect effect : effects) {
       if (proving && effect instanceof SessionEffect.ProveSession prove) {
-        keep(kernel.on(new SessionEvent.SessionProved(prove.session(), now), now));
+        keep(kernel.on(new SessionEvent.SessionProved(prove.session(), now, now), now));
       }
     }
     return last;
@@ -98,7 +98,7 @@ final class Bench {
   }
 
   void opened(SessionKey session) {
-    on(new SessionEvent.SessionOpened(session, TIMEOUT.toNanos(), now));
+    on(new SessionEvent.SessionOpened(session, TIMEOUT.toNanos(), now, now));
   }
 
   CallId call() {

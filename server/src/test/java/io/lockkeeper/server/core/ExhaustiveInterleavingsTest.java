@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 class ExhaustiveInterleavingsTest {
 
   private static final Duration HALF = Duration.ofSeconds(14);
-  private static final Duration SOME = Duration.ofSeconds(2);
+  private static final Duration SOME = Duration.ofMillis(2_500);
 
   /** What clients send, what is read, and what adopters write arrives at once. */
   private static final String USUAL = "client . to .+|.+ asks|B (hears|writes) .";

@@ -300,7 +300,7 @@ class GivingWayTest {
     bench.pass(Duration.ofSeconds(4));
     // When
     bench.on(new SessionEvent.SessionSuspended(Bench.S1));
-    bench.on(new SessionEvent.SessionProved(Bench.S1, bench.now));
+    bench.on(new SessionEvent.SessionProved(Bench.S1, bench.now, bench.now));
     // Then
     long left = Duration.ofSeconds(6).toNanos();
     assertThat(bench.told(holder, Notice.Jeopardy.class).get(0).validForNanos()).isEqualTo(left);

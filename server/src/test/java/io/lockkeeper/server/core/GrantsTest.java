@@ -267,7 +267,7 @@ class GrantsTest {
     // When: queued, granted, jeopardy, safe, released
     bench.release(holder);
     bench.on(new SessionEvent.SessionSuspended(Bench.S1));
-    bench.on(new SessionEvent.SessionProved(Bench.S1, bench.now));
+    bench.on(new SessionEvent.SessionProved(Bench.S1, bench.now, bench.now));
     bench.release(asked);
     bench.deleted(asked);
     // Then

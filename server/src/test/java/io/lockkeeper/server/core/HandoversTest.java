@@ -159,7 +159,7 @@ class HandoversTest {
     bench.attach(bench.lease());
     bench.on(new SessionEvent.SessionSuspended(Bench.S1));
     bench.pass(Duration.ofSeconds(2));
-    bench.on(new SessionEvent.SessionProved(Bench.S1, bench.now));
+    bench.on(new SessionEvent.SessionProved(Bench.S1, bench.now, bench.now));
     // When
     bench.pass(Duration.ofSeconds(20));
     // Then
@@ -240,6 +240,7 @@ class HandoversTest {
         new SessionEvent.SessionAdopted(
             key,
             Bench.TIMEOUT.toNanos(),
+            bench.now,
             bench.now,
             bench.now,
             false,

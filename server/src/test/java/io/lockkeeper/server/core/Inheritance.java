@@ -195,7 +195,14 @@ final class Inheritance {
   void adoptedAs(SessionKey key, boolean certain) {
     bench.on(
         new SessionEvent.SessionAdopted(
-            key, Bench.TIMEOUT.toNanos(), bench.now, bench.now, certain, leases, entries));
+            key,
+            Bench.TIMEOUT.toNanos(),
+            bench.now,
+            bench.now,
+            bench.now,
+            certain,
+            leases,
+            entries));
   }
 
   /** The coordinator on the bench wants the session. */

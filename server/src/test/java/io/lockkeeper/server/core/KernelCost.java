@@ -62,7 +62,7 @@ public final class KernelCost {
   private KernelCost() {
     kernel.start(now);
     SessionKey session = new SessionKey(1);
-    on(new SessionEvent.SessionOpened(session, Duration.ofSeconds(30).toNanos(), now));
+    on(new SessionEvent.SessionOpened(session, Duration.ofSeconds(30).toNanos(), now, now));
     on(new StoreEvent.RebuildStarted(Set.of()));
     on(new StoreEvent.MirrorCurrent());
     kernel.describeChanges(false);
@@ -212,11 +212,11 @@ public final class KernelCost {
     now += 1_000;
     for (Effect effect : kernel.on(event, now)) {
       if (effect instanceof SessionEffect.ProveSession prove) {
-        kernel.on(new SessionEvent.SessionProved(prove.session(), now), now);
+        kernel.on(new SessionEvent.SessionProved(prove.session(), now, now), now);
       }
       if (effect instanceof SessionEffect.OpenSession open) {
         Duration timeout = Duration.ofSeconds(30);
-        kernel.on(new SessionEvent.SessionOpened(open.session(), timeout.toNanos(), now), now);
+        kernel.on(new SessionEvent.SessionOpened(open.session(), timeout.toNanos(), now, now), now);
       }
     }
   }

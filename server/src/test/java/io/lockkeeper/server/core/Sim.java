@@ -41,6 +41,10 @@ final class Sim {
     BOUND_IGNORED,
     /** A session counts as proved as long as it looks connected. */
     PINGS_COUNT_AS_PROOFS,
+    /**
+     * A session is proved four times in its timeout, as if a proof set the leader's clock for it.
+     */
+    PROOF_TAKEN_FOR_TOUCH,
     /** A proof is dated five seconds after it was sent. */
     PROOF_DATED_LATE,
     /** Tokens are made from the sequence number, which restarts and sticks. */
@@ -67,7 +71,7 @@ final class Sim {
     TIMEOUT_CALLED_DEADLOCK,
     /** What a deposed coordinator writes is written. */
     EPOCH_UNCHECKED,
-    /** What was adopted is left alone for three seconds, and not for a session timeout. */
+    /** What was adopted is left alone for a second, and not for a session timeout. */
     GRACE_TOO_SHORT,
     /** Whoever is not there is taken for dead. */
     ABSENT_TAKEN_FOR_DEAD,
@@ -135,8 +139,17 @@ final class Sim {
   /** Whether the servers to which mirrors are connected may lag behind. */
   final boolean lagging;
 
+  /** By how much one session timeout is shorter by the clock of ZooKeeper's leader. */
+  final long leaderIsFast;
+
   /** Whether coordinators often die when a lock that was handed on is still to be deleted. */
   final boolean diesHandingOn;
+
+  /**
+   * Whether a coordinator without peers, who would adopt its sessions in time, is often cut off
+   * with the server that it is at until they expire, and a stranger waits for that.
+   */
+  final boolean losesServers;
 
   /** What happened, to compare two runs. */
   long trace;
@@ -159,8 +172,10 @@ final class Sim {
     this.maxSteps = time.map(given -> given.toSeconds() * 1_000).orElse(200_000L);
     this.random = new Random(seed * 0x9E3779B97F4A7C15L + 7);
     this.mutants = mutants.isEmpty() ? EnumSet.noneOf(Mutant.class) : EnumSet.copyOf(mutants);
-    this.patient = chance(30) && time.isEmpty();
+    this.losesServers = chance(15) && time.isEmpty();
+    this.patient = (losesServers || chance(30)) && time.isEmpty();
     this.lagging = chance(50);
+    this.leaderIsFast = chance(50) ? 900 * MILLI : 0;
     this.diesHandingOn = chance(15);
     this.zooKeeper = new SimZooKeeper(this);
     this.rules = new SimRules(this);
@@ -202,7 +217,8 @@ final class Sim {
       zooKeeper.beginAt(lock, counters[random.nextInt(counters.length)]);
     }
     CoreSettings settings = settings();
-    int coordinatorCount = chance(85) ? 1 + random.nextInt(3) : 4 + random.nextInt(3);
+    int some = chance(85) ? 1 + random.nextInt(3) : 4 + random.nextInt(3);
+    int coordinatorCount = losesServers ? 1 : some;
     boolean atHome = chance(60);
     for (int i = 0; i < coordinatorCount; i++) {
       coordinators.add(new SimCoordinator(this, settings, atHome ? i + 1 : 0));
@@ -213,12 +229,12 @@ final class Sim {
     for (int i = 0; i < clientCount; i++) {
       after(delay(500), this::newClient);
     }
-    if (random.nextInt(3) == 0) {
+    if (random.nextInt(3) == 0 || losesServers) {
       strangers.add(new SimStranger(this));
     }
     new SimFaults(this).start();
-    long some = (10 + random.nextInt(25)) * SECOND;
-    long end = now + time.map(Duration::toNanos).orElse(some);
+    long usual = (10 + random.nextInt(25)) * SECOND;
+    long end = now + time.map(Duration::toNanos).orElse(usual);
     while (now < end) {
       runUntil(Math.min(end, now + 60 * SECOND));
       clients.removeIf(SimClient::isForgotten);

@@ -65,9 +65,10 @@ final class SimAdoption {
     if (!won || sim.claims.find(claim.name).isEmpty()) {
       connection.end(true);
     } else {
-      long early = SimConnection.TIMEOUT - 3 * Sim.SECOND;
+      long early = SimConnection.TIMEOUT - Sim.SECOND;
       long takenAt = sim.now - (sim.has(Sim.Mutant.GRACE_TOO_SHORT) ? early : 0);
-      connection.adopt(claim, this::takeStock, provenAt -> adopted(provenAt, takenAt));
+      connection.adopt(
+          claim, this::takeStock, (provenAt, attachedAt) -> adopted(provenAt, attachedAt, takenAt));
     }
   }
 
@@ -83,8 +84,8 @@ final class SimAdoption {
         node.lock, coordinator.feed.seen(node), node.data(), sim.now - node.createdAt);
   }
 
-  private SessionEvent adopted(long provenAt, long takenAt) {
+  private SessionEvent adopted(long provenAt, long attachedAt, long takenAt) {
     return new SessionEvent.SessionAdopted(
-        key, SimConnection.TIMEOUT, provenAt, takenAt, certain, leases, entries);
+        key, SimConnection.TIMEOUT, provenAt, attachedAt, takenAt, certain, leases, entries);
   }
 }

@@ -15,6 +15,9 @@ final class SimConnection {
 
   static final long TIMEOUT = 10 * Sim.SECOND;
 
+  /** What the bound is short of the timeout: half a tick. */
+  private static final long MARGIN = Sim.SECOND;
+
   /** What the connection is. */
   private enum Link {
     UP,
@@ -45,8 +48,11 @@ final class SimConnection {
 
   /** Makes the event that says that the session is ours, from when that was proved. */
   interface Opening {
-    SessionEvent opened(long provenAt);
+    SessionEvent opened(long provenAt, long attachedAt);
   }
+
+  /** A proof, and when the coordinator heard of it. */
+  private record Proof(long sentAt, long heardAt) {}
 
   private final Sim sim;
   private final SimCoordinator coordinator;
@@ -56,23 +62,27 @@ final class SimConnection {
   private Optional<SimClaims.Claim> claim = Optional.empty();
   private int claimVersion;
   private Op first = new Op(Optional::empty, Optional::empty, false);
-  private Opening opening = provenAt -> new SessionEvent.SessionProved(new SessionKey(0), provenAt);
+  private Opening opening =
+      (provenAt, attachedAt) ->
+          new SessionEvent.SessionProved(new SessionKey(0), provenAt, attachedAt);
   private Link link = Link.DOWN;
-  private boolean touching;
+  private final SimTouches touches;
+  private final List<Proof> proofs = new ArrayList<>();
   private boolean ended;
   private int epoch;
   private long lastArrival;
   private long lastReply;
   private long lastPost;
-
-  /** When the newest write was sent of whose answer the coordinator has heard. */
-  long provenAt = Long.MIN_VALUE;
+  private long askedAt;
+  private long attachedAt;
+  private long touchedAt;
 
   SimConnection(Sim sim, SimCoordinator coordinator, SessionKey key, SimSession session) {
     this.sim = sim;
     this.coordinator = coordinator;
     this.key = key;
     this.session = session;
+    touches = new SimTouches(sim, coordinator, session);
   }
 
   void open() {
@@ -84,7 +94,7 @@ final class SimConnection {
           }
           return Optional.empty();
         },
-        at -> new SessionEvent.SessionOpened(key, TIMEOUT, at));
+        (at, attached) -> new SessionEvent.SessionOpened(key, TIMEOUT, at, attached));
     sim.after(sim.delay(500), () -> coordinator.take(this::reconnect));
   }
 
@@ -122,6 +132,9 @@ final class SimConnection {
 
   /** Asks for a write that only proves that the session lives. */
   void prove() {
+    if (sim.has(Sim.Mutant.PROOF_TAKEN_FOR_TOUCH) && sim.now - askedAt < TIMEOUT / 4) {
+      return;
+    }
     ask(
         new Op(
             () -> {
@@ -171,6 +184,7 @@ final class SimConnection {
 
   private void ask(Op op) {
     if (!ended) {
+      askedAt = sim.now;
       outstanding.add(op);
       if (link == Link.UP) {
         send(op);
@@ -208,6 +222,7 @@ final class SimConnection {
 
   private void applyTo(Op op) {
     op.arrived = true;
+    touches.heard();
     op.deposed = claim.isPresent() && !isOurs() && !sim.has(Sim.Mutant.EPOCH_UNCHECKED);
     if (session.alive && !op.deposed) {
       op.result = op.apply.get();
@@ -221,8 +236,10 @@ final class SimConnection {
     }
     outstanding.remove(op);
     long proof = op.sentAt + (sim.has(Sim.Mutant.PROOF_DATED_LATE) ? 5 * Sim.SECOND : 0);
+    long attached = sim.has(Sim.Mutant.PROOF_TAKEN_FOR_TOUCH) ? proof : attachedAt;
+    Runnable heard = () -> proved(proof, attached);
     if (op == first) {
-      post(opening.opened(proof), () -> provenAt = proof);
+      post(opening.opened(proof, attached), heard);
       return;
     }
     Optional<StoreEvent> result = op.result;
@@ -230,8 +247,23 @@ final class SimConnection {
       end(false);
       return;
     }
-    post(new SessionEvent.SessionProved(key, proof), () -> provenAt = proof);
+    post(new SessionEvent.SessionProved(key, proof, attached), heard);
     result.ifPresent(this::post);
+  }
+
+  /** The leader's clock was set at the earliest when what a follower must have told was sent. */
+  private void proved(long sentAt, long attached) {
+    proofs.add(new Proof(sentAt, sim.now));
+    touchedAt = Math.max(touchedAt, attached);
+    proofs.stream()
+        .filter(proof -> proof.heardAt() + SimTouches.MOST_LAG <= sentAt)
+        .forEach(proof -> touchedAt = Math.max(touchedAt, proof.sentAt()));
+    proofs.removeIf(proof -> proof.sentAt() < touchedAt);
+  }
+
+  /** Returns whether the coordinator has to take the session for lost. */
+  boolean isBoundLost() {
+    return sim.now - touchedAt >= TIMEOUT - MARGIN - SimTouches.MOST_LAG / 8;
   }
 
   /** The session is gone, or somebody else's. */
@@ -271,22 +303,15 @@ final class SimConnection {
     epoch++;
     int cutIn = epoch;
     applySomeOfWhatIsUnderWay();
-    touch(false);
+    touches.lose();
     sim.after(noticed, () -> coordinator.take(() -> onDisconnected(cutIn)));
     sim.after(noticed + back, () -> coordinator.take(this::reconnect));
   }
 
-  /** The process stands still: nothing keeps the session alive. */
-  void freeze() {
-    touch(false);
-  }
-
-  /** The process goes on; after too long a time the connection is gone. */
+  /** The process has stood still and goes on; after too long a time the connection is gone. */
   void thaw(long nanos) {
-    if (link == Link.UP && nanos > TIMEOUT * 2 / 3) {
+    if (nanos > TIMEOUT * 2 / 3) {
       cut(0, sim.delay(1_000));
-    } else if (link == Link.UP) {
-      touch(true);
     }
   }
 
@@ -302,19 +327,7 @@ final class SimConnection {
   private void disconnect() {
     epoch++;
     link = Link.DOWN;
-    touch(false);
-  }
-
-  /** Whoever holds the session open keeps it alive, rightly or not. */
-  private void touch(boolean on) {
-    if (touching != on) {
-      touching = on;
-      if (on) {
-        session.attach();
-      } else {
-        session.detach(sim);
-      }
-    }
+    touches.lose();
   }
 
   private void applySomeOfWhatIsUnderWay() {
@@ -345,7 +358,8 @@ final class SimConnection {
     }
     epoch++;
     link = Link.UP;
-    touch(true);
+    attachedAt = sim.now;
+    touches.connect();
     lastArrival = sim.now;
     lastReply = sim.now;
     for (Op op : new ArrayList<>(outstanding)) {

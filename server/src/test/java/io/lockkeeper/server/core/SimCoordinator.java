@@ -154,7 +154,7 @@ final class SimCoordinator {
   private void pretendProof(SessionKey key, SimConnection connection) {
     if (sim.has(Sim.Mutant.BOUND_IGNORED)
         || (sim.has(Sim.Mutant.PINGS_COUNT_AS_PROOFS) && connection.looksConnected())) {
-      deliver(new SessionEvent.SessionProved(key, sim.now));
+      deliver(new SessionEvent.SessionProved(key, sim.now, sim.now));
     }
   }
 
@@ -170,7 +170,6 @@ final class SimCoordinator {
     sim.note(this, "pauses");
     paused = true;
     member.vanishUnlessBack();
-    connections.values().forEach(SimConnection::freeze);
     List.copyOf(links).forEach(SimLink::stall);
     sim.after(nanos, () -> goOn(nanos));
   }

@@ -60,7 +60,7 @@ final class SimEffects implements EffectHandler {
   public void proveSession(SessionEffect.ProveSession effect) {
     coordinator.on(effect.session()).prove();
     if (sim.has(Sim.Mutant.PROVED_UNASKED)) {
-      coordinator.deliver(new SessionEvent.SessionProved(effect.session(), sim.now));
+      coordinator.deliver(new SessionEvent.SessionProved(effect.session(), sim.now, sim.now));
     }
   }
 

@@ -24,7 +24,9 @@ final class SimFaults {
     }
     SimCoordinator victim = anyCoordinator();
     int kind = sim.random.nextInt(100);
-    if (kind < 22) {
+    if (sim.losesServers && sim.chance(40)) {
+      victim.cutFromZooKeeper(noticed(), SimConnection.TIMEOUT + sim.delay(8_000));
+    } else if (kind < 22) {
       victim.feed.cut(noticed(), back());
     } else if (kind < 44) {
       List<SimConnection> connections = List.copyOf(victim.connections.values());

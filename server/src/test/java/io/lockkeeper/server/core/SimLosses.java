@@ -17,7 +17,6 @@ final class SimLosses {
   static final Duration QUIET = Duration.ofSeconds(8);
 
   private static final int QUIET_LOOKS = 400;
-  private static final long TICK = 2 * Sim.SECOND;
 
   private final Sim sim;
   private final Map<String, SessionEvent.SessionAdopted> adoptions = new HashMap<>();
@@ -192,8 +191,7 @@ final class SimLosses {
 
   private boolean isBoundLost(SimCoordinator coordinator, SessionKey session) {
     SimConnection connection = coordinator.on(session);
-    return !connection.session().alive
-        || sim.now - connection.provenAt >= SimConnection.TIMEOUT - TICK;
+    return !connection.session().alive || connection.isBoundLost();
   }
 
   /** A client is told that its acquisition is over. */

@@ -338,6 +338,10 @@ final class SimRules {
             sessions,
             "SessionKey",
             sessions,
+            "LeaderClock",
+            sessions,
+            "LeaderClock$Proof",
+            10 * sessions,
             "Timers$Timer",
             2 * sessions,
             "Sessions later",
@@ -349,9 +353,7 @@ final class SimRules {
             "LockMarkers",
             sim.locks.size(),
             "MarkerName$Limit",
-            sim.locks.size(),
-            "Mirror$Node",
-            0);
+            sim.locks.size());
     SimMemory.of(kernel)
         .forEach(
             (kept, count) ->
@@ -359,7 +361,8 @@ final class SimRules {
                     count <= most.getOrDefault(kept, 1),
                     () -> "too much is left: " + count + " times " + kept));
     check(
-        Stream.of("Ticket", "Lease", "Hold", "Entry", "LockQueue", "MarkerName$Guard")
+        Stream.of(
+                "Ticket", "Lease", "Hold", "Entry", "LockQueue", "Mirror$Node", "MarkerName$Guard")
             .noneMatch(SimMemory.of(kernel)::containsKey),
         () -> "something is left in memory: " + SimMemory.of(kernel));
   }

@@ -11,28 +11,24 @@ final class SimSession {
   final Set<SimNode> nodes = new LinkedHashSet<>();
   final Map<LeaseId, SessionEvent.AdoptedLease> leases = new LinkedHashMap<>();
   boolean alive = true;
-  private int attached;
-  private long touches;
+  private boolean watched;
+  private long touchedAt;
 
-  /** Somebody keeps it alive, perhaps beside somebody else who does not know. */
-  void attach() {
-    attached++;
-    touches++;
+  /** The leader hears of it: by its clock it lives for one timeout from now. */
+  void touch(Sim sim) {
+    touchedAt = sim.now;
+    if (!watched) {
+      watched = true;
+      expire(sim);
+    }
   }
 
-  /** Whoever kept it alive is not heard any more; by ZooKeeper's clock it expires from now on. */
-  void detach(Sim sim) {
-    attached--;
-    touches++;
-    if (attached == 0) {
-      long last = touches;
-      sim.after(
-          SimConnection.TIMEOUT,
-          () -> {
-            if (touches == last) {
-              sim.zooKeeper.end(this);
-            }
-          });
+  private void expire(Sim sim) {
+    long expiry = touchedAt + SimConnection.TIMEOUT - sim.leaderIsFast;
+    if (sim.now >= expiry) {
+      sim.zooKeeper.end(this);
+    } else if (alive) {
+      sim.at(expiry, () -> expire(sim));
     }
   }
 

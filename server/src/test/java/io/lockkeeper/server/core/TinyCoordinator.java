@@ -46,7 +46,7 @@ final class TinyCoordinator extends TinyActor {
             answer(
                 List.of(sentAt, result),
                 () -> {
-                  on(new SessionEvent.SessionProved(key, sentAt));
+                  on(new SessionEvent.SessionProved(key, sentAt, sentAt));
                   result.ifPresent(TinyCoordinator.this::on);
                 });
           });
@@ -90,7 +90,7 @@ final class TinyCoordinator extends TinyActor {
         received(atOnce ? 1 : 2, world.now);
       }
       if (atOnce) {
-        on(new SessionEvent.SessionProved(key, world.now));
+        on(new SessionEvent.SessionProved(key, world.now, world.now));
       } else if (!passing || writes.isEmpty()) {
         write("proof", Optional::empty);
       }

@@ -50,7 +50,8 @@ final class TinyEffects implements EffectHandler {
         List.of(effect, sentAt),
         () ->
             connection.answer(
-                new SessionEvent.SessionOpened(effect.session(), Bench.TIMEOUT.toNanos(), sentAt)));
+                new SessionEvent.SessionOpened(
+                    effect.session(), Bench.TIMEOUT.toNanos(), sentAt, sentAt)));
   }
 
   /** Reads the claim at once; what is written over it may find that somebody else was faster. */
@@ -92,6 +93,7 @@ final class TinyEffects implements EffectHandler {
                 new SessionEvent.SessionAdopted(
                     taken.key,
                     Bench.TIMEOUT.toNanos(),
+                    sentAt,
                     sentAt,
                     takenAt,
                     certain,
