@@ -5,32 +5,32 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.ObjLongConsumer;
+import org.apache.zookeeper.AsyncCallback.EphemeralsCallback;
 import org.apache.zookeeper.AsyncCallback.MultiCallback;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 
-/** One session's current handle, and how it came to be. Lives on the store's thread. */
+/** One lock session's connection, and how it came to be. Lives on the store's thread. */
 final class Attachment {
 
   private final StoreContext context;
   private final Berth berth;
   private final HandleListener listener;
   private final Duration timeout;
-  private Handle handle;
+  private Connection connection;
   private Optional<SessionIdentity> identity = Optional.empty();
-  private long sinceNanos;
+  private int grantedMillis;
   private boolean connected;
   private boolean wasConnected;
   private boolean claimLetGo;
 
-  /** Shares the mirror's handle, or opens one, with a new session. */
+  /** Shares the mirror's connection, or makes one, with a new session. */
   Attachment(SessionServices services, HandleListener listener) {
     context = services.context();
     berth = services.berth();
     this.listener = listener;
     timeout = context.settings().sessionTimeout();
-    sinceNanos = System.nanoTime();
-    handle = open();
+    connection = open();
   }
 
   /** Attaches to a session that exists. */
@@ -40,12 +40,17 @@ final class Attachment {
     this.listener = listener;
     timeout = taken.timeout(context.settings());
     identity = Optional.of(taken.session());
-    sinceNanos = System.nanoTime();
-    handle = context.connector().attach(taken.session(), timeout, listener);
+    connection = attach(taken.session());
   }
 
+  /** Returns the handle; there is one from the first time that it is connected. */
   Handle handle() {
-    return handle;
+    return connection.handle().orElseThrow();
+  }
+
+  /** Returns whether {@code asked} is the handle still. */
+  boolean isCurrent(Handle asked) {
+    return connection.handle().filter(current -> current == asked).isPresent();
   }
 
   boolean isConnected() {
@@ -55,19 +60,20 @@ final class Attachment {
   void onConnected() {
     connected = true;
     wasConnected = true;
+    grantedMillis = handle().getSessionTimeout();
   }
 
   void onDisconnected() {
     connected = false;
   }
 
-  /** Returns when the connection began to be made, or earlier. */
+  /** Returns when the connection began to be made. */
   long attachedAtNanos() {
-    return sinceNanos;
+    return connection.attachedAtNanos();
   }
 
   int grantedMillis() {
-    return handle.getSessionTimeout();
+    return grantedMillis;
   }
 
   /**
@@ -91,7 +97,8 @@ final class Attachment {
 
   /** Remembers which session the connected handle has. */
   SessionIdentity identify() {
-    SessionIdentity session = new SessionIdentity(handle.getSessionId(), handle.getSessionPasswd());
+    SessionIdentity session =
+        new SessionIdentity(handle().getSessionId(), handle().getSessionPasswd());
     identity = Optional.of(session);
     return session;
   }
@@ -100,27 +107,43 @@ final class Attachment {
     return identity;
   }
 
-  /** Drops the dead handle and its session for a new one. */
+  /** Drops the dead connection and its session for a new one. */
   void startOver() {
     identity = Optional.empty();
     use(open());
   }
 
-  private Handle open() {
-    return berth.board(listener).orElseGet(() -> context.connector().open(timeout, listener));
+  private Connection open() {
+    return berth
+        .board(listener)
+        .orElseGet(
+            () -> {
+              Connection opened = make();
+              opened.open();
+              return opened;
+            });
   }
 
-  /** Attaches to the same session with a new handle. */
+  private Connection attach(SessionIdentity session) {
+    Connection attached = make();
+    attached.attach(session);
+    return attached;
+  }
+
+  private Connection make() {
+    return new Connection(context, Connection.Use.WRITING, timeout, listener);
+  }
+
+  /** Attaches to the same session with a new connection. */
   void again() {
     context.stats().add(StoreStats.Count.REATTACHED, 1);
-    use(context.connector().attach(identity.orElseThrow(), timeout, listener));
+    use(attach(identity.orElseThrow()));
   }
 
-  private void use(Handle next) {
+  private void use(Connection next) {
     // It is dead, and the mirror has heard of that if it was the mirror's.
-    handle.silence();
-    handle = next;
-    sinceNanos = System.nanoTime();
+    connection.abandon();
+    connection = next;
     connected = false;
     wasConnected = false;
   }
@@ -131,14 +154,14 @@ final class Attachment {
    * refused earlier was refused by ZooKeeper.
    */
   boolean isExpiryConfirmed() {
-    return !wasConnected && System.nanoTime() - sinceNanos < timeout.toNanos();
+    return !wasConnected && System.nanoTime() - connection.openedAtNanos() < timeout.toNanos();
   }
 
   /** Drops the handle; the session lives on. */
   void abandon() {
     connected = false;
-    context.connector().abandon(handle);
-    berth.leaveWith(handle);
+    connection.abandon();
+    berth.leaveWith(connection);
   }
 
   /** The session's claim is about to be removed. */
@@ -166,31 +189,43 @@ final class Attachment {
   /** Closes the handle, and the session if the connection still stands; then runs {@code next}. */
   void close(Runnable next) {
     connected = false;
-    context.connector().close(handle, next);
-    berth.leaveWith(handle);
+    connection.close(next);
+    berth.leaveWith(connection);
   }
 
   /** Lists every node that the session owns; {@code then} gets nothing if that failed. */
   void listOwned(Consumer<Optional<List<String>>> then) {
-    handle.getEphemerals(
+    EphemeralsCallback onList =
         (rc, ctx, found) -> {
           boolean listed = rc == Code.OK.intValue() && found != null;
           Optional<List<String>> owned = listed ? Optional.of(found) : Optional.empty();
           context.thread().execute(() -> then.accept(owned));
-        },
-        null);
+        };
+    connection
+        .handle()
+        .ifPresentOrElse(
+            handle -> handle.getEphemerals(onList, null),
+            () -> onList.processResult(Code.CONNECTIONLOSS.intValue(), null, null));
   }
 
   /** Sends a transaction; {@code then} gets the reply and the time of sending. */
   void send(Transaction transaction, ObjLongConsumer<MultiReply> then) {
     List<Op> ops = transaction.ops();
     MultiCallback onReply = onReply(ops.size(), then);
-    handle.multi(ops, context.connector().own().leaving(transaction.nodes(), onReply), null);
+    send(ops, context.connector().own().leaving(transaction.nodes(), onReply));
   }
 
   /** Sends what concerns no queue. */
   void send(List<Op> ops, ObjLongConsumer<MultiReply> then) {
-    handle.multi(ops, onReply(ops.size(), then), null);
+    send(ops, onReply(ops.size(), then));
+  }
+
+  private void send(List<Op> ops, MultiCallback onReply) {
+    connection
+        .handle()
+        .ifPresentOrElse(
+            handle -> handle.multi(ops, onReply, null),
+            () -> onReply.processResult(Code.CONNECTIONLOSS.intValue(), "", null, List.of()));
   }
 
   private MultiCallback onReply(int operations, ObjLongConsumer<MultiReply> then) {

@@ -17,7 +17,7 @@ final class Berth implements HandleListener {
 
   private final StoreContext context;
   private final HandleListener mirror;
-  private Optional<Handle> handle = Optional.empty();
+  private Optional<Connection> connection = Optional.empty();
   private Optional<HandleListener> passenger = Optional.empty();
   private boolean connected;
   private boolean used;
@@ -27,24 +27,27 @@ final class Berth implements HandleListener {
     this.mirror = mirror;
   }
 
-  /** Opens a handle with a new session for the mirror. */
+  /** Opens a new session for the mirror. */
   void open() {
     used = false;
-    handle =
-        Optional.of(context.connector().openListening(context.settings().sessionTimeout(), this));
+    Connection opened =
+        new Connection(
+            context, Connection.Use.LISTENING, context.settings().sessionTimeout(), this);
+    connection = Optional.of(opened);
+    opened.open();
   }
 
-  /** Returns the mirror's handle. */
-  Optional<Handle> handle() {
-    return handle;
+  /** Returns the mirror's connection. */
+  Optional<Connection> connection() {
+    return connection;
   }
 
   /**
-   * Returns the mirror's handle for a new lock session, which hears of the connection after the
+   * Returns the mirror's connection for a new lock session, which hears of the connection after the
    * mirror, or nothing if the place is or was taken.
    */
-  Optional<Handle> board(HandleListener session) {
-    if (handle.isEmpty() || used) {
+  Optional<Connection> board(HandleListener session) {
+    if (connection.isEmpty() || used) {
       return Optional.empty();
     }
     used = true;
@@ -52,7 +55,7 @@ final class Berth implements HandleListener {
     if (connected) {
       context.thread().execute(() -> greet(session));
     }
-    return handle;
+    return connection;
   }
 
   private void greet(HandleListener session) {
@@ -75,16 +78,16 @@ final class Berth implements HandleListener {
     return here;
   }
 
-  /** Lets a lock session go that takes {@code its} handle with it, if that is the mirror's. */
-  void leaveWith(Handle its) {
-    if (handle.filter(current -> current == its).isPresent()) {
+  /** Lets a lock session go that takes {@code its} connection with it, if that is the mirror's. */
+  void leaveWith(Connection its) {
+    if (connection.filter(current -> current == its).isPresent()) {
       drop();
       mirror.onExpired();
     }
   }
 
   private void drop() {
-    handle = Optional.empty();
+    connection = Optional.empty();
     passenger = Optional.empty();
     connected = false;
   }
@@ -106,7 +109,7 @@ final class Berth implements HandleListener {
   @Override
   public void onExpired() {
     Optional<HandleListener> session = passenger;
-    handle.ifPresent(Handle::silence);
+    connection.ifPresent(Connection::abandon);
     drop();
     mirror.onExpired();
     session.ifPresent(HandleListener::onExpired);
@@ -122,14 +125,14 @@ final class Berth implements HandleListener {
    * runs {@code closed}.
    */
   void stop(Runnable closed) {
-    Optional<Handle> last = handle;
+    Optional<Connection> last = connection;
     // Closing waits for an answer, which a handle without a connection may not get for long.
     boolean closable = connected && passenger.isEmpty();
     drop();
     if (last.isPresent() && closable) {
-      context.connector().close(last.get(), closed);
+      last.get().close(closed);
     } else {
-      last.ifPresent(context.connector()::abandon);
+      last.ifPresent(Connection::abandon);
       closed.run();
     }
   }

@@ -1,8 +1,8 @@
 package io.lockkeeper.server.zookeeper;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -10,62 +10,79 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.ClientCnxnSocketNetty;
 import org.apache.zookeeper.client.ConnectStringParser;
-import org.apache.zookeeper.client.HostProvider;
 import org.apache.zookeeper.client.ZKClientConfig;
 
 /** Opens handles, and ends them on threads of its own, because that blocks. */
 final class Connector {
 
   private static final int CLOSERS = 4;
-  private static final int IDLE_SECONDS = 5;
 
   private final ZooKeeperSettings settings;
   private final StoreThread thread;
   private final ThreadPoolExecutor closers;
+  private final ThreadPoolExecutor leavers;
   private final OwnWrites own = new OwnWrites();
   private final Set<Handle> open = ConcurrentHashMap.newKeySet();
 
   Connector(ZooKeeperSettings settings, StoreThread thread) {
     this.settings = settings;
     this.thread = thread;
-    closers =
-        new ThreadPoolExecutor(
-            CLOSERS,
-            CLOSERS,
-            IDLE_SECONDS,
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(),
-            Connector::closerThread);
-    closers.allowCoreThreadTimeOut(true);
+    closers = pool(CLOSERS, "zookeeper-closer");
+    leavers = pool(1, "zookeeper-leaver");
   }
 
-  private static Thread closerThread(Runnable body) {
-    Thread thread = new Thread(body, "zookeeper-closer");
+  /** Has all its threads from the beginning: later there may be none to be had. */
+  private static ThreadPoolExecutor pool(int threads, String name) {
+    ThreadPoolExecutor pool =
+        new ThreadPoolExecutor(
+            threads,
+            threads,
+            0,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(),
+            body -> daemon(body, name),
+            // Only once all is over.
+            new ThreadPoolExecutor.DiscardPolicy());
+    pool.prestartAllCoreThreads();
+    return pool;
+  }
+
+  private static Thread daemon(Runnable body, String name) {
+    Thread thread = new Thread(body, name);
     thread.setDaemon(true);
     return thread;
   }
 
-  /** Opens a handle with a new session. */
-  Handle open(Duration timeout, HandleListener listener) {
-    return open(timeout, relay(listener), config());
-  }
-
   /**
-   * Opens a handle with a new session that will be told a great many small things: ZooKeeper's
-   * default transport reads each of them from the socket with two calls of the system, Netty's
-   * reads whatever there is with one. Its events are the line of the store's thread from now on.
+   * Opens a handle.
+   *
+   * @param session the session to attach to; empty for a new one
+   * @param listening whether it will be told a great many small things: ZooKeeper's default
+   *     transport reads each of them from the socket with two calls of the system, Netty's reads
+   *     whatever there is with one. Its events are the line of the store's thread from now on
+   * @throws IOException if there are no descriptors
+   * @throws OutOfMemoryError if there are no threads
    */
-  Handle openListening(Duration timeout, HandleListener listener) {
+  Handle open(
+      Optional<SessionIdentity> session,
+      Duration timeout,
+      boolean listening,
+      HandleListener listener)
+      throws IOException {
     ZKClientConfig config = config();
-    config.setProperty(
-        ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET, ClientCnxnSocketNetty.class.getName());
-    EventRelay relay = relay(listener);
-    thread.use(relay);
-    return open(timeout, relay, config);
-  }
-
-  private EventRelay relay(HandleListener listener) {
-    return new EventRelay(thread, listener, own);
+    EventRelay relay = new EventRelay(thread, listener, own);
+    if (listening) {
+      config.setProperty(
+          ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET, ClientCnxnSocketNetty.class.getName());
+      thread.use(relay);
+    }
+    String servers = settings.connectString();
+    int millis = (int) timeout.toMillis();
+    BriskHosts hosts = hosts(timeout);
+    return opened(
+        session.isPresent()
+            ? new Handle(servers, millis, relay, session.get(), hosts, config)
+            : new Handle(servers, millis, relay, hosts, config));
   }
 
   /** Returns which nodes are being written: what the watch tells of them may wait. */
@@ -73,39 +90,16 @@ final class Connector {
     return own;
   }
 
-  private Handle open(Duration timeout, EventRelay relay, ZKClientConfig config) {
-    try {
-      return opened(
-          new Handle(settings.connectString(), (int) timeout.toMillis(), relay, hosts(), config));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
-
-  /** Opens a handle on a session that exists, if it still does. */
-  Handle attach(SessionIdentity session, Duration timeout, HandleListener listener) {
-    try {
-      EventRelay relay = relay(listener);
-      return opened(
-          new Handle(
-              settings.connectString(),
-              (int) timeout.toMillis(),
-              relay,
-              session,
-              hosts(),
-              config()));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
-
   private Handle opened(Handle handle) {
     open.add(handle);
     return handle;
   }
 
-  private HostProvider hosts() {
-    return new BriskHosts(new ConnectStringParser(settings.connectString()).getServerAddresses());
+  private BriskHosts hosts(Duration timeout) {
+    return new BriskHosts(
+        new ConnectStringParser(settings.connectString()).getServerAddresses(),
+        timeout,
+        settings.longestSilence());
   }
 
   private ZKClientConfig config() {
@@ -114,6 +108,11 @@ final class Connector {
     // The mirror counts on the client to watch again after each reconnect.
     config.setProperty(ZKClientConfig.DISABLE_AUTO_WATCH_RESET, "false");
     return config;
+  }
+
+  /** Has a handle leave the server that it is at for another; its session lives on. */
+  void leaveServer(Handle handle) {
+    leavers.execute(handle::leaveServer);
   }
 
   /** Drops a handle; its session lives on. */
@@ -144,6 +143,7 @@ final class Connector {
 
   /** Waits so long at most for handles to end. */
   void stop(long millis) throws InterruptedException {
+    leavers.shutdown();
     closers.shutdown();
     if (!closers.awaitTermination(millis, TimeUnit.MILLISECONDS)) {
       closers.shutdownNow();

@@ -1,36 +1,98 @@
 package io.lockkeeper.server.zookeeper;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.OptionalLong;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.apache.zookeeper.AsyncCallback.MultiCallback;
+import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooKeeper;
-import org.apache.zookeeper.client.HostProvider;
 import org.apache.zookeeper.client.ZKClientConfig;
+import org.jspecify.annotations.Nullable;
 
-/** A client handle that can be dropped without ending its session. */
+/**
+ * A client handle that can be dropped without ending its session, can leave the server that it is
+ * at, and knows for how long a write has not been answered.
+ */
 final class Handle extends ZooKeeper {
 
   private final EventRelay relay;
+  private final BriskHosts hosts;
+  private final String servers;
+  // When the writes that are not answered were sent: ZooKeeper answers them in their order.
+  private final Queue<Long> unanswered = new ConcurrentLinkedQueue<>();
+  private volatile long sentAtNanos = System.nanoTime();
 
+  /** Opens a handle with a new session. */
   Handle(
-      String connect,
-      int timeoutMillis,
-      EventRelay relay,
-      HostProvider hosts,
-      ZKClientConfig config)
+      String servers, int timeoutMillis, EventRelay relay, BriskHosts hosts, ZKClientConfig config)
       throws IOException {
-    super(connect, timeoutMillis, relay, false, hosts, config);
+    super(servers, timeoutMillis, relay, false, hosts, config);
+    this.servers = servers;
     this.relay = relay;
+    this.hosts = hosts;
   }
 
+  /** Opens a handle on a session that exists, if it still does. */
   Handle(
-      String connect,
+      String servers,
       int timeoutMillis,
       EventRelay relay,
       SessionIdentity session,
-      HostProvider hosts,
+      BriskHosts hosts,
       ZKClientConfig config)
       throws IOException {
-    super(connect, timeoutMillis, relay, session.id(), session.password(), false, hosts, config);
+    super(servers, timeoutMillis, relay, session.id(), session.password(), false, hosts, config);
+    this.servers = servers;
     this.relay = relay;
+    this.hosts = hosts;
+  }
+
+  @Override
+  public void multi(Iterable<Op> ops, MultiCallback callback, @Nullable Object context) {
+    sentAtNanos = System.nanoTime();
+    unanswered.add(sentAtNanos);
+    super.multi(
+        ops,
+        (rc, path, given, results) -> {
+          unanswered.remove();
+          callback.processResult(rc, path, given, results);
+        },
+        context);
+  }
+
+  /** Returns when the oldest transaction was sent that is not answered. */
+  OptionalLong unansweredSinceNanos() {
+    Long oldest = unanswered.peek();
+    return oldest == null ? OptionalLong.empty() : OptionalLong.of(oldest);
+  }
+
+  /** Returns when the newest transaction was sent. */
+  long sentAtNanos() {
+    return sentAtNanos;
+  }
+
+  /** Returns the server that it is at, or tries. */
+  String server() {
+    return hosts.newest();
+  }
+
+  /** See {@link BriskHosts#nextConnectionSinceNanos}. */
+  long nextConnectionSinceNanos() {
+    return hosts.nextConnectionSinceNanos();
+  }
+
+  /**
+   * Leaves the server that it is at for another; the session goes on there, and its watches. What
+   * is under way is answered that the connection is lost. May block for a moment.
+   */
+  void leaveServer() {
+    try {
+      updateServerList(servers);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   /** Ends the session and all its ephemerals, if it is connected. Blocks. */

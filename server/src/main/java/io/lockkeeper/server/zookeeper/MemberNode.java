@@ -20,8 +20,7 @@ final class MemberNode implements HandleListener {
 
   private final StoreContext context;
   private final Layout layout;
-  private Optional<Handle> handle = Optional.empty();
-  private boolean connected;
+  private final Connection connection;
   private boolean registered;
   private boolean warned;
   private final Deque<Runnable> whenRegistered = new ArrayDeque<>();
@@ -31,16 +30,18 @@ final class MemberNode implements HandleListener {
   MemberNode(StoreContext context, Layout layout) {
     this.context = context;
     this.layout = layout;
+    connection =
+        new Connection(context, Connection.Use.WRITING, context.settings().memberTimeout(), this);
   }
 
   void start() {
     registered = false;
-    handle = Optional.of(context.connector().open(context.settings().memberTimeout(), this));
+    connection.open();
   }
 
   /** Returns the handle while it is connected. */
   Optional<Handle> connection() {
-    return connected ? handle : Optional.empty();
+    return connection.connected();
   }
 
   /** Runs {@code action} when the node is known to have existed once. */
@@ -54,10 +55,12 @@ final class MemberNode implements HandleListener {
 
   /** Looks whether the node is still there, and makes it again if somebody has deleted it. */
   void check() {
-    if (!connected || !registered) {
-      return;
+    if (registered) {
+      connection().ifPresent(this::check);
     }
-    Handle asked = handle.orElseThrow();
+  }
+
+  private void check(Handle asked) {
     asked.exists(
         context.paths().member(),
         false,
@@ -75,12 +78,11 @@ final class MemberNode implements HandleListener {
   }
 
   private boolean isCurrent(Handle asked) {
-    return handle.filter(current -> current == asked).isPresent();
+    return connection.handle().filter(current -> current == asked).isPresent();
   }
 
   @Override
   public void onConnected() {
-    connected = true;
     if (left) {
       delete();
     } else {
@@ -89,10 +91,12 @@ final class MemberNode implements HandleListener {
   }
 
   private void register() {
-    if (!connected || registered || left) {
-      return;
+    if (!registered && !left) {
+      connection().ifPresent(this::register);
     }
-    Handle asked = handle.orElseThrow();
+  }
+
+  private void register(Handle asked) {
     asked.create(
         context.paths().member(),
         new MemberRecord(context.settings().advertisedAddress(), context.settings().home()).write(),
@@ -157,13 +161,11 @@ final class MemberNode implements HandleListener {
 
   @Override
   public void onDisconnected() {
-    connected = false;
+    // It connects again by itself.
   }
 
   @Override
   public void onExpired() {
-    connected = false;
-    handle.ifPresent(Handle::silence);
     if (!left) {
       start();
     }
@@ -178,17 +180,13 @@ final class MemberNode implements HandleListener {
 
   /** Sooner than closing the session, which waits for its turn; that is what settles it. */
   private void delete() {
-    handle.ifPresent(h -> h.delete(context.paths().member(), -1, (rc, path, ctx) -> {}, null));
+    connection()
+        .ifPresent(h -> h.delete(context.paths().member(), -1, (rc, path, ctx) -> {}, null));
   }
 
   /** Closes the session: the node goes, and peers see at once that this coordinator has left. */
   void stop(Runnable closed) {
     left = true;
-    connected = false;
-    if (handle.isPresent()) {
-      context.connector().close(handle.get(), closed);
-    } else {
-      closed.run();
-    }
+    connection.close(closed);
   }
 }

@@ -43,8 +43,10 @@ final class MirrorFeed implements HandleListener {
 
   MirrorFeed(StoreContext context) {
     this.context = context;
-    reachability = new Reachability(context);
     berth = new Berth(context, this);
+    reachability =
+        new Reachability(
+            context, () -> berth.connection().map(Connection::away).orElse("it was left"));
   }
 
   /** Returns where a lock session may share the mirror's connection. */
@@ -64,27 +66,19 @@ final class MirrorFeed implements HandleListener {
   }
 
   private void open() {
-    if (stopped || berth.handle().isPresent()) {
-      return;
-    }
-    watching = false;
-    try {
+    if (!stopped) {
+      watching = false;
       berth.open();
-    } catch (RuntimeException | Error e) {
-      // Also an Error, as when there are no threads. Nothing has changed but that there is no
-      // handle, as before: so this one is no reason to stop.
-      LOG.atError().setCause(e).log("cannot open a ZooKeeper session, trying again");
-      context.thread().after(RETRY_MILLIS, this::open);
     }
   }
 
   private Handle handle() {
-    return berth.handle().orElseThrow();
+    return connection().orElseThrow();
   }
 
   /** Returns the handle while it is connected. */
   Optional<Handle> connection() {
-    return connected ? berth.handle() : Optional.empty();
+    return connected ? berth.connection().flatMap(Connection::connected) : Optional.empty();
   }
 
   /** Returns the handle while it is connected and everything that happened has been seen. */

@@ -104,7 +104,7 @@ final class Opening implements Beginning {
   }
 
   private void onAnswer(Handle asked, int rc, Optional<Stat> stat) {
-    if (!wanted || asked != attachment.handle()) {
+    if (!wanted || !attachment.isCurrent(asked)) {
       return;
     }
     stat.ifPresent(created -> checkEpoch(created.getCzxid()));

@@ -1,6 +1,7 @@
 package io.lockkeeper.server.zookeeper;
 
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -13,14 +14,17 @@ final class Reachability {
   private static final long REPEAT_NANOS = TimeUnit.SECONDS.toNanos(30);
 
   private final StoreContext context;
+  private final Supplier<String> why;
   private boolean connected;
   private boolean stopped;
   private boolean told;
   private long sinceNanos;
   private long toldNanos;
 
-  Reachability(StoreContext context) {
+  /** Tells with it {@code why} ZooKeeper is out of reach. */
+  Reachability(StoreContext context, Supplier<String> why) {
     this.context = context;
+    this.why = why;
   }
 
   void start() {
@@ -58,6 +62,7 @@ final class Reachability {
       toldNanos = now;
       LOG.atWarn()
           .addKeyValue("zookeeper", context.settings().connectString())
+          .addKeyValue("reason", why.get())
           .addKeyValue("seconds", TimeUnit.NANOSECONDS.toSeconds(now - sinceNanos))
           .log("ZooKeeper is out of reach: no lock can be granted; trying on");
     }

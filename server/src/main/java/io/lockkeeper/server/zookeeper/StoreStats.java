@@ -44,7 +44,9 @@ final class StoreStats {
     /** Nodes below the locks path that are not ours to understand. */
     NODES_IGNORED,
     /** Sessions that the client library had given up and that were alive. */
-    REATTACHED
+    REATTACHED,
+    /** Connections that were left because the server did not answer. */
+    SERVERS_LEFT
   }
 
   private final Map<Count, LongAdder> counts = new EnumMap<>(Count.class);

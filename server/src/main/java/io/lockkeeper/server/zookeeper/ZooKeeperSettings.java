@@ -33,6 +33,8 @@ public record ZooKeeperSettings(
 
   private static final int DEFAULT_MAX_REPLY_BYTES = 16 << 20;
   private static final int DEFAULT_SYNC_LIMIT = 5;
+  private static final int SILENCES_PER_TIMEOUT = 6;
+  private static final Duration SHORTEST_SILENCE = Duration.ofSeconds(2);
 
   /**
    * Checks the values.
@@ -153,6 +155,15 @@ public record ZooKeeperSettings(
    */
   Duration shortestSessionTimeout() {
     return shortestSessionTimeout(tick, syncLimit);
+  }
+
+  /**
+   * Returns for how long a server may leave a write unanswered, or an attempt to connect, before
+   * another is tried: a sixth of the session timeout, for there may be several such servers.
+   */
+  Duration longestSilence() {
+    Duration part = sessionTimeout.dividedBy(SILENCES_PER_TIMEOUT);
+    return part.compareTo(SHORTEST_SILENCE) < 0 ? SHORTEST_SILENCE : part;
   }
 
   private static Duration shortestSessionTimeout(Duration tick, int syncLimit) {

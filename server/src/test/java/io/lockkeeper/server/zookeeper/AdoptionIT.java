@@ -191,9 +191,10 @@ final class AdoptionIT {
         new Connector(Ensemble.settings(ensemble.server().connectString(), "x"), thread);
     CompletableFuture<Void> connected = new CompletableFuture<>();
     Handle handle =
-        connector.attach(
-            session,
+        connector.open(
+            Optional.of(session),
             Ensemble.SESSION,
+            false,
             new HandleListener() {
               @Override
               public void onConnected() {

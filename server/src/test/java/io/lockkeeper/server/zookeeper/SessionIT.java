@@ -13,6 +13,7 @@ import io.lockkeeper.server.testing.ZooKeeperProxy;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.CreateMode;
@@ -141,7 +142,9 @@ final class SessionIT {
     CompletableFuture<Void> connected = new CompletableFuture<>();
     Handle handle =
         connector.open(
+            Optional.empty(),
             Duration.ofSeconds(6),
+            false,
             new HandleListener() {
               @Override
               public void onConnected() {
