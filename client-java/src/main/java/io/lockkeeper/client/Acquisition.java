@@ -26,7 +26,7 @@ import java.util.function.Supplier;
 final class Acquisition {
 
   private enum State {
-    /** Not sent under the present lease. */
+    /** Not sent under the present lease, or refused for the moment: no server knows of it. */
     PENDING,
     /** Sent, and sent again after a resume until granted. */
     ASKED,
@@ -98,7 +98,9 @@ final class Acquisition {
    */
   void onOpened(long sinceNanos) {
     told.onOpened();
-    wire.repeat();
+    if (state != State.PENDING) { // No server knows of what was never sent, or was refused.
+      wire.repeat();
+    }
     tenure.onOpened(sinceNanos);
     send();
   }
