@@ -217,6 +217,14 @@ final class Protos {
 
   /** Returns what a request fails with that a server refuses for good. */
   static LockkeeperException toException(String lock, Status.Code code, Refused refused) {
+    if (refused.getReason() != io.lockkeeper.v1.NotAcquiredReason.NOT_ACQUIRED_REASON_UNSPECIFIED) {
+      return toException(
+          lock,
+          NotAcquired.newBuilder()
+              .setReasonValue(refused.getReasonValue())
+              .setMessage(refused.getMessage())
+              .build());
+    }
     return code == Status.Code.NOT_FOUND
         ? new LeaseLostException(lock, LossReason.LEASE_UNKNOWN)
         : new RequestRefusedException(code, refused.getMessage(), refused.getField());

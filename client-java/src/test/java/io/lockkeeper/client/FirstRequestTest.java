@@ -46,6 +46,22 @@ class FirstRequestTest {
     refuse(request, stream, Status.Code.RESOURCE_EXHAUSTED);
   }
 
+  private static void refuseFullQueue(
+      SessionRequest request, StreamObserver<SessionResponse> stream) {
+    ScriptedServer.keepAlive(request, stream);
+    if (request.hasAcquire()) {
+      SessionResponse.Builder refused =
+          ScriptedServer.refused(
+              request.getAcquire().getRequestId(), Status.Code.RESOURCE_EXHAUSTED)
+              .toBuilder();
+      refused
+          .getRefusedBuilder()
+          .setReason(io.lockkeeper.v1.NotAcquiredReason.NOT_ACQUIRED_REASON_QUEUE_FULL)
+          .setMessage("10 entries");
+      stream.onNext(refused.build());
+    }
+  }
+
   private static void refuseForNow(SessionRequest request, StreamObserver<SessionResponse> stream) {
     refuse(request, stream, Status.Code.UNAVAILABLE);
   }
@@ -58,6 +74,17 @@ class FirstRequestTest {
         .isInstanceOfSatisfying(
             RequestRefusedException.class,
             e -> assertThat(e.code()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED));
+  }
+
+  private static void assertFullQueue(CompletableFuture<LockHandle> asked) {
+    assertThat(asked)
+        .failsWithin(Duration.ZERO)
+        .withThrowableThat()
+        .havingCause()
+        .withMessageContaining("10 entries")
+        .isInstanceOfSatisfying(
+            NotAcquiredException.class,
+            e -> assertThat(e.reason()).isEqualTo(NotAcquiredReason.QUEUE_FULL));
   }
 
   @Test
@@ -75,6 +102,17 @@ class FirstRequestTest {
     assertRefused(waiting);
     assertRefused(trying);
     assertRefused(permit);
+  }
+
+  @Test
+  void fullQueueIsAnEndingThatCallersExpect() {
+    // Given
+    server.script(FirstRequestTest::refuseFullQueue);
+    // When
+    CompletableFuture<LockHandle> asked = client.acquire(LockRequest.of("orders/42"));
+    clock.settle();
+    // Then
+    assertFullQueue(asked);
   }
 
   @Test

@@ -195,8 +195,9 @@ final class FakeArrivals {
 
   private static Plan withPlace(Plan plan) {
     if (plan.queue().entries.size() >= MAX_QUEUE) {
-      throw FakeChecks.failure(
-          Status.RESOURCE_EXHAUSTED, "the queue of " + plan.queue().lock + " is full");
+      return plan.refuse(
+          NotAcquiredReason.NOT_ACQUIRED_REASON_QUEUE_FULL,
+          "the queue of " + plan.queue().lock + " has its limit of " + MAX_QUEUE + " entries");
     }
     return plan;
   }

@@ -58,13 +58,8 @@ record Refusal(
   }
 
   /** Returns the same as an answer on a stream that goes on. */
-  Refused toRefused(String id) {
-    return Refused.newBuilder()
-        .setId(id)
-        .setCode(code.value())
-        .setMessage(text())
-        .setField(field)
-        .build();
+  Refused.Builder toRefused(String id) {
+    return Refused.newBuilder().setId(id).setCode(code.value()).setMessage(text()).setField(field);
   }
 
   /** Returns the same for a field inside {@code parent}. */

@@ -2,10 +2,13 @@ package io.lockkeeper.server.rpc;
 
 import io.lockkeeper.server.coordinator.Coordinator.SessionListener;
 import io.lockkeeper.server.coordinator.RefusedException;
+import io.lockkeeper.server.core.Failure;
 import io.lockkeeper.server.core.LeaseEnd;
 import io.lockkeeper.server.core.Notice;
 import io.lockkeeper.v1.GoingAway;
 import io.lockkeeper.v1.LeaseEnded;
+import io.lockkeeper.v1.NotAcquiredReason;
+import io.lockkeeper.v1.Refused;
 import io.lockkeeper.v1.SessionResponse;
 import java.time.Duration;
 import java.util.concurrent.atomic.LongAdder;
@@ -71,8 +74,8 @@ final class SessionEvents implements SessionListener {
   }
 
   /** Tells that one request was refused. */
-  void tellRefused(String id, Refusal refusal) {
-    out.send(() -> SessionResponse.newBuilder().setRefused(refusal.toRefused(id)).build());
+  void tellRefused(Refused.Builder refused) {
+    out.send(() -> SessionResponse.newBuilder().setRefused(refused).build());
   }
 
   @Override
@@ -87,7 +90,11 @@ final class SessionEvents implements SessionListener {
 
   @Override
   public void onRefused(String requestId, RefusedException why) {
-    tellRefused(requestId, Statuses.of(why));
+    Refused.Builder refused = Statuses.of(why).toRefused(requestId);
+    if (why.failure().kind() == Failure.Kind.QUEUE_FULL) {
+      refused.setReason(NotAcquiredReason.NOT_ACQUIRED_REASON_QUEUE_FULL);
+    }
+    tellRefused(refused);
     inbound.heardOf(requestId);
   }
 

@@ -197,7 +197,7 @@ final class SessionRequests {
   }
 
   private void refuse(SessionRequest request, Refusal refusal) {
-    events.tellRefused(idOf(request), refusal.inField(fieldOf(request.getRequestCase())));
+    events.tellRefused(refusal.inField(fieldOf(request.getRequestCase())).toRefused(idOf(request)));
     inbound.answered();
   }
 

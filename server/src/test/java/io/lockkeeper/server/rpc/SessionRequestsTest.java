@@ -20,6 +20,7 @@ import io.lockkeeper.server.testing.FakeCoordinator.Attached;
 import io.lockkeeper.server.testing.FakeCoordinator.MetadataToUpdate;
 import io.lockkeeper.server.testing.FakeCoordinator.ReleaseToAnswer;
 import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.v1.NotAcquiredReason;
 import io.lockkeeper.v1.PositionQuery;
 import io.lockkeeper.v1.Refused;
 import io.lockkeeper.v1.ReleaseOutcome;
@@ -123,6 +124,20 @@ class SessionRequestsTest {
     Refused refused = client.next().getRefused();
     assertThat(refused.getId()).isEqualTo("req-1");
     assertThat(refused.getCode()).isEqualTo(Code.RESOURCE_EXHAUSTED.value());
+  }
+
+  @Test
+  void fullQueueIsToldFromOtherThingsThatAreTooMany() {
+    // Given
+    Attached attached = session.open();
+    // When
+    attached.listener().onRefused("req-1", Views.refused(Kind.QUEUE_FULL));
+    attached.listener().onRefused("req-2", Views.refused(Kind.TOO_MANY));
+    // Then
+    assertThat(client.next().getRefused().getReason())
+        .isEqualTo(NotAcquiredReason.NOT_ACQUIRED_REASON_QUEUE_FULL);
+    assertThat(client.next().getRefused().getReason())
+        .isEqualTo(NotAcquiredReason.NOT_ACQUIRED_REASON_UNSPECIFIED);
   }
 
   @Test
