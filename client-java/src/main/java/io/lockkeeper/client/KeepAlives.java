@@ -22,8 +22,8 @@ final class KeepAlives {
     return lastNonce;
   }
 
-  /** Returns when the keep-alive was sent; empty if it is unknown or was acknowledged before. */
-  OptionalLong acknowledged(long nonce) {
+  /** Returns when the keep-alive was sent; empty if it is unknown or was answered before. */
+  OptionalLong answered(long nonce) {
     Long sentAt = sentAtByNonce.remove(nonce);
     return sentAt == null ? OptionalLong.empty() : OptionalLong.of(sentAt);
   }

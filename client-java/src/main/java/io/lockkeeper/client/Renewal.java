@@ -70,7 +70,17 @@ final class Renewal {
 
   /** A keep-alive was acknowledged. */
   void onAcknowledged(long nonce, long validForNanos) {
-    keepAlives.acknowledged(nonce).ifPresent(sentAt -> extend(sentAt, validForNanos));
+    keepAlives.answered(nonce).ifPresent(sentAt -> extend(sentAt, validForNanos));
+  }
+
+  /**
+   * The server had too much to do to take a keep-alive. The stream lives, and another stream would
+   * be one thing more to do: it is tried again when a third of the time that is left has passed.
+   */
+  void onOverloaded(long nonce) {
+    if (keepAlives.answered(nonce).isPresent()) {
+      scheduleKeepAlive(lease.validity().remainingNanos(loop.nanos()) / 3);
+    }
   }
 
   /** Returns whether the deadline has passed. */
@@ -104,13 +114,14 @@ final class Renewal {
     warningNanos = Math.min(longestWarningNanos, Math.min(lease.ttlNanos(), fresh) / 3);
   }
 
-  private long intervalNanos() {
-    return Math.max(MIN_INTERVAL_NANOS, Math.min(lease.ttlNanos(), lastValidForNanos) / 3);
+  private void scheduleKeepAlive() {
+    scheduleKeepAlive(Math.min(lease.ttlNanos(), lastValidForNanos) / 3);
   }
 
-  private void scheduleKeepAlive() {
+  private void scheduleKeepAlive(long delayNanos) {
     nextKeepAlive.ifPresent(Loop.Timer::cancel);
-    nextKeepAlive = Optional.of(loop.schedule(intervalNanos(), this::keepAlive));
+    nextKeepAlive =
+        Optional.of(loop.schedule(Math.max(MIN_INTERVAL_NANOS, delayNanos), this::keepAlive));
   }
 
   /**

@@ -3,6 +3,7 @@ package io.lockkeeper.client;
 import io.grpc.Status;
 import io.lockkeeper.client.internal.Loop;
 import io.lockkeeper.v1.OpenSession;
+import io.lockkeeper.v1.Refused;
 import io.lockkeeper.v1.SessionOpened;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
@@ -144,11 +145,11 @@ final class Session implements Connector.Owner, Renewal.Owner {
     }
     switch (response.getResponseCase()) {
       case KEPT_ALIVE -> onKeptAlive(response);
+      case REFUSED -> onRefused(response);
       case GOING_AWAY -> onGoingAway(Protos.toNanos(response.getGoingAway().getResumeAfter()));
       case LEASE_ENDED -> leaseOver(Protos.toLossReason(response.getLeaseEnded().getReason()));
       case EVENT,
           RELEASED,
-          REFUSED,
           RELEASE_ANSWERED,
           METADATA_UPDATED,
           OPENED,
@@ -164,6 +165,15 @@ final class Session implements Connector.Owner, Renewal.Owner {
     long validFor = Protos.toNanos(response.getKeptAlive().getValidFor());
     renewal.ifPresent(r -> r.onAcknowledged(nonce, validFor));
     ledger.forEach(acquisition -> acquisition.tenure().onKeptAlive(validFor));
+  }
+
+  private void onRefused(SessionResponse response) {
+    Refused refused = response.getRefused();
+    if (!refused.hasNonce()) {
+      ledger.onResponse(response);
+    } else if (refused.getCode() == Status.Code.RESOURCE_EXHAUSTED.value()) {
+      renewal.ifPresent(r -> r.onOverloaded(refused.getNonce()));
+    } // Otherwise another server may renew the lease: this one is left as if it had said nothing.
   }
 
   private void onGoingAway(long resumeAfterNanos) {

@@ -16,8 +16,8 @@ class KeepAlivesTest {
     long first = keepAlives.sent(100);
     long second = keepAlives.sent(200);
     // When
-    OptionalLong ofSecond = keepAlives.acknowledged(second);
-    OptionalLong ofFirst = keepAlives.acknowledged(first);
+    OptionalLong ofSecond = keepAlives.answered(second);
+    OptionalLong ofFirst = keepAlives.answered(first);
     // Then
     assertThat(ofSecond).hasValue(200);
     assertThat(ofFirst).hasValue(100);
@@ -27,10 +27,10 @@ class KeepAlivesTest {
   void repeatedAndUnknownAcknowledgmentsCountForNothing() {
     // Given
     long nonce = keepAlives.sent(100);
-    keepAlives.acknowledged(nonce);
+    keepAlives.answered(nonce);
     // When // Then
-    assertThat(keepAlives.acknowledged(nonce)).isEmpty();
-    assertThat(keepAlives.acknowledged(nonce + 1)).isEmpty();
+    assertThat(keepAlives.answered(nonce)).isEmpty();
+    assertThat(keepAlives.answered(nonce + 1)).isEmpty();
   }
 
   @Test
@@ -40,7 +40,7 @@ class KeepAlivesTest {
     keepAlives.sent(200);
     // When // Then
     assertThat(keepAlives.longestSilenceNanos(500)).isEqualTo(400);
-    keepAlives.acknowledged(first);
+    keepAlives.answered(first);
     assertThat(keepAlives.longestSilenceNanos(500)).isEqualTo(300);
     keepAlives.forget();
     assertThat(keepAlives.longestSilenceNanos(500)).isZero();
@@ -55,7 +55,7 @@ class KeepAlivesTest {
       keepAlives.sent(i);
     }
     // Then
-    assertThat(keepAlives.acknowledged(first)).isEmpty();
-    assertThat(keepAlives.acknowledged(first + 1)).hasValue(1);
+    assertThat(keepAlives.answered(first)).isEmpty();
+    assertThat(keepAlives.answered(first + 1)).hasValue(1);
   }
 }

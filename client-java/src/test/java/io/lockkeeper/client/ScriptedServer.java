@@ -106,6 +106,12 @@ final class ScriptedServer implements AutoCloseable {
     return SessionResponse.newBuilder().setKeptAlive(kept).build();
   }
 
+  static SessionResponse keepAliveRefused(long nonce, Status.Code code) {
+    return SessionResponse.newBuilder()
+        .setRefused(Refused.newBuilder().setNonce(nonce).setCode(code.value()))
+        .build();
+  }
+
   static SessionResponse goingAway() {
     return SessionResponse.newBuilder().setGoingAway(GoingAway.getDefaultInstance()).build();
   }

@@ -10,6 +10,7 @@ import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AnswerReleaseRequest;
 import io.lockkeeper.v1.MetadataUpdated;
 import io.lockkeeper.v1.PositionQuery;
+import io.lockkeeper.v1.Refused;
 import io.lockkeeper.v1.ReleaseAnswered;
 import io.lockkeeper.v1.ReleaseRequest;
 import io.lockkeeper.v1.SessionKeepAlive;
@@ -197,7 +198,12 @@ final class SessionRequests {
   }
 
   private void refuse(SessionRequest request, Refusal refusal) {
-    events.tellRefused(refusal.inField(fieldOf(request.getRequestCase())).toRefused(idOf(request)));
+    Refused.Builder refused =
+        refusal.inField(fieldOf(request.getRequestCase())).toRefused(idOf(request));
+    if (request.hasKeepAlive()) {
+      refused.setNonce(request.getKeepAlive().getNonce());
+    }
+    events.tellRefused(refused);
     inbound.answered();
   }
 

@@ -58,6 +58,37 @@ class SessionRequestsTest {
   }
 
   @Test
+  void keepAliveThatIsOneTooManyIsRefusedByItsNonceAndTheStreamGoesOn() {
+    // Given
+    session.open();
+    // When
+    requests.onNext(keepAlive(7));
+    server
+        .coordinator
+        .keepAlives
+        .next()
+        .answer()
+        .completeExceptionally(Views.refused(Kind.TOO_MANY));
+    requests.onNext(keepAlive(8));
+    // Then
+    Refused refused = client.next().getRefused();
+    assertThat(refused.getCode()).isEqualTo(Code.RESOURCE_EXHAUSTED.value());
+    assertThat(refused.hasNonce()).isTrue();
+    assertThat(refused.getNonce()).isEqualTo(7);
+    server.coordinator.keepAlives.next();
+  }
+
+  @Test
+  void onlyKeepAlivesAreRefusedByANonce() {
+    // Given
+    session.open();
+    // When
+    requests.onNext(acquiring(""));
+    // Then
+    assertThat(client.next().getRefused().hasNonce()).isFalse();
+  }
+
+  @Test
   void keepAliveOfALeaseThatEndedTellsTheEnd() {
     // Given
     session.open();
