@@ -152,7 +152,7 @@ final class Connector {
     sinceNanos = loop.nanos();
     try {
       openStream();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       // Whoever makes channels was given by the user: what it throws is one more failure.
       onEnd(Status.UNAVAILABLE.withDescription("cannot connect: " + e).withCause(e));
     }

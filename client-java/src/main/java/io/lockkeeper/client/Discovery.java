@@ -99,7 +99,7 @@ final class Discovery implements AutoCloseable {
       List<Endpoint> found = target.lookUp(from).stream().sorted(order).toList();
       known.put(target, found);
       return found;
-    } catch (UnknownHostException | RuntimeException e) {
+    } catch (UnknownHostException | RuntimeException | Error e) {
       LOG.atDebug().addKeyValue("host", target.host()).setCause(e).log("Cannot look up the host");
       return known.getOrDefault(target, List.of(target.asWritten()));
     }

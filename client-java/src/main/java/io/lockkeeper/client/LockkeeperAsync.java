@@ -117,7 +117,7 @@ public final class LockkeeperAsync {
         () -> {
           try {
             answer.complete(question.get());
-          } catch (RuntimeException e) {
+          } catch (RuntimeException | Error e) {
             answer.completeExceptionally(e);
           }
         };

@@ -47,7 +47,15 @@ final class Twins {
             (handle, failure) -> {
               if (failure != null) {
                 onFailure.accept(failure);
-              } else if (!twin.complete(toValue.apply(handle))) {
+                return;
+              }
+              boolean taken = false;
+              try {
+                taken = twin.complete(toValue.apply(handle));
+              } catch (RuntimeException | Error e) {
+                twin.completeExceptionally(e);
+              }
+              if (!taken) {
                 release(handle); // Nobody else has it.
               }
             });

@@ -96,7 +96,7 @@ final class WatchStream implements Watch {
     Attempt next;
     try {
       next = new Attempt(servers.connect());
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       retryLater(); // Whoever makes channels was given by the user.
       return;
     }
