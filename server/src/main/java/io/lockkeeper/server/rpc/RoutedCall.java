@@ -253,9 +253,15 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
     }
   }
 
-  /** Ends the call. */
+  /** Ends the call, here and where it goes on; one that has ended stays as it ended. */
   void finish(Status status, Metadata trailers) {
+    if (ended) {
+      return;
+    }
     close();
+    ServerCall.Listener<Q> left = stage;
+    stage = new Nobody<>();
+    left.onCancel(); // A client that does not read may keep its half open for long.
     trailers.discardAll(Elsewhere.KEY);
     call.close(status, trailers);
   }
@@ -281,9 +287,7 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
     turns.execute(
         () -> {
           if (away && !ended) {
-            ServerCall.Listener<Q> left = stage;
             sendAway(reason, after);
-            left.onCancel();
           }
         });
   }
