@@ -36,6 +36,7 @@ final class Peers implements AutoCloseable {
   private final Pulse pulse = new Pulse();
   private final Map<String, PeerLink> links = new ConcurrentHashMap<>();
   private final Set<PeerLink> retired = ConcurrentHashMap.newKeySet();
+  private volatile List<Peer> newest = List.of();
   private volatile boolean closed;
 
   Peers(
@@ -55,7 +56,11 @@ final class Peers implements AutoCloseable {
 
   /** Begins to hear of peers, and to watch them. */
   void start() {
-    coordinator.watchPeers(peers -> calls.execute(() -> onPeers(peers)));
+    coordinator.watchPeers(
+        peers -> {
+          newest = peers;
+          calls.execute(this::meetNewest);
+        });
     var unused =
         timer.scheduleWithFixedDelay(this::tick, TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
   }
@@ -66,7 +71,9 @@ final class Peers implements AutoCloseable {
     links.values().forEach(link -> link.tick(able));
   }
 
-  private void onPeers(List<Peer> peers) {
+  /** The tasks of several lists may overtake each other: the last of them sees the newest list. */
+  private synchronized void meetNewest() {
+    List<Peer> peers = newest;
     Set<String> ids = new HashSet<>();
     for (Peer peer : peers) {
       ids.add(peer.id());

@@ -3,15 +3,25 @@ package io.lockkeeper.server.rpc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.grpc.inprocess.InProcessChannelBuilder;
 import io.lockkeeper.server.coordinator.Peer;
 import io.lockkeeper.server.coordinator.Whereabouts;
 import io.lockkeeper.server.core.Failure.Kind;
+import io.lockkeeper.server.testing.FakeCoordinator;
 import io.lockkeeper.server.testing.Ports;
 import io.lockkeeper.server.testing.Views;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -174,6 +184,40 @@ class PeersTest {
       assertThat(here.coordinator.suspects.next()).isEqualTo("there");
       there.coordinator.is(Views.serving());
       await().until(link::mayBeAsked);
+    }
+  }
+
+  @Test
+  void listsThatOvertakeEachOtherLeaveTheLinksOfTheNewest() {
+    // Given
+    Peer gone = new Peer("gone", "gone:1");
+    Peer living = new Peer("living", "living:1");
+    Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+    List<String> dialled = new CopyOnWriteArrayList<>();
+    FakeCoordinator coordinator = new FakeCoordinator();
+    PeerSetup setup =
+        new PeerSetup(
+            "own",
+            Node.LIMITS,
+            address -> {
+              dialled.add(address);
+              return InProcessChannelBuilder.forName(address);
+            });
+    ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
+    try (Peers peers =
+        new Peers(coordinator, setup, tasks::add, timer, Thread::new, new RpcStats())) {
+      peers.start();
+      coordinator.meets(gone);
+      coordinator.meets(living);
+      // When
+      List<Runnable> waiting = new ArrayList<>(tasks);
+      Collections.reverse(waiting);
+      waiting.forEach(Runnable::run);
+      // Then
+      assertThat(peers.link(living)).isPresent();
+      assertThat(dialled).containsExactly("living:1");
+    } finally {
+      timer.shutdownNow();
     }
   }
 
