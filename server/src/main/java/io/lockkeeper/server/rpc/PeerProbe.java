@@ -7,13 +7,19 @@ import java.net.Socket;
 import java.util.Locale;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Looks at ports of peers, on one thread of its own, since a connect may block. */
+/**
+ * Looks at ports of peers, each look on a thread of its own: a connect may block, and to look a
+ * name up may take many seconds, in which other peers may die.
+ */
 final class PeerProbe implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(PeerProbe.class);
@@ -21,13 +27,35 @@ final class PeerProbe implements AutoCloseable {
   private static final long BETWEEN_LOOKS_MILLIS = 60;
   private static final int CONNECT_MILLIS = 150;
   private static final long LATER_MILLIS = 500;
+  private static final long IDLE_SECONDS = 5;
 
-  private final ScheduledThreadPoolExecutor thread;
+  private final ScheduledThreadPoolExecutor timer;
+  private final ThreadPoolExecutor lookers;
+  private final Predicate<String> port;
 
   PeerProbe(ThreadFactory threads) {
-    thread = new ScheduledThreadPoolExecutor(1, threads);
-    thread.setRemoveOnCancelPolicy(true);
-    thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+    this(threads, PeerProbe::refuses);
+  }
+
+  /**
+   * Prepares.
+   *
+   * @param port says whether a port refuses connections; may block
+   */
+  PeerProbe(ThreadFactory threads, Predicate<String> port) {
+    this.port = port;
+    timer = new ScheduledThreadPoolExecutor(1, threads);
+    timer.setRemoveOnCancelPolicy(true);
+    timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+    // There is one look at a time for each peer, and peers are few.
+    lookers =
+        new ThreadPoolExecutor(
+            0,
+            Integer.MAX_VALUE,
+            IDLE_SECONDS,
+            TimeUnit.SECONDS,
+            new SynchronousQueue<>(),
+            threads);
   }
 
   /** Runs {@code next} half a second from now, if not closed by then. */
@@ -40,21 +68,33 @@ final class PeerProbe implements AutoCloseable {
    * says nothing, does not.
    */
   void look(String address, Consumer<Boolean> onSeen) {
-    schedule(() -> look(address, 1, onSeen), 0);
+    look(address, 1, onSeen);
   }
 
   private void look(String address, int count, Consumer<Boolean> onSeen) {
-    boolean refused = refuses(address);
-    if (refused && count < LOOKS) {
-      schedule(() -> look(address, count + 1, onSeen), BETWEEN_LOOKS_MILLIS);
-    } else {
-      onSeen.accept(refused);
-    }
+    unlessClosed(
+        () ->
+            lookers.execute(
+                () -> {
+                  boolean refused = port.test(address);
+                  if (refused && count < LOOKS) {
+                    schedule(() -> look(address, count + 1, onSeen), BETWEEN_LOOKS_MILLIS);
+                  } else {
+                    onSeen.accept(refused);
+                  }
+                }));
   }
 
   private void schedule(Runnable task, long delayMillis) {
+    unlessClosed(
+        () -> {
+          var unused = timer.schedule(task, delayMillis, TimeUnit.MILLISECONDS);
+        });
+  }
+
+  private static void unlessClosed(Runnable start) {
     try {
-      var unused = thread.schedule(task, delayMillis, TimeUnit.MILLISECONDS);
+      start.run();
     } catch (RejectedExecutionException e) {
       LOG.atDebug().setCause(e).log("No more looks at peers");
     }
@@ -77,6 +117,7 @@ final class PeerProbe implements AutoCloseable {
 
   @Override
   public void close() {
-    thread.shutdownNow();
+    timer.shutdownNow();
+    lookers.shutdownNow();
   }
 }
