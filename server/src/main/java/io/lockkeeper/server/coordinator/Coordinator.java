@@ -201,6 +201,9 @@ public interface Coordinator {
    */
   void suspect(String id);
 
+  /** Says how many other coordinators are known to be in contact with ZooKeeper and to serve. */
+  void peersServing(int others);
+
   /** Says who hears of the other coordinators: at once and at every change. Called once at most. */
   void watchPeers(Consumer<List<Peer>> listener);
 

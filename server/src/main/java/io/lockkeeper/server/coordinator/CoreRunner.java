@@ -159,7 +159,6 @@ final class CoreRunner implements EventLoop.Turns {
 
   private void onPeers(List<Peer> found) {
     peers = found;
-    handle(new LifeEvent.PeersSeen(found.size()));
     tellPeers();
   }
 

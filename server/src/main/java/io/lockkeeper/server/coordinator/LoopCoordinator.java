@@ -5,6 +5,7 @@ import io.lockkeeper.server.core.Answer;
 import io.lockkeeper.server.core.ClientEvent;
 import io.lockkeeper.server.core.LeaseId;
 import io.lockkeeper.server.core.LeaseView;
+import io.lockkeeper.server.core.LifeEvent;
 import io.lockkeeper.server.core.LockName;
 import io.lockkeeper.server.core.LockView;
 import io.lockkeeper.server.core.Notice;
@@ -276,6 +277,11 @@ public final class LoopCoordinator implements Coordinator {
   @Override
   public void suspect(String id) {
     runner.post(() -> runner.store().suspect(id));
+  }
+
+  @Override
+  public void peersServing(int others) {
+    runner.post(() -> runner.handle(new LifeEvent.PeersServing(others)));
   }
 
   @Override

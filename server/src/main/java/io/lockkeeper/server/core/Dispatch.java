@@ -297,8 +297,8 @@ final class Dispatch implements EventHandler {
   }
 
   @Override
-  public void onPeersSeen(LifeEvent.PeersSeen event) {
-    world.peers = event.others();
+  public void onPeersServing(LifeEvent.PeersServing event) {
+    world.servingPeers = event.others();
   }
 
   @Override

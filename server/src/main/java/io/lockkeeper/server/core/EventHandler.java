@@ -126,7 +126,7 @@ interface EventHandler {
   void onTick(TimeEvent.Tick event);
 
   /** There are so many other coordinators. */
-  void onPeersSeen(LifeEvent.PeersSeen event);
+  void onPeersServing(LifeEvent.PeersServing event);
 
   /** The coordinator is about to leave. */
   void onDraining(LifeEvent.Draining event);

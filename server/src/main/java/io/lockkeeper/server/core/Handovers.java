@@ -68,11 +68,11 @@ final class Handovers {
   }
 
   /**
-   * The lease's session has been without contact for long: a peer may have adopted it, and its
-   * client may find it there, or come back.
+   * The lease's session has been without contact for long: a peer that has contact may have adopted
+   * it, and its client may find it there, or come back. Where no peer has, it is served best here.
    */
   void onForsaken(Lease lease) {
-    if (world.peers > 0) {
+    if (world.servingPeers > 0) {
       sendAway(
           lease, "the coordinator has lost contact with ZooKeeper: another may serve the lease");
     }

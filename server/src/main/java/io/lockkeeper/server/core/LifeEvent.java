@@ -4,14 +4,14 @@ package io.lockkeeper.server.core;
 public sealed interface LifeEvent extends Event {
 
   /**
-   * There are so many other coordinators.
+   * So many other coordinators say that they are in contact with ZooKeeper and can renew leases.
    *
    * @param others how many
    */
-  record PeersSeen(int others) implements LifeEvent {
+  record PeersServing(int others) implements LifeEvent {
     @Override
     public void applyTo(EventHandler handler) {
-      handler.onPeersSeen(this);
+      handler.onPeersServing(this);
     }
   }
 

@@ -42,8 +42,8 @@ final class World {
   /** Whether this coordinator is about to leave. */
   boolean draining;
 
-  /** How many other coordinators there are, as far as was seen. */
-  int peers;
+  /** How many other coordinators say that they can serve leases. */
+  int servingPeers;
 
   /** Whether changes are described, because somebody watches or did not long ago. */
   boolean describesChanges = true;

@@ -49,6 +49,7 @@ final class PeerHealth {
   }
 
   private void watchAgain() {
+    link.saysNothing();
     if (!life.isCancelled()) {
       if (link.isKnown()) {
         lookWhetherRefused();

@@ -41,6 +41,7 @@ final class PeerLink {
   private final AtomicBoolean suspected = new AtomicBoolean();
   private final AtomicLong suspectAgainAt = new AtomicLong();
   private volatile boolean known;
+  private volatile boolean serving;
 
   /** Something that goes on across a link. */
   interface Traffic {
@@ -151,8 +152,19 @@ final class PeerLink {
     waitingSince.compareAndSet(NEVER, now());
   }
 
+  /** Returns whether the peer says now that it can renew leases. */
+  boolean serves() {
+    return serving && !isSuspected();
+  }
+
+  /** Notes that the peer says nothing of itself any more. */
+  void saysNothing() {
+    serving = false;
+  }
+
   /** Notes whether the peer says that it can renew leases. */
   void says(boolean able) {
+    serving = able;
     if (able) {
       unableSince.set(NEVER);
     } else if (unableSince.compareAndSet(NEVER, now())) {

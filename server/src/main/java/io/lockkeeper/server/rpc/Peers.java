@@ -38,6 +38,7 @@ final class Peers implements AutoCloseable {
   private final Set<PeerLink> retired = ConcurrentHashMap.newKeySet();
   private volatile List<Peer> newest = List.of();
   private volatile boolean closed;
+  private int toldServing;
 
   Peers(
       Coordinator coordinator,
@@ -69,6 +70,15 @@ final class Peers implements AutoCloseable {
     pulse.beatOn(calls);
     boolean able = coordinator.status().sessionUsable();
     links.values().forEach(link -> link.tick(able));
+    tellServing();
+  }
+
+  private void tellServing() {
+    int serving = (int) links.values().stream().filter(PeerLink::serves).count();
+    if (serving != toldServing) {
+      toldServing = serving;
+      coordinator.peersServing(serving);
+    }
   }
 
   /** The tasks of several lists may overtake each other: the last of them sees the newest list. */

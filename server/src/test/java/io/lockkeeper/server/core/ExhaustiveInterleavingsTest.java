@@ -151,7 +151,7 @@ class ExhaustiveInterleavingsTest {
 
   /** The holder keeps its lease alive at A, which vouches for it, or is sent to B. */
   private static void staysWhileTimePasses(TinyWorld world) {
-    world.a.on(new LifeEvent.PeersSeen(1));
+    world.a.on(new LifeEvent.PeersServing(1));
     isCutOffAndAdopted(world);
     world
         .script(world.first)

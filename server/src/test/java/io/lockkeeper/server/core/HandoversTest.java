@@ -124,9 +124,9 @@ class HandoversTest {
   }
 
   @Test
-  void coordinatorWithoutContactSendsItsClientsToItsPeers() {
+  void coordinatorWithoutContactSendsItsClientsToPeersThatServe() {
     // Given
-    bench.on(new LifeEvent.PeersSeen(2));
+    bench.on(new LifeEvent.PeersServing(2));
     LeaseId lease = bench.lease();
     StreamId stream = bench.attach(lease);
     bench.on(new SessionEvent.SessionSuspended(Bench.S1));
@@ -141,8 +141,10 @@ class HandoversTest {
   }
 
   @Test
-  void coordinatorThatIsAloneKeepsItsClients() {
+  void coordinatorWhosePeersCannotServeEitherKeepsItsClients() {
     // Given
+    bench.on(new LifeEvent.PeersServing(2));
+    bench.on(new LifeEvent.PeersServing(0));
     bench.attach(bench.lease());
     bench.on(new SessionEvent.SessionSuspended(Bench.S1));
     // When
@@ -155,7 +157,7 @@ class HandoversTest {
   @Test
   void contactThatIsBackInTimeSendsNobodyAway() {
     // Given
-    bench.on(new LifeEvent.PeersSeen(1));
+    bench.on(new LifeEvent.PeersServing(1));
     bench.attach(bench.lease());
     bench.on(new SessionEvent.SessionSuspended(Bench.S1));
     bench.pass(Duration.ofSeconds(2));

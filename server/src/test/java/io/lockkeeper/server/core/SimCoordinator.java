@@ -158,6 +158,14 @@ final class SimCoordinator {
     }
   }
 
+  /** Returns whether it says that it can renew leases. */
+  boolean isServing() {
+    return started
+        && !crashed
+        && !paused
+        && kernel.counts(sim.now).sessions().stream().anyMatch(CoreCounts.SessionCounts::sure);
+  }
+
   boolean isPaused() {
     return paused;
   }

@@ -10,6 +10,7 @@ final class SimPeers {
   private final SimCoordinator coordinator;
   private final Set<SimCoordinator> suspects = new LinkedHashSet<>();
   private Set<SimCoordinator> members = Set.of();
+  private int serving;
 
   SimPeers(Sim sim, SimCoordinator coordinator) {
     this.sim = sim;
@@ -27,8 +28,22 @@ final class SimPeers {
           () -> {
             readMembers();
             look();
+            hearOfOthers();
           });
       sim.after(500 * Sim.MILLI + sim.delay(1_500), this::scan);
+    }
+  }
+
+  /** Each says of itself whether it can renew leases. */
+  private void hearOfOthers() {
+    int others =
+        (int)
+            sim.coordinators.stream()
+                .filter(other -> other != coordinator && other.isServing())
+                .count();
+    if (others != serving) {
+      serving = others;
+      coordinator.deliver(new LifeEvent.PeersServing(others));
     }
   }
 
@@ -46,8 +61,6 @@ final class SimPeers {
   private void readMembers() {
     if (coordinator.feed.isUp() && !members.equals(sim.members)) {
       members = Set.copyOf(sim.members);
-      int others = members.size() - (members.contains(coordinator) ? 1 : 0);
-      coordinator.deliver(new LifeEvent.PeersSeen(others));
     }
   }
 

@@ -144,6 +144,25 @@ class PeersTest {
   }
 
   @Test
+  void coordinatorIsToldHowManyPeersServe() {
+    // Given
+    try (Node there = Node.start("there")) {
+      here.coordinator.meets(there.peer());
+      assertThat(here.coordinator.peersServing.next()).isOne();
+      // When
+      there.coordinator.is(Views.cutOff());
+      // Then
+      assertThat(here.coordinator.peersServing.next()).isZero();
+      // When
+      there.coordinator.is(Views.serving());
+      assertThat(here.coordinator.peersServing.next()).isOne();
+      there.die();
+      // Then
+      assertThat(here.coordinator.peersServing.next()).isZero();
+    }
+  }
+
+  @Test
   void peerThatLivesAndCannotServeIsNotAskedButSuspected() {
     // Given
     try (Node there = Node.start("there");

@@ -100,6 +100,7 @@ public final class FakeCoordinator implements Coordinator {
   public final Calls<Watched> watches = new Calls<>("watch");
 
   public final Calls<String> suspects = new Calls<>("suspect");
+  public final Calls<Integer> peersServing = new Calls<>("peers serving");
 
   private volatile CoordinatorStatus status = Views.serving();
   private volatile Function<LeaseId, Whereabouts> whereabouts = lease -> new Whereabouts.Unknown();
@@ -289,6 +290,11 @@ public final class FakeCoordinator implements Coordinator {
   public CompletableFuture<Whereabouts> locate(LeaseId lease) {
     located.incrementAndGet();
     return CompletableFuture.completedFuture(whereabouts.apply(lease));
+  }
+
+  @Override
+  public void peersServing(int others) {
+    peersServing.add(others);
   }
 
   @Override
