@@ -108,10 +108,12 @@ final class Opening implements Beginning {
       return;
     }
     stat.ifPresent(created -> checkEpoch(created.getCzxid()));
-    // Session ids are never used twice: a record that exists is ours, its first answer was lost.
-    if (rc == Code.OK.intValue() || rc == Code.NODEEXISTS.intValue()) {
-      wanted = false;
-      listener.onClaimed();
+    if (rc == Code.OK.intValue()) {
+      onOurs();
+      return;
+    }
+    if (rc == Code.NODEEXISTS.intValue()) {
+      read(asked);
       return;
     }
     if (rc == Code.NONODE.intValue()) {
@@ -123,6 +125,48 @@ final class Opening implements Beginning {
           .log("cannot write the claim of a lock session, trying again");
     }
     context.thread().after(RETRY_MILLIS, this::write);
+  }
+
+  private void onOurs() {
+    wanted = false;
+    listener.onClaimed();
+  }
+
+  /**
+   * A record that exists is ours if its first answer was lost. But session ids come again: they are
+   * made from how long a server's machine has been up.
+   */
+  private void read(Handle asked) {
+    asked.getData(
+        context.paths().claim(claim().orElseThrow().name()),
+        false,
+        (rc, path, ctx, data, stat) ->
+            context.thread().execute(() -> onRead(asked, rc, DoubtResolution.orEmpty(data))),
+        null);
+  }
+
+  private void onRead(Handle asked, int rc, byte[] data) {
+    if (!wanted || !attachment.isCurrent(asked)) {
+      return;
+    }
+    if (rc != Code.OK.intValue()) {
+      context.thread().after(RETRY_MILLIS, this::write);
+    } else if (isOurs(data)) {
+      onOurs();
+    } else {
+      wanted = false;
+      LOG.atWarn()
+          .addKeyValue("claim", claim().orElseThrow().name())
+          .log("a session has the id of an earlier one whose claim is left, opening another");
+      attachment.close(attachment::startOver);
+    }
+  }
+
+  private boolean isOurs(byte[] data) {
+    return ClaimRecord.read(claim().orElseThrow().name(), data)
+        .filter(record -> record.owner().equals(context.settings().coordinatorId()))
+        .filter(record -> record.epoch() == FIRST_EPOCH)
+        .isPresent();
   }
 
   private void checkEpoch(long zxid) {

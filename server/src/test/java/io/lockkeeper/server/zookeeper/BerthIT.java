@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.coordinator.RecordedEvents;
 import io.lockkeeper.server.core.SessionEvent.SessionEnded;
+import io.lockkeeper.server.core.SessionEvent.SessionOpened;
 import io.lockkeeper.server.core.SessionKey;
 import io.lockkeeper.server.core.StoreEvent.BarrierPassed;
 import io.lockkeeper.server.core.StoreEvent.CreatedEntry;
@@ -16,6 +17,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.UUID;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.ZooKeeper;
 import org.awaitility.Awaitility;
@@ -236,6 +239,35 @@ final class BerthIT {
     store.stop();
     assertThat(claims()).containsExactly(claim);
     assertThat(sessions()).contains(claim);
+  }
+
+  @Test
+  void sessionWhoseIdHasAClaimOfAnotherIsNotUsed() throws Exception {
+    // Given: ids are made from how long a server's machine has been up
+    proxy.at(
+        1,
+        request -> request.opcode() == OpCode.create2 && request.contains("/lk/sessions/"),
+        Action.HOLD);
+    store.openSession(new SessionKey(1));
+    Awaitility.await().until(() -> proxy.pendingRules() == 0);
+    String id = watcher();
+    byte[] left =
+        new ClaimRecord(
+                "somebody",
+                "",
+                new SessionIdentity(Long.parseUnsignedLong(id, 16), new byte[16]),
+                1,
+                0,
+                false)
+            .write();
+    truth.create("/lk/sessions/" + id, left, Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+    // When
+    proxy.letGo();
+    // Then
+    events.await(SessionOpened.class);
+    assertThat(claims()).hasSize(2).contains(id);
+    assertThat(truth.getData("/lk/sessions/" + id, false, null)).isEqualTo(left);
+    assertThat(sessions()).doesNotContain(id);
   }
 
   @Test
