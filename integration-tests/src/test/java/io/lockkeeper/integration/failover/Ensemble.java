@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.IntFunction;
 import java.util.stream.Collectors;
@@ -30,6 +31,12 @@ final class Ensemble implements AutoCloseable {
   /** Starts so many servers and returns when all of them serve. */
   static Ensemble start(int size, Pace pace) {
     return start(size, pace, i -> Scratch.directory("zookeeper-" + (i + 1)));
+  }
+
+  /** Starts a server that is alone, in a given environment, and returns when it serves. */
+  static Ensemble startAlone(Pace pace, Map<String, String> environment) {
+    ZooKeeperProcess.Builder server = settings(Scratch.directory("zookeeper"), pace);
+    return new Ensemble(List.of(server.environment(environment).start()));
   }
 
   /** Like {@link #start(int, Pace)}, and says where each server keeps its data. */
@@ -54,11 +61,7 @@ final class Ensemble implements AutoCloseable {
 
   private static ZooKeeperProcess server(
       Path directory, int number, List<String> peers, Pace pace) {
-    ZooKeeperProcess.Builder builder =
-        ZooKeeperProcess.in(directory)
-            .configuration("tickTime", Long.toString(pace.tick().toMillis()))
-            .configuration("syncLimit", Integer.toString(pace.syncLimit()))
-            .systemProperty("zookeeper.forceSync", pace.fsync() ? "yes" : "no");
+    ZooKeeperProcess.Builder builder = settings(directory, pace);
     if (peers.size() > 1) {
       for (int i = 1; i <= peers.size(); i++) {
         builder.configuration("server." + i, peers.get(i - 1));
@@ -71,6 +74,13 @@ final class Ensemble implements AutoCloseable {
       }
     }
     return builder.build();
+  }
+
+  private static ZooKeeperProcess.Builder settings(Path directory, Pace pace) {
+    return ZooKeeperProcess.in(directory)
+        .configuration("tickTime", Long.toString(pace.tick().toMillis()))
+        .configuration("syncLimit", Integer.toString(pace.syncLimit()))
+        .systemProperty("zookeeper.forceSync", pace.fsync() ? "yes" : "no");
   }
 
   /** Returns all servers. */

@@ -283,7 +283,7 @@ final class Acquisitions {
   /** Grants what is proved to be held. */
   void grant(Ticket ticket) {
     holds.grant(ticket);
-    holds.bound(ticket, () -> heldForTooLong(ticket));
+    bound(ticket);
     List<Notice.Grant> grants = new ArrayList<>(ticket.holds().size());
     for (Hold hold : ticket.holds()) {
       int count = 1 + holds.levelsBeside(hold);
@@ -293,6 +293,17 @@ final class Acquisitions {
     Notice.Granted granted =
         new Notice.Granted(ticket.lease().id(), List.copyOf(grants), validForNanos(ticket));
     apply(ticket, new AcquisitionEvent.Admitted(granted));
+  }
+
+  private void bound(Ticket ticket) {
+    holds.bound(ticket, () -> heldForTooLong(ticket));
+  }
+
+  /** The client of what was granted elsewhere says again how long it may be held. */
+  void boundAgain(Ticket ticket) {
+    if (ticket.acquisition().isHeld() && ticket.revival().flatMap(Revival::maxHold).isPresent()) {
+      bound(ticket);
+    }
   }
 
   private void heldForTooLong(Ticket ticket) {

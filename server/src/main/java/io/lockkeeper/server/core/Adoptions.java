@@ -187,7 +187,7 @@ final class Adoptions {
     EntryDetails details = first.read().details();
     // Of whose request it is nothing is known where somebody has written over what it said.
     int locks = details.requestId().isEmpty() ? 0 : details.terms().locks();
-    Revival revival = new Revival(locks, first.ageNanos(), lease.awakeAtNanos());
+    Revival revival = new Revival(locks, world.now, lease.awakeAtNanos());
     AcquireCommand command = command(lease, entries);
     boolean ownStream = details.terms().ownStream();
     Ticket ticket = Ticket.adopted(uuidOf(first), lease, command, entries, ownStream, revival);

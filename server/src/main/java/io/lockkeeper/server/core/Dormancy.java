@@ -52,12 +52,13 @@ final class Dormancy {
   }
 
   /** The client of an acquisition has repeated its request. */
-  void repeated(Ticket ticket) {
-    ticket.revival().ifPresent(Revival::repeat);
+  void repeated(Ticket ticket, AcquireCommand asked) {
+    ticket.revival().ifPresent(revival -> revival.repeat(asked, world.now));
     attend(ticket);
     if (!ticket.lease().mayBeVouchedElsewhere(world.now)) {
       wake(ticket);
     }
+    onWaiting(ticket);
   }
 
   private void wake(Ticket ticket) {
@@ -91,7 +92,12 @@ final class Dormancy {
         .revival()
         .filter(revival -> ticket.acquisition().isWaiting() && ticket.mayEnd())
         .filter(Revival::startsClocks)
-        .ifPresent(revival -> waits.arm(ticket, revival.waitedNanos()));
+        .ifPresent(
+            revival ->
+                waits.limit(
+                    ticket,
+                    revival.waitTimeout().or(() -> ticket.command().waitTimeout()),
+                    revival.waitsFromNanos()));
   }
 
   private void begin(Ticket ticket) {

@@ -56,13 +56,17 @@ final class Holds {
    * @param onOver what to do when that time is over
    */
   void bound(Ticket ticket, Runnable onOver) {
-    Optional<Duration> longest = ticket.command().maxHold();
+    Optional<Duration> said = ticket.revival().flatMap(Revival::maxHold);
+    Optional<Duration> longest = said.or(() -> ticket.command().maxHold());
     if (longest.isPresent()) {
       long nanos = longest.get().toNanos();
       long slack = Math.min(MOST_SLACK_NANOS, Math.max(LEAST_SLACK_NANOS, nanos / 10));
-      // Where another coordinator may have granted it later, its own clock counts.
-      long from = ticket.mayEnd() ? world.now : ticket.awakeAtNanos(world.now);
-      ticket.timers().holdsUntil(world.timers.at(from + nanos + slack, onOver), world.now + nanos);
+      long awakeIn = ticket.awakeAtNanos(world.now) - world.now;
+      // Where another coordinator may have granted it later, its own clock counts, unless the
+      // client has said what is left.
+      long from = said.isPresent() ? 0 : awakeIn;
+      long end = world.now + Math.max(from + nanos + slack, awakeIn);
+      ticket.timers().holdsUntil(world.timers, world.timers.at(end, onOver), world.now + nanos);
     }
   }
 

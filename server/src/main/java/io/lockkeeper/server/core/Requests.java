@@ -140,7 +140,7 @@ final class Requests {
     boolean held = !lease.isStream() && !event.command().heldTokens().isEmpty();
     Optional<Revival> revival =
         held && lease.isAdopted()
-            ? Optional.of(Revival.ofRepeated(parts.size(), lease.awakeAtNanos()))
+            ? Optional.of(Revival.ofRepeated(event.command(), world.now, lease.awakeAtNanos()))
             : Optional.empty();
     Ticket ticket = Ticket.of(event.id(), lease, event.command(), parts, revival);
     long bytes = world.pathSizes.bytesOf(ticket.planned());
@@ -159,9 +159,9 @@ final class Requests {
     take(ticket, session, bytes, held ? Optional.of(Hold.Proof.CLIENT) : Optional.empty());
     subscribe(event, ticket);
     if (held) {
-      dormancy.repeated(ticket);
+      dormancy.repeated(ticket, event.command());
     } else {
-      waits.arm(ticket, 0);
+      waits.arm(ticket);
     }
     acquisitions.create(ticket);
     grants.settle(ticket);
@@ -196,7 +196,7 @@ final class Requests {
                   new UUID(
                       before.id().getMostSignificantBits(),
                       before.id().getLeastSignificantBits() + 1);
-              Revival revival = new Revival(parts.size(), 0, lease.awakeAtNanos());
+              Revival revival = new Revival(parts.size(), world.now, lease.awakeAtNanos());
               Ticket ticket = Ticket.of(next, lease, command, parts, Optional.of(revival));
               long bytes = world.pathSizes.bytesOf(ticket.planned());
               take(ticket, session, bytes, Optional.of(Hold.Proof.AHEAD));
@@ -229,11 +229,15 @@ final class Requests {
             });
     subscribe(event, ticket);
     ticket.cameBack(world.now);
-    if (Repeats.knows(event.command(), ticket.holds())) {
+    boolean knows = Repeats.knows(event.command(), ticket.holds());
+    if (knows) {
       confirm(ticket);
     }
-    dormancy.repeated(ticket);
+    dormancy.repeated(ticket, event.command());
     grants.settle(ticket);
+    if (knows) {
+      acquisitions.boundAgain(ticket);
+    }
     if (told == ticket.noticeSequence()) {
       acquisitions.replay(ticket);
     }

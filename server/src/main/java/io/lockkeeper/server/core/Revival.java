@@ -1,5 +1,8 @@
 package io.lockkeeper.server.core;
 
+import java.time.Duration;
+import java.util.Optional;
+
 /**
  * How an acquisition came here that another coordinator served before, and what may be done with it
  * for that reason.
@@ -24,9 +27,11 @@ final class Revival {
   }
 
   private final int locks;
-  private final long waitedNanos;
   private final long awakeAtNanos;
   private State state = State.DORMANT;
+  private long waitsFromNanos;
+  private Optional<Duration> wait = Optional.empty();
+  private Optional<Duration> longestHold = Optional.empty();
   private boolean repeated;
   private boolean timed;
 
@@ -35,20 +40,21 @@ final class Revival {
    *
    * @param locks how many locks the request names, zero if nothing tells; there are fewer entries
    *     if some were removed
-   * @param waitedNanos how long its entries have existed
+   * @param nowNanos from when on it waits as long as was asked for: since when it did, nobody here
+   *     can know
    * @param awakeAtNanos from when on nobody else can vouch for it
    */
-  Revival(int locks, long waitedNanos, long awakeAtNanos) {
+  Revival(int locks, long nowNanos, long awakeAtNanos) {
     this.locks = locks;
-    this.waitedNanos = waitedNanos;
+    this.waitsFromNanos = nowNanos;
     this.awakeAtNanos = awakeAtNanos;
   }
 
   /** Makes that of a request which its client repeats here and of which no entry told. */
-  static Revival ofRepeated(int locks, long awakeAtNanos) {
-    Revival revival = new Revival(locks, 0, awakeAtNanos);
+  static Revival ofRepeated(AcquireCommand asked, long nowNanos, long awakeAtNanos) {
+    Revival revival = new Revival(asked.locks().size(), nowNanos, awakeAtNanos);
     revival.attend();
-    revival.repeat();
+    revival.repeat(asked, nowNanos);
     return revival;
   }
 
@@ -61,8 +67,19 @@ final class Revival {
     return locks;
   }
 
-  long waitedNanos() {
-    return waitedNanos;
+  /** Returns from when on {@link #waitTimeout} counts. */
+  long waitsFromNanos() {
+    return waitsFromNanos;
+  }
+
+  /** Returns how long it is to wait, as its client has said here; empty if it has not. */
+  Optional<Duration> waitTimeout() {
+    return wait;
+  }
+
+  /** Returns how long it may be held from now on, as its client has said here. */
+  Optional<Duration> maxHold() {
+    return longestHold;
   }
 
   long awakeAtNanos() {
@@ -87,9 +104,20 @@ final class Revival {
     state = State.AWAKE;
   }
 
-  /** Its client has repeated the request: it has not given it back elsewhere. */
-  void repeat() {
+  /**
+   * Its client has repeated the request: it has not given it back elsewhere. What it says that is
+   * left of its times counts from now.
+   */
+  void repeat(AcquireCommand asked, long nowNanos) {
     repeated = true;
+    if (asked.waitTimeout().isPresent()) {
+      wait = asked.waitTimeout();
+      waitsFromNanos = nowNanos;
+      timed = false;
+    }
+    if (!asked.heldTokens().isEmpty()) {
+      longestHold = asked.maxHold();
+    }
   }
 
   boolean isRepeated() {

@@ -133,8 +133,6 @@ public sealed interface SessionEvent extends StoreEvent {
    * @param lock the lock
    * @param name the znode name
    * @param read what it says of itself, and its creation
-   * @param ageNanos how long it has existed by ZooKeeper's clock, as far as that can be told; never
-   *     negative
    */
-  record AdoptedEntry(LockName lock, EntryName name, StoreEvent.ReadEntry read, long ageNanos) {}
+  record AdoptedEntry(LockName lock, EntryName name, StoreEvent.ReadEntry read) {}
 }

@@ -12,8 +12,9 @@ final class TicketTimers {
   private Optional<Timers.Timer> deletion = Optional.empty();
   private long holdDeadlineNanos;
 
-  /** Until when it may wait. */
-  void waitsUntil(Timers.Timer timer) {
+  /** Until when it may wait, instead of another time. */
+  void waitsUntil(Timers timers, Timers.Timer timer) {
+    wait.ifPresent(timers::cancel);
     wait = Optional.of(timer);
   }
 
@@ -29,12 +30,13 @@ final class TicketTimers {
   }
 
   /**
-   * Until when it may be held.
+   * Until when it may be held, instead of another time.
    *
    * @param timer when it is taken away
    * @param deadlineNanos until when the holder may count on it, a little earlier
    */
-  void holdsUntil(Timers.Timer timer, long deadlineNanos) {
+  void holdsUntil(Timers timers, Timers.Timer timer, long deadlineNanos) {
+    hold.ifPresent(timers::cancel);
     hold = Optional.of(timer);
     holdDeadlineNanos = deadlineNanos;
   }

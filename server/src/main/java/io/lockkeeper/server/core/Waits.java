@@ -1,6 +1,7 @@
 package io.lockkeeper.server.core;
 
 import java.time.Duration;
+import java.util.Optional;
 
 /** The clocks of acquisitions that wait, and of those whose stream has gone. */
 final class Waits {
@@ -21,29 +22,29 @@ final class Waits {
     this.acquisitions = acquisitions;
   }
 
-  /** Starts the clocks of an acquisition that has waited so long already. */
-  void arm(Ticket ticket, long waitedNanos) {
-    ticket
-        .command()
-        .waitTimeout()
-        .map(timeout -> timeout.isZero() ? TRY_BOUND_NANOS : left(timeout, waitedNanos))
+  /** Starts the clocks of an acquisition that is asked for now. */
+  void arm(Ticket ticket) {
+    limit(ticket, ticket.command().waitTimeout(), world.now);
+    armPosition(ticket);
+  }
+
+  /** Has an acquisition wait so long at most, counted from a time that may be some while ago. */
+  void limit(Ticket ticket, Optional<Duration> waitTimeout, long fromNanos) {
+    waitTimeout
+        .map(timeout -> timeout.isZero() ? TRY_BOUND_NANOS : timeout.toNanos())
         .ifPresent(
             nanos ->
                 ticket
                     .timers()
                     .waitsUntil(
+                        world.timers,
                         world.timers.at(
-                            world.now + nanos,
+                            fromNanos + nanos,
                             () ->
                                 acquisitions.expireWait(
                                     ticket,
                                     Notice.RefusalReason.TIMED_OUT,
                                     "not granted within the wait timeout"))));
-    armPosition(ticket);
-  }
-
-  private static long left(Duration timeout, long waitedNanos) {
-    return Math.max(0, timeout.toNanos() - waitedNanos);
   }
 
   private void armPosition(Ticket ticket) {

@@ -210,7 +210,6 @@ final class ClaimTaking {
         ours.session(),
         ours.timeoutMillis(),
         System.nanoTime(),
-        stat.getMtime(),
         certain);
   }
 

@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.Stat;
@@ -25,7 +24,6 @@ final class Inventory {
 
   private final Handle handle;
   private final StoreContext context;
-  private final long takenAtMillis;
   private final Consumer<Found> done;
   private final Runnable failed;
   private final Deque<String> toRead = new ArrayDeque<>();
@@ -44,16 +42,9 @@ final class Inventory {
    */
   record Found(List<AdoptedLease> leases, List<AdoptedEntry> entries, int nodes) {}
 
-  /** Takes stock; {@code takenAtMillis} is when the session became ours, by ZooKeeper's clock. */
-  Inventory(
-      Handle handle,
-      StoreContext context,
-      long takenAtMillis,
-      Consumer<Found> done,
-      Runnable failed) {
+  Inventory(Handle handle, StoreContext context, Consumer<Found> done, Runnable failed) {
     this.handle = handle;
     this.context = context;
-    this.takenAtMillis = takenAtMillis;
     this.done = done;
     this.failed = failed;
   }
@@ -133,13 +124,8 @@ final class Inventory {
     }
     Optional<Place> place = context.paths().place(path);
     if (place.isPresent() && place.get() instanceof Place.Queued queued) {
-      long age = Math.max(0, takenAtMillis - stat.getCtime());
       entries.add(
-          new AdoptedEntry(
-              queued.lock(),
-              queued.entry(),
-              EntryData.read(data, stat.getCzxid()),
-              TimeUnit.MILLISECONDS.toNanos(age)));
+          new AdoptedEntry(queued.lock(), queued.entry(), EntryData.read(data, stat.getCzxid())));
     }
   }
 

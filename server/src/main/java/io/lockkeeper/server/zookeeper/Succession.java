@@ -72,7 +72,6 @@ final class Succession implements Beginning {
     new Inventory(
             attachment.handle(),
             context,
-            taken.atMillis(),
             found -> {
               tell(sentAtNanos, found);
               done.run();

@@ -9,16 +9,10 @@ import java.time.Duration;
  * @param session what it takes to attach
  * @param timeoutMillis the timeout with which the session was opened; zero if nobody knows
  * @param atNanos when it was certain that the claim is ours, on our monotonic clock
- * @param atMillis when the claim was taken, on ZooKeeper's clock
  * @param certain whether all who owned it before are dead for certain
  */
 record Taken(
-    Claim claim,
-    SessionIdentity session,
-    long timeoutMillis,
-    long atNanos,
-    long atMillis,
-    boolean certain) {
+    Claim claim, SessionIdentity session, long timeoutMillis, long atNanos, boolean certain) {
 
   /** Returns the timeout to attach with. */
   Duration timeout(ZooKeeperSettings settings) {

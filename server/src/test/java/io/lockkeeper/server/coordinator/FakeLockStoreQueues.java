@@ -150,7 +150,7 @@ final class FakeLockStoreQueues {
                 (text, stored) -> {
                   if (stored.session() == session) {
                     EntryName name = EntryName.parse(text).orElseThrow();
-                    owned.add(new AdoptedEntry(lock, name, stored.data(), 0));
+                    owned.add(new AdoptedEntry(lock, name, stored.data()));
                   }
                 }));
     return owned;

@@ -88,11 +88,7 @@ class AdoptionsTest {
     LeaseId holder = left.lease();
     LeaseId waiter = left.lease();
     left.entries(holder, Wish.named("held").exclusive("a"));
-    left.entries(
-        waiter,
-        Wish.named("waits").exclusive("a").waiting(Duration.ofSeconds(1)),
-        false,
-        Duration.ofSeconds(5));
+    left.entries(waiter, Wish.named("waits").exclusive("a").waiting(Duration.ofSeconds(1)));
     left.take();
     // When
     bench.pass(VOUCHED.minusNanos(1));
@@ -183,7 +179,7 @@ class AdoptionsTest {
   void lockOfAStreamIsFreedWhenItsClientMustKnow() {
     // Given
     LeaseId stream = left.leaseWithoutRecord();
-    left.entries(stream, Wish.named("held").exclusive("a"), true, Duration.ZERO);
+    left.entries(stream, Wish.named("held").exclusive("a"), true);
     left.take();
     // When
     bench.pass(VOUCHED.minusNanos(1));
@@ -197,7 +193,7 @@ class AdoptionsTest {
   void lockOfAStreamIsFreedAtOnceWhereItsCoordinatorIsDeadForCertain() {
     // Given
     LeaseId stream = left.leaseWithoutRecord();
-    left.entries(stream, Wish.named("held").exclusive("a"), true, Duration.ZERO);
+    left.entries(stream, Wish.named("held").exclusive("a"), true);
     // When
     left.take(true);
     // Then
@@ -214,84 +210,6 @@ class AdoptionsTest {
     assertThat(deletions()).hasSize(1);
   }
 
-  private LeaseId waiterBehindAHolder(Duration wait, Duration waited) {
-    LeaseId holder = left.lease();
-    LeaseId waiter = left.lease();
-    left.entries(holder, Wish.named("held").exclusive("a"));
-    left.entries(waiter, Wish.named("waits").exclusive("a").waiting(wait), false, waited);
-    return waiter;
-  }
-
-  @Test
-  void waitGoesOnFromWhereItWasIfTheCoordinatorBeforeIsDeadForCertain() {
-    // Given
-    Duration wait = Duration.ofSeconds(10);
-    LeaseId waiter = waiterBehindAHolder(wait, Duration.ofSeconds(4));
-    left.take(true);
-    StreamId stream = attach(waiter);
-    repeat(stream, waiter, Wish.named("waits").exclusive("a").waiting(wait));
-    // When
-    bench.pass(Duration.ofSeconds(6).minusNanos(1));
-    assertThat(told("waits", Notice.NotAcquired.class)).isEmpty();
-    bench.pass(Duration.ofNanos(1));
-    // Then
-    assertThat(told("waits", Notice.NotAcquired.class))
-        .extracting(Notice.NotAcquired::reason)
-        .containsExactly(Notice.RefusalReason.TIMED_OUT);
-    assertThat(bench.all(Effect.Tell.class).get(0).stream()).isEqualTo(stream);
-  }
-
-  /** Lets time pass in which the client of a lease keeps it alive. */
-  private void keepAliveFor(LeaseId lease, Duration time) {
-    long end = bench.now + time.toNanos();
-    bench.on(new ClientEvent.KeepAlive(bench.call(), lease));
-    while (bench.now < end) {
-      bench.pass(Duration.ofNanos(Math.min(Bench.TTL.toNanos() / 2, end - bench.now)));
-      bench.on(new ClientEvent.KeepAlive(bench.call(), lease));
-    }
-  }
-
-  @Test
-  void waitOfAnOwnerThatSharesALockEndsInItsTimeToo() {
-    // Given: an owner holds one lock, and waits for it once more together with another
-    Duration wait = Duration.ofSeconds(10);
-    LeaseId owner = left.lease();
-    Wish outer = Wish.named("outer").exclusive("a").by("t");
-    Wish both = Wish.named("both").exclusive("a", "b").by("t").waiting(wait);
-    left.entries(left.lease(), Wish.named("other").exclusive("b"));
-    long token = left.entries(owner, outer).get(0);
-    left.level(owner, both, outer);
-    left.take();
-    StreamId stream = attach(owner);
-    repeat(stream, owner, both);
-    repeat(stream, owner, outer.holding(token));
-    // When
-    keepAliveFor(owner, VOUCHED.plus(wait).minusNanos(1));
-    assertThat(told("both", Notice.NotAcquired.class)).isEmpty();
-    bench.pass(Duration.ofNanos(1));
-    // Then
-    assertThat(told("both", Notice.NotAcquired.class))
-        .extracting(Notice.NotAcquired::reason)
-        .containsExactly(Notice.RefusalReason.TIMED_OUT);
-    assertThat(told("outer", Notice.Lost.class)).isEmpty();
-  }
-
-  @Test
-  void waitThatTheMirrorDoesNotShowEndsInItsTimeToo() {
-    // Given: the mirror is away from before the adoption on
-    Duration wait = Duration.ofSeconds(10);
-    LeaseId waiter = waiterBehindAHolder(wait, Duration.ZERO);
-    bench.on(new StoreEvent.MirrorStale());
-    left.take();
-    repeat(attach(waiter), waiter, Wish.named("waits").exclusive("a").waiting(wait));
-    // When
-    keepAliveFor(waiter, VOUCHED.plus(wait).minusNanos(1));
-    assertThat(told("waits", Notice.NotAcquired.class)).isEmpty();
-    bench.pass(Duration.ofNanos(1));
-    // Then
-    assertThat(told("waits", Notice.NotAcquired.class)).hasSize(1);
-  }
-
   @Test
   void waitWithoutItsStreamIsNotGivenUpBeforeNobodyElseCanVouchForIt() {
     // Given
@@ -303,7 +221,7 @@ class AdoptionsTest {
     Asked asked = bench.ask(waiter, waits);
     bench.on(new ClientEvent.StreamClosed(asked.stream()));
     // When
-    keepAliveFor(waiter, VOUCHED.plus(LINGER).minusNanos(1));
+    bench.keepAliveFor(waiter, VOUCHED.plus(LINGER).minusNanos(1));
     // Then
     assertThat(entriesDeletedAfter(0)).doesNotContain(entry("a", "waits"));
     bench.pass(Duration.ofNanos(1));
@@ -324,7 +242,7 @@ class AdoptionsTest {
     bench.on(new ClientEvent.Release(bench.call(), holder, "held", 0));
     int released = deletions().size();
     // When
-    keepAliveFor(waiter, VOUCHED.plus(LINGER).minusNanos(1));
+    bench.keepAliveFor(waiter, VOUCHED.plus(LINGER).minusNanos(1));
     // Then
     assertThat(entriesDeletedAfter(released)).doesNotContain(entry("a", "waits"));
     bench.pass(Duration.ofNanos(1));
@@ -349,7 +267,7 @@ class AdoptionsTest {
     left.entriesOfAnOwnStream(lease, Wish.named("held").exclusive("a"));
     left.take();
     // When
-    keepAliveFor(lease, VOUCHED.plus(LINGER).plusSeconds(60));
+    bench.keepAliveFor(lease, VOUCHED.plus(LINGER).plusSeconds(60));
     // Then
     assertThat(deletions()).isEmpty();
   }
@@ -375,7 +293,7 @@ class AdoptionsTest {
             });
     bench.vanish(left.created("a", "both"));
     assertThat(bench.answers(call)).hasSize(1);
-    keepAliveFor(lease, VOUCHED.minusNanos(1));
+    bench.keepAliveFor(lease, VOUCHED.minusNanos(1));
     assertThat(deletions()).isEmpty();
     bench.pass(Duration.ofNanos(1));
     assertThat(entriesDeletedAfter(0)).contains(entry("b", "both"));
@@ -392,7 +310,7 @@ class AdoptionsTest {
     // When
     bench.vanish(left.created("a", "both"));
     // Then
-    keepAliveFor(lease, VOUCHED.minusNanos(1));
+    bench.keepAliveFor(lease, VOUCHED.minusNanos(1));
     assertThat(deletions()).isEmpty();
     assertThat(bench.wasGranted(next)).isFalse();
     bench.pass(Duration.ofNanos(1));
@@ -432,53 +350,6 @@ class AdoptionsTest {
   }
 
   @Test
-  void waitIsNotEndedByAClockWhileTheCoordinatorBeforeMayGrant() {
-    // Given
-    Duration wait = Duration.ofSeconds(10);
-    LeaseId waiter = waiterBehindAHolder(wait, Duration.ofSeconds(9));
-    left.take();
-    repeat(attach(waiter), waiter, Wish.named("waits").exclusive("a").waiting(wait));
-    // When
-    bench.pass(VOUCHED.minusNanos(1));
-    assertThat(told("waits", Notice.NotAcquired.class)).isEmpty();
-    // Then: what is left of the wait, when nobody else can
-    bench.on(new ClientEvent.KeepAlive(bench.call(), waiter));
-    bench.pass(Duration.ofSeconds(1).plusNanos(1));
-    assertThat(told("waits", Notice.NotAcquired.class)).hasSize(1);
-  }
-
-  @Test
-  void clientThatNoLongerWantsToWaitIsTakenAtItsWord() {
-    // Given
-    LeaseId waiter = waiterBehindAHolder(Duration.ofSeconds(10), Duration.ZERO);
-    left.take();
-    attach(waiter);
-    // When
-    bench.on(new ClientEvent.Release(bench.call(), waiter, "waits", 0));
-    // Then
-    assertThat(deletions()).hasSize(1);
-  }
-
-  @Test
-  void maxHoldCountsFromWhenNobodyElseCanHaveGrantedItLater() {
-    // Given
-    Duration most = Duration.ofSeconds(5);
-    LeaseId lease = left.lease();
-    Wish held = Wish.named("held").exclusive("a").atMost(most);
-    long token = left.entries(lease, held).get(0);
-    left.take();
-    repeat(attach(lease), lease, held.holding(token));
-    // When
-    keepAliveFor(lease, VOUCHED.plus(most).minusNanos(1));
-    assertThat(told("held", Notice.Lost.class)).isEmpty();
-    keepAliveFor(lease, Duration.ofSeconds(1));
-    // Then
-    assertThat(told("held", Notice.Lost.class))
-        .extracting(Notice.Lost::reason)
-        .containsExactly(Notice.LossReason.MAX_HOLD);
-  }
-
-  @Test
   void lostHolderLeavesItsGuardForTheLockDelay() {
     // Given
     LeaseId lease = left.lease();
@@ -510,10 +381,7 @@ class AdoptionsTest {
         bench.foreign("a", new UUID(lease.high(), 7), MutexKind.EXCLUSIVE);
     Wish held = Wish.named("held").exclusive("a");
     long token =
-        left.add(
-            gone,
-            Inheritance.details(lease, held.command(Optional.of(lease)), false),
-            Duration.ZERO);
+        left.add(gone, Inheritance.details(lease, held.command(Optional.of(lease)), false));
     bench.vanish(gone);
     left.take();
     // When
@@ -539,8 +407,7 @@ class AdoptionsTest {
             bench.zxid(),
             0);
     Wish held = Wish.named("held").exclusive("a");
-    left.add(
-        late, Inheritance.details(lease, held.command(Optional.of(lease)), false), Duration.ZERO);
+    left.add(late, Inheritance.details(lease, held.command(Optional.of(lease)), false));
     SessionKey key = left.claim();
     assertThat(key).isNotEqualTo(Bench.S1);
     left.adoptedAs(key, false);

@@ -97,6 +97,16 @@ final class Bench {
     on(new TimeEvent.Tick());
   }
 
+  /** Lets time pass in which the client of a lease keeps it alive. */
+  void keepAliveFor(LeaseId lease, Duration time) {
+    long end = now + time.toNanos();
+    on(new ClientEvent.KeepAlive(call(), lease));
+    while (now < end) {
+      pass(Duration.ofNanos(Math.min(TTL.toNanos() / 2, end - now)));
+      on(new ClientEvent.KeepAlive(call(), lease));
+    }
+  }
+
   void opened(SessionKey session) {
     on(new SessionEvent.SessionOpened(session, TIMEOUT.toNanos(), now, now));
   }

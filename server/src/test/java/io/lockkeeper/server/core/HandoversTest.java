@@ -251,8 +251,7 @@ class HandoversTest {
                 new SessionEvent.AdoptedEntry(
                     entry.lock(),
                     entry.name(),
-                    new StoreEvent.ReadEntry(details, entry.czxid(), 0, Optional.empty()),
-                    0))));
+                    new StoreEvent.ReadEntry(details, entry.czxid(), 0, Optional.empty())))));
   }
 
   @Test
@@ -281,7 +280,7 @@ class HandoversTest {
     Inheritance left = new Inheritance(bench);
     left.record(lease);
     AcquireCommand command = outer.command(Optional.of(lease));
-    left.add(bench.created(first), Inheritance.details(lease, command, false), Duration.ZERO);
+    left.add(bench.created(first), Inheritance.details(lease, command, false));
     depose();
     // When: its client knows nothing of that, and gives the first back
     left.take();
@@ -340,7 +339,7 @@ class HandoversTest {
     Inheritance left = new Inheritance(bench);
     left.record(lease);
     AcquireCommand outer = Wish.named("outer").exclusive("a").by("t").command(Optional.of(lease));
-    left.add(entry, Inheritance.details(lease, outer, false), Duration.ZERO);
+    left.add(entry, Inheritance.details(lease, outer, false));
     return left;
   }
 

@@ -2,7 +2,6 @@ package io.lockkeeper.server.core;
 
 import io.lockkeeper.server.core.SessionEvent.AdoptedEntry;
 import io.lockkeeper.server.core.SessionEvent.AdoptedLease;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -44,11 +43,11 @@ final class Inheritance {
 
   /** The entries of one request, which the mirror sees; returns their tokens. */
   List<Long> entries(LeaseId lease, Wish wish) {
-    return entries(lease, wish, false, Duration.ZERO);
+    return entries(lease, wish, false);
   }
 
-  List<Long> entries(LeaseId lease, Wish wish, boolean stream, Duration age) {
-    return entries(lease, wish, details(lease, wish, stream), Optional.empty(), age);
+  List<Long> entries(LeaseId lease, Wish wish, boolean stream) {
+    return entries(lease, wish, details(lease, wish, stream), Optional.empty());
   }
 
   /**
@@ -59,13 +58,13 @@ final class Inheritance {
    */
   List<Long> level(LeaseId lease, Wish wish, Wish beside) {
     String base = beside.command(Optional.of(lease)).requestId();
-    return entries(lease, wish, details(lease, wish, false), Optional.of(base), Duration.ZERO);
+    return entries(lease, wish, details(lease, wish, false), Optional.of(base));
   }
 
   /** The entries of a request whose notices go to a stream of its own. */
   List<Long> entriesOfAnOwnStream(LeaseId lease, Wish wish) {
     EntryDetails details = details(lease, wish.command(Optional.of(lease)), false, true);
-    return entries(lease, wish, details, Optional.empty(), Duration.ZERO);
+    return entries(lease, wish, details, Optional.empty());
   }
 
   private static EntryDetails details(LeaseId lease, Wish wish, boolean stream) {
@@ -73,7 +72,7 @@ final class Inheritance {
   }
 
   private List<Long> entries(
-      LeaseId lease, Wish wish, EntryDetails details, Optional<String> base, Duration age) {
+      LeaseId lease, Wish wish, EntryDetails details, Optional<String> base) {
     AcquireCommand command = wish.command(Optional.of(lease));
     UUID id = new UUID(lease.high(), ++numbers);
     List<Long> tokens = new ArrayList<>();
@@ -84,7 +83,7 @@ final class Inheritance {
               ? bench.foreignBeside(beside.get().name(), wanted.name(), id, wanted.mode())
               : bench.foreign(wanted.name().value(), id, wanted.mode());
       Optional<FencingToken> kept = beside.map(entry -> entry.read().token());
-      tokens.add(add(created, details, tokens.size(), kept, age));
+      tokens.add(add(created, details, tokens.size(), kept));
       if (!command.lockDelay().isZero()) {
         MarkerName guard = MarkerName.Guard.of(id, (int) command.lockDelay().toMillis());
         bench.on(new StoreEvent.MarkerAppeared(wanted.name(), guard, created.czxid()));
@@ -123,9 +122,7 @@ final class Inheritance {
             0,
             0,
             Optional.empty());
-    entries.set(
-        entries.indexOf(entry),
-        new AdoptedEntry(entry.lock(), entry.name(), read, entry.ageNanos()));
+    entries.set(entries.indexOf(entry), new AdoptedEntry(entry.lock(), entry.name(), read));
   }
 
   /** ZooKeeper lists the entries in another order than that of their requests. */
@@ -134,19 +131,18 @@ final class Inheritance {
   }
 
   /** An entry that the adopted session owns, whatever it says of itself. */
-  long add(StoreEvent.CreatedEntry created, EntryDetails details, Duration age) {
-    return add(created, details, 0, Optional.empty(), age);
+  long add(StoreEvent.CreatedEntry created, EntryDetails details) {
+    return add(created, details, 0, Optional.empty());
   }
 
   private long add(
       StoreEvent.CreatedEntry created,
       EntryDetails details,
       int ordinal,
-      Optional<FencingToken> kept,
-      Duration age) {
+      Optional<FencingToken> kept) {
     StoreEvent.ReadEntry read =
         new StoreEvent.ReadEntry(details, created.czxid(), created.index(), ordinal, kept);
-    entries.add(new AdoptedEntry(created.lock(), created.name(), read, age.toNanos()));
+    entries.add(new AdoptedEntry(created.lock(), created.name(), read));
     return read.token().value();
   }
 

@@ -358,8 +358,7 @@ class RepeatsTest {
     // Given
     StoreEvent.CreatedEntry nameless =
         bench.foreign("a", new UUID(lease.high(), 9), MutexKind.EXCLUSIVE);
-    long token =
-        left.add(nameless, EntryDetails.foreign("__REVOKE__", Optional.empty()), Duration.ZERO);
+    long token = left.add(nameless, EntryDetails.foreign("__REVOKE__", Optional.empty()));
     left.take();
     StreamId stream = bench.attach(lease);
     Asked waiter = bench.alone(Wish.named("w").exclusive("a"));

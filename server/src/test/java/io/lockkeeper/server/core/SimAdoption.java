@@ -80,8 +80,7 @@ final class SimAdoption {
   }
 
   private SessionEvent.AdoptedEntry adopted(SimNode node) {
-    return new SessionEvent.AdoptedEntry(
-        node.lock, coordinator.feed.seen(node), node.data(), sim.now - node.createdAt);
+    return new SessionEvent.AdoptedEntry(node.lock, coordinator.feed.seen(node), node.data());
   }
 
   private SessionEvent adopted(long provenAt, long attachedAt, long takenAt) {

@@ -203,7 +203,8 @@ final class SimClient {
             stream -> {
               UUID uuid = new UUID(request.lease.high(), sim.random.nextLong());
               way.send(
-                  new ClientEvent.Acquire(stream, uuid, request.lease, request.told(), session));
+                  new ClientEvent.Acquire(
+                      stream, uuid, request.lease, request.told(sim.now), session));
             });
   }
 

@@ -242,7 +242,8 @@ final class SimHolds {
     return life.granted
         && (!life.over || life.overAt == sim.now)
         && life.ticket.command().maxHold().isPresent()
-        && sim.now - life.grantedAt >= life.ticket.command().maxHold().get().toNanos();
+        && (sim.now - life.grantedAt >= life.ticket.command().maxHold().get().toNanos()
+            || sim.now >= sim.requests.get(life.request()).until);
   }
 
   /** Taken away by force: its client learns that when others have the lock already. */

@@ -25,7 +25,6 @@ final class SimNode {
   final int ordinal;
   final Optional<FencingToken> kept;
   final SimSession owner;
-  final long createdAt;
   final Duration lockDelay;
   EntryDetails details;
 
@@ -39,8 +38,7 @@ final class SimNode {
   /** Who was granted it. */
   final List<SimHolds.Life> users = new ArrayList<>(1);
 
-  SimNode(
-      LockName lock, EntryName name, StoreEvent.ReadEntry data, SimSession owner, long createdAt) {
+  SimNode(LockName lock, EntryName name, StoreEvent.ReadEntry data, SimSession owner) {
     this.lock = lock;
     this.name = name;
     this.czxid = data.czxid();
@@ -49,7 +47,6 @@ final class SimNode {
     this.kept = data.keptToken();
     this.details = data.details();
     this.owner = owner;
-    this.createdAt = createdAt;
     this.lockDelay = details.terms().lockDelay();
   }
 

@@ -1,5 +1,6 @@
 package io.lockkeeper.server.core;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
@@ -15,6 +16,9 @@ final class SimRequest {
 
   /** What it was granted, for a coordinator that knows nothing of that. */
   List<Long> tokens = List.of();
+
+  /** When it was asked for first. */
+  private long askedAt = Long.MAX_VALUE;
 
   /** Until when it may be held at the longest. */
   long until = Long.MAX_VALUE;
@@ -73,21 +77,29 @@ final class SimRequest {
         && command.owner().equals(other.command.owner());
   }
 
-  /** Returns what is sent: the request, and with what tokens it goes on holding. */
-  AcquireCommand told() {
+  /**
+   * Returns what is sent: the request, with what is left of its times, and with what tokens it goes
+   * on holding.
+   */
+  AcquireCommand told(long now) {
+    askedAt = Math.min(askedAt, now);
     return new AcquireCommand(
         command.locks(),
         command.lease(),
         command.owner(),
         command.requestId(),
-        command.waitTimeout(),
+        command.waitTimeout().map(wait -> left(askedAt + wait.toNanos() - now)),
         command.holder(),
         command.metadata(),
         command.positionInterval(),
-        command.maxHold(),
+        tokens.isEmpty() ? command.maxHold() : command.maxHold().map(max -> left(until - now)),
         command.lockDelay(),
         command.unsearched(),
         tokens);
+  }
+
+  private static Duration left(long nanos) {
+    return Duration.ofNanos(Math.max(0, nanos));
   }
 
   @Override

@@ -45,7 +45,7 @@ final class SimTwin {
         own.orElse(leaseStream),
         new UUID(request.lease.high(), sim.random.nextLong()),
         request.lease,
-        request.told(),
+        request.told(sim.now),
         request.stream.isEmpty());
   }
 }

@@ -182,7 +182,7 @@ final class SimZooKeeper {
   }
 
   private SimNode add(SimSession owner, LockName lock, String text, StoreEvent.ReadEntry data) {
-    SimNode node = new SimNode(lock, EntryName.parse(text).orElseThrow(), data, owner, sim.now);
+    SimNode node = new SimNode(lock, EntryName.parse(text).orElseThrow(), data, owner);
     sim.note("ZooKeeper creates", text);
     directory(lock).nodes.put(text, node);
     owner.nodes.add(node);

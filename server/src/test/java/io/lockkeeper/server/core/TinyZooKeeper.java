@@ -36,7 +36,7 @@ final class TinyZooKeeper extends TinyActor {
   }
 
   /** An entry. */
-  record Node(EntryName name, UUID id, StoreEvent.ReadEntry data, Session session, long createdAt) {
+  record Node(EntryName name, UUID id, StoreEvent.ReadEntry data, Session session) {
 
     boolean isOf(TinyClient client) {
       return data.details().requestId().equals(client.requestId);
@@ -81,7 +81,7 @@ final class TinyZooKeeper extends TinyActor {
   long state() {
     long state = mix(zxid, sequence);
     for (Node node : queue) {
-      state = mix(state, mix(node.name().hashCode(), node.createdAt()));
+      state = mix(state, node.name().hashCode());
     }
     for (Session session : sessions.values()) {
       state = mix(state, session.state());
@@ -97,7 +97,7 @@ final class TinyZooKeeper extends TinyActor {
     long created = ++zxid;
     StoreEvent.ReadEntry data =
         new StoreEvent.ReadEntry(effect.details(), created, 0, Optional.empty());
-    Node node = new Node(name, effect.id(), data, session, world.now);
+    Node node = new Node(name, effect.id(), data, session);
     world.check(
         queue.stream().noneMatch(other -> other.isOf(world.client(node))),
         "one request has two entries");
@@ -123,10 +123,7 @@ final class TinyZooKeeper extends TinyActor {
   List<SessionEvent.AdoptedEntry> entriesOf(Session session) {
     return queue.stream()
         .filter(node -> node.session() == session)
-        .map(
-            node ->
-                new SessionEvent.AdoptedEntry(
-                    LOCK, node.name(), node.data(), world.now - node.createdAt()))
+        .map(node -> new SessionEvent.AdoptedEntry(LOCK, node.name(), node.data()))
         .toList();
   }
 

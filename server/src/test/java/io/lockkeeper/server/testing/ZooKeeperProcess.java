@@ -31,6 +31,7 @@ public final class ZooKeeperProcess implements AutoCloseable {
   private final int port;
   private final Map<String, String> configuration;
   private final Map<String, String> systemProperties;
+  private final Map<String, String> environment;
   private Process process;
 
   private ZooKeeperProcess(Builder builder) {
@@ -38,6 +39,7 @@ public final class ZooKeeperProcess implements AutoCloseable {
     port = builder.port == 0 ? Ports.free() : builder.port;
     configuration = new LinkedHashMap<>(builder.configuration);
     systemProperties = new TreeMap<>(builder.systemProperties);
+    environment = builder.environment;
   }
 
   /** Returns a builder of a server that keeps its data in {@code directory}. */
@@ -51,6 +53,7 @@ public final class ZooKeeperProcess implements AutoCloseable {
     private int port;
     private final Map<String, String> configuration = new LinkedHashMap<>();
     private final Map<String, String> systemProperties = new LinkedHashMap<>();
+    private Map<String, String> environment = Map.of();
 
     private Builder(Path directory) {
       this.directory = Objects.requireNonNull(directory);
@@ -84,6 +87,12 @@ public final class ZooKeeperProcess implements AutoCloseable {
     /** Sets a system property of the server's JVM. */
     public Builder systemProperty(String key, String value) {
       systemProperties.put(key, value);
+      return this;
+    }
+
+    /** Adds variables to the server's environment. */
+    public Builder environment(Map<String, String> added) {
+      environment = Map.copyOf(added);
       return this;
     }
 
@@ -141,10 +150,12 @@ public final class ZooKeeperProcess implements AutoCloseable {
     command.add(ZooKeeperMain.class.getName());
     command.add(file.toString());
     File log = log().toFile();
-    return new ProcessBuilder(command)
-        .redirectErrorStream(true)
-        .redirectOutput(ProcessBuilder.Redirect.appendTo(log))
-        .start();
+    ProcessBuilder builder =
+        new ProcessBuilder(command)
+            .redirectErrorStream(true)
+            .redirectOutput(ProcessBuilder.Redirect.appendTo(log));
+    builder.environment().putAll(environment);
+    return builder.start();
   }
 
   private boolean answers() {

@@ -1,0 +1,206 @@
+package io.lockkeeper.server.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+/** How long what was adopted may wait, and be held. */
+class AdoptedTimesTest {
+
+  private static final Duration VOUCHED = Bench.TIMEOUT;
+  private final Bench bench = Bench.ready();
+  private final Inheritance left = new Inheritance(bench);
+
+  private StreamId attach(LeaseId lease) {
+    return bench.attach(lease);
+  }
+
+  private List<Notice> told(String requestId) {
+    return bench.all(Effect.Tell.class).stream()
+        .filter(tell -> tell.requestId().equals(requestId))
+        .map(Effect.Tell::notice)
+        .toList();
+  }
+
+  private <T extends Notice> List<T> told(String requestId, Class<T> type) {
+    return told(requestId).stream().filter(type::isInstance).map(type::cast).toList();
+  }
+
+  private void repeat(StreamId stream, LeaseId lease, Wish wish) {
+    bench.on(
+        new ClientEvent.Acquire(
+            stream, UUID.randomUUID(), lease, wish.command(Optional.of(lease)), true));
+  }
+
+  private LeaseId waiterBehindAHolder(Duration wait) {
+    LeaseId holder = left.lease();
+    LeaseId waiter = left.lease();
+    left.entries(holder, Wish.named("held").exclusive("a"));
+    left.entries(waiter, Wish.named("waits").exclusive("a").waiting(wait));
+    return waiter;
+  }
+
+  private void assertTimesOutAfter(Duration time) {
+    bench.pass(time.minusNanos(1));
+    assertThat(told("waits", Notice.NotAcquired.class)).isEmpty();
+    bench.pass(Duration.ofNanos(1));
+    assertThat(told("waits", Notice.NotAcquired.class))
+        .extracting(Notice.NotAcquired::reason)
+        .containsExactly(Notice.RefusalReason.TIMED_OUT);
+  }
+
+  @Test
+  void clientThatRepeatsItsRequestSaysHowMuchOfItsWaitIsLeft() {
+    // Given
+    LeaseId waiter = waiterBehindAHolder(Duration.ofSeconds(10));
+    left.take(true);
+    StreamId stream = attach(waiter);
+    bench.pass(Duration.ofSeconds(3));
+    // When
+    repeat(stream, waiter, Wish.named("waits").exclusive("a").waiting(Duration.ofSeconds(4)));
+    // Then
+    assertTimesOutAfter(Duration.ofSeconds(4));
+    assertThat(bench.all(Effect.Tell.class).get(0).stream()).isEqualTo(stream);
+  }
+
+  @Test
+  void waitOfWhichNobodySaysWhatIsLeftBeginsAnewAtTheAdoption() {
+    // Given
+    LeaseId waiter = waiterBehindAHolder(Duration.ofSeconds(10));
+    left.take(true);
+    bench.pass(Duration.ofSeconds(3));
+    // When
+    repeat(attach(waiter), waiter, Wish.named("waits").exclusive("a"));
+    // Then
+    assertTimesOutAfter(Duration.ofSeconds(7));
+  }
+
+  @Test
+  void waitOfAnOwnerThatSharesALockEndsInItsTimeToo() {
+    // Given: an owner holds one lock, and waits for it once more together with another
+    Duration wait = Duration.ofSeconds(10);
+    LeaseId owner = left.lease();
+    Wish outer = Wish.named("outer").exclusive("a").by("t");
+    Wish both = Wish.named("both").exclusive("a", "b").by("t").waiting(wait);
+    left.entries(left.lease(), Wish.named("other").exclusive("b"));
+    long token = left.entries(owner, outer).get(0);
+    left.level(owner, both, outer);
+    left.take();
+    StreamId stream = attach(owner);
+    repeat(stream, owner, both);
+    repeat(stream, owner, outer.holding(token));
+    // When
+    bench.keepAliveFor(owner, VOUCHED.minusNanos(1));
+    assertThat(told("both", Notice.NotAcquired.class)).isEmpty();
+    bench.pass(Duration.ofNanos(1));
+    // Then
+    assertThat(told("both", Notice.NotAcquired.class))
+        .extracting(Notice.NotAcquired::reason)
+        .containsExactly(Notice.RefusalReason.TIMED_OUT);
+    assertThat(told("outer", Notice.Lost.class)).isEmpty();
+  }
+
+  @Test
+  void waitThatTheMirrorDoesNotShowEndsInItsTimeToo() {
+    // Given: the mirror is away from before the adoption on
+    Duration wait = Duration.ofSeconds(10);
+    LeaseId waiter = waiterBehindAHolder(wait);
+    bench.on(new StoreEvent.MirrorStale());
+    left.take();
+    repeat(attach(waiter), waiter, Wish.named("waits").exclusive("a").waiting(wait));
+    // When
+    bench.keepAliveFor(waiter, VOUCHED.minusNanos(1));
+    assertThat(told("waits", Notice.NotAcquired.class)).isEmpty();
+    bench.pass(Duration.ofNanos(1));
+    // Then
+    assertThat(told("waits", Notice.NotAcquired.class)).hasSize(1);
+  }
+
+  @Test
+  void waitIsNotEndedByAClockWhileTheCoordinatorBeforeMayGrant() {
+    // Given
+    Duration wait = Duration.ofSeconds(10);
+    LeaseId waiter = waiterBehindAHolder(wait);
+    left.take();
+    repeat(attach(waiter), waiter, Wish.named("waits").exclusive("a").waiting(wait));
+    // When
+    bench.keepAliveFor(waiter, VOUCHED.minusNanos(1));
+    assertThat(told("waits", Notice.NotAcquired.class)).isEmpty();
+    // Then: when nobody else can
+    bench.pass(Duration.ofNanos(1));
+    assertThat(told("waits", Notice.NotAcquired.class)).hasSize(1);
+  }
+
+  @Test
+  void maxHoldCountsFromWhenNobodyElseCanHaveGrantedItLater() {
+    // Given
+    Duration most = Duration.ofSeconds(5);
+    LeaseId lease = left.lease();
+    left.entries(lease, Wish.named("held").exclusive("a").atMost(most));
+    left.take();
+    attach(lease);
+    // When
+    bench.keepAliveFor(lease, VOUCHED.plus(most).minusNanos(1));
+    assertThat(told("held", Notice.Lost.class)).isEmpty();
+    bench.keepAliveFor(lease, Duration.ofSeconds(1));
+    // Then
+    assertThat(told("held", Notice.Lost.class))
+        .extracting(Notice.Lost::reason)
+        .containsExactly(Notice.LossReason.MAX_HOLD);
+  }
+
+  private void repeatHolding(LeaseId lease, long token, Duration left) {
+    Wish held = Wish.named("held").exclusive("a").atMost(left).holding(token);
+    repeat(attach(lease), lease, held);
+  }
+
+  @Test
+  void clientThatComesBackSaysHowMuchOfItsMaxHoldIsLeft() {
+    // Given
+    LeaseId lease = left.lease();
+    Wish held = Wish.named("held").exclusive("a").atMost(Duration.ofMinutes(2));
+    long token = left.entries(lease, held).get(0);
+    left.take();
+    // When
+    repeatHolding(lease, token, Duration.ofSeconds(50));
+    // Then
+    bench.keepAliveFor(lease, Duration.ofSeconds(50));
+    assertThat(told("held", Notice.Lost.class)).isEmpty();
+    bench.keepAliveFor(lease, Duration.ofSeconds(2));
+    assertThat(told("held", Notice.Lost.class))
+        .extracting(Notice.Lost::reason)
+        .containsExactly(Notice.LossReason.MAX_HOLD);
+  }
+
+  @Test
+  void maxHoldEndsNothingWhileTheCoordinatorBeforeMayVouchForIt() {
+    // Given
+    LeaseId lease = left.lease();
+    Wish held = Wish.named("held").exclusive("a").atMost(Duration.ofMinutes(2));
+    long token = left.entries(lease, held).get(0);
+    left.take();
+    // When
+    repeatHolding(lease, token, Duration.ofSeconds(1));
+    // Then
+    bench.keepAliveFor(lease, VOUCHED.minusNanos(1));
+    assertThat(told("held", Notice.Lost.class)).isEmpty();
+    bench.pass(Duration.ofNanos(1));
+    assertThat(told("held", Notice.Lost.class)).hasSize(1);
+  }
+
+  @Test
+  void clientThatNoLongerWantsToWaitIsTakenAtItsWord() {
+    // Given
+    LeaseId waiter = waiterBehindAHolder(Duration.ofSeconds(10));
+    left.take();
+    attach(waiter);
+    // When
+    bench.on(new ClientEvent.Release(bench.call(), waiter, "waits", 0));
+    // Then
+    assertThat(bench.all(Effect.DeleteEntries.class)).hasSize(1);
+  }
+}
