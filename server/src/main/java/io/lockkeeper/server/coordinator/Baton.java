@@ -13,6 +13,9 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <p>What one task does is seen by all later ones, whatever threads they run on. A task that is
  * handed in by a task runs after it, not inside it. Tasks must not block. The queue has no cap of
  * its own: whoever hands in what strangers ask for looks at {@link #backlog} first.
+ *
+ * <p>Whatever is thrown ends up at {@link Runner#onThrown}, and never at whoever brought a task: a
+ * library whose callback that is would swallow it.
  */
 public final class Baton {
 
@@ -27,14 +30,20 @@ public final class Baton {
 
   /** Runs what is handed in; only ever called by one thread at a time. */
   public interface Runner {
-    /** Runs a task; must not throw. */
+    /** Runs a task. */
     void run(Runnable task);
 
-    /** The tasks of a {@link Turn} have been run, and its end follows; must not throw. */
+    /** The tasks of a {@link Turn} have been run, and its end follows. */
     void onTurn();
 
-    /** Runs something that a task put off to the end of the turn; must not throw. */
+    /** Runs something that a task put off to the end of the turn. */
     void runLast(Runnable action);
+
+    /**
+     * Something of the above threw, or the baton itself could not go on. What comes after it is run
+     * all the same, as far as that can be: it is for the runner to do nothing with it.
+     */
+    void onThrown(Throwable thrown);
   }
 
   /**
@@ -98,6 +107,15 @@ public final class Baton {
   }
 
   private void work(int stint) {
+    try {
+      runTurns(stint);
+    } catch (RuntimeException | Error e) {
+      // Nobody is at work from now on, and nobody will be: the relief did not come, perhaps.
+      runner.onThrown(e);
+    }
+  }
+
+  private void runTurns(int stint) {
     int left = stint;
     int finished;
     do {
@@ -106,7 +124,7 @@ public final class Baton {
         return;
       }
       int count = Math.min(unfinished.get(), left);
-      turn.run(() -> runTasks(count), runner::runLast);
+      turn.run(() -> runTasks(count), this::runLast);
       finished = count;
       left -= count;
     } while (unfinished.addAndGet(-finished) != 0);
@@ -114,8 +132,24 @@ public final class Baton {
 
   private void runTasks(int count) {
     for (int i = 0; i < count; i++) {
-      runner.run(tasks.remove());
+      try {
+        runner.run(tasks.remove());
+      } catch (RuntimeException | Error e) {
+        runner.onThrown(e);
+      }
     }
-    runner.onTurn();
+    try {
+      runner.onTurn();
+    } catch (RuntimeException | Error e) {
+      runner.onThrown(e);
+    }
+  }
+
+  private void runLast(Runnable action) {
+    try {
+      runner.runLast(action);
+    } catch (RuntimeException | Error e) {
+      runner.onThrown(e);
+    }
   }
 }

@@ -89,26 +89,17 @@ final class EventLoop {
     public void run(Runnable task) {
       if (over) {
         drop(task);
-        return;
-      }
-      try {
+      } else {
         noticeStall();
         task.run();
-      } catch (RuntimeException | Error e) {
-        fail(e);
       }
     }
 
     @Override
     public void onTurn() {
       if (!over) {
-        try {
-          endTurn();
-        } catch (RuntimeException | Error e) {
-          fail(e);
-        }
-      }
-      if (over) {
+        endTurn();
+      } else {
         // Only stopping is still to come, and that wakes the thread.
         nextTurnNanos = clock.getAsLong() + IDLE_TURN_NANOS;
       }
@@ -119,12 +110,13 @@ final class EventLoop {
       // Once the loop has failed, what earlier tasks of the turn put off is not done either: it is
       // as if the process had ended before it.
       if (!failed.get()) {
-        try {
-          action.run();
-        } catch (RuntimeException | Error e) {
-          fail(e);
-        }
+        action.run();
       }
+    }
+
+    @Override
+    public void onThrown(Throwable thrown) {
+      fail(thrown);
     }
 
     private void endTurn() {
@@ -209,7 +201,16 @@ final class EventLoop {
     }
   }
 
+  /** Without its own thread nothing would come when it is due: that fails as a task does. */
   private void attend() {
+    try {
+      keepTurning();
+    } catch (RuntimeException | Error e) {
+      fail(e);
+    }
+  }
+
+  private void keepTurning() {
     markNanos = clock.getAsLong();
     nextTurnNanos = markNanos;
     baton.goOn();

@@ -121,19 +121,18 @@ final class ClaimTaking {
     List<Op> check = List.of(Op.check(path(), Fence.ANY));
     handle.multi(
         check,
-        (rc, at, ctx, results) -> {
-          MultiReply reply = MultiReply.of(rc, results, check.size());
-          then(
-              () -> {
-                if (reply instanceof MultiReply.Committed) {
-                  read(handle);
-                } else if (reply instanceof MultiReply.Culprit culprit) {
-                  onError(culprit.code());
-                } else {
-                  later();
-                }
-              });
-        },
+        (rc, at, ctx, results) ->
+            then(
+                () -> {
+                  MultiReply reply = MultiReply.of(rc, results, check.size());
+                  if (reply instanceof MultiReply.Committed) {
+                    read(handle);
+                  } else if (reply instanceof MultiReply.Culprit culprit) {
+                    onError(culprit.code());
+                  } else {
+                    later();
+                  }
+                }),
         null);
   }
 

@@ -112,14 +112,15 @@ final class Connector {
 
   /** Has a handle leave the server that it is at for another; its session lives on. */
   void leaveServer(Handle handle) {
-    leavers.execute(handle::leaveServer);
+    leavers.execute(() -> thread.attempt(handle::leaveServer));
   }
 
   /** Drops a handle; its session lives on. */
   void abandon(Handle handle) {
     open.remove(handle);
     handle.silence();
-    closers.execute(handle::abandon);
+    // One that is not dropped would keep its session alive.
+    closers.execute(() -> thread.attempt(handle::abandon));
   }
 
   /** Drops every handle that is open; the sessions live on. */
@@ -136,7 +137,7 @@ final class Connector {
     handle.silence();
     closers.execute(
         () -> {
-          handle.close();
+          thread.attempt(handle::close);
           thread.execute(next);
         });
   }

@@ -89,10 +89,7 @@ final class EntryAmendment extends Errand {
     List<Op> check = List.of(Op.check(path, -1));
     handle.multi(
         check,
-        (rc, at, ctx, results) -> {
-          MultiReply reply = MultiReply.of(rc, results, check.size());
-          then(() -> onChecked(reply));
-        },
+        (rc, at, ctx, results) -> then(() -> onChecked(MultiReply.of(rc, results, check.size()))),
         null);
   }
 

@@ -36,6 +36,10 @@ final class EventRelay implements Watcher, StoreThread.Line {
 
   @Override
   public void process(WatchedEvent event) {
+    thread.attempt(() -> take(event));
+  }
+
+  private void take(WatchedEvent event) {
     line.add(event);
     long place = come.incrementAndGet();
     // Looked at after it is in line: whoever takes the write off after that hands in a task.

@@ -65,17 +65,16 @@ final class LeaseSearch extends Errand {
     List<Op> check = List.of(Op.check(paths().leases(), Fence.ANY));
     handle.multi(
         check,
-        (rc, at, ctx, results) -> {
-          MultiReply reply = MultiReply.of(rc, results, check.size());
-          then(
-              () -> {
-                if (reply instanceof MultiReply.Committed) {
-                  look(handle, () -> finish(new Whereabouts.Unknown()));
-                } else {
-                  later();
-                }
-              });
-        },
+        (rc, at, ctx, results) ->
+            then(
+                () -> {
+                  MultiReply reply = MultiReply.of(rc, results, check.size());
+                  if (reply instanceof MultiReply.Committed) {
+                    look(handle, () -> finish(new Whereabouts.Unknown()));
+                  } else {
+                    later();
+                  }
+                }),
         null);
   }
 

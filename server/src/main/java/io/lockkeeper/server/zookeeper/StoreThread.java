@@ -22,7 +22,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>It stops at the first exception or error: a task that throws has lost an answer of ZooKeeper's
  * or forgotten a write that was asked for, and a deletion that is forgotten is a lock that is never
- * free again.
+ * free again. So does what throws anywhere else where nobody would hear of it: in a callback before
+ * it hands in its task, in a timer, on a thread that closes handles.
  */
 final class StoreThread {
 
@@ -76,8 +77,8 @@ final class StoreThread {
   private final class Tasks implements Baton.Runner {
     @Override
     public void run(Runnable task) {
-      if (!stopped) {
-        attempt(task);
+      if (!stopped && !failed.get()) {
+        task.run();
       }
     }
 
@@ -88,24 +89,15 @@ final class StoreThread {
 
     @Override
     public void runLast(Runnable action) {
-      attempt(action);
-    }
-
-    private void attempt(Runnable task) {
-      if (failed.get()) {
-        return;
-      }
-      try {
-        task.run();
-      } catch (RuntimeException | Error e) {
-        failed.set(true);
-        onFailure.accept(e);
+      if (!failed.get()) {
+        action.run();
       }
     }
-  }
 
-  private void goOn() {
-    baton.goOn();
+    @Override
+    public void onThrown(Throwable thrown) {
+      fail(thrown);
+    }
   }
 
   private static Thread daemon(Runnable body, String name) {
@@ -119,6 +111,10 @@ final class StoreThread {
    * What is in line by now is told before.
    */
   void execute(Runnable task) {
+    attempt(() -> handIn(task));
+  }
+
+  private void handIn(Runnable task) {
     Line before = line;
     long length = before.length();
     baton.pass(
@@ -126,6 +122,25 @@ final class StoreThread {
           before.tell(length);
           task.run();
         });
+  }
+
+  /** Runs {@code task} here, on any thread: what it throws counts as if a task had. */
+  void attempt(Runnable task) {
+    try {
+      task.run();
+    } catch (RuntimeException | Error e) {
+      fail(e);
+    }
+  }
+
+  private void fail(Throwable thrown) {
+    if (failed.compareAndSet(false, true)) {
+      onFailure.accept(thrown);
+    }
+  }
+
+  private void goOn() {
+    baton.goOn();
   }
 
   /** Uses another line from now on. */

@@ -22,6 +22,7 @@ class EventLoopTest {
   private static final Duration POLL = Duration.ofMillis(1);
 
   private final AtomicLong clock = new AtomicLong();
+  private volatile LongSupplier time = clock::get;
   private LongSupplier nextTurn = () -> Long.MAX_VALUE;
   private LongConsumer onTurn = now -> {};
   private final List<String> log = new CopyOnWriteArrayList<>();
@@ -53,7 +54,7 @@ class EventLoopTest {
               log.add("abandoned");
             }
           },
-          clock::get);
+          () -> time.getAsLong());
 
   @Test
   void pauseIsNoticedBeforeWhatWasSentMeanwhileIsRead() throws InterruptedException {
@@ -226,6 +227,21 @@ class EventLoopTest {
     loop.stop(5_000);
     // Then
     assertThat(log).containsExactly("failed: put off", "abandoned");
+  }
+
+  @Test
+  void loopWhoseOwnThreadEndsHasFailed() throws InterruptedException {
+    // Given
+    loop.start();
+    // When: it looks at the time before it sleeps
+    time =
+        () -> {
+          raise(new AssertionError("no time"));
+          return 0;
+        };
+    await().until(() -> !loop.isAlive());
+    // Then
+    assertThat(log).contains("failed: no time");
   }
 
   @Test
