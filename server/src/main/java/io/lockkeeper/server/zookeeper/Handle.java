@@ -1,7 +1,6 @@
 package io.lockkeeper.server.zookeeper;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -10,6 +9,7 @@ import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
 
 /**
  * A client handle that can be dropped without ending its session, can leave the server that it is
@@ -91,7 +91,7 @@ final class Handle extends ZooKeeper {
     try {
       updateServerList(servers);
     } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      LoggerFactory.getLogger(Handle.class).atDebug().setCause(e).log("it was left already");
     }
   }
 
