@@ -28,6 +28,7 @@ final class LockedRun {
   private final Duration killAfter;
   private final PrintWriter err;
   private boolean ending;
+  private boolean withoutContact;
   private boolean killed;
 
   LockedRun(Child child, OnLost onLost, Duration killAfter, PrintWriter err) {
@@ -51,9 +52,23 @@ final class LockedRun {
     }
   }
 
-  /** The lock will be lost after {@code remaining} unless the server is heard from. */
+  /** The servers have lost contact with ZooKeeper, or have it again. */
+  synchronized void onContact(boolean withZooKeeper, Duration validFor) {
+    withoutContact = !withZooKeeper;
+    say(
+        withZooKeeper
+            ? "the server has contact with ZooKeeper again, the lock is safe"
+            : "the server has no contact with ZooKeeper; the lock is good for "
+                + Text.age(validFor));
+  }
+
+  /** The lock will be lost after {@code remaining} unless it can be renewed before. */
   synchronized void onAboutToExpire(Duration remaining) {
-    say("no word from the server; the lock is good for " + Text.age(remaining) + " more");
+    String why =
+        withoutContact
+            ? "the server still has no contact with ZooKeeper"
+            : "no word from the server";
+    say(why + "; the lock is good for " + Text.age(remaining) + " more");
     if (onLost == OnLost.TERM) {
       end();
     }

@@ -147,6 +147,16 @@ final class RunSession implements LockListener {
   }
 
   @Override
+  public void onJeopardy(LockHandle handle, Duration validFor) {
+    running.ifPresent(run -> run.onContact(false, validFor));
+  }
+
+  @Override
+  public void onSafe(LockHandle handle, Duration validFor) {
+    running.ifPresent(run -> run.onContact(true, validFor));
+  }
+
+  @Override
   public void onAboutToExpire(LockHandle handle, Duration remaining) {
     if (endsByMaxHold(remaining)) {
       running.ifPresent(run -> run.onHeldForLong(remaining));

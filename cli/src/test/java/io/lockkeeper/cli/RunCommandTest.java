@@ -112,6 +112,24 @@ class RunCommandTest {
   }
 
   @Test
+  void serverWithoutContactIsNotCalledSilent() {
+    // Given
+    CompletableFuture<Integer> exitCode = runInBackground(UNTIL_TOLD, "--ttl", "2s");
+    await().until(() -> Files.exists(directory.resolve("ready")));
+    // When
+    server.jeopardy("orders/42", Duration.ofSeconds(1));
+    await().until(() -> err.toString().contains("the server has no contact with ZooKeeper"));
+    server.freeze();
+    await().until(() -> Files.exists(directory.resolve("tidied")));
+    server.thaw();
+    // Then
+    assertThat(exitCode.join()).isEqualTo(ExitCodes.LOST);
+    assertThat(err.toString())
+        .contains("the server still has no contact with ZooKeeper")
+        .doesNotContain("no word from the server");
+  }
+
+  @Test
   void silenceOfTheServerEndsTheCommandBeforeTheLocksDeadline() {
     // Given
     CompletableFuture<Integer> exitCode = runInBackground(UNTIL_TOLD, "--ttl", "2s");
