@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -42,7 +41,7 @@ final class GrpcServices {
   private final ConnectionAge age;
   private final OpenStreams streams;
   private final HealthReporter health;
-  private final ScheduledThreadPoolExecutor timer;
+  private final SteadyTimer timer;
   private final ExecutorService calls;
   private final CallGuard ourCalls = new CallGuard();
   private final CallGuard toolCalls = new CallGuard();
@@ -63,8 +62,7 @@ final class GrpcServices {
     this.limits = limits;
     this.age = age;
     this.health = new HealthReporter(coordinator);
-    this.timer = new ScheduledThreadPoolExecutor(1, named("lockkeeper-rpc-timer"));
-    timer.setRemoveOnCancelPolicy(true);
+    this.timer = new SteadyTimer(named("lockkeeper-rpc-timer"));
     this.streams = new OpenStreams(timer);
     // No handler blocks. What queues here is one task for each call with work, and calls are
     // capped.

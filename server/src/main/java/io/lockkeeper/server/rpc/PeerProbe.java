@@ -6,7 +6,6 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.util.Locale;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -29,7 +28,7 @@ final class PeerProbe implements AutoCloseable {
   private static final long LATER_MILLIS = 500;
   private static final long IDLE_SECONDS = 5;
 
-  private final ScheduledThreadPoolExecutor timer;
+  private final SteadyTimer timer;
   private final ThreadPoolExecutor lookers;
   private final Predicate<String> port;
 
@@ -44,8 +43,7 @@ final class PeerProbe implements AutoCloseable {
    */
   PeerProbe(ThreadFactory threads, Predicate<String> port) {
     this.port = port;
-    timer = new ScheduledThreadPoolExecutor(1, threads);
-    timer.setRemoveOnCancelPolicy(true);
+    timer = new SteadyTimer(threads);
     timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     // There is one look at a time for each peer, and peers are few.
     lookers =
