@@ -75,6 +75,7 @@ check holds adoption-stream -DSTREAM -DCRASH
 check holds prove-attach -DRULE_PROVE_ATTACH -DEARLY_EXPIRY -DEARLY_CLOCKS
 check holds grant-without-bound -DGRANT_WITHOUT_BOUND
 check holds bound -DNS=2 -DEXPIRY -DADOPTIONS=0
+check holds bound-to-the-end -DNS=2 -DEXPIRY -DADOPTIONS=0 -DMARGIN=0
 check holds mirror -DNS=2 -DSTALE -DADOPTIONS=0
 check holds live -DLIVE
 check S1 early-expiry -DEARLY_EXPIRY
@@ -91,6 +92,8 @@ check S1 late-grant -DMUT_LATE_GRANT
 check S1 keepalive-elsewhere -DMUT_KEEPALIVE_ELSEWHERE
 check S1 no-bound -DNS=2 -DEXPIRY -DADOPTIONS=0 -DMUT_NO_BOUND
 check S1 ping-as-proof -DNS=2 -DEXPIRY -DADOPTIONS=0 -DMUT_PING
+check S1 proof-is-touch -DNS=2 -DEXPIRY -DADOPTIONS=0 -DMUT_PROOF_IS_TOUCH
+check S1 no-lag -DNS=2 -DEXPIRY -DADOPTIONS=0 -DMUT_NO_LAG
 check S1 from-receipt -DNS=2 -DEXPIRY -DADOPTIONS=0 -DMUT_FROM_RECEIPT
 check S1 stale-mirror -DONLY_S1 -DNS=2 -DSTALE -DADOPTIONS=0 -DMUT_STALE
 check L1 not-adopted -DLIVE -DADOPTIONS=0

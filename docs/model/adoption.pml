@@ -16,8 +16,8 @@
 #ifndef TIMEOUT
 #define TIMEOUT 4  /* T: the timeout of a lock session */
 #endif
-#ifndef TICK
-#define TICK 1     /* how far a session bound stays away from the expiry */
+#ifndef MARGIN
+#define MARGIN 1   /* how far a session bound stays away from the expiry */
 #endif
 #ifndef TTL
 #define TTL 2      /* of a lease */
@@ -35,10 +35,32 @@
 #endif
 
 #define S(cl) ((cl) % NS)
+#define MOST (TIMEOUT - MARGIN) /* the bound of a session for which the leader was touched just now */
 #ifdef EXPIRY
-#define TOUCH(sx) s[sx].expiry = TIMEOUT
+/*
+ * Sessions are behind a follower. There a write only marks its session as heard, and the answer to the leader's PING moves the
+ * leader's clock for it: in the next unit of time, or the link is cut and no proof passes either. A new connection touches
+ * at the leader. Only session 0 expires: client 1 is behind client 0 in the queue, so that its end lets nobody in.
+ */
+#define EXPIRES(sx) ((sx) == 0)
+#define LINKED(sx) (s[sx].heard != BEFORE)
+#define HEAR(sx) s[sx].heard = (EXPIRES(sx) && s[sx].heard == NOTHING -> NOW : s[sx].heard)
+#define TOUCH(sx) s[sx].expiry = TIMEOUT; s[sx].heard = NOTHING
+#define CONNECT(me, sx) k[me].s[sx].bound = MOST; k[me].s[sx].proof = MOST; TOUCH(sx)
+#define PROVE(me, sx) k[me].s[sx].bound = (EXPIRES(sx) -> PROVED(me, sx) : MOST); k[me].s[sx].proof = MOST; HEAR(sx)
+#if defined(MUT_PROOF_IS_TOUCH)
+#define PROVED(me, sx) MOST
+#elif defined(MUT_NO_LAG)
+#define PROVED(me, sx) k[me].s[sx].proof
 #else
-#define TOUCH(sx) skip
+/* An answered write shows that the leader has heard of the proof before it if the lag lies between: not in one unit of time. */
+#define PROVED(me, sx) (k[me].s[sx].proof < MOST -> k[me].s[sx].proof : k[me].s[sx].bound)
+#endif
+#else
+#define LINKED(sx) true
+#define HEAR(sx) skip
+#define CONNECT(me, sx) k[me].s[sx].bound = MOST
+#define PROVE(me, sx) k[me].s[sx].bound = MOST
 #endif
 #if defined(EARLY_EXPIRY) || defined(EARLY_CLOCKS)
 #define EARLY
@@ -97,6 +119,9 @@ typedef OfClient {
 typedef OfSession {
   bool serves;
   unsigned bound : 3;  /* session bound, in time left */
+#ifdef EXPIRY
+  unsigned proof : 3;  /* the bound that the newest answered proof gives once the leader has heard of it, in time left */
+#endif
   unsigned grace : 3;  /* takenAt + T, in time left */
 };
 typedef Coordinator {
@@ -116,12 +141,16 @@ typedef Node {
   unsigned token : 2;  /* the entry's place in the order of creation; 0: never created. Stays when the entry is gone */
 };
 Node z[NC];
+#define NOTHING 0
+#define NOW 1
+#define BEFORE 2       /* in a unit of time before this one */
 typedef Session {
   bool open;
   unsigned owner : 1;
   unsigned epoch : 2;
 #ifdef EXPIRY
   unsigned expiry : 3; /* before that it does not expire, in time left */
+  unsigned heard : 2;  /* by the follower, since it has answered a PING */
 #endif
 };
 Session s[NS];
@@ -183,7 +212,7 @@ byte i, j;             /* 0 between steps */
 #else
 #define SUSPECTS(me) true
 #endif
-#define PROOF_DUE(me, sx) (k[me].s[sx].bound < TIMEOUT - TICK || !MINE(me, sx) || !s[sx].open)
+#define PROOF_DUE(me, sx) ((k[me].s[sx].bound < MOST && LINKED(sx)) || !MINE(me, sx) || !s[sx].open)
 #define MINE(me, sx) (s[sx].owner == me)
 #ifdef MUT_NO_FENCE
 #define FENCED(me, sx) s[sx].open
@@ -318,7 +347,7 @@ inline attach(me, cl) {
 #ifdef STALE
            k[1 - me].c[cl].missed = k[1 - me].stale;
 #endif
-           created++; z[cl].token = created; z[cl].entry = true; TOUCH(S(cl));
+           created++; z[cl].token = created; z[cl].entry = true; HEAR(S(cl));
            k[me].c[cl].acq = QUEUED; renew(me, cl)
         :: else -> depose(me, S(cl))
         fi
@@ -432,7 +461,7 @@ end:
        :: FENCED(me, S(cl)) ->
           ALSO(MINE(me, S(cl)));          /* S3 */
           printf("ZooKeeper deletes the entry of client %d for coordinator %d\n", cl, me);
-          TOUCH(S(cl)); z[cl].entry = false; k[me].c[cl].acq = NONE;
+          HEAR(S(cl)); z[cl].entry = false; k[me].c[cl].acq = NONE;
           if
           :: k[me].c[cl].lease == UNKNOWN -> z[cl].record = false
           :: else
@@ -448,19 +477,25 @@ end:
   /* A check-only transaction: proves the session, or says that the coordinator is deposed. */
   :: d_step { k[me].s[sx].serves && !k[me].dead && PROOF_DUE(me, sx) ->
        if
-       :: FENCED(me, sx) -> k[me].s[sx].bound = TIMEOUT - TICK; TOUCH(sx)
+       :: FENCED(me, sx) -> printf("coordinator %d proves session %d\n", me, sx); PROVE(me, sx)
        :: else -> depose(me, sx)
        fi }
 #ifdef MUT_PING
   /* A server answers that is cut off from the leader. */
-  :: d_step { k[me].s[sx].serves && !k[me].dead && k[me].s[sx].bound > 0 -> k[me].s[sx].bound = TIMEOUT - TICK }
+  :: d_step { k[me].s[sx].serves && !k[me].dead && k[me].s[sx].bound > 0 -> k[me].s[sx].bound = MOST }
+#endif
+#ifdef EXPIRY
+  /* The follower answers a PING. */
+  :: d_step { me == 0 && s[sx].open && s[sx].heard != NOTHING -> printf("the leader hears of session %d from the follower\n", sx); TOUCH(sx) }
+  /* The coordinator connects anew. */
+  :: d_step { k[me].s[sx].serves && !k[me].dead && FENCED(me, sx) -> printf("coordinator %d connects anew to session %d\n", me, sx); CONNECT(me, sx) }
 #endif
   /* Adoption. Suspicion may come at any time, deserved or not; what was believed of an earlier reign is forgotten first. */
   :: d_step { !k[me].dead && !MINE(me, sx) && s[sx].open && s[sx].epoch < ADOPTIONS && SUSPECTS(me) ->
        depose(me, sx);
        printf("coordinator %d adopts session %d\n", me, sx);
-       s[sx].owner = me; s[sx].epoch++; TOUCH(sx);
-       k[me].s[sx].serves = true; k[me].s[sx].bound = TIMEOUT - TICK; k[me].s[sx].grace = GRACE;
+       s[sx].owner = me; s[sx].epoch++; CONNECT(me, sx);
+       k[me].s[sx].serves = true; k[me].s[sx].grace = GRACE;
        for (j : 0 .. NC - 1) {
          if
          :: S(j) == sx && z[j].record -> k[me].c[j].lease = DORMANT; k[me].c[j].acq = (z[j].entry -> QUEUED : NONE)
@@ -538,7 +573,7 @@ inline tick() {
     for (j : 0 .. NS - 1) { COUNT_DOWN(k[i].s[j].bound); COUNT_DOWN(k[i].s[j].grace) }
   };
 #ifdef EXPIRY
-  for (i : 0 .. NS - 1) { COUNT_DOWN(s[i].expiry) };
+  COUNT_DOWN(s[0].expiry); COUNT_DOWN(k[0].s[0].proof); s[0].heard = (s[0].heard == NOW -> BEFORE : s[0].heard);
 #endif
   i = 0; j = 0
 }
@@ -564,7 +599,7 @@ end:
 init {
   d_step {
     for (i : 0 .. NS - 1) {
-      s[i].open = true; s[i].owner = i; TOUCH(i); k[i].s[i].serves = true; k[i].s[i].bound = TIMEOUT - TICK
+      s[i].open = true; s[i].owner = i; k[i].s[i].serves = true; CONNECT(i, i)
     };
     for (i : 0 .. NC - 1) {
       z[i].record = true; c[i].at = S(i); c[i].valid = TTL; k[S(i)].c[i].lease = AWAKE; k[S(i)].c[i].left = TTL
