@@ -6,7 +6,7 @@ MVN := ./mvnw -Dorg.slf4j.simpleLogger.defaultLogLevel=warn
 JAR := cli/target/lockkeeper.jar
 SOURCES := pom.xml $(wildcard */pom.xml) $(shell find proto/src/main server/src/main client-java/src/main cli/src/main -type f)
 
-.PHONY: help build run test unit lint format demo bench failover chaos soak model clean
+.PHONY: help build run test unit lint format demo bench failover outages chaos soak model clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +41,9 @@ bench: $(JAR) ## Measure locks beside ZooKeeper, Curator, etcd and Redisson (som
 
 failover: $(JAR) ## Measure what the death of coordinators costs, against its floors (some five minutes)
 	integration-tests/failover/run.sh
+
+outages: $(JAR) ## Measure what outages of ZooKeeper servers cost, against its floors; ROWS="two-holders" for some, SEED=N
+	OUTAGES_SEED='$(SEED)' integration-tests/outages/run.sh $(ROWS)
 
 chaos: $(JAR) ## Kill, freeze and cut off everything for ten minutes, and check what was promised
 	integration-tests/chaos/run.sh

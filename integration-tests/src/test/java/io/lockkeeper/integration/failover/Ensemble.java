@@ -18,7 +18,7 @@ import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 
 /** ZooKeeper: one server alone, or three that elect a leader, each a process with its own data. */
-final class Ensemble implements AutoCloseable {
+public final class Ensemble implements AutoCloseable {
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
@@ -29,7 +29,7 @@ final class Ensemble implements AutoCloseable {
   }
 
   /** Starts so many servers and returns when all of them serve. */
-  static Ensemble start(int size, Pace pace) {
+  public static Ensemble start(int size, Pace pace) {
     return start(size, pace, i -> Scratch.directory("zookeeper-" + (i + 1)));
   }
 
@@ -40,7 +40,7 @@ final class Ensemble implements AutoCloseable {
   }
 
   /** Like {@link #start(int, Pace)}, and says where each server keeps its data. */
-  static Ensemble start(int size, Pace pace, IntFunction<Path> directories) {
+  public static Ensemble start(int size, Pace pace, IntFunction<Path> directories) {
     List<String> lines = new ArrayList<>();
     for (int i = 1; i <= size; i++) {
       lines.add("127.0.0.1:" + Ports.free() + ":" + Ports.free());
@@ -84,17 +84,17 @@ final class Ensemble implements AutoCloseable {
   }
 
   /** Returns all servers. */
-  List<ZooKeeperProcess> servers() {
+  public List<ZooKeeperProcess> servers() {
     return servers;
   }
 
   /** Returns what a client connects to. */
-  String connectString() {
+  public String connectString() {
     return servers.stream().map(ZooKeeperProcess::connectString).collect(Collectors.joining(","));
   }
 
   /** Returns the leader; of one server alone, that. */
-  ZooKeeperProcess leader() {
+  public ZooKeeperProcess leader() {
     return Awaitility.await("a leader")
         .atMost(PATIENCE)
         .pollInterval(Duration.ofMillis(20))
@@ -103,12 +103,12 @@ final class Ensemble implements AutoCloseable {
   }
 
   /** Returns those that follow the leader now. */
-  List<ZooKeeperProcess> followers() {
+  public List<ZooKeeperProcess> followers() {
     return inMode("follower", "follower");
   }
 
   /** Waits until every server leads or follows. */
-  void awaitWhole() {
+  public void awaitWhole() {
     Awaitility.await("a whole ensemble")
         .atMost(PATIENCE)
         .pollInterval(Duration.ofMillis(50))
@@ -122,7 +122,7 @@ final class Ensemble implements AutoCloseable {
   }
 
   /** Returns what a server says that it is; empty if it serves nobody. */
-  static String mode(ZooKeeperProcess server) {
+  public static String mode(ZooKeeperProcess server) {
     try {
       return server
           .ask("srvr")

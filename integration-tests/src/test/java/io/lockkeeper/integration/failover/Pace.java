@@ -14,19 +14,19 @@ import org.awaitility.Awaitility;
  * @param memberSession the timeout of the session that says that a coordinator lives
  * @param fsync whether ZooKeeper waits for its disk, as it does in production
  */
-record Pace(
+public record Pace(
     Duration tick, int syncLimit, Duration lockSession, Duration memberSession, boolean fsync) {
 
   /** As short as tests can be. */
-  static final Pace QUICK =
+  public static final Pace QUICK =
       new Pace(Duration.ofMillis(500), 4, Duration.ofSeconds(6), Duration.ofSeconds(2), false);
 
   /** The defaults, as they are in production. */
-  static final Pace PRODUCTION =
+  public static final Pace PRODUCTION =
       new Pace(Duration.ofSeconds(2), 5, Duration.ofSeconds(30), Duration.ofSeconds(6), true);
 
   /** Returns the flags that tell a coordinator. */
-  List<String> flags() {
+  public List<String> flags() {
     List<String> flags = new ArrayList<>();
     flags.add("--zookeeper-tick-time=" + tick.toMillis() + "ms");
     flags.add("--zookeeper-sync-limit=" + syncLimit);
@@ -36,7 +36,7 @@ record Pace(
   }
 
   /** Waits for what takes time by its nature, and tells nobody when it happens. */
-  static void letPass(Duration time) {
+  public static void letPass(Duration time) {
     Awaitility.await()
         .pollDelay(time)
         .atMost(time.multipliedBy(2).plusSeconds(5))

@@ -155,7 +155,10 @@ public final class ZooKeeperProcess implements AutoCloseable {
             .redirectErrorStream(true)
             .redirectOutput(ProcessBuilder.Redirect.appendTo(log));
     builder.environment().putAll(environment);
-    return builder.start();
+    Process started = builder.start();
+    // It ends by itself with us, but not while it is paused.
+    Runtime.getRuntime().addShutdownHook(new Thread(started::destroyForcibly));
+    return started;
   }
 
   private boolean answers() {
