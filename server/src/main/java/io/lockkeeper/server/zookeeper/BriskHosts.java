@@ -3,6 +3,7 @@ package io.lockkeeper.server.zookeeper;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.apache.zookeeper.client.HostProvider;
@@ -56,10 +57,11 @@ final class BriskHosts implements HostProvider {
 
   /**
    * Returns when the attempt began that led to the next connection; to be asked once for each
-   * connection that is told, in their order.
+   * connection that is told, in their order. Empty if there was none: then nothing is known of it.
    */
-  long nextConnectionSinceNanos() {
-    return connections.remove();
+  OptionalLong nextConnectionSinceNanos() {
+    Long since = connections.poll();
+    return since == null ? OptionalLong.empty() : OptionalLong.of(since);
   }
 
   /** Returns the server that was tried last. */

@@ -100,6 +100,7 @@ final class Connection implements HandleListener {
       return;
     }
     openedAtNanos = System.nanoTime();
+    attachedAtNanos = openedAtNanos;
     try {
       handle = Optional.of(opener.open(session, timeout, use == Use.LISTENING, this));
     } catch (IOException | RuntimeException | Error e) {
@@ -144,7 +145,7 @@ final class Connection implements HandleListener {
   public void onConnected() {
     connected = true;
     retryMillis = FIRST_RETRY_MILLIS;
-    attachedAtNanos = handle.orElseThrow().nextConnectionSinceNanos();
+    handle.orElseThrow().nextConnectionSinceNanos().ifPresent(nanos -> attachedAtNanos = nanos);
     listener.onConnected();
   }
 

@@ -79,7 +79,7 @@ final class Handle extends ZooKeeper {
   }
 
   /** See {@link BriskHosts#nextConnectionSinceNanos}. */
-  long nextConnectionSinceNanos() {
+  OptionalLong nextConnectionSinceNanos() {
     return hosts.nextConnectionSinceNanos();
   }
 
