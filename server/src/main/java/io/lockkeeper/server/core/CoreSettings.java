@@ -5,7 +5,8 @@ import java.time.Duration;
 /**
  * The limits that the core keeps.
  *
- * @param tick ZooKeeper's tick: what the session bound is short of the session timeout
+ * @param tick ZooKeeper's tick: how late its leader hears of a session goes by it, see {@link
+ *     LeaderClock}
  * @param maxWaiters how many entries a lock's queue may have
  * @param maxLeases how many leases may be open, streams included
  * @param maxSessionPathBytes how many bytes of paths one lock session may own: closing a session
