@@ -83,6 +83,16 @@ final class Renewal {
     }
   }
 
+  /**
+   * The server has contact again: it can vouch for more than it could when it was asked last, and
+   * little may be left of that.
+   */
+  void onSafe() {
+    if (nextKeepAlive.isPresent()) {
+      scheduleKeepAlive(0);
+    }
+  }
+
   /** Returns whether the deadline has passed. */
   boolean isExpired() {
     return lease.validity().remainingNanos(loop.nanos()) <= 0;

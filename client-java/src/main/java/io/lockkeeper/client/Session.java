@@ -143,6 +143,9 @@ final class Session implements Connector.Owner, Renewal.Owner {
       leaseOver(LossReason.DEADLINE_PASSED);
       return;
     }
+    if (response.getEvent().hasSafe()) {
+      renewal.ifPresent(Renewal::onSafe);
+    }
     switch (response.getResponseCase()) {
       case KEPT_ALIVE -> onKeptAlive(response);
       case REFUSED -> onRefused(response);

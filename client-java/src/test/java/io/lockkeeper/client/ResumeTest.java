@@ -225,6 +225,20 @@ class ResumeTest {
   }
 
   @Test
+  void leaseIsRenewedAtOnceWhenTheServerHasContactAgain() {
+    // Given: the next keep-alive is due in two seconds
+    LockHandle held = ask(client).join();
+    clock.advance(Duration.ofSeconds(3));
+    server.jeopardy(LOCK, Duration.ofSeconds(5));
+    // When
+    server.safe(LOCK, Duration.ofSeconds(15));
+    clock.settle();
+    clock.advance(Duration.ofMillis(250));
+    // Then
+    assertThat(held.remaining()).isGreaterThan(Duration.ofSeconds(14));
+  }
+
+  @Test
   void anotherServerIsTriedWhenOneDoesNotAnswer() {
     // Given
     List<String> tried = new CopyOnWriteArrayList<>();
