@@ -37,10 +37,10 @@ final class ZooKeeperClockIT {
         Guest hasty = Guest.at(cluster.connect(0))) {
       holder.take("held", "clock/lock");
       patient.ask(request("repeated", LONG));
-      silent.ask(request("not repeated", LONG));
-      hasty.ask(request("short", SHORT.multipliedBy(4)));
       patient.await("repeated", EventCase.QUEUED);
+      silent.ask(request("not repeated", LONG));
       silent.await("not repeated", EventCase.QUEUED);
+      hasty.ask(request("short", SHORT.multipliedBy(4)));
       hasty.await("short", EventCase.QUEUED);
 
       // When
