@@ -10,14 +10,7 @@ import io.lockkeeper.integration.harness.Asking;
 import io.lockkeeper.integration.harness.Rig;
 import io.lockkeeper.integration.harness.ServerProcess;
 import io.lockkeeper.v1.AcquireResponse.EventCase;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -29,6 +22,7 @@ final class OldConnectionsIT {
 
   private static final String AGE = "--max-connection-age=1s";
   private static final int MOVES = 10;
+  private static final String SENT_AWAY = "lockkeeper_sessions_sent_away_total ";
 
   @Test
   void clientsThatAreSentAwayTimeAndAgainLoseNothing() throws Exception {
@@ -45,7 +39,7 @@ final class OldConnectionsIT {
       // When
       await()
           .atMost(Duration.ofSeconds(90))
-          .until(() -> sentAway(rig.server()) + sentAway(other) >= MOVES);
+          .until(() -> rig.server().metric(SENT_AWAY) + other.metric(SENT_AWAY) >= MOVES);
       // Then
       assertThat(held.isValid()).isTrue();
       assertThat(client.leaseTag()).isEqualTo(lease);
@@ -58,28 +52,5 @@ final class OldConnectionsIT {
       // Then
       assertThat(waiting.get(30, TimeUnit.SECONDS).isValid()).isTrue();
     }
-  }
-
-  private static int sentAway(ServerProcess server) {
-    String metrics;
-    try {
-      metrics =
-          HttpClient.newHttpClient()
-              .send(
-                  HttpRequest.newBuilder(
-                          URI.create("http://127.0.0.1:" + server.httpPort() + "/metrics"))
-                      .build(),
-                  HttpResponse.BodyHandlers.ofString())
-              .body();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException(e);
-    }
-    return Arrays.stream(metrics.split("\n"))
-        .filter(line -> line.startsWith("lockkeeper_sessions_sent_away_total "))
-        .mapToInt(line -> (int) Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
-        .sum();
   }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.Status;
 import io.grpc.Status.Code;
+import io.lockkeeper.client.LockkeeperClient;
 import io.lockkeeper.integration.harness.Asking;
 import io.lockkeeper.integration.harness.Rig;
 import io.lockkeeper.integration.harness.Scratch;
@@ -44,6 +45,33 @@ final class ZooKeeperDownIT {
       Asking.forLock(server.connect(), "down/late").awaitGrant();
     } finally {
       zookeeper.close();
+    }
+  }
+
+  @Test
+  void locksThatAnOutageCostsAreCountedAsThatAndNamedInTheLog() throws InterruptedException {
+    // Given: client-java counts from its own side, and closes its lease a moment before the bound
+    try (Rig rig = Rig.start(Rig.shortSessions(5));
+        LockkeeperClient client = LockkeeperClient.builder(rig.server().address()).build()) {
+      for (int i = 0; i < 9; i++) {
+        client.lock("down/lost-" + i);
+      }
+
+      // When
+      rig.zookeeper().kill();
+
+      // Then
+      Awaitility.await("the losses")
+          .atMost(Duration.ofSeconds(30))
+          .until(() -> rig.server().output().contains("locks were lost"));
+      assertThat(rig.server().metric("lockkeeper_losses_total{reason=\"session_lost\"}"))
+          .isEqualTo(9);
+      assertThat(rig.server().metric("lockkeeper_losses_total")).isEqualTo(9);
+      assertThat(rig.server().output().lines().filter(line -> line.contains("locks were lost")))
+          .singleElement()
+          .asString()
+          .contains("WARN", "holds=\"9\"", "down/lost-0", "down/lost-4")
+          .doesNotContain("down/lost-5");
     }
   }
 

@@ -11,7 +11,10 @@ import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.lockkeeper.server.testing.Ports;
 import io.lockkeeper.server.testing.Signals;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -94,6 +97,20 @@ public final class ServerProcess implements AutoCloseable {
   /** Returns the port that metrics and health are served on. */
   public int httpPort() {
     return httpPort;
+  }
+
+  /** Returns the sum of the metrics whose lines begin so. */
+  public double metric(String line) {
+    try (InputStream body =
+        URI.create("http://127.0.0.1:" + httpPort + "/metrics").toURL().openStream()) {
+      return new String(body.readAllBytes(), StandardCharsets.UTF_8)
+          .lines()
+          .filter(text -> text.startsWith(line))
+          .mapToDouble(text -> Double.parseDouble(text.substring(text.lastIndexOf(' '))))
+          .sum();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   /** Returns a new connection to the server, closed together with it. */

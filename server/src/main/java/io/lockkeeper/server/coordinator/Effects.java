@@ -2,7 +2,10 @@ package io.lockkeeper.server.coordinator;
 
 import io.lockkeeper.server.core.Effect;
 import io.lockkeeper.server.core.EffectHandler;
+import io.lockkeeper.server.core.LockName;
 import io.lockkeeper.server.core.SessionEffect;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Carries the core's effects out: to the store, to streams, to calls, to watchers. What throws here
@@ -11,6 +14,9 @@ import io.lockkeeper.server.core.SessionEffect;
  * throw by itself.
  */
 final class Effects implements EffectHandler {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Effects.class);
+  private static final int LOCKS_NAMED = 5;
 
   private final LockStore store;
   private final Streams streams;
@@ -49,6 +55,16 @@ final class Effects implements EffectHandler {
   @Override
   public void proveSession(SessionEffect.ProveSession effect) {
     store.proveSession(effect.session());
+  }
+
+  @Override
+  public void reportLosses(SessionEffect.ReportLosses effect) {
+    LOG.atWarn()
+        .addKeyValue("session", effect.session())
+        .addKeyValue("holds", effect.locks().size())
+        .addKeyValue(
+            "locks", effect.locks().stream().limit(LOCKS_NAMED).map(LockName::value).toList())
+        .log("locks were lost: their ZooKeeper session is gone, or was not proved alive in time");
   }
 
   @Override

@@ -21,6 +21,7 @@ final class Acquisitions {
   private final Holds holds;
   private final Deletions deletions;
   private final Barriers barriers;
+  private final Losses losses;
 
   Acquisitions(
       World world,
@@ -28,7 +29,9 @@ final class Acquisitions {
       Views views,
       Holds holds,
       Deletions deletions,
-      Barriers barriers) {
+      Barriers barriers,
+      Losses losses) {
+    this.losses = losses;
     this.barriers = barriers;
     this.world = world;
     this.sessions = sessions;
@@ -216,7 +219,7 @@ final class Acquisitions {
   /** Tells the client, and remembers an ending for those who ask again. */
   void tell(Ticket ticket, Notice notice) {
     long sequence = ticket.tell(notice);
-    world.emit(new Effect.Count(notice));
+    world.emit(new Effect.Count(losses.counted(ticket, notice)));
     Optional<StreamId> target = ticket.target();
     if (target.isPresent()) {
       send(target.get(), ticket, sequence, notice);

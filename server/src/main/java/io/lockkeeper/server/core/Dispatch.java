@@ -35,8 +35,9 @@ final class Dispatch implements EventHandler {
     readings = new Readings(world);
     Holds holds = new Holds(world);
     Deletions deletions = new Deletions(world, sessions);
+    Losses losses = new Losses(world, sessions);
     Acquisitions acquisitions =
-        new Acquisitions(world, sessions, views, holds, deletions, barriers);
+        new Acquisitions(world, sessions, views, holds, deletions, barriers, losses);
     limits = new Limits(world, barriers, acquisitions);
     Changes changes = new Changes(world, views);
     Forcings forcings = new Forcings(world);
@@ -64,7 +65,7 @@ final class Dispatch implements EventHandler {
         new StoreAnswers(world, acquisitions, rebuilds, grants, readings, givingWay, descriptions);
     tokenChecks = new TokenChecks(world, barriers, readings);
     deadlocks = new Deadlocks(world, acquisitions, readings);
-    sessions.listen(new SessionChanges(acquisitions, grants, leases, endings, handovers));
+    sessions.listen(new SessionChanges(acquisitions, grants, leases, endings, handovers, losses));
   }
 
   /** Does what follows from the event that was taken, until nothing does. */

@@ -14,6 +14,9 @@ public interface EffectHandler {
   /** See {@link SessionEffect.ProveSession}. */
   void proveSession(SessionEffect.ProveSession effect);
 
+  /** See {@link SessionEffect.ReportLosses}. */
+  void reportLosses(SessionEffect.ReportLosses effect);
+
   /** See {@link Effect.CreateEntries}. */
   void createEntries(Effect.CreateEntries effect);
 

@@ -11,13 +11,16 @@ final class SessionChanges implements PoolListener {
   private final Leases leases;
   private final LeaseEndings endings;
   private final Handovers handovers;
+  private final Losses losses;
 
   SessionChanges(
       Acquisitions acquisitions,
       Grants grants,
       Leases leases,
       LeaseEndings endings,
-      Handovers handovers) {
+      Handovers handovers,
+      Losses losses) {
+    this.losses = losses;
     this.handovers = handovers;
     this.acquisitions = acquisitions;
     this.grants = grants;
@@ -48,11 +51,13 @@ final class SessionChanges implements PoolListener {
           }
         });
     forEachTicket(session, grants::settle);
+    losses.report(session.key());
   }
 
   @Override
   public void onBoundLost(LockSession session) {
     forEachLease(session, endings::loseBound);
+    losses.report(session.key());
   }
 
   @Override
@@ -63,11 +68,13 @@ final class SessionChanges implements PoolListener {
   @Override
   public void onDeposed(LockSession session) {
     forEachLease(session, handovers::forget);
+    losses.report(session.key());
   }
 
   @Override
   public void onGone(LockSession session) {
     forEachLease(session, endings::loseSession);
+    losses.report(session.key());
   }
 
   private void forEachLease(LockSession session, Consumer<Lease> action) {

@@ -1,5 +1,7 @@
 package io.lockkeeper.server.core;
 
+import java.util.List;
+
 /** Something that the core wants done with one lock session. */
 public sealed interface SessionEffect extends Effect {
 
@@ -50,6 +52,19 @@ public sealed interface SessionEffect extends Effect {
     @Override
     public void applyTo(EffectHandler handler) {
       handler.proveSession(this);
+    }
+  }
+
+  /**
+   * Say in the log what was lost with a lock session.
+   *
+   * @param session the session
+   * @param locks what was held on it
+   */
+  record ReportLosses(SessionKey session, List<LockName> locks) implements SessionEffect {
+    @Override
+    public void applyTo(EffectHandler handler) {
+      handler.reportLosses(this);
     }
   }
 }

@@ -108,6 +108,17 @@ final class Sessions {
     return Math.max(0, session.boundNanos() - world.now);
   }
 
+  /**
+   * Returns whether a session has been without contact for so long that clients, who count from
+   * their own side, give up what they have on it.
+   */
+  boolean isAllButLost(SessionKey key) {
+    return find(key)
+        .filter(LockSession::isSuspended)
+        .filter(session -> boundLeftNanos(session) < world.settings.tick().toNanos())
+        .isPresent();
+  }
+
   void onOpened(SessionEvent.SessionOpened event) {
     find(event.session())
         .filter(session -> session.state() == LockSession.State.OPENING)

@@ -4,12 +4,16 @@ import io.lockkeeper.server.core.SessionEvent.SessionAdopted;
 import io.lockkeeper.server.core.SessionKey;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A lock session that was another coordinator's: its claim is ours already, and stock is taken of
  * what it owns before anything is written on it.
  */
 final class Succession implements Beginning {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Succession.class);
 
   private final SessionKey key;
   private final StoreContext context;
@@ -56,6 +60,11 @@ final class Succession implements Beginning {
   public void onExpired() {
     if (attachment.isExpiryConfirmed()) {
       context.stats().add(StoreStats.Count.ADOPTIONS_TOO_LATE, 1);
+      LOG.atWarn()
+          .addKeyValue("session", key)
+          .addKeyValue("claim", taken.claim().name())
+          .log(
+              "a session was gone before it could be adopted: locks that were held on it are lost");
       listener.onGone();
     } else {
       attachment.again();

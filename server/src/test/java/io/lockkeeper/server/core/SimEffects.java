@@ -57,6 +57,9 @@ final class SimEffects implements EffectHandler {
   }
 
   @Override
+  public void reportLosses(SessionEffect.ReportLosses effect) {}
+
+  @Override
   public void proveSession(SessionEffect.ProveSession effect) {
     coordinator.on(effect.session()).prove();
     if (sim.has(Sim.Mutant.PROVED_UNASKED)) {

@@ -119,6 +119,9 @@ final class TinyEffects implements EffectHandler {
   }
 
   @Override
+  public void reportLosses(SessionEffect.ReportLosses effect) {}
+
+  @Override
   public void proveSession(SessionEffect.ProveSession effect) {
     on(effect.session()).prove();
   }
