@@ -59,6 +59,9 @@ final class WallClockIT {
               .isCloseTo(right.plus(fast), Assertions.within(JUMP.dividedBy(2)));
           awaitRenewals(keepAlives);
           assertNothingEnded(session, stream);
+          // Set on, it looks as if the machine had been suspended; set back, like nothing.
+          assertThat(server.metric("lockkeeper_stalls_seconds_sum"))
+              .isCloseTo((double) JUMP.toSeconds(), Assertions.within(JUMP.toSeconds() / 2.0));
         }
       }
       assertThat(stream.find(EventCase.JEOPARDY)).isEmpty();

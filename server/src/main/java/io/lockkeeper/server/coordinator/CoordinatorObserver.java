@@ -18,6 +18,6 @@ public interface CoordinatorObserver {
   /** Something happened to an acquisition, whether or not its client could be told. */
   void onNotice(Notice notice);
 
-  /** The process did nothing for a while. */
+  /** The process did nothing for a while, or the machine was suspended. */
   void onStalled(long nanos);
 }

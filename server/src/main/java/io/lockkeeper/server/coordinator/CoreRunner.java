@@ -10,6 +10,7 @@ import io.lockkeeper.server.core.LifeEvent;
 import io.lockkeeper.server.core.LockName;
 import io.lockkeeper.server.core.StoreEvent;
 import io.lockkeeper.server.core.TimeEvent;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -57,7 +58,7 @@ final class CoreRunner implements EventLoop.Turns {
     this.observer = observer;
     this.failStop = new FailStop(onBreakdown);
     this.kernel = new Kernel(settings.core(), new StorePathSizes(store));
-    this.loop = new EventLoop(this, System::nanoTime);
+    this.loop = new EventLoop(this, System::nanoTime, Clock.systemUTC()::millis);
     this.settling = new Settling(loop, () -> kernel.counts(now()).deletesOwed() == 0);
     this.watchdog = new Watchdog(loop::turnCount, WATCHDOG_PATIENCE, failStop::onHang);
     this.detailReads = new DetailReads(store);
@@ -220,6 +221,12 @@ final class CoreRunner implements EventLoop.Turns {
   public void onStalled(long nanos) {
     Listeners.tell(() -> observer.onStalled(nanos));
     handle(new TimeEvent.Stalled(nanos));
+  }
+
+  @Override
+  public void onClockStopped(long nanos) {
+    Listeners.tell(() -> observer.onStalled(nanos));
+    handle(new TimeEvent.ClockStopped());
   }
 
   @Override

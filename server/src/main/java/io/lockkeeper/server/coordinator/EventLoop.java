@@ -1,5 +1,6 @@
 package io.lockkeeper.server.coordinator;
 
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -11,7 +12,8 @@ import java.util.function.LongSupplier;
  * on a thread of its own, which also sees to it that turns come when they are due.
  *
  * <p>It notices when it has done nothing for longer than {@link #STALL_NANOS}: the process was
- * paused, and whatever was sent to it meanwhile has not been read.
+ * paused, and whatever was sent to it meanwhile has not been read. And it notices when the wall
+ * clock has gone on by more than that without the loop's: the machine was suspended.
  *
  * <p>It stops at the first exception or error: a task that throws leaves what it changes half
  * changed, and nobody can tell what else is wrong. What may fail alone is contained by whoever
@@ -27,6 +29,7 @@ final class EventLoop {
 
   private final Turns turns;
   private final LongSupplier clock;
+  private final LongSupplier wallMillis;
   private final Thread thread;
   private final Baton baton;
   private final AtomicBoolean relieving = new AtomicBoolean();
@@ -39,12 +42,19 @@ final class EventLoop {
   private volatile long nextTurnNanos;
   // Touched by whoever has the baton.
   private long markNanos;
+  private long wallAheadNanos;
   private boolean failureTold;
 
   /** What is done around each batch, by whoever runs it. */
   interface Turns {
     /** The process did nothing for {@code nanos}; comes before anything else that is due. */
     void onStalled(long nanos);
+
+    /**
+     * The wall clock has gone {@code nanos} further than the loop's: the machine was suspended, or
+     * the wall clock was set. Comes before anything else, too.
+     */
+    void onClockStopped(long nanos);
 
     /**
      * A batch is done.
@@ -71,9 +81,10 @@ final class EventLoop {
     void onAbandoned();
   }
 
-  EventLoop(Turns turns, LongSupplier clock) {
+  EventLoop(Turns turns, LongSupplier clock, LongSupplier wallMillis) {
     this.turns = turns;
     this.clock = clock;
+    this.wallMillis = wallMillis;
     this.thread = new Thread(this::attend, "lockkeeper-loop");
     this.baton = new Baton(new Batches(), this::relieve);
   }
@@ -212,6 +223,7 @@ final class EventLoop {
 
   private void keepTurning() {
     markNanos = clock.getAsLong();
+    wallAheadNanos = wallAhead();
     nextTurnNanos = markNanos;
     baton.goOn();
     while (!stopping) {
@@ -255,6 +267,22 @@ final class EventLoop {
       turns.onStalled(gap);
       gap = passed();
     }
+    noticeStoppedClock();
+  }
+
+  /** Much of it in small pieces counts, too: nothing gives that time back. */
+  private void noticeStoppedClock() {
+    long uncounted = wallAhead() - wallAheadNanos;
+    if (uncounted > STALL_NANOS) {
+      turns.onClockStopped(uncounted);
+    }
+    if (uncounted > STALL_NANOS || uncounted < 0) {
+      wallAheadNanos += uncounted;
+    }
+  }
+
+  private long wallAhead() {
+    return TimeUnit.MILLISECONDS.toNanos(wallMillis.getAsLong()) - markNanos;
   }
 
   private long passed() {

@@ -22,6 +22,7 @@ class EventLoopTest {
   private static final Duration POLL = Duration.ofMillis(1);
 
   private final AtomicLong clock = new AtomicLong();
+  private final AtomicLong wallMillis = new AtomicLong(1_700_000_000_000L);
   private volatile LongSupplier time = clock::get;
   private LongSupplier nextTurn = () -> Long.MAX_VALUE;
   private LongConsumer onTurn = now -> {};
@@ -32,6 +33,11 @@ class EventLoopTest {
             @Override
             public void onStalled(long nanos) {
               log.add("stalled " + nanos);
+            }
+
+            @Override
+            public void onClockStopped(long nanos) {
+              log.add("not counted " + nanos);
             }
 
             @Override
@@ -54,7 +60,8 @@ class EventLoopTest {
               log.add("abandoned");
             }
           },
-          () -> time.getAsLong());
+          () -> time.getAsLong(),
+          wallMillis::get);
 
   @Test
   void pauseIsNoticedBeforeWhatWasSentMeanwhileIsRead() throws InterruptedException {
@@ -69,6 +76,56 @@ class EventLoopTest {
     loop.stop(5_000);
     // Then
     assertThat(log).containsExactly("before", "stalled 22000000000", "after");
+  }
+
+  /** Posts a task, and returns when it has been run. */
+  private void run(String name) {
+    loop.post(() -> log.add(name));
+    await().until(() -> log.contains(name));
+  }
+
+  @Test
+  void timeThatTheClockDoesNotCountIsNoticedBeforeWhatWasSentMeanwhileIsRead()
+      throws InterruptedException {
+    // Given
+    loop.start();
+    run("before");
+    // When: the machine is suspended, and goes on
+    wallMillis.addAndGet(22_000);
+    run("after");
+    loop.stop(5_000);
+    // Then
+    assertThat(log).containsExactly("before", "not counted 22000000000", "after");
+  }
+
+  @Test
+  void timeThatTheClockDoesNotCountIsNoticedAlsoWhenItPassesBitByBit() throws InterruptedException {
+    // Given
+    loop.start();
+    run("0");
+    // When
+    for (int i = 1; i <= 3; i++) {
+      wallMillis.addAndGet(200);
+      run("" + i);
+    }
+    loop.stop(5_000);
+    // Then
+    assertThat(log).containsExactly("0", "1", "2", "not counted 600000000", "3");
+  }
+
+  @Test
+  void wallClockThatIsSetBackHidesNothingThatComesAfterIt() throws InterruptedException {
+    // Given
+    loop.start();
+    run("before");
+    wallMillis.addAndGet(-3_600_000);
+    run("set back");
+    // When
+    wallMillis.addAndGet(22_000);
+    run("after");
+    loop.stop(5_000);
+    // Then
+    assertThat(log).containsExactly("before", "set back", "not counted 22000000000", "after");
   }
 
   @Test
