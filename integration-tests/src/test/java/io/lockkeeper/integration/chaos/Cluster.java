@@ -1,5 +1,6 @@
 package io.lockkeeper.integration.chaos;
 
+import io.lockkeeper.integration.harness.Network;
 import io.lockkeeper.server.testing.Ports;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -2,6 +2,7 @@ package io.lockkeeper.integration.chaos;
 
 import io.lockkeeper.integration.chaos.Fault.Victim;
 import io.lockkeeper.integration.harness.ByteProxy;
+import io.lockkeeper.integration.harness.Descriptors;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -21,6 +22,7 @@ final class CoordinatorFaults {
           of("coordinator-rolling-restart", 3, 0, 1_000, CoordinatorFaults::roll),
           of("coordinator-pause-short", 1, 1_000, 8_000, CoordinatorFaults::pause),
           of("coordinator-pause-long", 1, 8_000, 40_000, CoordinatorFaults::pause),
+          of("coordinator-descriptors", 1, 2_000, 15_000, CoordinatorFaults::exhaust),
           of("coordinator-cut-off-from-zookeeper", 1, 2_000, 35_000, at("zk-")),
           of("coordinator-cut-off-from-peers", 1, 2_000, 15_000, CoordinatorFaults::lonely),
           of("coordinator-cut-off-from-clients", 1, 2_000, 20_000, CoordinatorFaults::unheard),
@@ -87,6 +89,17 @@ final class CoordinatorFaults {
       stage.last();
     } finally {
       stage.coordinators().forEach(CoordinatorNode::resume);
+    }
+  }
+
+  /** Coordinators have no file descriptor left, and some lose their connections to ZooKeeper. */
+  private static void exhaust(Stage stage) throws InterruptedException {
+    try {
+      stage.exhaust(
+          from(stage, "zk-"),
+          stage.coordinators().stream().map(c -> Descriptors.exhaust(c.pid(), c.port())).toList());
+    } finally {
+      stage.coordinators().stream().filter(c -> !c.isAlive()).forEach(CoordinatorNode::restart);
     }
   }
 

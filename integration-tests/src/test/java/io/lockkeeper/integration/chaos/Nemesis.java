@@ -1,5 +1,6 @@
 package io.lockkeeper.integration.chaos;
 
+import io.lockkeeper.integration.harness.Network;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

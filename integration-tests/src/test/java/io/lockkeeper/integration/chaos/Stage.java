@@ -1,6 +1,8 @@
 package io.lockkeeper.integration.chaos;
 
 import io.lockkeeper.integration.harness.ByteProxy;
+import io.lockkeeper.integration.harness.Descriptors;
+import io.lockkeeper.integration.harness.Network;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
@@ -67,6 +69,20 @@ record Stage(
       last();
     } finally {
       links.forEach(ByteProxy::heal);
+    }
+  }
+
+  /**
+   * Descriptors stay exhausted for a while; half the times connections break that need new ones.
+   */
+  void exhaust(List<ByteProxy> links, List<Descriptors> exhausted) throws InterruptedException {
+    try {
+      if (random.nextBoolean()) {
+        links.forEach(ByteProxy::cut);
+      }
+      last();
+    } finally {
+      exhausted.forEach(Descriptors::close);
     }
   }
 

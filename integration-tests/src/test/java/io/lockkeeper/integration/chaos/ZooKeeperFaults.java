@@ -2,6 +2,7 @@ package io.lockkeeper.integration.chaos;
 
 import io.lockkeeper.integration.chaos.Fault.Victim;
 import io.lockkeeper.integration.harness.ByteProxy;
+import io.lockkeeper.integration.harness.Descriptors;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -9,6 +10,9 @@ import java.util.List;
 final class ZooKeeperFaults {
 
   private static final long STUTTER_MILLIS = 400;
+
+  /** The timeout of lock sessions. */
+  private static final long SESSION_MILLIS = 30_000;
 
   static final List<Fault> ALL =
       List.of(
@@ -18,6 +22,21 @@ final class ZooKeeperFaults {
           of("ensemble-leader-pause", Victim.LEADER, 1, 1_000, 14_000, ZooKeeperFaults::pause),
           of("ensemble-follower-pause", Victim.FOLLOWER, 1, 1_000, 18_000, ZooKeeperFaults::pause),
           of("ensemble-quorum-pause", Victim.ENSEMBLE, 2, 2_000, 20_000, ZooKeeperFaults::pause),
+          of(
+              "ensemble-leader-pause-long",
+              Victim.LEADER,
+              1,
+              SESSION_MILLIS + 2_000,
+              SESSION_MILLIS + 15_000,
+              ZooKeeperFaults::pause),
+          of(
+              "ensemble-follower-pause-long",
+              Victim.FOLLOWER,
+              1,
+              SESSION_MILLIS + 2_000,
+              SESSION_MILLIS + 15_000,
+              ZooKeeperFaults::pause),
+          of("ensemble-descriptors", Victim.ENSEMBLE, 1, 2_000, 15_000, ZooKeeperFaults::exhaust),
           of("ensemble-leader-cut-off", Victim.LEADER, 1, 3_000, 20_000, ZooKeeperFaults::isolate),
           of(
               "ensemble-follower-cut-off",
@@ -57,6 +76,25 @@ final class ZooKeeperFaults {
       stage.last();
     } finally {
       stage.zookeepers().forEach(ZooKeeperNode::resume);
+    }
+  }
+
+  /** Servers have no file descriptor left, and some lose connections that they cannot replace. */
+  private static void exhaust(Stage stage) throws InterruptedException {
+    List<ByteProxy> links = new ArrayList<>();
+    for (ZooKeeperNode server : stage.zookeepers()) {
+      links.addAll(stage.network().between("", server.name()));
+    }
+    try {
+      stage.exhaust(
+          links,
+          stage.zookeepers().stream()
+              .map(server -> Descriptors.exhaust(server.pid(), server.clientPort()))
+              .toList());
+    } finally {
+      stage.zookeepers().stream()
+          .filter(server -> !server.isAlive())
+          .forEach(ZooKeeperNode::restart);
     }
   }
 

@@ -91,11 +91,19 @@ final class ZooKeeperNode {
     return clientPort;
   }
 
+  long pid() {
+    return child.pid();
+  }
+
+  boolean isAlive() {
+    return child.isAlive();
+  }
+
   void kill() {
     child.kill();
   }
 
-  /** Starts a killed server again. */
+  /** Starts a dead server again. */
   void restart() {
     child = launch();
   }

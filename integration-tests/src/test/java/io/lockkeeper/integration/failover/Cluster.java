@@ -15,11 +15,13 @@ import io.lockkeeper.v1.OpenLeaseRequest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 
 /** Coordinators in front of an ensemble, all processes of their own. */
-final class Cluster implements AutoCloseable {
+public final class Cluster implements AutoCloseable {
 
   private final Pace pace;
   private final Ensemble ensemble;
@@ -37,7 +39,8 @@ final class Cluster implements AutoCloseable {
    * @param dataDirectories whether each coordinator has a data directory
    * @param doors whether peers find each coordinator behind a proxy of its own only
    */
-  record Plan(Pace pace, int zookeepers, int coordinators, boolean dataDirectories, boolean doors) {
+  public record Plan(
+      Pace pace, int zookeepers, int coordinators, boolean dataDirectories, boolean doors) {
 
     /** Returns a cluster on one quick ZooKeeper. */
     static Plan quick(int coordinators) {
@@ -70,15 +73,23 @@ final class Cluster implements AutoCloseable {
   }
 
   /** Starts everything, and returns when every coordinator serves. */
-  static Cluster start(Plan plan) {
+  public static Cluster start(Plan plan) {
     return start(plan, Ensemble.start(plan.zookeepers(), plan.pace()));
   }
 
   /** Starts coordinators on an ensemble, which is closed with them. */
   static Cluster start(Plan plan, Ensemble ensemble) {
+    return start(plan, ensemble, index -> Map.of());
+  }
+
+  /** Like {@link #start(Plan, Ensemble)}, each coordinator in an environment of its own. */
+  public static Cluster start(
+      Plan plan, Ensemble ensemble, IntFunction<Map<String, String>> environments) {
     Cluster cluster = new Cluster(plan, ensemble);
     try {
-      cluster.seats.forEach(Seat::launch);
+      for (int i = 0; i < plan.coordinators(); i++) {
+        cluster.seat(i).launch(environments.apply(i));
+      }
       cluster.awaitServing();
       return cluster;
     } catch (RuntimeException | Error e) {
@@ -108,12 +119,12 @@ final class Cluster implements AutoCloseable {
   }
 
   /** Returns the pace. */
-  Pace pace() {
+  public Pace pace() {
     return pace;
   }
 
   /** Returns the ensemble. */
-  Ensemble ensemble() {
+  public Ensemble ensemble() {
     return ensemble;
   }
 
@@ -123,17 +134,17 @@ final class Cluster implements AutoCloseable {
   }
 
   /** Returns the places of all coordinators. */
-  List<Seat> seats() {
+  public List<Seat> seats() {
     return seats;
   }
 
   /** Returns one of them. */
-  Seat seat(int index) {
+  public Seat seat(int index) {
     return seats.get(index);
   }
 
   /** Returns the connections of one coordinator to ZooKeeper. */
-  List<ByteProxy> wires(int index) {
+  public List<ByteProxy> wires(int index) {
     return wires.get(index);
   }
 
@@ -162,12 +173,12 @@ final class Cluster implements AutoCloseable {
   }
 
   /** Returns the addresses of all coordinators, separated by commas. */
-  String addresses() {
+  public String addresses() {
     return seats.stream().map(Seat::address).collect(Collectors.joining(","));
   }
 
   /** Wakes and starts everybody, heals all, and waits until every coordinator serves. */
-  void restore() {
+  public void restore() {
     wires.forEach(wire -> wire.forEach(ByteProxy::heal));
     doors.forEach(ByteProxy::heal);
     seats.stream().filter(Seat::isAlive).forEach(seat -> seat.process().resume());
@@ -176,7 +187,7 @@ final class Cluster implements AutoCloseable {
   }
 
   /** Waits until every coordinator serves. */
-  void awaitServing() {
+  public void awaitServing() {
     seats.forEach(Seat::awaitServing);
     // Healthy is also who has just lost its only session to a peer and is opening another.
     for (int i = 0; i < seats.size(); i++) {
@@ -208,7 +219,7 @@ final class Cluster implements AutoCloseable {
   }
 
   /** Returns a client that knows all coordinators. */
-  LockkeeperClient client(Duration ttl) {
+  public LockkeeperClient client(Duration ttl) {
     return LockkeeperClient.builder(addresses()).ttl(ttl).build();
   }
 

@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
  * One client of client-java under load: keeps one lock all the time, or takes and releases one over
  * and over. Notes when it has what it wants, and what it loses.
  */
-final class Inhabitant implements AutoCloseable {
+public final class Inhabitant implements AutoCloseable {
 
   private static final long HOLD_MILLIS = 20;
   private static final long THINK_MILLIS = 150;
@@ -31,6 +31,7 @@ final class Inhabitant implements AutoCloseable {
   private final LockkeeperClient client;
   private final List<Mark> marks = new ArrayList<>();
   private final List<String> losses = new ArrayList<>();
+  private Told told = Told.NOTHING;
   private volatile boolean ending;
 
   /**
@@ -90,6 +91,10 @@ final class Inhabitant implements AutoCloseable {
     marks.add(new Mark(System.nanoTime(), pauseNanos, grant));
   }
 
+  private synchronized void hear(Told news) {
+    told = told.plus(news);
+  }
+
   private synchronized void lost(String what) {
     losses.add(what);
   }
@@ -109,6 +114,34 @@ final class Inhabitant implements AutoCloseable {
   /** Returns whether it keeps its lock all the time. */
   boolean keeps() {
     return keeps;
+  }
+
+  /** Returns its lock. */
+  String lock() {
+    return lock;
+  }
+
+  /** Returns whether others take its lock, too. */
+  boolean shares() {
+    return lock.contains("/shared/");
+  }
+
+  /** Returns what it was told. */
+  synchronized Told told() {
+    return told;
+  }
+
+  /** Returns the longest time between two grants, or from the last to now, that ended since. */
+  synchronized long longestGapSince(long nanos) {
+    long longest = 0;
+    long before = System.nanoTime();
+    for (int i = marks.size() - 1; i >= 0 && before - nanos > 0; i--) {
+      if (marks.get(i).grant()) {
+        longest = Math.max(longest, before - marks.get(i).nanos());
+        before = marks.get(i).nanos();
+      }
+    }
+    return longest;
   }
 
   /** Returns the coordinator that serves its session stream. */
@@ -156,6 +189,16 @@ final class Inhabitant implements AutoCloseable {
     }
 
     @Override
+    public void onJeopardy(LockHandle handle, Duration validFor) {
+      hear(new Told(1, 0, 0));
+    }
+
+    @Override
+    public void onSafe(LockHandle handle, Duration validFor) {
+      hear(new Told(0, 1, 0));
+    }
+
+    @Override
     public void onResumed(LockHandle handle, Duration away) {
       mark(away.toNanos(), false);
     }
@@ -163,6 +206,7 @@ final class Inhabitant implements AutoCloseable {
     @Override
     public void onLost(LockHandle handle, LossReason reason) {
       rooms.leave(lock, handle.fencingToken());
+      hear(new Told(0, 0, 1));
       if (!ending) {
         lost(lock + " lost: " + reason);
         if (keeps) {

@@ -5,15 +5,18 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 
 /**
  * Clients of client-java at work: of every four, one keeps a lock of its own, one takes and
  * releases a lock of its own, two take turns on a lock that four share.
  */
-final class Load implements AutoCloseable {
+public final class Load implements AutoCloseable {
 
   private final Rooms rooms = new Rooms();
   private final ScheduledExecutorService timer = Executors.newScheduledThreadPool(2);
@@ -22,7 +25,7 @@ final class Load implements AutoCloseable {
   private Load() {}
 
   /** Starts so many clients, and returns when each has had a lock. */
-  static Load start(String addresses, int count, Duration ttl, String prefix) {
+  public static Load start(String addresses, int count, Duration ttl, String prefix) {
     Load load = new Load();
     for (int i = 0; i < count; i++) {
       boolean shares = i % 4 >= 2;
@@ -54,12 +57,12 @@ final class Load implements AutoCloseable {
   }
 
   /** Returns those who take and release. */
-  List<Inhabitant> turners() {
+  public List<Inhabitant> turners() {
     return clients.stream().filter(client -> !client.keeps()).toList();
   }
 
   /** Waits until each of some clients has noted something after a moment. */
-  void awaitMarks(List<Inhabitant> some, long sinceNanos, Duration patience) {
+  public void awaitMarks(List<Inhabitant> some, long sinceNanos, Duration patience) {
     Awaitility.await("everybody goes on")
         .atMost(patience)
         .pollInterval(Duration.ofMillis(50))
@@ -92,13 +95,44 @@ final class Load implements AutoCloseable {
   }
 
   /** Returns all that was lost or not acquired. */
-  List<String> losses() {
+  public List<String> losses() {
     return clients.stream().flatMap(client -> client.losses().stream()).toList();
   }
 
   /** Returns who was inside beside whom. */
-  List<String> violations() {
+  public List<String> violations() {
     return rooms.violations();
+  }
+
+  /** Returns who is inside which lock. */
+  public Rooms rooms() {
+    return rooms;
+  }
+
+  /** Returns the locks that clients keep, and those that several take in turn. */
+  public Set<String> locks(boolean kept) {
+    return clients.stream()
+        .filter(client -> kept ? client.keeps() : client.shares())
+        .map(Inhabitant::lock)
+        .collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  /**
+   * Returns the longest time between two grants of one client that takes and releases a lock of its
+   * own, or from its last to now; times that were over at that moment do not count.
+   */
+  public Duration longestGapSince(long nanos) {
+    return Duration.ofNanos(
+        turners().stream()
+            .filter(client -> !client.shares())
+            .mapToLong(client -> client.longestGapSince(nanos))
+            .max()
+            .orElse(0));
+  }
+
+  /** Returns what all clients were told so far. */
+  public Told told() {
+    return clients.stream().map(Inhabitant::told).reduce(Told.NOTHING, Told::plus);
   }
 
   /** Returns how many grants there were. */

@@ -10,7 +10,7 @@ import java.util.function.BooleanSupplier;
  * Who is inside which lock. Somebody who was not told that a lock is lost is inside for as long as
  * he may believe that he holds it, and no longer. What goes wrong is kept, to be asked for.
  */
-final class Rooms {
+public final class Rooms {
 
   private record Guest(long token, boolean shared, BooleanSupplier believes) {}
 
@@ -19,17 +19,12 @@ final class Rooms {
   private final Map<String, Long> exclusiveTokens = new HashMap<>();
   private final List<String> violations = new ArrayList<>();
   private long entered;
+  private long strangers;
 
   /** Enters, after the grant has come. */
   synchronized void enter(String lock, boolean shared, long token, BooleanSupplier believes) {
     entered++;
-    List<Guest> inside = rooms.computeIfAbsent(lock, name -> new ArrayList<>());
-    inside.removeIf(guest -> !guest.believes().getAsBoolean());
-    for (Guest guest : inside) {
-      if (!(shared && guest.shared())) {
-        violations.add(lock + ": " + token + " entered while " + guest.token() + " was inside");
-      }
-    }
+    join(lock, new Guest(token, shared, believes));
     // Readers may hear of their grants in any order; who excludes comes after all before him.
     long floor = (shared ? exclusiveTokens : highestTokens).getOrDefault(lock, 0L);
     if (token <= floor) {
@@ -39,11 +34,29 @@ final class Rooms {
     if (!shared) {
       exclusiveTokens.put(lock, token);
     }
-    inside.add(new Guest(token, shared, believes));
+  }
+
+  /** Lets somebody in, alone, who knows no token; returns what it leaves with. */
+  public synchronized long enterWithoutToken(String lock, BooleanSupplier believes) {
+    long number = - ++strangers;
+    join(lock, new Guest(number, false, believes));
+    return number;
+  }
+
+  private void join(String lock, Guest newcomer) {
+    List<Guest> inside = rooms.computeIfAbsent(lock, name -> new ArrayList<>());
+    inside.removeIf(guest -> !guest.believes().getAsBoolean());
+    for (Guest guest : inside) {
+      if (!(newcomer.shared() && guest.shared())) {
+        violations.add(
+            lock + ": " + newcomer.token() + " entered while " + guest.token() + " was inside");
+      }
+    }
+    inside.add(newcomer);
   }
 
   /** Leaves, before the release is sent or when the lock was lost; does nothing if he has left. */
-  synchronized void leave(String lock, long token) {
+  public synchronized void leave(String lock, long token) {
     rooms.getOrDefault(lock, new ArrayList<>()).removeIf(guest -> guest.token() == token);
   }
 

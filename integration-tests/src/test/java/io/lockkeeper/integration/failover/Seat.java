@@ -12,7 +12,7 @@ import java.util.Optional;
  * A coordinator's place: an address and perhaps a data directory, which outlive the processes that
  * sit there one after the other.
  */
-final class Seat implements AutoCloseable {
+public final class Seat implements AutoCloseable {
 
   private final int port;
   private final String zookeeper;
@@ -34,12 +34,12 @@ final class Seat implements AutoCloseable {
   }
 
   /** Returns the place as {@code host:port}. */
-  String address() {
+  public String address() {
     return "127.0.0.1:" + port;
   }
 
   /** Returns its port. */
-  int port() {
+  public int port() {
     return port;
   }
 
@@ -63,17 +63,17 @@ final class Seat implements AutoCloseable {
   }
 
   /** Waits until the process there serves. */
-  void awaitServing() {
+  public void awaitServing() {
     process().awaitHealth(ServingStatus.SERVING);
   }
 
   /** Returns the process that sits there, or sat there last. */
-  ServerProcess process() {
+  public ServerProcess process() {
     return process.orElseThrow(() -> new IllegalStateException("nobody was ever at " + address()));
   }
 
   /** Returns whether a process runs there. */
-  boolean isAlive() {
+  public boolean isAlive() {
     return process.map(ServerProcess::isAlive).orElse(false);
   }
 

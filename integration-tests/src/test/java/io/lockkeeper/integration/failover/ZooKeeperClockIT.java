@@ -29,7 +29,8 @@ final class ZooKeeperClockIT {
   void waitsEndNeitherEarlyNorNever() {
     // Given
     WallClock clock = WallClock.right();
-    Ensemble ensemble = Ensemble.startAlone(Pace.QUICK, clock.environment());
+    Ensemble ensemble =
+        Ensemble.start(Ensemble.Plan.of(1, Pace.QUICK).with(i -> clock.environment()));
     try (Cluster cluster = Cluster.start(Plan.quick(1), ensemble);
         Guest holder = Guest.at(cluster.connect(0));
         Guest patient = Guest.at(cluster.connect(0));

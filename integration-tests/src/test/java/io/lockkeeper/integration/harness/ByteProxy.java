@@ -1,17 +1,24 @@
 package io.lockkeeper.integration.harness;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.EnumSet;
+import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,6 +32,7 @@ public final class ByteProxy implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ByteProxy.class);
   private static final int CHUNK = 8192;
   private static final int BACKLOG = 64;
+  private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
   /** The two directions of a connection. */
   public enum Way {
@@ -36,14 +44,21 @@ public final class ByteProxy implements AutoCloseable {
 
   private final InetSocketAddress address;
   private final int targetPort;
+  private final long patienceNanos;
   private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
   private final Object gate = new Object();
   private final Set<Way> blackholed = EnumSet.noneOf(Way.class);
   private ServerSocket listener;
   private boolean closed;
   private long bytesPerSecond = Long.MAX_VALUE;
+  private long delayNanos;
 
-  private ByteProxy(InetSocketAddress address, int targetPort) throws IOException {
+  /** What was read and is not written yet. */
+  private record Taken(ByteBuffer bytes, long dueNanos) {}
+
+  private ByteProxy(InetSocketAddress address, int targetPort, Duration patience)
+      throws IOException {
+    this.patienceNanos = patience.toNanos();
     this.listener = listen(address);
     this.address = new InetSocketAddress(address.getAddress(), listener.getLocalPort());
     this.targetPort = targetPort;
@@ -57,8 +72,16 @@ public final class ByteProxy implements AutoCloseable {
 
   /** Starts a proxy at a given address, in front of a port of this machine. */
   public static ByteProxy at(InetSocketAddress address, int targetPort) {
+    return at(address, targetPort, Duration.ZERO);
+  }
+
+  /**
+   * Like {@link #at(InetSocketAddress, int)}, for clients to whom a connection that is refused and
+   * one that breaks at once are not the same: keeps trying to reach the target for so long.
+   */
+  public static ByteProxy at(InetSocketAddress address, int targetPort, Duration patience) {
     try {
-      return new ByteProxy(address, targetPort);
+      return new ByteProxy(address, targetPort, patience);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -79,6 +102,11 @@ public final class ByteProxy implements AutoCloseable {
   /** Returns {@link #port()} as {@code host:port}. */
   public String address() {
     return address.getAddress().getHostAddress() + ":" + port();
+  }
+
+  /** Returns how many connections pass through it. */
+  public int connections() {
+    return sockets.size() / 2;
   }
 
   /** From now on nothing passes, in either direction, and no connection breaks. */
@@ -123,7 +151,15 @@ public final class ByteProxy implements AutoCloseable {
     synchronized (gate) {
       blackholed.clear();
       bytesPerSecond = Long.MAX_VALUE;
+      delayNanos = 0;
       gate.notifyAll();
+    }
+  }
+
+  /** What is taken in from now on leaves so much later, in each direction. */
+  public void delay(Duration each) {
+    synchronized (gate) {
+      delayNanos = each.toNanos();
     }
   }
 
@@ -166,7 +202,10 @@ public final class ByteProxy implements AutoCloseable {
   private void acceptAll(ServerSocket socket) {
     try {
       while (true) {
-        connect(socket.accept());
+        Socket near = socket.accept();
+        near.setTcpNoDelay(true);
+        sockets.add(near);
+        daemon("proxy-connect", () -> connect(near));
       }
     } catch (IOException e) {
       LOG.atDebug().setCause(e).log("the proxy accepts no more");
@@ -174,30 +213,49 @@ public final class ByteProxy implements AutoCloseable {
   }
 
   private void connect(Socket near) {
-    Socket far = new Socket();
-    sockets.add(near);
-    sockets.add(far);
-    try {
-      near.setTcpNoDelay(true);
-      far.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), targetPort), 2_000);
-      far.setTcpNoDelay(true);
-    } catch (IOException e) {
+    final long untilNanos = System.nanoTime() + patienceNanos;
+    Optional<Socket> far = reach();
+    while (far.isEmpty() && sockets.contains(near) && System.nanoTime() - untilNanos < 0) {
+      LockSupport.parkNanos(RETRY_NANOS);
+      far = reach();
+    }
+    if (far.isEmpty()) {
       reset(near);
-      reset(far);
       return;
     }
-    daemon("proxy-in", () -> pump(near, far, Way.IN));
-    daemon("proxy-out", () -> pump(far, near, Way.OUT));
+    Socket reached = far.get();
+    daemon("proxy-in", () -> pump(near, reached, Way.IN));
+    daemon("proxy-out", () -> pump(reached, near, Way.OUT));
+  }
+
+  private Optional<Socket> reach() {
+    Socket far = new Socket();
+    sockets.add(far);
+    try {
+      far.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), targetPort), 2_000);
+      far.setTcpNoDelay(true);
+      return Optional.of(far);
+    } catch (IOException e) {
+      reset(far);
+      return Optional.empty();
+    }
   }
 
   private void pump(Socket from, Socket to, Way way) {
+    Queue<Taken> taken = new ArrayDeque<>();
     try {
-      InputStream in = from.getInputStream();
       OutputStream out = to.getOutputStream();
       byte[] chunk = new byte[CHUNK];
-      for (int read = in.read(chunk, 0, limit()); read >= 0; read = in.read(chunk, 0, limit())) {
-        pass(read, way);
-        out.write(chunk, 0, read);
+      for (int read = read(from, chunk, taken); read >= 0; read = read(from, chunk, taken)) {
+        if (read > 0) {
+          taken.add(new Taken(ByteBuffer.wrap(Arrays.copyOf(chunk, read)), dueNanos()));
+        }
+        while (!taken.isEmpty() && taken.peek().dueNanos() - System.nanoTime() <= 0) {
+          write(taken.remove(), out, way);
+        }
+      }
+      while (!taken.isEmpty()) {
+        write(taken.remove(), out, way);
       }
     } catch (IOException e) {
       LOG.atTrace().setCause(e).log("a connection through the proxy ended");
@@ -206,6 +264,33 @@ public final class ByteProxy implements AutoCloseable {
     } finally {
       end(from, to, way);
     }
+  }
+
+  /** Reads until the first of what was taken is due; returns 0 if nothing came before that. */
+  private int read(Socket from, byte[] chunk, Queue<Taken> taken) throws IOException {
+    long waitMillis = 0; // For ever.
+    if (!taken.isEmpty()) {
+      long leftNanos = taken.element().dueNanos() - System.nanoTime();
+      waitMillis = Math.max(1, TimeUnit.NANOSECONDS.toMillis(leftNanos));
+    }
+    from.setSoTimeout((int) waitMillis);
+    try {
+      return from.getInputStream().read(chunk, 0, limit());
+    } catch (SocketTimeoutException due) {
+      return 0;
+    }
+  }
+
+  private long dueNanos() {
+    synchronized (gate) {
+      return System.nanoTime() + delayNanos;
+    }
+  }
+
+  private void write(Taken taken, OutputStream out, Way way)
+      throws IOException, InterruptedException {
+    pass(taken.bytes().remaining(), way);
+    out.write(taken.bytes().array());
   }
 
   /** The end of a connection does not pass a black hole either. */

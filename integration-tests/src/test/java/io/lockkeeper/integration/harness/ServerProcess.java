@@ -84,6 +84,11 @@ public final class ServerProcess implements AutoCloseable {
     }
   }
 
+  /** Returns the number of the process. */
+  public long pid() {
+    return process.pid();
+  }
+
   /** Returns the port that gRPC is served on. */
   public int port() {
     return port;

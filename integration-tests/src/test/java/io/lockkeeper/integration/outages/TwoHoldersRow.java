@@ -41,7 +41,7 @@ final class TwoHoldersRow implements Row {
     String twice = doubled.size() + "; smallest margin " + seconds(smallest);
     List<String> broken =
         doubled.stream().map(contest -> "two holders at once: " + contest).toList();
-    return List.of(new Line("frozen", where, "", "", twice, "", "", "never two", broken));
+    return List.of(new Line("frozen", where, "", "", "", twice, "", "", "never two", broken));
   }
 
   /** Half of them within a second of the last proof: what follows it is the dangerous time. */

@@ -209,6 +209,16 @@ public final class ZooKeeperProcess implements AutoCloseable {
     }
   }
 
+  /** Returns the server's process id. */
+  public long pid() {
+    return process.pid();
+  }
+
+  /** Returns whether the server's process runs. */
+  public boolean isAlive() {
+    return process != null && process.isAlive();
+  }
+
   /** Kills the server with SIGKILL, and returns when it is dead. */
   public void kill() {
     process.destroyForcibly();

@@ -1,11 +1,11 @@
-package io.lockkeeper.integration.chaos;
+package io.lockkeeper.integration.harness;
 
-import io.lockkeeper.integration.harness.ByteProxy;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -16,7 +16,7 @@ import java.util.Map;
  * proxies listen on the target's own ports. A node finds its peers by name, in a hosts file of its
  * own, so that what one node is told by another leads through the proxies of the one who was told.
  */
-final class Network implements AutoCloseable {
+public final class Network implements AutoCloseable {
 
   private final Map<String, Integer> numbers = new LinkedHashMap<>();
   private final Map<Pair, List<ByteProxy>> links = new LinkedHashMap<>();
@@ -25,10 +25,15 @@ final class Network implements AutoCloseable {
   private record Pair(String from, String to) {}
 
   /** Opens the way from one node to some ports of another; returns the address to connect to. */
-  synchronized String open(String from, String to, int... ports) {
+  public String open(String from, String to, int... ports) {
+    return open(from, to, Duration.ZERO, ports);
+  }
+
+  /** Like {@link #open(String, String, int...)}, by proxies that keep trying for so long. */
+  public synchronized String open(String from, String to, Duration patience, int... ports) {
     String host = "127.1." + number(from) + "." + number(to);
     for (int port : ports) {
-      ByteProxy proxy = ByteProxy.at(new InetSocketAddress(host, port), port);
+      ByteProxy proxy = ByteProxy.at(new InetSocketAddress(host, port), port, patience);
       links.computeIfAbsent(new Pair(from, to), unused -> new ArrayList<>()).add(proxy);
     }
     return host;
@@ -40,7 +45,7 @@ final class Network implements AutoCloseable {
   }
 
   /** Returns all proxies between nodes whose names begin so. */
-  synchronized List<ByteProxy> between(String fromPrefix, String toPrefix) {
+  public synchronized List<ByteProxy> between(String fromPrefix, String toPrefix) {
     List<ByteProxy> found = new ArrayList<>();
     links.forEach(
         (pair, proxies) -> {
@@ -52,7 +57,7 @@ final class Network implements AutoCloseable {
   }
 
   /** Writes the hosts file of a node, which is itself at 127.0.0.1. */
-  static Path hosts(Path file, String self, Map<String, String> others) {
+  public static Path hosts(Path file, String self, Map<String, String> others) {
     List<String> lines = new ArrayList<>(List.of("127.0.0.1 localhost " + self));
     others.forEach((name, address) -> lines.add(address + " " + name));
     try {
@@ -63,7 +68,7 @@ final class Network implements AutoCloseable {
   }
 
   /** All is as it should be. */
-  synchronized void heal() {
+  public synchronized void heal() {
     links.values().forEach(proxies -> proxies.forEach(ByteProxy::heal));
   }
 
