@@ -54,6 +54,7 @@ final class Connection implements HandleListener {
   private Optional<Handle> handle = Optional.empty();
   private Optional<SessionIdentity> session = Optional.empty();
   private OptionalLong silentSinceNanos = OptionalLong.empty();
+  private boolean leftOne;
   private boolean connected;
   private boolean checking;
   private boolean ended;
@@ -181,15 +182,22 @@ final class Connection implements HandleListener {
   private void check(Handle current) {
     long now = System.nanoTime();
     OptionalLong unanswered = current.unansweredSinceNanos();
+    long longestNanos = context.settings().longestSilence().toNanos();
+    if (current.quickestAnswerNanos() < longestNanos) {
+      leftOne = false;
+    }
     if (unanswered.isEmpty()) {
       if (use == Use.LISTENING && now - current.sentAtNanos() >= TOUCH_NANOS) {
         current.multi(TOUCH, (rc, path, given, results) -> {}, null);
       }
       silentSinceNanos = unanswered;
-    } else if (now - unanswered.getAsLong() < context.settings().longestSilence().toNanos()) {
+    } else if (now - unanswered.getAsLong() < (leftOne ? 2 : 1) * longestNanos) {
       silentSinceNanos = OptionalLong.empty();
     } else if (unanswered.equals(silentSinceNanos)) {
       silentSinceNanos = OptionalLong.empty();
+      // Perhaps the whole ensemble is slow, as behind a slow leader: no session would outlive that
+      // every server is left before it can have answered.
+      leftOne = true;
       leave(current, now - unanswered.getAsLong());
     } else {
       // After a pause of this process the answer may be there and not be read: look again.

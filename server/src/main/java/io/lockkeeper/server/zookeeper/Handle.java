@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.zookeeper.AsyncCallback.MultiCallback;
+import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
@@ -22,6 +24,7 @@ final class Handle extends ZooKeeper {
   private final String servers;
   // When the writes that are not answered were sent: ZooKeeper answers them in their order.
   private final Queue<Long> unanswered = new ConcurrentLinkedQueue<>();
+  private final AtomicLong quickestNanos = new AtomicLong(Long.MAX_VALUE);
   private volatile long sentAtNanos = System.nanoTime();
 
   /** Opens a handle with a new session. */
@@ -56,7 +59,10 @@ final class Handle extends ZooKeeper {
     super.multi(
         ops,
         (rc, path, given, results) -> {
-          unanswered.remove();
+          long tookNanos = System.nanoTime() - unanswered.remove();
+          if (rc != Code.CONNECTIONLOSS.intValue()) {
+            quickestNanos.accumulateAndGet(tookNanos, Math::min);
+          }
           callback.processResult(rc, path, given, results);
         },
         context);
@@ -66,6 +72,14 @@ final class Handle extends ZooKeeper {
   OptionalLong unansweredSinceNanos() {
     Long oldest = unanswered.peek();
     return oldest == null ? OptionalLong.empty() : OptionalLong.of(oldest);
+  }
+
+  /**
+   * Returns how long that answer took that took the shortest since this was asked last; if there
+   * was none, longer than anything.
+   */
+  long quickestAnswerNanos() {
+    return quickestNanos.getAndSet(Long.MAX_VALUE);
   }
 
   /** Returns when the newest transaction was sent. */

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.ZooDefs.OpCode;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -46,8 +47,11 @@ final class ConnectionIT {
   }
 
   private static ZooKeeperSettings settings(String connect) {
-    return Ensemble.settings(connect, "c1")
-        .withTimes(LONG_SESSION, LONG_SESSION, Duration.ofMillis(200), 5);
+    return settings(connect, LONG_SESSION);
+  }
+
+  private static ZooKeeperSettings settings(String connect, Duration timeout) {
+    return Ensemble.settings(connect, "c1").withTimes(timeout, timeout, Duration.ofMillis(200), 5);
   }
 
   @Test
@@ -78,6 +82,34 @@ final class ConnectionIT {
     events.await(MirrorCurrent.class);
     store.proveSession(session);
     events.await(SessionProved.class);
+    assertThat(events.all(SessionEnded.class)).isEmpty();
+  }
+
+  @Test
+  void serverAfterOneThatWasLeftHasTwiceAsLongToAnswer() throws Exception {
+    // Given: two ways to the server, each of which holds the first write
+    ZooKeeperProxy one = ensemble.proxy();
+    ZooKeeperProxy other = ensemble.proxy();
+    ZooKeeperSettings settings =
+        settings(one.connectString() + "," + other.connectString(), Duration.ofSeconds(24));
+    ZooKeeperLockStore store = ensemble.store(settings, events);
+    SessionKey session = Asked.open(store, events, 1);
+    store.proveSession(session);
+    events.await(SessionProved.class);
+    one.at(1, OpCode.multi, ZooKeeperProxy.Action.HOLD);
+    other.at(1, OpCode.multi, ZooKeeperProxy.Action.HOLD);
+    // When
+    long startNanos = System.nanoTime();
+    Awaitility.await("both are left")
+        .atMost(Duration.ofSeconds(90))
+        .until(
+            () -> {
+              store.proveSession(session);
+              return store.stats().get("servers_left") >= 2;
+            });
+    Duration both = Duration.ofNanos(System.nanoTime() - startNanos);
+    // Then
+    assertThat(both).isGreaterThan(settings.longestSilence().multipliedBy(3));
     assertThat(events.all(SessionEnded.class)).isEmpty();
   }
 
