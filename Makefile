@@ -42,7 +42,7 @@ bench: $(JAR) ## Measure locks beside ZooKeeper, Curator, etcd and Redisson (som
 failover: $(JAR) ## Measure what the death of coordinators costs, against its floors (some five minutes)
 	integration-tests/failover/run.sh
 
-outages: $(JAR) ## Measure what outages of ZooKeeper servers cost, against its floors (some 35 minutes); ROWS="paused killed" for some, TIMES=10, SEED=N
+outages: $(JAR) ## Measure what outages of ZooKeeper servers cost, against its floors (some 25 minutes); ROWS="paused killed" for some, TIMES=10, SEED=N
 	OUTAGES_SEED='$(SEED)' OUTAGES_TIMES='$(TIMES)' integration-tests/outages/run.sh $(ROWS)
 
 chaos: $(JAR) ## Kill, freeze and cut off everything for ten minutes, and check what was promised

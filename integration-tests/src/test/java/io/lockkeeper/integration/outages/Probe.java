@@ -5,7 +5,6 @@ import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.zookeeper.CreateMode;
@@ -87,11 +86,6 @@ final class Probe implements AutoCloseable {
 
   private synchronized void written(long nanos) {
     writtenNanos.add(nanos);
-  }
-
-  /** Returns when the first write succeeded since, if one has. */
-  synchronized OptionalLong firstSince(long nanos) {
-    return writtenNanos.stream().mapToLong(t -> t).filter(t -> t - nanos > 0).findFirst();
   }
 
   /** Returns the longest time between two writes, or from the last to now, that ended since. */

@@ -125,10 +125,11 @@ final class Scene implements AutoCloseable {
     List<Integer> others =
         new ArrayList<>(IntStream.range(0, all.size()).filter(i -> i != leads).boxed().toList());
     if (!leader) {
+      int everyone = IntStream.range(0, all.size()).map(this::connections).sum();
       wiresTo(leads).forEach(ByteProxy::refuse);
       Awaitility.await("coordinators at followers")
           .atMost(PATIENCE)
-          .until(() -> others.stream().mapToInt(this::connections).sum() >= cluster.seats().size());
+          .until(() -> others.stream().mapToInt(this::connections).sum() >= everyone);
       wiresTo(leads).forEach(ByteProxy::admit);
     }
     Collections.shuffle(others, random);
