@@ -31,7 +31,9 @@ public final class Load implements AutoCloseable {
       boolean shares = i % 4 >= 2;
       String lock = prefix + (shares ? "/shared/" + i / 8 : "/own/" + i);
       load.clients.add(
-          new Inhabitant(startingAt(i, addresses), ttl, lock, i % 4 == 0, load.rooms, load.timer));
+          // Of each of the four, some at every server, be there an even number of them or not.
+          new Inhabitant(
+              startingAt(i + i / 4, addresses), ttl, lock, i % 4 == 0, load.rooms, load.timer));
     }
     long startNanos = System.nanoTime();
     load.clients.forEach(Inhabitant::start);
