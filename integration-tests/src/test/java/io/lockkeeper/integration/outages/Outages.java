@@ -68,7 +68,7 @@ public final class Outages {
       What users of locks notice when servers of ZooKeeper fail, measured with real processes and the default settings. The table is below; this is what it
       says, and why.
 
-      - **While most servers of ZooKeeper run and reach one another, locks are kept.** Holders are told JEOPARDY when their coordinator loses contact, and SAFE when it
+      - **While most servers of ZooKeeper run and reach one another in good time, locks are kept.** Holders are told JEOPARDY when their coordinator loses contact, and SAFE when it
         has contact again; nobody else is granted a lock that somebody may still use. What stops for a while is grants: whoever waits, waits longer.
       - **A server that dies costs a second or two**: its connections break, so everybody notices at once and goes elsewhere. A full disk ends the server's process, and is the same.
       - **A server that vanishes costs up to 8 s**: a frozen machine, or one behind a network that swallows packets, breaks no connection. A coordinator leaves it when it has not
@@ -80,7 +80,7 @@ public final class Outages {
         take: nothing is granted meanwhile. A third of the lock session timeout for one write is too much to be sure of any session: if it lasts, locks can be lost. A slow follower is left.
       - **Wall clocks do not matter**, neither ZooKeeper's nor those of coordinators.
       - **No ZooKeeper at all**: locks are kept if it is back before the sessions that own them could have expired, 30 s after the last write less what it takes to be sure.
-        After 21 s there is time for one more try. Coordinators answer keep-alives meanwhile, so clients need not do anything. For a longer outage to cost nothing, raise
+        Up to 21 s cost nothing; one of 26 s has cost every lock. Coordinators answer keep-alives meanwhile, so clients need not do anything. For a longer outage to cost nothing, raise
         `--lock-session-timeout`; the price is that locks of a client that dies together with its coordinator are free later.
 
       ## The table
