@@ -114,7 +114,7 @@ final class AllDeadRow implements Row {
         "",
         holders.said(),
         logs.since(),
-        "grants again after " + GRANTS_AGAIN.toSeconds() + " s, nothing lost",
+        "grants again within " + GRANTS_AGAIN.toSeconds() + " s, nothing lost",
         broken);
   }
 

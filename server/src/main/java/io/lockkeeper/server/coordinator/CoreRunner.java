@@ -226,7 +226,8 @@ final class CoreRunner implements EventLoop.Turns {
   @Override
   public void onClockStopped(long nanos) {
     Listeners.tell(() -> observer.onStalled(nanos));
-    handle(new TimeEvent.ClockStopped());
+    // Leases are counted on the clock that stood still: they get no time back.
+    handle(new TimeEvent.Stalled(0));
   }
 
   @Override

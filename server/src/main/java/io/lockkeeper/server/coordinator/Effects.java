@@ -64,7 +64,7 @@ final class Effects implements EffectHandler {
         .addKeyValue("holds", effect.locks().size())
         .addKeyValue(
             "locks", effect.locks().stream().limit(LOCKS_NAMED).map(LockName::value).toList())
-        .log("locks were lost: their ZooKeeper session is gone, or was not proved alive in time");
+        .log("locks were lost: their ZooKeeper session was not proved alive in time");
   }
 
   @Override

@@ -265,12 +265,11 @@ final class Acquisitions {
   }
 
   /**
-   * Returns how long what the lease holds is good from now on, as far as is known: the nearer of
-   * its own end and its session's bound.
+   * Returns how long what the lease holds is good from now on: the nearer of its own end and its
+   * session's bound.
    */
   long validForNanos(Lease lease) {
-    Optional<LockSession> session =
-        sessions.find(lease.session()).filter(own -> !own.isBoundInDoubt());
+    Optional<LockSession> session = sessions.find(lease.session());
     long bound = session.isPresent() ? sessions.boundLeftNanos(session.get()) : 0;
     if (lease.isStream()) {
       return bound;

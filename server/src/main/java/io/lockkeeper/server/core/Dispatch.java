@@ -312,9 +312,4 @@ final class Dispatch implements EventHandler {
     leases.onStalled(event.nanos());
     sessions.onStalled();
   }
-
-  @Override
-  public void onClockStopped(TimeEvent.ClockStopped event) {
-    sessions.onClockStopped();
-  }
 }

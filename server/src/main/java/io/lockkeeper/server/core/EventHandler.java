@@ -133,7 +133,4 @@ interface EventHandler {
 
   /** See {@link TimeEvent.Stalled}. */
   void onStalled(TimeEvent.Stalled event);
-
-  /** See {@link TimeEvent.ClockStopped}. */
-  void onClockStopped(TimeEvent.ClockStopped event);
 }

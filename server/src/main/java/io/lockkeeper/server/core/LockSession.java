@@ -46,7 +46,6 @@ final class LockSession {
   private State state = State.OPENING;
   private boolean suspended;
   private boolean unsure;
-  private boolean boundInDoubt;
   private long unsureSinceNanos;
   private long timeoutNanos;
   private long provenAtNanos;
@@ -91,7 +90,6 @@ final class LockSession {
   void opened(long timeout, long provenAt, LeaderClock clock) {
     state = State.OPEN;
     unsure = false;
-    boundInDoubt = false;
     suspended = false;
     timeoutNanos = timeout;
     provenAtNanos = provenAt;
@@ -123,7 +121,6 @@ final class LockSession {
     }
     if (unsure && sentAtNanos - unsureSinceNanos >= 0) {
       unsure = false;
-      boundInDoubt = false;
     }
   }
 
@@ -160,15 +157,6 @@ final class LockSession {
   void doubt(long nowNanos) {
     unsure = true;
     unsureSinceNanos = nowNanos;
-  }
-
-  /** Has nobody rely on the bound before the doubt ends: the clock has not counted all time. */
-  void doubtBound() {
-    boundInDoubt = true;
-  }
-
-  boolean isBoundInDoubt() {
-    return boundInDoubt;
   }
 
   /**

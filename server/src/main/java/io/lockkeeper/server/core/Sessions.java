@@ -247,12 +247,6 @@ final class Sessions {
     }
   }
 
-  /** Bounds are counted on the clock: nobody relies on one before its session is proved again. */
-  void onClockStopped() {
-    sessions.values().forEach(LockSession::doubtBound);
-    onStalled();
-  }
-
   private long proofIntervalNanos() {
     return LeaderClock.proofIntervalNanos(world.settings.tick());
   }

@@ -23,15 +23,4 @@ public sealed interface TimeEvent extends Event {
       handler.onStalled(this);
     }
   }
-
-  /**
-   * Time has passed that the clock has not counted, as when a virtual machine was suspended: what
-   * was to last until some time may be over.
-   */
-  record ClockStopped() implements TimeEvent {
-    @Override
-    public void applyTo(EventHandler handler) {
-      handler.onClockStopped(this);
-    }
-  }
 }

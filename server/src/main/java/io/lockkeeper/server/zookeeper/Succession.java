@@ -64,7 +64,7 @@ final class Succession implements Beginning {
           .addKeyValue("session", key)
           .addKeyValue("claim", taken.claim().name())
           .log(
-              "a session was gone before it could be adopted: locks that were held on it are lost");
+              "a session was gone before it could be adopted, and what was held on it, if anything");
       listener.onGone();
     } else {
       attachment.again();

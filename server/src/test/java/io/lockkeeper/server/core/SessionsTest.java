@@ -208,45 +208,6 @@ class SessionsTest {
   }
 
   @Test
-  void nobodyReliesOnABoundWhenTheClockHasStoppedUntilTheSessionIsProvedAgain() {
-    // Given
-    LeaseId lease = bench.lease();
-    bench.proving = false;
-    Asked asked = bench.acquire(lease, "r", "a");
-    long sentBefore = bench.now;
-    bench.now++;
-    // When
-    bench.on(new TimeEvent.ClockStopped());
-    assertThat(bench.last(SessionEffect.ProveSession.class)).hasSize(1);
-    bench.on(new SessionEvent.SessionProved(Bench.S1, sentBefore, sentBefore));
-    bench.create(asked);
-    CallId early = bench.call();
-    bench.on(new ClientEvent.KeepAlive(early, lease));
-    // Then
-    assertThat(bench.wasGranted(asked)).isFalse();
-    assertThat(bench.failure(early)).isEqualTo(Failure.Kind.UNAVAILABLE);
-    bench.on(new SessionEvent.SessionProved(Bench.S1, bench.now, bench.now));
-    assertThat(bench.wasGranted(asked)).isTrue();
-    CallId call = bench.call();
-    bench.on(new ClientEvent.KeepAlive(call, lease));
-    assertThat(bench.answer(call)).isInstanceOf(Answer.LeaseRenewed.class);
-  }
-
-  @Test
-  void wallClockThatIsSetOnCostsNoLock() {
-    // Given
-    Asked held = bench.acquire("a");
-    bench.create(held);
-    // When: taken for a clock that has stopped
-    bench.on(new TimeEvent.ClockStopped());
-    bench.pass(Bench.TIMEOUT);
-    // Then
-    assertThat(bench.all(Effect.Count.class))
-        .extracting(Effect.Count::notice)
-        .noneMatch(notice -> notice instanceof Notice.Jeopardy || notice.isFinal());
-  }
-
-  @Test
   void boundCountsFromTheSendingOfTheLastAnsweredProof() {
     // Given
     bench.proving = false;
