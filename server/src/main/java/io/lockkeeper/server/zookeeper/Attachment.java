@@ -14,7 +14,6 @@ import org.apache.zookeeper.Op;
 final class Attachment {
 
   private final StoreContext context;
-  private final Berth berth;
   private final HandleListener listener;
   private final Duration timeout;
   private Connection connection;
@@ -22,21 +21,18 @@ final class Attachment {
   private int grantedMillis;
   private boolean connected;
   private boolean wasConnected;
-  private boolean claimLetGo;
 
-  /** Shares the mirror's connection, or makes one, with a new session. */
-  Attachment(SessionServices services, HandleListener listener) {
-    context = services.context();
-    berth = services.berth();
+  /** Opens a new session. */
+  Attachment(StoreContext context, HandleListener listener) {
+    this.context = context;
     this.listener = listener;
     timeout = context.settings().sessionTimeout();
     connection = open();
   }
 
   /** Attaches to a session that exists. */
-  Attachment(SessionServices services, HandleListener listener, Taken taken) {
-    context = services.context();
-    berth = services.berth();
+  Attachment(StoreContext context, HandleListener listener, Taken taken) {
+    this.context = context;
     this.listener = listener;
     timeout = taken.timeout(context.settings());
     identity = Optional.of(taken.session());
@@ -114,14 +110,9 @@ final class Attachment {
   }
 
   private Connection open() {
-    return berth
-        .board(listener)
-        .orElseGet(
-            () -> {
-              Connection opened = make();
-              opened.open();
-              return opened;
-            });
+    Connection opened = make();
+    opened.open();
+    return opened;
   }
 
   private Connection attach(SessionIdentity session) {
@@ -141,7 +132,6 @@ final class Attachment {
   }
 
   private void use(Connection next) {
-    // It is dead, and the mirror has heard of that if it was the mirror's.
     connection.abandon();
     connection = next;
     connected = false;
@@ -161,36 +151,12 @@ final class Attachment {
   void abandon() {
     connected = false;
     connection.abandon();
-    berth.leaveWith(connection);
-  }
-
-  /** The session's claim is about to be removed. */
-  void letGoOfClaim() {
-    claimLetGo = true;
-  }
-
-  /** Returns whether the session's claim may have been removed by us. */
-  boolean isClaimLetGo() {
-    return claimLetGo;
-  }
-
-  /** Returns whether the handle is the mirror's as well. */
-  boolean isShared() {
-    return berth.carries(listener);
-  }
-
-  /** Leaves a handle that stays with the mirror; returns false, and does nothing, if it is not. */
-  boolean leave() {
-    boolean left = berth.leave(listener);
-    connected = connected && !left;
-    return left;
   }
 
   /** Closes the handle, and the session if the connection still stands; then runs {@code next}. */
   void close(Runnable next) {
     connected = false;
     connection.close(next);
-    berth.leaveWith(connection);
   }
 
   /** Lists every node that the session owns; {@code then} gets nothing if that failed. */
@@ -209,18 +175,8 @@ final class Attachment {
   }
 
   /** Sends a transaction; {@code then} gets the reply and the time of sending. */
-  void send(Transaction transaction, ObjLongConsumer<MultiReply> then) {
-    List<Op> ops = transaction.ops();
-    MultiCallback onReply = onReply(ops.size(), then);
-    send(ops, context.connector().own().leaving(transaction.nodes(), onReply));
-  }
-
-  /** Sends what concerns no queue. */
   void send(List<Op> ops, ObjLongConsumer<MultiReply> then) {
-    send(ops, onReply(ops.size(), then));
-  }
-
-  private void send(List<Op> ops, MultiCallback onReply) {
+    MultiCallback onReply = onReply(ops.size(), then);
     connection
         .handle()
         .ifPresentOrElse(

@@ -14,9 +14,4 @@ record Claim(String name, int epoch) {
   Op fence(StorePaths paths) {
     return Fence.of(paths.claim(name), epoch);
   }
-
-  /** Returns its removal, which fails unless it is ours still. */
-  Op removal(StorePaths paths) {
-    return Op.delete(paths.claim(name), epoch);
-  }
 }

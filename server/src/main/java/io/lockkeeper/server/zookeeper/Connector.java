@@ -21,7 +21,6 @@ final class Connector {
   private final StoreThread thread;
   private final ThreadPoolExecutor closers;
   private final ThreadPoolExecutor leavers;
-  private final OwnWrites own = new OwnWrites();
   private final Set<Handle> open = ConcurrentHashMap.newKeySet();
 
   Connector(ZooKeeperSettings settings, StoreThread thread) {
@@ -59,7 +58,7 @@ final class Connector {
    * @param session the session to attach to; empty for a new one
    * @param listening whether it will be told a great many small things: ZooKeeper's default
    *     transport reads each of them from the socket with two calls of the system, Netty's reads
-   *     whatever there is with one. Its events are the line of the store's thread from now on
+   *     whatever there is with one
    * @throws IOException if there are no descriptors
    * @throws OutOfMemoryError if there are no threads
    */
@@ -70,11 +69,10 @@ final class Connector {
       HandleListener listener)
       throws IOException {
     ZKClientConfig config = config();
-    EventRelay relay = new EventRelay(thread, listener, own);
+    EventRelay relay = new EventRelay(thread, listener);
     if (listening) {
       config.setProperty(
           ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET, ClientCnxnSocketNetty.class.getName());
-      thread.use(relay);
     }
     String servers = settings.connectString();
     int millis = (int) timeout.toMillis();
@@ -83,11 +81,6 @@ final class Connector {
         session.isPresent()
             ? new Handle(servers, millis, relay, session.get(), hosts, config)
             : new Handle(servers, millis, relay, hosts, config));
-  }
-
-  /** Returns which nodes are being written: what the watch tells of them may wait. */
-  OwnWrites own() {
-    return own;
   }
 
   private Handle opened(Handle handle) {

@@ -1,6 +1,5 @@
 package io.lockkeeper.server.zookeeper;
 
-import java.util.function.IntPredicate;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 
@@ -22,22 +21,13 @@ final class Fence {
     return code == Code.BADVERSION.intValue() || code == Code.NONODE.intValue();
   }
 
-  /** Returns whether the reply says that there is no such claim, be it ours or somebody else's. */
-  static boolean isGone(MultiReply reply) {
-    return failed(reply, code -> code == Code.NONODE.intValue());
-  }
-
   /**
    * Returns whether the reply says that the claim is not ours any more: the fence comes first in
    * every transaction.
    */
   static boolean isBroken(MultiReply reply) {
-    return failed(reply, Fence::isBroken);
-  }
-
-  private static boolean failed(MultiReply reply, IntPredicate how) {
     return reply instanceof MultiReply.Culprit culprit
         && culprit.index() == 0
-        && how.test(culprit.code());
+        && isBroken(culprit.code());
   }
 }

@@ -32,26 +32,19 @@ final class MirrorFeed implements HandleListener {
   private final Reachability reachability;
   private Optional<Layout> layout = Optional.empty();
   private Runnable membersChanged = () -> {};
-  private final Berth berth;
+  private final Connection connection;
   private Optional<MirrorRebuild> rebuild = Optional.empty();
-  private boolean connected;
   private boolean watching;
   private boolean stale = true;
-  private boolean retired;
   private boolean stopped;
   private long generation;
 
   MirrorFeed(StoreContext context) {
     this.context = context;
-    berth = new Berth(context, this);
-    reachability =
-        new Reachability(
-            context, () -> berth.connection().map(Connection::away).orElse("it was left"));
-  }
-
-  /** Returns where a lock session may share the mirror's connection. */
-  Berth berth() {
-    return berth;
+    connection =
+        new Connection(
+            context, Connection.Use.LISTENING, context.settings().sessionTimeout(), this);
+    reachability = new Reachability(context, connection::away);
   }
 
   /**
@@ -68,7 +61,7 @@ final class MirrorFeed implements HandleListener {
   private void open() {
     if (!stopped) {
       watching = false;
-      berth.open();
+      connection.open();
     }
   }
 
@@ -78,7 +71,7 @@ final class MirrorFeed implements HandleListener {
 
   /** Returns the handle while it is connected. */
   Optional<Handle> connection() {
-    return connected ? berth.connection().flatMap(Connection::connected) : Optional.empty();
+    return connection.connected();
   }
 
   /** Returns the handle while it is connected and everything that happened has been seen. */
@@ -93,19 +86,19 @@ final class MirrorFeed implements HandleListener {
 
   @Override
   public void onConnected() {
-    connected = true;
     reachability.onConnected();
     long current = ++generation;
-    if (retired && !watching) {
-      return;
-    }
     Layout nodes = layout.orElseThrow();
     nodes.ensure();
     nodes.whenReady(() -> watch(current));
   }
 
+  private boolean isCurrent(long asked) {
+    return asked == generation && connection().isPresent();
+  }
+
   private void watch(long current) {
-    if (current != generation || !connected) {
+    if (!isCurrent(current)) {
       return;
     }
     if (watching) {
@@ -121,7 +114,7 @@ final class MirrorFeed implements HandleListener {
   }
 
   private void onWatch(long current, int rc) {
-    if (current != generation || !connected) {
+    if (!isCurrent(current)) {
       return;
     }
     if (rc == Code.OK.intValue()) {
@@ -138,7 +131,7 @@ final class MirrorFeed implements HandleListener {
    * no older, also from a server that lags behind.
    */
   private void passBarrier(long current) {
-    if (current != generation || !connected) {
+    if (!isCurrent(current)) {
       return;
     }
     List<Op> check = List.of(Op.check(context.paths().locks(), Fence.ANY));
@@ -154,7 +147,7 @@ final class MirrorFeed implements HandleListener {
   }
 
   private void onBarrier(long current, int rc, MultiReply reply) {
-    if (current != generation || !connected) {
+    if (!isCurrent(current)) {
       return;
     }
     if (reply instanceof MultiReply.Committed) {
@@ -168,7 +161,7 @@ final class MirrorFeed implements HandleListener {
   }
 
   private void rebuild(long current) {
-    if (current != generation || !connected) {
+    if (!isCurrent(current)) {
       return;
     }
     rebuild.ifPresent(MirrorRebuild::cancel);
@@ -185,7 +178,7 @@ final class MirrorFeed implements HandleListener {
   }
 
   private void onRebuildFailed(long current, int rc) {
-    if (current == generation && connected) {
+    if (isCurrent(current)) {
       warnRetry("cannot read the queues", rc);
       context.thread().after(RETRY_MILLIS, () -> rebuild(current));
     }
@@ -207,7 +200,6 @@ final class MirrorFeed implements HandleListener {
   }
 
   private void lose() {
-    connected = false;
     generation++;
     reachability.onDisconnected();
     rebuild.ifPresent(MirrorRebuild::cancel);
@@ -267,25 +259,18 @@ final class MirrorFeed implements HandleListener {
     }
   }
 
-  /**
-   * Neither watches nor reads with another handle than this one: the coordinator leaves, and a lock
-   * session may take the handle with it. What still needs a connection gets one.
-   */
-  void retire() {
-    retired = true;
-  }
-
-  /** Opens no other handle than this one: the store stops, and a lock session may take it. */
-  void stopOpening() {
-    stopped = true;
-  }
-
-  /** Ends the handle, and its session unless a lock session is on it. */
+  /** Ends the handle, and its session if it is connected. */
   void stop(Runnable closed) {
     reachability.stop();
-    stopOpening();
-    connected = false;
+    stopped = true;
+    // Closing waits for an answer, which a handle without a connection may not get for long.
+    boolean closable = connection().isPresent();
     generation++;
-    berth.stop(closed);
+    if (closable) {
+      connection.close(closed);
+    } else {
+      connection.abandon();
+      closed.run();
+    }
   }
 }

@@ -16,7 +16,6 @@ final class Proof {
   private final GroupCommit commit;
   private final Beginning beginning;
   private final Listener listener;
-  private boolean claimed;
   private boolean over;
 
   /** Hears how the attempt ends. */
@@ -30,7 +29,7 @@ final class Proof {
     /** The claim is somebody else's. */
     void onFenceFailed();
 
-    /** The session is ours, or was until its claim was removed, and owns something or nothing. */
+    /** The session is ours, and owns something or nothing. */
     void onCounted(boolean empty);
   }
 
@@ -73,15 +72,11 @@ final class Proof {
     if (over) {
       return;
     }
-    if (attachment.isClaimLetGo() && Fence.isGone(reply)) {
-      // The answer was lost, and nobody can take what has no claim.
-      countOwned();
-    } else if (Fence.isBroken(reply)) {
+    if (Fence.isBroken(reply)) {
       end(listener::onFenceFailed);
     } else if (!(reply instanceof MultiReply.Committed)) {
       fail();
     } else {
-      claimed = true;
       beginning.tellProved(sentAtNanos, this::resolveDoubts, this::fail);
     }
   }
@@ -102,10 +97,7 @@ final class Proof {
     end(listener::onUnproved);
   }
 
-  /**
-   * Goes on, once the session is proved: finds out whether it owns anything. One that owns nothing
-   * and is the mirror's too has no claim any more then: nobody can take what the mirror lives on.
-   */
+  /** Goes on, once the session is proved: finds out whether it owns anything. */
   void countOwned() {
     attachment.listOwned(this::onListed);
   }
@@ -116,27 +108,8 @@ final class Proof {
     }
     if (owned.isEmpty()) {
       fail();
-    } else if (owned.get().isEmpty() && claimed && attachment.isShared()) {
-      removeClaim();
     } else {
       end(() -> listener.onCounted(owned.get().isEmpty()));
-    }
-  }
-
-  private void removeClaim() {
-    Op removal = beginning.claim().orElseThrow().removal(context.paths());
-    attachment.letGoOfClaim();
-    attachment.send(List.of(removal), (reply, sentAtNanos) -> onClaimRemoved(reply));
-  }
-
-  private void onClaimRemoved(MultiReply reply) {
-    if (Fence.isBroken(reply)) {
-      end(listener::onFenceFailed);
-    } else if (reply instanceof MultiReply.Committed) {
-      context.stats().add(StoreStats.Count.CLAIMS_REMOVED, 1);
-      end(() -> listener.onCounted(true));
-    } else {
-      fail();
     }
   }
 

@@ -25,10 +25,7 @@ import org.apache.zookeeper.Op;
  */
 final class Reaper {
 
-  /**
-   * How long a tick is, and so how long the store is without a task at most: events in line wait no
-   * longer ({@link EventRelay}).
-   */
+  /** How long a tick is. */
   static final long TICK_MILLIS = 200;
 
   /** For how many ticks a directory must be empty. */
@@ -148,11 +145,9 @@ final class Reaper {
 
   private void delete(Handle handle, List<Directory> doomed, int refused) {
     List<Op> deletions = new ArrayList<>(doomed.size());
-    List<String> nodes = new ArrayList<>(doomed.size());
     for (Directory directory : doomed) {
       directory.doom();
       deletions.add(Op.delete(path(directory.lock()), Fence.ANY));
-      nodes.add(OwnWrites.known(path(directory.lock())));
     }
     MultiCallback onReply =
         (rc, path, ctx, results) ->
@@ -162,7 +157,7 @@ final class Reaper {
                     () ->
                         onReply(
                             handle, doomed, refused, MultiReply.of(rc, results, deletions.size())));
-    handle.multi(deletions, context.connector().own().leaving(nodes, onReply), null);
+    handle.multi(deletions, onReply, null);
   }
 
   private void onReply(Handle handle, List<Directory> doomed, int refused, MultiReply reply) {

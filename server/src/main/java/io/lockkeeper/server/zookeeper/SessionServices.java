@@ -7,7 +7,6 @@ package io.lockkeeper.server.zookeeper;
  * @param layout the nodes below which everything is kept
  * @param claims removes the claim records of sessions that are gone
  * @param member the node that says that this coordinator lives
- * @param berth where one of them shares the mirror's connection
  */
 record SessionServices(
-    StoreContext context, Layout layout, ClaimRemoval claims, MemberNode member, Berth berth) {}
+    StoreContext context, Layout layout, ClaimRemoval claims, MemberNode member) {}

@@ -77,7 +77,6 @@ final class StoreEnding {
         running -> {
           running.peers().stop();
           running.reaper().stop();
-          running.mirror().stopOpening();
           running.sessions().shutDown(down::countDown);
         },
         down::countDown);

@@ -55,10 +55,10 @@ final class StoreSession
     voice = new SessionVoice(key, context.events());
     commit = new GroupCommit(this, context);
     if (taken.isPresent()) {
-      attachment = new Attachment(services, this, taken.get());
+      attachment = new Attachment(context, this, taken.get());
       beginning = new Succession(key, context, attachment, commit, voice, taken.get(), this);
     } else {
-      attachment = new Attachment(services, this);
+      attachment = new Attachment(context, this);
       beginning = new Opening(services, attachment, voice, this);
     }
   }
@@ -202,7 +202,7 @@ final class StoreSession
 
   /**
    * Closes the session once it is proved ours and found to own nothing, and makes sure that
-   * ZooKeeper has forgotten it or the mirror has it to itself. One that owns something is dropped.
+   * ZooKeeper has forgotten it. One that owns something is dropped.
    */
   void close() {
     closing = true;
@@ -218,10 +218,6 @@ final class StoreSession
   public void onCounted(boolean empty) {
     if (!empty) {
       handOver();
-      return;
-    }
-    if (attachment.leave()) {
-      end(false);
       return;
     }
     state = State.SUSPENDED;
@@ -271,7 +267,7 @@ final class StoreSession
 
   @Override
   public void send(Transaction transaction) {
-    attachment.send(transaction, (reply, sentAt) -> onReply(transaction, reply, sentAt));
+    attachment.send(transaction.ops(), (reply, sentAt) -> onReply(transaction, reply, sentAt));
   }
 
   private void onReply(Transaction transaction, MultiReply reply, long sentAt) {

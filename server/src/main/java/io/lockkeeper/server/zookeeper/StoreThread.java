@@ -42,7 +42,6 @@ final class StoreThread {
       new ScheduledThreadPoolExecutor(
           1, body -> daemon(body, "zookeeper-store-timer"), new ThreadPoolExecutor.DiscardPolicy());
   private final Baton baton = new Baton(new Tasks(), () -> relief.execute(this::goOn));
-  private volatile Line line = new NoLine();
   private final AtomicBoolean failed = new AtomicBoolean();
   private volatile Consumer<Throwable> onFailure =
       cause -> LOG.atError().setCause(cause).log("a task of the ZooKeeper store failed");
@@ -51,27 +50,6 @@ final class StoreThread {
   /** Makes a thread that is ready for tasks. */
   StoreThread() {
     baton.goOn();
-  }
-
-  /** What comes without tasks of its own, and is told in its place among the tasks. */
-  interface Line {
-    /** Returns how much has ever come. */
-    long length();
-
-    /** Tells what had come when the length was {@code upTo}. Runs on the store's thread. */
-    void tell(long upTo);
-  }
-
-  private record NoLine() implements Line {
-    @Override
-    public long length() {
-      return 0;
-    }
-
-    @Override
-    public void tell(long upTo) {
-      // There is nothing.
-    }
   }
 
   private final class Tasks implements Baton.Runner {
@@ -108,20 +86,9 @@ final class StoreThread {
 
   /**
    * Runs {@code task} now or, where another is at work, after it; forgets it after {@link #stop}.
-   * What is in line by now is told before.
    */
   void execute(Runnable task) {
-    attempt(() -> handIn(task));
-  }
-
-  private void handIn(Runnable task) {
-    Line before = line;
-    long length = before.length();
-    baton.pass(
-        () -> {
-          before.tell(length);
-          task.run();
-        });
+    attempt(() -> baton.pass(task));
   }
 
   /** Runs {@code task} here, on any thread: what it throws counts as if a task had. */
@@ -141,11 +108,6 @@ final class StoreThread {
 
   private void goOn() {
     baton.goOn();
-  }
-
-  /** Uses another line from now on. */
-  void use(Line next) {
-    line = next;
   }
 
   /** Runs {@code task} on the thread when {@code millis} have passed. */

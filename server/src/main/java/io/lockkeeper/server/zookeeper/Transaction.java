@@ -52,7 +52,6 @@ final class Transaction {
   private final Directories directories;
   private final List<Op> ops = new ArrayList<>();
   private final List<Step> steps = new ArrayList<>();
-  private final List<String> nodes = new ArrayList<>();
   private final List<Write> writes = new ArrayList<>();
   private final Map<LockName, Integer> entriesPerLock = new HashMap<>();
   private final Set<LockName> directoriesAdded = new HashSet<>();
@@ -74,10 +73,9 @@ final class Transaction {
   /** Adds the creation of a lock's directory, where that is not known to exist. */
   void needDirectory(Write write, int part, LockName lock) {
     if (!directories.contains(lock) && directoriesAdded.add(lock)) {
-      String path = paths.directory(lock);
-      nodes.add(OwnWrites.known(path));
       put(
-          Op.create(path, Directory.mark(), Ids.OPEN_ACL_UNSAFE, CreateMode.CONTAINER),
+          Op.create(
+              paths.directory(lock), Directory.mark(), Ids.OPEN_ACL_UNSAFE, CreateMode.CONTAINER),
           new Step(write, Role.DIRECTORY, part));
     }
   }
@@ -89,20 +87,17 @@ final class Transaction {
 
   /** Adds the creation of an entry at the end of its queue. */
   void createQueued(Write write, int part, String prefix, byte[] data) {
-    nodes.add(prefix);
     put(Op.create(prefix, data, QUEUED), new Step(write, Role.SUBJECT, part));
   }
 
   /** Adds the creation of an entry under a name of its own, as long as {@code anchor} exists. */
   void createPlaced(Write write, int part, String anchor, String path, byte[] data) {
     put(Op.check(anchor, -1), new Step(write, Role.ANCHOR, part));
-    nodes.add(OwnWrites.known(path));
     put(Op.create(path, data, PLACED), new Step(write, Role.SUBJECT, part));
   }
 
   /** Adds the creation of a guard. */
   void guard(Write write, int part, String path) {
-    nodes.add(OwnWrites.known(path));
     put(
         Op.create(path, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT),
         new Step(write, Role.GUARD, part));
@@ -117,7 +112,6 @@ final class Transaction {
 
   /** Adds a deletion. */
   void delete(Write write, int part, String path) {
-    nodes.add(OwnWrites.known(path));
     put(Op.delete(path, -1), new Step(write, Role.SUBJECT, part));
   }
 
@@ -144,11 +138,6 @@ final class Transaction {
 
   List<Write> writes() {
     return Collections.unmodifiableList(writes);
-  }
-
-  /** Returns the nodes that it creates or deletes, as {@link OwnWrites} knows them. */
-  List<String> nodes() {
-    return Collections.unmodifiableList(nodes);
   }
 
   /** Returns whose the operation at {@code index} is; the fence at zero is nobody's. */

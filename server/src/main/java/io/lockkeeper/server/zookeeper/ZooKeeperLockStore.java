@@ -84,7 +84,7 @@ public final class ZooKeeperLockStore implements LockStore {
     MemberNode member = new MemberNode(context, layout);
     ClaimRemoval claims =
         new ClaimRemoval(context, () -> mirror.connection().or(member::connection));
-    SessionServices services = new SessionServices(context, layout, claims, member, mirror.berth());
+    SessionServices services = new SessionServices(context, layout, claims, member);
     LockSessions sessions = new LockSessions(services, mirror::connection);
     Orphans orphans = new Orphans(context, sessions::ours, sessions::adoptions);
     Peers peers = new Peers(context, mirror::connection, member, orphans, pace.scanMillis());
@@ -220,7 +220,6 @@ public final class ZooKeeperLockStore implements LockStore {
     onThread(
         p -> {
           p.peers().leave();
-          p.mirror().retire();
           p.sessions().leave();
           p.member().leave();
         });

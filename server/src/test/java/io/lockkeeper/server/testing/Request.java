@@ -73,6 +73,11 @@ public final class Request {
 
   /** Returns whether {@code text} occurs in it. */
   public boolean contains(String text) {
-    return new String(frame, StandardCharsets.ISO_8859_1).contains(text);
+    return text().contains(text);
+  }
+
+  /** Returns its bytes as characters. */
+  public String text() {
+    return new String(frame, StandardCharsets.ISO_8859_1);
   }
 }

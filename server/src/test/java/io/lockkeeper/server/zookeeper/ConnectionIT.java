@@ -8,6 +8,7 @@ import io.lockkeeper.server.core.SessionEvent.SessionProved;
 import io.lockkeeper.server.core.SessionEvent.SessionSuspended;
 import io.lockkeeper.server.core.SessionKey;
 import io.lockkeeper.server.core.StoreEvent.MirrorCurrent;
+import io.lockkeeper.server.testing.Request;
 import io.lockkeeper.server.testing.ZooKeeperProxy;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -85,9 +86,13 @@ final class ConnectionIT {
     assertThat(events.all(SessionEnded.class)).isEmpty();
   }
 
+  private static boolean isOfALockSession(Request request) {
+    return request.opcode() == OpCode.multi && request.contains("/lk/sessions/");
+  }
+
   @Test
   void serverAfterOneThatWasLeftHasTwiceAsLongToAnswer() throws Exception {
-    // Given: two ways to the server, each of which holds the first write
+    // Given: two ways to the server, each of which holds the session's first write
     ZooKeeperProxy one = ensemble.proxy();
     ZooKeeperProxy other = ensemble.proxy();
     ZooKeeperSettings settings =
@@ -96,8 +101,8 @@ final class ConnectionIT {
     SessionKey session = Asked.open(store, events, 1);
     store.proveSession(session);
     events.await(SessionProved.class);
-    one.at(1, OpCode.multi, ZooKeeperProxy.Action.HOLD);
-    other.at(1, OpCode.multi, ZooKeeperProxy.Action.HOLD);
+    one.at(1, ConnectionIT::isOfALockSession, ZooKeeperProxy.Action.HOLD);
+    other.at(1, ConnectionIT::isOfALockSession, ZooKeeperProxy.Action.HOLD);
     // When
     long startNanos = System.nanoTime();
     Awaitility.await("both are left")

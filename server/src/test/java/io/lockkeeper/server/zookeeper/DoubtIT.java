@@ -31,22 +31,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.Parameter;
-import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * Writes whose answer is lost on the way, before or after ZooKeeper did them: on the mirror's
- * connection and on one of the session's own, whose transports differ.
- */
-@ParameterizedClass
-@ValueSource(booleans = {true, false})
+/** Writes whose answer is lost on the way, before or after ZooKeeper did them. */
 final class DoubtIT {
 
   @TempDir Path directory;
-  @Parameter boolean shared;
 
   private final RecordedEvents events = new RecordedEvents();
   private Ensemble ensemble;
@@ -61,9 +52,6 @@ final class DoubtIT {
     truth = ensemble.client();
     store = ensemble.store(proxy.connectString(), "c1", events);
     events.awaitCurrent();
-    if (!shared) {
-      Asked.open(store, events, 0);
-    }
   }
 
   @AfterEach

@@ -10,20 +10,28 @@ import io.lockkeeper.server.core.StoreEvent;
 import io.lockkeeper.server.core.StoreEvent.CreatedEntry;
 import io.lockkeeper.server.testing.ZooKeeperProcess;
 import io.lockkeeper.server.testing.ZooKeeperProxy;
+import io.lockkeeper.server.testing.ZooKeeperProxy.Action;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.ZooKeeper;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** How lock sessions begin, end, and outlive what only looks like an end. */
 final class SessionIT {
@@ -108,8 +116,7 @@ final class SessionIT {
     SessionKey session = Asked.open(store, events, 1);
     CreatedEntry entry = hold(session, "taken");
     String claim = "/lk/sessions/" + truth.getChildren("/lk/sessions", false).get(0);
-    truth.setData(
-        claim, "{\"owner\":\"peer\"}".getBytes(java.nio.charset.StandardCharsets.UTF_8), 0);
+    truth.setData(claim, "{\"owner\":\"peer\"}".getBytes(StandardCharsets.UTF_8), 0);
     // When
     var unused = Asked.create(store, session, "late");
     // Then
@@ -163,6 +170,73 @@ final class SessionIT {
 
   private static void ephemeral(ZooKeeper client, String path) throws Exception {
     client.create(path, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL);
+  }
+
+  @Test
+  void mirrorStaysWholeWhenALockSessionGoes() throws Exception {
+    // Given
+    SessionKey empty = Asked.open(store, events, 1);
+    SessionKey deposed = Asked.open(store, events, 2);
+    hold(deposed, "taken");
+    // When
+    store.closeSession(empty);
+    events.await(SessionEnded.class, ended -> ended.session().equals(empty));
+    Awaitility.await().until(() -> truth.getChildren("/lk/sessions", false).size() == 1);
+    String claim = "/lk/sessions/" + truth.getChildren("/lk/sessions", false).get(0);
+    truth.setData(claim, "{\"owner\":\"peer\"}".getBytes(StandardCharsets.UTF_8), 0);
+    var unused = Asked.create(store, deposed, "late");
+    events.await(SessionEnded.class, ended -> ended.session().equals(deposed));
+    // Then
+    hold(Asked.open(store, events, 3), "next");
+    Awaitility.await()
+        .untilAsserted(() -> assertThat(Ensemble.mirror(events)).isEqualTo(Ensemble.truth(truth)));
+    assertThat(events.all(StoreEvent.MirrorStale.class)).isEmpty();
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = Action.class,
+      names = {"CUT_BEFORE", "CUT_AFTER"})
+  void emptySessionIsClosedWhereverTheConnectionBreaks(Action action) throws Exception {
+    // Given
+    SessionKey session = Asked.open(store, events, 1);
+    proxy.at(1, OpCode.closeSession, action);
+    // When
+    store.closeSession(session);
+    // Then
+    assertThat(events.await(SessionEnded.class)).isEqualTo(new SessionEnded(session, false));
+    assertThat(proxy.pendingRules()).isZero();
+    Awaitility.await().until(() -> truth.getChildren("/lk/sessions", false).isEmpty());
+    assertThat(store.stats()).containsEntry("sessions_deposed", 0L);
+  }
+
+  @Test
+  void sessionWhoseIdHasAClaimOfAnotherIsNotUsed() throws Exception {
+    // Given: ids are made from how long a server's machine has been up
+    AtomicReference<String> claim = new AtomicReference<>("");
+    proxy.at(
+        1,
+        request -> {
+          Matcher path = Pattern.compile("/lk/sessions/[0-9a-f]{16}").matcher(request.text());
+          boolean claims = request.opcode() == OpCode.create2 && path.find();
+          if (claims) {
+            // Those of later sessions pass here, too.
+            claim.compareAndSet("", path.group());
+          }
+          return claims;
+        },
+        Action.HOLD);
+    store.openSession(new SessionKey(1));
+    Awaitility.await().until(() -> proxy.pendingRules() == 0);
+    byte[] left =
+        new ClaimRecord("somebody", "", new SessionIdentity(1, new byte[16]), 1, 0, false).write();
+    truth.create(claim.get(), left, Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+    // When
+    proxy.letGo();
+    // Then
+    events.await(SessionEvent.SessionOpened.class);
+    assertThat(truth.getChildren("/lk/sessions", false)).hasSize(2);
+    assertThat(truth.getData(claim.get(), false, null)).isEqualTo(left);
   }
 
   @Test

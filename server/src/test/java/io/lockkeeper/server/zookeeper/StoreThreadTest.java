@@ -1,7 +1,6 @@
 package io.lockkeeper.server.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.lockkeeper.server.coordinator.Turn;
 import java.util.List;
@@ -61,70 +60,12 @@ final class StoreThreadTest {
     assertThat(log).containsExactly("failed: a bug");
   }
 
-  /** Comes without tasks, and cannot say how much there is. */
-  private static StoreThread.Line brokenLine(Throwable thrown) {
-    return new StoreThread.Line() {
-      @Override
-      public long length() {
-        raise(thrown);
-        return 0;
-      }
-
-      @Override
-      public void tell(long upTo) {}
-    };
-  }
-
-  @ParameterizedTest
-  @MethodSource("exceptionsAndErrors")
-  void callbackThatCannotHandInItsTaskFailsAsATaskDoes(Throwable thrown) {
-    // Given
-    thread.use(brokenLine(thrown));
-    // When: ZooKeeper's client would swallow what this throws
-    thread.execute(() -> log.add("task"));
-    // Then
-    assertThat(log).containsExactly("failed: a bug");
-  }
-
-  @ParameterizedTest
-  @MethodSource("exceptionsAndErrors")
-  void timerThatCannotHandInItsTaskFailsAsATaskDoes(Throwable thrown) {
-    // Given
-    thread.use(brokenLine(thrown));
-    // When
-    thread.after(0, () -> log.add("task"));
-    // Then
-    await().until(() -> log.contains("failed: a bug"));
-  }
-
   @ParameterizedTest
   @MethodSource("exceptionsAndErrors")
   void whatThrowsOnAnotherThreadOfTheStoreFailsAsATaskDoes(Throwable thrown) {
     // When
     thread.attempt(() -> raise(thrown));
     thread.execute(() -> log.add("later"));
-    // Then
-    assertThat(log).containsExactly("failed: a bug");
-  }
-
-  @ParameterizedTest
-  @MethodSource("exceptionsAndErrors")
-  void eventOfZooKeeperThatThrowsFailsAsATaskDoes(Throwable thrown) {
-    // Given
-    thread.use(
-        new StoreThread.Line() {
-          @Override
-          public long length() {
-            return 1;
-          }
-
-          @Override
-          public void tell(long upTo) {
-            raise(thrown);
-          }
-        });
-    // When
-    thread.execute(() -> log.add("behind the event"));
     // Then
     assertThat(log).containsExactly("failed: a bug");
   }
