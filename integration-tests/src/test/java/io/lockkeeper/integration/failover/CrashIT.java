@@ -119,17 +119,18 @@ final class CrashIT {
 
   @Test
   void locksOutliveTheDeathOfAllCoordinatorsIfOneComesBackInTime() {
-    // Given
-    try (Guest holder = Guest.at(cluster.connect(0));
-        Guest waiter = Guest.at(cluster.connect(1))) {
+    // Given: sessions that outlive the start of a process, however busy the machine is
+    try (Cluster patient = Cluster.start(new Plan(Pace.PRODUCTION, 1, 3, true, false));
+        Guest holder = Guest.at(patient.connect(0));
+        Guest waiter = Guest.at(patient.connect(1))) {
       final long token = holder.take("held", "crash/all");
       waiter.queue("waits", "crash/all");
 
       // When
-      cluster.seats().forEach(Seat::kill);
-      cluster.seat(2).start();
-      waiter.moveTo(cluster.connect(2));
-      holder.moveTo(cluster.connect(2));
+      patient.seats().forEach(Seat::kill);
+      patient.seat(2).start();
+      waiter.moveTo(patient.connect(2));
+      holder.moveTo(patient.connect(2));
 
       // Then
       assertThat(holder.awaitToken("held")).isEqualTo(token);
