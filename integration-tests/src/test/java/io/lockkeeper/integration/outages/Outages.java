@@ -72,8 +72,8 @@ public final class Outages {
         has contact again; nobody else is granted a lock that somebody may still use. What stops for a while is grants: whoever waits, waits longer.
       - **A server that dies costs a second or two**: its connections break, so everybody notices at once and goes elsewhere. A full disk ends the server's process, and is the same.
       - **A server that vanishes costs up to 8 s**: a frozen machine, or one behind a network that swallows packets, breaks no connection. A coordinator leaves it when it has not
-        answered a write for a sixth of the lock session timeout (5 s). Who leaves one such server may come to another, so two cost up to twice as much, and more if they vanish
-        one after the other (the second has 10 s to answer) or a peer takes over leases meanwhile.
+        answered a write for a sixth of the lock session timeout (5 s). Who leaves one such server may come to another, which costs as much
+        again, and more if a peer takes leases over meanwhile (after the member session timeout, 6 s) or if they vanish one after the other (the second has 10 s to answer).
       - **The leader's machine vanishing costs 12 s, and up to 8 s more**: ZooKeeper itself takes no write before the other servers give up their leader, after `syncLimit` x `tickTime` (10 s),
         and have elected another. A smaller `syncLimit` makes this shorter, and elections after mere pauses more frequent.
       - **A slow leader slows everything**: a write travels to it and back twice. With 200 ms each way that is 0.8 s. With 2 s it is 8 s, and most requests are not answered within the 10 s that they may
