@@ -36,7 +36,6 @@ final class MirrorFeed implements HandleListener {
   private Optional<MirrorRebuild> rebuild = Optional.empty();
   private boolean watching;
   private boolean stale = true;
-  private boolean stopped;
   private long generation;
 
   MirrorFeed(StoreContext context) {
@@ -59,10 +58,8 @@ final class MirrorFeed implements HandleListener {
   }
 
   private void open() {
-    if (!stopped) {
-      watching = false;
-      connection.open();
-    }
+    watching = false;
+    connection.open();
   }
 
   private Handle handle() {
@@ -262,7 +259,6 @@ final class MirrorFeed implements HandleListener {
   /** Ends the handle, and its session if it is connected. */
   void stop(Runnable closed) {
     reachability.stop();
-    stopped = true;
     // Closing waits for an answer, which a handle without a connection may not get for long.
     boolean closable = connection().isPresent();
     generation++;
