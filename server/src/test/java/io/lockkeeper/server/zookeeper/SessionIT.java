@@ -22,6 +22,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.ConnectionLossException;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.ZooKeeper;
@@ -86,7 +87,10 @@ final class SessionIT {
         .until(() -> store.stats().get("reattached") > 0);
     ensemble.server().start();
     CreatedEntry later = hold(session, "kept");
-    // Then
+    // Then: once the test's own client has found the server again, too
+    Awaitility.await()
+        .ignoreExceptionsInstanceOf(ConnectionLossException.class)
+        .until(() -> truth.exists("/lk", false) != null);
     assertThat(truth.exists(path(entry), false).getCzxid()).isEqualTo(entry.czxid());
     assertThat(later.name().sequence()).isGreaterThan(entry.name().sequence());
     assertThat(events.all(SessionEnded.class)).isEmpty();
