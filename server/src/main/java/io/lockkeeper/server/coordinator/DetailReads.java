@@ -1,6 +1,7 @@
 package io.lockkeeper.server.coordinator;
 
 import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.server.core.NodeKey;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -24,13 +25,11 @@ final class DetailReads {
   private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   private final LockStore store;
-  private final Map<Key, List<Wait>> waits = new HashMap<>();
+  private final Map<NodeKey, List<Wait>> waits = new HashMap<>();
   private final Deque<Wait> oldestFirst = new ArrayDeque<>();
 
-  private record Key(LockName lock, String entry) {}
-
   private static final class Wait {
-    private final Set<Key> missing = new HashSet<>();
+    private final Set<NodeKey> missing = new HashSet<>();
     private final Runnable then;
     private final Consumer<RefusedException> refuse;
     private final long deadlineNanos;
@@ -75,7 +74,7 @@ final class DetailReads {
     Wait wait = new Wait(then, refuse, nowNanos + PATIENCE_NANOS);
     oldestFirst.addLast(wait);
     for (String entry : entries.subList(0, Math.min(entries.size(), MAX_READS))) {
-      Key key = new Key(lock, entry);
+      NodeKey key = new NodeKey(lock, entry);
       wait.missing.add(key);
       waits.computeIfAbsent(key, k -> new ArrayList<>(1)).add(wait);
       store.readDetails(lock, entry);
@@ -83,7 +82,7 @@ final class DetailReads {
   }
 
   void onRead(LockName lock, String entry) {
-    Key key = new Key(lock, entry);
+    NodeKey key = new NodeKey(lock, entry);
     List<Wait> waiting = waits.remove(key);
     if (waiting == null) {
       return;
@@ -102,7 +101,7 @@ final class DetailReads {
         && (oldestFirst.peekFirst().done
             || oldestFirst.peekFirst().deadlineNanos - nowNanos <= 0)) {
       Wait wait = oldestFirst.removeFirst();
-      for (Key key : wait.missing) {
+      for (NodeKey key : wait.missing) {
         waits.computeIfPresent(key, (k, list) -> without(list, wait));
       }
       wait.finish();

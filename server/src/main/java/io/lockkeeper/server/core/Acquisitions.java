@@ -141,7 +141,7 @@ final class Acquisitions {
   private boolean isWithoutBase(Ticket ticket, Predicate<Hold> known) {
     return ticket.holds().stream()
         .flatMap(hold -> hold.beside().stream())
-        .anyMatch(base -> known.test(base) && world.mirror.entryOf(base).isEmpty());
+        .anyMatch(base -> known.test(base) && base.entryIn(world.mirror).isEmpty());
   }
 
   /** The entry of a hold is gone: so are those that were refused a place beside it. */

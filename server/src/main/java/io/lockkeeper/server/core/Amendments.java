@@ -42,14 +42,14 @@ final class Amendments {
    * Makes the same change to several entries of ours or of others, and calls {@code then} with the
    * worst that came of it.
    */
-  void send(List<Readings.Key> entries, Amendment amendment, Consumer<Amendment.Outcome> then) {
-    Map<Readings.Key, Amendment> amendments = new LinkedHashMap<>();
+  void send(List<NodeKey> entries, Amendment amendment, Consumer<Amendment.Outcome> then) {
+    Map<NodeKey, Amendment> amendments = new LinkedHashMap<>();
     entries.forEach(key -> amendments.put(key, amendment));
     send(amendments, then);
   }
 
   /** Changes several entries, and calls {@code then} with the worst that came of it. */
-  void send(Map<Readings.Key, Amendment> amendments, Consumer<Amendment.Outcome> then) {
+  void send(Map<NodeKey, Amendment> amendments, Consumer<Amendment.Outcome> then) {
     if (amendments.isEmpty()) {
       then.accept(Amendment.Outcome.DONE);
       return;
@@ -58,8 +58,8 @@ final class Amendments {
     amendments.forEach((key, amendment) -> send(key, amendment, tally));
   }
 
-  private void send(Readings.Key key, Amendment amendment, Tally tally) {
-    Optional<EntryName> name = EntryName.parse(key.entry());
+  private void send(NodeKey key, Amendment amendment, Tally tally) {
+    Optional<EntryName> name = EntryName.parse(key.name());
     if (name.isEmpty()) {
       tally.add(Amendment.Outcome.GONE);
       return;

@@ -49,8 +49,8 @@ final class Deadlocks {
       }
       return;
     }
-    List<Readings.Key> unread = coarse.undescribed();
-    List<Readings.Key> read = unread.subList(0, Math.min(unread.size(), MAX_READS));
+    List<NodeKey> unread = coarse.undescribed();
+    List<NodeKey> read = unread.subList(0, Math.min(unread.size(), MAX_READS));
     // In a long queue there is more to read than should be under way at once.
     boolean all = read.size() == unread.size();
     readings.read(read, () -> onRead(ticket, read, all));
@@ -81,11 +81,11 @@ final class Deadlocks {
 
   private boolean isLast(Hold hold) {
     Optional<LockQueue> queue = world.mirror.queue(hold.lock());
-    Optional<Entry> entry = world.mirror.entryOf(hold);
+    Optional<Entry> entry = hold.entryIn(world.mirror);
     return queue.isEmpty() || entry.isEmpty() || queue.get().isLast(entry.get());
   }
 
-  private void onRead(Ticket ticket, List<Readings.Key> read, boolean all) {
+  private void onRead(Ticket ticket, List<NodeKey> read, boolean all) {
     if (!all && world.mirror.isCurrent() && read.stream().allMatch(this::isKnown)) {
       onWaiting(ticket);
     } else {
@@ -93,7 +93,7 @@ final class Deadlocks {
     }
   }
 
-  private void searchKnown(Ticket ticket, List<Readings.Key> read) {
+  private void searchKnown(Ticket ticket, List<NodeKey> read) {
     if (!ticket.acquisition().isWaiting()) {
       return;
     }
@@ -119,8 +119,8 @@ final class Deadlocks {
   }
 
   /** Returns whether it was read, or is gone. */
-  private boolean isKnown(Readings.Key key) {
-    return world.mirror.find(key.lock(), key.entry()).map(Entry::isDescribed).orElse(true);
+  private boolean isKnown(NodeKey key) {
+    return world.mirror.find(key.lock(), key.name()).map(Entry::isDescribed).orElse(true);
   }
 
   private void refuseYoungest(List<WaitSearch.Step> cycle) {
@@ -129,9 +129,7 @@ final class Deadlocks {
             .max(Comparator.comparingLong(step -> step.entry().czxid().orElse(0)))
             .orElseThrow();
     // Where another coordinator serves the youngest, that one finds the same cycle.
-    youngest
-        .entry()
-        .ticket()
+    Ticket.of(youngest.entry())
         .filter(ticket -> ticket.acquisition().isWaiting())
         .ifPresent(
             ticket ->

@@ -68,7 +68,7 @@ final class Delays {
    * entry of ours was not granted here says nothing: it may be another coordinator's by now.
    */
   private boolean onlyWaited(LockName lock, Entry entry) {
-    boolean granted = entry.hold().filter(Hold::wasGranted).isPresent();
+    boolean granted = Hold.of(entry).filter(Hold::wasGranted).isPresent();
     return world.mirror.isCurrent() && !isDelayed(lock) && !entry.holds() && !granted;
   }
 

@@ -106,7 +106,7 @@ final class Descriptions {
   private void write(CallId call, Ticket ticket, Consumer<Ticket> change) {
     change.accept(ticket);
     ticket.description().recount(world.now);
-    Map<Readings.Key, Amendment> described = new LinkedHashMap<>();
+    Map<NodeKey, Amendment> described = new LinkedHashMap<>();
     for (Hold hold : ticket.holds()) {
       described.put(hold.key(), hold.description());
     }
@@ -119,7 +119,7 @@ final class Descriptions {
         world.reply(call, new Answer.Described());
         ticket
             .holds()
-            .forEach(h -> world.mirror.entryOf(h).ifPresent(entry -> announce(h.lock(), entry)));
+            .forEach(h -> h.entryIn(world.mirror).ifPresent(entry -> announce(h.lock(), entry)));
       }
       case GONE -> world.fail(call, Failure.Kind.ENDED, "the acquisition has ended");
       case FAILED ->
@@ -147,7 +147,7 @@ final class Descriptions {
     world.timers.at(world.now + TOLD_EVERY_NANOS, () -> quietOver(lock));
     world.mirror.queue(lock).stream()
         .flatMap(queue -> queue.waiters(MAX_TOLD).stream())
-        .flatMap(entry -> entry.ticket().stream())
+        .flatMap(entry -> Ticket.of(entry).stream())
         .filter(ticket -> ticket.acquisition().isWaiting() && ticket.wasPlaced())
         .toList()
         .forEach(ticket -> acquisitions.tell(ticket, new Notice.Position(views.places(ticket))));

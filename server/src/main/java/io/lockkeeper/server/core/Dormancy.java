@@ -76,7 +76,7 @@ final class Dormancy {
       world.follow(new FollowUp.Waiting(ticket));
     }
     for (Hold hold : ticket.holds()) {
-      world.mirror.entryOf(hold).ifPresent(entry -> limits.onQueued(hold.lock(), entry));
+      hold.entryIn(world.mirror).ifPresent(entry -> limits.onQueued(hold.lock(), entry));
     }
     if (ticket.hasOwnStream() && ticket.target().isEmpty()) {
       waits.linger(ticket);
@@ -111,9 +111,7 @@ final class Dormancy {
 
   /** A wish to give way may have been written into the entry when nobody was told. */
   private void readAgain(Hold hold) {
-    world
-        .mirror
-        .entryOf(hold)
+    hold.entryIn(world.mirror)
         .filter(entry -> hold.isGranted() && !entry.markChanged())
         .ifPresent(entry -> world.emit(new Effect.ReadDetails(hold.lock(), hold.name().text())));
   }

@@ -29,7 +29,7 @@ final class Entry {
   private final int orderingIndex;
   private final long arrival;
   private final long seenAtNanos;
-  private Optional<Hold> hold = Optional.empty();
+  private Optional<EntryOwner> owner = Optional.empty();
   private Optional<EntryDetails> details = Optional.empty();
   private Optional<FencingToken> token = Optional.empty();
   private OptionalLong czxid = OptionalLong.empty();
@@ -66,38 +66,33 @@ final class Entry {
     return name.mode();
   }
 
-  /** Returns our own hold, if the entry is of one. */
-  Optional<Hold> hold() {
-    return hold;
+  /** Returns to whom it belongs, if it is an entry of this coordinator. */
+  Optional<EntryOwner> owner() {
+    return owner;
   }
 
-  /** Returns our own acquisition, if the entry is of one. */
-  Optional<Ticket> ticket() {
-    return hold.map(Hold::ticket);
-  }
-
-  /** Makes it the entry of a hold of ours. */
-  void bind(Hold own) {
-    hold = Optional.of(own);
+  /** Makes it an entry of this coordinator. */
+  void bind(EntryOwner own) {
+    owner = Optional.of(own);
   }
 
   /** Makes it an entry of another coordinator. */
   void unbind() {
-    hold = Optional.empty();
+    owner = Optional.empty();
   }
 
   /** Returns whether it is ours and was created together with a guard. */
   boolean hasOwnGuard() {
-    return hold.isPresent() && hold.get().guard().isPresent();
+    return owner.isPresent() && owner.get().hasGuard();
   }
 
   /** Returns what the entry says of itself, if it is ours or was read. */
   Optional<EntryDetails> details() {
-    return hold.isPresent() ? hold.map(own -> own.ticket().details()) : details;
+    return owner.isPresent() ? owner.map(EntryOwner::details) : details;
   }
 
   Optional<FencingToken> token() {
-    return token.isPresent() ? token : hold.filter(Hold::hasToken).map(Hold::token);
+    return token.isPresent() ? token : owner.flatMap(EntryOwner::knownToken);
   }
 
   /** Forgets what was read; nobody may have told of a change. */
@@ -114,19 +109,16 @@ final class Entry {
   }
 
   /**
-   * Returns for how long its holder needs the lock yet, if it was asked to give way and said so.
+   * Returns for how much longer its holder needs the lock, if it was asked to give way and said so.
    */
   Optional<Long> needsNanos(long nowNanos) {
-    return ticket()
-        .map(own -> own.description().needsNanos(nowNanos))
-        .orElseGet(
-            () ->
-                details
-                    .flatMap(EntryDetails::needsMillis)
-                    .map(
-                        millis ->
-                            Duration.ofMillis(Math.min(millis, LONGEST_NEED_MILLIS)).toNanos())
-                    .map(nanos -> Math.max(0, nanos - (nowNanos - learnedAtNanos))));
+    if (owner.isPresent()) {
+      return owner.get().needsNanos(nowNanos);
+    }
+    return details
+        .flatMap(EntryDetails::needsMillis)
+        .map(millis -> Duration.ofMillis(Math.min(millis, LONGEST_NEED_MILLIS)).toNanos())
+        .map(nanos -> Math.max(0, nanos - (nowNanos - learnedAtNanos)));
   }
 
   /** Returns the creation zxid, where it is known. */
@@ -134,12 +126,12 @@ final class Entry {
     if (orderingZxid > 0) {
       return OptionalLong.of(orderingZxid);
     }
-    return hold.map(own -> OptionalLong.of(own.czxid())).orElse(czxid);
+    return owner.map(own -> OptionalLong.of(own.czxid())).orElse(czxid);
   }
 
   /** Returns whether it was read, or is ours. */
   boolean isDescribed() {
-    return hold.isPresent() || details.isPresent();
+    return owner.isPresent() || details.isPresent();
   }
 
   /** Remembers that its data has changed; returns whether that was remembered already. */

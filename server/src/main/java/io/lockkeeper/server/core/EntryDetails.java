@@ -59,28 +59,6 @@ public record EntryDetails(
         EntryTerms.PLAIN);
   }
 
-  /** Returns what the entries of an acquisition say of it. */
-  static EntryDetails of(Ticket ticket, boolean ownStream) {
-    AcquireCommand command = ticket.command();
-    Lease lease = ticket.lease();
-    return new EntryDetails(
-        lease.id().toString(),
-        command.requestId(),
-        command.owner(),
-        lease.holderOf(command),
-        ticket.description().metadata(),
-        lease.isStream(),
-        command.unsearched(),
-        ticket.description().needsMillis(),
-        Optional.empty(),
-        new EntryTerms(
-            ticket.revival().map(Revival::locks).orElse(command.locks().size()),
-            command.waitTimeout(),
-            command.maxHold(),
-            command.lockDelay(),
-            ownStream));
-  }
-
   /** Returns what an entry says that is not ours. */
   public static EntryDetails foreign(String holder, Optional<ReleaseAsk> ask) {
     return new EntryDetails("", "", "", holder, Map.of(), false, true, Optional.empty(), ask);

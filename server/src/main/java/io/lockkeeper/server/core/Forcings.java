@@ -15,14 +15,14 @@ final class Forcings {
   private static final long PATIENCE_NANOS = Duration.ofSeconds(9).toNanos();
 
   private final World world;
-  private final Map<Readings.Key, List<Forcing>> byEntry = new HashMap<>();
+  private final Map<NodeKey, List<Forcing>> byEntry = new HashMap<>();
 
   private static final class Forcing {
     private final CallId call;
     private final int count;
-    private final Set<Readings.Key> left;
+    private final Set<NodeKey> left;
 
-    Forcing(CallId call, List<Readings.Key> entries) {
+    Forcing(CallId call, List<NodeKey> entries) {
       this.call = call;
       this.count = entries.size();
       this.left = new HashSet<>(entries);
@@ -34,9 +34,9 @@ final class Forcings {
   }
 
   /** Answers the call when the entries are gone. */
-  void await(CallId call, List<Readings.Key> entries) {
+  void await(CallId call, List<NodeKey> entries) {
     Forcing forcing = new Forcing(call, entries);
-    for (Readings.Key key : forcing.left) {
+    for (NodeKey key : forcing.left) {
       byEntry.computeIfAbsent(key, k -> new ArrayList<>(1)).add(forcing);
     }
     world.timers.at(world.now + PATIENCE_NANOS, () -> giveUp(forcing));
@@ -46,7 +46,7 @@ final class Forcings {
     if (forcing.left.isEmpty()) {
       return;
     }
-    for (Readings.Key key : forcing.left) {
+    for (NodeKey key : forcing.left) {
       Optional.ofNullable(byEntry.get(key)).ifPresent(list -> list.remove(forcing));
       byEntry.remove(key, List.of());
     }
@@ -61,7 +61,7 @@ final class Forcings {
     if (byEntry.isEmpty()) {
       return;
     }
-    Readings.Key key = new Readings.Key(lock, entry.name().text());
+    NodeKey key = new NodeKey(lock, entry.name().text());
     for (Forcing forcing : Optional.ofNullable(byEntry.remove(key)).orElse(List.of())) {
       forcing.left.remove(key);
       if (forcing.left.isEmpty()) {

@@ -77,12 +77,12 @@ final class GivingWay {
       List<Entry> holders,
       ReleaseAsk ask,
       java.util.function.Consumer<Amendment.Outcome> then) {
-    List<Readings.Key> others = new ArrayList<>();
+    List<NodeKey> others = new ArrayList<>();
     for (Entry holder : holders) {
-      Optional<Hold> own = holder.hold();
+      Optional<Hold> own = Hold.of(holder);
       own.ifPresent(hold -> tell(hold, ask));
       if (own.isEmpty() && others.size() < MAX_ENTRIES_OF_OTHERS) {
-        others.add(new Readings.Key(lock, holder.name().text()));
+        others.add(new NodeKey(lock, holder.name().text()));
       }
     }
     amendments.send(others, new Amendment.Ask(ask), then);
@@ -99,7 +99,7 @@ final class GivingWay {
 
   /** An entry of ours carries a wish that came from elsewhere. */
   void onAsked(Entry entry, ReleaseAsk ask) {
-    Optional<Hold> hold = entry.hold();
+    Optional<Hold> hold = Hold.of(entry);
     if (hold.isEmpty() || !isNew(hold.get(), ask)) {
       return;
     }
@@ -144,11 +144,11 @@ final class GivingWay {
       world.fail(event.call(), Failure.Kind.UNAVAILABLE, World.NO_CONTACT);
       return;
     }
-    List<Readings.Key> unread =
+    List<NodeKey> unread =
         holders(event.lock()).stream()
             .filter(holder -> !holder.isDescribed())
             .limit(MAX_ENTRIES_OF_OTHERS)
-            .map(holder -> new Readings.Key(event.lock(), holder.name().text()))
+            .map(holder -> new NodeKey(event.lock(), holder.name().text()))
             .toList();
     // Whose an entry is, and its token, says its data.
     readings.read(unread, () -> forceKnown(event));
@@ -215,11 +215,10 @@ final class GivingWay {
   }
 
   private void force(LockName lock, List<Entry> holders, ReleaseAsk ask, Optional<CallId> call) {
-    List<Readings.Key> keys =
-        holders.stream().map(h -> new Readings.Key(lock, h.name().text())).toList();
+    List<NodeKey> keys = holders.stream().map(h -> new NodeKey(lock, h.name().text())).toList();
     call.ifPresent(c -> forcings.await(c, keys));
     for (Entry holder : holders) {
-      Optional<Hold> own = holder.hold();
+      Optional<Hold> own = Hold.of(holder);
       if (own.isPresent()) {
         takeAway(own.get(), ask);
       } else {
@@ -230,7 +229,7 @@ final class GivingWay {
 
   /** Has the coordinator that serves it take it away, and does so itself if that takes too long. */
   private void forceOther(LockName lock, Entry holder, ReleaseAsk ask) {
-    List<Readings.Key> key = List.of(new Readings.Key(lock, holder.name().text()));
+    List<NodeKey> key = List.of(new NodeKey(lock, holder.name().text()));
     boolean curators = holder.details().filter(d -> d.leaseId().isEmpty()).isPresent();
     if (curators) {
       amendments.send(key, new Amendment.Remove(), outcome -> {});

@@ -89,7 +89,7 @@ final class Grants {
       changes.publish(lock, LockChange.Cause.QUEUED, entry);
     }
     limits.onQueued(lock, entry);
-    entry.ticket().ifPresent(this::settle);
+    Ticket.of(entry).ifPresent(this::settle);
   }
 
   /** Makes an entry its acquisition's, if it is ours. */
@@ -104,12 +104,12 @@ final class Grants {
   /** Makes those entries an acquisition's that the mirror shows. */
   void bind(Ticket ticket) {
     for (Hold hold : ticket.holds()) {
-      world.mirror.entryOf(hold).ifPresent(entry -> bind(entry, hold));
+      hold.entryIn(world.mirror).ifPresent(entry -> bind(entry, hold));
     }
   }
 
   private void bind(Entry entry, Hold hold) {
-    boolean first = entry.hold().isEmpty();
+    boolean first = Hold.of(entry).isEmpty();
     entry.bind(hold);
     hold.seen();
     if (first && entry.holds() && !hold.wasGranted() && waitsForCommit(entry, hold)) {
@@ -171,19 +171,18 @@ final class Grants {
   private void departed(LockName lock, Entry entry) {
     boolean delayed = delays.onGone(lock, entry);
     Departure departure = departureOf(entry, delayed);
-    entry
-        .ticket()
+    Ticket.of(entry)
         .filter(ticket -> ticket.acquisition().isLive())
         .ifPresent(ticket -> acquisitions.apply(ticket, new AcquisitionEvent.Removed()));
-    entry.hold().ifPresent(acquisitions::baseGone);
+    Hold.of(entry).ifPresent(acquisitions::baseGone);
     forcings.onDeparted(lock, entry);
     if (entry.isReleased()) {
       advance(lock);
       return;
     }
     boolean wasHeld =
-        entry.hold().isPresent()
-            ? entry.hold().filter(hold -> wasHeld(entry, hold)).isPresent()
+        Hold.of(entry).isPresent()
+            ? Hold.of(entry).filter(hold -> wasHeld(entry, hold)).isPresent()
             : entry.holds();
     if (wasHeld) {
       world.mirror.noteDeparture(lock, departure);
@@ -196,7 +195,7 @@ final class Grants {
   }
 
   private static Departure departureOf(Entry entry, boolean delayed) {
-    Departure told = entry.ticket().map(Ticket::departure).orElse(Departure.UNKNOWN);
+    Departure told = Ticket.of(entry).map(Ticket::departure).orElse(Departure.UNKNOWN);
     if (told != Departure.UNKNOWN) {
       return told;
     }
@@ -227,7 +226,7 @@ final class Grants {
     for (Hold hold : ticket.holds()) {
       // What is placed beside the entry comes before whoever waits: that must be known first.
       if (!hold.isFollowed()) {
-        world.mirror.entryOf(hold).ifPresent(entry -> handOff(hold.lock(), entry));
+        hold.entryIn(world.mirror).ifPresent(entry -> handOff(hold.lock(), entry));
       }
     }
   }
@@ -261,7 +260,7 @@ final class Grants {
 
   private void settle(LockName lock, List<Entry> admitted) {
     for (Entry entry : admitted) {
-      Optional<Ticket> ticket = entry.ticket();
+      Optional<Ticket> ticket = Ticket.of(entry);
       // A waiter that has given up and is on its way out is granted nothing.
       if (ticket.isEmpty() || ticket.get().acquisition().isLive()) {
         changes.publish(lock, LockChange.Cause.GRANTED, entry);
@@ -377,7 +376,7 @@ final class Grants {
     if (!world.mirror.isCurrent() || !hold.isNamed() || !hold.ticket().isAnswered()) {
       return false;
     }
-    Optional<Entry> entry = world.mirror.entryOf(hold);
+    Optional<Entry> entry = hold.entryIn(world.mirror);
     return entry.isPresent() && entry.get().holds() && !entry.get().isReleased();
   }
 }

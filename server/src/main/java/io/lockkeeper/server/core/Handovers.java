@@ -101,7 +101,7 @@ final class Handovers {
               world.emit(new Effect.Refuse(stream, ticket.command().requestId(), moved));
             });
     world.tickets.remove(ticket.id());
-    ticket.holds().forEach(hold -> world.mirror.entryOf(hold).ifPresent(Entry::unbind));
+    ticket.holds().forEach(hold -> hold.entryIn(world.mirror).ifPresent(Entry::unbind));
   }
 
   private void failMoved(CallId call) {

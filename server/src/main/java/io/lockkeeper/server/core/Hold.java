@@ -15,7 +15,7 @@ import java.util.Optional;
  *    +--- taken, and nobody knows whether it was held ------------------------>  ^
  * </pre>
  */
-final class Hold {
+final class Hold implements EntryOwner {
 
   /** Where a hold stands. */
   sealed interface Standing {
@@ -112,6 +112,17 @@ final class Hold {
     index = entry.read().index();
   }
 
+  /** Returns the hold of this coordinator that an entry belongs to, if it does. */
+  static Optional<Hold> of(Entry entry) {
+    // Entries are bound to holds alone: the queue knows no more of its owners than it asks of them.
+    return entry.owner().map(Hold.class::cast);
+  }
+
+  /** Returns its entry, if it is in its queue. */
+  Optional<Entry> entryIn(Mirror mirror) {
+    return isNamed() ? mirror.find(lock, name().text()) : Optional.empty();
+  }
+
   private EntryName nameAt(int sequence) {
     String text = EntryName.prefix(ticket.id(), mode) + EntryName.suffix(sequence);
     return new EntryName(text, Optional.of(ticket.id()), mode, sequence);
@@ -155,8 +166,8 @@ final class Hold {
     return name.orElseThrow();
   }
 
-  /** Returns the creation zxid, zero where it is not known. */
-  long czxid() {
+  @Override
+  public long czxid() {
     return czxid;
   }
 
@@ -168,6 +179,26 @@ final class Hold {
   /** Returns the fencing token; meaningful once it is known. */
   FencingToken token() {
     return keptToken.isPresent() ? keptToken.get() : FencingToken.of(czxid, index);
+  }
+
+  @Override
+  public Optional<FencingToken> knownToken() {
+    return hasToken() ? Optional.of(token()) : Optional.empty();
+  }
+
+  @Override
+  public EntryDetails details() {
+    return ticket.details();
+  }
+
+  @Override
+  public Optional<Long> needsNanos(long nowNanos) {
+    return ticket.description().needsNanos(nowNanos);
+  }
+
+  @Override
+  public boolean hasGuard() {
+    return guard.isPresent();
   }
 
   /** Returns the guard that is created with its entry. */
@@ -298,8 +329,8 @@ final class Hold {
   }
 
   /** Names the entry for what is read of it or written into it. */
-  Readings.Key key() {
-    return new Readings.Key(lock, name().text());
+  NodeKey key() {
+    return new NodeKey(lock, name().text());
   }
 
   /** Names the entry for its deletion. Its guard goes too, unless a holder was lost. */

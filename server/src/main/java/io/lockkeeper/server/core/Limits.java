@@ -108,8 +108,7 @@ final class Limits {
 
   private void refuseIfAbove(int limit, LockName lock, Entry entry) {
     if (entry.mode().weight() > limit && !entry.holds()) {
-      entry
-          .ticket()
+      Ticket.of(entry)
           .ifPresent(
               ticket ->
                   acquisitions.expireWait(

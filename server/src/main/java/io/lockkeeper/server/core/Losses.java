@@ -47,7 +47,7 @@ final class Losses {
     return ticket.wasGranted()
         || (ticket.revival().isPresent()
             && ticket.holds().stream()
-                .allMatch(hold -> world.mirror.entryOf(hold).filter(Entry::holds).isPresent()));
+                .allMatch(hold -> hold.entryIn(world.mirror).filter(Entry::holds).isPresent()));
   }
 
   /** It is certain what becomes of a session: says what was lost with it. */

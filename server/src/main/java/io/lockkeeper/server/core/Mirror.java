@@ -41,10 +41,7 @@ final class Mirror {
   private final Map<LockName, LockMarkers> markers = new HashMap<>();
 
   /** Nodes that are known to be gone, with their creation zxids. */
-  private final Map<Node, Long> deleted = new HashMap<>();
-
-  /** Names a node in a lock's directory. */
-  record Node(LockName lock, String name) {}
+  private final Map<NodeKey, Long> deleted = new HashMap<>();
 
   private boolean current;
   private long revision;
@@ -91,11 +88,6 @@ final class Mirror {
   Optional<Entry> find(LockName lock, String entry) {
     LockQueue queue = queuesByName.get(lock);
     return queue == null ? Optional.empty() : queue.find(entry);
-  }
-
-  /** Returns the entry of one of our holds, if it is there. */
-  Optional<Entry> entryOf(Hold hold) {
-    return hold.isNamed() ? find(hold.lock(), hold.name().text()) : Optional.empty();
   }
 
   /** Returns what whoever is first in a lock's queue asked for: it makes the lock's kind. */
@@ -256,27 +248,27 @@ final class Mirror {
    * @param czxid its creation zxid: what vanished before that is another of the same name
    */
   void suppress(LockName lock, String name, long czxid) {
-    deleted.put(new Node(lock, name), czxid);
+    deleted.put(new NodeKey(lock, name), czxid);
   }
 
   private void stopSuppressing(LockName lock, String name, long vanishedZxid) {
     if (!deleted.isEmpty()) {
       deleted.computeIfPresent(
-          new Node(lock, name), (node, czxid) -> vanishedZxid > czxid ? null : czxid);
+          new NodeKey(lock, name), (node, czxid) -> vanishedZxid > czxid ? null : czxid);
     }
   }
 
   private boolean isDeleted(LockName lock, String name) {
-    return !deleted.isEmpty() && deleted.containsKey(new Node(lock, name));
+    return !deleted.isEmpty() && deleted.containsKey(new NodeKey(lock, name));
   }
 
   /** Returns the nodes that are known to be gone and of which the watch has not told. */
-  Map<Node, Long> suppressed() {
+  Map<NodeKey, Long> suppressed() {
     return Map.copyOf(deleted);
   }
 
   /** What the watch tells from now on is newer than the deletion of these nodes. */
-  void stopSuppressing(Map<Node, Long> nodes) {
+  void stopSuppressing(Map<NodeKey, Long> nodes) {
     nodes.forEach(deleted::remove);
   }
 

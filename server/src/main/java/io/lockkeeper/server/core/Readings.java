@@ -14,34 +14,26 @@ import java.util.Set;
 final class Readings {
 
   private final World world;
-  private final Map<Key, List<Wait>> waits = new HashMap<>();
-
-  /**
-   * Names an entry.
-   *
-   * @param lock the lock
-   * @param entry the znode name
-   */
-  record Key(LockName lock, String entry) {}
+  private final Map<NodeKey, List<Wait>> waits = new HashMap<>();
 
   /** Somebody who waits for entries to be read. */
-  private record Wait(Set<Key> missing, Runnable then) {}
+  private record Wait(Set<NodeKey> missing, Runnable then) {}
 
   Readings(World world) {
     this.world = world;
   }
 
   /** Reads the entries, and runs {@code then} when each was read or could not be. */
-  void read(List<Key> entries, Runnable then) {
+  void read(List<NodeKey> entries, Runnable then) {
     if (entries.isEmpty()) {
       then.run();
       return;
     }
     Wait wait = new Wait(new HashSet<>(entries), then);
-    for (Key key : wait.missing()) {
+    for (NodeKey key : wait.missing()) {
       List<Wait> waiting = waits.computeIfAbsent(key, k -> new ArrayList<>(1));
       if (waiting.isEmpty()) {
-        world.emit(new Effect.ReadDetails(key.lock(), key.entry()));
+        world.emit(new Effect.ReadDetails(key.lock(), key.name()));
       }
       waiting.add(wait);
     }
@@ -59,7 +51,7 @@ final class Readings {
 
   /** The entry was read, and whoever keeps what was read has done so. */
   void onRead(StoreEvent.DetailsRead event) {
-    Key key = new Key(event.lock(), event.entry());
+    NodeKey key = new NodeKey(event.lock(), event.entry());
     List<Wait> waiting = waits.remove(key);
     if (waiting == null) {
       return;

@@ -138,7 +138,7 @@ final class Rebuilds {
     for (LockQueue queue : world.mirror.all()) {
       for (Entry entry : queue.entries()) {
         entry.forget();
-        boolean ours = entry.hold().filter(Hold::wasGranted).isPresent();
+        boolean ours = Hold.of(entry).filter(Hold::wasGranted).isPresent();
         if (ours && reads < MAX_READ_AGAIN && !entry.markChanged()) {
           reads++;
           world.emit(new Effect.ReadDetails(queue.lock(), entry.name().text()));
@@ -166,6 +166,6 @@ final class Rebuilds {
   }
 
   private boolean isAbsent(Hold hold) {
-    return world.mirror.entryOf(hold).isEmpty();
+    return hold.entryIn(world.mirror).isEmpty();
   }
 }

@@ -77,7 +77,7 @@ final class StoreAnswers {
   }
 
   private void onChanged(LockName lock, Entry entry, StoreEvent.ReadEntry read) {
-    if (entry.ticket().isPresent()) {
+    if (Ticket.of(entry).isPresent()) {
       read.details().ask().ifPresent(ask -> givingWay.onAsked(entry, ask));
     } else {
       descriptions.announce(lock, entry);

@@ -41,7 +41,7 @@ final class Suppressions {
 
   /** Keeps nothing out any more that is kept out now, when the mirror has heard all of it. */
   void forgetAfterBarrier() {
-    Map<Mirror.Node, Long> nodes = world.mirror.suppressed();
+    Map<NodeKey, Long> nodes = world.mirror.suppressed();
     if (!nodes.isEmpty()) {
       barriers.pass(
           passed -> {

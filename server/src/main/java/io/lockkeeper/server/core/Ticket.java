@@ -94,6 +94,11 @@ final class Ticket {
     return ticket;
   }
 
+  /** Returns the acquisition of this coordinator that an entry belongs to, if it does. */
+  static Optional<Ticket> of(Entry entry) {
+    return Hold.of(entry).map(Hold::ticket);
+  }
+
   /** Returns how it came here, if another coordinator served it before. */
   Optional<Revival> revival() {
     return revival;
@@ -261,8 +266,24 @@ final class Ticket {
     return remainingHolds;
   }
 
+  /** Returns what its entries say of it. */
   EntryDetails details() {
-    return EntryDetails.of(this, ownStream);
+    return new EntryDetails(
+        lease.id().toString(),
+        command.requestId(),
+        command.owner(),
+        lease.holderOf(command),
+        description.metadata(),
+        lease.isStream(),
+        command.unsearched(),
+        description.needsMillis(),
+        Optional.empty(),
+        new EntryTerms(
+            revival.map(Revival::locks).orElse(command.locks().size()),
+            command.waitTimeout(),
+            command.maxHold(),
+            command.lockDelay(),
+            ownStream));
   }
 
   /** Returns how many bytes of paths are counted for it. */

@@ -36,10 +36,10 @@ final class TokenChecks {
   }
 
   private void readOrAnswer(ClientEvent.CheckToken event) {
-    List<Readings.Key> unread =
+    List<NodeKey> unread =
         holders(event).stream()
             .filter(holder -> holder.token().isEmpty())
-            .map(holder -> new Readings.Key(event.lock(), holder.name().text()))
+            .map(holder -> new NodeKey(event.lock(), holder.name().text()))
             .toList();
     readings.read(unread, () -> answer(event));
   }

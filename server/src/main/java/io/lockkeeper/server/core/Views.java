@@ -22,7 +22,7 @@ final class Views {
   }
 
   Contender contender(Entry entry) {
-    Optional<Ticket> ticket = entry.ticket();
+    Optional<Ticket> ticket = Ticket.of(entry);
     return ticket.isPresent() ? own(entry, ticket.get()) : read(entry);
   }
 
@@ -146,7 +146,7 @@ final class Views {
     List<Notice.Place> places = new ArrayList<>(ticket.holds().size());
     for (Hold hold : ticket.holds()) {
       Optional<LockQueue> queue = world.mirror.queue(hold.lock());
-      Optional<Entry> entry = world.mirror.entryOf(hold);
+      Optional<Entry> entry = hold.entryIn(world.mirror);
       if (entry.isPresent() && !entry.get().holds()) {
         int ahead = aheadOf.applyAsInt(queue.get(), entry.get());
         places.add(new Notice.Place(queue.get().lock(), ahead, fewHolders(queue.get())));

@@ -35,7 +35,7 @@ final class WaitSearch {
   private final long youngest;
   private final Map<Stop, Step> cameBy = new HashMap<>();
   private final Deque<Stop> toVisit = new ArrayDeque<>();
-  private final Set<Readings.Key> undescribed = new LinkedHashSet<>();
+  private final Set<NodeKey> undescribed = new LinkedHashSet<>();
   private final Map<Place, Entry> lookedUpTo = new HashMap<>();
   private final Map<LockName, Set<Entry>> opening = new HashMap<>();
   private Optional<Map<Long, List<Placed>>> others = Optional.empty();
@@ -129,7 +129,7 @@ final class WaitSearch {
   }
 
   /** Returns the entries of others that the search came by and whose data is not known. */
-  List<Readings.Key> undescribed() {
+  List<NodeKey> undescribed() {
     return List.copyOf(undescribed);
   }
 
@@ -190,7 +190,7 @@ final class WaitSearch {
   }
 
   private boolean isOfSelf(Entry entry) {
-    return entry.ticket().filter(ticket -> ticket == start).isPresent();
+    return Ticket.of(entry).filter(ticket -> ticket == start).isPresent();
   }
 
   private boolean blocks(Entry ahead, Placed wait) {
@@ -227,18 +227,18 @@ final class WaitSearch {
     if (entry.isReleased()) {
       return Optional.empty();
     }
-    if (entry.ticket().isPresent()) {
-      mayChange |= !entry.ticket().get().isAnswered();
-      Acquisition acquisition = entry.ticket().get().acquisition();
+    if (Ticket.of(entry).isPresent()) {
+      mayChange |= !Ticket.of(entry).get().isAnswered();
+      Acquisition acquisition = Ticket.of(entry).get().acquisition();
       return acquisition.isHeld() || acquisition.isWaiting()
-          ? entry.ticket().filter(t -> !t.command().unsearched()).map(this::actor)
+          ? Ticket.of(entry).filter(t -> !t.command().unsearched()).map(this::actor)
           : Optional.empty();
     }
     if (entry.details().filter(EntryDetails::unsearched).isPresent()) {
       return Optional.empty();
     }
     if (!entry.isDescribed()) {
-      undescribed.add(new Readings.Key(lock, entry.name().text()));
+      undescribed.add(new NodeKey(lock, entry.name().text()));
     }
     boolean usable = coarse || entry.isDescribed();
     Optional<Long> tag = entry.name().id().map(UUID::getMostSignificantBits);
@@ -257,11 +257,11 @@ final class WaitSearch {
   }
 
   private List<Placed> waitsOf(Ticket ticket) {
-    mayChange |= ticket.holds().stream().anyMatch(hold -> world.mirror.entryOf(hold).isEmpty());
+    mayChange |= ticket.holds().stream().anyMatch(hold -> hold.entryIn(world.mirror).isEmpty());
     return ticket.holds().stream()
         .flatMap(
             hold ->
-                world.mirror.entryOf(hold).stream()
+                hold.entryIn(world.mirror).stream()
                     .filter(entry -> !holds(hold.lock(), entry))
                     .map(entry -> new Placed(hold.lock(), entry)))
         .toList();
@@ -303,7 +303,7 @@ final class WaitSearch {
     Map<Long, List<Placed>> byLease = new HashMap<>();
     for (LockQueue queue : world.mirror.all()) {
       for (Entry entry : queue.entries()) {
-        if (entry.ticket().isEmpty() && !holds(queue.lock(), entry)) {
+        if (Ticket.of(entry).isEmpty() && !holds(queue.lock(), entry)) {
           entry
               .name()
               .id()

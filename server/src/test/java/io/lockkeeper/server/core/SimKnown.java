@@ -13,7 +13,7 @@ final class SimKnown {
   private final Sim sim;
 
   /** The nodes whose deletion was answered, and that are not in the mirror since. */
-  private final Map<SimCoordinator, Set<Mirror.Node>> gone = new HashMap<>();
+  private final Map<SimCoordinator, Set<NodeKey>> gone = new HashMap<>();
 
   private List<EntryRef> leaving = List.of();
 
@@ -46,9 +46,9 @@ final class SimKnown {
   /** Where the mirror goes on showing it, something else was to be seen first. */
   private void remember(SimCoordinator coordinator, EntryRef ref) {
     if (!isShown(coordinator, ref)) {
-      Set<Mirror.Node> nodes = gone.computeIfAbsent(coordinator, c -> new HashSet<>());
-      nodes.add(new Mirror.Node(ref.lock(), ref.entry()));
-      ref.guard().ifPresent(guard -> nodes.add(new Mirror.Node(ref.lock(), guard)));
+      Set<NodeKey> nodes = gone.computeIfAbsent(coordinator, c -> new HashSet<>());
+      nodes.add(new NodeKey(ref.lock(), ref.entry()));
+      ref.guard().ifPresent(guard -> nodes.add(new NodeKey(ref.lock(), guard)));
     }
   }
 
@@ -58,18 +58,18 @@ final class SimKnown {
 
   /** An older listing, or the event of the creation, does not bring back what is gone. */
   private void checkGone(SimCoordinator coordinator, LockName lock) {
-    Set<Mirror.Node> nodes = gone.getOrDefault(coordinator, Set.of());
+    Set<NodeKey> nodes = gone.getOrDefault(coordinator, Set.of());
     if (nodes.isEmpty()) {
       return;
     }
     Mirror mirror = coordinator.kernel.world.mirror;
     mirror.queue(lock).stream()
         .flatMap(queue -> queue.entries().stream())
-        .forEach(entry -> checkGone(nodes, new Mirror.Node(lock, entry.name().text())));
-    mirror.guards(lock).forEach(guard -> checkGone(nodes, new Mirror.Node(lock, guard.text())));
+        .forEach(entry -> checkGone(nodes, new NodeKey(lock, entry.name().text())));
+    mirror.guards(lock).forEach(guard -> checkGone(nodes, new NodeKey(lock, guard.text())));
   }
 
-  private static void checkGone(Set<Mirror.Node> nodes, Mirror.Node node) {
+  private static void checkGone(Set<NodeKey> nodes, NodeKey node) {
     SimRules.check(
         !nodes.contains(node), () -> "shown again after its deletion was answered: " + node);
   }

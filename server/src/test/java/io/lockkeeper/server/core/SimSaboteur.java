@@ -16,7 +16,7 @@ final class SimSaboteur {
   private final Sim sim;
   private final SimCoordinator coordinator;
   private final Map<Lease, Map<String, Ticket>> hidden = new LinkedHashMap<>();
-  private Map<Mirror.Node, Long> disbelieved = Map.of();
+  private Map<NodeKey, Long> disbelieved = Map.of();
 
   SimSaboteur(Sim sim, SimCoordinator coordinator) {
     this.sim = sim;
