@@ -51,7 +51,7 @@ final class CallGuard implements ServerInterceptor {
     EndOnce<Q, R> guarded = new EndOnce<>(call, open);
     open.add(guarded);
     // What a peer has forwarded belongs to its clients' connections, not to its own.
-    boolean forwarded = headers.containsKey(Forwarding.FORWARDED_BY);
+    boolean forwarded = headers.containsKey(Elsewhere.FORWARDED_BY);
     Context context =
         Context.current()
             .withValue(PEER, peerOf(call))

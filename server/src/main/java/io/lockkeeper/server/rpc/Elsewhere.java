@@ -4,13 +4,20 @@ import io.grpc.Metadata;
 import io.lockkeeper.server.core.Failure;
 
 /**
- * Marks refusals of a coordinator that does not serve the lease: another one may. The mark is a
- * trailer, for the coordinator that has forwarded the request; clients never see it.
+ * What coordinators tell each other in the headers and trailers of forwarded calls. Clients never
+ * see any of it.
  */
 final class Elsewhere {
 
+  /** A header: the id of the coordinator that has forwarded the request. */
+  static final Metadata.Key<String> FORWARDED_BY =
+      Metadata.Key.of("lockkeeper-forwarded-by", Metadata.ASCII_STRING_MARSHALLER);
+
+  /** A trailer of refusals by a coordinator that does not serve the lease: another one may. */
   static final Metadata.Key<String> KEY =
       Metadata.Key.of("lockkeeper-elsewhere", Metadata.ASCII_STRING_MARSHALLER);
+
+  /** The value of the trailer. */
   static final String VALUE = "1";
 
   private Elsewhere() {}

@@ -7,6 +7,7 @@ import io.grpc.stub.MetadataUtils;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.server.coordinator.Coordinator;
 import io.lockkeeper.server.coordinator.Peer;
+import io.lockkeeper.server.coordinator.RefusedException;
 import io.lockkeeper.server.core.LeaseId;
 import io.lockkeeper.v1.KeepAliveRequest;
 import io.lockkeeper.v1.KeepAliveResponse;
@@ -14,6 +15,7 @@ import io.lockkeeper.v1.LeaseEndReason;
 import io.lockkeeper.v1.LeaseServiceGrpc;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
@@ -80,14 +82,14 @@ final class ForwardedKeepAlive implements Search.Seeker {
   @Override
   public void onHere() {
     Answers.deliver(
-        KeepAliveStream.renewedHere(coordinator, lease),
+        renewedHere(coordinator, lease),
         known -> turns.execute(() -> known.ifPresentOrElse(this::complete, search::ask)),
         refusal -> fail(refusal.toException()));
   }
 
   @Override
   public void onUnknown() {
-    complete(KeepAliveStream.unknown(lease));
+    complete(Messages.unknownLease(lease));
   }
 
   @Override
@@ -178,5 +180,23 @@ final class ForwardedKeepAlive implements Search.Seeker {
     public void onCompleted() {
       onError(Status.UNAVAILABLE.withDescription("no answer").asRuntimeException());
     }
+  }
+
+  /** Renews a lease. Completes without an answer if the lease is not served here. */
+  static CompletableFuture<Optional<KeepAliveResponse>> renewedHere(
+      Coordinator coordinator, LeaseId lease) {
+    return coordinator
+        .keepAlive(lease)
+        .thenApply(answer -> Optional.of(Messages.toKeepAliveResponse(lease, answer)))
+        .exceptionally(ForwardedKeepAlive::elsewhereOrRethrow);
+  }
+
+  private static Optional<KeepAliveResponse> elsewhereOrRethrow(Throwable cause) {
+    Throwable root =
+        cause instanceof CompletionException && cause.getCause() != null ? cause.getCause() : cause;
+    if (root instanceof RefusedException refused && Elsewhere.mayHelp(refused.failure().kind())) {
+      return Optional.empty();
+    }
+    throw new CompletionException(root);
   }
 }

@@ -22,10 +22,6 @@ import java.util.concurrent.Executor;
  */
 final class Forwarding implements ServerInterceptor {
 
-  /** The id of the coordinator that has forwarded the request. */
-  static final Metadata.Key<String> FORWARDED_BY =
-      Metadata.Key.of("lockkeeper-forwarded-by", Metadata.ASCII_STRING_MARSHALLER);
-
   private static final Context.Key<Boolean> FORWARDED =
       Context.keyWithDefault("lockkeeper-forwarded", false);
 
@@ -63,7 +59,7 @@ final class Forwarding implements ServerInterceptor {
   @Override
   public <Q, R> ServerCall.Listener<Q> interceptCall(
       ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
-    boolean forwarded = headers.containsKey(FORWARDED_BY);
+    boolean forwarded = headers.containsKey(Elsewhere.FORWARDED_BY);
     if (forwarded || !NamedLease.mayBeIn(call.getMethodDescriptor())) {
       Context context = Context.current().withValue(FORWARDED, forwarded);
       return Contexts.interceptCall(context, call, headers, next);
@@ -91,7 +87,7 @@ final class Forwarding implements ServerInterceptor {
   /** Returns the headers of a forwarded request. */
   Metadata headers() {
     Metadata headers = new Metadata();
-    headers.put(FORWARDED_BY, ownId);
+    headers.put(Elsewhere.FORWARDED_BY, ownId);
     return headers;
   }
 

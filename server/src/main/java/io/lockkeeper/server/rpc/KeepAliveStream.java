@@ -4,18 +4,14 @@ import io.grpc.Status.Code;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.server.coordinator.Coordinator;
-import io.lockkeeper.server.coordinator.RefusedException;
-import io.lockkeeper.server.core.Answer;
 import io.lockkeeper.server.core.LeaseId;
 import io.lockkeeper.v1.KeepAliveRequest;
 import io.lockkeeper.v1.KeepAliveResponse;
-import io.lockkeeper.v1.LeaseEndReason;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -86,7 +82,7 @@ final class KeepAliveStream implements StreamObserver<KeepAliveRequest>, OpenStr
   private void renew(LeaseId lease) {
     answerInOrder(
         lease,
-        renewedHere(coordinator, lease)
+        ForwardedKeepAlive.renewedHere(coordinator, lease)
             .thenCompose(
                 known ->
                     known
@@ -97,7 +93,7 @@ final class KeepAliveStream implements StreamObserver<KeepAliveRequest>, OpenStr
   private CompletableFuture<KeepAliveResponse> renewElsewhere(LeaseId lease) {
     return forwarding
         .map(others -> others.keepAlive(lease))
-        .orElseGet(() -> CompletableFuture.completedFuture(unknown(lease)));
+        .orElseGet(() -> CompletableFuture.completedFuture(Messages.unknownLease(lease)));
   }
 
   private void answerInOrder(LeaseId lease, CompletableFuture<KeepAliveResponse> renewed) {
@@ -130,44 +126,6 @@ final class KeepAliveStream implements StreamObserver<KeepAliveRequest>, OpenStr
     } else {
       out.failAfterQueue(refusal);
     }
-  }
-
-  /** Renews a lease. Completes without an answer if the lease is not served here. */
-  static CompletableFuture<Optional<KeepAliveResponse>> renewedHere(
-      Coordinator coordinator, LeaseId lease) {
-    return coordinator
-        .keepAlive(lease)
-        .thenApply(answer -> Optional.of(toResponse(lease, answer)))
-        .exceptionally(KeepAliveStream::elsewhereOrRethrow);
-  }
-
-  private static Optional<KeepAliveResponse> elsewhereOrRethrow(Throwable cause) {
-    Throwable root =
-        cause instanceof CompletionException && cause.getCause() != null ? cause.getCause() : cause;
-    if (root instanceof RefusedException refused && Elsewhere.mayHelp(refused.failure().kind())) {
-      return Optional.empty();
-    }
-    throw new CompletionException(root);
-  }
-
-  /** A lease that nobody knows is an answer on a stream that serves many leases. */
-  static KeepAliveResponse unknown(LeaseId lease) {
-    return KeepAliveResponse.newBuilder()
-        .setLeaseId(lease.toString())
-        .setEnded(LeaseEndReason.LEASE_END_REASON_UNSPECIFIED)
-        .build();
-  }
-
-  private static KeepAliveResponse toResponse(LeaseId lease, Answer answer) {
-    KeepAliveResponse.Builder response =
-        KeepAliveResponse.newBuilder().setLeaseId(lease.toString());
-    if (answer instanceof Answer.LeaseRenewed renewed) {
-      return response.setValidFor(Durations.ofNanos(renewed.validForNanos())).build();
-    }
-    if (answer instanceof Answer.LeaseGone gone) {
-      return response.setEnded(Messages.toReason(gone.end())).build();
-    }
-    throw new IllegalStateException("no answer to a keep-alive: " + answer.getClass());
   }
 
   @Override

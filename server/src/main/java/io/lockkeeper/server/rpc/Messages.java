@@ -2,18 +2,23 @@ package io.lockkeeper.server.rpc;
 
 import io.lockkeeper.server.core.Answer;
 import io.lockkeeper.server.core.LeaseEnd;
+import io.lockkeeper.server.core.LeaseId;
 import io.lockkeeper.server.core.LeaseView;
 import io.lockkeeper.server.core.LockChange;
 import io.lockkeeper.server.core.LockName;
 import io.lockkeeper.server.core.LockView;
 import io.lockkeeper.v1.AcquisitionState;
 import io.lockkeeper.v1.ChangeCause;
+import io.lockkeeper.v1.GoingAway;
+import io.lockkeeper.v1.KeepAliveResponse;
 import io.lockkeeper.v1.LeaseEndReason;
 import io.lockkeeper.v1.LeaseState;
 import io.lockkeeper.v1.LockState;
 import io.lockkeeper.v1.ReleaseOutcome;
 import io.lockkeeper.v1.ReleaseResponse;
 import io.lockkeeper.v1.RequestReleaseResponse;
+import io.lockkeeper.v1.SessionResponse;
+import java.time.Duration;
 
 /** Translates what the coordinator shows into messages. */
 final class Messages {
@@ -111,6 +116,37 @@ final class Messages {
   static RequestReleaseResponse toAsked(Answer.ReleaseAsked asked) {
     return RequestReleaseResponse.newBuilder()
         .addAllHolders(new Contenders().toMessages(asked.holders(), Contenders.FEW))
+        .build();
+  }
+
+  /** A lease that nobody knows is an answer on a stream that serves many leases. */
+  static KeepAliveResponse unknownLease(LeaseId lease) {
+    return KeepAliveResponse.newBuilder()
+        .setLeaseId(lease.toString())
+        .setEnded(LeaseEndReason.LEASE_END_REASON_UNSPECIFIED)
+        .build();
+  }
+
+  /** Translates the answer to a keep-alive. */
+  static KeepAliveResponse toKeepAliveResponse(LeaseId lease, Answer answer) {
+    KeepAliveResponse.Builder response =
+        KeepAliveResponse.newBuilder().setLeaseId(lease.toString());
+    if (answer instanceof Answer.LeaseRenewed renewed) {
+      return response.setValidFor(Durations.ofNanos(renewed.validForNanos())).build();
+    }
+    if (answer instanceof Answer.LeaseGone gone) {
+      return response.setEnded(toReason(gone.end())).build();
+    }
+    throw new IllegalStateException("no answer to a keep-alive: " + answer.getClass());
+  }
+
+  /** Returns what tells a client to resume its lease on another stream. */
+  static SessionResponse goingAway(String reason, Duration resumeAfter) {
+    return SessionResponse.newBuilder()
+        .setGoingAway(
+            GoingAway.newBuilder()
+                .setReason(reason)
+                .setResumeAfter(Durations.ofNanos(resumeAfter.toNanos())))
         .build();
   }
 }

@@ -245,7 +245,7 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
   void sendAway(String reason, Duration after) {
     if (answered && NamedLease.isStream(method())) {
       forwarding.stats().sentAway.increment();
-      SessionResponse goodbye = SessionEvents.goingAway(reason, after);
+      SessionResponse goodbye = Messages.goingAway(reason, after);
       call.sendMessage(method().parseResponse(goodbye.toByteString().newInput()));
       finish(Status.OK, new Metadata());
     } else {

@@ -5,7 +5,6 @@ import io.lockkeeper.server.coordinator.RefusedException;
 import io.lockkeeper.server.core.Failure;
 import io.lockkeeper.server.core.LeaseEnd;
 import io.lockkeeper.server.core.Notice;
-import io.lockkeeper.v1.GoingAway;
 import io.lockkeeper.v1.LeaseEnded;
 import io.lockkeeper.v1.NotAcquiredReason;
 import io.lockkeeper.v1.Refused;
@@ -59,18 +58,8 @@ final class SessionEvents implements SessionListener {
   }
 
   private void end(String reason, Duration resumeAfter) {
-    out.send(() -> goingAway(reason, resumeAfter));
+    out.send(() -> Messages.goingAway(reason, resumeAfter));
     out.complete();
-  }
-
-  /** Returns what tells a client to resume its lease on another stream. */
-  static SessionResponse goingAway(String reason, Duration resumeAfter) {
-    return SessionResponse.newBuilder()
-        .setGoingAway(
-            GoingAway.newBuilder()
-                .setReason(reason)
-                .setResumeAfter(Durations.ofNanos(resumeAfter.toNanos())))
-        .build();
   }
 
   /** Tells that one request was refused. */
