@@ -51,7 +51,7 @@ chaos: $(JAR) ## Kill, freeze and cut off everything for ten minutes, and check 
 soak: ## Run fresh seeds of the simulation for MINUTES=10, or those of SEEDS=FIRST-LAST
 	$(MVN) -pl server -am test-compile
 	java -cp server/target/test-classes:server/target/classes \
-	  io.lockkeeper.server.core.Soak $(or $(SEEDS),$(or $(MINUTES),10))
+	  io.lockkeeper.server.core.simulation.Soak $(or $(SEEDS),$(or $(MINUTES),10))
 
 model: ## Check the model of adoption to the end (some three minutes; needs SPIN)
 	scripts/check-model.sh

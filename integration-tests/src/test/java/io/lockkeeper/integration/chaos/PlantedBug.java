@@ -5,7 +5,7 @@ import static net.bytebuddy.matcher.ElementMatchers.named;
 
 import io.lockkeeper.cli.Main;
 import io.lockkeeper.integration.harness.Jar;
-import io.lockkeeper.server.zookeeper.ZooKeeperSettings;
+import io.lockkeeper.server.zookeeper.record.ZooKeeperSettings;
 import java.io.File;
 import java.lang.invoke.MethodHandles;
 import java.net.URISyntaxException;

@@ -20,7 +20,7 @@ final class FailStopIT {
 
   private static final int STATE_IN_DOUBT = 71;
   private static final String CORE = "io.lockkeeper.server.core.Kernel";
-  private static final String EFFECTS = "io.lockkeeper.server.coordinator.Effects";
+  private static final String EFFECTS = "io.lockkeeper.server.coordinator.EffectRunner";
 
   private static Cluster cluster;
   private static int debugPort;

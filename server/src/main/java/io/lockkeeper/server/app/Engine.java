@@ -1,13 +1,13 @@
 package io.lockkeeper.server.app;
 
-import io.lockkeeper.server.coordinator.Breakdown;
-import io.lockkeeper.server.coordinator.Coordinator;
-import io.lockkeeper.server.coordinator.CoordinatorObserver;
-import io.lockkeeper.server.coordinator.CoordinatorSettings;
 import io.lockkeeper.server.coordinator.LoopCoordinator;
-import io.lockkeeper.server.core.CoreSettings;
+import io.lockkeeper.server.coordinator.api.Coordinator;
+import io.lockkeeper.server.coordinator.api.CoordinatorObserver;
+import io.lockkeeper.server.coordinator.api.CoordinatorSettings;
+import io.lockkeeper.server.coordinator.api.FatalFailure;
+import io.lockkeeper.server.core.api.CoreSettings;
 import io.lockkeeper.server.zookeeper.ZooKeeperLockStore;
-import io.lockkeeper.server.zookeeper.ZooKeeperSettings;
+import io.lockkeeper.server.zookeeper.record.ZooKeeperSettings;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.net.InetAddress;
@@ -75,7 +75,7 @@ final class Engine {
       ServerConfig config,
       String id,
       CoordinatorObserver observer,
-      Consumer<Breakdown> onBreakdown) {
+      Consumer<FatalFailure> onBreakdown) {
     Optional<Home> home = config.dataDir().map(Home::take);
     CompletableFuture<String> failure = new CompletableFuture<>();
     ZooKeeperLockStore store =
@@ -86,9 +86,9 @@ final class Engine {
             store,
             coordinatorSettings(config),
             observer,
-            breakdown -> {
-              onBreakdown.accept(breakdown);
-              failure.complete(inWords(breakdown) + "; the log says more");
+            fatal -> {
+              onBreakdown.accept(fatal);
+              failure.complete(inWords(fatal) + "; the log says more");
             });
     return new Engine(store, coordinator, failure, home, leaveGrace(config.zookeeper().tickTime()));
   }
@@ -214,23 +214,23 @@ final class Engine {
    * Ends the process, before it keeps locks that nobody serves. Not by {@code exit}: its hooks
    * might wait for the loop that does nothing, and nothing must close a session.
    */
-  static void halt(Breakdown breakdown) {
+  static void halt(FatalFailure fatal) {
     try {
-      log.atError().log("ending the process: {}", inWords(breakdown));
+      log.atError().log("ending the process: {}", inWords(fatal));
     } finally {
-      Runtime.getRuntime().halt(exitCode(breakdown));
+      Runtime.getRuntime().halt(exitCode(fatal));
     }
   }
 
-  private static int exitCode(Breakdown breakdown) {
-    return switch (breakdown) {
+  private static int exitCode(FatalFailure fatal) {
+    return switch (fatal) {
       case HANGING -> HANG_EXIT_CODE;
       case STATE_IN_DOUBT -> DOUBT_EXIT_CODE;
     };
   }
 
-  private static String inWords(Breakdown breakdown) {
-    return switch (breakdown) {
+  private static String inWords(FatalFailure fatal) {
+    return switch (fatal) {
       case HANGING -> "the event loop hangs";
       case STATE_IN_DOUBT -> "the coordinator's state is in doubt";
     };

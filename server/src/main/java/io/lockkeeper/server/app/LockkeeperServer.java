@@ -1,11 +1,11 @@
 package io.lockkeeper.server.app;
 
-import io.lockkeeper.server.coordinator.Breakdown;
-import io.lockkeeper.server.coordinator.Coordinator;
-import io.lockkeeper.server.core.CoreSettings;
+import io.lockkeeper.server.coordinator.api.Coordinator;
+import io.lockkeeper.server.coordinator.api.FatalFailure;
+import io.lockkeeper.server.core.api.CoreSettings;
 import io.lockkeeper.server.rpc.GrpcEndpoint;
-import io.lockkeeper.server.rpc.GrpcLimits;
 import io.lockkeeper.server.rpc.GrpcSettings;
+import io.lockkeeper.server.rpc.call.GrpcLimits;
 import io.lockkeeper.server.web.EventCounters;
 import io.lockkeeper.server.web.HttpEndpoint;
 import io.lockkeeper.server.web.HttpSettings;
@@ -66,7 +66,7 @@ public final class LockkeeperServer implements AutoCloseable {
    *     server should then be stopped, which closes no ZooKeeper session
    * @throws StartException if an address cannot be listened on, or a file cannot be used
    */
-  public static LockkeeperServer start(ServerConfig config, Consumer<Breakdown> onBreakdown) {
+  public static LockkeeperServer start(ServerConfig config, Consumer<FatalFailure> onBreakdown) {
     String id = CoordinatorId.make();
     PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     Engine engine = Engine.create(config, id, new EventCounters(registry), onBreakdown);

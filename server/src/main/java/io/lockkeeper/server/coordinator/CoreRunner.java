@@ -1,15 +1,35 @@
 package io.lockkeeper.server.coordinator;
 
-import io.lockkeeper.server.core.Answer;
-import io.lockkeeper.server.core.CallId;
-import io.lockkeeper.server.core.CoreCounts;
-import io.lockkeeper.server.core.Effect;
-import io.lockkeeper.server.core.Event;
+import io.lockkeeper.server.coordinator.api.CoordinatorObserver;
+import io.lockkeeper.server.coordinator.api.CoordinatorSettings;
+import io.lockkeeper.server.coordinator.api.CoordinatorStatus;
+import io.lockkeeper.server.coordinator.api.FatalFailure;
+import io.lockkeeper.server.coordinator.api.LockStore;
+import io.lockkeeper.server.coordinator.api.Peer;
+import io.lockkeeper.server.coordinator.api.RefusedException;
+import io.lockkeeper.server.coordinator.api.WatchFilter;
+import io.lockkeeper.server.coordinator.api.WatchHandle;
+import io.lockkeeper.server.coordinator.api.WatchListener;
+import io.lockkeeper.server.coordinator.serial.AwaitedTask;
+import io.lockkeeper.server.coordinator.serial.BatchConsumer;
+import io.lockkeeper.server.coordinator.serial.EventLoop;
+import io.lockkeeper.server.coordinator.serial.FailStop;
+import io.lockkeeper.server.coordinator.serial.FailedStepException;
+import io.lockkeeper.server.coordinator.serial.Listeners;
+import io.lockkeeper.server.coordinator.serial.Watchdog;
+import io.lockkeeper.server.coordinator.watch.MirroredLocks;
+import io.lockkeeper.server.coordinator.watch.Watch;
+import io.lockkeeper.server.coordinator.watch.WatchHub;
 import io.lockkeeper.server.core.Kernel;
-import io.lockkeeper.server.core.LifeEvent;
-import io.lockkeeper.server.core.LockName;
-import io.lockkeeper.server.core.StoreEvent;
-import io.lockkeeper.server.core.TimeEvent;
+import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.CallId;
+import io.lockkeeper.server.core.api.CoreCounts;
+import io.lockkeeper.server.core.api.Effect;
+import io.lockkeeper.server.core.api.Event;
+import io.lockkeeper.server.core.api.LifecycleEvent;
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.api.TimeEvent;
+import io.lockkeeper.server.core.lock.LockName;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -34,14 +54,14 @@ final class CoreRunner implements EventLoop.Turns {
   private final Kernel kernel;
   private final EventLoop loop;
   private final Watchdog watchdog;
-  private final Streams streams = new Streams();
-  private final Calls calls = new Calls();
+  private final NoticeStreams streams = new NoticeStreams();
+  private final PendingCalls calls = new PendingCalls();
   private final DetailReads detailReads;
   private final WatchHub watches;
-  private final Effects effects;
+  private final EffectRunner effects;
   private final CoordinatorObserver observer;
   private final FailStop failStop;
-  private final Settling settling;
+  private final CleanupWait cleanupWait;
   private volatile CoordinatorStatus status =
       new CoordinatorStatus(false, false, List.of(), 0, 0, 0, 0, 0, 0, 0, 0, 0);
   private volatile long loopDelayNanos;
@@ -53,17 +73,17 @@ final class CoreRunner implements EventLoop.Turns {
       LockStore store,
       CoordinatorSettings settings,
       CoordinatorObserver observer,
-      Consumer<Breakdown> onBreakdown) {
+      Consumer<FatalFailure> onBreakdown) {
     this.store = store;
     this.observer = observer;
     this.failStop = new FailStop(onBreakdown);
     this.kernel = new Kernel(settings.core(), new StorePathSizes(store));
     this.loop = new EventLoop(this, System::nanoTime, Clock.systemUTC()::millis);
-    this.settling = new Settling(loop, () -> kernel.counts(now()).deletesOwed() == 0);
+    this.cleanupWait = new CleanupWait(loop, () -> kernel.counts(now()).deletesOwed() == 0);
     this.watchdog = new Watchdog(loop::turnCount, WATCHDOG_PATIENCE, failStop::onHang);
     this.detailReads = new DetailReads(store);
     this.watches = new WatchHub(settings.maxWatches(), this::post, new MirroredLocks(kernel));
-    this.effects = new Effects(store, streams, calls, watches, observer);
+    this.effects = new EffectRunner(store, streams, calls, watches, observer);
   }
 
   void start() {
@@ -74,7 +94,7 @@ final class CoreRunner implements EventLoop.Turns {
     loop.post(
         () -> {
           store.start(
-              new Gathering<>(events -> loop.post(() -> onStoreEvents(events))),
+              new BatchConsumer<>(events -> loop.post(() -> onStoreEvents(events))),
               cause -> loop.fail(new FailedStepException("a task of the store", cause)));
           store.watchPeers(found -> loop.post(() -> onPeers(found)));
           perform(kernel.start(now()));
@@ -90,7 +110,7 @@ final class CoreRunner implements EventLoop.Turns {
       return;
     }
     try {
-      settling.await(grace);
+      cleanupWait.await(grace);
     } finally {
       watchdog.stop();
       watches.stopDesk();
@@ -101,8 +121,8 @@ final class CoreRunner implements EventLoop.Turns {
   /** See {@link LoopCoordinator#leave}. */
   void leave(Duration grace) throws InterruptedException {
     if (loop.isAlive() && !loop.hasFailed()) {
-      loop.post(() -> handle(new LifeEvent.Draining()));
-      settling.await(grace);
+      loop.post(() -> handle(new LifecycleEvent.Draining()));
+      cleanupWait.await(grace);
       loop.post(store::leave);
     }
   }
@@ -119,7 +139,7 @@ final class CoreRunner implements EventLoop.Turns {
     return kernel;
   }
 
-  Streams streams() {
+  NoticeStreams streams() {
     return streams;
   }
 

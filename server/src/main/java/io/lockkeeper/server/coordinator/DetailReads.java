@@ -1,7 +1,9 @@
 package io.lockkeeper.server.coordinator;
 
-import io.lockkeeper.server.core.LockName;
-import io.lockkeeper.server.core.NodeKey;
+import io.lockkeeper.server.coordinator.api.LockStore;
+import io.lockkeeper.server.coordinator.api.RefusedException;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.NodeKey;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;

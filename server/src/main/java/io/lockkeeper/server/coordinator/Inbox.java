@@ -1,10 +1,11 @@
 package io.lockkeeper.server.coordinator;
 
-import io.lockkeeper.server.core.Answer;
-import io.lockkeeper.server.core.CallId;
-import io.lockkeeper.server.core.ClientEvent;
-import io.lockkeeper.server.core.Event;
-import io.lockkeeper.server.core.Failure;
+import io.lockkeeper.server.coordinator.api.RefusedException;
+import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.CallId;
+import io.lockkeeper.server.core.api.ClientEvent;
+import io.lockkeeper.server.core.api.Event;
+import io.lockkeeper.server.core.api.Failure;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;

@@ -1,16 +1,28 @@
 package io.lockkeeper.server.coordinator;
 
-import io.lockkeeper.server.core.AcquireCommand;
-import io.lockkeeper.server.core.Answer;
-import io.lockkeeper.server.core.ClientEvent;
-import io.lockkeeper.server.core.LeaseId;
-import io.lockkeeper.server.core.LeaseView;
-import io.lockkeeper.server.core.LifeEvent;
-import io.lockkeeper.server.core.LockName;
-import io.lockkeeper.server.core.LockView;
-import io.lockkeeper.server.core.Notice;
-import io.lockkeeper.server.core.ReleaseAsk;
-import io.lockkeeper.server.core.StreamId;
+import io.lockkeeper.server.coordinator.api.Coordinator;
+import io.lockkeeper.server.coordinator.api.CoordinatorObserver;
+import io.lockkeeper.server.coordinator.api.CoordinatorSettings;
+import io.lockkeeper.server.coordinator.api.CoordinatorStatus;
+import io.lockkeeper.server.coordinator.api.FatalFailure;
+import io.lockkeeper.server.coordinator.api.LeaseLocation;
+import io.lockkeeper.server.coordinator.api.LockStore;
+import io.lockkeeper.server.coordinator.api.Peer;
+import io.lockkeeper.server.coordinator.api.StreamTarget;
+import io.lockkeeper.server.coordinator.api.WatchFilter;
+import io.lockkeeper.server.coordinator.api.WatchHandle;
+import io.lockkeeper.server.coordinator.api.WatchListener;
+import io.lockkeeper.server.core.api.AcquireCommand;
+import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.ClientEvent;
+import io.lockkeeper.server.core.api.LeaseView;
+import io.lockkeeper.server.core.api.LifecycleEvent;
+import io.lockkeeper.server.core.api.LockView;
+import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.StreamId;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.RevocationRequest;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -43,7 +55,7 @@ public final class LoopCoordinator implements Coordinator {
       LockStore store,
       CoordinatorSettings settings,
       CoordinatorObserver observer,
-      Consumer<Breakdown> onBreakdown) {
+      Consumer<FatalFailure> onBreakdown) {
     this.runner = new CoreRunner(store, settings, observer, onBreakdown);
     this.inbox = new Inbox(runner, settings.maxQueuedRequests());
     this.queries = new Queries(runner, inbox);
@@ -187,7 +199,8 @@ public final class LoopCoordinator implements Coordinator {
   @Override
   public CompletableFuture<Answer.ReleaseAsked> requestRelease(
       LockName lock, String requester, String reason, Optional<Duration> deadline) {
-    ReleaseAsk wish = new ReleaseAsk(secrets.askId(), requester, reason, deadline, false);
+    RevocationRequest wish =
+        new RevocationRequest(secrets.askId(), requester, reason, deadline, false);
     return inbox
         .ask(call -> new ClientEvent.RequestRelease(call, lock, wish))
         .thenApply(Answer.ReleaseAsked.class::cast);
@@ -196,7 +209,7 @@ public final class LoopCoordinator implements Coordinator {
   @Override
   public CompletableFuture<Answer.Forced> forceRelease(
       LockName lock, long token, String requester, String reason, Optional<Duration> grace) {
-    ReleaseAsk wish = new ReleaseAsk(secrets.askId(), requester, reason, grace, true);
+    RevocationRequest wish = new RevocationRequest(secrets.askId(), requester, reason, grace, true);
     return inbox
         .ask(call -> new ClientEvent.ForceRelease(call, lock, token, wish))
         .thenApply(Answer.Forced.class::cast);
@@ -270,7 +283,7 @@ public final class LoopCoordinator implements Coordinator {
   }
 
   @Override
-  public CompletableFuture<Whereabouts> locate(LeaseId lease) {
+  public CompletableFuture<LeaseLocation> locate(LeaseId lease) {
     return queries.locate(lease);
   }
 
@@ -281,7 +294,7 @@ public final class LoopCoordinator implements Coordinator {
 
   @Override
   public void peersServing(int others) {
-    runner.post(() -> runner.handle(new LifeEvent.PeersServing(others)));
+    runner.post(() -> runner.handle(new LifecycleEvent.PeersServing(others)));
   }
 
   @Override

@@ -1,10 +1,13 @@
 package io.lockkeeper.server.coordinator;
 
-import io.lockkeeper.server.core.Failure;
-import io.lockkeeper.server.core.LeaseId;
-import io.lockkeeper.server.core.LeaseView;
-import io.lockkeeper.server.core.LockName;
-import io.lockkeeper.server.core.LockView;
+import io.lockkeeper.server.coordinator.api.Coordinator;
+import io.lockkeeper.server.coordinator.api.LeaseLocation;
+import io.lockkeeper.server.coordinator.api.RefusedException;
+import io.lockkeeper.server.core.api.Failure;
+import io.lockkeeper.server.core.api.LeaseView;
+import io.lockkeeper.server.core.api.LockView;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LockName;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -70,8 +73,8 @@ final class Queries {
     return result;
   }
 
-  CompletableFuture<Whereabouts> locate(LeaseId lease) {
-    CompletableFuture<Whereabouts> result = new CompletableFuture<>();
+  CompletableFuture<LeaseLocation> locate(LeaseId lease) {
+    CompletableFuture<LeaseLocation> result = new CompletableFuture<>();
     inbox.query(
         result,
         () ->

@@ -1,6 +1,6 @@
 package io.lockkeeper.server.coordinator;
 
-import io.lockkeeper.server.core.LeaseId;
+import io.lockkeeper.server.core.lock.LeaseId;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;

@@ -1,8 +1,9 @@
 package io.lockkeeper.server.coordinator;
 
-import io.lockkeeper.server.core.LockName;
-import io.lockkeeper.server.core.Mode;
-import io.lockkeeper.server.core.PathSizes;
+import io.lockkeeper.server.coordinator.api.LockStore;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.Mode;
+import io.lockkeeper.server.core.lock.PathSizes;
 
 /**
  * How long paths are, by the store.

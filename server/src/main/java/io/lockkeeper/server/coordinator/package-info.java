@@ -1,4 +1,4 @@
-/** Runs the core on one serial event loop and carries out its effects through interfaces. */
+/** Runs the core on one serial event loop, and carries out its effects. */
 @NullMarked
 package io.lockkeeper.server.coordinator;
 

@@ -1,88 +1,134 @@
 package io.lockkeeper.server.core;
 
+import io.lockkeeper.server.core.acquire.AcquisitionLifecycle;
+import io.lockkeeper.server.core.acquire.AdoptionGrace;
+import io.lockkeeper.server.core.acquire.Barriers;
+import io.lockkeeper.server.core.acquire.Deletions;
+import io.lockkeeper.server.core.acquire.EntryReads;
+import io.lockkeeper.server.core.acquire.EntryUpdates;
+import io.lockkeeper.server.core.acquire.ForcedReleases;
+import io.lockkeeper.server.core.acquire.Grants;
+import io.lockkeeper.server.core.acquire.LockChanges;
+import io.lockkeeper.server.core.acquire.LockDelays;
+import io.lockkeeper.server.core.acquire.PermitLimits;
+import io.lockkeeper.server.core.acquire.PlacementPlanner;
+import io.lockkeeper.server.core.acquire.Reentrancy;
+import io.lockkeeper.server.core.acquire.Suppressions;
+import io.lockkeeper.server.core.acquire.Views;
+import io.lockkeeper.server.core.acquire.WaitTimeouts;
+import io.lockkeeper.server.core.api.ClientEvent;
+import io.lockkeeper.server.core.api.EventHandler;
+import io.lockkeeper.server.core.api.LifecycleEvent;
+import io.lockkeeper.server.core.api.SessionEvent;
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.api.TimeEvent;
+import io.lockkeeper.server.core.api.UpdateEvent;
+import io.lockkeeper.server.core.deadlock.Deadlocks;
+import io.lockkeeper.server.core.lease.LeaseEndings;
+import io.lockkeeper.server.core.lease.Leases;
+import io.lockkeeper.server.core.lease.Resumes;
+import io.lockkeeper.server.core.request.AcquireHandler;
+import io.lockkeeper.server.core.request.Descriptions;
+import io.lockkeeper.server.core.request.Releases;
+import io.lockkeeper.server.core.request.Revocation;
+import io.lockkeeper.server.core.request.TokenChecks;
+import io.lockkeeper.server.core.session.LossReport;
+import io.lockkeeper.server.core.session.SessionPool;
+import io.lockkeeper.server.core.state.CoreState;
+import io.lockkeeper.server.core.state.FollowUp;
+import io.lockkeeper.server.core.takeover.Adoptions;
+import io.lockkeeper.server.core.takeover.DeposedLeases;
+import io.lockkeeper.server.core.takeover.MirrorRebuilds;
 import java.util.Optional;
 
 /** Brings each event to the part that it is for. */
 final class Dispatch implements EventHandler {
 
-  private final World world;
-  private final Sessions sessions;
+  private final CoreState core;
+  private final SessionPool pool;
   private final Barriers barriers;
   private final StoreAnswers answers;
   private final Adoptions adoptions;
   private final Grants grants;
-  private final Rebuilds rebuilds;
+  private final MirrorRebuilds rebuilds;
   private final Leases leases;
   private final Resumes resumes;
-  private final Requests requests;
+  private final AcquireHandler acquireHandler;
   private final Releases releases;
-  private final Readings readings;
-  private final Amendments amendments;
+  private final EntryReads reads;
+  private final EntryUpdates updates;
   private final Descriptions descriptions;
-  private final GivingWay givingWay;
-  private final Limits limits;
+  private final Revocation revocation;
+  private final PermitLimits limits;
   private final TokenChecks tokenChecks;
-  private final Dormancy dormancy;
+  private final AdoptionGrace grace;
   private final Deadlocks deadlocks;
   private final LeaseEndings endings;
 
   /** Puts the parts together. */
-  Dispatch(World world, Sessions sessions, Views views, Delays delays) {
-    this.world = world;
-    this.sessions = sessions;
-    amendments = new Amendments(world);
-    barriers = new Barriers(world);
-    readings = new Readings(world);
-    Holds holds = new Holds(world);
-    Deletions deletions = new Deletions(world, sessions);
-    Losses losses = new Losses(world, sessions);
-    Acquisitions acquisitions =
-        new Acquisitions(world, sessions, views, holds, deletions, barriers, losses);
-    limits = new Limits(world, barriers, acquisitions);
-    Changes changes = new Changes(world, views);
-    Forcings forcings = new Forcings(world);
-    Suppressions suppressions = new Suppressions(world, barriers);
+  Dispatch(CoreState core, SessionPool pool, Views views, LockDelays delays) {
+    this.core = core;
+    this.pool = pool;
+    updates = new EntryUpdates(core);
+    barriers = new Barriers(core);
+    reads = new EntryReads(core);
+    Reentrancy reentrancy = new Reentrancy(core);
+    Deletions deletions = new Deletions(core, pool);
+    LossReport losses = new LossReport(core, pool);
+    AcquisitionLifecycle lifecycle =
+        new AcquisitionLifecycle(core, pool, views, reentrancy, deletions, barriers, losses);
+    limits = new PermitLimits(core, barriers, lifecycle);
+    LockChanges changes = new LockChanges(core, views);
+    ForcedReleases forcedReleases = new ForcedReleases(core);
+    Suppressions suppressions = new Suppressions(core, barriers);
     grants =
         new Grants(
-            world, sessions, changes, acquisitions, delays, limits, forcings, holds, suppressions);
-    rebuilds = new Rebuilds(world, barriers, acquisitions, grants, delays, limits, suppressions);
-    Waits waits = new Waits(world, views, acquisitions);
-    dormancy = new Dormancy(world, waits, grants, limits);
-    endings = new LeaseEndings(world, sessions, acquisitions, dormancy);
-    leases = new Leases(world, sessions, acquisitions, endings);
-    resumes = new Resumes(world, sessions, acquisitions, leases, dormancy);
-    Handovers handovers = new Handovers(world, sessions, endings);
-    Plans plans = new Plans(world, holds);
-    requests = new Requests(world, sessions, acquisitions, leases, plans, grants, waits, dormancy);
+            core,
+            pool,
+            changes,
+            lifecycle,
+            delays,
+            limits,
+            forcedReleases,
+            reentrancy,
+            suppressions);
+    rebuilds = new MirrorRebuilds(core, barriers, lifecycle, grants, delays, limits, suppressions);
+    WaitTimeouts timeouts = new WaitTimeouts(core, views, lifecycle);
+    grace = new AdoptionGrace(core, timeouts, grants, limits);
+    endings = new LeaseEndings(core, pool, lifecycle, grace);
+    leases = new Leases(core, pool, lifecycle, endings);
+    resumes = new Resumes(core, pool, lifecycle, leases, grace);
+    DeposedLeases deposedLeases = new DeposedLeases(core, pool, endings);
+    PlacementPlanner planner = new PlacementPlanner(core, reentrancy);
+    acquireHandler =
+        new AcquireHandler(core, pool, lifecycle, leases, planner, grants, timeouts, grace);
     adoptions =
         new Adoptions(
-            world, sessions, leases, endings, dormancy, rebuilds, grants, handovers, requests);
-    releases = new Releases(world, views, acquisitions, leases, endings, waits, dormancy, sessions);
-    descriptions =
-        new Descriptions(world, views, acquisitions, leases, changes, amendments, dormancy);
-    givingWay = new GivingWay(world, views, acquisitions, readings, amendments, forcings, dormancy);
-    answers =
-        new StoreAnswers(world, acquisitions, rebuilds, grants, readings, givingWay, descriptions);
-    tokenChecks = new TokenChecks(world, barriers, readings);
-    deadlocks = new Deadlocks(world, acquisitions, readings);
-    sessions.listen(new SessionChanges(acquisitions, grants, leases, endings, handovers, losses));
+            core, pool, leases, endings, grace, rebuilds, grants, deposedLeases, acquireHandler);
+    releases = new Releases(core, views, lifecycle, leases, endings, timeouts, grace, pool);
+    descriptions = new Descriptions(core, views, lifecycle, leases, changes, updates, grace);
+    revocation = new Revocation(core, views, lifecycle, reads, updates, forcedReleases, grace);
+    answers = new StoreAnswers(core, lifecycle, rebuilds, grants, reads, revocation, descriptions);
+    tokenChecks = new TokenChecks(core, barriers, reads);
+    deadlocks = new Deadlocks(core, lifecycle, reads);
+    pool.listen(new SessionChanges(lifecycle, grants, leases, endings, deposedLeases, losses));
   }
 
   /** Does what follows from the event that was taken, until nothing does. */
   void settle() {
-    Optional<FollowUp> next = world.nextFollowUp();
+    Optional<FollowUp> next = core.nextFollowUp();
     while (next.isPresent()) {
       settle(next.get());
-      next = world.nextFollowUp();
+      next = core.nextFollowUp();
     }
   }
 
   private void settle(FollowUp next) {
     if (next instanceof FollowUp.Releasing releasing) {
-      grants.onReleasing(releasing.ticket());
+      grants.onReleasing(releasing.acquisition());
     } else if (next instanceof FollowUp.Waiting waiting) {
-      dormancy.onWaiting(waiting.ticket());
-      deadlocks.onWaiting(waiting.ticket());
+      grace.onWaiting(waiting.acquisition());
+      deadlocks.onWaiting(waiting.acquisition());
     } else if (next instanceof FollowUp.Gone gone) {
       endings.settle(gone.lease());
     }
@@ -104,7 +150,7 @@ final class Dispatch implements EventHandler {
 
   @Override
   public void onEntryChanged(StoreEvent.EntryChanged event) {
-    readings.onChanged(event);
+    reads.onChanged(event);
   }
 
   @Override
@@ -169,27 +215,27 @@ final class Dispatch implements EventHandler {
 
   @Override
   public void onSessionOpened(SessionEvent.SessionOpened event) {
-    sessions.onOpened(event);
+    pool.onOpened(event);
   }
 
   @Override
   public void onSessionProved(SessionEvent.SessionProved event) {
-    sessions.onProved(event);
+    pool.onProved(event);
   }
 
   @Override
   public void onSessionSuspended(SessionEvent.SessionSuspended event) {
-    sessions.onSuspended(event);
+    pool.onSuspended(event);
   }
 
   @Override
   public void onSessionEnded(SessionEvent.SessionEnded event) {
-    sessions.onEnded(event);
+    pool.onEnded(event);
   }
 
   @Override
   public void onOrphanFound(SessionEvent.OrphanFound event) {
-    sessions.onOrphan(event);
+    pool.onOrphan(event);
   }
 
   @Override
@@ -213,12 +259,12 @@ final class Dispatch implements EventHandler {
   }
 
   @Override
-  public void onAmendmentAnswered(ErrandEvent.AmendmentAnswered event) {
-    amendments.onAnswered(event);
+  public void onAmendmentAnswered(UpdateEvent.AmendmentAnswered event) {
+    updates.onAnswered(event);
   }
 
   @Override
-  public void onLimitAnswered(ErrandEvent.LimitAnswered event) {
+  public void onLimitAnswered(UpdateEvent.LimitAnswered event) {
     limits.onAnswered(event);
   }
 
@@ -244,7 +290,7 @@ final class Dispatch implements EventHandler {
 
   @Override
   public void onAcquire(ClientEvent.Acquire event) {
-    requests.acquire(event);
+    acquireHandler.acquire(event);
   }
 
   @Override
@@ -264,12 +310,12 @@ final class Dispatch implements EventHandler {
 
   @Override
   public void onRequestRelease(ClientEvent.RequestRelease event) {
-    givingWay.requestRelease(event);
+    revocation.requestRelease(event);
   }
 
   @Override
   public void onForceRelease(ClientEvent.ForceRelease event) {
-    givingWay.forceRelease(event);
+    revocation.forceRelease(event);
   }
 
   @Override
@@ -294,22 +340,22 @@ final class Dispatch implements EventHandler {
 
   @Override
   public void onTick(TimeEvent.Tick event) {
-    world.timers.runDue(world.now);
+    core.timers.runDue(core.now);
   }
 
   @Override
-  public void onPeersServing(LifeEvent.PeersServing event) {
-    world.servingPeers = event.others();
+  public void onPeersServing(LifecycleEvent.PeersServing event) {
+    core.servingPeers = event.others();
   }
 
   @Override
-  public void onDraining(LifeEvent.Draining event) {
+  public void onDraining(LifecycleEvent.Draining event) {
     leases.drain();
   }
 
   @Override
   public void onStalled(TimeEvent.Stalled event) {
     leases.onStalled(event.nanos());
-    sessions.onStalled();
+    pool.onStalled();
   }
 }

@@ -1,5 +1,24 @@
 package io.lockkeeper.server.core;
 
+import io.lockkeeper.server.core.acquire.LockDelays;
+import io.lockkeeper.server.core.acquire.Views;
+import io.lockkeeper.server.core.api.CoreCounts;
+import io.lockkeeper.server.core.api.CoreSettings;
+import io.lockkeeper.server.core.api.Effect;
+import io.lockkeeper.server.core.api.Event;
+import io.lockkeeper.server.core.api.LeaseView;
+import io.lockkeeper.server.core.api.LockView;
+import io.lockkeeper.server.core.api.TimeEvent;
+import io.lockkeeper.server.core.lease.Leases;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.PathSizes;
+import io.lockkeeper.server.core.queue.LockQueue;
+import io.lockkeeper.server.core.session.LockSession;
+import io.lockkeeper.server.core.session.SessionPool;
+import io.lockkeeper.server.core.state.Acquisition;
+import io.lockkeeper.server.core.state.CoreState;
+import io.lockkeeper.server.core.state.Lease;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -12,27 +31,27 @@ import java.util.stream.Stream;
  */
 public final class Kernel {
 
-  final World world;
-  private final Sessions sessions;
+  public final CoreState core;
+  private final SessionPool pool;
   private final Views views;
   private final Leases leases;
   private final Dispatch dispatch;
 
   /** Makes the state machine of a coordinator that has seen nothing yet. */
   public Kernel(CoreSettings settings, PathSizes pathSizes) {
-    world = new World(settings, pathSizes);
-    sessions = new Sessions(world);
-    Delays delays = new Delays(world);
-    views = new Views(world, delays);
-    dispatch = new Dispatch(world, sessions, views, delays);
+    core = new CoreState(settings, pathSizes);
+    pool = new SessionPool(core);
+    LockDelays delays = new LockDelays(core);
+    views = new Views(core, delays);
+    dispatch = new Dispatch(core, pool, views, delays);
     leases = dispatch.leases();
   }
 
   /** Begins: opens the first lock session. */
   public List<Effect> start(long nowNanos) {
-    world.now = nowNanos;
-    sessions.open();
-    return world.takeEffects();
+    core.now = nowNanos;
+    pool.open();
+    return core.takeEffects();
   }
 
   /**
@@ -42,35 +61,35 @@ public final class Kernel {
    * @return what to do, in this order
    */
   public List<Effect> on(Event event, long nowNanos) {
-    world.now = nowNanos;
+    core.now = nowNanos;
     event.applyTo(dispatch);
     dispatch.settle();
-    return world.takeEffects();
+    return core.takeEffects();
   }
 
   /** Returns when the next {@link TimeEvent.Tick} is due, if any is. */
   public OptionalLong nextDeadline() {
-    return world.timers.next();
+    return core.timers.next();
   }
 
   /** Returns whether the mirror is whole. */
   public boolean mirrorIsCurrent() {
-    return world.mirror.isCurrent();
+    return core.mirror.isCurrent();
   }
 
   /** Says whether changes are described, or only told to have happened: nobody watches. */
   public void describeChanges(boolean describe) {
-    world.describesChanges = describe;
+    core.describesChanges = describe;
   }
 
   /** Returns the newest zxid that the mirror has seen. */
   public long revision() {
-    return world.mirror.revision();
+    return core.mirror.revision();
   }
 
   /** Returns one lock with up to {@code queueLimit} waiters. */
   public LockView lock(LockName lock, int queueLimit, long nowNanos) {
-    world.now = nowNanos;
+    core.now = nowNanos;
     return views.lock(lock, queueLimit);
   }
 
@@ -79,7 +98,7 @@ public final class Kernel {
    * {@code after}.
    */
   public List<LockView> locks(String prefix, Optional<LockName> after, int limit, long nowNanos) {
-    world.now = nowNanos;
+    core.now = nowNanos;
     return from(prefix, after)
         .takeWhile(queue -> queue.lock().value().startsWith(prefix))
         .limit(limit)
@@ -98,8 +117,8 @@ public final class Kernel {
   /** Names that begin with a prefix are contiguous in the order of names. */
   private Stream<LockQueue> from(String prefix, Optional<LockName> after) {
     return after
-        .map(name -> world.mirror.queues().tailMap(name, false).values().stream())
-        .orElseGet(() -> world.mirror.all().stream())
+        .map(name -> core.mirror.queues().tailMap(name, false).values().stream())
+        .orElseGet(() -> core.mirror.all().stream())
         .dropWhile(queue -> queue.lock().value().compareTo(prefix) < 0);
   }
 
@@ -108,8 +127,7 @@ public final class Kernel {
    * name.
    */
   public List<String> undescribed(LockName lock, int queueLimit) {
-    return world
-        .mirror
+    return core.mirror
         .queue(lock)
         .map(
             queue ->
@@ -122,14 +140,14 @@ public final class Kernel {
 
   /** Returns a lease with up to {@code limit} acquisitions. */
   public Optional<LeaseView> lease(LeaseId id, int limit, long nowNanos) {
-    world.now = nowNanos;
+    core.now = nowNanos;
     return leases.find(id).filter(lease -> !lease.isEnding()).map(l -> views.lease(l, limit));
   }
 
   /** Returns up to {@code limit} leases whose tags come after {@code afterTag}, ordered by tag. */
   public List<LeaseView> leases(String afterTag, int limit, long nowNanos) {
-    world.now = nowNanos;
-    return world.leases.values().stream()
+    core.now = nowNanos;
+    return core.leases.values().stream()
         .filter(lease -> !lease.isEnding() && lease.id().tag().compareTo(afterTag) > 0)
         .sorted(Comparator.comparing((Lease lease) -> lease.id().tag()))
         .limit(limit)
@@ -139,28 +157,28 @@ public final class Kernel {
 
   /** Returns the numbers that describe the state. */
   public CoreCounts counts(long nowNanos) {
-    world.now = nowNanos;
+    core.now = nowNanos;
     int held = 0;
     int owed = 0;
-    for (Ticket ticket : world.tickets.values()) {
-      held += ticket.acquisition().isHeld() ? 1 : 0;
-      owed += ticket.acquisition().isHeld() || ticket.acquisition().isWaiting() ? 0 : 1;
+    for (Acquisition acquisition : core.acquisitions.values()) {
+      held += acquisition.state().isHeld() ? 1 : 0;
+      owed += acquisition.state().isHeld() || acquisition.state().isWaiting() ? 0 : 1;
     }
     return new CoreCounts(
-        world.mirror.isCurrent(),
-        world.leases.size(),
-        world.tickets.size(),
+        core.mirror.isCurrent(),
+        core.leases.size(),
+        core.acquisitions.size(),
         held,
         owed,
-        world.mirror.queues().size(),
-        world.mirror.entryCount(),
-        sessions.all().stream().map(this::count).toList());
+        core.mirror.queues().size(),
+        core.mirror.entryCount(),
+        pool.all().stream().map(this::count).toList());
   }
 
   private CoreCounts.SessionCounts count(LockSession session) {
     return new CoreCounts.SessionCounts(
         session.key(),
-        sessions.boundLeftNanos(session) > 0,
+        pool.boundLeftNanos(session) > 0,
         session.isSure(),
         session.pathBytes(),
         session.leases().size());

@@ -1,28 +1,39 @@
 package io.lockkeeper.server.core;
 
+import io.lockkeeper.server.core.acquire.AcquisitionLifecycle;
+import io.lockkeeper.server.core.acquire.Grants;
+import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.lease.LeaseEndings;
+import io.lockkeeper.server.core.lease.Leases;
+import io.lockkeeper.server.core.session.LockSession;
+import io.lockkeeper.server.core.session.LossReport;
+import io.lockkeeper.server.core.session.SessionPoolListener;
+import io.lockkeeper.server.core.state.Acquisition;
+import io.lockkeeper.server.core.state.Lease;
+import io.lockkeeper.server.core.takeover.DeposedLeases;
 import java.util.List;
 import java.util.function.Consumer;
 
 /** What the state of a lock session means for the leases and acquisitions on it. */
-final class SessionChanges implements PoolListener {
+final class SessionChanges implements SessionPoolListener {
 
-  private final Acquisitions acquisitions;
+  private final AcquisitionLifecycle lifecycle;
   private final Grants grants;
   private final Leases leases;
   private final LeaseEndings endings;
-  private final Handovers handovers;
-  private final Losses losses;
+  private final DeposedLeases deposedLeases;
+  private final LossReport losses;
 
   SessionChanges(
-      Acquisitions acquisitions,
+      AcquisitionLifecycle lifecycle,
       Grants grants,
       Leases leases,
       LeaseEndings endings,
-      Handovers handovers,
-      Losses losses) {
+      DeposedLeases deposedLeases,
+      LossReport losses) {
     this.losses = losses;
-    this.handovers = handovers;
-    this.acquisitions = acquisitions;
+    this.deposedLeases = deposedLeases;
+    this.lifecycle = lifecycle;
     this.grants = grants;
     this.leases = leases;
     this.endings = endings;
@@ -30,27 +41,27 @@ final class SessionChanges implements PoolListener {
 
   @Override
   public void onSuspended(LockSession session) {
-    forEachTicket(
+    forEachAcquisition(
         session,
-        ticket -> {
-          if (ticket.acquisition().isHeld()) {
-            long validFor = acquisitions.validForNanos(ticket);
-            acquisitions.tell(ticket, new Notice.Jeopardy(validFor));
+        acquisition -> {
+          if (acquisition.state().isHeld()) {
+            long validFor = lifecycle.validForNanos(acquisition);
+            lifecycle.tell(acquisition, new Notice.Jeopardy(validFor));
           }
         });
   }
 
   @Override
   public void onProved(LockSession session, boolean wasSuspended) {
-    forEachTicket(
+    forEachAcquisition(
         session,
-        ticket -> {
-          if (ticket.acquisition().isHeld() && wasSuspended) {
-            long validFor = acquisitions.validForNanos(ticket);
-            acquisitions.tell(ticket, new Notice.Safe(validFor));
+        acquisition -> {
+          if (acquisition.state().isHeld() && wasSuspended) {
+            long validFor = lifecycle.validForNanos(acquisition);
+            lifecycle.tell(acquisition, new Notice.Safe(validFor));
           }
         });
-    forEachTicket(session, grants::settle);
+    forEachAcquisition(session, grants::settle);
     losses.report(session.key());
   }
 
@@ -62,12 +73,12 @@ final class SessionChanges implements PoolListener {
 
   @Override
   public void onForsaken(LockSession session) {
-    forEachLease(session, handovers::onForsaken);
+    forEachLease(session, deposedLeases::onForsaken);
   }
 
   @Override
   public void onDeposed(LockSession session) {
-    forEachLease(session, handovers::forget);
+    forEachLease(session, deposedLeases::forget);
     losses.report(session.key());
   }
 
@@ -81,7 +92,7 @@ final class SessionChanges implements PoolListener {
     leases.on(session).forEach(action);
   }
 
-  private void forEachTicket(LockSession session, Consumer<Ticket> action) {
-    forEachLease(session, lease -> List.copyOf(lease.tickets().values()).forEach(action));
+  private void forEachAcquisition(LockSession session, Consumer<Acquisition> action) {
+    forEachLease(session, lease -> List.copyOf(lease.acquisitions().values()).forEach(action));
   }
 }

@@ -1,4 +1,4 @@
-/** Decides: names, entries, queues, admission, acquisitions and leases, as values in and out. */
+/** Decides: {@link io.lockkeeper.server.core.Kernel} takes every event and returns the effects. */
 @NullMarked
 package io.lockkeeper.server.core;
 

@@ -8,7 +8,22 @@ import io.grpc.ServerServiceDefinition;
 import io.grpc.protobuf.services.ProtoReflectionService;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import io.grpc.services.ChannelzService;
-import io.lockkeeper.server.coordinator.Coordinator;
+import io.lockkeeper.server.coordinator.api.Coordinator;
+import io.lockkeeper.server.rpc.call.CallGuard;
+import io.lockkeeper.server.rpc.call.ConnectionAge;
+import io.lockkeeper.server.rpc.call.GrpcLimits;
+import io.lockkeeper.server.rpc.call.HealthReporter;
+import io.lockkeeper.server.rpc.call.OpenStreams;
+import io.lockkeeper.server.rpc.call.RpcStats;
+import io.lockkeeper.server.rpc.call.SteadyTimer;
+import io.lockkeeper.server.rpc.forward.Forwarding;
+import io.lockkeeper.server.rpc.forward.LeaseOwnerSearches;
+import io.lockkeeper.server.rpc.forward.PeerLinks;
+import io.lockkeeper.server.rpc.forward.PeerSetup;
+import io.lockkeeper.server.rpc.service.AdminCalls;
+import io.lockkeeper.server.rpc.service.LeaseCalls;
+import io.lockkeeper.server.rpc.service.LockCalls;
+import io.lockkeeper.server.rpc.wire.Statuses;
 import java.io.InputStream;
 import java.util.List;
 import java.util.Map;
@@ -20,7 +35,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** All services of the endpoint with the threads that run them, on whatever transport. */
-final class GrpcServices {
+public final class GrpcServices {
 
   private static final int MAX_CHANNELZ_PAGE = 100;
 
@@ -46,7 +61,7 @@ final class GrpcServices {
   private final CallGuard ourCalls = new CallGuard();
   private final CallGuard toolCalls = new CallGuard();
   private final RpcStats stats = new RpcStats();
-  private final Peers peers;
+  private final PeerLinks peers;
   private final Forwarding forwarding;
   private final LockCalls lockCalls;
   private final LeaseCalls leaseCalls;
@@ -77,11 +92,12 @@ final class GrpcServices {
             named("lockkeeper-rpc"),
             // Only once all is over.
             new ThreadPoolExecutor.DiscardPolicy());
-    this.peers = new Peers(coordinator, setup, calls, timer, named("lockkeeper-rpc-probe"), stats);
+    this.peers =
+        new PeerLinks(coordinator, setup, calls, timer, named("lockkeeper-rpc-probe"), stats);
     this.forwarding =
         new Forwarding(
             coordinator,
-            new Searches(coordinator, setup.limits(), timer),
+            new LeaseOwnerSearches(coordinator, setup.limits(), timer),
             peers,
             streams,
             calls,
@@ -149,7 +165,7 @@ final class GrpcServices {
   }
 
   /** Returns the links to the other coordinators. */
-  Peers peers() {
+  public PeerLinks peers() {
     return peers;
   }
 
@@ -166,7 +182,7 @@ final class GrpcServices {
   /**
    * Tells all clients that the endpoint stops, and ends their streams. Calls under way may finish.
    */
-  void goAway(String reason) {
+  public void goAway(String reason) {
     health.stop();
     streams.goAway(reason, limits.resumeAfter());
     // Whoever watches health has heard, and would wait for ever.
@@ -179,7 +195,7 @@ final class GrpcServices {
   }
 
   /** Returns how many streams are open. */
-  int openStreams() {
+  public int openStreams() {
     return streams.size();
   }
 

@@ -1,5 +1,6 @@
 package io.lockkeeper.server.rpc;
 
+import io.lockkeeper.server.rpc.call.GrpcLimits;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;

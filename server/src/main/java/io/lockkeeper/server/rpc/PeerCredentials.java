@@ -5,6 +5,8 @@ import io.grpc.InsecureChannelCredentials;
 import io.grpc.TlsChannelCredentials;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.shaded.io.netty.channel.ChannelOption;
+import io.lockkeeper.server.rpc.forward.PeerSetup;
+import io.lockkeeper.server.rpc.wire.Causes;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;

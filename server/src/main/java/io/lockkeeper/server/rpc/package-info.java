@@ -1,4 +1,4 @@
-/** The gRPC services: validate, delegate, translate, and decide nothing. */
+/** The gRPC endpoint of a coordinator: its services, its threads, its credentials. */
 @NullMarked
 package io.lockkeeper.server.rpc;
 

@@ -1,8 +1,8 @@
 package io.lockkeeper.server.web;
 
-import io.lockkeeper.server.coordinator.Coordinator;
-import io.lockkeeper.server.coordinator.CoordinatorStatus;
-import io.lockkeeper.server.coordinator.CoordinatorStatus.SessionStatus;
+import io.lockkeeper.server.coordinator.api.Coordinator;
+import io.lockkeeper.server.coordinator.api.CoordinatorStatus;
+import io.lockkeeper.server.coordinator.api.CoordinatorStatus.SessionStatus;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.function.ToDoubleFunction;

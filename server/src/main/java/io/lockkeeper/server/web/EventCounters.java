@@ -1,7 +1,7 @@
 package io.lockkeeper.server.web;
 
-import io.lockkeeper.server.coordinator.CoordinatorObserver;
-import io.lockkeeper.server.core.Notice;
+import io.lockkeeper.server.coordinator.api.CoordinatorObserver;
+import io.lockkeeper.server.core.api.Notice;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;

@@ -2,7 +2,7 @@ package io.lockkeeper.server.web;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
-import io.lockkeeper.server.coordinator.Coordinator;
+import io.lockkeeper.server.coordinator.api.Coordinator;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -4,12 +4,12 @@ import static io.lockkeeper.server.web.Html.age;
 import static io.lockkeeper.server.web.Html.escaped;
 import static io.lockkeeper.server.web.Html.number;
 
-import io.lockkeeper.server.core.Contender;
-import io.lockkeeper.server.core.LockView;
-import io.lockkeeper.server.core.Mode;
-import io.lockkeeper.server.core.MutexKind;
-import io.lockkeeper.server.core.PermitsKind.Permits;
-import io.lockkeeper.server.core.ReadWriteKind;
+import io.lockkeeper.server.core.api.Contender;
+import io.lockkeeper.server.core.api.LockView;
+import io.lockkeeper.server.core.lock.Mode;
+import io.lockkeeper.server.core.lock.MutexKind;
+import io.lockkeeper.server.core.lock.PermitsKind.Permits;
+import io.lockkeeper.server.core.lock.ReadWriteKind;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;

@@ -1,8 +1,8 @@
 package io.lockkeeper.server.web;
 
-import io.lockkeeper.server.coordinator.Coordinator;
-import io.lockkeeper.server.coordinator.CoordinatorStatus;
-import io.lockkeeper.server.core.LockView;
+import io.lockkeeper.server.coordinator.api.Coordinator;
+import io.lockkeeper.server.coordinator.api.CoordinatorStatus;
+import io.lockkeeper.server.core.api.LockView;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.util.List;
 import java.util.Optional;

@@ -1,7 +1,7 @@
 package io.lockkeeper.server.web;
 
-import io.lockkeeper.server.coordinator.CoordinatorStatus;
-import io.lockkeeper.server.coordinator.CoordinatorStatus.SessionStatus;
+import io.lockkeeper.server.coordinator.api.CoordinatorStatus;
+import io.lockkeeper.server.coordinator.api.CoordinatorStatus.SessionStatus;
 import java.util.ArrayList;
 import java.util.List;
 

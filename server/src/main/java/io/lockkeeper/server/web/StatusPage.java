@@ -3,9 +3,9 @@ package io.lockkeeper.server.web;
 import static io.lockkeeper.server.web.Html.escaped;
 import static io.lockkeeper.server.web.Html.number;
 
-import io.lockkeeper.server.coordinator.CoordinatorStatus;
-import io.lockkeeper.server.coordinator.CoordinatorStatus.SessionStatus;
-import io.lockkeeper.server.core.LockView;
+import io.lockkeeper.server.coordinator.api.CoordinatorStatus;
+import io.lockkeeper.server.coordinator.api.CoordinatorStatus.SessionStatus;
+import io.lockkeeper.server.core.api.LockView;
 import java.util.List;
 import java.util.Optional;
 

@@ -1,7 +1,16 @@
 package io.lockkeeper.server.zookeeper;
 
-import io.lockkeeper.server.coordinator.Whereabouts;
-import io.lockkeeper.server.core.LeaseId;
+import io.lockkeeper.server.coordinator.api.LeaseLocation;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.zookeeper.client.Fence;
+import io.lockkeeper.server.zookeeper.client.Handle;
+import io.lockkeeper.server.zookeeper.client.MultiReply;
+import io.lockkeeper.server.zookeeper.client.StoreContext;
+import io.lockkeeper.server.zookeeper.commit.DoubtResolution;
+import io.lockkeeper.server.zookeeper.member.Members;
+import io.lockkeeper.server.zookeeper.record.ClaimRecord;
+import io.lockkeeper.server.zookeeper.record.StorePaths;
+import io.lockkeeper.server.zookeeper.record.VersionedClaim;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -16,24 +25,24 @@ import org.jspecify.annotations.Nullable;
  * who owns that. Only that there is no such lease takes more than reading: a server that lags
  * behind would say so too.
  */
-final class LeaseSearch extends Errand {
+final class LeaseSearch extends RetriedChange {
 
   private final StoreContext context;
   private final LeaseId lease;
-  private final Peers peers;
-  private final Consumer<Optional<Whereabouts>> answer;
+  private final Members members;
+  private final Consumer<Optional<LeaseLocation>> answer;
 
   LeaseSearch(
       StoreContext context,
       Supplier<Optional<Handle>> connection,
       Runnable onOver,
       LeaseId lease,
-      Peers peers,
-      Consumer<Optional<Whereabouts>> answer) {
+      Members members,
+      Consumer<Optional<LeaseLocation>> answer) {
     super(context, connection, onOver);
     this.context = context;
     this.lease = lease;
-    this.peers = peers;
+    this.members = members;
     this.answer = answer;
   }
 
@@ -70,7 +79,7 @@ final class LeaseSearch extends Errand {
                 () -> {
                   MultiReply reply = MultiReply.of(rc, results, check.size());
                   if (reply instanceof MultiReply.Committed) {
-                    look(handle, () -> finish(new Whereabouts.Unknown()));
+                    look(handle, () -> finish(new LeaseLocation.Unknown()));
                   } else {
                     later();
                   }
@@ -90,27 +99,27 @@ final class LeaseSearch extends Errand {
     if (rc == Code.OK.intValue() && stat != null) {
       finish(
           ClaimRecord.read(claimName, DoubtResolution.orEmpty(data))
-              .map(record -> of(claimName, new Claimed(record, stat.getVersion())))
-              .orElseGet(Whereabouts.Nowhere::new));
+              .map(record -> of(claimName, new VersionedClaim(record, stat.getVersion())))
+              .orElseGet(LeaseLocation.Nowhere::new));
     } else if (rc == Code.NONODE.intValue()) {
       // The session is about to go, or was never one of ours.
-      finish(new Whereabouts.Nowhere());
+      finish(new LeaseLocation.Nowhere());
     } else {
       onError(rc);
     }
   }
 
-  private Whereabouts of(String claimName, Claimed claim) {
+  private LeaseLocation of(String claimName, VersionedClaim claim) {
     if (claim.record().owner().equals(context.settings().coordinatorId())) {
-      return new Whereabouts.Here();
+      return new LeaseLocation.Here();
     }
-    return peers
+    return members
         .keeperOf(claimName, claim)
-        .<Whereabouts>map(Whereabouts.At::new)
-        .orElseGet(Whereabouts.Nowhere::new);
+        .<LeaseLocation>map(LeaseLocation.At::new)
+        .orElseGet(LeaseLocation.Nowhere::new);
   }
 
-  private void finish(Whereabouts where) {
+  private void finish(LeaseLocation where) {
     finish(() -> answer.accept(Optional.of(where)));
   }
 

@@ -1,20 +1,42 @@
 package io.lockkeeper.server.zookeeper;
 
-import io.lockkeeper.server.coordinator.Gathering;
-import io.lockkeeper.server.coordinator.LockStore;
-import io.lockkeeper.server.coordinator.Peer;
-import io.lockkeeper.server.coordinator.Whereabouts;
-import io.lockkeeper.server.core.Amendment;
-import io.lockkeeper.server.core.EntryDetails;
-import io.lockkeeper.server.core.EntryName;
-import io.lockkeeper.server.core.EntryRef;
-import io.lockkeeper.server.core.LeaseId;
-import io.lockkeeper.server.core.LockName;
-import io.lockkeeper.server.core.MarkerName;
-import io.lockkeeper.server.core.Mode;
-import io.lockkeeper.server.core.PlannedEntry;
-import io.lockkeeper.server.core.SessionKey;
-import io.lockkeeper.server.core.StoreEvent;
+import io.lockkeeper.server.coordinator.api.LeaseLocation;
+import io.lockkeeper.server.coordinator.api.LockStore;
+import io.lockkeeper.server.coordinator.api.Peer;
+import io.lockkeeper.server.coordinator.serial.BatchConsumer;
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.lock.EntryDetails;
+import io.lockkeeper.server.core.lock.EntryName;
+import io.lockkeeper.server.core.lock.EntryRef;
+import io.lockkeeper.server.core.lock.EntryUpdate;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.MarkerName;
+import io.lockkeeper.server.core.lock.Mode;
+import io.lockkeeper.server.core.lock.PlannedEntry;
+import io.lockkeeper.server.core.lock.SessionKey;
+import io.lockkeeper.server.zookeeper.client.Connector;
+import io.lockkeeper.server.zookeeper.client.RootNodes;
+import io.lockkeeper.server.zookeeper.client.StoreContext;
+import io.lockkeeper.server.zookeeper.client.StoreExecutor;
+import io.lockkeeper.server.zookeeper.client.StoreStats;
+import io.lockkeeper.server.zookeeper.client.UnusableEnsemble;
+import io.lockkeeper.server.zookeeper.commit.CreateEntries;
+import io.lockkeeper.server.zookeeper.commit.DeleteEntries;
+import io.lockkeeper.server.zookeeper.commit.EraseLease;
+import io.lockkeeper.server.zookeeper.commit.RecordLease;
+import io.lockkeeper.server.zookeeper.member.MemberNode;
+import io.lockkeeper.server.zookeeper.member.Members;
+import io.lockkeeper.server.zookeeper.member.OrphanedSessions;
+import io.lockkeeper.server.zookeeper.mirror.MirrorFeed;
+import io.lockkeeper.server.zookeeper.mirror.MirrorReads;
+import io.lockkeeper.server.zookeeper.record.Directories;
+import io.lockkeeper.server.zookeeper.record.StorePaths;
+import io.lockkeeper.server.zookeeper.record.ZooKeeperSettings;
+import io.lockkeeper.server.zookeeper.session.ClaimRemoval;
+import io.lockkeeper.server.zookeeper.session.SessionConnection;
+import io.lockkeeper.server.zookeeper.session.SessionConnections;
+import io.lockkeeper.server.zookeeper.session.SessionContext;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -25,7 +47,7 @@ import java.util.function.Consumer;
 
 /**
  * The queues in ZooKeeper, over its asynchronous API alone. All state lives on a {@link
- * StoreThread}; ZooKeeper's callbacks only hand over to it. Events are given to their consumer
+ * StoreExecutor}; ZooKeeper's callbacks only hand over to it. Events are given to their consumer
  * there, which must not block.
  */
 public final class ZooKeeperLockStore implements LockStore {
@@ -37,14 +59,15 @@ public final class ZooKeeperLockStore implements LockStore {
   private final Pace pace;
   private final StorePaths paths;
   private final StoreStats stats = new StoreStats();
-  private final StoreThread thread = new StoreThread();
+  private final StoreExecutor executor = new StoreExecutor();
   private final Connector connector;
-  private final StoreEnding ending;
+  private final StoreShutdown ending;
   private Optional<StoreParts> parts = Optional.empty();
   // What one turn of the coordinator asks for is one task here, and so one transaction.
-  private final Gathering<Consumer<StoreParts>> wishes =
-      new Gathering<>(
-          actions -> thread.execute(() -> parts.ifPresent(p -> actions.forEach(a -> a.accept(p)))));
+  private final BatchConsumer<Consumer<StoreParts>> wishes =
+      new BatchConsumer<>(
+          actions ->
+              executor.execute(() -> parts.ifPresent(p -> actions.forEach(a -> a.accept(p)))));
 
   /** How often peers are looked for, and how long directories must be empty, in ticks. */
   record Pace(long scanMillis, long reapTicks) {}
@@ -57,52 +80,53 @@ public final class ZooKeeperLockStore implements LockStore {
    *     the process should end
    */
   public ZooKeeperLockStore(ZooKeeperSettings settings, Consumer<String> onUnusable) {
-    this(settings, onUnusable, new Pace(SCAN_MILLIS, Reaper.IDLE_TICKS));
+    this(settings, onUnusable, new Pace(SCAN_MILLIS, DirectoryReaper.IDLE_TICKS));
   }
 
   ZooKeeperLockStore(ZooKeeperSettings settings, Consumer<String> onUnusable, Pace pace) {
     this.settings = settings;
     this.pace = pace;
-    this.onUnusable = new UnusableOnce(onUnusable);
+    this.onUnusable = new UnusableEnsemble(onUnusable);
     paths = new StorePaths(settings);
-    connector = new Connector(settings, thread);
-    ending = new StoreEnding(thread, connector);
+    connector = new Connector(settings, executor);
+    ending = new StoreShutdown(executor, connector);
   }
 
   @Override
   public void start(Consumer<StoreEvent> events, Consumer<Throwable> onFailure) {
-    thread.onFailure(onFailure);
+    executor.onFailure(onFailure);
     StoreContext context =
         new StoreContext(
-            settings, paths, thread, connector, new Directories(), stats, events, onUnusable);
-    thread.execute(() -> assemble(context));
+            settings, paths, executor, connector, new Directories(), stats, events, onUnusable);
+    executor.execute(() -> assemble(context));
   }
 
   private void assemble(StoreContext context) {
     MirrorFeed mirror = new MirrorFeed(context);
-    Layout layout = new Layout(context, mirror::connection);
-    MemberNode member = new MemberNode(context, layout);
+    RootNodes rootNodes = new RootNodes(context, mirror::connection);
+    MemberNode member = new MemberNode(context, rootNodes);
     ClaimRemoval claims =
         new ClaimRemoval(context, () -> mirror.connection().or(member::connection));
-    SessionServices services = new SessionServices(context, layout, claims, member);
-    LockSessions sessions = new LockSessions(services, mirror::connection);
-    Orphans orphans = new Orphans(context, sessions::ours, sessions::adoptions);
-    Peers peers = new Peers(context, mirror::connection, member, orphans, pace.scanMillis());
-    Reaper reaper = new Reaper(context, mirror::whole, peers::candidates, pace.reapTicks());
+    SessionContext services = new SessionContext(context, rootNodes, claims, member);
+    SessionConnections sessions = new SessionConnections(services, mirror::connection);
+    OrphanedSessions orphans = new OrphanedSessions(context, sessions::ours, sessions::adoptions);
+    Members members = new Members(context, mirror::connection, member, orphans, pace.scanMillis());
+    DirectoryReaper reaper =
+        new DirectoryReaper(context, mirror::whole, members::candidates, pace.reapTicks());
     parts =
         Optional.of(
             new StoreParts(
                 context,
                 mirror,
-                new MirrorQuestions(context, mirror::connection),
-                new Errands(context, mirror::connection),
+                new MirrorReads(context, mirror::connection),
+                new RetriedChanges(context, mirror::connection),
                 sessions,
                 member,
-                peers,
+                members,
                 reaper));
-    mirror.start(layout, peers::scan);
+    mirror.start(rootNodes, members::scan);
     member.start();
-    peers.start();
+    members.start();
     reaper.start();
   }
 
@@ -113,17 +137,17 @@ public final class ZooKeeperLockStore implements LockStore {
 
   @Override
   public void adoptSession(SessionKey session, String claim) {
-    onThread(p -> p.sessions().adopt(session, claim, p.peers()));
+    onThread(p -> p.sessions().adopt(session, claim, p.members()));
   }
 
   @Override
   public void closeSession(SessionKey key) {
-    onSession(key, StoreSession::close);
+    onSession(key, SessionConnection::close);
   }
 
   @Override
   public void proveSession(SessionKey key) {
-    onSession(key, StoreSession::proveNow);
+    onSession(key, SessionConnection::proveNow);
   }
 
   @Override
@@ -159,37 +183,37 @@ public final class ZooKeeperLockStore implements LockStore {
     onSession(session, live -> live.commit().add(new EraseLease(paths, lease)));
   }
 
-  private void onSession(SessionKey key, Consumer<StoreSession> action) {
+  private void onSession(SessionKey key, Consumer<SessionConnection> action) {
     onParts(key, (session, unused) -> action.accept(session));
   }
 
-  private void onParts(SessionKey key, BiConsumer<StoreSession, StoreParts> action) {
+  private void onParts(SessionKey key, BiConsumer<SessionConnection, StoreParts> action) {
     onThread(p -> p.sessions().find(key).ifPresent(session -> action.accept(session, p)));
   }
 
   @Override
   public void barrier(long barrier) {
-    onThread(p -> p.questions().barrier(barrier));
+    onThread(p -> p.reads().barrier(barrier));
   }
 
   @Override
   public void readDetails(LockName lock, String entry) {
-    onThread(p -> p.questions().read(lock, entry));
+    onThread(p -> p.reads().read(lock, entry));
   }
 
   @Override
-  public void amend(long number, LockName lock, EntryName entry, Amendment amendment) {
-    onThread(p -> p.errands().amend(number, lock, entry.text(), amendment));
+  public void amend(long number, LockName lock, EntryName entry, EntryUpdate update) {
+    onThread(p -> p.changes().amend(number, lock, entry.text(), update));
   }
 
   @Override
   public void setLimit(long number, LockName lock, OptionalInt limit) {
-    onThread(p -> p.errands().setLimit(number, lock, limit));
+    onThread(p -> p.changes().setLimit(number, lock, limit));
   }
 
   @Override
   public void removeGuard(LockName lock, MarkerName.Guard guard) {
-    onThread(p -> p.questions().removeGuard(lock, guard));
+    onThread(p -> p.reads().removeGuard(lock, guard));
   }
 
   private void onThread(Consumer<StoreParts> action) {
@@ -197,29 +221,29 @@ public final class ZooKeeperLockStore implements LockStore {
   }
 
   @Override
-  public void locate(LeaseId lease, Consumer<Optional<Whereabouts>> answer) {
-    thread.execute(
+  public void locate(LeaseId lease, Consumer<Optional<LeaseLocation>> answer) {
+    executor.execute(
         () ->
             parts.ifPresentOrElse(
-                p -> p.errands().locate(lease, p.peers(), answer),
+                p -> p.changes().locate(lease, p.members(), answer),
                 () -> answer.accept(Optional.empty())));
   }
 
   @Override
   public void suspect(String id) {
-    onThread(p -> p.peers().suspect(id));
+    onThread(p -> p.members().suspect(id));
   }
 
   @Override
   public void watchPeers(Consumer<List<Peer>> listener) {
-    onThread(p -> p.peers().watch(listener));
+    onThread(p -> p.members().watch(listener));
   }
 
   @Override
   public void leave() {
     onThread(
         p -> {
-          p.peers().leave();
+          p.members().leave();
           p.sessions().leave();
           p.member().leave();
         });

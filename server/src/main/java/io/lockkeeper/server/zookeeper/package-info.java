@@ -1,4 +1,4 @@
-/** Keeps locks and leases in ZooKeeper, through its raw asynchronous API. */
+/** The store of locks in ZooKeeper, over its asynchronous API alone. */
 @NullMarked
 package io.lockkeeper.server.zookeeper;
 

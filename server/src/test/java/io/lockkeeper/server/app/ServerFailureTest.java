@@ -12,15 +12,15 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.health.v1.HealthCheckRequest;
 import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.grpc.health.v1.HealthGrpc;
-import io.lockkeeper.server.coordinator.Breakdown;
-import io.lockkeeper.server.coordinator.Coordinator;
-import io.lockkeeper.server.coordinator.RefusedException;
-import io.lockkeeper.server.core.AcquireCommand;
-import io.lockkeeper.server.core.Kind;
-import io.lockkeeper.server.core.LockName;
-import io.lockkeeper.server.core.Mode;
-import io.lockkeeper.server.core.Notice;
-import io.lockkeeper.server.core.Occupancy;
+import io.lockkeeper.server.coordinator.api.Coordinator;
+import io.lockkeeper.server.coordinator.api.FatalFailure;
+import io.lockkeeper.server.coordinator.api.RefusedException;
+import io.lockkeeper.server.core.api.AcquireCommand;
+import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.lock.Kind;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.Mode;
+import io.lockkeeper.server.core.lock.Occupancy;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.LeaseServiceGrpc;
@@ -73,7 +73,7 @@ class ServerFailureTest {
   @Test
   void serverWhoseCoreThrowsServesNobodyAnyMoreAndLeavesItsSessionsAsTheyAre() throws Exception {
     // Given
-    List<Breakdown> breakdowns = new CopyOnWriteArrayList<>();
+    List<FatalFailure> breakdowns = new CopyOnWriteArrayList<>();
     try (EmbeddedZooKeeper zookeeper =
             EmbeddedZooKeeper.start(
                 directory, 0, Duration.ofMillis(500), Duration.ofSeconds(60), () -> {});
@@ -109,7 +109,7 @@ class ServerFailureTest {
       assertThat(ready.statusCode()).isEqualTo(503);
       assertThat(ready.body()).contains("in doubt");
       assertThat(server.failure().get(5, TimeUnit.SECONDS)).contains("in doubt");
-      assertThat(breakdowns).containsExactly(Breakdown.STATE_IN_DOUBT);
+      assertThat(breakdowns).containsExactly(FatalFailure.STATE_IN_DOUBT);
       server.stop();
       assertThat(children(zookeeper.connectString(), "/lockkeeper/locks/orders-42")).hasSize(1);
       assertThat(children(zookeeper.connectString(), "/lockkeeper/coordinators")).hasSize(1);

@@ -1,5 +1,8 @@
 package io.lockkeeper.server.coordinator;
 
+import io.lockkeeper.server.coordinator.api.Coordinator;
+import io.lockkeeper.server.coordinator.api.CoordinatorObserver;
+import io.lockkeeper.server.coordinator.api.CoordinatorSettings;
 import java.time.Duration;
 
 /**

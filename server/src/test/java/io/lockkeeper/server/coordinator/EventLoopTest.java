@@ -3,6 +3,11 @@ package io.lockkeeper.server.coordinator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.lockkeeper.server.coordinator.api.CoordinatorObserver;
+import io.lockkeeper.server.coordinator.api.CoordinatorSettings;
+import io.lockkeeper.server.coordinator.serial.Batch;
+import io.lockkeeper.server.coordinator.serial.EventLoop;
+import io.lockkeeper.server.coordinator.serial.Watchdog;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -244,7 +249,7 @@ class EventLoopTest {
   void nothingRunsAfterATaskThatThrewAndWhoeverWaitsIsTold(Throwable thrown)
       throws InterruptedException {
     // Given: one turn with something put off, the failure, and what comes behind it
-    loop.post(() -> Turn.atEnd(() -> log.add("put off")));
+    loop.post(() -> Batch.atEnd(() -> log.add("put off")));
     loop.post(() -> raise(thrown));
     loop.post(() -> log.add("next"));
     loop.post(new Waited());
@@ -276,8 +281,8 @@ class EventLoopTest {
   @Test
   void whatIsPutOffToTheEndOfATurnHasTheLoopFailToo() throws InterruptedException {
     // Given
-    loop.post(() -> Turn.atEnd(() -> raise(new IllegalStateException("put off"))));
-    loop.post(() -> Turn.atEnd(() -> log.add("behind it")));
+    loop.post(() -> Batch.atEnd(() -> raise(new IllegalStateException("put off"))));
+    loop.post(() -> Batch.atEnd(() -> log.add("behind it")));
     // When
     loop.start();
     await().until(() -> log.contains("abandoned"));

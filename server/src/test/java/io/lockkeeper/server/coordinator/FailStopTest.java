@@ -3,15 +3,23 @@ package io.lockkeeper.server.coordinator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.lockkeeper.server.core.AcquireCommand;
-import io.lockkeeper.server.core.EntryDetails;
-import io.lockkeeper.server.core.Failure;
-import io.lockkeeper.server.core.LeaseId;
-import io.lockkeeper.server.core.LockName;
-import io.lockkeeper.server.core.LockView;
-import io.lockkeeper.server.core.MutexKind;
-import io.lockkeeper.server.core.Notice;
-import io.lockkeeper.server.core.StoreEvent;
+import io.lockkeeper.server.coordinator.api.Coordinator;
+import io.lockkeeper.server.coordinator.api.CoordinatorObserver;
+import io.lockkeeper.server.coordinator.api.CoordinatorSettings;
+import io.lockkeeper.server.coordinator.api.FatalFailure;
+import io.lockkeeper.server.coordinator.api.RefusedException;
+import io.lockkeeper.server.coordinator.api.WatchFilter;
+import io.lockkeeper.server.coordinator.api.WatchListener;
+import io.lockkeeper.server.coordinator.api.WatchedChange;
+import io.lockkeeper.server.core.api.AcquireCommand;
+import io.lockkeeper.server.core.api.Failure;
+import io.lockkeeper.server.core.api.LockView;
+import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.lock.EntryDetails;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.MutexKind;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -37,7 +45,7 @@ class FailStopTest {
 
   private final FaultyStore faulty = new FaultyStore();
   private final FakeLockStore store = faulty.store();
-  private final List<Breakdown> breakdowns = new CopyOnWriteArrayList<>();
+  private final List<FatalFailure> breakdowns = new CopyOnWriteArrayList<>();
   private final List<Notice> counted = new CopyOnWriteArrayList<>();
   private volatile boolean countingFails;
   private final LoopCoordinator coordinator =
@@ -166,7 +174,7 @@ class FailStopTest {
     assertThat(holder.refusal().failure().kind()).isEqualTo(Failure.Kind.UNAVAILABLE);
     assertThat(store.entries(OTHER)).isEqualTo(1);
     assertThat(store.entries(LOCK)).isZero();
-    assertThat(breakdowns).containsExactly(Breakdown.STATE_IN_DOUBT);
+    assertThat(breakdowns).containsExactly(FatalFailure.STATE_IN_DOUBT);
     assertThat(coordinator.hasFailed()).isTrue();
     assertThat(coordinator.status().failed()).isTrue();
     assertThat(coordinator.status().serving()).isFalse();
@@ -190,7 +198,7 @@ class FailStopTest {
     coordinator.acquire(want(LOCK, Optional.empty(), "b"), next);
     assertThat(next.refusal().failure().kind()).isEqualTo(Failure.Kind.UNAVAILABLE);
     assertThat(store.entries(LOCK)).isEqualTo(1);
-    assertThat(breakdowns).containsExactly(Breakdown.STATE_IN_DOUBT);
+    assertThat(breakdowns).containsExactly(FatalFailure.STATE_IN_DOUBT);
   }
 
   @Test
@@ -236,7 +244,7 @@ class FailStopTest {
     store.fail(new IllegalStateException("and another"));
     // Then
     assertUnavailable(coordinator.openLease(TTL, "t"));
-    assertThat(breakdowns).containsExactly(Breakdown.STATE_IN_DOUBT);
+    assertThat(breakdowns).containsExactly(FatalFailure.STATE_IN_DOUBT);
     assertThat(coordinator.status().serving()).isFalse();
   }
 

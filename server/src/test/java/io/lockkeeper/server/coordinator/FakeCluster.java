@@ -1,7 +1,8 @@
 package io.lockkeeper.server.coordinator;
 
-import io.lockkeeper.server.core.LeaseId;
-import io.lockkeeper.server.core.StoreEvent;
+import io.lockkeeper.server.coordinator.api.Peer;
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.lock.LeaseId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -1,18 +1,21 @@
 package io.lockkeeper.server.coordinator;
 
-import io.lockkeeper.server.core.Amendment;
-import io.lockkeeper.server.core.EntryDetails;
-import io.lockkeeper.server.core.EntryName;
-import io.lockkeeper.server.core.EntryRef;
-import io.lockkeeper.server.core.ErrandEvent;
-import io.lockkeeper.server.core.LeaseId;
-import io.lockkeeper.server.core.LockName;
-import io.lockkeeper.server.core.MarkerName;
-import io.lockkeeper.server.core.Mode;
-import io.lockkeeper.server.core.PlannedEntry;
-import io.lockkeeper.server.core.SessionEvent;
-import io.lockkeeper.server.core.SessionKey;
-import io.lockkeeper.server.core.StoreEvent;
+import io.lockkeeper.server.coordinator.api.LeaseLocation;
+import io.lockkeeper.server.coordinator.api.LockStore;
+import io.lockkeeper.server.coordinator.api.Peer;
+import io.lockkeeper.server.core.api.SessionEvent;
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.api.UpdateEvent;
+import io.lockkeeper.server.core.lock.EntryDetails;
+import io.lockkeeper.server.core.lock.EntryName;
+import io.lockkeeper.server.core.lock.EntryRef;
+import io.lockkeeper.server.core.lock.EntryUpdate;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.MarkerName;
+import io.lockkeeper.server.core.lock.Mode;
+import io.lockkeeper.server.core.lock.PlannedEntry;
+import io.lockkeeper.server.core.lock.SessionKey;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -297,12 +300,12 @@ final class FakeLockStore implements LockStore {
   }
 
   @Override
-  public void amend(long number, LockName lock, EntryName entry, Amendment amendment) {
+  public void amend(long number, LockName lock, EntryName entry, EntryUpdate update) {
     act(
         () ->
             tell(
-                new ErrandEvent.AmendmentAnswered(
-                    number, cluster.queues().amend(lock, entry, amendment))));
+                new UpdateEvent.AmendmentAnswered(
+                    number, cluster.queues().amend(lock, entry, update))));
   }
 
   @Override
@@ -310,7 +313,7 @@ final class FakeLockStore implements LockStore {
     act(
         () -> {
           cluster.queues().setLimit(lock, limit);
-          tell(new ErrandEvent.LimitAnswered(number, true));
+          tell(new UpdateEvent.LimitAnswered(number, true));
         });
   }
 
@@ -339,7 +342,7 @@ final class FakeLockStore implements LockStore {
   }
 
   @Override
-  public void locate(LeaseId lease, Consumer<Optional<Whereabouts>> answer) {
+  public void locate(LeaseId lease, Consumer<Optional<LeaseLocation>> answer) {
     act(
         () ->
             answer.accept(
@@ -347,18 +350,18 @@ final class FakeLockStore implements LockStore {
                     cluster
                         .sessionOf(lease)
                         .map(this::keeperOf)
-                        .orElseGet(Whereabouts.Unknown::new))));
+                        .orElseGet(LeaseLocation.Unknown::new))));
   }
 
-  private Whereabouts keeperOf(FakeSession session) {
+  private LeaseLocation keeperOf(FakeSession session) {
     if (session.owner().equals(id)) {
-      return new Whereabouts.Here();
+      return new LeaseLocation.Here();
     }
     return cluster
         .member(session.owner())
         .filter(peer -> !isOrphan(session))
-        .<Whereabouts>map(Whereabouts.At::new)
-        .orElseGet(Whereabouts.Nowhere::new);
+        .<LeaseLocation>map(LeaseLocation.At::new)
+        .orElseGet(LeaseLocation.Nowhere::new);
   }
 
   @Override

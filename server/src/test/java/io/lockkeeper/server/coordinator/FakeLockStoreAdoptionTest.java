@@ -1,5 +1,6 @@
 package io.lockkeeper.server.coordinator;
 
+import io.lockkeeper.server.coordinator.api.LockStore;
 import org.junit.jupiter.api.BeforeEach;
 
 /** The fake hands sessions over as the real store does. */

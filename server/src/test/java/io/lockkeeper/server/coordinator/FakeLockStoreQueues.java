@@ -1,17 +1,17 @@
 package io.lockkeeper.server.coordinator;
 
-import io.lockkeeper.server.core.Amendment;
-import io.lockkeeper.server.core.EntryDetails;
-import io.lockkeeper.server.core.EntryName;
-import io.lockkeeper.server.core.EntryRef;
-import io.lockkeeper.server.core.EntryTerms;
-import io.lockkeeper.server.core.FencingToken;
-import io.lockkeeper.server.core.LockName;
-import io.lockkeeper.server.core.MarkerName;
-import io.lockkeeper.server.core.PlannedEntry;
-import io.lockkeeper.server.core.ReleaseAsk;
-import io.lockkeeper.server.core.SessionEvent.AdoptedEntry;
-import io.lockkeeper.server.core.StoreEvent;
+import io.lockkeeper.server.core.api.SessionEvent.AdoptedEntry;
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.lock.EntryDetails;
+import io.lockkeeper.server.core.lock.EntryName;
+import io.lockkeeper.server.core.lock.EntryRef;
+import io.lockkeeper.server.core.lock.EntryTerms;
+import io.lockkeeper.server.core.lock.EntryUpdate;
+import io.lockkeeper.server.core.lock.FencingToken;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.MarkerName;
+import io.lockkeeper.server.core.lock.PlannedEntry;
+import io.lockkeeper.server.core.lock.RevocationRequest;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -169,28 +169,28 @@ final class FakeLockStoreQueues {
     }
   }
 
-  Amendment.Outcome amend(LockName lock, EntryName entry, Amendment amendment) {
+  EntryUpdate.Outcome amend(LockName lock, EntryName entry, EntryUpdate update) {
     Optional<Stored> stored = find(lock, entry.text());
     if (stored.isEmpty()) {
-      return Amendment.Outcome.GONE;
+      return EntryUpdate.Outcome.GONE;
     }
-    if (amendment instanceof Amendment.Remove) {
+    if (update instanceof EntryUpdate.Remove) {
       zxid++;
       vanish(lock, entry.text());
     } else {
-      change(lock, entry, amended(stored.get(), amendment));
+      change(lock, entry, amended(stored.get(), update));
     }
-    return Amendment.Outcome.DONE;
+    return EntryUpdate.Outcome.DONE;
   }
 
-  private static Stored amended(Stored stored, Amendment amendment) {
+  private static Stored amended(Stored stored, EntryUpdate update) {
     StoreEvent.ReadEntry data = stored.data();
     boolean ours = !data.details().leaseId().isEmpty();
-    if (amendment instanceof Amendment.Ask ask) {
+    if (update instanceof EntryUpdate.Ask ask) {
       return ours ? stored.with(withAsk(data.details(), Optional.of(ask.ask()))) : revoked(stored);
     }
-    if (amendment instanceof Amendment.Describe describe) {
-      Optional<ReleaseAsk> known = describe.details().ask();
+    if (update instanceof EntryUpdate.Describe describe) {
+      Optional<RevocationRequest> known = describe.details().ask();
       return ours
           ? stored.with(
               with(
@@ -198,14 +198,15 @@ final class FakeLockStoreQueues {
           : stored.with(
               describe.details(), describe.index(), describe.ordinal(), describe.keptToken());
     }
-    throw new IllegalArgumentException("not known here: " + amendment);
+    throw new IllegalArgumentException("not known here: " + update);
   }
 
-  private static EntryDetails withAsk(EntryDetails old, Optional<ReleaseAsk> ask) {
+  private static EntryDetails withAsk(EntryDetails old, Optional<RevocationRequest> ask) {
     return with(old, ask, old.terms());
   }
 
-  private static EntryDetails with(EntryDetails old, Optional<ReleaseAsk> ask, EntryTerms terms) {
+  private static EntryDetails with(
+      EntryDetails old, Optional<RevocationRequest> ask, EntryTerms terms) {
     return new EntryDetails(
         old.leaseId(),
         old.requestId(),
@@ -220,7 +221,8 @@ final class FakeLockStoreQueues {
   }
 
   private static Stored revoked(Stored stored) {
-    ReleaseAsk ask = new ReleaseAsk(ReleaseAsk.BY_CURATOR, "", "", Optional.empty(), false);
+    RevocationRequest ask =
+        new RevocationRequest(RevocationRequest.BY_CURATOR, "", "", Optional.empty(), false);
     return stored.with(EntryDetails.foreign("", Optional.of(ask)), 0, 0, Optional.empty());
   }
 

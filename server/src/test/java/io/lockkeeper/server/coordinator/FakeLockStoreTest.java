@@ -1,7 +1,8 @@
 package io.lockkeeper.server.coordinator;
 
-import io.lockkeeper.server.core.EntryName;
-import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.server.coordinator.api.LockStore;
+import io.lockkeeper.server.core.lock.EntryName;
+import io.lockkeeper.server.core.lock.LockName;
 import org.junit.jupiter.api.BeforeEach;
 
 /** The fake keeps the same contract as the real store, so that tests on it do not lie. */

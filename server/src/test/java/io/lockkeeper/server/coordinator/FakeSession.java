@@ -1,7 +1,7 @@
 package io.lockkeeper.server.coordinator;
 
-import io.lockkeeper.server.core.LeaseId;
-import io.lockkeeper.server.core.SessionEvent.AdoptedLease;
+import io.lockkeeper.server.core.api.SessionEvent.AdoptedLease;
+import io.lockkeeper.server.core.lock.LeaseId;
 import java.util.LinkedHashMap;
 import java.util.Map;
 

@@ -1,5 +1,6 @@
 package io.lockkeeper.server.coordinator;
 
+import io.lockkeeper.server.coordinator.api.LockStore;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;

@@ -2,8 +2,10 @@ package io.lockkeeper.server.coordinator;
 
 import static org.awaitility.Awaitility.await;
 
-import io.lockkeeper.server.core.LeaseEnd;
-import io.lockkeeper.server.core.Notice;
+import io.lockkeeper.server.coordinator.api.Coordinator;
+import io.lockkeeper.server.coordinator.api.RefusedException;
+import io.lockkeeper.server.core.api.LeaseEnd;
+import io.lockkeeper.server.core.api.Notice;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;

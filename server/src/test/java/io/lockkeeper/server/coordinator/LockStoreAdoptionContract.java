@@ -3,25 +3,28 @@ package io.lockkeeper.server.coordinator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.groups.Tuple.tuple;
 
-import io.lockkeeper.server.core.EntryDetails;
-import io.lockkeeper.server.core.EntryRef;
-import io.lockkeeper.server.core.FencingToken;
-import io.lockkeeper.server.core.LeaseId;
-import io.lockkeeper.server.core.LockName;
-import io.lockkeeper.server.core.MutexKind;
-import io.lockkeeper.server.core.PlannedEntry;
-import io.lockkeeper.server.core.SessionEvent.AdoptedEntry;
-import io.lockkeeper.server.core.SessionEvent.AdoptedLease;
-import io.lockkeeper.server.core.SessionEvent.OrphanFound;
-import io.lockkeeper.server.core.SessionEvent.SessionAdopted;
-import io.lockkeeper.server.core.SessionEvent.SessionEnded;
-import io.lockkeeper.server.core.SessionEvent.SessionOpened;
-import io.lockkeeper.server.core.SessionKey;
-import io.lockkeeper.server.core.StoreEvent;
-import io.lockkeeper.server.core.StoreEvent.CreatedEntry;
-import io.lockkeeper.server.core.StoreEvent.EntriesCreated;
-import io.lockkeeper.server.core.StoreEvent.EntriesDeleted;
-import io.lockkeeper.server.core.StoreEvent.ReadEntry;
+import io.lockkeeper.server.coordinator.api.LeaseLocation;
+import io.lockkeeper.server.coordinator.api.LockStore;
+import io.lockkeeper.server.coordinator.api.Peer;
+import io.lockkeeper.server.core.api.SessionEvent.AdoptedEntry;
+import io.lockkeeper.server.core.api.SessionEvent.AdoptedLease;
+import io.lockkeeper.server.core.api.SessionEvent.OrphanFound;
+import io.lockkeeper.server.core.api.SessionEvent.SessionAdopted;
+import io.lockkeeper.server.core.api.SessionEvent.SessionEnded;
+import io.lockkeeper.server.core.api.SessionEvent.SessionOpened;
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.api.StoreEvent.CreatedEntry;
+import io.lockkeeper.server.core.api.StoreEvent.EntriesCreated;
+import io.lockkeeper.server.core.api.StoreEvent.EntriesDeleted;
+import io.lockkeeper.server.core.api.StoreEvent.ReadEntry;
+import io.lockkeeper.server.core.lock.EntryDetails;
+import io.lockkeeper.server.core.lock.EntryRef;
+import io.lockkeeper.server.core.lock.FencingToken;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.MutexKind;
+import io.lockkeeper.server.core.lock.PlannedEntry;
+import io.lockkeeper.server.core.lock.SessionKey;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -100,8 +103,8 @@ public abstract class LockStoreAdoptionContract {
     return peer.id().equals("one");
   }
 
-  private static Whereabouts locate(LockStore store) {
-    CompletableFuture<Whereabouts> answer = new CompletableFuture<>();
+  private static LeaseLocation locate(LockStore store) {
+    CompletableFuture<LeaseLocation> answer = new CompletableFuture<>();
     store.locate(LEASE, found -> found.ifPresent(answer::complete));
     return Awaitility.await("located")
         .atMost(Duration.ofSeconds(10))
@@ -289,27 +292,27 @@ public abstract class LockStoreAdoptionContract {
   @Test
   void leaseIsWhereItsSessionIs() {
     // Given
-    assertThat(locate(first())).isEqualTo(new Whereabouts.Unknown());
+    assertThat(locate(first())).isEqualTo(new LeaseLocation.Unknown());
     holdAtFirst();
     // When
-    Whereabouts atFirst = locate(first());
+    LeaseLocation atFirst = locate(first());
     Awaitility.await("seen by the other")
         .untilAsserted(
             () ->
                 assertThat(locate(second()))
                     .isInstanceOfSatisfying(
-                        Whereabouts.At.class, at -> assertThat(at.peer().id()).isEqualTo("one")));
+                        LeaseLocation.At.class, at -> assertThat(at.peer().id()).isEqualTo("one")));
     first().leave();
     secondEvents().await(OrphanFound.class);
-    Whereabouts between = locate(second());
+    LeaseLocation between = locate(second());
     adoptAtSecond();
     // Then
-    assertThat(atFirst).isEqualTo(new Whereabouts.Here());
-    assertThat(between).isEqualTo(new Whereabouts.Nowhere());
-    assertThat(locate(second())).isEqualTo(new Whereabouts.Here());
+    assertThat(atFirst).isEqualTo(new LeaseLocation.Here());
+    assertThat(between).isEqualTo(new LeaseLocation.Nowhere());
+    assertThat(locate(second())).isEqualTo(new LeaseLocation.Here());
     second().eraseLease(ADOPTED, LEASE);
     secondEvents().await(StoreEvent.LeaseErased.class);
-    assertThat(locate(second())).isEqualTo(new Whereabouts.Unknown());
+    assertThat(locate(second())).isEqualTo(new LeaseLocation.Unknown());
   }
 
   @Test

@@ -2,27 +2,28 @@ package io.lockkeeper.server.coordinator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lockkeeper.server.core.Amendment;
-import io.lockkeeper.server.core.EntryDetails;
-import io.lockkeeper.server.core.EntryName;
-import io.lockkeeper.server.core.EntryRef;
-import io.lockkeeper.server.core.EntryTerms;
-import io.lockkeeper.server.core.ErrandEvent;
-import io.lockkeeper.server.core.FencingToken;
-import io.lockkeeper.server.core.LockName;
-import io.lockkeeper.server.core.MarkerName;
-import io.lockkeeper.server.core.Mode;
-import io.lockkeeper.server.core.MutexKind;
-import io.lockkeeper.server.core.PlannedEntry;
-import io.lockkeeper.server.core.ReadWriteKind;
-import io.lockkeeper.server.core.ReleaseAsk;
-import io.lockkeeper.server.core.SessionEvent;
-import io.lockkeeper.server.core.SessionKey;
-import io.lockkeeper.server.core.StoreEvent;
-import io.lockkeeper.server.core.StoreEvent.CreatedEntry;
-import io.lockkeeper.server.core.StoreEvent.EntriesCreated;
-import io.lockkeeper.server.core.StoreEvent.EntriesDeleted;
-import io.lockkeeper.server.core.StoreEvent.ReadEntry;
+import io.lockkeeper.server.coordinator.api.LockStore;
+import io.lockkeeper.server.core.api.SessionEvent;
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.api.StoreEvent.CreatedEntry;
+import io.lockkeeper.server.core.api.StoreEvent.EntriesCreated;
+import io.lockkeeper.server.core.api.StoreEvent.EntriesDeleted;
+import io.lockkeeper.server.core.api.StoreEvent.ReadEntry;
+import io.lockkeeper.server.core.api.UpdateEvent;
+import io.lockkeeper.server.core.lock.EntryDetails;
+import io.lockkeeper.server.core.lock.EntryName;
+import io.lockkeeper.server.core.lock.EntryRef;
+import io.lockkeeper.server.core.lock.EntryTerms;
+import io.lockkeeper.server.core.lock.EntryUpdate;
+import io.lockkeeper.server.core.lock.FencingToken;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.MarkerName;
+import io.lockkeeper.server.core.lock.Mode;
+import io.lockkeeper.server.core.lock.MutexKind;
+import io.lockkeeper.server.core.lock.PlannedEntry;
+import io.lockkeeper.server.core.lock.ReadWriteKind;
+import io.lockkeeper.server.core.lock.RevocationRequest;
+import io.lockkeeper.server.core.lock.SessionKey;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -59,8 +60,8 @@ public abstract class LockStoreAmendmentContract {
               Duration.ofMillis(700),
               true));
   static final FencingToken TOKEN = new FencingToken(Long.MAX_VALUE - 1);
-  private static final ReleaseAsk ASK =
-      new ReleaseAsk("ask-1", "ops", "reboot", Optional.of(Duration.ofSeconds(3)), true);
+  private static final RevocationRequest ASK =
+      new RevocationRequest("ask-1", "ops", "reboot", Optional.of(Duration.ofSeconds(3)), true);
 
   /** Returns a store that has been started with {@link #events}. */
   protected abstract LockStore store();
@@ -111,16 +112,16 @@ public abstract class LockStoreAmendmentContract {
     return events().all(StoreEvent.DetailsRead.class).get(before).read().orElseThrow();
   }
 
-  private Amendment.Outcome amend(long number, EntryName entry, Amendment amendment) {
-    store().amend(number, lock, entry, amendment);
+  private EntryUpdate.Outcome amend(long number, EntryName entry, EntryUpdate update) {
+    store().amend(number, lock, entry, update);
     return events()
-        .await(ErrandEvent.AmendmentAnswered.class, e -> e.amendment() == number)
+        .await(UpdateEvent.AmendmentAnswered.class, e -> e.amendment() == number)
         .outcome();
   }
 
   private boolean setLimit(long number, OptionalInt limit) {
     store().setLimit(number, lock, limit);
-    return events().await(ErrandEvent.LimitAnswered.class, e -> e.change() == number).done();
+    return events().await(UpdateEvent.LimitAnswered.class, e -> e.change() == number).done();
   }
 
   final void awaitMarkers(String... forms) {
@@ -167,10 +168,10 @@ public abstract class LockStoreAmendmentContract {
             Optional.empty(),
             DETAILS.terms());
     // When
-    Amendment.Outcome outcome =
-        amend(1, entry, new Amendment.Describe(next, 99, 9, Optional.empty()));
+    EntryUpdate.Outcome outcome =
+        amend(1, entry, new EntryUpdate.Describe(next, 99, 9, Optional.empty()));
     // Then
-    assertThat(outcome).isEqualTo(Amendment.Outcome.DONE);
+    assertThat(outcome).isEqualTo(EntryUpdate.Outcome.DONE);
     assertThat(read(entry))
         .isEqualTo(new ReadEntry(next, before.czxid(), before.index(), 1, before.keptToken()));
     events()
@@ -186,9 +187,9 @@ public abstract class LockStoreAmendmentContract {
     events().awaitCurrent();
     EntryName entry = createOne(MutexKind.EXCLUSIVE).name();
     // When
-    assertThat(amend(1, entry, new Amendment.Ask(ASK))).isEqualTo(Amendment.Outcome.DONE);
+    assertThat(amend(1, entry, new EntryUpdate.Ask(ASK))).isEqualTo(EntryUpdate.Outcome.DONE);
     ReadEntry asked = read(entry);
-    amend(2, entry, new Amendment.Describe(DETAILS, 0, 0, Optional.empty()));
+    amend(2, entry, new EntryUpdate.Describe(DETAILS, 0, 0, Optional.empty()));
     // Then
     assertThat(asked.details().ask()).contains(ASK);
     assertThat(asked.details().leaseId()).isEqualTo(DETAILS.leaseId());
@@ -201,10 +202,10 @@ public abstract class LockStoreAmendmentContract {
     open();
     events().awaitCurrent();
     EntryName entry = createOne(MutexKind.EXCLUSIVE).name();
-    ReleaseAsk newer = new ReleaseAsk("ask-2", "", "", Optional.empty(), false);
+    RevocationRequest newer = new RevocationRequest("ask-2", "", "", Optional.empty(), false);
     // When
-    amend(1, entry, new Amendment.Ask(ASK));
-    amend(2, entry, new Amendment.Ask(newer));
+    amend(1, entry, new EntryUpdate.Ask(ASK));
+    amend(2, entry, new EntryUpdate.Ask(newer));
     // Then
     assertThat(read(entry).details().ask()).contains(newer);
   }
@@ -219,10 +220,11 @@ public abstract class LockStoreAmendmentContract {
     ReadEntry revoked = read(created.name());
     // When
     EntryDetails next = DETAILS;
-    amend(1, created.name(), new Amendment.Describe(next, 7, 2, Optional.of(TOKEN)));
+    amend(1, created.name(), new EntryUpdate.Describe(next, 7, 2, Optional.of(TOKEN)));
     // Then
     assertThat(revoked.details().leaseId()).isEmpty();
-    assertThat(revoked.details().ask().map(ReleaseAsk::id)).contains(ReleaseAsk.BY_CURATOR);
+    assertThat(revoked.details().ask().map(RevocationRequest::id))
+        .contains(RevocationRequest.BY_CURATOR);
     assertThat(read(created.name()))
         .isEqualTo(new ReadEntry(next, created.czxid(), 7, 2, Optional.of(TOKEN)));
   }
@@ -235,10 +237,11 @@ public abstract class LockStoreAmendmentContract {
     EntryName entry = createOne(MutexKind.EXCLUSIVE).name();
     revokeAsCuratorDoes(lock, entry);
     // When
-    Amendment.Outcome outcome = amend(1, entry, new Amendment.Ask(ASK));
+    EntryUpdate.Outcome outcome = amend(1, entry, new EntryUpdate.Ask(ASK));
     // Then
-    assertThat(outcome).isEqualTo(Amendment.Outcome.DONE);
-    assertThat(read(entry).details().ask().map(ReleaseAsk::id)).contains(ReleaseAsk.BY_CURATOR);
+    assertThat(outcome).isEqualTo(EntryUpdate.Outcome.DONE);
+    assertThat(read(entry).details().ask().map(RevocationRequest::id))
+        .contains(RevocationRequest.BY_CURATOR);
   }
 
   @Test
@@ -250,9 +253,9 @@ public abstract class LockStoreAmendmentContract {
     EntryName entry =
         create(id, 700, List.of(planned(lock, MutexKind.EXCLUSIVE))).entries().get(0).name();
     // When
-    Amendment.Outcome outcome = amend(1, entry, new Amendment.Remove());
+    EntryUpdate.Outcome outcome = amend(1, entry, new EntryUpdate.Remove());
     // Then
-    assertThat(outcome).isEqualTo(Amendment.Outcome.DONE);
+    assertThat(outcome).isEqualTo(EntryUpdate.Outcome.DONE);
     events().await(StoreEvent.EntryVanished.class, e -> e.entry().equals(entry));
     awaitMarkers("delay-700-" + id);
   }
@@ -266,13 +269,13 @@ public abstract class LockStoreAmendmentContract {
     store().deleteEntries(SESSION, UUID.randomUUID(), List.of(ref(created)));
     events().await(EntriesDeleted.class);
     // When
-    List<Amendment.Outcome> outcomes =
+    List<EntryUpdate.Outcome> outcomes =
         List.of(
-            amend(1, created.name(), new Amendment.Describe(DETAILS, 0, 0, Optional.empty())),
-            amend(2, created.name(), new Amendment.Ask(ASK)),
-            amend(3, created.name(), new Amendment.Remove()));
+            amend(1, created.name(), new EntryUpdate.Describe(DETAILS, 0, 0, Optional.empty())),
+            amend(2, created.name(), new EntryUpdate.Ask(ASK)),
+            amend(3, created.name(), new EntryUpdate.Remove()));
     // Then
-    assertThat(outcomes).containsOnly(Amendment.Outcome.GONE);
+    assertThat(outcomes).containsOnly(EntryUpdate.Outcome.GONE);
   }
 
   @Test

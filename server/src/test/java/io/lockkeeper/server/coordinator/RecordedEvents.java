@@ -1,7 +1,7 @@
 package io.lockkeeper.server.coordinator;
 
-import io.lockkeeper.server.core.LockName;
-import io.lockkeeper.server.core.StoreEvent;
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.lock.LockName;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -2,9 +2,18 @@ package io.lockkeeper.server.coordinator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lockkeeper.server.core.LockChange;
-import io.lockkeeper.server.core.LockName;
-import io.lockkeeper.server.core.LockView;
+import io.lockkeeper.server.coordinator.api.RefusedException;
+import io.lockkeeper.server.coordinator.api.WatchFilter;
+import io.lockkeeper.server.coordinator.api.WatchListener;
+import io.lockkeeper.server.coordinator.api.WatchedChange;
+import io.lockkeeper.server.coordinator.watch.Watch;
+import io.lockkeeper.server.coordinator.watch.WatchHistory;
+import io.lockkeeper.server.coordinator.watch.WatchHub;
+import io.lockkeeper.server.coordinator.watch.WatchRounds;
+import io.lockkeeper.server.coordinator.watch.WatchWindow;
+import io.lockkeeper.server.core.api.LockChange;
+import io.lockkeeper.server.core.api.LockView;
+import io.lockkeeper.server.core.lock.LockName;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

@@ -2,6 +2,16 @@ package io.lockkeeper.server.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lockkeeper.server.core.api.ClientEvent;
+import io.lockkeeper.server.core.api.Effect;
+import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.SessionEvent;
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.api.StreamId;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.PlannedEntry;
+import io.lockkeeper.server.core.lock.SessionKey;
+import io.lockkeeper.server.core.simulation.Wish;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

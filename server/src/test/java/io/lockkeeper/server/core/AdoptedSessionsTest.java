@@ -2,6 +2,14 @@ package io.lockkeeper.server.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lockkeeper.server.core.api.ClientEvent;
+import io.lockkeeper.server.core.api.Effect;
+import io.lockkeeper.server.core.api.SessionEffect;
+import io.lockkeeper.server.core.api.SessionEvent;
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.SessionKey;
+import io.lockkeeper.server.core.simulation.Wish;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;

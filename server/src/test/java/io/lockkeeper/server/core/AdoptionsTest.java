@@ -3,6 +3,24 @@ package io.lockkeeper.server.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.core.Bench.Asked;
+import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.CallId;
+import io.lockkeeper.server.core.api.ClientEvent;
+import io.lockkeeper.server.core.api.Effect;
+import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.SessionEffect;
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.api.StreamId;
+import io.lockkeeper.server.core.lock.EntryDetails;
+import io.lockkeeper.server.core.lock.EntryName;
+import io.lockkeeper.server.core.lock.EntryRef;
+import io.lockkeeper.server.core.lock.EntryUpdate;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.MutexKind;
+import io.lockkeeper.server.core.lock.RevocationRequest;
+import io.lockkeeper.server.core.lock.SessionKey;
+import io.lockkeeper.server.core.simulation.Wish;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -279,7 +297,7 @@ class AdoptionsTest {
     left.entries(lease, Wish.named("both").exclusive("a", "b"));
     left.take();
     CallId call = bench.call();
-    ReleaseAsk ask = new ReleaseAsk("1", "ops", "", Optional.empty(), true);
+    RevocationRequest ask = new RevocationRequest("1", "ops", "", Optional.empty(), true);
     // When
     bench.on(new ClientEvent.ForceRelease(call, new LockName("a"), 0, ask));
     // Then: the one that was wanted goes at once
@@ -289,7 +307,7 @@ class AdoptionsTest {
         .satisfies(
             amend -> {
               assertThat(amend.lock()).isEqualTo(new LockName("a"));
-              assertThat(amend.amendment()).isEqualTo(new Amendment.Remove());
+              assertThat(amend.update()).isEqualTo(new EntryUpdate.Remove());
             });
     bench.vanish(left.created("a", "both"));
     assertThat(bench.answers(call)).hasSize(1);
@@ -452,7 +470,7 @@ class AdoptionsTest {
             false,
             false,
             Optional.empty(),
-            Optional.of(new ReleaseAsk("1", "ops", "please", Optional.empty(), false)));
+            Optional.of(new RevocationRequest("1", "ops", "please", Optional.empty(), false)));
     bench.on(
         new StoreEvent.DetailsRead(
             read.lock(),

@@ -1,5 +1,32 @@
 package io.lockkeeper.server.core;
 
+import io.lockkeeper.server.core.api.AcquireCommand;
+import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.CallId;
+import io.lockkeeper.server.core.api.ClientEvent;
+import io.lockkeeper.server.core.api.CoreCounts;
+import io.lockkeeper.server.core.api.CoreSettings;
+import io.lockkeeper.server.core.api.Effect;
+import io.lockkeeper.server.core.api.Event;
+import io.lockkeeper.server.core.api.Failure;
+import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.SessionEffect;
+import io.lockkeeper.server.core.api.SessionEvent;
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.api.StreamId;
+import io.lockkeeper.server.core.api.TimeEvent;
+import io.lockkeeper.server.core.lock.EntryName;
+import io.lockkeeper.server.core.lock.EntryRef;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.MarkerName;
+import io.lockkeeper.server.core.lock.Mode;
+import io.lockkeeper.server.core.lock.MutexKind;
+import io.lockkeeper.server.core.lock.PathSizes;
+import io.lockkeeper.server.core.lock.PlannedEntry;
+import io.lockkeeper.server.core.lock.SessionKey;
+import io.lockkeeper.server.core.simulation.Wish;
+import io.lockkeeper.server.core.state.Hold;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -12,12 +39,12 @@ import java.util.UUID;
 import java.util.stream.Stream;
 
 /** A kernel on the bench: its clock is a number, its ZooKeeper is whatever the test says. */
-final class Bench {
+public final class Bench {
 
   static final SessionKey S1 = new SessionKey(1);
   static final SessionKey S2 = new SessionKey(2);
-  static final Duration TIMEOUT = Duration.ofSeconds(30);
-  static final Duration TTL = Duration.ofSeconds(15);
+  public static final Duration TIMEOUT = Duration.ofSeconds(30);
+  public static final Duration TTL = Duration.ofSeconds(15);
   static final int ENTRY_BYTES = 100;
   static final int LEASE_BYTES = 50;
   private static final PathSizes SIZES =
@@ -33,7 +60,7 @@ final class Bench {
         }
       };
 
-  final Kernel kernel;
+  public final Kernel kernel;
 
   /** Whether proofs that the kernel asks for are answered at once. */
   boolean proving = true;
@@ -46,7 +73,7 @@ final class Bench {
   private long numbers;
 
   /** An acquisition that was asked for. */
-  record Asked(StreamId stream, UUID id, LeaseId lease, String requestId, LockName lock) {}
+  public record Asked(StreamId stream, UUID id, LeaseId lease, String requestId, LockName lock) {}
 
   Bench(CoreSettings settings) {
     kernel = new Kernel(settings, SIZES);
@@ -66,7 +93,7 @@ final class Bench {
     return bench;
   }
 
-  static Bench ready() {
+  public static Bench ready() {
     return ready(settings());
   }
 
@@ -135,7 +162,7 @@ final class Bench {
     return lease;
   }
 
-  LeaseId lease() {
+  public LeaseId lease() {
     return lease(TTL);
   }
 
@@ -181,19 +208,19 @@ final class Bench {
   }
 
   /** Asks for what the wish says, on a stream of its own under a lease. */
-  Asked ask(LeaseId lease, Wish wish) {
+  public Asked ask(LeaseId lease, Wish wish) {
     return acquire(lease, wish.command(Optional.of(lease)), stream());
   }
 
   /** Asks for what the wish says, and lets ZooKeeper create what that takes. */
-  Asked askAndCreate(LeaseId lease, Wish wish) {
+  public Asked askAndCreate(LeaseId lease, Wish wish) {
     Asked asked = ask(lease, wish);
     createAll(asked);
     return asked;
   }
 
   /** Asks for what the wish says under a lease of its own, and lets ZooKeeper create it. */
-  Asked alone(Wish wish) {
+  public Asked alone(Wish wish) {
     return askAndCreate(lease(), wish);
   }
 
@@ -268,7 +295,7 @@ final class Bench {
   }
 
   /** The grant of the acquisition. */
-  Notice.Granted granted(Asked asked) {
+  public Notice.Granted granted(Asked asked) {
     List<Notice.Granted> grants = told(asked, Notice.Granted.class);
     if (grants.size() != 1) {
       throw new AssertionError("one grant wanted: " + told(asked));
@@ -315,7 +342,7 @@ final class Bench {
 
   /** The first entry that ZooKeeper has created for the acquisition. */
   StoreEvent.CreatedEntry created(Asked asked) {
-    Hold hold = kernel.world.tickets.get(asked.id()).holds().get(0);
+    Hold hold = kernel.core.acquisitions.get(asked.id()).holds().get(0);
     return new StoreEvent.CreatedEntry(hold.lock(), hold.name(), hold.czxid(), 0);
   }
 
@@ -347,7 +374,7 @@ final class Bench {
     on(new StoreEvent.EntriesDeleted(asked.id()));
   }
 
-  CallId release(Asked asked) {
+  public CallId release(Asked asked) {
     CallId call = call();
     on(new ClientEvent.Release(call, asked.lease(), asked.requestId(), 0));
     return call;
@@ -376,7 +403,7 @@ final class Bench {
     return told(asked).stream().filter(type::isInstance).map(type::cast).toList();
   }
 
-  boolean wasGranted(Asked asked) {
+  public boolean wasGranted(Asked asked) {
     return !told(asked, Notice.Granted.class).isEmpty();
   }
 
@@ -401,7 +428,7 @@ final class Bench {
   }
 
   /** Why the acquisition was refused. */
-  List<Failure.Kind> refusals(StreamId stream) {
+  public List<Failure.Kind> refusals(StreamId stream) {
     return all(Effect.Refuse.class).stream()
         .filter(refuse -> refuse.stream().equals(stream))
         .map(refuse -> refuse.failure().kind())

@@ -4,6 +4,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import io.lockkeeper.server.core.Bench.Asked;
+import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.CallId;
+import io.lockkeeper.server.core.api.ClientEvent;
+import io.lockkeeper.server.core.api.Contender;
+import io.lockkeeper.server.core.api.Effect;
+import io.lockkeeper.server.core.api.Failure;
+import io.lockkeeper.server.core.api.LockChange;
+import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.api.UpdateEvent;
+import io.lockkeeper.server.core.lock.EntryDetails;
+import io.lockkeeper.server.core.lock.EntryUpdate;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.MutexKind;
+import io.lockkeeper.server.core.simulation.Wish;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -24,10 +40,10 @@ class DescriptionsTest {
     return call;
   }
 
-  private void answer(Amendment.Outcome outcome) {
+  private void answer(EntryUpdate.Outcome outcome) {
     bench
         .last(Effect.Amend.class)
-        .forEach(a -> bench.on(new ErrandEvent.AmendmentAnswered(a.number(), outcome)));
+        .forEach(a -> bench.on(new UpdateEvent.AmendmentAnswered(a.number(), outcome)));
   }
 
   private List<LockChange.Cause> published() {
@@ -55,7 +71,7 @@ class DescriptionsTest {
     // When
     CallId call = update(holder);
     assertThat(bench.told(waiter, Notice.Position.class)).isEmpty();
-    answer(Amendment.Outcome.DONE);
+    answer(EntryUpdate.Outcome.DONE);
     // Then
     assertThat(bench.answer(call)).isEqualTo(new Answer.Described());
     assertThat(published()).containsExactly(LockChange.Cause.METADATA);
@@ -72,7 +88,7 @@ class DescriptionsTest {
     // When
     for (int i = 0; i < 50; i++) {
       update(holder);
-      answer(Amendment.Outcome.DONE);
+      answer(EntryUpdate.Outcome.DONE);
     }
     // Then
     assertThat(bench.told(waiter, Notice.Position.class)).hasSize(1);
@@ -83,7 +99,7 @@ class DescriptionsTest {
   @Test
   void changeThatIsNotConfirmedIsNotCalledDone() {
     CallId call = update(bench.alone(Wish.named("h").exclusive("a")));
-    answer(Amendment.Outcome.FAILED);
+    answer(EntryUpdate.Outcome.FAILED);
     assertThat(bench.failure(call)).isEqualTo(Failure.Kind.UNAVAILABLE);
   }
 
@@ -116,9 +132,9 @@ class DescriptionsTest {
     bench.on(
         new ClientEvent.AnswerRelease(
             call, holder.lease(), holder.requestId(), Duration.ofSeconds(8)));
-    Amendment.Describe written =
-        (Amendment.Describe) bench.last(Effect.Amend.class).get(0).amendment();
-    answer(Amendment.Outcome.DONE);
+    EntryUpdate.Describe written =
+        (EntryUpdate.Describe) bench.last(Effect.Amend.class).get(0).update();
+    answer(EntryUpdate.Outcome.DONE);
     bench.pass(Duration.ofSeconds(3));
     // Then
     assertThat(bench.answer(call)).isEqualTo(new Answer.Described());
@@ -172,7 +188,7 @@ class DescriptionsTest {
     Asked second = bench.askAndCreate(lease, Wish.named("two").exclusive("a").by("thread"));
     // When
     update(second);
-    answer(Amendment.Outcome.DONE);
+    answer(EntryUpdate.Outcome.DONE);
     // Then
     assertThat(bench.kernel.lock(A, 0, bench.now).holders())
         .extracting(Contender::requestId, Contender::metadata)

@@ -3,6 +3,22 @@ package io.lockkeeper.server.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.core.Bench.Asked;
+import io.lockkeeper.server.core.api.CallId;
+import io.lockkeeper.server.core.api.ClientEvent;
+import io.lockkeeper.server.core.api.Contender;
+import io.lockkeeper.server.core.api.CoreSettings;
+import io.lockkeeper.server.core.api.Effect;
+import io.lockkeeper.server.core.api.HoldEnd;
+import io.lockkeeper.server.core.api.LockChange;
+import io.lockkeeper.server.core.api.LockView;
+import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.SessionEvent;
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.lock.EntryName;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.MutexKind;
+import io.lockkeeper.server.core.simulation.Wish;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -66,7 +82,7 @@ class GrantsTest {
     // Then
     assertThat(bench.wasGranted(next)).isTrue();
     assertThat(bench.told(next, Notice.Granted.class).get(0).grants().get(0).previous())
-        .contains(Departure.RELEASED);
+        .contains(HoldEnd.RELEASED);
     assertThat(bench.answers(call)).isEmpty();
     assertThat(bench.told(holder, Notice.Released.class)).isEmpty();
   }
@@ -327,7 +343,7 @@ class GrantsTest {
     // Then
     assertThat(bench.told(next, Notice.Granted.class))
         .extracting(granted -> granted.grants().get(0).previous())
-        .containsExactly(Optional.of(Departure.LEASE_ENDED));
+        .containsExactly(Optional.of(HoldEnd.LEASE_ENDED));
     assertThat(bench.all(Effect.Publish.class))
         .filteredOn(p -> p.change().cause() == LockChange.Cause.GRANTED)
         .hasSize(2);
@@ -398,7 +414,7 @@ class GrantsTest {
     bench
         .all(Effect.Barrier.class)
         .forEach(barrier -> bench.on(new StoreEvent.BarrierPassed(barrier.barrier())));
-    assertThat(bench.kernel.world.mirror.suppressed()).isEmpty();
+    assertThat(bench.kernel.core.mirror.suppressed()).isEmpty();
   }
 
   @Test
@@ -413,7 +429,7 @@ class GrantsTest {
     bench.deleteAll(told);
     bench.deleteAll(removed);
     // Then
-    assertThat(bench.kernel.world.mirror.suppressed()).isEmpty();
+    assertThat(bench.kernel.core.mirror.suppressed()).isEmpty();
   }
 
   @Test
@@ -431,7 +447,7 @@ class GrantsTest {
       bench.deleted(level);
     }
     // Then
-    assertThat(bench.kernel.world.tickets).doesNotContainKey(level.id());
-    assertThat(bench.kernel.world.mirror.suppressed()).isEmpty();
+    assertThat(bench.kernel.core.acquisitions).doesNotContainKey(level.id());
+    assertThat(bench.kernel.core.mirror.suppressed()).isEmpty();
   }
 }

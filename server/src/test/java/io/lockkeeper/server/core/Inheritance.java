@@ -1,7 +1,20 @@
 package io.lockkeeper.server.core;
 
-import io.lockkeeper.server.core.SessionEvent.AdoptedEntry;
-import io.lockkeeper.server.core.SessionEvent.AdoptedLease;
+import io.lockkeeper.server.core.api.AcquireCommand;
+import io.lockkeeper.server.core.api.Effect;
+import io.lockkeeper.server.core.api.SessionEffect;
+import io.lockkeeper.server.core.api.SessionEvent;
+import io.lockkeeper.server.core.api.SessionEvent.AdoptedEntry;
+import io.lockkeeper.server.core.api.SessionEvent.AdoptedLease;
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.lock.EntryDetails;
+import io.lockkeeper.server.core.lock.EntryTerms;
+import io.lockkeeper.server.core.lock.FencingToken;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.MarkerName;
+import io.lockkeeper.server.core.lock.SessionKey;
+import io.lockkeeper.server.core.simulation.Wish;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

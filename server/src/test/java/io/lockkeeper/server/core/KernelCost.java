@@ -1,5 +1,22 @@
 package io.lockkeeper.server.core;
 
+import io.lockkeeper.server.core.api.AcquireCommand;
+import io.lockkeeper.server.core.api.CallId;
+import io.lockkeeper.server.core.api.ClientEvent;
+import io.lockkeeper.server.core.api.CoreSettings;
+import io.lockkeeper.server.core.api.Effect;
+import io.lockkeeper.server.core.api.Event;
+import io.lockkeeper.server.core.api.SessionEffect;
+import io.lockkeeper.server.core.api.SessionEvent;
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.api.StreamId;
+import io.lockkeeper.server.core.lock.EntryName;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.Mode;
+import io.lockkeeper.server.core.lock.MutexKind;
+import io.lockkeeper.server.core.lock.PathSizes;
+import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.testing.PhaseCosts;
 import java.time.Duration;
 import java.util.ArrayList;

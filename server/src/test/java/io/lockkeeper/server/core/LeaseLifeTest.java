@@ -3,6 +3,21 @@ package io.lockkeeper.server.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.core.Bench.Asked;
+import io.lockkeeper.server.core.api.AcquireCommand;
+import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.CallId;
+import io.lockkeeper.server.core.api.ClientEvent;
+import io.lockkeeper.server.core.api.Effect;
+import io.lockkeeper.server.core.api.Failure;
+import io.lockkeeper.server.core.api.LeaseEnd;
+import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.api.StreamId;
+import io.lockkeeper.server.core.api.TimeEvent;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.MutexKind;
+import io.lockkeeper.server.core.state.Lease;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -263,7 +278,7 @@ class LeaseLifeTest {
       bench.deleted(asked);
     }
     // Then
-    Lease remembering = bench.kernel.world.leases.get(lease);
+    Lease remembering = bench.kernel.core.leases.get(lease);
     assertThat(IntStream.range(0, 20_000))
         .filteredOn(i -> remembering.ending("r" + i).isPresent())
         .hasSizeLessThanOrEqualTo(256);

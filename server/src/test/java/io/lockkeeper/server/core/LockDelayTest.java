@@ -3,6 +3,19 @@ package io.lockkeeper.server.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.core.Bench.Asked;
+import io.lockkeeper.server.core.api.Contender;
+import io.lockkeeper.server.core.api.Effect;
+import io.lockkeeper.server.core.api.HoldEnd;
+import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.lock.EntryName;
+import io.lockkeeper.server.core.lock.EntryRef;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.MarkerName;
+import io.lockkeeper.server.core.lock.MutexKind;
+import io.lockkeeper.server.core.queue.Mirror;
+import io.lockkeeper.server.core.simulation.Wish;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -78,7 +91,7 @@ class LockDelayTest {
     guardVanishes(holder.id());
     // Then
     assertThat(bench.wasGranted(waiter)).isTrue();
-    assertThat(bench.granted(waiter).grants().get(0).previous()).contains(Departure.LEASE_ENDED);
+    assertThat(bench.granted(waiter).grants().get(0).previous()).contains(HoldEnd.LEASE_ENDED);
   }
 
   @Test
@@ -104,7 +117,7 @@ class LockDelayTest {
     assertThat(bench.wasGranted(waiter)).isFalse();
     bench.pass(DELAY);
     guardVanishes(id);
-    assertThat(bench.granted(waiter).grants().get(0).previous()).contains(Departure.LOST);
+    assertThat(bench.granted(waiter).grants().get(0).previous()).contains(HoldEnd.LOST);
   }
 
   @Test
@@ -119,7 +132,7 @@ class LockDelayTest {
     guardVanishes(id);
     bench.vanish(entry);
     // Then
-    assertThat(bench.granted(waiter).grants().get(0).previous()).contains(Departure.RELEASED);
+    assertThat(bench.granted(waiter).grants().get(0).previous()).contains(HoldEnd.RELEASED);
   }
 
   @Test
@@ -388,7 +401,7 @@ class LockDelayTest {
     guardVanishes(gone.id());
     bench.vanish(entry);
     assertThat(bench.all(Effect.RemoveGuard.class)).isEmpty();
-    assertThat(bench.kernel.world.mirror.suppressed()).isEmpty();
+    assertThat(bench.kernel.core.mirror.suppressed()).isEmpty();
   }
 
   @Test
@@ -401,7 +414,7 @@ class LockDelayTest {
     guardVanishes(holder.id());
     bench.deleted(holder);
     bench.vanish(entry);
-    Mirror mirror = bench.kernel.world.mirror;
+    Mirror mirror = bench.kernel.core.mirror;
     assertThat(mirror.suppressed()).isNotEmpty();
     // When
     bench.pass(Duration.ofSeconds(5));

@@ -3,6 +3,20 @@ package io.lockkeeper.server.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.core.Bench.Asked;
+import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.CallId;
+import io.lockkeeper.server.core.api.ClientEvent;
+import io.lockkeeper.server.core.api.Effect;
+import io.lockkeeper.server.core.api.Failure;
+import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.api.UpdateEvent;
+import io.lockkeeper.server.core.lock.EntryName;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.MarkerName;
+import io.lockkeeper.server.core.lock.PermitsKind;
+import io.lockkeeper.server.core.simulation.Wish;
 import java.util.List;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
@@ -30,7 +44,7 @@ class PermitsTest {
     bench.on(new ClientEvent.ConfigureLock(call, A, OptionalInt.of(limit)));
     Effect.SetLimit effect = bench.last(Effect.SetLimit.class).get(0);
     marker(limit, (int) effect.number());
-    bench.on(new ErrandEvent.LimitAnswered(effect.number(), true));
+    bench.on(new UpdateEvent.LimitAnswered(effect.number(), true));
     Effect.Barrier barrier = bench.last(Effect.Barrier.class).get(0);
     bench.on(new StoreEvent.BarrierPassed(barrier.barrier()));
     return call;
@@ -218,7 +232,7 @@ class PermitsTest {
     bench.on(new ClientEvent.ConfigureLock(call, A, OptionalInt.of(3)));
     long number = bench.last(Effect.SetLimit.class).get(0).number();
     // When
-    bench.on(new ErrandEvent.LimitAnswered(number, false));
+    bench.on(new UpdateEvent.LimitAnswered(number, false));
     // Then
     assertThat(bench.failure(call)).isEqualTo(Failure.Kind.UNAVAILABLE);
   }

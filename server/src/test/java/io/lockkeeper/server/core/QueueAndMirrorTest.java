@@ -2,6 +2,15 @@ package io.lockkeeper.server.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lockkeeper.server.core.api.HoldEnd;
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.lock.EntryName;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.MarkerName;
+import io.lockkeeper.server.core.lock.MutexKind;
+import io.lockkeeper.server.core.queue.Entry;
+import io.lockkeeper.server.core.queue.LockQueue;
+import io.lockkeeper.server.core.queue.Mirror;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -138,13 +147,13 @@ class QueueAndMirrorTest {
   @Test
   void howTheLastHolderEndedIsForgottenWhereItIsNoLongerKnown() {
     // Given
-    mirror.noteDeparture(LOCK, Departure.RELEASED);
-    mirror.noteDeparture(OTHER, Departure.LEASE_ENDED);
+    mirror.noteDeparture(LOCK, HoldEnd.RELEASED);
+    mirror.noteDeparture(OTHER, HoldEnd.LEASE_ENDED);
     // When, Then
-    assertThat(mirror.lastDeparture(LOCK)).contains(Departure.RELEASED);
-    mirror.noteDeparture(LOCK, Departure.UNKNOWN);
+    assertThat(mirror.lastDeparture(LOCK)).contains(HoldEnd.RELEASED);
+    mirror.noteDeparture(LOCK, HoldEnd.UNKNOWN);
     assertThat(mirror.lastDeparture(LOCK)).isEmpty();
-    assertThat(mirror.lastDeparture(OTHER)).contains(Departure.LEASE_ENDED);
+    assertThat(mirror.lastDeparture(OTHER)).contains(HoldEnd.LEASE_ENDED);
     mirror.markStale();
     assertThat(mirror.lastDeparture(OTHER)).isEmpty();
   }

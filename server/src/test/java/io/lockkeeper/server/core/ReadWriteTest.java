@@ -3,6 +3,12 @@ package io.lockkeeper.server.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.core.Bench.Asked;
+import io.lockkeeper.server.core.api.Failure;
+import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.PlannedEntry;
+import io.lockkeeper.server.core.simulation.Wish;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -3,6 +3,20 @@ package io.lockkeeper.server.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.core.Bench.Asked;
+import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.CallId;
+import io.lockkeeper.server.core.api.ClientEvent;
+import io.lockkeeper.server.core.api.Effect;
+import io.lockkeeper.server.core.api.Failure;
+import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.lock.EntryRef;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.MutexKind;
+import io.lockkeeper.server.core.lock.PlannedEntry;
+import io.lockkeeper.server.core.lock.RevocationRequest;
+import io.lockkeeper.server.core.simulation.Wish;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -234,14 +248,14 @@ class ReentrancyTest {
     // Then
     assertThat(bench.answer(release))
         .isEqualTo(new Answer.ReleaseDone(Answer.ReleaseOutcome.DECREMENTED, 1));
-    assertThat(bench.kernel.world.tickets).doesNotContainKey(second.id());
+    assertThat(bench.kernel.core.acquisitions).doesNotContainKey(second.id());
   }
 
   @Test
   void forcedReleaseTakesEveryLevelAway() {
     // Given
     Asked second = createdAgain("two");
-    ReleaseAsk ask = new ReleaseAsk("1", "ops", "", Optional.empty(), true);
+    RevocationRequest ask = new RevocationRequest("1", "ops", "", Optional.empty(), true);
     // When
     bench.on(new ClientEvent.ForceRelease(bench.call(), new LockName("a"), 0, ask));
     // Then

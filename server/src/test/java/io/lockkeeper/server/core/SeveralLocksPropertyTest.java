@@ -3,6 +3,11 @@ package io.lockkeeper.server.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.core.Bench.Asked;
+import io.lockkeeper.server.core.lock.Mode;
+import io.lockkeeper.server.core.lock.MutexKind;
+import io.lockkeeper.server.core.lock.PermitsKind;
+import io.lockkeeper.server.core.lock.ReadWriteKind;
+import io.lockkeeper.server.core.simulation.Wish;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

@@ -3,6 +3,10 @@ package io.lockkeeper.server.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.core.Bench.Asked;
+import io.lockkeeper.server.core.api.Effect;
+import io.lockkeeper.server.core.api.Failure;
+import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.simulation.Wish;
 import java.time.Duration;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;

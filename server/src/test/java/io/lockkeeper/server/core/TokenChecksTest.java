@@ -3,6 +3,16 @@ package io.lockkeeper.server.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.core.Bench.Asked;
+import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.CallId;
+import io.lockkeeper.server.core.api.ClientEvent;
+import io.lockkeeper.server.core.api.Effect;
+import io.lockkeeper.server.core.api.Failure;
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.lock.EntryDetails;
+import io.lockkeeper.server.core.lock.EntryName;
+import io.lockkeeper.server.core.lock.FencingToken;
+import io.lockkeeper.server.core.lock.LockName;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;

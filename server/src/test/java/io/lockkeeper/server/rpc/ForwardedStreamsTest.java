@@ -6,12 +6,12 @@ import static org.awaitility.Awaitility.await;
 import com.google.protobuf.UnknownFieldSet;
 import io.grpc.Status.Code;
 import io.grpc.stub.StreamObserver;
-import io.lockkeeper.server.coordinator.Whereabouts;
-import io.lockkeeper.server.core.Answer;
-import io.lockkeeper.server.core.Failure.Kind;
-import io.lockkeeper.server.core.LeaseEnd;
-import io.lockkeeper.server.core.LeaseId;
-import io.lockkeeper.server.core.Notice;
+import io.lockkeeper.server.coordinator.api.LeaseLocation;
+import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.Failure.Kind;
+import io.lockkeeper.server.core.api.LeaseEnd;
+import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.testing.FakeCoordinator.Acquired;
 import io.lockkeeper.server.testing.FakeCoordinator.Attached;
 import io.lockkeeper.server.testing.Views;
@@ -319,7 +319,7 @@ class ForwardedStreamsTest {
   @Test
   void sessionWhoseLeaseComesHereIsResumedHere() {
     // Given
-    here.coordinator.servedBy(new Whereabouts.Here());
+    here.coordinator.servedBy(new LeaseLocation.Here());
     Received<SessionRequest, SessionResponse> client = Received.all();
     StreamObserver<SessionRequest> requests = here.locks().session(client);
     requests.onNext(SessionMessages.resuming());
@@ -436,7 +436,7 @@ class ForwardedStreamsTest {
   @Test
   void renewalOfALeaseThatNobodyKnowsIsAnsweredSo() {
     // Given
-    here.coordinator.servedBy(new Whereabouts.Unknown());
+    here.coordinator.servedBy(new LeaseLocation.Unknown());
     Received<KeepAliveRequest, KeepAliveResponse> client = Received.all();
     StreamObserver<KeepAliveRequest> requests = here.leases().keepAlive(client);
     // When
@@ -464,7 +464,7 @@ class ForwardedStreamsTest {
           .completeExceptionally(Views.refused(Kind.UNKNOWN_LEASE));
     }
     // When
-    here.coordinator.servedBy(new Whereabouts.Here());
+    here.coordinator.servedBy(new LeaseLocation.Here());
     // Then
     await()
         .atMost(Duration.ofSeconds(20))

@@ -6,8 +6,10 @@ import com.google.rpc.RetryInfo;
 import io.grpc.Status;
 import io.grpc.Status.Code;
 import io.grpc.protobuf.StatusProto;
-import io.lockkeeper.server.coordinator.Whereabouts;
-import io.lockkeeper.server.core.Failure.Kind;
+import io.lockkeeper.server.coordinator.api.LeaseLocation;
+import io.lockkeeper.server.core.api.Failure.Kind;
+import io.lockkeeper.server.rpc.forward.PeerLimits;
+import io.lockkeeper.server.rpc.wire.NamedLease;
 import io.lockkeeper.server.testing.Views;
 import io.lockkeeper.v1.LeaseServiceGrpc;
 import io.lockkeeper.v1.LockServiceGrpc;
@@ -97,7 +99,7 @@ class ForwardingTest {
   @MethodSource("calls")
   void callForALeaseThatNobodyKnowsIsNotFound(LeasedCall<?, ?, ?> call) {
     // Given
-    here.coordinator.servedBy(new Whereabouts.Unknown());
+    here.coordinator.servedBy(new LeaseLocation.Unknown());
     // When
     Received<?, ?> client = call.on(here.channel);
     call.refuse(here, Kind.UNKNOWN_LEASE);
@@ -158,12 +160,12 @@ class ForwardingTest {
   @Test
   void callWaitsForALeaseThatNobodyServesUntilSomebodyDoes() {
     // Given
-    Queue<Whereabouts> answers =
+    Queue<LeaseLocation> answers =
         new ConcurrentLinkedQueue<>(
             List.of(
-                new Whereabouts.Nowhere(),
-                new Whereabouts.Nowhere(),
-                new Whereabouts.At(there.peer())));
+                new LeaseLocation.Nowhere(),
+                new LeaseLocation.Nowhere(),
+                new LeaseLocation.At(there.peer())));
     here.coordinator.servedBy(lease -> answers.remove());
     // When
     Received<?, ?> client = RELEASE.on(here.channel);
@@ -177,7 +179,7 @@ class ForwardingTest {
   @Test
   void callIsTriedAgainHereWhenTheLeaseHasComeHere() {
     // Given
-    here.coordinator.servedBy(new Whereabouts.Here());
+    here.coordinator.servedBy(new LeaseLocation.Here());
     // When
     Received<?, ?> client = RELEASE.on(here.channel);
     RELEASE.refuse(here, Kind.UNKNOWN_LEASE);
@@ -193,7 +195,7 @@ class ForwardingTest {
   void callThatWaitedLongEnoughIsToldToComeAgain() {
     // Given
     try (Node node = Node.start("impatient", patience(Duration.ofMillis(50)))) {
-      node.coordinator.servedBy(new Whereabouts.Nowhere());
+      node.coordinator.servedBy(new LeaseLocation.Nowhere());
       // When
       Received<?, ?> client = RELEASE.on(node.channel);
       RELEASE.refuse(node, Kind.UNKNOWN_LEASE);
@@ -216,7 +218,7 @@ class ForwardingTest {
             Node.LIMITS.quiet(),
             Node.LIMITS.silence());
     try (Node node = Node.start("full", one)) {
-      node.coordinator.servedBy(new Whereabouts.Nowhere());
+      node.coordinator.servedBy(new LeaseLocation.Nowhere());
       Received<?, ?> first = RELEASE.on(node.channel);
       RELEASE.refuse(node, Kind.UNKNOWN_LEASE);
       node.coordinator.awaitLocated(2);
@@ -228,7 +230,7 @@ class ForwardingTest {
       // When
       first.cancel();
       assertThat(first.end().getCode()).isEqualTo(Code.CANCELLED);
-      node.coordinator.servedBy(new Whereabouts.Unknown());
+      node.coordinator.servedBy(new LeaseLocation.Unknown());
     }
   }
 
@@ -243,14 +245,14 @@ class ForwardingTest {
             Node.LIMITS.quiet(),
             Node.LIMITS.silence());
     try (Node node = Node.start("full", one)) {
-      node.coordinator.servedBy(new Whereabouts.Nowhere());
+      node.coordinator.servedBy(new LeaseLocation.Nowhere());
       Received<?, ?> first = RELEASE.on(node.channel);
       RELEASE.refuse(node, Kind.UNKNOWN_LEASE);
       node.coordinator.awaitLocated(2);
       node.knows(there);
       there.coordinator.releases.next();
       // When
-      node.coordinator.servedBy(new Whereabouts.Nowhere());
+      node.coordinator.servedBy(new LeaseLocation.Nowhere());
       Received<?, ?> second = RELEASE.on(node.channel);
       RELEASE.refuse(node, Kind.UNKNOWN_LEASE);
       node.coordinator.awaitLocated(node.coordinator.located() + 2);
@@ -296,7 +298,7 @@ class ForwardingTest {
   @Test
   void cancelledCallWaitsNoLonger() {
     // Given
-    here.coordinator.servedBy(new Whereabouts.Nowhere());
+    here.coordinator.servedBy(new LeaseLocation.Nowhere());
     Received<?, ?> client = RELEASE.on(here.channel);
     RELEASE.refuse(here, Kind.UNKNOWN_LEASE);
     here.coordinator.awaitLocated(2);

@@ -4,10 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.Status.Code;
 import io.grpc.stub.StreamObserver;
-import io.lockkeeper.server.core.Answer;
-import io.lockkeeper.server.core.Contender;
-import io.lockkeeper.server.core.Failure.Kind;
-import io.lockkeeper.server.core.MutexKind;
+import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.Contender;
+import io.lockkeeper.server.core.api.Failure.Kind;
+import io.lockkeeper.server.core.lock.MutexKind;
+import io.lockkeeper.server.rpc.wire.ProtoDurations;
 import io.lockkeeper.server.testing.FakeCoordinator.LockToForce;
 import io.lockkeeper.server.testing.FakeCoordinator.ReleaseToAnswer;
 import io.lockkeeper.server.testing.FakeCoordinator.ReleaseToRequest;
@@ -56,7 +57,7 @@ class GivingWayCallsTest {
         wish()
             .setRequester("bob")
             .setReason("maintenance")
-            .setDeadline(Durations.ofNanos(30_000_000_000L));
+            .setDeadline(ProtoDurations.ofNanos(30_000_000_000L));
     // When
     server.locks().requestRelease(request.build(), client);
     var asked = server.coordinator.releaseRequests.next();
@@ -112,7 +113,7 @@ class GivingWayCallsTest {
             AnswerReleaseRequest.newBuilder()
                 .setLeaseId(Views.LEASE.toString())
                 .setRequestId("req-1")
-                .setNeeds(Durations.ofNanos(0))
+                .setNeeds(ProtoDurations.ofNanos(0))
                 .build(),
             client);
     var asked = server.coordinator.releaseAnswers.next();
@@ -146,7 +147,7 @@ class GivingWayCallsTest {
     // Given
     Received<ForceReleaseRequest, ForceReleaseResponse> client = Received.all();
     // When
-    force(force().setGrace(Durations.ofNanos(10_000_000_000L)), client);
+    force(force().setGrace(ProtoDurations.ofNanos(10_000_000_000L)), client);
     var asked = server.coordinator.forces.next();
     asked.answer().complete(new Answer.Forced(0, 3));
     // Then
@@ -159,7 +160,7 @@ class GivingWayCallsTest {
     // Given
     Received<ForceReleaseRequest, ForceReleaseResponse> client = Received.all();
     // When
-    force(force().setGrace(Durations.ofNanos(0)), client);
+    force(force().setGrace(ProtoDurations.ofNanos(0)), client);
     // Then
     assertThat(server.coordinator.forces.next().what().grace()).isEmpty();
   }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.lockkeeper.server.coordinator.CoordinatorInMemory;
+import io.lockkeeper.server.rpc.wire.ProtoDurations;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.AnswerReleaseRequest;
@@ -96,7 +97,7 @@ class HoldersOnCoordinatorTest {
     List<Contender> asked =
         server
             .locksNow()
-            .requestRelease(wish().setDeadline(Durations.ofNanos(60_000_000_000L)).build())
+            .requestRelease(wish().setDeadline(ProtoDurations.ofNanos(60_000_000_000L)).build())
             .getHoldersList();
     // Then
     ReleaseRequested heard = holder.next().getReleaseRequested();
@@ -112,7 +113,7 @@ class HoldersOnCoordinatorTest {
                 AnswerReleaseRequest.newBuilder()
                     .setLeaseId(request.getLeaseId())
                     .setRequestId("req-1")
-                    .setNeeds(Durations.ofNanos(600_000_000_000L))
+                    .setNeeds(ProtoDurations.ofNanos(600_000_000_000L))
                     .build());
     assertThat(lock().getHolders(0).getReleaseIn().getSeconds()).isBetween(1L, 600L);
     var change = watcher.next().getChange();
@@ -159,7 +160,7 @@ class HoldersOnCoordinatorTest {
             .forceRelease(
                 ForceReleaseRequest.newBuilder()
                     .setName(LOCK)
-                    .setGrace(Durations.ofNanos(500_000_000L))
+                    .setGrace(ProtoDurations.ofNanos(500_000_000L))
                     .build());
     // Then
     assertThat(forced.getAsked()).isEqualTo(1);
@@ -171,14 +172,14 @@ class HoldersOnCoordinatorTest {
   @Test
   void lockThatWasHeldForAsLongAsItMayBeIsTakenAway() {
     // Given
-    var holder = acquire(request(LOCK).setMaxHold(Durations.ofNanos(1_000_000_000L)));
+    var holder = acquire(request(LOCK).setMaxHold(ProtoDurations.ofNanos(1_000_000_000L)));
     var grant = holder.next().getGranted();
     var waiter = acquire(request(LOCK));
     assertThat(waiter.next().hasQueued()).isTrue();
     // When
     AcquireResponse last = holder.next();
     // Then
-    assertThat(Durations.toJava(grant.getValidFor()).toMillis()).isLessThanOrEqualTo(1_000);
+    assertThat(ProtoDurations.toJava(grant.getValidFor()).toMillis()).isLessThanOrEqualTo(1_000);
     assertThat(last.getLost().getReason()).isEqualTo(LossReason.LOSS_REASON_MAX_HOLD);
     assertThat(granted(waiter.next()).getPreviousEnd()).isEqualTo(PreviousEnd.PREVIOUS_END_FORCED);
   }
@@ -186,7 +187,7 @@ class HoldersOnCoordinatorTest {
   @Test
   void lockStaysClosedForTheLostHoldersDelay() {
     // Given
-    var holder = acquire(request(LOCK).setLockDelay(Durations.ofNanos(3_600_000_000_000L)));
+    var holder = acquire(request(LOCK).setLockDelay(ProtoDurations.ofNanos(3_600_000_000_000L)));
     granted(holder.next());
     var waiter = acquire(request(LOCK));
     assertThat(waiter.next().hasQueued()).isTrue();
@@ -201,7 +202,7 @@ class HoldersOnCoordinatorTest {
   @Test
   void nextGrantComesWhenTheDelayHasPassed() {
     // Given
-    var holder = acquire(request(LOCK).setLockDelay(Durations.ofNanos(200_000_000L)));
+    var holder = acquire(request(LOCK).setLockDelay(ProtoDurations.ofNanos(200_000_000L)));
     granted(holder.next());
     var waiter = acquire(request(LOCK));
     assertThat(waiter.next().hasQueued()).isTrue();

@@ -2,6 +2,7 @@ package io.lockkeeper.server.rpc;
 
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
+import io.lockkeeper.server.rpc.wire.ProtoDurations;
 import io.lockkeeper.server.testing.Views;
 import io.lockkeeper.v1.AnswerReleaseRequest;
 import io.lockkeeper.v1.ConfigureLockRequest;
@@ -62,7 +63,7 @@ class HoldersValidationTest {
         wish(
             "deadline",
             "0 s to 604800 s, is 604800 s + 1 ns",
-            wish().setDeadline(Durations.ofNanos(WEEK_NANOS + 1))));
+            wish().setDeadline(ProtoDurations.ofNanos(WEEK_NANOS + 1))));
     rows.add(wish("deadline", "is -1 s", wish().setDeadline(minusOne())));
   }
 
@@ -70,7 +71,8 @@ class HoldersValidationTest {
     rows.add(force("name", "must not be empty", ForceReleaseRequest.newBuilder()));
     rows.add(force("fencing_token", "or zero; is -1", force().setFencingToken(-1)));
     rows.add(force("reason", "at most 1024 bytes", force().setReason("r".repeat(1_025))));
-    rows.add(force("grace", "0 s to 3600 s", force().setGrace(Durations.ofNanos(HOUR_NANOS + 1))));
+    rows.add(
+        force("grace", "0 s to 3600 s", force().setGrace(ProtoDurations.ofNanos(HOUR_NANOS + 1))));
   }
 
   private static void answers(List<Arguments> rows) {
@@ -78,7 +80,8 @@ class HoldersValidationTest {
     rows.add(answer("request_id", "must not be empty", answer().clearRequestId()));
     rows.add(answer("needs", "must be set", answer()));
     rows.add(
-        answer("needs", "0 s to 604800 s", answer().setNeeds(Durations.ofNanos(WEEK_NANOS + 1))));
+        answer(
+            "needs", "0 s to 604800 s", answer().setNeeds(ProtoDurations.ofNanos(WEEK_NANOS + 1))));
     rows.add(answer("needs", "is -1 s", answer().setNeeds(minusOne())));
   }
 

@@ -4,7 +4,11 @@ import io.grpc.ManagedChannel;
 import io.grpc.Server;
 import io.grpc.inprocess.InProcessChannelBuilder;
 import io.grpc.inprocess.InProcessServerBuilder;
-import io.lockkeeper.server.coordinator.Coordinator;
+import io.lockkeeper.server.coordinator.api.Coordinator;
+import io.lockkeeper.server.rpc.call.ConnectionAge;
+import io.lockkeeper.server.rpc.call.GrpcLimits;
+import io.lockkeeper.server.rpc.forward.PeerLimits;
+import io.lockkeeper.server.rpc.forward.PeerSetup;
 import io.lockkeeper.server.testing.FakeCoordinator;
 import io.lockkeeper.v1.AdminServiceGrpc;
 import io.lockkeeper.v1.LeaseServiceGrpc;
@@ -16,7 +20,7 @@ import java.util.Optional;
 import java.util.Random;
 
 /** The services over the in-process transport, on a coordinator that acts when told. */
-final class InProcess implements AutoCloseable {
+public final class InProcess implements AutoCloseable {
 
   static final GrpcLimits LIMITS = limits(Duration.ofSeconds(10));
 
@@ -28,16 +32,16 @@ final class InProcess implements AutoCloseable {
             throw new IllegalArgumentException("there are no peers");
           });
 
-  final FakeCoordinator coordinator;
-  final GrpcServices services;
+  public final FakeCoordinator coordinator;
+  public final GrpcServices services;
   final ManagedChannel channel;
   private final Server server;
 
-  InProcess() {
+  public InProcess() {
     this(LIMITS);
   }
 
-  InProcess(GrpcLimits limits) {
+  public InProcess(GrpcLimits limits) {
     this(new FakeCoordinator(), Optional.empty(), limits);
   }
 
@@ -65,7 +69,7 @@ final class InProcess implements AutoCloseable {
   }
 
   /** Small limits, so that tests reach them. */
-  static GrpcLimits limits(Duration openTimeout) {
+  public static GrpcLimits limits(Duration openTimeout) {
     return new GrpcLimits(
         64 * 1024,
         8 * 1024,
@@ -81,7 +85,7 @@ final class InProcess implements AutoCloseable {
         Duration.ofSeconds(15));
   }
 
-  LockServiceGrpc.LockServiceStub locks() {
+  public LockServiceGrpc.LockServiceStub locks() {
     return LockServiceGrpc.newStub(channel);
   }
 

@@ -5,11 +5,13 @@ import static org.awaitility.Awaitility.await;
 
 import io.grpc.Status.Code;
 import io.grpc.stub.StreamObserver;
-import io.lockkeeper.server.coordinator.Coordinator.OpenedLease;
-import io.lockkeeper.server.core.Answer;
-import io.lockkeeper.server.core.Failure.Kind;
-import io.lockkeeper.server.core.LeaseEnd;
-import io.lockkeeper.server.core.LeaseView;
+import io.lockkeeper.server.coordinator.api.Coordinator.OpenedLease;
+import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.Failure.Kind;
+import io.lockkeeper.server.core.api.LeaseEnd;
+import io.lockkeeper.server.core.api.LeaseView;
+import io.lockkeeper.server.rpc.wire.Messages;
+import io.lockkeeper.server.rpc.wire.ProtoDurations;
 import io.lockkeeper.server.testing.Views;
 import io.lockkeeper.v1.CloseLeaseRequest;
 import io.lockkeeper.v1.CloseLeaseResponse;
@@ -60,7 +62,7 @@ class LeaseCallsTest {
     assertThat(opened.getLeaseTag()).isEqualTo(Views.LEASE.tag());
     assertThat(opened.getLeaseSecret()).isEqualTo("s3cret");
     assertThat(opened.getTtl().getSeconds()).isEqualTo(15);
-    assertThat(opened.getValidFor()).isEqualTo(Durations.ofNanos(Views.TTL_NANOS - 1));
+    assertThat(opened.getValidFor()).isEqualTo(ProtoDurations.ofNanos(Views.TTL_NANOS - 1));
   }
 
   @Test

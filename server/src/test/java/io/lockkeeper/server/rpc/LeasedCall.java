@@ -5,8 +5,8 @@ import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.MethodDescriptor;
 import io.grpc.stub.ClientCalls;
-import io.lockkeeper.server.core.Answer;
-import io.lockkeeper.server.core.Failure.Kind;
+import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.Failure.Kind;
 import io.lockkeeper.server.testing.FakeCoordinator;
 import io.lockkeeper.server.testing.Views;
 import io.lockkeeper.v1.AnswerReleaseRequest;
@@ -21,7 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
 /** A unary call that names a lease, and what a coordinator is asked by it. */
-record LeasedCall<Q, R, A>(
+public record LeasedCall<Q, R, A>(
     MethodDescriptor<Q, R> method,
     Q request,
     Function<FakeCoordinator, CompletableFuture<A>> asked,
@@ -30,7 +30,7 @@ record LeasedCall<Q, R, A>(
   private static final String LEASE = Views.LEASE.toString();
 
   /** Returns one of each kind. */
-  static List<LeasedCall<?, ?, ?>> all() {
+  public static List<LeasedCall<?, ?, ?>> all() {
     return List.of(
         new LeasedCall<>(
             LockServiceGrpc.getReleaseMethod(),
@@ -64,19 +64,19 @@ record LeasedCall<Q, R, A>(
   }
 
   /** Makes the call. */
-  Received<Q, R> on(Channel channel) {
+  public Received<Q, R> on(Channel channel) {
     Received<Q, R> client = Received.all();
     ClientCalls.asyncUnaryCall(channel.newCall(method, CallOptions.DEFAULT), request, client);
     return client;
   }
 
   /** Lets a coordinator that was asked refuse. */
-  void refuse(Node node, Kind kind) {
+  public void refuse(Node node, Kind kind) {
     asked.apply(node.coordinator).completeExceptionally(Views.refused(kind));
   }
 
   /** Lets a coordinator that was asked answer. */
-  void answer(Node node) {
+  public void answer(Node node) {
     asked.apply(node.coordinator).complete(answer);
   }
 

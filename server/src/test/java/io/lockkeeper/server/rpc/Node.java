@@ -6,8 +6,11 @@ import io.grpc.ManagedChannel;
 import io.grpc.Server;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
-import io.lockkeeper.server.coordinator.Peer;
-import io.lockkeeper.server.coordinator.Whereabouts;
+import io.lockkeeper.server.coordinator.api.LeaseLocation;
+import io.lockkeeper.server.coordinator.api.Peer;
+import io.lockkeeper.server.rpc.call.ConnectionAge;
+import io.lockkeeper.server.rpc.forward.PeerLimits;
+import io.lockkeeper.server.rpc.forward.PeerSetup;
 import io.lockkeeper.server.testing.FakeCoordinator;
 import io.lockkeeper.v1.LeaseServiceGrpc;
 import io.lockkeeper.v1.LockServiceGrpc;
@@ -21,10 +24,10 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 
 /** One of several endpoints on ports of this machine, on a coordinator that acts when told. */
-final class Node implements AutoCloseable {
+public final class Node implements AutoCloseable {
 
   /** Impatient enough for tests, and no more. */
-  static final PeerLimits LIMITS =
+  public static final PeerLimits LIMITS =
       new PeerLimits(
           Duration.ofSeconds(20),
           Duration.ofMillis(10),
@@ -32,9 +35,9 @@ final class Node implements AutoCloseable {
           Duration.ofMillis(200),
           Duration.ofMillis(400));
 
-  final FakeCoordinator coordinator = new FakeCoordinator();
-  final GrpcServices services;
-  final ManagedChannel channel;
+  public final FakeCoordinator coordinator = new FakeCoordinator();
+  public final GrpcServices services;
+  public final ManagedChannel channel;
   private final Server server;
   private final String id;
 
@@ -66,7 +69,7 @@ final class Node implements AutoCloseable {
     }
   }
 
-  static Node start(String id) {
+  public static Node start(String id) {
     return start(id, LIMITS);
   }
 
@@ -74,13 +77,13 @@ final class Node implements AutoCloseable {
     return new Node(id, limits);
   }
 
-  Peer peer() {
+  public Peer peer() {
     return new Peer(id, "127.0.0.1:" + server.getPort());
   }
 
   /** Says that the leases that this one does not serve are served by another. */
-  void knows(Node other) {
-    coordinator.servedBy(new Whereabouts.At(other.peer()));
+  public void knows(Node other) {
+    coordinator.servedBy(new LeaseLocation.At(other.peer()));
   }
 
   LockServiceGrpc.LockServiceStub locks() {
@@ -91,12 +94,12 @@ final class Node implements AutoCloseable {
     return LeaseServiceGrpc.newStub(channel);
   }
 
-  long count(String name) {
+  public long count(String name) {
     return services.stats().getOrDefault(name, -1L);
   }
 
   /** Breaks all connections off and closes the port, as the end of a process does. */
-  void die() {
+  public void die() {
     server.shutdownNow();
   }
 

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.grpc.ManagedChannel;
 import io.grpc.TlsChannelCredentials;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
-import io.lockkeeper.server.coordinator.Peer;
-import io.lockkeeper.server.coordinator.Whereabouts;
-import io.lockkeeper.server.core.Answer;
-import io.lockkeeper.server.core.Failure.Kind;
+import io.lockkeeper.server.coordinator.api.LeaseLocation;
+import io.lockkeeper.server.coordinator.api.Peer;
+import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.Failure.Kind;
 import io.lockkeeper.server.testing.FakeCoordinator;
 import io.lockkeeper.server.testing.Views;
 import io.lockkeeper.v1.CloseLeaseRequest;
@@ -65,7 +65,7 @@ class PeerTlsTest {
   private void assertThatTheyForward(
       GrpcEndpoint asked, GrpcEndpoint owner, Path authority, Certificates.Signed client)
       throws IOException {
-    here.servedBy(new Whereabouts.At(new Peer("there", "localhost:" + owner.port())));
+    here.servedBy(new LeaseLocation.At(new Peer("there", "localhost:" + owner.port())));
     ManagedChannel channel = channel(asked, authority, client);
     Received<CloseLeaseRequest, CloseLeaseResponse> received = Received.all();
     LeaseServiceGrpc.newStub(channel)
@@ -138,7 +138,7 @@ class PeerTlsTest {
     GrpcEndpoint stranger = start("stranger", there, mutual(theirs, "evil", theirs.authority));
     ManagedChannel channel = channel(endpoints.get(0), ours.authority, client);
     // When
-    here.servedBy(new Whereabouts.At(new Peer("there", "localhost:" + stranger.port())));
+    here.servedBy(new LeaseLocation.At(new Peer("there", "localhost:" + stranger.port())));
     LeaseServiceGrpc.newStub(channel)
         .closeLease(
             CloseLeaseRequest.newBuilder().setLeaseId(Views.LEASE.toString()).build(),

@@ -13,6 +13,7 @@ import io.grpc.Status.Code;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.server.coordinator.CoordinatorInMemory;
+import io.lockkeeper.server.rpc.wire.ProtoDurations;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.ChangeCause;
@@ -113,7 +114,8 @@ class RealCoordinatorTest {
     // Given
     acquire(request("a").toBuilder().setHolder("shop-1").build()).next();
     // When
-    var client = acquire(request("a").toBuilder().setWaitTimeout(Durations.ofNanos(0)).build());
+    var client =
+        acquire(request("a").toBuilder().setWaitTimeout(ProtoDurations.ofNanos(0)).build());
     // Then
     AcquireResponse last = client.next();
     while (!last.hasNotAcquired()) {

@@ -7,9 +7,9 @@ import io.lockkeeper.server.testing.Calls;
 import java.util.Optional;
 
 /** What a client receives on a stream. */
-final class Received<Q, R> implements ClientResponseObserver<Q, R> {
+public final class Received<Q, R> implements ClientResponseObserver<Q, R> {
 
-  final Calls<R> messages = new Calls<>("a message");
+  public final Calls<R> messages = new Calls<>("a message");
   private final Calls<Optional<Throwable>> end = new Calls<>("the end of the stream");
   private final boolean reads;
   private volatile ClientCallStreamObserver<Q> call;
@@ -18,12 +18,12 @@ final class Received<Q, R> implements ClientResponseObserver<Q, R> {
     this.reads = reads;
   }
 
-  static <Q, R> Received<Q, R> all() {
+  public static <Q, R> Received<Q, R> all() {
     return new Received<>(true);
   }
 
   /** A client that reads only what it asks for with {@link #read}. */
-  static <Q, R> Received<Q, R> nothing() {
+  public static <Q, R> Received<Q, R> nothing() {
     return new Received<>(false);
   }
 
@@ -35,25 +35,25 @@ final class Received<Q, R> implements ClientResponseObserver<Q, R> {
     }
   }
 
-  void read(int count) {
+  public void read(int count) {
     call.request(count);
   }
 
-  void cancel() {
+  public void cancel() {
     call.cancel("test", null);
   }
 
-  R next() {
+  public R next() {
     return messages.next();
   }
 
   /** Returns how the stream ended, waiting for it. */
-  Status end() {
+  public Status end() {
     return end.next().map(Status::fromThrowable).orElse(Status.OK);
   }
 
   /** Returns whether the stream has ended. */
-  boolean hasEnded() {
+  public boolean hasEnded() {
     return !end.isEmpty();
   }
 

@@ -1,5 +1,6 @@
 package io.lockkeeper.server.rpc;
 
+import io.lockkeeper.server.rpc.wire.ProtoDurations;
 import io.lockkeeper.server.testing.Views;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AnswerReleaseRequest;
@@ -16,37 +17,39 @@ import io.lockkeeper.v1.WatchRequest;
 import java.util.List;
 
 /** What clients send on session streams. */
-final class SessionMessages {
+public final class SessionMessages {
 
   private SessionMessages() {}
 
-  static SessionRequest opening() {
+  public static SessionRequest opening() {
     return SessionRequest.newBuilder()
         .setOpen(
-            OpenSession.newBuilder().setHolder("shop-1").setTtl(Durations.ofNanos(5_000_000_000L)))
+            OpenSession.newBuilder()
+                .setHolder("shop-1")
+                .setTtl(ProtoDurations.ofNanos(5_000_000_000L)))
         .build();
   }
 
-  static SessionRequest resuming() {
+  public static SessionRequest resuming() {
     return SessionRequest.newBuilder()
         .setOpen(
             OpenSession.newBuilder().setLeaseId(Views.LEASE.toString()).setLeaseSecret("s3cret"))
         .build();
   }
 
-  static SessionRequest resumingWithBatches() {
+  public static SessionRequest resumingWithBatches() {
     SessionRequest.Builder request = resuming().toBuilder();
     request.getOpenBuilder().setBatches(true);
     return request.build();
   }
 
-  static SessionRequest batch(SessionRequest... requests) {
+  public static SessionRequest batch(SessionRequest... requests) {
     return SessionRequest.newBuilder()
         .setBatch(SessionRequestBatch.newBuilder().addAllRequests(List.of(requests)))
         .build();
   }
 
-  static SessionRequest acquiring(String requestId) {
+  public static SessionRequest acquiring(String requestId) {
     return SessionRequest.newBuilder()
         .setAcquire(
             AcquireRequest.newBuilder()
@@ -55,42 +58,42 @@ final class SessionMessages {
         .build();
   }
 
-  static SessionRequest keepAlive(long nonce) {
+  public static SessionRequest keepAlive(long nonce) {
     return SessionRequest.newBuilder()
         .setKeepAlive(SessionKeepAlive.newBuilder().setNonce(nonce))
         .build();
   }
 
-  static SessionRequest closing() {
+  public static SessionRequest closing() {
     return SessionRequest.newBuilder().setClose(CloseSession.getDefaultInstance()).build();
   }
 
-  static SessionRequest watching(String id) {
+  public static SessionRequest watching(String id) {
     return SessionRequest.newBuilder()
         .setWatch(WatchRequest.newBuilder().setWatchId(id).setPrefix("orders"))
         .build();
   }
 
-  static SessionRequest unwatching(String id) {
+  public static SessionRequest unwatching(String id) {
     return SessionRequest.newBuilder().setUnwatch(Unwatch.newBuilder().setWatchId(id)).build();
   }
 
-  static SessionRequest releasing(String requestId) {
+  public static SessionRequest releasing(String requestId) {
     return SessionRequest.newBuilder()
         .setRelease(ReleaseRequest.newBuilder().setRequestId(requestId))
         .build();
   }
 
-  static SessionRequest answering(String requestId, long needsNanos) {
+  public static SessionRequest answering(String requestId, long needsNanos) {
     return SessionRequest.newBuilder()
         .setAnswerRelease(
             AnswerReleaseRequest.newBuilder()
                 .setRequestId(requestId)
-                .setNeeds(Durations.ofNanos(needsNanos)))
+                .setNeeds(ProtoDurations.ofNanos(needsNanos)))
         .build();
   }
 
-  static SessionRequest describing(String requestId, String key, String value) {
+  public static SessionRequest describing(String requestId, String key, String value) {
     return SessionRequest.newBuilder()
         .setUpdateMetadata(
             UpdateMetadataRequest.newBuilder().setRequestId(requestId).putMetadata(key, value))

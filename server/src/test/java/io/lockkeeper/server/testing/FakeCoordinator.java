@@ -1,19 +1,19 @@
 package io.lockkeeper.server.testing;
 
-import io.lockkeeper.server.coordinator.Coordinator;
-import io.lockkeeper.server.coordinator.CoordinatorStatus;
-import io.lockkeeper.server.coordinator.Peer;
-import io.lockkeeper.server.coordinator.WatchFilter;
-import io.lockkeeper.server.coordinator.WatchHandle;
-import io.lockkeeper.server.coordinator.WatchListener;
-import io.lockkeeper.server.coordinator.Whereabouts;
-import io.lockkeeper.server.core.AcquireCommand;
-import io.lockkeeper.server.core.Answer;
-import io.lockkeeper.server.core.LeaseId;
-import io.lockkeeper.server.core.LeaseView;
-import io.lockkeeper.server.core.LockName;
-import io.lockkeeper.server.core.LockView;
-import io.lockkeeper.server.core.Notice;
+import io.lockkeeper.server.coordinator.api.Coordinator;
+import io.lockkeeper.server.coordinator.api.CoordinatorStatus;
+import io.lockkeeper.server.coordinator.api.LeaseLocation;
+import io.lockkeeper.server.coordinator.api.Peer;
+import io.lockkeeper.server.coordinator.api.WatchFilter;
+import io.lockkeeper.server.coordinator.api.WatchHandle;
+import io.lockkeeper.server.coordinator.api.WatchListener;
+import io.lockkeeper.server.core.api.AcquireCommand;
+import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.LeaseView;
+import io.lockkeeper.server.core.api.LockView;
+import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LockName;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -103,17 +103,18 @@ public final class FakeCoordinator implements Coordinator {
   public final Calls<Integer> peersServing = new Calls<>("peers serving");
 
   private volatile CoordinatorStatus status = Views.serving();
-  private volatile Function<LeaseId, Whereabouts> whereabouts = lease -> new Whereabouts.Unknown();
+  private volatile Function<LeaseId, LeaseLocation> whereabouts =
+      lease -> new LeaseLocation.Unknown();
   private volatile Consumer<List<Peer>> peerListener = peers -> {};
   private final AtomicInteger located = new AtomicInteger();
 
   /** Says who serves leases that are not served here from now on. */
-  public void servedBy(Whereabouts who) {
+  public void servedBy(LeaseLocation who) {
     whereabouts = lease -> who;
   }
 
   /** Says who serves leases, by a question. */
-  public void servedBy(Function<LeaseId, Whereabouts> who) {
+  public void servedBy(Function<LeaseId, LeaseLocation> who) {
     whereabouts = who;
   }
 
@@ -287,7 +288,7 @@ public final class FakeCoordinator implements Coordinator {
   }
 
   @Override
-  public CompletableFuture<Whereabouts> locate(LeaseId lease) {
+  public CompletableFuture<LeaseLocation> locate(LeaseId lease) {
     located.incrementAndGet();
     return CompletableFuture.completedFuture(whereabouts.apply(lease));
   }

@@ -1,8 +1,8 @@
 package io.lockkeeper.server.testing;
 
-import io.lockkeeper.server.core.Kind;
-import io.lockkeeper.server.core.Mode;
-import io.lockkeeper.server.core.Occupancy;
+import io.lockkeeper.server.core.lock.Kind;
+import io.lockkeeper.server.core.lock.Mode;
+import io.lockkeeper.server.core.lock.Occupancy;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;

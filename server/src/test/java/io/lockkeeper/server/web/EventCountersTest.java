@@ -2,7 +2,7 @@ package io.lockkeeper.server.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lockkeeper.server.core.Notice;
+import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.testing.Views;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.List;

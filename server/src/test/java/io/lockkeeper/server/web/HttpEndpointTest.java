@@ -3,11 +3,11 @@ package io.lockkeeper.server.web;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.lockkeeper.server.core.Contender;
-import io.lockkeeper.server.core.Failure;
-import io.lockkeeper.server.core.LockView;
-import io.lockkeeper.server.core.PermitsKind.Permits;
-import io.lockkeeper.server.core.ReadWriteKind;
+import io.lockkeeper.server.core.api.Contender;
+import io.lockkeeper.server.core.api.Failure;
+import io.lockkeeper.server.core.api.LockView;
+import io.lockkeeper.server.core.lock.PermitsKind.Permits;
+import io.lockkeeper.server.core.lock.ReadWriteKind;
 import io.lockkeeper.server.testing.FakeCoordinator;
 import io.lockkeeper.server.testing.RoomKind;
 import io.lockkeeper.server.testing.Views;

@@ -1,56 +1,80 @@
 package io.lockkeeper.server.zookeeper;
 
 import io.lockkeeper.server.coordinator.RecordedEvents;
-import io.lockkeeper.server.core.EntryDetails;
-import io.lockkeeper.server.core.EntryRef;
-import io.lockkeeper.server.core.LockName;
-import io.lockkeeper.server.core.MutexKind;
-import io.lockkeeper.server.core.PlannedEntry;
-import io.lockkeeper.server.core.SessionEvent.SessionOpened;
-import io.lockkeeper.server.core.SessionKey;
-import io.lockkeeper.server.core.StoreEvent.EntriesCreated;
-import io.lockkeeper.server.core.StoreEvent.EntriesDeleted;
+import io.lockkeeper.server.core.api.SessionEvent.SessionOpened;
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.api.StoreEvent.EntriesCreated;
+import io.lockkeeper.server.core.api.StoreEvent.EntriesDeleted;
+import io.lockkeeper.server.core.lock.EntryDetails;
+import io.lockkeeper.server.core.lock.EntryRef;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.MutexKind;
+import io.lockkeeper.server.core.lock.PlannedEntry;
+import io.lockkeeper.server.core.lock.SessionKey;
+import io.lockkeeper.server.zookeeper.client.Connector;
+import io.lockkeeper.server.zookeeper.client.StoreContext;
+import io.lockkeeper.server.zookeeper.client.StoreExecutor;
+import io.lockkeeper.server.zookeeper.client.StoreStats;
+import io.lockkeeper.server.zookeeper.record.Directories;
+import io.lockkeeper.server.zookeeper.record.StorePaths;
+import io.lockkeeper.server.zookeeper.record.ZooKeeperSettings;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Consumer;
 import org.awaitility.Awaitility;
 
 /** What tests ask of a store again and again. */
-final class Asked {
+public final class Asked {
 
-  static final EntryDetails DETAILS = details(Map.of());
+  public static final EntryDetails DETAILS = details(Map.of());
 
   private Asked() {}
 
-  static EntryDetails details(Map<String, String> metadata) {
+  public static EntryDetails details(Map<String, String> metadata) {
     return new EntryDetails(
         "l", "r", "", "h", metadata, false, false, Optional.empty(), Optional.empty());
   }
 
-  static PlannedEntry planned(LockName lock) {
+  public static PlannedEntry planned(LockName lock) {
     return new PlannedEntry(lock, MutexKind.EXCLUSIVE, Optional.empty());
   }
 
-  static SessionKey open(ZooKeeperLockStore store, RecordedEvents events, int key) {
+  /** Returns what a part of a store needs, without the store. */
+  public static StoreContext context(String servers, Consumer<StoreEvent> events) {
+    ZooKeeperSettings settings = ZooKeeperSettings.of(servers, "c", "a");
+    StoreExecutor executor = new StoreExecutor();
+    return new StoreContext(
+        settings,
+        new StorePaths(settings),
+        executor,
+        new Connector(settings, executor),
+        new Directories(),
+        new StoreStats(),
+        events::accept,
+        problem -> {});
+  }
+
+  public static SessionKey open(ZooKeeperLockStore store, RecordedEvents events, int key) {
     SessionKey session = new SessionKey(key);
     store.openSession(session);
     events.await(SessionOpened.class, opened -> opened.session().equals(session));
     return session;
   }
 
-  static UUID create(ZooKeeperLockStore store, SessionKey session, String lock) {
+  public static UUID create(ZooKeeperLockStore store, SessionKey session, String lock) {
     UUID id = UUID.randomUUID();
     store.createEntries(session, id, List.of(planned(new LockName(lock))), DETAILS, 0);
     return id;
   }
 
-  static EntriesCreated created(RecordedEvents events, UUID id) {
+  public static EntriesCreated created(RecordedEvents events, UUID id) {
     return events.await(EntriesCreated.class, created -> created.id().equals(id));
   }
 
-  static void delete(ZooKeeperLockStore store, SessionKey session, EntriesCreated created) {
+  public static void delete(ZooKeeperLockStore store, SessionKey session, EntriesCreated created) {
     store.deleteEntries(session, created.id(), refs(created));
   }
 
@@ -60,13 +84,13 @@ final class Asked {
         .toList();
   }
 
-  static void awaitCreated(RecordedEvents events, int count) {
+  public static void awaitCreated(RecordedEvents events, int count) {
     Awaitility.await("created")
         .atMost(Duration.ofSeconds(40))
         .until(() -> events.all(EntriesCreated.class).size() >= count);
   }
 
-  static void awaitDeleted(RecordedEvents events, int count) {
+  public static void awaitDeleted(RecordedEvents events, int count) {
     Awaitility.await("deleted")
         .atMost(Duration.ofSeconds(40))
         .until(() -> events.all(EntriesDeleted.class).size() >= count);

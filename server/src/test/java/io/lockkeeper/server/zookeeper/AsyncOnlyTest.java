@@ -20,7 +20,7 @@ final class AsyncOnlyTest {
 
   private static final Pattern CALL =
       Pattern.compile(
-          "Method (?:org/apache/zookeeper/ZooKeeper|io/lockkeeper/server/zookeeper/Handle)\\."
+          "Method (?:org/apache/zookeeper/ZooKeeper|io/lockkeeper/server/zookeeper/client/Handle)\\."
               + "(create|delete|exists|getData|setData|getACL|setACL|getChildren|multi|sync"
               + "|addWatch|removeWatches|removeAllWatches|getEphemerals|getAllChildrenNumber"
               + "|transaction|getConfig|reconfig):(\\S+)");
@@ -31,7 +31,7 @@ final class AsyncOnlyTest {
     URL code = ZooKeeperLockStore.class.getProtectionDomain().getCodeSource().getLocation();
     Path classes = Path.of(code.toURI()).resolve("io/lockkeeper/server/zookeeper");
     List<String> files;
-    try (Stream<Path> found = Files.list(classes)) {
+    try (Stream<Path> found = Files.walk(classes)) {
       files =
           found
               .map(Path::toString)

@@ -3,6 +3,7 @@ package io.lockkeeper.server.zookeeper;
 import io.lockkeeper.server.coordinator.RecordedEvents;
 import io.lockkeeper.server.testing.ZooKeeperProcess;
 import io.lockkeeper.server.testing.ZooKeeperProxy;
+import io.lockkeeper.server.zookeeper.record.ZooKeeperSettings;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -22,9 +23,9 @@ import org.apache.zookeeper.ZooKeeper;
  * One server for a test, what breaks connections to it, a client that sees the truth, and the
  * stores under test, all closed at the end.
  */
-final class Ensemble implements AutoCloseable {
+public final class Ensemble implements AutoCloseable {
 
-  static final Duration SESSION = Duration.ofSeconds(6);
+  public static final Duration SESSION = Duration.ofSeconds(6);
 
   private final ZooKeeperProcess server;
   private final List<ZooKeeperLockStore> stores = new ArrayList<>();
@@ -35,22 +36,22 @@ final class Ensemble implements AutoCloseable {
     this.server = server;
   }
 
-  static Ensemble in(Path directory) {
+  public static Ensemble in(Path directory) {
     return new Ensemble(ZooKeeperProcess.in(directory).start());
   }
 
-  ZooKeeperProcess server() {
+  public ZooKeeperProcess server() {
     return server;
   }
 
   /** Returns another proxy of the server. It goes first: stores stop without what it holds back. */
-  ZooKeeperProxy proxy() {
+  public ZooKeeperProxy proxy() {
     ZooKeeperProxy proxy = new ZooKeeperProxy(server.port());
     proxies.add(proxy);
     return proxy;
   }
 
-  static ZooKeeperSettings settings(String connect, String id) {
+  public static ZooKeeperSettings settings(String connect, String id) {
     return ZooKeeperSettings.of(connect, id, "127.0.0.1:7420")
         .withRoot("/lk")
         .withTimes(SESSION, Duration.ofSeconds(2), Duration.ofMillis(200), 5);
@@ -60,12 +61,12 @@ final class Ensemble implements AutoCloseable {
     return store(server.connectString(), "c1", events);
   }
 
-  ZooKeeperLockStore store(String connect, String id, RecordedEvents events) {
+  public ZooKeeperLockStore store(String connect, String id, RecordedEvents events) {
     return store(settings(connect, id), events);
   }
 
-  ZooKeeperLockStore store(ZooKeeperSettings settings, RecordedEvents events) {
-    return store(settings, new ZooKeeperLockStore.Pace(200, Reaper.IDLE_TICKS), events);
+  public ZooKeeperLockStore store(ZooKeeperSettings settings, RecordedEvents events) {
+    return store(settings, new ZooKeeperLockStore.Pace(200, DirectoryReaper.IDLE_TICKS), events);
   }
 
   ZooKeeperLockStore store(
@@ -83,12 +84,12 @@ final class Ensemble implements AutoCloseable {
   }
 
   /** Returns settings whose sessions die soon. */
-  static ZooKeeperSettings brief(String connect, String id) {
+  public static ZooKeeperSettings brief(String connect, String id) {
     return settings(connect, id)
         .withTimes(Duration.ofSeconds(2), Duration.ofSeconds(1), Duration.ofMillis(200), 5);
   }
 
-  ZooKeeper client() throws Exception {
+  public ZooKeeper client() throws Exception {
     return client(server.connectString());
   }
 
@@ -111,7 +112,7 @@ final class Ensemble implements AutoCloseable {
   /**
    * Returns the queues as they are in ZooKeeper, encoded names and all, the empty ones left out.
    */
-  static Map<String, Set<String>> truth(ZooKeeper client) throws Exception {
+  public static Map<String, Set<String>> truth(ZooKeeper client) throws Exception {
     Map<String, Set<String>> queues = new TreeMap<>();
     for (String lock : client.getChildren("/lk/locks", false)) {
       try {
@@ -126,7 +127,7 @@ final class Ensemble implements AutoCloseable {
     return queues;
   }
 
-  static Map<String, Set<String>> mirror(RecordedEvents events) {
+  public static Map<String, Set<String>> mirror(RecordedEvents events) {
     Map<String, Set<String>> queues = new HashMap<>();
     events.mirror().forEach((lock, queue) -> queues.put(lock.encoded(), queue));
     return new TreeMap<>(queues);

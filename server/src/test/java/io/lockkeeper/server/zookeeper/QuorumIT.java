@@ -3,15 +3,16 @@ package io.lockkeeper.server.zookeeper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.coordinator.RecordedEvents;
-import io.lockkeeper.server.core.EntryName;
-import io.lockkeeper.server.core.SessionEvent;
-import io.lockkeeper.server.core.SessionEvent.AdoptedEntry;
-import io.lockkeeper.server.core.SessionEvent.OrphanFound;
-import io.lockkeeper.server.core.SessionEvent.SessionAdopted;
-import io.lockkeeper.server.core.SessionEvent.SessionEnded;
-import io.lockkeeper.server.core.SessionKey;
-import io.lockkeeper.server.core.StoreEvent.EntriesCreated;
+import io.lockkeeper.server.core.api.SessionEvent;
+import io.lockkeeper.server.core.api.SessionEvent.AdoptedEntry;
+import io.lockkeeper.server.core.api.SessionEvent.OrphanFound;
+import io.lockkeeper.server.core.api.SessionEvent.SessionAdopted;
+import io.lockkeeper.server.core.api.SessionEvent.SessionEnded;
+import io.lockkeeper.server.core.api.StoreEvent.EntriesCreated;
+import io.lockkeeper.server.core.lock.EntryName;
+import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.testing.ZooKeeperProcess;
+import io.lockkeeper.server.zookeeper.session.AdoptionFixture;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -56,7 +57,7 @@ final class QuorumIT {
             problem -> {
               throw new AssertionError(problem);
             },
-            new ZooKeeperLockStore.Pace(200, Reaper.IDLE_TICKS));
+            new ZooKeeperLockStore.Pace(200, DirectoryReaper.IDLE_TICKS));
     stores.add(store);
     store.start(events, RecordedEvents::onFailure);
     events.awaitCurrent();
@@ -88,7 +89,7 @@ final class QuorumIT {
     old.leave();
     Awaitility.await().until(() -> !olds.all(SessionEnded.class).isEmpty());
     follower.resume();
-    SessionAdopted adopted = Adoptions.adopt(next, news, 7);
+    SessionAdopted adopted = AdoptionFixture.adopt(next, news, 7);
     // Then
     assertThat(adopted.entries())
         .extracting(AdoptedEntry::name)
@@ -122,8 +123,8 @@ final class QuorumIT {
     ZooKeeperLockStore old = store(quorum.leader().connectString(), "old", olds);
     ZooKeeperLockStore next = store(quorum.follower().connectString(), "next", news);
     Asked.open(old, olds, 1);
-    Adoptions.suspect(next, news, "old");
-    assertThat(Adoptions.adopt(next, news, 7).entries()).isEmpty();
+    AdoptionFixture.suspect(next, news, "old");
+    assertThat(AdoptionFixture.adopt(next, news, 7).entries()).isEmpty();
     Asked.created(news, Asked.create(next, TAKEN, "new"));
     assertThat(olds.all(SessionEvent.SessionSuspended.class)).isEmpty();
     // When

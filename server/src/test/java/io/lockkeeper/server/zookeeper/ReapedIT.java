@@ -3,13 +3,13 @@ package io.lockkeeper.server.zookeeper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.coordinator.RecordedEvents;
-import io.lockkeeper.server.core.ErrandEvent;
-import io.lockkeeper.server.core.FencingToken;
-import io.lockkeeper.server.core.LockName;
-import io.lockkeeper.server.core.SessionKey;
-import io.lockkeeper.server.core.StoreEvent;
-import io.lockkeeper.server.core.StoreEvent.CreatedEntry;
-import io.lockkeeper.server.core.StoreEvent.EntriesDeleted;
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.api.StoreEvent.CreatedEntry;
+import io.lockkeeper.server.core.api.StoreEvent.EntriesDeleted;
+import io.lockkeeper.server.core.api.UpdateEvent;
+import io.lockkeeper.server.core.lock.FencingToken;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.testing.ZooKeeperProcess;
 import io.lockkeeper.server.testing.ZooKeeperProxy;
 import io.lockkeeper.server.testing.ZooKeeperProxy.Action;
@@ -114,7 +114,7 @@ final class ReapedIT {
     // Given
     LockName lock = new LockName("reaped");
     store.setLimit(1, lock, OptionalInt.of(3));
-    events.await(ErrandEvent.LimitAnswered.class, e -> e.change() == 1 && e.done());
+    events.await(UpdateEvent.LimitAnswered.class, e -> e.change() == 1 && e.done());
     CreatedEntry entry = acquire();
     Asked.delete(store, session, events.all(StoreEvent.EntriesCreated.class).get(0));
     events.await(EntriesDeleted.class);
@@ -134,7 +134,7 @@ final class ReapedIT {
     assertThat(entry.name().sequence()).isEqualTo(1);
     assertThat(truth.getChildren(DIRECTORY, false)).hasSize(1);
     store.setLimit(2, lock, OptionalInt.empty());
-    events.await(ErrandEvent.LimitAnswered.class, e -> e.change() == 2 && e.done());
+    events.await(UpdateEvent.LimitAnswered.class, e -> e.change() == 2 && e.done());
     awaitReaped();
   }
 }

@@ -3,14 +3,14 @@ package io.lockkeeper.server.zookeeper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.coordinator.RecordedEvents;
-import io.lockkeeper.server.core.ErrandEvent;
-import io.lockkeeper.server.core.FencingToken;
-import io.lockkeeper.server.core.LockName;
-import io.lockkeeper.server.core.SessionKey;
-import io.lockkeeper.server.core.StoreEvent.CreatedEntry;
-import io.lockkeeper.server.core.StoreEvent.EntriesCreated;
-import io.lockkeeper.server.core.StoreEvent.EntriesRefused;
-import io.lockkeeper.server.core.StoreEvent.MirrorStale;
+import io.lockkeeper.server.core.api.StoreEvent.CreatedEntry;
+import io.lockkeeper.server.core.api.StoreEvent.EntriesCreated;
+import io.lockkeeper.server.core.api.StoreEvent.EntriesRefused;
+import io.lockkeeper.server.core.api.StoreEvent.MirrorStale;
+import io.lockkeeper.server.core.api.UpdateEvent;
+import io.lockkeeper.server.core.lock.FencingToken;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.testing.ZooKeeperProcess;
 import io.lockkeeper.server.testing.ZooKeeperProxy;
 import java.nio.file.Path;
@@ -107,9 +107,9 @@ final class ReaperIT {
         .atMost(Duration.ofSeconds(60))
         .until(
             () -> {
-              useAtOnce(store, session, Reaper.BATCH + 50);
+              useAtOnce(store, session, DirectoryReaper.BATCH + 50);
               awaitNoDirectories();
-              return proxy.largestRequestBytes() > Reaper.BATCH * pathBytes;
+              return proxy.largestRequestBytes() > DirectoryReaper.BATCH * pathBytes;
             });
     // Then
     assertThat(events.all(MirrorStale.class)).isEmpty();
@@ -171,14 +171,14 @@ final class ReaperIT {
       // When
       int change = 2 * round;
       store.setLimit(change, lock, OptionalInt.of(round));
-      events.await(ErrandEvent.LimitAnswered.class, e -> e.change() == change && e.done());
+      events.await(UpdateEvent.LimitAnswered.class, e -> e.change() == change && e.done());
       use(store, session, events, "limited");
       // Then
       assertThat(truth.getChildren(LOCKS + "/limited", false))
           .filteredOn(name -> name.startsWith("limit-" + round + "-"))
           .hasSize(1);
       store.setLimit(change + 1, lock, OptionalInt.empty());
-      events.await(ErrandEvent.LimitAnswered.class, e -> e.change() == change + 1 && e.done());
+      events.await(UpdateEvent.LimitAnswered.class, e -> e.change() == change + 1 && e.done());
     }
     awaitNoDirectories();
   }
@@ -186,7 +186,7 @@ final class ReaperIT {
   @Test
   void whatADeadCoordinatorLeftBehindIsDeletedByAnother() throws Exception {
     // Given
-    ZooKeeperLockStore store = store("c1", Reaper.IDLE_TICKS, events);
+    ZooKeeperLockStore store = store("c1", DirectoryReaper.IDLE_TICKS, events);
     SessionKey session = Asked.open(store, events, 1);
     use(store, session, events, "left");
     store.stop();

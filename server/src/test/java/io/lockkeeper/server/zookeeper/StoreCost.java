@@ -1,16 +1,25 @@
 package io.lockkeeper.server.zookeeper;
 
-import io.lockkeeper.server.core.EntryDetails;
-import io.lockkeeper.server.core.EntryName;
-import io.lockkeeper.server.core.EntryRef;
-import io.lockkeeper.server.core.EntryTerms;
-import io.lockkeeper.server.core.LockName;
-import io.lockkeeper.server.core.MutexKind;
-import io.lockkeeper.server.core.PlannedEntry;
-import io.lockkeeper.server.core.StoreEvent;
-import io.lockkeeper.server.core.StoreEvent.CreatedEntry;
-import io.lockkeeper.server.core.StoreEvent.EntriesCreated;
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.api.StoreEvent.CreatedEntry;
+import io.lockkeeper.server.core.api.StoreEvent.EntriesCreated;
+import io.lockkeeper.server.core.lock.EntryDetails;
+import io.lockkeeper.server.core.lock.EntryName;
+import io.lockkeeper.server.core.lock.EntryRef;
+import io.lockkeeper.server.core.lock.EntryTerms;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.MutexKind;
+import io.lockkeeper.server.core.lock.PlannedEntry;
 import io.lockkeeper.server.testing.PhaseCosts;
+import io.lockkeeper.server.zookeeper.client.MultiReply;
+import io.lockkeeper.server.zookeeper.client.StoreContext;
+import io.lockkeeper.server.zookeeper.commit.CreateEntries;
+import io.lockkeeper.server.zookeeper.commit.DeleteEntries;
+import io.lockkeeper.server.zookeeper.commit.GroupCommit;
+import io.lockkeeper.server.zookeeper.commit.Transaction;
+import io.lockkeeper.server.zookeeper.mirror.MirrorFeed;
+import io.lockkeeper.server.zookeeper.record.Directories;
+import io.lockkeeper.server.zookeeper.record.StorePaths;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -52,21 +61,10 @@ public final class StoreCost implements GroupCommit.Lane {
     VANISHED
   }
 
-  private final ZooKeeperSettings settings = ZooKeeperSettings.of("127.0.0.1:1", "c", "a");
-  private final StorePaths paths = new StorePaths(settings);
-  private final StoreThread thread = new StoreThread();
-  private final Directories directories = new Directories();
   private final List<StoreEvent> events = new ArrayList<>();
-  private final StoreContext context =
-      new StoreContext(
-          settings,
-          paths,
-          thread,
-          new Connector(settings, thread),
-          directories,
-          new StoreStats(),
-          events::add,
-          problem -> {});
+  private final StoreContext context = Asked.context("127.0.0.1:1", events::add);
+  private final StorePaths paths = context.paths();
+  private final Directories directories = context.directories();
   private final GroupCommit commit = new GroupCommit(this, context);
   private final MirrorFeed mirror = new MirrorFeed(context);
   private final Deque<Transaction> sent = new ArrayDeque<>();
@@ -115,7 +113,7 @@ public final class StoreCost implements GroupCommit.Lane {
       driver.round();
     }
     driver.costs.print((double) LOCKS * ROUNDS);
-    driver.thread.stop(1_000);
+    driver.context.executor().stop(1_000);
   }
 
   private void round() {

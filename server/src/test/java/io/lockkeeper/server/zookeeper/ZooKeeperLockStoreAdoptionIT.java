@@ -1,8 +1,9 @@
 package io.lockkeeper.server.zookeeper;
 
-import io.lockkeeper.server.coordinator.LockStore;
 import io.lockkeeper.server.coordinator.LockStoreAdoptionContract;
 import io.lockkeeper.server.coordinator.RecordedEvents;
+import io.lockkeeper.server.coordinator.api.LockStore;
+import io.lockkeeper.server.zookeeper.record.ZooKeeperSettings;
 import java.nio.file.Path;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;

@@ -1,10 +1,10 @@
 package io.lockkeeper.server.zookeeper;
 
-import io.lockkeeper.server.coordinator.LockStore;
 import io.lockkeeper.server.coordinator.LockStoreContract;
 import io.lockkeeper.server.coordinator.RecordedEvents;
-import io.lockkeeper.server.core.EntryName;
-import io.lockkeeper.server.core.LockName;
+import io.lockkeeper.server.coordinator.api.LockStore;
+import io.lockkeeper.server.core.lock.EntryName;
+import io.lockkeeper.server.core.lock.LockName;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import org.apache.zookeeper.KeeperException;

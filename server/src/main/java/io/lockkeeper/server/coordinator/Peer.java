@@ -1,9 +1,0 @@
-package io.lockkeeper.server.coordinator;
-
-/**
- * Another coordinator.
- *
- * @param id its name, new at every start
- * @param address where it serves gRPC, as {@code host:port}
- */
-public record Peer(String id, String address) {}

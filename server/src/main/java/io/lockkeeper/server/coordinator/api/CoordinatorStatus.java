@@ -1,0 +1,85 @@
+package io.lockkeeper.server.coordinator.api;
+
+import java.util.List;
+
+/**
+ * How a coordinator is.
+ *
+ * @param failed whether its state is in doubt, so that it does nothing any more
+ * @param mirrorCurrent whether the mirror is whole, so that grants can be made
+ * @param sessions the lock sessions
+ * @param leases how many leases are open
+ * @param acquisitions how many acquisitions are waiting or held
+ * @param held how many of them are held
+ * @param locks how many locks are in use
+ * @param entries how many entries the mirror has
+ * @param watches how many watches are open
+ * @param streams how many streams hear of acquisitions and leases
+ * @param deletesOwed how many acquisitions have entries whose deletion is not certain yet
+ * @param loopDelayNanos how long the event loop's last event had waited
+ */
+public record CoordinatorStatus(
+    boolean failed,
+    boolean mirrorCurrent,
+    List<SessionStatus> sessions,
+    int leases,
+    int acquisitions,
+    int held,
+    int locks,
+    int entries,
+    int watches,
+    int streams,
+    int deletesOwed,
+    long loopDelayNanos) {
+
+  /**
+   * One lock session.
+   *
+   * @param name its name in logs
+   * @param provenAlive whether its bound has not run out
+   * @param connected whether it is connected
+   * @param pathBytes the bytes of the paths that it owns
+   * @param leases how many leases live on it
+   */
+  public record SessionStatus(
+      String name, boolean provenAlive, boolean connected, long pathBytes, int leases) {
+
+    /** Returns whether leases on it can be renewed and locks released now. */
+    public boolean usable() {
+      return provenAlive && connected;
+    }
+  }
+
+  /** Returns the same of a coordinator that has failed since. */
+  public CoordinatorStatus afterFailure() {
+    return new CoordinatorStatus(
+        true,
+        mirrorCurrent,
+        sessions,
+        leases,
+        acquisitions,
+        held,
+        locks,
+        entries,
+        watches,
+        streams,
+        deletesOwed,
+        loopDelayNanos);
+  }
+
+  /**
+   * Returns whether requests for locks can be served now: the coordinator has not failed, the
+   * mirror is whole and a session is proven and connected.
+   */
+  public boolean serving() {
+    return mirrorCurrent && sessionUsable();
+  }
+
+  /**
+   * Returns whether leases can be renewed and locks released now, though perhaps none granted: the
+   * coordinator has not failed, and a session is proven and connected.
+   */
+  public boolean sessionUsable() {
+    return !failed && sessions.stream().anyMatch(SessionStatus::usable);
+  }
+}

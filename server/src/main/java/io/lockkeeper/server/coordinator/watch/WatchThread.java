@@ -1,0 +1,102 @@
+package io.lockkeeper.server.coordinator.watch;
+
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The thread that serves all watchers, so that nobody's lock waits for them. It rests after each
+ * slice of its work for {@link #REST} times as long as the slice took: the more there are to tell,
+ * the later they hear, and the more is told at once. Somebody who watches alone hears everything
+ * within a millisecond or so.
+ */
+final class WatchThread {
+
+  private static final Logger LOG = LoggerFactory.getLogger(WatchThread.class);
+
+  /** How long it rests after work, in times of what the work took. */
+  private static final long REST = 25;
+
+  private static final long LONGEST_REST_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+  private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final int SLICE_MESSAGES = 128;
+
+  private final Queue<Task> inbox = new ConcurrentLinkedQueue<>();
+  private final WatchRounds rounds = new WatchRounds();
+  private final Thread thread = new Thread(this::run, "lockkeeper-watchers");
+  private volatile boolean stopping;
+  private volatile boolean idle;
+  private long restUntilNanos = System.nanoTime();
+
+  WatchThread() {
+    thread.setDaemon(true);
+  }
+
+  void start() {
+    thread.start();
+  }
+
+  void stop() {
+    execute(rounds -> stopping = true);
+  }
+
+  /** Something to do with the rounds. */
+  interface Task {
+    void run(WatchRounds rounds);
+  }
+
+  /** Runs {@code task} on the desk's thread, in the order in which they were handed over. */
+  void execute(Task task) {
+    inbox.add(task);
+    // While it rests, it is not woken for every change.
+    if (idle) {
+      LockSupport.unpark(thread);
+    }
+  }
+
+  private void run() {
+    while (!stopping) {
+      for (Task task = inbox.poll(); task != null; task = inbox.poll()) {
+        Task next = task;
+        runSafely(() -> next.run(rounds));
+      }
+      long rest = restUntilNanos - System.nanoTime();
+      if (!rounds.hasWork()) {
+        awaitTask();
+      } else if (rest > 0) {
+        LockSupport.parkNanos(this, rest);
+      } else {
+        work();
+      }
+    }
+  }
+
+  private void awaitTask() {
+    idle = true;
+    // Whoever adds something after this look sees the mark.
+    if (inbox.isEmpty()) {
+      LockSupport.parkNanos(this, IDLE_NANOS);
+    }
+    idle = false;
+  }
+
+  private void work() {
+    long began = System.nanoTime();
+    runSafely(() -> rounds.slice(SLICE_MESSAGES));
+    long ended = System.nanoTime();
+    restUntilNanos = ended + Math.min(LONGEST_REST_NANOS, REST * (ended - began));
+  }
+
+  private static void runSafely(Runnable task) {
+    try {
+      task.run();
+    } catch (RuntimeException | Error e) {
+      // One bad watcher must not end the service of all others, nor the process: nothing here has a
+      // part in who holds what, and what the core has decided was carried out before it came here.
+      LOG.atError().setCause(e).log("a watcher could not be served");
+    }
+  }
+}

@@ -1,8 +1,0 @@
-package io.lockkeeper.server.core;
-
-/**
- * Names a caller that waits for one {@link Answer}. The core only hands it back.
- *
- * @param value never reused in one process
- */
-public record CallId(long value) {}

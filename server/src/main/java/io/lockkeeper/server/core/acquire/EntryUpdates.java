@@ -1,0 +1,81 @@
+package io.lockkeeper.server.core.acquire;
+
+import io.lockkeeper.server.core.api.Effect;
+import io.lockkeeper.server.core.api.UpdateEvent;
+import io.lockkeeper.server.core.lock.EntryName;
+import io.lockkeeper.server.core.lock.EntryUpdate;
+import io.lockkeeper.server.core.lock.NodeKey;
+import io.lockkeeper.server.core.state.CoreState;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/** Changes of entries that are under way. The store answers every one of them in a bounded time. */
+public final class EntryUpdates {
+
+  private final CoreState core;
+  private final Map<Long, Consumer<EntryUpdate.Outcome>> underWay = new HashMap<>();
+  private long numbers;
+
+  /** Counts the answers of several amendments that belong together. */
+  private static final class Tally {
+    private final Consumer<EntryUpdate.Outcome> then;
+    private int missing;
+    private EntryUpdate.Outcome worst = EntryUpdate.Outcome.DONE;
+
+    Tally(int missing, Consumer<EntryUpdate.Outcome> then) {
+      this.missing = missing;
+      this.then = then;
+    }
+
+    void add(EntryUpdate.Outcome outcome) {
+      worst = outcome.compareTo(worst) > 0 ? outcome : worst;
+      missing--;
+      if (missing == 0) {
+        then.accept(worst);
+      }
+    }
+  }
+
+  public EntryUpdates(CoreState core) {
+    this.core = core;
+  }
+
+  /**
+   * Makes the same change to several entries of ours or of others, and calls {@code then} with the
+   * worst that came of it.
+   */
+  public void send(List<NodeKey> entries, EntryUpdate update, Consumer<EntryUpdate.Outcome> then) {
+    Map<NodeKey, EntryUpdate> amendments = new LinkedHashMap<>();
+    entries.forEach(key -> amendments.put(key, update));
+    send(amendments, then);
+  }
+
+  /** Changes several entries, and calls {@code then} with the worst that came of it. */
+  public void send(Map<NodeKey, EntryUpdate> amendments, Consumer<EntryUpdate.Outcome> then) {
+    if (amendments.isEmpty()) {
+      then.accept(EntryUpdate.Outcome.DONE);
+      return;
+    }
+    Tally tally = new Tally(amendments.size(), then);
+    amendments.forEach((key, update) -> send(key, update, tally));
+  }
+
+  private void send(NodeKey key, EntryUpdate update, Tally tally) {
+    Optional<EntryName> name = EntryName.parse(key.name());
+    if (name.isEmpty()) {
+      tally.add(EntryUpdate.Outcome.GONE);
+      return;
+    }
+    underWay.put(++numbers, tally::add);
+    core.emit(new Effect.Amend(numbers, key.lock(), name.get(), update));
+  }
+
+  public void onAnswered(UpdateEvent.AmendmentAnswered answer) {
+    Optional.ofNullable(underWay.remove(answer.amendment()))
+        .ifPresent(then -> then.accept(answer.outcome()));
+  }
+}

@@ -1,0 +1,224 @@
+package io.lockkeeper.server.core.acquire;
+
+import io.lockkeeper.server.core.api.AcquireCommand;
+import io.lockkeeper.server.core.api.Contender;
+import io.lockkeeper.server.core.api.LeaseView;
+import io.lockkeeper.server.core.api.LockChange;
+import io.lockkeeper.server.core.api.LockView;
+import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.lock.EntryDetails;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.queue.Entry;
+import io.lockkeeper.server.core.queue.LockQueue;
+import io.lockkeeper.server.core.state.Acquisition;
+import io.lockkeeper.server.core.state.CoreState;
+import io.lockkeeper.server.core.state.Hold;
+import io.lockkeeper.server.core.state.Lease;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.ToIntBiFunction;
+
+/** Shows queues and leases to people and clients. */
+public final class Views {
+
+  private static final int SHOWN_HOLDERS = 16;
+
+  private final CoreState core;
+  private final LockDelays delays;
+
+  public Views(CoreState core, LockDelays delays) {
+    this.core = core;
+    this.delays = delays;
+  }
+
+  Contender contender(Entry entry) {
+    Optional<Acquisition> acquisition = Acquisition.of(entry);
+    return acquisition.isPresent() ? own(entry, acquisition.get()) : read(entry);
+  }
+
+  private Contender own(Entry entry, Acquisition acquisition) {
+    AcquireCommand command = acquisition.command();
+    return contender(
+        entry,
+        tag(entry),
+        command.requestId(),
+        command.owner(),
+        acquisition.lease().holderOf(command),
+        acquisition.description().metadata());
+  }
+
+  /** An entry that another coordinator serves, or somebody else: it is known if it was read. */
+  private Contender read(Entry entry) {
+    if (entry.details().isEmpty()) {
+      return contender(entry, "", "", "", "", Map.of());
+    }
+    EntryDetails details = entry.details().get();
+    return contender(
+        entry,
+        details.leaseId().isEmpty() ? "" : tag(entry),
+        details.requestId(),
+        details.owner(),
+        details.holder(),
+        details.metadata());
+  }
+
+  private static String tag(Entry entry) {
+    Optional<UUID> id = entry.name().id();
+    return id.isPresent() ? LeaseId.tagOf(id.get().getMostSignificantBits()) : "";
+  }
+
+  private Contender contender(
+      Entry entry,
+      String leaseTag,
+      String requestId,
+      String owner,
+      String holder,
+      Map<String, String> metadata) {
+    return new Contender(
+        leaseTag,
+        requestId,
+        owner,
+        holder,
+        entry.mode(),
+        metadata,
+        core.now - entry.seenAtNanos(),
+        entry.holds() ? Optional.of(core.now - entry.heldSinceNanos()) : Optional.empty(),
+        entry.holds() ? entry.token() : Optional.empty(),
+        entry.holds() ? entry.needsNanos(core.now) : Optional.empty(),
+        entry.name().text());
+  }
+
+  /** Returns the contenders of at most 16 holders: what a notice carries. */
+  List<Contender> fewHolders(LockQueue queue) {
+    List<Entry> holders = queue.holders();
+    return contenders(holders.subList(0, Math.min(holders.size(), SHOWN_HOLDERS)));
+  }
+
+  /** Shows entries in the order of the queue. */
+  public List<Contender> contenders(Collection<Entry> entries) {
+    List<Contender> contenders = new ArrayList<>(entries.size());
+    for (Entry entry : entries) {
+      contenders.add(contender(entry));
+    }
+    return List.copyOf(contenders);
+  }
+
+  /** Shows a lock with its holders and its first waiters. */
+  public LockView lock(LockName lock, int queueLimit) {
+    return core.mirror
+        .queue(lock)
+        .map(queue -> lock(queue, queueLimit))
+        .orElseGet(() -> view(lock, List.of(), 0, List.of(), 0));
+  }
+
+  /** Shows a lock that has a queue. */
+  public LockView lock(LockQueue queue, int queueLimit) {
+    return view(
+        queue.lock(),
+        contenders(queue.holders()),
+        queue.waiting(),
+        contenders(queue.waiters(queueLimit)),
+        queue.revision());
+  }
+
+  private LockView view(
+      LockName lock, List<Contender> holders, int waiting, List<Contender> queue, long revision) {
+    return new LockView(
+        lock, holders, waiting, queue, revision, core.mirror.limit(lock), delays.leftNanos(lock));
+  }
+
+  /** Returns a change of a lock as its watchers see it; no more than its name if there are none. */
+  LockChange change(LockName lock, LockChange.Cause cause, Optional<Entry> entry) {
+    long revision = core.mirror.revision();
+    if (!core.describesChanges) {
+      return LockChange.undescribed(revision, lock);
+    }
+    Optional<LockQueue> queue = core.mirror.queue(lock);
+    return new LockChange(
+        revision,
+        lock,
+        cause,
+        entry.map(this::contender),
+        queue.map(q -> contenders(q.holders())).orElse(List.of()),
+        queue.map(LockQueue::waiting).orElse(0),
+        1);
+  }
+
+  /** Returns where an acquisition stands in the queues that it waits in. */
+  public List<Notice.Place> places(Acquisition acquisition) {
+    return places(acquisition, LockQueue::ahead);
+  }
+
+  /** Returns about where it stands: cheap enough to be asked for often by all who wait. */
+  List<Notice.Place> recentPlaces(Acquisition acquisition, long patienceNanos) {
+    return places(
+        acquisition, (queue, entry) -> queue.recentlyAhead(entry, core.now, patienceNanos));
+  }
+
+  private List<Notice.Place> places(
+      Acquisition acquisition, ToIntBiFunction<LockQueue, Entry> aheadOf) {
+    List<Notice.Place> places = new ArrayList<>(acquisition.holds().size());
+    for (Hold hold : acquisition.holds()) {
+      Optional<LockQueue> queue = core.mirror.queue(hold.lock());
+      Optional<Entry> entry = hold.entryIn(core.mirror);
+      if (entry.isPresent() && !entry.get().holds()) {
+        int ahead = aheadOf.applyAsInt(queue.get(), entry.get());
+        places.add(new Notice.Place(queue.get().lock(), ahead, fewHolders(queue.get())));
+      }
+    }
+    return List.copyOf(places);
+  }
+
+  /**
+   * The same without the holders' metadata: thousands of them fit one stream when a lease is told
+   * again.
+   */
+  List<Notice.Place> briefPlaces(Acquisition acquisition) {
+    return places(acquisition).stream()
+        .map(
+            place ->
+                new Notice.Place(
+                    place.lock(),
+                    place.ahead(),
+                    place.holders().stream().map(Contender::withoutMetadata).toList()))
+        .toList();
+  }
+
+  /** Returns who holds the locks that an acquisition asks for. */
+  List<Contender> holdersFor(Acquisition acquisition) {
+    return acquisition.command().locks().stream()
+        .flatMap(wanted -> core.mirror.queue(wanted.name()).stream())
+        .flatMap(queue -> fewHolders(queue).stream())
+        .filter(contender -> !contender.entry().contains(acquisition.id().toString()))
+        .limit(SHOWN_HOLDERS)
+        .toList();
+  }
+
+  /** Shows a lease with what it holds. */
+  public LeaseView lease(Lease lease, int limit) {
+    return new LeaseView(
+        lease.id().tag(),
+        lease.holder(),
+        lease.isStream() ? Optional.empty() : Optional.of(lease.ttlNanos()),
+        lease.isStream()
+            ? Optional.empty()
+            : Optional.of(Math.max(0, lease.deadlineNanos() - core.now)),
+        lease.acquisitions().size(),
+        lease.acquisitions().values().stream()
+            .limit(limit)
+            .map(
+                acquisition ->
+                    new LeaseView.Held(
+                        acquisition.command().requestId(),
+                        acquisition.command().locks().stream()
+                            .map(AcquireCommand.WantedLock::name)
+                            .toList(),
+                        acquisition.state().isHeld()))
+            .toList());
+  }
+}

@@ -1,0 +1,44 @@
+package io.lockkeeper.server.core.api;
+
+import java.time.Duration;
+
+/**
+ * The limits that the core keeps.
+ *
+ * @param tick ZooKeeper's tick: how late its leader hears of a session goes by it, see {@code
+ *     LeaderClock}
+ * @param maxWaiters how many entries a lock's queue may have
+ * @param maxLeases how many leases may be open, streams included
+ * @param maxSessionPathBytes how many bytes of paths one lock session may own: closing a session
+ *     that owns more than 2 MiB kills a ZooKeeper ensemble (ZOOKEEPER-4306)
+ * @param maxSessions how many lock sessions may be open
+ * @param linger how long a waiting acquisition under a lease keeps its place after its stream has
+ *     gone
+ * @param handOffAhead whether the next waiter may be granted before the holder's deletion has
+ *     committed
+ * @param sendAwayAfter for how long a lock session may be without contact before the streams of its
+ *     leases are sent to other coordinators, who may have adopted it
+ */
+public record CoreSettings(
+    Duration tick,
+    int maxWaiters,
+    int maxLeases,
+    long maxSessionPathBytes,
+    int maxSessions,
+    Duration linger,
+    boolean handOffAhead,
+    Duration sendAwayAfter) {
+
+  /** Returns the defaults: 2 s, 10,000, 100,000, 512 KiB, 64, 5 s, hand-off ahead, 6 s. */
+  public static CoreSettings defaults() {
+    return new CoreSettings(
+        Duration.ofSeconds(2),
+        10_000,
+        100_000,
+        512 << 10,
+        64,
+        Duration.ofSeconds(5),
+        true,
+        Duration.ofSeconds(6));
+  }
+}

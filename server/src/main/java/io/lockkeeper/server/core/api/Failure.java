@@ -1,0 +1,59 @@
+package io.lockkeeper.server.core.api;
+
+import io.lockkeeper.server.core.lock.LockName;
+
+/**
+ * A request that could not be taken. Nothing was changed by it.
+ *
+ * @param kind what is wrong
+ * @param message for people: names the limit or the thing
+ */
+public record Failure(Kind kind, String message) {
+
+  /** Returns what to say where a lock is in use as another kind. */
+  public static Failure wrongKind(LockName lock, String kind) {
+    return new Failure(Kind.WRONG_KIND, "lock '" + lock + "' is in use as another kind: " + kind);
+  }
+
+  /** What can be wrong. */
+  public enum Kind {
+    /** The lease is not known here. */
+    UNKNOWN_LEASE,
+    /**
+     * Another coordinator serves the lease from now on; the request may not have been carried out.
+     */
+    MOVED,
+    /** No acquisition of that request id was ever seen under the lease. */
+    UNKNOWN_ACQUISITION,
+    /** The secret is not the lease's. */
+    WRONG_SECRET,
+    /** The request id names another request. */
+    REQUEST_ID_IN_USE,
+    /** The token is not the acquisition's. */
+    WRONG_TOKEN,
+    /** The lock's queue holds entries of another kind. */
+    WRONG_KIND,
+    /** The lock has another limit, or none that is known. */
+    WRONG_LIMIT,
+    /** The acquisition does not wait. */
+    NOT_WAITING,
+    /** The acquisition does not hold its locks. */
+    NOT_HELD,
+    /** The acquisition has ended. */
+    ENDED,
+    /** Nobody holds the lock, or nobody with that token. */
+    NO_HOLDER,
+    /** ZooKeeper's counter of the lock is at its end. */
+    COUNTER_STUCK,
+    /** The lock's queue is full. */
+    QUEUE_FULL,
+    /** The lease has as many entries as one ZooKeeper session may own. */
+    LEASE_FULL,
+    /** The coordinator serves as many leases or watches as it may. */
+    TOO_MANY,
+    /** ZooKeeper is out of reach, or the mirror is being rebuilt. */
+    UNAVAILABLE,
+    /** ZooKeeper refused the write for a reason that a retry does not mend. */
+    STORE_REFUSED
+  }
+}

@@ -1,0 +1,267 @@
+package io.lockkeeper.server.core.lease;
+
+import io.lockkeeper.server.core.acquire.AcquisitionLifecycle;
+import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.CallId;
+import io.lockkeeper.server.core.api.ClientEvent;
+import io.lockkeeper.server.core.api.Effect;
+import io.lockkeeper.server.core.api.Failure;
+import io.lockkeeper.server.core.api.LeaseEnd;
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.session.LockSession;
+import io.lockkeeper.server.core.session.SessionPool;
+import io.lockkeeper.server.core.state.CoreState;
+import io.lockkeeper.server.core.state.Lease;
+import java.util.List;
+import java.util.Optional;
+
+/** Opens leases, renews them, takes them over. */
+public final class Leases {
+
+  private final CoreState core;
+  private final SessionPool pool;
+  private final AcquisitionLifecycle lifecycle;
+  private final LeaseEndings endings;
+
+  public Leases(
+      CoreState core, SessionPool pool, AcquisitionLifecycle lifecycle, LeaseEndings endings) {
+    this.core = core;
+    this.pool = pool;
+    this.lifecycle = lifecycle;
+    this.endings = endings;
+  }
+
+  /** Returns why no new lease can be taken now, or empty. */
+  public Optional<Failure> refusal() {
+    if (core.draining) {
+      return Optional.of(
+          new Failure(Failure.Kind.UNAVAILABLE, "the coordinator is about to leave: ask another"));
+    }
+    if (!pool.anyInContact()) {
+      return Optional.of(
+          new Failure(Failure.Kind.UNAVAILABLE, "the coordinator has no contact with ZooKeeper"));
+    }
+    if (core.leases.size() >= core.settings.maxLeases()) {
+      return Optional.of(
+          new Failure(
+              Failure.Kind.TOO_MANY,
+              "the coordinator serves its limit of " + core.settings.maxLeases() + " leases"));
+    }
+    return Optional.empty();
+  }
+
+  /** Opens a lease on a session that has room for it. */
+  public void open(ClientEvent.OpenLease event) {
+    Optional<Failure> refusal = refusal();
+    if (refusal.isPresent()) {
+      core.reply(event.call(), new Answer.Failed(refusal.get()));
+      return;
+    }
+    Optional<LockSession> session = pool.forNewLease();
+    if (session.isEmpty()) {
+      core.fail(event.call(), Failure.Kind.TOO_MANY, tooManySessions());
+      return;
+    }
+    Lease lease = Lease.opening(event, session.get().key());
+    register(lease, session.get());
+    session.get().addPathBytes(core.pathSizes.leaseBytes());
+    lease.renew(core.now);
+    armExpiry(lease);
+    core.emit(
+        new Effect.RecordLease(
+            lease.session(),
+            lease.id(),
+            event.ttl().toMillis(),
+            event.holder(),
+            event.secretHash()));
+  }
+
+  /** Says why no lease has room. */
+  public String tooManySessions() {
+    return "the coordinator has its limit of "
+        + core.settings.maxSessions()
+        + " ZooKeeper sessions, and all are full";
+  }
+
+  /** Makes a stream a lease. */
+  public Lease openForStream(LeaseId id, LockSession session, String holder) {
+    Lease lease = Lease.ofStream(id, session.key(), holder);
+    register(lease, session);
+    return lease;
+  }
+
+  /** Takes a lease that another coordinator served before; returns it. */
+  public Lease adopt(Lease lease, LockSession session) {
+    register(lease, session);
+    if (!lease.isStream()) {
+      session.addPathBytes(core.pathSizes.leaseBytes());
+      lease.renew(core.now);
+      armExpiry(lease);
+    }
+    return lease;
+  }
+
+  private void register(Lease lease, LockSession session) {
+    core.leases.put(lease.id(), lease);
+    core.leasesByTag.put(lease.id().high(), lease);
+    session.leases().add(lease.id());
+  }
+
+  public void onRecorded(LeaseId id) {
+    find(id)
+        .filter(lease -> lease.state() == Lease.State.RECORDING)
+        .ifPresent(
+            lease -> {
+              lease.opened();
+              lease
+                  .takeOpener()
+                  .ifPresent(
+                      call ->
+                          core.reply(
+                              call,
+                              new Answer.LeaseOpened(
+                                  id, lease.ttlNanos(), lifecycle.validForNanos(lease))));
+            });
+  }
+
+  public void onRefused(StoreEvent.LeaseRefused event) {
+    find(event.lease())
+        .ifPresent(
+            lease -> {
+              lease
+                  .takeOpener()
+                  .ifPresent(call -> core.fail(call, Failure.Kind.STORE_REFUSED, event.message()));
+              lease.erased();
+              endings.end(lease, LeaseEnd.CLOSED);
+            });
+  }
+
+  public void onErased(LeaseId id) {
+    find(id)
+        .ifPresent(
+            lease -> {
+              lease.erased();
+              endings.settle(lease);
+            });
+  }
+
+  /** Renews a lease. */
+  public void keepAlive(ClientEvent.KeepAlive event) {
+    Optional<Lease> lease = find(event.lease()).filter(l -> l.state() != Lease.State.RECORDING);
+    if (lease.isEmpty()) {
+      answerGone(event.call(), event.lease());
+      return;
+    }
+    Lease open = lease.get();
+    if (!open.isEnding() && !open.isStream() && open.deadlineNanos() - core.now <= 0) {
+      endings.end(open, LeaseEnd.EXPIRED);
+    }
+    if (open.isEnding()) {
+      answerEnding(event.call(), open);
+      return;
+    }
+    open.renew(core.now);
+    long validFor = lifecycle.validForNanos(open);
+    if (validFor <= 0) {
+      core.fail(
+          event.call(), Failure.Kind.UNAVAILABLE, "the coordinator cannot vouch for the lease now");
+    } else {
+      core.reply(event.call(), new Answer.LeaseRenewed(validFor));
+    }
+  }
+
+  /** Its end is not written yet: if the session is another's by now, the lease may live there. */
+  private void answerEnding(CallId call, Lease lease) {
+    Optional<LockSession> session = pool.find(lease.session());
+    if (session.isPresent()) {
+      pool.ask(
+          session.get(),
+          () -> core.reply(call, new Answer.LeaseGone(lease.end())),
+          () -> core.fail(call, Failure.Kind.MOVED, CoreState.NO_CONTACT));
+    } else {
+      core.fail(call, Failure.Kind.UNAVAILABLE, CoreState.NO_CONTACT);
+    }
+  }
+
+  private void answerGone(CallId call, LeaseId id) {
+    Optional<LeaseEnd> end = Optional.ofNullable(core.endedLeases.get(id));
+    if (end.isPresent()) {
+      core.reply(call, new Answer.LeaseGone(end.get()));
+    } else {
+      core.fail(call, Failure.Kind.UNKNOWN_LEASE, unknown(id));
+    }
+  }
+
+  /** Returns what to say of a lease that is not served here. */
+  public String unknown(LeaseId id) {
+    return Optional.ofNullable(core.endedLeases.get(id))
+        .map(end -> "lease " + id.tag() + "… has ended: " + end)
+        .orElse("no lease with the id " + id.tag() + "… is served here");
+  }
+
+  /** Ends a lease at the wish of its client. */
+  public void close(ClientEvent.CloseLease event) {
+    Optional<Lease> found = find(event.lease());
+    if (found.isPresent()) {
+      found.get().closers().add(event.call());
+      endings.end(found.get(), LeaseEnd.CLOSED);
+    } else if (core.endedLeases.containsKey(event.lease())) {
+      core.reply(event.call(), new Answer.LeaseClosed(true));
+    } else {
+      core.fail(event.call(), Failure.Kind.UNKNOWN_LEASE, unknown(event.lease()));
+    }
+  }
+
+  /** Takes no more leases; those that are streams end, because their streams are about to. */
+  public void drain() {
+    core.draining = true;
+    core.leases.values().stream()
+        .filter(lease -> lease.isStream() && !lease.isAdopted())
+        .toList()
+        .forEach(lease -> endings.end(lease, LeaseEnd.CLOSED));
+  }
+
+  /** Gives every lease back the time in which its keep-alives could not be read. */
+  public void onStalled(long nanos) {
+    core.leases.values().stream()
+        .filter(lease -> !lease.isStream() && !lease.isEnding())
+        .forEach(lease -> lease.extend(nanos));
+  }
+
+  private void armExpiry(Lease lease) {
+    lease.expiryTimer(Optional.of(core.timers.at(lease.deadlineNanos(), () -> expiryDue(lease))));
+  }
+
+  private void expiryDue(Lease lease) {
+    if (lease.isEnding()) {
+      return;
+    }
+    if (lease.deadlineNanos() - core.now > 0) {
+      armExpiry(lease);
+    } else {
+      endings.end(lease, LeaseEnd.EXPIRED);
+    }
+  }
+
+  /**
+   * Returns the leases on a session. One that went to another coordinator and came back on another
+   * session since is not among them.
+   */
+  public List<Lease> on(LockSession session) {
+    return session.leases().stream()
+        .flatMap(id -> find(id).stream())
+        .filter(lease -> lease.session().equals(session.key()))
+        .toList();
+  }
+
+  public Optional<Lease> find(LeaseId id) {
+    return Optional.ofNullable(core.leases.get(id));
+  }
+
+  /** Returns a lease under which things can be done. */
+  public Optional<Lease> findOpen(LeaseId id) {
+    Optional<Lease> lease = find(id);
+    return lease.isPresent() && lease.get().state() == Lease.State.OPEN ? lease : Optional.empty();
+  }
+}

@@ -1,0 +1,66 @@
+package io.lockkeeper.server.core.lock;
+
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What an entry says of itself: the data of its znode.
+ *
+ * @param leaseId the lease's whole id in text, empty if not ours
+ * @param requestId the acquisition's name, empty if not ours
+ * @param owner the owner inside the lease, may be empty
+ * @param holder who it is, for people
+ * @param metadata what the contender says of itself
+ * @param streamBound whether the lease is a stream, and so ends with its coordinator
+ * @param unsearched whether it is left out of the search for cycles of waits
+ * @param needsMillis for how long the holder needs the lock yet, as of when it was written, if it
+ *     has answered to a wish to give way
+ * @param ask the newest wish to give way, if the entry carries one
+ * @param terms the terms of the acquisition that it is for
+ */
+public record EntryDetails(
+    String leaseId,
+    String requestId,
+    String owner,
+    String holder,
+    Map<String, String> metadata,
+    boolean streamBound,
+    boolean unsearched,
+    Optional<Long> needsMillis,
+    Optional<RevocationRequest> ask,
+    EntryTerms terms) {
+
+  /** Copies the metadata. */
+  public EntryDetails {
+    metadata = Map.copyOf(metadata);
+  }
+
+  /** Makes the details of an entry on plain terms. */
+  public EntryDetails(
+      String leaseId,
+      String requestId,
+      String owner,
+      String holder,
+      Map<String, String> metadata,
+      boolean streamBound,
+      boolean unsearched,
+      Optional<Long> needsMillis,
+      Optional<RevocationRequest> ask) {
+    this(
+        leaseId,
+        requestId,
+        owner,
+        holder,
+        metadata,
+        streamBound,
+        unsearched,
+        needsMillis,
+        ask,
+        EntryTerms.PLAIN);
+  }
+
+  /** Returns what an entry says that is not ours. */
+  public static EntryDetails foreign(String holder, Optional<RevocationRequest> ask) {
+    return new EntryDetails("", "", "", holder, Map.of(), false, true, Optional.empty(), ask);
+  }
+}

@@ -1,0 +1,325 @@
+package io.lockkeeper.server.core.queue;
+
+import io.lockkeeper.server.core.api.HoldEnd;
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.lock.EntryName;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.MarkerName;
+import io.lockkeeper.server.core.lock.Mode;
+import io.lockkeeper.server.core.lock.NodeKey;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.UUID;
+
+/**
+ * The coordinator's copy of all queues, fed by one watch. It decides alone: once it has seen an
+ * entry's creation it has seen everything ahead of it, so that being late can delay a grant and
+ * never make one wrong.
+ */
+public final class Mirror {
+
+  private static final int REMEMBERED_DEPARTURES = 65_536;
+
+  private final NavigableMap<LockName, LockQueue> queues = new TreeMap<>();
+
+  /** The same, found without comparing names along a path of the tree. */
+  private final Map<LockName, LockQueue> queuesByName = new HashMap<>();
+
+  private final Map<LockName, HoldEnd> lastDepartures =
+      new LinkedHashMap<>(16, 0.75f, true) {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<LockName, HoldEnd> eldest) {
+          return size() > REMEMBERED_DEPARTURES;
+        }
+      };
+  private final Map<LockName, LockMarkers> markers = new HashMap<>();
+
+  /** Nodes that are known to be gone, with their creation zxids. */
+  private final Map<NodeKey, Long> deleted = new HashMap<>();
+
+  private boolean current;
+  private long revision;
+  private long arrivals;
+  private int entryCount;
+
+  /** Returns whether grants can be made from it. */
+  public boolean isCurrent() {
+    return current;
+  }
+
+  /** Returns the newest zxid that it has seen. */
+  public long revision() {
+    return revision;
+  }
+
+  public int entryCount() {
+    return entryCount;
+  }
+
+  public NavigableMap<LockName, LockQueue> queues() {
+    return queues;
+  }
+
+  public Optional<LockQueue> queue(LockName lock) {
+    return Optional.ofNullable(queuesByName.get(lock));
+  }
+
+  private LockQueue queueOrNew(LockName lock) {
+    LockQueue queue = queuesByName.get(lock);
+    if (queue == null) {
+      queue = new LockQueue(lock);
+      queuesByName.put(lock, queue);
+      queues.put(lock, queue);
+    }
+    return queue;
+  }
+
+  private void drop(LockName lock) {
+    queuesByName.remove(lock);
+    queues.remove(lock);
+  }
+
+  public Optional<Entry> find(LockName lock, String entry) {
+    LockQueue queue = queuesByName.get(lock);
+    return queue == null ? Optional.empty() : queue.find(entry);
+  }
+
+  /** Returns what whoever is first in a lock's queue asked for: it makes the lock's kind. */
+  public Optional<Mode> firstMode(LockName lock) {
+    LockQueue queue = queuesByName.get(lock);
+    return queue == null || queue.isEmpty() ? Optional.empty() : Optional.of(queue.first().mode());
+  }
+
+  /** Returns how the last holder of a lock ended, as far as this coordinator knows. */
+  public Optional<HoldEnd> lastDeparture(LockName lock) {
+    return Optional.ofNullable(lastDepartures.get(lock));
+  }
+
+  /** Remembers how the last holder of a lock ended. */
+  public void noteDeparture(LockName lock, HoldEnd end) {
+    if (end == HoldEnd.UNKNOWN) {
+      lastDepartures.remove(lock);
+    } else {
+      lastDepartures.put(lock, end);
+    }
+  }
+
+  /** Returns the new entry, or empty if it was there, or is known to be gone again. */
+  public Optional<Entry> appeared(LockName lock, EntryName name, long zxid, long nowNanos) {
+    revision = Math.max(revision, zxid);
+    if (isDeleted(lock, name.text())) {
+      return Optional.empty();
+    }
+    LockQueue queue = queueOrNew(lock);
+    queue.seen(zxid);
+    return add(queue, name, zxid, 0, nowNanos);
+  }
+
+  private Optional<Entry> add(
+      LockQueue queue, EntryName name, long zxid, int index, long nowNanos) {
+    if (queue.find(name.text()).isPresent()) {
+      return Optional.empty();
+    }
+    Entry entry = new Entry(name, zxid, index, arrivals++, nowNanos);
+    queue.add(entry);
+    entryCount++;
+    return Optional.of(entry);
+  }
+
+  /**
+   * Returns the entry that is gone, or empty if it was not there.
+   *
+   * @param zxid the transaction that deleted it, zero where the watch has not told that
+   */
+  public Optional<Entry> vanished(LockName lock, String name, long zxid) {
+    revision = Math.max(revision, zxid);
+    stopSuppressing(lock, name, zxid);
+    LockQueue queue = queuesByName.get(lock);
+    if (queue == null) {
+      return Optional.empty();
+    }
+    queue.seen(zxid);
+    Optional<Entry> entry = queue.remove(name);
+    if (entry.isPresent()) {
+      entryCount--;
+    }
+    if (queue.isEmpty()) {
+      drop(lock);
+    }
+    return entry;
+  }
+
+  /** Stops grants until the rebuild is complete. */
+  public void markStale() {
+    current = false;
+    // Holders may come and go unseen: how the last one ended is no longer known.
+    lastDepartures.clear();
+  }
+
+  /** Drops the queues of locks that have no directory any more. */
+  public void beginRebuild(Set<LockName> existing) {
+    for (LockQueue queue : new ArrayList<>(queues.values())) {
+      if (!existing.contains(queue.lock())) {
+        entryCount -= queue.size();
+        drop(queue.lock());
+      }
+    }
+    markers.keySet().retainAll(existing);
+  }
+
+  /** Makes one queue what a listing found; entries that were known stay the same objects. */
+  public void listed(
+      LockName lock,
+      List<StoreEvent.ListedEntry> found,
+      List<MarkerName> foundMarkers,
+      long nowNanos) {
+    replaceMarkers(lock, foundMarkers);
+    LockQueue queue = queueOrNew(lock);
+    Set<String> names = new HashSet<>();
+    for (StoreEvent.ListedEntry entry : found) {
+      if (!isDeleted(lock, entry.name().text())) {
+        names.add(entry.name().text());
+      }
+    }
+    for (Entry known : new ArrayList<>(queue.entries())) {
+      if (!names.contains(known.name().text())) {
+        queue.remove(known.name().text());
+        entryCount--;
+      }
+    }
+    for (StoreEvent.ListedEntry entry : found) {
+      if (names.contains(entry.name().text())) {
+        add(queue, entry.name(), entry.czxid().orElse(0L), entry.index(), nowNanos);
+      }
+    }
+    if (queue.isEmpty()) {
+      drop(lock);
+    }
+  }
+
+  private void replaceMarkers(LockName lock, List<MarkerName> listed) {
+    List<MarkerName> found =
+        listed.stream().filter(marker -> !isDeleted(lock, marker.text())).toList();
+    if (found.isEmpty()) {
+      markers.remove(lock);
+    } else {
+      markers.computeIfAbsent(lock, name -> new LockMarkers()).replaceBy(found);
+    }
+  }
+
+  /** Returns whether the marker is there: not if it is known to be gone again. */
+  public boolean markerAppeared(LockName lock, MarkerName marker, long zxid) {
+    revision = Math.max(revision, zxid);
+    boolean there = !isDeleted(lock, marker.text());
+    if (there) {
+      markers.computeIfAbsent(lock, name -> new LockMarkers()).add(marker);
+    }
+    return there;
+  }
+
+  /**
+   * Returns whether the marker was there.
+   *
+   * @param zxid the transaction that deleted it, zero where the watch has not told that
+   */
+  public boolean markerVanished(LockName lock, MarkerName marker, long zxid) {
+    revision = Math.max(revision, zxid);
+    stopSuppressing(lock, marker.text(), zxid);
+    LockMarkers found = markers.get(lock);
+    if (found == null) {
+      return false;
+    }
+    boolean removed = found.remove(marker);
+    if (found.isEmpty()) {
+      markers.remove(lock);
+    }
+    return removed;
+  }
+
+  /**
+   * A node is gone for certain, and the watch may still tell that it appeared, or a listing from a
+   * server that lags behind show it: neither is believed until the watch has told that it vanished.
+   *
+   * @param czxid its creation zxid: what vanished before that is another of the same name
+   */
+  public void suppress(LockName lock, String name, long czxid) {
+    deleted.put(new NodeKey(lock, name), czxid);
+  }
+
+  private void stopSuppressing(LockName lock, String name, long vanishedZxid) {
+    if (!deleted.isEmpty()) {
+      deleted.computeIfPresent(
+          new NodeKey(lock, name), (node, czxid) -> vanishedZxid > czxid ? null : czxid);
+    }
+  }
+
+  private boolean isDeleted(LockName lock, String name) {
+    return !deleted.isEmpty() && deleted.containsKey(new NodeKey(lock, name));
+  }
+
+  /** Returns the nodes that are known to be gone and of which the watch has not told. */
+  public Map<NodeKey, Long> suppressed() {
+    return Map.copyOf(deleted);
+  }
+
+  /** What the watch tells from now on is newer than the deletion of these nodes. */
+  public void stopSuppressing(Map<NodeKey, Long> nodes) {
+    nodes.forEach(deleted::remove);
+  }
+
+  /** Returns the limit of permits that was configured for a lock. */
+  public OptionalInt limit(LockName lock) {
+    LockMarkers found = markers.get(lock);
+    return found == null ? OptionalInt.empty() : found.limit();
+  }
+
+  /** Returns the guards of a lock, those of entries that exist included. */
+  public Collection<MarkerName.Guard> guards(LockName lock) {
+    return Optional.ofNullable(markers.get(lock)).map(LockMarkers::guards).orElse(List.of());
+  }
+
+  /** Returns the guard of an acquisition's entry. */
+  public Optional<MarkerName.Guard> guard(LockName lock, UUID id) {
+    LockMarkers found = markers.get(lock);
+    return found == null ? Optional.empty() : found.guard(id);
+  }
+
+  /** Returns the locks that have markers. */
+  public Set<LockName> marked() {
+    return new LinkedHashSet<>(markers.keySet());
+  }
+
+  /** Returns how many locks have markers. */
+  public int markedCount() {
+    return markers.size();
+  }
+
+  /** Remembers the newest transaction that was seen. */
+  public void seen(LockName lock, long zxid) {
+    revision = Math.max(revision, zxid);
+    queue(lock).ifPresent(queue -> queue.seen(zxid));
+  }
+
+  /** Allows grants again. */
+  public void markCurrent() {
+    current = true;
+  }
+
+  /** Returns the queues in use. */
+  public Collection<LockQueue> all() {
+    return queues.values();
+  }
+}

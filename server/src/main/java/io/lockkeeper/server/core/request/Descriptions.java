@@ -1,0 +1,189 @@
+package io.lockkeeper.server.core.request;
+
+import io.lockkeeper.server.core.acquire.AcquisitionLifecycle;
+import io.lockkeeper.server.core.acquire.AdoptionGrace;
+import io.lockkeeper.server.core.acquire.EntryUpdates;
+import io.lockkeeper.server.core.acquire.LockChanges;
+import io.lockkeeper.server.core.acquire.Views;
+import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.CallId;
+import io.lockkeeper.server.core.api.ClientEvent;
+import io.lockkeeper.server.core.api.Failure;
+import io.lockkeeper.server.core.api.LockChange;
+import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.lease.Leases;
+import io.lockkeeper.server.core.lock.EntryUpdate;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.NodeKey;
+import io.lockkeeper.server.core.queue.Entry;
+import io.lockkeeper.server.core.state.Acquisition;
+import io.lockkeeper.server.core.state.AcquisitionState;
+import io.lockkeeper.server.core.state.CoreState;
+import io.lockkeeper.server.core.state.Hold;
+import io.lockkeeper.server.core.state.Lease;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/**
+ * What contenders say of themselves while they are in a queue: changed by their clients, written
+ * into their entries, and brought to those who wait and watch.
+ */
+public final class Descriptions {
+
+  /** How many waiters of one lock are told unasked; the others may ask. */
+  static final int MAX_TOLD = 1_000;
+
+  private static final long TOLD_EVERY_NANOS = Duration.ofSeconds(1).toNanos();
+
+  private final CoreState core;
+  private final Views views;
+  private final AcquisitionLifecycle lifecycle;
+  private final Leases leases;
+  private final LockChanges changes;
+  private final EntryUpdates updates;
+  private final AdoptionGrace grace;
+  private final Set<LockName> quiet = new HashSet<>();
+  private final Set<LockName> changedMeanwhile = new HashSet<>();
+
+  public Descriptions(
+      CoreState core,
+      Views views,
+      AcquisitionLifecycle lifecycle,
+      Leases leases,
+      LockChanges changes,
+      EntryUpdates updates,
+      AdoptionGrace grace) {
+    this.grace = grace;
+    this.core = core;
+    this.views = views;
+    this.lifecycle = lifecycle;
+    this.leases = leases;
+    this.changes = changes;
+    this.updates = updates;
+  }
+
+  /** Changes what a contender says of itself. */
+  public void updateMetadata(ClientEvent.UpdateMetadata event) {
+    change(
+        event.call(),
+        event.lease(),
+        event.requestId(),
+        false,
+        acquisition -> acquisition.description().metadata(event.metadata()));
+  }
+
+  /** Takes what a holder answers to a wish to give way. */
+  public void answerRelease(ClientEvent.AnswerRelease event) {
+    Duration needs = event.needs();
+    change(
+        event.call(),
+        event.lease(),
+        event.requestId(),
+        true,
+        acquisition -> acquisition.description().needs(needs, core.now));
+  }
+
+  private void change(
+      CallId call,
+      LeaseId leaseId,
+      String requestId,
+      boolean holdersOnly,
+      Consumer<Acquisition> change) {
+    Optional<Lease> lease = leases.findOpen(leaseId);
+    if (lease.isEmpty()) {
+      core.fail(call, Failure.Kind.UNKNOWN_LEASE, leases.unknown(leaseId));
+      return;
+    }
+    Optional<Acquisition> acquisition = grace.find(lease.get(), requestId);
+    if (acquisition.isEmpty() && lease.get().ending(requestId).isEmpty()) {
+      core.fail(call, Failure.Kind.UNKNOWN_ACQUISITION, Releases.unknown(requestId));
+      return;
+    }
+    Optional<Failure> obstacle = obstacle(acquisition, holdersOnly);
+    if (obstacle.isPresent()) {
+      core.reply(call, new Answer.Failed(obstacle.get()));
+    } else {
+      acquisition.ifPresent(t -> write(call, t, change));
+    }
+  }
+
+  private static Optional<Failure> obstacle(
+      Optional<Acquisition> acquisition, boolean holdersOnly) {
+    Optional<AcquisitionState> state = acquisition.map(Acquisition::state);
+    if (state.filter(a -> a.isHeld() || a.isWaiting()).isEmpty()) {
+      return Optional.of(new Failure(Failure.Kind.ENDED, "the acquisition has ended"));
+    }
+    if (holdersOnly && !state.get().isHeld()) {
+      return Optional.of(new Failure(Failure.Kind.NOT_HELD, "the acquisition holds nothing yet"));
+    }
+    return !acquisition.get().isAnswered()
+        ? Optional.of(
+            new Failure(Failure.Kind.UNAVAILABLE, "the request is being queued: send it again"))
+        : Optional.empty();
+  }
+
+  private void write(CallId call, Acquisition acquisition, Consumer<Acquisition> change) {
+    change.accept(acquisition);
+    acquisition.description().recount(core.now);
+    Map<NodeKey, EntryUpdate> described = new LinkedHashMap<>();
+    for (Hold hold : acquisition.holds()) {
+      described.put(hold.key(), hold.description());
+    }
+    updates.send(described, outcome -> answer(call, acquisition, outcome));
+  }
+
+  private void answer(CallId call, Acquisition acquisition, EntryUpdate.Outcome outcome) {
+    switch (outcome) {
+      case DONE -> {
+        core.reply(call, new Answer.Described());
+        acquisition
+            .holds()
+            .forEach(h -> h.entryIn(core.mirror).ifPresent(entry -> announce(h.lock(), entry)));
+      }
+      case GONE -> core.fail(call, Failure.Kind.ENDED, "the acquisition has ended");
+      case FAILED ->
+          core.fail(
+              call,
+              Failure.Kind.UNAVAILABLE,
+              "ZooKeeper did not confirm the change: it may be made, send it again");
+    }
+  }
+
+  /** A contender says something else of itself. */
+  public void announce(LockName lock, Entry entry) {
+    changes.publish(lock, LockChange.Cause.METADATA, Optional.of(entry));
+    if (entry.holds()) {
+      tellWaiters(lock);
+    }
+  }
+
+  /** Tells those who wait, once a second at most. */
+  private void tellWaiters(LockName lock) {
+    if (!quiet.add(lock)) {
+      changedMeanwhile.add(lock);
+      return;
+    }
+    core.timers.at(core.now + TOLD_EVERY_NANOS, () -> quietOver(lock));
+    core.mirror.queue(lock).stream()
+        .flatMap(queue -> queue.waiters(MAX_TOLD).stream())
+        .flatMap(entry -> Acquisition.of(entry).stream())
+        .filter(acquisition -> acquisition.state().isWaiting() && acquisition.wasPlaced())
+        .toList()
+        .forEach(
+            acquisition ->
+                lifecycle.tell(acquisition, new Notice.Position(views.places(acquisition))));
+  }
+
+  private void quietOver(LockName lock) {
+    quiet.remove(lock);
+    if (changedMeanwhile.remove(lock)) {
+      tellWaiters(lock);
+    }
+  }
+}

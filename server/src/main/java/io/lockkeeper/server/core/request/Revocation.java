@@ -1,0 +1,273 @@
+package io.lockkeeper.server.core.request;
+
+import io.lockkeeper.server.core.acquire.AcquisitionLifecycle;
+import io.lockkeeper.server.core.acquire.AdoptionGrace;
+import io.lockkeeper.server.core.acquire.EntryReads;
+import io.lockkeeper.server.core.acquire.EntryUpdates;
+import io.lockkeeper.server.core.acquire.ForcedReleases;
+import io.lockkeeper.server.core.acquire.Views;
+import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.CallId;
+import io.lockkeeper.server.core.api.ClientEvent;
+import io.lockkeeper.server.core.api.Contender;
+import io.lockkeeper.server.core.api.Failure;
+import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.lock.EntryUpdate;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.NodeKey;
+import io.lockkeeper.server.core.lock.RevocationRequest;
+import io.lockkeeper.server.core.queue.Entry;
+import io.lockkeeper.server.core.queue.LockQueue;
+import io.lockkeeper.server.core.state.Acquisition;
+import io.lockkeeper.server.core.state.AcquisitionDescription;
+import io.lockkeeper.server.core.state.CoreState;
+import io.lockkeeper.server.core.state.Hold;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Makes holders give way: asks them, and takes locks away by force. A holder that another
+ * coordinator serves is reached through its entry, which that coordinator watches; one of Curator's
+ * likewise.
+ */
+public final class Revocation {
+
+  private static final int MAX_SHOWN = 16;
+  private static final int MAX_ENTRIES_OF_OTHERS = 64;
+  private static final int MAX_GRACES = 1_000;
+
+  /** How long another coordinator has to take a lock away from its holder by itself. */
+  private static final long PEER_NANOS = Duration.ofSeconds(3).toNanos();
+
+  private final CoreState core;
+  private final Views views;
+  private final AcquisitionLifecycle lifecycle;
+  private final EntryReads reads;
+  private final EntryUpdates updates;
+  private final ForcedReleases forcedReleases;
+  private final AdoptionGrace grace;
+  private int graces;
+
+  public Revocation(
+      CoreState core,
+      Views views,
+      AcquisitionLifecycle lifecycle,
+      EntryReads reads,
+      EntryUpdates updates,
+      ForcedReleases forcedReleases,
+      AdoptionGrace grace) {
+    this.grace = grace;
+    this.forcedReleases = forcedReleases;
+    this.core = core;
+    this.views = views;
+    this.lifecycle = lifecycle;
+    this.reads = reads;
+    this.updates = updates;
+  }
+
+  /** Asks the holders of a lock to give way. */
+  public void requestRelease(ClientEvent.RequestRelease event) {
+    if (!core.mirror.isCurrent()) {
+      core.fail(event.call(), Failure.Kind.UNAVAILABLE, CoreState.NO_CONTACT);
+      return;
+    }
+    List<Entry> holders = holders(event.lock());
+    List<Contender> shown = views.contenders(holders.stream().limit(MAX_SHOWN).toList());
+    ask(
+        event.lock(),
+        holders,
+        event.ask(),
+        outcome -> {
+          if (outcome == EntryUpdate.Outcome.FAILED) {
+            core.fail(
+                event.call(),
+                Failure.Kind.UNAVAILABLE,
+                "ZooKeeper did not confirm that all holders were asked: send it again");
+          } else {
+            core.reply(event.call(), new Answer.ReleaseAsked(shown));
+          }
+        });
+  }
+
+  private List<Entry> holders(LockName lock) {
+    return core.mirror.queue(lock).map(LockQueue::holders).orElse(List.of());
+  }
+
+  private void ask(
+      LockName lock,
+      List<Entry> holders,
+      RevocationRequest ask,
+      java.util.function.Consumer<EntryUpdate.Outcome> then) {
+    List<NodeKey> others = new ArrayList<>();
+    for (Entry holder : holders) {
+      Optional<Hold> own = Hold.of(holder);
+      own.ifPresent(hold -> tell(hold, ask));
+      if (own.isEmpty() && others.size() < MAX_ENTRIES_OF_OTHERS) {
+        others.add(new NodeKey(lock, holder.name().text()));
+      }
+    }
+    updates.send(others, new EntryUpdate.Ask(ask), then);
+  }
+
+  private void tell(Hold hold, RevocationRequest ask) {
+    Acquisition acquisition = hold.acquisition();
+    if (acquisition.state().isHeld()) {
+      AcquisitionDescription.Asked asked =
+          new AcquisitionDescription.Asked(ask, hold.lock(), core.now);
+      acquisition.description().asked(asked);
+      lifecycle.tell(acquisition, asked.notice(core.now));
+    }
+  }
+
+  /** An entry of ours carries a wish that came from elsewhere. */
+  public void onAsked(Entry entry, RevocationRequest ask) {
+    Optional<Hold> hold = Hold.of(entry);
+    if (hold.isEmpty() || !isNew(hold.get(), ask)) {
+      return;
+    }
+    if (ask.force()) {
+      takeAway(hold.get(), ask);
+    } else {
+      tell(hold.get(), ask);
+    }
+    if (ask.id().equals(RevocationRequest.BY_CURATOR)) {
+      // Curator has written over what the entry said of itself.
+      updates.send(List.of(hold.get().key()), hold.get().description(), outcome -> {});
+    }
+  }
+
+  private void takeAway(Hold hold, RevocationRequest ask) {
+    grace.attend(hold.acquisition());
+    lifecycle.takeAway(hold.acquisition(), ending(ask));
+    // And from those of its owner that hold the lock by it until they have an entry of their own.
+    hold.followers().forEach(follower -> lifecycle.takeAway(follower.acquisition(), ending(ask)));
+    if (hold.acquisition().isToBeDeleted()) {
+      // What else the request has must stay for a while; this lock is wanted now.
+      updates.send(List.of(hold.key()), new EntryUpdate.Remove(), outcome -> {});
+    }
+  }
+
+  private static boolean isNew(Hold hold, RevocationRequest ask) {
+    return ask.id().equals(RevocationRequest.BY_CURATOR)
+        || hold.acquisition()
+            .description()
+            .asked()
+            .filter(asked -> asked.ask().id().equals(ask.id()))
+            .isEmpty();
+  }
+
+  private static Notice.Lost ending(RevocationRequest ask) {
+    String reason = ask.reason().isEmpty() ? "" : ": " + ask.reason();
+    return new Notice.Lost(Notice.LossReason.FORCED, "taken away by " + ask.requester() + reason);
+  }
+
+  /** Takes a lock away from whom the request names. */
+  public void forceRelease(ClientEvent.ForceRelease event) {
+    if (!core.mirror.isCurrent()) {
+      core.fail(event.call(), Failure.Kind.UNAVAILABLE, CoreState.NO_CONTACT);
+      return;
+    }
+    List<NodeKey> unread =
+        holders(event.lock()).stream()
+            .filter(holder -> !holder.isDescribed())
+            .limit(MAX_ENTRIES_OF_OTHERS)
+            .map(holder -> new NodeKey(event.lock(), holder.name().text()))
+            .toList();
+    // Whose an entry is, and its token, says its data.
+    reads.read(unread, () -> forceKnown(event));
+  }
+
+  private void forceKnown(ClientEvent.ForceRelease event) {
+    List<Entry> holders =
+        holders(event.lock()).stream()
+            .filter(holder -> event.token() == 0 || hasToken(holder, event.token()))
+            .toList();
+    if (holders.isEmpty()) {
+      core.fail(
+          event.call(),
+          Failure.Kind.NO_HOLDER,
+          event.token() == 0
+              ? "nobody holds lock '" + event.lock() + "'"
+              : "nobody holds lock '" + event.lock() + "' with the token " + event.token());
+      return;
+    }
+    if (event.ask().deadline().isEmpty()) {
+      force(event.lock(), holders, event.ask(), Optional.of(event.call()));
+    } else if (graces >= MAX_GRACES) {
+      core.fail(
+          event.call(),
+          Failure.Kind.TOO_MANY,
+          "the coordinator has its limit of " + MAX_GRACES + " forced releases waiting");
+    } else {
+      forceLater(event, holders);
+    }
+  }
+
+  private static boolean hasToken(Entry holder, long token) {
+    return holder.token().filter(t -> t.value() == token).isPresent();
+  }
+
+  private void forceLater(ClientEvent.ForceRelease event, List<Entry> holders) {
+    RevocationRequest force = event.ask();
+    RevocationRequest first =
+        new RevocationRequest(
+            force.id() + "-first", force.requester(), force.reason(), force.deadline(), false);
+    ask(event.lock(), holders, first, outcome -> {});
+    graces++;
+    core.timers.at(
+        core.now + force.deadline().map(Duration::toNanos).orElse(0L),
+        () -> {
+          graces--;
+          List<Entry> still =
+              holders(event.lock()).stream()
+                  .filter(holder -> holders.stream().anyMatch(asked -> isOfOne(asked, holder)))
+                  .toList();
+          force(event.lock(), still, force, Optional.empty());
+        });
+    core.reply(event.call(), new Answer.Forced(0, holders.size()));
+  }
+
+  /** Whoever was asked may have taken the lock once more meanwhile. */
+  private static boolean isOfOne(Entry asked, Entry holder) {
+    boolean samePlace = asked.name().isAtPlaceOf(holder.name());
+    return asked == holder || (samePlace && asked.mode().isReentrant());
+  }
+
+  private boolean isThere(LockName lock, Entry entry) {
+    return core.mirror.find(lock, entry.name().text()).filter(e -> e == entry).isPresent();
+  }
+
+  private void force(
+      LockName lock, List<Entry> holders, RevocationRequest ask, Optional<CallId> call) {
+    List<NodeKey> keys = holders.stream().map(h -> new NodeKey(lock, h.name().text())).toList();
+    call.ifPresent(c -> forcedReleases.await(c, keys));
+    for (Entry holder : holders) {
+      Optional<Hold> own = Hold.of(holder);
+      if (own.isPresent()) {
+        takeAway(own.get(), ask);
+      } else {
+        forceOther(lock, holder, ask);
+      }
+    }
+  }
+
+  /** Has the coordinator that serves it take it away, and does so itself if that takes too long. */
+  private void forceOther(LockName lock, Entry holder, RevocationRequest ask) {
+    List<NodeKey> key = List.of(new NodeKey(lock, holder.name().text()));
+    boolean curators = holder.details().filter(d -> d.leaseId().isEmpty()).isPresent();
+    if (curators) {
+      updates.send(key, new EntryUpdate.Remove(), outcome -> {});
+      return;
+    }
+    updates.send(key, new EntryUpdate.Ask(ask), outcome -> {});
+    core.timers.at(
+        core.now + PEER_NANOS,
+        () -> {
+          if (isThere(lock, holder)) {
+            updates.send(key, new EntryUpdate.Remove(), outcome -> {});
+          }
+        });
+  }
+}

@@ -1,0 +1,80 @@
+package io.lockkeeper.server.core.state;
+
+import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.RevocationRequest;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+
+/** What an acquisition says of itself to others, and what it was asked. */
+public final class AcquisitionDescription {
+
+  private Map<String, String> metadata;
+  private Optional<Long> needsMillis = Optional.empty();
+  private long needsToldAtNanos;
+  private Optional<Asked> asked = Optional.empty();
+
+  AcquisitionDescription(Map<String, String> metadata) {
+    this.metadata = Map.copyOf(metadata);
+  }
+
+  /**
+   * A wish to give way that the holder was told.
+   *
+   * @param ask the wish
+   * @param lock the lock
+   * @param atNanos when it was told
+   */
+  public record Asked(RevocationRequest ask, LockName lock, long atNanos) {
+
+    /** Returns the wish as it is told at another time. */
+    public Notice.ReleaseRequested notice(long nowNanos) {
+      return new Notice.ReleaseRequested(
+          lock,
+          ask.requester(),
+          ask.reason(),
+          ask.deadline().map(deadline -> Math.max(0, deadline.toNanos() - (nowNanos - atNanos))));
+    }
+  }
+
+  public Map<String, String> metadata() {
+    return metadata;
+  }
+
+  public void metadata(Map<String, String> value) {
+    metadata = Map.copyOf(value);
+  }
+
+  /** Returns for how long the holder needs its locks, as of when it said so. */
+  Optional<Long> needsMillis() {
+    return needsMillis;
+  }
+
+  /** Answers a wish to give way. */
+  public void needs(Duration needs, long nowNanos) {
+    needsMillis = Optional.of(needs.toMillis());
+    needsToldAtNanos = nowNanos;
+  }
+
+  /** Returns for how long the holder needs its locks yet, if it has said so. */
+  Optional<Long> needsNanos(long nowNanos) {
+    return needsMillis.map(
+        millis -> Math.max(0, Duration.ofMillis(millis).toNanos() - (nowNanos - needsToldAtNanos)));
+  }
+
+  /** Makes what is written from now on count from now. */
+  public void recount(long nowNanos) {
+    needsMillis = needsNanos(nowNanos).map(nanos -> Duration.ofNanos(nanos).toMillis());
+    needsToldAtNanos = nowNanos;
+  }
+
+  /** Returns the newest wish to give way. */
+  public Optional<Asked> asked() {
+    return asked;
+  }
+
+  public void asked(Asked wish) {
+    asked = Optional.of(wish);
+  }
+}

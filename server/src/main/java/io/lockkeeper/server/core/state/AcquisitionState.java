@@ -1,0 +1,290 @@
+package io.lockkeeper.server.core.state;
+
+import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.LeaseEnd;
+import io.lockkeeper.server.core.api.Notice;
+import java.util.List;
+
+/**
+ * The life of one acquisition. Immutable: every event gives the next state and what to do.
+ *
+ * <pre>
+ *   ENQUEUING --Created--> QUEUED --Admitted--> HELD --ReleaseAsked--> RELEASING --Deleted--> ENDED
+ *       |                    |                   |
+ *       | WaitExpired,       | WaitExpired,      | LeaseEnded, BoundLost, Removed, TakenAway
+ *       | ReleaseAsked,      | ReleaseAsked,     |
+ *       | LeaseEnded,        | LeaseEnded,       |
+ *       | BoundLost, Removed | BoundLost, Removed|
+ *       |                    | TakenAway         |
+ *       v                    v                   v
+ *   CANCELLED --Created--> LEAVING  &lt;------------+
+ *       |                    |
+ *       | Refused            | Deleted
+ *       v                    v
+ *     ENDED                ENDED           (SessionGone: from every state to ENDED)
+ * </pre>
+ *
+ * <p>A request for what its owner holds already is Admitted while it is ENQUEUING: HELD at once.
+ *
+ * <p>CANCELLED is why a late create leaves no ghost in the queue: it is answered with its deletion.
+ *
+ * @param state where it stands
+ * @param releaseOutcome what a release that arrives now will be told in the end
+ */
+public record AcquisitionState(State state, Answer.ReleaseOutcome releaseOutcome) {
+
+  /** Where an acquisition stands. */
+  public enum State {
+    /** Its entries are being created; nobody knows yet whether they exist. */
+    ENQUEUING,
+    /** Its entries exist and wait. */
+    QUEUED,
+    /** The holder was told. */
+    HELD,
+    /** The holder has released; the deletion is not certain yet. */
+    RELEASING,
+    /** The client was told its ending; the deletion is not certain yet. */
+    LEAVING,
+    /** The client was told its ending while the creation was still under way. */
+    CANCELLED,
+    /** Nothing of it is left. */
+    ENDED
+  }
+
+  /** What the acquisition wants done. */
+  public sealed interface Action {
+    /**
+     * Tell the client.
+     *
+     * @param notice what
+     */
+    record Tell(Notice notice) implements Action {}
+
+    /**
+     * Tell the client that the request could not be taken.
+     *
+     * @param message why
+     */
+    record Refuse(String message) implements Action {}
+
+    /** Delete the entries, for certain. */
+    record Delete() implements Action {}
+
+    /**
+     * Answer everybody who waits for the release.
+     *
+     * @param outcome with this
+     */
+    record AnswerReleases(Answer.ReleaseOutcome outcome) implements Action {}
+  }
+
+  /**
+   * What follows from an event.
+   *
+   * @param next the next state
+   * @param actions what to do, in this order
+   */
+  public record Transition(AcquisitionState next, List<Action> actions) {}
+
+  private static final Action DELETE = new Action.Delete();
+
+  /** Returns an acquisition whose entries are being created. */
+  static AcquisitionState enqueuing() {
+    return new AcquisitionState(State.ENQUEUING, Answer.ReleaseOutcome.WITHDRAWN);
+  }
+
+  /** Returns an acquisition whose entries exist: what an adopted one begins as. */
+  static AcquisitionState queued() {
+    return new AcquisitionState(State.QUEUED, Answer.ReleaseOutcome.WITHDRAWN);
+  }
+
+  /** Returns one of which nothing is left here, and nobody was told. */
+  public static AcquisitionState ended() {
+    return new AcquisitionState(State.ENDED, Answer.ReleaseOutcome.ALREADY_RELEASED);
+  }
+
+  /** Returns what follows from {@code event}. */
+  public Transition on(AcquisitionEvent event) {
+    return event.applyTo(this);
+  }
+
+  /** Returns whether the client may use the locks. */
+  public boolean isHeld() {
+    return state == State.HELD;
+  }
+
+  /** Returns whether the client waits for the locks or may use them. */
+  public boolean isLive() {
+    return isWaiting() || isHeld();
+  }
+
+  /** Returns whether the client still waits. */
+  public boolean isWaiting() {
+    return state == State.ENQUEUING || state == State.QUEUED;
+  }
+
+  Transition onCreated() {
+    return switch (state) {
+      case ENQUEUING -> to(State.QUEUED);
+      case CANCELLED -> to(State.LEAVING, DELETE);
+      case QUEUED, HELD, RELEASING, LEAVING, ENDED -> stay();
+    };
+  }
+
+  Transition onRefused(String message) {
+    return switch (state) {
+      case ENQUEUING -> to(State.ENDED, new Action.Refuse(message), answer(releaseOutcome));
+      case CANCELLED -> to(State.ENDED, answer(releaseOutcome));
+      case QUEUED, HELD, RELEASING, LEAVING, ENDED -> stay();
+    };
+  }
+
+  Transition onPlaced(Notice.Queued queued) {
+    return state == State.QUEUED ? to(State.QUEUED, tell(queued)) : stay();
+  }
+
+  Transition onAdmitted(Notice.Granted granted) {
+    return isWaiting()
+        ? new Transition(
+            new AcquisitionState(State.HELD, Answer.ReleaseOutcome.RELEASED),
+            List.of(tell(granted)))
+        : stay();
+  }
+
+  Transition onWaitExpired(Notice.NotAcquired ending) {
+    return isWaiting() ? leave(ending, Answer.ReleaseOutcome.ALREADY_RELEASED) : stay();
+  }
+
+  Transition onReleaseAsked() {
+    return switch (state) {
+      case ENQUEUING, QUEUED ->
+          leave(
+              notAcquired(Notice.RefusalReason.WITHDRAWN, "withdrawn by the caller"),
+              Answer.ReleaseOutcome.WITHDRAWN);
+      case HELD -> to(State.RELEASING, DELETE);
+      case RELEASING, LEAVING, CANCELLED -> stay();
+      case ENDED -> to(State.ENDED, answer(Answer.ReleaseOutcome.ALREADY_RELEASED));
+    };
+  }
+
+  Transition onLeaseEnded(LeaseEnd end) {
+    if (isWaiting()) {
+      return leave(
+          notAcquired(Notice.RefusalReason.LEASE_ENDED, "the lease ended while waiting"),
+          Answer.ReleaseOutcome.ALREADY_RELEASED);
+    }
+    return isHeld() ? lose(lossBy(end)) : stay();
+  }
+
+  Transition onBoundLost() {
+    if (isWaiting()) {
+      return leave(sessionLost(), Answer.ReleaseOutcome.ALREADY_RELEASED);
+    }
+    return isHeld() ? lose(Notice.LossReason.SESSION_LOST) : stay();
+  }
+
+  Transition onRemoved() {
+    if (isWaiting()) {
+      return leave(
+          notAcquired(
+              Notice.RefusalReason.REMOVED,
+              "the entry was removed from ZooKeeper by somebody else"),
+          Answer.ReleaseOutcome.ALREADY_RELEASED);
+    }
+    return isHeld() ? lose(Notice.LossReason.REMOVED) : stay();
+  }
+
+  Transition onSessionGone() {
+    return switch (state) {
+      case ENQUEUING, QUEUED ->
+          to(State.ENDED, tell(sessionLost()), answer(Answer.ReleaseOutcome.ALREADY_RELEASED));
+      case HELD ->
+          to(
+              State.ENDED,
+              tell(new Notice.Lost(Notice.LossReason.SESSION_LOST, "")),
+              answer(Answer.ReleaseOutcome.ALREADY_RELEASED));
+      case RELEASING -> to(State.ENDED, tell(new Notice.Released()), answer(releaseOutcome));
+      case LEAVING, CANCELLED -> to(State.ENDED, answer(releaseOutcome));
+      case ENDED -> stay();
+    };
+  }
+
+  Transition onTakenAway(Notice.Lost ending) {
+    // One that waits here may have been granted elsewhere.
+    return isHeld() || state == State.QUEUED ? lose(ending) : stay();
+  }
+
+  Transition onDeleted() {
+    return switch (state) {
+      case RELEASING -> to(State.ENDED, tell(new Notice.Released()), answer(releaseOutcome));
+      case LEAVING -> to(State.ENDED, answer(releaseOutcome));
+      case ENQUEUING, QUEUED, HELD, CANCELLED, ENDED -> stay();
+    };
+  }
+
+  /**
+   * Leaves the queue before the grant: at once if the entries exist, otherwise when the creation
+   * has been answered.
+   */
+  private Transition leave(Notice.NotAcquired ending, Answer.ReleaseOutcome outcome) {
+    return state == State.ENQUEUING
+        ? new Transition(new AcquisitionState(State.CANCELLED, outcome), List.of(tell(ending)))
+        : new Transition(
+            new AcquisitionState(State.LEAVING, outcome), List.of(tell(ending), DELETE));
+  }
+
+  private Transition lose(Notice.LossReason reason) {
+    return lose(new Notice.Lost(reason, ""));
+  }
+
+  private Transition lose(Notice.Lost ending) {
+    return new Transition(
+        new AcquisitionState(State.LEAVING, Answer.ReleaseOutcome.ALREADY_RELEASED),
+        List.of(tell(ending), DELETE));
+  }
+
+  private Transition to(State next) {
+    return to(next, List.of());
+  }
+
+  private Transition to(State next, Action action) {
+    return to(next, List.of(action));
+  }
+
+  private Transition to(State next, Action first, Action second) {
+    return to(next, List.of(first, second));
+  }
+
+  private Transition to(State next, List<Action> actions) {
+    return new Transition(new AcquisitionState(next, releaseOutcome), actions);
+  }
+
+  private Transition stay() {
+    return new Transition(this, List.of());
+  }
+
+  private static Action tell(Notice notice) {
+    return new Action.Tell(notice);
+  }
+
+  private static Action answer(Answer.ReleaseOutcome outcome) {
+    return new Action.AnswerReleases(outcome);
+  }
+
+  private static Notice.NotAcquired sessionLost() {
+    return notAcquired(
+        Notice.RefusalReason.SESSION_LOST, "the coordinator lost its ZooKeeper session");
+  }
+
+  private static Notice.NotAcquired notAcquired(Notice.RefusalReason reason, String message) {
+    return new Notice.NotAcquired(reason, message, List.of());
+  }
+
+  private static Notice.LossReason lossBy(LeaseEnd end) {
+    return switch (end) {
+      case EXPIRED -> Notice.LossReason.LEASE_EXPIRED;
+      case CLOSED -> Notice.LossReason.LEASE_CLOSED;
+      case SESSION_LOST -> Notice.LossReason.SESSION_LOST;
+    };
+  }
+}

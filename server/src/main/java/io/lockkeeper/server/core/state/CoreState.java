@@ -1,0 +1,119 @@
+package io.lockkeeper.server.core.state;
+
+import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.CallId;
+import io.lockkeeper.server.core.api.CoreSettings;
+import io.lockkeeper.server.core.api.Effect;
+import io.lockkeeper.server.core.api.Failure;
+import io.lockkeeper.server.core.api.LeaseEnd;
+import io.lockkeeper.server.core.api.StreamId;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.PathSizes;
+import io.lockkeeper.server.core.queue.Mirror;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+
+/** Everything that the core knows: shared by its parts, which all run on one thread. */
+public final class CoreState {
+
+  public static final String NO_CONTACT =
+      "the coordinator has no contact with ZooKeeper, or has just regained it";
+
+  private static final int REMEMBERED_LEASES = 65_536;
+
+  public final CoreSettings settings;
+  public final PathSizes pathSizes;
+  public final Mirror mirror = new Mirror();
+  public final Timers timers = new Timers();
+  public final Map<UUID, Acquisition> acquisitions = new HashMap<>();
+  public final Map<LeaseId, Lease> leases = new HashMap<>();
+
+  /** The same by the half of their ids that the names of their entries show. */
+  public final Map<Long, Lease> leasesByTag = new HashMap<>();
+
+  public final Map<StreamId, Subscriber> streams = new HashMap<>();
+  public final Map<LeaseId, LeaseEnd> endedLeases =
+      new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<LeaseId, LeaseEnd> eldest) {
+          return size() > REMEMBERED_LEASES;
+        }
+      };
+
+  /** Whether this coordinator is about to leave. */
+  public boolean draining;
+
+  /** How many other coordinators say that they can serve leases. */
+  public int servingPeers;
+
+  /** Whether changes are described, because somebody watches or did not long ago. */
+  public boolean describesChanges = true;
+
+  private List<Effect> effects = new ArrayList<>();
+
+  private final Deque<FollowUp> followUps = new ArrayDeque<>();
+  public long now;
+
+  public CoreState(CoreSettings settings, PathSizes pathSizes) {
+    this.settings = settings;
+    this.pathSizes = pathSizes;
+  }
+
+  /** Who listens on a stream: one acquisition, or a whole lease. */
+  public sealed interface Subscriber {
+    /**
+     * One acquisition.
+     *
+     * @param acquisition the acquisition
+     */
+    record ForAcquisition(Acquisition acquisition) implements Subscriber {}
+
+    /**
+     * A whole lease.
+     *
+     * @param lease the lease
+     */
+    record ForLease(Lease lease) implements Subscriber {}
+  }
+
+  public void emit(Effect effect) {
+    effects.add(effect);
+  }
+
+  /** Remembers what is to be done next. */
+  public void follow(FollowUp next) {
+    followUps.add(next);
+  }
+
+  /** Returns what is to be done next, or empty if that is nothing. */
+  public Optional<FollowUp> nextFollowUp() {
+    return Optional.ofNullable(followUps.poll());
+  }
+
+  public void reply(CallId call, Answer answer) {
+    effects.add(new Effect.Reply(call, answer));
+  }
+
+  public void fail(CallId call, Failure.Kind kind, String message) {
+    reply(call, new Answer.Failed(new Failure(kind, message)));
+  }
+
+  /** Returns what was emitted since the last call. */
+  public List<Effect> takeEffects() {
+    if (effects.isEmpty()) {
+      return List.of();
+    }
+    List<Effect> taken = effects;
+    effects = new ArrayList<>();
+    return taken;
+  }
+}

@@ -1,0 +1,384 @@
+package io.lockkeeper.server.core.state;
+
+import io.lockkeeper.server.core.api.AcquireCommand;
+import io.lockkeeper.server.core.api.CallId;
+import io.lockkeeper.server.core.api.ClientEvent;
+import io.lockkeeper.server.core.api.LeaseEnd;
+import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.SessionEvent;
+import io.lockkeeper.server.core.api.StreamId;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.SessionKey;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * One lease that this coordinator serves.
+ *
+ * <pre>
+ *   RECORDING --Recorded--> OPEN --Ended--> ENDING --nothing left--> (forgotten)
+ *       |                                     ^
+ *       +---------------- Ended --------------+
+ * </pre>
+ *
+ * <p>A lease that is a stream has no record and begins OPEN, and so does one that was adopted.
+ */
+public final class Lease {
+
+  /** Where a lease stands. */
+  public enum State {
+    /** Its record is being written. */
+    RECORDING,
+    /** It lives. */
+    OPEN,
+    /** It has ended; what it held is being deleted. */
+    ENDING
+  }
+
+  private static final int REMEMBERED_ENDINGS = 256;
+
+  /** More than one session can own: a client that comes back is told of every loss. */
+  private static final int REMEMBERED_LOSSES = 16_384;
+
+  private final LeaseId id;
+  private final SessionKey session;
+  private final String holder;
+  private final String secretHash;
+  private final long ttlNanos;
+  private final boolean isStream;
+  private final Map<String, Acquisition> acquisitions = new LinkedHashMap<>();
+  private final Map<String, Ended> endings = new Remembered(REMEMBERED_ENDINGS);
+  private final Map<String, Ended> losses = new Remembered(REMEMBERED_LOSSES);
+  private final Map<Owned, List<Hold>> holds = new HashMap<>();
+  private final List<CallId> closers = new ArrayList<>(1);
+  private State state;
+  private Optional<CallId> opener = Optional.empty();
+  private Optional<StreamId> stream = Optional.empty();
+  private LeaseEnd end = LeaseEnd.CLOSED;
+  private Optional<Timers.Timer> expiryTimer = Optional.empty();
+  private long deadlineNanos;
+  private boolean recorded;
+  private boolean adopted;
+  private long vouchedUntilNanos;
+  private long awakeAtNanos;
+  private long pathBytes;
+
+  /**
+   * One lock of one owner.
+   *
+   * @param owner the owner, not empty
+   * @param lock the lock
+   */
+  public record Owned(String owner, LockName lock) {}
+
+  /** Remembers so many endings, and forgets the eldest for one more. */
+  private static final class Remembered extends LinkedHashMap<String, Ended> {
+    private static final long serialVersionUID = 1L;
+
+    private final int most;
+
+    Remembered(int most) {
+      this.most = most;
+    }
+
+    @Override
+    protected boolean removeEldestEntry(Map.Entry<String, Ended> eldest) {
+      return size() > most;
+    }
+  }
+
+  /**
+   * How an acquisition ended, kept for a while for those who ask again.
+   *
+   * @param command what was asked for, as far as that was known
+   * @param locks how many locks the request named
+   * @param adopted whether only its entries told what was asked for
+   * @param notice the final notice
+   * @param sequence its number
+   * @param heard whether there was a stream to tell it to
+   */
+  public record Ended(
+      AcquireCommand command,
+      int locks,
+      boolean adopted,
+      Notice notice,
+      long sequence,
+      boolean heard) {
+
+    /**
+     * Keeps what a repeated request is compared and answered with, and nothing that is only for
+     * people.
+     */
+    public Ended {
+      command = command.withoutDescription();
+      if (notice instanceof Notice.NotAcquired ending) {
+        notice = new Notice.NotAcquired(ending.reason(), ending.message(), List.of());
+      }
+    }
+
+    /** Makes the ending of an acquisition. */
+    public static Ended of(Acquisition acquisition, Notice notice, long sequence) {
+      AcquireCommand command = acquisition.command();
+      return new Ended(
+          command,
+          acquisition.adoptedState().map(AdoptedState::locks).orElse(command.locks().size()),
+          acquisition.adoptedState().isPresent(),
+          notice,
+          sequence,
+          acquisition.heard());
+    }
+
+    /** Makes the ending of a request that was told it at once. */
+    public static Ended of(AcquireCommand command, Notice notice) {
+      return new Ended(command, command.locks().size(), false, notice, 1, true);
+    }
+
+    /**
+     * Returns whether a client that comes back must be told: it may believe that it still waits or
+     * holds.
+     */
+    boolean needsTelling() {
+      return !heard || notice instanceof Notice.Lost;
+    }
+
+    private Ended asHeard() {
+      return new Ended(command, locks, adopted, notice, sequence, true);
+    }
+  }
+
+  private Lease(
+      LeaseId id,
+      SessionKey session,
+      String holder,
+      String secretHash,
+      long ttlNanos,
+      boolean isStream) {
+    this.id = id;
+    this.session = session;
+    this.holder = holder;
+    this.secretHash = secretHash;
+    this.ttlNanos = ttlNanos;
+    this.isStream = isStream;
+    this.state = isStream ? State.OPEN : State.RECORDING;
+  }
+
+  /** Makes a lease whose record is to be written. */
+  public static Lease opening(ClientEvent.OpenLease open, SessionKey session) {
+    Lease lease =
+        new Lease(
+            open.lease(), session, open.holder(), open.secretHash(), open.ttl().toNanos(), false);
+    lease.opener = Optional.of(open.call());
+    lease.recorded = true;
+    return lease;
+  }
+
+  public static Lease ofStream(LeaseId id, SessionKey session, String holder) {
+    return new Lease(id, session, holder, "", Long.MAX_VALUE, true);
+  }
+
+  /**
+   * Makes a lease that another coordinator served before.
+   *
+   * @param adoption what was adopted with it
+   */
+  public static Lease adopted(
+      SessionEvent.AdoptedLease record, SessionKey session, SessionEvent.SessionAdopted adoption) {
+    long ttlNanos = Duration.ofMillis(record.ttlMillis()).toNanos();
+    Lease lease =
+        new Lease(record.lease(), session, record.holder(), record.secretHash(), ttlNanos, false);
+    lease.recorded = true;
+    lease.state = State.OPEN;
+    lease.vouchedBefore(adoption);
+    return lease;
+  }
+
+  /** Makes what is left of a lease that was a stream, or is ending: entries without a record. */
+  public static Lease remains(
+      LeaseId id, SessionKey session, String holder, SessionEvent.SessionAdopted adoption) {
+    Lease lease = ofStream(id, session, holder);
+    lease.vouchedBefore(adoption);
+    return lease;
+  }
+
+  private void vouchedBefore(SessionEvent.SessionAdopted adoption) {
+    adopted = true;
+    awakeAtNanos = adoption.takenAtNanos() + adoption.timeoutNanos();
+    // A coordinator that is dead for certain vouches for nothing any more.
+    vouchedUntilNanos = adoption.certain() ? adoption.takenAtNanos() : awakeAtNanos;
+  }
+
+  /** Returns whether another coordinator served it before. */
+  public boolean isAdopted() {
+    return adopted;
+  }
+
+  /** Returns whether the coordinator that served it before may vouch for it still. */
+  public boolean mayBeVouchedElsewhere(long nowNanos) {
+    return adopted && vouchedUntilNanos - nowNanos > 0;
+  }
+
+  /** Returns until when the coordinator that served it before may vouch for it. */
+  public long vouchedUntilNanos() {
+    return vouchedUntilNanos;
+  }
+
+  /**
+   * Returns from when on nobody can rely any more on what the coordinator before granted last, dead
+   * or not.
+   */
+  public long awakeAtNanos() {
+    return awakeAtNanos;
+  }
+
+  /** Returns how many bytes of paths its entries take. */
+  public long pathBytes() {
+    return pathBytes;
+  }
+
+  public void addPathBytes(long bytes) {
+    pathBytes += bytes;
+  }
+
+  public LeaseId id() {
+    return id;
+  }
+
+  public SessionKey session() {
+    return session;
+  }
+
+  public String holder() {
+    return holder;
+  }
+
+  /** Returns who asks, for people: as the request says, or else the lease. */
+  public String holderOf(AcquireCommand command) {
+    return command.holder().isEmpty() ? holder : command.holder();
+  }
+
+  public boolean hasSecret(String hash) {
+    return !isStream && secretHash.equals(hash);
+  }
+
+  public long ttlNanos() {
+    return ttlNanos;
+  }
+
+  /** Returns whether the lease is one stream, with no time to live of its own. */
+  public boolean isStream() {
+    return isStream;
+  }
+
+  public State state() {
+    return state;
+  }
+
+  public boolean isEnding() {
+    return state == State.ENDING;
+  }
+
+  public void opened() {
+    state = State.OPEN;
+  }
+
+  public void ending(LeaseEnd why) {
+    state = State.ENDING;
+    end = why;
+  }
+
+  /** Returns why it has ended; meaningful once it is ending. */
+  public LeaseEnd end() {
+    return end;
+  }
+
+  public Optional<Timers.Timer> expiryTimer() {
+    return expiryTimer;
+  }
+
+  public void expiryTimer(Optional<Timers.Timer> timer) {
+    expiryTimer = timer;
+  }
+
+  /** Returns the call that opened it, once. */
+  public Optional<CallId> takeOpener() {
+    Optional<CallId> taken = opener;
+    opener = Optional.empty();
+    return taken;
+  }
+
+  /** Returns whether ZooKeeper may have a record of it. */
+  public boolean isRecorded() {
+    return recorded;
+  }
+
+  public void erased() {
+    recorded = false;
+  }
+
+  public long deadlineNanos() {
+    return deadlineNanos;
+  }
+
+  /**
+   * Lets it live for its whole time from now on, and at least for as long as its client may rely on
+   * it elsewhere.
+   */
+  public void renew(long nowNanos) {
+    deadlineNanos = nowNanos + ttlNanos;
+    if (mayBeVouchedElsewhere(nowNanos) && vouchedUntilNanos - deadlineNanos > 0) {
+      deadlineNanos = vouchedUntilNanos;
+    }
+  }
+
+  public void extend(long nanos) {
+    deadlineNanos += nanos;
+  }
+
+  public Map<String, Acquisition> acquisitions() {
+    return acquisitions;
+  }
+
+  /** Returns what its named owners hold. */
+  public Map<Owned, List<Hold>> holds() {
+    return holds;
+  }
+
+  /** Remembers how an acquisition has ended, in place of what was known of it. */
+  public void remember(Ended ended) {
+    String requestId = ended.command().requestId();
+    endings.remove(requestId);
+    losses.remove(requestId);
+    (ended.needsTelling() ? losses : endings).put(requestId, ended);
+  }
+
+  /** Returns how an acquisition has ended, if that is remembered. */
+  public Optional<Ended> ending(String requestId) {
+    Ended ended = losses.get(requestId);
+    return Optional.ofNullable(ended == null ? endings.get(requestId) : ended);
+  }
+
+  /** Returns the endings of which a client that comes back is told: from then on it knows them. */
+  public List<Ended> takeEndingsToTell() {
+    List<Ended> told = List.copyOf(losses.values());
+    told.forEach(ended -> remember(ended.asHeard()));
+    return told;
+  }
+
+  public List<CallId> closers() {
+    return closers;
+  }
+
+  public Optional<StreamId> stream() {
+    return stream;
+  }
+
+  public void attach(Optional<StreamId> subscriber) {
+    stream = subscriber;
+  }
+}

@@ -1,0 +1,163 @@
+package io.lockkeeper.server.rpc.call;
+
+import io.grpc.Context;
+import io.grpc.Contexts;
+import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
+import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
+import io.grpc.Grpc;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.lockkeeper.server.rpc.wire.PeerHeaders;
+import io.lockkeeper.server.rpc.wire.Refusal;
+import io.lockkeeper.server.rpc.wire.Statuses;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Stands around every call: knows the peer, ends a call with the status that its exception stands
+ * for, and lets nothing be sent on a call that has ended.
+ */
+public final class CallGuard implements ServerInterceptor {
+
+  private static final Context.Key<String> PEER = Context.keyWithDefault("peer", "unknown");
+  private static final Context.Key<Optional<ConnectionAge.Connection>> CONNECTION =
+      Context.keyWithDefault("connection", Optional.empty());
+
+  private final Set<EndOnce<?, ?>> open = ConcurrentHashMap.newKeySet();
+
+  /** Ends all calls that are open. */
+  public void endAll(Refusal why) {
+    open.forEach(call -> call.fail(why.toException()));
+  }
+
+  /** Returns the address of the client of the current call. */
+  public static String peer() {
+    return PEER.get();
+  }
+
+  /** Returns until when the streams of the current call's connection may stay on it. */
+  public static Optional<ConnectionAge.Connection> connection() {
+    return CONNECTION.get();
+  }
+
+  @Override
+  public <Q, R> ServerCall.Listener<Q> interceptCall(
+      ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
+    EndOnce<Q, R> guarded = new EndOnce<>(call, open);
+    open.add(guarded);
+    // What a peer has forwarded belongs to its clients' connections, not to its own.
+    boolean forwarded = headers.containsKey(PeerHeaders.FORWARDED_BY);
+    Context context =
+        Context.current()
+            .withValue(PEER, peerOf(call))
+            .withValue(
+                CONNECTION, forwarded ? Optional.empty() : ConnectionAge.of(call.getAttributes()));
+    try {
+      return new Guarded<>(Contexts.interceptCall(context, guarded, headers, next), guarded);
+    } catch (RuntimeException e) {
+      guarded.fail(Statuses.of(e).toException());
+      return new ServerCall.Listener<>() {};
+    }
+  }
+
+  private static String peerOf(ServerCall<?, ?> call) {
+    SocketAddress address = call.getAttributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR);
+    if (address instanceof InetSocketAddress inet && inet.getAddress() != null) {
+      return inet.getAddress().getHostAddress() + ":" + inet.getPort();
+    }
+    return String.valueOf(address);
+  }
+
+  /** A call that takes one end and drops what comes later. */
+  private static final class EndOnce<Q, R> extends SimpleForwardingServerCall<Q, R> {
+
+    private final AtomicBoolean ended = new AtomicBoolean();
+
+    private final Set<EndOnce<?, ?>> open;
+
+    EndOnce(ServerCall<Q, R> call, Set<EndOnce<?, ?>> open) {
+      super(call);
+      this.open = open;
+    }
+
+    /** Notes that the transport is done with the call. */
+    void gone() {
+      ended.set(true);
+      open.remove(this);
+    }
+
+    void fail(StatusRuntimeException status) {
+      Metadata trailers = status.getTrailers();
+      close(status.getStatus(), trailers == null ? new Metadata() : trailers);
+    }
+
+    @Override
+    public void sendMessage(R message) {
+      if (!ended.get()) {
+        super.sendMessage(message);
+      }
+    }
+
+    @Override
+    public void close(Status status, Metadata trailers) {
+      if (ended.compareAndSet(false, true)) {
+        open.remove(this);
+        super.close(status, trailers);
+      }
+    }
+  }
+
+  /** Maps what a service method throws. */
+  private static final class Guarded<Q, R> extends SimpleForwardingServerCallListener<Q> {
+
+    private final EndOnce<Q, R> call;
+
+    Guarded(ServerCall.Listener<Q> delegate, EndOnce<Q, R> call) {
+      super(delegate);
+      this.call = call;
+    }
+
+    @Override
+    public void onMessage(Q message) {
+      guard(() -> super.onMessage(message));
+    }
+
+    @Override
+    public void onHalfClose() {
+      guard(super::onHalfClose);
+    }
+
+    @Override
+    public void onReady() {
+      guard(super::onReady);
+    }
+
+    @Override
+    public void onCancel() {
+      call.gone();
+      guard(super::onCancel);
+    }
+
+    @Override
+    public void onComplete() {
+      call.gone();
+      guard(super::onComplete);
+    }
+
+    private void guard(Runnable step) {
+      try {
+        step.run();
+      } catch (RuntimeException e) {
+        call.fail(Statuses.of(e).toException());
+      }
+    }
+  }
+}

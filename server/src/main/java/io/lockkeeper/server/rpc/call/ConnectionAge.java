@@ -1,0 +1,92 @@
+package io.lockkeeper.server.rpc.call;
+
+import io.grpc.Attributes;
+import io.grpc.ServerTransportFilter;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.random.RandomGenerator;
+
+/**
+ * Knows when streams should leave an old connection, so that clients spread over all servers, and a
+ * balancer's table is no reason for a stream to break.
+ *
+ * <pre>
+ *   0.9 to 1.1 of the age     sessions are sent away: most resume on another connection
+ *   1.125 to 1.375            HTTP/2 takes no new streams on this one (gRPC draws the moment)
+ *   1.5                       sessions that have resumed here once more, and all other streams
+ *                             that can be resumed, are sent away
+ * </pre>
+ *
+ * <p>Nothing is cut off: an Acquire stream that is a lease by itself keeps its old connection for
+ * as long as it lasts.
+ */
+public final class ConnectionAge extends ServerTransportFilter {
+
+  private static final Attributes.Key<Connection> CONNECTION = Attributes.Key.create("connection");
+  private static final double EARLIEST = 0.9;
+  private static final double SPREAD = 0.2;
+  private static final double LAST = 1.5;
+  // gRPC adds a tenth more or less.
+  private static final double TRANSPORT = 1.25;
+
+  private final Optional<Duration> max;
+  private final RandomGenerator random;
+
+  /**
+   * When a connection was opened, and when its streams should leave, by {@link System#nanoTime}.
+   *
+   * @param first when sessions should
+   * @param last when all should
+   */
+  record Connection(long first, long last) {
+
+    /** Returns how long it is until a stream should leave; empty if it may stay. */
+    OptionalLong untilLeaving(boolean session, long nowNanos) {
+      return (session ? List.of(first, last) : List.of(last))
+          .stream().mapToLong(due -> due - nowNanos).filter(left -> left > 0).findFirst();
+    }
+  }
+
+  /**
+   * Prepares.
+   *
+   * @param max the age; empty: connections may become as old as they like
+   * @param random spreads the moments
+   */
+  public ConnectionAge(Optional<Duration> max, RandomGenerator random) {
+    this.max = max;
+    this.random = random;
+  }
+
+  /** Returns the age at which the transport itself should let go of a connection. */
+  public Optional<Duration> ofTransport() {
+    return max.map(age -> scaled(age, TRANSPORT));
+  }
+
+  private static Duration scaled(Duration age, double factor) {
+    return Duration.ofNanos(Math.round(age.toNanos() * factor));
+  }
+
+  /** Returns the moments for a connection that opens now; empty if it may stay. */
+  Optional<Connection> opened(long nowNanos) {
+    return max.map(
+        age ->
+            new Connection(
+                nowNanos + scaled(age, EARLIEST + SPREAD * random.nextDouble()).toNanos(),
+                nowNanos + scaled(age, LAST).toNanos()));
+  }
+
+  @Override
+  public Attributes transportReady(Attributes attributes) {
+    return opened(System.nanoTime())
+        .map(connection -> attributes.toBuilder().set(CONNECTION, connection).build())
+        .orElse(attributes);
+  }
+
+  /** Returns the moments of the connection that a call came by. */
+  public static Optional<Connection> of(Attributes attributes) {
+    return Optional.ofNullable(attributes.get(CONNECTION));
+  }
+}

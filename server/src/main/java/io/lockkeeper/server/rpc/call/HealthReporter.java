@@ -1,0 +1,84 @@
+package io.lockkeeper.server.rpc.call;
+
+import io.grpc.BindableService;
+import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
+import io.grpc.protobuf.services.HealthStatusManager;
+import io.lockkeeper.server.coordinator.api.Coordinator;
+import io.lockkeeper.server.coordinator.api.CoordinatorStatus;
+import io.lockkeeper.v1.AdminServiceGrpc;
+import io.lockkeeper.v1.LeaseServiceGrpc;
+import io.lockkeeper.v1.LockServiceGrpc;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Answers grpc.health.v1: the services serve when the coordinator does, and the lease service also
+ * while only the mirror is being rebuilt. The admin service never does: it offers nothing.
+ */
+public final class HealthReporter {
+
+  private static final Logger LOG = LoggerFactory.getLogger(HealthReporter.class);
+
+  /** The service whose health says whether leases are renewed: what peers want to know. */
+  public static final String LEASES = LeaseServiceGrpc.SERVICE_NAME;
+
+  private static final List<String> SERVICES =
+      List.of(HealthStatusManager.SERVICE_NAME_ALL_SERVICES, LockServiceGrpc.SERVICE_NAME);
+
+  private final Coordinator coordinator;
+  private final HealthStatusManager health = new HealthStatusManager();
+  private final AtomicBoolean stopped = new AtomicBoolean();
+  // Only the thread that calls update touches it.
+  private ServingStatus told = ServingStatus.NOT_SERVING;
+
+  public HealthReporter(Coordinator coordinator) {
+    this.coordinator = coordinator;
+    health.setStatus(AdminServiceGrpc.SERVICE_NAME, ServingStatus.NOT_SERVING);
+    health.setStatus(LEASES, told);
+    SERVICES.forEach(service -> health.setStatus(service, told));
+  }
+
+  /** Returns the service to offer. */
+  public BindableService service() {
+    return health.getHealthService();
+  }
+
+  /** Asks the coordinator, and tells those who watch if the answer has changed. Never throws. */
+  public void update() {
+    if (stopped.get()) {
+      return;
+    }
+    Optional<CoordinatorStatus> status = status();
+    health.setStatus(LEASES, servingIf(status.filter(CoordinatorStatus::sessionUsable)));
+    ServingStatus now = servingIf(status.filter(CoordinatorStatus::serving));
+    if (now != told) {
+      told = now;
+      SERVICES.forEach(service -> health.setStatus(service, now));
+      LOG.atInfo().addKeyValue("health", now).log("Health changed");
+    }
+  }
+
+  /** Returns how the coordinator is, or nothing if it cannot say. */
+  private Optional<CoordinatorStatus> status() {
+    try {
+      return Optional.of(coordinator.status());
+    } catch (RuntimeException e) {
+      LOG.atError().setCause(e).log("The coordinator cannot say how it is");
+      return Optional.empty();
+    }
+  }
+
+  private static ServingStatus servingIf(Optional<CoordinatorStatus> able) {
+    return able.isPresent() ? ServingStatus.SERVING : ServingStatus.NOT_SERVING;
+  }
+
+  /** Tells NOT_SERVING for good. Idempotent. */
+  public void stop() {
+    if (stopped.compareAndSet(false, true)) {
+      health.enterTerminalState();
+    }
+  }
+}

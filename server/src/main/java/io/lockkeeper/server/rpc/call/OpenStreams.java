@@ -1,0 +1,82 @@
+package io.lockkeeper.server.rpc.call;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The streams that are open, so that all can be told when the endpoint stops, and each when its
+ * connection has become old.
+ */
+public final class OpenStreams {
+
+  private static final String OLD = "the connection has reached its maximum age";
+
+  private final Map<Leavable, Future<?>> streams = new ConcurrentHashMap<>();
+  private final ScheduledExecutorService timer;
+  private volatile Optional<Leaving> leaving = Optional.empty();
+
+  private record Leaving(String reason, Duration after) {}
+
+  /** A stream that can be told that it ends. */
+  public interface Leavable {
+    /** Tells the client, and ends the stream; the client should come again after a while. */
+    void goAway(String reason, Duration after);
+  }
+
+  public OpenStreams(ScheduledExecutorService timer) {
+    this.timer = timer;
+  }
+
+  /** Adds a stream that may stay for as long as the endpoint. */
+  public void add(Leavable stream) {
+    add(stream, CompletableFuture.completedFuture(null));
+  }
+
+  /**
+   * Adds a stream that should leave its connection when that is old.
+   *
+   * @param connection the connection of the call
+   * @param session whether it is a session stream
+   */
+  public void add(Leavable stream, Optional<ConnectionAge.Connection> connection, boolean session) {
+    connection
+        .map(moments -> moments.untilLeaving(session, System.nanoTime()))
+        .filter(left -> left.isPresent())
+        .ifPresentOrElse(
+            left ->
+                add(
+                    stream,
+                    timer.schedule(
+                        () -> stream.goAway(OLD, Duration.ZERO),
+                        left.getAsLong(),
+                        TimeUnit.NANOSECONDS)),
+            () -> add(stream));
+  }
+
+  private void add(Leavable stream, Future<?> whenOld) {
+    streams.put(stream, whenOld);
+    leaving.ifPresent(how -> stream.goAway(how.reason(), how.after()));
+  }
+
+  /** Forgets a stream that has ended. */
+  public void remove(Leavable stream) {
+    Optional.ofNullable(streams.remove(stream)).ifPresent(whenOld -> whenOld.cancel(false));
+  }
+
+  /** Tells all streams, now and to come. */
+  public void goAway(String reason, Duration after) {
+    leaving = Optional.of(new Leaving(reason, after));
+    streams.keySet().forEach(stream -> stream.goAway(reason, after));
+  }
+
+  /** Returns how many are open. */
+  public int size() {
+    return streams.size();
+  }
+}

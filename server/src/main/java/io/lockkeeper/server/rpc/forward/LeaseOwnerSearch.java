@@ -1,0 +1,137 @@
+package io.lockkeeper.server.rpc.forward;
+
+import io.lockkeeper.server.coordinator.api.LeaseLocation;
+import io.lockkeeper.server.coordinator.api.Peer;
+import io.lockkeeper.server.core.api.Failure;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.rpc.call.Answers;
+import io.lockkeeper.server.rpc.wire.Refusal;
+import io.lockkeeper.server.rpc.wire.Statuses;
+import java.util.Optional;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
+
+/**
+ * One request's search for whoever serves its lease. Asked again after each attempt that did not
+ * help, it pauses and looks anew, until its patience has run out. Everything happens in the turns
+ * of the request.
+ */
+final class LeaseOwnerSearch {
+
+  private final LeaseId lease;
+  private final LeaseOwnerSearches shared;
+  private final Executor turns;
+  private final Seeker seeker;
+  private final long startNanos = System.nanoTime();
+  private boolean looked;
+  private boolean paused;
+  private boolean hasPlace;
+  private boolean closed;
+  private Optional<Future<?>> pause = Optional.empty();
+
+  /** Whose search it is. Hears one of these for each question. */
+  interface Seeker {
+    /** This peer serves the lease. */
+    void onPeer(Peer peer);
+
+    /** The request should be tried here once more. */
+    void onHere();
+
+    /** There is no such lease. */
+    void onUnknown();
+
+    /** Nobody serves the lease soon enough, or nobody can say who does. */
+    void onGivenUp(Refusal why);
+  }
+
+  /**
+   * Prepares a search.
+   *
+   * @param turns runs one thing after the other
+   */
+  LeaseOwnerSearch(LeaseId lease, LeaseOwnerSearches shared, Executor turns, Seeker seeker) {
+    this.lease = lease;
+    this.shared = shared;
+    this.turns = turns;
+    this.seeker = seeker;
+  }
+
+  /** Asks who serves the lease: at once for the first time, then after a pause. */
+  void ask() {
+    if (looked) {
+      afterPause(this::look);
+    } else {
+      look();
+    }
+  }
+
+  private void afterPause(Runnable next) {
+    if (System.nanoTime() - startNanos > shared.patienceNanos()) {
+      giveUp("nobody serves the lease at the moment; send the request again");
+    } else if (!hasPlace && !shared.tryEnter()) {
+      giveUp("too many requests wait for leases that nobody serves at the moment");
+    } else {
+      hasPlace = true;
+      paused = true;
+      pause = Optional.of(shared.later(() -> turns.execute(() -> unlessClosed(next))));
+    }
+  }
+
+  private void leavePlace() {
+    if (hasPlace) {
+      hasPlace = false;
+      shared.leave();
+    }
+  }
+
+  private void unlessClosed(Runnable next) {
+    if (!closed) {
+      next.run();
+    }
+  }
+
+  private void giveUp(String why) {
+    seeker.onGivenUp(Statuses.of(new Failure(Failure.Kind.UNAVAILABLE, why)));
+  }
+
+  private void look() {
+    looked = true;
+    Answers.deliver(
+        shared.locate(lease),
+        found -> turns.execute(() -> unlessClosed(() -> onFound(found))),
+        refusal -> turns.execute(() -> unlessClosed(() -> seeker.onGivenUp(refusal))));
+  }
+
+  private void onFound(LeaseLocation found) {
+    if (found instanceof LeaseLocation.Nowhere) {
+      afterPause(this::look);
+    } else if (found instanceof LeaseLocation.Here && !paused) {
+      afterPause(this::tryHere);
+    } else if (found instanceof LeaseLocation.Here) {
+      tryHere();
+    } else {
+      leavePlace();
+      onFoundElsewhere(found);
+    }
+  }
+
+  private void tryHere() {
+    leavePlace();
+    seeker.onHere();
+  }
+
+  private void onFoundElsewhere(LeaseLocation found) {
+    if (found instanceof LeaseLocation.At at) {
+      seeker.onPeer(at.peer());
+    } else {
+      seeker.onUnknown();
+    }
+  }
+
+  /** Ends the search. Idempotent. */
+  void close() {
+    closed = true;
+    pause.ifPresent(waiting -> waiting.cancel(false));
+    leavePlace();
+  }
+}

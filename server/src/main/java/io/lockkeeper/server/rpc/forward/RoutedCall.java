@@ -1,0 +1,303 @@
+package io.lockkeeper.server.rpc.forward;
+
+import io.grpc.Context;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.SynchronizationContext;
+import io.lockkeeper.server.coordinator.api.Peer;
+import io.lockkeeper.server.core.api.Failure;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.rpc.call.ConnectionAge;
+import io.lockkeeper.server.rpc.call.OpenStreams;
+import io.lockkeeper.server.rpc.wire.AcquireRequests;
+import io.lockkeeper.server.rpc.wire.Messages;
+import io.lockkeeper.server.rpc.wire.NamedLease;
+import io.lockkeeper.server.rpc.wire.PeerHeaders;
+import io.lockkeeper.server.rpc.wire.Refusal;
+import io.lockkeeper.server.rpc.wire.Statuses;
+import io.lockkeeper.v1.SessionResponse;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A call that names a lease, on its way to whoever serves the lease.
+ *
+ * <pre>
+ *   here --refused: not served here--> searching --found--> crossing
+ *    |  ^                                |  ^                  |  |
+ *    |  '-------- it is here ------------'  '-- no answer yet--'  |
+ *    |                                   |     and peer gone      |
+ *    '--- any other end ---> ended <-----'--- any other end ------'
+ * </pre>
+ *
+ * <p>Until the first answer, the first request is kept, and nothing else is read from the client;
+ * so the call can be tried anew anywhere. What happens, happens in turns.
+ */
+final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
+    implements LeaseOwnerSearch.Seeker, OpenStreams.Leavable {
+
+  private final ServerCall<Q, R> call;
+  private final Metadata headers;
+  private final ServerCallHandler<Q, R> service;
+  private final Forwarding forwarding;
+  private final Context context = Context.current();
+  private final SynchronizationContext sync =
+      new SynchronizationContext((thread, bug) -> finish(Statuses.of(bug)));
+  private final Executor turns;
+  private final AtomicInteger inFlight = new AtomicInteger();
+  private volatile Optional<Q> first = Optional.empty();
+  private volatile boolean answered;
+  private volatile boolean ended;
+  private boolean halfClosed;
+  private boolean forwarded;
+  private boolean away;
+  private Optional<LeaseOwnerSearch> search = Optional.empty();
+  private ServerCall.Listener<Q> stage = new Nobody<>();
+
+  /** Hears the client while nobody else does. */
+  private static final class Nobody<Q> extends ServerCall.Listener<Q> {}
+
+  RoutedCall(
+      ServerCall<Q, R> call,
+      Metadata headers,
+      ServerCallHandler<Q, R> service,
+      Forwarding forwarding) {
+    this.call = call;
+    this.headers = headers;
+    this.service = service;
+    this.forwarding = forwarding;
+    this.turns = forwarding.inOrder(sync);
+  }
+
+  /** Begins here. */
+  void start() {
+    stage = service.startCall(new LocalAttempt<>(call, this, false), headers);
+  }
+
+  // What the client does.
+
+  @Override
+  public void onMessage(Q message) {
+    sync.execute(
+        () -> {
+          inFlight.decrementAndGet();
+          if (!answered && first.isEmpty()) {
+            first = Optional.of(message);
+          }
+          stage.onMessage(message);
+        });
+  }
+
+  @Override
+  public void onHalfClose() {
+    sync.execute(
+        () -> {
+          halfClosed = true;
+          stage.onHalfClose();
+        });
+  }
+
+  @Override
+  public void onReady() {
+    sync.execute(() -> stage.onReady());
+  }
+
+  @Override
+  public void onCancel() {
+    sync.execute(
+        () -> {
+          close();
+          stage.onCancel();
+        });
+  }
+
+  @Override
+  public void onComplete() {
+    sync.execute(
+        () -> {
+          close();
+          stage.onComplete();
+        });
+  }
+
+  // What this coordinator's own service does, on any thread.
+
+  /** Asks for requests; if the first of them is at hand, that one is not asked for. */
+  void request(int count, boolean firstIsAtHand) {
+    int more = firstIsAtHand ? count - 1 - inFlight.get() : count;
+    if (more > 0) {
+      inFlight.addAndGet(more);
+      call.request(more);
+    }
+  }
+
+  /** Notes that the client gets an answer: from now on the call stays where it is. */
+  void answeredHere() {
+    answered = true;
+    first = Optional.empty();
+  }
+
+  /** Takes a refusal that another coordinator may not share. */
+  void refusedHere(Status status, Metadata trailers) {
+    turns.execute(
+        () -> {
+          if (ended) {
+            return;
+          }
+          stage = new Nobody<>();
+          Optional<LeaseId> lease = first.flatMap(NamedLease::of);
+          if (lease.isPresent()) {
+            search(lease.get());
+          } else {
+            finish(status, trailers);
+          }
+        });
+  }
+
+  private void search(LeaseId lease) {
+    away = true;
+    if (search.isEmpty()) {
+      search = Optional.of(new LeaseOwnerSearch(lease, forwarding.searches(), turns, this));
+      forwarding
+          .streams()
+          .add(this, ConnectionAge.of(call.getAttributes()), NamedLease.isStream(method()));
+    }
+    search.get().ask();
+  }
+
+  // What the search finds, in turns.
+
+  @Override
+  public void onPeer(Peer peer) {
+    Optional<PeerLink> link = forwarding.peers().link(peer).filter(PeerLink::mayBeAsked);
+    if (link.isEmpty()) {
+      searchOn();
+      return;
+    }
+    if (!forwarded) {
+      forwarded = true;
+      forwarding.stats().forwarded.increment();
+      first = first.map(request -> AcquireRequests.named(request, method()));
+    }
+    ForwardedCall<Q, R> forwardedCall =
+        new ForwardedCall<>(
+            call, this, link.get(), Optional.ofNullable(context.getDeadline()), turns);
+    stage = forwardedCall;
+    forwardedCall.start(forwarding.headers(), first.orElseThrow(), halfClosed);
+  }
+
+  @Override
+  public void onHere() {
+    away = false;
+    Q request = first.orElseThrow();
+    context.run(
+        () -> {
+          stage = service.startCall(new LocalAttempt<>(call, this, true), headers);
+          stage.onMessage(request);
+          if (halfClosed) {
+            stage.onHalfClose();
+          }
+        });
+  }
+
+  @Override
+  public void onUnknown() {
+    String tag = first.flatMap(NamedLease::of).map(LeaseId::tag).orElse("");
+    finish(
+        Statuses.of(
+            new Failure(Failure.Kind.UNKNOWN_LEASE, "no coordinator serves a lease " + tag + "…")));
+  }
+
+  @Override
+  public void onGivenUp(Refusal why) {
+    finish(why);
+  }
+
+  // What a crossing tells, in turns.
+
+  /** Notes that a peer answers. Returns whether this is the first answer. */
+  boolean answeredByPeer() {
+    boolean isFirst = !answered;
+    answered = true;
+    first = Optional.empty();
+    return isFirst;
+  }
+
+  boolean isAnswered() {
+    return answered;
+  }
+
+  boolean isEnded() {
+    return ended;
+  }
+
+  /** Looks for whoever serves the lease by now. */
+  void searchOn() {
+    stage = new Nobody<>();
+    search.ifPresent(LeaseOwnerSearch::ask);
+  }
+
+  /** Asks the client for its next request, unless that was done before. */
+  void requestNext() {
+    if (inFlight.compareAndSet(0, 1)) {
+      call.request(1);
+    }
+  }
+
+  /** Ends the call so that the client comes again: its lease lives on. */
+  void sendAway(String reason, Duration after) {
+    if (answered && NamedLease.isStream(method())) {
+      forwarding.stats().sentAway.increment();
+      SessionResponse goodbye = Messages.goingAway(reason, after);
+      call.sendMessage(method().parseResponse(goodbye.toByteString().newInput()));
+      finish(Status.OK, new Metadata());
+    } else {
+      finish(Statuses.goingAway(reason, after));
+    }
+  }
+
+  /** Ends the call, here and where it goes on; one that has ended stays as it ended. */
+  void finish(Status status, Metadata trailers) {
+    if (ended) {
+      return;
+    }
+    close();
+    ServerCall.Listener<Q> left = stage;
+    stage = new Nobody<>();
+    left.onCancel(); // A client that does not read may keep its half open for long.
+    trailers.discardAll(PeerHeaders.NOT_SERVED_HERE);
+    call.close(status, trailers);
+  }
+
+  private void finish(Refusal refusal) {
+    StatusRuntimeException exception = refusal.toException();
+    Metadata trailers = exception.getTrailers();
+    finish(exception.getStatus(), trailers == null ? new Metadata() : trailers);
+  }
+
+  private void close() {
+    ended = true;
+    search.ifPresent(LeaseOwnerSearch::close);
+    forwarding.streams().remove(this);
+  }
+
+  private MethodDescriptor<Q, R> method() {
+    return call.getMethodDescriptor();
+  }
+
+  @Override
+  public void goAway(String reason, Duration after) {
+    turns.execute(
+        () -> {
+          if (away && !ended) {
+            sendAway(reason, after);
+          }
+        });
+  }
+}

@@ -1,0 +1,82 @@
+package io.lockkeeper.server.rpc.service;
+
+import io.grpc.stub.ServerCallStreamObserver;
+import io.lockkeeper.server.coordinator.api.Coordinator;
+import io.lockkeeper.server.coordinator.api.Coordinator.AcquisitionListener;
+import io.lockkeeper.server.coordinator.api.Coordinator.Subscription;
+import io.lockkeeper.server.coordinator.api.RefusedException;
+import io.lockkeeper.server.core.api.AcquireCommand;
+import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.rpc.call.CallGuard;
+import io.lockkeeper.server.rpc.call.GrpcLimits;
+import io.lockkeeper.server.rpc.call.OpenStreams;
+import io.lockkeeper.server.rpc.call.OutboundStream;
+import io.lockkeeper.server.rpc.wire.Notices;
+import io.lockkeeper.server.rpc.wire.Statuses;
+import io.lockkeeper.v1.AcquireResponse;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * One Acquire call: tells the client what happens to its request, and the coordinator when the
+ * client hangs up.
+ */
+final class AcquireStream implements AcquisitionListener, OpenStreams.Leavable {
+
+  private final OutboundStream<AcquireResponse> out;
+  private final OpenStreams streams;
+  private volatile Optional<Subscription> subscription = Optional.empty();
+
+  AcquireStream(
+      ServerCallStreamObserver<AcquireResponse> call, GrpcLimits limits, OpenStreams streams) {
+    this.out = new OutboundStream<>(call, limits.streamMessages(), limits.streamBytes());
+    this.streams = streams;
+    out.onEnd(this::close);
+  }
+
+  /** Asks the coordinator. */
+  void start(Coordinator coordinator, AcquireCommand command) {
+    if (command.lease().isPresent()) {
+      streams.add(this, CallGuard.connection(), false);
+    } else {
+      // The stream is the lease: it lives for as long as its connection.
+      streams.add(this);
+    }
+    if (out.isEnded()) {
+      return;
+    }
+    subscription = Optional.of(coordinator.acquire(command, this));
+    // The client may have hung up before there was a subscription to close.
+    if (out.isEnded()) {
+      close();
+    }
+  }
+
+  private void close() {
+    streams.remove(this);
+    subscription.ifPresent(Subscription::close);
+  }
+
+  @Override
+  public void onNotice(String requestId, long sequence, Notice notice) {
+    out.send(() -> Notices.toEvent(requestId, sequence, notice));
+    if (notice.isFinal()) {
+      out.complete();
+    }
+  }
+
+  @Override
+  public void onRefused(RefusedException why) {
+    out.failAfterQueue(Statuses.of(why));
+  }
+
+  @Override
+  public void onSuperseded() {
+    out.failAfterQueue(Statuses.superseded());
+  }
+
+  @Override
+  public void goAway(String reason, Duration after) {
+    out.failAfterQueue(Statuses.goingAway(reason, after));
+  }
+}

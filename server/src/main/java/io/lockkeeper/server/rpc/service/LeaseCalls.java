@@ -1,0 +1,124 @@
+package io.lockkeeper.server.rpc.service;
+
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.StreamObserver;
+import io.lockkeeper.server.coordinator.api.Coordinator;
+import io.lockkeeper.server.coordinator.api.Coordinator.OpenedLease;
+import io.lockkeeper.server.core.api.LeaseView;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.rpc.call.Answers;
+import io.lockkeeper.server.rpc.call.CallGuard;
+import io.lockkeeper.server.rpc.call.GrpcLimits;
+import io.lockkeeper.server.rpc.call.OpenStreams;
+import io.lockkeeper.server.rpc.forward.Forwarding;
+import io.lockkeeper.server.rpc.wire.Fields;
+import io.lockkeeper.server.rpc.wire.Messages;
+import io.lockkeeper.server.rpc.wire.ProtoDurations;
+import io.lockkeeper.server.rpc.wire.RequestReader;
+import io.lockkeeper.v1.CloseLeaseRequest;
+import io.lockkeeper.v1.CloseLeaseResponse;
+import io.lockkeeper.v1.GetLeaseRequest;
+import io.lockkeeper.v1.GetLeaseResponse;
+import io.lockkeeper.v1.KeepAliveRequest;
+import io.lockkeeper.v1.KeepAliveResponse;
+import io.lockkeeper.v1.LeaseServiceGrpc;
+import io.lockkeeper.v1.ListLeasesRequest;
+import io.lockkeeper.v1.ListLeasesResponse;
+import io.lockkeeper.v1.OpenLeaseRequest;
+import io.lockkeeper.v1.OpenLeaseResponse;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The lease service: each method checks, asks the coordinator and translates. What it throws,
+ * {@link CallGuard} maps.
+ */
+public final class LeaseCalls extends LeaseServiceGrpc.LeaseServiceImplBase {
+
+  private static final int MAX_ACQUISITIONS = 1_000;
+
+  private final Coordinator coordinator;
+  private final GrpcLimits limits;
+  private final OpenStreams streams;
+  private final Forwarding forwarding;
+
+  public LeaseCalls(
+      Coordinator coordinator, GrpcLimits limits, OpenStreams streams, Forwarding forwarding) {
+    this.coordinator = coordinator;
+    this.forwarding = forwarding;
+    this.limits = limits;
+    this.streams = streams;
+  }
+
+  @Override
+  public void openLease(OpenLeaseRequest request, StreamObserver<OpenLeaseResponse> responses) {
+    RequestReader.NewLease wanted =
+        RequestReader.toNewLease(request, limits.defaultTtl(), CallGuard.peer());
+    Answers.unary(
+        coordinator.openLease(wanted.ttl(), wanted.holder()), LeaseCalls::toResponse, responses);
+  }
+
+  private static OpenLeaseResponse toResponse(OpenedLease opened) {
+    return OpenLeaseResponse.newBuilder()
+        .setLeaseId(opened.lease().lease().toString())
+        .setLeaseSecret(opened.secret())
+        .setLeaseTag(opened.lease().lease().tag())
+        .setTtl(ProtoDurations.ofNanos(opened.lease().ttlNanos()))
+        .setValidFor(ProtoDurations.ofNanos(opened.lease().validForNanos()))
+        .build();
+  }
+
+  @Override
+  public StreamObserver<KeepAliveRequest> keepAlive(StreamObserver<KeepAliveResponse> responses) {
+    KeepAliveStream stream =
+        new KeepAliveStream(
+            coordinator,
+            Forwarding.isForwarded() ? Optional.empty() : Optional.of(forwarding),
+            (ServerCallStreamObserver<KeepAliveResponse>) responses,
+            limits,
+            streams);
+    stream.start();
+    return stream;
+  }
+
+  @Override
+  public void closeLease(CloseLeaseRequest request, StreamObserver<CloseLeaseResponse> responses) {
+    LeaseId lease = Fields.leaseId("lease_id", request.getLeaseId());
+    Answers.unary(
+        coordinator.closeLease(lease),
+        closed -> CloseLeaseResponse.newBuilder().setAlreadyEnded(closed.already()).build(),
+        responses);
+  }
+
+  @Override
+  public void getLease(GetLeaseRequest request, StreamObserver<GetLeaseResponse> responses) {
+    LeaseId lease = Fields.leaseId("lease_id", request.getLeaseId());
+    Answers.unary(
+        coordinator.getLease(lease, MAX_ACQUISITIONS),
+        view -> GetLeaseResponse.newBuilder().setLease(Messages.toLeaseState(view)).build(),
+        responses);
+  }
+
+  @Override
+  public void listLeases(ListLeasesRequest request, StreamObserver<ListLeasesResponse> responses) {
+    RequestReader.LeasePage page = RequestReader.toPage(request);
+    // One more than shown tells whether another page follows.
+    Answers.unary(
+        coordinator.listLeases(page.afterTag(), page.limit() + 1),
+        leases -> toPage(leases, page.limit()),
+        responses);
+  }
+
+  private static ListLeasesResponse toPage(List<LeaseView> leases, int limit) {
+    ListLeasesResponse.Builder response = ListLeasesResponse.newBuilder();
+    leases.stream()
+        .limit(limit)
+        .map(Messages::toLeaseState)
+        .map(lease -> lease.toBuilder().clearAcquisitions().build())
+        .forEach(response::addLeases);
+    if (leases.size() > limit) {
+      response.setNextPageToken(Fields.toPageToken(leases.get(limit - 1).tag()));
+    }
+    return response.build();
+  }
+}

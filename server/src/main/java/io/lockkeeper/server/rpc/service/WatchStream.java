@@ -1,0 +1,92 @@
+package io.lockkeeper.server.rpc.service;
+
+import io.grpc.stub.ServerCallStreamObserver;
+import io.lockkeeper.server.coordinator.api.Coordinator;
+import io.lockkeeper.server.coordinator.api.RefusedException;
+import io.lockkeeper.server.coordinator.api.WatchFilter;
+import io.lockkeeper.server.coordinator.api.WatchHandle;
+import io.lockkeeper.server.coordinator.api.WatchListener;
+import io.lockkeeper.server.coordinator.api.WatchedChange;
+import io.lockkeeper.server.core.api.LockView;
+import io.lockkeeper.server.rpc.call.CallGuard;
+import io.lockkeeper.server.rpc.call.GrpcLimits;
+import io.lockkeeper.server.rpc.call.OpenStreams;
+import io.lockkeeper.server.rpc.call.OutboundStream;
+import io.lockkeeper.server.rpc.wire.Statuses;
+import io.lockkeeper.server.rpc.wire.WatchEvents;
+import io.lockkeeper.v1.WatchResponse;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * One Watch call. What a slow client has not read is kept back and coalesced by the coordinator.
+ */
+final class WatchStream implements WatchListener, OpenStreams.Leavable {
+
+  private final OutboundStream<WatchResponse> out;
+  private final OpenStreams streams;
+  private volatile Optional<WatchHandle> handle = Optional.empty();
+
+  WatchStream(
+      ServerCallStreamObserver<WatchResponse> call, GrpcLimits limits, OpenStreams streams) {
+    this.out = new OutboundStream<>(call, limits.streamMessages(), limits.streamBytes());
+    this.streams = streams;
+    out.onEnd(this::close);
+    out.onRoom(() -> handle.ifPresent(WatchHandle::ready));
+  }
+
+  /** Asks the coordinator. */
+  void start(Coordinator coordinator, WatchFilter filter, long startRevision) {
+    streams.add(this, CallGuard.connection(), false);
+    if (out.isEnded()) {
+      return;
+    }
+    WatchHandle started = coordinator.watch(filter, startRevision, this);
+    handle = Optional.of(started);
+    // Room may have come back, or the client hung up, before there was a handle to tell.
+    started.ready();
+    if (out.isEnded()) {
+      close();
+    }
+  }
+
+  private void close() {
+    streams.remove(this);
+    handle.ifPresent(WatchHandle::close);
+  }
+
+  @Override
+  public boolean isReady() {
+    return out.isReady();
+  }
+
+  @Override
+  public void onSnapshot(LockView lock) {
+    out.send(() -> WatchEvents.snapshot(lock));
+  }
+
+  @Override
+  public void onSnapshotEnd(long revision) {
+    out.send(() -> WatchEvents.snapshotEnd(revision));
+  }
+
+  @Override
+  public void onChange(WatchedChange change) {
+    out.send(() -> WatchEvents.change(change));
+  }
+
+  @Override
+  public void onGap(String reason) {
+    out.send(() -> WatchEvents.gap(reason));
+  }
+
+  @Override
+  public void onRefused(RefusedException why) {
+    out.failAfterQueue(Statuses.of(why));
+  }
+
+  @Override
+  public void goAway(String reason, Duration after) {
+    out.failAfterQueue(Statuses.goingAway(reason, after));
+  }
+}

@@ -1,0 +1,152 @@
+package io.lockkeeper.server.rpc.wire;
+
+import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.LeaseEnd;
+import io.lockkeeper.server.core.api.LeaseView;
+import io.lockkeeper.server.core.api.LockChange;
+import io.lockkeeper.server.core.api.LockView;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.v1.AcquisitionState;
+import io.lockkeeper.v1.ChangeCause;
+import io.lockkeeper.v1.GoingAway;
+import io.lockkeeper.v1.KeepAliveResponse;
+import io.lockkeeper.v1.LeaseEndReason;
+import io.lockkeeper.v1.LeaseState;
+import io.lockkeeper.v1.LockState;
+import io.lockkeeper.v1.ReleaseOutcome;
+import io.lockkeeper.v1.ReleaseResponse;
+import io.lockkeeper.v1.RequestReleaseResponse;
+import io.lockkeeper.v1.SessionResponse;
+import java.time.Duration;
+
+/** Translates what the coordinator shows into messages. */
+public final class Messages {
+
+  private static final int MAX_SHOWN = 1_000;
+
+  private Messages() {}
+
+  public static LockState toLockState(LockView view) {
+    Contenders contenders = new Contenders();
+    LockState.Builder message =
+        LockState.newBuilder()
+            .setName(view.lock().value())
+            .addAllHolders(contenders.toMessages(view.holders(), MAX_SHOWN))
+            .setQueueLength(view.queueLength())
+            .addAllQueue(contenders.toMessages(view.queue(), MAX_SHOWN))
+            .setRevision(view.revision())
+            .setConfiguredLimit(view.configuredLimit().orElse(0));
+    view.delayedForNanos().ifPresent(nanos -> message.setDelayedFor(ProtoDurations.ofNanos(nanos)));
+    return message.build();
+  }
+
+  public static LeaseState toLeaseState(LeaseView lease) {
+    LeaseState.Builder message =
+        LeaseState.newBuilder()
+            .setLeaseTag(lease.tag())
+            .setHolder(lease.holder())
+            .setStreamBound(lease.ttlNanos().isEmpty())
+            .setAcquisitionCount(lease.acquisitionCount());
+    lease.ttlNanos().ifPresent(nanos -> message.setTtl(ProtoDurations.ofNanos(nanos)));
+    lease.remainingNanos().ifPresent(nanos -> message.setRemaining(ProtoDurations.ofNanos(nanos)));
+    for (LeaseView.Held held : lease.acquisitions()) {
+      message.addAcquisitions(
+          AcquisitionState.newBuilder()
+              .setRequestId(held.requestId())
+              .addAllLocks(held.locks().stream().map(LockName::value).toList())
+              .setHeld(held.held()));
+    }
+    return message.build();
+  }
+
+  public static io.lockkeeper.v1.LockChange toLockChange(LockChange change) {
+    var message =
+        io.lockkeeper.v1.LockChange.newBuilder()
+            .setName(change.lock().value())
+            .setCause(toCause(change.cause()))
+            .addAllHolders(new Contenders().toMessages(change.holders(), MAX_SHOWN))
+            .setQueueLength(change.queueLength())
+            .setCoalesced(change.coalesced());
+    change
+        .contender()
+        .ifPresent(contender -> message.setContender(Contenders.toMessage(contender)));
+    return message.build();
+  }
+
+  private static ChangeCause toCause(LockChange.Cause cause) {
+    return switch (cause) {
+      case SEVERAL -> ChangeCause.CHANGE_CAUSE_UNSPECIFIED;
+      case QUEUED -> ChangeCause.CHANGE_CAUSE_QUEUED;
+      case GRANTED -> ChangeCause.CHANGE_CAUSE_GRANTED;
+      case RELEASED -> ChangeCause.CHANGE_CAUSE_RELEASED;
+      case WITHDRAWN -> ChangeCause.CHANGE_CAUSE_WITHDRAWN;
+      case LEASE_ENDED -> ChangeCause.CHANGE_CAUSE_LEASE_ENDED;
+      case REMOVED -> ChangeCause.CHANGE_CAUSE_REMOVED;
+      case METADATA -> ChangeCause.CHANGE_CAUSE_METADATA;
+      case FORCED -> ChangeCause.CHANGE_CAUSE_FORCED;
+      case LIMIT -> ChangeCause.CHANGE_CAUSE_LIMIT;
+    };
+  }
+
+  public static LeaseEndReason toReason(LeaseEnd end) {
+    return switch (end) {
+      case EXPIRED -> LeaseEndReason.LEASE_END_REASON_EXPIRED;
+      case CLOSED -> LeaseEndReason.LEASE_END_REASON_CLOSED;
+      case SESSION_LOST -> LeaseEndReason.LEASE_END_REASON_SESSION_LOST;
+    };
+  }
+
+  public static ReleaseResponse toReleaseResponse(Answer.ReleaseDone done) {
+    return ReleaseResponse.newBuilder()
+        .setOutcome(toOutcome(done.outcome()))
+        .setRemainingHolds(done.remainingHolds())
+        .build();
+  }
+
+  private static ReleaseOutcome toOutcome(Answer.ReleaseOutcome outcome) {
+    return switch (outcome) {
+      case RELEASED -> ReleaseOutcome.RELEASE_OUTCOME_RELEASED;
+      case ALREADY_RELEASED -> ReleaseOutcome.RELEASE_OUTCOME_ALREADY_RELEASED;
+      case WITHDRAWN -> ReleaseOutcome.RELEASE_OUTCOME_WITHDRAWN;
+      case DECREMENTED -> ReleaseOutcome.RELEASE_OUTCOME_DECREMENTED;
+    };
+  }
+
+  public static RequestReleaseResponse toAsked(Answer.ReleaseAsked asked) {
+    return RequestReleaseResponse.newBuilder()
+        .addAllHolders(new Contenders().toMessages(asked.holders(), Contenders.FEW))
+        .build();
+  }
+
+  /** A lease that nobody knows is an answer on a stream that serves many leases. */
+  public static KeepAliveResponse unknownLease(LeaseId lease) {
+    return KeepAliveResponse.newBuilder()
+        .setLeaseId(lease.toString())
+        .setEnded(LeaseEndReason.LEASE_END_REASON_UNSPECIFIED)
+        .build();
+  }
+
+  /** Translates the answer to a keep-alive. */
+  public static KeepAliveResponse toKeepAliveResponse(LeaseId lease, Answer answer) {
+    KeepAliveResponse.Builder response =
+        KeepAliveResponse.newBuilder().setLeaseId(lease.toString());
+    if (answer instanceof Answer.LeaseRenewed renewed) {
+      return response.setValidFor(ProtoDurations.ofNanos(renewed.validForNanos())).build();
+    }
+    if (answer instanceof Answer.LeaseGone gone) {
+      return response.setEnded(toReason(gone.end())).build();
+    }
+    throw new IllegalStateException("no answer to a keep-alive: " + answer.getClass());
+  }
+
+  /** Returns what tells a client to resume its lease on another stream. */
+  public static SessionResponse goingAway(String reason, Duration resumeAfter) {
+    return SessionResponse.newBuilder()
+        .setGoingAway(
+            GoingAway.newBuilder()
+                .setReason(reason)
+                .setResumeAfter(ProtoDurations.ofNanos(resumeAfter.toNanos())))
+        .build();
+  }
+}

@@ -1,0 +1,51 @@
+package io.lockkeeper.server.rpc.wire;
+
+import com.google.protobuf.Descriptors.FieldDescriptor;
+import com.google.protobuf.Message;
+import io.grpc.MethodDescriptor;
+import io.grpc.MethodDescriptor.MethodType;
+import io.grpc.protobuf.ProtoMethodDescriptorSupplier;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.v1.SessionRequest;
+import java.util.Optional;
+
+/** Knows which requests name a lease, and which one. */
+public final class NamedLease {
+
+  private static final String FIELD = "lease_id";
+
+  private NamedLease() {}
+
+  /**
+   * Returns whether the first request of such calls may name a lease on which the whole call
+   * depends.
+   */
+  public static boolean mayBeIn(MethodDescriptor<?, ?> method) {
+    if (!(method.getSchemaDescriptor() instanceof ProtoMethodDescriptorSupplier schema)) {
+      return false;
+    }
+    var request = schema.getMethodDescriptor().getInputType();
+    return method.getType().clientSendsOneMessage()
+        ? request.findFieldByName(FIELD) != null
+        : request.getFullName().equals(SessionRequest.getDescriptor().getFullName());
+  }
+
+  /** Returns the lease that a request names. */
+  public static Optional<LeaseId> of(Object request) {
+    if (request instanceof SessionRequest session) {
+      return LeaseId.parse(session.getOpen().getLeaseId());
+    }
+    if (request instanceof Message message) {
+      FieldDescriptor field = message.getDescriptorForType().findFieldByName(FIELD);
+      return field == null
+          ? Optional.empty()
+          : LeaseId.parse(String.valueOf(message.getField(field)));
+    }
+    return Optional.empty();
+  }
+
+  /** Returns whether the requests of a call come one by one. */
+  public static boolean isStream(MethodDescriptor<?, ?> method) {
+    return method.getType() == MethodType.BIDI_STREAMING;
+  }
+}

@@ -1,0 +1,34 @@
+package io.lockkeeper.server.rpc.wire;
+
+import io.grpc.Metadata;
+import io.lockkeeper.server.core.api.Failure;
+
+/**
+ * What coordinators tell each other in the headers and trailers of forwarded calls. Clients never
+ * see any of it.
+ */
+public final class PeerHeaders {
+
+  /** A header: the id of the coordinator that has forwarded the request. */
+  public static final Metadata.Key<String> FORWARDED_BY =
+      Metadata.Key.of("lockkeeper-forwarded-by", Metadata.ASCII_STRING_MARSHALLER);
+
+  /** A trailer of refusals by a coordinator that does not serve the lease: another one may. */
+  public static final Metadata.Key<String> NOT_SERVED_HERE =
+      Metadata.Key.of("lockkeeper-elsewhere", Metadata.ASCII_STRING_MARSHALLER);
+
+  /** The value of the trailer. */
+  static final String VALUE = "1";
+
+  private PeerHeaders() {}
+
+  /** Returns whether a request that failed so may succeed at another coordinator. */
+  public static boolean mayHelp(Failure.Kind kind) {
+    return kind == Failure.Kind.UNKNOWN_LEASE || kind == Failure.Kind.MOVED;
+  }
+
+  /** Returns whether the refusal that came with these trailers has the mark. */
+  public static boolean isMarked(Metadata trailers) {
+    return trailers.containsKey(NOT_SERVED_HERE);
+  }
+}

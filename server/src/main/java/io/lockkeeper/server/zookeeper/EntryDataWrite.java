@@ -1,0 +1,131 @@
+package io.lockkeeper.server.zookeeper;
+
+import io.lockkeeper.server.core.lock.EntryUpdate;
+import io.lockkeeper.server.core.lock.EntryUpdate.Outcome;
+import io.lockkeeper.server.zookeeper.client.Handle;
+import io.lockkeeper.server.zookeeper.client.MultiReply;
+import io.lockkeeper.server.zookeeper.client.ResultCode;
+import io.lockkeeper.server.zookeeper.client.StoreContext;
+import io.lockkeeper.server.zookeeper.commit.DoubtResolution;
+import io.lockkeeper.server.zookeeper.record.UpdatedEntryData;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+
+/**
+ * Changes one entry: reads it, and writes it back if nobody else has written meanwhile; otherwise
+ * reads again.
+ */
+final class EntryDataWrite extends RetriedChange {
+
+  private final String path;
+  private final EntryUpdate update;
+  private final Consumer<Outcome> answer;
+  private boolean mayBeRemoved;
+
+  EntryDataWrite(
+      StoreContext context,
+      Supplier<Optional<Handle>> connection,
+      Runnable onOver,
+      String path,
+      EntryUpdate update,
+      Consumer<Outcome> answer) {
+    super(context, connection, onOver);
+    this.path = path;
+    this.update = update;
+    this.answer = answer;
+  }
+
+  @Override
+  void attempt(Handle handle) {
+    if (update instanceof EntryUpdate.Remove) {
+      handle.delete(path, -1, (rc, at, ctx) -> then(() -> onDeleted(rc)), null);
+    } else {
+      handle.getData(
+          path,
+          false,
+          (rc, at, ctx, data, stat) ->
+              then(
+                  () -> {
+                    if (rc == Code.OK.intValue()) {
+                      change(handle, DoubtResolution.orEmpty(data), stat.getVersion());
+                    } else {
+                      onUnread(handle, rc);
+                    }
+                  }),
+          null);
+    }
+  }
+
+  private void change(Handle handle, byte[] data, int version) {
+    byte[] changed = UpdatedEntryData.of(data, update);
+    if (Arrays.equals(data, changed)) {
+      finish(Outcome.DONE);
+      return;
+    }
+    handle.setData(path, changed, version, (rc, at, ctx, stat) -> then(() -> onWritten(rc)), null);
+  }
+
+  private void onWritten(int rc) {
+    if (rc == Code.OK.intValue()) {
+      finish(Outcome.DONE);
+    } else if (rc == Code.NONODE.intValue()) {
+      finish(Outcome.GONE);
+    } else if (rc == Code.BADVERSION.intValue()) {
+      again();
+    } else {
+      onError(rc);
+    }
+  }
+
+  private void onUnread(Handle handle, int rc) {
+    if (rc == Code.NONODE.intValue()) {
+      confirmGone(handle);
+    } else {
+      onError(rc);
+    }
+  }
+
+  /** The server that was read from may not have heard of the entry yet: the quorum knows. */
+  private void confirmGone(Handle handle) {
+    List<Op> check = List.of(Op.check(path, -1));
+    handle.multi(
+        check,
+        (rc, at, ctx, results) -> then(() -> onChecked(MultiReply.of(rc, results, check.size()))),
+        null);
+  }
+
+  private void onChecked(MultiReply reply) {
+    if (reply instanceof MultiReply.Committed) {
+      again();
+    } else if (reply instanceof MultiReply.Culprit culprit) {
+      onWritten(culprit.code());
+    } else {
+      later();
+    }
+  }
+
+  private void onDeleted(int rc) {
+    if (rc == Code.OK.intValue()) {
+      finish(Outcome.DONE);
+    } else if (rc == Code.NONODE.intValue()) {
+      finish(mayBeRemoved ? Outcome.DONE : Outcome.GONE);
+    } else {
+      mayBeRemoved |= ResultCode.of(rc) == ResultCode.IN_DOUBT;
+      onError(rc);
+    }
+  }
+
+  private void finish(Outcome outcome) {
+    finish(() -> answer.accept(outcome));
+  }
+
+  @Override
+  void tellFailed() {
+    answer.accept(Outcome.FAILED);
+  }
+}

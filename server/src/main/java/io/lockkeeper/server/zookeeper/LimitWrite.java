@@ -1,0 +1,155 @@
+package io.lockkeeper.server.zookeeper;
+
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.MarkerName;
+import io.lockkeeper.server.core.lock.MarkerName.Limit;
+import io.lockkeeper.server.zookeeper.client.Handle;
+import io.lockkeeper.server.zookeeper.client.MultiReply;
+import io.lockkeeper.server.zookeeper.client.StoreContext;
+import io.lockkeeper.server.zookeeper.record.Directory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.ZooDefs.Ids;
+
+/**
+ * Makes one marker name a lock's limit, or none. Reads behind a barrier what markers there are; one
+ * transaction then adds the new one and deletes the others.
+ */
+final class LimitWrite extends RetriedChange {
+
+  private final LockName lock;
+  private final OptionalInt limit;
+  private final Consumer<Boolean> answer;
+  private boolean barrierPassed;
+
+  LimitWrite(
+      StoreContext context,
+      Supplier<Optional<Handle>> connection,
+      Runnable onOver,
+      LockName lock,
+      OptionalInt limit,
+      Consumer<Boolean> answer) {
+    super(context, connection, onOver);
+    this.lock = lock;
+    this.limit = limit;
+    this.answer = answer;
+  }
+
+  @Override
+  void attempt(Handle handle) {
+    barrierPassed = false;
+    List<Op> barrier = List.of(Op.check(paths().locks(), -1));
+    handle.multi(
+        barrier,
+        (rc, path, ctx, results) ->
+            then(
+                () ->
+                    barrierPassed =
+                        MultiReply.of(rc, results, barrier.size()) instanceof MultiReply.Committed),
+        null);
+    // Sent behind the barrier on the same connection, and so answered after it.
+    handle.getChildren(
+        paths().directory(lock),
+        false,
+        (rc, path, ctx, names) ->
+            then(() -> onListed(handle, rc, names == null ? List.of() : names)),
+        null);
+  }
+
+  private void onListed(Handle handle, int rc, List<String> names) {
+    boolean missing = rc == Code.NONODE.intValue();
+    if (rc != Code.OK.intValue() && !missing) {
+      onError(rc);
+    } else if (!barrierPassed) {
+      later();
+    } else {
+      change(handle, operations(missing, markers(names)));
+    }
+  }
+
+  private static List<Limit> markers(List<String> names) {
+    List<Limit> markers = new ArrayList<>();
+    for (String name : names) {
+      MarkerName.parse(name)
+          .ifPresent(
+              marker -> {
+                if (marker instanceof Limit found) {
+                  markers.add(found);
+                }
+              });
+    }
+    return markers;
+  }
+
+  private List<Op> operations(boolean directoryMissing, List<Limit> markers) {
+    List<Op> operations = new ArrayList<>();
+    Optional<Limit> kept = newest(markers);
+    if (limit.isPresent() && kept.isEmpty()) {
+      if (directoryMissing) {
+        operations.add(create(paths().directory(lock), Directory.mark(), CreateMode.CONTAINER));
+      }
+      String prefix = paths().entry(lock, Limit.prefix(limit.getAsInt()));
+      operations.add(create(prefix, new byte[0], CreateMode.PERSISTENT_SEQUENTIAL));
+    }
+    for (Limit marker : markers) {
+      if (!kept.equals(Optional.of(marker))) {
+        operations.add(Op.delete(paths().marker(lock, marker), -1));
+      }
+    }
+    return operations;
+  }
+
+  /** Returns the marker that counts, if it names the limit already. */
+  private Optional<Limit> newest(List<Limit> markers) {
+    int last = markers.stream().mapToInt(Limit::sequence).max().orElse(-1);
+    return markers.stream()
+        .filter(marker -> marker.sequence() == last)
+        .filter(marker -> limit.equals(OptionalInt.of(marker.limit())))
+        .findFirst();
+  }
+
+  private static Op create(String path, byte[] data, CreateMode mode) {
+    return Op.create(path, data, Ids.OPEN_ACL_UNSAFE, mode);
+  }
+
+  private void change(Handle handle, List<Op> operations) {
+    if (operations.isEmpty()) {
+      finish(() -> answer.accept(true));
+      return;
+    }
+    handle.multi(
+        operations,
+        (rc, path, ctx, results) ->
+            then(() -> onChanged(MultiReply.of(rc, results, operations.size()))),
+        null);
+  }
+
+  private void onChanged(MultiReply reply) {
+    if (reply instanceof MultiReply.Committed) {
+      finish(() -> answer.accept(true));
+    } else if (reply instanceof MultiReply.Culprit culprit && isRace(culprit.code())) {
+      // The directory or a marker came or went since it was listed.
+      again();
+    } else if (reply instanceof MultiReply.Culprit culprit) {
+      onError(culprit.code());
+    } else if (reply instanceof MultiReply.Whole whole) {
+      onError(whole.code());
+    }
+  }
+
+  private static boolean isRace(int code) {
+    return code == Code.NONODE.intValue() || code == Code.NODEEXISTS.intValue();
+  }
+
+  @Override
+  void tellFailed() {
+    answer.accept(false);
+  }
+}

@@ -1,0 +1,69 @@
+package io.lockkeeper.server.zookeeper;
+
+import io.lockkeeper.server.coordinator.api.LeaseLocation;
+import io.lockkeeper.server.core.api.UpdateEvent.AmendmentAnswered;
+import io.lockkeeper.server.core.api.UpdateEvent.LimitAnswered;
+import io.lockkeeper.server.core.lock.EntryUpdate;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.zookeeper.client.Handle;
+import io.lockkeeper.server.zookeeper.client.StoreContext;
+import io.lockkeeper.server.zookeeper.member.Members;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/** The errands that are under way, a bounded number. Lives on the store's thread. */
+final class RetriedChanges {
+
+  private static final int MAX_UNDER_WAY = 10_000;
+
+  private final StoreContext context;
+  private final Supplier<Optional<Handle>> connection;
+  private int underWay;
+
+  /** Runs errands over whatever handle {@code connection} gives at the time. */
+  RetriedChanges(StoreContext context, Supplier<Optional<Handle>> connection) {
+    this.context = context;
+    this.connection = connection;
+  }
+
+  /** Changes an entry. */
+  void amend(long number, LockName lock, String entry, EntryUpdate update) {
+    start(
+        new EntryDataWrite(
+            context,
+            connection,
+            () -> underWay--,
+            context.paths().entry(lock, entry),
+            update,
+            outcome -> context.events().accept(new AmendmentAnswered(number, outcome))));
+  }
+
+  /** Sets a lock's limit. */
+  void setLimit(long number, LockName lock, OptionalInt limit) {
+    start(
+        new LimitWrite(
+            context,
+            connection,
+            () -> underWay--,
+            lock,
+            limit,
+            done -> context.events().accept(new LimitAnswered(number, done))));
+  }
+
+  /** Finds out who serves a lease. */
+  void locate(LeaseId lease, Members members, Consumer<Optional<LeaseLocation>> answer) {
+    start(new LeaseSearch(context, connection, () -> underWay--, lease, members, answer));
+  }
+
+  private void start(RetriedChange change) {
+    if (underWay >= MAX_UNDER_WAY) {
+      change.tellFailed();
+    } else {
+      underWay++;
+      change.start();
+    }
+  }
+}

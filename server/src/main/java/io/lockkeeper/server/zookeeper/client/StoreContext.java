@@ -1,0 +1,29 @@
+package io.lockkeeper.server.zookeeper.client;
+
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.zookeeper.record.Directories;
+import io.lockkeeper.server.zookeeper.record.StorePaths;
+import io.lockkeeper.server.zookeeper.record.ZooKeeperSettings;
+import java.util.function.Consumer;
+
+/**
+ * What all parts of the store share.
+ *
+ * @param settings how the store was configured
+ * @param paths where everything is
+ * @param executor where all state lives
+ * @param connector opens and ends handles
+ * @param directories the directories that are believed to exist
+ * @param stats what is counted
+ * @param events where events go
+ * @param onUnusable told once what makes this ensemble unfit to serve
+ */
+public record StoreContext(
+    ZooKeeperSettings settings,
+    StorePaths paths,
+    StoreExecutor executor,
+    Connector connector,
+    Directories directories,
+    StoreStats stats,
+    Consumer<StoreEvent> events,
+    Consumer<String> onUnusable) {}

@@ -1,0 +1,97 @@
+package io.lockkeeper.server.zookeeper.commit;
+
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.api.StoreEvent.EntriesDeleted;
+import io.lockkeeper.server.core.lock.EntryRef;
+import io.lockkeeper.server.zookeeper.commit.Transaction.Step;
+import io.lockkeeper.server.zookeeper.record.StorePaths;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.OpResult;
+
+/** Deletes entries of one acquisition and their guards until that is certain. Never refused. */
+public final class DeleteEntries extends Write {
+
+  private final Optional<UUID> answered;
+  private final List<String> left;
+  private final int count;
+  private final int entries;
+
+  private DeleteEntries(Optional<UUID> answered, List<String> nodes, int entries) {
+    this.answered = answered;
+    this.entries = entries;
+    left = nodes;
+    count = nodes.size();
+  }
+
+  /** Deletes the entries of an acquisition, and says so at the end. */
+  public static DeleteEntries of(StorePaths paths, UUID id, List<EntryRef> refs) {
+    List<String> nodes = new ArrayList<>(refs.size());
+    for (EntryRef ref : refs) {
+      // The guard first: whoever sees the entry vanish alone knows that its holder was lost.
+      ref.guard().ifPresent(guard -> nodes.add(paths.entry(ref.lock(), guard)));
+      nodes.add(paths.entry(ref.lock(), ref.entry()));
+    }
+    return new DeleteEntries(Optional.of(id), nodes, refs.size());
+  }
+
+  /** Deletes what is left of a creation that was given up, and tells nobody. */
+  static DeleteEntries remains(List<String> guards, List<String> entries) {
+    List<String> nodes = new ArrayList<>(guards);
+    nodes.addAll(entries);
+    return new DeleteEntries(Optional.empty(), nodes, entries.size());
+  }
+
+  @Override
+  int bytes() {
+    int sum = 0;
+    for (String path : left) {
+      sum += path.length() + CreateEntries.OPERATION_BYTES;
+    }
+    return sum;
+  }
+
+  @Override
+  int operations() {
+    return count;
+  }
+
+  @Override
+  void addTo(Transaction transaction) {
+    for (int i = 0; i < left.size(); i++) {
+      transaction.delete(this, i, left.get(i));
+    }
+  }
+
+  @Override
+  Optional<StoreEvent> done(List<OpResult> subjects) {
+    return doneAlready();
+  }
+
+  @Override
+  Mend mend(Step step, int code) {
+    if (code != Code.NONODE.intValue()) {
+      return Mend.LATER;
+    }
+    left.remove(step.part());
+    return left.isEmpty() ? Mend.DONE : Mend.AGAIN;
+  }
+
+  @Override
+  Optional<StoreEvent> doneAlready() {
+    return answered.map(EntriesDeleted::new);
+  }
+
+  @Override
+  Optional<StoreEvent> refused(String message) {
+    return Optional.empty();
+  }
+
+  @Override
+  int owned() {
+    return -entries;
+  }
+}

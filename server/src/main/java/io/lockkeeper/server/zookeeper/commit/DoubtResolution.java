@@ -1,0 +1,187 @@
+package io.lockkeeper.server.zookeeper.commit;
+
+import io.lockkeeper.server.core.api.StoreEvent.CreatedEntry;
+import io.lockkeeper.server.core.api.StoreEvent.EntriesCreated;
+import io.lockkeeper.server.core.api.StoreEvent.ReadEntry;
+import io.lockkeeper.server.zookeeper.client.Handle;
+import io.lockkeeper.server.zookeeper.client.StoreContext;
+import io.lockkeeper.server.zookeeper.record.EntryData;
+import io.lockkeeper.server.zookeeper.record.StorePaths;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.zookeeper.KeeperException.Code;
+
+/**
+ * Finds out which of the creates in doubt were done. Runs on the session's own connection after a
+ * barrier on it, when nothing is in flight: then all that was sent before has been done, or never
+ * will be, and what the session owns is what was done.
+ *
+ * <p>One listing of the session's own nodes answers for all of them; it is short, because a session
+ * owns little. Each entry that is found is read once, for its creation zxid and its index.
+ */
+public final class DoubtResolution {
+
+  private final Handle handle;
+  private final StoreContext context;
+  private final GroupCommit commit;
+  private final Runnable done;
+  private final Runnable failed;
+  private int outstanding;
+  private boolean over;
+
+  public DoubtResolution(
+      Handle handle, StoreContext context, GroupCommit commit, Runnable done, Runnable failed) {
+    this.handle = handle;
+    this.context = context;
+    this.commit = commit;
+    this.done = done;
+    this.failed = failed;
+  }
+
+  /** Begins, and ends at once where no creation is in doubt. */
+  public void start() {
+    if (commit.inDoubt().stream().noneMatch(CreateEntries.class::isInstance)) {
+      finish();
+      return;
+    }
+    handle.getEphemerals(
+        context.paths().locks(),
+        (rc, ctx, found) -> context.executor().execute(() -> onOwned(rc, found)),
+        null);
+  }
+
+  private void onOwned(int rc, List<String> found) {
+    if (rc != Code.OK.intValue() || found == null) {
+      fail();
+      return;
+    }
+    Map<String, String> byPrefix = new HashMap<>();
+    for (String path : found) {
+      int end = path.length() - StorePaths.SEQUENCE_CHARS;
+      if (end > 0) {
+        byPrefix.put(path.substring(0, end), path);
+        // Past its end the counter may yield negative numbers: one more character.
+        byPrefix.putIfAbsent(path.substring(0, end - 1), path);
+      }
+    }
+    outstanding = 1;
+    for (Write write : commit.inDoubt()) {
+      if (write instanceof CreateEntries create) {
+        look(create, byPrefix);
+      }
+    }
+    countDown();
+  }
+
+  private void look(CreateEntries create, Map<String, String> byPrefix) {
+    List<String> paths = new ArrayList<>();
+    for (String prefix : create.prefixes()) {
+      String path = byPrefix.get(prefix);
+      if (path != null) {
+        paths.add(path);
+      }
+    }
+    if (paths.size() == create.entries().size()) {
+      new Reading(create, paths).start();
+    } else if (!paths.isEmpty()) {
+      // They were created together, so somebody has removed the others since.
+      giveUp(create, paths);
+    }
+  }
+
+  private void giveUp(CreateEntries create, List<String> left) {
+    commit.foundBroken(
+        create, "somebody else removed an entry while its creation was in doubt", left.size());
+    commit.add(DeleteEntries.remains(create.guards(), left));
+  }
+
+  private void countDown() {
+    outstanding--;
+    if (outstanding == 0) {
+      finish();
+    }
+  }
+
+  private void finish() {
+    if (!over) {
+      over = true;
+      done.run();
+    }
+  }
+
+  private void fail() {
+    if (!over) {
+      over = true;
+      failed.run();
+    }
+  }
+
+  /** Reads the entries of one acquisition that were found. */
+  private final class Reading {
+    private final CreateEntries create;
+    private final List<String> paths;
+    private final Map<Integer, CreatedEntry> read = new HashMap<>();
+    private int left;
+    private boolean vanished;
+
+    Reading(CreateEntries create, List<String> paths) {
+      this.create = create;
+      this.paths = paths;
+      left = paths.size();
+    }
+
+    void start() {
+      outstanding++;
+      for (int i = 0; i < paths.size(); i++) {
+        int part = i;
+        handle.getData(
+            paths.get(i),
+            false,
+            (rc, path, ctx, data, stat) ->
+                context
+                    .executor()
+                    .execute(
+                        () -> {
+                          if (rc == Code.OK.intValue()) {
+                            onRead(part, EntryData.read(orEmpty(data), stat.getCzxid()));
+                          } else if (rc == Code.NONODE.intValue()) {
+                            vanished = true;
+                            onOneLess();
+                          } else {
+                            fail();
+                          }
+                        }),
+            null);
+      }
+    }
+
+    private void onRead(int part, ReadEntry entry) {
+      read.put(part, create.created(part, paths.get(part), entry.czxid(), entry.index()));
+      onOneLess();
+    }
+
+    private void onOneLess() {
+      left--;
+      if (left > 0 || over) {
+        return;
+      }
+      if (!vanished) {
+        List<CreatedEntry> entries = new ArrayList<>();
+        for (int i = 0; i < paths.size(); i++) {
+          entries.add(read.get(i));
+        }
+        commit.foundDone(create, new EntriesCreated(create.id(), entries));
+      } else if (paths.size() > 1) {
+        giveUp(create, paths);
+      }
+      // A single entry that is gone again is created anew, and refused if its guard is there.
+      countDown();
+    }
+  }
+
+  public static byte[] orEmpty(byte @org.jspecify.annotations.Nullable [] data) {
+    return data == null ? new byte[0] : data;
+  }
+}

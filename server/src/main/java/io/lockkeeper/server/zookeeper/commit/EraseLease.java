@@ -1,0 +1,67 @@
+package io.lockkeeper.server.zookeeper.commit;
+
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.api.StoreEvent.LeaseErased;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.zookeeper.commit.Transaction.Step;
+import io.lockkeeper.server.zookeeper.record.StorePaths;
+import java.util.List;
+import java.util.Optional;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.OpResult;
+
+/** Deletes a lease's record until that is certain. Never refused. */
+public final class EraseLease extends Write {
+
+  private final LeaseId lease;
+  private final String path;
+
+  public EraseLease(StorePaths paths, LeaseId lease) {
+    this.lease = lease;
+    path = paths.lease(lease);
+  }
+
+  LeaseId lease() {
+    return lease;
+  }
+
+  @Override
+  int bytes() {
+    return path.length() + CreateEntries.OPERATION_BYTES;
+  }
+
+  @Override
+  int operations() {
+    return 1;
+  }
+
+  @Override
+  void addTo(Transaction transaction) {
+    transaction.delete(this, 0, path);
+  }
+
+  @Override
+  Optional<StoreEvent> done(List<OpResult> subjects) {
+    return doneAlready();
+  }
+
+  @Override
+  Mend mend(Step step, int code) {
+    return code == Code.NONODE.intValue() ? Mend.DONE : Mend.LATER;
+  }
+
+  @Override
+  Optional<StoreEvent> doneAlready() {
+    return Optional.of(new LeaseErased(lease));
+  }
+
+  @Override
+  Optional<StoreEvent> refused(String message) {
+    return Optional.empty();
+  }
+
+  @Override
+  int owned() {
+    return -1;
+  }
+}

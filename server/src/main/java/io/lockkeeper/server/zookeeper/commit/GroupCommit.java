@@ -1,0 +1,302 @@
+package io.lockkeeper.server.zookeeper.commit;
+
+import io.lockkeeper.server.coordinator.serial.OncePerBatch;
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.zookeeper.client.Fence;
+import io.lockkeeper.server.zookeeper.client.MultiReply;
+import io.lockkeeper.server.zookeeper.client.ResultCode;
+import io.lockkeeper.server.zookeeper.client.StoreContext;
+import io.lockkeeper.server.zookeeper.client.StoreExecutor;
+import io.lockkeeper.server.zookeeper.client.StoreStats;
+import io.lockkeeper.server.zookeeper.commit.Transaction.Step;
+import io.lockkeeper.server.zookeeper.record.Directories;
+import io.lockkeeper.server.zookeeper.record.StorePaths;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+
+/**
+ * The writes of one lock session on their way into transactions. Idle, a write leaves at once;
+ * otherwise writes gather until {@link InflightWindow} lets the next one leave.
+ *
+ * <p>A failed transaction names only its first failing operation: the write that it belongs to is
+ * mended or answered, the others go again, ahead of what has gathered since. Lives on the store's
+ * thread.
+ */
+public final class GroupCommit {
+
+  private static final int MAX_FAILURES = 50;
+  private static final long LATER_MILLIS = 200;
+
+  /** What a batch of writes needs of its session. */
+  public interface Lane {
+    /** Sends a transaction; {@link #onReply} follows. */
+    void send(Transaction transaction);
+
+    /** Returns the operation that fences a transaction. */
+    Op fence();
+
+    /** The fence has failed: somebody else owns the session. */
+    void onFenceFailed();
+
+    /** The outcome of some writes is in doubt: nothing is sent until {@link #open}. */
+    void onDoubt();
+
+    /** Something that should exist does not: the layout must be checked. */
+    void onLayoutMissing();
+  }
+
+  private final Lane lane;
+  private final StorePaths paths;
+  private final Directories directories;
+  private final StoreExecutor executor;
+  private final StoreStats stats;
+  private final Consumer<StoreEvent> events;
+  private final WaitingWrites waiting = new WaitingWrites();
+  private final List<Write> inDoubt = new ArrayList<>();
+  // What one turn brings goes together.
+  private final OncePerBatch pump = new OncePerBatch(this::pump);
+  private final InflightWindow inflight = new InflightWindow();
+  private final LeaseOrder leases = new LeaseOrder();
+  private final PlacementOrder placements = new PlacementOrder();
+  private int delayed;
+  private int owned;
+  private boolean open;
+  private boolean ended;
+
+  public GroupCommit(Lane lane, StoreContext context) {
+    this.lane = lane;
+    paths = context.paths();
+    directories = context.directories();
+    executor = context.executor();
+    stats = context.stats();
+    events = context.events();
+  }
+
+  /** Takes a write. */
+  public void add(Write write) {
+    if (ended) {
+      return;
+    }
+    Optional<StoreEvent> refusal = waiting.problemOf(write).flatMap(write::refused);
+    if (refusal.isPresent()) {
+      events.accept(refusal.get());
+      return;
+    }
+    if (!leases.holds(write) && !placements.holds(write)) {
+      waiting.addLast(write);
+      pump.soon();
+    }
+  }
+
+  /**
+   * Lets transactions out. What is still in doubt was looked up and not found, or can be done again
+   * without harm: it goes first.
+   */
+  public void open() {
+    waiting.addFirst(inDoubt);
+    inDoubt.clear();
+    open = true;
+    pump();
+  }
+
+  /** Counts nodes that the session owned before it became ours. */
+  public void inherit(int nodes) {
+    owned += nodes;
+  }
+
+  /** Keeps everything back. */
+  public void hold() {
+    open = false;
+  }
+
+  /** Forgets everything: the session has ended, and that answers all writes. */
+  public void end() {
+    ended = true;
+    open = false;
+    waiting.clear();
+    inDoubt.clear();
+    leases.clear();
+    placements.clear();
+  }
+
+  public int inFlight() {
+    return inflight.transactions();
+  }
+
+  /** Returns whether the session owns nothing and nothing is under way that could change that. */
+  public boolean ownsNothing() {
+    return owned == 0 && inFlight() == 0 && delayed == 0 && waiting.isEmpty() && inDoubt.isEmpty();
+  }
+
+  /** Returns how many writes wait for a while before they are tried again. */
+  int delayed() {
+    return delayed;
+  }
+
+  /** Returns how many writes wait for a place in a transaction. */
+  int waiting() {
+    return waiting.size();
+  }
+
+  List<Write> inDoubt() {
+    return List.copyOf(inDoubt);
+  }
+
+  private void pump() {
+    while (open && inflight.allows(waiting.size())) {
+      Transaction next = new Transaction(paths, directories, lane.fence());
+      waiting.fill(next);
+      inflight.left();
+      lane.send(next);
+    }
+  }
+
+  /**
+   * Takes the reply to a transaction; returns whether it was committed, and so proves the session
+   * alive.
+   */
+  public boolean onReply(Transaction transaction, MultiReply reply) {
+    inflight.back();
+    if (ended) {
+      return false;
+    }
+    if (reply instanceof MultiReply.Committed committed) {
+      onCommitted(transaction, committed);
+    } else if (reply instanceof MultiReply.Culprit culprit) {
+      onCulprit(transaction, culprit);
+    } else if (reply instanceof MultiReply.Whole whole) {
+      onWhole(transaction, whole);
+    }
+    pump.soon();
+    return reply instanceof MultiReply.Committed;
+  }
+
+  private void onCommitted(Transaction transaction, MultiReply.Committed committed) {
+    stats.add(StoreStats.Count.TRANSACTIONS, 1);
+    stats.add(StoreStats.Count.WRITES, transaction.writes().size());
+    transaction.onCommitted();
+    transaction.writes().forEach(write -> owned += write.owned());
+    transaction.answer(committed.results(), (write, own) -> answer(write, write.done(own)));
+  }
+
+  private void answer(Write write, Optional<StoreEvent> event) {
+    event.ifPresent(events);
+    leases.answered(write).ifPresent(waiting::addLast);
+    placements.answered(write).forEach(waiting::addLast);
+  }
+
+  private void onCulprit(Transaction transaction, MultiReply.Culprit culprit) {
+    stats.add(StoreStats.Count.TRANSACTIONS_REFUSED, 1);
+    if (culprit.index() == 0) {
+      onFence(transaction, culprit.code());
+      return;
+    }
+    Step step = transaction.step(culprit.index());
+    Write write = step.write();
+    Write.Mend mend = write.mend(step, culprit.code());
+    // Each of its directories may be learned of by one failure; and what may exist has to be looked
+    // for.
+    boolean hopeless =
+        mend != Write.Mend.DONE
+            && mend != Write.Mend.LOOK
+            && write.countFailure() > MAX_FAILURES + 2 * write.operations();
+    if (hopeless) {
+      mend = Write.Mend.REFUSE;
+    }
+    List<Write> again = new ArrayList<>(transaction.writes());
+    if (mend != Write.Mend.AGAIN) {
+      again.remove(write);
+    }
+    waiting.addFirst(again);
+    switch (mend) {
+      case AGAIN -> {
+        // It went again in its place among the others.
+      }
+      case LATER -> later(write);
+      // What is gone already may never have been counted: to count too much is safe, since only
+      // what owns nothing is closed.
+      case DONE -> answer(write, write.doneAlready());
+      case REFUSE -> refuse(write, culprit.code());
+      case LOOK -> doubt(List.of(write));
+    }
+    if (mend == Write.Mend.LATER && culprit.code() == Code.NONODE.intValue()) {
+      lane.onLayoutMissing();
+    }
+  }
+
+  private void onFence(Transaction transaction, int code) {
+    if (Fence.isBroken(code)) {
+      lane.onFenceFailed();
+    } else {
+      onWhole(transaction, new MultiReply.Whole(ResultCode.of(code), code));
+    }
+  }
+
+  private void onWhole(Transaction transaction, MultiReply.Whole whole) {
+    switch (whole.result()) {
+      case DONE, IN_DOUBT -> doubt(transaction.writes());
+      case RETRY -> transaction.writes().forEach(this::later);
+      case REFUSED -> {
+        if (transaction.writes().size() == 1) {
+          refuse(transaction.writes().get(0), whole.code());
+        } else {
+          // Nobody is named: each goes alone, and the culprit names itself.
+          transaction.writes().forEach(Write::isolate);
+          waiting.addFirst(transaction.writes());
+        }
+      }
+    }
+  }
+
+  private void refuse(Write write, int code) {
+    Optional<StoreEvent> event =
+        write.refused("ZooKeeper refused the write: " + ResultCode.name(code));
+    if (event.isPresent()) {
+      answer(write, event);
+    } else {
+      // A deletion is never given up.
+      later(write);
+    }
+  }
+
+  private void later(Write write) {
+    delayed++;
+    executor.after(
+        LATER_MILLIS,
+        () -> {
+          delayed--;
+          if (!ended) {
+            waiting.addFirst(write);
+            pump();
+          }
+        });
+  }
+
+  private void doubt(List<Write> writes) {
+    stats.add(StoreStats.Count.WRITES_IN_DOUBT, writes.size());
+    inDoubt.addAll(writes);
+    open = false;
+    lane.onDoubt();
+  }
+
+  /** A write in doubt turned out to have been done. */
+  void foundDone(Write write, StoreEvent event) {
+    if (inDoubt.remove(write)) {
+      stats.add(StoreStats.Count.DOUBTS_FOUND_DONE, 1);
+      owned += write.owned();
+      answer(write, Optional.of(event));
+    }
+  }
+
+  /** A write in doubt cannot be completed. */
+  void foundBroken(Write write, String message, int left) {
+    if (inDoubt.remove(write)) {
+      owned += left;
+      answer(write, write.refused(message));
+    }
+  }
+}

@@ -1,0 +1,44 @@
+package io.lockkeeper.server.zookeeper.commit;
+
+/**
+ * The transactions of one session that have left and not come back, and whether one more is worth
+ * what it costs: ZooKeeper, the disk and the way back cost as much for one write as for a dozen.
+ *
+ * <p>Idle, a write leaves at once. Then another transaction leaves only once enough writes wait for
+ * it; until then they gather, and go at the latest when nothing is under way any more. So a few
+ * large ones follow each other under load, and ZooKeeper is not idle while a reply travels; without
+ * the rule a lock that is handed on quickly sends a stream of small ones.
+ */
+final class InflightWindow {
+
+  /** More would only make transactions smaller. */
+  static final int MAX_TRANSACTIONS = 3;
+
+  /** How many writes at least make another transaction worth sending. */
+  static final int WORTH = 24;
+
+  private int transactions;
+
+  /** Returns how many transactions are under way. */
+  int transactions() {
+    return transactions;
+  }
+
+  /** Returns whether a transaction should leave now, {@code waiting} writes being there for it. */
+  boolean allows(int waiting) {
+    if (transactions == 0) {
+      return waiting > 0;
+    }
+    return transactions < MAX_TRANSACTIONS && waiting >= WORTH;
+  }
+
+  /** Takes note that a transaction leaves. */
+  void left() {
+    transactions++;
+  }
+
+  /** Takes note that there is word of a transaction, good or bad. */
+  void back() {
+    transactions--;
+  }
+}

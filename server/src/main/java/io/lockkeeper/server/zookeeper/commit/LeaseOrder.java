@@ -1,0 +1,45 @@
+package io.lockkeeper.server.zookeeper.commit;
+
+import io.lockkeeper.server.core.lock.LeaseId;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Keeps the erasure of a lease back until the writing of its record is answered. Otherwise an
+ * erasure that goes through while the record is in doubt could find nothing, and the record be
+ * written after it.
+ */
+final class LeaseOrder {
+
+  private final Set<LeaseId> recording = new HashSet<>();
+  private final Map<LeaseId, EraseLease> held = new HashMap<>();
+
+  /** Takes note of a new write; returns whether it is kept here for now. */
+  boolean holds(Write write) {
+    if (write instanceof RecordLease record) {
+      recording.add(record.lease());
+      return false;
+    }
+    if (write instanceof EraseLease erase && recording.contains(erase.lease())) {
+      held.put(erase.lease(), erase);
+      return true;
+    }
+    return false;
+  }
+
+  /** Takes note of an answer; returns what may go now. */
+  Optional<Write> answered(Write write) {
+    if (write instanceof RecordLease record && recording.remove(record.lease())) {
+      return Optional.ofNullable(held.remove(record.lease()));
+    }
+    return Optional.empty();
+  }
+
+  void clear() {
+    recording.clear();
+    held.clear();
+  }
+}

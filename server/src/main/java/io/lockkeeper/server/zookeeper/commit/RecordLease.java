@@ -1,0 +1,98 @@
+package io.lockkeeper.server.zookeeper.commit;
+
+import io.lockkeeper.server.core.api.SessionEvent.AdoptedLease;
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.api.StoreEvent.LeaseRecorded;
+import io.lockkeeper.server.core.api.StoreEvent.LeaseRefused;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.zookeeper.client.ResultCode;
+import io.lockkeeper.server.zookeeper.commit.Transaction.Step;
+import io.lockkeeper.server.zookeeper.record.Json;
+import io.lockkeeper.server.zookeeper.record.StorePaths;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.OpResult;
+
+/** Creates a lease's record. */
+public final class RecordLease extends Write {
+
+  private final LeaseId lease;
+  private final String path;
+  private final byte[] data;
+
+  public RecordLease(
+      StorePaths paths, LeaseId lease, long ttlMillis, String holder, String secretHash) {
+    this.lease = lease;
+    path = paths.lease(lease);
+    Map<String, Object> object = new LinkedHashMap<>();
+    object.put("ttlMillis", ttlMillis);
+    object.put("holder", holder);
+    object.put("secretHash", secretHash);
+    data = Json.write(object);
+  }
+
+  /** Reads a record; empty if it is none. */
+  public static Optional<AdoptedLease> read(LeaseId lease, byte[] data) {
+    return Json.readObject(data)
+        .filter(object -> Json.number(object, "ttlMillis") > 0)
+        .map(
+            object ->
+                new AdoptedLease(
+                    lease,
+                    Json.number(object, "ttlMillis"),
+                    Json.text(object, "holder"),
+                    Json.text(object, "secretHash")));
+  }
+
+  LeaseId lease() {
+    return lease;
+  }
+
+  @Override
+  int bytes() {
+    return path.length() + data.length + CreateEntries.OPERATION_BYTES;
+  }
+
+  @Override
+  int operations() {
+    return 1;
+  }
+
+  @Override
+  void addTo(Transaction transaction) {
+    transaction.createEphemeral(this, path, data);
+  }
+
+  @Override
+  Optional<StoreEvent> done(List<OpResult> subjects) {
+    return doneAlready();
+  }
+
+  @Override
+  Mend mend(Step step, int code) {
+    if (code == Code.NODEEXISTS.intValue()) {
+      // Lease ids are random: it is ours, of an attempt whose answer was lost.
+      return Mend.DONE;
+    }
+    boolean passing = code == Code.NONODE.intValue() || ResultCode.of(code) == ResultCode.RETRY;
+    return passing ? Mend.LATER : Mend.REFUSE;
+  }
+
+  @Override
+  Optional<StoreEvent> doneAlready() {
+    return Optional.of(new LeaseRecorded(lease));
+  }
+
+  @Override
+  Optional<StoreEvent> refused(String message) {
+    return Optional.of(new LeaseRefused(lease, message));
+  }
+
+  @Override
+  int owned() {
+    return 1;
+  }
+}

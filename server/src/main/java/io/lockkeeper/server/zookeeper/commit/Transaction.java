@@ -1,0 +1,170 @@
+package io.lockkeeper.server.zookeeper.commit;
+
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.zookeeper.record.Directories;
+import io.lockkeeper.server.zookeeper.record.Directory;
+import io.lockkeeper.server.zookeeper.record.StorePaths;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.BiConsumer;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.CreateOptions;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.ZooDefs.Ids;
+
+/**
+ * One fenced transaction as it is put together: the check of the session's claim, then the
+ * operations of whole writes, each operation knowing whose it is.
+ */
+public final class Transaction {
+
+  // Creations with options answer with the Stat, others do not.
+  private static final CreateOptions QUEUED =
+      CreateOptions.newBuilder(Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL_SEQUENTIAL).build();
+  private static final CreateOptions PLACED =
+      CreateOptions.newBuilder(Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL).build();
+
+  /** What an operation does for its write. */
+  enum Role {
+    /** Creates the directory of a lock. */
+    DIRECTORY,
+    /** Checks that the entry is there beside which another is placed. */
+    ANCHOR,
+    /** Creates the guard of an entry. */
+    GUARD,
+    /** Creates or deletes what the write is about. */
+    SUBJECT
+  }
+
+  /**
+   * One operation.
+   *
+   * @param write whose
+   * @param role what it does
+   * @param part which part of the write, counted from zero
+   */
+  record Step(Write write, Role role, int part) {}
+
+  private final StorePaths paths;
+  private final Directories directories;
+  private final List<Op> ops = new ArrayList<>();
+  private final List<Step> steps = new ArrayList<>();
+  private final List<Write> writes = new ArrayList<>();
+  private final Map<LockName, Integer> entriesPerLock = new HashMap<>();
+  private final Set<LockName> directoriesAdded = new HashSet<>();
+  private int bytes;
+
+  Transaction(StorePaths paths, Directories directories, Op fence) {
+    this.paths = paths;
+    this.directories = directories;
+    ops.add(fence);
+  }
+
+  /** Adds all operations of a write. */
+  void add(Write write) {
+    writes.add(write);
+    bytes += write.bytes();
+    write.addTo(this);
+  }
+
+  /** Adds the creation of a lock's directory, where that is not known to exist. */
+  void needDirectory(Write write, int part, LockName lock) {
+    if (!directories.contains(lock) && directoriesAdded.add(lock)) {
+      put(
+          Op.create(
+              paths.directory(lock), Directory.mark(), Ids.OPEN_ACL_UNSAFE, CreateMode.CONTAINER),
+          new Step(write, Role.DIRECTORY, part));
+    }
+  }
+
+  /** Returns the index of the next entry that is created in a lock. */
+  int nextIndex(LockName lock) {
+    return entriesPerLock.merge(lock, 1, Integer::sum) - 1;
+  }
+
+  /** Adds the creation of an entry at the end of its queue. */
+  void createQueued(Write write, int part, String prefix, byte[] data) {
+    put(Op.create(prefix, data, QUEUED), new Step(write, Role.SUBJECT, part));
+  }
+
+  /** Adds the creation of an entry under a name of its own, as long as {@code anchor} exists. */
+  void createPlaced(Write write, int part, String anchor, String path, byte[] data) {
+    put(Op.check(anchor, -1), new Step(write, Role.ANCHOR, part));
+    put(Op.create(path, data, PLACED), new Step(write, Role.SUBJECT, part));
+  }
+
+  /** Adds the creation of a guard. */
+  void guard(Write write, int part, String path) {
+    put(
+        Op.create(path, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT),
+        new Step(write, Role.GUARD, part));
+  }
+
+  /** Adds the creation of an ephemeral node. */
+  void createEphemeral(Write write, String path, byte[] data) {
+    put(
+        Op.create(path, data, Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL),
+        new Step(write, Role.SUBJECT, 0));
+  }
+
+  /** Adds a deletion. */
+  void delete(Write write, int part, String path) {
+    put(Op.delete(path, -1), new Step(write, Role.SUBJECT, part));
+  }
+
+  private void put(Op op, Step step) {
+    ops.add(op);
+    steps.add(step);
+  }
+
+  boolean isEmpty() {
+    return writes.isEmpty();
+  }
+
+  int bytes() {
+    return bytes;
+  }
+
+  public int size() {
+    return ops.size();
+  }
+
+  public List<Op> ops() {
+    return Collections.unmodifiableList(ops);
+  }
+
+  List<Write> writes() {
+    return Collections.unmodifiableList(writes);
+  }
+
+  /** Returns whose the operation at {@code index} is; the fence at zero is nobody's. */
+  Step step(int index) {
+    return steps.get(index - 1);
+  }
+
+  /** Gives each write, in their order, the results of what it is about, by part. */
+  void answer(List<OpResult> results, BiConsumer<Write, List<OpResult>> answer) {
+    int next = 0;
+    for (Write write : writes) {
+      List<OpResult> own = new ArrayList<>(write.operations());
+      while (next < steps.size() && steps.get(next).write() == write) {
+        if (steps.get(next).role() == Role.SUBJECT) {
+          own.add(results.get(next + 1));
+        }
+        next++;
+      }
+      answer.accept(write, own);
+    }
+  }
+
+  /** Remembers the directories that the transaction has created. */
+  void onCommitted() {
+    directoriesAdded.forEach(directories::made);
+  }
+}

@@ -1,0 +1,199 @@
+package io.lockkeeper.server.zookeeper.member;
+
+import io.lockkeeper.server.zookeeper.client.Connection;
+import io.lockkeeper.server.zookeeper.client.Handle;
+import io.lockkeeper.server.zookeeper.client.HandleListener;
+import io.lockkeeper.server.zookeeper.client.RootNodes;
+import io.lockkeeper.server.zookeeper.client.StoreContext;
+import io.lockkeeper.server.zookeeper.client.StoreStats;
+import io.lockkeeper.server.zookeeper.record.MemberRecord;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Optional;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The member session: an ephemeral node that says that this coordinator lives, and where. Made
+ * again whenever the session is lost. Lives on the store's thread.
+ */
+public final class MemberNode implements HandleListener {
+
+  private static final Logger LOG = LoggerFactory.getLogger(MemberNode.class);
+  private static final long RETRY_MILLIS = 500;
+
+  private final StoreContext context;
+  private final RootNodes rootNodes;
+  private final Connection connection;
+  private boolean registered;
+  private boolean warned;
+  private final Deque<Runnable> whenRegistered = new ArrayDeque<>();
+  private boolean wasRegistered;
+  private boolean left;
+
+  public MemberNode(StoreContext context, RootNodes rootNodes) {
+    this.context = context;
+    this.rootNodes = rootNodes;
+    connection =
+        new Connection(context, Connection.Use.WRITING, context.settings().memberTimeout(), this);
+  }
+
+  public void start() {
+    registered = false;
+    connection.open();
+  }
+
+  /** Returns the handle while it is connected. */
+  public Optional<Handle> connection() {
+    return connection.connected();
+  }
+
+  /** Runs {@code action} when the node is known to have existed once. */
+  public void whenRegistered(Runnable action) {
+    if (wasRegistered) {
+      action.run();
+    } else {
+      whenRegistered.add(action);
+    }
+  }
+
+  /** Looks whether the node is still there, and makes it again if somebody has deleted it. */
+  void check() {
+    if (registered) {
+      connection().ifPresent(this::check);
+    }
+  }
+
+  private void check(Handle asked) {
+    asked.exists(
+        context.paths().member(),
+        false,
+        (rc, path, ctx, stat) -> context.executor().execute(() -> onChecked(asked, rc)),
+        null);
+  }
+
+  private void onChecked(Handle asked, int rc) {
+    if (rc == Code.NONODE.intValue() && isCurrent(asked) && registered) {
+      LOG.atWarn().log("somebody has deleted this coordinator's member node, making it again");
+      context.stats().add(StoreStats.Count.MEMBER_NODES_REMADE, 1);
+      registered = false;
+      register();
+    }
+  }
+
+  private boolean isCurrent(Handle asked) {
+    return connection.handle().filter(current -> current == asked).isPresent();
+  }
+
+  @Override
+  public void onConnected() {
+    if (left) {
+      delete();
+    } else {
+      rootNodes.whenReady(this::register);
+    }
+  }
+
+  private void register() {
+    if (!registered && !left) {
+      connection().ifPresent(this::register);
+    }
+  }
+
+  private void register(Handle asked) {
+    asked.create(
+        context.paths().member(),
+        new MemberRecord(context.settings().advertisedAddress(), context.settings().home()).write(),
+        Ids.OPEN_ACL_UNSAFE,
+        CreateMode.EPHEMERAL,
+        (rc, path, ctx, name) -> context.executor().execute(() -> onRegistered(asked, rc)),
+        null);
+  }
+
+  private void onRegistered(Handle asked, int rc) {
+    if (!isCurrent(asked) || left) {
+      return;
+    }
+    if (rc == Code.OK.intValue()) {
+      onOurs();
+    } else if (rc == Code.NODEEXISTS.intValue()) {
+      asked.exists(
+          context.paths().member(),
+          false,
+          (result, path, ctx, stat) -> {
+            boolean ours = stat != null && stat.getEphemeralOwner() == asked.getSessionId();
+            context.executor().execute(() -> onExisting(asked, ours));
+          },
+          null);
+    } else {
+      if (rc == Code.NONODE.intValue()) {
+        rootNodes.ensure();
+      }
+      registerLater();
+    }
+  }
+
+  private void onOurs() {
+    registered = true;
+    wasRegistered = true;
+    while (!whenRegistered.isEmpty()) {
+      whenRegistered.removeFirst().run();
+    }
+  }
+
+  private void onExisting(Handle asked, boolean ours) {
+    if (!isCurrent(asked) || left) {
+      return;
+    }
+    if (ours) {
+      onOurs();
+    } else {
+      if (!warned) {
+        warned = true;
+        LOG.atWarn()
+            .addKeyValue("coordinator", context.settings().coordinatorId())
+            .log(
+                "a coordinator of this id is still registered: an earlier run of this one, unless two share the id");
+      }
+      registerLater();
+    }
+  }
+
+  private void registerLater() {
+    context.executor().after(RETRY_MILLIS, this::register);
+  }
+
+  @Override
+  public void onDisconnected() {
+    // It connects again by itself.
+  }
+
+  @Override
+  public void onExpired() {
+    if (!left) {
+      start();
+    }
+  }
+
+  /** Deletes the node, and makes it no more. */
+  public void leave() {
+    left = true;
+    registered = false;
+    delete();
+  }
+
+  /** Sooner than closing the session, which waits for its turn; that is what settles it. */
+  private void delete() {
+    connection()
+        .ifPresent(h -> h.delete(context.paths().member(), -1, (rc, path, ctx) -> {}, null));
+  }
+
+  /** Closes the session: the node goes, and peers see at once that this coordinator has left. */
+  public void stop(Runnable closed) {
+    left = true;
+    connection.close(closed);
+  }
+}

@@ -1,0 +1,93 @@
+package io.lockkeeper.server.zookeeper.record;
+
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * Whose a lock session is: the data of its claim record, with all that a peer needs to attach to
+ * the session. The node's version is the epoch of the claim.
+ *
+ * @param owner the coordinator's id
+ * @param home what the coordinators that run one after the other on a data directory have in
+ *     common; may be empty
+ * @param session the session
+ * @param timeoutMillis the timeout with which the session was opened; zero if the record does not
+ *     say. It stays, whoever adopts the session: a new leader of ZooKeeper goes back to it
+ * @param epoch how often the session was adopted, for people and to know one's own record again
+ * @param alone whether all who owned the session before are dead for certain
+ */
+public record ClaimRecord(
+    String owner,
+    String home,
+    SessionIdentity session,
+    long timeoutMillis,
+    long epoch,
+    boolean alone) {
+
+  /**
+   * Returns whether everybody who ever owned the session is dead for certain, as seen from a
+   * coordinator: the owner ran at the same home before it, and nobody is left from before that.
+   */
+  public boolean isLeftBehind(String coordinatorId, String itsHome) {
+    return isPredecessor(coordinatorId, itsHome) && alone;
+  }
+
+  /** Returns whether the owner ran at the same home before that coordinator, and so is dead. */
+  public boolean isPredecessor(String coordinatorId, String itsHome) {
+    return !home.isEmpty() && home.equals(itsHome) && !owner.equals(coordinatorId);
+  }
+
+  /** Returns the record of one who adopts the session. */
+  public ClaimRecord by(String newOwner, String newHome) {
+    return new ClaimRecord(
+        newOwner, newHome, session, timeoutMillis, epoch + 1, isLeftBehind(newOwner, newHome));
+  }
+
+  /** Returns the record's data. */
+  public byte[] write() {
+    Map<String, Object> object = new LinkedHashMap<>();
+    object.put("owner", owner);
+    if (!home.isEmpty()) {
+      object.put("home", home);
+    }
+    object.put("session", StorePaths.claimName(session.id()));
+    object.put("password", HexFormat.of().formatHex(session.password()));
+    object.put("timeoutMillis", timeoutMillis);
+    object.put("epoch", epoch);
+    if (alone) {
+      object.put("alone", true);
+    }
+    return Json.write(object);
+  }
+
+  /** Reads the record of that name; empty if it is not one by which a session can be attached. */
+  public static Optional<ClaimRecord> read(String name, byte[] data) {
+    return Json.readObject(data)
+        .filter(object -> !Json.text(object, "owner").isEmpty())
+        .flatMap(
+            object ->
+                session(name, object)
+                    .map(
+                        session ->
+                            new ClaimRecord(
+                                Json.text(object, "owner"),
+                                Json.text(object, "home"),
+                                session,
+                                Math.max(0, Json.number(object, "timeoutMillis")),
+                                Math.max(0, Json.number(object, "epoch")),
+                                object.path("alone").asBoolean(false))));
+  }
+
+  private static Optional<SessionIdentity> session(String name, JsonNode object) {
+    String password = Json.text(object, "password");
+    boolean readable = !password.isEmpty() && password.matches("([0-9a-f]{2})+");
+    return readable && StorePaths.isClaimName(name) && name.equals(Json.text(object, "session"))
+        ? Optional.of(
+            new SessionIdentity(
+                Long.parseUnsignedLong(name, 16), HexFormat.of().parseHex(password)))
+        : Optional.empty();
+  }
+}

@@ -1,0 +1,32 @@
+package io.lockkeeper.server.zookeeper.record;
+
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * What a coordinator says of itself: the data of its member node.
+ *
+ * @param address where it serves gRPC, as {@code host:port}
+ * @param home what the coordinators that run one after the other on a data directory have in
+ *     common; may be empty
+ */
+public record MemberRecord(String address, String home) {
+
+  /** Returns the node's data. */
+  public byte[] write() {
+    Map<String, Object> object = new LinkedHashMap<>();
+    object.put("address", address);
+    if (!home.isEmpty()) {
+      object.put("home", home);
+    }
+    return Json.write(object);
+  }
+
+  /** Reads a node's data; what is no JSON is taken for the address. */
+  public static MemberRecord read(byte[] data) {
+    return Json.readObject(data)
+        .map(object -> new MemberRecord(Json.text(object, "address"), Json.text(object, "home")))
+        .orElseGet(() -> new MemberRecord(new String(data, StandardCharsets.UTF_8), ""));
+  }
+}

@@ -1,0 +1,148 @@
+package io.lockkeeper.server.zookeeper.record;
+
+import io.lockkeeper.server.core.lock.EntryName;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.MarkerName;
+import io.lockkeeper.server.core.lock.Mode;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.Function;
+
+/** Where everything is in ZooKeeper. */
+public final class StorePaths {
+
+  /** How many characters ZooKeeper appends to a sequential node's name. */
+  public static final int SEQUENCE_CHARS = 10;
+
+  private static final int LEASE_CHARS = 32;
+  // A closing session's transaction lists each path behind its length.
+  private static final int LENGTH_BYTES = 4;
+
+  private final ZooKeeperSettings settings;
+  private final String insideLocks;
+
+  public StorePaths(ZooKeeperSettings settings) {
+    this.settings = settings;
+    insideLocks = settings.locksPath() + "/";
+  }
+
+  public String locks() {
+    return settings.locksPath();
+  }
+
+  public String leases() {
+    return settings.rootPath() + "/leases";
+  }
+
+  public String sessions() {
+    return settings.rootPath() + "/sessions";
+  }
+
+  public String coordinators() {
+    return settings.rootPath() + "/coordinators";
+  }
+
+  public String directory(LockName lock) {
+    return insideLocks.concat(lock.encoded());
+  }
+
+  public String entry(LockName lock, String entry) {
+    return insideLocks + lock.encoded() + "/" + entry;
+  }
+
+  /** Returns the path of an entry as far as it is known before it is created. */
+  public String entryPrefix(LockName lock, UUID id, Mode mode) {
+    return entry(lock, EntryName.prefix(id, mode));
+  }
+
+  /** Returns the path of an entry that is placed at a sequence number of its own choice. */
+  public String entryAt(LockName lock, UUID id, Mode mode, int sequence) {
+    return entryPrefix(lock, id, mode) + EntryName.suffix(sequence);
+  }
+
+  public String marker(LockName lock, MarkerName marker) {
+    return directory(lock) + "/" + marker.text();
+  }
+
+  public String lease(LeaseId lease) {
+    return leases() + "/" + lease;
+  }
+
+  String claim(long sessionId) {
+    return sessions() + "/" + claimName(sessionId);
+  }
+
+  public String claim(String claimName) {
+    return sessions() + "/" + claimName;
+  }
+
+  public static String claimName(long sessionId) {
+    return String.format("%016x", sessionId);
+  }
+
+  public static boolean isClaimName(String name) {
+    return name.matches("[0-9a-f]{16}");
+  }
+
+  public String member() {
+    return coordinators() + "/" + settings.coordinatorId();
+  }
+
+  /** Returns every node that must exist before anything else, parents first. */
+  public List<String> layout() {
+    return java.util.stream.Stream.of(locks(), leases(), sessions(), coordinators())
+        .flatMap(path -> prefixes(path).stream())
+        .distinct()
+        .toList();
+  }
+
+  private static List<String> prefixes(String path) {
+    List<String> prefixes = new java.util.ArrayList<>();
+    for (int slash = path.indexOf('/', 1); slash > 0; slash = path.indexOf('/', slash + 1)) {
+      prefixes.add(path.substring(0, slash));
+    }
+    prefixes.add(path);
+    return prefixes;
+  }
+
+  public int pathBytes(LockName lock, Mode mode) {
+    int directory = insideLocks.length() + lock.encoded().length() + 1;
+    return directory + EntryName.prefixLength(mode) + SEQUENCE_CHARS + LENGTH_BYTES;
+  }
+
+  public int leasePathBytes() {
+    return leases().length() + 1 + LEASE_CHARS + LENGTH_BYTES;
+  }
+
+  /**
+   * Returns what the path of an event below the locks path names, or empty if it is nothing of
+   * ours.
+   */
+  public Optional<ParsedPath> place(String path) {
+    return place(path, LockName::decode);
+  }
+
+  /** As {@link #place(String)}, where {@code lockOf} tells the lock of a directory's znode name. */
+  public Optional<ParsedPath> place(String path, Function<String, Optional<LockName>> lockOf) {
+    String locks = locks();
+    int start = locks.length() + 1;
+    if (path.length() < start || !path.startsWith(locks) || path.charAt(start - 1) != '/') {
+      return Optional.empty();
+    }
+    int slash = path.indexOf('/', start);
+    if (slash < 0) {
+      return lockOf.apply(path.substring(start)).map(ParsedPath.Directory::new);
+    }
+    String child = path.substring(slash + 1);
+    return lockOf.apply(path.substring(start, slash)).flatMap(lock -> place(lock, child));
+  }
+
+  private static Optional<ParsedPath> place(LockName lock, String child) {
+    Optional<ParsedPath> marked = MarkerName.parse(child).map(m -> new ParsedPath.Marked(lock, m));
+    return marked.isPresent()
+        ? marked
+        : EntryName.parse(child).map(entry -> new ParsedPath.Queued(lock, entry));
+  }
+}

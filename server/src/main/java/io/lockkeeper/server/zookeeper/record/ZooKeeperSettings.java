@@ -1,0 +1,184 @@
+package io.lockkeeper.server.zookeeper.record;
+
+import java.time.Duration;
+
+/**
+ * How the store reaches ZooKeeper and what it expects of it.
+ *
+ * @param connectString {@code host:port,...}, without a chroot: the root path is given apart
+ * @param rootPath where Lockkeeper keeps everything
+ * @param locksPath where the queues are
+ * @param sessionTimeout the timeout of lock sessions, which ZooKeeper must grant in full
+ * @param memberTimeout the timeout of the member session
+ * @param tick ZooKeeper's {@code tickTime}
+ * @param syncLimit ZooKeeper's {@code syncLimit}, in ticks
+ * @param coordinatorId this coordinator's name: a znode name
+ * @param advertisedAddress where peers and clients reach this coordinator
+ * @param home what the coordinators that run one after the other on a data directory have in
+ *     common, and no two at a time; empty without one
+ * @param maxReplyBytes the longest reply that is accepted, such as the listing of a long queue
+ */
+public record ZooKeeperSettings(
+    String connectString,
+    String rootPath,
+    String locksPath,
+    Duration sessionTimeout,
+    Duration memberTimeout,
+    Duration tick,
+    int syncLimit,
+    String coordinatorId,
+    String advertisedAddress,
+    String home,
+    int maxReplyBytes) {
+
+  private static final int DEFAULT_MAX_REPLY_BYTES = 16 << 20;
+  private static final int DEFAULT_SYNC_LIMIT = 5;
+  private static final int SILENCES_PER_TIMEOUT = 6;
+  private static final Duration SHORTEST_SILENCE = Duration.ofSeconds(2);
+
+  /**
+   * Checks the values.
+   *
+   * @throws IllegalArgumentException if one cannot work; the message says which and why
+   */
+  public ZooKeeperSettings {
+    require(!connectString.isBlank(), "the ZooKeeper connect string must not be empty");
+    require(
+        connectString.indexOf('/') < 0,
+        "the ZooKeeper connect string must not have a path; give it as the root");
+    requirePath(rootPath, "root path");
+    requirePath(locksPath, "locks path");
+    require(
+        coordinatorId.matches("[A-Za-z0-9_-][A-Za-z0-9._-]*"),
+        "the coordinator id must be made of letters, digits, '_', '-' and '.'");
+    require(!tick.isNegative() && !tick.isZero(), "the tick must be positive");
+    require(syncLimit > 0, "the sync limit must be positive");
+    require(
+        sessionTimeout.compareTo(shortestSessionTimeout(tick, syncLimit)) > 0,
+        "the session timeout must be above (syncLimit + 1) x tickTime = "
+            + shortestSessionTimeout(tick, syncLimit).toMillis()
+            + " ms, is "
+            + sessionTimeout.toMillis()
+            + " ms: shorter sessions expire in any stall of ZooKeeper's leader");
+    require(
+        !memberTimeout.isNegative() && !memberTimeout.isZero(),
+        "the member timeout must be positive");
+    require(maxReplyBytes >= 1 << 20, "the longest reply must be at least 1 MiB");
+  }
+
+  /** Returns the defaults for one ensemble and one coordinator. */
+  public static ZooKeeperSettings of(
+      String connectString, String coordinatorId, String advertisedAddress) {
+    return new ZooKeeperSettings(
+        connectString,
+        "/lockkeeper",
+        "/lockkeeper/locks",
+        Duration.ofSeconds(30),
+        Duration.ofSeconds(6),
+        Duration.ofSeconds(2),
+        DEFAULT_SYNC_LIMIT,
+        coordinatorId,
+        advertisedAddress,
+        "",
+        DEFAULT_MAX_REPLY_BYTES);
+  }
+
+  /** Returns the same with another root, and the queues under it. */
+  public ZooKeeperSettings withRoot(String root) {
+    String locks = root.equals("/") ? "/locks" : root + "/locks";
+    return new ZooKeeperSettings(
+        connectString,
+        root,
+        locks,
+        sessionTimeout,
+        memberTimeout,
+        tick,
+        syncLimit,
+        coordinatorId,
+        advertisedAddress,
+        home,
+        maxReplyBytes);
+  }
+
+  /** Returns the same with the queues elsewhere. */
+  public ZooKeeperSettings withLocksPath(String locks) {
+    return new ZooKeeperSettings(
+        connectString,
+        rootPath,
+        locks,
+        sessionTimeout,
+        memberTimeout,
+        tick,
+        syncLimit,
+        coordinatorId,
+        advertisedAddress,
+        home,
+        maxReplyBytes);
+  }
+
+  /** Returns the same at another home. */
+  public ZooKeeperSettings withHome(String newHome) {
+    return new ZooKeeperSettings(
+        connectString,
+        rootPath,
+        locksPath,
+        sessionTimeout,
+        memberTimeout,
+        tick,
+        syncLimit,
+        coordinatorId,
+        advertisedAddress,
+        newHome,
+        maxReplyBytes);
+  }
+
+  /** Returns the same with other clocks. */
+  public ZooKeeperSettings withTimes(
+      Duration newSessionTimeout, Duration newMemberTimeout, Duration newTick, int newSyncLimit) {
+    return new ZooKeeperSettings(
+        connectString,
+        rootPath,
+        locksPath,
+        newSessionTimeout,
+        newMemberTimeout,
+        newTick,
+        newSyncLimit,
+        coordinatorId,
+        advertisedAddress,
+        home,
+        maxReplyBytes);
+  }
+
+  /**
+   * Returns the time that a session timeout must be above: a leader may stall that long and stay
+   * the leader.
+   */
+  public Duration shortestSessionTimeout() {
+    return shortestSessionTimeout(tick, syncLimit);
+  }
+
+  /**
+   * Returns for how long a server may leave a write unanswered, or an attempt to connect, before
+   * another is tried: a sixth of the session timeout, for there may be several such servers.
+   */
+  public Duration longestSilence() {
+    Duration part = sessionTimeout.dividedBy(SILENCES_PER_TIMEOUT);
+    return part.compareTo(SHORTEST_SILENCE) < 0 ? SHORTEST_SILENCE : part;
+  }
+
+  private static Duration shortestSessionTimeout(Duration tick, int syncLimit) {
+    return tick.multipliedBy(syncLimit + 1L);
+  }
+
+  private static void requirePath(String path, String what) {
+    require(
+        path.matches("(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+"),
+        "the " + what + " must be an absolute znode path of plain segments: " + path);
+  }
+
+  private static void require(boolean holds, String message) {
+    if (!holds) {
+      throw new IllegalArgumentException(message);
+    }
+  }
+}

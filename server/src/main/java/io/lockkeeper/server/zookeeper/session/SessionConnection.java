@@ -1,0 +1,303 @@
+package io.lockkeeper.server.zookeeper.session;
+
+import io.lockkeeper.server.core.lock.SessionKey;
+import io.lockkeeper.server.zookeeper.client.HandleListener;
+import io.lockkeeper.server.zookeeper.client.MultiReply;
+import io.lockkeeper.server.zookeeper.client.StoreContext;
+import io.lockkeeper.server.zookeeper.client.StoreStats;
+import io.lockkeeper.server.zookeeper.commit.GroupCommit;
+import io.lockkeeper.server.zookeeper.commit.Transaction;
+import java.util.Optional;
+import org.apache.zookeeper.Op;
+
+/**
+ * One lock session: its handle, its claim, and the writes on it. Lives on the store's thread.
+ *
+ * <pre>
+ *            claim is ours            barrier passed, stock taken, doubts resolved
+ *  BEGINNING -------------> PROVING -----------------------------------------------> OPEN
+ *                              ^                                                      |
+ *       connected, none in     |          disconnected, doubt, expired                |
+ *       flight                 +------------------- SUSPENDED <-----------------------+
+ *
+ *  any --(claim check fails: deposed; expiry confirmed by ZooKeeper; closed; dropped)--> ENDED
+ * </pre>
+ *
+ * <p>When the client library gives a session up, that is no proof that it is gone: the session is
+ * attached to again, and only ZooKeeper's own refusal ends it.
+ *
+ * <p>Closing a handle ends its session whoever owns it by now. So a session is closed only when the
+ * claim was proved and the session then found to own nothing; otherwise the handle is dropped.
+ */
+public final class SessionConnection
+    implements HandleListener, GroupCommit.Lane, SessionStart.Listener, SessionProof.Listener {
+
+  private static final long RETRY_MILLIS = 200;
+  private static final long FAREWELL_MILLIS = 1_000;
+
+  private enum State {
+    BEGINNING,
+    PROVING,
+    OPEN,
+    SUSPENDED,
+    ENDED
+  }
+
+  private final StoreContext context;
+  private final SessionContext services;
+  private final SessionEvents events;
+  private final GroupCommit commit;
+  private final SessionAttachment attachment;
+  private final SessionStart beginning;
+  private State state = State.BEGINNING;
+  private boolean closing;
+  private Runnable whenEnded = () -> {};
+  private Optional<SessionProof> proof = Optional.empty();
+
+  /** Opens a session, or attaches to one that was another coordinator's. */
+  SessionConnection(SessionKey key, SessionContext services, Optional<AdoptedClaim> adoptedClaim) {
+    this.services = services;
+    context = services.context();
+    events = new SessionEvents(key, context.events());
+    commit = new GroupCommit(this, context);
+    if (adoptedClaim.isPresent()) {
+      attachment = new SessionAttachment(context, this, adoptedClaim.get());
+      beginning =
+          new AdoptedSession(key, context, attachment, commit, events, adoptedClaim.get(), this);
+    } else {
+      attachment = new SessionAttachment(context, this);
+      beginning = new NewSession(services, attachment, events, this);
+    }
+  }
+
+  public GroupCommit commit() {
+    return commit;
+  }
+
+  boolean hasEnded() {
+    return state == State.ENDED;
+  }
+
+  /** Returns whether the coordinator has not been told of it yet. */
+  boolean isBeginning() {
+    return state != State.ENDED && !events.hasOpened();
+  }
+
+  Optional<String> claimName() {
+    return beginning.claim().map(Claim::name);
+  }
+
+  @Override
+  public void onConnected() {
+    attachment.onConnected();
+    // Each connection negotiates anew, and a shorter timeout would make the bound a lie.
+    boolean fits = attachment.fits(context.onUnusable());
+    switch (state) {
+      case BEGINNING -> beginning.onConnected(fits);
+      case SUSPENDED -> prove();
+      case PROVING, OPEN, ENDED -> {} // A proof under way goes on, or fails and starts again.
+    }
+  }
+
+  @Override
+  public void onClaimed() {
+    if (state == State.BEGINNING) {
+      suspendAndProve();
+    }
+  }
+
+  @Override
+  public void onGone() {
+    end(false);
+  }
+
+  private void suspendAndProve() {
+    state = State.SUSPENDED;
+    commit.hold();
+    prove();
+  }
+
+  /** Proves the session on a fresh connection, then resolves what is in doubt, then opens it. */
+  private void prove() {
+    if (state != State.SUSPENDED || !attachment.isConnected() || commit.inFlight() > 0) {
+      return;
+    }
+    state = State.PROVING;
+    proof = Optional.of(new SessionProof(context, attachment, commit, beginning, this));
+    proof.get().start(fence());
+  }
+
+  @Override
+  public void onProved() {
+    if (closing) {
+      proof.ifPresent(SessionProof::countOwned);
+    } else {
+      state = State.OPEN;
+      commit.open();
+    }
+  }
+
+  @Override
+  public void onUnproved() {
+    state = State.SUSPENDED;
+    context.executor().after(RETRY_MILLIS, this::prove);
+  }
+
+  @Override
+  public void onDisconnected() {
+    attachment.onDisconnected();
+    suspend();
+  }
+
+  private void suspend() {
+    proof.ifPresent(SessionProof::cancel);
+    if (state == State.OPEN || state == State.PROVING) {
+      state = State.SUSPENDED;
+      commit.hold();
+    }
+    events.suspended();
+  }
+
+  @Override
+  public void onExpired() {
+    attachment.onDisconnected();
+    suspend();
+    switch (state) {
+      case BEGINNING -> beginning.onExpired();
+      case PROVING, OPEN, SUSPENDED -> {
+        if (attachment.isExpiryConfirmed()) {
+          end(false);
+        } else {
+          attachment.again();
+        }
+      }
+      case ENDED -> {}
+    }
+  }
+
+  private void end(boolean deposed) {
+    if (state == State.ENDED) {
+      return;
+    }
+    state = State.ENDED;
+    proof.ifPresent(SessionProof::cancel);
+    beginning.cancel();
+    commit.end();
+    if (!deposed) {
+      beginning.claim().ifPresent(services.claims()::remove);
+    }
+    events.ended(deposed);
+    whenEnded.run();
+  }
+
+  @Override
+  public void onFenceFailed() {
+    if (state != State.ENDED) {
+      context.stats().add(StoreStats.Count.SESSIONS_DEPOSED, 1);
+      // Closing would end the session under its new owner.
+      attachment.abandon();
+      end(true);
+    }
+  }
+
+  /** Proves the session now; if that cannot be done, the next connection does it. */
+  public void proveNow() {
+    if (events.hasOpened() && (state == State.OPEN || state == State.PROVING)) {
+      SessionProof.again(attachment, fence(), events, this);
+    }
+  }
+
+  /**
+   * Closes the session once it is proved ours and found to own nothing, and makes sure that
+   * ZooKeeper has forgotten it. One that owns something is dropped.
+   */
+  public void close() {
+    closing = true;
+    if (state == State.BEGINNING && beginning.isEmpty()) {
+      beginning.cancel();
+      attachment.close(() -> end(false));
+    } else if (state == State.OPEN) {
+      suspendAndProve();
+    }
+  }
+
+  @Override
+  public void onCounted(boolean empty) {
+    if (!empty) {
+      handOver();
+      return;
+    }
+    state = State.SUSPENDED;
+    commit.hold();
+    // Whether the closing got through, only the attempt to attach tells.
+    attachment.close(
+        () -> {
+          if (state != State.ENDED) {
+            attachment.again();
+          }
+        });
+  }
+
+  /** Drops the handle, and leaves the session to whoever adopts it. */
+  private void handOver() {
+    if (state != State.ENDED) {
+      context.stats().add(StoreStats.Count.SESSIONS_HANDED_OVER, 1);
+      attachment.abandon();
+      end(true);
+    }
+  }
+
+  /**
+   * Closes the session if it is found to be empty in a short time; otherwise leaves it to whoever
+   * adopts it. Then runs {@code ended}.
+   */
+  void leave(Runnable ended) {
+    if (state == State.ENDED) {
+      ended.run();
+      return;
+    }
+    whenEnded = ended;
+    boolean untouched = state == State.BEGINNING && beginning.isEmpty();
+    if (untouched || (events.hasOpened() && commit.ownsNothing())) {
+      context.executor().after(FAREWELL_MILLIS, this::handOver);
+      close();
+    } else {
+      handOver();
+    }
+  }
+
+  /** Leaves, and tells the coordinator nothing of it. */
+  void shutDown(Runnable ended) {
+    events.silence();
+    leave(ended);
+  }
+
+  @Override
+  public void send(Transaction transaction) {
+    attachment.send(transaction.ops(), (reply, sentAt) -> onReply(transaction, reply, sentAt));
+  }
+
+  private void onReply(Transaction transaction, MultiReply reply, long sentAt) {
+    if (commit.onReply(transaction, reply)) {
+      events.proved(sentAt, attachment, false);
+    }
+    prove();
+  }
+
+  @Override
+  public Op fence() {
+    return beginning.claim().orElseThrow().fence(context.paths());
+  }
+
+  @Override
+  public void onDoubt() {
+    if (state == State.OPEN) {
+      onUnproved();
+    }
+  }
+
+  @Override
+  public void onLayoutMissing() {
+    services.rootNodes().ensure();
+  }
+}

@@ -1,0 +1,90 @@
+package io.lockkeeper.server.core.simulation;
+
+import io.lockkeeper.server.core.lock.LeaseId;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** The claim records: whose each lock session is, and since how many changes of hands. */
+final class SimClaims {
+
+  /** One claim record; its version is the epoch. */
+  static final class Claim {
+    final String name;
+    final SimSession session;
+    SimCoordinator owner;
+    int version;
+
+    /** Whether all who owned the session before its owner are dead for certain. */
+    boolean alone = true;
+
+    private Claim(String name, SimSession session, SimCoordinator owner) {
+      this.name = name;
+      this.session = session;
+      this.owner = owner;
+    }
+
+    @Override
+    public String toString() {
+      return name + " of " + owner + " with " + session.nodes + session.leases.keySet();
+    }
+  }
+
+  private final Map<String, Claim> claims = new LinkedHashMap<>();
+  private int names;
+
+  /** How often a session changed hands. */
+  int taken;
+
+  Claim make(SimSession session, SimCoordinator owner) {
+    Claim claim = new Claim("claim-" + ++names, session, owner);
+    claims.put(claim.name, claim);
+    return claim;
+  }
+
+  /** Takes a claim that has not changed since it was read. */
+  boolean take(Claim claim, int version, SimCoordinator taker) {
+    boolean free = claims.containsKey(claim.name) && claim.version == version;
+    if (free) {
+      claim.version++;
+      claim.alone &= taker.peers.isPredecessor(claim.owner);
+      claim.owner = taker;
+      taken++;
+    }
+    return free;
+  }
+
+  void remove(Claim claim) {
+    claims.remove(claim.name);
+  }
+
+  Optional<Claim> find(String name) {
+    return Optional.ofNullable(claims.get(name));
+  }
+
+  Optional<Claim> of(SimSession session) {
+    return claims.values().stream().filter(claim -> claim.session == session).findFirst();
+  }
+
+  /** Returns whose a lease is, by its record. */
+  Optional<SimCoordinator> ownerOf(LeaseId lease) {
+    return claims.values().stream()
+        .filter(claim -> claim.session.alive && claim.session.leases.containsKey(lease))
+        .map(claim -> claim.owner)
+        .findFirst();
+  }
+
+  /** Returns on which session a lease is, by its record. */
+  Optional<SimSession> sessionOf(LeaseId lease) {
+    return claims.values().stream()
+        .map(claim -> claim.session)
+        .filter(session -> session.alive && session.leases.containsKey(lease))
+        .findFirst();
+  }
+
+  Collection<Claim> all() {
+    return List.copyOf(claims.values());
+  }
+}

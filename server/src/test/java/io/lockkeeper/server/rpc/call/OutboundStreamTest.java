@@ -1,0 +1,285 @@
+package io.lockkeeper.server.rpc.call;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.Int64Value;
+import io.grpc.stub.ServerCallStreamObserver;
+import io.lockkeeper.server.core.api.Failure.Kind;
+import io.lockkeeper.server.rpc.wire.Statuses;
+import io.lockkeeper.server.testing.Views;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class OutboundStreamTest {
+
+  private static final int PLENTY = 10_000_000;
+
+  private final Call call = new Call();
+
+  private static Int64Value number(long value) {
+    return Int64Value.of(value);
+  }
+
+  @Test
+  void threadsThatSendAtOnceNeverMeetInTheCall() throws Exception {
+    // Given
+    OutboundStream<Int64Value> out = new OutboundStream<>(call, PLENTY, PLENTY);
+    int threads = 8;
+    long each = 50_000;
+    ExecutorService senders = Executors.newFixedThreadPool(threads);
+    List<Future<?>> sending = new ArrayList<>();
+    // When
+    for (int thread = 0; thread < threads; thread++) {
+      long base = thread * each;
+      sending.add(
+          senders.submit(
+              () -> {
+                for (long i = 0; i < each; i++) {
+                  long value = base + i;
+                  out.send(() -> number(value));
+                }
+              }));
+    }
+    for (Future<?> sender : sending) {
+      sender.get(60, TimeUnit.SECONDS);
+    }
+    out.complete();
+    senders.shutdown();
+    // Then
+    assertThat(call.overlaps).hasValue(0);
+    assertThat(call.sent).hasSize((int) (threads * each));
+    for (int thread = 0; thread < threads; thread++) {
+      long base = thread * each;
+      assertThat(call.sent.stream().filter(v -> v >= base && v < base + each)).isSorted();
+    }
+    assertThat(call.ends).containsExactly("completed");
+  }
+
+  @Test
+  void nothingLeavesUntilTheClientIsReady() {
+    // Given
+    call.ready = false;
+    OutboundStream<Int64Value> out = new OutboundStream<>(call, 10, PLENTY);
+    out.send(() -> number(1));
+    assertThat(call.sent).isEmpty();
+    // When
+    call.becomeReady();
+    // Then
+    assertThat(call.sent).containsExactly(1L);
+  }
+
+  @Test
+  void messagesBeyondTheCapEndTheStreamOnce() {
+    // Given
+    call.ready = false;
+    AtomicInteger ended = new AtomicInteger();
+    OutboundStream<Int64Value> out = new OutboundStream<>(call, 10, PLENTY);
+    out.onEnd(ended::incrementAndGet);
+    // When
+    for (int i = 0; i < 100; i++) {
+      out.send(() -> number(1));
+    }
+    // Then
+    assertThat(call.ends).hasSize(1);
+    assertThat(call.ends.get(0)).contains("RESOURCE_EXHAUSTED");
+    assertThat(ended).hasValue(1);
+    assertThat(out.isEnded()).isTrue();
+  }
+
+  @Test
+  void bytesBeyondTheCapEndTheStreamToo() {
+    // Given
+    call.ready = false;
+    OutboundStream<Int64Value> out = new OutboundStream<>(call, PLENTY, 100);
+    // When
+    for (int i = 0; i < 100; i++) {
+      out.send(() -> number(Long.MAX_VALUE));
+    }
+    // Then
+    assertThat(call.ends).hasSize(1);
+  }
+
+  @Test
+  void whatWaitsAtTheEndIsSentBeforeIt() {
+    // Given
+    call.ready = false;
+    OutboundStream<Int64Value> out = new OutboundStream<>(call, 10, PLENTY);
+    out.send(() -> number(1));
+    out.send(() -> number(2));
+    // When
+    out.complete();
+    // Then
+    assertThat(call.sent).containsExactly(1L, 2L);
+    assertThat(call.ends).containsExactly("completed");
+  }
+
+  @Test
+  void cancelledStreamDropsEverythingSilently() {
+    // Given
+    AtomicInteger ended = new AtomicInteger();
+    OutboundStream<Int64Value> out = new OutboundStream<>(call, 10, PLENTY);
+    out.onEnd(ended::incrementAndGet);
+    // When
+    call.cancel();
+    out.send(() -> number(1));
+    out.complete();
+    out.fail(Statuses.of(Views.refused(Kind.UNAVAILABLE)));
+    // Then
+    assertThat(call.sent).isEmpty();
+    assertThat(call.ends).isEmpty();
+    assertThat(ended).hasValue(1);
+  }
+
+  @Test
+  void callThatThrowsDoesNotReachTheSender() {
+    // Given
+    AtomicInteger ended = new AtomicInteger();
+    OutboundStream<Int64Value> out = new OutboundStream<>(call, 10, PLENTY);
+    out.onEnd(ended::incrementAndGet);
+    call.broken = true;
+    // When
+    out.send(() -> number(1));
+    out.send(() -> number(2));
+    // Then
+    assertThat(call.sent).isEmpty();
+    assertThat(call.ends).hasSize(1);
+    assertThat(ended).hasValue(1);
+  }
+
+  @Test
+  void messageThatCannotBeMadeEndsTheStream() {
+    // Given
+    OutboundStream<Int64Value> out = new OutboundStream<>(call, 10, PLENTY);
+    // When
+    out.send(
+        () -> {
+          throw new IllegalStateException("no event for this");
+        });
+    // Then
+    assertThat(call.ends.get(0)).contains("INTERNAL");
+  }
+
+  @Test
+  void roomIsAnnouncedOnceThereIsSome() {
+    // Given
+    call.ready = false;
+    AtomicInteger room = new AtomicInteger();
+    OutboundStream<Int64Value> out = new OutboundStream<>(call, 10, PLENTY);
+    out.onRoom(room::incrementAndGet);
+    for (int i = 0; i < 6; i++) {
+      out.send(() -> number(1));
+    }
+    assertThat(out.hasRoom()).isFalse();
+    assertThat(out.isReady()).isFalse();
+    assertThat(room).hasValue(0);
+    // When
+    call.becomeReady();
+    // Then
+    assertThat(room).hasValue(1);
+    assertThat(out.hasRoom()).isTrue();
+    assertThat(out.isReady()).isTrue();
+  }
+
+  @Test
+  void firstMessageGoesBeforeWhatWasKeptBack() {
+    // Given
+    OutboundStream<Int64Value> out = new OutboundStream<>(call, 10, PLENTY);
+    out.cork();
+    out.send(() -> number(2));
+    assertThat(call.sent).isEmpty();
+    // When
+    out.startWith(number(1));
+    // Then
+    assertThat(call.sent).containsExactly(1L, 2L);
+  }
+
+  /** A call that notes what it is given, and whether two threads were in it at once. */
+  private static final class Call extends ServerCallStreamObserver<Int64Value> {
+
+    final List<Long> sent = new ArrayList<>();
+    final List<String> ends = new ArrayList<>();
+    final AtomicInteger overlaps = new AtomicInteger();
+    private final AtomicInteger inside = new AtomicInteger();
+    volatile boolean ready = true;
+    volatile boolean broken;
+    private Runnable onReady = () -> {};
+    private Runnable onCancel = () -> {};
+
+    void becomeReady() {
+      ready = true;
+      onReady.run();
+    }
+
+    void cancel() {
+      onCancel.run();
+    }
+
+    @Override
+    public void onNext(Int64Value value) {
+      if (broken) {
+        throw new IllegalStateException("call is closed");
+      }
+      if (inside.incrementAndGet() > 1) {
+        overlaps.incrementAndGet();
+      }
+      sent.add(value.getValue());
+      inside.decrementAndGet();
+    }
+
+    @Override
+    public void onError(Throwable cause) {
+      ends.add(cause.getMessage());
+    }
+
+    @Override
+    public void onCompleted() {
+      ends.add("completed");
+    }
+
+    @Override
+    public boolean isReady() {
+      return ready;
+    }
+
+    @Override
+    public boolean isCancelled() {
+      return false;
+    }
+
+    @Override
+    public void setOnCancelHandler(Runnable handler) {
+      onCancel = handler;
+    }
+
+    @Override
+    public void setOnReadyHandler(Runnable handler) {
+      onReady = handler;
+    }
+
+    @Override
+    public void setCompression(String compression) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void disableAutoInboundFlowControl() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void request(int count) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void setMessageCompression(boolean enable) {
+      throw new UnsupportedOperationException();
+    }
+  }
+}

@@ -1,0 +1,115 @@
+package io.lockkeeper.server.rpc.forward;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.lockkeeper.server.core.api.Failure;
+import io.lockkeeper.server.rpc.Node;
+import io.lockkeeper.server.rpc.SessionMessages;
+import io.lockkeeper.server.rpc.call.OpenStreams;
+import io.lockkeeper.server.rpc.call.RpcStats;
+import io.lockkeeper.server.rpc.wire.Statuses;
+import io.lockkeeper.server.testing.Calls;
+import io.lockkeeper.server.testing.FakeCoordinator.Attached;
+import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.v1.LockServiceGrpc;
+import io.lockkeeper.v1.SessionRequest;
+import io.lockkeeper.v1.SessionResponse;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What is left of a call that goes on at a peer, and fails here. */
+@Timeout(60)
+class RoutedCallTest {
+
+  private final Node here = Node.start("here");
+  private final Node there = Node.start("there");
+  private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
+  private final ScheduledExecutorService calls = Executors.newScheduledThreadPool(2);
+  private final BrokenCall client = new BrokenCall();
+
+  @AfterEach
+  void stop() {
+    here.close();
+    there.close();
+    timer.shutdownNow();
+    calls.shutdownNow();
+  }
+
+  /** A client that nothing can be sent to, and that never says that it has gone. */
+  private static final class BrokenCall extends ServerCall<SessionRequest, SessionResponse> {
+    final Calls<Status.Code> closed = new Calls<>("close");
+
+    @Override
+    public void request(int count) {}
+
+    @Override
+    public void sendHeaders(Metadata headers) {}
+
+    @Override
+    public void sendMessage(SessionResponse message) {
+      throw new IllegalStateException("thrown by a test");
+    }
+
+    @Override
+    public void close(Status status, Metadata trailers) {
+      closed.add(status.getCode());
+    }
+
+    @Override
+    public boolean isCancelled() {
+      return false;
+    }
+
+    @Override
+    public MethodDescriptor<SessionRequest, SessionResponse> getMethodDescriptor() {
+      return LockServiceGrpc.getSessionMethod();
+    }
+  }
+
+  /** Refuses, since the lease is not served here. */
+  private static ServerCallHandler<SessionRequest, SessionResponse> notServedHere() {
+    StatusRuntimeException refusal =
+        Statuses.of(Views.refused(Failure.Kind.UNKNOWN_LEASE)).toException();
+    return (call, headers) ->
+        new ServerCall.Listener<>() {
+          @Override
+          public void onMessage(SessionRequest message) {
+            call.close(refusal.getStatus(), refusal.getTrailers());
+          }
+        };
+  }
+
+  @Test
+  void callThatFailsHereIsCancelledAtThePeer() {
+    // Given
+    here.knows(there);
+    Forwarding forwarding =
+        new Forwarding(
+            here.coordinator,
+            new LeaseOwnerSearches(here.coordinator, Node.LIMITS, timer),
+            here.services.peers(),
+            new OpenStreams(timer),
+            calls,
+            new RpcStats(),
+            "here");
+    RoutedCall<SessionRequest, SessionResponse> call =
+        new RoutedCall<>(client, new Metadata(), notServedHere(), forwarding);
+    call.start();
+    call.onMessage(SessionMessages.resuming());
+    Attached attached = there.coordinator.attaches.next();
+    // When
+    attached.attached().complete(Views.attached());
+    // Then
+    assertThat(client.closed.next()).isEqualTo(Status.Code.INTERNAL);
+    assertThat(attached.detached().next()).isEqualTo("detached");
+  }
+}

@@ -1,0 +1,331 @@
+package io.lockkeeper.server.rpc.service;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.grpc.Status.Code;
+import io.lockkeeper.server.core.api.AcquireCommand;
+import io.lockkeeper.server.core.api.Contender;
+import io.lockkeeper.server.core.api.Failure.Kind;
+import io.lockkeeper.server.core.api.HoldEnd;
+import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.lock.FencingToken;
+import io.lockkeeper.server.core.lock.MutexKind;
+import io.lockkeeper.server.core.lock.ReadWriteKind;
+import io.lockkeeper.server.rpc.InProcess;
+import io.lockkeeper.server.rpc.Received;
+import io.lockkeeper.server.rpc.call.GrpcLimits;
+import io.lockkeeper.server.rpc.wire.Notices;
+import io.lockkeeper.server.rpc.wire.ProtoDurations;
+import io.lockkeeper.server.testing.FakeCoordinator.Acquired;
+import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.v1.AcquireRequest;
+import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.LockRequest;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class AcquireStreamTest {
+
+  private final InProcess server = new InProcess();
+  private final Received<AcquireRequest, AcquireResponse> client = Received.all();
+
+  @AfterEach
+  void stop() {
+    server.close();
+  }
+
+  private Acquired acquire(AcquireRequest.Builder request) {
+    server.locks().acquire(request.build(), client);
+    return server.coordinator.acquires.next();
+  }
+
+  private static AcquireRequest.Builder request() {
+    return AcquireRequest.newBuilder().addLocks(LockRequest.newBuilder().setName("orders/42"));
+  }
+
+  @Test
+  void requestReachesTheCoordinatorWhole() {
+    // When
+    AcquireCommand command =
+        acquire(
+                request()
+                    .setLeaseId(Views.LEASE.toString())
+                    .setRequestId("req-1")
+                    .setHolder("shop-1")
+                    .putMetadata("pod", "a")
+                    .setOwner("worker-1")
+                    .setWaitTimeout(ProtoDurations.ofNanos(1_500_000_000L))
+                    .setPositionInterval(ProtoDurations.ofNanos(100_000_000L))
+                    .setMaxHold(ProtoDurations.ofNanos(200_000_000L))
+                    .setLockDelay(ProtoDurations.ofNanos(3_001_000_000L))
+                    .setSkipDeadlockCheck(true))
+            .command();
+    // Then
+    assertThat(command)
+        .isEqualTo(
+            new AcquireCommand(
+                List.of(new AcquireCommand.WantedLock(Views.LOCK, MutexKind.EXCLUSIVE)),
+                Optional.of(Views.LEASE),
+                "worker-1",
+                "req-1",
+                Optional.of(Duration.ofMillis(1_500)),
+                "shop-1",
+                Map.of("pod", "a"),
+                Optional.of(Duration.ofMillis(100)),
+                Optional.of(Duration.ofMillis(200)),
+                Duration.ofMillis(3_001),
+                true));
+  }
+
+  @Test
+  void whatIsLeftOutIsFilledIn() {
+    // When
+    AcquireCommand command = acquire(request()).command();
+    // Then
+    assertThat(command.lease()).isEmpty();
+    assertThat(command.requestId()).isNotEmpty();
+    assertThat(command.holder()).isNotEmpty();
+    assertThat(command.waitTimeout()).isEmpty();
+    assertThat(command.positionInterval()).isEmpty();
+    assertThat(command.owner()).isEmpty();
+    assertThat(command.maxHold()).isEmpty();
+    assertThat(command.lockDelay()).isZero();
+    assertThat(command.unsearched()).isFalse();
+  }
+
+  @Test
+  void waitOfZeroIsNotAWaitWithoutEnd() {
+    // When
+    AcquireCommand command = acquire(request().setWaitTimeout(ProtoDurations.ofNanos(0))).command();
+    // Then
+    assertThat(command.waitTimeout()).contains(Duration.ZERO);
+  }
+
+  @Test
+  void everyNoticeIsToldAsItsEvent() {
+    // Given
+    Acquired acquired = acquire(request());
+    Notice granted =
+        new Notice.Granted(
+            Views.LEASE,
+            List.of(
+                new Notice.Grant(
+                    Views.LOCK, new FencingToken(77), Optional.of(HoldEnd.SESSION_LOST), 3)),
+            1_500_000_000L);
+    // When
+    acquired.listener().onNotice("req-1", 1, Views.queued());
+    acquired.listener().onNotice("req-1", 2, new Notice.Position(Views.queued().places()));
+    acquired.listener().onNotice("req-1", 3, granted);
+    acquired.listener().onNotice("req-1", 4, new Notice.Jeopardy(2_000_000_000L));
+    acquired.listener().onNotice("req-1", 5, new Notice.Safe(3_000_000_000L));
+    acquired
+        .listener()
+        .onNotice(
+            "req-1",
+            6,
+            new Notice.ReleaseRequested(
+                Views.LOCK, "bob", "maintenance", Optional.of(4_000_000_000L)));
+    acquired.listener().onNotice("req-1", 7, new Notice.Lost(Notice.LossReason.SESSION_LOST, ""));
+    // Then
+    assertThat(client.next().toString())
+        .contains("request_id: \"req-1\"", "sequence: 1", "queued", "ahead: 1", "shop-1")
+        .contains("name: \"orders/42\"", "fencing_token: 77", "held_for");
+    assertThat(client.next().getPosition().getPositions(0).getAhead()).isEqualTo(1);
+    assertThat(client.next().getGranted().toString())
+        .contains("fencing_token: 77", "PREVIOUS_END_COORDINATOR_LOST", "hold_count: 3")
+        .contains(Views.LEASE.toString(), "seconds: 1", "nanos: 500000000");
+    assertThat(client.next().getJeopardy().getValidFor().getSeconds()).isEqualTo(2);
+    assertThat(client.next().getSafe().getValidFor().getSeconds()).isEqualTo(3);
+    assertThat(client.next().getReleaseRequested().toString())
+        .contains("orders/42", "bob", "maintenance", "seconds: 4");
+    AcquireResponse last = client.next();
+    assertThat(last.getLost().getReason().name()).isEqualTo("LOSS_REASON_SESSION_LOST");
+    assertThat(last.getLost().getMessage()).isNotEmpty();
+    assertThat(last.getSequence()).isEqualTo(7);
+    assertThat(client.end().isOk()).isTrue();
+  }
+
+  @Test
+  void placesInManySharedLocksFitTheStreamWhateverTheirHoldersSay() {
+    // Given
+    Contender wordy =
+        Views.holder(ReadWriteKind.READ, "h".repeat(256), Map.of("k", "v".repeat(4_095)));
+    Notice.Place place = new Notice.Place(Views.LOCK, 20, Collections.nCopies(20, wordy));
+    // When
+    AcquireResponse event =
+        Notices.toEvent("r", 1, new Notice.Queued(Collections.nCopies(64, place)));
+    // Then
+    assertThat(event.getQueued().getPositionsList())
+        .hasSize(64)
+        .allSatisfy(position -> assertThat(position.getHoldersCount()).isEqualTo(16));
+    assertThat(event.getQueued().getPositions(0).getHolders(0).getMetadataCount()).isEqualTo(1);
+    assertThat(event.getSerializedSize()).isLessThan(GrpcLimits.DEFAULTS.streamBytes());
+  }
+
+  @Test
+  void everyReasonHasItsName() {
+    for (Notice.LossReason reason : Notice.LossReason.values()) {
+      var lost = Notices.toEvent("r", 1, new Notice.Lost(reason, "")).getLost();
+      assertThat(lost.getReason().name()).isEqualTo("LOSS_REASON_" + reason);
+      assertThat(lost.getMessage()).isNotEmpty();
+    }
+    for (Notice.RefusalReason reason : Notice.RefusalReason.values()) {
+      Notice notice = new Notice.NotAcquired(reason, "words", List.of(Views.holder()));
+      AcquireResponse event = Notices.toEvent("r", 1, notice);
+      assertThat(event.getNotAcquired().getReason().name())
+          .isEqualTo("NOT_ACQUIRED_REASON_" + reason);
+      assertThat(event.getNotAcquired().getMessage()).isEqualTo("words");
+      assertThat(event.getNotAcquired().getHoldersCount()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void everyEndOfTheHolderBeforeHasItsName() {
+    Map<HoldEnd, String> names =
+        Map.of(
+            HoldEnd.RELEASED, "RELEASED",
+            HoldEnd.WITHDRAWN, "UNSPECIFIED",
+            HoldEnd.LEASE_ENDED, "LEASE_EXPIRED",
+            HoldEnd.SESSION_LOST, "COORDINATOR_LOST",
+            HoldEnd.FORCED, "FORCED",
+            HoldEnd.LOST, "LOST",
+            HoldEnd.UNKNOWN, "UNSPECIFIED");
+    for (HoldEnd end : HoldEnd.values()) {
+      Notice.Grant grant = new Notice.Grant(Views.LOCK, new FencingToken(77), Optional.of(end), 1);
+      Notice granted = new Notice.Granted(Views.LEASE, List.of(grant), 1);
+      assertThat(Notices.toEvent("r", 1, granted).getGranted().getGrants(0).getPreviousEnd().name())
+          .isEqualTo("PREVIOUS_END_" + names.get(end));
+    }
+  }
+
+  @Test
+  void whoTookTheLockAwayAndWhyIsTold() {
+    // Given
+    Notice lost = new Notice.Lost(Notice.LossReason.FORCED, "taken by bob: maintenance");
+    // When
+    AcquireResponse event = Notices.toEvent("r", 1, lost);
+    // Then
+    assertThat(event.getLost().getMessage()).isEqualTo("taken by bob: maintenance");
+  }
+
+  @Test
+  void wishWithoutADeadlineHasNone() {
+    // Given
+    Notice wish = new Notice.ReleaseRequested(Views.LOCK, "bob", "", Optional.empty());
+    // When
+    AcquireResponse event = Notices.toEvent("r", 1, wish);
+    // Then
+    assertThat(event.getReleaseRequested().hasDeadline()).isFalse();
+  }
+
+  @Test
+  void expectedEndingIsAnEventAndThenOk() {
+    // Given
+    Acquired acquired = acquire(request());
+    // When
+    acquired.listener().onNotice("req-1", 1, new Notice.Released());
+    // Then
+    assertThat(client.next().hasReleased()).isTrue();
+    assertThat(client.end().isOk()).isTrue();
+  }
+
+  @Test
+  void refusedRequestEndsWithItsStatus() {
+    // Given
+    Acquired acquired = acquire(request());
+    // When
+    acquired.listener().onRefused(Views.refused(Kind.REQUEST_ID_IN_USE));
+    // Then
+    var end = client.end();
+    assertThat(end.getCode()).isEqualTo(Code.FAILED_PRECONDITION);
+    assertThat(end.getDescription()).contains("REQUEST_ID_IN_USE");
+  }
+
+  @Test
+  void streamThatAnotherTookOverEndsAborted() {
+    // Given
+    Acquired acquired = acquire(request());
+    // When
+    acquired.listener().onSuperseded();
+    // Then
+    assertThat(client.end().getCode()).isEqualTo(Code.ABORTED);
+  }
+
+  @Test
+  void clientThatHangsUpIsReportedAndWhatComesThenIsDropped() {
+    // Given
+    Acquired acquired = acquire(request());
+    acquired.listener().onNotice("req-1", 1, Views.queued());
+    client.next();
+    // When
+    client.cancel();
+    // Then
+    assertThat(acquired.closed().next()).isEqualTo("closed");
+    acquired.listener().onNotice("req-1", 2, Views.granted());
+    acquired.listener().onRefused(Views.refused(Kind.UNAVAILABLE));
+    await().until(() -> server.services.openStreams() == 0);
+    assertThat(client.messages.isEmpty()).isTrue();
+  }
+
+  @Test
+  void deadlineOfTheClientCountsAsHangingUp() {
+    // When
+    server.locks().withDeadlineAfter(Duration.ofSeconds(2)).acquire(request().build(), client);
+    Acquired acquired = server.coordinator.acquires.next();
+    // Then
+    assertThat(acquired.closed().next()).isEqualTo("closed");
+  }
+
+  @Test
+  void clientThatDoesNotReadIsCutOffBeforeItCostsMemory() {
+    // Given
+    Received<AcquireRequest, AcquireResponse> deaf = Received.nothing();
+    server.locks().acquire(request().build(), deaf);
+    Acquired acquired = server.coordinator.acquires.next();
+    // When
+    for (int i = 1; i <= 1_000; i++) {
+      acquired.listener().onNotice("req-1", i, Views.queued());
+    }
+    // Then
+    assertThat(acquired.closed().next()).isEqualTo("closed");
+    deaf.read(2_000);
+    assertThat(deaf.end().getCode()).isEqualTo(Code.RESOURCE_EXHAUSTED);
+    assertThat(deaf.messages.size()).isLessThan(1_000);
+  }
+
+  @Test
+  void clientThatReadsLateGetsAllInOrder() {
+    // Given
+    Received<AcquireRequest, AcquireResponse> late = Received.nothing();
+    server.locks().acquire(request().build(), late);
+    Acquired acquired = server.coordinator.acquires.next();
+    for (int i = 1; i <= 5; i++) {
+      acquired.listener().onNotice("req-1", i, Views.queued());
+    }
+    // When
+    late.read(100);
+    // Then
+    for (int i = 1; i <= 5; i++) {
+      assertThat(late.next().getSequence()).isEqualTo(i);
+    }
+  }
+
+  @Test
+  void endpointThatStopsEndsTheStreamWithAReason() {
+    // Given
+    Acquired acquired = acquire(request());
+    // When
+    server.services.goAway("coordinator c-1 is stopping");
+    // Then
+    var end = client.end();
+    assertThat(end.getCode()).isEqualTo(Code.UNAVAILABLE);
+    assertThat(end.getDescription()).isEqualTo("coordinator c-1 is stopping");
+    assertThat(acquired.closed().next()).isEqualTo("closed");
+  }
+}

@@ -1,0 +1,112 @@
+package io.lockkeeper.server.rpc.wire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.Any;
+import com.google.rpc.BadRequest;
+import com.google.rpc.RetryInfo;
+import io.grpc.Status.Code;
+import io.grpc.protobuf.StatusProto;
+import io.lockkeeper.server.core.api.Failure;
+import io.lockkeeper.server.core.api.Failure.Kind;
+import io.lockkeeper.server.testing.Views;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletionException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class StatusesTest {
+
+  private static final Map<Kind, Code> CODES = new EnumMap<>(Kind.class);
+
+  static {
+    CODES.put(Kind.UNKNOWN_LEASE, Code.NOT_FOUND);
+    CODES.put(Kind.UNKNOWN_ACQUISITION, Code.NOT_FOUND);
+    CODES.put(Kind.WRONG_SECRET, Code.FAILED_PRECONDITION);
+    CODES.put(Kind.REQUEST_ID_IN_USE, Code.FAILED_PRECONDITION);
+    CODES.put(Kind.WRONG_TOKEN, Code.FAILED_PRECONDITION);
+    CODES.put(Kind.WRONG_KIND, Code.FAILED_PRECONDITION);
+    CODES.put(Kind.WRONG_LIMIT, Code.FAILED_PRECONDITION);
+    CODES.put(Kind.NOT_WAITING, Code.FAILED_PRECONDITION);
+    CODES.put(Kind.NOT_HELD, Code.FAILED_PRECONDITION);
+    CODES.put(Kind.ENDED, Code.FAILED_PRECONDITION);
+    CODES.put(Kind.NO_HOLDER, Code.NOT_FOUND);
+    CODES.put(Kind.COUNTER_STUCK, Code.FAILED_PRECONDITION);
+    CODES.put(Kind.QUEUE_FULL, Code.RESOURCE_EXHAUSTED);
+    CODES.put(Kind.LEASE_FULL, Code.RESOURCE_EXHAUSTED);
+    CODES.put(Kind.TOO_MANY, Code.RESOURCE_EXHAUSTED);
+    CODES.put(Kind.UNAVAILABLE, Code.UNAVAILABLE);
+    CODES.put(Kind.MOVED, Code.UNAVAILABLE);
+    CODES.put(Kind.STORE_REFUSED, Code.INTERNAL);
+  }
+
+  @ParameterizedTest
+  @EnumSource(Kind.class)
+  void everyKindOfFailureHasItsStatusCode(Kind kind) {
+    // When
+    Refusal refusal = Statuses.of(new Failure(kind, "words"));
+    // Then
+    assertThat(CODES).containsKey(kind);
+    assertThat(refusal.code()).isEqualTo(CODES.get(kind));
+    assertThat(refusal.message()).isEqualTo("words");
+  }
+
+  @ParameterizedTest
+  @EnumSource(Kind.class)
+  void exactlyWhatAPauseMayMendCarriesRetryInfo(Kind kind) {
+    // When
+    List<Any> details = detailsOf(Statuses.of(Views.refused(kind)));
+    // Then
+    boolean mendable =
+        CODES.get(kind) == Code.UNAVAILABLE || CODES.get(kind) == Code.RESOURCE_EXHAUSTED;
+    assertThat(details.stream().anyMatch(detail -> detail.is(RetryInfo.class))).isEqualTo(mendable);
+  }
+
+  @Test
+  void invalidRequestNamesTheFieldInBadRequest() throws Exception {
+    // When
+    List<Any> details =
+        detailsOf(Statuses.of(new InvalidRequestException("locks[0].name", "must be short")));
+    // Then
+    BadRequest.FieldViolation violation =
+        details.get(0).unpack(BadRequest.class).getFieldViolations(0);
+    assertThat(violation.getField()).isEqualTo("locks[0].name");
+    assertThat(violation.getDescription()).isEqualTo("must be short");
+  }
+
+  @Test
+  void reasonInsideACompletionExceptionCounts() {
+    // When
+    Refusal refusal = Statuses.of(new CompletionException(Views.refused(Kind.WRONG_TOKEN)));
+    // Then
+    assertThat(refusal.code()).isEqualTo(Code.FAILED_PRECONDITION);
+  }
+
+  @Test
+  void whatIsUnexpectedIsToldAsItsIncidentOnly() {
+    // When
+    Refusal refusal = Statuses.of(new IllegalStateException("password=hunter2"));
+    // Then
+    assertThat(refusal.code()).isEqualTo(Code.INTERNAL);
+    assertThat(refusal.message()).startsWith("internal error ").doesNotContain("hunter2");
+  }
+
+  @Test
+  void fieldInsideAnotherIsNamedWithItsParent() {
+    // Given
+    Refusal inner = Statuses.of(new InvalidRequestException("ttl", "must be short"));
+    Refusal whole = Statuses.of(new InvalidRequestException("", "must come first"));
+    Refusal unrelated = Statuses.of(Views.refused(Kind.UNAVAILABLE));
+    // Then
+    assertThat(inner.inField("open").field()).isEqualTo("open.ttl");
+    assertThat(whole.inField("open").field()).isEqualTo("open");
+    assertThat(unrelated.inField("open").field()).isEmpty();
+  }
+
+  private static List<Any> detailsOf(Refusal refusal) {
+    return StatusProto.fromThrowable(refusal.toException()).getDetailsList();
+  }
+}

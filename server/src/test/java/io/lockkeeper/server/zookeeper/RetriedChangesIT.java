@@ -1,0 +1,228 @@
+package io.lockkeeper.server.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lockkeeper.server.coordinator.RecordedEvents;
+import io.lockkeeper.server.core.api.StoreEvent.CreatedEntry;
+import io.lockkeeper.server.core.api.UpdateEvent.AmendmentAnswered;
+import io.lockkeeper.server.core.api.UpdateEvent.LimitAnswered;
+import io.lockkeeper.server.core.lock.EntryDetails;
+import io.lockkeeper.server.core.lock.EntryUpdate;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.RevocationRequest;
+import io.lockkeeper.server.core.lock.SessionKey;
+import io.lockkeeper.server.testing.ZooKeeperProxy;
+import io.lockkeeper.server.testing.ZooKeeperProxy.Action;
+import io.lockkeeper.server.zookeeper.record.EntryData;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.apache.zookeeper.ZooDefs.OpCode;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.Stat;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Changes over the mirror's connection while that breaks, and while others make changes too. */
+final class RetriedChangesIT {
+
+  private static final LockName LOCK = new LockName("a");
+  private static final RevocationRequest ASK =
+      new RevocationRequest("ask", "ops", "reboot", Optional.empty(), false);
+
+  @TempDir Path directory;
+
+  private final RecordedEvents events = new RecordedEvents();
+  private final RecordedEvents otherEvents = new RecordedEvents();
+  private Ensemble ensemble;
+  private ZooKeeperProxy proxy;
+  private ZooKeeper truth;
+  private ZooKeeperLockStore store;
+  private ZooKeeperLockStore other;
+  private CreatedEntry entry;
+
+  @BeforeEach
+  void start() throws Exception {
+    ensemble = Ensemble.in(directory);
+    proxy = ensemble.proxy();
+    truth = ensemble.client();
+    other = ensemble.store(ensemble.server().connectString(), "owner", otherEvents);
+    SessionKey session = Asked.open(other, otherEvents, 1);
+    entry = Asked.created(otherEvents, Asked.create(other, session, "a")).entries().get(0);
+    store = ensemble.store(proxy.connectString(), "c1", events);
+    events.awaitCurrent();
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    ensemble.close();
+  }
+
+  private EntryUpdate.Outcome amend(long number, EntryUpdate update) {
+    store.amend(number, LOCK, entry.name(), update);
+    return events.await(AmendmentAnswered.class, e -> e.amendment() == number).outcome();
+  }
+
+  private Stat stat() throws Exception {
+    return truth.exists("/lk/locks/a/" + entry.name(), false);
+  }
+
+  private EntryDetails details() throws Exception {
+    byte[] data = truth.getData("/lk/locks/a/" + entry.name(), false, null);
+    return EntryData.read(data, 1).details();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "getData, CUT_BEFORE",
+    "getData, CUT_AFTER",
+    "setData, CUT_BEFORE",
+    "setData, CUT_AFTER"
+  })
+  void wishIsWrittenOnceWhereverTheConnectionBreaks(String request, Action action)
+      throws Exception {
+    // Given
+    int opcode = request.equals("getData") ? OpCode.getData : OpCode.setData;
+    proxy.at(1, opcode, action);
+    // When
+    EntryUpdate.Outcome outcome = amend(1, new EntryUpdate.Ask(ASK));
+    // Then
+    assertThat(outcome).isEqualTo(EntryUpdate.Outcome.DONE);
+    assertThat(details().ask()).contains(ASK);
+    assertThat(stat().getVersion()).isEqualTo(1);
+    assertThat(proxy.pendingRules()).isZero();
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = Action.class,
+      names = {"CUT_BEFORE", "CUT_AFTER"})
+  void removalIsDoneWhereverTheConnectionBreaks(Action action) throws Exception {
+    // Given
+    proxy.at(1, OpCode.delete, action);
+    // When
+    EntryUpdate.Outcome outcome = amend(1, new EntryUpdate.Remove());
+    // Then
+    assertThat(outcome).isEqualTo(EntryUpdate.Outcome.DONE);
+    assertThat(stat()).isNull();
+    assertThat(proxy.pendingRules()).isZero();
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = Action.class,
+      names = {"CUT_BEFORE", "CUT_AFTER"})
+  void limitIsNamedByOneMarkerWhereverTheConnectionBreaks(Action action) throws Exception {
+    // Given
+    store.setLimit(1, LOCK, OptionalInt.of(5));
+    events.await(LimitAnswered.class, e -> e.change() == 1);
+    proxy.at(1, r -> r.isMultiWith(OpCode.create, OpCode.delete), action);
+    // When
+    store.setLimit(2, LOCK, OptionalInt.of(7));
+    LimitAnswered answer = events.await(LimitAnswered.class, e -> e.change() == 2);
+    // Then
+    assertThat(answer.done()).isTrue();
+    assertThat(truth.getChildren("/lk/locks/a", false))
+        .filteredOn(name -> name.startsWith("limit-"))
+        .singleElement()
+        .asString()
+        .startsWith("limit-7-");
+    assertThat(proxy.pendingRules()).isZero();
+  }
+
+  @Test
+  void everythingIsAnsweredThoughZooKeeperIsOutOfReach() throws Exception {
+    // Given
+    proxy.refuse();
+    // When
+    store.amend(1, LOCK, entry.name(), new EntryUpdate.Ask(ASK));
+    store.amend(2, LOCK, entry.name(), new EntryUpdate.Remove());
+    store.setLimit(3, LOCK, OptionalInt.of(7));
+    // Then
+    Awaitility.await("answered").until(() -> events.all(AmendmentAnswered.class).size() == 2);
+    LimitAnswered limit = events.await(LimitAnswered.class);
+    assertThat(events.all(AmendmentAnswered.class))
+        .extracting(AmendmentAnswered::outcome)
+        .containsOnly(EntryUpdate.Outcome.FAILED);
+    assertThat(limit.done()).isFalse();
+    assertThat(details().ask()).isEmpty();
+  }
+
+  @Test
+  void everythingIsAnsweredThoughZooKeeperNeverReplies() {
+    // Given
+    proxy.blackhole();
+    // When
+    store.amend(1, LOCK, entry.name(), new EntryUpdate.Ask(ASK));
+    store.setLimit(2, LOCK, OptionalInt.of(7));
+    // Then
+    assertThat(events.await(AmendmentAnswered.class).outcome())
+        .isEqualTo(EntryUpdate.Outcome.FAILED);
+    assertThat(events.await(LimitAnswered.class).done()).isFalse();
+  }
+
+  @Test
+  void changesThatTwoCoordinatorsMakeAtTheSameTimeAreAllKept() throws Exception {
+    // When
+    int count = 40;
+    for (int i = 1; i <= count; i++) {
+      RevocationRequest ask = new RevocationRequest("ask-" + i, "", "", Optional.empty(), false);
+      store.amend(i, LOCK, entry.name(), new EntryUpdate.Ask(ask));
+      EntryDetails next = Asked.details(Map.of("round", "" + i));
+      other.amend(
+          i,
+          LOCK,
+          entry.name(),
+          new EntryUpdate.Describe(next, entry.index(), 0, Optional.empty()));
+    }
+    Awaitility.await("answered")
+        .until(
+            () ->
+                events.all(AmendmentAnswered.class).size() == count
+                    && otherEvents.all(AmendmentAnswered.class).size() == count);
+    // Then
+    for (RecordedEvents heard : List.of(events, otherEvents)) {
+      assertThat(heard.all(AmendmentAnswered.class))
+          .extracting(AmendmentAnswered::outcome)
+          .containsOnly(EntryUpdate.Outcome.DONE);
+    }
+    assertThat(details().ask()).isPresent();
+    assertThat(details().metadata()).containsKey("round");
+    // Each was written, or found what it wants there already.
+    assertThat(stat().getVersion()).isBetween(2, 2 * count);
+  }
+
+  @Test
+  void limitsThatTwoCoordinatorsSetAtTheSameTimeLeaveOneThatCounts() throws Exception {
+    // When
+    int count = 20;
+    for (int i = 1; i <= count; i++) {
+      store.setLimit(i, LOCK, OptionalInt.of(100 + i));
+      other.setLimit(i, LOCK, OptionalInt.of(200 + i));
+    }
+    Awaitility.await("answered")
+        .until(
+            () ->
+                events.all(LimitAnswered.class).size() == count
+                    && otherEvents.all(LimitAnswered.class).size() == count);
+    store.setLimit(1_000, LOCK, OptionalInt.of(9));
+    LimitAnswered last = events.await(LimitAnswered.class, e -> e.change() == 1_000);
+    // Then
+    assertThat(events.all(LimitAnswered.class)).allMatch(LimitAnswered::done);
+    assertThat(otherEvents.all(LimitAnswered.class)).allMatch(LimitAnswered::done);
+    assertThat(last.done()).isTrue();
+    assertThat(truth.getChildren("/lk/locks/a", false))
+        .filteredOn(name -> name.startsWith("limit-"))
+        .singleElement()
+        .asString()
+        .startsWith("limit-9-");
+  }
+}

@@ -1,0 +1,198 @@
+package io.lockkeeper.server.zookeeper.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lockkeeper.server.coordinator.RecordedEvents;
+import io.lockkeeper.server.core.api.SessionEvent.SessionEnded;
+import io.lockkeeper.server.core.api.SessionEvent.SessionProved;
+import io.lockkeeper.server.core.api.SessionEvent.SessionSuspended;
+import io.lockkeeper.server.core.api.StoreEvent.MirrorCurrent;
+import io.lockkeeper.server.core.lock.SessionKey;
+import io.lockkeeper.server.testing.Request;
+import io.lockkeeper.server.testing.ZooKeeperProxy;
+import io.lockkeeper.server.zookeeper.Asked;
+import io.lockkeeper.server.zookeeper.Ensemble;
+import io.lockkeeper.server.zookeeper.ZooKeeperLockStore;
+import io.lockkeeper.server.zookeeper.record.Directories;
+import io.lockkeeper.server.zookeeper.record.StorePaths;
+import io.lockkeeper.server.zookeeper.record.ZooKeeperSettings;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.ZooDefs.OpCode;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A connection is there again whatever stood in its way. */
+final class ConnectionIT {
+
+  /** ZooKeeper's client leaves a dead connection after two thirds of that, and no sooner. */
+  private static final Duration LONG_SESSION = Duration.ofSeconds(60);
+
+  @TempDir Path directory;
+
+  private final RecordedEvents events = new RecordedEvents();
+  private Ensemble ensemble;
+
+  @BeforeEach
+  void start() {
+    ensemble = Ensemble.in(directory);
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    ensemble.close();
+  }
+
+  private static ZooKeeperSettings settings(String connect) {
+    return settings(connect, LONG_SESSION);
+  }
+
+  private static ZooKeeperSettings settings(String connect, Duration timeout) {
+    return Ensemble.settings(connect, "c1").withTimes(timeout, timeout, Duration.ofMillis(200), 5);
+  }
+
+  @Test
+  void serverThatKeepsSilentIsLeftAndTheSessionGoesOnAtAnother() throws Exception {
+    // Given: two ways to the server; all connections take the same one at a time
+    ZooKeeperProxy one = ensemble.proxy();
+    ZooKeeperProxy other = ensemble.proxy();
+    ZooKeeperLockStore store =
+        ensemble.store(settings(one.connectString() + "," + other.connectString()), events);
+    SessionKey session = Asked.open(store, events, 1);
+    store.proveSession(session);
+    events.await(SessionProved.class);
+    // When: as a machine does that has vanished
+    one.blackhole();
+    other.blackhole();
+    // Then: a proof that nobody answers, and the mirror's own touch, have both left
+    Awaitility.await()
+        .atMost(Duration.ofSeconds(30))
+        .until(
+            () -> {
+              store.proveSession(session);
+              return store.stats().get("servers_left") >= 1;
+            });
+    one.heal();
+    other.heal();
+    // Then
+    events.await(SessionSuspended.class);
+    events.await(MirrorCurrent.class);
+    store.proveSession(session);
+    events.await(SessionProved.class);
+    assertThat(events.all(SessionEnded.class)).isEmpty();
+  }
+
+  private static boolean isOfALockSession(Request request) {
+    return request.opcode() == OpCode.multi && request.contains("/lk/sessions/");
+  }
+
+  @Test
+  void serverAfterOneThatWasLeftHasTwiceAsLongToAnswer() throws Exception {
+    // Given: two ways to the server, each of which holds the session's first write
+    ZooKeeperProxy one = ensemble.proxy();
+    ZooKeeperProxy other = ensemble.proxy();
+    ZooKeeperSettings settings =
+        settings(one.connectString() + "," + other.connectString(), Duration.ofSeconds(24));
+    ZooKeeperLockStore store = ensemble.store(settings, events);
+    SessionKey session = Asked.open(store, events, 1);
+    store.proveSession(session);
+    events.await(SessionProved.class);
+    one.at(1, ConnectionIT::isOfALockSession, ZooKeeperProxy.Action.HOLD);
+    other.at(1, ConnectionIT::isOfALockSession, ZooKeeperProxy.Action.HOLD);
+    // When
+    long startNanos = System.nanoTime();
+    Awaitility.await("both are left")
+        .atMost(Duration.ofSeconds(90))
+        .until(
+            () -> {
+              store.proveSession(session);
+              return store.stats().get("servers_left") >= 2;
+            });
+    Duration both = Duration.ofNanos(System.nanoTime() - startNanos);
+    // Then
+    assertThat(both).isGreaterThan(settings.longestSilence().multipliedBy(3));
+    assertThat(events.all(SessionEnded.class)).isEmpty();
+  }
+
+  @Test
+  void handleIsOpenedHoweverOftenThatFails() throws Exception {
+    // Given
+    Queue<Throwable> failures =
+        new ArrayDeque<>(
+            List.of(
+                new IOException("too many open files"),
+                new UncheckedIOException(new IOException("again")),
+                new OutOfMemoryError("unable to create native thread")));
+    ZooKeeperSettings settings = settings(ensemble.server().connectString());
+    StoreExecutor executor = new StoreExecutor();
+    Connector connector = new Connector(settings, executor);
+    StoreContext context =
+        new StoreContext(
+            settings,
+            new StorePaths(settings),
+            executor,
+            connector,
+            new Directories(),
+            new StoreStats(),
+            events,
+            problem -> {});
+    CompletableFuture<Void> connected = new CompletableFuture<>();
+    Connection connection =
+        new Connection(
+            context,
+            Connection.Use.WRITING,
+            LONG_SESSION,
+            completing(connected),
+            (of, timeout, use, listener) -> {
+              Throwable next = failures.poll();
+              if (next != null) {
+                throwAsItIs(next);
+              }
+              return connector.open(of, timeout, use, listener);
+            });
+    // When
+    executor.execute(connection::open);
+    // Then
+    connected.get(30, TimeUnit.SECONDS);
+    assertThat(failures).isEmpty();
+    CompletableFuture<Void> closed = new CompletableFuture<>();
+    executor.execute(() -> connection.close(() -> closed.complete(null)));
+    closed.get(10, TimeUnit.SECONDS);
+    connector.stop(1_000);
+    executor.stop(1_000);
+  }
+
+  private static void throwAsItIs(Throwable failure) throws IOException {
+    if (failure instanceof IOException checked) {
+      throw checked;
+    } else if (failure instanceof Error error) {
+      throw error;
+    }
+    throw (RuntimeException) failure;
+  }
+
+  private static HandleListener completing(CompletableFuture<Void> connected) {
+    return new HandleListener() {
+      @Override
+      public void onConnected() {
+        connected.complete(null);
+      }
+
+      @Override
+      public void onDisconnected() {}
+
+      @Override
+      public void onExpired() {}
+    };
+  }
+}

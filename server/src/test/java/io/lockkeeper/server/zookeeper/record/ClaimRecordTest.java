@@ -1,0 +1,99 @@
+package io.lockkeeper.server.zookeeper.record;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class ClaimRecordTest {
+
+  private static final String NAME = "0000000000000010";
+  private static final SessionIdentity SESSION = new SessionIdentity(0x10, new byte[] {1, -2});
+
+  private static ClaimRecord record(String owner, String home, long epoch, boolean alone) {
+    return new ClaimRecord(owner, home, SESSION, 30_000, epoch, alone);
+  }
+
+  private static byte[] bytes(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  @Test
+  void recordIsReadAsItWasWritten() {
+    // Given
+    ClaimRecord plain = record("c1", "", 0, false);
+    ClaimRecord full = record("c2", "h", 7, true);
+    // Then
+    assertThat(ClaimRecord.read(NAME, plain.write())).contains(plain);
+    assertThat(ClaimRecord.read(NAME, full.write())).contains(full);
+    assertThat(new String(full.write(), StandardCharsets.UTF_8))
+        .contains("\"session\":\"" + NAME + "\"", "\"password\":\"01fe\"", "\"epoch\":7");
+  }
+
+  @Test
+  void highestSessionIdIsUnsigned() {
+    // Given
+    SessionIdentity session = new SessionIdentity(-1, new byte[] {1});
+    ClaimRecord record = new ClaimRecord("c", "", session, 1, 0, true);
+    // Then
+    assertThat(ClaimRecord.read("ffffffffffffffff", record.write())).contains(record);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "gibberish",
+        "{}",
+        "{\"owner\":\"peer\"}",
+        "{\"owner\":\"\",\"session\":\"0000000000000010\",\"password\":\"01\"}",
+        "{\"owner\":\"c\",\"session\":\"0000000000000011\",\"password\":\"01\"}",
+        "{\"owner\":\"c\",\"session\":\"0000000000000010\",\"password\":\"0\"}",
+        "{\"owner\":\"c\",\"session\":\"0000000000000010\",\"password\":\"zz\"}"
+      })
+  void recordByWhichNobodyCouldAttachIsNone(String data) {
+    assertThat(ClaimRecord.read(NAME, bytes(data))).isEqualTo(Optional.empty());
+  }
+
+  @Test
+  void recordUnderAnotherKindOfNameIsNone() {
+    assertThat(ClaimRecord.read("../x", record("c", "", 0, true).write()))
+        .isEqualTo(Optional.empty());
+  }
+
+  @Test
+  void whoAdoptsKeepsTheSessionAndItsTimeoutAndCountsOn() {
+    // When
+    ClaimRecord adopted = record("c1", "h1", 3, true).by("c2", "h2");
+    // Then
+    assertThat(adopted).isEqualTo(record("c2", "h2", 4, false));
+  }
+
+  @Test
+  void ownerAtTheSameHomeUnderAnotherNameIsAPredecessor() {
+    // Given
+    ClaimRecord record = record("c1", "h", 0, true);
+    // Then
+    assertThat(record.isPredecessor("c2", "h")).isTrue();
+    assertThat(record.isPredecessor("c1", "h")).isFalse();
+    assertThat(record.isPredecessor("c2", "other")).isFalse();
+    assertThat(record("c1", "", 0, true).isPredecessor("c2", "")).isFalse();
+  }
+
+  @Test
+  void sessionThatAPredecessorHadFromSomebodyElseIsNotLeftBehindForCertain() {
+    // Given
+    ClaimRecord opened = record("c1", "h", 0, true);
+    ClaimRecord restarted = opened.by("c2", "h");
+    ClaimRecord elsewhere = opened.by("p", "other");
+    ClaimRecord elsewhereRestarted = elsewhere.by("q", "other");
+    // Then
+    assertThat(opened.isLeftBehind("c2", "h")).isTrue();
+    assertThat(restarted.isLeftBehind("c3", "h")).isTrue();
+    assertThat(elsewhere.isLeftBehind("q", "other")).isFalse();
+    assertThat(elsewhereRestarted.isLeftBehind("r", "other")).isFalse();
+  }
+}
