@@ -8,7 +8,6 @@ import io.lockkeeper.server.core.acquire.EntryReads;
 import io.lockkeeper.server.core.acquire.EntryUpdates;
 import io.lockkeeper.server.core.acquire.ForcedReleases;
 import io.lockkeeper.server.core.acquire.Grants;
-import io.lockkeeper.server.core.acquire.LockChanges;
 import io.lockkeeper.server.core.acquire.LockDelays;
 import io.lockkeeper.server.core.acquire.PermitLimits;
 import io.lockkeeper.server.core.acquire.PlacementPlanner;
@@ -24,11 +23,9 @@ import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.TimeEvent;
 import io.lockkeeper.server.core.api.UpdateEvent;
 import io.lockkeeper.server.core.deadlock.Deadlocks;
-import io.lockkeeper.server.core.lease.LeaseEndings;
-import io.lockkeeper.server.core.lease.Leases;
-import io.lockkeeper.server.core.lease.Resumes;
 import io.lockkeeper.server.core.request.AcquireHandler;
 import io.lockkeeper.server.core.request.Descriptions;
+import io.lockkeeper.server.core.request.Leases;
 import io.lockkeeper.server.core.request.Releases;
 import io.lockkeeper.server.core.request.Revocation;
 import io.lockkeeper.server.core.request.TokenChecks;
@@ -52,7 +49,6 @@ final class Dispatch implements EventHandler {
   private final Grants grants;
   private final MirrorRebuilds rebuilds;
   private final Leases leases;
-  private final Resumes resumes;
   private final AcquireHandler acquireHandler;
   private final Releases releases;
   private final EntryReads reads;
@@ -63,7 +59,6 @@ final class Dispatch implements EventHandler {
   private final TokenChecks tokenChecks;
   private final AdoptionGrace grace;
   private final Deadlocks deadlocks;
-  private final LeaseEndings endings;
 
   /** Puts the parts together. */
   Dispatch(CoreState core, SessionPool pool, Views views, LockDelays delays) {
@@ -78,40 +73,28 @@ final class Dispatch implements EventHandler {
     AcquisitionLifecycle lifecycle =
         new AcquisitionLifecycle(core, pool, views, reentrancy, deletions, barriers, losses);
     limits = new PermitLimits(core, barriers, lifecycle);
-    LockChanges changes = new LockChanges(core, views);
     ForcedReleases forcedReleases = new ForcedReleases(core);
     Suppressions suppressions = new Suppressions(core, barriers);
     grants =
         new Grants(
-            core,
-            pool,
-            changes,
-            lifecycle,
-            delays,
-            limits,
-            forcedReleases,
-            reentrancy,
-            suppressions);
+            core, pool, views, lifecycle, delays, limits, forcedReleases, reentrancy, suppressions);
     rebuilds = new MirrorRebuilds(core, barriers, lifecycle, grants, delays, limits, suppressions);
     WaitTimeouts timeouts = new WaitTimeouts(core, views, lifecycle);
     grace = new AdoptionGrace(core, timeouts, grants, limits);
-    endings = new LeaseEndings(core, pool, lifecycle, grace);
-    leases = new Leases(core, pool, lifecycle, endings);
-    resumes = new Resumes(core, pool, lifecycle, leases, grace);
-    DeposedLeases deposedLeases = new DeposedLeases(core, pool, endings);
+    leases = new Leases(core, pool, lifecycle, grace);
+    DeposedLeases deposedLeases = new DeposedLeases(core, pool, leases);
     PlacementPlanner planner = new PlacementPlanner(core, reentrancy);
     acquireHandler =
         new AcquireHandler(core, pool, lifecycle, leases, planner, grants, timeouts, grace);
     adoptions =
-        new Adoptions(
-            core, pool, leases, endings, grace, rebuilds, grants, deposedLeases, acquireHandler);
-    releases = new Releases(core, views, lifecycle, leases, endings, timeouts, grace, pool);
-    descriptions = new Descriptions(core, views, lifecycle, leases, changes, updates, grace);
+        new Adoptions(core, pool, leases, grace, rebuilds, grants, deposedLeases, acquireHandler);
+    releases = new Releases(core, views, lifecycle, leases, timeouts, grace, pool);
+    descriptions = new Descriptions(core, views, lifecycle, leases, updates, grace);
     revocation = new Revocation(core, views, lifecycle, reads, updates, forcedReleases, grace);
     answers = new StoreAnswers(core, lifecycle, rebuilds, grants, reads, revocation, descriptions);
     tokenChecks = new TokenChecks(core, barriers, reads);
     deadlocks = new Deadlocks(core, lifecycle, reads);
-    pool.listen(new SessionChanges(lifecycle, grants, leases, endings, deposedLeases, losses));
+    pool.listen(new SessionChanges(lifecycle, grants, leases, deposedLeases, losses));
   }
 
   /** Does what follows from the event that was taken, until nothing does. */
@@ -130,7 +113,7 @@ final class Dispatch implements EventHandler {
       grace.onWaiting(waiting.acquisition());
       deadlocks.onWaiting(waiting.acquisition());
     } else if (next instanceof FollowUp.Gone gone) {
-      endings.settle(gone.lease());
+      leases.settle(gone.lease());
     }
   }
 
@@ -275,7 +258,7 @@ final class Dispatch implements EventHandler {
 
   @Override
   public void onAttachLease(ClientEvent.AttachLease event) {
-    resumes.attach(event);
+    leases.attach(event);
   }
 
   @Override

@@ -3,8 +3,7 @@ package io.lockkeeper.server.core;
 import io.lockkeeper.server.core.acquire.AcquisitionLifecycle;
 import io.lockkeeper.server.core.acquire.Grants;
 import io.lockkeeper.server.core.api.Notice;
-import io.lockkeeper.server.core.lease.LeaseEndings;
-import io.lockkeeper.server.core.lease.Leases;
+import io.lockkeeper.server.core.request.Leases;
 import io.lockkeeper.server.core.session.LockSession;
 import io.lockkeeper.server.core.session.LossReport;
 import io.lockkeeper.server.core.session.SessionPoolListener;
@@ -20,7 +19,6 @@ final class SessionChanges implements SessionPoolListener {
   private final AcquisitionLifecycle lifecycle;
   private final Grants grants;
   private final Leases leases;
-  private final LeaseEndings endings;
   private final DeposedLeases deposedLeases;
   private final LossReport losses;
 
@@ -28,7 +26,6 @@ final class SessionChanges implements SessionPoolListener {
       AcquisitionLifecycle lifecycle,
       Grants grants,
       Leases leases,
-      LeaseEndings endings,
       DeposedLeases deposedLeases,
       LossReport losses) {
     this.losses = losses;
@@ -36,7 +33,6 @@ final class SessionChanges implements SessionPoolListener {
     this.lifecycle = lifecycle;
     this.grants = grants;
     this.leases = leases;
-    this.endings = endings;
   }
 
   @Override
@@ -67,7 +63,7 @@ final class SessionChanges implements SessionPoolListener {
 
   @Override
   public void onBoundLost(LockSession session) {
-    forEachLease(session, endings::loseBound);
+    forEachLease(session, leases::loseBound);
     losses.report(session.key());
   }
 
@@ -84,7 +80,7 @@ final class SessionChanges implements SessionPoolListener {
 
   @Override
   public void onGone(LockSession session) {
-    forEachLease(session, endings::loseSession);
+    forEachLease(session, leases::loseSession);
     losses.report(session.key());
   }
 

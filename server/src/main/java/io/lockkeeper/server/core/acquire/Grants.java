@@ -26,7 +26,7 @@ public final class Grants {
 
   private final CoreState core;
   private final SessionPool pool;
-  private final LockChanges changes;
+  private final Views views;
   private final PermitLimits limits;
   private final AcquisitionLifecycle lifecycle;
   private final LockDelays delays;
@@ -37,7 +37,7 @@ public final class Grants {
   public Grants(
       CoreState core,
       SessionPool pool,
-      LockChanges changes,
+      Views views,
       AcquisitionLifecycle lifecycle,
       LockDelays delays,
       PermitLimits limits,
@@ -51,7 +51,7 @@ public final class Grants {
     this.limits = limits;
     this.forcedReleases = forcedReleases;
     this.pool = pool;
-    this.changes = changes;
+    this.views = views;
     this.lifecycle = lifecycle;
   }
 
@@ -87,7 +87,7 @@ public final class Grants {
     limits.onChanged(lock);
     advance(lock);
     if (core.mirror.isCurrent()) {
-      changes.publish(lock, LockChange.Cause.LIMIT, Optional.empty());
+      views.publish(lock, LockChange.Cause.LIMIT, Optional.empty());
     }
   }
 
@@ -101,7 +101,7 @@ public final class Grants {
     bind(lock, entry);
     advance(lock);
     if (core.mirror.isCurrent() && !entry.holds()) {
-      changes.publish(lock, LockChange.Cause.QUEUED, entry);
+      views.publish(lock, LockChange.Cause.QUEUED, entry);
     }
     limits.onQueued(lock, entry);
     Acquisition.of(entry).ifPresent(this::settle);
@@ -263,7 +263,7 @@ public final class Grants {
   private void advance(LockName lock, LockChange.Cause cause, Entry gone) {
     if (core.mirror.isCurrent()) {
       List<Entry> admitted = admitted(lock);
-      changes.publish(lock, cause, gone);
+      views.publish(lock, cause, gone);
       settle(lock, admitted);
     }
   }
@@ -278,7 +278,7 @@ public final class Grants {
       Optional<Acquisition> acquisition = Acquisition.of(entry);
       // A waiter that has given up and is on its way out is granted nothing.
       if (acquisition.isEmpty() || acquisition.get().state().isLive()) {
-        changes.publish(lock, LockChange.Cause.GRANTED, entry);
+        views.publish(lock, LockChange.Cause.GRANTED, entry);
       }
       if (acquisition.isPresent()) {
         settle(acquisition.get());

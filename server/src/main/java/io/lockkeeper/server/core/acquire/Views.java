@@ -2,6 +2,7 @@ package io.lockkeeper.server.core.acquire;
 
 import io.lockkeeper.server.core.api.AcquireCommand;
 import io.lockkeeper.server.core.api.Contender;
+import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.LeaseView;
 import io.lockkeeper.server.core.api.LockChange;
 import io.lockkeeper.server.core.api.LockView;
@@ -133,7 +134,7 @@ public final class Views {
   }
 
   /** Returns a change of a lock as its watchers see it; no more than its name if there are none. */
-  LockChange change(LockName lock, LockChange.Cause cause, Optional<Entry> entry) {
+  private LockChange change(LockName lock, LockChange.Cause cause, Optional<Entry> entry) {
     long revision = core.mirror.revision();
     if (!core.describesChanges) {
       return LockChange.undescribed(revision, lock);
@@ -220,5 +221,15 @@ public final class Views {
                             .toList(),
                         acquisition.state().isHeld()))
             .toList());
+  }
+
+  /** Tells the watchers that something has happened to an entry of a lock's queue. */
+  void publish(LockName lock, LockChange.Cause cause, Entry entry) {
+    publish(lock, cause, Optional.of(entry));
+  }
+
+  /** Tells the watchers that a lock has changed. */
+  public void publish(LockName lock, LockChange.Cause cause, Optional<Entry> entry) {
+    core.emit(new Effect.Publish(change(lock, cause, entry)));
   }
 }

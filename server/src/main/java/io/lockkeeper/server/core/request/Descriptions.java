@@ -3,7 +3,6 @@ package io.lockkeeper.server.core.request;
 import io.lockkeeper.server.core.acquire.AcquisitionLifecycle;
 import io.lockkeeper.server.core.acquire.AdoptionGrace;
 import io.lockkeeper.server.core.acquire.EntryUpdates;
-import io.lockkeeper.server.core.acquire.LockChanges;
 import io.lockkeeper.server.core.acquire.Views;
 import io.lockkeeper.server.core.api.Answer;
 import io.lockkeeper.server.core.api.CallId;
@@ -11,7 +10,6 @@ import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.LockChange;
 import io.lockkeeper.server.core.api.Notice;
-import io.lockkeeper.server.core.lease.Leases;
 import io.lockkeeper.server.core.lock.EntryUpdate;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
@@ -45,7 +43,6 @@ public final class Descriptions {
   private final Views views;
   private final AcquisitionLifecycle lifecycle;
   private final Leases leases;
-  private final LockChanges changes;
   private final EntryUpdates updates;
   private final AdoptionGrace grace;
   private final Set<LockName> quiet = new HashSet<>();
@@ -56,7 +53,6 @@ public final class Descriptions {
       Views views,
       AcquisitionLifecycle lifecycle,
       Leases leases,
-      LockChanges changes,
       EntryUpdates updates,
       AdoptionGrace grace) {
     this.grace = grace;
@@ -64,7 +60,6 @@ public final class Descriptions {
     this.views = views;
     this.lifecycle = lifecycle;
     this.leases = leases;
-    this.changes = changes;
     this.updates = updates;
   }
 
@@ -157,7 +152,7 @@ public final class Descriptions {
 
   /** A contender says something else of itself. */
   public void announce(LockName lock, Entry entry) {
-    changes.publish(lock, LockChange.Cause.METADATA, Optional.of(entry));
+    views.publish(lock, LockChange.Cause.METADATA, Optional.of(entry));
     if (entry.holds()) {
       tellWaiters(lock);
     }

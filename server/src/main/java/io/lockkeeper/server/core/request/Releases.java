@@ -9,8 +9,6 @@ import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.LeaseEnd;
 import io.lockkeeper.server.core.api.Notice;
-import io.lockkeeper.server.core.lease.LeaseEndings;
-import io.lockkeeper.server.core.lease.Leases;
 import io.lockkeeper.server.core.session.LockSession;
 import io.lockkeeper.server.core.session.SessionPool;
 import io.lockkeeper.server.core.state.Acquisition;
@@ -28,7 +26,6 @@ public final class Releases {
   private final Views views;
   private final AcquisitionLifecycle lifecycle;
   private final Leases leases;
-  private final LeaseEndings endings;
   private final WaitTimeouts timeouts;
   private final SessionPool pool;
   private final AdoptionGrace grace;
@@ -38,7 +35,6 @@ public final class Releases {
       Views views,
       AcquisitionLifecycle lifecycle,
       Leases leases,
-      LeaseEndings endings,
       WaitTimeouts timeouts,
       AdoptionGrace grace,
       SessionPool pool) {
@@ -49,7 +45,6 @@ public final class Releases {
     this.views = views;
     this.lifecycle = lifecycle;
     this.leases = leases;
-    this.endings = endings;
   }
 
   /** Gives back what an acquisition holds, or withdraws it from the queue. */
@@ -142,7 +137,7 @@ public final class Releases {
       Acquisition acquisition = forAcquisition.acquisition();
       acquisition.subscribe(Optional.empty());
       if (acquisition.lease().isStream()) {
-        endings.end(acquisition.lease(), LeaseEnd.CLOSED);
+        leases.end(acquisition.lease(), LeaseEnd.CLOSED);
       } else {
         timeouts.linger(acquisition);
       }

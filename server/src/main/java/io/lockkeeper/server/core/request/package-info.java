@@ -1,4 +1,7 @@
-/** What clients ask: to acquire and release, to give way, to describe, to check a token. */
+/**
+ * What clients ask: to open leases and resume them, to acquire and release, to give way, to
+ * describe, to check a token.
+ */
 @NullMarked
 package io.lockkeeper.server.core.request;
 

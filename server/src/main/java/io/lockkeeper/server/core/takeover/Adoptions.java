@@ -6,13 +6,12 @@ import io.lockkeeper.server.core.api.AcquireCommand;
 import io.lockkeeper.server.core.api.LeaseEnd;
 import io.lockkeeper.server.core.api.SessionEvent;
 import io.lockkeeper.server.core.api.SessionEvent.AdoptedEntry;
-import io.lockkeeper.server.core.lease.LeaseEndings;
-import io.lockkeeper.server.core.lease.Leases;
 import io.lockkeeper.server.core.lock.EntryDetails;
 import io.lockkeeper.server.core.lock.EntryTerms;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.request.AcquireHandler;
+import io.lockkeeper.server.core.request.Leases;
 import io.lockkeeper.server.core.session.LockSession;
 import io.lockkeeper.server.core.session.SessionPool;
 import io.lockkeeper.server.core.state.Acquisition;
@@ -50,7 +49,6 @@ public final class Adoptions {
   private final CoreState core;
   private final SessionPool pool;
   private final Leases leases;
-  private final LeaseEndings endings;
   private final AdoptionGrace grace;
   private final MirrorRebuilds rebuilds;
   private final Grants grants;
@@ -61,7 +59,6 @@ public final class Adoptions {
       CoreState core,
       SessionPool pool,
       Leases leases,
-      LeaseEndings endings,
       AdoptionGrace grace,
       MirrorRebuilds rebuilds,
       Grants grants,
@@ -72,7 +69,6 @@ public final class Adoptions {
     this.core = core;
     this.pool = pool;
     this.leases = leases;
-    this.endings = endings;
     this.grace = grace;
     this.rebuilds = rebuilds;
     this.grants = grants;
@@ -258,9 +254,9 @@ public final class Adoptions {
    */
   private void endRemains(Lease lease, boolean streamBound) {
     if (streamBound && lease.mayBeVouchedElsewhere(core.now)) {
-      core.timers.at(lease.vouchedUntilNanos(), () -> endings.end(lease, LeaseEnd.EXPIRED));
+      core.timers.at(lease.vouchedUntilNanos(), () -> leases.end(lease, LeaseEnd.EXPIRED));
     } else {
-      endings.end(lease, LeaseEnd.EXPIRED);
+      leases.end(lease, LeaseEnd.EXPIRED);
     }
   }
 }

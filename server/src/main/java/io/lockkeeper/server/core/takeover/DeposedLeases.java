@@ -3,9 +3,9 @@ package io.lockkeeper.server.core.takeover;
 import io.lockkeeper.server.core.api.CallId;
 import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Failure;
-import io.lockkeeper.server.core.lease.LeaseEndings;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.queue.Entry;
+import io.lockkeeper.server.core.request.Leases;
 import io.lockkeeper.server.core.session.SessionPool;
 import io.lockkeeper.server.core.state.Acquisition;
 import io.lockkeeper.server.core.state.AcquisitionState;
@@ -26,13 +26,13 @@ public final class DeposedLeases {
 
   private final CoreState core;
   private final SessionPool pool;
-  private final LeaseEndings endings;
+  private final Leases leases;
   private final Map<LeaseId, List<Acquisition>> grantedAhead = new HashMap<>();
 
-  public DeposedLeases(CoreState core, SessionPool pool, LeaseEndings endings) {
+  public DeposedLeases(CoreState core, SessionPool pool, Leases leases) {
     this.core = core;
     this.pool = pool;
-    this.endings = endings;
+    this.leases = leases;
   }
 
   /**
@@ -42,7 +42,7 @@ public final class DeposedLeases {
   public void forget(Lease lease) {
     if (lease.isStream()) {
       // Nobody can serve it elsewhere: its stream is here, or it is what is left of one.
-      endings.loseSession(lease);
+      leases.loseSession(lease);
       return;
     }
     List<Acquisition> ahead =

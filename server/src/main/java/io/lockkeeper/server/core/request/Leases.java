@@ -1,35 +1,41 @@
-package io.lockkeeper.server.core.lease;
+package io.lockkeeper.server.core.request;
 
 import io.lockkeeper.server.core.acquire.AcquisitionLifecycle;
+import io.lockkeeper.server.core.acquire.AdoptionGrace;
 import io.lockkeeper.server.core.api.Answer;
 import io.lockkeeper.server.core.api.CallId;
 import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.LeaseEnd;
+import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.api.StreamId;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.session.LockSession;
 import io.lockkeeper.server.core.session.SessionPool;
+import io.lockkeeper.server.core.state.Acquisition;
+import io.lockkeeper.server.core.state.AcquisitionEvent;
 import io.lockkeeper.server.core.state.CoreState;
 import io.lockkeeper.server.core.state.Lease;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Opens leases, renews them, takes them over. */
+/** The life of leases: opened or adopted, renewed, attached to streams, ended, forgotten. */
 public final class Leases {
 
   private final CoreState core;
   private final SessionPool pool;
   private final AcquisitionLifecycle lifecycle;
-  private final LeaseEndings endings;
+  private final AdoptionGrace grace;
 
   public Leases(
-      CoreState core, SessionPool pool, AcquisitionLifecycle lifecycle, LeaseEndings endings) {
+      CoreState core, SessionPool pool, AcquisitionLifecycle lifecycle, AdoptionGrace grace) {
     this.core = core;
     this.pool = pool;
     this.lifecycle = lifecycle;
-    this.endings = endings;
+    this.grace = grace;
   }
 
   /** Returns why no new lease can be taken now, or empty. */
@@ -133,7 +139,7 @@ public final class Leases {
                   .takeOpener()
                   .ifPresent(call -> core.fail(call, Failure.Kind.STORE_REFUSED, event.message()));
               lease.erased();
-              endings.end(lease, LeaseEnd.CLOSED);
+              end(lease, LeaseEnd.CLOSED);
             });
   }
 
@@ -142,7 +148,7 @@ public final class Leases {
         .ifPresent(
             lease -> {
               lease.erased();
-              endings.settle(lease);
+              settle(lease);
             });
   }
 
@@ -155,7 +161,7 @@ public final class Leases {
     }
     Lease open = lease.get();
     if (!open.isEnding() && !open.isStream() && open.deadlineNanos() - core.now <= 0) {
-      endings.end(open, LeaseEnd.EXPIRED);
+      end(open, LeaseEnd.EXPIRED);
     }
     if (open.isEnding()) {
       answerEnding(event.call(), open);
@@ -205,7 +211,7 @@ public final class Leases {
     Optional<Lease> found = find(event.lease());
     if (found.isPresent()) {
       found.get().closers().add(event.call());
-      endings.end(found.get(), LeaseEnd.CLOSED);
+      end(found.get(), LeaseEnd.CLOSED);
     } else if (core.endedLeases.containsKey(event.lease())) {
       core.reply(event.call(), new Answer.LeaseClosed(true));
     } else {
@@ -219,7 +225,7 @@ public final class Leases {
     core.leases.values().stream()
         .filter(lease -> lease.isStream() && !lease.isAdopted())
         .toList()
-        .forEach(lease -> endings.end(lease, LeaseEnd.CLOSED));
+        .forEach(lease -> end(lease, LeaseEnd.CLOSED));
   }
 
   /** Gives every lease back the time in which its keep-alives could not be read. */
@@ -240,7 +246,7 @@ public final class Leases {
     if (lease.deadlineNanos() - core.now > 0) {
       armExpiry(lease);
     } else {
-      endings.end(lease, LeaseEnd.EXPIRED);
+      end(lease, LeaseEnd.EXPIRED);
     }
   }
 
@@ -263,5 +269,162 @@ public final class Leases {
   public Optional<Lease> findOpen(LeaseId id) {
     Optional<Lease> lease = find(id);
     return lease.isPresent() && lease.get().state() == Lease.State.OPEN ? lease : Optional.empty();
+  }
+
+  /** Makes a stream the one that hears of a lease. */
+  public void attach(ClientEvent.AttachLease event) {
+    Optional<Lease> found = findOpen(event.lease());
+    if (found.isEmpty()) {
+      core.fail(event.call(), Failure.Kind.UNKNOWN_LEASE, unknown(event.lease()));
+      return;
+    }
+    Lease lease = found.get();
+    if (!lease.hasSecret(event.secretHash())) {
+      core.fail(event.call(), Failure.Kind.WRONG_SECRET, "the secret is not the lease's");
+      return;
+    }
+    lease.stream()
+        .ifPresent(
+            old -> {
+              core.streams.remove(old);
+              core.emit(new Effect.Supersede(old));
+            });
+    lease.acquisitions().values().forEach(acquisition -> acquisition.cameBack(core.now));
+    grace.attendAll(lease);
+    lease.attach(Optional.of(event.stream()));
+    core.streams.put(event.stream(), new CoreState.Subscriber.ForLease(lease));
+    lease.renew(core.now);
+    core.reply(
+        event.call(),
+        new Answer.LeaseAttached(lease.id(), lease.ttlNanos(), lifecycle.validForNanos(lease)));
+    retell(lease, event.stream());
+  }
+
+  private void retell(Lease lease, StreamId stream) {
+    for (Lease.Ended ended : lease.takeEndingsToTell()) {
+      String requestId = ended.command().requestId();
+      if (!lease.acquisitions().containsKey(requestId)) {
+        core.emit(new Effect.Tell(stream, requestId, ended.sequence(), ended.notice()));
+      }
+    }
+    List<Acquisition> told = new ArrayList<>(lease.acquisitions().values());
+    told.removeIf(acquisition -> acquisition.stream().isPresent());
+    List<Acquisition> ended =
+        told.stream()
+            .filter(acquisition -> acquisition.lastNotice().filter(Notice::isFinal).isPresent())
+            .toList();
+    told.removeAll(ended);
+    told.forEach(lifecycle::replay);
+    if (!ended.isEmpty()) {
+      retellEnded(lease, stream, ended);
+    }
+  }
+
+  /**
+   * The deletions of these are not certain yet: if the session is another's by now, they may be
+   * held there.
+   */
+  private void retellEnded(Lease lease, StreamId stream, List<Acquisition> ended) {
+    Runnable replay =
+        () ->
+            lease.stream()
+                .filter(stream::equals)
+                .ifPresent(still -> ended.forEach(lifecycle::replay));
+    pool.find(lease.session()).ifPresent(session -> pool.ask(session, replay, () -> {}));
+  }
+
+  /** Ends a lease with all that it holds. */
+  public void end(Lease lease, LeaseEnd why) {
+    if (!lease.isEnding()) {
+      // What held is lost, and what waited is withdrawn: so each must know which it is.
+      grace.attendAll(lease);
+    }
+    if (beginEnd(lease, why)) {
+      acquisitionsOf(lease).forEach(acquisition -> lifecycle.leaseEnded(acquisition, why));
+      tellEnd(lease, why);
+      erase(lease);
+    }
+    settle(lease);
+  }
+
+  private void erase(Lease lease) {
+    if (lease.isRecorded()) {
+      pool.erase(lease);
+    }
+  }
+
+  /**
+   * Ends a lease whose session cannot be proved alive. What it owns is deleted as soon as that is
+   * possible and still ours to do.
+   */
+  public void loseBound(Lease lease) {
+    if (beginEnd(lease, LeaseEnd.SESSION_LOST)) {
+      acquisitionsOf(lease).forEach(t -> lifecycle.apply(t, new AcquisitionEvent.BoundLost()));
+      tellEnd(lease, LeaseEnd.SESSION_LOST);
+      erase(lease);
+    }
+    settle(lease);
+  }
+
+  /** Ends a lease whose session is gone. */
+  public void loseSession(Lease lease) {
+    boolean first = beginEnd(lease, LeaseEnd.SESSION_LOST);
+    lease.erased();
+    acquisitionsOf(lease).forEach(t -> lifecycle.apply(t, new AcquisitionEvent.SessionGone()));
+    if (first) {
+      tellEnd(lease, LeaseEnd.SESSION_LOST);
+    }
+    settle(lease);
+  }
+
+  private boolean beginEnd(Lease lease, LeaseEnd why) {
+    if (lease.isEnding()) {
+      return false;
+    }
+    lease.ending(why);
+    core.endedLeases.put(lease.id(), why);
+    lease.expiryTimer().ifPresent(core.timers::cancel);
+    lease
+        .takeOpener()
+        .ifPresent(
+            call -> core.fail(call, Failure.Kind.UNAVAILABLE, "the lease could not be recorded"));
+    return true;
+  }
+
+  private void tellEnd(Lease lease, LeaseEnd why) {
+    lease.stream()
+        .ifPresent(
+            stream -> {
+              core.streams.remove(stream);
+              core.emit(new Effect.TellLeaseEnd(stream, why));
+            });
+    lease.attach(Optional.empty());
+  }
+
+  private static List<Acquisition> acquisitionsOf(Lease lease) {
+    return new ArrayList<>(lease.acquisitions().values());
+  }
+
+  /** Forgets the lease if nothing of it is left. */
+  public void settle(Lease lease) {
+    if (lease.isStream() && lease.acquisitions().isEmpty()) {
+      beginEnd(lease, LeaseEnd.CLOSED);
+    }
+    if (!lease.isEnding() || !lease.acquisitions().isEmpty() || lease.isRecorded()) {
+      return;
+    }
+    if (core.leases.remove(lease.id(), lease)) {
+      core.leasesByTag.remove(lease.id().high(), lease);
+      lease.closers().forEach(call -> core.reply(call, new Answer.LeaseClosed(false)));
+      pool.find(lease.session()).ifPresent(session -> leaveSession(lease, session));
+    }
+  }
+
+  private void leaveSession(Lease lease, LockSession session) {
+    session.leases().remove(lease.id());
+    if (!lease.isStream()) {
+      session.addPathBytes(-core.pathSizes.leaseBytes());
+    }
+    pool.closeEmpty(session);
   }
 }
