@@ -82,7 +82,7 @@ final class Servers {
 
   private static List<Endpoint> endpoints(Target target) {
     try {
-      return target.lookUp(Target.Names.SYSTEM);
+      return target.lookUp(Target.Resolver.SYSTEM);
     } catch (UnknownHostException e) {
       return List.of(target.asWritten()); // gRPC fails likewise, and says so with the others.
     }

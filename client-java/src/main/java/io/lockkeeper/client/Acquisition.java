@@ -1,17 +1,21 @@
 package io.lockkeeper.client;
 
 import io.grpc.Status;
+import io.lockkeeper.client.internal.LockNames;
+import io.lockkeeper.client.internal.Loop;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.Granted;
 import io.lockkeeper.v1.NotAcquired;
 import io.lockkeeper.v1.QueuePosition;
 import io.lockkeeper.v1.Refused;
+import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /**
- * One request's life. On the client's loop only, but for what is final.
+ * The life of one request for locks. On the client's loop only, except for what is final.
  *
  * <pre>
  *   PENDING --sent--> ASKED --granted--> HELD --release--> LEAVING --released--> ENDED
@@ -20,10 +24,33 @@ import java.util.function.Supplier;
  *   PENDING, ASKED --refused, not acquired, lease over, time out--> ENDED;  HELD --lost--> ENDED
  * </pre>
  *
- * <p>Whatever its state, it is told to the server of each new stream, which may be another than
- * before and know less: a request again, a hold with its tokens, a release until it is answered.
+ * <p>In every state, it is repeated to the server of each new stream, which may be another than
+ * before and know less: a request is sent again, a hold with its tokens, a release until it is
+ * answered.
  */
 final class Acquisition {
+
+  static final ReleaseResult LOST = new ReleaseResult(ReleaseResult.Outcome.LOST, 0);
+  private static final ReleaseResult ALREADY_RELEASED =
+      new ReleaseResult(ReleaseResult.Outcome.ALREADY_RELEASED, 0);
+
+  /** Retries come after 400 to 800 ms while the server says that it cannot serve. */
+  private static final int RETRY_STEP = 5;
+
+  private final String requestId;
+  private final LockRequest request;
+  private final ClientContext context;
+  private final SessionLink session;
+  private final CompletableFuture<LockHandle> result = new CompletableFuture<>();
+  private final CompletableFuture<ReleaseResult> released = new CompletableFuture<>();
+  private final HoldState hold;
+  private final EventFilter filter = new EventFilter();
+  private final long madeAtNanos;
+  private State state = State.PENDING;
+  private Optional<Loop.Timer> limit = Optional.empty();
+  private Optional<Loop.Timer> retry = Optional.empty();
+  private boolean heard;
+  private boolean repeating;
 
   private enum State {
     /** Not sent under the present lease, or refused for the moment: no server knows of it. */
@@ -36,26 +63,26 @@ final class Acquisition {
     ENDED
   }
 
-  private final String requestId;
-  private final LockRequest request;
-  private final Surroundings around;
-  private final Link link;
-  private final CompletableFuture<LockHandle> result = new CompletableFuture<>();
-  private final CompletableFuture<ReleaseResult> left = new CompletableFuture<>();
-  private final Tenure tenure;
-  private final Wire wire;
-  private final Told told = new Told();
-  private final Patience patience;
-  private State state = State.PENDING;
+  /** The order in which acquisitions are repeated to the server of a new stream. */
+  enum RepeatOrder {
+    /**
+     * First what is held: its entry may be that of a request that is released, which must not be
+     * released before it is known to be shared.
+     */
+    HOLD,
+    /** Then what is to be released, so that no request of the same owner finds and shares it. */
+    RELEASE,
+    /** Then what is waited for. */
+    REQUEST
+  }
 
-  Acquisition(String requestId, LockRequest request, Surroundings around, Link link) {
+  Acquisition(String requestId, LockRequest request, ClientContext context, SessionLink session) {
     this.requestId = requestId;
     this.request = request;
-    this.around = around;
-    this.link = link;
-    this.tenure = new Tenure(this, around, link);
-    this.wire = new Wire(this, around, link);
-    this.patience = new Patience(around, request.waitLimit());
+    this.context = context;
+    this.session = session;
+    this.hold = new HoldState(this, context, session);
+    this.madeAtNanos = context.loop().nanos();
   }
 
   String requestId() {
@@ -71,23 +98,30 @@ final class Acquisition {
     return result;
   }
 
-  /** Completes on the loop when the server holds nothing of this for certain. */
-  CompletableFuture<ReleaseResult> left() {
-    return left;
+  /** Completes on the loop, never exceptionally, when the server certainly holds nothing of it. */
+  CompletableFuture<ReleaseResult> released() {
+    return released;
   }
 
-  /** Begins: sends the request if that can be done now. */
+  /** Returns what is held, if anything is. */
+  HoldState hold() {
+    return hold;
+  }
+
+  /** Begins: sends the request if that is possible now, and limits the wait for an answer. */
   void start() {
-    patience.start(this::onLimit);
+    long answer = context.settings().requestTimeout().toNanos();
+    long wait = request.waitLimit().map(Loop::toNanos).orElse(0L);
+    limit = Optional.of(context.loop().schedule(wait + answer, this::onLimit));
     send();
   }
 
-  /** Returns when it is to be told to the server of a new stream. */
-  Turn turn() {
+  /** Returns when it is to be repeated to the server of a new stream. */
+  RepeatOrder repeatOrder() {
     return switch (state) {
-      case HELD -> Turn.HOLD;
-      case LEAVING, ENDED -> Turn.RELEASE;
-      case PENDING, ASKED -> Turn.REQUEST;
+      case HELD -> RepeatOrder.HOLD;
+      case LEAVING, ENDED -> RepeatOrder.RELEASE;
+      case PENDING, ASKED -> RepeatOrder.REQUEST;
     };
   }
 
@@ -97,54 +131,87 @@ final class Acquisition {
    * @param sinceNanos when the stream before it broke
    */
   void onOpened(long sinceNanos) {
-    told.onOpened();
-    if (state != State.PENDING) { // No server knows of what was never sent, or was refused.
-      wire.repeat();
-    }
-    tenure.onOpened(sinceNanos);
+    filter.onOpened();
+    // No server knows of what was never sent, or was refused.
+    repeating |= state != State.PENDING;
+    hold.onOpened(sinceNanos);
     send();
   }
 
   private void send() {
-    patience.stopRetry();
+    stopRetry();
     switch (state) {
       case PENDING, ASKED -> {
-        if (wire.ask()) {
+        long waited = context.loop().nanos() - madeAtNanos;
+        if (session.send(
+            SessionRequests.acquire(request, requestId, context.settings().holder(), waited))) {
           state = State.ASKED;
         }
       }
-      case HELD -> wire.hold(tenure);
-      case LEAVING -> wire.release(tenure);
+      case HELD -> session.send(hold.repeated());
+      // A server may have granted it anew: then whatever it has is released.
+      case LEAVING ->
+          session.send(SessionRequests.release(requestId, repeating ? 0 : hold.fencingToken()));
       case ENDED -> {}
     }
   }
 
+  private void retryLater() {
+    stopRetry();
+    long pause = context.backoff().nanosAfter(RETRY_STEP);
+    retry = Optional.of(context.loop().schedule(pause, this::send));
+  }
+
+  private void stopRetry() {
+    retry.ifPresent(Loop.Timer::cancel);
+    retry = Optional.empty();
+  }
+
+  private void stopTimers() {
+    limit.ifPresent(Loop.Timer::cancel);
+    stopRetry();
+  }
+
   /** The server tells what happened; what was told before is ignored. */
   void onEvent(AcquireResponse event) {
-    if (!told.isNext(event) || state == State.ENDED) {
+    if (!filter.isNext(event) || state == State.ENDED) {
       return;
     }
-    patience.onHeard();
+    onHeard();
     switch (event.getEventCase()) {
       case QUEUED -> onQueued(event.getQueued().getPositionsList());
       case POSITION -> onQueued(event.getPosition().getPositionsList());
       case GRANTED -> onGranted(event.getGranted());
-      case RELEASE_REQUESTED, JEOPARDY, SAFE -> tenure.onNews(event);
+      case RELEASE_REQUESTED, JEOPARDY, SAFE -> {
+        if (filter.isNewWarning(event)) {
+          hold.onWarning(event);
+        }
+      }
       case LOST -> onLost(Protos.toLossReason(event.getLost().getReason()));
       case NOT_ACQUIRED -> onNotAcquired(event.getNotAcquired());
       case RELEASED -> {
-        if (state != State.LEAVING) { // Leaving, what the release did is said by its answer.
-          onReleased(ReleaseResult.ALREADY_RELEASED);
+        if (state != State.LEAVING) { // Leaving, the answer to the release says what it did.
+          onReleased(ALREADY_RELEASED);
         }
       }
       case EVENT_NOT_SET -> {} // From a newer server; this client has no use for it.
     }
   }
 
-  /** One that is held is not taken away by this: the server may not know of the grant yet. */
+  /** From the first event on, only a request with a wait limit has a limit. */
+  private void onHeard() {
+    if (!heard && request.waitLimit().isEmpty()) {
+      limit.ifPresent(Loop.Timer::cancel);
+    }
+    heard = true;
+  }
+
+  /** What is held is not taken away by this: the server may not know of the grant so far. */
   private void onQueued(List<QueuePosition> positions) {
-    if (state == State.ASKED && !positions.isEmpty() && told.areNew(positions)) {
-      around.callbacks().runIfRoom(() -> News.places(request.listener(), positions));
+    if (state == State.ASKED && !positions.isEmpty() && filter.areNew(positions)) {
+      context
+          .callbacks()
+          .runIfRoom(() -> request.listener().onPlaces(Protos.toQueuePlaces(positions)));
     }
   }
 
@@ -155,13 +222,13 @@ final class Acquisition {
     switch (state) {
       case PENDING, ASKED -> { // Pending: asked before.
         state = State.HELD;
-        patience.stop();
-        result.complete(tenure.begin(granted));
+        stopTimers();
+        result.complete(hold.begin(granted));
       }
       case HELD -> {
-        if (tenure.isOf(granted)) {
-          patience.stopRetry();
-          tenure.onConfirmed();
+        if (hold.isOf(granted)) {
+          stopRetry();
+          hold.onConfirmed();
         } else {
           loseAndLeave(LossReason.REMOVED); // Others may have held it in between.
         }
@@ -173,8 +240,8 @@ final class Acquisition {
 
   /** The locks are not held any more, but the server may have something under this id. */
   private void loseAndLeave(LossReason reason) {
-    tenure.onLost(reason);
-    wire.repeat();
+    hold.onLost(reason);
+    repeating = true;
     leave();
   }
 
@@ -182,13 +249,13 @@ final class Acquisition {
     if (state == State.HELD) {
       onLost(Protos.toLossReason(event.getReason()));
     } else {
-      fail(Protos.toException(request.names(), event));
+      fail(Protos.toException(names(), event));
     }
   }
 
   private void onLost(LossReason reason) {
-    tenure.onLost(reason);
-    end(() -> new LeaseLostException(request.names(), reason), ReleaseResult.LOST);
+    hold.onLost(reason);
+    end(() -> new LeaseLostException(names(), reason), LOST);
   }
 
   /** The server says what the release did. */
@@ -196,43 +263,43 @@ final class Acquisition {
     if (state == State.HELD) {
       onLost(LossReason.FORCED); // Released, but not by us.
     } else {
-      end(() -> NotAcquiredException.withdrawn(request, ""), what);
+      end(() -> notAcquired(NotAcquiredReason.WITHDRAWN, ""), what);
     }
   }
 
-  /** Returns what is held, if anything is. */
-  Tenure tenure() {
-    return tenure;
+  /** The server has answered a keep-alive, and with it told all that was to be told of a resume. */
+  void onKeptAlive(long validForNanos) {
+    if (filter.isSafeAgain()) {
+      hold.onSafe(Duration.ofNanos(validForNanos));
+    }
   }
 
-  /** The server refused the request, or its release. */
+  /** The server refused the request, its release, or a call of the holder. */
   void onRefused(Refused refused) {
     Status.Code code = Status.fromCodeValue(refused.getCode()).getCode();
     if (state == State.LEAVING) {
       if (code == Status.Code.NOT_FOUND || code == Status.Code.FAILED_PRECONDITION) {
-        // The server holds nothing under this id.
-        onReleased(ReleaseResult.ALREADY_RELEASED);
+        onReleased(ALREADY_RELEASED); // The server holds nothing under this id.
       } else {
-        patience.retryLater(this::send); // Whatever the reason, the release was not done.
+        retryLater(); // Whatever the reason, the release was not done.
       }
-    } else if (state == State.HELD && tenure.isConfirmed()) {
-      tenure.calls().onRefused(code, refused);
-    } else if (Protos.isPassing(code)
-        || (wire.isRepeating() && code == Status.Code.RESOURCE_EXHAUSTED)) {
-      if (state == State.ASKED && !wire.isRepeating()) {
+    } else if (state == State.HELD && hold.isConfirmed()) {
+      hold.calls().onRefused(code, refused);
+    } else if (Protos.isPassing(code) || (repeating && code == Status.Code.RESOURCE_EXHAUSTED)) {
+      if (state == State.ASKED && !repeating) {
         state = State.PENDING; // A refused request has changed nothing: it may wait for later.
       }
-      patience.retryLater(this::send);
+      retryLater();
     } else if (state == State.HELD) {
       loseAndLeave(LossReason.REMOVED); // This server will never confirm it.
     } else {
-      failForGood(Protos.toException(request.names(), code, refused));
+      failForGood(Protos.toException(names(), code, refused));
     }
   }
 
   /** Another server may know what this one has refused. */
   private void failForGood(LockkeeperException why) {
-    if (wire.isRepeating()) {
+    if (repeating) {
       result.completeExceptionally(why);
       leave();
     } else {
@@ -250,19 +317,31 @@ final class Acquisition {
   /** Ends a request that has not been granted; nothing is to be said to the server. */
   void fail(LockkeeperException why) {
     if (state != State.HELD) {
-      end(() -> why, ReleaseResult.LOST);
+      end(() -> why, LOST);
     }
   }
 
-  /** The caller wants it no more: withdraws a request, releases a hold. */
-  void giveUp(LockkeeperException why) {
+  /** The caller no longer wants it: withdraws a request, releases a hold. */
+  void withdraw() {
+    giveUp(notAcquired(NotAcquiredReason.WITHDRAWN, "the caller gave up"));
+  }
+
+  private void onLimit() {
+    boolean timedOut = heard && request.waitLimit().isPresent() && state == State.ASKED;
+    giveUp(
+        timedOut
+            ? notAcquired(NotAcquiredReason.TIMED_OUT, "no server said so in time")
+            : session.unavailable());
+  }
+
+  private void giveUp(LockkeeperException why) {
     switch (state) {
-      case PENDING -> end(() -> why, ReleaseResult.ALREADY_RELEASED);
+      case PENDING -> end(() -> why, ALREADY_RELEASED);
       case ASKED -> {
         result.completeExceptionally(why);
         leave();
       }
-      case HELD -> tenure.giveUp();
+      case HELD -> hold.giveUp();
       case LEAVING, ENDED -> {} // It is on its way out.
     }
   }
@@ -274,27 +353,30 @@ final class Acquisition {
     }
   }
 
-  /** Sees to it that the server holds nothing under this id; nobody waits for a grant. */
+  /** Makes sure that the server holds nothing under this id; nobody waits for a grant. */
   void leave() {
     state = State.LEAVING;
-    patience.stop();
-    tenure.onReleasing();
+    stopTimers();
+    hold.onReleasing();
     send();
-  }
-
-  private void onLimit() {
-    boolean timedOut = patience.isWaitOver() && state == State.ASKED;
-    giveUp(timedOut ? NotAcquiredException.timedOut(request) : link.unavailable());
   }
 
   private void end(Supplier<LockkeeperException> unlessGranted, ReleaseResult unlessReleased) {
     state = State.ENDED;
-    patience.stop();
-    tenure.onEnded(unlessReleased.outcome() != ReleaseResult.Outcome.LOST);
-    link.ended(this);
+    stopTimers();
+    hold.onEnded(unlessReleased.outcome() != ReleaseResult.Outcome.LOST);
+    session.ended(this);
     if (!result.isDone()) {
       result.completeExceptionally(unlessGranted.get());
     }
-    left.complete(unlessReleased);
+    released.complete(unlessReleased);
+  }
+
+  private NotAcquiredException notAcquired(NotAcquiredReason reason, String detail) {
+    return new NotAcquiredException(names(), reason, detail, List.of());
+  }
+
+  private String names() {
+    return LockNames.join(request.locks());
   }
 }

@@ -27,7 +27,7 @@ final class Discovery implements AutoCloseable {
   private static final long IDLE_SECONDS = 5;
 
   private final List<Target> targets;
-  private final Optional<Target.Names> names;
+  private final Optional<Target.Resolver> resolver;
   private final Comparator<Endpoint> order;
   private final Map<Target, List<Endpoint>> known = new HashMap<>();
 
@@ -48,14 +48,14 @@ final class Discovery implements AutoCloseable {
   private CompletableFuture<List<Endpoint>> latest;
 
   /**
-   * Makes one.
+   * Makes a client's own.
    *
-   * @param names who knows addresses; empty: all targets are taken as they are written
+   * @param resolver knows the addresses of hosts; empty: all targets are taken as they are written
    * @param seed makes the order of the addresses of one name
    */
-  Discovery(List<Target> targets, Optional<Target.Names> names, long seed) {
+  Discovery(List<Target> targets, Optional<Target.Resolver> resolver, long seed) {
     this.targets = targets;
-    this.names = names.filter(n -> !targets.stream().allMatch(Target::isLiteral));
+    this.resolver = resolver.filter(n -> !targets.stream().allMatch(Target::isLiteral));
     this.order = Comparator.comparingLong(endpoint -> mixed(seed, endpoint));
     this.latest = CompletableFuture.completedFuture(asWritten());
     executor.allowCoreThreadTimeOut(true);
@@ -73,11 +73,11 @@ final class Discovery implements AutoCloseable {
 
   /** Looks all names up; completes, never exceptionally, at once where there are none. */
   synchronized CompletableFuture<List<Endpoint>> find() {
-    if (names.isPresent() && latest.isDone()) {
+    if (resolver.isPresent() && latest.isDone()) {
       CompletableFuture<List<Endpoint>> found = new CompletableFuture<>();
-      Runnable lookup = () -> found.complete(lookUp(names.get()));
+      Runnable lookup = () -> found.complete(lookUp(resolver.get()));
       try {
-        if (names.get().mayWait()) {
+        if (resolver.get().mayWait()) {
           executor.execute(lookup);
         } else {
           lookup.run();
@@ -90,11 +90,11 @@ final class Discovery implements AutoCloseable {
     return latest;
   }
 
-  private List<Endpoint> lookUp(Target.Names from) {
+  private List<Endpoint> lookUp(Target.Resolver from) {
     return targets.stream().flatMap(target -> lookUp(target, from).stream()).distinct().toList();
   }
 
-  private List<Endpoint> lookUp(Target target, Target.Names from) {
+  private List<Endpoint> lookUp(Target target, Target.Resolver from) {
     try {
       List<Endpoint> found = target.lookUp(from).stream().sorted(order).toList();
       known.put(target, found);

@@ -18,8 +18,8 @@ final class HolderCalls {
   private static final int CAPACITY = 100;
   private static final int RETRY_STEP = 5;
 
-  private final Surroundings around;
-  private final Link link;
+  private final ClientContext context;
+  private final SessionLink session;
   private final ArrayDeque<Call> calls = new ArrayDeque<>(1); // Mostly empty.
   private Optional<Loop.Timer> retry = Optional.empty();
   private boolean paused;
@@ -31,9 +31,9 @@ final class HolderCalls {
     }
   }
 
-  HolderCalls(Surroundings around, Link link) {
-    this.around = around;
-    this.link = link;
+  HolderCalls(ClientContext context, SessionLink session) {
+    this.context = context;
+    this.session = session;
   }
 
   /** Takes a call; {@code answer} completes on the loop, within the request timeout. */
@@ -44,9 +44,11 @@ final class HolderCalls {
               "more than " + CAPACITY + " calls of this hold wait: send fewer"));
       return;
     }
-    long limitNanos = around.settings().requestTimeout().toNanos();
+    long limitNanos = context.settings().requestTimeout().toNanos();
     Loop.Timer limit =
-        around.loop().schedule(limitNanos, () -> answer.completeExceptionally(link.unavailable()));
+        context
+            .loop()
+            .schedule(limitNanos, () -> answer.completeExceptionally(session.unavailable()));
     calls.add(new Call(request, answer, limit));
     if (calls.size() == 1) {
       send();
@@ -71,7 +73,7 @@ final class HolderCalls {
     retry.ifPresent(Loop.Timer::cancel);
     retry = Optional.empty();
     if (!calls.isEmpty() && !paused) {
-      link.send(calls.peek().request());
+      session.send(calls.peek().request());
     }
   }
 
@@ -93,8 +95,8 @@ final class HolderCalls {
     }
     if (Protos.isPassing(code)) {
       retry.ifPresent(Loop.Timer::cancel);
-      long pause = around.backoff().nanosAfter(RETRY_STEP);
-      retry = Optional.of(around.loop().schedule(pause, this::resume));
+      long pause = context.backoff().nanosAfter(RETRY_STEP);
+      retry = Optional.of(context.loop().schedule(pause, this::resume));
     } else {
       calls.pop().fail(new RequestRefusedException(code, refused.getMessage(), refused.getField()));
       skipGivenUp();

@@ -67,7 +67,7 @@ public final class LeaderElection {
    */
   public CompletableFuture<Leadership> campaignAsync(String value, LeadershipListener listener) {
     Candidate candidate = new Candidate(listener);
-    return Twins.map(client.acquire(request(value, candidate)), candidate::leadership);
+    return DerivedFutures.map(client.acquire(request(value, candidate)), candidate::leadership);
   }
 
   /** Candidates do not wait for one another but for the office: no cycle is looked for. */

@@ -2,40 +2,24 @@ package io.lockkeeper.client;
 
 import io.lockkeeper.v1.SessionOpened;
 
-/** The client's lease: what is needed to resume it, and until when it may be relied upon. */
-final class Lease {
+/**
+ * The client's lease.
+ *
+ * @param id what it is resumed with, together with the secret
+ * @param secret proves that the lease is this client's
+ * @param tag its public short name
+ * @param ttlNanos how long it lives without a keep-alive
+ * @param validity until when it may be relied upon
+ */
+record Lease(String id, String secret, String tag, long ttlNanos, Validity validity) {
 
-  private final String id;
-  private final String secret;
-  private final String tag;
-  private final long ttlNanos;
-  private final Validity validity;
-
-  Lease(SessionOpened opened, long openSentAtNanos) {
-    this.id = opened.getLeaseId();
-    this.secret = opened.getLeaseSecret();
-    this.tag = opened.getLeaseTag();
-    this.ttlNanos = Protos.toNanos(opened.getTtl());
-    this.validity = new Validity(openSentAtNanos, Protos.toNanos(opened.getValidFor()));
-  }
-
-  String id() {
-    return id;
-  }
-
-  String secret() {
-    return secret;
-  }
-
-  String tag() {
-    return tag;
-  }
-
-  long ttlNanos() {
-    return ttlNanos;
-  }
-
-  Validity validity() {
-    return validity;
+  /** Returns the lease that was opened by a request sent at {@code sentAtNanos}. */
+  static Lease of(SessionOpened opened, long sentAtNanos) {
+    return new Lease(
+        opened.getLeaseId(),
+        opened.getLeaseSecret(),
+        opened.getLeaseTag(),
+        Protos.toNanos(opened.getTtl()),
+        new Validity(sentAtNanos, Protos.toNanos(opened.getValidFor())));
   }
 }

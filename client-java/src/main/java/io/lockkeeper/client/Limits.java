@@ -7,12 +7,17 @@ import java.util.Map;
 /** The ranges of what a request may say, checked before anything is sent. */
 final class Limits {
 
-  private static final int MAX_PEOPLE_BYTES = 256;
+  /** The highest limit of permits. */
+  static final int MAX_PERMITS = 1_000_000;
+
+  private static final int MAX_LABEL_BYTES = 256;
   private static final int MAX_REASON_BYTES = 1_024;
   private static final int MAX_LEADER_VALUE_BYTES = 4_000;
   private static final int MAX_METADATA_ENTRIES = 32;
   private static final int MAX_METADATA_BYTES = 4_096;
-  private static final Duration WEEK = Duration.ofDays(7);
+
+  static final Duration LONGEST_WAIT = Duration.ofDays(7);
+
   private static final Duration HOUR = Duration.ofHours(1);
   private static final Duration TENTH = Duration.ofMillis(100);
 
@@ -26,11 +31,11 @@ final class Limits {
   }
 
   static Duration waitLimit(Duration value) {
-    return between("waitAtMost", value, Duration.ZERO, WEEK, "zero to 7 days");
+    return between("waitAtMost", value, Duration.ZERO, LONGEST_WAIT, "zero to 7 days");
   }
 
   static Duration maxHold(Duration value) {
-    return between("maxHold", value, TENTH, WEEK, "100 ms to 7 days");
+    return between("maxHold", value, TENTH, LONGEST_WAIT, "100 ms to 7 days");
   }
 
   static Duration lockDelay(Duration value) {
@@ -45,11 +50,11 @@ final class Limits {
   }
 
   static Duration needs(Duration value) {
-    return between("needs", value, Duration.ZERO, WEEK, "zero to 7 days");
+    return between("needs", value, Duration.ZERO, LONGEST_WAIT, "zero to 7 days");
   }
 
   static Duration deadline(Duration value) {
-    return between("deadline", value, Duration.ZERO, WEEK, "zero to 7 days");
+    return between("deadline", value, Duration.ZERO, LONGEST_WAIT, "zero to 7 days");
   }
 
   static Duration grace(Duration value) {
@@ -62,9 +67,9 @@ final class Limits {
     return value;
   }
 
-  /** Checks what is for people, or names an owner. */
-  static String people(String field, String value) {
-    return text(field, value, MAX_PEOPLE_BYTES);
+  /** Checks what a person reads, or what names an owner. */
+  static String label(String field, String value) {
+    return text(field, value, MAX_LABEL_BYTES);
   }
 
   static String reason(String value) {

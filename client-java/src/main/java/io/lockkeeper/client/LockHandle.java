@@ -142,7 +142,8 @@ public interface LockHandle extends AutoCloseable {
    * gives back one level. Never completes exceptionally.
    */
   default CompletableFuture<ReleaseResult> releaseForResult() {
-    return releaseAsync().thenApply(released -> ReleaseResult.RELEASED);
+    return releaseAsync()
+        .thenApply(released -> new ReleaseResult(ReleaseResult.Outcome.RELEASED, 0));
   }
 
   /**

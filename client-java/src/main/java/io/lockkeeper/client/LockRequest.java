@@ -26,8 +26,6 @@ import java.util.function.Consumer;
  */
 public final class LockRequest {
 
-  static final Duration LONGEST_WAIT = Duration.ofDays(7);
-
   private static final int MAX_LOCKS = 64;
 
   private final List<LockSpec> locks;
@@ -137,7 +135,7 @@ public final class LockRequest {
    * @throws IllegalArgumentException if it is longer
    */
   public LockRequest owner(String name) {
-    String checked = Limits.people("owner", name);
+    String checked = Limits.label("owner", name);
     return with(draft -> draft.owner = checked);
   }
 
@@ -152,12 +150,12 @@ public final class LockRequest {
   }
 
   /**
-   * Says who asks, for people: up to 256 bytes of UTF-8. Default: the client's holder.
+   * Says who asks, human-readable: up to 256 bytes of UTF-8. Default: the client's holder.
    *
    * @throws IllegalArgumentException if it is longer
    */
   public LockRequest holder(String who) {
-    Optional<String> checked = Optional.of(Limits.people("holder", who));
+    Optional<String> checked = Optional.of(Limits.label("holder", who));
     return with(draft -> draft.holder = checked);
   }
 
@@ -285,11 +283,6 @@ public final class LockRequest {
   /** Returns who is told what happens. */
   public LockListener listener() {
     return listener;
-  }
-
-  /** Returns the names of the locks, for people. */
-  String names() {
-    return String.join(", ", locks.stream().map(LockSpec::name).toList());
   }
 
   @Override

@@ -23,9 +23,6 @@ import io.lockkeeper.client.internal.LockNames;
  */
 public record LockSpec(String name, LockMode mode, int permits, int limit, String custom) {
 
-  /** The highest limit of permits. */
-  static final int MAX_PERMITS = 1_000_000;
-
   /**
    * Checks the parts.
    *
@@ -41,13 +38,13 @@ public record LockSpec(String name, LockMode mode, int permits, int limit, Strin
     boolean isCustom = mode == LockMode.CUSTOM;
     Limits.require(mode != LockMode.UNKNOWN, "mode", "a mode of a request", mode);
     if (counts) {
-      Limits.require(limit >= 0 && limit <= MAX_PERMITS, "limit", "0 to 1,000,000", limit);
-      int most = limit == 0 ? MAX_PERMITS : limit;
+      Limits.require(limit >= 0 && limit <= Limits.MAX_PERMITS, "limit", "0 to 1,000,000", limit);
+      int most = limit == 0 ? Limits.MAX_PERMITS : limit;
       Limits.require(permits >= 1 && permits <= most, "permits", "1 to " + most, permits);
     } else {
       Limits.require(permits == 0 && limit == 0, "permits", "of mode PERMITS", permits + limit);
     }
-    Limits.people("custom", custom);
+    Limits.label("custom", custom);
     Limits.require(
         isCustom != custom.isEmpty(),
         "custom",

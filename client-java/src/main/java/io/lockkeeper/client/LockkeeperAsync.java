@@ -5,11 +5,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 
 /**
  * What a {@link LockkeeperClient} can be asked about locks, and do to others' locks, without a
@@ -21,51 +16,31 @@ import java.util.function.Supplier;
  */
 public final class LockkeeperAsync {
 
-  private static final int THREADS = 2;
-  private static final int CAPACITY = 10_000;
-  private static final long IDLE_SECONDS = 5;
+  private final UnaryCalls calls;
 
-  private final Queries queries;
-  private final Callbacks callbacks;
-  private final ThreadPoolExecutor executor;
-
-  LockkeeperAsync(Queries queries, Callbacks callbacks) {
-    this.queries = queries;
-    this.callbacks = callbacks;
-    this.executor =
-        new ThreadPoolExecutor(
-            THREADS,
-            THREADS,
-            IDLE_SECONDS,
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(CAPACITY),
-            task -> {
-              Thread thread = new Thread(task, "lockkeeper-queries");
-              thread.setDaemon(true);
-              return thread;
-            });
-    executor.allowCoreThreadTimeOut(true); // Most clients never ask: they have no such thread.
+  LockkeeperAsync(UnaryCalls calls) {
+    this.calls = calls;
   }
 
   /** Like {@link LockkeeperClient#getLock}. */
   public CompletableFuture<LockInfo> getLock(String name) {
-    return ask(() -> queries.getLock(name));
+    return calls.async(() -> calls.getLock(name));
   }
 
   /** Like {@link LockkeeperClient#listLocks}, all pages at once. */
   public CompletableFuture<List<LockInfo>> listLocks(String prefix) {
-    return ask(() -> queries.listLocks(prefix).toList());
+    return calls.async(() -> calls.listLocks(prefix).toList());
   }
 
   /** Like {@link LockkeeperClient#checkToken}. */
   public CompletableFuture<TokenCheck> checkToken(String name, long fencingToken) {
-    return ask(() -> queries.checkToken(name, fencingToken));
+    return calls.async(() -> calls.checkToken(name, fencingToken));
   }
 
   /** Like {@link LockkeeperClient#requestRelease(String, String)}. */
   public CompletableFuture<List<Contender>> requestRelease(String name, String reason) {
     Limits.reason(reason);
-    return ask(() -> queries.requestRelease(name, reason, Optional.empty()));
+    return calls.async(() -> calls.requestRelease(name, reason, Optional.empty()));
   }
 
   /** Like {@link LockkeeperClient#requestRelease(String, String, Duration)}. */
@@ -73,12 +48,12 @@ public final class LockkeeperAsync {
       String name, String reason, Duration deadline) {
     Limits.reason(reason);
     Optional<Duration> checked = Optional.of(Limits.deadline(deadline));
-    return ask(() -> queries.requestRelease(name, reason, checked));
+    return calls.async(() -> calls.requestRelease(name, reason, checked));
   }
 
   /** Like {@link LockkeeperClient#configureLock}. */
   public CompletableFuture<OptionalInt> configureLock(String name, int limit) {
-    return ask(() -> queries.configureLock(name, limit));
+    return calls.async(() -> calls.configureLock(name, limit));
   }
 
   /** Like {@link LockkeeperClient#forceRelease}. */
@@ -94,7 +69,7 @@ public final class LockkeeperAsync {
    */
   public CompletableFuture<Integer> forceRelease(String name, long fencingToken, String reason) {
     Limits.reason(reason);
-    return ask(() -> queries.forceRelease(name, fencingToken, reason, Optional.empty()));
+    return calls.async(() -> calls.forceRelease(name, fencingToken, reason, Optional.empty()));
   }
 
   /**
@@ -108,30 +83,6 @@ public final class LockkeeperAsync {
   public CompletableFuture<Integer> forceReleaseAfter(Duration grace, String name, String reason) {
     Limits.reason(reason);
     Optional<Duration> checked = Optional.of(Limits.grace(grace));
-    return ask(() -> queries.forceRelease(name, 0, reason, checked));
-  }
-
-  private <T> CompletableFuture<T> ask(Supplier<T> question) {
-    CompletableFuture<T> answer = new CompletableFuture<>();
-    Runnable task =
-        () -> {
-          try {
-            answer.complete(question.get());
-          } catch (RuntimeException | Error e) {
-            answer.completeExceptionally(e);
-          }
-        };
-    try {
-      executor.execute(task);
-    } catch (RejectedExecutionException e) {
-      answer.completeExceptionally(
-          new IllegalStateException("this client is closed, or too many calls wait", e));
-    }
-    return callbacks.relay(answer);
-  }
-
-  /** Takes no more calls; those under way fail when the queries' connection is closed. */
-  void close() {
-    executor.shutdown();
+    return calls.async(() -> calls.forceRelease(name, 0, reason, checked));
   }
 }

@@ -1,13 +1,10 @@
 package io.lockkeeper.client;
 
-import io.lockkeeper.client.internal.Loop;
 import io.lockkeeper.v1.WatchRequest;
 import java.time.Duration;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
@@ -39,25 +36,12 @@ import java.util.stream.Stream;
  */
 public final class LockkeeperClient implements AutoCloseable {
 
-  private final Surroundings around;
-  private final Loop loop;
-  private final Callbacks callbacks;
-  private final Session session;
-  private final Waits waits;
-  private final Queries queries;
+  private final ClientRuntime runtime;
   private final LockkeeperAsync async;
-  private final Shutdown shutdown;
-  private final Set<WatchStream> watches = new HashSet<>(); // The loop's.
 
   LockkeeperClient(Settings settings) {
-    this.around = Surroundings.of(settings);
-    this.loop = around.loop();
-    this.callbacks = around.callbacks();
-    this.session = new Session(around);
-    this.waits = new Waits(loop, session);
-    this.queries = new Queries(around);
-    this.async = new LockkeeperAsync(queries, callbacks);
-    this.shutdown = new Shutdown(around, session, queries, async, watches);
+    this.runtime = new ClientRuntime(settings);
+    this.async = new LockkeeperAsync(runtime.unaryCalls());
   }
 
   /**
@@ -82,16 +66,7 @@ public final class LockkeeperClient implements AutoCloseable {
    *     RequestRefusedException} (the request is wrong)
    */
   public CompletableFuture<LockHandle> acquire(LockRequest request) {
-    Acquisition acquisition = waits.submit(request);
-    CompletableFuture<LockHandle> result = callbacks.relay(acquisition.result());
-    CompletableFuture<LockHandle> unused =
-        result.whenComplete(
-            (handle, failure) -> {
-              if (failure != null || !waits.isGrant(acquisition, handle)) {
-                waits.giveUp(acquisition);
-              }
-            });
-    return result;
+    return runtime.acquireCalls().async(request);
   }
 
   /**
@@ -112,7 +87,7 @@ public final class LockkeeperClient implements AutoCloseable {
    * @throws NotAcquiredException if the request's wait limit ran out, or the queue is full
    */
   public LockHandle lock(LockRequest request) throws InterruptedException {
-    return waits.await(waits.submit(request));
+    return runtime.acquireCalls().await(request);
   }
 
   /**
@@ -190,7 +165,7 @@ public final class LockkeeperClient implements AutoCloseable {
    * @throws RequestRefusedException if the name is malformed
    */
   public LockInfo getLock(String name) {
-    return queries.getLock(name);
+    return runtime.unaryCalls().getLock(name);
   }
 
   /**
@@ -198,7 +173,7 @@ public final class LockkeeperClient implements AutoCloseable {
    * while the stream is consumed: no picture of one moment. Errors are those of {@link #getLock}.
    */
   public Stream<LockInfo> listLocks(String prefix) {
-    return queries.listLocks(prefix);
+    return runtime.unaryCalls().listLocks(prefix);
   }
 
   /**
@@ -206,7 +181,7 @@ public final class LockkeeperClient implements AutoCloseable {
    * Errors are those of {@link #getLock}.
    */
   public TokenCheck checkToken(String name, long fencingToken) {
-    return queries.checkToken(name, fencingToken);
+    return runtime.unaryCalls().checkToken(name, fencingToken);
   }
 
   /**
@@ -218,7 +193,7 @@ public final class LockkeeperClient implements AutoCloseable {
    * @throws IllegalArgumentException if the reason is too long
    */
   public List<Contender> requestRelease(String name, String reason) {
-    return queries.requestRelease(name, reason, Optional.empty());
+    return runtime.unaryCalls().requestRelease(name, reason, Optional.empty());
   }
 
   /**
@@ -226,7 +201,9 @@ public final class LockkeeperClient implements AutoCloseable {
    * zero to 7 days, else {@link IllegalArgumentException}.
    */
   public List<Contender> requestRelease(String name, String reason, Duration deadline) {
-    return queries.requestRelease(name, reason, Optional.of(Limits.deadline(deadline)));
+    return runtime
+        .unaryCalls()
+        .requestRelease(name, reason, Optional.of(Limits.deadline(deadline)));
   }
 
   /**
@@ -235,7 +212,7 @@ public final class LockkeeperClient implements AutoCloseable {
    * #requestRelease}, and {@link RequestRefusedException} (NOT_FOUND) if nobody holds it.
    */
   public int forceRelease(String name, String reason) {
-    return queries.forceRelease(name, 0, reason, Optional.empty());
+    return runtime.unaryCalls().forceRelease(name, 0, reason, Optional.empty());
   }
 
   /**
@@ -249,7 +226,7 @@ public final class LockkeeperClient implements AutoCloseable {
    * @throws IllegalArgumentException if the limit is out of range
    */
   public OptionalInt configureLock(String name, int limit) {
-    return queries.configureLock(name, limit);
+    return runtime.unaryCalls().configureLock(name, limit);
   }
 
   /** Returns the calls that ask about locks, or act on others' locks, without waiting. */
@@ -266,19 +243,19 @@ public final class LockkeeperClient implements AutoCloseable {
    */
   public Watch watch(String prefix, WatchListener listener) {
     WatchRequest what = WatchRequest.newBuilder().setPrefix(prefix).build();
-    return WatchStream.start(what, listener, around, watches);
+    return runtime.watch(what, listener);
   }
 
   /** Watches the named locks, 1 to 256, as {@link #watch} does. */
   public Watch watchLocks(List<String> names, WatchListener listener) {
     Limits.require(!names.isEmpty() && names.size() <= 256, "names", "1 to 256", names.size());
     WatchRequest what = WatchRequest.newBuilder().addAllNames(names).build();
-    return WatchStream.start(what, listener, around, watches);
+    return runtime.watch(what, listener);
   }
 
   /** Returns the public short name of the client's lease; empty while there is none. */
   public String leaseTag() {
-    return session.leaseTag();
+    return runtime.leaseTag();
   }
 
   /**
@@ -288,11 +265,11 @@ public final class LockkeeperClient implements AutoCloseable {
    */
   @Override
   public void close() {
-    shutdown.run();
+    runtime.close();
   }
 
   /** Like {@link #lock(LockRequest)}; an interrupt does not end the wait and is kept. */
   LockHandle lockUninterruptibly(LockRequest request) {
-    return waits.awaitUninterruptibly(waits.submit(request));
+    return runtime.acquireCalls().awaitUninterruptibly(request);
   }
 }

@@ -2,8 +2,8 @@ package io.lockkeeper.client;
 
 import io.grpc.ChannelCredentials;
 import io.grpc.ManagedChannel;
+import io.lockkeeper.client.internal.CallerRuns;
 import io.lockkeeper.client.internal.Endpoint;
-import io.lockkeeper.client.internal.Helpers;
 import io.lockkeeper.client.internal.Target;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -19,7 +19,7 @@ public final class LockkeeperClientBuilder {
   private final List<Target> servers;
   private Transport transport = Transport.plaintext();
   private Optional<Function<String, ManagedChannel>> channels = Optional.empty();
-  private Optional<Target.Names> names = Optional.of(Target.Names.SYSTEM);
+  private Optional<Target.Resolver> resolver = Optional.of(Target.Resolver.SYSTEM);
   private Optional<Duration> ttl = Optional.empty();
   private String holder = "";
   private Duration requestTimeout = Duration.ofSeconds(15);
@@ -81,13 +81,13 @@ public final class LockkeeperClientBuilder {
    */
   public LockkeeperClientBuilder channels(Function<String, ManagedChannel> factory) {
     channels = Optional.of(factory);
-    names = Optional.empty();
+    resolver = Optional.empty();
     return this;
   }
 
   /** Looks names up in some other way, also for {@link #channels}. */
-  LockkeeperClientBuilder names(Target.Names lookup) {
-    names = Optional.of(lookup);
+  LockkeeperClientBuilder resolver(Target.Resolver lookup) {
+    resolver = Optional.of(lookup);
     return this;
   }
 
@@ -107,7 +107,7 @@ public final class LockkeeperClientBuilder {
     return this;
   }
 
-  /** Who the client is, for people: up to 256 bytes. Default: the server shows its address. */
+  /** Who the client is, human-readable: up to 256 bytes. Default: the server shows its address. */
   public LockkeeperClientBuilder holder(String who) {
     holder = who;
     return this;
@@ -167,14 +167,14 @@ public final class LockkeeperClientBuilder {
     return new LockkeeperClient(
         new Settings(
             servers,
-            names,
+            resolver,
             connector(),
             ttl,
             holder,
             requestTimeout,
             expiryWarning,
             callbacks,
-            helpers(),
+            callerRuns(),
             clock));
   }
 
@@ -183,11 +183,11 @@ public final class LockkeeperClientBuilder {
    * loop: then not in the middle of a call of the user's, nor on a thread of a channel of the
    * user's.
    */
-  private Helpers helpers() {
+  private CallerRuns callerRuns() {
     if (callbacks.isEmpty()) {
-      return Helpers.ANYBODY;
+      return CallerRuns.ALWAYS;
     }
-    return channels.isEmpty() ? Helpers.CARRIERS : Helpers.NOBODY;
+    return channels.isEmpty() ? CallerRuns.RECEIVERS : CallerRuns.NEVER;
   }
 
   /** Opens a channel to the first server. The caller shuts it down. */

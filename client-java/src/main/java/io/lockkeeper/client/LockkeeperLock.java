@@ -1,5 +1,6 @@
 package io.lockkeeper.client;
 
+import io.lockkeeper.client.internal.LockNames;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -136,7 +137,7 @@ public final class LockkeeperLock implements Lock {
 
   /** Returns a time as a wait limit: zero to 7 days. */
   static Duration limit(long time, TimeUnit unit) {
-    long longest = LockRequest.LONGEST_WAIT.toNanos();
+    long longest = Limits.LONGEST_WAIT.toNanos();
     return Duration.ofNanos(Math.max(0, Math.min(longest, unit.toNanos(time))));
   }
 
@@ -154,7 +155,7 @@ public final class LockkeeperLock implements Lock {
     if (levels == null) {
       throw new IllegalMonitorStateException(
           "lock \""
-              + request.names()
+              + LockNames.join(request.locks())
               + "\" is not held by this thread: only the one that locked may unlock");
     }
     levels.count--;
@@ -199,7 +200,7 @@ public final class LockkeeperLock implements Lock {
    * @throws IllegalArgumentException if the owner is empty or too long, or the limit out of range
    */
   public CompletableFuture<Optional<LockHandle>> tryLockAsync(String owner, Duration waitLimit) {
-    return Twins.optional(client.acquire(of(owner).waitAtMost(waitLimit)));
+    return DerivedFutures.optional(client.acquire(of(owner).waitAtMost(waitLimit)));
   }
 
   /**
@@ -222,7 +223,7 @@ public final class LockkeeperLock implements Lock {
   }
 
   private LockRequest mine() {
-    return request.owner(Owners.ofCurrentThread());
+    return request.owner(ThreadOwners.ofCurrentThread());
   }
 
   private LockRequest of(String owner) {

@@ -214,7 +214,7 @@ public final class LockkeeperSemaphore {
 
   /** Like {@link #tryAcquirePermits}, without waiting. */
   public CompletableFuture<Optional<LockHandle>> tryAcquireAsync(int permits, Duration waitLimit) {
-    return Twins.optional(client.acquire(request(permits).waitAtMost(waitLimit)));
+    return DerivedFutures.optional(client.acquire(request(permits).waitAtMost(waitLimit)));
   }
 
   /**

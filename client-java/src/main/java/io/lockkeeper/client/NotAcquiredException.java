@@ -23,16 +23,6 @@ public final class NotAcquiredException extends LockkeeperException {
     this.holders = List.copyOf(holders);
   }
 
-  static NotAcquiredException withdrawn(LockRequest request, String detail) {
-    return new NotAcquiredException(
-        request.names(), NotAcquiredReason.WITHDRAWN, detail, List.of());
-  }
-
-  static NotAcquiredException timedOut(LockRequest request) {
-    return new NotAcquiredException(
-        request.names(), NotAcquiredReason.TIMED_OUT, "no server said so in time", List.of());
-  }
-
   private static String heldBy(List<Contender> holders) {
     return holders.isEmpty()
         ? ""

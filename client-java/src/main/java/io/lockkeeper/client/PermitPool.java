@@ -24,7 +24,7 @@ final class PermitPool {
 
   /** Takes note of a grant to the calling thread. */
   synchronized void add(LockHandle handle, int permits) {
-    taken.add(new Taken(handle, permits, Owners.ofCurrentThread()));
+    taken.add(new Taken(handle, permits, ThreadOwners.ofCurrentThread()));
   }
 
   /**
@@ -58,7 +58,7 @@ final class PermitPool {
   private List<Taken> candidates() {
     List<Taken> mine = new ArrayList<>();
     List<Taken> others = new ArrayList<>();
-    String owner = Owners.ofCurrentThread();
+    String owner = ThreadOwners.ofCurrentThread();
     taken.forEach(grant -> (grant.owner().equals(owner) ? mine : others).add(grant));
     Collections.reverse(mine);
     Collections.reverse(others);

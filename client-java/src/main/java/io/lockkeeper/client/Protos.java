@@ -1,13 +1,20 @@
 package io.lockkeeper.client;
 
+import com.google.protobuf.Any;
 import com.google.protobuf.Duration;
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.rpc.BadRequest;
 import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.protobuf.StatusProto;
 import io.lockkeeper.v1.Grant;
 import io.lockkeeper.v1.Granted;
 import io.lockkeeper.v1.LeaseEndReason;
 import io.lockkeeper.v1.LockState;
 import io.lockkeeper.v1.NotAcquired;
+import io.lockkeeper.v1.QueuePosition;
 import io.lockkeeper.v1.Refused;
+import io.lockkeeper.v1.ReleaseRequested;
 import io.lockkeeper.v1.ReleaseResponse;
 import io.lockkeeper.v1.WatchResponse;
 import java.util.List;
@@ -71,6 +78,24 @@ final class Protos {
 
   static List<Contender> toContenders(List<io.lockkeeper.v1.Contender> messages) {
     return messages.stream().map(Protos::toContender).toList();
+  }
+
+  static List<QueuePlace> toQueuePlaces(List<QueuePosition> positions) {
+    return positions.stream()
+        .map(
+            position ->
+                new QueuePlace(
+                    position.getName(),
+                    position.getAhead(),
+                    toContenders(position.getHoldersList())))
+        .toList();
+  }
+
+  static ReleaseRequest toReleaseRequest(ReleaseRequested message) {
+    return new ReleaseRequest(
+        message.getRequester(),
+        message.getReason(),
+        message.hasDeadline() ? Optional.of(toJava(message.getDeadline())) : Optional.empty());
   }
 
   static LockInfo toLockInfo(LockState message) {
@@ -150,9 +175,8 @@ final class Protos {
               UNRECOGNIZED ->
               ReleaseResult.Outcome.ALREADY_RELEASED;
         };
-    return outcome == ReleaseResult.Outcome.RELEASED
-        ? ReleaseResult.RELEASED
-        : new ReleaseResult(outcome, response.getRemainingHolds());
+    return new ReleaseResult(
+        outcome, outcome == ReleaseResult.Outcome.RELEASED ? 0 : response.getRemainingHolds());
   }
 
   static LossReason toLossReason(io.lockkeeper.v1.LossReason reason) {
@@ -228,6 +252,30 @@ final class Protos {
     return code == Status.Code.NOT_FOUND
         ? new LeaseLostException(lock, LossReason.LEASE_UNKNOWN)
         : new RequestRefusedException(code, refused.getMessage(), refused.getField());
+  }
+
+  /** Returns what a call fails with that the server refuses for good. */
+  static RequestRefusedException toException(StatusRuntimeException e) {
+    String description = Optional.ofNullable(e.getStatus().getDescription()).orElse("");
+    return new RequestRefusedException(e.getStatus().getCode(), description, field(e));
+  }
+
+  private static String field(StatusRuntimeException e) {
+    com.google.rpc.Status status = StatusProto.fromThrowable(e);
+    List<Any> details = status == null ? List.of() : status.getDetailsList();
+    for (Any detail : details) {
+      if (detail.is(BadRequest.class)) {
+        try {
+          return detail.unpack(BadRequest.class).getFieldViolationsList().stream()
+              .findFirst()
+              .map(BadRequest.FieldViolation::getField)
+              .orElse("");
+        } catch (InvalidProtocolBufferException broken) {
+          return "";
+        }
+      }
+    }
+    return "";
   }
 
   private static NotAcquiredException notAcquired(

@@ -9,10 +9,6 @@ package io.lockkeeper.client;
  */
 public record ReleaseResult(Outcome outcome, int remainingHolds) {
 
-  static final ReleaseResult RELEASED = new ReleaseResult(Outcome.RELEASED, 0);
-  static final ReleaseResult ALREADY_RELEASED = new ReleaseResult(Outcome.ALREADY_RELEASED, 0);
-  static final ReleaseResult LOST = new ReleaseResult(Outcome.LOST, 0);
-
   /** What a release did. */
   public enum Outcome {
     /** The locks were held and are released. */

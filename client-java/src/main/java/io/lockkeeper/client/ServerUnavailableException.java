@@ -1,7 +1,5 @@
 package io.lockkeeper.client;
 
-import java.util.stream.Collectors;
-
 /** No server could be reached, or none could serve, in time. Nothing is wrong with the request. */
 public final class ServerUnavailableException extends LockkeeperException {
 
@@ -11,24 +9,7 @@ public final class ServerUnavailableException extends LockkeeperException {
     super(message);
   }
 
-  private ServerUnavailableException(String message, Throwable cause) {
+  ServerUnavailableException(String message, Throwable cause) {
     super(message, cause);
-  }
-
-  static ServerUnavailableException of(Settings settings, String lastFailure) {
-    return new ServerUnavailableException(message(settings, lastFailure));
-  }
-
-  static ServerUnavailableException of(Settings settings, String lastFailure, Throwable cause) {
-    return new ServerUnavailableException(message(settings, lastFailure), cause);
-  }
-
-  private static String message(Settings settings, String lastFailure) {
-    return "no server answered within "
-        + settings.requestTimeout()
-        + ": check that one of "
-        + settings.servers().stream().map(Object::toString).collect(Collectors.joining(", "))
-        + " runs and can reach ZooKeeper; last: "
-        + lastFailure;
   }
 }

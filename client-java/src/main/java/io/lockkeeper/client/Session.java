@@ -17,36 +17,37 @@ import org.slf4j.LoggerFactory;
  * The client's lease, if it has one, and all that is asked for under it. Opens a lease when first
  * asked for a lock, and another one after that is over. On the client's loop only.
  */
-final class Session implements Connector.Owner, Renewal.Owner {
+final class Session implements SessionConnector.Owner, LeaseRenewal.Owner {
 
   private static final Logger LOG = LoggerFactory.getLogger(Session.class);
 
-  private final Surroundings around;
+  private final ClientContext context;
   private final Settings settings;
   private final Loop loop;
-  private final Connector connector;
+  private final SessionConnector connector;
   private final AcquisitionLink link = new AcquisitionLink();
-  private final Ledger ledger;
+  private final Acquisitions acquisitions;
   private final CompletableFuture<Void> closed = new CompletableFuture<>();
   private final AtomicLong requestsMade = new AtomicLong();
   private Optional<Lease> lease = Optional.empty();
-  private Optional<Renewal> renewal = Optional.empty();
+  private Optional<LeaseRenewal> renewal = Optional.empty();
   private volatile String leaseTag = "";
   private long brokenAtNanos;
   private boolean away;
   private boolean closing;
 
-  Session(Surroundings around) {
-    this.around = around;
-    this.settings = around.settings();
-    this.loop = around.loop();
-    this.connector = new Connector(loop, new Servers(settings, around.discovery()), this);
-    this.ledger = new Ledger(around, link);
+  Session(ClientContext context) {
+    this.context = context;
+    this.settings = context.settings();
+    this.loop = context.loop();
+    this.connector =
+        new SessionConnector(loop, new ServerList(settings.channels(), context.discovery()), this);
+    this.acquisitions = new Acquisitions(context, link);
   }
 
   /** Makes a request that does nothing before {@link #submit}. From any thread. */
   Acquisition prepare(LockRequest request) {
-    return new Acquisition(nextRequestId(), request, around, link);
+    return new Acquisition(nextRequestId(), request, context, link);
   }
 
   /** Short, since ZooKeeper keeps it; unique in this client, and so in each of its leases. */
@@ -63,7 +64,7 @@ final class Session implements Connector.Owner, Renewal.Owner {
   void submit(Acquisition acquisition) {
     if (closing) {
       acquisition.fail(closedClient());
-    } else if (ledger.add(acquisition)) {
+    } else if (acquisitions.add(acquisition)) {
       connector.start();
       acquisition.start();
     }
@@ -74,7 +75,7 @@ final class Session implements Connector.Owner, Renewal.Owner {
     CompletableFuture<Void> unused = closed.thenRun(whenEnded);
     if (!closing) {
       closing = true;
-      ledger.forEach(
+      acquisitions.forEach(
           acquisition -> {
             acquisition.fail(closedClient());
             acquisition.onLeaseOver(LossReason.LEASE_CLOSED);
@@ -83,14 +84,14 @@ final class Session implements Connector.Owner, Renewal.Owner {
         connector.stop();
         closed.complete(null);
       } else {
-        connector.send(Requests.close());
+        connector.send(SessionRequests.close());
       }
     }
   }
 
   /** Gives up everything; the loop is about to stop. */
   void abandon() {
-    renewal.ifPresent(Renewal::end);
+    renewal.ifPresent(LeaseRenewal::end);
     connector.shutDown();
     closed.complete(null);
   }
@@ -101,7 +102,9 @@ final class Session implements Connector.Owner, Renewal.Owner {
 
   @Override
   public OpenSession open() {
-    return Requests.open(lease, settings);
+    return lease
+        .map(mine -> SessionRequests.resume(mine.id(), mine.secret()))
+        .orElseGet(() -> SessionRequests.open(settings.ttl(), settings.holder()));
   }
 
   @Override
@@ -115,11 +118,11 @@ final class Session implements Connector.Owner, Renewal.Owner {
   @Override
   public void onOpened(SessionOpened opened, long sentAtNanos) {
     if (lease.isEmpty()) {
-      Lease fresh = new Lease(opened, sentAtNanos);
+      Lease fresh = Lease.of(opened, sentAtNanos);
       lease = Optional.of(fresh);
       leaseTag = fresh.tag();
-      long warning = settings.expiryWarning().map(Requests::nanos).orElse(fresh.ttlNanos() / 5);
-      renewal = Optional.of(new Renewal(loop, fresh, warning, this));
+      long warning = settings.expiryWarning().map(Loop::toNanos).orElse(fresh.ttlNanos() / 5);
+      renewal = Optional.of(new LeaseRenewal(loop, fresh, warning, this));
     } else if (isExpired()) {
       leaseOver(LossReason.DEADLINE_PASSED);
       return;
@@ -127,12 +130,12 @@ final class Session implements Connector.Owner, Renewal.Owner {
     away = false;
     renewal.ifPresent(r -> r.onOpened(sentAtNanos, Protos.toNanos(opened.getValidFor())));
     if (closing) {
-      connector.send(Requests.close());
+      connector.send(SessionRequests.close());
     }
-    ledger.repeat(brokenAtNanos);
+    acquisitions.repeat(brokenAtNanos);
     if (opened.getResumed()) {
       renewal.ifPresent(
-          Renewal::keepAliveOnce); // Its answer comes after all that there is to tell.
+          LeaseRenewal::keepAliveOnce); // Its answer comes after all that there is to tell.
     }
   }
 
@@ -144,7 +147,7 @@ final class Session implements Connector.Owner, Renewal.Owner {
       return;
     }
     if (response.getEvent().hasSafe()) {
-      renewal.ifPresent(Renewal::onSafe);
+      renewal.ifPresent(LeaseRenewal::onSafe);
     }
     switch (response.getResponseCase()) {
       case KEPT_ALIVE -> onKeptAlive(response);
@@ -159,7 +162,7 @@ final class Session implements Connector.Owner, Renewal.Owner {
           WATCHED,
           BATCH,
           RESPONSE_NOT_SET ->
-          ledger.onResponse(response);
+          acquisitions.onResponse(response);
     }
   }
 
@@ -167,13 +170,13 @@ final class Session implements Connector.Owner, Renewal.Owner {
     long nonce = response.getKeptAlive().getNonce();
     long validFor = Protos.toNanos(response.getKeptAlive().getValidFor());
     renewal.ifPresent(r -> r.onAcknowledged(nonce, validFor));
-    ledger.forEach(acquisition -> acquisition.tenure().onKeptAlive(validFor));
+    acquisitions.forEach(acquisition -> acquisition.onKeptAlive(validFor));
   }
 
   private void onRefused(SessionResponse response) {
     Refused refused = response.getRefused();
     if (!refused.hasNonce()) {
-      ledger.onResponse(response);
+      acquisitions.onResponse(response);
     } else if (refused.getCode() == Status.Code.RESOURCE_EXHAUSTED.value()) {
       renewal.ifPresent(r -> r.onOverloaded(refused.getNonce()));
     } // Otherwise another server may renew the lease: this one is left as if it had said nothing.
@@ -191,7 +194,7 @@ final class Session implements Connector.Owner, Renewal.Owner {
     }
     away = true;
     brokenAtNanos = loop.nanos();
-    renewal.ifPresent(Renewal::onBroken);
+    renewal.ifPresent(LeaseRenewal::onBroken);
   }
 
   @Override
@@ -206,23 +209,23 @@ final class Session implements Connector.Owner, Renewal.Owner {
     } else if (!Protos.isPassing(code) && code != Status.Code.RESOURCE_EXHAUSTED) {
       connector.stop();
       String why = connector.lastFailure();
-      ledger.forEach(a -> a.fail(new RequestRefusedException(code, why, "")));
-    } else if (ledger.isEmpty()) {
+      acquisitions.forEach(a -> a.fail(new RequestRefusedException(code, why, "")));
+    } else if (acquisitions.isEmpty()) {
       connector.stop();
     }
   }
 
   private boolean isExpired() {
-    return renewal.filter(Renewal::isExpired).isPresent();
+    return renewal.filter(LeaseRenewal::isExpired).isPresent();
   }
 
   private void leaseOver(LossReason reason) {
     if (reason == LossReason.DEADLINE_PASSED) {
       // If the server does hear us, it need not wait for the lease to run out.
-      connector.send(Requests.close());
+      connector.send(SessionRequests.close());
     }
     LOG.atDebug().addKeyValue("lease", leaseTag).log("The lease is over: {}", reason);
-    renewal.ifPresent(Renewal::end);
+    renewal.ifPresent(LeaseRenewal::end);
     renewal = Optional.empty();
     lease = Optional.empty();
     leaseTag = "";
@@ -230,15 +233,15 @@ final class Session implements Connector.Owner, Renewal.Owner {
     if (closing) {
       closed.complete(null);
     }
-    ledger.forEach(a -> a.onLeaseOver(reason));
-    if (!ledger.isEmpty()) {
+    acquisitions.forEach(a -> a.onLeaseOver(reason));
+    if (!acquisitions.isEmpty()) {
       connector.start();
     }
   }
 
   @Override
   public void sendKeepAlive(long nonce) {
-    connector.send(Requests.keepAlive(nonce));
+    connector.send(SessionRequests.keepAlive(nonce));
   }
 
   @Override
@@ -248,7 +251,7 @@ final class Session implements Connector.Owner, Renewal.Owner {
 
   @Override
   public void onAboutToExpire(long remainingNanos) {
-    ledger.forEach(a -> a.tenure().onAboutToExpire(remainingNanos));
+    acquisitions.forEach(a -> a.hold().onAboutToExpire(remainingNanos));
   }
 
   @Override
@@ -257,8 +260,8 @@ final class Session implements Connector.Owner, Renewal.Owner {
   }
 
   /** What acquisitions see of the session. */
-  private final class AcquisitionLink implements Link {
-    private final LimitedHolds limited = new LimitedHolds();
+  private final class AcquisitionLink implements SessionLink {
+    private final HoldState.LimitedHolds limitedHolds = new HoldState.LimitedHolds();
 
     @Override
     public boolean send(SessionRequest request) {
@@ -267,7 +270,7 @@ final class Session implements Connector.Owner, Renewal.Owner {
 
     @Override
     public LockkeeperException unavailable() {
-      return ServerUnavailableException.of(settings, connector.lastFailure());
+      return new ServerUnavailableException(settings.unavailable(connector.lastFailure()));
     }
 
     @Override
@@ -276,13 +279,13 @@ final class Session implements Connector.Owner, Renewal.Owner {
     }
 
     @Override
-    public LimitedHolds limited() {
-      return limited;
+    public HoldState.LimitedHolds limitedHolds() {
+      return limitedHolds;
     }
 
     @Override
     public void ended(Acquisition acquisition) {
-      ledger.remove(acquisition);
+      acquisitions.remove(acquisition);
     }
   }
 }

@@ -24,7 +24,7 @@ final class WatchStream implements Watch {
   private final Settings settings;
   private final Loop loop;
   private final Callbacks callbacks;
-  private final Servers servers;
+  private final ServerList servers;
   private final Backoff backoff;
   private final Set<WatchStream> open;
   private Optional<Attempt> current = Optional.empty();
@@ -37,14 +37,14 @@ final class WatchStream implements Watch {
   private volatile boolean closed;
 
   private WatchStream(
-      WatchRequest what, WatchListener listener, Surroundings around, Set<WatchStream> open) {
+      WatchRequest what, WatchListener listener, ClientContext context, Set<WatchStream> open) {
     this.what = what;
     this.listener = listener;
-    this.settings = around.settings();
-    this.loop = around.loop();
-    this.callbacks = around.callbacks();
-    this.backoff = around.backoff();
-    this.servers = new Servers(around.settings(), around.discovery());
+    this.settings = context.settings();
+    this.loop = context.loop();
+    this.callbacks = context.callbacks();
+    this.backoff = context.backoff();
+    this.servers = new ServerList(settings.channels(), context.discovery());
     this.open = open;
   }
 
@@ -55,9 +55,9 @@ final class WatchStream implements Watch {
    * @param open the loop's; has the watch until it is over
    */
   static Watch start(
-      WatchRequest what, WatchListener listener, Surroundings around, Set<WatchStream> open) {
-    WatchStream watch = new WatchStream(what, listener, around, open);
-    if (!around.loop().executeIfRunning(watch::begin)) {
+      WatchRequest what, WatchListener listener, ClientContext context, Set<WatchStream> open) {
+    WatchStream watch = new WatchStream(what, listener, context, open);
+    if (!context.loop().executeIfRunning(watch::begin)) {
       throw new IllegalStateException("this client is closed: build another one");
     }
     return watch;
@@ -158,7 +158,7 @@ final class WatchStream implements Watch {
     if (!mayGoOn(status.getCode())) {
       closed = true;
       open.remove(this);
-      callbacks.run(() -> listener.onFailed(Queries.refusal(failure)));
+      callbacks.run(() -> listener.onFailed(Protos.toException(failure)));
       return;
     }
     if (begun && resumeFrom == 0) {

@@ -3,7 +3,7 @@ package io.lockkeeper.client;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.Status;
-import io.lockkeeper.client.internal.Helpers;
+import io.lockkeeper.client.internal.CallerRuns;
 import io.lockkeeper.client.internal.Loop;
 import io.lockkeeper.client.internal.Target;
 import io.lockkeeper.client.testing.ManualClock;
@@ -40,15 +40,15 @@ class AcquisitionTest {
           Duration.ofMinutes(1),
           Optional.empty(),
           Optional.of(Runnable::run),
-          Helpers.NOBODY,
+          CallerRuns.NEVER,
           Optional.of(clock));
-  private final Surroundings around =
-      new Surroundings(
+  private final ClientContext around =
+      new ClientContext(
           settings,
           loop,
           Callbacks.on(settings.callbacks()),
           new Backoff(new SplittableRandom(1)),
-          new Discovery(settings.servers(), settings.names(), 1));
+          new Discovery(settings.servers(), settings.resolver(), 1));
   private final Sent link = new Sent();
   private final Acquisition acquisition =
       new Acquisition("request", LockRequest.of("orders/42"), around, link);
@@ -124,7 +124,7 @@ class AcquisitionTest {
   }
 
   /** A session that is always open, and that nobody answers. */
-  private static final class Sent implements Link {
+  private static final class Sent implements SessionLink {
     private final List<SessionRequest> sent = new ArrayList<>();
 
     @Override
@@ -143,8 +143,8 @@ class AcquisitionTest {
     }
 
     @Override
-    public LimitedHolds limited() {
-      return new LimitedHolds();
+    public HoldState.LimitedHolds limitedHolds() {
+      return new HoldState.LimitedHolds();
     }
 
     @Override

@@ -179,7 +179,8 @@ public abstract class ElectionContract extends Contract {
     assertThat(leadership.isValid()).isFalse();
     assertThatThrownBy(leadership::checkValid).isInstanceOf(LockLostException.class);
     assertThat(leadership.lost().toCompletableFuture().join()).isEqualTo(LossReason.FORCED);
-    assertThat(leadership.resignAsync().join()).isEqualTo(ReleaseResult.LOST);
+    assertThat(leadership.resignAsync().join())
+        .isEqualTo(new ReleaseResult(ReleaseResult.Outcome.LOST, 0));
   }
 
   @Test

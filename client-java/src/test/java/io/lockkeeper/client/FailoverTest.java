@@ -216,7 +216,8 @@ class FailoverTest {
     clock.advance(SOON);
     // Then
     assertThat(free).isTrue();
-    assertThat(released).isCompletedWithValue(ReleaseResult.ALREADY_RELEASED);
+    assertThat(released)
+        .isCompletedWithValue(new ReleaseResult(ReleaseResult.Outcome.ALREADY_RELEASED, 0));
   }
 
   @Test

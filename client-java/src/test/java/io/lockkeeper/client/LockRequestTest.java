@@ -156,7 +156,7 @@ class LockRequestTest {
   }
 
   private static boolean skipsOnTheWire(LockRequest request) {
-    return Requests.acquire(request, "id", "me", 0).getAcquire().getSkipDeadlockCheck();
+    return SessionRequests.acquire(request, "id", "me", 0).getAcquire().getSkipDeadlockCheck();
   }
 
   @Test
@@ -169,7 +169,7 @@ class LockRequestTest {
             .lockDelay(Duration.ofSeconds(2))
             .skipDeadlockCheck();
     // When
-    AcquireRequest message = Requests.acquire(request, "id", "me", 0).getAcquire();
+    AcquireRequest message = SessionRequests.acquire(request, "id", "me", 0).getAcquire();
     // Then
     assertThat(message.getLocks(0).getMode()).hasToString("LOCK_MODE_PERMITS");
     assertThat(message.getLocks(0).getPermits()).isEqualTo(2);

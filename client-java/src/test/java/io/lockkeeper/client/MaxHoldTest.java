@@ -85,7 +85,8 @@ class MaxHoldTest {
     assertThat(server.holderToken("orders/42")).isEmpty();
     assertThat(heard.events()).containsOnlyOnce("lost MAX_HOLD");
     handle.close();
-    assertThat(handle.releaseForResult()).isCompletedWithValue(ReleaseResult.LOST);
+    assertThat(handle.releaseForResult())
+        .isCompletedWithValue(new ReleaseResult(ReleaseResult.Outcome.LOST, 0));
   }
 
   @Test
@@ -96,7 +97,7 @@ class MaxHoldTest {
     CompletableFuture<ReleaseResult> released = handle.releaseForResult();
     clock.advance(LIMIT.multipliedBy(2));
     // Then
-    assertThat(released).isCompletedWithValue(ReleaseResult.RELEASED);
+    assertThat(released).isCompletedWithValue(new ReleaseResult(ReleaseResult.Outcome.RELEASED, 0));
     assertThat(heard.events()).containsExactly("granted");
   }
 

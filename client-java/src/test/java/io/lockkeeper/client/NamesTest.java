@@ -37,7 +37,7 @@ class NamesTest {
   private Optional<LockkeeperClient> client = Optional.empty();
 
   /** Knows addresses, until it is told to know others or none. */
-  private static final class Zone implements Target.Names {
+  private static final class Zone implements Target.Resolver {
     private volatile List<String> addresses = List.of();
     private volatile boolean fails;
 
@@ -67,11 +67,11 @@ class NamesTest {
     server.close();
   }
 
-  private LockkeeperClient build(String servers, Target.Names names) {
+  private LockkeeperClient build(String servers, Target.Resolver names) {
     LockkeeperClient built =
         LockkeeperClient.builder(servers)
             .channels(this::connect)
-            .names(names)
+            .resolver(names)
             .clock(clock)
             .callbackExecutor(Runnable::run)
             .build();
@@ -141,7 +141,7 @@ class NamesTest {
   void lookupThatHangsHoldsNothingUp() {
     // Given
     CountDownLatch never = new CountDownLatch(1);
-    Target.Names hanging =
+    Target.Resolver hanging =
         host -> {
           awaitQuietly(never);
           return List.of();

@@ -54,7 +54,7 @@ final class RawSession implements StreamObserver<SessionResponse> {
   /** Releases, and returns the answer. */
   ReleaseResponse release(String requestId) {
     long before = releases(requestId).size();
-    requests.onNext(Requests.release(requestId, 0));
+    requests.onNext(SessionRequests.release(requestId, 0));
     await().atMost(Contract.LONG).until(() -> releases(requestId).size() > before);
     return releases(requestId).get((int) before);
   }
@@ -90,7 +90,7 @@ final class RawSession implements StreamObserver<SessionResponse> {
   }
 
   void close() {
-    requests.onNext(Requests.close());
+    requests.onNext(SessionRequests.close());
     awaitEnd();
   }
 

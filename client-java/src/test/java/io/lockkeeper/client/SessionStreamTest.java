@@ -155,7 +155,7 @@ class SessionStreamTest {
   void keepAliveWaitsForNothingThatTheLoopHasStillToDo() {
     // Given
     open(true);
-    SessionRequest keepAlive = Requests.keepAlive(7);
+    SessionRequest keepAlive = SessionRequests.keepAlive(7);
     // When
     inOneGo(
         () -> {

@@ -283,7 +283,8 @@ class TakenOverTest {
     // When
     server.send(ScriptedServer.refused(id, Status.Code.NOT_FOUND));
     // Then
-    assertThat(released).isCompletedWithValue(ReleaseResult.ALREADY_RELEASED);
+    assertThat(released)
+        .isCompletedWithValue(new ReleaseResult(ReleaseResult.Outcome.ALREADY_RELEASED, 0));
   }
 
   @Test
@@ -310,7 +311,7 @@ class TakenOverTest {
     // Then
     assertThat(early).isFalse();
     assertThat(server.wishes()).hasSize(2).allMatch(SessionRequest::hasRelease);
-    assertThat(released).isCompletedWithValue(ReleaseResult.RELEASED);
+    assertThat(released).isCompletedWithValue(new ReleaseResult(ReleaseResult.Outcome.RELEASED, 0));
   }
 
   @Test

@@ -95,7 +95,7 @@ class ThrownErrorsTest {
   @Test
   void lookupThatThrowsAnErrorIsOneThatFails() {
     // Given
-    Target.Names broken =
+    Target.Resolver broken =
         host -> {
           throw new NoClassDefFoundError(host);
         };
@@ -116,7 +116,7 @@ class ThrownErrorsTest {
     try (LockkeeperClient client = client(address -> server.connect())) {
       // When
       CompletableFuture<Object> asked =
-          Twins.map(
+          DerivedFutures.map(
               client.acquire(LockRequest.of(LOCK)),
               handle -> {
                 throw new StackOverflowError();

@@ -1,7 +1,10 @@
 package io.lockkeeper.client.internal;
 
+import io.lockkeeper.client.LockSpec;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /** The rules for names of locks. */
 public final class LockNames {
@@ -11,7 +14,12 @@ public final class LockNames {
 
   private LockNames() {}
 
-  /** Returns what is wrong with {@code name}, for people; empty: nothing. */
+  /** Returns the names of {@code locks}, as messages show them. */
+  public static String join(List<LockSpec> locks) {
+    return locks.stream().map(LockSpec::name).collect(Collectors.joining(", "));
+  }
+
+  /** Returns what is wrong with {@code name}; empty: nothing. */
   public static Optional<String> fault(String name) {
     if (name.isEmpty()) {
       return Optional.of("a lock's name must not be empty");

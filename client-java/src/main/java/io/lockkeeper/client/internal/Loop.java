@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Does one thing after another, in the order in which they were given, now or at a reading of its
- * clock. It has a thread of its own, but, as far as {@link Helpers} says, whoever gives it
+ * clock. It has a thread of its own, but, as far as {@link CallerRuns} says, whoever gives it
  * something while it is idle does that himself: to wake another thread often costs more than the
  * work. What it is given after {@link #drain} or {@link #stop} is dropped. A task that throws is
  * logged and does not stop the loop.
@@ -21,48 +21,49 @@ import org.slf4j.LoggerFactory;
 public final class Loop implements Executor, SteppedClock.Waiter {
 
   private static final Logger LOG = LoggerFactory.getLogger(Loop.class);
+  private static final Duration LONGEST = Duration.ofDays(365);
   private static final long FOREIGN_CLOCK_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
   private static final long SETTLE_SECONDS = 30;
   private static final long SETTLE_LOOK_MILLIS = 20;
 
   private final LongSupplier clock;
   private final boolean systemClock;
-  private final Helpers helpers;
+  private final CallerRuns callerRuns;
   private final Thread thread;
-  private final Work work;
+  private final SerialExecutor work;
   private final AtomicBoolean leftToThread = new AtomicBoolean();
   private final AtomicBoolean firing = new AtomicBoolean();
   private final Timers timers = new Timers();
   private final Runnable fire = this::fire;
   private volatile boolean stopped;
 
-  private Loop(String name, LongSupplier clock, boolean systemClock, Helpers helpers) {
+  private Loop(String name, LongSupplier clock, boolean systemClock, CallerRuns callerRuns) {
     this.clock = clock;
     this.systemClock = systemClock;
-    this.helpers = helpers;
+    this.callerRuns = callerRuns;
     this.thread = new Thread(this::run, name);
     this.thread.setDaemon(true);
-    this.work = new Work(thread, this::leaveToThread);
+    this.work = new SerialExecutor(thread, this::leaveToThread);
   }
 
   /** Starts a loop on the system's monotonic clock. */
-  public static Loop onSystemClock(String threadName, Helpers helpers) {
-    return started(new Loop(threadName, System::nanoTime, true, helpers));
+  public static Loop onSystemClock(String threadName, CallerRuns callerRuns) {
+    return started(new Loop(threadName, System::nanoTime, true, callerRuns));
   }
 
   /** Starts one that nobody helps. */
   public static Loop onSystemClock(String threadName) {
-    return onSystemClock(threadName, Helpers.NOBODY);
+    return onSystemClock(threadName, CallerRuns.NEVER);
   }
 
   /** Starts one on another clock; if not a {@link SteppedClock}, it is looked at every 10 ms. */
-  public static Loop on(LongSupplier clock, String threadName, Helpers helpers) {
-    return started(new Loop(threadName, clock, false, helpers));
+  public static Loop on(LongSupplier clock, String threadName, CallerRuns callerRuns) {
+    return started(new Loop(threadName, clock, false, callerRuns));
   }
 
   /** Starts one that nobody helps. */
   public static Loop on(LongSupplier clock, String threadName) {
-    return on(clock, threadName, Helpers.NOBODY);
+    return on(clock, threadName, CallerRuns.NEVER);
   }
 
   private static Loop started(Loop loop) {
@@ -78,6 +79,11 @@ public final class Loop implements Executor, SteppedClock.Waiter {
     return clock.getAsLong();
   }
 
+  /** Returns a duration in the unit of the clock: a year at most, so that sums do not overflow. */
+  public static long toNanos(Duration duration) {
+    return duration.compareTo(LONGEST) > 0 ? LONGEST.toNanos() : duration.toNanos();
+  }
+
   /** Returns whether the caller is what the loop is doing now. */
   public boolean isCurrentThread() {
     return work.isPerforming();
@@ -85,17 +91,17 @@ public final class Loop implements Executor, SteppedClock.Waiter {
 
   @Override
   public void execute(Runnable task) {
-    boolean unused = work.give(task, helpers.guestTasks());
+    boolean unused = work.give(task, callerRuns.callerTasks());
   }
 
   /** Like {@link #execute}, but says whether the loop took the task. */
   public boolean executeIfRunning(Runnable task) {
-    return work.give(task, helpers.guestTasks());
+    return work.give(task, callerRuns.callerTasks());
   }
 
   /** Like {@link #execute}, for a thread that brings what came over a connection. */
   public void receive(Runnable task) {
-    boolean unused = work.give(task, helpers.carrierTasks());
+    boolean unused = work.give(task, callerRuns.receiverTasks());
   }
 
   /**
@@ -115,9 +121,9 @@ public final class Loop implements Executor, SteppedClock.Waiter {
     while (!stopped) {
       long idleNanos = idleNanos();
       if (idleNanos <= 0 && firing.compareAndSet(false, true)) {
-        boolean unused = work.give(fire, Helpers.MANY);
+        boolean unused = work.give(fire, CallerRuns.MANY);
       } else if (leftToThread.compareAndSet(true, false)) {
-        work.perform(Helpers.MANY); // No more, so that what is due has its turn.
+        work.perform(CallerRuns.MANY); // No more, so that what is due has its turn.
       } else if (idleNanos > 0) {
         LockSupport.parkNanos(this, idleNanos);
       } else {
@@ -203,7 +209,7 @@ public final class Loop implements Executor, SteppedClock.Waiter {
       if (isTimerDue() && firing.compareAndSet(false, true)) {
         execute(fire);
       }
-      Work.Mark mark = new Work.Mark();
+      SerialExecutor.Mark mark = new SerialExecutor.Mark();
       if (!executeIfRunning(mark)) {
         return;
       }
@@ -211,7 +217,7 @@ public final class Loop implements Executor, SteppedClock.Waiter {
     } while (!stopped && (isTimerDue() || !work.isEmpty()));
   }
 
-  private void awaitReached(Work.Mark mark, long endNanos) {
+  private void awaitReached(SerialExecutor.Mark mark, long endNanos) {
     try {
       while (!stopped && !mark.reached().await(SETTLE_LOOK_MILLIS, TimeUnit.MILLISECONDS)) {
         if (endNanos - System.nanoTime() < 0) {

@@ -25,10 +25,10 @@ public record Target(String host, int port) {
   private static final Pattern IP_V4 = Pattern.compile("[0-9.]+");
 
   /** Knows the addresses of hosts. */
-  public interface Names {
+  public interface Resolver {
 
     /** What the system's resolver says; the JVM remembers its answers for some 30 s. */
-    Names SYSTEM = host -> List.of(InetAddress.getAllByName(host));
+    Resolver SYSTEM = host -> List.of(InetAddress.getAllByName(host));
 
     /**
      * Returns all addresses of a host. May take long.
@@ -80,13 +80,13 @@ public record Target(String host, int port) {
    * Returns the servers that are meant: one for each address of the host. A host with one address,
    * or one of each family, is one server, and is left to gRPC as it was written.
    *
-   * @throws UnknownHostException as {@code names} does
+   * @throws UnknownHostException as {@code resolver} does
    */
-  public List<Endpoint> lookUp(Names names) throws UnknownHostException {
+  public List<Endpoint> lookUp(Resolver resolver) throws UnknownHostException {
     if (isLiteral()) {
       return List.of(asWritten());
     }
-    List<InetAddress> addresses = names.lookUp(host);
+    List<InetAddress> addresses = resolver.lookUp(host);
     long v4 = addresses.stream().filter(Inet4Address.class::isInstance).count();
     long v6 = addresses.stream().filter(Inet6Address.class::isInstance).count();
     if (v4 <= 1 && v6 <= 1) {

@@ -27,8 +27,8 @@ class LoopTest {
     loops.forEach(Loop::stop);
   }
 
-  private Loop loop(Helpers helpers) {
-    Loop loop = Loop.onSystemClock("loop-under-test", helpers);
+  private Loop loop(CallerRuns callerRuns) {
+    Loop loop = Loop.onSystemClock("loop-under-test", callerRuns);
     loops.add(loop);
     return loop;
   }
@@ -43,7 +43,7 @@ class LoopTest {
   @Test
   void idleLoopThatAnybodyHelpsDoesATaskInTheThreadThatGivesIt() {
     // Given
-    Loop loop = loop(Helpers.ANYBODY);
+    Loop loop = loop(CallerRuns.ALWAYS);
     // When
     CompletableFuture<Thread> who = whoDoes(loop);
     // Then
@@ -53,7 +53,7 @@ class LoopTest {
   @Test
   void loopThatNobodyHelpsDoesAllOnItsOwnThread() {
     // Given
-    Loop loop = loop(Helpers.NOBODY);
+    Loop loop = loop(CallerRuns.NEVER);
     CompletableFuture<Thread> received = new CompletableFuture<>();
     // When
     CompletableFuture<Thread> who = whoDoes(loop);
@@ -66,7 +66,7 @@ class LoopTest {
   @Test
   void whoIsNoCarrierDoesNotWhatHisTaskLeadsTo() {
     // Given
-    Loop loop = loop(Helpers.CARRIERS);
+    Loop loop = loop(CallerRuns.RECEIVERS);
     CompletableFuture<Thread> first = new CompletableFuture<>();
     CompletableFuture<Thread> second = new CompletableFuture<>();
     // When
@@ -86,7 +86,7 @@ class LoopTest {
   @Test
   void carrierDoesWhatHisTaskLeadsTo() {
     // Given
-    Loop loop = loop(Helpers.CARRIERS);
+    Loop loop = loop(CallerRuns.RECEIVERS);
     List<Thread> who = new ArrayList<>();
     // When
     loop.receive(
@@ -101,7 +101,7 @@ class LoopTest {
   @Test
   void helperIsNotKeptForEverByWhatOthersGive() {
     // Given
-    Loop loop = loop(Helpers.ANYBODY);
+    Loop loop = loop(CallerRuns.ALWAYS);
     AtomicInteger done = new AtomicInteger();
     CompletableFuture<Thread> last = new CompletableFuture<>();
     Runnable again =
@@ -124,7 +124,7 @@ class LoopTest {
   @Test
   void tasksOfManyThreadsAreDoneOneAtATimeAndThoseOfEachInOrder() throws InterruptedException {
     // Given
-    Loop loop = loop(Helpers.ANYBODY);
+    Loop loop = loop(CallerRuns.ALWAYS);
     int threads = 8;
     int each = 20_000;
     int[] last = new int[threads]; // The loop's: a race would lose some.
@@ -157,7 +157,7 @@ class LoopTest {
   @Test
   void taskThatThrowsStopsNeitherTheLoopNorWhoHelps() {
     // Given
-    Loop loop = loop(Helpers.ANYBODY);
+    Loop loop = loop(CallerRuns.ALWAYS);
     // When
     loop.execute(
         () -> {
@@ -171,7 +171,7 @@ class LoopTest {
   @Test
   void interruptOfWhoHelpsIsKept() {
     // Given
-    Loop loop = loop(Helpers.ANYBODY);
+    Loop loop = loop(CallerRuns.ALWAYS);
     Thread.currentThread().interrupt();
     // When
     CompletableFuture<Thread> who = whoDoes(loop);
@@ -183,7 +183,7 @@ class LoopTest {
   @Test
   void timersAreDoneThoughTasksNeverEnd() {
     // Given
-    Loop loop = loop(Helpers.NOBODY);
+    Loop loop = loop(CallerRuns.NEVER);
     CompletableFuture<Void> timer = new CompletableFuture<>();
     Runnable always =
         new Runnable() {
@@ -202,7 +202,7 @@ class LoopTest {
   @Test
   void whatIsLeftForTheLastIsDoneAfterTheTasksThatWait() {
     // Given
-    Loop loop = loop(Helpers.ANYBODY);
+    Loop loop = loop(CallerRuns.ALWAYS);
     List<String> done = new ArrayList<>();
     // When
     loop.execute(
@@ -217,7 +217,7 @@ class LoopTest {
   @Test
   void whatIsLeftForTheLastIsDoneByAHelperThatLeavesTasksToTheThread() {
     // Given
-    Loop loop = loop(Helpers.CARRIERS);
+    Loop loop = loop(CallerRuns.RECEIVERS);
     List<Thread> who = new ArrayList<>();
     // When
     loop.execute(
@@ -232,7 +232,7 @@ class LoopTest {
   @Test
   void whatIsLeftForTheLastIsDoneThoughTasksNeverEnd() {
     // Given
-    Loop loop = loop(Helpers.NOBODY);
+    Loop loop = loop(CallerRuns.NEVER);
     CompletableFuture<Void> last = new CompletableFuture<>();
     Runnable always =
         new Runnable() {
@@ -267,7 +267,7 @@ class LoopTest {
   @Test
   void timerThatIsMadeEarlierThanAllOthersIsDoneInTime() {
     // Given
-    Loop loop = loop(Helpers.ANYBODY);
+    Loop loop = loop(CallerRuns.ALWAYS);
     CompletableFuture<Void> late = new CompletableFuture<>();
     CompletableFuture<Void> early = new CompletableFuture<>();
     loop.schedule(Duration.ofHours(1).toNanos(), () -> late.complete(null));
@@ -300,7 +300,7 @@ class LoopTest {
   void whatTheLoopTookBeforeItsEndIsDoneAndNothingAfter() throws InterruptedException {
     // Given
     for (int round = 0; round < 500; round++) {
-      Loop loop = loop(Helpers.ANYBODY);
+      Loop loop = loop(CallerRuns.ALWAYS);
       AtomicInteger taken = new AtomicInteger();
       AtomicInteger done = new AtomicInteger();
       Thread giver =
@@ -327,7 +327,7 @@ class LoopTest {
   @Test
   void timerThatBecomesDueWhileOthersAreDoneIsDoneToo() {
     // Given
-    Loop loop = loop(Helpers.NOBODY);
+    Loop loop = loop(CallerRuns.NEVER);
     CompletableFuture<Void> first = new CompletableFuture<>();
     CompletableFuture<Void> last = new CompletableFuture<>();
     // When
@@ -345,7 +345,7 @@ class LoopTest {
   @Test
   void stoppedLoopEndsItsThread() {
     // Given
-    Loop loop = loop(Helpers.ANYBODY);
+    Loop loop = loop(CallerRuns.ALWAYS);
     CompletableFuture<Thread> own = new CompletableFuture<>();
     loop.schedule(0, () -> own.complete(Thread.currentThread()));
     assertThat(own).succeedsWithin(LONG);

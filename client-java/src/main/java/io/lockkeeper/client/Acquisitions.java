@@ -15,26 +15,26 @@ import org.slf4j.LoggerFactory;
  * All that a client asks for, holds and releases, in the order in which it was asked for. On the
  * client's loop only.
  */
-final class Ledger {
+final class Acquisitions {
 
-  private static final Logger LOG = LoggerFactory.getLogger(Ledger.class);
+  private static final Logger LOG = LoggerFactory.getLogger(Acquisitions.class);
 
   /** How many requests and holds one client may have. */
   private static final int CAPACITY = 10_000;
 
-  /** Stands for a request that is known by its id only. */
+  /** Stands for a request of which only the id is known. */
   private static final LockRequest UNWANTED = LockRequest.of("unwanted");
 
-  private final Surroundings around;
-  private final Link link;
+  private final ClientContext context;
+  private final SessionLink session;
   private final Map<String, Acquisition> acquisitions = new LinkedHashMap<>();
 
-  Ledger(Surroundings around, Link link) {
-    this.around = around;
-    this.link = link;
+  Acquisitions(ClientContext context, SessionLink session) {
+    this.context = context;
+    this.session = session;
   }
 
-  /** Takes a request, and says so; fails it if there are too many. */
+  /** Adds a request; returns false, and fails it, if there are too many. */
   boolean add(Acquisition acquisition) {
     if (acquisitions.size() >= CAPACITY) {
       acquisition.fail(
@@ -54,15 +54,15 @@ final class Ledger {
     return acquisitions.isEmpty();
   }
 
-  /** Does something to each, whatever comes and goes by that. */
+  /** Does something to each, even if that adds or removes some. */
   void forEach(Consumer<Acquisition> action) {
     List.copyOf(acquisitions.values()).forEach(action);
   }
 
-  /** Tells all of it to the server of a new stream; see {@link Turn} for the order. */
+  /** Repeats all to the server of a new stream; see {@link Acquisition.RepeatOrder}. */
   void repeat(long awaySinceNanos) {
     acquisitions.values().stream()
-        .sorted(Comparator.comparing(Acquisition::turn))
+        .sorted(Comparator.comparing(Acquisition::repeatOrder))
         .toList()
         .forEach(acquisition -> acquisition.onOpened(awaySinceNanos));
   }
@@ -79,10 +79,10 @@ final class Ledger {
           find(response.getRefused().getId()).ifPresent(a -> a.onRefused(response.getRefused()));
       case RELEASE_ANSWERED ->
           find(response.getReleaseAnswered().getRequestId())
-              .ifPresent(a -> a.tenure().calls().onAnswered());
+              .ifPresent(a -> a.hold().calls().onAnswered());
       case METADATA_UPDATED ->
           find(response.getMetadataUpdated().getRequestId())
-              .ifPresent(a -> a.tenure().calls().onAnswered());
+              .ifPresent(a -> a.hold().calls().onAnswered());
       case OPENED, KEPT_ALIVE, WATCHED, GOING_AWAY, LEASE_ENDED, BATCH, RESPONSE_NOT_SET ->
           LOG.atDebug().log("The server sent what was not asked for: {}", response);
     }
@@ -97,7 +97,7 @@ final class Ledger {
     if (known.isPresent()) {
       known.get().onEvent(event);
     } else if (event.hasGranted() || event.hasQueued()) {
-      // Nobody here waits for it any more: it must not stay, or stand in others' way.
+      // Nobody here waits for it any more: it must not stay and block others.
       LOG.atDebug().addKeyValue("acquisition", event.getRequestId()).log("Releasing a late grant");
       release(event.getRequestId());
     }
@@ -106,10 +106,10 @@ final class Ledger {
   /** Releases what nobody here knows, until that is certain or the lease is over. */
   private void release(String requestId) {
     if (acquisitions.size() >= CAPACITY) {
-      link.send(Requests.release(requestId, 0));
+      session.send(SessionRequests.release(requestId, 0));
       return; // No room to remember it: the server tells of it again after a resume.
     }
-    Acquisition unwanted = new Acquisition(requestId, UNWANTED, around, link);
+    Acquisition unwanted = new Acquisition(requestId, UNWANTED, context, session);
     acquisitions.put(requestId, unwanted);
     unwanted.leave();
   }

@@ -27,15 +27,15 @@ import org.slf4j.LoggerFactory;
  * once, the others ever more seldom: a server that opens streams only to end them is no better than
  * one that refuses.
  */
-final class Connector {
+final class SessionConnector {
 
-  private static final Logger LOG = LoggerFactory.getLogger(Connector.class);
+  private static final Logger LOG = LoggerFactory.getLogger(SessionConnector.class);
   private static final long MAX_OPENING_NANOS = TimeUnit.SECONDS.toNanos(3);
   private static final long MIN_OPENING_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
   private static final long STABLE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   private final Loop loop;
-  private final Servers servers;
+  private final ServerList servers;
   private final Backoff backoff = new Backoff(new SplittableRandom());
   private final Owner owner;
   private Optional<SessionStream> stream = Optional.empty();
@@ -66,7 +66,7 @@ final class Connector {
     void onBroken(Status status);
   }
 
-  Connector(Loop loop, Servers servers, Owner owner) {
+  SessionConnector(Loop loop, ServerList servers, Owner owner) {
     this.loop = loop;
     this.servers = servers;
     this.owner = owner;
@@ -222,7 +222,7 @@ final class Connector {
 
     @Override
     public void onEnd(Status status) {
-      Connector.this.onEnd(status);
+      SessionConnector.this.onEnd(status);
     }
   }
 }

@@ -14,19 +14,24 @@ import java.util.Map;
 import java.util.Optional;
 
 /** What the client sends on its session stream. */
-final class Requests {
+final class SessionRequests {
 
-  private static final Duration LONGEST_COUNTED = Duration.ofDays(365);
+  private SessionRequests() {}
 
-  private Requests() {}
+  /** Opens a lease; without a time to live, the server chooses it. */
+  static OpenSession open(Optional<Duration> ttl, String holder) {
+    OpenSession.Builder open = OpenSession.newBuilder().setBatches(true).setHolder(holder);
+    ttl.map(Protos::toProto).ifPresent(open::setTtl);
+    return open.build();
+  }
 
-  static OpenSession open(Optional<Lease> toResume, Settings settings) {
-    OpenSession.Builder open = OpenSession.newBuilder().setBatches(true);
-    if (toResume.isPresent()) {
-      return open.setLeaseId(toResume.get().id()).setLeaseSecret(toResume.get().secret()).build();
-    }
-    settings.ttl().map(Protos::toProto).ifPresent(open::setTtl);
-    return open.setHolder(settings.holder()).build();
+  /** Resumes a lease. */
+  static OpenSession resume(String leaseId, String secret) {
+    return OpenSession.newBuilder()
+        .setBatches(true)
+        .setLeaseId(leaseId)
+        .setLeaseSecret(secret)
+        .build();
   }
 
   /**
@@ -136,10 +141,5 @@ final class Requests {
 
   static SessionRequest close() {
     return SessionRequest.newBuilder().setClose(CloseSession.getDefaultInstance()).build();
-  }
-
-  /** Returns the nanoseconds of a duration, a year at most. */
-  static long nanos(Duration duration) {
-    return duration.compareTo(LONGEST_COUNTED) > 0 ? LONGEST_COUNTED.toNanos() : duration.toNanos();
   }
 }

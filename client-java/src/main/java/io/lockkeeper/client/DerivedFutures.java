@@ -6,9 +6,9 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /** Futures made of futures of handles, such that cancelling them withdraws the request. */
-final class Twins {
+final class DerivedFutures {
 
-  private Twins() {}
+  private DerivedFutures() {}
 
   /** Returns what {@code source} comes to, as another value. */
   static <T> CompletableFuture<T> map(

@@ -6,13 +6,13 @@ import java.util.concurrent.atomic.AtomicLong;
  * Names threads as owners. {@link Thread#getId} is given to another thread when one has ended, and
  * then that one would be granted what a dead thread holds: these names are never used again.
  */
-final class Owners {
+final class ThreadOwners {
 
   private static final int MAX_NAME = 60;
   private static final AtomicLong NEXT = new AtomicLong();
-  private static final ThreadLocal<String> OWNER = ThreadLocal.withInitial(Owners::name);
+  private static final ThreadLocal<String> OWNER = ThreadLocal.withInitial(ThreadOwners::name);
 
-  private Owners() {}
+  private ThreadOwners() {}
 
   /** Returns the calling thread's name as an owner: always the same, and nobody else's. */
   static String ofCurrentThread() {

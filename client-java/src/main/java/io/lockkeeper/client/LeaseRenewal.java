@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
  * to find another. The deadline is watched whether or not there is a stream. On the client's loop
  * only.
  */
-final class Renewal {
+final class LeaseRenewal {
 
   private static final long MIN_INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
   private static final long MIN_SILENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
@@ -44,7 +44,7 @@ final class Renewal {
     void onExpired();
   }
 
-  Renewal(Loop loop, Lease lease, long longestWarningNanos, Owner owner) {
+  LeaseRenewal(Loop loop, Lease lease, long longestWarningNanos, Owner owner) {
     this.loop = loop;
     this.lease = lease;
     this.longestWarningNanos = longestWarningNanos;

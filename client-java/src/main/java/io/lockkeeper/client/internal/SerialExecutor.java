@@ -15,9 +15,9 @@ import org.slf4j.LoggerFactory;
  * {@link #pending} from zero performs, until it is zero again or he has done his part; then he
  * leaves the rest to the loop's thread. So tasks see what the tasks before them wrote.
  */
-final class Work {
+final class SerialExecutor {
 
-  private static final Logger LOG = LoggerFactory.getLogger(Work.class);
+  private static final Logger LOG = LoggerFactory.getLogger(SerialExecutor.class);
 
   private final Thread own;
   private final Runnable leave;
@@ -36,7 +36,7 @@ final class Work {
    * @param own the loop's thread, whose interrupts mean nothing
    * @param leave leaves what is there to that thread, which is to call {@link #perform}
    */
-  Work(Thread own, Runnable leave) {
+  SerialExecutor(Thread own, Runnable leave) {
     this.own = own;
     this.leave = leave;
   }

@@ -2,10 +2,10 @@ package io.lockkeeper.client;
 
 import io.lockkeeper.v1.SessionRequest;
 
-/** What an acquisition needs of its session. */
-interface Link {
+/** What an acquisition needs of the session that it is part of. */
+interface SessionLink {
   /**
-   * Sends, if a stream is open; else says false, and {@link Acquisition#onOpened} comes when one
+   * Sends, if a stream is open; else returns false, and {@link Acquisition#onOpened} comes when one
    * is.
    */
   boolean send(SessionRequest request);
@@ -17,7 +17,7 @@ interface Link {
   Validity validity();
 
   /** Returns the holds under the lease that are limited in time. */
-  LimitedHolds limited();
+  HoldState.LimitedHolds limitedHolds();
 
   /** Forgets the acquisition: nothing is to be sent for it any more. */
   void ended(Acquisition acquisition);

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 
 /** The servers, one of them the current: the one to try next, or in use. Not thread-safe. */
-final class Servers {
+final class ServerList {
 
   /** A lookup that takes longer is not waited for: what was known before will do. */
   private static final Duration LOOKUP_LIMIT = Duration.ofSeconds(1);
@@ -22,13 +22,13 @@ final class Servers {
   private List<Endpoint> endpoints;
   private int current;
 
-  Servers(Settings settings, Discovery discovery) {
+  ServerList(Function<Endpoint, ManagedChannel> channels, Discovery discovery) {
     this.discovery = discovery;
-    this.channels = settings.channels();
+    this.channels = channels;
     this.endpoints = discovery.asWritten();
   }
 
-  /** Returns the current server, for people. */
+  /** Returns the current server, human-readable. */
   String current() {
     return endpoints.get(current).toString();
   }

@@ -1,12 +1,8 @@
 package io.lockkeeper.client;
 
-import com.google.protobuf.Any;
-import com.google.protobuf.InvalidProtocolBufferException;
-import com.google.rpc.BadRequest;
 import io.grpc.Channel;
 import io.grpc.ManagedChannel;
 import io.grpc.StatusRuntimeException;
-import io.grpc.protobuf.StatusProto;
 import io.grpc.stub.AbstractStub;
 import io.lockkeeper.client.internal.Loop;
 import io.lockkeeper.v1.AdminServiceGrpc;
@@ -25,26 +21,73 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-/** Questions that one call answers, on a connection apart from the lease's. */
-final class Queries implements AutoCloseable {
+/**
+ * The calls that ask about locks, or act on others' locks: each is one unary call, on a connection
+ * apart from the lease's, and repeated at other servers until one can serve or the request timeout
+ * is over. They wait in the calling thread; {@link #async} makes one on a thread of the client's.
+ */
+final class UnaryCalls implements AutoCloseable {
 
   private static final int PAGE_SIZE = 500;
+  private static final int ASYNC_THREADS = 2;
+  private static final int ASYNC_CAPACITY = 10_000;
+  private static final long IDLE_SECONDS = 5;
 
   private final Settings settings;
   private final Loop loop;
-  private final Servers servers;
+  private final Callbacks callbacks;
+  private final ServerList servers;
+  private final ThreadPoolExecutor executor =
+      new ThreadPoolExecutor(
+          ASYNC_THREADS,
+          ASYNC_THREADS,
+          IDLE_SECONDS,
+          TimeUnit.SECONDS,
+          new LinkedBlockingQueue<>(ASYNC_CAPACITY),
+          task -> {
+            Thread thread = new Thread(task, "lockkeeper-queries");
+            thread.setDaemon(true);
+            return thread;
+          });
   private Optional<ManagedChannel> channel = Optional.empty();
   private boolean closed;
 
-  Queries(Surroundings around) {
-    this.settings = around.settings();
-    this.loop = around.loop();
-    this.servers = new Servers(settings, around.discovery());
+  UnaryCalls(ClientContext context) {
+    this.settings = context.settings();
+    this.loop = context.loop();
+    this.callbacks = context.callbacks();
+    this.servers = new ServerList(settings.channels(), context.discovery());
+    executor.allowCoreThreadTimeOut(true); // Most clients never ask: they have no such thread.
+  }
+
+  /** Makes a call on a thread of the client's; completes on the callback executor. */
+  <T> CompletableFuture<T> async(Supplier<T> call) {
+    CompletableFuture<T> answer = new CompletableFuture<>();
+    Runnable task =
+        () -> {
+          try {
+            answer.complete(call.get());
+          } catch (RuntimeException | Error e) {
+            answer.completeExceptionally(e);
+          }
+        };
+    try {
+      executor.execute(task);
+    } catch (RejectedExecutionException e) {
+      answer.completeExceptionally(
+          new IllegalStateException("this client is closed, or too many calls wait", e));
+    }
+    return callbacks.relay(answer);
   }
 
   LockInfo getLock(String name) {
@@ -70,7 +113,7 @@ final class Queries implements AutoCloseable {
   }
 
   OptionalInt configureLock(String name, int limit) {
-    boolean inRange = limit >= 0 && limit <= LockSpec.MAX_PERMITS;
+    boolean inRange = limit >= 0 && limit <= Limits.MAX_PERMITS;
     Limits.require(inRange, "limit", "1 to 1,000,000, or zero", limit);
     ConfigureLockRequest request =
         ConfigureLockRequest.newBuilder().setName(name).setLimit(limit).build();
@@ -126,8 +169,7 @@ final class Queries implements AutoCloseable {
     Backoff backoff = new Backoff(new SplittableRandom());
     long startedNanos = System.nanoTime();
     for (int failures = 1; ; failures++) {
-      long leftNanos =
-          Requests.nanos(settings.requestTimeout()) - (System.nanoTime() - startedNanos);
+      long leftNanos = Loop.toNanos(settings.requestTimeout()) - (System.nanoTime() - startedNanos);
       // A server that does not answer must leave time for the others.
       long tryNanos = failures > servers.count() ? leftNanos : leftNanos / servers.count();
       ManagedChannel via = channel();
@@ -147,11 +189,11 @@ final class Queries implements AutoCloseable {
       throw new LockkeeperException("interrupted while waiting for a server's answer", e);
     }
     if (!Protos.isPassing(e.getStatus().getCode())) {
-      throw refusal(e);
+      throw Protos.toException(e);
     }
     String failed = moveOn(via);
     if (leftNanos <= 0) {
-      throw ServerUnavailableException.of(settings, failed + ": " + e.getStatus(), e);
+      throw new ServerUnavailableException(settings.unavailable(failed + ": " + e.getStatus()), e);
     }
   }
 
@@ -185,32 +227,15 @@ final class Queries implements AutoCloseable {
     return failed;
   }
 
+  /** Takes no more calls; those under way fail. */
   @Override
-  public synchronized void close() {
+  public void close() {
+    executor.shutdown();
+    closeChannel();
+  }
+
+  private synchronized void closeChannel() {
     closed = true;
     channel.ifPresent(ManagedChannel::shutdownNow);
-  }
-
-  static RequestRefusedException refusal(StatusRuntimeException e) {
-    String description = Optional.ofNullable(e.getStatus().getDescription()).orElse("");
-    return new RequestRefusedException(e.getStatus().getCode(), description, field(e));
-  }
-
-  private static String field(StatusRuntimeException e) {
-    com.google.rpc.Status status = StatusProto.fromThrowable(e);
-    List<Any> details = status == null ? List.of() : status.getDetailsList();
-    for (Any detail : details) {
-      if (detail.is(BadRequest.class)) {
-        try {
-          return detail.unpack(BadRequest.class).getFieldViolationsList().stream()
-              .findFirst()
-              .map(BadRequest.FieldViolation::getField)
-              .orElse("");
-        } catch (InvalidProtocolBufferException broken) {
-          return "";
-        }
-      }
-    }
-    return "";
   }
 }
