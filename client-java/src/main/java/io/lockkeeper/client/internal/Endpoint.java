@@ -7,12 +7,12 @@ import io.grpc.ManagedChannelBuilder;
 /**
  * Where one server listens.
  *
- * @param address {@code host:port}, the host most often an IP address
- * @param authority {@code host:port} as it was written: the name that a certificate must have
+ * @param address {@code host:port}, the host mostly an IP address
+ * @param authority {@code host:port} as it was written: the name that a certificate must carry
  */
 public record Endpoint(String address, String authority) {
 
-  /** Begins to build a channel to this server and no other. */
+  /** Begins to build a channel to this server only. */
   public ManagedChannelBuilder<?> channelBuilder(ChannelCredentials credentials) {
     ManagedChannelBuilder<?> builder = Grpc.newChannelBuilder(address, credentials);
     return address.equals(authority) ? builder : builder.overrideAuthority(authority);

@@ -12,11 +12,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Does one thing after another, in the order in which they were given, now or at a reading of its
- * clock. It has a thread of its own, but, as far as {@link CallerRuns} says, whoever gives it
- * something while it is idle does that himself: to wake another thread often costs more than the
- * work. What it is given after {@link #drain} or {@link #stop} is dropped. A task that throws is
- * logged and does not stop the loop.
+ * An event loop: runs tasks one at a time and in order, and timers by its clock. It has a thread of
+ * its own, but callers run tasks themselves while it is idle, as far as {@link CallerRuns} says:
+ * waking another thread often costs more than the task. Tasks that are submitted after {@link
+ * #drain} or {@link #stop} are dropped. A task that throws is logged and does not stop the loop.
  */
 public final class Loop implements Executor, SteppedClock.Waiter {
 
@@ -33,7 +32,7 @@ public final class Loop implements Executor, SteppedClock.Waiter {
   private final SerialExecutor work;
   private final AtomicBoolean leftToThread = new AtomicBoolean();
   private final AtomicBoolean firing = new AtomicBoolean();
-  private final Timers timers = new Timers();
+  private final TimerQueue timers = new TimerQueue();
   private final Runnable fire = this::fire;
   private volatile boolean stopped;
 
@@ -51,17 +50,17 @@ public final class Loop implements Executor, SteppedClock.Waiter {
     return started(new Loop(threadName, System::nanoTime, true, callerRuns));
   }
 
-  /** Starts one that nobody helps. */
+  /** Starts one whose own thread runs all tasks. */
   public static Loop onSystemClock(String threadName) {
     return onSystemClock(threadName, CallerRuns.NEVER);
   }
 
-  /** Starts one on another clock; if not a {@link SteppedClock}, it is looked at every 10 ms. */
+  /** Starts one on another clock; unless it is a {@link SteppedClock}, it is polled every 10 ms. */
   public static Loop on(LongSupplier clock, String threadName, CallerRuns callerRuns) {
     return started(new Loop(threadName, clock, false, callerRuns));
   }
 
-  /** Starts one that nobody helps. */
+  /** Starts one whose own thread runs all tasks. */
   public static Loop on(LongSupplier clock, String threadName) {
     return on(clock, threadName, CallerRuns.NEVER);
   }
@@ -84,7 +83,7 @@ public final class Loop implements Executor, SteppedClock.Waiter {
     return duration.compareTo(LONGEST) > 0 ? LONGEST.toNanos() : duration.toNanos();
   }
 
-  /** Returns whether the caller is what the loop is doing now. */
+  /** Returns whether the caller is running as a task of the loop. */
   public boolean isCurrentThread() {
     return work.isPerforming();
   }
@@ -94,19 +93,19 @@ public final class Loop implements Executor, SteppedClock.Waiter {
     boolean unused = work.give(task, callerRuns.callerTasks());
   }
 
-  /** Like {@link #execute}, but says whether the loop took the task. */
+  /** Like {@link #execute}, but returns whether the loop accepted the task. */
   public boolean executeIfRunning(Runnable task) {
     return work.give(task, callerRuns.callerTasks());
   }
 
-  /** Like {@link #execute}, for a thread that brings what came over a connection. */
+  /** Like {@link #execute}, for a thread that has received something over a connection. */
   public void receive(Runnable task) {
     boolean unused = work.give(task, callerRuns.receiverTasks());
   }
 
   /**
-   * Does {@code action} when the loop has come to the end of what it was given, or of a good part
-   * of that: for what costs the same once as many times. For what the loop does only.
+   * Runs {@code action} when the loop has run all its tasks, or a batch of them: for work that can
+   * be done once for many tasks. For tasks of the loop only.
    */
   public void doLast(Runnable action) {
     work.last(action);
@@ -123,11 +122,11 @@ public final class Loop implements Executor, SteppedClock.Waiter {
       if (idleNanos <= 0 && firing.compareAndSet(false, true)) {
         boolean unused = work.give(fire, CallerRuns.MANY);
       } else if (leftToThread.compareAndSet(true, false)) {
-        work.perform(CallerRuns.MANY); // No more, so that what is due has its turn.
+        work.perform(CallerRuns.MANY); // No more, so that timers that are due get their turn.
       } else if (idleNanos > 0) {
         LockSupport.parkNanos(this, idleNanos);
       } else {
-        LockSupport.park(this); // Another thread will do what is due.
+        LockSupport.park(this); // Another thread will run what is due.
       }
       if (Thread.interrupted()) {
         LOG.atDebug().log("An interrupt of the client's loop was ignored");
@@ -135,7 +134,7 @@ public final class Loop implements Executor, SteppedClock.Waiter {
     }
   }
 
-  /** How long nothing is due: for ever, if only a new timer can change that. */
+  /** Returns how long no timer is due; the longest time if there is none. */
   private long idleNanos() {
     OptionalLong due = timers.nextDueNanos();
     if (due.isEmpty()) {
@@ -145,7 +144,9 @@ public final class Loop implements Executor, SteppedClock.Waiter {
     return systemClock || left <= 0 ? left : FOREIGN_CLOCK_LOOK_NANOS;
   }
 
-  /** Does what is due, and what has become due by that when other tasks have had their turn. */
+  /**
+   * Runs the timers that are due now; what becomes due by that waits until other tasks have run.
+   */
   private void fire() {
     int left = timers.size();
     while (left > 0 && performedDue()) {
@@ -155,14 +156,16 @@ public final class Loop implements Executor, SteppedClock.Waiter {
     LockSupport.unpark(thread);
   }
 
-  /** Does the earliest that is due; returns false if nothing is. */
+  /** Runs the earliest timer that is due; returns false if none is. */
   private boolean performedDue() {
     Optional<Timer> due = timers.pollDue(nanos());
     due.ifPresent(timer -> work.performOne(timer.task));
     return due.isPresent();
   }
 
-  /** Does {@code task} when {@code delayNanos} have passed; at once if that is not above zero. */
+  /**
+   * Runs {@code task} after {@code delayNanos}, or as soon as possible if that is not above zero.
+   */
   public Timer schedule(long delayNanos, Runnable task) {
     Timer timer = new Timer(this, nanos() + Math.max(0, delayNanos), task);
     if (!stopped && timers.add(timer)) {
@@ -171,12 +174,12 @@ public final class Loop implements Executor, SteppedClock.Waiter {
     return timer;
   }
 
-  /** Takes no more tasks, and does those that it has. For a task, before the end. */
+  /** Accepts no more tasks and runs those that it has. For a task of the loop, before it stops. */
   public void drain() {
     work.drain();
   }
 
-  /** Ends the loop after the task that it is at. Idempotent. */
+  /** Ends the loop after the current task. Idempotent. */
   public void stop() {
     if (clock instanceof SteppedClock stepped) {
       stepped.detach(this);
@@ -187,7 +190,9 @@ public final class Loop implements Executor, SteppedClock.Waiter {
     LockSupport.unpark(thread);
   }
 
-  /** Waits until the thread has ended, for {@code limit} at most. Not for what the loop does. */
+  /**
+   * Waits until the thread has ended, for {@code limit} at most; in a task of the loop, not at all.
+   */
   public void awaitEnd(Duration limit) throws InterruptedException {
     if (!isCurrentThread()) {
       thread.join(Math.max(1, limit.toMillis()));
@@ -240,13 +245,12 @@ public final class Loop implements Executor, SteppedClock.Waiter {
     return work.doneCount();
   }
 
-  /** Something to be done later. */
+  /** A task that runs later. */
   public static final class Timer {
     private final Loop loop;
     private final Runnable task;
     final long dueNanos;
     long number;
-    int place = -1;
 
     private Timer(Loop loop, long dueNanos, Runnable task) {
       this.loop = loop;
@@ -254,11 +258,7 @@ public final class Loop implements Executor, SteppedClock.Waiter {
       this.task = task;
     }
 
-    boolean isBefore(Timer other) {
-      return dueNanos == other.dueNanos ? number < other.number : dueNanos - other.dueNanos < 0;
-    }
-
-    /** Takes it back, if it is not done or being done. */
+    /** Cancels it, unless it has run or is running. */
     public void cancel() {
       loop.timers.remove(this);
     }

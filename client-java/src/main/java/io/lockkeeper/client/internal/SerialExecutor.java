@@ -11,9 +11,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tasks that are performed one at a time and in order, by threads that take turns. Who raises
- * {@link #pending} from zero performs, until it is zero again or he has done his part; then he
- * leaves the rest to the loop's thread. So tasks see what the tasks before them wrote.
+ * Runs tasks one at a time and in order, on threads that take turns: the thread that raises {@link
+ * #pending} from zero runs tasks until it is zero again or enough have run, and then leaves the
+ * rest to the loop's thread. So each task sees what the tasks before it wrote.
  */
 final class SerialExecutor {
 
@@ -22,7 +22,7 @@ final class SerialExecutor {
   private final Thread own;
   private final Runnable leave;
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
-  // Only who performs touches it.
+  // Only the running thread touches it.
   private final Queue<Runnable> last = new ArrayDeque<>();
   private final AtomicInteger pending = new AtomicInteger();
   private final AtomicReference<Thread> performer = new AtomicReference<>();
@@ -31,17 +31,17 @@ final class SerialExecutor {
   private volatile boolean stopped;
 
   /**
-   * Makes one.
+   * Makes one without tasks.
    *
-   * @param own the loop's thread, whose interrupts mean nothing
-   * @param leave leaves what is there to that thread, which is to call {@link #perform}
+   * @param own the loop's thread, whose interrupts are ignored
+   * @param leave leaves the tasks to that thread, which then calls {@link #perform}
    */
   SerialExecutor(Thread own, Runnable leave) {
     this.own = own;
     this.leave = leave;
   }
 
-  /** Shows how far the work has come; none itself. */
+  /** A marker that shows which tasks have run; it is not counted as one. */
   static final class Mark implements Runnable {
     private final CountDownLatch reached = new CountDownLatch(1);
 
@@ -56,9 +56,9 @@ final class SerialExecutor {
   }
 
   /**
-   * Takes a task, and says so; performs it if nobody is at work, and what else there is.
+   * Adds a task and returns whether it was accepted; if no thread is running tasks, this one does.
    *
-   * @param most how many tasks to perform, about; zero: none
+   * @param most how many tasks to run, about; zero: none
    */
   boolean give(Runnable task, int most) {
     if (refusing) {
@@ -66,7 +66,7 @@ final class SerialExecutor {
     }
     tasks.add(task);
     if (refusing && tasks.remove(task)) {
-      return false; // Nobody performs any more. Else it was there in time for drain().
+      return false; // No thread runs it any more. Otherwise it was there in time for drain().
     }
     if (pending.getAndIncrement() == 0) {
       if (most == 0) {
@@ -78,14 +78,14 @@ final class SerialExecutor {
     return true;
   }
 
-  /** For the one who raised {@link #pending} from zero, or to whom that was left. */
+  /** For the thread that raised {@link #pending} from zero, or to which the tasks were left. */
   void perform(int most) {
     boolean finished = false;
     performer.setPlain(Thread.currentThread());
     try {
       finished = performed(most);
     } finally {
-      // Also after an error that is none of a task's: of this thread's stack, for instance.
+      // Also after an error outside of tasks: a stack overflow of this thread, for instance.
       if (!finished) {
         performer.setPlain(null);
         leave.run();
@@ -93,7 +93,7 @@ final class SerialExecutor {
     }
   }
 
-  /** Performs {@code most} tasks or so; returns false if some may be left. */
+  /** Runs about {@code most} tasks; returns false if some may be left. */
   private boolean performed(int most) {
     int left = most;
     int seen = pending.get();
@@ -112,7 +112,7 @@ final class SerialExecutor {
       } else if (!last.isEmpty()) {
         performLast();
       } else {
-        performer.setPlain(null); // Before another thread may be the one.
+        performer.setPlain(null); // Before another thread may become the performer.
         seen = pending.addAndGet(-seen);
         if (seen == 0) {
           return true;
@@ -130,12 +130,12 @@ final class SerialExecutor {
     }
   }
 
-  /** Performs {@code action} before whoever performs stops doing so; for a task. */
+  /** Runs {@code action} after the tasks of this turn. For tasks only. */
   void last(Runnable action) {
     last.add(action);
   }
 
-  /** Performs a task now, whatever waits; for a task. */
+  /** Runs a task at once, before those that wait. For tasks only. */
   void performOne(Runnable task) {
     try {
       task.run();
@@ -145,13 +145,13 @@ final class SerialExecutor {
     if (!(task instanceof Mark)) {
       done.lazySet(done.get() + 1);
     }
-    // A task may have left it set, by way of a callback.
+    // A task may have left it set, through a callback.
     if (Thread.currentThread() == own && Thread.interrupted()) {
       LOG.atDebug().log("An interrupt of the client's loop was ignored");
     }
   }
 
-  /** Returns whether the caller is the one who performs. */
+  /** Returns whether the caller is running as a task. */
   boolean isPerforming() {
     return performer.getPlain() == Thread.currentThread(); // Nobody else writes this thread there.
   }
@@ -166,7 +166,7 @@ final class SerialExecutor {
     return done.get();
   }
 
-  /** Takes no more tasks, and performs those that there are; for a task. */
+  /** Accepts no more tasks and runs those that there are. For tasks only. */
   void drain() {
     refusing = true;
     for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
@@ -175,7 +175,7 @@ final class SerialExecutor {
     performLast();
   }
 
-  /** Ends the work after the task that is being performed. */
+  /** Stops after the current task. */
   void stop() {
     refusing = true;
     stopped = true;

@@ -4,12 +4,12 @@ import java.util.OptionalLong;
 import java.util.function.LongSupplier;
 
 /**
- * A clock that is moved by hand. Whoever waits for it attaches, so that it stops at every timer on
- * its way and goes on when all that was due has been done.
+ * A clock that is advanced manually, in tests. What depends on it attaches, so that the clock stops
+ * at every timer on its way and continues when all that was due has run.
  */
 public interface SteppedClock extends LongSupplier {
 
-  /** Makes the clock stop for the timers of {@code waiter}. */
+  /** Makes the clock stop at the timers of {@code waiter}. */
   void attach(Waiter waiter);
 
   /** Undoes {@link #attach}. */
@@ -20,10 +20,10 @@ public interface SteppedClock extends LongSupplier {
     /** Returns the clock's reading at which the next timer is due; empty: there is none. */
     OptionalLong nextDueNanos();
 
-    /** Waits until all that is due has been done. */
+    /** Waits until all that is due has run. */
     void settle();
 
-    /** Returns a number that is another one whenever something has been done. */
+    /** Returns a number that changes whenever a task has run. */
     long workCount();
   }
 }

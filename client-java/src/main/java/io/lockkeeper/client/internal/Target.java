@@ -11,7 +11,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A server as people name it. The host may be a name that stands for several servers.
+ * A server as users write it. The host may be a name that stands for several servers.
  *
  * @param host a name or an IP address, without brackets
  * @param port 0 to 65535
@@ -24,27 +24,27 @@ public record Target(String host, int port) {
       Pattern.compile("(?:dns:///)?(?:\\[([0-9A-Fa-f:.%]+)]|([^\\[\\]:/\\s,]+))(?::(\\d{1,5}))?");
   private static final Pattern IP_V4 = Pattern.compile("[0-9.]+");
 
-  /** Knows the addresses of hosts. */
+  /** Looks up the addresses of hosts. */
   public interface Resolver {
 
-    /** What the system's resolver says; the JVM remembers its answers for some 30 s. */
+    /** The system's resolver; the JVM caches its answers for some 30 s. */
     Resolver SYSTEM = host -> List.of(InetAddress.getAllByName(host));
 
     /**
-     * Returns all addresses of a host. May take long.
+     * Returns all addresses of a host. May block.
      *
-     * @throws UnknownHostException if there are none, or nobody can be asked
+     * @throws UnknownHostException if there are none, or they cannot be looked up
      */
     List<InetAddress> lookUp(String host) throws UnknownHostException;
 
-    /** Returns whether {@link #lookUp} may take long. */
+    /** Returns whether {@link #lookUp} may block. */
     default boolean mayWait() {
       return true;
     }
   }
 
   /**
-   * Reads {@code host:port,…}; a port may be left out, and {@code dns:///} may stand before a name.
+   * Reads {@code host:port,…}; the port is optional, and {@code dns:///} may precede a name.
    *
    * @throws IllegalArgumentException if an address is malformed
    */
@@ -71,14 +71,14 @@ public record Target(String host, int port) {
     return host.indexOf(':') >= 0 || IP_V4.matcher(host).matches();
   }
 
-  /** Returns the one server that is meant if the host stands for no more. */
+  /** Returns the server itself, if the host stands for only one. */
   public Endpoint asWritten() {
     return new Endpoint(toString(), toString());
   }
 
   /**
-   * Returns the servers that are meant: one for each address of the host. A host with one address,
-   * or one of each family, is one server, and is left to gRPC as it was written.
+   * Returns the servers that the host stands for: one for each address. A host with one address, or
+   * one of each family, is one server, and gRPC resolves it as it was written.
    *
    * @throws UnknownHostException as {@code resolver} does
    */

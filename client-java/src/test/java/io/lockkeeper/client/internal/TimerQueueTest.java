@@ -10,8 +10,8 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
-/** The heap of timers against a sorted map. */
-class TimersTest {
+/** The queue of timers against a sorted map. */
+class TimerQueueTest {
 
   private static final long SEED = 20_260_101L;
 
