@@ -3,6 +3,7 @@ package io.lockkeeper.client;
 import io.grpc.Status;
 import io.lockkeeper.client.internal.LockNames;
 import io.lockkeeper.client.internal.Loop;
+import io.lockkeeper.client.internal.ResettableTimer;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.Granted;
 import io.lockkeeper.v1.NotAcquired;
@@ -10,7 +11,6 @@ import io.lockkeeper.v1.QueuePosition;
 import io.lockkeeper.v1.Refused;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
@@ -46,9 +46,9 @@ final class Acquisition {
   private final HoldState hold;
   private final EventFilter filter = new EventFilter();
   private final long madeAtNanos;
+  private final ResettableTimer limit;
+  private final ResettableTimer retry;
   private State state = State.PENDING;
-  private Optional<Loop.Timer> limit = Optional.empty();
-  private Optional<Loop.Timer> retry = Optional.empty();
   private boolean heard;
   private boolean repeating;
 
@@ -83,6 +83,8 @@ final class Acquisition {
     this.session = session;
     this.hold = new HoldState(this, context, session);
     this.madeAtNanos = context.loop().nanos();
+    this.limit = new ResettableTimer(context.loop());
+    this.retry = new ResettableTimer(context.loop());
   }
 
   String requestId() {
@@ -112,7 +114,7 @@ final class Acquisition {
   void start() {
     long answer = context.settings().requestTimeout().toNanos();
     long wait = request.waitLimit().map(Loop::toNanos).orElse(0L);
-    limit = Optional.of(context.loop().schedule(wait + answer, this::onLimit));
+    limit.set(wait + answer, this::onLimit);
     send();
   }
 
@@ -139,7 +141,7 @@ final class Acquisition {
   }
 
   private void send() {
-    stopRetry();
+    retry.cancel();
     switch (state) {
       case PENDING, ASKED -> {
         long waited = context.loop().nanos() - madeAtNanos;
@@ -157,19 +159,12 @@ final class Acquisition {
   }
 
   private void retryLater() {
-    stopRetry();
-    long pause = context.backoff().nanosAfter(RETRY_STEP);
-    retry = Optional.of(context.loop().schedule(pause, this::send));
-  }
-
-  private void stopRetry() {
-    retry.ifPresent(Loop.Timer::cancel);
-    retry = Optional.empty();
+    retry.set(context.backoff().nanosAfter(RETRY_STEP), this::send);
   }
 
   private void stopTimers() {
-    limit.ifPresent(Loop.Timer::cancel);
-    stopRetry();
+    limit.cancel();
+    retry.cancel();
   }
 
   /** The server tells what happened; what was told before is ignored. */
@@ -201,7 +196,7 @@ final class Acquisition {
   /** From the first event on, only a request with a wait limit has a limit. */
   private void onHeard() {
     if (!heard && request.waitLimit().isEmpty()) {
-      limit.ifPresent(Loop.Timer::cancel);
+      limit.cancel();
     }
     heard = true;
   }
@@ -227,7 +222,7 @@ final class Acquisition {
       }
       case HELD -> {
         if (hold.isOf(granted)) {
-          stopRetry();
+          retry.cancel();
           hold.onConfirmed();
         } else {
           loseAndLeave(LossReason.REMOVED); // Others may have held it in between.

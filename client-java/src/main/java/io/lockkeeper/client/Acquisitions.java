@@ -12,7 +12,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * All that a client asks for, holds and releases, in the order in which it was asked for. On the
+ * All acquisitions of one client by request id, in the order in which they were requested. On the
  * client's loop only.
  */
 final class Acquisitions {
@@ -67,7 +67,7 @@ final class Acquisitions {
         .forEach(acquisition -> acquisition.onOpened(awaySinceNanos));
   }
 
-  /** The server tells of one acquisition, or answers what was asked of it about one. */
+  /** The server reports on one acquisition, or answers a request about one. */
   void onResponse(SessionResponse response) {
     switch (response.getResponseCase()) {
       case EVENT -> onEvent(response.getEvent());
@@ -84,7 +84,7 @@ final class Acquisitions {
           find(response.getMetadataUpdated().getRequestId())
               .ifPresent(a -> a.hold().calls().onAnswered());
       case OPENED, KEPT_ALIVE, WATCHED, GOING_AWAY, LEASE_ENDED, BATCH, RESPONSE_NOT_SET ->
-          LOG.atDebug().log("The server sent what was not asked for: {}", response);
+          LOG.atDebug().log("The server sent an unexpected response: {}", response);
     }
   }
 
@@ -103,11 +103,11 @@ final class Acquisitions {
     }
   }
 
-  /** Releases what nobody here knows, until that is certain or the lease is over. */
+  /** Releases an unknown acquisition, and repeats that until it is certain or the lease is over. */
   private void release(String requestId) {
     if (acquisitions.size() >= CAPACITY) {
       session.send(SessionRequests.release(requestId, 0));
-      return; // No room to remember it: the server tells of it again after a resume.
+      return; // No room to remember it: the server repeats it after a resume.
     }
     Acquisition unwanted = new Acquisition(requestId, UNWANTED, context, session);
     acquisitions.put(requestId, unwanted);

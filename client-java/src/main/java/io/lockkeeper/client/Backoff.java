@@ -3,7 +3,7 @@ package io.lockkeeper.client;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 
-/** How long to wait before the next attempt: doubling, with a cap, and jittered. */
+/** Exponential backoff with jitter: how long to wait before the next attempt. */
 final class Backoff {
 
   private static final long FIRST_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
@@ -26,7 +26,8 @@ final class Backoff {
   }
 
   /**
-   * Returns a little more than {@code nanos}, so that not all who were told the same come at once.
+   * Returns up to a quarter more than {@code nanos}, so that clients that were told the same do not
+   * all come at once.
    */
   long spread(long nanos) {
     return nanos + random.nextLong(nanos / 4 + 1);

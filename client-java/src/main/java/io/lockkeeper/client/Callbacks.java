@@ -17,14 +17,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs the user's code: one piece at a time, in order, on an executor that is never gRPC's and,
- * unless the user chose so, never the client's loop.
+ * Runs the user's code: one callback at a time and in order, on an executor that is never gRPC's
+ * and never the client's loop, unless the user chose so.
  */
 final class Callbacks {
 
   private static final Logger LOG = LoggerFactory.getLogger(Callbacks.class);
 
-  /** With more than this many waiting, news that later news replaces are dropped. */
+  /** With more than this many waiting, events that later ones replace are dropped. */
   private static final int ROOM = 10_000;
 
   private final Executor executor;
@@ -52,7 +52,7 @@ final class Callbacks {
     return new Callbacks(own, Optional.of(own));
   }
 
-  /** Runs {@code task} after all that was given before. */
+  /** Runs {@code task} after all tasks before it. */
   void run(Runnable task) {
     queue.add(task);
     if (waiting.getAndIncrement() == 0) {
@@ -67,12 +67,15 @@ final class Callbacks {
     }
   }
 
-  /** Returns a future that completes as {@code inner} does, but here. */
+  /** Returns a future that completes as {@code inner} does, but as a callback. */
   <T> CompletableFuture<T> relay(CompletableFuture<T> inner) {
     return relay(inner, value -> value);
   }
 
-  /** Returns a future that completes as {@code inner} does, but here and with another value. */
+  /**
+   * Returns a future that completes as {@code inner} does, but as a callback and with another
+   * value.
+   */
   <T, R> CompletableFuture<R> relay(CompletableFuture<T> inner, Function<T, R> toValue) {
     CompletableFuture<R> outer = new CompletableFuture<>();
     CompletableFuture<T> unused =
@@ -89,7 +92,7 @@ final class Callbacks {
     return outer;
   }
 
-  /** Returns whether the caller is one of the tasks. */
+  /** Returns whether the caller is running as one of the tasks. */
   boolean isCurrentThread() {
     return runner.getPlain() == Thread.currentThread(); // Nobody else writes this thread there.
   }
@@ -109,19 +112,19 @@ final class Callbacks {
     try {
       executor.execute(this::drain);
     } catch (RejectedExecutionException e) {
-      // Somebody may wait for what would be dropped: a release of a closed client, for instance.
+      // A thread may wait for what would be dropped: a release of a closed client, for instance.
       LOG.atDebug().log("The callback executor refuses work: the callbacks run where they arise");
       drain();
     }
   }
 
-  /** For the one who raised {@link #waiting} from zero: as many are in the queue, or more. */
+  /** For the thread that raised {@link #waiting} from zero: as many tasks are queued, or more. */
   private void drain() {
     Thread me = Thread.currentThread();
     do {
       runner.setPlain(me);
       perform(queue.remove());
-      runner.setPlain(null); // Before another thread may be the one.
+      runner.setPlain(null); // Before another thread may become the runner.
     } while (waiting.decrementAndGet() > 0);
   }
 

@@ -4,21 +4,21 @@ package io.lockkeeper.client;
 public enum ChangeCause {
   /** Several things, see {@link LockChange#coalesced}, or one that this client does not know. */
   UNKNOWN,
-  /** Somebody joined the queue and waits. */
+  /** A waiter joined the queue. */
   QUEUED,
-  /** Somebody became a holder. */
+  /** A waiter became a holder. */
   GRANTED,
   /** A holder released the lock. */
   RELEASED,
-  /** Somebody who waited has left the queue. */
+  /** A waiter has left the queue. */
   WITHDRAWN,
-  /** Somebody's lease ended. */
+  /** The lease of a holder or waiter ended. */
   LEASE_ENDED,
-  /** Somebody's entry was removed, and this server does not know why: another one served it. */
+  /** An entry was removed, and this server does not know why: another one served it. */
   REMOVED,
-  /** Somebody's metadata was replaced, or it has said how long it needs the lock yet. */
+  /** An entry's metadata was replaced, or a holder has said how much longer it needs the lock. */
   METADATA,
-  /** The lock was taken away from somebody: by force, or because it was held long enough. */
+  /** The lock was taken away from a holder: by force, or because its longest hold was over. */
   FORCED,
   /** The lock's limit of permits has changed. */
   LIMIT

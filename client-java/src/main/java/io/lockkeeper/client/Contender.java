@@ -6,9 +6,9 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * One entry of a lock's queue: somebody who holds the lock or waits for it.
+ * One entry of a lock's queue: a holder of the lock, or a waiter.
  *
- * @param holder who it is, for people; may be empty
+ * @param holder who it is, human-readable; may be empty
  * @param leaseTag the public short name of its lease; empty if it does not come through Lockkeeper
  * @param requestId the name of its request; empty if not known
  * @param owner the owner inside the lease that the request named; empty: none
@@ -16,12 +16,12 @@ import java.util.OptionalLong;
  * @param permits how many permits, if the mode is {@link LockMode#PERMITS}; else zero
  * @param limit the limit of permits that the request named; zero: none
  * @param custom the mode's name, if the mode is {@link LockMode#CUSTOM}; else empty
- * @param metadata what it says of itself
+ * @param metadata what it says about itself
  * @param queuedFor how long its entry has been in the queue, as far as the server has seen it
  * @param heldFor how long it has held the lock, zero if it waits
  * @param fencingToken its fencing token, empty if it waits
- * @param releaseIn how long it needs the lock yet, as it has answered to a request for release;
- *     empty: it has not answered, or waits
+ * @param releaseIn how much longer it needs the lock, as it answered a request for release; empty:
+ *     it has not answered, or waits
  * @param entry its node in ZooKeeper
  */
 public record Contender(

@@ -5,19 +5,22 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
-/** Futures made of futures of handles, such that cancelling them withdraws the request. */
+/** Futures derived from futures of handles; cancelling one withdraws the request. */
 final class DerivedFutures {
 
   private DerivedFutures() {}
 
-  /** Returns what {@code source} comes to, as another value. */
+  /**
+   * Returns a future of what {@code toValue} makes of the handle; if that fails, the handle is
+   * released.
+   */
   static <T> CompletableFuture<T> map(
       CompletableFuture<LockHandle> source, Function<LockHandle, T> toValue) {
     CompletableFuture<T> twin = new CompletableFuture<>();
     return link(source, twin, toValue, twin::completeExceptionally);
   }
 
-  /** Returns what {@code source} comes to; empty if its wait limit ran out. */
+  /** Returns a future of the handle; empty if the wait limit ran out. */
   static CompletableFuture<Optional<LockHandle>> optional(CompletableFuture<LockHandle> source) {
     CompletableFuture<Optional<LockHandle>> twin = new CompletableFuture<>();
     return link(

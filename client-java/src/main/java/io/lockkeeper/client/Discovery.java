@@ -17,9 +17,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds the servers: looks their names up, anew each time. A name that cannot be looked up keeps
- * the addresses that it had. Those of one name are tried in an order of this client's own, so that
- * the clients of a server that dies do not all go to the same one. Any thread.
+ * Finds the servers: looks up their names, each time again. A name that cannot be looked up keeps
+ * its last addresses. The addresses of one name are ordered differently in each client, so that the
+ * clients of a server that dies do not all go to the same next one. For any thread.
  */
 final class Discovery implements AutoCloseable {
 
@@ -31,7 +31,7 @@ final class Discovery implements AutoCloseable {
   private final Comparator<Endpoint> order;
   private final Map<Target, List<Endpoint>> known = new HashMap<>();
 
-  /** One lookup at a time, and no thread where there is nothing to look up. */
+  /** One lookup at a time, and no thread when there is nothing to look up. */
   private final ThreadPoolExecutor executor =
       new ThreadPoolExecutor(
           1,
@@ -51,7 +51,7 @@ final class Discovery implements AutoCloseable {
    * Makes a client's own.
    *
    * @param resolver knows the addresses of hosts; empty: all targets are taken as they are written
-   * @param seed makes the order of the addresses of one name
+   * @param seed determines the order of the addresses of one name
    */
   Discovery(List<Target> targets, Optional<Target.Resolver> resolver, long seed) {
     this.targets = targets;
@@ -71,7 +71,7 @@ final class Discovery implements AutoCloseable {
     return targets.stream().map(Target::asWritten).toList();
   }
 
-  /** Looks all names up; completes, never exceptionally, at once where there are none. */
+  /** Looks up all names; never completes exceptionally, and completes at once if there are none. */
   synchronized CompletableFuture<List<Endpoint>> find() {
     if (resolver.isPresent() && latest.isDone()) {
       CompletableFuture<List<Endpoint>> found = new CompletableFuture<>();
@@ -84,7 +84,7 @@ final class Discovery implements AutoCloseable {
         }
         latest = found;
       } catch (RejectedExecutionException e) {
-        LOG.atDebug().log("The client is closed: nothing is looked up any more");
+        LOG.atDebug().log("The client is closed: no name is looked up any more");
       }
     }
     return latest;
@@ -105,7 +105,7 @@ final class Discovery implements AutoCloseable {
     }
   }
 
-  /** Ends its thread. */
+  /** Ends the thread. */
   @Override
   public void close() {
     executor.shutdownNow();

@@ -2,16 +2,17 @@ package io.lockkeeper.client;
 
 import io.grpc.Status;
 import io.lockkeeper.client.internal.Loop;
+import io.lockkeeper.client.internal.ResettableTimer;
 import io.lockkeeper.v1.Refused;
 import io.lockkeeper.v1.SessionRequest;
 import java.util.ArrayDeque;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /**
- * What the holder asks of the server about one acquisition. One at a time is on its way, since the
- * answers name the acquisition only, and it is sent again until it has an answer. On the loop only.
+ * The calls of one acquisition's holder to the server: metadata updates and answers to release
+ * requests. They are sent one at a time, since an answer names only the acquisition, and sent again
+ * until answered. On the client's loop only.
  */
 final class HolderCalls {
 
@@ -21,7 +22,7 @@ final class HolderCalls {
   private final ClientContext context;
   private final SessionLink session;
   private final ArrayDeque<Call> calls = new ArrayDeque<>(1); // Mostly empty.
-  private Optional<Loop.Timer> retry = Optional.empty();
+  private final ResettableTimer retry;
   private boolean paused;
 
   private record Call(SessionRequest request, CompletableFuture<Void> answer, Loop.Timer limit) {
@@ -34,9 +35,10 @@ final class HolderCalls {
   HolderCalls(ClientContext context, SessionLink session) {
     this.context = context;
     this.session = session;
+    this.retry = new ResettableTimer(context.loop());
   }
 
-  /** Takes a call; {@code answer} completes on the loop, within the request timeout. */
+  /** Adds a call; {@code answer} completes on the loop, within the request timeout. */
   void add(SessionRequest request, CompletableFuture<Void> answer) {
     if (calls.size() >= CAPACITY) {
       answer.completeExceptionally(
@@ -55,14 +57,13 @@ final class HolderCalls {
     }
   }
 
-  /** A new stream is open, whose server has not said yet that the locks are held. */
+  /** A new stream is open, whose server has not said that the locks are held. */
   void pause() {
     paused = true;
-    retry.ifPresent(Loop.Timer::cancel);
-    retry = Optional.empty();
+    retry.cancel();
   }
 
-  /** The server says that the locks are held: what has had no answer is sent to it. */
+  /** The server says that the locks are held: the call without an answer is sent to it. */
   void resume() {
     paused = false;
     skipGivenUp();
@@ -70,14 +71,13 @@ final class HolderCalls {
   }
 
   private void send() {
-    retry.ifPresent(Loop.Timer::cancel);
-    retry = Optional.empty();
+    retry.cancel();
     if (!calls.isEmpty() && !paused) {
       session.send(calls.peek().request());
     }
   }
 
-  /** The call that is on its way was answered. */
+  /** The call that was sent is answered. */
   void onAnswered() {
     Call done = calls.poll();
     if (done != null) {
@@ -88,15 +88,13 @@ final class HolderCalls {
     }
   }
 
-  /** The call that is on its way was refused. */
+  /** The call that was sent is refused. */
   void onRefused(Status.Code code, Refused refused) {
     if (calls.isEmpty()) {
       return;
     }
     if (Protos.isPassing(code)) {
-      retry.ifPresent(Loop.Timer::cancel);
-      long pause = context.backoff().nanosAfter(RETRY_STEP);
-      retry = Optional.of(context.loop().schedule(pause, this::resume));
+      retry.set(context.backoff().nanosAfter(RETRY_STEP), this::resume);
     } else {
       calls.pop().fail(new RequestRefusedException(code, refused.getMessage(), refused.getField()));
       skipGivenUp();
@@ -104,7 +102,7 @@ final class HolderCalls {
     }
   }
 
-  /** Those whose time ran out while they waited need not be sent. */
+  /** Calls that timed out while they waited need not be sent. */
   private void skipGivenUp() {
     while (!calls.isEmpty() && calls.peek().answer().isDone()) {
       calls.pop();
@@ -113,7 +111,7 @@ final class HolderCalls {
 
   /** The acquisition is not held any more. */
   void end(Supplier<Throwable> why) {
-    retry.ifPresent(Loop.Timer::cancel);
+    retry.cancel();
     for (Call call = calls.poll(); call != null; call = calls.poll()) {
       call.fail(why.get());
     }

@@ -20,13 +20,13 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The threads that read and write the connections of all clients in the process: one for every four
- * processors. gRPC's own would be two for each processor, and a lock that goes from one client of
- * the process to another would wake a second thread on its way, which costs more than all else that
- * either does. Started when a channel is opened; ended some seconds after the last was shut down.
+ * processors. gRPC would start two for each processor; then a lock that passes from one client of
+ * the process to another would wake a second thread, which costs more than all other work of
+ * either. Started when a channel is opened; ended some seconds after the last was shut down.
  */
 final class IoThreads {
 
-  /** The last channel may have a last word to send, and the next be opened soon. */
+  /** The last channel may still have to send, and the next may be opened soon. */
   private static final Duration LINGER = Duration.ofSeconds(4);
 
   private static final int PROCESSORS_A_THREAD = 4;
@@ -37,7 +37,7 @@ final class IoThreads {
   private int channels;
   private int opened;
 
-  /** Makes threads of their own, for tests, that outlive the last channel by {@code linger}. */
+  /** Makes separate threads, for tests, that outlive the last channel by {@code linger}. */
   IoThreads(Duration linger) {
     this.linger = linger;
   }
@@ -47,7 +47,7 @@ final class IoThreads {
     return SHARED;
   }
 
-  /** Builds a channel that lives on these threads, if its transport is gRPC's Netty. */
+  /** Builds a channel that uses these threads, if its transport is gRPC's Netty. */
   ManagedChannel build(ManagedChannelBuilder<?> builder) {
     if (!(builder instanceof NettyChannelBuilder netty)) {
       return builder.build();

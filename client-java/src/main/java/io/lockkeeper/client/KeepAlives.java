@@ -4,16 +4,18 @@ import java.util.Map;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 
-/** Remembers when each keep-alive was sent, so that its acknowledgment counts from there. */
+/**
+ * The keep-alives without an answer and when each was sent: an acknowledgment counts from there.
+ */
 final class KeepAlives {
 
-  /** More than this many without an answer: the oldest are forgotten. */
+  /** With more than this many unanswered, the oldest are forgotten. */
   private static final int CAPACITY = 64;
 
   private final TreeMap<Long, Long> sentAtByNonce = new TreeMap<>();
   private long lastNonce;
 
-  /** Notes a keep-alive that is being sent now and returns its nonce. */
+  /** Records a keep-alive that is sent now and returns its nonce. */
   long sent(long nowNanos) {
     if (sentAtByNonce.size() == CAPACITY) {
       sentAtByNonce.pollFirstEntry();
@@ -28,18 +30,18 @@ final class KeepAlives {
     return sentAt == null ? OptionalLong.empty() : OptionalLong.of(sentAt);
   }
 
-  /** Returns for how long the oldest keep-alive has had no answer; zero: all have one. */
+  /** Returns how long the oldest keep-alive has been unanswered; zero: all are answered. */
   long longestSilenceNanos(long nowNanos) {
     Map.Entry<Long, Long> oldest = sentAtByNonce.firstEntry();
     return oldest == null ? 0 : nowNanos - oldest.getValue();
   }
 
-  /** Returns whether one has had no answer. */
+  /** Returns whether one is unanswered. */
   boolean isWaiting() {
     return !sentAtByNonce.isEmpty();
   }
 
-  /** Forgets what has no answer: those that went over a stream that is gone get none. */
+  /** Forgets what is unanswered: what was sent on a stream that is gone gets no answer. */
   void forget() {
     sentAtByNonce.clear();
   }

@@ -3,8 +3,8 @@ package io.lockkeeper.client;
 /**
  * Who leads, as a server saw it a moment ago.
  *
- * @param value what the leader has said of itself: an address, for instance
- * @param holder who it is, for people
+ * @param value what the leader has said about itself: an address, for instance
+ * @param holder who it is, human-readable
  * @param leaseTag the public short name of its client's lease
  * @param fencingToken its fencing token: higher than that of any leader before
  */

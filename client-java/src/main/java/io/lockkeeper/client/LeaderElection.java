@@ -8,7 +8,8 @@ import java.util.concurrent.CompletionStage;
 
 /**
  * Elects one leader among candidates: whoever holds an exclusive lock leads, and its metadata says
- * what it wants known. Made by {@link LockkeeperClient#asElection}; may be used by any thread.
+ * what others shall know about it. Made by {@link LockkeeperClient#asElection}; may be used by any
+ * thread.
  *
  * <pre>{@code
  * LeaderElection election = client.asElection("reports/leader");
@@ -19,8 +20,8 @@ import java.util.concurrent.CompletionStage;
  * }
  * }</pre>
  *
- * <p>Candidates lead in the order in which they came. Each campaign is a candidate of its own, also
- * among those of one client.
+ * <p>Candidates lead in the order in which they came. Each campaign is a separate candidate, even
+ * within one client.
  */
 public final class LeaderElection {
 
@@ -39,7 +40,7 @@ public final class LeaderElection {
    * Waits until this candidate is elected. Errors are those of {@link
    * LockkeeperClient#lock(LockRequest)}.
    *
-   * @param value what others shall know of this candidate: up to 4,000 bytes of UTF-8
+   * @param value what others shall know about this candidate: up to 4,000 bytes of UTF-8
    * @throws InterruptedException if interrupted; the candidate has withdrawn
    * @throws IllegalArgumentException if the value is too long
    */
@@ -70,7 +71,7 @@ public final class LeaderElection {
     return DerivedFutures.map(client.acquire(request(value, candidate)), candidate::leadership);
   }
 
-  /** Candidates do not wait for one another but for the office: no cycle is looked for. */
+  /** Candidates do not wait for each other's work: no search for cycles of waits. */
   private LockRequest request(String value, LockListener candidate) {
     return LockRequest.of(name)
         .metadata(VALUE, Limits.leaderValue(value))

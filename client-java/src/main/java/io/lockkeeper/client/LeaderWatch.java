@@ -6,9 +6,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /**
- * Makes of what happens to an election's lock who leads. A server may not have read what an entry
- * says of itself that another server serves: then it is asked, which makes it read. On the callback
- * executor only, one call at a time.
+ * Derives from the changes of an election's lock who leads. A server may not have read the metadata
+ * of an entry that another server serves: then the lock is looked up, which makes the server read
+ * it. On the callback executor only, one call at a time.
  */
 final class LeaderWatch implements WatchListener {
 
@@ -48,7 +48,7 @@ final class LeaderWatch implements WatchListener {
             .get()
             .whenComplete(
                 (lock, failure) -> {
-                  // What came meanwhile is newer; and if another leads by now, that will come.
+                  // What came meanwhile is newer; and another leader's election will be told.
                   if (number == seen) {
                     tell(
                         leader(

@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * The office of a leader, from the election on. Ask {@link #isValid} before every step of the work
+ * The leadership of an elected candidate. Check {@link #isValid} before every step of the work
  * rather than once, and hand {@link #fencingToken} to whatever the leader changes. Made by {@link
  * LeaderElection#campaign}; may be used by any thread.
  */
@@ -31,7 +31,7 @@ public final class Leadership implements AutoCloseable {
   /**
    * Returns if the leader may act now.
    *
-   * @throws LockLostException if it leads no more
+   * @throws LockLostException if it no longer leads
    * @throws IllegalStateException if it has resigned
    */
   public void checkValid() {

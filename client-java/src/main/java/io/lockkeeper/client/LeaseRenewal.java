@@ -1,15 +1,14 @@
 package io.lockkeeper.client;
 
 import io.lockkeeper.client.internal.Loop;
-import java.util.Optional;
+import io.lockkeeper.client.internal.ResettableTimer;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Keeps one lease alive and watches over its deadline. Keep-alives go out at a third of the smaller
- * of the time to live and of what the server last promised, and are answered within a sixth of the
- * time to live: so a stream that has died without a sign is given up when half of the lease is left
- * to find another. The deadline is watched whether or not there is a stream. On the client's loop
- * only.
+ * Keeps one lease alive and watches its deadline. Keep-alives are sent every third of the time to
+ * live, or of what the server last promised if that is less, and must be answered within a sixth of
+ * the time to live: so a silent stream is given up while half of the lease is left to find another.
+ * The deadline is watched even without a stream. On the client's loop only.
  */
 final class LeaseRenewal {
 
@@ -20,17 +19,17 @@ final class LeaseRenewal {
   private final Loop loop;
   private final Lease lease;
   private final long longestWarningNanos;
-  private final Owner owner;
+  private final RenewalListener listener;
   private final KeepAlives keepAlives = new KeepAlives();
+  private final ResettableTimer nextKeepAlive;
+  private final ResettableTimer silenceWatch;
+  private final ResettableTimer deadlineWatch;
   private long lastValidForNanos;
   private long warningNanos;
-  private Optional<Loop.Timer> nextKeepAlive = Optional.empty();
-  private Optional<Loop.Timer> silenceWatch = Optional.empty();
-  private Optional<Loop.Timer> deadlineWatch = Optional.empty();
   private boolean warned;
 
-  /** Whose lease it is. */
-  interface Owner {
+  /** Hears what is due; its keep-alives go out on whatever stream is open. */
+  interface RenewalListener {
     /** A keep-alive is due. */
     void sendKeepAlive(long nonce);
 
@@ -44,16 +43,19 @@ final class LeaseRenewal {
     void onExpired();
   }
 
-  LeaseRenewal(Loop loop, Lease lease, long longestWarningNanos, Owner owner) {
+  LeaseRenewal(Loop loop, Lease lease, long longestWarningNanos, RenewalListener listener) {
     this.loop = loop;
     this.lease = lease;
     this.longestWarningNanos = longestWarningNanos;
-    this.owner = owner;
+    this.listener = listener;
+    this.nextKeepAlive = new ResettableTimer(loop);
+    this.silenceWatch = new ResettableTimer(loop);
+    this.deadlineWatch = new ResettableTimer(loop);
     warnInTime();
     watchDeadline();
   }
 
-  /** A stream was opened by a request sent at {@code sentAtNanos}: keep-alives go out. */
+  /** A stream was opened by a request sent at {@code sentAtNanos}: keep-alives begin. */
   void onOpened(long sentAtNanos, long validForNanos) {
     extend(sentAtNanos, validForNanos);
     keepAlives.forget();
@@ -62,10 +64,8 @@ final class LeaseRenewal {
 
   /** The stream is gone: no keep-alives until the next. */
   void onBroken() {
-    nextKeepAlive.ifPresent(Loop.Timer::cancel);
-    nextKeepAlive = Optional.empty();
-    silenceWatch.ifPresent(Loop.Timer::cancel);
-    silenceWatch = Optional.empty();
+    nextKeepAlive.cancel();
+    silenceWatch.cancel();
   }
 
   /** A keep-alive was acknowledged. */
@@ -74,8 +74,8 @@ final class LeaseRenewal {
   }
 
   /**
-   * The server had too much to do to take a keep-alive. The stream lives, and another stream would
-   * be one thing more to do: it is tried again when a third of the time that is left has passed.
+   * The server was too busy to take a keep-alive. The stream works, and another one would be more
+   * work: the next keep-alive is sent when a third of the time left has passed.
    */
   void onOverloaded(long nonce) {
     if (keepAlives.answered(nonce).isPresent()) {
@@ -84,11 +84,11 @@ final class LeaseRenewal {
   }
 
   /**
-   * The server has contact again: it can vouch for more than it could when it was asked last, and
-   * little may be left of that.
+   * The server is in contact with ZooKeeper again: it can promise more than in its last answer, of
+   * which little may be left.
    */
   void onSafe() {
-    if (nextKeepAlive.isPresent()) {
+    if (nextKeepAlive.isSet()) {
       scheduleKeepAlive(0);
     }
   }
@@ -101,8 +101,7 @@ final class LeaseRenewal {
   /** The lease is over. */
   void end() {
     onBroken();
-    deadlineWatch.ifPresent(Loop.Timer::cancel);
-    deadlineWatch = Optional.empty();
+    deadlineWatch.cancel();
   }
 
   private void extend(long sentAtNanos, long validForNanos) {
@@ -118,7 +117,7 @@ final class LeaseRenewal {
     watchDeadline();
   }
 
-  /** Warns later than a keep-alive is due, and before what is left is over, however little. */
+  /** Warns only after a keep-alive was due, and before the deadline, however near that is. */
   private void warnInTime() {
     long fresh = Math.max(0, lease.validity().remainingNanos(loop.nanos()));
     warningNanos = Math.min(longestWarningNanos, Math.min(lease.ttlNanos(), fresh) / 3);
@@ -129,58 +128,54 @@ final class LeaseRenewal {
   }
 
   private void scheduleKeepAlive(long delayNanos) {
-    nextKeepAlive.ifPresent(Loop.Timer::cancel);
-    nextKeepAlive =
-        Optional.of(loop.schedule(Math.max(MIN_INTERVAL_NANOS, delayNanos), this::keepAlive));
+    nextKeepAlive.set(Math.max(MIN_INTERVAL_NANOS, delayNanos), this::keepAlive);
   }
 
   /**
-   * Sends a keep-alive besides: its answer comes after what the server has to say before. It may
-   * take a while, until the next one should have been answered.
+   * Sends one keep-alive out of turn: its answer comes after all that the server has to tell first.
+   * It may take until the next one should have been answered.
    */
   void keepAliveOnce() {
-    owner.sendKeepAlive(keepAlives.sent(loop.nanos()));
+    listener.sendKeepAlive(keepAlives.sent(loop.nanos()));
   }
 
   private void keepAlive() {
-    owner.sendKeepAlive(keepAlives.sent(loop.nanos()));
+    listener.sendKeepAlive(keepAlives.sent(loop.nanos()));
     scheduleKeepAlive();
-    if (silenceWatch.isEmpty()) {
-      silenceWatch = Optional.of(loop.schedule(silenceNanos(), this::onSilenceWatch));
+    if (!silenceWatch.isSet()) {
+      silenceWatch.set(silenceNanos(), this::onSilenceWatch);
     }
   }
 
-  /** Measured by the time to live: that the server promises less says nothing of the stream. */
+  /** Measured by the time to live: a smaller promise says nothing about the stream. */
   private long silenceNanos() {
     return Math.max(MIN_SILENCE_NANOS, Math.min(MAX_SILENCE_NANOS, lease.ttlNanos() / 6));
   }
 
   private void onSilenceWatch() {
-    silenceWatch = Optional.empty();
     long silence = keepAlives.longestSilenceNanos(loop.nanos());
     if (silence >= silenceNanos()) {
-      owner.onSilence();
+      listener.onSilence();
     } else if (keepAlives.isWaiting()) {
-      silenceWatch = Optional.of(loop.schedule(silenceNanos() - silence, this::onSilenceWatch));
+      silenceWatch.set(silenceNanos() - silence, this::onSilenceWatch);
     }
   }
 
   private void watchDeadline() {
-    deadlineWatch.ifPresent(Loop.Timer::cancel);
     long remaining = lease.validity().remainingNanos(loop.nanos());
     long wait = warned ? remaining : remaining - warningNanos;
-    deadlineWatch = Optional.of(loop.schedule(wait, this::onDeadlineWatch));
+    deadlineWatch.set(wait, this::onDeadlineWatch);
   }
 
   private void onDeadlineWatch() {
     long remaining = lease.validity().remainingNanos(loop.nanos());
     if (remaining <= 0) {
-      owner.onExpired();
+      listener.onExpired();
       return;
     }
     if (remaining <= warningNanos && !warned) {
       warned = true;
-      owner.onAboutToExpire(remaining);
+      listener.onAboutToExpire(remaining);
     }
     watchDeadline();
   }

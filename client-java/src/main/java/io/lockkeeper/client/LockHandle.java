@@ -17,9 +17,9 @@ import java.util.concurrent.CompletionStage;
  * <p>Validity is counted by the client's own monotonic clock: from the <em>sending</em> of the last
  * keep-alive that was acknowledged, for as long as the server then promised, less 2 % for clocks of
  * unequal rate and 50 ms. With {@link LockRequest#maxHold} it ends that long after the receipt of
- * the grant at the latest. It needs no server to be heard to end.
+ * the grant at the latest. It ends without any message of a server.
  *
- * <p>Methods with a default are there so that a handle made up in a test need not have them.
+ * <p>Some methods have a default so that a test's own handle need not implement them.
  */
 public interface LockHandle extends AutoCloseable {
 
@@ -85,7 +85,7 @@ public interface LockHandle extends AutoCloseable {
   /** Returns whether the lock may be used now: not released, not lost, deadline not passed. */
   boolean isValid();
 
-  /** Returns how long the lock may be used without hearing more; zero if it may not be used. */
+  /** Returns how long the lock may be used without another answer of a server; zero: not at all. */
   Duration remaining();
 
   /**
@@ -125,8 +125,8 @@ public interface LockHandle extends AutoCloseable {
   }
 
   /**
-   * Answers {@link LockListener#onReleaseRequested}: the lock is needed for so long yet. Shown to
-   * those who wait and watch as {@link Contender#releaseIn}; it does not put off a forced release.
+   * Answers {@link LockListener#onReleaseRequested}: how much longer the lock is needed. Shown to
+   * those who wait and watch as {@link Contender#releaseIn}; it does not postpone a forced release.
    * Completes and fails as {@link #updateMetadata} does.
    *
    * @param needs zero to 7 days

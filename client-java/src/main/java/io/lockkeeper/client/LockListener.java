@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Hears what happens to one request. Every method has an empty default.
+ * Is told what happens to one request. Every method has an empty default.
  *
  * <p>Called on the client's callback executor, one call at a time and in order. What a method
  * throws is logged and does no harm. A slow one delays the others, also {@link #onLost}; only
@@ -16,8 +16,8 @@ public interface LockListener {
   LockListener NONE = new LockListener() {};
 
   /**
-   * The request has its place in the queue, or stands elsewhere in it than before, or a holder has
-   * changed what it says of itself. Of several locks: where it has to wait first.
+   * The request has joined the queue, or its place has changed, or a holder has changed what it
+   * says about itself. Of several locks: the first one that it still waits for.
    *
    * @param ahead how many entries are ahead, holders included
    * @param holders who holds the lock, at most 16
@@ -38,8 +38,8 @@ public interface LockListener {
   default void onGranted(LockHandle handle) {}
 
   /**
-   * Somebody asks the holder to give way: finish and release when it can be done, and say with
-   * {@link LockHandle#answerRelease} how long that will take.
+   * Another client asks the holder to release the lock: finish and release as soon as possible, and
+   * say with {@link LockHandle#answerRelease} how long that will take.
    *
    * @param request who asks, why, and by when the lock may be taken away
    */
@@ -55,22 +55,22 @@ public interface LockListener {
   /**
    * After a jeopardy: the contact is back and the lock is still held.
    *
-   * @param validFor how long it may be used without hearing more
+   * @param validFor how long it may be used without another answer of a server
    */
   default void onSafe(LockHandle handle, Duration validFor) {}
 
   /**
    * The connection was broken, and a server has confirmed that the lock is still held, with the
-   * same token: perhaps another server, which has taken the lease over. Nothing needs to be done; a
-   * lock is valid also while there is no connection, until its deadline. For those who count.
+   * same token: perhaps another server, which has taken the lease over. Nothing needs to be done: a
+   * lock is valid also without a connection, until its deadline. For statistics.
    *
    * @param away how long the client was without a server
    */
   default void onResumed(LockHandle handle, Duration away) {}
 
   /**
-   * The client's own deadline is near and nothing was heard, or the end of {@link
-   * LockRequest#maxHold} is: bring the work to a safe point. Comes {@link
+   * The client's own deadline is near and no server has answered, or the end of {@link
+   * LockRequest#maxHold} is near: bring the work to a safe point. Comes {@link
    * LockkeeperClientBuilder#expiryWarning} before the deadline, once until a keep-alive is
    * acknowledged again, and once for the end of {@code maxHold}.
    *
@@ -79,9 +79,9 @@ public interface LockListener {
   default void onAboutToExpire(LockHandle handle, Duration remaining) {}
 
   /**
-   * The lock is not held any more, without having been released. Exactly once, and nothing follows.
-   * In a partition it comes by the client's own deadline, before a server gives the lock to anyone
-   * else.
+   * The lock is not held any more, without having been released. Called exactly once, and last. In
+   * a partition it is called at the client's own deadline, before a server grants the lock to
+   * another holder.
    */
   default void onLost(LockHandle handle, LossReason reason) {}
 }

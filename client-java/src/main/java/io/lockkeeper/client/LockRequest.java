@@ -19,8 +19,8 @@ import java.util.function.Consumer;
  * LockRequest.of(LockSpec.permits("printers", 2, 5)).maxHold(Duration.ofMinutes(1))
  * }</pre>
  *
- * <p>Several locks are granted together or not at all, within one wait limit. In which order they
- * are named makes no difference: no two requests can block each other for ever.
+ * <p>Several locks are granted together or not at all, within one wait limit. The order in which
+ * they are named makes no difference: no two requests can deadlock.
  *
  * <p>What is out of range throws {@link IllegalArgumentException} here, before anything is sent.
  */
@@ -28,33 +28,15 @@ public final class LockRequest {
 
   private static final int MAX_LOCKS = 64;
 
-  private final List<LockSpec> locks;
-  private final String owner;
-  private final Optional<Duration> waitLimit;
-  private final Optional<String> holder;
-  private final Map<String, String> metadata;
-  private final Optional<Duration> maxHold;
-  private final Duration lockDelay;
-  private final Optional<Duration> positionInterval;
-  private final Optional<Boolean> deadlockCheck;
-  private final LockListener listener;
+  private final Content content;
 
-  private LockRequest(Draft draft) {
-    this.locks = draft.locks;
-    this.owner = draft.owner;
-    this.waitLimit = draft.waitLimit;
-    this.holder = draft.holder;
-    this.metadata = draft.metadata;
-    this.maxHold = draft.maxHold;
-    this.lockDelay = draft.lockDelay;
-    this.positionInterval = draft.positionInterval;
-    this.deadlockCheck = draft.deadlockCheck;
-    this.listener = draft.listener;
+  private LockRequest(Content content) {
+    this.content = content;
   }
 
-  /** A request that is being changed. */
-  private static final class Draft {
-    private List<LockSpec> locks;
+  /** What a request says; changed only before the request is made that has it. */
+  private static final class Content {
+    private final List<LockSpec> locks;
     private String owner = "";
     private Optional<Duration> waitLimit = Optional.empty();
     private Optional<String> holder = Optional.empty();
@@ -65,24 +47,29 @@ public final class LockRequest {
     private Optional<Boolean> deadlockCheck = Optional.empty();
     private LockListener listener = LockListener.NONE;
 
-    Draft(List<LockSpec> locks) {
+    Content(List<LockSpec> locks) {
       this.locks = locks;
+    }
+
+    Content copy() {
+      Content copy = new Content(locks);
+      copy.owner = owner;
+      copy.waitLimit = waitLimit;
+      copy.holder = holder;
+      copy.metadata = metadata;
+      copy.maxHold = maxHold;
+      copy.lockDelay = lockDelay;
+      copy.positionInterval = positionInterval;
+      copy.deadlockCheck = deadlockCheck;
+      copy.listener = listener;
+      return copy;
     }
   }
 
-  private LockRequest with(Consumer<Draft> change) {
-    Draft draft = new Draft(locks);
-    draft.owner = owner;
-    draft.waitLimit = waitLimit;
-    draft.holder = holder;
-    draft.metadata = metadata;
-    draft.maxHold = maxHold;
-    draft.lockDelay = lockDelay;
-    draft.positionInterval = positionInterval;
-    draft.deadlockCheck = deadlockCheck;
-    draft.listener = listener;
-    change.accept(draft);
-    return new LockRequest(draft);
+  private LockRequest with(Consumer<Content> change) {
+    Content changed = content.copy();
+    change.accept(changed);
+    return new LockRequest(changed);
   }
 
   /**
@@ -121,22 +108,21 @@ public final class LockRequest {
     for (LockSpec lock : locks) {
       Limits.require(names.add(lock.name()), "locks", "named once each", "twice " + lock.name());
     }
-    return new LockRequest(new Draft(List.copyOf(locks)));
+    return new LockRequest(new Content(List.copyOf(locks)));
   }
 
   /**
-   * Says who asks inside this client: a task, a thread. What the owner holds in the same mode, it
-   * is granted once more at once and counted, and a holder of the write lock is granted the read
-   * lock; permits are never shared. What the owner waits for is searched for cycles of waits: see
-   * {@link #checkForDeadlock}. Default: empty, nobody in particular: every acquisition excludes
-   * every other.
+   * Says who asks inside this client: a task, a thread. What the owner already holds in the same
+   * mode is granted again at once and counted, and a holder of the write lock is granted the read
+   * lock; permits are never shared. The owner's waits are searched for cycles: see {@link
+   * #checkForDeadlock}. Default: empty, no owner: every acquisition excludes every other.
    *
    * @param name up to 256 bytes of UTF-8
    * @throws IllegalArgumentException if it is longer
    */
   public LockRequest owner(String name) {
     String checked = Limits.label("owner", name);
-    return with(draft -> draft.owner = checked);
+    return with(changed -> changed.owner = checked);
   }
 
   /**
@@ -146,7 +132,7 @@ public final class LockRequest {
    */
   public LockRequest waitAtMost(Duration limit) {
     Optional<Duration> checked = Optional.of(Limits.waitLimit(limit));
-    return with(draft -> draft.waitLimit = checked);
+    return with(changed -> changed.waitLimit = checked);
   }
 
   /**
@@ -156,55 +142,55 @@ public final class LockRequest {
    */
   public LockRequest holder(String who) {
     Optional<String> checked = Optional.of(Limits.label("holder", who));
-    return with(draft -> draft.holder = checked);
+    return with(changed -> changed.holder = checked);
   }
 
   /**
-   * Adds an entry for others to see, while this one waits and while it holds. Up to 32 entries, 4
-   * KiB in all, keys not empty. {@link LockHandle#updateMetadata} replaces them.
+   * Adds an entry that others can see while this request waits and while it holds. Up to 32
+   * entries, 4 KiB in all, keys not empty. {@link LockHandle#updateMetadata} replaces them.
    *
    * @throws IllegalArgumentException if it is too much
    */
   public LockRequest metadata(String key, String value) {
-    Map<String, String> more = new HashMap<>(metadata);
+    Map<String, String> more = new HashMap<>(content.metadata);
     more.put(key, value);
     Map<String, String> checked = Limits.metadata(more);
-    return with(draft -> draft.metadata = checked);
+    return with(changed -> changed.metadata = checked);
   }
 
   /**
    * Limits how long the locks may be held, 100 ms to 7 days. The handle is valid that long after
-   * the grant at the most, and then lost with {@link LossReason#MAX_HOLD}, and so is what the owner
-   * came to hold once more after it; the server takes the locks away a tenth later (100 ms to 2 s).
-   * Default: no limit.
+   * the grant at the most, and then lost with {@link LossReason#MAX_HOLD}, and so are the levels
+   * that the owner has added to it; the server takes the locks away a tenth of the limit later (100
+   * ms to 2 s). Default: no limit.
    *
    * @throws IllegalArgumentException if it is out of range
    */
   public LockRequest maxHold(Duration limit) {
     Optional<Duration> checked = Optional.of(Limits.maxHold(limit));
-    return with(draft -> draft.maxHold = checked);
+    return with(changed -> changed.maxHold = checked);
   }
 
   /**
    * Says how long the next grant waits if this holder is lost rather than releases: time for what
-   * it has begun to come to rest. Zero to 1 hour, in whole milliseconds. Default: zero.
+   * it has begun to finish. Zero to 1 hour, in whole milliseconds. Default: zero.
    *
    * @throws IllegalArgumentException if it is out of range
    */
   public LockRequest lockDelay(Duration delay) {
     Duration checked = Limits.lockDelay(delay);
-    return with(draft -> draft.lockDelay = checked);
+    return with(changed -> changed.lockDelay = checked);
   }
 
   /**
    * Calls {@link LockListener#onQueued} when the place changes, this often at most: 100 ms to 1 h.
-   * Default: once, and when a holder has changed what it says of itself.
+   * Default: once, and when a holder has changed what it says about itself.
    *
    * @throws IllegalArgumentException if it is out of range
    */
   public LockRequest reportPositionEvery(Duration interval) {
     Optional<Duration> checked = Optional.of(Limits.positionInterval(interval));
-    return with(draft -> draft.positionInterval = checked);
+    return with(changed -> changed.positionInterval = checked);
   }
 
   /**
@@ -212,7 +198,7 @@ public final class LockRequest {
    * default without an {@link #owner}.
    */
   public LockRequest skipDeadlockCheck() {
-    return with(draft -> draft.deadlockCheck = Optional.of(false));
+    return with(changed -> changed.deadlockCheck = Optional.of(false));
   }
 
   /**
@@ -222,71 +208,71 @@ public final class LockRequest {
    * tasks may look like a cycle where there is none.
    */
   public LockRequest checkForDeadlock() {
-    return with(draft -> draft.deadlockCheck = Optional.of(true));
+    return with(changed -> changed.deadlockCheck = Optional.of(true));
   }
 
-  /** Tells {@code newListener} what happens. Default: nobody. */
+  /** Tells {@code newListener} what happens. Default: no listener. */
   public LockRequest listener(LockListener newListener) {
-    return with(draft -> draft.listener = newListener);
+    return with(changed -> changed.listener = newListener);
   }
 
   /** Returns the locks, in their order. */
   public List<LockSpec> locks() {
-    return locks;
+    return content.locks;
   }
 
   /** Returns the name of the first lock. */
   public String name() {
-    return locks.get(0).name();
+    return content.locks.get(0).name();
   }
 
   /** Returns the owner; empty: none. */
   public String owner() {
-    return owner;
+    return content.owner;
   }
 
   /** Returns how long to wait at most; empty: as long as it takes. */
   public Optional<Duration> waitLimit() {
-    return waitLimit;
+    return content.waitLimit;
   }
 
   /** Returns who asks; empty: the client's holder. */
   public Optional<String> holder() {
-    return holder;
+    return content.holder;
   }
 
-  /** Returns what others may see. */
+  /** Returns what others can see. */
   public Map<String, String> metadata() {
-    return metadata;
+    return content.metadata;
   }
 
   /** Returns how long the locks may be held; empty: no limit. */
   public Optional<Duration> maxHold() {
-    return maxHold;
+    return content.maxHold;
   }
 
   /** Returns how long the next grant waits after this holder was lost. */
   public Duration lockDelay() {
-    return lockDelay;
+    return content.lockDelay;
   }
 
   /** Returns how often the place is told at most; empty: once. */
   public Optional<Duration> positionInterval() {
-    return positionInterval;
+    return content.positionInterval;
   }
 
   /** Returns whether the request is left out of the search for cycles of waits. */
   public boolean skipsDeadlockCheck() {
-    return !deadlockCheck.orElse(!owner.isEmpty());
+    return !content.deadlockCheck.orElse(!content.owner.isEmpty());
   }
 
   /** Returns who is told what happens. */
   public LockListener listener() {
-    return listener;
+    return content.listener;
   }
 
   @Override
   public String toString() {
-    return "LockRequest" + locks;
+    return "LockRequest" + content.locks;
   }
 }

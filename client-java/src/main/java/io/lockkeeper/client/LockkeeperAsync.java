@@ -7,8 +7,8 @@ import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * What a {@link LockkeeperClient} can be asked about locks, and do to others' locks, without a
- * thread of the caller's that waits. Made by {@link LockkeeperClient#async}.
+ * What a {@link LockkeeperClient} can be asked about locks, and do to others' locks, without
+ * blocking the caller. Made by {@link LockkeeperClient#async}.
  *
  * <p>The futures complete on the callback executor; exceptionally with what the methods of the
  * client throw, or with an {@link IllegalStateException} if the client is closed, or 10,000 calls
@@ -73,9 +73,9 @@ public final class LockkeeperAsync {
   }
 
   /**
-   * Asks the holders of a lock to give way, and has the server take away after {@code grace} what
-   * they still hold then. Completes when they have been asked, with how many were; the server that
-   * was asked must live until the end.
+   * Asks the holders of a lock to release it; after {@code grace}, the server takes away what they
+   * still hold. Completes when they have been asked, with how many were; the server that was asked
+   * must stay up until then.
    *
    * @param grace zero to 1 hour
    * @throws IllegalArgumentException if the grace is out of range, or the reason above 1 KiB

@@ -9,9 +9,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
 /**
- * A client of Lockkeeper: asks for locks, keeps its lease alive, and knows by itself until when
- * what it holds may be used. Make one for each process and share it; all methods may be called from
- * any thread.
+ * A client of Lockkeeper: acquires locks, keeps its lease alive, and knows without a server until
+ * when its locks may be used. Make one per process and share it; all methods may be called from any
+ * thread.
  *
  * <pre>{@code
  * try (LockkeeperClient client = LockkeeperClient.builder("localhost:7420").build();
@@ -28,11 +28,11 @@ import java.util.stream.Stream;
  *
  * <p>Tasks that share the client and hold one lock while they wait for another should each name an
  * {@link LockRequest#owner}: cycles of waits are found among owners. Requests without one are left
- * out of the search, as the server cannot tell the client's tasks apart, and wait on.
+ * out of the search, since the server cannot tell the client's tasks apart, and keep waiting.
  *
  * <p>Methods that wait may be interrupted, which withdraws. They must not be called by callbacks on
- * an executor that runs them in the calling thread. A thread that asks for something may also do,
- * for a moment, what the client has to do just then; never callbacks of others.
+ * an executor that runs them in the calling thread. A thread that calls the client may also run,
+ * for a moment, other work of the client, but no callbacks of others.
  */
 public final class LockkeeperClient implements AutoCloseable {
 
@@ -58,7 +58,7 @@ public final class LockkeeperClient implements AutoCloseable {
 
   /**
    * Asks for a lock and returns at once. Cancelling the future, or completing it (as {@code
-   * orTimeout} does), withdraws the request; a grant that comes later is released by itself.
+   * orTimeout} does), withdraws the request; a grant that comes later is released.
    *
    * @return completes on the callback executor with the held lock, or exceptionally with {@link
    *     NotAcquiredException}, {@link LeaseLostException} (the lease ended while waiting), {@link
@@ -170,7 +170,8 @@ public final class LockkeeperClient implements AutoCloseable {
 
   /**
    * Returns all locks in use whose names begin with {@code prefix}, ordered by name. Read in pages
-   * while the stream is consumed: no picture of one moment. Errors are those of {@link #getLock}.
+   * while the stream is consumed: not a snapshot of one moment. Errors are those of {@link
+   * #getLock}.
    */
   public Stream<LockInfo> listLocks(String prefix) {
     return runtime.unaryCalls().listLocks(prefix);
@@ -185,10 +186,10 @@ public final class LockkeeperClient implements AutoCloseable {
   }
 
   /**
-   * Asks the holders of a lock to give way: {@link LockListener#onReleaseRequested}. Takes nothing
-   * away. Errors are those of {@link #getLock}.
+   * Asks the holders of a lock to release it: {@link LockListener#onReleaseRequested}. Takes
+   * nothing away. Errors are those of {@link #getLock}.
    *
-   * @param reason why, for people: up to 1 KiB
+   * @param reason why, human-readable: up to 1 KiB
    * @return who was asked, at most 16; empty: nobody holds it
    * @throws IllegalArgumentException if the reason is too long
    */
@@ -235,9 +236,9 @@ public final class LockkeeperClient implements AutoCloseable {
   }
 
   /**
-   * Watches all locks whose names begin with {@code prefix}: first what is, then every change. A
-   * broken watch resumes by itself after the last change it told; if that is not possible, it says
-   * {@link WatchListener#onGap} and begins anew.
+   * Watches all locks whose names begin with {@code prefix}: first a snapshot, then every change. A
+   * broken watch resumes after the last change that it told; if that is not possible, it calls
+   * {@link WatchListener#onGap} and begins again.
    *
    * @param prefix up to 512 bytes of UTF-8; empty: all locks
    */
@@ -260,7 +261,7 @@ public final class LockkeeperClient implements AutoCloseable {
 
   /**
    * Ends all watches and the lease, and with it all locks: those still held are told lost. Waits
-   * until the server has confirmed, 5 s at most; without, the lease ends by its time to live. Then
+   * until the server has confirmed, 5 s at most; otherwise the lease ends by its time to live. Then
    * ends all threads. Idempotent. An interrupt cuts the wait short and is kept.
    */
   @Override

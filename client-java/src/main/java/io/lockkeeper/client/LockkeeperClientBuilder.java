@@ -13,7 +13,7 @@ import java.util.concurrent.Executor;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 
-/** Builds a {@link LockkeeperClient}. What is not set has a default that suits most programs. */
+/** Builds a {@link LockkeeperClient}. The defaults suit most programs. */
 public final class LockkeeperClientBuilder {
 
   private final List<Target> servers;
@@ -69,15 +69,15 @@ public final class LockkeeperClientBuilder {
     return this;
   }
 
-  /** Connects with credentials that were made by gRPC's own means. */
+  /** Connects with credentials made with gRPC's API. */
   public LockkeeperClientBuilder credentials(ChannelCredentials credentials) {
     transport = new Transport(credentials);
     return this;
   }
 
   /**
-   * Opens connections in some other way: given an address as it was written, returns a new channel
-   * to it. No name is looked up then.
+   * Opens connections in another way: the factory returns a new channel to an address as it was
+   * written. No name is looked up then.
    */
   public LockkeeperClientBuilder channels(Function<String, ManagedChannel> factory) {
     channels = Optional.of(factory);
@@ -85,16 +85,16 @@ public final class LockkeeperClientBuilder {
     return this;
   }
 
-  /** Looks names up in some other way, also for {@link #channels}. */
+  /** Looks up names in another way, also for {@link #channels}. */
   LockkeeperClientBuilder resolver(Target.Resolver lookup) {
     resolver = Optional.of(lookup);
     return this;
   }
 
   /**
-   * How long the lease lives without a keep-alive, 2 s to 1 hour. Default: the server's, 15 s. The
-   * shorter, the sooner others get the locks of a client that has died; the longer, the longer an
-   * interruption that costs no lock.
+   * How long the lease lives without a keep-alive, 2 s to 1 hour. Default: the server's, 15 s. With
+   * a shorter one, others sooner get the locks of a client that has died; with a longer one, a
+   * longer interruption costs no lock.
    *
    * @throws IllegalArgumentException if it is out of range
    */
@@ -137,16 +137,16 @@ public final class LockkeeperClientBuilder {
   }
 
   /**
-   * Where listeners are called and futures complete: one at a time, in order. Default: a thread of
-   * the client's own, so that a callback that blocks delays other callbacks and nothing else. The
-   * executor is not shut down with the client.
+   * Where listeners are called and futures complete: one at a time, in order. Default: a thread for
+   * callbacks only, so that a callback that blocks delays nothing but other callbacks. The executor
+   * is not shut down with the client.
    *
-   * <p>{@code Runnable::run} is the fastest: a grant is told on the thread that has read it from
-   * the connection, and what the callback asks for next goes out with all else that is asked for
-   * before that thread is done. No other thread is woken. But <b>such callbacks must never
-   * block</b>: while one does, nothing is read and no keep-alive goes out, for this client and for
-   * the others of the process, which share that thread; so leases may end. {@link
-   * LockHandle#isValid} tells the truth even then. Nor may the calls that wait be used in them.
+   * <p>{@code Runnable::run} is the fastest: a callback runs on the thread that has read the grant
+   * from the connection, and its next requests are sent in one batch with others. No other thread
+   * is woken. But <b>such callbacks must never block</b>: while one does, nothing is read and no
+   * keep-alive is sent, for this client and all others of the process that share the thread, and
+   * leases may end. {@link LockHandle#isValid} is right even then. Calls that wait must not be used
+   * in them either.
    */
   public LockkeeperClientBuilder callbackExecutor(Executor executor) {
     callbacks = Optional.of(executor);
@@ -179,9 +179,8 @@ public final class LockkeeperClientBuilder {
   }
 
   /**
-   * On a thread of their own, callbacks keep nobody. On the user's executor they may run on the
-   * loop: then not in the middle of a call of the user's, nor on a thread of a channel of the
-   * user's.
+   * Callbacks on their own thread delay no caller. On the user's executor they may run on the loop:
+   * then a call of the user's must not run them, nor a thread of the user's channel.
    */
   private CallerRuns callerRuns() {
     if (callbacks.isEmpty()) {

@@ -1,6 +1,6 @@
 package io.lockkeeper.client;
 
-/** Anything that goes wrong with Lockkeeper. The message says what to do. */
+/** The base of all failures of Lockkeeper. The message says what to do. */
 public class LockkeeperException extends RuntimeException {
 
   private static final long serialVersionUID = 1L;

@@ -9,8 +9,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 
 /**
- * A lock of Lockkeeper, or several that are locked together, as a {@link Lock}: for code that wants
- * one. Made by {@link LockkeeperClient#asLock} and by {@link LockkeeperReadWriteLock}.
+ * A lock of Lockkeeper, or several that are locked together, as a {@link Lock}. Made by {@link
+ * LockkeeperClient#asLock} and by {@link LockkeeperReadWriteLock}.
  *
  * <p>Bound to threads and reentrant, like {@link java.util.concurrent.locks.ReentrantLock}: the
  * thread that locked it must unlock it, as many times. A view counts for itself and asks no server
@@ -18,12 +18,12 @@ import java.util.concurrent.locks.Lock;
  * is granted to that thread at once as well. Threads of one client exclude each other like clients.
  *
  * <p>Unlike the JDK's locks, it can be lost while it is held. {@link #handle} gives the fencing
- * token and the validity. After a loss, {@link #unlock} throws, so that nobody mistakes what was
- * done for protected, and locking once more throws {@link LockLostException}; when it has been
- * unlocked as many times as it was locked, the thread may lock anew.
+ * token and the validity. After a loss, {@link #unlock} throws, so that nobody takes for protected
+ * what was done, and locking once more throws {@link LockLostException}; when it has been unlocked
+ * as many times as it was locked, the thread may lock anew.
  *
  * <p>A wait that would never end is refused with a {@link NotAcquiredException} ({@link
- * NotAcquiredReason#WOULD_DEADLOCK}) whose message tells the cycle. Interrupted waiters leave the
+ * NotAcquiredReason#WOULD_DEADLOCK}) whose message names the cycle. Interrupted waiters leave the
  * queue.
  */
 public final class LockkeeperLock implements Lock {
@@ -76,7 +76,7 @@ public final class LockkeeperLock implements Lock {
    * Locks, waiting as long as it takes. An interrupt does not end the wait and is kept. Errors are
    * those of {@link LockkeeperClient#lock(String)}, and:
    *
-   * @throws NotAcquiredException if it would wait for ever, or the queue is full
+   * @throws NotAcquiredException if the wait would never end, or the queue is full
    * @throws LockLostException if this thread has locked before, and the lock is lost
    */
   @Override
@@ -101,7 +101,7 @@ public final class LockkeeperLock implements Lock {
 
   /**
    * Locks if the lock is free now, or held by this thread. Asks a server; an interrupt does not end
-   * that and is kept. False also where waiting would have been for ever.
+   * that and is kept. False also if the wait would never end.
    */
   @Override
   public boolean tryLock() {
@@ -204,9 +204,9 @@ public final class LockkeeperLock implements Lock {
   }
 
   /**
-   * Conditions are not offered: to wait for one, a thread would have to give up its place and its
-   * fencing token unseen, and no server knows what the condition is about. {@link
-   * LockkeeperClient#watch} tells of changes.
+   * Conditions are not supported: to wait for one, a thread would have to give up its lock and its
+   * fencing token, and no server knows what the condition is about. {@link LockkeeperClient#watch}
+   * tells of changes.
    *
    * @throws UnsupportedOperationException always
    */

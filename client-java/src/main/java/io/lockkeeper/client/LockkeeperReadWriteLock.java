@@ -11,9 +11,9 @@ import java.util.concurrent.locks.ReadWriteLock;
  *
  * <p><b>Downgrade</b> as with {@link java.util.concurrent.locks.ReentrantReadWriteLock}: the thread
  * that holds the write lock may lock for reading, at once and under the same fencing token, and
- * then unlock the write lock; no writer gets in between. <b>Upgrade</b> does not wait in vain for
- * oneself: the write lock of a thread that only reads throws a {@link NotAcquiredException} with
- * {@link NotAcquiredReason#WOULD_DEADLOCK} at once ({@link LockkeeperLock#tryLock()} is false).
+ * then unlock the write lock; no writer gets in between. <b>Upgrade</b> fails at once: a thread
+ * that only reads and asks for the write lock gets a {@link NotAcquiredException} with {@link
+ * NotAcquiredReason#WOULD_DEADLOCK} ({@link LockkeeperLock#tryLock()} is false).
  */
 public final class LockkeeperReadWriteLock implements ReadWriteLock {
 

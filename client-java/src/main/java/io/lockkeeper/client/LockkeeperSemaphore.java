@@ -8,23 +8,22 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Permits of Lockkeeper in the shape of {@link java.util.concurrent.Semaphore}, which is a class
- * and cannot be implemented. Made by {@link LockkeeperClient#asSemaphore}.
+ * A semaphore with the methods of {@link java.util.concurrent.Semaphore}, which is a class and
+ * cannot be implemented. Made by {@link LockkeeperClient#asSemaphore}.
  *
  * <p>Several permits are taken at once or not at all, strictly first come, first served: who asks
  * for many is not overtaken by who asks for few, and {@link #tryAcquire()} does not barge in.
  *
  * <p>There are two styles. {@link #acquirePermits} gives a {@link LockHandle} with token and
- * validity, whose release gives the permits back: the better one in new code. {@link #acquire()}
- * and {@link #release()} are the JDK's: the permits belong to nobody in particular, and a thread
- * may give back what another has taken. A grant goes back as a whole, so {@link #release(int)}
- * looks for grants of that style that add up to exactly the number: one of that size or else
- * several, the calling thread's before others', the newest first. Unlike the JDK's, a semaphore
- * cannot be made larger by releasing more than was taken: {@link LockkeeperClient#configureLock}
- * does that.
+ * validity, whose release returns the permits: prefer it in new code. {@link #acquire()} and {@link
+ * #release()} are the JDK's: the permits belong to nobody in particular, and a thread may give back
+ * what another has taken. A grant goes back as a whole, so {@link #release(int)} looks for grants
+ * of that style that add up to exactly the number: one of that size or else several, the calling
+ * thread's before others', the newest first. Unlike the JDK's, a semaphore cannot be made larger by
+ * releasing more than was taken: {@link LockkeeperClient#configureLock} does that.
  *
- * <p>Permits can be lost while they are held, like any lock. As any thread may give permits back,
- * who waits for them is left out of the search for cycles of waits.
+ * <p>Permits can be lost while they are held, like any lock. As any thread may give permits back, a
+ * waiter for them is left out of the search for cycles of waits.
  */
 public final class LockkeeperSemaphore {
 

@@ -5,8 +5,8 @@ public enum LossReason {
   /** The server gave a reason that this client does not know. */
   UNKNOWN,
   /**
-   * The client's own deadline has passed: no keep-alive was acknowledged in time. Nothing needs to
-   * have been heard from a server for this.
+   * The client's own deadline has passed: no keep-alive was acknowledged in time. No server needs
+   * to have said so.
    */
   DEADLINE_PASSED,
   /** The server ended the lease because it was not renewed in time. */
@@ -17,7 +17,7 @@ public enum LossReason {
   LEASE_UNKNOWN,
   /** The server's ZooKeeper session ended, or could not be proved alive in time. */
   SESSION_LOST,
-  /** Somebody else removed the lock's entry from ZooKeeper. */
+  /** The lock's entry was removed from ZooKeeper by somebody else. */
   REMOVED,
   /** An administrator took the lock away. */
   FORCED,

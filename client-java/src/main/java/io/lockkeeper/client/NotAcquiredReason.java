@@ -7,11 +7,11 @@ public enum NotAcquiredReason {
   /** The wait time ran out, or it was zero and the lock was taken. */
   TIMED_OUT,
   /**
-   * Waiting would wait for ever: the owner itself holds what it waits for (a reader that wants to
+   * The wait would never end: the owner itself holds what it waits for (a reader that wants to
    * write, say), or there is a cycle of waits, which the message spells out.
    */
   WOULD_DEADLOCK,
-  /** As many wait for the lock as may. */
+  /** The lock's queue is full. */
   QUEUE_FULL,
   /** The request was withdrawn. */
   WITHDRAWN,

@@ -6,7 +6,7 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * The grants of permits that the users of a semaphore have taken and not given back. A grant goes
+ * The grants of permits that the users of a semaphore have taken and not released. A grant goes
  * back as a whole: the server knows it by one entry.
  */
 final class PermitPool {
@@ -22,7 +22,7 @@ final class PermitPool {
     this.name = name;
   }
 
-  /** Takes note of a grant to the calling thread. */
+  /** Adds a grant to the calling thread. */
   synchronized void add(LockHandle handle, int permits) {
     taken.add(new Taken(handle, permits, ThreadOwners.ofCurrentThread()));
   }
@@ -74,7 +74,9 @@ final class PermitPool {
         .orElseGet(() -> subset(candidates, permits));
   }
 
-  /** For each sum, remembers the candidate that first made it: all before it make the rest. */
+  /**
+   * For each sum, remembers the candidate that first completed it; earlier ones make up the rest.
+   */
   private static List<Taken> subset(List<Taken> candidates, int permits) {
     int[] madeBy = new int[permits + 1];
     Arrays.fill(madeBy, NONE);

@@ -6,12 +6,12 @@ public enum PreviousEnd {
   UNKNOWN,
   /** It released the lock. */
   RELEASED,
-  /** Its lease ran out: it may have died at work, so check what it left behind. */
+  /** Its lease ran out: it may have died while it worked: check what it left behind. */
   LEASE_EXPIRED,
-  /** Its server's ZooKeeper session ended: it may have been interrupted at work. */
+  /** Its server's ZooKeeper session ended: it may have been interrupted while it worked. */
   COORDINATOR_LOST,
   /** The lock was taken away from it: by force, or because it was held as long as it may be. */
   FORCED,
-  /** It was lost rather than released; how, the server does not know. */
+  /** It was lost rather than released, and the server does not know how. */
   LOST
 }

@@ -201,7 +201,7 @@ final class Protos {
     };
   }
 
-  /** Returns how a hold was lost of which a server says that it was never granted. */
+  /** Returns why a hold was lost that a server says was never granted. */
   static LossReason toLossReason(io.lockkeeper.v1.NotAcquiredReason reason) {
     return switch (reason) {
       case NOT_ACQUIRED_REASON_LEASE_ENDED -> LossReason.LEASE_EXPIRED;
@@ -218,7 +218,7 @@ final class Protos {
     };
   }
 
-  /** Returns what a request that was not granted fails with. */
+  /** Returns what a request fails with that is not granted. */
   static LockkeeperException toException(String lock, NotAcquired message) {
     return switch (message.getReason()) {
       case NOT_ACQUIRED_REASON_LEASE_ENDED ->
@@ -239,7 +239,7 @@ final class Protos {
     };
   }
 
-  /** Returns what a request fails with that a server refuses for good. */
+  /** Returns what a request fails with when a server refuses it for good. */
   static LockkeeperException toException(String lock, Status.Code code, Refused refused) {
     if (refused.getReason() != io.lockkeeper.v1.NotAcquiredReason.NOT_ACQUIRED_REASON_UNSPECIFIED) {
       return toException(
@@ -254,7 +254,7 @@ final class Protos {
         : new RequestRefusedException(code, refused.getMessage(), refused.getField());
   }
 
-  /** Returns what a call fails with that the server refuses for good. */
+  /** Returns what a call fails with when a server refuses it for good. */
   static RequestRefusedException toException(StatusRuntimeException e) {
     String description = Optional.ofNullable(e.getStatus().getDescription()).orElse("");
     return new RequestRefusedException(e.getStatus().getCode(), description, field(e));

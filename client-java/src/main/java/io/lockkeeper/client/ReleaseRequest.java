@@ -4,10 +4,10 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * Somebody's wish that a holder give way.
+ * A request of another client that a holder release its lock.
  *
- * @param requester who asks, for people
- * @param reason why, for people
+ * @param requester who asks, human-readable
+ * @param reason why, human-readable
  * @param deadline the time left until the lock may be taken away by force; empty: no limit
  */
 public record ReleaseRequest(String requester, String reason, Optional<Duration> deadline) {}

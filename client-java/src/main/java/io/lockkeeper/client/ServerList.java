@@ -9,12 +9,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 
 /** The servers, one of them the current: the one to try next, or in use. Not thread-safe. */
 final class ServerList {
 
-  /** A lookup that takes longer is not waited for: what was known before will do. */
+  /** A lookup that takes longer is not awaited: the servers known before are used. */
   private static final Duration LOOKUP_LIMIT = Duration.ofSeconds(1);
 
   private final Discovery discovery;
@@ -47,7 +48,7 @@ final class ServerList {
     current = (current + 1) % endpoints.size();
   }
 
-  /** Looks for the servers anew and then goes on, on the loop and in a bounded time. */
+  /** Looks up the servers again and then runs {@code then}, on the loop and in a bounded time. */
   void refresh(Loop loop, Runnable then) {
     CompletableFuture<List<Endpoint>> found = discovery.find();
     if (found.isDone()) {
@@ -55,8 +56,14 @@ final class ServerList {
       then.run();
       return;
     }
-    Once once = new Once(then);
-    Loop.Timer limit = loop.schedule(LOOKUP_LIMIT.toNanos(), once);
+    AtomicBoolean goneOn = new AtomicBoolean();
+    Runnable goOn =
+        () -> {
+          if (goneOn.compareAndSet(false, true)) {
+            then.run();
+          }
+        };
+    Loop.Timer limit = loop.schedule(LOOKUP_LIMIT.toNanos(), goOn);
     CompletableFuture<Void> unused =
         found.thenAccept(
             fresh ->
@@ -64,43 +71,25 @@ final class ServerList {
                     () -> {
                       limit.cancel();
                       take(fresh);
-                      once.run();
+                      goOn.run();
                     }));
   }
 
-  /** Looks for the servers anew, in a bounded time, in the calling thread. */
+  /** Looks up the servers again, in a bounded time, in the calling thread. */
   void refresh() throws InterruptedException {
     try {
       take(discovery.find().get(LOOKUP_LIMIT.toNanos(), TimeUnit.NANOSECONDS));
     } catch (TimeoutException e) {
-      return; // What was known before will do.
+      return; // The servers known before are used.
     } catch (ExecutionException e) {
       throw new IllegalStateException("a lookup never fails", e);
     }
   }
 
-  /** The current server stays current if it is among the new; else its place counts. */
+  /** The current server stays current if it is among the new ones; else its index is kept. */
   private void take(List<Endpoint> fresh) {
     int same = fresh.indexOf(endpoints.get(current));
     current = same >= 0 ? same : current % fresh.size();
     endpoints = fresh;
-  }
-
-  /** Does something the first time only. */
-  private static final class Once implements Runnable {
-    private final Runnable task;
-    private boolean done;
-
-    Once(Runnable task) {
-      this.task = task;
-    }
-
-    @Override
-    public void run() {
-      if (!done) {
-        done = true;
-        task.run();
-      }
-    }
   }
 }

@@ -14,10 +14,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The client's lease, if it has one, and all that is asked for under it. Opens a lease when first
- * asked for a lock, and another one after that is over. On the client's loop only.
+ * The client's lease, if it has one, and all acquisitions under it. Opens a lease when a lock is
+ * first requested, and another one when that is over. On the client's loop only.
  */
-final class Session implements SessionConnector.Owner, LeaseRenewal.Owner {
+final class Session implements SessionConnector.ConnectionOwner, LeaseRenewal.RenewalListener {
 
   private static final Logger LOG = LoggerFactory.getLogger(Session.class);
 
@@ -45,7 +45,7 @@ final class Session implements SessionConnector.Owner, LeaseRenewal.Owner {
     this.acquisitions = new Acquisitions(context, link);
   }
 
-  /** Makes a request that does nothing before {@link #submit}. From any thread. */
+  /** Makes an acquisition that does nothing before {@link #submit}. From any thread. */
   Acquisition prepare(LockRequest request) {
     return new Acquisition(nextRequestId(), request, context, link);
   }
@@ -135,13 +135,13 @@ final class Session implements SessionConnector.Owner, LeaseRenewal.Owner {
     acquisitions.repeat(brokenAtNanos);
     if (opened.getResumed()) {
       renewal.ifPresent(
-          LeaseRenewal::keepAliveOnce); // Its answer comes after all that there is to tell.
+          LeaseRenewal::keepAliveOnce); // Its answer comes after all that the server has to tell.
     }
   }
 
   @Override
   public void onResponse(SessionResponse response) {
-    // What comes too late must not revive what the user has seen end.
+    // A late answer must not revive what the user has seen end.
     if (isExpired()) {
       leaseOver(LossReason.DEADLINE_PASSED);
       return;
@@ -179,7 +179,7 @@ final class Session implements SessionConnector.Owner, LeaseRenewal.Owner {
       acquisitions.onResponse(response);
     } else if (refused.getCode() == Status.Code.RESOURCE_EXHAUSTED.value()) {
       renewal.ifPresent(r -> r.onOverloaded(refused.getNonce()));
-    } // Otherwise another server may renew the lease: this one is left as if it had said nothing.
+    } // Otherwise another server may renew the lease: this refusal is treated like silence.
   }
 
   private void onGoingAway(long resumeAfterNanos) {
@@ -187,7 +187,7 @@ final class Session implements SessionConnector.Owner, LeaseRenewal.Owner {
     connector.goOn(Math.max(0, Math.min(resumeAfterNanos, patienceNanos())));
   }
 
-  /** There is no stream: the lease lives on, and may be resumed at any server. */
+  /** There is no stream: the lease continues, and may be resumed at any server. */
   private void onAway() {
     if (away) {
       return;
@@ -202,7 +202,7 @@ final class Session implements SessionConnector.Owner, LeaseRenewal.Owner {
     onAway();
     Status.Code code = status.getCode();
     if (lease.isPresent()) {
-      // Only these are certain. Whatever else a server says, the lease ends by its deadline.
+      // Only these are certain. After any other refusal, the lease lasts until its deadline.
       if (code == Status.Code.NOT_FOUND || code == Status.Code.FAILED_PRECONDITION) {
         leaseOver(LossReason.LEASE_UNKNOWN);
       }
@@ -221,7 +221,7 @@ final class Session implements SessionConnector.Owner, LeaseRenewal.Owner {
 
   private void leaseOver(LossReason reason) {
     if (reason == LossReason.DEADLINE_PASSED) {
-      // If the server does hear us, it need not wait for the lease to run out.
+      // If the server can hear us, it need not wait for the lease to expire.
       connector.send(SessionRequests.close());
     }
     LOG.atDebug().addKeyValue("lease", leaseTag).log("The lease is over: {}", reason);

@@ -2,6 +2,7 @@ package io.lockkeeper.client;
 
 import io.grpc.Status;
 import io.lockkeeper.client.internal.Loop;
+import io.lockkeeper.client.internal.ResettableTimer;
 import io.lockkeeper.v1.OpenSession;
 import io.lockkeeper.v1.SessionOpened;
 import io.lockkeeper.v1.SessionRequest;
@@ -23,8 +24,8 @@ import org.slf4j.LoggerFactory;
  *   any --stop--> stopped
  * </pre>
  *
- * <p>There is one attempt at a time. The first after a stream that was good for a while is made at
- * once, the others ever more seldom: a server that opens streams only to end them is no better than
+ * <p>There is one attempt at a time. The first one after a stream that was stable is made at once,
+ * the others after a growing pause: a server that opens streams only to end them is no better than
  * one that refuses.
  */
 final class SessionConnector {
@@ -37,20 +38,20 @@ final class SessionConnector {
   private final Loop loop;
   private final ServerList servers;
   private final Backoff backoff = new Backoff(new SplittableRandom());
-  private final Owner owner;
+  private final ConnectionOwner owner;
   private Optional<SessionStream> stream = Optional.empty();
   private Optional<SessionStream> retired = Optional.empty();
-  private Optional<Loop.Timer> timer = Optional.empty();
+  private final ResettableTimer timer;
   private boolean running;
   private boolean open;
   private long sinceNanos;
   private long attempts;
   private int failures;
-  private String lastFailure = "no server was asked yet";
+  private String lastFailure = "no server was asked";
 
-  /** Whose streams these are. */
-  interface Owner {
-    /** Returns what to begin a stream with. */
+  /** Whose connection this is. */
+  interface ConnectionOwner {
+    /** Returns the first request of a stream. */
     OpenSession open();
 
     /** Returns how long an attempt should take at most, in nanoseconds. */
@@ -62,17 +63,18 @@ final class SessionConnector {
     /** The server sent something on the open stream. */
     void onResponse(SessionResponse response);
 
-    /** The stream ended or could not be opened; the next attempt comes by itself unless stopped. */
+    /** The stream ended or could not be opened; the next attempt follows unless stopped. */
     void onBroken(Status status);
   }
 
-  SessionConnector(Loop loop, ServerList servers, Owner owner) {
+  SessionConnector(Loop loop, ServerList servers, ConnectionOwner owner) {
     this.loop = loop;
     this.servers = servers;
+    this.timer = new ResettableTimer(loop);
     this.owner = owner;
   }
 
-  /** Begins to connect, unless it has begun. */
+  /** Begins to connect. Idempotent. */
   void start() {
     if (!running) {
       running = true;
@@ -80,12 +82,12 @@ final class SessionConnector {
     }
   }
 
-  /** Gives up the stream and all attempts. */
+  /** Cancels the stream and all attempts. */
   void stop() {
     running = false;
     open = false;
     attempts++;
-    timer.ifPresent(Loop.Timer::cancel);
+    timer.cancel();
     stream.ifPresent(SessionStream::abandon);
     stream = Optional.empty();
   }
@@ -105,7 +107,7 @@ final class SessionConnector {
     retired.ifPresent(SessionStream::shutDown);
   }
 
-  /** Leaves the stream for one at the next server, {@code delayNanos} from now or later. */
+  /** Moves to a stream at the next server, {@code delayNanos} from now or later. */
   void goOn(long delayNanos) {
     boolean wasGood = wasGood();
     retire();
@@ -113,7 +115,7 @@ final class SessionConnector {
     tryNext(wasGood, backoff.spread(delayNanos));
   }
 
-  /** Sends a request; says false, and does not, if no stream is open. */
+  /** Sends a request; returns false if no stream is open. */
   boolean send(SessionRequest request) {
     if (open) {
       stream.orElseThrow().send(request);
@@ -127,14 +129,13 @@ final class SessionConnector {
     onEnd(Status.UNAVAILABLE.withDescription(why));
   }
 
-  /** Returns what went wrong last, for people. */
+  /** Returns what went wrong last, human-readable. */
   String lastFailure() {
     return lastFailure;
   }
 
   private void attemptAfter(long delayNanos) {
-    timer.ifPresent(Loop.Timer::cancel);
-    timer = Optional.of(loop.schedule(delayNanos, this::attempt));
+    timer.set(delayNanos, this::attempt);
   }
 
   private void attempt() {
@@ -153,7 +154,7 @@ final class SessionConnector {
     try {
       openStream();
     } catch (RuntimeException | Error e) {
-      // Whoever makes channels was given by the user: what it throws is one more failure.
+      // The channel factory may be the user's: what it throws counts as a failed attempt.
       onEnd(Status.UNAVAILABLE.withDescription("cannot connect: " + e).withCause(e));
     }
   }
@@ -162,21 +163,19 @@ final class SessionConnector {
     long limit = Math.min(MAX_OPENING_NANOS, Math.max(MIN_OPENING_NANOS, owner.patienceNanos()));
     SessionStream next = new SessionStream(servers.connect(), loop, new StreamOwner());
     stream = Optional.of(next);
-    timer =
-        Optional.of(
-            loop.schedule(limit, () -> fail("no answer within " + limit / 1_000_000 + " ms")));
+    timer.set(limit, () -> fail("no answer within " + limit / 1_000_000 + " ms"));
     next.send(SessionRequest.newBuilder().setOpen(owner.open()).build());
   }
 
   private void onOpened(SessionOpened opened) {
-    timer.ifPresent(Loop.Timer::cancel);
+    timer.cancel();
     open = true;
     LOG.atDebug().addKeyValue("server", servers.current()).log("Session stream open");
     owner.onOpened(opened, sinceNanos);
   }
 
   private void onEnd(Status status) {
-    timer.ifPresent(Loop.Timer::cancel);
+    timer.cancel();
     boolean wasGood = wasGood();
     open = false;
     stream = Optional.empty();
@@ -203,8 +202,8 @@ final class SessionConnector {
         : status.getCode() + ", " + description;
   }
 
-  /** Tells the first response from the others. */
-  private final class StreamOwner implements SessionStream.Owner {
+  /** Handles the first response, and passes on the others. */
+  private final class StreamOwner implements SessionStream.StreamListener {
     @Override
     public void onResponse(SessionResponse response) {
       if (open) {

@@ -35,7 +35,7 @@ final class SessionRequests {
   }
 
   /**
-   * Asks for locks, or tells that they are held.
+   * Asks for locks.
    *
    * @param waitedNanos how much of the wait limit is used up
    */
@@ -47,7 +47,7 @@ final class SessionRequests {
   }
 
   /**
-   * Asks to go on holding locks that were granted with {@code tokens}, in the order of the locks.
+   * Asks to keep locks that were granted with {@code tokens}, in the order of the locks.
    *
    * @param maxHoldLeft how much of the longest hold is left
    */

@@ -16,15 +16,17 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One session stream on a connection of its own, so that nothing else stands before its
- * keep-alives. What gRPC calls back is handed to the loop; all methods are for the loop.
+ * One session stream, on a separate connection so that nothing else delays its keep-alives. gRPC's
+ * callbacks are passed to the loop; all other methods are for the loop.
  */
 final class SessionStream implements ClientResponseObserver<SessionRequest, SessionResponse> {
 
-  /** How many responses may lie in the loop's queue. */
+  /** How many responses may wait in the loop's queue. */
   private static final int WINDOW = 256;
 
-  /** How many have been handled when as many more are asked for: to ask costs as much as one. */
+  /**
+   * After this many, as many more are requested: a request costs as much as handling a response.
+   */
   private static final int STEP = WINDOW / 2;
 
   // The server takes 256 requests and 64 KiB.
@@ -35,7 +37,7 @@ final class SessionStream implements ClientResponseObserver<SessionRequest, Sess
 
   private final ManagedChannel channel;
   private final Loop loop;
-  private final Owner owner;
+  private final StreamListener listener;
   private final ClientCallStreamObserver<SessionRequest> requests;
   private final List<SessionRequest> waiting = new ArrayList<>();
   private int waitingBytes;
@@ -44,8 +46,8 @@ final class SessionStream implements ClientResponseObserver<SessionRequest, Sess
   private int handled;
   private boolean over;
 
-  /** Who hears of the stream, until it has given it up. */
-  interface Owner {
+  /** Is told what happens to the stream, until it abandons or retires it. */
+  interface StreamListener {
     /** The server sent something. */
     void onResponse(SessionResponse response);
 
@@ -53,14 +55,16 @@ final class SessionStream implements ClientResponseObserver<SessionRequest, Sess
     void onEnd(Status status);
   }
 
-  SessionStream(ManagedChannel channel, Loop loop, Owner owner) {
+  SessionStream(ManagedChannel channel, Loop loop, StreamListener listener) {
     this.channel = channel;
     this.loop = loop;
-    this.owner = owner;
+    this.listener = listener;
     this.requests = (ClientCallStreamObserver<SessionRequest>) open();
   }
 
-  /** The stream must not end with what the calling thread is at, a call of another server's say. */
+  /**
+   * The stream must not end with the calling thread's gRPC context, such as a call that it serves.
+   */
   private StreamObserver<SessionRequest> open() {
     Context before = Context.ROOT.attach();
     try {
@@ -98,7 +102,7 @@ final class SessionStream implements ClientResponseObserver<SessionRequest, Sess
   private void tell(SessionResponse response) {
     if (!over) {
       batches |= response.getOpened().getBatches();
-      owner.onResponse(response);
+      listener.onResponse(response);
     }
   }
 
@@ -118,14 +122,14 @@ final class SessionStream implements ClientResponseObserver<SessionRequest, Sess
           if (!over) {
             over = true;
             channel.shutdownNow();
-            owner.onEnd(status);
+            listener.onEnd(status);
           }
         });
   }
 
   /**
-   * Sends a request, unless the stream is over: where the server takes batches, together with what
-   * else the loop sends before it comes to an end, and a keep-alive at once with what is before it.
+   * Sends a request, unless the stream is over. If the server takes batches, all that the loop
+   * sends in one run goes out together; a keep-alive goes out at once, with all that is before it.
    */
   void send(SessionRequest request) {
     if (over) {
@@ -154,7 +158,7 @@ final class SessionStream implements ClientResponseObserver<SessionRequest, Sess
     flush();
   }
 
-  /** Sends what waits: what the loop does in one go costs one message. */
+  /** Sends what waits, as one message. */
   private void flush() {
     List<SessionRequest> parts = List.copyOf(waiting);
     waiting.clear();
@@ -170,7 +174,7 @@ final class SessionStream implements ClientResponseObserver<SessionRequest, Sess
     requests.onNext(SessionRequest.newBuilder().setBatch(batch).build());
   }
 
-  /** Gives the stream up at once. The owner hears nothing more. */
+  /** Cancels the stream. The listener is told nothing more. */
   void abandon() {
     if (!over) {
       over = true;
@@ -179,7 +183,7 @@ final class SessionStream implements ClientResponseObserver<SessionRequest, Sess
     }
   }
 
-  /** Gives the stream up, but lets what was sent get through. The owner hears nothing more. */
+  /** Ends the stream after what was sent. The listener is told nothing more. */
   void retire() {
     if (!over) {
       flush();
@@ -190,7 +194,7 @@ final class SessionStream implements ClientResponseObserver<SessionRequest, Sess
     }
   }
 
-  /** Closes the connection, whatever is under way. */
+  /** Closes the connection, whatever is in progress. */
   void shutDown() {
     over = true;
     channel.shutdownNow();

@@ -3,8 +3,8 @@ package io.lockkeeper.client;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Names threads as owners. {@link Thread#getId} is given to another thread when one has ended, and
- * then that one would be granted what a dead thread holds: these names are never used again.
+ * Names threads as owners. These names are never used again, unlike {@link Thread#getId}: with
+ * that, a new thread would be granted what a thread that has ended still holds.
  */
 final class ThreadOwners {
 
@@ -14,7 +14,7 @@ final class ThreadOwners {
 
   private ThreadOwners() {}
 
-  /** Returns the calling thread's name as an owner: always the same, and nobody else's. */
+  /** Returns the calling thread's name as an owner: always the same, and unique. */
   static String ofCurrentThread() {
     return OWNER.get();
   }

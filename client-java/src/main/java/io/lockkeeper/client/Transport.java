@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 /** Opens gRPC channels, encrypted or not. */
 record Transport(ChannelCredentials credentials) {
 
-  /** gRPC takes nothing shorter. The lease's own keep-alives find a dead server sooner. */
+  /** The shortest that gRPC takes. The lease's own keep-alives detect a dead server sooner. */
   private static final int PING_SECONDS = 10;
 
   private static final int PONG_SECONDS = 5;
@@ -55,8 +55,8 @@ record Transport(ChannelCredentials credentials) {
         .keepAliveTime(PING_SECONDS, TimeUnit.SECONDS)
         .keepAliveTimeout(PONG_SECONDS, TimeUnit.SECONDS)
         .keepAliveWithoutCalls(true)
-        .directExecutor() // Everything gRPC calls is handed to the client's loop at once.
-        .disableRetry(); // The client tries again by itself; gRPC would keep copies for that.
+        .directExecutor() // All callbacks of gRPC pass to the client's loop at once.
+        .disableRetry(); // The client itself tries again; gRPC would keep copies for that.
     return IoThreads.shared().build(builder);
   }
 }

@@ -121,7 +121,7 @@ final class UnaryCalls implements AutoCloseable {
     return previous == 0 ? OptionalInt.empty() : OptionalInt.of(previous);
   }
 
-  /** Takes a lock away, with a token of zero from all; with a grace, asks the holders first. */
+  /** Takes a lock away, with a token of zero from all holders; with a grace, asks them first. */
   int forceRelease(String name, long token, String reason, Optional<Duration> grace) {
     ForceReleaseRequest.Builder request =
         ForceReleaseRequest.newBuilder()
@@ -213,7 +213,7 @@ final class UnaryCalls implements AutoCloseable {
     try {
       servers.refresh();
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // The call that follows finds it.
+      Thread.currentThread().interrupt(); // The call that follows notices it.
     }
   }
 

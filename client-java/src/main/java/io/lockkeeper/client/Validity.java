@@ -4,16 +4,16 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Until when a lease may be relied upon, by the client's own monotonic clock: the sending of the
- * last acknowledged keep-alive plus what the server promised, less a margin. It only ever moves on:
- * acknowledgments that are late, repeated or out of order neither extend it past their own sending
- * plus promise, nor shorten it. One thread extends it, any may ask.
+ * last acknowledged keep-alive plus what the server promised, less a margin. It never moves back:
+ * an acknowledgment that is late, repeated or out of order neither extends it past its own sending
+ * plus promise, nor shortens it. One thread extends it, any thread may read it.
  */
 final class Validity {
 
-  /** Two percent of the promise, for clocks that run at unequal rates. */
+  /** Two percent of the promise, for clocks of unequal rate. */
   private static final long RATE_DIVISOR = 50;
 
-  /** For what lies between looking at the clock and acting on it. */
+  /** For the time between reading the clock and acting on it. */
   private static final long CONSTANT_MARGIN_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
   private volatile long untilNanos;
@@ -27,9 +27,7 @@ final class Validity {
     return sentAtNanos + promised - promised / RATE_DIVISOR - CONSTANT_MARGIN_NANOS;
   }
 
-  /**
-   * Takes note of a request sent at {@code sentAtNanos} that was promised {@code validForNanos}.
-   */
+  /** Extends it by a promise of {@code validForNanos} for a request sent at {@code sentAtNanos}. */
   void extend(long sentAtNanos, long validForNanos) {
     long candidate = deadline(sentAtNanos, validForNanos);
     if (candidate - untilNanos > 0) {

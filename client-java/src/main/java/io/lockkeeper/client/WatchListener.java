@@ -1,24 +1,24 @@
 package io.lockkeeper.client;
 
 /**
- * Hears what happens to watched locks. Every method has an empty default. Called on the client's
+ * Is told what happens to watched locks. Every method has an empty default. Called on the client's
  * callback executor, one call at a time and in order; the next event is asked for when a call has
  * returned, so that a slow listener is told fewer, coalesced changes.
  */
 public interface WatchListener {
 
-  /** Part of the first picture: one lock that is in use. */
+  /** Part of the snapshot that comes first: one lock that is in use. */
   default void onSnapshot(LockInfo lock) {}
 
-  /** The first picture is complete; changes follow. */
+  /** The snapshot is complete; changes follow. */
   default void onSnapshotEnd() {}
 
   /** A lock has changed. */
   default void onChange(LockChange change) {}
 
-  /** Events may be missing: forget what was known, a new picture follows. */
+  /** Events may be missing: forget what was known, a new snapshot follows. */
   default void onGap(String reason) {}
 
-  /** The watch has ended and hears nothing more: the server refused it for good. */
+  /** The watch has ended: the server refused it for good. */
   default void onFailed(LockkeeperException why) {}
 }

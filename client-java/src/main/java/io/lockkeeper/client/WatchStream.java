@@ -7,6 +7,7 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
 import io.lockkeeper.client.internal.Loop;
+import io.lockkeeper.client.internal.ResettableTimer;
 import io.lockkeeper.v1.LockServiceGrpc;
 import io.lockkeeper.v1.WatchRequest;
 import io.lockkeeper.v1.WatchResponse;
@@ -14,8 +15,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * One watch over as many connections as it takes, each of its own. Its state is the loop's; the
- * listener hears on the callback executor, and the next event is asked for when it has returned.
+ * One watch, over as many connections as it takes, which nothing else uses. Its state is changed on
+ * the loop only; the listener is called on the callback executor, and the next event is requested
+ * when it has returned.
  */
 final class WatchStream implements Watch {
 
@@ -28,8 +30,8 @@ final class WatchStream implements Watch {
   private final Backoff backoff;
   private final Set<WatchStream> open;
   private Optional<Attempt> current = Optional.empty();
-  private Optional<Loop.Timer> retry = Optional.empty();
-  private Optional<Loop.Timer> limit = Optional.empty();
+  private final ResettableTimer retry;
+  private final ResettableTimer limit;
   private long resumeFrom;
   private boolean begun;
   private boolean wasServed;
@@ -46,13 +48,15 @@ final class WatchStream implements Watch {
     this.backoff = context.backoff();
     this.servers = new ServerList(settings.channels(), context.discovery());
     this.open = open;
+    this.retry = new ResettableTimer(loop);
+    this.limit = new ResettableTimer(loop);
   }
 
   /**
    * Starts a watch.
    *
    * @param what the names or the prefix
-   * @param open the loop's; has the watch until it is over
+   * @param open all watches of the client, for the loop only; has the watch until it is over
    */
   static Watch start(
       WatchRequest what, WatchListener listener, ClientContext context, Set<WatchStream> open) {
@@ -73,8 +77,8 @@ final class WatchStream implements Watch {
   void abandon() {
     closed = true;
     open.remove(this);
-    retry.ifPresent(Loop.Timer::cancel);
-    limit.ifPresent(Loop.Timer::cancel);
+    retry.cancel();
+    limit.cancel();
     current.ifPresent(Attempt::abandon);
     current = Optional.empty();
   }
@@ -97,12 +101,12 @@ final class WatchStream implements Watch {
     try {
       next = new Attempt(servers.connect());
     } catch (RuntimeException | Error e) {
-      retryLater(); // Whoever makes channels was given by the user.
+      retryLater(); // The channel factory may be the user's.
       return;
     }
     current = Optional.of(next);
     if (resumeFrom == 0) {
-      limit = Optional.of(loop.schedule(settings.requestTimeout().toNanos(), next::onSilence));
+      limit.set(settings.requestTimeout().toNanos(), next::onSilence);
     }
     next.start(what.toBuilder().setStartRevision(resumeFrom).build());
   }
@@ -112,14 +116,14 @@ final class WatchStream implements Watch {
       return;
     }
     failures = 0;
-    limit.ifPresent(Loop.Timer::cancel);
+    limit.cancel();
     switch (event.getEventCase()) {
       // An incomplete snapshot cannot be resumed.
       case SNAPSHOT -> resumeFrom = 0;
       case SNAPSHOT_END, CHANGE -> resumeFrom = event.getRevision();
       case GAP -> resumeFrom = 0;
       case EVENT_NOT_SET -> {
-        // An event of a newer server that this client has no use for.
+        // From a newer server; this client has no use for it.
       }
     }
     begun = true;
@@ -153,7 +157,7 @@ final class WatchStream implements Watch {
       return;
     }
     current = Optional.empty();
-    limit.ifPresent(Loop.Timer::cancel);
+    limit.cancel();
     attempt.abandon();
     if (!mayGoOn(status.getCode())) {
       closed = true;
@@ -168,14 +172,14 @@ final class WatchStream implements Watch {
     retryLater();
   }
 
-  /** What has been watched for a while is watched on, though one server has too many already. */
+  /** A watch that was served is continued elsewhere when one server has too many watches. */
   private boolean mayGoOn(Status.Code code) {
     return Protos.isPassing(code) || (wasServed && code == Status.Code.RESOURCE_EXHAUSTED);
   }
 
   private void retryLater() {
     servers.moveOn();
-    retry = Optional.of(loop.schedule(backoff.nanosAfter(++failures), this::attempt));
+    retry.set(backoff.nanosAfter(++failures), this::attempt);
   }
 
   /** One call. */
@@ -191,9 +195,9 @@ final class WatchStream implements Watch {
       Context.ROOT.run(() -> LockServiceGrpc.newStub(channel).watch(request, this));
     }
 
-    /** A server that begins with a snapshot has something to say at once. */
+    /** A server that begins with a snapshot sends something at once. */
     void onSilence() {
-      Status status = Status.UNAVAILABLE.withDescription("the server says nothing");
+      Status status = Status.UNAVAILABLE.withDescription("the server sends nothing");
       onEnd(this, status, status.asRuntimeException());
     }
 

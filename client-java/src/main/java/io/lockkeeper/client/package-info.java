@@ -3,7 +3,8 @@
  *
  * <p>{@link io.lockkeeper.client.LockkeeperClient} asks for what a {@link
  * io.lockkeeper.client.LockRequest} says, of one lock or several, and gives a {@link
- * io.lockkeeper.client.LockHandle}: token, validity, release. Views of locks have the JDK's shapes:
+ * io.lockkeeper.client.LockHandle}: token, validity, release. Views of locks have the JDK's
+ * interfaces:
  *
  * <ul>
  *   <li>{@link io.lockkeeper.client.LockkeeperLock}, a reentrant {@code Lock} of one lock or many
@@ -12,7 +13,7 @@
  *   <li>{@link io.lockkeeper.client.LeaderElection}, a lock whose holder leads
  * </ul>
  *
- * <p>Whatever waits has a twin that returns a future instead.
+ * <p>Whatever waits has a counterpart that returns a future.
  */
 @NullMarked
 package io.lockkeeper.client;

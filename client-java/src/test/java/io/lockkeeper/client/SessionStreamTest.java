@@ -37,7 +37,7 @@ class SessionStreamTest {
     server.close();
   }
 
-  private final class StreamOwner implements SessionStream.Owner {
+  private final class StreamOwner implements SessionStream.StreamListener {
     @Override
     public void onResponse(SessionResponse response) {
       onTold.accept(response);
