@@ -20,7 +20,7 @@ import java.util.function.Supplier;
  * <pre>
  *   PENDING --sent--> ASKED --granted--> HELD --release--> LEAVING --released--> ENDED
  *      ^                | \                \                  ^
- *      +--unavailable---+  +--given up------+--granted anew---+
+ *      +--unavailable---+  +--given up------+--granted again--+
  *   PENDING, ASKED --refused, not acquired, lease over, time out--> ENDED;  HELD --lost--> ENDED
  * </pre>
  *
@@ -151,7 +151,7 @@ final class Acquisition {
         }
       }
       case HELD -> session.send(hold.repeated());
-      // A server may have granted it anew: then whatever it has is released.
+      // A server may have granted it again: then whatever it has is released.
       case LEAVING ->
           session.send(SessionRequests.release(requestId, repeating ? 0 : hold.fencingToken()));
       case ENDED -> {}

@@ -104,7 +104,7 @@ final class ClientRuntime implements AutoCloseable {
     }
   }
 
-  /** Completes what was given to the loop before, so that nobody waits for it in vain. */
+  /** Completes what was submitted to the loop before, so that no caller waits for ever. */
   private void endLoop() {
     loop.drain();
     session.abandon();

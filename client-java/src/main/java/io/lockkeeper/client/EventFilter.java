@@ -10,7 +10,7 @@ import java.util.Optional;
 
 /**
  * Decides which of the server's events are new to one acquisition's listener. Only one server
- * numbers its events: after a resume, another one begins anew, may repeat what was told before, and
+ * numbers its events: after a resume, another one starts over, may repeat what was told before, and
  * does not repeat a warning that no longer holds. On the client's loop only.
  */
 final class EventFilter {

@@ -7,7 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Elects one leader among candidates: whoever holds an exclusive lock leads, and its metadata says
+ * Elects one leader among candidates: the holder of an exclusive lock leads, and its metadata says
  * what others shall know about it. Made by {@link LockkeeperClient#asElection}; may be used by any
  * thread.
  *
@@ -110,7 +110,7 @@ public final class LeaderElection {
       this.listener = listener;
     }
 
-    /** Returns the leadership, the same to whoever asks. */
+    /** Returns the leadership, the same one every time. */
     Leadership leadership(LockHandle handle) {
       elected.complete(new Leadership(handle));
       return elected.join();

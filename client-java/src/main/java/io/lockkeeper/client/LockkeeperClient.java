@@ -49,7 +49,7 @@ public final class LockkeeperClient implements AutoCloseable {
    *
    * @param servers one or several {@code host:port}, separated by commas, to be tried in turn; the
    *     port may be left out and is 7420 then. Of a name with several addresses each is a server;
-   *     it is looked up anew whenever another server is needed. It may begin with {@code dns:///}.
+   *     it is looked up again whenever another server is needed. It may begin with {@code dns:///}.
    * @throws IllegalArgumentException if an address is malformed
    */
   public static LockkeeperClientBuilder builder(String servers) {

@@ -20,7 +20,7 @@ import java.util.concurrent.locks.Lock;
  * <p>Unlike the JDK's locks, it can be lost while it is held. {@link #handle} gives the fencing
  * token and the validity. After a loss, {@link #unlock} throws, so that nobody takes for protected
  * what was done, and locking once more throws {@link LockLostException}; when it has been unlocked
- * as many times as it was locked, the thread may lock anew.
+ * as many times as it was locked, the thread may lock again.
  *
  * <p>A wait that would never end is refused with a {@link NotAcquiredException} ({@link
  * NotAcquiredReason#WOULD_DEADLOCK}) whose message names the cycle. Interrupted waiters leave the

@@ -221,10 +221,8 @@ final class Protos {
   /** Returns what a request fails with that is not granted. */
   static LockkeeperException toException(String lock, NotAcquired message) {
     return switch (message.getReason()) {
-      case NOT_ACQUIRED_REASON_LEASE_ENDED ->
-          new LeaseLostException(lock, LossReason.LEASE_EXPIRED);
-      case NOT_ACQUIRED_REASON_SESSION_LOST ->
-          new LeaseLostException(lock, LossReason.SESSION_LOST);
+      case NOT_ACQUIRED_REASON_LEASE_ENDED, NOT_ACQUIRED_REASON_SESSION_LOST ->
+          new LeaseLostException(lock, toLossReason(message.getReason()));
       case NOT_ACQUIRED_REASON_TIMED_OUT -> notAcquired(lock, NotAcquiredReason.TIMED_OUT, message);
       case NOT_ACQUIRED_REASON_WOULD_DEADLOCK ->
           notAcquired(lock, NotAcquiredReason.WOULD_DEADLOCK, message);

@@ -17,7 +17,8 @@ import org.slf4j.LoggerFactory;
  * The client's lease, if it has one, and all acquisitions under it. Opens a lease when a lock is
  * first requested, and another one when that is over. On the client's loop only.
  */
-final class Session implements SessionConnector.ConnectionOwner, LeaseRenewal.RenewalListener {
+final class Session
+    implements SessionConnector.ConnectionOwner, LeaseRenewal.RenewalListener, SessionLink {
 
   private static final Logger LOG = LoggerFactory.getLogger(Session.class);
 
@@ -25,8 +26,8 @@ final class Session implements SessionConnector.ConnectionOwner, LeaseRenewal.Re
   private final Settings settings;
   private final Loop loop;
   private final SessionConnector connector;
-  private final AcquisitionLink link = new AcquisitionLink();
   private final Acquisitions acquisitions;
+  private final HoldState.LimitedHolds limitedHolds = new HoldState.LimitedHolds();
   private final CompletableFuture<Void> closed = new CompletableFuture<>();
   private final AtomicLong requestsMade = new AtomicLong();
   private Optional<Lease> lease = Optional.empty();
@@ -42,12 +43,12 @@ final class Session implements SessionConnector.ConnectionOwner, LeaseRenewal.Re
     this.loop = context.loop();
     this.connector =
         new SessionConnector(loop, new ServerList(settings.channels(), context.discovery()), this);
-    this.acquisitions = new Acquisitions(context, link);
+    this.acquisitions = new Acquisitions(context, this);
   }
 
   /** Makes an acquisition that does nothing before {@link #submit}. From any thread. */
   Acquisition prepare(LockRequest request) {
-    return new Acquisition(nextRequestId(), request, context, link);
+    return new Acquisition(nextRequestId(), request, context, this);
   }
 
   /** Short, since ZooKeeper keeps it; unique in this client, and so in each of its leases. */
@@ -259,33 +260,28 @@ final class Session implements SessionConnector.ConnectionOwner, LeaseRenewal.Re
     leaseOver(LossReason.DEADLINE_PASSED);
   }
 
-  /** What acquisitions see of the session. */
-  private final class AcquisitionLink implements SessionLink {
-    private final HoldState.LimitedHolds limitedHolds = new HoldState.LimitedHolds();
+  @Override
+  public boolean send(SessionRequest request) {
+    return lease.isPresent() && connector.send(request);
+  }
 
-    @Override
-    public boolean send(SessionRequest request) {
-      return lease.isPresent() && connector.send(request);
-    }
+  @Override
+  public LockkeeperException unavailable() {
+    return new ServerUnavailableException(settings.unavailable(connector.lastFailure()));
+  }
 
-    @Override
-    public LockkeeperException unavailable() {
-      return new ServerUnavailableException(settings.unavailable(connector.lastFailure()));
-    }
+  @Override
+  public Validity validity() {
+    return lease.orElseThrow().validity();
+  }
 
-    @Override
-    public Validity validity() {
-      return lease.orElseThrow().validity();
-    }
+  @Override
+  public HoldState.LimitedHolds limitedHolds() {
+    return limitedHolds;
+  }
 
-    @Override
-    public HoldState.LimitedHolds limitedHolds() {
-      return limitedHolds;
-    }
-
-    @Override
-    public void ended(Acquisition acquisition) {
-      acquisitions.remove(acquisition);
-    }
+  @Override
+  public void ended(Acquisition acquisition) {
+    acquisitions.remove(acquisition);
   }
 }

@@ -161,7 +161,7 @@ final class SessionConnector {
 
   private void openStream() {
     long limit = Math.min(MAX_OPENING_NANOS, Math.max(MIN_OPENING_NANOS, owner.patienceNanos()));
-    SessionStream next = new SessionStream(servers.connect(), loop, new StreamOwner());
+    SessionStream next = new SessionStream(servers.connect(), loop, new StreamHandler());
     stream = Optional.of(next);
     timer.set(limit, () -> fail("no answer within " + limit / 1_000_000 + " ms"));
     next.send(SessionRequest.newBuilder().setOpen(owner.open()).build());
@@ -203,7 +203,7 @@ final class SessionConnector {
   }
 
   /** Handles the first response, and passes on the others. */
-  private final class StreamOwner implements SessionStream.StreamListener {
+  private final class StreamHandler implements SessionStream.StreamListener {
     @Override
     public void onResponse(SessionResponse response) {
       if (open) {

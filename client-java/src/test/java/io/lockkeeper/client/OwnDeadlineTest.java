@@ -23,7 +23,7 @@ class OwnDeadlineTest {
   private static final long FIRST_SEED = 20_260_101L;
 
   /** What happened in one run, in nanoseconds of the server's clock. */
-  private record Outcome(long lostAt, int timesLost, long grantedToOtherAt) {
+  private record Observed(long lostAt, int timesLost, long grantedToOtherAt) {
     long margin() {
       return grantedToOtherAt - lostAt;
     }
@@ -35,7 +35,7 @@ class OwnDeadlineTest {
     List<Long> margins = new ArrayList<>();
     for (long seed = FIRST_SEED; seed < FIRST_SEED + RUNS; seed++) {
       // When
-      Outcome outcome = run(new SplittableRandom(seed));
+      Observed outcome = run(new SplittableRandom(seed));
       // Then
       assertThat(outcome.timesLost()).as("seed %d: told lost", seed).isEqualTo(1);
       assertThat(outcome.margin()).as("seed %d: margin", seed).isPositive();
@@ -50,7 +50,7 @@ class OwnDeadlineTest {
   }
 
   /** A holder with a clock that is wrong by up to 2 % and a slow network is cut off; one waits. */
-  private static Outcome run(SplittableRandom random) {
+  private static Observed run(SplittableRandom random) {
     ManualClock clock = new ManualClock();
     Duration ttl = Duration.ofMillis(random.nextLong(2_000, 30_000));
     double rate = random.nextDouble(0.98, 1.02);
@@ -81,7 +81,7 @@ class OwnDeadlineTest {
       clock.advance(ttl.multipliedBy(2));
       assertThat(handle.isValid()).isFalse();
     }
-    return new Outcome(lostAt.get(0), lostAt.size(), otherAt.get(0));
+    return new Observed(lostAt.get(0), lostAt.size(), otherAt.get(0));
   }
 
   private static Duration millis(SplittableRandom random, int bound) {
