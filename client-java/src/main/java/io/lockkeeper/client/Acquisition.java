@@ -18,10 +18,10 @@ import java.util.function.Supplier;
  * The life of one request for locks. On the client's loop only, except for what is final.
  *
  * <pre>
- *   PENDING --sent--> ASKED --granted--> HELD --release--> LEAVING --released--> ENDED
- *      ^                | \                \                  ^
- *      +--unavailable---+  +--given up------+--granted again--+
- *   PENDING, ASKED --refused, not acquired, lease over, time out--> ENDED;  HELD --lost--> ENDED
+ *   PENDING --sent--> SENT --granted--> HELD --release--> RELEASING --released--> ENDED
+ *      ^                | \               \                  ^
+ *      +--unavailable---+  +--given up-----+--granted again--+
+ *   PENDING, SENT --refused, not acquired, lease over, time out--> ENDED;  HELD --lost--> ENDED
  * </pre>
  *
  * <p>In every state, it is repeated to the server of each new stream, which may be another than
@@ -56,10 +56,10 @@ final class Acquisition {
     /** Not sent under the present lease, or refused for the moment: no server knows of it. */
     PENDING,
     /** Sent, and sent again after a resume until granted. */
-    ASKED,
+    SENT,
     HELD,
     /** Released or given up; the release is sent until it is certain. */
-    LEAVING,
+    RELEASING,
     ENDED
   }
 
@@ -122,8 +122,8 @@ final class Acquisition {
   RepeatOrder repeatOrder() {
     return switch (state) {
       case HELD -> RepeatOrder.HOLD;
-      case LEAVING, ENDED -> RepeatOrder.RELEASE;
-      case PENDING, ASKED -> RepeatOrder.REQUEST;
+      case RELEASING, ENDED -> RepeatOrder.RELEASE;
+      case PENDING, SENT -> RepeatOrder.REQUEST;
     };
   }
 
@@ -143,16 +143,16 @@ final class Acquisition {
   private void send() {
     retry.cancel();
     switch (state) {
-      case PENDING, ASKED -> {
+      case PENDING, SENT -> {
         long waited = context.loop().nanos() - madeAtNanos;
         if (session.send(
             SessionRequests.acquire(request, requestId, context.settings().holder(), waited))) {
-          state = State.ASKED;
+          state = State.SENT;
         }
       }
       case HELD -> session.send(hold.repeated());
       // A server may have granted it again: then whatever it has is released.
-      case LEAVING ->
+      case RELEASING ->
           session.send(SessionRequests.release(requestId, repeating ? 0 : hold.fencingToken()));
       case ENDED -> {}
     }
@@ -185,7 +185,7 @@ final class Acquisition {
       case LOST -> onLost(Protos.toLossReason(event.getLost().getReason()));
       case NOT_ACQUIRED -> onNotAcquired(event.getNotAcquired());
       case RELEASED -> {
-        if (state != State.LEAVING) { // Leaving, the answer to the release says what it did.
+        if (state != State.RELEASING) { // Otherwise, the answer to the release says what it did.
           onReleased(ALREADY_RELEASED);
         }
       }
@@ -203,7 +203,7 @@ final class Acquisition {
 
   /** What is held is not taken away by this: the server may not know of the grant so far. */
   private void onQueued(List<QueuePosition> positions) {
-    if (state == State.ASKED && !positions.isEmpty() && filter.areNew(positions)) {
+    if (state == State.SENT && !positions.isEmpty() && filter.areNew(positions)) {
       context
           .callbacks()
           .runIfRoom(() -> request.listener().onPlaces(Protos.toQueuePlaces(positions)));
@@ -215,7 +215,7 @@ final class Acquisition {
       return;
     }
     switch (state) {
-      case PENDING, ASKED -> { // Pending: asked before.
+      case PENDING, SENT -> { // Pending: sent before.
         state = State.HELD;
         stopTimers();
         result.complete(hold.begin(granted));
@@ -225,19 +225,19 @@ final class Acquisition {
           retry.cancel();
           hold.onConfirmed();
         } else {
-          loseAndLeave(LossReason.REMOVED); // Others may have held it in between.
+          loseAndRelease(LossReason.REMOVED); // Others may have held it in between.
         }
       }
       // Given up: the release is on its way, and frees this grant as well.
-      case LEAVING, ENDED -> {}
+      case RELEASING, ENDED -> {}
     }
   }
 
   /** The locks are not held any more, but the server may have something under this id. */
-  private void loseAndLeave(LossReason reason) {
+  private void loseAndRelease(LossReason reason) {
     hold.onLost(reason);
     repeating = true;
-    leave();
+    releaseAnything();
   }
 
   private void onNotAcquired(NotAcquired event) {
@@ -272,7 +272,7 @@ final class Acquisition {
   /** The server refused the request, its release, or a call of the holder. */
   void onRefused(Refused refused) {
     Status.Code code = Status.fromCodeValue(refused.getCode()).getCode();
-    if (state == State.LEAVING) {
+    if (state == State.RELEASING) {
       if (code == Status.Code.NOT_FOUND || code == Status.Code.FAILED_PRECONDITION) {
         onReleased(ALREADY_RELEASED); // The server holds nothing under this id.
       } else {
@@ -281,12 +281,12 @@ final class Acquisition {
     } else if (state == State.HELD && hold.isConfirmed()) {
       hold.calls().onRefused(code, refused);
     } else if (Protos.isPassing(code) || (repeating && code == Status.Code.RESOURCE_EXHAUSTED)) {
-      if (state == State.ASKED && !repeating) {
+      if (state == State.SENT && !repeating) {
         state = State.PENDING; // A refused request has changed nothing: it may wait for later.
       }
       retryLater();
     } else if (state == State.HELD) {
-      loseAndLeave(LossReason.REMOVED); // This server will never confirm it.
+      loseAndRelease(LossReason.REMOVED); // This server will never confirm it.
     } else {
       failForGood(Protos.toException(names(), code, refused));
     }
@@ -296,7 +296,7 @@ final class Acquisition {
   private void failForGood(LockkeeperException why) {
     if (repeating) {
       result.completeExceptionally(why);
-      leave();
+      releaseAnything();
     } else {
       fail(why);
     }
@@ -322,7 +322,7 @@ final class Acquisition {
   }
 
   private void onLimit() {
-    boolean timedOut = heard && request.waitLimit().isPresent() && state == State.ASKED;
+    boolean timedOut = heard && request.waitLimit().isPresent() && state == State.SENT;
     giveUp(
         timedOut
             ? notAcquired(NotAcquiredReason.TIMED_OUT, "no server said so in time")
@@ -332,25 +332,25 @@ final class Acquisition {
   private void giveUp(LockkeeperException why) {
     switch (state) {
       case PENDING -> end(() -> why, ALREADY_RELEASED);
-      case ASKED -> {
+      case SENT -> {
         result.completeExceptionally(why);
-        leave();
+        releaseAnything();
       }
-      case HELD -> hold.giveUp();
-      case LEAVING, ENDED -> {} // It is on its way out.
+      case HELD -> hold.beginRelease();
+      case RELEASING, ENDED -> {} // It is ending.
     }
   }
 
   /** The holder releases. */
   void release() {
     if (state == State.HELD) {
-      leave();
+      releaseAnything();
     }
   }
 
   /** Makes sure that the server holds nothing under this id; nobody waits for a grant. */
-  void leave() {
-    state = State.LEAVING;
+  void releaseAnything() {
+    state = State.RELEASING;
     stopTimers();
     hold.onReleasing();
     send();

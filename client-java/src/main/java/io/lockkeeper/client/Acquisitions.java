@@ -111,6 +111,6 @@ final class Acquisitions {
     }
     Acquisition unwanted = new Acquisition(requestId, UNWANTED, context, session);
     acquisitions.put(requestId, unwanted);
-    unwanted.leave();
+    unwanted.releaseAnything();
   }
 }

@@ -29,7 +29,7 @@ final class Backoff {
    * Returns up to a quarter more than {@code nanos}, so that clients that were told the same do not
    * all come at once.
    */
-  long spread(long nanos) {
+  long withJitter(long nanos) {
     return nanos + random.nextLong(nanos / 4 + 1);
   }
 }

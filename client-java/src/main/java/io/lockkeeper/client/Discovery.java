@@ -72,7 +72,7 @@ final class Discovery implements AutoCloseable {
   }
 
   /** Looks up all names; never completes exceptionally, and completes at once if there are none. */
-  synchronized CompletableFuture<List<Endpoint>> find() {
+  synchronized CompletableFuture<List<Endpoint>> resolve() {
     if (resolver.isPresent() && latest.isDone()) {
       CompletableFuture<List<Endpoint>> found = new CompletableFuture<>();
       Runnable lookup = () -> found.complete(lookUp(resolver.get()));

@@ -184,7 +184,7 @@ final class HoldState {
   }
 
   /** The caller no longer wants it. */
-  void giveUp() {
+  void beginRelease() {
     handle.ifPresent(GrantedHandle::beginRelease);
   }
 

@@ -25,9 +25,6 @@ import java.util.concurrent.CompletionStage;
  */
 public final class LeaderElection {
 
-  /** Where in its metadata a candidate's value is. */
-  static final String VALUE = "leader";
-
   private final LockkeeperClient client;
   private final String name;
 
@@ -74,7 +71,7 @@ public final class LeaderElection {
   /** Candidates do not wait for each other's work: no search for cycles of waits. */
   private LockRequest request(String value, LockListener candidate) {
     return LockRequest.of(name)
-        .metadata(VALUE, Limits.leaderValue(value))
+        .metadata(LeaderWatch.VALUE, Limits.leaderValue(value))
         .listener(candidate)
         .skipDeadlockCheck();
   }

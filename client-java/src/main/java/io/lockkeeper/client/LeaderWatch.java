@@ -12,6 +12,9 @@ import java.util.function.Supplier;
  */
 final class LeaderWatch implements WatchListener {
 
+  /** The metadata key of a candidate's value. */
+  static final String VALUE = "leader";
+
   private final LeaderObserver observer;
   private final Supplier<CompletableFuture<LockInfo>> lookup;
   private Optional<Contender> first = Optional.empty();
@@ -31,7 +34,7 @@ final class LeaderWatch implements WatchListener {
         .map(
             holder ->
                 new Leader(
-                    holder.metadata().getOrDefault(LeaderElection.VALUE, ""),
+                    holder.metadata().getOrDefault(VALUE, ""),
                     holder.holder(),
                     holder.leaseTag(),
                     holder.fencingToken().orElse(0)));
@@ -39,7 +42,7 @@ final class LeaderWatch implements WatchListener {
 
   private void see(Optional<Contender> holder) {
     long number = ++seen;
-    if (holder.isEmpty() || holder.get().metadata().containsKey(LeaderElection.VALUE)) {
+    if (holder.isEmpty() || holder.get().metadata().containsKey(VALUE)) {
       tell(leader(holder.stream().toList()));
       return;
     }

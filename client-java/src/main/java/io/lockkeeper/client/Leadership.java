@@ -61,7 +61,7 @@ public final class Leadership implements AutoCloseable {
    * @throws IllegalArgumentException if it is longer
    */
   public CompletableFuture<Void> proclaim(String value) {
-    return handle.updateMetadata(Map.of(LeaderElection.VALUE, Limits.leaderValue(value)));
+    return handle.updateMetadata(Map.of(LeaderWatch.VALUE, Limits.leaderValue(value)));
   }
 
   /**

@@ -82,7 +82,7 @@ public final class LockkeeperLock implements Lock {
   @Override
   public void lock() {
     if (!reenters()) {
-      hold(client.lockUninterruptibly(mine()));
+      hold(client.lockUninterruptibly(ownedByThread()));
     }
   }
 
@@ -95,7 +95,7 @@ public final class LockkeeperLock implements Lock {
   public void lockInterruptibly() throws InterruptedException {
     throwIfInterrupted();
     if (!reenters()) {
-      hold(client.lock(mine()));
+      hold(client.lock(ownedByThread()));
     }
   }
 
@@ -109,7 +109,7 @@ public final class LockkeeperLock implements Lock {
       return true;
     }
     try {
-      hold(client.lockUninterruptibly(mine().waitAtMost(Duration.ZERO)));
+      hold(client.lockUninterruptibly(ownedByThread().waitAtMost(Duration.ZERO)));
       return true;
     } catch (NotAcquiredException e) {
       if (e.reason() != NotAcquiredReason.TIMED_OUT
@@ -130,7 +130,7 @@ public final class LockkeeperLock implements Lock {
     if (reenters()) {
       return true;
     }
-    Optional<LockHandle> handle = client.tryLock(mine().waitAtMost(limit(time, unit)));
+    Optional<LockHandle> handle = client.tryLock(ownedByThread().waitAtMost(limit(time, unit)));
     handle.ifPresent(this::hold);
     return handle.isPresent();
   }
@@ -185,7 +185,7 @@ public final class LockkeeperLock implements Lock {
    * @throws IllegalArgumentException if the owner is empty or too long
    */
   public CompletableFuture<LockHandle> lockAsync(String owner) {
-    return client.acquire(of(owner));
+    return client.acquire(ownedBy(owner));
   }
 
   /** Like {@link #lockAsync}, if the lock is free now, or held by that owner; else empty. */
@@ -200,7 +200,7 @@ public final class LockkeeperLock implements Lock {
    * @throws IllegalArgumentException if the owner is empty or too long, or the limit out of range
    */
   public CompletableFuture<Optional<LockHandle>> tryLockAsync(String owner, Duration waitLimit) {
-    return DerivedFutures.optional(client.acquire(of(owner).waitAtMost(waitLimit)));
+    return DerivedFutures.optional(client.acquire(ownedBy(owner).waitAtMost(waitLimit)));
   }
 
   /**
@@ -222,11 +222,11 @@ public final class LockkeeperLock implements Lock {
     return "LockkeeperLock" + request.locks();
   }
 
-  private LockRequest mine() {
+  private LockRequest ownedByThread() {
     return request.owner(ThreadOwners.ofCurrentThread());
   }
 
-  private LockRequest of(String owner) {
+  private LockRequest ownedBy(String owner) {
     Limits.require(!owner.isEmpty(), "owner", "named", "empty");
     return request.owner(owner);
   }

@@ -50,7 +50,7 @@ final class ServerList {
 
   /** Looks up the servers again and then runs {@code then}, on the loop and in a bounded time. */
   void refresh(Loop loop, Runnable then) {
-    CompletableFuture<List<Endpoint>> found = discovery.find();
+    CompletableFuture<List<Endpoint>> found = discovery.resolve();
     if (found.isDone()) {
       take(found.join());
       then.run();
@@ -78,7 +78,7 @@ final class ServerList {
   /** Looks up the servers again, in a bounded time, in the calling thread. */
   void refresh() throws InterruptedException {
     try {
-      take(discovery.find().get(LOOKUP_LIMIT.toNanos(), TimeUnit.NANOSECONDS));
+      take(discovery.resolve().get(LOOKUP_LIMIT.toNanos(), TimeUnit.NANOSECONDS));
     } catch (TimeoutException e) {
       return; // The servers known before are used.
     } catch (ExecutionException e) {

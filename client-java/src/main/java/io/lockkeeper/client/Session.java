@@ -109,7 +109,7 @@ final class Session
   }
 
   @Override
-  public long patienceNanos() {
+  public long attemptLimitNanos() {
     // Half of what is left, so that there is time to try another server.
     return lease
         .map(l -> l.validity().remainingNanos(loop.nanos()) / 2)
@@ -185,7 +185,7 @@ final class Session
 
   private void onGoingAway(long resumeAfterNanos) {
     onAway();
-    connector.goOn(Math.max(0, Math.min(resumeAfterNanos, patienceNanos())));
+    connector.moveToNext(Math.max(0, Math.min(resumeAfterNanos, attemptLimitNanos())));
   }
 
   /** There is no stream: the lease continues, and may be resumed at any server. */

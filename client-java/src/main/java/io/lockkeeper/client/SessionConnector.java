@@ -55,7 +55,7 @@ final class SessionConnector {
     OpenSession open();
 
     /** Returns how long an attempt should take at most, in nanoseconds. */
-    long patienceNanos();
+    long attemptLimitNanos();
 
     /** A stream is open; its first request was sent at {@code sentAtNanos}. */
     void onOpened(SessionOpened opened, long sentAtNanos);
@@ -108,11 +108,11 @@ final class SessionConnector {
   }
 
   /** Moves to a stream at the next server, {@code delayNanos} from now or later. */
-  void goOn(long delayNanos) {
-    boolean wasGood = wasGood();
+  void moveToNext(long delayNanos) {
+    boolean wasStable = wasStable();
     retire();
     running = true;
-    tryNext(wasGood, backoff.spread(delayNanos));
+    tryNext(wasStable, backoff.withJitter(delayNanos));
   }
 
   /** Sends a request; returns false if no stream is open. */
@@ -160,7 +160,8 @@ final class SessionConnector {
   }
 
   private void openStream() {
-    long limit = Math.min(MAX_OPENING_NANOS, Math.max(MIN_OPENING_NANOS, owner.patienceNanos()));
+    long limit =
+        Math.min(MAX_OPENING_NANOS, Math.max(MIN_OPENING_NANOS, owner.attemptLimitNanos()));
     SessionStream next = new SessionStream(servers.connect(), loop, new StreamHandler());
     stream = Optional.of(next);
     timer.set(limit, () -> fail("no answer within " + limit / 1_000_000 + " ms"));
@@ -176,21 +177,21 @@ final class SessionConnector {
 
   private void onEnd(Status status) {
     timer.cancel();
-    boolean wasGood = wasGood();
+    boolean wasStable = wasStable();
     open = false;
     stream = Optional.empty();
     lastFailure = servers.current() + ": " + describe(status);
     LOG.atDebug().addKeyValue("server", servers.current()).log("Session stream ended: {}", status);
-    tryNext(wasGood, 0);
+    tryNext(wasStable, 0);
     owner.onBroken(status);
   }
 
-  private boolean wasGood() {
+  private boolean wasStable() {
     return open && loop.nanos() - sinceNanos > STABLE_NANOS;
   }
 
-  private void tryNext(boolean wasGood, long atLeastNanos) {
-    failures = wasGood ? 0 : failures + 1;
+  private void tryNext(boolean wasStable, long atLeastNanos) {
+    failures = wasStable ? 0 : failures + 1;
     servers.moveOn();
     attemptAfter(Math.max(atLeastNanos, backoff.nanosAfter(failures)));
   }
@@ -213,7 +214,7 @@ final class SessionConnector {
       } else if (response.hasGoingAway()) {
         lastFailure = servers.current() + ": going away, " + response.getGoingAway().getReason();
         long resumeAfter = Protos.toNanos(response.getGoingAway().getResumeAfter());
-        goOn(Math.max(0, Math.min(resumeAfter, owner.patienceNanos())));
+        moveToNext(Math.max(0, Math.min(resumeAfter, owner.attemptLimitNanos())));
       } else {
         fail("the server did not open the session: " + response.getResponseCase());
       }

@@ -81,7 +81,7 @@ final class SessionStream implements ClientResponseObserver<SessionRequest, Sess
 
   @Override
   public void onNext(SessionResponse response) {
-    loop.receive(() -> handle(response));
+    loop.executeReceived(() -> handle(response));
   }
 
   private void handle(SessionResponse response) {
@@ -149,11 +149,11 @@ final class SessionStream implements ClientResponseObserver<SessionRequest, Sess
       flush();
     } else if (!flushIsDue) {
       flushIsDue = true;
-      loop.doLast(this::flushLast);
+      loop.executeAfterBatch(this::flushAfterBatch);
     }
   }
 
-  private void flushLast() {
+  private void flushAfterBatch() {
     flushIsDue = false;
     flush();
   }

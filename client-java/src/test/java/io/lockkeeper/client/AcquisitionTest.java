@@ -42,7 +42,7 @@ class AcquisitionTest {
           Optional.of(Runnable::run),
           CallerRuns.NEVER,
           Optional.of(clock));
-  private final ClientContext around =
+  private final ClientContext context =
       new ClientContext(
           settings,
           loop,
@@ -51,7 +51,7 @@ class AcquisitionTest {
           new Discovery(settings.servers(), settings.resolver(), 1));
   private final Sent link = new Sent();
   private final Acquisition acquisition =
-      new Acquisition("request", LockRequest.of("orders/42"), around, link);
+      new Acquisition("request", LockRequest.of("orders/42"), context, link);
 
   @AfterEach
   void stop() {
@@ -110,7 +110,7 @@ class AcquisitionTest {
   void refusalsInARowLeaveOneRetry() {
     // Given
     onLoop(acquisition::start);
-    onLoop(acquisition::leave);
+    onLoop(acquisition::releaseAnything);
     int before = link.sent.size();
     // When
     for (int i = 0; i < 5; i++) {

@@ -44,7 +44,7 @@ class LeaderWatchTest {
   }
 
   private static Contender leader(String entry, String value) {
-    return holder(entry, Map.of(LeaderElection.VALUE, value));
+    return holder(entry, Map.of(LeaderWatch.VALUE, value));
   }
 
   private static Contender unread(String entry) {

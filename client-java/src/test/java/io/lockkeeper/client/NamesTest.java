@@ -175,7 +175,7 @@ class NamesTest {
             .filter(
                 seed -> {
                   try (Discovery discovery = new Discovery(targets, Optional.of(zone), seed)) {
-                    return discovery.find().join().get(0).address().equals("10.0.0.1:7420");
+                    return discovery.resolve().join().get(0).address().equals("10.0.0.1:7420");
                   }
                 })
             .toArray();

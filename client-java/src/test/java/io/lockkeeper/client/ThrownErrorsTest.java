@@ -102,7 +102,7 @@ class ThrownErrorsTest {
     try (Discovery discovery =
         new Discovery(Target.parseList("lockkeeper.example"), Optional.of(broken), 1)) {
       // When // Then
-      assertThat(discovery.find())
+      assertThat(discovery.resolve())
           .succeedsWithin(LONG)
           .asInstanceOf(InstanceOfAssertFactories.LIST)
           .singleElement()

@@ -29,7 +29,7 @@ public final class Loop implements Executor, SteppedClock.Waiter {
   private final boolean systemClock;
   private final CallerRuns callerRuns;
   private final Thread thread;
-  private final SerialExecutor work;
+  private final SerialExecutor tasks;
   private final AtomicBoolean leftToThread = new AtomicBoolean();
   private final AtomicBoolean firing = new AtomicBoolean();
   private final TimerQueue timers = new TimerQueue();
@@ -42,7 +42,7 @@ public final class Loop implements Executor, SteppedClock.Waiter {
     this.callerRuns = callerRuns;
     this.thread = new Thread(this::run, name);
     this.thread.setDaemon(true);
-    this.work = new SerialExecutor(thread, this::leaveToThread);
+    this.tasks = new SerialExecutor(thread, this::leaveToThread);
   }
 
   /** Starts a loop on the system's monotonic clock. */
@@ -85,30 +85,30 @@ public final class Loop implements Executor, SteppedClock.Waiter {
 
   /** Returns whether the caller is running as a task of the loop. */
   public boolean isCurrentThread() {
-    return work.isPerforming();
+    return tasks.isCurrentThread();
   }
 
   @Override
   public void execute(Runnable task) {
-    boolean unused = work.give(task, callerRuns.callerTasks());
+    boolean unused = tasks.submit(task, callerRuns.callerTasks());
   }
 
   /** Like {@link #execute}, but returns whether the loop accepted the task. */
   public boolean executeIfRunning(Runnable task) {
-    return work.give(task, callerRuns.callerTasks());
+    return tasks.submit(task, callerRuns.callerTasks());
   }
 
   /** Like {@link #execute}, for a thread that has received something over a connection. */
-  public void receive(Runnable task) {
-    boolean unused = work.give(task, callerRuns.receiverTasks());
+  public void executeReceived(Runnable task) {
+    boolean unused = tasks.submit(task, callerRuns.receiverTasks());
   }
 
   /**
    * Runs {@code action} when the loop has run all its tasks, or a batch of them: for work that can
    * be done once for many tasks. For tasks of the loop only.
    */
-  public void doLast(Runnable action) {
-    work.last(action);
+  public void executeAfterBatch(Runnable action) {
+    tasks.defer(action);
   }
 
   private void leaveToThread() {
@@ -120,9 +120,9 @@ public final class Loop implements Executor, SteppedClock.Waiter {
     while (!stopped) {
       long idleNanos = idleNanos();
       if (idleNanos <= 0 && firing.compareAndSet(false, true)) {
-        boolean unused = work.give(fire, CallerRuns.MANY);
+        boolean unused = tasks.submit(fire, CallerRuns.MANY);
       } else if (leftToThread.compareAndSet(true, false)) {
-        work.perform(CallerRuns.MANY); // No more, so that timers that are due get their turn.
+        tasks.runTasks(CallerRuns.MANY); // No more, so that timers that are due get their turn.
       } else if (idleNanos > 0) {
         LockSupport.parkNanos(this, idleNanos);
       } else {
@@ -149,7 +149,7 @@ public final class Loop implements Executor, SteppedClock.Waiter {
    */
   private void fire() {
     int left = timers.size();
-    while (left > 0 && performedDue()) {
+    while (left > 0 && ranDueTimer()) {
       left--;
     }
     firing.set(false);
@@ -157,9 +157,9 @@ public final class Loop implements Executor, SteppedClock.Waiter {
   }
 
   /** Runs the earliest timer that is due; returns false if none is. */
-  private boolean performedDue() {
+  private boolean ranDueTimer() {
     Optional<Timer> due = timers.pollDue(nanos());
-    due.ifPresent(timer -> work.performOne(timer.task));
+    due.ifPresent(timer -> tasks.run(timer.task));
     return due.isPresent();
   }
 
@@ -176,7 +176,7 @@ public final class Loop implements Executor, SteppedClock.Waiter {
 
   /** Accepts no more tasks and runs those that it has. For a task of the loop, before it stops. */
   public void drain() {
-    work.drain();
+    tasks.drain();
   }
 
   /** Ends the loop after the current task. Idempotent. */
@@ -185,7 +185,7 @@ public final class Loop implements Executor, SteppedClock.Waiter {
       stepped.detach(this);
     }
     stopped = true;
-    work.stop();
+    tasks.stop();
     timers.clear();
     LockSupport.unpark(thread);
   }
@@ -219,7 +219,7 @@ public final class Loop implements Executor, SteppedClock.Waiter {
         return;
       }
       awaitReached(mark, endNanos);
-    } while (!stopped && (isTimerDue() || !work.isEmpty()));
+    } while (!stopped && (isTimerDue() || !tasks.isEmpty()));
   }
 
   private void awaitReached(SerialExecutor.Mark mark, long endNanos) {
@@ -242,7 +242,7 @@ public final class Loop implements Executor, SteppedClock.Waiter {
 
   @Override
   public long workCount() {
-    return work.doneCount();
+    return tasks.completedCount();
   }
 
   /** A task that runs later. */

@@ -20,13 +20,13 @@ final class SerialExecutor {
   private static final Logger LOG = LoggerFactory.getLogger(SerialExecutor.class);
 
   private final Thread own;
-  private final Runnable leave;
+  private final Runnable leaveToOwnThread;
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   // Only the running thread touches it.
-  private final Queue<Runnable> last = new ArrayDeque<>();
+  private final Queue<Runnable> deferred = new ArrayDeque<>();
   private final AtomicInteger pending = new AtomicInteger();
-  private final AtomicReference<Thread> performer = new AtomicReference<>();
-  private final AtomicLong done = new AtomicLong();
+  private final AtomicReference<Thread> runner = new AtomicReference<>();
+  private final AtomicLong completed = new AtomicLong();
   private volatile boolean refusing;
   private volatile boolean stopped;
 
@@ -34,11 +34,11 @@ final class SerialExecutor {
    * Makes one without tasks.
    *
    * @param own the loop's thread, whose interrupts are ignored
-   * @param leave leaves the tasks to that thread, which then calls {@link #perform}
+   * @param leaveToOwnThread leaves the tasks to that thread, which then calls {@link #runTasks}
    */
-  SerialExecutor(Thread own, Runnable leave) {
+  SerialExecutor(Thread own, Runnable leaveToOwnThread) {
     this.own = own;
-    this.leave = leave;
+    this.leaveToOwnThread = leaveToOwnThread;
   }
 
   /** A marker that shows which tasks have run; it is not counted as one. */
@@ -60,7 +60,7 @@ final class SerialExecutor {
    *
    * @param most how many tasks to run, about; zero: none
    */
-  boolean give(Runnable task, int most) {
+  boolean submit(Runnable task, int most) {
     if (refusing) {
       return false;
     }
@@ -70,80 +70,80 @@ final class SerialExecutor {
     }
     if (pending.getAndIncrement() == 0) {
       if (most == 0) {
-        leave.run();
+        leaveToOwnThread.run();
       } else {
-        perform(most);
+        runTasks(most);
       }
     }
     return true;
   }
 
   /** For the thread that raised {@link #pending} from zero, or to which the tasks were left. */
-  void perform(int most) {
+  void runTasks(int most) {
     boolean finished = false;
-    performer.setPlain(Thread.currentThread());
+    runner.setPlain(Thread.currentThread());
     try {
-      finished = performed(most);
+      finished = ranAll(most);
     } finally {
       // Also after an error outside of tasks: a stack overflow of this thread, for instance.
       if (!finished) {
-        performer.setPlain(null);
-        leave.run();
+        runner.setPlain(null);
+        leaveToOwnThread.run();
       }
     }
   }
 
   /** Runs about {@code most} tasks; returns false if some may be left. */
-  private boolean performed(int most) {
+  private boolean ranAll(int most) {
     int left = most;
     int seen = pending.get();
     while (!stopped) {
       Runnable task = tasks.poll();
       if (task != null) {
         if (task instanceof Mark) {
-          performLast();
+          runDeferred();
         }
-        performOne(task);
+        run(task);
         left--;
         if (left <= 0 && !tasks.isEmpty()) {
-          performLast();
+          runDeferred();
           return false;
         }
-      } else if (!last.isEmpty()) {
-        performLast();
+      } else if (!deferred.isEmpty()) {
+        runDeferred();
       } else {
-        performer.setPlain(null); // Before another thread may become the performer.
+        runner.setPlain(null); // Before another thread may become the runner.
         seen = pending.addAndGet(-seen);
         if (seen == 0) {
           return true;
         }
-        performer.setPlain(Thread.currentThread());
+        runner.setPlain(Thread.currentThread());
       }
     }
-    performer.setPlain(null);
+    runner.setPlain(null);
     return true;
   }
 
-  private void performLast() {
-    for (Runnable action = last.poll(); action != null; action = last.poll()) {
-      performOne(action);
+  private void runDeferred() {
+    for (Runnable action = deferred.poll(); action != null; action = deferred.poll()) {
+      run(action);
     }
   }
 
   /** Runs {@code action} after the tasks of this turn. For tasks only. */
-  void last(Runnable action) {
-    last.add(action);
+  void defer(Runnable action) {
+    deferred.add(action);
   }
 
   /** Runs a task at once, before those that wait. For tasks only. */
-  void performOne(Runnable task) {
+  void run(Runnable task) {
     try {
       task.run();
     } catch (RuntimeException | Error e) {
       LOG.atError().setCause(e).log("A task of the client's loop failed; the loop goes on");
     }
     if (!(task instanceof Mark)) {
-      done.lazySet(done.get() + 1);
+      completed.lazySet(completed.get() + 1);
     }
     // A task may have left it set, through a callback.
     if (Thread.currentThread() == own && Thread.interrupted()) {
@@ -152,8 +152,8 @@ final class SerialExecutor {
   }
 
   /** Returns whether the caller is running as a task. */
-  boolean isPerforming() {
-    return performer.getPlain() == Thread.currentThread(); // Nobody else writes this thread there.
+  boolean isCurrentThread() {
+    return runner.getPlain() == Thread.currentThread(); // Nobody else writes this thread there.
   }
 
   /** Returns whether no task waits. */
@@ -162,17 +162,17 @@ final class SerialExecutor {
   }
 
   /** Returns how many tasks have been performed. */
-  long doneCount() {
-    return done.get();
+  long completedCount() {
+    return completed.get();
   }
 
   /** Accepts no more tasks and runs those that there are. For tasks only. */
   void drain() {
     refusing = true;
     for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
-      performOne(task);
+      run(task);
     }
-    performLast();
+    runDeferred();
   }
 
   /** Stops after the current task. */

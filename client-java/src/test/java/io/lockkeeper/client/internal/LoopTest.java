@@ -57,7 +57,7 @@ class LoopTest {
     CompletableFuture<Thread> received = new CompletableFuture<>();
     // When
     CompletableFuture<Thread> who = whoDoes(loop);
-    loop.receive(() -> received.complete(Thread.currentThread()));
+    loop.executeReceived(() -> received.complete(Thread.currentThread()));
     // Then
     assertThat(who).succeedsWithin(LONG).extracting(Thread::getName).isEqualTo("loop-under-test");
     assertThat(received).succeedsWithin(LONG).isEqualTo(who.join());
@@ -89,7 +89,7 @@ class LoopTest {
     Loop loop = loop(CallerRuns.RECEIVERS);
     List<Thread> who = new ArrayList<>();
     // When
-    loop.receive(
+    loop.executeReceived(
         () -> {
           loop.execute(() -> who.add(Thread.currentThread()));
           who.add(Thread.currentThread());
@@ -207,7 +207,7 @@ class LoopTest {
     // When
     loop.execute(
         () -> {
-          loop.doLast(() -> done.add("last"));
+          loop.executeAfterBatch(() -> done.add("last"));
           loop.execute(() -> done.add("task"));
         });
     // Then
@@ -222,7 +222,7 @@ class LoopTest {
     // When
     loop.execute(
         () -> {
-          loop.doLast(() -> who.add(Thread.currentThread()));
+          loop.executeAfterBatch(() -> who.add(Thread.currentThread()));
           loop.execute(() -> {});
         });
     // Then
@@ -243,7 +243,7 @@ class LoopTest {
         };
     // When
     loop.execute(always);
-    loop.execute(() -> loop.doLast(() -> last.complete(null)));
+    loop.execute(() -> loop.executeAfterBatch(() -> last.complete(null)));
     // Then
     assertThat(last).succeedsWithin(LONG);
   }
@@ -256,7 +256,7 @@ class LoopTest {
     loops.add(loop);
     for (int round = 0; round < 1_000; round++) {
       AtomicInteger done = new AtomicInteger();
-      loop.execute(() -> loop.doLast(done::incrementAndGet));
+      loop.execute(() -> loop.executeAfterBatch(done::incrementAndGet));
       // When
       loop.settle();
       // Then
