@@ -34,9 +34,6 @@ final class Acquisition {
   private static final ReleaseResult ALREADY_RELEASED =
       new ReleaseResult(ReleaseResult.Outcome.ALREADY_RELEASED, 0);
 
-  /** Retries come after 400 to 800 ms while the server says that it cannot serve. */
-  private static final int RETRY_STEP = 5;
-
   private final String requestId;
   private final LockRequest request;
   private final ClientContext context;
@@ -159,7 +156,7 @@ final class Acquisition {
   }
 
   private void retryLater() {
-    retry.set(context.backoff().nanosAfter(RETRY_STEP), this::send);
+    retry.set(context.backoff().retryNanos(), this::send);
   }
 
   private void stopTimers() {

@@ -10,6 +10,8 @@ final class Backoff {
   private static final int MAX_DOUBLINGS = 6;
   private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(2);
 
+  private static final int RETRY_FAILURES = 5;
+
   private final RandomGenerator random;
 
   Backoff(RandomGenerator random) {
@@ -23,6 +25,11 @@ final class Backoff {
     }
     long full = Math.min(MAX_NANOS, FIRST_NANOS << Math.min(failures - 1, MAX_DOUBLINGS));
     return full / 2 + random.nextLong(full / 2 + 1);
+  }
+
+  /** Returns the wait between attempts while a server says that it cannot serve: 400 to 800 ms. */
+  long retryNanos() {
+    return nanosAfter(RETRY_FAILURES);
   }
 
   /**

@@ -16,22 +16,22 @@ final class DerivedFutures {
    */
   static <T> CompletableFuture<T> map(
       CompletableFuture<LockHandle> source, Function<LockHandle, T> toValue) {
-    CompletableFuture<T> twin = new CompletableFuture<>();
-    return link(source, twin, toValue, twin::completeExceptionally);
+    CompletableFuture<T> derived = new CompletableFuture<>();
+    return derive(source, derived, toValue, derived::completeExceptionally);
   }
 
   /** Returns a future of the handle; empty if the wait limit ran out. */
   static CompletableFuture<Optional<LockHandle>> optional(CompletableFuture<LockHandle> source) {
-    CompletableFuture<Optional<LockHandle>> twin = new CompletableFuture<>();
-    return link(
+    CompletableFuture<Optional<LockHandle>> derived = new CompletableFuture<>();
+    return derive(
         source,
-        twin,
+        derived,
         Optional::of,
         failure -> {
           if (isTimeout(failure)) {
-            twin.complete(Optional.empty());
+            derived.complete(Optional.empty());
           } else {
-            twin.completeExceptionally(failure);
+            derived.completeExceptionally(failure);
           }
         });
   }
@@ -40,9 +40,9 @@ final class DerivedFutures {
     return failure instanceof NotAcquiredException e && e.reason() == NotAcquiredReason.TIMED_OUT;
   }
 
-  private static <T> CompletableFuture<T> link(
+  private static <T> CompletableFuture<T> derive(
       CompletableFuture<LockHandle> source,
-      CompletableFuture<T> twin,
+      CompletableFuture<T> derived,
       Function<LockHandle, T> toValue,
       Consumer<Throwable> onFailure) {
     CompletableFuture<LockHandle> unused =
@@ -54,22 +54,22 @@ final class DerivedFutures {
               }
               boolean taken = false;
               try {
-                taken = twin.complete(toValue.apply(handle));
+                taken = derived.complete(toValue.apply(handle));
               } catch (RuntimeException | Error e) {
-                twin.completeExceptionally(e);
+                derived.completeExceptionally(e);
               }
               if (!taken) {
-                release(handle); // Nobody else has it.
+                release(handle); // The caller never gets it.
               }
             });
     CompletableFuture<T> unusedToo =
-        twin.whenComplete(
+        derived.whenComplete(
             (value, failure) -> {
               if (!source.isDone()) {
                 source.cancel(true);
               }
             });
-    return twin;
+    return derived;
   }
 
   private static void release(LockHandle handle) {

@@ -17,7 +17,6 @@ import java.util.function.Supplier;
 final class HolderCalls {
 
   private static final int CAPACITY = 100;
-  private static final int RETRY_STEP = 5;
 
   private final ClientContext context;
   private final SessionLink session;
@@ -94,7 +93,7 @@ final class HolderCalls {
       return;
     }
     if (Protos.isPassing(code)) {
-      retry.set(context.backoff().nanosAfter(RETRY_STEP), this::resume);
+      retry.set(context.backoff().retryNanos(), this::resume);
     } else {
       calls.pop().fail(new RequestRefusedException(code, refused.getMessage(), refused.getField()));
       skipGivenUp();

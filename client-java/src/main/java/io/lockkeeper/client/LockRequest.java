@@ -125,21 +125,13 @@ public final class LockRequest {
     return with(changed -> changed.owner = checked);
   }
 
-  /**
-   * Waits for at most {@code limit}, zero (take the locks only if they are free) to 7 days.
-   *
-   * @throws IllegalArgumentException if it is out of range
-   */
+  /** Waits for at most {@code limit}, zero (take the locks only if they are free) to 7 days. */
   public LockRequest waitAtMost(Duration limit) {
     Optional<Duration> checked = Optional.of(Limits.waitLimit(limit));
     return with(changed -> changed.waitLimit = checked);
   }
 
-  /**
-   * Says who asks, human-readable: up to 256 bytes of UTF-8. Default: the client's holder.
-   *
-   * @throws IllegalArgumentException if it is longer
-   */
+  /** Says who asks, human-readable: up to 256 bytes of UTF-8. Default: the client's holder. */
   public LockRequest holder(String who) {
     Optional<String> checked = Optional.of(Limits.label("holder", who));
     return with(changed -> changed.holder = checked);
@@ -148,8 +140,6 @@ public final class LockRequest {
   /**
    * Adds an entry that others can see while this request waits and while it holds. Up to 32
    * entries, 4 KiB in all, keys not empty. {@link LockHandle#updateMetadata} replaces them.
-   *
-   * @throws IllegalArgumentException if it is too much
    */
   public LockRequest metadata(String key, String value) {
     Map<String, String> more = new HashMap<>(content.metadata);
@@ -163,8 +153,6 @@ public final class LockRequest {
    * the grant at the most, and then lost with {@link LossReason#MAX_HOLD}, and so are the levels
    * that the owner has added to it; the server takes the locks away a tenth of the limit later (100
    * ms to 2 s). Default: no limit.
-   *
-   * @throws IllegalArgumentException if it is out of range
    */
   public LockRequest maxHold(Duration limit) {
     Optional<Duration> checked = Optional.of(Limits.maxHold(limit));
@@ -174,8 +162,6 @@ public final class LockRequest {
   /**
    * Says how long the next grant waits if this holder is lost rather than releases: time for what
    * it has begun to finish. Zero to 1 hour, in whole milliseconds. Default: zero.
-   *
-   * @throws IllegalArgumentException if it is out of range
    */
   public LockRequest lockDelay(Duration delay) {
     Duration checked = Limits.lockDelay(delay);
@@ -185,8 +171,6 @@ public final class LockRequest {
   /**
    * Calls {@link LockListener#onQueued} when the place changes, this often at most: 100 ms to 1 h.
    * Default: once, and when a holder has changed what it says about itself.
-   *
-   * @throws IllegalArgumentException if it is out of range
    */
   public LockRequest reportPositionEvery(Duration interval) {
     Optional<Duration> checked = Optional.of(Limits.positionInterval(interval));

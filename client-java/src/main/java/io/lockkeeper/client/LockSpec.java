@@ -3,7 +3,8 @@ package io.lockkeeper.client;
 import io.lockkeeper.client.internal.LockNames;
 
 /**
- * One lock and how to hold it: a part of a {@link LockRequest}.
+ * One lock and how to hold it: a part of a {@link LockRequest}. What is out of range throws {@link
+ * IllegalArgumentException}; the message names the part and its range.
  *
  * <p>A lock is of one family for as long as it is in use: the mutex ({@link LockMode#EXCLUSIVE}),
  * the read/write lock ({@link LockMode#READ} and {@link LockMode#WRITE}), the semaphore ({@link
@@ -23,11 +24,7 @@ import io.lockkeeper.client.internal.LockNames;
  */
 public record LockSpec(String name, LockMode mode, int permits, int limit, String custom) {
 
-  /**
-   * Checks the parts.
-   *
-   * @throws IllegalArgumentException if one is out of its range; the message names part and range
-   */
+  /** Checks the parts. */
   public LockSpec {
     LockNames.fault(name)
         .ifPresent(
@@ -52,29 +49,17 @@ public record LockSpec(String name, LockMode mode, int permits, int limit, Strin
         "\"" + custom + "\"");
   }
 
-  /**
-   * Returns the exclusive lock of that name.
-   *
-   * @throws IllegalArgumentException if the name breaks the rules
-   */
+  /** Returns the exclusive lock of that name. */
   public static LockSpec exclusive(String name) {
     return new LockSpec(name, LockMode.EXCLUSIVE, 0, 0, "");
   }
 
-  /**
-   * Returns the reading side of a read/write lock.
-   *
-   * @throws IllegalArgumentException if the name breaks the rules
-   */
+  /** Returns the reading side of a read/write lock. */
   public static LockSpec read(String name) {
     return new LockSpec(name, LockMode.READ, 0, 0, "");
   }
 
-  /**
-   * Returns the writing side of a read/write lock.
-   *
-   * @throws IllegalArgumentException if the name breaks the rules
-   */
+  /** Returns the writing side of a read/write lock. */
   public static LockSpec write(String name) {
     return new LockSpec(name, LockMode.WRITE, 0, 0, "");
   }
@@ -84,7 +69,6 @@ public record LockSpec(String name, LockMode mode, int permits, int limit, Strin
    * LockkeeperClient#configureLock}), or known from others in its queue.
    *
    * @param permits how many, 1 to 1,000,000; taken all at once or not at all
-   * @throws IllegalArgumentException if the name breaks the rules, or permits are out of range
    */
   public static LockSpec permits(String name, int permits) {
     return new LockSpec(name, LockMode.PERMITS, permits, 0, "");
@@ -96,7 +80,6 @@ public record LockSpec(String name, LockMode mode, int permits, int limit, Strin
    *
    * @param permits how many, 1 to {@code limit}; taken all at once or not at all
    * @param limit how many there are, 1 to 1,000,000
-   * @throws IllegalArgumentException if the name breaks the rules, or a number is out of range
    */
   public static LockSpec permits(String name, int permits, int limit) {
     Limits.require(limit >= 1, "limit", "1 to 1,000,000", limit);
@@ -107,7 +90,6 @@ public record LockSpec(String name, LockMode mode, int permits, int limit, Strin
    * Returns a lock of a kind that the server was extended with.
    *
    * @param custom the mode, as that kind names it: 1 to 256 bytes of UTF-8
-   * @throws IllegalArgumentException if the name or the mode breaks the rules
    */
   public static LockSpec custom(String name, String custom) {
     return new LockSpec(name, LockMode.CUSTOM, 0, 0, custom);

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  * first requested, and another one when that is over. On the client's loop only.
  */
 final class Session
-    implements SessionConnector.ConnectionOwner, LeaseRenewal.RenewalListener, SessionLink {
+    implements SessionConnector.ConnectionHandler, LeaseRenewal.RenewalListener, SessionLink {
 
   private static final Logger LOG = LoggerFactory.getLogger(Session.class);
 

@@ -38,10 +38,10 @@ final class SessionConnector {
   private final Loop loop;
   private final ServerList servers;
   private final Backoff backoff = new Backoff(new SplittableRandom());
-  private final ConnectionOwner owner;
+  private final ConnectionHandler handler;
+  private final ResettableTimer timer;
   private Optional<SessionStream> stream = Optional.empty();
   private Optional<SessionStream> retired = Optional.empty();
-  private final ResettableTimer timer;
   private boolean running;
   private boolean open;
   private long sinceNanos;
@@ -49,8 +49,8 @@ final class SessionConnector {
   private int failures;
   private String lastFailure = "no server was asked";
 
-  /** Whose connection this is. */
-  interface ConnectionOwner {
+  /** Opens the session on each new stream, and handles what happens to it. */
+  interface ConnectionHandler {
     /** Returns the first request of a stream. */
     OpenSession open();
 
@@ -67,11 +67,11 @@ final class SessionConnector {
     void onBroken(Status status);
   }
 
-  SessionConnector(Loop loop, ServerList servers, ConnectionOwner owner) {
+  SessionConnector(Loop loop, ServerList servers, ConnectionHandler handler) {
     this.loop = loop;
     this.servers = servers;
     this.timer = new ResettableTimer(loop);
-    this.owner = owner;
+    this.handler = handler;
   }
 
   /** Begins to connect. Idempotent. */
@@ -161,18 +161,18 @@ final class SessionConnector {
 
   private void openStream() {
     long limit =
-        Math.min(MAX_OPENING_NANOS, Math.max(MIN_OPENING_NANOS, owner.attemptLimitNanos()));
+        Math.min(MAX_OPENING_NANOS, Math.max(MIN_OPENING_NANOS, handler.attemptLimitNanos()));
     SessionStream next = new SessionStream(servers.connect(), loop, new StreamHandler());
     stream = Optional.of(next);
     timer.set(limit, () -> fail("no answer within " + limit / 1_000_000 + " ms"));
-    next.send(SessionRequest.newBuilder().setOpen(owner.open()).build());
+    next.send(SessionRequest.newBuilder().setOpen(handler.open()).build());
   }
 
   private void onOpened(SessionOpened opened) {
     timer.cancel();
     open = true;
     LOG.atDebug().addKeyValue("server", servers.current()).log("Session stream open");
-    owner.onOpened(opened, sinceNanos);
+    handler.onOpened(opened, sinceNanos);
   }
 
   private void onEnd(Status status) {
@@ -183,7 +183,7 @@ final class SessionConnector {
     lastFailure = servers.current() + ": " + describe(status);
     LOG.atDebug().addKeyValue("server", servers.current()).log("Session stream ended: {}", status);
     tryNext(wasStable, 0);
-    owner.onBroken(status);
+    handler.onBroken(status);
   }
 
   private boolean wasStable() {
@@ -208,13 +208,13 @@ final class SessionConnector {
     @Override
     public void onResponse(SessionResponse response) {
       if (open) {
-        owner.onResponse(response);
+        handler.onResponse(response);
       } else if (response.hasOpened()) {
         onOpened(response.getOpened());
       } else if (response.hasGoingAway()) {
         lastFailure = servers.current() + ": going away, " + response.getGoingAway().getReason();
         long resumeAfter = Protos.toNanos(response.getGoingAway().getResumeAfter());
-        moveToNext(Math.max(0, Math.min(resumeAfter, owner.attemptLimitNanos())));
+        moveToNext(Math.max(0, Math.min(resumeAfter, handler.attemptLimitNanos())));
       } else {
         fail("the server did not open the session: " + response.getResponseCase());
       }
