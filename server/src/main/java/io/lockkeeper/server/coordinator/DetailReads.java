@@ -2,6 +2,7 @@ package io.lockkeeper.server.coordinator;
 
 import io.lockkeeper.server.coordinator.api.LockStore;
 import io.lockkeeper.server.coordinator.api.RefusedException;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.NodeKey;
 import java.util.ArrayDeque;
@@ -79,7 +80,7 @@ final class DetailReads {
       NodeKey key = new NodeKey(lock, entry);
       wait.missing.add(key);
       waits.computeIfAbsent(key, k -> new ArrayList<>(1)).add(wait);
-      store.readDetails(lock, entry);
+      store.readDetails(new StoreEffect.ReadDetails(lock, entry));
     }
   }
 

@@ -6,7 +6,7 @@ import io.lockkeeper.server.coordinator.serial.Listeners;
 import io.lockkeeper.server.coordinator.watch.WatchHub;
 import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.EffectHandler;
-import io.lockkeeper.server.core.api.SessionEffect;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.lock.LockName;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,84 +42,18 @@ final class EffectRunner implements EffectHandler {
   }
 
   @Override
-  public void openSession(SessionEffect.OpenSession effect) {
-    store.openSession(effect.session());
+  public void store(StoreEffect effect) {
+    effect.applyTo(store);
   }
 
   @Override
-  public void adoptSession(SessionEffect.AdoptSession effect) {
-    store.adoptSession(effect.session(), effect.claim());
-  }
-
-  @Override
-  public void closeSession(SessionEffect.CloseSession effect) {
-    store.closeSession(effect.session());
-  }
-
-  @Override
-  public void proveSession(SessionEffect.ProveSession effect) {
-    store.proveSession(effect.session());
-  }
-
-  @Override
-  public void reportLosses(SessionEffect.ReportLosses effect) {
+  public void reportLosses(Effect.ReportLosses effect) {
     LOG.atWarn()
         .addKeyValue("session", effect.session())
         .addKeyValue("holds", effect.locks().size())
         .addKeyValue(
             "locks", effect.locks().stream().limit(LOCKS_NAMED).map(LockName::value).toList())
         .log("locks were lost: their ZooKeeper session was not proved alive in time");
-  }
-
-  @Override
-  public void createEntries(Effect.CreateEntries effect) {
-    store.createEntries(
-        effect.session(),
-        effect.id(),
-        effect.entries(),
-        effect.details(),
-        effect.lockDelayMillis());
-  }
-
-  @Override
-  public void deleteEntries(Effect.DeleteEntries effect) {
-    store.deleteEntries(effect.session(), effect.id(), effect.entries());
-  }
-
-  @Override
-  public void recordLease(Effect.RecordLease effect) {
-    store.recordLease(
-        effect.session(), effect.lease(), effect.ttlMillis(), effect.holder(), effect.secretHash());
-  }
-
-  @Override
-  public void eraseLease(Effect.EraseLease effect) {
-    store.eraseLease(effect.session(), effect.lease());
-  }
-
-  @Override
-  public void barrier(Effect.Barrier effect) {
-    store.barrier(effect.barrier());
-  }
-
-  @Override
-  public void readDetails(Effect.ReadDetails effect) {
-    store.readDetails(effect.lock(), effect.entry());
-  }
-
-  @Override
-  public void amend(Effect.Amend effect) {
-    store.amend(effect.number(), effect.lock(), effect.entry(), effect.update());
-  }
-
-  @Override
-  public void setLimit(Effect.SetLimit effect) {
-    store.setLimit(effect.number(), effect.lock(), effect.limit());
-  }
-
-  @Override
-  public void removeGuard(Effect.RemoveGuard effect) {
-    store.removeGuard(effect.lock(), effect.guard());
   }
 
   @Override

@@ -1,5 +1,7 @@
 package io.lockkeeper.server.zookeeper;
 
+import io.lockkeeper.server.core.api.StoreEffect;
+import io.lockkeeper.server.core.api.UpdateEvent.AmendmentAnswered;
 import io.lockkeeper.server.core.lock.EntryUpdate;
 import io.lockkeeper.server.core.lock.EntryUpdate.Outcome;
 import io.lockkeeper.server.zookeeper.client.Handle;
@@ -11,7 +13,6 @@ import io.lockkeeper.server.zookeeper.record.UpdatedEntryData;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
@@ -23,26 +24,22 @@ import org.apache.zookeeper.Op;
 final class EntryDataWrite extends RetriedChange {
 
   private final String path;
-  private final EntryUpdate update;
-  private final Consumer<Outcome> answer;
+  private final StoreEffect.Amend effect;
   private boolean mayBeRemoved;
 
   EntryDataWrite(
       StoreContext context,
       Supplier<Optional<Handle>> connection,
       Runnable onOver,
-      String path,
-      EntryUpdate update,
-      Consumer<Outcome> answer) {
+      StoreEffect.Amend effect) {
     super(context, connection, onOver);
-    this.path = path;
-    this.update = update;
-    this.answer = answer;
+    this.effect = effect;
+    path = context.paths().entry(effect.lock(), effect.entry().text());
   }
 
   @Override
   void attempt(Handle handle) {
-    if (update instanceof EntryUpdate.Remove) {
+    if (effect.update() instanceof EntryUpdate.Remove) {
       handle.delete(path, -1, (rc, at, ctx) -> then(() -> onDeleted(rc)), null);
     } else {
       handle.getData(
@@ -62,7 +59,7 @@ final class EntryDataWrite extends RetriedChange {
   }
 
   private void change(Handle handle, byte[] data, int version) {
-    byte[] changed = UpdatedEntryData.of(data, update);
+    byte[] changed = UpdatedEntryData.of(data, effect.update());
     if (Arrays.equals(data, changed)) {
       finish(Outcome.DONE);
       return;
@@ -121,11 +118,11 @@ final class EntryDataWrite extends RetriedChange {
   }
 
   private void finish(Outcome outcome) {
-    finish(() -> answer.accept(outcome));
+    finish(() -> tell(new AmendmentAnswered(effect.number(), outcome)));
   }
 
   @Override
   void tellFailed() {
-    answer.accept(Outcome.FAILED);
+    tell(new AmendmentAnswered(effect.number(), Outcome.FAILED));
   }
 }

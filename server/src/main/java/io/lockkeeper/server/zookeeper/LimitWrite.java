@@ -1,6 +1,7 @@
 package io.lockkeeper.server.zookeeper;
 
-import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.api.StoreEffect;
+import io.lockkeeper.server.core.api.UpdateEvent.LimitAnswered;
 import io.lockkeeper.server.core.lock.MarkerName;
 import io.lockkeeper.server.core.lock.MarkerName.Limit;
 import io.lockkeeper.server.zookeeper.client.Handle;
@@ -11,7 +12,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
@@ -24,22 +24,16 @@ import org.apache.zookeeper.ZooDefs.Ids;
  */
 final class LimitWrite extends RetriedChange {
 
-  private final LockName lock;
-  private final OptionalInt limit;
-  private final Consumer<Boolean> answer;
+  private final StoreEffect.SetLimit effect;
   private boolean barrierPassed;
 
   LimitWrite(
       StoreContext context,
       Supplier<Optional<Handle>> connection,
       Runnable onOver,
-      LockName lock,
-      OptionalInt limit,
-      Consumer<Boolean> answer) {
+      StoreEffect.SetLimit effect) {
     super(context, connection, onOver);
-    this.lock = lock;
-    this.limit = limit;
-    this.answer = answer;
+    this.effect = effect;
   }
 
   @Override
@@ -56,7 +50,7 @@ final class LimitWrite extends RetriedChange {
         null);
     // Sent behind the barrier on the same connection, and so answered after it.
     handle.getChildren(
-        paths().directory(lock),
+        paths().directory(effect.lock()),
         false,
         (rc, path, ctx, names) ->
             then(() -> onListed(handle, rc, names == null ? List.of() : names)),
@@ -91,16 +85,17 @@ final class LimitWrite extends RetriedChange {
   private List<Op> operations(boolean directoryMissing, List<Limit> markers) {
     List<Op> operations = new ArrayList<>();
     Optional<Limit> kept = newest(markers);
-    if (limit.isPresent() && kept.isEmpty()) {
+    if (effect.limit().isPresent() && kept.isEmpty()) {
       if (directoryMissing) {
-        operations.add(create(paths().directory(lock), Directory.mark(), CreateMode.CONTAINER));
+        operations.add(
+            create(paths().directory(effect.lock()), Directory.mark(), CreateMode.CONTAINER));
       }
-      String prefix = paths().entry(lock, Limit.prefix(limit.getAsInt()));
+      String prefix = paths().entry(effect.lock(), Limit.prefix(effect.limit().getAsInt()));
       operations.add(create(prefix, new byte[0], CreateMode.PERSISTENT_SEQUENTIAL));
     }
     for (Limit marker : markers) {
       if (!kept.equals(Optional.of(marker))) {
-        operations.add(Op.delete(paths().marker(lock, marker), -1));
+        operations.add(Op.delete(paths().marker(effect.lock(), marker), -1));
       }
     }
     return operations;
@@ -111,7 +106,7 @@ final class LimitWrite extends RetriedChange {
     int last = markers.stream().mapToInt(Limit::sequence).max().orElse(-1);
     return markers.stream()
         .filter(marker -> marker.sequence() == last)
-        .filter(marker -> limit.equals(OptionalInt.of(marker.limit())))
+        .filter(marker -> effect.limit().equals(OptionalInt.of(marker.limit())))
         .findFirst();
   }
 
@@ -121,7 +116,7 @@ final class LimitWrite extends RetriedChange {
 
   private void change(Handle handle, List<Op> operations) {
     if (operations.isEmpty()) {
-      finish(() -> answer.accept(true));
+      finish(() -> tell(new LimitAnswered(effect.number(), true)));
       return;
     }
     handle.multi(
@@ -133,7 +128,7 @@ final class LimitWrite extends RetriedChange {
 
   private void onChanged(MultiReply reply) {
     if (reply instanceof MultiReply.Committed) {
-      finish(() -> answer.accept(true));
+      finish(() -> tell(new LimitAnswered(effect.number(), true)));
     } else if (reply instanceof MultiReply.Culprit culprit && isRace(culprit.code())) {
       // The directory or a marker came or went since it was listed.
       again();
@@ -150,6 +145,6 @@ final class LimitWrite extends RetriedChange {
 
   @Override
   void tellFailed() {
-    answer.accept(false);
+    tell(new LimitAnswered(effect.number(), false));
   }
 }

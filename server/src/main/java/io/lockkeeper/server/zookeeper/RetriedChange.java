@@ -1,5 +1,6 @@
 package io.lockkeeper.server.zookeeper;
 
+import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.zookeeper.client.Handle;
 import io.lockkeeper.server.zookeeper.client.ResultCode;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
@@ -42,6 +43,10 @@ abstract sealed class RetriedChange permits EntryDataWrite, LimitWrite, LeaseSea
 
   /** Tells that it failed, or that nobody knows whether it did. */
   abstract void tellFailed();
+
+  final void tell(StoreEvent event) {
+    context.events().accept(event);
+  }
 
   final void start() {
     context.executor().after(LIMIT_MILLIS, this::fail);

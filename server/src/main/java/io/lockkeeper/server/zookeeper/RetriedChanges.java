@@ -1,16 +1,12 @@
 package io.lockkeeper.server.zookeeper;
 
 import io.lockkeeper.server.coordinator.api.LeaseLocation;
-import io.lockkeeper.server.core.api.UpdateEvent.AmendmentAnswered;
-import io.lockkeeper.server.core.api.UpdateEvent.LimitAnswered;
-import io.lockkeeper.server.core.lock.EntryUpdate;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.lock.LeaseId;
-import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.zookeeper.client.Handle;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
 import io.lockkeeper.server.zookeeper.member.Members;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -30,27 +26,13 @@ final class RetriedChanges {
   }
 
   /** Changes an entry. */
-  void amend(long number, LockName lock, String entry, EntryUpdate update) {
-    start(
-        new EntryDataWrite(
-            context,
-            connection,
-            () -> underWay--,
-            context.paths().entry(lock, entry),
-            update,
-            outcome -> context.events().accept(new AmendmentAnswered(number, outcome))));
+  void amend(StoreEffect.Amend effect) {
+    start(new EntryDataWrite(context, connection, () -> underWay--, effect));
   }
 
   /** Sets a lock's limit. */
-  void setLimit(long number, LockName lock, OptionalInt limit) {
-    start(
-        new LimitWrite(
-            context,
-            connection,
-            () -> underWay--,
-            lock,
-            limit,
-            done -> context.events().accept(new LimitAnswered(number, done))));
+  void setLimit(StoreEffect.SetLimit effect) {
+    start(new LimitWrite(context, connection, () -> underWay--, effect));
   }
 
   /** Finds out who serves a lease. */

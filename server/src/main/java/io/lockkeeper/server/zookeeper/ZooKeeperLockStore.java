@@ -4,16 +4,11 @@ import io.lockkeeper.server.coordinator.api.LeaseLocation;
 import io.lockkeeper.server.coordinator.api.LockStore;
 import io.lockkeeper.server.coordinator.api.Peer;
 import io.lockkeeper.server.coordinator.serial.BatchConsumer;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
-import io.lockkeeper.server.core.lock.EntryDetails;
-import io.lockkeeper.server.core.lock.EntryName;
-import io.lockkeeper.server.core.lock.EntryRef;
-import io.lockkeeper.server.core.lock.EntryUpdate;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
-import io.lockkeeper.server.core.lock.MarkerName;
 import io.lockkeeper.server.core.lock.Mode;
-import io.lockkeeper.server.core.lock.PlannedEntry;
 import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.zookeeper.client.Connector;
 import io.lockkeeper.server.zookeeper.client.RootNodes;
@@ -21,10 +16,10 @@ import io.lockkeeper.server.zookeeper.client.StoreContext;
 import io.lockkeeper.server.zookeeper.client.StoreExecutor;
 import io.lockkeeper.server.zookeeper.client.StoreStats;
 import io.lockkeeper.server.zookeeper.client.UnusableEnsemble;
-import io.lockkeeper.server.zookeeper.commit.CreateEntries;
-import io.lockkeeper.server.zookeeper.commit.DeleteEntries;
-import io.lockkeeper.server.zookeeper.commit.EraseLease;
-import io.lockkeeper.server.zookeeper.commit.RecordLease;
+import io.lockkeeper.server.zookeeper.commit.EntryCreation;
+import io.lockkeeper.server.zookeeper.commit.EntryDeletion;
+import io.lockkeeper.server.zookeeper.commit.LeaseErasure;
+import io.lockkeeper.server.zookeeper.commit.LeaseRecording;
 import io.lockkeeper.server.zookeeper.member.MemberNode;
 import io.lockkeeper.server.zookeeper.member.Members;
 import io.lockkeeper.server.zookeeper.member.OrphanedSessions;
@@ -40,8 +35,6 @@ import io.lockkeeper.server.zookeeper.session.SessionContext;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
-import java.util.UUID;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
@@ -131,56 +124,48 @@ public final class ZooKeeperLockStore implements LockStore {
   }
 
   @Override
-  public void openSession(SessionKey key) {
-    onThread(p -> p.sessions().open(key));
+  public void openSession(StoreEffect.OpenSession effect) {
+    onThread(p -> p.sessions().open(effect.session()));
   }
 
   @Override
-  public void adoptSession(SessionKey session, String claim) {
-    onThread(p -> p.sessions().adopt(session, claim, p.members()));
+  public void adoptSession(StoreEffect.AdoptSession effect) {
+    onThread(p -> p.sessions().adopt(effect.session(), effect.claim(), p.members()));
   }
 
   @Override
-  public void closeSession(SessionKey key) {
-    onSession(key, SessionConnection::close);
+  public void closeSession(StoreEffect.CloseSession effect) {
+    onSession(effect.session(), SessionConnection::close);
   }
 
   @Override
-  public void proveSession(SessionKey key) {
-    onSession(key, SessionConnection::proveNow);
+  public void proveSession(StoreEffect.ProveSession effect) {
+    onSession(effect.session(), SessionConnection::proveNow);
   }
 
   @Override
-  public void createEntries(
-      SessionKey session,
-      UUID id,
-      List<PlannedEntry> entries,
-      EntryDetails details,
-      int lockDelayMillis) {
+  public void createEntries(StoreEffect.CreateEntries effect) {
     onParts(
-        session,
-        (live, p) -> {
-          Directories known = p.context().directories();
-          live.commit().add(new CreateEntries(paths, known, id, entries, details, lockDelayMillis));
-        });
+        effect.session(),
+        (live, p) ->
+            live.commit().add(new EntryCreation(paths, p.context().directories(), effect)));
   }
 
   @Override
-  public void deleteEntries(SessionKey session, UUID id, List<EntryRef> entries) {
-    onSession(session, live -> live.commit().add(DeleteEntries.of(paths, id, entries)));
-  }
-
-  @Override
-  public void recordLease(
-      SessionKey session, LeaseId lease, long ttlMillis, String holder, String secretHash) {
+  public void deleteEntries(StoreEffect.DeleteEntries effect) {
     onSession(
-        session,
-        live -> live.commit().add(new RecordLease(paths, lease, ttlMillis, holder, secretHash)));
+        effect.session(),
+        live -> live.commit().add(EntryDeletion.of(paths, effect.id(), effect.entries())));
   }
 
   @Override
-  public void eraseLease(SessionKey session, LeaseId lease) {
-    onSession(session, live -> live.commit().add(new EraseLease(paths, lease)));
+  public void recordLease(StoreEffect.RecordLease effect) {
+    onSession(effect.session(), live -> live.commit().add(new LeaseRecording(paths, effect)));
+  }
+
+  @Override
+  public void eraseLease(StoreEffect.EraseLease effect) {
+    onSession(effect.session(), live -> live.commit().add(new LeaseErasure(paths, effect.lease())));
   }
 
   private void onSession(SessionKey key, Consumer<SessionConnection> action) {
@@ -192,28 +177,28 @@ public final class ZooKeeperLockStore implements LockStore {
   }
 
   @Override
-  public void barrier(long barrier) {
-    onThread(p -> p.reads().barrier(barrier));
+  public void barrier(StoreEffect.Barrier effect) {
+    onThread(p -> p.reads().barrier(effect.barrier()));
   }
 
   @Override
-  public void readDetails(LockName lock, String entry) {
-    onThread(p -> p.reads().read(lock, entry));
+  public void readDetails(StoreEffect.ReadDetails effect) {
+    onThread(p -> p.reads().read(effect.lock(), effect.entry()));
   }
 
   @Override
-  public void amend(long number, LockName lock, EntryName entry, EntryUpdate update) {
-    onThread(p -> p.changes().amend(number, lock, entry.text(), update));
+  public void amend(StoreEffect.Amend effect) {
+    onThread(p -> p.changes().amend(effect));
   }
 
   @Override
-  public void setLimit(long number, LockName lock, OptionalInt limit) {
-    onThread(p -> p.changes().setLimit(number, lock, limit));
+  public void setLimit(StoreEffect.SetLimit effect) {
+    onThread(p -> p.changes().setLimit(effect));
   }
 
   @Override
-  public void removeGuard(LockName lock, MarkerName.Guard guard) {
-    onThread(p -> p.reads().removeGuard(lock, guard));
+  public void removeGuard(StoreEffect.RemoveGuard effect) {
+    onThread(p -> p.reads().removeGuard(effect.lock(), effect.guard()));
   }
 
   private void onThread(Consumer<StoreParts> action) {

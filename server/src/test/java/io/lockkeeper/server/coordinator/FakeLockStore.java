@@ -4,17 +4,13 @@ import io.lockkeeper.server.coordinator.api.LeaseLocation;
 import io.lockkeeper.server.coordinator.api.LockStore;
 import io.lockkeeper.server.coordinator.api.Peer;
 import io.lockkeeper.server.core.api.SessionEvent;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.UpdateEvent;
 import io.lockkeeper.server.core.lock.EntryDetails;
-import io.lockkeeper.server.core.lock.EntryName;
-import io.lockkeeper.server.core.lock.EntryRef;
-import io.lockkeeper.server.core.lock.EntryUpdate;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
-import io.lockkeeper.server.core.lock.MarkerName;
 import io.lockkeeper.server.core.lock.Mode;
-import io.lockkeeper.server.core.lock.PlannedEntry;
 import io.lockkeeper.server.core.lock.SessionKey;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -23,9 +19,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.Set;
-import java.util.UUID;
 import java.util.function.Consumer;
 
 /**
@@ -167,7 +161,8 @@ final class FakeLockStore implements LockStore {
   }
 
   @Override
-  public void openSession(SessionKey key) {
+  public void openSession(StoreEffect.OpenSession effect) {
+    SessionKey key = effect.session();
     act(
         () -> {
           if (!left) {
@@ -179,10 +174,11 @@ final class FakeLockStore implements LockStore {
   }
 
   @Override
-  public void adoptSession(SessionKey key, String claim) {
+  public void adoptSession(StoreEffect.AdoptSession effect) {
+    SessionKey key = effect.session();
     act(
         () -> {
-          Optional<FakeSession> found = cluster.find(claim);
+          Optional<FakeSession> found = cluster.find(effect.claim());
           if (found.isEmpty() || !isOrphan(found.get())) {
             tell(new SessionEvent.SessionEnded(key, found.isPresent()));
             return;
@@ -224,8 +220,8 @@ final class FakeLockStore implements LockStore {
   }
 
   @Override
-  public void closeSession(SessionKey key) {
-    onSession(key, session -> close(key, session));
+  public void closeSession(StoreEffect.CloseSession effect) {
+    onSession(effect.session(), session -> close(effect.session(), session));
   }
 
   private void close(SessionKey key, FakeSession session) {
@@ -238,88 +234,83 @@ final class FakeLockStore implements LockStore {
   }
 
   @Override
-  public void proveSession(SessionKey key) {
+  public void proveSession(StoreEffect.ProveSession effect) {
+    SessionKey key = effect.session();
     long sent = System.nanoTime();
     onSession(key, session -> tell(new SessionEvent.SessionProved(key, sent, sent)));
   }
 
   @Override
-  public void createEntries(
-      SessionKey key,
-      UUID acquisition,
-      List<PlannedEntry> wanted,
-      EntryDetails details,
-      int lockDelayMillis) {
-    onSession(
-        key,
-        session ->
-            tell(cluster.queues().create(session, acquisition, wanted, details, lockDelayMillis)));
+  public void createEntries(StoreEffect.CreateEntries effect) {
+    onSession(effect.session(), session -> tell(cluster.queues().create(session, effect)));
   }
 
   @Override
-  public void deleteEntries(SessionKey key, UUID acquisition, List<EntryRef> entries) {
+  public void deleteEntries(StoreEffect.DeleteEntries effect) {
     onSession(
-        key,
+        effect.session(),
         session -> {
-          cluster.queues().delete(entries);
-          tell(new StoreEvent.EntriesDeleted(acquisition));
+          cluster.queues().delete(effect.entries());
+          tell(new StoreEvent.EntriesDeleted(effect.id()));
         });
   }
 
   @Override
-  public void recordLease(
-      SessionKey key, LeaseId lease, long ttlMillis, String holder, String secretHash) {
+  public void recordLease(StoreEffect.RecordLease effect) {
+    SessionEvent.AdoptedLease record =
+        new SessionEvent.AdoptedLease(
+            effect.lease(), effect.ttlMillis(), effect.holder(), effect.secretHash());
     onSession(
-        key,
+        effect.session(),
         session -> {
-          session
-              .leases()
-              .put(lease, new SessionEvent.AdoptedLease(lease, ttlMillis, holder, secretHash));
-          tell(new StoreEvent.LeaseRecorded(lease));
+          session.leases().put(effect.lease(), record);
+          tell(new StoreEvent.LeaseRecorded(effect.lease()));
         });
   }
 
   @Override
-  public void eraseLease(SessionKey key, LeaseId lease) {
+  public void eraseLease(StoreEffect.EraseLease effect) {
     onSession(
-        key,
+        effect.session(),
         session -> {
-          session.leases().remove(lease);
-          tell(new StoreEvent.LeaseErased(lease));
+          session.leases().remove(effect.lease());
+          tell(new StoreEvent.LeaseErased(effect.lease()));
         });
   }
 
   @Override
-  public void barrier(long barrier) {
-    act(() -> tell(new StoreEvent.BarrierPassed(barrier)));
+  public void barrier(StoreEffect.Barrier effect) {
+    act(() -> tell(new StoreEvent.BarrierPassed(effect.barrier())));
   }
 
   @Override
-  public void readDetails(LockName lock, String entry) {
+  public void readDetails(StoreEffect.ReadDetails effect) {
+    LockName lock = effect.lock();
+    String entry = effect.entry();
     act(() -> tell(new StoreEvent.DetailsRead(lock, entry, cluster.queues().read(lock, entry))));
   }
 
   @Override
-  public void amend(long number, LockName lock, EntryName entry, EntryUpdate update) {
+  public void amend(StoreEffect.Amend effect) {
     act(
         () ->
             tell(
                 new UpdateEvent.AmendmentAnswered(
-                    number, cluster.queues().amend(lock, entry, update))));
+                    effect.number(), cluster.queues().amend(effect))));
   }
 
   @Override
-  public void setLimit(long number, LockName lock, OptionalInt limit) {
+  public void setLimit(StoreEffect.SetLimit effect) {
     act(
         () -> {
-          cluster.queues().setLimit(lock, limit);
-          tell(new UpdateEvent.LimitAnswered(number, true));
+          cluster.queues().setLimit(effect.lock(), effect.limit());
+          tell(new UpdateEvent.LimitAnswered(effect.number(), true));
         });
   }
 
   @Override
-  public void removeGuard(LockName lock, MarkerName.Guard guard) {
-    act(() -> cluster.queues().removeGuard(lock, guard));
+  public void removeGuard(StoreEffect.RemoveGuard effect) {
+    act(() -> cluster.queues().removeGuard(effect.lock(), effect.guard()));
   }
 
   @Override
@@ -394,7 +385,8 @@ final class FakeLockStore implements LockStore {
     act(
         () -> {
           left = true;
-          new ArrayList<>(sessions.keySet()).forEach(this::closeSession);
+          new ArrayList<>(sessions.keySet())
+              .forEach(key -> closeSession(new StoreEffect.CloseSession(key)));
           cluster.leave(this);
         });
   }

@@ -1,6 +1,7 @@
 package io.lockkeeper.server.coordinator;
 
 import io.lockkeeper.server.core.api.SessionEvent.AdoptedEntry;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.lock.EntryDetails;
 import io.lockkeeper.server.core.lock.EntryName;
@@ -90,18 +91,15 @@ final class FakeLockStoreQueues {
     events.accept(new StoreEvent.MarkerAppeared(lock, marker, zxid));
   }
 
-  StoreEvent create(
-      FakeSession session,
-      UUID id,
-      List<PlannedEntry> wanted,
-      EntryDetails details,
-      int lockDelayMillis) {
+  StoreEvent create(FakeSession session, StoreEffect.CreateEntries effect) {
+    UUID id = effect.id();
+    List<PlannedEntry> wanted = effect.entries();
     for (PlannedEntry entry : wanted) {
       if (entry.beside().isPresent()
           && find(entry.lock(), entry.beside().get().entry().text()).isEmpty()) {
         return new StoreEvent.EntriesRefused(id, entry.lock() + " does not exist any more");
       }
-      MarkerName.Guard guard = MarkerName.Guard.of(id, lockDelayMillis);
+      MarkerName.Guard guard = MarkerName.Guard.of(id, effect.lockDelayMillis());
       if (directory(entry.lock()).markers.containsKey(guard.text())) {
         return new StoreEvent.EntriesRefused(id, "somebody else removed it, and left its guard");
       }
@@ -118,12 +116,13 @@ final class FakeLockStoreQueues {
       String text = EntryName.prefix(id, entry.mode()) + EntryName.suffix(sequence);
       EntryName name = EntryName.parse(text).orElseThrow();
       Optional<FencingToken> kept = entry.beside().map(PlannedEntry.Beside::token);
-      StoreEvent.ReadEntry data = new StoreEvent.ReadEntry(details, zxid, index, ordinal, kept);
+      StoreEvent.ReadEntry data =
+          new StoreEvent.ReadEntry(effect.details(), zxid, index, ordinal, kept);
       add(lock, name, new Stored(data, session));
       created.add(new StoreEvent.CreatedEntry(lock, name, zxid, index));
-      if (lockDelayMillis > 0) {
+      if (effect.lockDelayMillis() > 0) {
         directory(lock).counter++;
-        add(lock, MarkerName.Guard.of(id, lockDelayMillis));
+        add(lock, MarkerName.Guard.of(id, effect.lockDelayMillis()));
       }
     }
     return new StoreEvent.EntriesCreated(id, created);
@@ -169,7 +168,10 @@ final class FakeLockStoreQueues {
     }
   }
 
-  EntryUpdate.Outcome amend(LockName lock, EntryName entry, EntryUpdate update) {
+  EntryUpdate.Outcome amend(StoreEffect.Amend effect) {
+    LockName lock = effect.lock();
+    EntryName entry = effect.entry();
+    EntryUpdate update = effect.update();
     Optional<Stored> stored = find(lock, entry.text());
     if (stored.isEmpty()) {
       return EntryUpdate.Outcome.GONE;

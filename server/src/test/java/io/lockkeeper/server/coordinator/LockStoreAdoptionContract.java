@@ -12,6 +12,7 @@ import io.lockkeeper.server.core.api.SessionEvent.OrphanFound;
 import io.lockkeeper.server.core.api.SessionEvent.SessionAdopted;
 import io.lockkeeper.server.core.api.SessionEvent.SessionEnded;
 import io.lockkeeper.server.core.api.SessionEvent.SessionOpened;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StoreEvent.CreatedEntry;
 import io.lockkeeper.server.core.api.StoreEvent.EntriesCreated;
@@ -70,24 +71,24 @@ public abstract class LockStoreAdoptionContract {
 
   private CreatedEntry holdAtFirst() {
     openAtFirst();
-    first().recordLease(OWN, LEASE, 15_000, "me", "00ff");
+    first().recordLease(new StoreEffect.RecordLease(OWN, LEASE, 15_000, "me", "00ff"));
     firstEvents().await(StoreEvent.LeaseRecorded.class);
     UUID id = UUID.randomUUID();
     PlannedEntry planned = new PlannedEntry(lock, MutexKind.EXCLUSIVE, Optional.empty());
-    first().createEntries(OWN, id, List.of(planned), DETAILS, 0);
+    first().createEntries(new StoreEffect.CreateEntries(OWN, id, List.of(planned), DETAILS, 0));
     return firstEvents().await(EntriesCreated.class).entries().get(0);
   }
 
   private void openAtFirst() {
     firstEvents().awaitCurrent();
     secondEvents().awaitCurrent();
-    first().openSession(OWN);
+    first().openSession(new StoreEffect.OpenSession(OWN));
     firstEvents().await(SessionOpened.class);
   }
 
   private SessionAdopted adoptAtSecond() {
     OrphanFound orphan = secondEvents().await(OrphanFound.class);
-    second().adoptSession(ADOPTED, orphan.claim());
+    second().adoptSession(new StoreEffect.AdoptSession(ADOPTED, orphan.claim()));
     return secondEvents().await(SessionAdopted.class);
   }
 
@@ -150,7 +151,7 @@ public abstract class LockStoreAdoptionContract {
         List.of(
             new PlannedEntry(lock, MutexKind.EXCLUSIVE, Optional.of(beside)),
             new PlannedEntry(other, MutexKind.EXCLUSIVE, Optional.empty()));
-    first().createEntries(OWN, id, planned, DETAILS, 0);
+    first().createEntries(new StoreEffect.CreateEntries(OWN, id, planned, DETAILS, 0));
     List<CreatedEntry> created =
         firstEvents().await(EntriesCreated.class, e -> e.id().equals(id)).entries();
     // When
@@ -181,11 +182,11 @@ public abstract class LockStoreAdoptionContract {
     UUID id = UUID.randomUUID();
     // When
     EntryRef ref = new EntryRef(lock, created.name().text(), Optional.empty());
-    second().deleteEntries(ADOPTED, id, List.of(ref));
-    second().eraseLease(ADOPTED, LEASE);
+    second().deleteEntries(new StoreEffect.DeleteEntries(ADOPTED, id, List.of(ref)));
+    second().eraseLease(new StoreEffect.EraseLease(ADOPTED, LEASE));
     secondEvents().await(EntriesDeleted.class, deleted -> deleted.id().equals(id));
     secondEvents().await(StoreEvent.LeaseErased.class);
-    second().closeSession(ADOPTED);
+    second().closeSession(new StoreEffect.CloseSession(ADOPTED));
     // Then
     assertThat(secondEvents().await(SessionEnded.class))
         .isEqualTo(new SessionEnded(ADOPTED, false));
@@ -207,7 +208,7 @@ public abstract class LockStoreAdoptionContract {
     // Given
     openAtFirst();
     // When
-    first().closeSession(OWN);
+    first().closeSession(new StoreEffect.CloseSession(OWN));
     // Then
     assertThat(firstEvents().await(SessionEnded.class)).isEqualTo(new SessionEnded(OWN, false));
   }
@@ -219,11 +220,11 @@ public abstract class LockStoreAdoptionContract {
     // When
     suspectFirst();
     SessionAdopted adopted = adoptAtSecond();
-    first().proveSession(OWN);
+    first().proveSession(new StoreEffect.ProveSession(OWN));
     // Then
     assertThat(firstEvents().await(SessionEnded.class)).isEqualTo(new SessionEnded(OWN, true));
     assertThat(adopted.entries()).extracting(AdoptedEntry::name).containsExactly(created.name());
-    second().barrier(1);
+    second().barrier(new StoreEffect.Barrier(1));
     secondEvents().await(StoreEvent.BarrierPassed.class);
     assertThat(secondEvents().mirror().get(lock)).containsExactly(created.name().text());
   }
@@ -236,11 +237,11 @@ public abstract class LockStoreAdoptionContract {
     adoptAtSecond();
     // When
     EntryRef ref = new EntryRef(lock, created.name().text(), Optional.empty());
-    first().deleteEntries(OWN, UUID.randomUUID(), List.of(ref));
+    first().deleteEntries(new StoreEffect.DeleteEntries(OWN, UUID.randomUUID(), List.of(ref)));
     // Then
     assertThat(firstEvents().await(SessionEnded.class)).isEqualTo(new SessionEnded(OWN, true));
     first().stop();
-    second().barrier(1);
+    second().barrier(new StoreEffect.Barrier(1));
     secondEvents().await(StoreEvent.BarrierPassed.class);
     assertThat(secondEvents().mirror().get(lock)).containsExactly(created.name().text());
     assertThat(firstEvents().all(EntriesDeleted.class)).isEmpty();
@@ -253,11 +254,11 @@ public abstract class LockStoreAdoptionContract {
     suspectFirst();
     adoptAtSecond();
     String claim = secondEvents().await(OrphanFound.class).claim();
-    first().proveSession(OWN);
+    first().proveSession(new StoreEffect.ProveSession(OWN));
     firstEvents().await(SessionEnded.class);
     // When
-    first().adoptSession(LATER, claim);
-    second().adoptSession(LATER, claim);
+    first().adoptSession(new StoreEffect.AdoptSession(LATER, claim));
+    second().adoptSession(new StoreEffect.AdoptSession(LATER, claim));
     // Then
     assertThat(firstEvents().await(SessionEnded.class, end -> end.session().equals(LATER)))
         .isEqualTo(new SessionEnded(LATER, true));
@@ -269,7 +270,7 @@ public abstract class LockStoreAdoptionContract {
     // Given
     openAtFirst();
     // When
-    first().adoptSession(LATER, "00000000000000ff");
+    first().adoptSession(new StoreEffect.AdoptSession(LATER, "00000000000000ff"));
     // Then
     assertThat(firstEvents().await(SessionEnded.class)).isEqualTo(new SessionEnded(LATER, false));
   }
@@ -279,9 +280,11 @@ public abstract class LockStoreAdoptionContract {
     // Given
     CreatedEntry created = holdAtFirst();
     // When
-    first().closeSession(OWN);
+    first().closeSession(new StoreEffect.CloseSession(OWN));
     SessionEnded ended = firstEvents().await(SessionEnded.class);
-    first().adoptSession(LATER, firstEvents().await(OrphanFound.class).claim());
+    first()
+        .adoptSession(
+            new StoreEffect.AdoptSession(LATER, firstEvents().await(OrphanFound.class).claim()));
     // Then
     assertThat(ended).isEqualTo(new SessionEnded(OWN, true));
     assertThat(firstEvents().await(SessionAdopted.class).entries())
@@ -310,7 +313,7 @@ public abstract class LockStoreAdoptionContract {
     assertThat(atFirst).isEqualTo(new LeaseLocation.Here());
     assertThat(between).isEqualTo(new LeaseLocation.Nowhere());
     assertThat(locate(second())).isEqualTo(new LeaseLocation.Here());
-    second().eraseLease(ADOPTED, LEASE);
+    second().eraseLease(new StoreEffect.EraseLease(ADOPTED, LEASE));
     secondEvents().await(StoreEvent.LeaseErased.class);
     assertThat(locate(second())).isEqualTo(new LeaseLocation.Unknown());
   }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.coordinator.api.LockStore;
 import io.lockkeeper.server.core.api.SessionEvent;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StoreEvent.CreatedEntry;
 import io.lockkeeper.server.core.api.StoreEvent.EntriesCreated;
@@ -81,7 +82,9 @@ public abstract class LockStoreAmendmentContract {
   }
 
   final EntriesCreated create(UUID id, int lockDelayMillis, List<PlannedEntry> entries) {
-    store().createEntries(SESSION, id, entries, DETAILS, lockDelayMillis);
+    store()
+        .createEntries(
+            new StoreEffect.CreateEntries(SESSION, id, entries, DETAILS, lockDelayMillis));
     return events().await(EntriesCreated.class, created -> created.id().equals(id));
   }
 
@@ -107,20 +110,20 @@ public abstract class LockStoreAmendmentContract {
 
   final ReadEntry read(LockName of, EntryName entry) {
     int before = events().all(StoreEvent.DetailsRead.class).size();
-    store().readDetails(of, entry.text());
+    store().readDetails(new StoreEffect.ReadDetails(of, entry.text()));
     Awaitility.await().until(() -> events().all(StoreEvent.DetailsRead.class).size() > before);
     return events().all(StoreEvent.DetailsRead.class).get(before).read().orElseThrow();
   }
 
   private EntryUpdate.Outcome amend(long number, EntryName entry, EntryUpdate update) {
-    store().amend(number, lock, entry, update);
+    store().amend(new StoreEffect.Amend(number, lock, entry, update));
     return events()
         .await(UpdateEvent.AmendmentAnswered.class, e -> e.amendment() == number)
         .outcome();
   }
 
   private boolean setLimit(long number, OptionalInt limit) {
-    store().setLimit(number, lock, limit);
+    store().setLimit(new StoreEffect.SetLimit(number, lock, limit));
     return events().await(UpdateEvent.LimitAnswered.class, e -> e.change() == number).done();
   }
 
@@ -136,7 +139,7 @@ public abstract class LockStoreAmendmentContract {
   }
 
   final void open() {
-    store().openSession(SESSION);
+    store().openSession(new StoreEffect.OpenSession(SESSION));
     events().await(SessionEvent.SessionOpened.class);
   }
 
@@ -266,7 +269,9 @@ public abstract class LockStoreAmendmentContract {
     open();
     events().awaitCurrent();
     CreatedEntry created = createOne(MutexKind.EXCLUSIVE);
-    store().deleteEntries(SESSION, UUID.randomUUID(), List.of(ref(created)));
+    store()
+        .deleteEntries(
+            new StoreEffect.DeleteEntries(SESSION, UUID.randomUUID(), List.of(ref(created))));
     events().await(EntriesDeleted.class);
     // When
     List<EntryUpdate.Outcome> outcomes =

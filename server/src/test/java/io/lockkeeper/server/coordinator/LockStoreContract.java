@@ -3,6 +3,7 @@ package io.lockkeeper.server.coordinator;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.core.api.SessionEvent;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StoreEvent.CreatedEntry;
 import io.lockkeeper.server.core.api.StoreEvent.EntriesCreated;
@@ -44,7 +45,7 @@ public abstract class LockStoreContract extends LockStoreAmendmentContract {
     // Given
     long before = System.nanoTime();
     // When
-    store().openSession(SESSION);
+    store().openSession(new StoreEffect.OpenSession(SESSION));
     SessionEvent.SessionOpened opened = events().await(SessionEvent.SessionOpened.class);
     // Then
     assertThat(opened.session()).isEqualTo(SESSION);
@@ -59,7 +60,7 @@ public abstract class LockStoreContract extends LockStoreAmendmentContract {
     open();
     long asked = System.nanoTime();
     // When
-    store().proveSession(SESSION);
+    store().proveSession(new StoreEffect.ProveSession(SESSION));
     // Then
     events().await(SessionEvent.SessionProved.class, proof -> proof.sentAtNanos() - asked >= 0);
   }
@@ -116,9 +117,9 @@ public abstract class LockStoreContract extends LockStoreAmendmentContract {
     UUID id = UUID.randomUUID();
     CreatedEntry created = create(id, lock).entries().get(0);
     // When
-    store().deleteEntries(SESSION, id, List.of(ref(created)));
+    store().deleteEntries(new StoreEffect.DeleteEntries(SESSION, id, List.of(ref(created))));
     events().await(EntriesDeleted.class, e -> e.id().equals(id));
-    store().deleteEntries(SESSION, id, List.of(ref(created)));
+    store().deleteEntries(new StoreEffect.DeleteEntries(SESSION, id, List.of(ref(created))));
     // Then
     events()
         .await(
@@ -134,7 +135,7 @@ public abstract class LockStoreContract extends LockStoreAmendmentContract {
     events().awaitCurrent();
     CreatedEntry created = create(UUID.randomUUID(), lock).entries().get(0);
     // When
-    store().barrier(42);
+    store().barrier(new StoreEffect.Barrier(42));
     events().await(StoreEvent.BarrierPassed.class, b -> b.barrier() == 42);
     // Then
     List<StoreEvent> all = events().all();
@@ -150,7 +151,7 @@ public abstract class LockStoreContract extends LockStoreAmendmentContract {
     events().awaitCurrent();
     CreatedEntry created = create(UUID.randomUUID(), lock).entries().get(0);
     // When
-    store().readDetails(lock, created.name().text());
+    store().readDetails(new StoreEffect.ReadDetails(lock, created.name().text()));
     StoreEvent.DetailsRead read = events().await(StoreEvent.DetailsRead.class);
     // Then
     assertThat(read.lock()).isEqualTo(lock);
@@ -165,7 +166,9 @@ public abstract class LockStoreContract extends LockStoreAmendmentContract {
     open();
     events().awaitCurrent();
     // When
-    store().readDetails(lock, "_c_" + UUID.randomUUID() + "-lock-0000000001");
+    store()
+        .readDetails(
+            new StoreEffect.ReadDetails(lock, "_c_" + UUID.randomUUID() + "-lock-0000000001"));
     // Then
     assertThat(events().await(StoreEvent.DetailsRead.class).read()).isEqualTo(Optional.empty());
   }
@@ -175,9 +178,9 @@ public abstract class LockStoreContract extends LockStoreAmendmentContract {
     // Given
     open();
     // When
-    store().recordLease(SESSION, LEASE, 15_000, "me", "00ff");
+    store().recordLease(new StoreEffect.RecordLease(SESSION, LEASE, 15_000, "me", "00ff"));
     events().await(StoreEvent.LeaseRecorded.class, e -> e.lease().equals(LEASE));
-    store().eraseLease(SESSION, LEASE);
+    store().eraseLease(new StoreEffect.EraseLease(SESSION, LEASE));
     events().await(StoreEvent.LeaseErased.class, e -> e.lease().equals(LEASE));
     // Then
     assertThat(events().all(StoreEvent.LeaseRecorded.class)).hasSize(1);
@@ -240,7 +243,9 @@ public abstract class LockStoreContract extends LockStoreAmendmentContract {
     // When
     CreatedEntry second =
         create(id, 0, List.of(beside(first.name(), MutexKind.EXCLUSIVE))).entries().get(0);
-    store().deleteEntries(SESSION, UUID.randomUUID(), List.of(ref(first)));
+    store()
+        .deleteEntries(
+            new StoreEffect.DeleteEntries(SESSION, UUID.randomUUID(), List.of(ref(first))));
     events().await(StoreEvent.EntryVanished.class, e -> e.entry().equals(first.name()));
     // Then
     assertThat(second.name().sequence()).isEqualTo(first.name().sequence());
@@ -266,7 +271,8 @@ public abstract class LockStoreContract extends LockStoreAmendmentContract {
     // When
     store()
         .createEntries(
-            SESSION, inner, List.of(beside(base.name(), MutexKind.EXCLUSIVE)), DETAILS, 0);
+            new StoreEffect.CreateEntries(
+                SESSION, inner, List.of(beside(base.name(), MutexKind.EXCLUSIVE)), DETAILS, 0));
     CreatedEntry last =
         create(innermost, 0, List.of(beside(next, MutexKind.EXCLUSIVE))).entries().get(0);
     // Then
@@ -308,23 +314,26 @@ public abstract class LockStoreContract extends LockStoreAmendmentContract {
     open();
     events().awaitCurrent();
     CreatedEntry writing = createOne(ReadWriteKind.WRITE);
-    store().deleteEntries(SESSION, UUID.randomUUID(), List.of(ref(writing)));
+    store()
+        .deleteEntries(
+            new StoreEffect.DeleteEntries(SESSION, UUID.randomUUID(), List.of(ref(writing))));
     events().await(EntriesDeleted.class);
     LockName other = new LockName(lock.value() + "/other");
     UUID id = UUID.randomUUID();
     // When
     store()
         .createEntries(
-            SESSION,
-            id,
-            List.of(planned(other, ReadWriteKind.READ), readBeside(writing.name())),
-            DETAILS,
-            5);
+            new StoreEffect.CreateEntries(
+                SESSION,
+                id,
+                List.of(planned(other, ReadWriteKind.READ), readBeside(writing.name())),
+                DETAILS,
+                5));
     // Then
     StoreEvent.EntriesRefused refused = events().await(StoreEvent.EntriesRefused.class);
     assertThat(refused.id()).isEqualTo(id);
     assertThat(refused.message()).contains(lock.value(), "does not exist any more");
-    store().barrier(1);
+    store().barrier(new StoreEffect.Barrier(1));
     events().await(StoreEvent.BarrierPassed.class);
     assertThat(events().mirror()).doesNotContainKeys(lock, other);
     assertThat(events().markers()).doesNotContainKeys(lock, other);
@@ -341,7 +350,7 @@ public abstract class LockStoreContract extends LockStoreAmendmentContract {
     List<PlannedEntry> entries = List.of(planned(lock, MutexKind.EXCLUSIVE));
     CreatedEntry created = create(id, 700, entries).entries().get(0);
     EntryRef both = new EntryRef(lock, created.name().text(), Optional.of(guard.text()));
-    store().deleteEntries(SESSION, id, List.of(both));
+    store().deleteEntries(new StoreEffect.DeleteEntries(SESSION, id, List.of(both)));
     // Then
     StoreEvent.EntryVanished vanished =
         events().await(StoreEvent.EntryVanished.class, e -> e.lock().equals(lock));
@@ -363,11 +372,11 @@ public abstract class LockStoreContract extends LockStoreAmendmentContract {
     List<PlannedEntry> entries = List.of(planned(lock, MutexKind.EXCLUSIVE));
     CreatedEntry created = create(id, 700, entries).entries().get(0);
     // When
-    store().deleteEntries(SESSION, id, List.of(ref(created)));
+    store().deleteEntries(new StoreEffect.DeleteEntries(SESSION, id, List.of(ref(created))));
     events().await(StoreEvent.EntryVanished.class, e -> e.lock().equals(lock));
     awaitMarkers(guard.text());
-    store().removeGuard(lock, guard);
-    store().removeGuard(lock, guard);
+    store().removeGuard(new StoreEffect.RemoveGuard(lock, guard));
+    store().removeGuard(new StoreEffect.RemoveGuard(lock, guard));
     // Then
     awaitMarkers();
   }
@@ -380,10 +389,10 @@ public abstract class LockStoreContract extends LockStoreAmendmentContract {
     UUID id = UUID.randomUUID();
     List<PlannedEntry> entries = List.of(planned(lock, MutexKind.EXCLUSIVE));
     CreatedEntry created = create(id, 700, entries).entries().get(0);
-    store().deleteEntries(SESSION, id, List.of(ref(created)));
+    store().deleteEntries(new StoreEffect.DeleteEntries(SESSION, id, List.of(ref(created))));
     events().await(StoreEvent.EntryVanished.class, e -> e.lock().equals(lock));
     // When
-    store().createEntries(SESSION, id, entries, DETAILS, 700);
+    store().createEntries(new StoreEffect.CreateEntries(SESSION, id, entries, DETAILS, 700));
     // Then
     StoreEvent.EntriesRefused refused = events().await(StoreEvent.EntriesRefused.class);
     assertThat(refused.message()).contains("somebody else removed");
@@ -404,7 +413,7 @@ public abstract class LockStoreContract extends LockStoreAmendmentContract {
     CreatedEntry created = create(id, lock).entries().get(0);
     EntryRef unguarded = new EntryRef(lock, created.name().text(), never.guard());
     // When
-    store().deleteEntries(SESSION, id, List.of(never, unguarded));
+    store().deleteEntries(new StoreEffect.DeleteEntries(SESSION, id, List.of(never, unguarded)));
     // Then
     assertThat(events().await(EntriesDeleted.class).id()).isEqualTo(id);
     Awaitility.await().until(() -> !events().mirror().containsKey(lock));

@@ -11,6 +11,7 @@ import io.lockkeeper.server.core.api.CoreSettings;
 import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.lock.EntryName;
 import io.lockkeeper.server.core.lock.LeaseId;
@@ -36,7 +37,7 @@ class AcquireHandlerTest {
     // When
     Asked second = bench.acquire(lease, "r", "a");
     // Then: one entry, one grant, told to both
-    assertThat(bench.all(Effect.CreateEntries.class)).hasSize(1);
+    assertThat(bench.all(StoreEffect.CreateEntries.class)).hasSize(1);
     assertThat(bench.last(Effect.Supersede.class))
         .containsExactly(new Effect.Supersede(first.stream()));
     assertThat(bench.tells(first).map(Effect.Tell::sequence)).containsExactly(1L, 1L);
@@ -77,7 +78,7 @@ class AcquireHandlerTest {
     assertThat(bench.last(Effect.Tell.class))
         .extracting(Effect.Tell::stream)
         .containsExactly(last.stream());
-    assertThat(bench.all(Effect.CreateEntries.class)).hasSize(2);
+    assertThat(bench.all(StoreEffect.CreateEntries.class)).hasSize(2);
   }
 
   @Test
@@ -110,7 +111,7 @@ class AcquireHandlerTest {
     bench.deleted(held);
     CallId third = bench.release(held);
     // Then
-    assertThat(bench.all(Effect.DeleteEntries.class)).hasSize(1);
+    assertThat(bench.all(StoreEffect.DeleteEntries.class)).hasSize(1);
     assertThat(bench.answer(first)).isEqualTo(done(Answer.ReleaseOutcome.RELEASED));
     assertThat(bench.answer(second)).isEqualTo(done(Answer.ReleaseOutcome.RELEASED));
     assertThat(bench.answer(third)).isEqualTo(done(Answer.ReleaseOutcome.ALREADY_RELEASED));
@@ -146,7 +147,7 @@ class AcquireHandlerTest {
     assertThat(bench.failure(wrongLease)).isEqualTo(Failure.Kind.UNKNOWN_ACQUISITION);
     assertThat(bench.failure(unknownLease)).isEqualTo(Failure.Kind.UNKNOWN_LEASE);
     assertThat(bench.failure(wrongToken)).isEqualTo(Failure.Kind.WRONG_TOKEN);
-    assertThat(bench.all(Effect.DeleteEntries.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.DeleteEntries.class)).isEmpty();
     assertThat(bench.counts().held()).isEqualTo(1);
   }
 
@@ -344,7 +345,7 @@ class AcquireHandlerTest {
     assertThat(bench.told(attempt, Notice.NotAcquired.class)).hasSize(1);
     // An entry that was created after all is answered with its deletion.
     bench.create(attempt);
-    assertThat(bench.all(Effect.DeleteEntries.class)).hasSize(1);
+    assertThat(bench.all(StoreEffect.DeleteEntries.class)).hasSize(1);
     bench.deleted(attempt);
     bench.on(new ClientEvent.CloseLease(bench.call(), lease));
     bench.on(new StoreEvent.LeaseErased(lease));
@@ -356,7 +357,7 @@ class AcquireHandlerTest {
     Asked held = bench.acquire("a");
     bench.create(held);
     bench.on(new ClientEvent.StreamClosed(held.stream()));
-    assertThat(bench.last(Effect.DeleteEntries.class)).hasSize(1);
+    assertThat(bench.last(StoreEffect.DeleteEntries.class)).hasSize(1);
     bench.deleted(held);
     assertThat(bench.counts().acquisitions()).isZero();
     assertThat(bench.counts().leases()).isEqualTo(1);
@@ -371,10 +372,10 @@ class AcquireHandlerTest {
     // When
     bench.on(new ClientEvent.StreamClosed(waiting.stream()));
     bench.pass(Duration.ofSeconds(4));
-    assertThat(bench.all(Effect.DeleteEntries.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.DeleteEntries.class)).isEmpty();
     bench.pass(Duration.ofSeconds(1));
     // Then
-    assertThat(bench.all(Effect.DeleteEntries.class)).hasSize(1);
+    assertThat(bench.all(StoreEffect.DeleteEntries.class)).hasSize(1);
   }
 
   @Test
@@ -386,7 +387,7 @@ class AcquireHandlerTest {
     bench.pass(Duration.ofSeconds(4));
     bench.acquire(lease, "r", "a");
     bench.pass(Duration.ofSeconds(4));
-    assertThat(bench.all(Effect.DeleteEntries.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.DeleteEntries.class)).isEmpty();
   }
 
   @Test
@@ -403,9 +404,9 @@ class AcquireHandlerTest {
     // When
     bench.pass(Duration.ofSeconds(4));
     // Then: only at 9 s is the place given up
-    assertThat(bench.all(Effect.DeleteEntries.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.DeleteEntries.class)).isEmpty();
     bench.pass(Duration.ofSeconds(1));
-    assertThat(bench.all(Effect.DeleteEntries.class)).hasSize(1);
+    assertThat(bench.all(StoreEffect.DeleteEntries.class)).hasSize(1);
   }
 
   @Test
@@ -421,8 +422,8 @@ class AcquireHandlerTest {
     // When
     bench.pass(Duration.ofSeconds(5));
     // Then
-    assertThat(bench.all(Effect.DeleteEntries.class))
-        .extracting(Effect.DeleteEntries::id)
+    assertThat(bench.all(StoreEffect.DeleteEntries.class))
+        .extracting(StoreEffect.DeleteEntries::id)
         .containsExactly(unheard.id());
   }
 

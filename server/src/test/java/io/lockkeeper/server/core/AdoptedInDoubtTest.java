@@ -6,6 +6,7 @@ import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.api.SessionEvent;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StreamId;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.SessionKey;
@@ -31,8 +32,8 @@ class AdoptedInDoubtTest {
         .toList();
   }
 
-  private List<Effect.DeleteEntries> deletions() {
-    return bench.all(Effect.DeleteEntries.class);
+  private List<StoreEffect.DeleteEntries> deletions() {
+    return bench.all(StoreEffect.DeleteEntries.class);
   }
 
   @Test

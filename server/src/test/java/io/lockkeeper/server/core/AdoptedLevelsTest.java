@@ -6,6 +6,7 @@ import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.api.SessionEvent;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StreamId;
 import io.lockkeeper.server.core.lock.LeaseId;
@@ -64,7 +65,7 @@ class AdoptedLevelsTest {
                   assertThat(((Notice.Granted) notice).grants().get(0).token().value())
                       .isEqualTo(token));
     }
-    assertThat(bench.all(Effect.CreateEntries.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.CreateEntries.class)).isEmpty();
   }
 
   @Test
@@ -76,12 +77,12 @@ class AdoptedLevelsTest {
     left.take();
     // When
     bench.on(new ClientEvent.CloseLease(bench.call(), lease));
-    List<Effect.DeleteEntries> deletions = bench.all(Effect.DeleteEntries.class);
+    List<StoreEffect.DeleteEntries> deletions = bench.all(StoreEffect.DeleteEntries.class);
     deletions.forEach(deletion -> bench.on(new StoreEvent.EntriesDeleted(deletion.id())));
     bench.on(new StoreEvent.LeaseErased(lease));
     // Then
     assertThat(deletions)
-        .flatExtracting(Effect.DeleteEntries::entries)
+        .flatExtracting(StoreEffect.DeleteEntries::entries)
         .containsExactlyInAnyOrder(Bench.ref(entry("outer")), Bench.ref(entry("inner")));
     bench.assertNothingIsLeft();
   }

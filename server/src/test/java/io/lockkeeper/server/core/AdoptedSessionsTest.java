@@ -3,9 +3,8 @@ package io.lockkeeper.server.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.core.api.ClientEvent;
-import io.lockkeeper.server.core.api.Effect;
-import io.lockkeeper.server.core.api.SessionEffect;
 import io.lockkeeper.server.core.api.SessionEvent;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.SessionKey;
@@ -20,8 +19,8 @@ class AdoptedSessionsTest {
   private final Bench bench = Bench.ready();
   private final Inheritance left = new Inheritance(bench);
 
-  private List<Effect.DeleteEntries> deletions() {
-    return bench.all(Effect.DeleteEntries.class);
+  private List<StoreEffect.DeleteEntries> deletions() {
+    return bench.all(StoreEffect.DeleteEntries.class);
   }
 
   @Test
@@ -32,17 +31,17 @@ class AdoptedSessionsTest {
     SessionKey key = left.take();
     // When
     bench.lease();
-    assertThat(bench.last(Effect.RecordLease.class)).isEmpty();
-    assertThat(bench.all(Effect.RecordLease.class))
-        .extracting(Effect.RecordLease::session)
+    assertThat(bench.last(StoreEffect.RecordLease.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.RecordLease.class))
+        .extracting(StoreEffect.RecordLease::session)
         .containsExactly(Bench.S1);
     bench.on(new ClientEvent.CloseLease(bench.call(), lease));
     UUID deleted = deletions().get(0).id();
     bench.on(new StoreEvent.EntriesDeleted(deleted));
     bench.on(new StoreEvent.LeaseErased(lease));
     // Then
-    assertThat(bench.all(SessionEffect.CloseSession.class))
-        .containsExactly(new SessionEffect.CloseSession(key));
+    assertThat(bench.all(StoreEffect.CloseSession.class))
+        .containsExactly(new StoreEffect.CloseSession(key));
   }
 
   @Test
@@ -50,8 +49,8 @@ class AdoptedSessionsTest {
     // When
     SessionKey key = left.take();
     // Then
-    assertThat(bench.all(SessionEffect.CloseSession.class))
-        .containsExactly(new SessionEffect.CloseSession(key));
+    assertThat(bench.all(StoreEffect.CloseSession.class))
+        .containsExactly(new StoreEffect.CloseSession(key));
   }
 
   @Test
@@ -60,12 +59,12 @@ class AdoptedSessionsTest {
     SessionKey key = left.claim();
     // When
     bench.on(new SessionEvent.OrphanFound(Inheritance.CLAIM));
-    assertThat(bench.all(SessionEffect.AdoptSession.class)).hasSize(1);
+    assertThat(bench.all(StoreEffect.AdoptSession.class)).hasSize(1);
     bench.on(new SessionEvent.SessionEnded(key, true));
     bench.on(new SessionEvent.OrphanFound(Inheritance.CLAIM));
     // Then
-    assertThat(bench.all(SessionEffect.AdoptSession.class)).hasSize(2);
-    assertThat(bench.all(SessionEffect.OpenSession.class)).hasSize(1);
+    assertThat(bench.all(StoreEffect.AdoptSession.class)).hasSize(2);
+    assertThat(bench.all(StoreEffect.OpenSession.class)).hasSize(1);
   }
 
   @Test
@@ -75,6 +74,6 @@ class AdoptedSessionsTest {
       bench.on(new SessionEvent.OrphanFound("claim-" + i));
     }
     // Then
-    assertThat(bench.all(SessionEffect.AdoptSession.class)).hasSize(Bench.settings().maxSessions());
+    assertThat(bench.all(StoreEffect.AdoptSession.class)).hasSize(Bench.settings().maxSessions());
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StreamId;
 import io.lockkeeper.server.core.lock.LeaseId;
@@ -208,6 +209,6 @@ class AdoptedTimesTest {
     // When
     bench.on(new ClientEvent.Release(bench.call(), waiter, "waits", 0));
     // Then
-    assertThat(bench.all(Effect.DeleteEntries.class)).hasSize(1);
+    assertThat(bench.all(StoreEffect.DeleteEntries.class)).hasSize(1);
   }
 }

@@ -8,7 +8,7 @@ import io.lockkeeper.server.core.api.CallId;
 import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Notice;
-import io.lockkeeper.server.core.api.SessionEffect;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StreamId;
 import io.lockkeeper.server.core.lock.EntryDetails;
@@ -57,8 +57,8 @@ class AdoptionsTest {
         .toList();
   }
 
-  private List<Effect.DeleteEntries> deletions() {
-    return bench.all(Effect.DeleteEntries.class);
+  private List<StoreEffect.DeleteEntries> deletions() {
+    return bench.all(StoreEffect.DeleteEntries.class);
   }
 
   private void repeat(StreamId stream, LeaseId lease, Wish wish) {
@@ -129,7 +129,7 @@ class AdoptionsTest {
     bench.pass(Duration.ofNanos(1));
     // Then
     assertThat(deletions()).hasSize(1);
-    assertThat(bench.all(Effect.EraseLease.class)).hasSize(1);
+    assertThat(bench.all(StoreEffect.EraseLease.class)).hasSize(1);
   }
 
   @Test
@@ -301,7 +301,7 @@ class AdoptionsTest {
     // When
     bench.on(new ClientEvent.ForceRelease(call, new LockName("a"), 0, ask));
     // Then: the one that was wanted goes at once
-    assertThat(bench.last(Effect.Amend.class))
+    assertThat(bench.last(StoreEffect.Amend.class))
         .hasSize(1)
         .first()
         .satisfies(
@@ -361,10 +361,10 @@ class AdoptionsTest {
     bench.on(new StoreEvent.LeaseErased(lease));
     // Then: and the session is closed when it is gone, and not before
     assertThat(entriesDeletedAfter(0)).contains(entry("b", "both"));
-    assertThat(bench.all(SessionEffect.CloseSession.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.CloseSession.class)).isEmpty();
     bench.on(new StoreEvent.EntriesDeleted(deletions().get(0).id()));
-    assertThat(bench.all(SessionEffect.CloseSession.class))
-        .containsExactly(new SessionEffect.CloseSession(key));
+    assertThat(bench.all(StoreEffect.CloseSession.class))
+        .containsExactly(new StoreEffect.CloseSession(key));
   }
 
   @Test
@@ -459,7 +459,7 @@ class AdoptionsTest {
     left.take();
     // When
     attach(lease);
-    Effect.ReadDetails read = bench.all(Effect.ReadDetails.class).get(0);
+    StoreEffect.ReadDetails read = bench.all(StoreEffect.ReadDetails.class).get(0);
     EntryDetails asked =
         new EntryDetails(
             lease.toString(),

@@ -10,8 +10,8 @@ import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Event;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.Notice;
-import io.lockkeeper.server.core.api.SessionEffect;
 import io.lockkeeper.server.core.api.SessionEvent;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StreamId;
 import io.lockkeeper.server.core.api.TimeEvent;
@@ -102,7 +102,7 @@ public final class Bench {
     keep(effects);
     last = effects;
     for (Effect effect : effects) {
-      if (proving && effect instanceof SessionEffect.ProveSession prove) {
+      if (proving && effect instanceof StoreEffect.ProveSession prove) {
         keep(kernel.on(new SessionEvent.SessionProved(prove.session(), now, now), now));
       }
     }
@@ -225,8 +225,8 @@ public final class Bench {
   }
 
   /** What the core wants created for the acquisition. */
-  Effect.CreateEntries planned(Asked asked) {
-    return all(Effect.CreateEntries.class).stream()
+  StoreEffect.CreateEntries planned(Asked asked) {
+    return all(StoreEffect.CreateEntries.class).stream()
         .filter(create -> create.id().equals(asked.id()))
         .reduce((first, second) -> second)
         .orElseThrow(() -> new AssertionError("nothing is to be created"));
@@ -234,7 +234,7 @@ public final class Bench {
 
   /** Lets one transaction of ZooKeeper create what the acquisition needs, and the mirror see it. */
   List<StoreEvent.CreatedEntry> createAll(Asked asked) {
-    Effect.CreateEntries effect = planned(asked);
+    StoreEffect.CreateEntries effect = planned(asked);
     long created = zxid();
     List<StoreEvent.CreatedEntry> entries =
         effect.entries().stream().map(entry -> made(asked, entry, created)).toList();
@@ -263,7 +263,7 @@ public final class Bench {
   /** Lets ZooKeeper delete what the core wants deleted for the acquisition. */
   void deleteAll(Asked asked) {
     boolean wanted =
-        all(Effect.DeleteEntries.class).stream().anyMatch(d -> d.id().equals(asked.id()));
+        all(StoreEffect.DeleteEntries.class).stream().anyMatch(d -> d.id().equals(asked.id()));
     if (!wanted) {
       throw new AssertionError("nothing is to be deleted");
     }

@@ -11,8 +11,8 @@ import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.LifecycleEvent;
 import io.lockkeeper.server.core.api.Notice;
-import io.lockkeeper.server.core.api.SessionEffect;
 import io.lockkeeper.server.core.api.SessionEvent;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StreamId;
 import io.lockkeeper.server.core.lock.EntryDetails;
@@ -45,7 +45,7 @@ class DeposedLeasesTest {
     depose();
     // Then
     assertThat(bench.told(held, Notice.Lost.class)).isEmpty();
-    assertThat(bench.all(Effect.DeleteEntries.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.DeleteEntries.class)).isEmpty();
     assertThat(bench.all(Effect.TellLeaseEnd.class)).isEmpty();
     assertThat(bench.all(Effect.SendAway.class))
         .extracting(Effect.SendAway::stream)
@@ -134,8 +134,8 @@ class DeposedLeasesTest {
     bench.pass(Duration.ofMinutes(2));
     // Then
     assertThat(bench.told(held)).hasSize(told);
-    assertThat(bench.all(Effect.DeleteEntries.class)).isEmpty();
-    assertThat(bench.all(Effect.EraseLease.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.DeleteEntries.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.EraseLease.class)).isEmpty();
     assertThat(stream).isNotNull();
   }
 
@@ -196,19 +196,19 @@ class DeposedLeasesTest {
     bench.on(new LifecycleEvent.Draining());
     // Then
     assertThat(bench.told(stream, Notice.Lost.class)).hasSize(1);
-    assertThat(bench.all(Effect.DeleteEntries.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.DeleteEntries.class)).isEmpty();
     bench.pass(Bench.settings().tick());
-    assertThat(bench.all(Effect.DeleteEntries.class))
-        .extracting(Effect.DeleteEntries::id)
+    assertThat(bench.all(StoreEffect.DeleteEntries.class))
+        .extracting(StoreEffect.DeleteEntries::id)
         .containsExactly(stream.id());
     assertThat(bench.told(kept, Notice.Lost.class)).isEmpty();
     CallId open = bench.call();
     bench.on(new ClientEvent.OpenLease(open, new LeaseId(1, 2), "h", Bench.TTL, "late"));
     assertThat(bench.failure(open)).isEqualTo(Failure.Kind.UNAVAILABLE);
     bench.on(new SessionEvent.OrphanFound(Inheritance.CLAIM));
-    assertThat(bench.all(SessionEffect.AdoptSession.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.AdoptSession.class)).isEmpty();
     depose();
-    assertThat(bench.all(SessionEffect.OpenSession.class)).hasSize(1);
+    assertThat(bench.all(StoreEffect.OpenSession.class)).hasSize(1);
   }
 
   private long bytesOf(SessionKey session) {
@@ -300,10 +300,10 @@ class DeposedLeasesTest {
     depose();
     // When: its client knows nothing of that, and gives the first back
     left.take();
-    Effect.CreateEntries again = bench.all(Effect.CreateEntries.class).get(2);
+    StoreEffect.CreateEntries again = bench.all(StoreEffect.CreateEntries.class).get(2);
     bench.on(new ClientEvent.Release(bench.call(), lease, "outer", 0));
     // Then: what it is beside stays until the level is created
-    assertThat(bench.all(Effect.DeleteEntries.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.DeleteEntries.class)).isEmpty();
     assertThat(again.id()).isNotEqualTo(level.id());
     assertThat(again.entries().get(0).beside()).isPresent();
     // And: its client finds it with its token
@@ -331,7 +331,7 @@ class DeposedLeasesTest {
 
   private void giveBackWhatItIsBeside(LeaseId lease) {
     // It has a session of its own by now for those who come anew.
-    bench.all(SessionEffect.OpenSession.class).forEach(open -> bench.opened(open.session()));
+    bench.all(StoreEffect.OpenSession.class).forEach(open -> bench.opened(open.session()));
     Asked next = bench.askAndCreate(bench.lease(), Wish.named("next").exclusive("a"));
     bench.pass(Duration.ofSeconds(1));
     bench.attach(lease);
@@ -379,7 +379,7 @@ class DeposedLeasesTest {
     StoreEvent.CreatedEntry entry = deposedAfterALevelWasGrantedAhead(lease);
     leftByAnOwner(lease, entry).take();
     // When
-    UUID again = bench.all(Effect.CreateEntries.class).get(2).id();
+    UUID again = bench.all(StoreEffect.CreateEntries.class).get(2).id();
     bench.on(new StoreEvent.EntriesRefused(again, "too many writes wait"));
     // Then
     giveBackWhatItIsBeside(lease);

@@ -12,6 +12,7 @@ import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.LockChange;
 import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.UpdateEvent;
 import io.lockkeeper.server.core.lock.EntryDetails;
@@ -42,7 +43,7 @@ class DescriptionsTest {
 
   private void answer(EntryUpdate.Outcome outcome) {
     bench
-        .last(Effect.Amend.class)
+        .last(StoreEffect.Amend.class)
         .forEach(a -> bench.on(new UpdateEvent.AmendmentAnswered(a.number(), outcome)));
   }
 
@@ -133,7 +134,7 @@ class DescriptionsTest {
         new ClientEvent.AnswerRelease(
             call, holder.lease(), holder.requestId(), Duration.ofSeconds(8)));
     EntryUpdate.Describe written =
-        (EntryUpdate.Describe) bench.last(Effect.Amend.class).get(0).update();
+        (EntryUpdate.Describe) bench.last(StoreEffect.Amend.class).get(0).update();
     answer(EntryUpdate.Outcome.DONE);
     bench.pass(Duration.ofSeconds(3));
     // Then
@@ -164,8 +165,8 @@ class DescriptionsTest {
     Asked waiter = bench.alone(Wish.named("w").exclusive("a"));
     // When
     bench.on(new StoreEvent.EntryChanged(A, entry.name(), bench.zxid()));
-    assertThat(bench.last(Effect.ReadDetails.class))
-        .containsExactly(new Effect.ReadDetails(A, entry.name().text()));
+    assertThat(bench.last(StoreEffect.ReadDetails.class))
+        .containsExactly(new StoreEffect.ReadDetails(A, entry.name().text()));
     EntryDetails details =
         new EntryDetails(
             "77", "r", "", "peer", NEWS, false, false, Optional.of(4_000L), Optional.empty());
@@ -204,7 +205,7 @@ class DescriptionsTest {
     // When
     CallId call = update(second);
     // Then: the store would find nothing to change, and that is not the acquisition's end
-    assertThat(bench.last(Effect.Amend.class)).isEmpty();
+    assertThat(bench.last(StoreEffect.Amend.class)).isEmpty();
     assertThat(bench.failure(call)).isEqualTo(Failure.Kind.UNAVAILABLE);
   }
 }

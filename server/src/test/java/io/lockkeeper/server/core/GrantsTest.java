@@ -13,6 +13,7 @@ import io.lockkeeper.server.core.api.LockChange;
 import io.lockkeeper.server.core.api.LockView;
 import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.api.SessionEvent;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.lock.EntryName;
 import io.lockkeeper.server.core.lock.LeaseId;
@@ -200,7 +201,7 @@ class GrantsTest {
     StoreEvent.CreatedEntry ofYoung = seen(young);
     bench.on(new StoreEvent.MirrorStale());
     rebuild(List.of());
-    Effect.Barrier barrier = bench.last(Effect.Barrier.class).get(0);
+    StoreEffect.Barrier barrier = bench.last(StoreEffect.Barrier.class).get(0);
     // When: before the barrier the mirror sees one of them
     bench.appear(ofYoung);
     bench.on(new StoreEvent.BarrierPassed(barrier.barrier()));
@@ -247,8 +248,9 @@ class GrantsTest {
     bench.answerCreated(late, entry);
     // Then
     assertThat(bench.wasGranted(late)).isFalse();
-    assertThat(bench.all(Effect.DeleteEntries.class))
-        .containsExactly(new Effect.DeleteEntries(Bench.S1, late.id(), List.of(Bench.ref(entry))));
+    assertThat(bench.all(StoreEffect.DeleteEntries.class))
+        .containsExactly(
+            new StoreEffect.DeleteEntries(Bench.S1, late.id(), List.of(Bench.ref(entry))));
     bench.deleted(late);
     assertThat(bench.counts().acquisitions()).isEqualTo(1);
   }
@@ -412,7 +414,7 @@ class GrantsTest {
         .containsExactly("w");
     // And a barrier tells that what comes from now on is newer
     bench
-        .all(Effect.Barrier.class)
+        .all(StoreEffect.Barrier.class)
         .forEach(barrier -> bench.on(new StoreEvent.BarrierPassed(barrier.barrier())));
     assertThat(bench.kernel.core.mirror.suppressed()).isEmpty();
   }
@@ -442,7 +444,8 @@ class GrantsTest {
     bench.on(new StoreEvent.EntriesRefused(level.id(), "the entry is gone"));
     // When
     boolean asked =
-        bench.all(Effect.DeleteEntries.class).stream().anyMatch(d -> d.id().equals(level.id()));
+        bench.all(StoreEffect.DeleteEntries.class).stream()
+            .anyMatch(d -> d.id().equals(level.id()));
     if (asked) {
       bench.deleted(level);
     }

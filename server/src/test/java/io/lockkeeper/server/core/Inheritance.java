@@ -1,11 +1,10 @@
 package io.lockkeeper.server.core;
 
 import io.lockkeeper.server.core.api.AcquireCommand;
-import io.lockkeeper.server.core.api.Effect;
-import io.lockkeeper.server.core.api.SessionEffect;
 import io.lockkeeper.server.core.api.SessionEvent;
 import io.lockkeeper.server.core.api.SessionEvent.AdoptedEntry;
 import io.lockkeeper.server.core.api.SessionEvent.AdoptedLease;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.lock.EntryDetails;
 import io.lockkeeper.server.core.lock.EntryTerms;
@@ -217,12 +216,12 @@ final class Inheritance {
   /** The coordinator on the bench wants the session. */
   SessionKey claim() {
     bench.on(new SessionEvent.OrphanFound(CLAIM));
-    return bench.last(SessionEffect.AdoptSession.class).get(0).session();
+    return bench.last(StoreEffect.AdoptSession.class).get(0).session();
   }
 
   void passBarriers() {
     bench
-        .all(Effect.Barrier.class)
+        .all(StoreEffect.Barrier.class)
         .forEach(barrier -> bench.on(new StoreEvent.BarrierPassed(barrier.barrier())));
   }
 }

@@ -6,8 +6,8 @@ import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.CoreSettings;
 import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Event;
-import io.lockkeeper.server.core.api.SessionEffect;
 import io.lockkeeper.server.core.api.SessionEvent;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StreamId;
 import io.lockkeeper.server.core.lock.EntryName;
@@ -228,10 +228,10 @@ public final class KernelCost {
   private void on(Event event) {
     now += 1_000;
     for (Effect effect : kernel.on(event, now)) {
-      if (effect instanceof SessionEffect.ProveSession prove) {
+      if (effect instanceof StoreEffect.ProveSession prove) {
         kernel.on(new SessionEvent.SessionProved(prove.session(), now, now), now);
       }
-      if (effect instanceof SessionEffect.OpenSession open) {
+      if (effect instanceof StoreEffect.OpenSession open) {
         Duration timeout = Duration.ofSeconds(30);
         kernel.on(new SessionEvent.SessionOpened(open.session(), timeout.toNanos(), now, now), now);
       }

@@ -11,6 +11,7 @@ import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.LeaseEnd;
 import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StreamId;
 import io.lockkeeper.server.core.api.TimeEvent;
@@ -37,8 +38,8 @@ class LeaseLifeTest {
     LeaseId lease = new LeaseId(7, 8);
     bench.on(new ClientEvent.OpenLease(call, lease, "hash", Bench.TTL, "tester"));
     assertThat(bench.answers(call)).isEmpty();
-    assertThat(bench.last(Effect.RecordLease.class))
-        .containsExactly(new Effect.RecordLease(Bench.S1, lease, 15_000, "tester", "hash"));
+    assertThat(bench.last(StoreEffect.RecordLease.class))
+        .containsExactly(new StoreEffect.RecordLease(Bench.S1, lease, 15_000, "tester", "hash"));
     // When
     bench.pass(Duration.ofSeconds(1));
     bench.on(new StoreEvent.LeaseRecorded(lease));
@@ -55,7 +56,7 @@ class LeaseLifeTest {
     bench.on(new ClientEvent.OpenLease(call, lease, "hash", Bench.TTL, "tester"));
     bench.on(new StoreEvent.LeaseRefused(lease, "no"));
     assertThat(bench.failure(call)).isEqualTo(Failure.Kind.STORE_REFUSED);
-    assertThat(bench.all(Effect.EraseLease.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.EraseLease.class)).isEmpty();
     bench.assertNothingIsLeft();
   }
 
@@ -70,7 +71,7 @@ class LeaseLifeTest {
     bench.on(new StoreEvent.LeaseRecorded(lease));
     // Then
     assertThat(bench.failure(call)).isEqualTo(Failure.Kind.UNAVAILABLE);
-    assertThat(bench.all(Effect.EraseLease.class)).hasSize(1);
+    assertThat(bench.all(StoreEffect.EraseLease.class)).hasSize(1);
     bench.on(new StoreEvent.LeaseErased(lease));
     bench.assertNothingIsLeft();
   }
@@ -109,8 +110,8 @@ class LeaseLifeTest {
         .containsExactly(Notice.RefusalReason.LEASE_ENDED);
     assertThat(bench.all(Effect.TellLeaseEnd.class))
         .containsExactly(new Effect.TellLeaseEnd(stream, LeaseEnd.EXPIRED));
-    assertThat(bench.all(Effect.DeleteEntries.class)).hasSize(2);
-    assertThat(bench.all(Effect.EraseLease.class)).hasSize(1);
+    assertThat(bench.all(StoreEffect.DeleteEntries.class)).hasSize(2);
+    assertThat(bench.all(StoreEffect.EraseLease.class)).hasSize(1);
   }
 
   @Test

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.core.Bench.Asked;
 import io.lockkeeper.server.core.api.Contender;
-import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.HoldEnd;
 import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.lock.EntryName;
 import io.lockkeeper.server.core.lock.EntryRef;
@@ -63,7 +63,7 @@ class LockDelayTest {
     bench.release(holder);
     bench.deleteAll(holder);
     // Then
-    EntryRef ref = bench.all(Effect.DeleteEntries.class).get(0).entries().get(0);
+    EntryRef ref = bench.all(StoreEffect.DeleteEntries.class).get(0).entries().get(0);
     assertThat(ref.guard()).contains("delay-30000-" + holder.id());
     assertThat(bench.wasGranted(waiter)).isTrue();
     assertThat(delayedFor()).isEmpty();
@@ -78,15 +78,15 @@ class LockDelayTest {
     bench.pass(Bench.TTL.plusMillis(1));
     bench.deleteAll(holder);
     // Then
-    EntryRef ref = bench.all(Effect.DeleteEntries.class).get(0).entries().get(0);
+    EntryRef ref = bench.all(StoreEffect.DeleteEntries.class).get(0).entries().get(0);
     assertThat(ref.guard()).isEmpty();
     assertThat(bench.wasGranted(waiter)).isFalse();
     assertThat(delayedFor()).contains(DELAY.toNanos());
     // And when the delay is over
     bench.pass(DELAY.minusSeconds(1));
-    assertThat(bench.all(Effect.RemoveGuard.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.RemoveGuard.class)).isEmpty();
     bench.pass(Duration.ofSeconds(1));
-    assertThat(bench.all(Effect.RemoveGuard.class)).hasSize(1);
+    assertThat(bench.all(StoreEffect.RemoveGuard.class)).hasSize(1);
     assertThat(bench.wasGranted(waiter)).isFalse();
     guardVanishes(holder.id());
     // Then
@@ -100,7 +100,7 @@ class LockDelayTest {
     bench.pass(Bench.TTL.plusMillis(1));
     bench.deleteAll(holder);
     bench.pass(DELAY.plusSeconds(5));
-    assertThat(bench.all(Effect.RemoveGuard.class)).hasSizeGreaterThan(2);
+    assertThat(bench.all(StoreEffect.RemoveGuard.class)).hasSizeGreaterThan(2);
   }
 
   @Test
@@ -194,7 +194,7 @@ class LockDelayTest {
     // Then
     assertThat(bench.wasGranted(next)).isTrue();
     bench.pass(Duration.ofSeconds(2));
-    assertThat(bench.all(Effect.RemoveGuard.class)).hasSize(1);
+    assertThat(bench.all(StoreEffect.RemoveGuard.class)).hasSize(1);
   }
 
   @Test
@@ -217,8 +217,8 @@ class LockDelayTest {
     bench.on(new StoreEvent.MirrorCurrent());
     bench.pass(DELAY.plusSeconds(1));
     // Then
-    assertThat(bench.all(Effect.RemoveGuard.class))
-        .extracting(Effect.RemoveGuard::lock)
+    assertThat(bench.all(StoreEffect.RemoveGuard.class))
+        .extracting(StoreEffect.RemoveGuard::lock)
         .contains(A, other);
   }
 
@@ -247,7 +247,7 @@ class LockDelayTest {
     // When
     bench.release(waiter);
     // Then
-    EntryRef ref = bench.last(Effect.DeleteEntries.class).get(0).entries().get(0);
+    EntryRef ref = bench.last(StoreEffect.DeleteEntries.class).get(0).entries().get(0);
     assertThat(ref.guard()).isPresent();
   }
 
@@ -316,7 +316,7 @@ class LockDelayTest {
     // When
     bench.pass(Duration.ofSeconds(5));
     // Then
-    assertThat(bench.all(Effect.RemoveGuard.class)).hasSize(2);
+    assertThat(bench.all(StoreEffect.RemoveGuard.class)).hasSize(2);
   }
 
   @Test
@@ -330,7 +330,7 @@ class LockDelayTest {
     bench.on(new StoreEvent.MarkerAppeared(A, guard, again.czxid()));
     bench.pass(Duration.ofSeconds(10));
     // Then
-    assertThat(bench.all(Effect.RemoveGuard.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.RemoveGuard.class)).isEmpty();
   }
 
   @Test
@@ -342,7 +342,7 @@ class LockDelayTest {
     bench.foreign("a", id, MutexKind.EXCLUSIVE);
     bench.pass(Duration.ofSeconds(10));
     // Then
-    assertThat(bench.all(Effect.RemoveGuard.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.RemoveGuard.class)).isEmpty();
   }
 
   @Test
@@ -360,10 +360,10 @@ class LockDelayTest {
         new StoreEvent.QueueListed(
             A, List.of(new StoreEvent.ListedEntry(again, Optional.empty(), 0)), List.of(guard)));
     bench.on(new StoreEvent.MirrorCurrent());
-    int removals = bench.all(Effect.RemoveGuard.class).size();
+    int removals = bench.all(StoreEffect.RemoveGuard.class).size();
     bench.pass(Duration.ofSeconds(10));
     // Then
-    assertThat(bench.all(Effect.RemoveGuard.class)).hasSize(removals);
+    assertThat(bench.all(StoreEffect.RemoveGuard.class)).hasSize(removals);
   }
 
   @Test
@@ -375,10 +375,10 @@ class LockDelayTest {
     bench.on(new StoreEvent.RebuildStarted(Set.of(A)));
     bench.on(new StoreEvent.QueueListed(A, List.of(), List.of()));
     bench.on(new StoreEvent.MirrorCurrent());
-    int removals = bench.all(Effect.RemoveGuard.class).size();
+    int removals = bench.all(StoreEffect.RemoveGuard.class).size();
     bench.pass(Duration.ofSeconds(10));
     // Then
-    assertThat(bench.all(Effect.RemoveGuard.class)).hasSize(removals);
+    assertThat(bench.all(StoreEffect.RemoveGuard.class)).hasSize(removals);
   }
 
   @Test
@@ -400,7 +400,7 @@ class LockDelayTest {
     assertThat(bench.told(attempt)).hasSize(1).first().isInstanceOf(Notice.Granted.class);
     guardVanishes(gone.id());
     bench.vanish(entry);
-    assertThat(bench.all(Effect.RemoveGuard.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.RemoveGuard.class)).isEmpty();
     assertThat(bench.kernel.core.mirror.suppressed()).isEmpty();
   }
 
@@ -418,7 +418,7 @@ class LockDelayTest {
     assertThat(mirror.suppressed()).isNotEmpty();
     // When
     bench.pass(Duration.ofSeconds(5));
-    long barrier = bench.all(Effect.Barrier.class).get(0).barrier();
+    long barrier = bench.all(StoreEffect.Barrier.class).get(0).barrier();
     bench.on(new StoreEvent.BarrierPassed(barrier));
     // Then
     assertThat(mirror.suppressed()).isEmpty();
@@ -440,7 +440,7 @@ class LockDelayTest {
     bench.vanish(again);
     bench.pass(Duration.ofSeconds(10));
     // Then
-    assertThat(bench.all(Effect.RemoveGuard.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.RemoveGuard.class)).isEmpty();
     assertThat(delayedFor()).isPresent();
   }
 }

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Notice;
-import io.lockkeeper.server.core.api.SessionEffect;
 import io.lockkeeper.server.core.api.SessionEvent;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
@@ -36,13 +35,12 @@ class LossReportTest {
         .toList();
   }
 
-  private List<SessionEffect.ReportLosses> reports() {
-    return bench.all(SessionEffect.ReportLosses.class);
+  private List<Effect.ReportLosses> reports() {
+    return bench.all(Effect.ReportLosses.class);
   }
 
-  private static SessionEffect.ReportLosses report(SessionKey session, String... locks) {
-    return new SessionEffect.ReportLosses(
-        session, List.of(locks).stream().map(LockName::new).toList());
+  private static Effect.ReportLosses report(SessionKey session, String... locks) {
+    return new Effect.ReportLosses(session, List.of(locks).stream().map(LockName::new).toList());
   }
 
   @Test

@@ -6,9 +6,9 @@ import io.lockkeeper.server.core.Bench.Asked;
 import io.lockkeeper.server.core.api.Answer;
 import io.lockkeeper.server.core.api.CallId;
 import io.lockkeeper.server.core.api.ClientEvent;
-import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.UpdateEvent;
 import io.lockkeeper.server.core.lock.EntryName;
@@ -42,10 +42,10 @@ class PermitsTest {
   private CallId configure(int limit) {
     CallId call = bench.call();
     bench.on(new ClientEvent.ConfigureLock(call, A, OptionalInt.of(limit)));
-    Effect.SetLimit effect = bench.last(Effect.SetLimit.class).get(0);
+    StoreEffect.SetLimit effect = bench.last(StoreEffect.SetLimit.class).get(0);
     marker(limit, (int) effect.number());
     bench.on(new UpdateEvent.LimitAnswered(effect.number(), true));
-    Effect.Barrier barrier = bench.last(Effect.Barrier.class).get(0);
+    StoreEffect.Barrier barrier = bench.last(StoreEffect.Barrier.class).get(0);
     bench.on(new StoreEvent.BarrierPassed(barrier.barrier()));
     return call;
   }
@@ -222,7 +222,7 @@ class PermitsTest {
     bench.on(new ClientEvent.ConfigureLock(call, A, OptionalInt.of(3)));
     // Then
     assertThat(bench.failure(call)).isEqualTo(Failure.Kind.WRONG_KIND);
-    assertThat(bench.last(Effect.SetLimit.class)).isEmpty();
+    assertThat(bench.last(StoreEffect.SetLimit.class)).isEmpty();
   }
 
   @Test
@@ -230,7 +230,7 @@ class PermitsTest {
     // Given
     CallId call = bench.call();
     bench.on(new ClientEvent.ConfigureLock(call, A, OptionalInt.of(3)));
-    long number = bench.last(Effect.SetLimit.class).get(0).number();
+    long number = bench.last(StoreEffect.SetLimit.class).get(0).number();
     // When
     bench.on(new UpdateEvent.LimitAnswered(number, false));
     // Then

@@ -6,9 +6,9 @@ import io.lockkeeper.server.core.Bench.Asked;
 import io.lockkeeper.server.core.api.Answer;
 import io.lockkeeper.server.core.api.CallId;
 import io.lockkeeper.server.core.api.ClientEvent;
-import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.lock.EntryRef;
 import io.lockkeeper.server.core.lock.LeaseId;
@@ -106,7 +106,7 @@ class ReentrancyTest {
     // Then
     assertThat(bench.answers(call)).isEmpty();
     assertThat(bench.told(second, Notice.Released.class)).isEmpty();
-    assertThat(bench.last(Effect.DeleteEntries.class).get(0).entries())
+    assertThat(bench.last(StoreEffect.DeleteEntries.class).get(0).entries())
         .containsExactly(Bench.ref(bench.created(second)));
     bench.deleteAll(second);
     assertThat(bench.answer(call))
@@ -121,9 +121,9 @@ class ReentrancyTest {
     // When
     CallId call = bench.release(second);
     // Then: the store promises no order between a creation and a deletion
-    assertThat(bench.all(Effect.DeleteEntries.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.DeleteEntries.class)).isEmpty();
     bench.createAll(second);
-    assertThat(bench.all(Effect.DeleteEntries.class)).hasSize(1);
+    assertThat(bench.all(StoreEffect.DeleteEntries.class)).hasSize(1);
     assertThat(bench.answers(call)).isEmpty();
     bench.deleteAll(second);
     assertThat(bench.answer(call))
@@ -138,11 +138,11 @@ class ReentrancyTest {
     // When
     CallId call = bench.release(first);
     // Then
-    assertThat(bench.all(Effect.DeleteEntries.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.DeleteEntries.class)).isEmpty();
     assertThat(bench.wasGranted(waiter)).isFalse();
     bench.createAll(second);
-    assertThat(bench.all(Effect.DeleteEntries.class))
-        .extracting(Effect.DeleteEntries::id)
+    assertThat(bench.all(StoreEffect.DeleteEntries.class))
+        .extracting(StoreEffect.DeleteEntries::id)
         .containsExactly(first.id());
     bench.deleteAll(first);
     assertThat(bench.answer(call))
@@ -156,13 +156,13 @@ class ReentrancyTest {
     // Given
     createdAgain("two");
     released(first);
-    int deletions = bench.all(Effect.DeleteEntries.class).size();
+    int deletions = bench.all(StoreEffect.DeleteEntries.class).size();
     // When
     CallId again = bench.release(first);
     // Then
     assertThat(bench.answer(again))
         .isEqualTo(new Answer.ReleaseDone(Answer.ReleaseOutcome.ALREADY_RELEASED, 0));
-    assertThat(bench.all(Effect.DeleteEntries.class)).hasSize(deletions);
+    assertThat(bench.all(StoreEffect.DeleteEntries.class)).hasSize(deletions);
   }
 
   @Test
@@ -223,12 +223,12 @@ class ReentrancyTest {
     Asked waiter = bench.alone(Wish.named("w").exclusive("a"));
     bench.on(new StoreEvent.EntriesRefused(second.id(), "no room"));
     CallId release = bench.release(first);
-    int creations = bench.all(Effect.CreateEntries.class).size();
+    int creations = bench.all(StoreEffect.CreateEntries.class).size();
     // When
     bench.pass(Duration.ofSeconds(1));
     // Then
-    assertThat(bench.all(Effect.CreateEntries.class)).hasSize(creations + 1);
-    assertThat(bench.all(Effect.DeleteEntries.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.CreateEntries.class)).hasSize(creations + 1);
+    assertThat(bench.all(StoreEffect.DeleteEntries.class)).isEmpty();
     bench.createAll(second);
     bench.deleteAll(first);
     assertThat(bench.answers(release)).hasSize(1);
@@ -275,8 +275,8 @@ class ReentrancyTest {
     // Then
     assertThat(List.of(first, second))
         .allMatch(asked -> bench.told(asked, Notice.Lost.class).size() == 1);
-    assertThat(bench.all(Effect.DeleteEntries.class))
-        .extracting(Effect.DeleteEntries::id)
+    assertThat(bench.all(StoreEffect.DeleteEntries.class))
+        .extracting(StoreEffect.DeleteEntries::id)
         .containsExactlyInAnyOrder(first.id(), second.id());
     // And the entries' end ends the lease
     bench.deleteAll(first);
@@ -304,8 +304,8 @@ class ReentrancyTest {
     // And the outer level keeps its entry
     bench.createAll(second);
     bench.createAll(third);
-    assertThat(bench.all(Effect.DeleteEntries.class))
-        .extracting(Effect.DeleteEntries::id)
+    assertThat(bench.all(StoreEffect.DeleteEntries.class))
+        .extracting(StoreEffect.DeleteEntries::id)
         .containsExactly(second.id(), third.id());
   }
 
@@ -335,12 +335,12 @@ class ReentrancyTest {
     Asked waiter = bench.alone(Wish.named("w").exclusive("a"));
     StoreEvent.CreatedEntry entry = bench.created(first);
     bench.release(first);
-    assertThat(bench.all(Effect.DeleteEntries.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.DeleteEntries.class)).isEmpty();
     // When
     bench.on(new StoreEvent.EntriesRefused(both.id(), "no room"));
     // Then
     assertThat(bench.refusals(both.stream())).containsExactly(Failure.Kind.STORE_REFUSED);
-    assertThat(bench.last(Effect.DeleteEntries.class).get(0).entries())
+    assertThat(bench.last(StoreEffect.DeleteEntries.class).get(0).entries())
         .extracting(EntryRef::entry)
         .containsExactly(entry.name().text());
     bench.vanish(entry);
@@ -383,7 +383,7 @@ class ReentrancyTest {
   }
 
   private Optional<String> guardDeletedWith(Asked asked) {
-    return bench.all(Effect.DeleteEntries.class).stream()
+    return bench.all(StoreEffect.DeleteEntries.class).stream()
         .filter(delete -> delete.id().equals(asked.id()))
         .map(delete -> delete.entries().get(0).guard())
         .findFirst()
@@ -453,7 +453,7 @@ class ReentrancyTest {
         .containsExactly(2, 1);
     // And the release of both deletes an entry of each
     bench.release(both);
-    assertThat(bench.last(Effect.DeleteEntries.class).get(0).entries())
+    assertThat(bench.last(StoreEffect.DeleteEntries.class).get(0).entries())
         .extracting(EntryRef::lock)
         .containsExactly(new LockName("a"), new LockName("b"));
   }
@@ -528,7 +528,7 @@ class ReentrancyTest {
     // Then
     assertThat(bench.told(third, Notice.Lost.class)).isEmpty();
     bench.appear(unseen);
-    Effect.Barrier barrier = bench.all(Effect.Barrier.class).get(0);
+    StoreEffect.Barrier barrier = bench.all(StoreEffect.Barrier.class).get(0);
     bench.on(new StoreEvent.BarrierPassed(barrier.barrier()));
     assertThat(bench.told(third, Notice.Lost.class)).isEmpty();
   }

@@ -10,6 +10,7 @@ import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.api.SessionEvent;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StreamId;
 import io.lockkeeper.server.core.lock.EntryDetails;
@@ -62,7 +63,7 @@ class RequestMatchingTest {
     // Then
     assertThat(told).hasSize(1);
     assertThat(tokens(told.get(0))).containsExactly(token);
-    assertThat(bench.all(Effect.CreateEntries.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.CreateEntries.class)).isEmpty();
   }
 
   @Test
@@ -79,7 +80,7 @@ class RequestMatchingTest {
         .isInstanceOfSatisfying(
             Notice.Lost.class,
             lost -> assertThat(lost.reason()).isEqualTo(Notice.LossReason.REMOVED));
-    assertThat(bench.all(Effect.CreateEntries.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.CreateEntries.class)).isEmpty();
     assertThat(repeat(stream, Wish.named("held").exclusive("a").holding(7))).hasSize(1);
   }
 
@@ -91,7 +92,7 @@ class RequestMatchingTest {
     // When
     repeat(stream, Wish.named("waits").exclusive("a"));
     // Then
-    assertThat(bench.all(Effect.CreateEntries.class)).hasSize(1);
+    assertThat(bench.all(StoreEffect.CreateEntries.class)).hasSize(1);
   }
 
   @Test
@@ -116,7 +117,7 @@ class RequestMatchingTest {
     // And it is a level like any other
     CallId release = bench.call();
     bench.on(new ClientEvent.Release(release, lease, "outer", 0));
-    Effect.DeleteEntries deletion = bench.last(Effect.DeleteEntries.class).get(0);
+    StoreEffect.DeleteEntries deletion = bench.last(StoreEffect.DeleteEntries.class).get(0);
     assertThat(deletion.entries()).containsExactly(Bench.ref(entry("outer")));
     bench.on(new StoreEvent.EntriesDeleted(deletion.id()));
     assertThat(bench.answer(release))
@@ -185,9 +186,9 @@ class RequestMatchingTest {
             Notice.NotAcquired.class,
             ending -> assertThat(ending.reason()).isEqualTo(Notice.RefusalReason.REMOVED));
     keepAliveFor(Bench.TIMEOUT.minusNanos(1));
-    assertThat(bench.all(Effect.DeleteEntries.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.DeleteEntries.class)).isEmpty();
     bench.pass(Duration.ofNanos(1));
-    assertThat(bench.all(Effect.DeleteEntries.class).get(0).entries())
+    assertThat(bench.all(StoreEffect.DeleteEntries.class).get(0).entries())
         .containsExactly(Bench.ref(left.created("b", "both")));
   }
 
@@ -313,11 +314,11 @@ class RequestMatchingTest {
     List<Notice> told = repeat(stream, whole.holding(tokens.get(0), tokens.get(1)));
     // Then
     assertThat(tokens(told.get(0))).isEqualTo(tokens).contains(token);
-    assertThat(bench.all(Effect.CreateEntries.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.CreateEntries.class)).isEmpty();
     // And the release of the outer one keeps the lock
     CallId release = bench.call();
     bench.on(new ClientEvent.Release(release, lease, "outer", 0));
-    Effect.DeleteEntries deletion = bench.last(Effect.DeleteEntries.class).get(0);
+    StoreEffect.DeleteEntries deletion = bench.last(StoreEffect.DeleteEntries.class).get(0);
     bench.on(new StoreEvent.EntriesDeleted(deletion.id()));
     assertThat(bench.answer(release))
         .isEqualTo(new Answer.ReleaseDone(Answer.ReleaseOutcome.DECREMENTED, 1));
@@ -337,7 +338,7 @@ class RequestMatchingTest {
     // Then
     assertThat(bench.refusals(stream)).isEmpty();
     assertThat(told).hasSize(1).first().isInstanceOf(Notice.Lost.class);
-    assertThat(bench.all(Effect.CreateEntries.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.CreateEntries.class)).isEmpty();
   }
 
   @Test
@@ -386,10 +387,10 @@ class RequestMatchingTest {
     bench.createAll(held);
     // Then: an entry that says whose it is takes the place of the other
     assertThat(tokens(bench.granted(held))).containsExactly(token);
-    assertThat(bench.all(Effect.DeleteEntries.class))
-        .flatExtracting(Effect.DeleteEntries::entries)
+    assertThat(bench.all(StoreEffect.DeleteEntries.class))
+        .flatExtracting(StoreEffect.DeleteEntries::entries)
         .containsExactly(Bench.ref(nameless));
-    bench.on(new StoreEvent.EntriesDeleted(bench.all(Effect.DeleteEntries.class).get(0).id()));
+    bench.on(new StoreEvent.EntriesDeleted(bench.all(StoreEffect.DeleteEntries.class).get(0).id()));
     bench.vanish(nameless);
     assertThat(bench.wasGranted(waiter)).isFalse();
     CallId release = bench.release(held);
@@ -434,7 +435,7 @@ class RequestMatchingTest {
     // When
     bench.on(new ClientEvent.UpdateMetadata(call, lease, "held", Map.of("k", "v")));
     // Then
-    assertThat(bench.last(Effect.Amend.class)).hasSize(1);
+    assertThat(bench.last(StoreEffect.Amend.class)).hasSize(1);
   }
 
   @Test
@@ -457,7 +458,7 @@ class RequestMatchingTest {
     assertThat(((Notice.Granted) told.get(0)).grants().get(0).holdCount()).isEqualTo(1);
     assertThat(bench.answer(again))
         .isEqualTo(new Answer.ReleaseDone(Answer.ReleaseOutcome.ALREADY_RELEASED, 0));
-    assertThat(bench.all(Effect.DeleteEntries.class)).hasSize(1);
+    assertThat(bench.all(StoreEffect.DeleteEntries.class)).hasSize(1);
     assertThat(bench.wasGranted(waiter)).isTrue();
   }
 
@@ -475,7 +476,7 @@ class RequestMatchingTest {
     bench.on(new ClientEvent.Release(release, lease, "inner", 0));
     // Then
     assertThat(bench.answers(release)).isEmpty();
-    Effect.DeleteEntries deletion = bench.last(Effect.DeleteEntries.class).get(0);
+    StoreEffect.DeleteEntries deletion = bench.last(StoreEffect.DeleteEntries.class).get(0);
     assertThat(deletion.entries()).containsExactly(Bench.ref(entry("inner")));
     bench.on(new StoreEvent.EntriesDeleted(deletion.id()));
     assertThat(bench.answer(release))

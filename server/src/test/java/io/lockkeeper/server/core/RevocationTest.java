@@ -7,11 +7,11 @@ import io.lockkeeper.server.core.api.Answer;
 import io.lockkeeper.server.core.api.CallId;
 import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.Contender;
-import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.HoldEnd;
 import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.api.SessionEvent;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StreamId;
 import io.lockkeeper.server.core.api.UpdateEvent;
@@ -66,12 +66,12 @@ class RevocationTest {
 
   private void answerAmendments(EntryUpdate.Outcome outcome) {
     bench
-        .last(Effect.Amend.class)
+        .last(StoreEffect.Amend.class)
         .forEach(amend -> bench.on(new UpdateEvent.AmendmentAnswered(amend.number(), outcome)));
   }
 
   private List<EntryUpdate> amendments() {
-    return bench.last(Effect.Amend.class).stream().map(Effect.Amend::update).toList();
+    return bench.last(StoreEffect.Amend.class).stream().map(StoreEffect.Amend::update).toList();
   }
 
   @Test
@@ -151,7 +151,7 @@ class RevocationTest {
     // When: the entry changes twice, the wish still in it
     for (int i = 0; i < 2; i++) {
       bench.on(new StoreEvent.EntryChanged(A, entry.name(), bench.zxid()));
-      assertThat(bench.last(Effect.ReadDetails.class)).hasSize(1);
+      assertThat(bench.last(StoreEffect.ReadDetails.class)).hasSize(1);
       read(entry, peers(Optional.of(ask)));
     }
     // Then
@@ -255,8 +255,8 @@ class RevocationTest {
     assertThat(amendments())
         .containsExactly(new EntryUpdate.Ask(wish("f1", Optional.empty(), true)));
     bench.pass(Duration.ofSeconds(4));
-    assertThat(bench.all(Effect.Amend.class))
-        .extracting(Effect.Amend::update)
+    assertThat(bench.all(StoreEffect.Amend.class))
+        .extracting(StoreEffect.Amend::update)
         .last()
         .isEqualTo(new EntryUpdate.Remove());
     bench.vanish(entry);
@@ -341,7 +341,7 @@ class RevocationTest {
         new StoreEvent.QueueListed(
             A, List.of(new StoreEvent.ListedEntry(entry.name(), Optional.empty(), 0)), List.of()));
     bench.on(new StoreEvent.MirrorCurrent());
-    assertThat(bench.last(Effect.ReadDetails.class)).hasSize(1);
+    assertThat(bench.last(StoreEffect.ReadDetails.class)).hasSize(1);
     read(entry, peers(Optional.of(wish("x9", Optional.empty(), false))));
     // Then
     assertThat(bench.told(holder, Notice.ReleaseRequested.class)).hasSize(1);

@@ -12,8 +12,8 @@ import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.LeaseEnd;
 import io.lockkeeper.server.core.api.Notice;
-import io.lockkeeper.server.core.api.SessionEffect;
 import io.lockkeeper.server.core.api.SessionEvent;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StreamId;
 import io.lockkeeper.server.core.api.TimeEvent;
@@ -51,11 +51,11 @@ class SessionPoolTest {
     for (int i = 0; i < 7; i++) {
       leases.add(small.lease());
     }
-    assertThat(small.all(SessionEffect.OpenSession.class)).hasSize(1);
+    assertThat(small.all(StoreEffect.OpenSession.class)).hasSize(1);
     // When
     leases.add(small.lease());
     // Then: the next one is being opened; new leases go there once the first is full
-    assertThat(small.all(SessionEffect.OpenSession.class)).hasSize(2);
+    assertThat(small.all(StoreEffect.OpenSession.class)).hasSize(2);
     small.opened(Bench.S2);
     leases.add(small.lease());
     assertThat(small.counts().sessions())
@@ -67,8 +67,8 @@ class SessionPoolTest {
       small.on(new StoreEvent.LeaseErased(lease));
     }
     // Then: one session stays
-    assertThat(small.all(SessionEffect.CloseSession.class))
-        .containsExactly(new SessionEffect.CloseSession(Bench.S1));
+    assertThat(small.all(StoreEffect.CloseSession.class))
+        .containsExactly(new StoreEffect.CloseSession(Bench.S1));
     small.on(new SessionEvent.SessionEnded(Bench.S1, false));
     assertThat(small.counts().sessions()).hasSize(1);
     small.assertNothingIsLeft();
@@ -82,14 +82,14 @@ class SessionPoolTest {
     for (int i = 0; i < 8; i++) {
       leases.add(small.lease());
     }
-    assertThat(small.all(SessionEffect.OpenSession.class)).hasSize(2);
+    assertThat(small.all(StoreEffect.OpenSession.class)).hasSize(2);
     // When: the first becomes empty
     for (LeaseId lease : leases) {
       small.on(new ClientEvent.CloseLease(small.call(), lease));
       small.on(new StoreEvent.LeaseErased(lease));
     }
     // Then: it stays until there is another
-    assertThat(small.all(SessionEffect.CloseSession.class)).isEmpty();
+    assertThat(small.all(StoreEffect.CloseSession.class)).isEmpty();
     small.lease();
     assertThat(small.counts().leases()).isEqualTo(1);
   }
@@ -124,7 +124,7 @@ class SessionPoolTest {
   @Test
   void sessionIsProvedMoreOftenThanAFollowerTellsWhatItHasHeard() {
     bench.pass(Duration.ofSeconds(8));
-    assertThat(bench.all(SessionEffect.ProveSession.class)).hasSize(10);
+    assertThat(bench.all(StoreEffect.ProveSession.class)).hasSize(10);
   }
 
   @Test
@@ -135,7 +135,7 @@ class SessionPoolTest {
       bench.on(new SessionEvent.SessionProved(Bench.S1, bench.now, bench.now));
     }
     // Then
-    assertThat(bench.all(SessionEffect.ProveSession.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.ProveSession.class)).isEmpty();
   }
 
   @Test
@@ -185,7 +185,7 @@ class SessionPoolTest {
     // When
     bench.on(new SessionEvent.SessionProved(Bench.S1, sent, sent));
     // Then: no grant, and a proof is asked for that is sent from now on
-    assertThat(bench.last(SessionEffect.ProveSession.class)).hasSize(1);
+    assertThat(bench.last(StoreEffect.ProveSession.class)).hasSize(1);
     bench.create(asked);
     assertThat(bench.wasGranted(asked)).isFalse();
     bench.on(new SessionEvent.SessionProved(Bench.S1, bench.now, bench.now));
@@ -199,7 +199,7 @@ class SessionPoolTest {
     Asked asked = bench.acquire("a");
     bench.now += Duration.ofSeconds(3).toNanos();
     bench.on(new TimeEvent.Stalled(Duration.ofSeconds(3).toNanos()));
-    assertThat(bench.last(SessionEffect.ProveSession.class)).hasSize(1);
+    assertThat(bench.last(StoreEffect.ProveSession.class)).hasSize(1);
     // When
     bench.create(asked);
     // Then
@@ -239,7 +239,7 @@ class SessionPoolTest {
     // Then: lost before ZooKeeper can have deleted the entry
     assertThat(bench.told(held, Notice.Lost.class))
         .containsExactly(new Notice.Lost(Notice.LossReason.SESSION_LOST, ""));
-    assertThat(bench.all(SessionEffect.OpenSession.class)).hasSize(2);
+    assertThat(bench.all(StoreEffect.OpenSession.class)).hasSize(2);
   }
 
   @Test
@@ -250,15 +250,15 @@ class SessionPoolTest {
     bench.create(held);
     bench.pass(BOUND);
     assertThat(bench.told(held, Notice.Lost.class)).hasSize(1);
-    assertThat(bench.all(Effect.DeleteEntries.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.DeleteEntries.class)).isEmpty();
     // When: its client has had one tick to hear of it
     bench.pass(Bench.settings().tick());
     // Then
-    assertThat(bench.all(Effect.DeleteEntries.class)).hasSize(1);
-    assertThat(bench.all(SessionEffect.CloseSession.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.DeleteEntries.class)).hasSize(1);
+    assertThat(bench.all(StoreEffect.CloseSession.class)).isEmpty();
     bench.deleteAll(held);
-    assertThat(bench.all(SessionEffect.CloseSession.class))
-        .containsExactly(new SessionEffect.CloseSession(Bench.S1));
+    assertThat(bench.all(StoreEffect.CloseSession.class))
+        .containsExactly(new StoreEffect.CloseSession(Bench.S1));
   }
 
   @Test
@@ -318,7 +318,7 @@ class SessionPoolTest {
         .containsExactly(new Effect.TellLeaseEnd(stream, LeaseEnd.SESSION_LOST));
     assertThat(bench.counts().leases()).isZero();
     assertThat(bench.counts().acquisitions()).isZero();
-    assertThat(bench.all(SessionEffect.OpenSession.class)).hasSize(2);
+    assertThat(bench.all(StoreEffect.OpenSession.class)).hasSize(2);
   }
 
   @Test
@@ -330,7 +330,7 @@ class SessionPoolTest {
     // When
     bench.on(new SessionEvent.SessionEnded(Bench.S2, false));
     // Then
-    assertThat(bench.all(SessionEffect.OpenSession.class)).hasSize(3);
+    assertThat(bench.all(StoreEffect.OpenSession.class)).hasSize(3);
   }
 
   @Test
@@ -373,16 +373,16 @@ class SessionPoolTest {
     bench.proving = false;
     Asked asked = bench.acquire("a");
     bench.pass(BOUND.plus(Bench.settings().tick()).plusSeconds(1));
-    assertThat(bench.all(Effect.DeleteEntries.class)).isEmpty();
-    assertThat(bench.all(SessionEffect.CloseSession.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.DeleteEntries.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.CloseSession.class)).isEmpty();
     // When
     bench.create(asked);
-    assertThat(bench.all(Effect.DeleteEntries.class)).hasSize(1);
-    assertThat(bench.all(SessionEffect.CloseSession.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.DeleteEntries.class)).hasSize(1);
+    assertThat(bench.all(StoreEffect.CloseSession.class)).isEmpty();
     bench.deleteAll(asked);
     // Then
-    assertThat(bench.all(SessionEffect.CloseSession.class))
-        .containsExactly(new SessionEffect.CloseSession(Bench.S1));
+    assertThat(bench.all(StoreEffect.CloseSession.class))
+        .containsExactly(new StoreEffect.CloseSession(Bench.S1));
   }
 
   @Test
@@ -394,15 +394,15 @@ class SessionPoolTest {
     Asked second = bench.ask(lease, Wish.named("two").exclusive("a").by("t"));
     bench.pass(BOUND.plus(Bench.settings().tick()).plusSeconds(1));
     bench.on(new StoreEvent.LeaseErased(lease));
-    assertThat(bench.all(Effect.DeleteEntries.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.DeleteEntries.class)).isEmpty();
     // When
     bench.createAll(second);
     bench.deleteAll(second);
-    assertThat(bench.all(SessionEffect.CloseSession.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.CloseSession.class)).isEmpty();
     bench.deleteAll(first);
     // Then
-    assertThat(bench.all(SessionEffect.CloseSession.class))
-        .containsExactly(new SessionEffect.CloseSession(Bench.S1));
+    assertThat(bench.all(StoreEffect.CloseSession.class))
+        .containsExactly(new StoreEffect.CloseSession(Bench.S1));
   }
 
   @Test

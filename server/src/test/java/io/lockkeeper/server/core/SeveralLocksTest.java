@@ -3,9 +3,9 @@ package io.lockkeeper.server.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.core.Bench.Asked;
-import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.simulation.Wish;
 import java.time.Duration;
 import java.util.stream.IntStream;
@@ -21,7 +21,7 @@ class SeveralLocksTest {
     // When
     Asked asked = bench.alone(Wish.named("r").exclusive("c", "a", "b"));
     // Then
-    assertThat(bench.all(Effect.CreateEntries.class)).hasSize(1);
+    assertThat(bench.all(StoreEffect.CreateEntries.class)).hasSize(1);
     assertThat(bench.granted(asked).grants())
         .extracting(grant -> grant.lock().value())
         .containsExactly("c", "a", "b");
@@ -51,7 +51,7 @@ class SeveralLocksTest {
     bench.pass(Duration.ofSeconds(2));
     // Then
     assertThat(bench.ending(asked).reason()).isEqualTo(Notice.RefusalReason.TIMED_OUT);
-    assertThat(bench.all(Effect.DeleteEntries.class).get(0).entries()).hasSize(2);
+    assertThat(bench.all(StoreEffect.DeleteEntries.class).get(0).entries()).hasSize(2);
     // And the lock that was free is free again
     bench.deleteAll(asked);
     assertThat(bench.wasGranted(bench.alone(Wish.named("n").exclusive("a")))).isTrue();
@@ -73,7 +73,7 @@ class SeveralLocksTest {
     bench.vanish(entries.get(1));
     // Then
     assertThat(bench.told(asked, Notice.Lost.class)).hasSize(1);
-    assertThat(bench.last(Effect.DeleteEntries.class).get(0).entries()).hasSize(2);
+    assertThat(bench.last(StoreEffect.DeleteEntries.class).get(0).entries()).hasSize(2);
   }
 
   @Test
@@ -83,7 +83,7 @@ class SeveralLocksTest {
     assertThat(bench.planned(asked).entries()).hasSize(64);
     assertThat(bench.granted(asked).grants()).hasSize(64);
     bench.release(asked);
-    assertThat(bench.last(Effect.DeleteEntries.class).get(0).entries()).hasSize(64);
+    assertThat(bench.last(StoreEffect.DeleteEntries.class).get(0).entries()).hasSize(64);
   }
 
   @Test
@@ -94,6 +94,6 @@ class SeveralLocksTest {
     Asked asked = bench.ask(bench.lease(), Wish.named("r").exclusive("a", "b"));
     // Then
     assertThat(bench.refusals(asked.stream())).containsExactly(Failure.Kind.WRONG_KIND);
-    assertThat(bench.last(Effect.CreateEntries.class)).isEmpty();
+    assertThat(bench.last(StoreEffect.CreateEntries.class)).isEmpty();
   }
 }

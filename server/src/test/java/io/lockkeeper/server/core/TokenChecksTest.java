@@ -8,6 +8,7 @@ import io.lockkeeper.server.core.api.CallId;
 import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Failure;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.lock.EntryDetails;
 import io.lockkeeper.server.core.lock.EntryName;
@@ -42,7 +43,7 @@ class TokenChecksTest {
     assertThat(((Answer.TokenChecked) bench.answer(good)).current()).isTrue();
     assertThat(bench.answer(bad))
         .isEqualTo(new Answer.TokenChecked(false, List.of(new FencingToken(token))));
-    assertThat(bench.all(Effect.Barrier.class)).hasSize(2);
+    assertThat(bench.all(StoreEffect.Barrier.class)).hasSize(2);
   }
 
   @Test
@@ -51,9 +52,9 @@ class TokenChecksTest {
     for (int i = 0; i < 100; i++) {
       check(i);
     }
-    assertThat(bench.all(Effect.Barrier.class)).hasSize(1);
+    assertThat(bench.all(StoreEffect.Barrier.class)).hasSize(1);
     pass(1);
-    assertThat(bench.all(Effect.Barrier.class)).hasSize(2);
+    assertThat(bench.all(StoreEffect.Barrier.class)).hasSize(2);
     pass(2);
     assertThat(bench.all(Effect.Reply.class)).hasSize(101);
   }
@@ -101,8 +102,8 @@ class TokenChecksTest {
     long token = FencingToken.of(0x1_0000_0005L, 0).value();
     CallId call = check(token);
     pass(1);
-    assertThat(bench.all(Effect.ReadDetails.class))
-        .containsExactly(new Effect.ReadDetails(A, FOREIGN.text()));
+    assertThat(bench.all(StoreEffect.ReadDetails.class))
+        .containsExactly(new StoreEffect.ReadDetails(A, FOREIGN.text()));
     assertThat(bench.answers(call)).isEmpty();
     // When
     bench.on(new StoreEvent.DetailsRead(A, FOREIGN.text(), Optional.of(read())));
@@ -111,7 +112,7 @@ class TokenChecksTest {
     // Then
     assertThat(((Answer.TokenChecked) bench.answer(call)).current()).isTrue();
     assertThat(((Answer.TokenChecked) bench.answer(second)).current()).isTrue();
-    assertThat(bench.all(Effect.ReadDetails.class)).hasSize(1);
+    assertThat(bench.all(StoreEffect.ReadDetails.class)).hasSize(1);
   }
 
   @Test

@@ -2,6 +2,7 @@ package io.lockkeeper.server.zookeeper;
 
 import io.lockkeeper.server.coordinator.RecordedEvents;
 import io.lockkeeper.server.core.api.SessionEvent.SessionOpened;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StoreEvent.EntriesCreated;
 import io.lockkeeper.server.core.api.StoreEvent.EntriesDeleted;
@@ -15,6 +16,7 @@ import io.lockkeeper.server.zookeeper.client.Connector;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
 import io.lockkeeper.server.zookeeper.client.StoreExecutor;
 import io.lockkeeper.server.zookeeper.client.StoreStats;
+import io.lockkeeper.server.zookeeper.commit.EntryCreation;
 import io.lockkeeper.server.zookeeper.record.Directories;
 import io.lockkeeper.server.zookeeper.record.StorePaths;
 import io.lockkeeper.server.zookeeper.record.ZooKeeperSettings;
@@ -57,16 +59,31 @@ public final class Asked {
         problem -> {});
   }
 
+  /** Returns the write that creates entries. */
+  public static EntryCreation creation(
+      StoreContext context,
+      UUID id,
+      List<PlannedEntry> entries,
+      EntryDetails details,
+      int lockDelayMillis) {
+    return new EntryCreation(
+        context.paths(),
+        context.directories(),
+        new StoreEffect.CreateEntries(new SessionKey(1), id, entries, details, lockDelayMillis));
+  }
+
   public static SessionKey open(ZooKeeperLockStore store, RecordedEvents events, int key) {
     SessionKey session = new SessionKey(key);
-    store.openSession(session);
+    store.openSession(new StoreEffect.OpenSession(session));
     events.await(SessionOpened.class, opened -> opened.session().equals(session));
     return session;
   }
 
   public static UUID create(ZooKeeperLockStore store, SessionKey session, String lock) {
     UUID id = UUID.randomUUID();
-    store.createEntries(session, id, List.of(planned(new LockName(lock))), DETAILS, 0);
+    store.createEntries(
+        new StoreEffect.CreateEntries(
+            session, id, List.of(planned(new LockName(lock))), DETAILS, 0));
     return id;
   }
 
@@ -75,7 +92,7 @@ public final class Asked {
   }
 
   public static void delete(ZooKeeperLockStore store, SessionKey session, EntriesCreated created) {
-    store.deleteEntries(session, created.id(), refs(created));
+    store.deleteEntries(new StoreEffect.DeleteEntries(session, created.id(), refs(created)));
   }
 
   static List<EntryRef> refs(EntriesCreated created) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.coordinator.RecordedEvents;
 import io.lockkeeper.server.core.api.SessionEvent;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StoreEvent.CreatedEntry;
 import io.lockkeeper.server.core.api.StoreEvent.EntriesCreated;
@@ -74,7 +75,8 @@ final class ChurnIT {
       // When
       for (int i = 0; i < 1_000; i++) {
         List<PlannedEntry> one = List.of(Asked.planned(new LockName("one")));
-        store.createEntries(session, UUID.randomUUID(), one, heavy, 0);
+        store.createEntries(
+            new StoreEffect.CreateEntries(session, UUID.randomUUID(), one, heavy, 0));
       }
       Asked.awaitCreated(events, 1_000);
       // Then
@@ -87,7 +89,7 @@ final class ChurnIT {
       assertThat(tokens).hasSize(1_000);
       assertThat(store.stats().get("transactions")).isLessThan(500);
       CreatedEntry last = events.all(EntriesCreated.class).get(999).entries().get(0);
-      store.readDetails(last.lock(), last.name().text());
+      store.readDetails(new StoreEffect.ReadDetails(last.lock(), last.name().text()));
       StoreEvent.ReadEntry read = events.await(StoreEvent.DetailsRead.class).read().orElseThrow();
       assertThat(read)
           .isEqualTo(new StoreEvent.ReadEntry(heavy, last.czxid(), last.index(), Optional.empty()));
@@ -109,7 +111,7 @@ final class ChurnIT {
       UUID id = UUID.randomUUID();
       EntryDetails heavy = Asked.details(Map.of("k", "x".repeat(4_000)));
       // When
-      store.createEntries(session, id, entries, heavy, 700);
+      store.createEntries(new StoreEffect.CreateEntries(session, id, entries, heavy, 700));
       EntriesCreated created = Asked.created(events, id);
       Awaitility.await("seen").until(() -> events.markers().size() == 64);
       List<EntryRef> both = new ArrayList<>();
@@ -117,9 +119,9 @@ final class ChurnIT {
         Optional<String> guard = Optional.of(MarkerName.Guard.of(id, 700).text());
         both.add(new EntryRef(entry.lock(), entry.name().text(), guard));
       }
-      store.deleteEntries(session, id, both);
+      store.deleteEntries(new StoreEffect.DeleteEntries(session, id, both));
       Asked.awaitDeleted(events, 1);
-      store.deleteEntries(session, id, both);
+      store.deleteEntries(new StoreEffect.DeleteEntries(session, id, both));
       Asked.awaitDeleted(events, 2);
       // Then
       assertThat(created.entries())
@@ -144,7 +146,9 @@ final class ChurnIT {
       for (int i = 0; i < 20; i++) {
         var unused = Asked.create(store, session, "good");
       }
-      store.createEntries(session, bad, List.of(Asked.planned(new LockName("bad"))), huge, 0);
+      store.createEntries(
+          new StoreEffect.CreateEntries(
+              session, bad, List.of(Asked.planned(new LockName("bad"))), huge, 0));
       for (int i = 0; i < 20; i++) {
         var unused = Asked.create(store, session, "good");
       }

@@ -8,6 +8,7 @@ import io.lockkeeper.server.core.api.SessionEvent.AdoptedEntry;
 import io.lockkeeper.server.core.api.SessionEvent.OrphanFound;
 import io.lockkeeper.server.core.api.SessionEvent.SessionAdopted;
 import io.lockkeeper.server.core.api.SessionEvent.SessionEnded;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent.EntriesCreated;
 import io.lockkeeper.server.core.lock.EntryName;
 import io.lockkeeper.server.core.lock.SessionKey;
@@ -107,7 +108,7 @@ final class QuorumIT {
     old.leave();
     OrphanFound orphan = news.await(OrphanFound.class);
     // When
-    next.adoptSession(TAKEN, orphan.claim());
+    next.adoptSession(new StoreEffect.AdoptSession(TAKEN, orphan.claim()));
     quorum.leader().kill();
     // Then
     assertThat(news.await(SessionAdopted.class).entries())

@@ -3,6 +3,7 @@ package io.lockkeeper.server.zookeeper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.coordinator.RecordedEvents;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StoreEvent.CreatedEntry;
 import io.lockkeeper.server.core.api.StoreEvent.EntriesDeleted;
@@ -102,7 +103,7 @@ final class ReapedIT {
     UUID id = Asked.create(other, otherSession, "reaped");
     CreatedEntry second = Asked.created(otherEvents, id).entries().get(0);
     // When: the next answer shows that one is missing, and the deletion goes again
-    store.proveSession(session);
+    store.proveSession(new StoreEffect.ProveSession(session));
     events.await(EntriesDeleted.class);
     // Then
     assertThat(second.name().sequence()).isEqualTo(first.name().sequence());
@@ -113,17 +114,18 @@ final class ReapedIT {
   void limitAndGuardKeepTheirDirectoryUntilTheyGo() throws Exception {
     // Given
     LockName lock = new LockName("reaped");
-    store.setLimit(1, lock, OptionalInt.of(3));
+    store.setLimit(new StoreEffect.SetLimit(1, lock, OptionalInt.of(3)));
     events.await(UpdateEvent.LimitAnswered.class, e -> e.change() == 1 && e.done());
     CreatedEntry entry = acquire();
     Asked.delete(store, session, events.all(StoreEvent.EntriesCreated.class).get(0));
     events.await(EntriesDeleted.class);
     store.createEntries(
-        session,
-        UUID.randomUUID(),
-        java.util.List.of(Asked.planned(new LockName("probe"))),
-        Asked.DETAILS,
-        0);
+        new StoreEffect.CreateEntries(
+            session,
+            UUID.randomUUID(),
+            java.util.List.of(Asked.planned(new LockName("probe"))),
+            Asked.DETAILS,
+            0));
     // When: another directory of the same age has come and gone
     Asked.awaitCreated(events, 2);
     Asked.delete(store, session, events.all(StoreEvent.EntriesCreated.class).get(1));
@@ -133,7 +135,7 @@ final class ReapedIT {
     // Then
     assertThat(entry.name().sequence()).isEqualTo(1);
     assertThat(truth.getChildren(DIRECTORY, false)).hasSize(1);
-    store.setLimit(2, lock, OptionalInt.empty());
+    store.setLimit(new StoreEffect.SetLimit(2, lock, OptionalInt.empty()));
     events.await(UpdateEvent.LimitAnswered.class, e -> e.change() == 2 && e.done());
     awaitReaped();
   }

@@ -3,6 +3,7 @@ package io.lockkeeper.server.zookeeper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.coordinator.RecordedEvents;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent.CreatedEntry;
 import io.lockkeeper.server.core.api.StoreEvent.EntriesCreated;
 import io.lockkeeper.server.core.api.StoreEvent.EntriesRefused;
@@ -170,14 +171,14 @@ final class ReaperIT {
       use(store, session, events, "limited");
       // When
       int change = 2 * round;
-      store.setLimit(change, lock, OptionalInt.of(round));
+      store.setLimit(new StoreEffect.SetLimit(change, lock, OptionalInt.of(round)));
       events.await(UpdateEvent.LimitAnswered.class, e -> e.change() == change && e.done());
       use(store, session, events, "limited");
       // Then
       assertThat(truth.getChildren(LOCKS + "/limited", false))
           .filteredOn(name -> name.startsWith("limit-" + round + "-"))
           .hasSize(1);
-      store.setLimit(change + 1, lock, OptionalInt.empty());
+      store.setLimit(new StoreEffect.SetLimit(change + 1, lock, OptionalInt.empty()));
       events.await(UpdateEvent.LimitAnswered.class, e -> e.change() == change + 1 && e.done());
     }
     awaitNoDirectories();

@@ -3,6 +3,7 @@ package io.lockkeeper.server.zookeeper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.coordinator.RecordedEvents;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent.CreatedEntry;
 import io.lockkeeper.server.core.api.UpdateEvent.AmendmentAnswered;
 import io.lockkeeper.server.core.api.UpdateEvent.LimitAnswered;
@@ -67,7 +68,7 @@ final class RetriedChangesIT {
   }
 
   private EntryUpdate.Outcome amend(long number, EntryUpdate update) {
-    store.amend(number, LOCK, entry.name(), update);
+    store.amend(new StoreEffect.Amend(number, LOCK, entry.name(), update));
     return events.await(AmendmentAnswered.class, e -> e.amendment() == number).outcome();
   }
 
@@ -122,11 +123,11 @@ final class RetriedChangesIT {
       names = {"CUT_BEFORE", "CUT_AFTER"})
   void limitIsNamedByOneMarkerWhereverTheConnectionBreaks(Action action) throws Exception {
     // Given
-    store.setLimit(1, LOCK, OptionalInt.of(5));
+    store.setLimit(new StoreEffect.SetLimit(1, LOCK, OptionalInt.of(5)));
     events.await(LimitAnswered.class, e -> e.change() == 1);
     proxy.at(1, r -> r.isMultiWith(OpCode.create, OpCode.delete), action);
     // When
-    store.setLimit(2, LOCK, OptionalInt.of(7));
+    store.setLimit(new StoreEffect.SetLimit(2, LOCK, OptionalInt.of(7)));
     LimitAnswered answer = events.await(LimitAnswered.class, e -> e.change() == 2);
     // Then
     assertThat(answer.done()).isTrue();
@@ -143,9 +144,9 @@ final class RetriedChangesIT {
     // Given
     proxy.refuse();
     // When
-    store.amend(1, LOCK, entry.name(), new EntryUpdate.Ask(ASK));
-    store.amend(2, LOCK, entry.name(), new EntryUpdate.Remove());
-    store.setLimit(3, LOCK, OptionalInt.of(7));
+    store.amend(new StoreEffect.Amend(1, LOCK, entry.name(), new EntryUpdate.Ask(ASK)));
+    store.amend(new StoreEffect.Amend(2, LOCK, entry.name(), new EntryUpdate.Remove()));
+    store.setLimit(new StoreEffect.SetLimit(3, LOCK, OptionalInt.of(7)));
     // Then
     Awaitility.await("answered").until(() -> events.all(AmendmentAnswered.class).size() == 2);
     LimitAnswered limit = events.await(LimitAnswered.class);
@@ -161,8 +162,8 @@ final class RetriedChangesIT {
     // Given
     proxy.blackhole();
     // When
-    store.amend(1, LOCK, entry.name(), new EntryUpdate.Ask(ASK));
-    store.setLimit(2, LOCK, OptionalInt.of(7));
+    store.amend(new StoreEffect.Amend(1, LOCK, entry.name(), new EntryUpdate.Ask(ASK)));
+    store.setLimit(new StoreEffect.SetLimit(2, LOCK, OptionalInt.of(7)));
     // Then
     assertThat(events.await(AmendmentAnswered.class).outcome())
         .isEqualTo(EntryUpdate.Outcome.FAILED);
@@ -175,13 +176,14 @@ final class RetriedChangesIT {
     int count = 40;
     for (int i = 1; i <= count; i++) {
       RevocationRequest ask = new RevocationRequest("ask-" + i, "", "", Optional.empty(), false);
-      store.amend(i, LOCK, entry.name(), new EntryUpdate.Ask(ask));
+      store.amend(new StoreEffect.Amend(i, LOCK, entry.name(), new EntryUpdate.Ask(ask)));
       EntryDetails next = Asked.details(Map.of("round", "" + i));
       other.amend(
-          i,
-          LOCK,
-          entry.name(),
-          new EntryUpdate.Describe(next, entry.index(), 0, Optional.empty()));
+          new StoreEffect.Amend(
+              i,
+              LOCK,
+              entry.name(),
+              new EntryUpdate.Describe(next, entry.index(), 0, Optional.empty())));
     }
     Awaitility.await("answered")
         .until(
@@ -205,15 +207,15 @@ final class RetriedChangesIT {
     // When
     int count = 20;
     for (int i = 1; i <= count; i++) {
-      store.setLimit(i, LOCK, OptionalInt.of(100 + i));
-      other.setLimit(i, LOCK, OptionalInt.of(200 + i));
+      store.setLimit(new StoreEffect.SetLimit(i, LOCK, OptionalInt.of(100 + i)));
+      other.setLimit(new StoreEffect.SetLimit(i, LOCK, OptionalInt.of(200 + i)));
     }
     Awaitility.await("answered")
         .until(
             () ->
                 events.all(LimitAnswered.class).size() == count
                     && otherEvents.all(LimitAnswered.class).size() == count);
-    store.setLimit(1_000, LOCK, OptionalInt.of(9));
+    store.setLimit(new StoreEffect.SetLimit(1_000, LOCK, OptionalInt.of(9)));
     LimitAnswered last = events.await(LimitAnswered.class, e -> e.change() == 1_000);
     // Then
     assertThat(events.all(LimitAnswered.class)).allMatch(LimitAnswered::done);

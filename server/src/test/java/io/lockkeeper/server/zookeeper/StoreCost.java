@@ -13,8 +13,7 @@ import io.lockkeeper.server.core.lock.PlannedEntry;
 import io.lockkeeper.server.testing.PhaseCosts;
 import io.lockkeeper.server.zookeeper.client.MultiReply;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
-import io.lockkeeper.server.zookeeper.commit.CreateEntries;
-import io.lockkeeper.server.zookeeper.commit.DeleteEntries;
+import io.lockkeeper.server.zookeeper.commit.EntryDeletion;
 import io.lockkeeper.server.zookeeper.commit.GroupCommit;
 import io.lockkeeper.server.zookeeper.commit.Transaction;
 import io.lockkeeper.server.zookeeper.mirror.MirrorFeed;
@@ -131,9 +130,7 @@ public final class StoreCost implements GroupCommit.Lane {
           for (int i = 0; i < LOCKS; i++) {
             UUID id = new UUID(random.nextLong(), random.nextLong());
             paths.pathBytes(planned.get(i).lock(), MutexKind.EXCLUSIVE);
-            commit.add(
-                new CreateEntries(
-                    paths, directories, id, List.of(planned.get(i)), details.get(i), 0));
+            commit.add(Asked.creation(context, id, List.of(planned.get(i)), details.get(i), 0));
           }
         });
     answerAll(Phase.CREATED);
@@ -146,7 +143,7 @@ public final class StoreCost implements GroupCommit.Lane {
           for (CreatedEntry entry : created) {
             UUID id = entry.name().id().orElseThrow();
             EntryRef ref = new EntryRef(entry.lock(), entry.name().text(), Optional.empty());
-            commit.add(DeleteEntries.of(paths, id, List.of(ref)));
+            commit.add(EntryDeletion.of(paths, id, List.of(ref)));
           }
         });
     answerAll(Phase.DELETED);

@@ -3,6 +3,7 @@ package io.lockkeeper.server.zookeeper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.coordinator.RecordedEvents;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent.CreatedEntry;
 import io.lockkeeper.server.core.api.StoreEvent.EntriesCreated;
 import io.lockkeeper.server.core.api.StoreEvent.EntryAppeared;
@@ -69,7 +70,8 @@ final class TokensIT {
           asker
               .store()
               .createEntries(
-                  asker.session(), UUID.randomUUID(), locks, Asked.DETAILS, random.nextInt(2));
+                  new StoreEffect.CreateEntries(
+                      asker.session(), UUID.randomUUID(), locks, Asked.DETAILS, random.nextInt(2)));
           sent++;
         }
       }

@@ -7,6 +7,7 @@ import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.HoldEnd;
 import io.lockkeeper.server.core.api.LeaseEnd;
 import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StreamId;
 import io.lockkeeper.server.core.session.LockSession;
@@ -110,7 +111,7 @@ public final class AcquisitionLifecycle {
   /** Asks ZooKeeper for the entries. */
   public void create(Acquisition acquisition) {
     core.emit(
-        new Effect.CreateEntries(
+        new StoreEffect.CreateEntries(
             acquisition.lease().session(),
             acquisition.id(),
             acquisition.planned(),

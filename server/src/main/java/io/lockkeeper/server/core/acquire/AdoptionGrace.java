@@ -1,7 +1,7 @@
 package io.lockkeeper.server.core.acquire;
 
 import io.lockkeeper.server.core.api.AcquireCommand;
-import io.lockkeeper.server.core.api.Effect;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.state.Acquisition;
 import io.lockkeeper.server.core.state.AdoptedState;
 import io.lockkeeper.server.core.state.CoreState;
@@ -122,6 +122,7 @@ public final class AdoptionGrace {
   private void readAgain(Hold hold) {
     hold.entryIn(core.mirror)
         .filter(entry -> hold.isGranted() && !entry.markChanged())
-        .ifPresent(entry -> core.emit(new Effect.ReadDetails(hold.lock(), hold.name().text())));
+        .ifPresent(
+            entry -> core.emit(new StoreEffect.ReadDetails(hold.lock(), hold.name().text())));
   }
 }

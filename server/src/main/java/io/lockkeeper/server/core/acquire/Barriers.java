@@ -1,6 +1,6 @@
 package io.lockkeeper.server.core.acquire;
 
-import io.lockkeeper.server.core.api.Effect;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.state.CoreState;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,7 +37,7 @@ public final class Barriers {
     if (underWay.isEmpty() && !waiting.isEmpty()) {
       underWay = waiting;
       waiting = new ArrayList<>();
-      core.emit(new Effect.Barrier(++number));
+      core.emit(new StoreEffect.Barrier(++number));
     }
   }
 

@@ -1,6 +1,6 @@
 package io.lockkeeper.server.core.acquire;
 
-import io.lockkeeper.server.core.api.Effect;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.lock.EntryRef;
 import io.lockkeeper.server.core.session.LockSession;
 import io.lockkeeper.server.core.session.SessionPool;
@@ -56,7 +56,8 @@ public final class Deletions {
       entries.add(hold.ref());
     }
     acquisition.deleting(entries);
-    core.emit(new Effect.DeleteEntries(acquisition.lease().session(), acquisition.id(), entries));
+    core.emit(
+        new StoreEffect.DeleteEntries(acquisition.lease().session(), acquisition.id(), entries));
   }
 
   /** ZooKeeper has answered the creation of an acquisition's entries. */

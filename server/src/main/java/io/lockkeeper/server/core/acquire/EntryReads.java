@@ -1,6 +1,6 @@
 package io.lockkeeper.server.core.acquire;
 
-import io.lockkeeper.server.core.api.Effect;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.lock.NodeKey;
 import io.lockkeeper.server.core.state.CoreState;
@@ -37,7 +37,7 @@ public final class EntryReads {
     for (NodeKey key : wait.missing()) {
       List<Wait> waiting = waits.computeIfAbsent(key, k -> new ArrayList<>(1));
       if (waiting.isEmpty()) {
-        core.emit(new Effect.ReadDetails(key.lock(), key.name()));
+        core.emit(new StoreEffect.ReadDetails(key.lock(), key.name()));
       }
       waiting.add(wait);
     }
@@ -49,7 +49,8 @@ public final class EntryReads {
     core.mirror
         .find(event.lock(), event.entry().text())
         .filter(entry -> !entry.markChanged())
-        .ifPresent(entry -> core.emit(new Effect.ReadDetails(event.lock(), event.entry().text())));
+        .ifPresent(
+            entry -> core.emit(new StoreEffect.ReadDetails(event.lock(), event.entry().text())));
   }
 
   /** The entry was read, and whoever keeps what was read has done so. */

@@ -1,6 +1,6 @@
 package io.lockkeeper.server.core.acquire;
 
-import io.lockkeeper.server.core.api.Effect;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.UpdateEvent;
 import io.lockkeeper.server.core.lock.EntryName;
 import io.lockkeeper.server.core.lock.EntryUpdate;
@@ -71,7 +71,7 @@ public final class EntryUpdates {
       return;
     }
     underWay.put(++numbers, tally::add);
-    core.emit(new Effect.Amend(numbers, key.lock(), name.get(), update));
+    core.emit(new StoreEffect.Amend(numbers, key.lock(), name.get(), update));
   }
 
   public void onAnswered(UpdateEvent.AmendmentAnswered answer) {

@@ -1,6 +1,6 @@
 package io.lockkeeper.server.core.acquire;
 
-import io.lockkeeper.server.core.api.Effect;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.MarkerName;
 import io.lockkeeper.server.core.queue.Entry;
@@ -95,7 +95,7 @@ public final class LockDelays {
       return;
     }
     if (core.mirror.isCurrent()) {
-      core.emit(new Effect.RemoveGuard(lock, guard));
+      core.emit(new StoreEffect.RemoveGuard(lock, guard));
     }
     clear(lock, guard);
   }
@@ -132,7 +132,7 @@ public final class LockDelays {
     if (now == null) {
       return;
     }
-    core.emit(new Effect.RemoveGuard(lock, guard));
+    core.emit(new StoreEffect.RemoveGuard(lock, guard));
     Timers.Timer again = core.timers.at(core.now + AGAIN_NANOS, () -> over(lock, guard));
     delays.put(guard.id(), new Running(guard, again, now.untilNanos()));
   }

@@ -3,9 +3,9 @@ package io.lockkeeper.server.core.acquire;
 import io.lockkeeper.server.core.api.Answer;
 import io.lockkeeper.server.core.api.CallId;
 import io.lockkeeper.server.core.api.ClientEvent;
-import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.UpdateEvent;
 import io.lockkeeper.server.core.lock.Kind;
 import io.lockkeeper.server.core.lock.LockName;
@@ -78,7 +78,7 @@ public final class PermitLimits {
       return;
     }
     underWay.put(++changes, new Change(event, inForce(core, event.lock()).orElse(0)));
-    core.emit(new Effect.SetLimit(changes, event.lock(), event.limit()));
+    core.emit(new StoreEffect.SetLimit(changes, event.lock(), event.limit()));
   }
 
   public void onAnswered(UpdateEvent.LimitAnswered answer) {

@@ -1,17 +1,8 @@
 package io.lockkeeper.server.core.api;
 
-import io.lockkeeper.server.core.lock.EntryDetails;
-import io.lockkeeper.server.core.lock.EntryName;
-import io.lockkeeper.server.core.lock.EntryRef;
-import io.lockkeeper.server.core.lock.EntryUpdate;
-import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
-import io.lockkeeper.server.core.lock.MarkerName;
-import io.lockkeeper.server.core.lock.PlannedEntry;
 import io.lockkeeper.server.core.lock.SessionKey;
 import java.util.List;
-import java.util.OptionalInt;
-import java.util.UUID;
 
 /**
  * Something that the core wants done: its only output. The loop carries effects out in their order.
@@ -20,140 +11,6 @@ public interface Effect {
 
   /** Hands the effect to its handler; an effect without one does not compile. */
   void applyTo(EffectHandler handler);
-
-  /**
-   * Enqueue an acquisition.
-   *
-   * @param session the session that shall own the entries
-   * @param id the acquisition
-   * @param entries what to create
-   * @param details what the entries say of themselves
-   * @param lockDelayMillis the delay of the guards that are created with them, zero for no guards
-   */
-  record CreateEntries(
-      SessionKey session,
-      UUID id,
-      List<PlannedEntry> entries,
-      EntryDetails details,
-      int lockDelayMillis)
-      implements Effect {
-    @Override
-    public void applyTo(EffectHandler handler) {
-      handler.createEntries(this);
-    }
-  }
-
-  /**
-   * Delete the entries of an acquisition, for certain.
-   *
-   * @param session the session that owns them
-   * @param id the acquisition
-   * @param entries the entries
-   */
-  record DeleteEntries(SessionKey session, UUID id, List<EntryRef> entries) implements Effect {
-    @Override
-    public void applyTo(EffectHandler handler) {
-      handler.deleteEntries(this);
-    }
-  }
-
-  /**
-   * Write a lease's record.
-   *
-   * @param session the session that shall own it
-   * @param lease the lease
-   * @param ttlMillis its time to live
-   * @param holder who the client is
-   * @param secretHash the hash of its secret
-   */
-  record RecordLease(
-      SessionKey session, LeaseId lease, long ttlMillis, String holder, String secretHash)
-      implements Effect {
-    @Override
-    public void applyTo(EffectHandler handler) {
-      handler.recordLease(this);
-    }
-  }
-
-  /**
-   * Delete a lease's record, for certain.
-   *
-   * @param session the session that owns it
-   * @param lease the lease
-   */
-  record EraseLease(SessionKey session, LeaseId lease) implements Effect {
-    @Override
-    public void applyTo(EffectHandler handler) {
-      handler.eraseLease(this);
-    }
-  }
-
-  /**
-   * Write through the quorum on the mirror's session.
-   *
-   * @param barrier names it
-   */
-  record Barrier(long barrier) implements Effect {
-    @Override
-    public void applyTo(EffectHandler handler) {
-      handler.barrier(this);
-    }
-  }
-
-  /**
-   * Read an entry's data.
-   *
-   * @param lock the lock
-   * @param entry the znode name
-   */
-  record ReadDetails(LockName lock, String entry) implements Effect {
-    @Override
-    public void applyTo(EffectHandler handler) {
-      handler.readDetails(this);
-    }
-  }
-
-  /**
-   * Change an entry that exists. Answered by {@link UpdateEvent.AmendmentAnswered}.
-   *
-   * @param number names the amendment
-   * @param lock the lock
-   * @param entry the znode name
-   * @param update the change
-   */
-  record Amend(long number, LockName lock, EntryName entry, EntryUpdate update) implements Effect {
-    @Override
-    public void applyTo(EffectHandler handler) {
-      handler.amend(this);
-    }
-  }
-
-  /**
-   * Set a lock's limit. Answered by {@link UpdateEvent.LimitAnswered}.
-   *
-   * @param number names the change
-   * @param lock the lock
-   * @param limit the limit; empty takes the setting back
-   */
-  record SetLimit(long number, LockName lock, OptionalInt limit) implements Effect {
-    @Override
-    public void applyTo(EffectHandler handler) {
-      handler.setLimit(this);
-    }
-  }
-
-  /**
-   * Delete a guard whose delay has passed. Not answered: the mirror sees it vanish.
-   *
-   * @param lock the lock
-   * @param guard the guard
-   */
-  record RemoveGuard(LockName lock, MarkerName.Guard guard) implements Effect {
-    @Override
-    public void applyTo(EffectHandler handler) {
-      handler.removeGuard(this);
-    }
-  }
 
   /**
    * Tell a stream what happened to an acquisition.
@@ -269,6 +126,19 @@ public interface Effect {
     @Override
     public void applyTo(EffectHandler handler) {
       handler.publishGap(this);
+    }
+  }
+
+  /**
+   * Say in the log what was lost with a lock session.
+   *
+   * @param session the session
+   * @param locks what was held on it
+   */
+  record ReportLosses(SessionKey session, List<LockName> locks) implements Effect {
+    @Override
+    public void applyTo(EffectHandler handler) {
+      handler.reportLosses(this);
     }
   }
 }

@@ -71,7 +71,7 @@ public sealed interface SessionEvent extends StoreEvent {
   /**
    * A lock session of another coordinator has nobody who looks after it: its owner has left, or is
    * suspected to be dead. Told again from time to time while that is so. Answered with {@link
-   * SessionEffect.AdoptSession} by whoever wants it.
+   * StoreEffect.AdoptSession} by whoever wants it.
    *
    * @param claim the name of its claim record
    */

@@ -9,6 +9,7 @@ import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.LeaseEnd;
 import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StreamId;
 import io.lockkeeper.server.core.lock.LeaseId;
@@ -75,7 +76,7 @@ public final class Leases {
     lease.renew(core.now);
     armExpiry(lease);
     core.emit(
-        new Effect.RecordLease(
+        new StoreEffect.RecordLease(
             lease.session(),
             lease.id(),
             event.ttl().toMillis(),

@@ -1,7 +1,7 @@
 package io.lockkeeper.server.core.session;
 
+import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Notice;
-import io.lockkeeper.server.core.api.SessionEffect;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.core.queue.Entry;
@@ -61,7 +61,7 @@ public final class LossReport {
   public void report(SessionKey session) {
     List<LockName> locks = lost.remove(session);
     if (locks != null) {
-      core.emit(new SessionEffect.ReportLosses(session, locks));
+      core.emit(new Effect.ReportLosses(session, locks));
     }
   }
 }

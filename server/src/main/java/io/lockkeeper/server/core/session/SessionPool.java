@@ -1,8 +1,8 @@
 package io.lockkeeper.server.core.session;
 
 import io.lockkeeper.server.core.api.Effect;
-import io.lockkeeper.server.core.api.SessionEffect;
 import io.lockkeeper.server.core.api.SessionEvent;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.core.state.CoreState;
 import io.lockkeeper.server.core.state.Lease;
@@ -81,7 +81,7 @@ public final class SessionPool {
     }
     LockSession session = LockSession.opening(new SessionKey(++keys));
     sessions.put(session.key(), session);
-    core.emit(new SessionEffect.OpenSession(session.key()));
+    core.emit(new StoreEffect.OpenSession(session.key()));
     return Optional.of(session);
   }
 
@@ -103,7 +103,7 @@ public final class SessionPool {
 
   private void close(LockSession session) {
     session.closing();
-    core.emit(new SessionEffect.CloseSession(session.key()));
+    core.emit(new StoreEffect.CloseSession(session.key()));
   }
 
   /** Returns how long the session is known to live from now on, zero if it is not. */
@@ -162,7 +162,7 @@ public final class SessionPool {
     }
     LockSession session = LockSession.adopting(new SessionKey(++keys), event.claim());
     sessions.put(session.key(), session);
-    core.emit(new SessionEffect.AdoptSession(session.key(), event.claim()));
+    core.emit(new StoreEffect.AdoptSession(session.key(), event.claim()));
   }
 
   public void onProved(SessionEvent.SessionProved event) {
@@ -179,12 +179,12 @@ public final class SessionPool {
                 listener.onProved(session, wasSuspended);
               } else if (session.isUnsure()) {
                 // The proof was sent before the doubt arose: ask for one that is sent from now on.
-                core.emit(new SessionEffect.ProveSession(session.key()));
+                core.emit(new StoreEffect.ProveSession(session.key()));
               }
               session.answer(event.sentAtNanos());
               if (session.isAsked() && !session.isUnsure()) {
                 // For those who asked when that proof was under way.
-                core.emit(new SessionEffect.ProveSession(session.key()));
+                core.emit(new StoreEffect.ProveSession(session.key()));
               }
             });
   }
@@ -198,7 +198,7 @@ public final class SessionPool {
     if (session.state() != LockSession.State.OPEN || !session.ask(core.now, ours, not)) {
       not.run();
     } else if (first) {
-      core.emit(new SessionEffect.ProveSession(session.key()));
+      core.emit(new StoreEffect.ProveSession(session.key()));
     }
   }
 
@@ -248,7 +248,7 @@ public final class SessionPool {
     for (LockSession session : sessions.values()) {
       if (session.state() == LockSession.State.OPEN) {
         session.doubt(core.now);
-        core.emit(new SessionEffect.ProveSession(session.key()));
+        core.emit(new StoreEffect.ProveSession(session.key()));
       }
     }
   }
@@ -270,7 +270,7 @@ public final class SessionPool {
       suspend(session);
     }
     if (age >= proofIntervalNanos() / 2) {
-      core.emit(new SessionEffect.ProveSession(session.key()));
+      core.emit(new StoreEffect.ProveSession(session.key()));
     }
     armProof(session);
   }
@@ -297,7 +297,7 @@ public final class SessionPool {
 
   /** Erases the record of a lease: where its session is given up, not before its holders know. */
   public void erase(Lease lease) {
-    Effect effect = new Effect.EraseLease(lease.session(), lease.id());
+    Effect effect = new StoreEffect.EraseLease(lease.session(), lease.id());
     long from = find(lease.session()).map(s -> s.emptiedFromNanos(core.now)).orElse(core.now);
     if (from - core.now > 0) {
       core.timers.at(

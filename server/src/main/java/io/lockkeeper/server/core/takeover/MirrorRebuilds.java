@@ -7,6 +7,7 @@ import io.lockkeeper.server.core.acquire.LockDelays;
 import io.lockkeeper.server.core.acquire.PermitLimits;
 import io.lockkeeper.server.core.acquire.Suppressions;
 import io.lockkeeper.server.core.api.Effect;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.queue.Entry;
 import io.lockkeeper.server.core.queue.LockQueue;
@@ -154,7 +155,7 @@ public final class MirrorRebuilds {
         boolean ours = Hold.of(entry).filter(Hold::wasGranted).isPresent();
         if (ours && reads < MAX_READ_AGAIN && !entry.markChanged()) {
           reads++;
-          core.emit(new Effect.ReadDetails(queue.lock(), entry.name().text()));
+          core.emit(new StoreEffect.ReadDetails(queue.lock(), entry.name().text()));
         }
       }
     }

@@ -42,7 +42,7 @@ public final class DoubtResolution {
 
   /** Begins, and ends at once where no creation is in doubt. */
   public void start() {
-    if (commit.inDoubt().stream().noneMatch(CreateEntries.class::isInstance)) {
+    if (commit.inDoubt().stream().noneMatch(EntryCreation.class::isInstance)) {
       finish();
       return;
     }
@@ -68,14 +68,14 @@ public final class DoubtResolution {
     }
     outstanding = 1;
     for (Write write : commit.inDoubt()) {
-      if (write instanceof CreateEntries create) {
+      if (write instanceof EntryCreation create) {
         look(create, byPrefix);
       }
     }
     countDown();
   }
 
-  private void look(CreateEntries create, Map<String, String> byPrefix) {
+  private void look(EntryCreation create, Map<String, String> byPrefix) {
     List<String> paths = new ArrayList<>();
     for (String prefix : create.prefixes()) {
       String path = byPrefix.get(prefix);
@@ -91,10 +91,10 @@ public final class DoubtResolution {
     }
   }
 
-  private void giveUp(CreateEntries create, List<String> left) {
+  private void giveUp(EntryCreation create, List<String> left) {
     commit.foundBroken(
         create, "somebody else removed an entry while its creation was in doubt", left.size());
-    commit.add(DeleteEntries.remains(create.guards(), left));
+    commit.add(EntryDeletion.remains(create.guards(), left));
   }
 
   private void countDown() {
@@ -120,13 +120,13 @@ public final class DoubtResolution {
 
   /** Reads the entries of one acquisition that were found. */
   private final class Reading {
-    private final CreateEntries create;
+    private final EntryCreation create;
     private final List<String> paths;
     private final Map<Integer, CreatedEntry> read = new HashMap<>();
     private int left;
     private boolean vanished;
 
-    Reading(CreateEntries create, List<String> paths) {
+    Reading(EntryCreation create, List<String> paths) {
       this.create = create;
       this.paths = paths;
       left = paths.size();

@@ -15,15 +15,15 @@ import java.util.Set;
 final class LeaseOrder {
 
   private final Set<LeaseId> recording = new HashSet<>();
-  private final Map<LeaseId, EraseLease> held = new HashMap<>();
+  private final Map<LeaseId, LeaseErasure> held = new HashMap<>();
 
   /** Takes note of a new write; returns whether it is kept here for now. */
   boolean holds(Write write) {
-    if (write instanceof RecordLease record) {
+    if (write instanceof LeaseRecording record) {
       recording.add(record.lease());
       return false;
     }
-    if (write instanceof EraseLease erase && recording.contains(erase.lease())) {
+    if (write instanceof LeaseErasure erase && recording.contains(erase.lease())) {
       held.put(erase.lease(), erase);
       return true;
     }
@@ -32,7 +32,7 @@ final class LeaseOrder {
 
   /** Takes note of an answer; returns what may go now. */
   Optional<Write> answered(Write write) {
-    if (write instanceof RecordLease record && recording.remove(record.lease())) {
+    if (write instanceof LeaseRecording record && recording.remove(record.lease())) {
       return Optional.ofNullable(held.remove(record.lease()));
     }
     return Optional.empty();

@@ -18,11 +18,11 @@ import java.util.UUID;
 final class PlacementOrder {
 
   private final Set<UUID> creating = new HashSet<>();
-  private final List<CreateEntries> held = new ArrayList<>();
+  private final List<EntryCreation> held = new ArrayList<>();
 
   /** Takes note of a new write; returns whether it is kept here for now. */
   boolean holds(Write write) {
-    if (!(write instanceof CreateEntries create) || !create.isPlaced()) {
+    if (!(write instanceof EntryCreation create) || !create.isPlaced()) {
       return false;
     }
     boolean early = create.isBeside(creating);
@@ -35,12 +35,12 @@ final class PlacementOrder {
 
   /** Takes note of an answer; returns what may go now. */
   List<Write> answered(Write write) {
-    if (!(write instanceof CreateEntries create) || !creating.remove(create.id())) {
+    if (!(write instanceof EntryCreation create) || !creating.remove(create.id())) {
       return List.of();
     }
     List<Write> free = new ArrayList<>();
-    for (Iterator<CreateEntries> each = held.iterator(); each.hasNext(); ) {
-      CreateEntries next = each.next();
+    for (Iterator<EntryCreation> each = held.iterator(); each.hasNext(); ) {
+      EntryCreation next = each.next();
       if (!next.isBeside(creating)) {
         free.add(next);
         each.remove();

@@ -9,7 +9,7 @@ import org.apache.zookeeper.OpResult;
 /**
  * One write that was asked for: part of a transaction, answered once. Lives on the store's thread.
  */
-abstract sealed class Write permits CreateEntries, DeleteEntries, RecordLease, EraseLease {
+abstract sealed class Write permits EntryCreation, EntryDeletion, LeaseRecording, LeaseErasure {
 
   /** What to do with a write that failed a transaction. */
   enum Mend {

@@ -7,7 +7,7 @@ import io.lockkeeper.server.zookeeper.client.Handle;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
 import io.lockkeeper.server.zookeeper.client.StoreStats;
 import io.lockkeeper.server.zookeeper.commit.DoubtResolution;
-import io.lockkeeper.server.zookeeper.commit.RecordLease;
+import io.lockkeeper.server.zookeeper.commit.LeaseRecording;
 import io.lockkeeper.server.zookeeper.record.EntryData;
 import io.lockkeeper.server.zookeeper.record.ParsedPath;
 import java.util.ArrayDeque;
@@ -126,7 +126,7 @@ final class SessionInventory {
   private void add(String path, byte[] data, Stat stat) {
     Optional<LeaseId> lease = leaseOf(path);
     if (lease.isPresent()) {
-      RecordLease.read(lease.get(), data).ifPresent(leases::add);
+      LeaseRecording.read(lease.get(), data).ifPresent(leases::add);
       return;
     }
     Optional<ParsedPath> parsed = context.paths().place(path);

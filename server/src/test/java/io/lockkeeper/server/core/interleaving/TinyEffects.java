@@ -4,18 +4,19 @@ import io.lockkeeper.server.core.Bench;
 import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.EffectHandler;
 import io.lockkeeper.server.core.api.Notice;
-import io.lockkeeper.server.core.api.SessionEffect;
 import io.lockkeeper.server.core.api.SessionEvent;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.Mode;
 import io.lockkeeper.server.core.lock.PathSizes;
 import io.lockkeeper.server.core.lock.SessionKey;
+import io.lockkeeper.server.zookeeper.client.Connection;
 import java.util.List;
 import java.util.Optional;
 
 /** Carries out what one kernel of a tiny world wants. */
-final class TinyEffects implements EffectHandler {
+final class TinyEffects implements EffectHandler, StoreEffect.Store {
 
   static final PathSizes SIZES =
       new PathSizes() {
@@ -50,7 +51,12 @@ final class TinyEffects implements EffectHandler {
   }
 
   @Override
-  public void openSession(SessionEffect.OpenSession effect) {
+  public void store(StoreEffect effect) {
+    effect.applyTo((StoreEffect.Store) this);
+  }
+
+  @Override
+  public void openSession(StoreEffect.OpenSession effect) {
     TinyCoordinator.Connection connection =
         connect(
             effect.session(),
@@ -67,7 +73,7 @@ final class TinyEffects implements EffectHandler {
 
   /** Reads the claim at once; what is written over it may find that somebody else was faster. */
   @Override
-  public void adoptSession(SessionEffect.AdoptSession effect) {
+  public void adoptSession(StoreEffect.AdoptSession effect) {
     TinyZooKeeper.Session session = world.zooKeeper.claimed(effect.claim());
     int read = session.epoch;
     boolean certain = coordinator.isLeftBehind(session) || world.takesForDead(session.owner);
@@ -115,7 +121,7 @@ final class TinyEffects implements EffectHandler {
   }
 
   @Override
-  public void closeSession(SessionEffect.CloseSession effect) {
+  public void closeSession(StoreEffect.CloseSession effect) {
     TinyCoordinator.Connection connection = on(effect.session());
     connection.raw(
         effect,
@@ -130,26 +136,26 @@ final class TinyEffects implements EffectHandler {
   }
 
   @Override
-  public void reportLosses(SessionEffect.ReportLosses effect) {}
+  public void reportLosses(Effect.ReportLosses effect) {}
 
   @Override
-  public void proveSession(SessionEffect.ProveSession effect) {
+  public void proveSession(StoreEffect.ProveSession effect) {
     on(effect.session()).prove();
   }
 
   @Override
-  public void createEntries(Effect.CreateEntries effect) {
+  public void createEntries(StoreEffect.CreateEntries effect) {
     TinyCoordinator.Connection connection = on(effect.session());
     connection.write(effect, () -> Optional.of(world.zooKeeper.create(connection.session, effect)));
   }
 
   @Override
-  public void deleteEntries(Effect.DeleteEntries effect) {
+  public void deleteEntries(StoreEffect.DeleteEntries effect) {
     on(effect.session()).write(effect, () -> Optional.of(world.zooKeeper.delete(effect)));
   }
 
   @Override
-  public void recordLease(Effect.RecordLease effect) {
+  public void recordLease(StoreEffect.RecordLease effect) {
     TinyCoordinator.Connection connection = on(effect.session());
     SessionEvent.AdoptedLease lease =
         new SessionEvent.AdoptedLease(
@@ -163,7 +169,7 @@ final class TinyEffects implements EffectHandler {
   }
 
   @Override
-  public void eraseLease(Effect.EraseLease effect) {
+  public void eraseLease(StoreEffect.EraseLease effect) {
     TinyCoordinator.Connection connection = on(effect.session());
     connection.write(
         effect,
@@ -174,7 +180,7 @@ final class TinyEffects implements EffectHandler {
   }
 
   @Override
-  public void barrier(Effect.Barrier effect) {
+  public void barrier(StoreEffect.Barrier effect) {
     world.toZooKeeper(
         coordinator,
         effect,
@@ -182,7 +188,7 @@ final class TinyEffects implements EffectHandler {
   }
 
   @Override
-  public void readDetails(Effect.ReadDetails effect) {
+  public void readDetails(StoreEffect.ReadDetails effect) {
     world.toZooKeeper(
         coordinator,
         effect,
@@ -193,17 +199,17 @@ final class TinyEffects implements EffectHandler {
   }
 
   @Override
-  public void amend(Effect.Amend effect) {
+  public void amend(StoreEffect.Amend effect) {
     throw new AssertionError(effect);
   }
 
   @Override
-  public void setLimit(Effect.SetLimit effect) {
+  public void setLimit(StoreEffect.SetLimit effect) {
     throw new AssertionError(effect);
   }
 
   @Override
-  public void removeGuard(Effect.RemoveGuard effect) {
+  public void removeGuard(StoreEffect.RemoveGuard effect) {
     throw new AssertionError(effect);
   }
 

@@ -1,7 +1,7 @@
 package io.lockkeeper.server.core.interleaving;
 
-import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.SessionEvent;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.lock.EntryName;
 import io.lockkeeper.server.core.lock.EntryRef;
@@ -76,7 +76,7 @@ final class TinyZooKeeper extends TinyActor {
         .toList();
   }
 
-  StoreEvent create(Session session, Effect.CreateEntries effect) {
+  StoreEvent create(Session session, StoreEffect.CreateEntries effect) {
     Optional<Node> there = queue.stream().filter(node -> node.id().equals(effect.id())).findFirst();
     Node node = there.orElseGet(() -> add(session, effect));
     return new StoreEvent.EntriesCreated(
@@ -96,7 +96,7 @@ final class TinyZooKeeper extends TinyActor {
     return state;
   }
 
-  private Node add(Session session, Effect.CreateEntries effect) {
+  private Node add(Session session, StoreEffect.CreateEntries effect) {
     String text =
         EntryName.prefix(effect.id(), effect.entries().get(0).mode())
             + EntryName.suffix(sequence++);
@@ -113,7 +113,7 @@ final class TinyZooKeeper extends TinyActor {
     return node;
   }
 
-  StoreEvent delete(Effect.DeleteEntries effect) {
+  StoreEvent delete(StoreEffect.DeleteEntries effect) {
     List<String> names = effect.entries().stream().map(EntryRef::entry).toList();
     queue.stream()
         .filter(node -> node.id().equals(effect.id()) || names.contains(node.name().text()))

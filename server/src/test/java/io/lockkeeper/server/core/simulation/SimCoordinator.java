@@ -8,6 +8,7 @@ import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Event;
 import io.lockkeeper.server.core.api.LifecycleEvent;
 import io.lockkeeper.server.core.api.SessionEvent;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.TimeEvent;
 import io.lockkeeper.server.core.lock.LockName;
@@ -141,7 +142,7 @@ final class SimCoordinator {
         sim.has(Sim.Mutant.LATE_CREATE_KEPT) && event instanceof StoreEvent.EntriesCreated;
     for (Effect each : wanted) {
       Effect effect = saboteur.changed(each);
-      if (keepLate && effect instanceof Effect.DeleteEntries delete) {
+      if (keepLate && effect instanceof StoreEffect.DeleteEntries delete) {
         sim.after(1, () -> deliver(new StoreEvent.EntriesDeleted(delete.id())));
       } else {
         effect.applyTo(effects);

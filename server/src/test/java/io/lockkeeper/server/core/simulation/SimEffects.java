@@ -4,8 +4,8 @@ import io.lockkeeper.server.core.api.CallId;
 import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.EffectHandler;
-import io.lockkeeper.server.core.api.SessionEffect;
 import io.lockkeeper.server.core.api.SessionEvent;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StreamId;
 import io.lockkeeper.server.core.lock.SessionKey;
 import java.util.HashMap;
@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /** Carries out what one kernel wants: towards its clients, and through its store. */
-final class SimEffects implements EffectHandler {
+final class SimEffects implements EffectHandler, StoreEffect.Store {
 
   private final Sim sim;
   private final SimCoordinator coordinator;
@@ -38,7 +38,12 @@ final class SimEffects implements EffectHandler {
   }
 
   @Override
-  public void openSession(SessionEffect.OpenSession effect) {
+  public void store(StoreEffect effect) {
+    effect.applyTo((StoreEffect.Store) this);
+  }
+
+  @Override
+  public void openSession(StoreEffect.OpenSession effect) {
     SimConnection connection =
         new SimConnection(sim, coordinator, effect.session(), new SimSession());
     coordinator.connections.put(effect.session(), connection);
@@ -46,7 +51,7 @@ final class SimEffects implements EffectHandler {
   }
 
   @Override
-  public void adoptSession(SessionEffect.AdoptSession effect) {
+  public void adoptSession(StoreEffect.AdoptSession effect) {
     Optional<SimClaims.Claim> claim = sim.claims.find(effect.claim());
     if (claim.isEmpty()) {
       SessionKey key = effect.session();
@@ -60,15 +65,15 @@ final class SimEffects implements EffectHandler {
   }
 
   @Override
-  public void closeSession(SessionEffect.CloseSession effect) {
+  public void closeSession(StoreEffect.CloseSession effect) {
     coordinator.on(effect.session()).close();
   }
 
   @Override
-  public void reportLosses(SessionEffect.ReportLosses effect) {}
+  public void reportLosses(Effect.ReportLosses effect) {}
 
   @Override
-  public void proveSession(SessionEffect.ProveSession effect) {
+  public void proveSession(StoreEffect.ProveSession effect) {
     coordinator.on(effect.session()).prove();
     if (sim.has(Sim.Mutant.PROVED_UNASKED)) {
       coordinator.deliver(new SessionEvent.SessionProved(effect.session(), sim.now, sim.now));
@@ -76,49 +81,49 @@ final class SimEffects implements EffectHandler {
   }
 
   @Override
-  public void createEntries(Effect.CreateEntries effect) {
+  public void createEntries(StoreEffect.CreateEntries effect) {
     store.create(coordinator.on(effect.session()), effect);
   }
 
   @Override
-  public void deleteEntries(Effect.DeleteEntries effect) {
+  public void deleteEntries(StoreEffect.DeleteEntries effect) {
     sim.losses.onDelete(coordinator, effect);
     store.delete(coordinator.on(effect.session()), effect);
   }
 
   @Override
-  public void recordLease(Effect.RecordLease effect) {
+  public void recordLease(StoreEffect.RecordLease effect) {
     store.record(coordinator.on(effect.session()), effect);
   }
 
   @Override
-  public void eraseLease(Effect.EraseLease effect) {
+  public void eraseLease(StoreEffect.EraseLease effect) {
     sim.losses.onErase(coordinator, effect);
     store.erase(coordinator.on(effect.session()), effect);
   }
 
   @Override
-  public void barrier(Effect.Barrier effect) {
+  public void barrier(StoreEffect.Barrier effect) {
     coordinator.feed.barrier(effect.barrier());
   }
 
   @Override
-  public void readDetails(Effect.ReadDetails effect) {
+  public void readDetails(StoreEffect.ReadDetails effect) {
     coordinator.feed.read(effect.lock(), effect.entry());
   }
 
   @Override
-  public void amend(Effect.Amend effect) {
+  public void amend(StoreEffect.Amend effect) {
     store.amend(effect);
   }
 
   @Override
-  public void setLimit(Effect.SetLimit effect) {
+  public void setLimit(StoreEffect.SetLimit effect) {
     store.setLimit(effect);
   }
 
   @Override
-  public void removeGuard(Effect.RemoveGuard effect) {
+  public void removeGuard(StoreEffect.RemoveGuard effect) {
     store.removeGuard(effect);
   }
 

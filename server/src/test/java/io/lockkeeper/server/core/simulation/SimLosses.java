@@ -6,6 +6,7 @@ import io.lockkeeper.server.core.api.Event;
 import io.lockkeeper.server.core.api.LeaseEnd;
 import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.api.SessionEvent;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.SessionKey;
@@ -127,7 +128,7 @@ final class SimLosses {
   }
 
   /** A lease ends: not while its client keeps it, unless ZooKeeper was out of reach for long. */
-  void onErase(SimCoordinator coordinator, Effect.EraseLease effect) {
+  void onErase(SimCoordinator coordinator, StoreEffect.EraseLease effect) {
     LeaseId lease = effect.lease();
     boolean told = coordinator.kernel.core.endedLeases.get(lease) == LeaseEnd.SESSION_LOST;
     boolean wanted = clients.get(lease).hasLease() && !told;
@@ -145,7 +146,7 @@ final class SimLosses {
   }
 
   /** What was adopted stays until its client has come, or nobody can rely on it any more. */
-  void onDelete(SimCoordinator coordinator, Effect.DeleteEntries effect) {
+  void onDelete(SimCoordinator coordinator, StoreEffect.DeleteEntries effect) {
     SessionEvent.SessionAdopted adopted = adoptions.get(coordinator + "/" + effect.session());
     if (adopted == null
         || sim.now >= graceEnd(adopted)

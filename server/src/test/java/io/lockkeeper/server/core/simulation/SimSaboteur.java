@@ -4,6 +4,7 @@ import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Event;
 import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.TimeEvent;
 import io.lockkeeper.server.core.lock.EntryRef;
@@ -158,7 +159,7 @@ final class SimSaboteur {
   }
 
   Effect changed(Effect effect) {
-    if (sim.has(Sim.Mutant.LOST_TAKES_ALL) && effect instanceof Effect.DeleteEntries delete) {
+    if (sim.has(Sim.Mutant.LOST_TAKES_ALL) && effect instanceof StoreEffect.DeleteEntries delete) {
       return withAllOfOwner(delete);
     }
     return sim.has(Sim.Mutant.TIMEOUT_CALLED_DEADLOCK)
@@ -173,7 +174,7 @@ final class SimSaboteur {
         : effect;
   }
 
-  private Effect withAllOfOwner(Effect.DeleteEntries delete) {
+  private Effect withAllOfOwner(StoreEffect.DeleteEntries delete) {
     Acquisition lost = coordinator.kernel.core.acquisitions.get(delete.id());
     if (lost == null || lost.isGivenBack() || lost.command().owner().isEmpty()) {
       return delete;
@@ -185,7 +186,7 @@ final class SimSaboteur {
         .flatMap(other -> other.holds().stream())
         .filter(hold -> hold.isNamed() && lost.holds().stream().anyMatch(hold::isAtPlaceOf))
         .forEach(hold -> all.add(hold.ref()));
-    return new Effect.DeleteEntries(delete.session(), delete.id(), all);
+    return new StoreEffect.DeleteEntries(delete.session(), delete.id(), all);
   }
 
   void afterStep() {

@@ -1,7 +1,7 @@
 package io.lockkeeper.server.core.simulation;
 
-import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.SessionEvent;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.UpdateEvent;
 import io.lockkeeper.server.core.lock.EntryDetails;
@@ -26,7 +26,7 @@ final class SimStore {
     this.coordinator = coordinator;
   }
 
-  void create(SimConnection connection, Effect.CreateEntries effect) {
+  void create(SimConnection connection, StoreEffect.CreateEntries effect) {
     Supplier<Optional<StoreEvent>> find =
         () ->
             sim.has(Sim.Mutant.BLIND_RECREATE)
@@ -37,7 +37,7 @@ final class SimStore {
     connection.write(() -> Optional.of(attempt(connection, effect)), find);
   }
 
-  private StoreEvent attempt(SimConnection connection, Effect.CreateEntries effect) {
+  private StoreEvent attempt(SimConnection connection, StoreEffect.CreateEntries effect) {
     if (sim.chance(1)) {
       return new StoreEvent.EntriesRefused(effect.id(), "refused by chance");
     }
@@ -73,7 +73,7 @@ final class SimStore {
     return new StoreEvent.CreatedEntry(node.lock, coordinator.feed.seen(node), czxid, node.index);
   }
 
-  void delete(SimConnection connection, Effect.DeleteEntries effect) {
+  void delete(SimConnection connection, StoreEffect.DeleteEntries effect) {
     Optional<StoreEvent> done = Optional.of(new StoreEvent.EntriesDeleted(effect.id()));
     List<EntryRef> refs =
         sim.has(Sim.Mutant.GUARD_ALWAYS_DELETED)
@@ -97,7 +97,7 @@ final class SimStore {
   }
 
   /** Over the mirror's connection: done, done and not known to be, or not done. */
-  void amend(Effect.Amend effect) {
+  void amend(StoreEffect.Amend effect) {
     errand(
         () -> amended(effect),
         outcome ->
@@ -105,7 +105,7 @@ final class SimStore {
                 effect.number(), outcome.orElse(EntryUpdate.Outcome.FAILED)));
   }
 
-  private EntryUpdate.Outcome amended(Effect.Amend effect) {
+  private EntryUpdate.Outcome amended(StoreEffect.Amend effect) {
     Optional<SimNode> node = sim.zooKeeper.find(effect.lock(), effect.entry().text());
     if (node.isEmpty()) {
       return EntryUpdate.Outcome.GONE;
@@ -136,7 +136,7 @@ final class SimStore {
         details.terms());
   }
 
-  void record(SimConnection connection, Effect.RecordLease effect) {
+  void record(SimConnection connection, StoreEffect.RecordLease effect) {
     LeaseId lease = effect.lease();
     SessionEvent.AdoptedLease record =
         new SessionEvent.AdoptedLease(
@@ -155,7 +155,7 @@ final class SimStore {
                 : Optional.empty());
   }
 
-  void erase(SimConnection connection, Effect.EraseLease effect) {
+  void erase(SimConnection connection, StoreEffect.EraseLease effect) {
     connection.write(
         () -> {
           sim.zooKeeper.eraseLease(connection.session(), effect.lease());
@@ -164,7 +164,7 @@ final class SimStore {
         Optional::empty);
   }
 
-  void setLimit(Effect.SetLimit effect) {
+  void setLimit(StoreEffect.SetLimit effect) {
     errand(
         () -> {
           sim.zooKeeper.setLimit(effect.lock(), effect.limit());
@@ -173,7 +173,7 @@ final class SimStore {
         done -> new UpdateEvent.LimitAnswered(effect.number(), done.isPresent()));
   }
 
-  void removeGuard(Effect.RemoveGuard effect) {
+  void removeGuard(StoreEffect.RemoveGuard effect) {
     sim.after(
         sim.delay(200),
         () -> {

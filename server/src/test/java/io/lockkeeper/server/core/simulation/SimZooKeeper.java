@@ -1,8 +1,8 @@
 package io.lockkeeper.server.core.simulation;
 
 import io.lockkeeper.server.core.api.AcquireCommand;
-import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.SessionEvent;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.lock.EntryDetails;
 import io.lockkeeper.server.core.lock.EntryName;
@@ -142,7 +142,8 @@ final class SimZooKeeper {
    * beside is gone, or if a guard is there already. Shares its transaction, by chance, with what
    * the same session created last.
    */
-  Optional<List<SimNode>> create(SimSession owner, Effect.CreateEntries wanted, boolean checked) {
+  Optional<List<SimNode>> create(
+      SimSession owner, StoreEffect.CreateEntries wanted, boolean checked) {
     for (PlannedEntry entry : wanted.entries()) {
       boolean refused =
           entry.beside().filter(b -> find(entry.lock(), b.entry().text()).isEmpty()).isPresent();

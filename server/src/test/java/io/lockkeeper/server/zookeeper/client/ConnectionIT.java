@@ -6,6 +6,7 @@ import io.lockkeeper.server.coordinator.RecordedEvents;
 import io.lockkeeper.server.core.api.SessionEvent.SessionEnded;
 import io.lockkeeper.server.core.api.SessionEvent.SessionProved;
 import io.lockkeeper.server.core.api.SessionEvent.SessionSuspended;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent.MirrorCurrent;
 import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.testing.Request;
@@ -69,7 +70,7 @@ final class ConnectionIT {
     ZooKeeperLockStore store =
         ensemble.store(settings(one.connectString() + "," + other.connectString()), events);
     SessionKey session = Asked.open(store, events, 1);
-    store.proveSession(session);
+    store.proveSession(new StoreEffect.ProveSession(session));
     events.await(SessionProved.class);
     // When: as a machine does that has vanished
     one.blackhole();
@@ -79,7 +80,7 @@ final class ConnectionIT {
         .atMost(Duration.ofSeconds(30))
         .until(
             () -> {
-              store.proveSession(session);
+              store.proveSession(new StoreEffect.ProveSession(session));
               return store.stats().get("servers_left") >= 1;
             });
     one.heal();
@@ -87,7 +88,7 @@ final class ConnectionIT {
     // Then
     events.await(SessionSuspended.class);
     events.await(MirrorCurrent.class);
-    store.proveSession(session);
+    store.proveSession(new StoreEffect.ProveSession(session));
     events.await(SessionProved.class);
     assertThat(events.all(SessionEnded.class)).isEmpty();
   }
@@ -105,7 +106,7 @@ final class ConnectionIT {
         settings(one.connectString() + "," + other.connectString(), Duration.ofSeconds(24));
     ZooKeeperLockStore store = ensemble.store(settings, events);
     SessionKey session = Asked.open(store, events, 1);
-    store.proveSession(session);
+    store.proveSession(new StoreEffect.ProveSession(session));
     events.await(SessionProved.class);
     one.at(1, ConnectionIT::isOfALockSession, ZooKeeperProxy.Action.HOLD);
     other.at(1, ConnectionIT::isOfALockSession, ZooKeeperProxy.Action.HOLD);
@@ -115,7 +116,7 @@ final class ConnectionIT {
         .atMost(Duration.ofSeconds(90))
         .until(
             () -> {
-              store.proveSession(session);
+              store.proveSession(new StoreEffect.ProveSession(session));
               return store.stats().get("servers_left") >= 2;
             });
     Duration both = Duration.ofNanos(System.nanoTime() - startNanos);

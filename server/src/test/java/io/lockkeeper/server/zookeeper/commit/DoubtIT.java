@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.coordinator.RecordedEvents;
 import io.lockkeeper.server.core.api.SessionEvent;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StoreEvent.CreatedEntry;
 import io.lockkeeper.server.core.api.StoreEvent.EntriesCreated;
@@ -119,8 +120,8 @@ final class DoubtIT {
     LeaseId lease = new LeaseId(1, 2);
     proxy.at(1, r -> r.contains(lease.toString()), Action.CUT_AFTER);
     // When
-    store.recordLease(session, lease, 1_000, "h", "00");
-    store.eraseLease(session, lease);
+    store.recordLease(new StoreEffect.RecordLease(session, lease, 1_000, "h", "00"));
+    store.eraseLease(new StoreEffect.EraseLease(session, lease));
     events.await(StoreEvent.LeaseErased.class);
     // Then
     assertThat(truth.exists("/lk/leases/" + lease, false)).isNull();
@@ -146,7 +147,8 @@ final class DoubtIT {
     UUID id = UUID.randomUUID();
     proxy.at(1, r -> r.isMultiWith(OpCode.create2), action);
     // When
-    store.createEntries(session, id, readBeside(writing), Asked.DETAILS, 700);
+    store.createEntries(
+        new StoreEffect.CreateEntries(session, id, readBeside(writing), Asked.DETAILS, 700));
     List<CreatedEntry> created = Asked.created(events, id).entries();
     // Then
     String guard = "delay-700-" + id;
@@ -171,7 +173,8 @@ final class DoubtIT {
     AtomicBoolean removed = new AtomicBoolean();
     proxy.at(1, r -> removeOne(id, removed), Action.DROP);
     // When
-    store.createEntries(session, id, readBeside(writing), Asked.DETAILS, 700);
+    store.createEntries(
+        new StoreEffect.CreateEntries(session, id, readBeside(writing), Asked.DETAILS, 700));
     events.await(StoreEvent.EntriesRefused.class, e -> e.id().equals(id));
     // Then
     assertThat(removed).isTrue();
@@ -206,7 +209,9 @@ final class DoubtIT {
     proxy.at(1, r -> r.isMultiWith(OpCode.create2), Action.CUT_AFTER);
     proxy.at(1, r -> removeOne(id, removed), Action.DROP);
     // When
-    store.createEntries(session, id, List.of(Asked.planned(new LockName("a"))), Asked.DETAILS, 700);
+    store.createEntries(
+        new StoreEffect.CreateEntries(
+            session, id, List.of(Asked.planned(new LockName("a"))), Asked.DETAILS, 700));
     StoreEvent.EntriesRefused refused =
         events.await(StoreEvent.EntriesRefused.class, e -> e.id().equals(id));
     // Then

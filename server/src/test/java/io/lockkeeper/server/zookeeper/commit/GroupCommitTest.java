@@ -2,6 +2,7 @@ package io.lockkeeper.server.zookeeper.commit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StoreEvent.EntriesCreated;
 import io.lockkeeper.server.core.api.StoreEvent.EntriesDeleted;
@@ -14,6 +15,7 @@ import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.PlannedEntry;
 import io.lockkeeper.server.core.lock.ReadWriteKind;
+import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.zookeeper.Asked;
 import io.lockkeeper.server.zookeeper.client.MultiReply;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
@@ -43,6 +45,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 final class GroupCommitTest implements GroupCommit.Lane {
 
+  private static final SessionKey SESSION = new SessionKey(1);
   private static final LockName LOCK = new LockName("a");
   private static final EntryDetails DETAILS = Asked.DETAILS;
 
@@ -79,17 +82,25 @@ final class GroupCommitTest implements GroupCommit.Lane {
   @Override
   public void onLayoutMissing() {}
 
+  private EntryCreation creation(UUID id, List<PlannedEntry> entries, int lockDelayMillis) {
+    return Asked.creation(context, id, entries, DETAILS, lockDelayMillis);
+  }
+
+  private LeaseRecording record(LeaseId lease) {
+    return new LeaseRecording(paths, new StoreEffect.RecordLease(SESSION, lease, 1, "h", "00"));
+  }
+
   private UUID create(LockName lock) {
     UUID id = UUID.randomUUID();
     List<PlannedEntry> entries = List.of(Asked.planned(lock));
-    commit.add(new CreateEntries(paths, directories, id, entries, DETAILS, 0));
+    commit.add(creation(id, entries, 0));
     return id;
   }
 
   private UUID delete(String entry) {
     UUID id = UUID.randomUUID();
     EntryRef ref = new EntryRef(LOCK, entry, Optional.empty());
-    commit.add(DeleteEntries.of(paths, id, List.of(ref)));
+    commit.add(EntryDeletion.of(paths, id, List.of(ref)));
     return id;
   }
 
@@ -256,7 +267,7 @@ final class GroupCommitTest implements GroupCommit.Lane {
   void recordThatExistsIsOurs() {
     // Given
     LeaseId lease = new LeaseId(1, 2);
-    commit.add(new RecordLease(paths, lease, 1, "h", "00"));
+    commit.add(record(lease));
     commit.open();
     // When
     fail(1, Code.NODEEXISTS);
@@ -269,9 +280,9 @@ final class GroupCommitTest implements GroupCommit.Lane {
     // Given
     LeaseId lease = new LeaseId(1, 2);
     commit.open();
-    commit.add(new RecordLease(paths, lease, 1, "h", "00"));
+    commit.add(record(lease));
     // When
-    commit.add(new EraseLease(paths, lease));
+    commit.add(new LeaseErasure(paths, lease));
     // Then
     assertThat(sent).hasSize(1);
     succeed();
@@ -333,8 +344,7 @@ final class GroupCommitTest implements GroupCommit.Lane {
     for (int i = 0; i < 500; i++) {
       List<PlannedEntry> entries = List.of(Asked.planned(LOCK));
       commit.add(
-          new CreateEntries(
-              paths, directories, UUID.randomUUID(), entries, i % 2 == 0 ? heavy : DETAILS, 0));
+          Asked.creation(context, UUID.randomUUID(), entries, i % 2 == 0 ? heavy : DETAILS, 0));
     }
     // When
     commit.open();
@@ -351,14 +361,13 @@ final class GroupCommitTest implements GroupCommit.Lane {
     UUID id = UUID.randomUUID();
     PlannedEntry.Beside beside = new PlannedEntry.Beside(other, new FencingToken(5));
     PlannedEntry entry = new PlannedEntry(LOCK, ReadWriteKind.READ, Optional.of(beside));
-    commit.add(new CreateEntries(paths, directories, id, List.of(entry), DETAILS, 0));
+    commit.add(creation(id, List.of(entry), 0));
     return id;
   }
 
   private UUID createGuarded() {
     UUID id = UUID.randomUUID();
-    commit.add(
-        new CreateEntries(paths, directories, id, List.of(Asked.planned(LOCK)), DETAILS, 700));
+    commit.add(creation(id, List.of(Asked.planned(LOCK)), 700));
     return id;
   }
 
@@ -486,7 +495,7 @@ final class GroupCommitTest implements GroupCommit.Lane {
       }
     }
     UUID id = UUID.randomUUID();
-    commit.add(new CreateEntries(paths, directories, id, entries, DETAILS, 700));
+    commit.add(creation(id, entries, 700));
     commit.open();
     // When: each directory that is believed in is gone, each other one is there
     Set<String> missing = new HashSet<>();
@@ -535,7 +544,7 @@ final class GroupCommitTest implements GroupCommit.Lane {
       gone.add(new EntryRef(LOCK, "x" + i, Optional.of("g" + i)));
     }
     UUID id = UUID.randomUUID();
-    commit.add(DeleteEntries.of(paths, id, gone));
+    commit.add(EntryDeletion.of(paths, id, gone));
     UUID other = create(LOCK);
     commit.open();
     // When
@@ -572,8 +581,8 @@ final class GroupCommitTest implements GroupCommit.Lane {
       fresh.directories.add(LOCK);
       fresh.create(LOCK);
       fresh.delete("x");
-      fresh.commit.add(new RecordLease(fresh.paths, new LeaseId(1, 2), 1, "h", "00"));
-      fresh.commit.add(new EraseLease(fresh.paths, new LeaseId(3, 4)));
+      fresh.commit.add(fresh.record(new LeaseId(1, 2)));
+      fresh.commit.add(new LeaseErasure(fresh.paths, new LeaseId(3, 4)));
       fresh.commit.open();
       // When
       fresh.fail(index, code);

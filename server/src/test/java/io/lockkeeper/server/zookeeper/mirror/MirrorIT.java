@@ -3,6 +3,7 @@ package io.lockkeeper.server.zookeeper.mirror;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.coordinator.RecordedEvents;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StoreEvent.EntriesCreated;
 import io.lockkeeper.server.core.api.StoreEvent.QueueListed;
@@ -160,23 +161,26 @@ final class MirrorIT {
     // Given
     LockName lock = new LockName("marked");
     UUID id = UUID.randomUUID();
-    writer.setLimit(1, lock, OptionalInt.of(5));
-    writer.createEntries(session, id, List.of(Asked.planned(lock)), Asked.DETAILS, 700);
+    writer.setLimit(new StoreEffect.SetLimit(1, lock, OptionalInt.of(5)));
+    writer.createEntries(
+        new StoreEffect.CreateEntries(
+            session, id, List.of(Asked.planned(lock)), Asked.DETAILS, 700));
     EntriesCreated created = Asked.created(writerEvents, id);
     Awaitility.await().until(() -> events.markers().getOrDefault(lock, Set.of()).size() == 2);
     proxy.refuse();
     events.await(StoreEvent.MirrorStale.class);
     // When
-    writer.setLimit(2, lock, OptionalInt.of(7));
+    writer.setLimit(new StoreEffect.SetLimit(2, lock, OptionalInt.of(7)));
     writerEvents.await(UpdateEvent.LimitAnswered.class, e -> e.change() == 2);
     writer.deleteEntries(
-        session,
-        id,
-        List.of(
-            new EntryRef(
-                lock,
-                created.entries().get(0).name().text(),
-                Optional.of(MarkerName.Guard.of(id, 700).text()))));
+        new StoreEffect.DeleteEntries(
+            session,
+            id,
+            List.of(
+                new EntryRef(
+                    lock,
+                    created.entries().get(0).name().text(),
+                    Optional.of(MarkerName.Guard.of(id, 700).text())))));
     Asked.awaitDeleted(writerEvents, 1);
     proxy.heal();
     // Then
@@ -231,7 +235,9 @@ final class MirrorIT {
     Asked.awaitCreated(writerEvents, 100);
     writerEvents.all(EntriesCreated.class).forEach(e -> Asked.delete(writer, session, e));
     Asked.awaitDeleted(writerEvents, 100);
-    writer.readDetails(new LockName("cycle/1"), "_c_" + UUID.randomUUID() + "-lock-0000000000");
+    writer.readDetails(
+        new StoreEffect.ReadDetails(
+            new LockName("cycle/1"), "_c_" + UUID.randomUUID() + "-lock-0000000000"));
     writerEvents.await(StoreEvent.DetailsRead.class);
     // Then
     assertThat(before).contains("Total watches:2");

@@ -7,6 +7,7 @@ import io.lockkeeper.server.core.api.SessionEvent.AdoptedEntry;
 import io.lockkeeper.server.core.api.SessionEvent.OrphanFound;
 import io.lockkeeper.server.core.api.SessionEvent.SessionAdopted;
 import io.lockkeeper.server.core.api.SessionEvent.SessionEnded;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent.CreatedEntry;
 import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.testing.ZooKeeperProxy;
@@ -107,7 +108,7 @@ final class AdoptionDoubtIT {
     OrphanFound orphan = news.await(OrphanFound.class);
     AdoptionFixture.awaitGone(truth, AdoptionFixture.path(entry));
     // When
-    next.adoptSession(TAKEN, orphan.claim());
+    next.adoptSession(new StoreEffect.AdoptSession(TAKEN, orphan.claim()));
     // Then
     assertThat(news.await(SessionEnded.class)).isEqualTo(new SessionEnded(TAKEN, false));
     Awaitility.await().until(() -> truth.getChildren("/lk/sessions", false).isEmpty());
@@ -135,7 +136,7 @@ final class AdoptionDoubtIT {
     proxy.at(1, OpCode.getEphemerals, Action.CUT_AFTER);
     proxy.at(1, r -> r.opcode() == OpCode.getEphemerals, Action.CUT_AFTER);
     // When
-    next.adoptSession(TAKEN, orphan.claim());
+    next.adoptSession(new StoreEffect.AdoptSession(TAKEN, orphan.claim()));
     Awaitility.await().until(() -> proxy.pendingRules() == 0);
     proxy.refuse();
     AdoptionFixture.awaitGone(truth, AdoptionFixture.path(entry));

@@ -4,6 +4,7 @@ import io.lockkeeper.server.coordinator.RecordedEvents;
 import io.lockkeeper.server.core.api.SessionEvent.AdoptedEntry;
 import io.lockkeeper.server.core.api.SessionEvent.OrphanFound;
 import io.lockkeeper.server.core.api.SessionEvent.SessionAdopted;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent.CreatedEntry;
 import io.lockkeeper.server.core.lock.EntryRef;
 import io.lockkeeper.server.core.lock.SessionKey;
@@ -41,7 +42,7 @@ public final class AdoptionFixture {
   public static SessionAdopted adopt(
       ZooKeeperLockStore store, RecordedEvents events, int key, String claim) {
     SessionKey session = new SessionKey(key);
-    store.adoptSession(session, claim);
+    store.adoptSession(new StoreEffect.AdoptSession(session, claim));
     return events.await(SessionAdopted.class, adopted -> adopted.session().equals(session));
   }
 

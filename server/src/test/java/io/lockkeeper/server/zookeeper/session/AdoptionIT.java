@@ -8,6 +8,7 @@ import io.lockkeeper.server.core.api.SessionEvent.AdoptedLease;
 import io.lockkeeper.server.core.api.SessionEvent.OrphanFound;
 import io.lockkeeper.server.core.api.SessionEvent.SessionAdopted;
 import io.lockkeeper.server.core.api.SessionEvent.SessionEnded;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StoreEvent.CreatedEntry;
 import io.lockkeeper.server.core.lock.EntryRef;
@@ -87,7 +88,7 @@ final class AdoptionIT {
 
   private void release(AdoptedEntry entry, EntryRef ref) {
     UUID id = entry.name().id().orElseThrow();
-    next.deleteEntries(TAKEN, id, List.of(ref));
+    next.deleteEntries(new StoreEffect.DeleteEntries(TAKEN, id, List.of(ref)));
     news.await(StoreEvent.EntriesDeleted.class, deleted -> deleted.id().equals(id));
   }
 
@@ -95,7 +96,7 @@ final class AdoptionIT {
   void adoptedSessionKeepsItsNodesTheirCreationAndTheLeaseOnRecord() throws Exception {
     // Given
     CreatedEntry entry = hold("kept");
-    old.recordLease(ONE, LEASE, 15_000, "me", "00ff");
+    old.recordLease(new StoreEffect.RecordLease(ONE, LEASE, 15_000, "me", "00ff"));
     olds.await(StoreEvent.LeaseRecorded.class);
     Stat before = truth.exists(AdoptionFixture.path(entry), false);
     long asked = System.nanoTime();
@@ -129,7 +130,7 @@ final class AdoptionIT {
     AdoptedEntry kept = adopt().entries().get(0);
     // When
     release(kept);
-    next.closeSession(TAKEN);
+    next.closeSession(new StoreEffect.CloseSession(TAKEN));
     // Then
     assertThat(truth.exists(AdoptionFixture.path(entry), false)).isNull();
     assertThat(news.await(SessionEnded.class)).isEqualTo(new SessionEnded(TAKEN, false));
@@ -144,7 +145,7 @@ final class AdoptionIT {
     // When
     AdoptionFixture.suspect(next, news, "old");
     SessionAdopted adopted = adopt();
-    old.closeSession(ONE);
+    old.closeSession(new StoreEffect.CloseSession(ONE));
     // Then
     assertThat(olds.await(SessionEnded.class)).isEqualTo(new SessionEnded(ONE, true));
     old.leave();
@@ -175,7 +176,7 @@ final class AdoptionIT {
   void nodesThatAreNothingOfOursAreLeftAndKeepTheSessionFromBeingClosed() throws Exception {
     // Given
     CreatedEntry entry = hold("beside");
-    old.recordLease(ONE, LEASE, 15_000, "me", "00ff");
+    old.recordLease(new StoreEffect.RecordLease(ONE, LEASE, 15_000, "me", "00ff"));
     olds.await(StoreEvent.LeaseRecorded.class);
     truth.setData("/lk/leases/" + LEASE, new byte[] {1}, -1);
     old.stop();
@@ -183,7 +184,7 @@ final class AdoptionIT {
     // When
     SessionAdopted adopted = adopt();
     release(adopted.entries().get(0));
-    next.closeSession(TAKEN);
+    next.closeSession(new StoreEffect.CloseSession(TAKEN));
     // Then
     assertThat(adopted.leases()).isEmpty();
     assertThat(adopted.entries()).extracting(AdoptedEntry::name).containsExactly(entry.name());
@@ -229,7 +230,8 @@ final class AdoptionIT {
     Asked.open(old, olds, 1);
     UUID id = UUID.randomUUID();
     LockName lock = new LockName("guarded");
-    old.createEntries(ONE, id, List.of(Asked.planned(lock)), Asked.DETAILS, 700);
+    old.createEntries(
+        new StoreEffect.CreateEntries(ONE, id, List.of(Asked.planned(lock)), Asked.DETAILS, 700));
     Asked.created(olds, id);
     old.stop();
     // When
@@ -241,7 +243,7 @@ final class AdoptionIT {
     assertThat(truth.getChildren("/lk/locks/guarded", false)).hasSize(2).contains(guard);
     release(entry, new EntryRef(lock, entry.name().text(), Optional.of(guard)));
     assertThat(truth.getChildren("/lk/locks/guarded", false)).isEmpty();
-    next.closeSession(TAKEN);
+    next.closeSession(new StoreEffect.CloseSession(TAKEN));
     assertThat(news.await(SessionEnded.class)).isEqualTo(new SessionEnded(TAKEN, false));
   }
 
@@ -320,7 +322,7 @@ final class AdoptionIT {
     next.leave();
     old.stop();
     // When
-    next.adoptSession(TAKEN, "00000000000000ff");
+    next.adoptSession(new StoreEffect.AdoptSession(TAKEN, "00000000000000ff"));
     // Then
     assertThat(news.await(SessionEnded.class)).isEqualTo(new SessionEnded(TAKEN, true));
     assertThat(news.all(OrphanFound.class)).isEmpty();

@@ -8,6 +8,7 @@ import io.lockkeeper.server.core.api.SessionEvent.AdoptedEntry;
 import io.lockkeeper.server.core.api.SessionEvent.OrphanFound;
 import io.lockkeeper.server.core.api.SessionEvent.SessionAdopted;
 import io.lockkeeper.server.core.api.SessionEvent.SessionEnded;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent.CreatedEntry;
 import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.zookeeper.Asked;
@@ -76,8 +77,8 @@ final class AdoptionRaceIT {
     List<String> claims = truth.getChildren("/lk/sessions", false);
     // When
     for (int i = 0; i < claims.size(); i++) {
-      left.adoptSession(new SessionKey(100 + i), claims.get(i));
-      right.adoptSession(new SessionKey(100 + i), claims.get(i));
+      left.adoptSession(new StoreEffect.AdoptSession(new SessionKey(100 + i), claims.get(i)));
+      right.adoptSession(new StoreEffect.AdoptSession(new SessionKey(100 + i), claims.get(i)));
     }
     // Then
     Awaitility.await("all answered")
@@ -128,12 +129,12 @@ final class AdoptionRaceIT {
     // Then
     assertThat(truth.exists(AdoptionFixture.path(entry), false).getCzxid())
         .isEqualTo(entry.czxid());
-    right.proveSession(new SessionKey(12));
+    right.proveSession(new StoreEffect.ProveSession(new SessionKey(12)));
     assertThat(rights.await(SessionEnded.class, e -> e.session().equals(new SessionKey(12))))
         .isEqualTo(new SessionEnded(new SessionKey(12), true));
-    left.proveSession(new SessionKey(22));
+    left.proveSession(new StoreEffect.ProveSession(new SessionKey(22)));
     long asked = System.nanoTime();
-    left.proveSession(new SessionKey(22));
+    left.proveSession(new StoreEffect.ProveSession(new SessionKey(22)));
     lefts.await(
         SessionEvent.SessionProved.class,
         proved -> proved.session().equals(new SessionKey(22)) && proved.sentAtNanos() - asked >= 0);

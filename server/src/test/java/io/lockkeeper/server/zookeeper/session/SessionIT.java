@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lockkeeper.server.coordinator.RecordedEvents;
 import io.lockkeeper.server.core.api.SessionEvent;
 import io.lockkeeper.server.core.api.SessionEvent.SessionEnded;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StoreEvent.CreatedEntry;
 import io.lockkeeper.server.core.lock.SessionKey;
@@ -194,7 +195,7 @@ final class SessionIT {
     SessionKey deposed = Asked.open(store, events, 2);
     hold(deposed, "taken");
     // When
-    store.closeSession(empty);
+    store.closeSession(new StoreEffect.CloseSession(empty));
     events.await(SessionEnded.class, ended -> ended.session().equals(empty));
     Awaitility.await().until(() -> truth.getChildren("/lk/sessions", false).size() == 1);
     String claim = "/lk/sessions/" + truth.getChildren("/lk/sessions", false).get(0);
@@ -217,7 +218,7 @@ final class SessionIT {
     SessionKey session = Asked.open(store, events, 1);
     proxy.at(1, OpCode.closeSession, action);
     // When
-    store.closeSession(session);
+    store.closeSession(new StoreEffect.CloseSession(session));
     // Then
     assertThat(events.await(SessionEnded.class)).isEqualTo(new SessionEnded(session, false));
     assertThat(proxy.pendingRules()).isZero();
@@ -241,7 +242,7 @@ final class SessionIT {
           return claims;
         },
         Action.HOLD);
-    store.openSession(new SessionKey(1));
+    store.openSession(new StoreEffect.OpenSession(new SessionKey(1)));
     Awaitility.await().until(() -> proxy.pendingRules() == 0);
     byte[] left =
         new ClaimRecord("somebody", "", new SessionIdentity(1, new byte[16]), 1, 0, false).write();
@@ -291,7 +292,7 @@ final class SessionIT {
     ensemble.server().kill();
     events.await(SessionEvent.SessionSuspended.class);
     // When
-    store.closeSession(session);
+    store.closeSession(new StoreEffect.CloseSession(session));
     ensemble.server().start();
     // Then
     assertThat(events.await(SessionEnded.class)).isEqualTo(new SessionEnded(session, false));
@@ -345,8 +346,8 @@ final class SessionIT {
     RecordedEvents early = new RecordedEvents();
     ZooKeeperLockStore patient = ensemble.store(ensemble.server().connectString(), "early", early);
     SessionKey session = new SessionKey(1);
-    patient.openSession(session);
-    patient.barrier(1);
+    patient.openSession(new StoreEffect.OpenSession(session));
+    patient.barrier(new StoreEffect.Barrier(1));
     early.await(StoreEvent.BarrierFailed.class);
     // When
     ensemble.server().start();
@@ -366,7 +367,7 @@ final class SessionIT {
               Ensemble.settings(stingy.connectString(), "c9"), problem::complete);
       refusing.start(new RecordedEvents(), RecordedEvents::onFailure);
       // When
-      refusing.openSession(new SessionKey(1));
+      refusing.openSession(new StoreEffect.OpenSession(new SessionKey(1)));
       // Then
       assertThat(problem.get(20, TimeUnit.SECONDS)).contains("3000 ms").contains("6000 ms");
       refusing.stop();

@@ -1,6 +1,7 @@
 package io.lockkeeper.server.zookeeper.commit;
 
 import io.lockkeeper.server.core.api.SessionEvent.AdoptedLease;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StoreEvent.LeaseRecorded;
 import io.lockkeeper.server.core.api.StoreEvent.LeaseRefused;
@@ -17,20 +18,19 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.OpResult;
 
 /** Creates a lease's record. */
-public final class RecordLease extends Write {
+public final class LeaseRecording extends Write {
 
   private final LeaseId lease;
   private final String path;
   private final byte[] data;
 
-  public RecordLease(
-      StorePaths paths, LeaseId lease, long ttlMillis, String holder, String secretHash) {
-    this.lease = lease;
+  public LeaseRecording(StorePaths paths, StoreEffect.RecordLease effect) {
+    lease = effect.lease();
     path = paths.lease(lease);
     Map<String, Object> object = new LinkedHashMap<>();
-    object.put("ttlMillis", ttlMillis);
-    object.put("holder", holder);
-    object.put("secretHash", secretHash);
+    object.put("ttlMillis", effect.ttlMillis());
+    object.put("holder", effect.holder());
+    object.put("secretHash", effect.secretHash());
     data = Json.write(object);
   }
 
@@ -53,7 +53,7 @@ public final class RecordLease extends Write {
 
   @Override
   int bytes() {
-    return path.length() + data.length + CreateEntries.OPERATION_BYTES;
+    return path.length() + data.length + EntryCreation.OPERATION_BYTES;
   }
 
   @Override

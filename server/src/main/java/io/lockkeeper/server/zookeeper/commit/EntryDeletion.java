@@ -13,14 +13,14 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.OpResult;
 
 /** Deletes entries of one acquisition and their guards until that is certain. Never refused. */
-public final class DeleteEntries extends Write {
+public final class EntryDeletion extends Write {
 
   private final Optional<UUID> answered;
   private final List<String> left;
   private final int count;
   private final int entries;
 
-  private DeleteEntries(Optional<UUID> answered, List<String> nodes, int entries) {
+  private EntryDeletion(Optional<UUID> answered, List<String> nodes, int entries) {
     this.answered = answered;
     this.entries = entries;
     left = nodes;
@@ -28,28 +28,28 @@ public final class DeleteEntries extends Write {
   }
 
   /** Deletes the entries of an acquisition, and says so at the end. */
-  public static DeleteEntries of(StorePaths paths, UUID id, List<EntryRef> refs) {
+  public static EntryDeletion of(StorePaths paths, UUID id, List<EntryRef> refs) {
     List<String> nodes = new ArrayList<>(refs.size());
     for (EntryRef ref : refs) {
       // The guard first: whoever sees the entry vanish alone knows that its holder was lost.
       ref.guard().ifPresent(guard -> nodes.add(paths.entry(ref.lock(), guard)));
       nodes.add(paths.entry(ref.lock(), ref.entry()));
     }
-    return new DeleteEntries(Optional.of(id), nodes, refs.size());
+    return new EntryDeletion(Optional.of(id), nodes, refs.size());
   }
 
   /** Deletes what is left of a creation that was given up, and tells nobody. */
-  static DeleteEntries remains(List<String> guards, List<String> entries) {
+  static EntryDeletion remains(List<String> guards, List<String> entries) {
     List<String> nodes = new ArrayList<>(guards);
     nodes.addAll(entries);
-    return new DeleteEntries(Optional.empty(), nodes, entries.size());
+    return new EntryDeletion(Optional.empty(), nodes, entries.size());
   }
 
   @Override
   int bytes() {
     int sum = 0;
     for (String path : left) {
-      sum += path.length() + CreateEntries.OPERATION_BYTES;
+      sum += path.length() + EntryCreation.OPERATION_BYTES;
     }
     return sum;
   }

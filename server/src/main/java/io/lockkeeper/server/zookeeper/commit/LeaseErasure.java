@@ -11,12 +11,12 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.OpResult;
 
 /** Deletes a lease's record until that is certain. Never refused. */
-public final class EraseLease extends Write {
+public final class LeaseErasure extends Write {
 
   private final LeaseId lease;
   private final String path;
 
-  public EraseLease(StorePaths paths, LeaseId lease) {
+  public LeaseErasure(StorePaths paths, LeaseId lease) {
     this.lease = lease;
     path = paths.lease(lease);
   }
@@ -27,7 +27,7 @@ public final class EraseLease extends Write {
 
   @Override
   int bytes() {
-    return path.length() + CreateEntries.OPERATION_BYTES;
+    return path.length() + EntryCreation.OPERATION_BYTES;
   }
 
   @Override

@@ -1,10 +1,10 @@
 package io.lockkeeper.server.zookeeper.commit;
 
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StoreEvent.CreatedEntry;
 import io.lockkeeper.server.core.api.StoreEvent.EntriesCreated;
 import io.lockkeeper.server.core.api.StoreEvent.EntriesRefused;
-import io.lockkeeper.server.core.lock.EntryDetails;
 import io.lockkeeper.server.core.lock.EntryName;
 import io.lockkeeper.server.core.lock.MarkerName;
 import io.lockkeeper.server.core.lock.PlannedEntry;
@@ -27,7 +27,7 @@ import org.apache.zookeeper.OpResult.CreateResult;
  * Creates the entries of one acquisition, and their guards if it has a lock delay, all of them in
  * one transaction.
  */
-public final class CreateEntries extends Write {
+public final class EntryCreation extends Write {
 
   // What an operation takes on the wire beside its path and its data: header, access list, flags.
   static final int OPERATION_BYTES = 64;
@@ -41,21 +41,16 @@ public final class CreateEntries extends Write {
   private final int[] indexes;
   private Optional<String> problem = Optional.empty();
 
-  public CreateEntries(
-      StorePaths paths,
-      Directories directories,
-      UUID id,
-      List<PlannedEntry> entries,
-      EntryDetails details,
-      int lockDelayMillis) {
+  public EntryCreation(
+      StorePaths paths, Directories directories, StoreEffect.CreateEntries effect) {
     this.paths = paths;
     this.directories = directories;
-    this.id = id;
-    this.entries = List.copyOf(entries);
-    data = EntryData.of(details);
+    id = effect.id();
+    entries = List.copyOf(effect.entries());
+    data = EntryData.of(effect.details());
     guard =
-        lockDelayMillis > 0
-            ? Optional.of(MarkerName.Guard.of(id, lockDelayMillis))
+        effect.lockDelayMillis() > 0
+            ? Optional.of(MarkerName.Guard.of(id, effect.lockDelayMillis()))
             : Optional.empty();
     indexes = new int[entries.size()];
   }
