@@ -242,7 +242,7 @@ final class Dispatch implements EventHandler {
   }
 
   @Override
-  public void onAmendmentAnswered(UpdateEvent.AmendmentAnswered event) {
+  public void onEntryUpdateAnswered(UpdateEvent.EntryUpdateAnswered event) {
     updates.onAnswered(event);
   }
 

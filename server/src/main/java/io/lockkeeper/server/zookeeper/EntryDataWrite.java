@@ -1,7 +1,7 @@
 package io.lockkeeper.server.zookeeper;
 
 import io.lockkeeper.server.core.api.StoreEffect;
-import io.lockkeeper.server.core.api.UpdateEvent.AmendmentAnswered;
+import io.lockkeeper.server.core.api.UpdateEvent.EntryUpdateAnswered;
 import io.lockkeeper.server.core.lock.EntryUpdate;
 import io.lockkeeper.server.core.lock.EntryUpdate.Outcome;
 import io.lockkeeper.server.zookeeper.client.Handle;
@@ -24,14 +24,14 @@ import org.apache.zookeeper.Op;
 final class EntryDataWrite extends RetriedChange {
 
   private final String path;
-  private final StoreEffect.Amend effect;
+  private final StoreEffect.UpdateEntry effect;
   private boolean mayBeRemoved;
 
   EntryDataWrite(
       StoreContext context,
       Supplier<Optional<Handle>> connection,
       Runnable onOver,
-      StoreEffect.Amend effect) {
+      StoreEffect.UpdateEntry effect) {
     super(context, connection, onOver);
     this.effect = effect;
     path = context.paths().entry(effect.lock(), effect.entry().text());
@@ -118,11 +118,11 @@ final class EntryDataWrite extends RetriedChange {
   }
 
   private void finish(Outcome outcome) {
-    finish(() -> tell(new AmendmentAnswered(effect.number(), outcome)));
+    finish(() -> tell(new EntryUpdateAnswered(effect.number(), outcome)));
   }
 
   @Override
   void tellFailed() {
-    tell(new AmendmentAnswered(effect.number(), Outcome.FAILED));
+    tell(new EntryUpdateAnswered(effect.number(), Outcome.FAILED));
   }
 }

@@ -26,7 +26,7 @@ final class RetriedChanges {
   }
 
   /** Changes an entry. */
-  void amend(StoreEffect.Amend effect) {
+  void update(StoreEffect.UpdateEntry effect) {
     start(new EntryDataWrite(context, connection, () -> underWay--, effect));
   }
 

@@ -187,8 +187,8 @@ public final class ZooKeeperLockStore implements LockStore {
   }
 
   @Override
-  public void amend(StoreEffect.Amend effect) {
-    onThread(p -> p.changes().amend(effect));
+  public void updateEntry(StoreEffect.UpdateEntry effect) {
+    onThread(p -> p.changes().update(effect));
   }
 
   @Override

@@ -291,12 +291,12 @@ final class FakeLockStore implements LockStore {
   }
 
   @Override
-  public void amend(StoreEffect.Amend effect) {
+  public void updateEntry(StoreEffect.UpdateEntry effect) {
     act(
         () ->
             tell(
-                new UpdateEvent.AmendmentAnswered(
-                    effect.number(), cluster.queues().amend(effect))));
+                new UpdateEvent.EntryUpdateAnswered(
+                    effect.number(), cluster.queues().update(effect))));
   }
 
   @Override

@@ -168,7 +168,7 @@ final class FakeLockStoreQueues {
     }
   }
 
-  EntryUpdate.Outcome amend(StoreEffect.Amend effect) {
+  EntryUpdate.Outcome update(StoreEffect.UpdateEntry effect) {
     LockName lock = effect.lock();
     EntryName entry = effect.entry();
     EntryUpdate update = effect.update();
@@ -180,12 +180,12 @@ final class FakeLockStoreQueues {
       zxid++;
       vanish(lock, entry.text());
     } else {
-      change(lock, entry, amended(stored.get(), update));
+      change(lock, entry, updated(stored.get(), update));
     }
     return EntryUpdate.Outcome.DONE;
   }
 
-  private static Stored amended(Stored stored, EntryUpdate update) {
+  private static Stored updated(Stored stored, EntryUpdate update) {
     StoreEvent.ReadEntry data = stored.data();
     boolean ours = !data.details().leaseId().isEmpty();
     if (update instanceof EntryUpdate.Ask ask) {

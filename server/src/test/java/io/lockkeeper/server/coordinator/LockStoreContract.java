@@ -26,7 +26,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /** What every store does, whatever is behind it. */
-public abstract class LockStoreContract extends LockStoreAmendmentContract {
+public abstract class LockStoreContract extends LockStoreUpdateContract {
 
   private static final LeaseId LEASE = new LeaseId(7, 8);
 

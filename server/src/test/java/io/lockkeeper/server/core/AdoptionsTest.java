@@ -301,13 +301,13 @@ class AdoptionsTest {
     // When
     bench.on(new ClientEvent.ForceRelease(call, new LockName("a"), 0, ask));
     // Then: the one that was wanted goes at once
-    assertThat(bench.last(StoreEffect.Amend.class))
+    assertThat(bench.last(StoreEffect.UpdateEntry.class))
         .hasSize(1)
         .first()
         .satisfies(
-            amend -> {
-              assertThat(amend.lock()).isEqualTo(new LockName("a"));
-              assertThat(amend.update()).isEqualTo(new EntryUpdate.Remove());
+            update -> {
+              assertThat(update.lock()).isEqualTo(new LockName("a"));
+              assertThat(update.update()).isEqualTo(new EntryUpdate.Remove());
             });
     bench.vanish(left.created("a", "both"));
     assertThat(bench.answers(call)).hasSize(1);

@@ -43,8 +43,8 @@ class DescriptionsTest {
 
   private void answer(EntryUpdate.Outcome outcome) {
     bench
-        .last(StoreEffect.Amend.class)
-        .forEach(a -> bench.on(new UpdateEvent.AmendmentAnswered(a.number(), outcome)));
+        .last(StoreEffect.UpdateEntry.class)
+        .forEach(a -> bench.on(new UpdateEvent.EntryUpdateAnswered(a.number(), outcome)));
   }
 
   private List<LockChange.Cause> published() {
@@ -134,7 +134,7 @@ class DescriptionsTest {
         new ClientEvent.AnswerRelease(
             call, holder.lease(), holder.requestId(), Duration.ofSeconds(8)));
     EntryUpdate.Describe written =
-        (EntryUpdate.Describe) bench.last(StoreEffect.Amend.class).get(0).update();
+        (EntryUpdate.Describe) bench.last(StoreEffect.UpdateEntry.class).get(0).update();
     answer(EntryUpdate.Outcome.DONE);
     bench.pass(Duration.ofSeconds(3));
     // Then
@@ -205,7 +205,7 @@ class DescriptionsTest {
     // When
     CallId call = update(second);
     // Then: the store would find nothing to change, and that is not the acquisition's end
-    assertThat(bench.last(StoreEffect.Amend.class)).isEmpty();
+    assertThat(bench.last(StoreEffect.UpdateEntry.class)).isEmpty();
     assertThat(bench.failure(call)).isEqualTo(Failure.Kind.UNAVAILABLE);
   }
 }

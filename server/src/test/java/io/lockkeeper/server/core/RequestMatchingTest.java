@@ -435,7 +435,7 @@ class RequestMatchingTest {
     // When
     bench.on(new ClientEvent.UpdateMetadata(call, lease, "held", Map.of("k", "v")));
     // Then
-    assertThat(bench.last(StoreEffect.Amend.class)).hasSize(1);
+    assertThat(bench.last(StoreEffect.UpdateEntry.class)).hasSize(1);
   }
 
   @Test

@@ -64,14 +64,16 @@ class RevocationTest {
     bench.on(new StoreEvent.DetailsRead(A, entry.name().text(), Optional.of(read)));
   }
 
-  private void answerAmendments(EntryUpdate.Outcome outcome) {
+  private void answerUpdates(EntryUpdate.Outcome outcome) {
     bench
-        .last(StoreEffect.Amend.class)
-        .forEach(amend -> bench.on(new UpdateEvent.AmendmentAnswered(amend.number(), outcome)));
+        .last(StoreEffect.UpdateEntry.class)
+        .forEach(update -> bench.on(new UpdateEvent.EntryUpdateAnswered(update.number(), outcome)));
   }
 
-  private List<EntryUpdate> amendments() {
-    return bench.last(StoreEffect.Amend.class).stream().map(StoreEffect.Amend::update).toList();
+  private List<EntryUpdate> updates() {
+    return bench.last(StoreEffect.UpdateEntry.class).stream()
+        .map(StoreEffect.UpdateEntry::update)
+        .toList();
   }
 
   @Test
@@ -126,11 +128,11 @@ class RevocationTest {
     // When
     CallId call = request();
     // Then
-    assertThat(amendments())
+    assertThat(updates())
         .containsExactly(
             new EntryUpdate.Ask(wish("q1", Optional.of(Duration.ofSeconds(30)), false)));
     assertThat(bench.answers(call)).isEmpty();
-    answerAmendments(EntryUpdate.Outcome.DONE);
+    answerUpdates(EntryUpdate.Outcome.DONE);
     assertThat(bench.answer(call)).isInstanceOf(Answer.ReleaseAsked.class);
   }
 
@@ -138,7 +140,7 @@ class RevocationTest {
   void requestThatCouldNotBeWrittenIsNotCalledDone() {
     bench.foreign("a", STRANGER, MutexKind.EXCLUSIVE);
     CallId call = request();
-    answerAmendments(EntryUpdate.Outcome.FAILED);
+    answerUpdates(EntryUpdate.Outcome.FAILED);
     assertThat(bench.failure(call)).isEqualTo(Failure.Kind.UNAVAILABLE);
   }
 
@@ -172,7 +174,7 @@ class RevocationTest {
     read(entry, EntryDetails.foreign("", Optional.of(ask)));
     // Then
     assertThat(bench.told(holder, Notice.ReleaseRequested.class)).hasSize(1);
-    assertThat(amendments()).hasSize(1).first().isInstanceOf(EntryUpdate.Describe.class);
+    assertThat(updates()).hasSize(1).first().isInstanceOf(EntryUpdate.Describe.class);
   }
 
   @Test
@@ -252,11 +254,10 @@ class RevocationTest {
     CallId call = force(0, Optional.empty());
     read(entry, peers(Optional.empty()));
     // Then
-    assertThat(amendments())
-        .containsExactly(new EntryUpdate.Ask(wish("f1", Optional.empty(), true)));
+    assertThat(updates()).containsExactly(new EntryUpdate.Ask(wish("f1", Optional.empty(), true)));
     bench.pass(Duration.ofSeconds(4));
-    assertThat(bench.all(StoreEffect.Amend.class))
-        .extracting(StoreEffect.Amend::update)
+    assertThat(bench.all(StoreEffect.UpdateEntry.class))
+        .extracting(StoreEffect.UpdateEntry::update)
         .last()
         .isEqualTo(new EntryUpdate.Remove());
     bench.vanish(entry);
@@ -281,7 +282,7 @@ class RevocationTest {
     StoreEvent.CreatedEntry entry = bench.foreign("a", STRANGER, MutexKind.EXCLUSIVE);
     force(0, Optional.empty());
     read(entry, EntryDetails.foreign("10.0.0.7", Optional.empty()));
-    assertThat(amendments()).containsExactly(new EntryUpdate.Remove());
+    assertThat(updates()).containsExactly(new EntryUpdate.Remove());
   }
 
   @Test

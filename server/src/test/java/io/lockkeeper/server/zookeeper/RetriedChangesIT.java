@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lockkeeper.server.coordinator.RecordedEvents;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent.CreatedEntry;
-import io.lockkeeper.server.core.api.UpdateEvent.AmendmentAnswered;
+import io.lockkeeper.server.core.api.UpdateEvent.EntryUpdateAnswered;
 import io.lockkeeper.server.core.api.UpdateEvent.LimitAnswered;
 import io.lockkeeper.server.core.lock.EntryDetails;
 import io.lockkeeper.server.core.lock.EntryUpdate;
@@ -67,9 +67,9 @@ final class RetriedChangesIT {
     ensemble.close();
   }
 
-  private EntryUpdate.Outcome amend(long number, EntryUpdate update) {
-    store.amend(new StoreEffect.Amend(number, LOCK, entry.name(), update));
-    return events.await(AmendmentAnswered.class, e -> e.amendment() == number).outcome();
+  private EntryUpdate.Outcome update(long number, EntryUpdate update) {
+    store.updateEntry(new StoreEffect.UpdateEntry(number, LOCK, entry.name(), update));
+    return events.await(EntryUpdateAnswered.class, e -> e.number() == number).outcome();
   }
 
   private Stat stat() throws Exception {
@@ -94,7 +94,7 @@ final class RetriedChangesIT {
     int opcode = request.equals("getData") ? OpCode.getData : OpCode.setData;
     proxy.at(1, opcode, action);
     // When
-    EntryUpdate.Outcome outcome = amend(1, new EntryUpdate.Ask(ASK));
+    EntryUpdate.Outcome outcome = update(1, new EntryUpdate.Ask(ASK));
     // Then
     assertThat(outcome).isEqualTo(EntryUpdate.Outcome.DONE);
     assertThat(details().ask()).contains(ASK);
@@ -110,7 +110,7 @@ final class RetriedChangesIT {
     // Given
     proxy.at(1, OpCode.delete, action);
     // When
-    EntryUpdate.Outcome outcome = amend(1, new EntryUpdate.Remove());
+    EntryUpdate.Outcome outcome = update(1, new EntryUpdate.Remove());
     // Then
     assertThat(outcome).isEqualTo(EntryUpdate.Outcome.DONE);
     assertThat(stat()).isNull();
@@ -144,14 +144,14 @@ final class RetriedChangesIT {
     // Given
     proxy.refuse();
     // When
-    store.amend(new StoreEffect.Amend(1, LOCK, entry.name(), new EntryUpdate.Ask(ASK)));
-    store.amend(new StoreEffect.Amend(2, LOCK, entry.name(), new EntryUpdate.Remove()));
+    store.updateEntry(new StoreEffect.UpdateEntry(1, LOCK, entry.name(), new EntryUpdate.Ask(ASK)));
+    store.updateEntry(new StoreEffect.UpdateEntry(2, LOCK, entry.name(), new EntryUpdate.Remove()));
     store.setLimit(new StoreEffect.SetLimit(3, LOCK, OptionalInt.of(7)));
     // Then
-    Awaitility.await("answered").until(() -> events.all(AmendmentAnswered.class).size() == 2);
+    Awaitility.await("answered").until(() -> events.all(EntryUpdateAnswered.class).size() == 2);
     LimitAnswered limit = events.await(LimitAnswered.class);
-    assertThat(events.all(AmendmentAnswered.class))
-        .extracting(AmendmentAnswered::outcome)
+    assertThat(events.all(EntryUpdateAnswered.class))
+        .extracting(EntryUpdateAnswered::outcome)
         .containsOnly(EntryUpdate.Outcome.FAILED);
     assertThat(limit.done()).isFalse();
     assertThat(details().ask()).isEmpty();
@@ -162,10 +162,10 @@ final class RetriedChangesIT {
     // Given
     proxy.blackhole();
     // When
-    store.amend(new StoreEffect.Amend(1, LOCK, entry.name(), new EntryUpdate.Ask(ASK)));
+    store.updateEntry(new StoreEffect.UpdateEntry(1, LOCK, entry.name(), new EntryUpdate.Ask(ASK)));
     store.setLimit(new StoreEffect.SetLimit(2, LOCK, OptionalInt.of(7)));
     // Then
-    assertThat(events.await(AmendmentAnswered.class).outcome())
+    assertThat(events.await(EntryUpdateAnswered.class).outcome())
         .isEqualTo(EntryUpdate.Outcome.FAILED);
     assertThat(events.await(LimitAnswered.class).done()).isFalse();
   }
@@ -176,10 +176,11 @@ final class RetriedChangesIT {
     int count = 40;
     for (int i = 1; i <= count; i++) {
       RevocationRequest ask = new RevocationRequest("ask-" + i, "", "", Optional.empty(), false);
-      store.amend(new StoreEffect.Amend(i, LOCK, entry.name(), new EntryUpdate.Ask(ask)));
+      store.updateEntry(
+          new StoreEffect.UpdateEntry(i, LOCK, entry.name(), new EntryUpdate.Ask(ask)));
       EntryDetails next = Asked.details(Map.of("round", "" + i));
-      other.amend(
-          new StoreEffect.Amend(
+      other.updateEntry(
+          new StoreEffect.UpdateEntry(
               i,
               LOCK,
               entry.name(),
@@ -188,12 +189,12 @@ final class RetriedChangesIT {
     Awaitility.await("answered")
         .until(
             () ->
-                events.all(AmendmentAnswered.class).size() == count
-                    && otherEvents.all(AmendmentAnswered.class).size() == count);
+                events.all(EntryUpdateAnswered.class).size() == count
+                    && otherEvents.all(EntryUpdateAnswered.class).size() == count);
     // Then
     for (RecordedEvents heard : List.of(events, otherEvents)) {
-      assertThat(heard.all(AmendmentAnswered.class))
-          .extracting(AmendmentAnswered::outcome)
+      assertThat(heard.all(EntryUpdateAnswered.class))
+          .extracting(EntryUpdateAnswered::outcome)
           .containsOnly(EntryUpdate.Outcome.DONE);
     }
     assertThat(details().ask()).isPresent();

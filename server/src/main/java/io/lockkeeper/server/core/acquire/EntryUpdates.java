@@ -20,7 +20,7 @@ public final class EntryUpdates {
   private final Map<Long, Consumer<EntryUpdate.Outcome>> underWay = new HashMap<>();
   private long numbers;
 
-  /** Counts the answers of several amendments that belong together. */
+  /** Counts the answers of several updates that belong together. */
   private static final class Tally {
     private final Consumer<EntryUpdate.Outcome> then;
     private int missing;
@@ -49,19 +49,19 @@ public final class EntryUpdates {
    * worst that came of it.
    */
   public void send(List<NodeKey> entries, EntryUpdate update, Consumer<EntryUpdate.Outcome> then) {
-    Map<NodeKey, EntryUpdate> amendments = new LinkedHashMap<>();
-    entries.forEach(key -> amendments.put(key, update));
-    send(amendments, then);
+    Map<NodeKey, EntryUpdate> updates = new LinkedHashMap<>();
+    entries.forEach(key -> updates.put(key, update));
+    send(updates, then);
   }
 
   /** Changes several entries, and calls {@code then} with the worst that came of it. */
-  public void send(Map<NodeKey, EntryUpdate> amendments, Consumer<EntryUpdate.Outcome> then) {
-    if (amendments.isEmpty()) {
+  public void send(Map<NodeKey, EntryUpdate> updates, Consumer<EntryUpdate.Outcome> then) {
+    if (updates.isEmpty()) {
       then.accept(EntryUpdate.Outcome.DONE);
       return;
     }
-    Tally tally = new Tally(amendments.size(), then);
-    amendments.forEach((key, update) -> send(key, update, tally));
+    Tally tally = new Tally(updates.size(), then);
+    updates.forEach((key, update) -> send(key, update, tally));
   }
 
   private void send(NodeKey key, EntryUpdate update, Tally tally) {
@@ -71,11 +71,11 @@ public final class EntryUpdates {
       return;
     }
     underWay.put(++numbers, tally::add);
-    core.emit(new StoreEffect.Amend(numbers, key.lock(), name.get(), update));
+    core.emit(new StoreEffect.UpdateEntry(numbers, key.lock(), name.get(), update));
   }
 
-  public void onAnswered(UpdateEvent.AmendmentAnswered answer) {
-    Optional.ofNullable(underWay.remove(answer.amendment()))
+  public void onAnswered(UpdateEvent.EntryUpdateAnswered answer) {
+    Optional.ofNullable(underWay.remove(answer.number()))
         .ifPresent(then -> then.accept(answer.outcome()));
   }
 }

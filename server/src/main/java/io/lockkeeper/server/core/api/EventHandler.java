@@ -74,8 +74,8 @@ public interface EventHandler {
   /** See {@link StoreEvent.DetailsRead}. */
   void onDetailsRead(StoreEvent.DetailsRead event);
 
-  /** See {@link UpdateEvent.AmendmentAnswered}. */
-  void onAmendmentAnswered(UpdateEvent.AmendmentAnswered event);
+  /** See {@link UpdateEvent.EntryUpdateAnswered}. */
+  void onEntryUpdateAnswered(UpdateEvent.EntryUpdateAnswered event);
 
   /** See {@link UpdateEvent.LimitAnswered}. */
   void onLimitAnswered(UpdateEvent.LimitAnswered event);

@@ -64,8 +64,8 @@ public sealed interface StoreEffect extends Effect {
     /** See {@link ReadDetails}. */
     void readDetails(ReadDetails effect);
 
-    /** See {@link Amend}. */
-    void amend(Amend effect);
+    /** See {@link UpdateEntry}. */
+    void updateEntry(UpdateEntry effect);
 
     /** See {@link SetLimit}. */
     void setLimit(SetLimit effect);
@@ -234,18 +234,18 @@ public sealed interface StoreEffect extends Effect {
 
   /**
    * Change an entry that exists, whoever owns it; what others change at the same time is not lost.
-   * Answered by {@link UpdateEvent.AmendmentAnswered}, in a bounded time.
+   * Answered by {@link UpdateEvent.EntryUpdateAnswered}, in a bounded time.
    *
-   * @param number names the amendment
+   * @param number names the update
    * @param lock the lock
    * @param entry the znode name
    * @param update the change
    */
-  record Amend(long number, LockName lock, EntryName entry, EntryUpdate update)
+  record UpdateEntry(long number, LockName lock, EntryName entry, EntryUpdate update)
       implements StoreEffect {
     @Override
     public void applyTo(Store store) {
-      store.amend(this);
+      store.updateEntry(this);
     }
   }
 

@@ -6,15 +6,15 @@ import io.lockkeeper.server.core.lock.EntryUpdate;
 public sealed interface UpdateEvent extends StoreEvent {
 
   /**
-   * An amendment was made, or could not be.
+   * An update was made, or could not be.
    *
-   * @param amendment its number
+   * @param number its number
    * @param outcome what came of it
    */
-  record AmendmentAnswered(long amendment, EntryUpdate.Outcome outcome) implements UpdateEvent {
+  record EntryUpdateAnswered(long number, EntryUpdate.Outcome outcome) implements UpdateEvent {
     @Override
     public void applyTo(EventHandler handler) {
-      handler.onAmendmentAnswered(this);
+      handler.onEntryUpdateAnswered(this);
     }
   }
 

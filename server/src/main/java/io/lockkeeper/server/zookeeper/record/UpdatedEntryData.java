@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.Set;
 import tools.jackson.databind.JsonNode;
 
-/** What becomes of an entry's data by an amendment. Fields that this version does not know stay. */
+/** What becomes of an entry's data by an update. Fields that this version does not know stay. */
 public final class UpdatedEntryData {
 
   // The wish is not among them: only others write it, and the entry's owner may not know of it yet.
@@ -17,7 +17,7 @@ public final class UpdatedEntryData {
 
   private UpdatedEntryData() {}
 
-  /** Returns the data as amended; the same again if it is amended already. */
+  /** Returns the data as updated; the same again if it is updated already. */
   public static byte[] of(byte[] data, EntryUpdate update) {
     Optional<JsonNode> ours = EntryData.ours(data);
     if (update instanceof EntryUpdate.Describe describe) {

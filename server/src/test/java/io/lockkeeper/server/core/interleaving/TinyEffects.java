@@ -199,7 +199,7 @@ final class TinyEffects implements EffectHandler, StoreEffect.Store {
   }
 
   @Override
-  public void amend(StoreEffect.Amend effect) {
+  public void updateEntry(StoreEffect.UpdateEntry effect) {
     throw new AssertionError(effect);
   }
 

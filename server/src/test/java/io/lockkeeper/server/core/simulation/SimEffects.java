@@ -113,8 +113,8 @@ final class SimEffects implements EffectHandler, StoreEffect.Store {
   }
 
   @Override
-  public void amend(StoreEffect.Amend effect) {
-    store.amend(effect);
+  public void updateEntry(StoreEffect.UpdateEntry effect) {
+    store.update(effect);
   }
 
   @Override

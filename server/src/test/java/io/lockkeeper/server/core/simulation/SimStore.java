@@ -97,15 +97,15 @@ final class SimStore {
   }
 
   /** Over the mirror's connection: done, done and not known to be, or not done. */
-  void amend(StoreEffect.Amend effect) {
+  void update(StoreEffect.UpdateEntry effect) {
     errand(
-        () -> amended(effect),
+        () -> updated(effect),
         outcome ->
-            new UpdateEvent.AmendmentAnswered(
+            new UpdateEvent.EntryUpdateAnswered(
                 effect.number(), outcome.orElse(EntryUpdate.Outcome.FAILED)));
   }
 
-  private EntryUpdate.Outcome amended(StoreEffect.Amend effect) {
+  private EntryUpdate.Outcome updated(StoreEffect.UpdateEntry effect) {
     Optional<SimNode> node = sim.zooKeeper.find(effect.lock(), effect.entry().text());
     if (node.isEmpty()) {
       return EntryUpdate.Outcome.GONE;

@@ -41,11 +41,11 @@ final class UpdatedEntryDataTest {
             "{\"lease\":\"l\",\"holder\":\"old\",\"needs_ms\":5,\"stream\":true,\"index\":9,"
                 + "\"part\":5,\"token\":\"123\",\"later\":{\"a\":[1,2.50]}}");
     // When
-    byte[] amended = UpdatedEntryData.of(data, DESCRIBE);
+    byte[] updated = UpdatedEntryData.of(data, DESCRIBE);
     // Then
-    assertThat(EntryData.read(amended, 1))
+    assertThat(EntryData.read(updated, 1))
         .isEqualTo(new ReadEntry(NEXT, 1, 9, 5, Optional.of(new FencingToken(123))));
-    assertThat(text(amended)).contains("\"later\":{\"a\":[1,2.5").doesNotContain("\"old\"");
+    assertThat(text(updated)).contains("\"later\":{\"a\":[1,2.5").doesNotContain("\"old\"");
   }
 
   @Test
@@ -55,9 +55,9 @@ final class UpdatedEntryDataTest {
         UpdatedEntryData.of(
             EntryData.of(NEXT).with(0, 0, Optional.empty()), new EntryUpdate.Ask(ASK));
     // When
-    byte[] amended = UpdatedEntryData.of(asked, DESCRIBE);
+    byte[] updated = UpdatedEntryData.of(asked, DESCRIBE);
     // Then
-    assertThat(EntryData.read(amended, 1).details().ask()).contains(ASK);
+    assertThat(EntryData.read(updated, 1).details().ask()).contains(ASK);
   }
 
   @Test
@@ -65,9 +65,9 @@ final class UpdatedEntryDataTest {
     // Given
     byte[] data = bytes("{\"lease\":\"l\",\"later\":7,\"index\":9,\"token\":\"123\"}");
     // When
-    String amended = text(UpdatedEntryData.of(data, new EntryUpdate.Ask(ASK)));
+    String updated = text(UpdatedEntryData.of(data, new EntryUpdate.Ask(ASK)));
     // Then
-    assertThat(amended)
+    assertThat(updated)
         .isEqualTo(
             "{\"lease\":\"l\",\"later\":7,\"index\":9,\"token\":\"123\","
                 + "\"ask\":{\"id\":\"a1\",\"by\":\"ops\",\"why\":\"reboot\",\"ms\":9}}");
@@ -92,7 +92,7 @@ final class UpdatedEntryDataTest {
         "__REVOKE__",
         "{\"lease\":\"l\",\"z\":1,\"index\":9,\"ask\":{\"id\":\"other\"},\"y\":[]}"
       })
-  void amendingTwiceChangesNothingMore(String data) {
+  void updatingTwiceChangesNothingMore(String data) {
     for (EntryUpdate update : new EntryUpdate[] {DESCRIBE, new EntryUpdate.Ask(ASK)}) {
       // Given
       byte[] once = UpdatedEntryData.of(bytes(data), update);

@@ -37,10 +37,10 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /**
- * What every store does with what exists: amendments of entries, and limits. The rest is in {@link
+ * What every store does with what exists: updates of entries, and limits. The rest is in {@link
  * LockStoreContract}, which holds for the same stores.
  */
-public abstract class LockStoreAmendmentContract {
+public abstract class LockStoreUpdateContract {
 
   protected static final SessionKey SESSION = new SessionKey(1);
   static final EntryDetails DETAILS =
@@ -115,10 +115,10 @@ public abstract class LockStoreAmendmentContract {
     return events().all(StoreEvent.DetailsRead.class).get(before).read().orElseThrow();
   }
 
-  private EntryUpdate.Outcome amend(long number, EntryName entry, EntryUpdate update) {
-    store().amend(new StoreEffect.Amend(number, lock, entry, update));
+  private EntryUpdate.Outcome update(long number, EntryName entry, EntryUpdate update) {
+    store().updateEntry(new StoreEffect.UpdateEntry(number, lock, entry, update));
     return events()
-        .await(UpdateEvent.AmendmentAnswered.class, e -> e.amendment() == number)
+        .await(UpdateEvent.EntryUpdateAnswered.class, e -> e.number() == number)
         .outcome();
   }
 
@@ -172,7 +172,7 @@ public abstract class LockStoreAmendmentContract {
             DETAILS.terms());
     // When
     EntryUpdate.Outcome outcome =
-        amend(1, entry, new EntryUpdate.Describe(next, 99, 9, Optional.empty()));
+        update(1, entry, new EntryUpdate.Describe(next, 99, 9, Optional.empty()));
     // Then
     assertThat(outcome).isEqualTo(EntryUpdate.Outcome.DONE);
     assertThat(read(entry))
@@ -190,9 +190,9 @@ public abstract class LockStoreAmendmentContract {
     events().awaitCurrent();
     EntryName entry = createOne(MutexKind.EXCLUSIVE).name();
     // When
-    assertThat(amend(1, entry, new EntryUpdate.Ask(ASK))).isEqualTo(EntryUpdate.Outcome.DONE);
+    assertThat(update(1, entry, new EntryUpdate.Ask(ASK))).isEqualTo(EntryUpdate.Outcome.DONE);
     ReadEntry asked = read(entry);
-    amend(2, entry, new EntryUpdate.Describe(DETAILS, 0, 0, Optional.empty()));
+    update(2, entry, new EntryUpdate.Describe(DETAILS, 0, 0, Optional.empty()));
     // Then
     assertThat(asked.details().ask()).contains(ASK);
     assertThat(asked.details().leaseId()).isEqualTo(DETAILS.leaseId());
@@ -207,8 +207,8 @@ public abstract class LockStoreAmendmentContract {
     EntryName entry = createOne(MutexKind.EXCLUSIVE).name();
     RevocationRequest newer = new RevocationRequest("ask-2", "", "", Optional.empty(), false);
     // When
-    amend(1, entry, new EntryUpdate.Ask(ASK));
-    amend(2, entry, new EntryUpdate.Ask(newer));
+    update(1, entry, new EntryUpdate.Ask(ASK));
+    update(2, entry, new EntryUpdate.Ask(newer));
     // Then
     assertThat(read(entry).details().ask()).contains(newer);
   }
@@ -223,7 +223,7 @@ public abstract class LockStoreAmendmentContract {
     ReadEntry revoked = read(created.name());
     // When
     EntryDetails next = DETAILS;
-    amend(1, created.name(), new EntryUpdate.Describe(next, 7, 2, Optional.of(TOKEN)));
+    update(1, created.name(), new EntryUpdate.Describe(next, 7, 2, Optional.of(TOKEN)));
     // Then
     assertThat(revoked.details().leaseId()).isEmpty();
     assertThat(revoked.details().ask().map(RevocationRequest::id))
@@ -240,7 +240,7 @@ public abstract class LockStoreAmendmentContract {
     EntryName entry = createOne(MutexKind.EXCLUSIVE).name();
     revokeAsCuratorDoes(lock, entry);
     // When
-    EntryUpdate.Outcome outcome = amend(1, entry, new EntryUpdate.Ask(ASK));
+    EntryUpdate.Outcome outcome = update(1, entry, new EntryUpdate.Ask(ASK));
     // Then
     assertThat(outcome).isEqualTo(EntryUpdate.Outcome.DONE);
     assertThat(read(entry).details().ask().map(RevocationRequest::id))
@@ -256,7 +256,7 @@ public abstract class LockStoreAmendmentContract {
     EntryName entry =
         create(id, 700, List.of(planned(lock, MutexKind.EXCLUSIVE))).entries().get(0).name();
     // When
-    EntryUpdate.Outcome outcome = amend(1, entry, new EntryUpdate.Remove());
+    EntryUpdate.Outcome outcome = update(1, entry, new EntryUpdate.Remove());
     // Then
     assertThat(outcome).isEqualTo(EntryUpdate.Outcome.DONE);
     events().await(StoreEvent.EntryVanished.class, e -> e.entry().equals(entry));
@@ -264,7 +264,7 @@ public abstract class LockStoreAmendmentContract {
   }
 
   @Test
-  void amendmentsOfAnEntryThatIsGoneSaySo() {
+  void updatesOfAnEntryThatIsGoneSaySo() {
     // Given
     open();
     events().awaitCurrent();
@@ -276,9 +276,9 @@ public abstract class LockStoreAmendmentContract {
     // When
     List<EntryUpdate.Outcome> outcomes =
         List.of(
-            amend(1, created.name(), new EntryUpdate.Describe(DETAILS, 0, 0, Optional.empty())),
-            amend(2, created.name(), new EntryUpdate.Ask(ASK)),
-            amend(3, created.name(), new EntryUpdate.Remove()));
+            update(1, created.name(), new EntryUpdate.Describe(DETAILS, 0, 0, Optional.empty())),
+            update(2, created.name(), new EntryUpdate.Ask(ASK)),
+            update(3, created.name(), new EntryUpdate.Remove()));
     // Then
     assertThat(outcomes).containsOnly(EntryUpdate.Outcome.GONE);
   }
