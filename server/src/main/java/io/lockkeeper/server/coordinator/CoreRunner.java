@@ -44,7 +44,7 @@ import java.util.function.Consumer;
  * state that is half changed, and to forget effects that were decided, a deletion perhaps.
  * ZooKeeper has what another coordinator needs to go on.
  */
-final class CoreRunner implements EventLoop.Turns {
+final class CoreRunner implements EventLoop.BatchListener {
 
   private static final long STATUS_NANOS = 200_000_000L;
   private static final long WATCHDOG_PERIOD_MILLIS = 1_000;
@@ -80,7 +80,7 @@ final class CoreRunner implements EventLoop.Turns {
     this.kernel = new Kernel(settings.core(), new StorePathSizes(store));
     this.loop = new EventLoop(this, System::nanoTime, Clock.systemUTC()::millis);
     this.cleanupWait = new CleanupWait(loop, () -> kernel.counts(now()).deletesOwed() == 0);
-    this.watchdog = new Watchdog(loop::turnCount, WATCHDOG_PATIENCE, failStop::onHang);
+    this.watchdog = new Watchdog(loop::batchCount, WATCHDOG_PATIENCE, failStop::onHang);
     this.detailReads = new DetailReads(store);
     this.watches = new WatchHub(settings.maxWatches(), this::post, new MirroredLocks(kernel));
     this.effects = new EffectRunner(store, streams, calls, watches, observer);
@@ -251,7 +251,7 @@ final class CoreRunner implements EventLoop.Turns {
   }
 
   @Override
-  public void onTurn(long now) {
+  public void onBatchEnd(long now) {
     if (kernel.nextDeadline().isPresent() && kernel.nextDeadline().getAsLong() - now <= 0) {
       handle(new TimeEvent.Tick(), now);
     }
@@ -272,7 +272,7 @@ final class CoreRunner implements EventLoop.Turns {
   }
 
   @Override
-  public long nextTurnNanos() {
+  public long nextBatchNanos() {
     return kernel.nextDeadline().orElse(now() + STATUS_NANOS);
   }
 

@@ -98,22 +98,22 @@ final class Dispatch implements EventHandler {
   }
 
   /** Does what follows from the event that was taken, until nothing does. */
-  void settle() {
+  void followUp() {
     Optional<FollowUp> next = core.nextFollowUp();
     while (next.isPresent()) {
-      settle(next.get());
+      followUp(next.get());
       next = core.nextFollowUp();
     }
   }
 
-  private void settle(FollowUp next) {
+  private void followUp(FollowUp next) {
     if (next instanceof FollowUp.Releasing releasing) {
       grants.onReleasing(releasing.acquisition());
     } else if (next instanceof FollowUp.Waiting waiting) {
       grace.onWaiting(waiting.acquisition());
       deadlocks.onWaiting(waiting.acquisition());
     } else if (next instanceof FollowUp.Gone gone) {
-      leases.settle(gone.lease());
+      leases.forgetIfOver(gone.lease());
     }
   }
 

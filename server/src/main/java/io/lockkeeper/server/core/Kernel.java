@@ -63,7 +63,7 @@ public final class Kernel {
   public List<Effect> on(Event event, long nowNanos) {
     core.now = nowNanos;
     event.applyTo(dispatch);
-    dispatch.settle();
+    dispatch.followUp();
     return core.takeEffects();
   }
 

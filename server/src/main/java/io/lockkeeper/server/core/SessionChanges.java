@@ -57,7 +57,7 @@ final class SessionChanges implements SessionPoolListener {
             lifecycle.tell(acquisition, new Notice.Safe(validFor));
           }
         });
-    forEachAcquisition(session, grants::settle);
+    forEachAcquisition(session, grants::decide);
     losses.report(session.key());
   }
 

@@ -29,7 +29,7 @@ abstract sealed class RetriedChange permits EntryDataWrite, LimitWrite, LeaseSea
   private boolean over;
 
   /**
-   * Makes an errand over whatever handle {@code connection} gives at the time; runs {@code onOver}
+   * Makes a change over whatever handle {@code connection} gives at the time; runs {@code onOver}
    * once, at its end.
    */
   RetriedChange(StoreContext context, Supplier<Optional<Handle>> connection, Runnable onOver) {
@@ -61,7 +61,7 @@ abstract sealed class RetriedChange permits EntryDataWrite, LimitWrite, LeaseSea
     return over;
   }
 
-  /** Runs {@code next} on the store's thread, unless the errand is over by then. */
+  /** Runs {@code next} on the store's thread, unless the change is over by then. */
   final void then(Runnable next) {
     context
         .executor()

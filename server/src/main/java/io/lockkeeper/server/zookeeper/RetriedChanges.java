@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** The errands that are under way, a bounded number. Lives on the store's thread. */
+/** The changes that are under way, a bounded number. Lives on the store's thread. */
 final class RetriedChanges {
 
   private static final int MAX_UNDER_WAY = 10_000;
@@ -19,7 +19,7 @@ final class RetriedChanges {
   private final Supplier<Optional<Handle>> connection;
   private int underWay;
 
-  /** Runs errands over whatever handle {@code connection} gives at the time. */
+  /** Runs changes over whatever handle {@code connection} gives at the time. */
   RetriedChanges(StoreContext context, Supplier<Optional<Handle>> connection) {
     this.context = context;
     this.connection = connection;

@@ -56,7 +56,7 @@ public final class ZooKeeperLockStore implements LockStore {
   private final Connector connector;
   private final StoreShutdown ending;
   private Optional<StoreParts> parts = Optional.empty();
-  // What one turn of the coordinator asks for is one task here, and so one transaction.
+  // What one batch of the coordinator asks for is one task here, and so one transaction.
   private final BatchConsumer<Consumer<StoreParts>> wishes =
       new BatchConsumer<>(
           actions ->

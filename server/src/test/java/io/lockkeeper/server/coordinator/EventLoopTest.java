@@ -34,7 +34,7 @@ class EventLoopTest {
   private final List<String> log = new CopyOnWriteArrayList<>();
   private final EventLoop loop =
       new EventLoop(
-          new EventLoop.Turns() {
+          new EventLoop.BatchListener() {
             @Override
             public void onStalled(long nanos) {
               log.add("stalled " + nanos);
@@ -46,12 +46,12 @@ class EventLoopTest {
             }
 
             @Override
-            public void onTurn(long now) {
+            public void onBatchEnd(long now) {
               onTurn.accept(now);
             }
 
             @Override
-            public long nextTurnNanos() {
+            public long nextBatchNanos() {
               return nextTurn.getAsLong();
             }
 
@@ -177,11 +177,11 @@ class EventLoopTest {
     nextTurn = () -> clock.get() + 20_000_000L;
     loop.start();
     // When
-    long before = loop.turnCount();
-    await().until(() -> loop.turnCount() >= before + 10);
-    long then = loop.turnCount();
+    long before = loop.batchCount();
+    await().until(() -> loop.batchCount() >= before + 10);
+    long then = loop.batchCount();
     // Then: some ten turns, where a loop that runs in circles makes many thousands
-    await().during(Duration.ofMillis(200)).until(() -> loop.turnCount() - then < 1_000);
+    await().during(Duration.ofMillis(200)).until(() -> loop.batchCount() - then < 1_000);
     loop.stop(5_000);
   }
 
@@ -314,9 +314,9 @@ class EventLoopTest {
     // When
     loop.fail(new IllegalStateException("elsewhere"));
     await().until(() -> log.contains("abandoned"));
-    long then = loop.turnCount();
+    long then = loop.batchCount();
     // Then
-    await().during(Duration.ofMillis(200)).until(() -> loop.turnCount() - then <= 1);
+    await().during(Duration.ofMillis(200)).until(() -> loop.batchCount() - then <= 1);
     loop.stop(5_000);
     assertThat(loop.isAlive()).isFalse();
   }

@@ -103,19 +103,18 @@ public final class FakeCoordinator implements Coordinator {
   public final Calls<Integer> peersServing = new Calls<>("peers serving");
 
   private volatile CoordinatorStatus status = Views.serving();
-  private volatile Function<LeaseId, LeaseLocation> whereabouts =
-      lease -> new LeaseLocation.Unknown();
+  private volatile Function<LeaseId, LeaseLocation> location = lease -> new LeaseLocation.Unknown();
   private volatile Consumer<List<Peer>> peerListener = peers -> {};
   private final AtomicInteger located = new AtomicInteger();
 
   /** Says who serves leases that are not served here from now on. */
   public void servedBy(LeaseLocation who) {
-    whereabouts = lease -> who;
+    location = lease -> who;
   }
 
   /** Says who serves leases, by a question. */
   public void servedBy(Function<LeaseId, LeaseLocation> who) {
-    whereabouts = who;
+    location = who;
   }
 
   /** Returns how often somebody asked who serves a lease. */
@@ -290,7 +289,7 @@ public final class FakeCoordinator implements Coordinator {
   @Override
   public CompletableFuture<LeaseLocation> locate(LeaseId lease) {
     located.incrementAndGet();
-    return CompletableFuture.completedFuture(whereabouts.apply(lease));
+    return CompletableFuture.completedFuture(location.apply(lease));
   }
 
   @Override

@@ -55,7 +55,7 @@ public final class Asked {
         new Connector(settings, executor),
         new Directories(),
         new StoreStats(),
-        events::accept,
+        events,
         problem -> {});
   }
 

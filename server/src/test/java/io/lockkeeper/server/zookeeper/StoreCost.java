@@ -17,7 +17,6 @@ import io.lockkeeper.server.zookeeper.commit.EntryDeletion;
 import io.lockkeeper.server.zookeeper.commit.GroupCommit;
 import io.lockkeeper.server.zookeeper.commit.Transaction;
 import io.lockkeeper.server.zookeeper.mirror.MirrorFeed;
-import io.lockkeeper.server.zookeeper.record.Directories;
 import io.lockkeeper.server.zookeeper.record.StorePaths;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -63,7 +62,6 @@ public final class StoreCost implements GroupCommit.Lane {
   private final List<StoreEvent> events = new ArrayList<>();
   private final StoreContext context = Asked.context("127.0.0.1:1", events::add);
   private final StorePaths paths = context.paths();
-  private final Directories directories = context.directories();
   private final GroupCommit commit = new GroupCommit(this, context);
   private final MirrorFeed mirror = new MirrorFeed(context);
   private final Deque<Transaction> sent = new ArrayDeque<>();

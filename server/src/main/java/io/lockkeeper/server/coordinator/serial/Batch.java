@@ -7,7 +7,7 @@ import java.util.function.Consumer;
 /**
  * What a {@link SerialExecutor} runs in one go: the tasks that were there when it began. What each
  * of them would do at the same cost for all of them together (write to a socket, send a
- * transaction, wake somebody) is put off to the end of the turn, and done once.
+ * transaction, wake somebody) is put off to the end of the batch, and done once.
  */
 public final class Batch {
 
@@ -18,7 +18,7 @@ public final class Batch {
   Batch() {}
 
   /**
-   * Runs {@code action} at the end of the turn that this thread is in, after what was put off
+   * Runs {@code action} at the end of the batch that this thread is in, after what was put off
    * before, or at once if it is in none.
    */
   public static void atEnd(Runnable action) {
@@ -32,7 +32,7 @@ public final class Batch {
 
   /**
    * Runs {@code tasks}, and then has {@code runner} run each thing that they put off: what that
-   * throws is for the turn's owner to judge. Turns may be nested: each has its own end.
+   * throws is for the batch's owner to judge. Batches may be nested: each has its own end.
    */
   void run(Runnable tasks, Consumer<Runnable> runner) {
     Batch outer = CURRENT.get();

@@ -8,7 +8,7 @@ import java.util.function.Consumer;
 
 /**
  * Hands on in one piece what one {@link Batch} brings, in the order in which it came. Outside of a
- * turn, each is handed on at once. The order is kept for what the turns of one {@link
+ * batch, each is handed on at once. The order is kept for what the batches of one {@link
  * SerialExecutor} bring; threads that bring something at the same time may overtake each other.
  */
 public final class BatchConsumer<T> implements Consumer<T> {

@@ -7,9 +7,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 
 /**
- * Runs everything that is posted to it one at a time and in order, and a turn hook after each
- * batch: on the thread that posts where nobody is at work, as {@link SerialExecutor} has it, and
- * otherwise on a thread of its own, which also sees to it that turns come when they are due.
+ * Runs everything that is posted to it one at a time and in order, and a hook after each batch: on
+ * the thread that posts where nobody is at work, as {@link SerialExecutor} has it, and otherwise on
+ * a thread of its own, which also sees to it that batches come when they are due.
  *
  * <p>It notices when it has done nothing for longer than {@link #STALL_NANOS}: the process was
  * paused, and whatever was sent to it meanwhile has not been read. And it notices when the wall
@@ -24,29 +24,29 @@ public final class EventLoop {
   /** A pause that is longer than this is a stall, in nanoseconds. */
   static final long STALL_NANOS = 500_000_000L;
 
-  private static final long IDLE_TURN_NANOS = 100_000_000L;
+  private static final long IDLE_BATCH_NANOS = 100_000_000L;
   private static final long BUSY_NANOS = 1_000_000L;
 
-  private final Turns turns;
+  private final BatchListener listener;
   private final LongSupplier clock;
   private final LongSupplier wallMillis;
   private final Thread thread;
   private final SerialExecutor executor;
   private final AtomicBoolean relieving = new AtomicBoolean();
-  private final AtomicLong turnCount = new AtomicLong();
+  private final AtomicLong batchCount = new AtomicLong();
   private final AtomicBoolean failed = new AtomicBoolean();
   private volatile boolean stopping;
   // Stopped or failed.
   private volatile boolean over;
   private volatile long wakeAtNanos;
-  private volatile long nextTurnNanos;
-  // Touched by whoever has the baton.
+  private volatile long nextBatchNanos;
+  // Touched by whoever has the executor.
   private long markNanos;
   private long wallAheadNanos;
   private boolean failureTold;
 
   /** What is done around each batch, by whoever runs it. */
-  public interface Turns {
+  public interface BatchListener {
     /** The process did nothing for {@code nanos}; comes before anything else that is due. */
     void onStalled(long nanos);
 
@@ -62,10 +62,10 @@ public final class EventLoop {
      * @param nowNanos the time when a stall was last looked for: whoever took it anew might find
      *     something due of which one that began meanwhile has kept it from hearing
      */
-    void onTurn(long nowNanos);
+    void onBatchEnd(long nowNanos);
 
-    /** Returns when {@link #onTurn} must be called next at the latest, on the loop's clock. */
-    long nextTurnNanos();
+    /** Returns when {@link #onBatchEnd} must be called next at the latest, on the loop's clock. */
+    long nextBatchNanos();
 
     /**
      * The loop has failed, and nothing runs on it any more. Called once, on whatever thread it
@@ -81,8 +81,8 @@ public final class EventLoop {
     void onAbandoned();
   }
 
-  public EventLoop(Turns turns, LongSupplier clock, LongSupplier wallMillis) {
-    this.turns = turns;
+  public EventLoop(BatchListener listener, LongSupplier clock, LongSupplier wallMillis) {
+    this.listener = listener;
     this.clock = clock;
     this.wallMillis = wallMillis;
     this.thread = new Thread(this::attend, "lockkeeper-loop");
@@ -107,18 +107,18 @@ public final class EventLoop {
     }
 
     @Override
-    public void onTurn() {
+    public void onBatchEnd() {
       if (!over) {
         endTurn();
       } else {
         // Only stopping is still to come, and that wakes the thread.
-        nextTurnNanos = clock.getAsLong() + IDLE_TURN_NANOS;
+        nextBatchNanos = clock.getAsLong() + IDLE_BATCH_NANOS;
       }
     }
 
     @Override
     public void runLast(Runnable action) {
-      // Once the loop has failed, what earlier tasks of the turn put off is not done either: it is
+      // Once the loop has failed, what earlier tasks of the batch put off is not done either: it is
       // as if the process had ended before it.
       if (!failed.get()) {
         action.run();
@@ -132,12 +132,12 @@ public final class EventLoop {
 
     private void endTurn() {
       noticeStall();
-      turns.onTurn(markNanos);
+      listener.onBatchEnd(markNanos);
       noticeStall();
-      turnCount.incrementAndGet();
-      nextTurnNanos = turns.nextTurnNanos();
+      batchCount.incrementAndGet();
+      nextBatchNanos = listener.nextBatchNanos();
       // Its own thread looks before it parks; a permit would only let it run in circles.
-      if (nextTurnNanos - wakeAtNanos < 0 && Thread.currentThread() != thread) {
+      if (nextBatchNanos - wakeAtNanos < 0 && Thread.currentThread() != thread) {
         LockSupport.unpark(thread);
       }
     }
@@ -156,7 +156,7 @@ public final class EventLoop {
     executor.pass(task);
   }
 
-  /** Runs {@code posts}, which posts several tasks, and makes one turn of them if it can. */
+  /** Runs {@code posts}, which posts several tasks, and makes one batch of them if it can. */
   public void together(Runnable posts) {
     executor.together(posts);
   }
@@ -167,19 +167,19 @@ public final class EventLoop {
   }
 
   /** Returns a number that rises while the loop is alive. */
-  public long turnCount() {
-    return turnCount.get();
+  public long batchCount() {
+    return batchCount.get();
   }
 
   /**
    * Says that the state which the tasks share is in doubt, here or in what they use: no task runs
-   * from now on, nor what was put off to the end of a turn. May be called on any thread; the first
+   * from now on, nor what was put off to the end of a batch. May be called on any thread; the first
    * time counts.
    */
   public void fail(Throwable cause) {
     if (failed.compareAndSet(false, true)) {
       over = true;
-      turns.onFailed(cause);
+      listener.onFailed(cause);
       // Whatever comes first, tells those who wait.
       post(() -> {});
     }
@@ -224,7 +224,7 @@ public final class EventLoop {
   private void keepTurning() {
     markNanos = clock.getAsLong();
     wallAheadNanos = wallAhead();
-    nextTurnNanos = markNanos;
+    nextBatchNanos = markNanos;
     executor.goOn();
     while (!stopping) {
       if (relieving.getAndSet(false)) {
@@ -233,7 +233,7 @@ public final class EventLoop {
       }
       awaitTurn();
       if (!executor.tryTurn()) {
-        // Whoever is at work ends with a turn, and says when the next is due.
+        // Whoever is at work ends with a batch, and says when the next is due.
         LockSupport.parkNanos(this, BUSY_NANOS);
       }
     }
@@ -241,10 +241,10 @@ public final class EventLoop {
 
   private void awaitTurn() {
     long now = clock.getAsLong();
-    // Written before the next turn is read: whoever moves it forward after that sees the mark.
-    wakeAtNanos = now + IDLE_TURN_NANOS;
-    long wait = Math.min(IDLE_TURN_NANOS, nextTurnNanos - now);
-    // Nobody need wake it for a turn that it wakes for by itself.
+    // Written before the next batch is read: whoever moves it forward after that sees the mark.
+    wakeAtNanos = now + IDLE_BATCH_NANOS;
+    long wait = Math.min(IDLE_BATCH_NANOS, nextBatchNanos - now);
+    // Nobody need wake it for a batch that it wakes for by itself.
     wakeAtNanos = now + wait;
     if (wait > 0 && !relieving.get()) {
       LockSupport.parkNanos(this, wait);
@@ -264,7 +264,7 @@ public final class EventLoop {
   private void noticeStall() {
     long gap = passed();
     while (gap > STALL_NANOS) {
-      turns.onStalled(gap);
+      listener.onStalled(gap);
       gap = passed();
     }
     noticeStoppedClock();
@@ -274,7 +274,7 @@ public final class EventLoop {
   private void noticeStoppedClock() {
     long uncounted = wallAhead() - wallAheadNanos;
     if (uncounted > STALL_NANOS) {
-      turns.onClockStopped(uncounted);
+      listener.onClockStopped(uncounted);
     }
     if (uncounted > STALL_NANOS || uncounted < 0) {
       wallAheadNanos += uncounted;
@@ -294,7 +294,7 @@ public final class EventLoop {
   private void drop(Runnable task) {
     if (failed.get() && !failureTold) {
       failureTold = true;
-      turns.onAbandoned();
+      listener.onAbandoned();
     }
     if (task instanceof Awaited awaited) {
       Listeners.tell(awaited::onDropped);

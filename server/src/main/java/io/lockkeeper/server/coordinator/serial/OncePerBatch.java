@@ -2,7 +2,7 @@ package io.lockkeeper.server.coordinator.serial;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Does something once at the end of a {@link Batch}, however often the turn wants it done. */
+/** Does something once at the end of a {@link Batch}, however often the batch wants it done. */
 public final class OncePerBatch {
 
   private final AtomicBoolean owed = new AtomicBoolean();
@@ -13,7 +13,7 @@ public final class OncePerBatch {
     this.action = action;
   }
 
-  /** Sees to it that the action is done after now: at the end of the turn, or at once outside. */
+  /** Sees to it that the action is done after now: at the end of the batch, or at once outside. */
   public void soon() {
     if (owed.compareAndSet(false, true)) {
       Batch.atEnd(this::act);

@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * Runs tasks one at a time, in the order in which they come, on whichever thread finds nobody at
  * work: handing a task to a thread that sleeps costs more than most tasks do. A thread that came
- * with one task runs at most {@link #STINT} of them; then the relief goes on, on a thread of its
- * own, so that nobody's sockets wait for everybody's work.
+ * with one task runs at most {@link #MAX_TASKS_PER_BORROW} of them; then the relief goes on, on a
+ * thread of its own, so that nobody's sockets wait for everybody's work.
  *
  * <p>What one task does is seen by all later ones, whatever threads they run on. A task that is
  * handed in by a task runs after it, not inside it. Tasks must not block. The queue has no cap of
@@ -20,7 +20,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class SerialExecutor {
 
   /** How many tasks a borrowed thread runs at most before it is relieved. */
-  static final int STINT = 256;
+  static final int MAX_TASKS_PER_BORROW = 256;
 
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final AtomicInteger unfinished = new AtomicInteger();
@@ -34,20 +34,20 @@ public final class SerialExecutor {
     void run(Runnable task);
 
     /** The tasks of a {@link Batch} have been run, and its end follows. */
-    void onTurn();
+    void onBatchEnd();
 
-    /** Runs something that a task put off to the end of the turn. */
+    /** Runs something that a task put off to the end of the batch. */
     void runLast(Runnable action);
 
     /**
-     * Something of the above threw, or the baton itself could not go on. What comes after it is run
-     * all the same, as far as that can be: it is for the runner to do nothing with it.
+     * Something of the above threw, or the executor itself could not go on. What comes after it is
+     * run all the same, as far as that can be: it is for the runner to do nothing with it.
      */
     void onThrown(Throwable thrown);
   }
 
   /**
-   * Makes a baton that whoever makes it holds: nothing runs before the first {@link #goOn}.
+   * Makes a executor that whoever makes it holds: nothing runs before the first {@link #goOn}.
    *
    * @param relief makes some other thread call {@link #goOn}, soon
    */
@@ -62,22 +62,24 @@ public final class SerialExecutor {
   public void pass(Runnable task) {
     tasks.add(task);
     if (unfinished.getAndIncrement() == 0) {
-      work(STINT);
+      work(MAX_TASKS_PER_BORROW);
     }
   }
 
-  /** Makes an empty turn if nobody is at work; says whether it did. Else there is a turn anyway. */
+  /**
+   * Makes an empty batch if nobody is at work; says whether it did. Else there is a batch anyway.
+   */
   public boolean tryTurn() {
     if (!unfinished.compareAndSet(0, 1)) {
       return false;
     }
     tasks.add(() -> {});
-    work(STINT);
+    work(MAX_TASKS_PER_BORROW);
     return true;
   }
 
   /**
-   * Runs {@code handIns}, which hands in several tasks, so that they make one turn if nobody is at
+   * Runs {@code handIns}, which hands in several tasks, so that they make one batch if nobody is at
    * work now.
    */
   public void together(Runnable handIns) {
@@ -89,7 +91,7 @@ public final class SerialExecutor {
       tasks.add(() -> {});
       handIns.run();
     } finally {
-      work(STINT);
+      work(MAX_TASKS_PER_BORROW);
     }
   }
 
@@ -106,17 +108,17 @@ public final class SerialExecutor {
     return unfinished.get();
   }
 
-  private void work(int stint) {
+  private void work(int most) {
     try {
-      runTurns(stint);
+      runBatches(most);
     } catch (RuntimeException | Error e) {
       // Nobody is at work from now on, and nobody will be: the relief did not come, perhaps.
       runner.onThrown(e);
     }
   }
 
-  private void runTurns(int stint) {
-    int left = stint;
+  private void runBatches(int most) {
+    int left = most;
     int finished;
     do {
       if (left <= 0) {
@@ -139,7 +141,7 @@ public final class SerialExecutor {
       }
     }
     try {
-      runner.onTurn();
+      runner.onBatchEnd();
     } catch (RuntimeException | Error e) {
       runner.onThrown(e);
     }

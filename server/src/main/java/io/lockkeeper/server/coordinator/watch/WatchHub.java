@@ -19,7 +19,7 @@ import java.util.function.Consumer;
 
 /**
  * The event loop's side of watching: takes the changes, remembers the newest, and hands them to the
- * {@link WatchThread} once a turn. On the event loop only.
+ * {@link WatchThread} once a batch. On the event loop only.
  */
 public final class WatchHub implements Watch.Source {
 

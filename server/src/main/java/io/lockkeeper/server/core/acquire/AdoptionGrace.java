@@ -110,7 +110,7 @@ public final class AdoptionGrace {
   }
 
   private void begin(Acquisition acquisition) {
-    grants.settle(acquisition);
+    grants.decide(acquisition);
     if (acquisition.state().isHeld()) {
       // As far as anybody knows its client was told so before.
       acquisition.markHeard();

@@ -104,7 +104,7 @@ public final class Grants {
       views.publish(lock, LockChange.Cause.QUEUED, entry);
     }
     limits.onQueued(lock, entry);
-    Acquisition.of(entry).ifPresent(this::settle);
+    Acquisition.of(entry).ifPresent(this::decide);
   }
 
   /** Makes an entry its acquisition's, if it is ours. */
@@ -255,7 +255,7 @@ public final class Grants {
   /** Applies the admission rule to one queue, unless the mirror may be wrong. */
   private void advance(LockName lock) {
     if (core.mirror.isCurrent()) {
-      settle(lock, admitted(lock));
+      decide(lock, admitted(lock));
     }
   }
 
@@ -264,7 +264,7 @@ public final class Grants {
     if (core.mirror.isCurrent()) {
       List<Entry> admitted = admitted(lock);
       views.publish(lock, cause, gone);
-      settle(lock, admitted);
+      decide(lock, admitted);
     }
   }
 
@@ -273,7 +273,7 @@ public final class Grants {
     return queue.isPresent() ? admit(queue.get()) : List.of();
   }
 
-  private void settle(LockName lock, List<Entry> admitted) {
+  private void decide(LockName lock, List<Entry> admitted) {
     for (Entry entry : admitted) {
       Optional<Acquisition> acquisition = Acquisition.of(entry);
       // A waiter that has given up and is on its way out is granted nothing.
@@ -281,7 +281,7 @@ public final class Grants {
         views.publish(lock, LockChange.Cause.GRANTED, entry);
       }
       if (acquisition.isPresent()) {
-        settle(acquisition.get());
+        decide(acquisition.get());
       }
     }
   }
@@ -299,16 +299,16 @@ public final class Grants {
   public void onCreated(Acquisition acquisition) {
     // One that was granted ahead of that may be what others of its owner are placed beside.
     boolean ahead = acquisition.state().isHeld();
-    settle(acquisition);
+    decide(acquisition);
     if (ahead) {
       for (Hold hold : acquisition.holds()) {
-        hold.here().forEach(other -> settle(other.acquisition()));
+        hold.here().forEach(other -> decide(other.acquisition()));
       }
     }
   }
 
   /** Grants the acquisition if everything allows it, and otherwise tells it that it waits. */
-  public void settle(Acquisition acquisition) {
+  public void decide(Acquisition acquisition) {
     boolean again = grantOrPlace(acquisition);
     while (again) {
       // Its owner may wait for more at the places that it is known to hold now.

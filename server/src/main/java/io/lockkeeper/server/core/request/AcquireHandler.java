@@ -188,7 +188,7 @@ public final class AcquireHandler {
       timeouts.arm(acquisition);
     }
     lifecycle.create(acquisition);
-    grants.settle(acquisition);
+    grants.decide(acquisition);
     return true;
   }
 
@@ -261,7 +261,7 @@ public final class AcquireHandler {
       confirm(acquisition);
     }
     grace.repeated(acquisition, event.command());
-    grants.settle(acquisition);
+    grants.decide(acquisition);
     if (knows) {
       lifecycle.boundAgain(acquisition);
     }

@@ -149,7 +149,7 @@ public final class Leases {
         .ifPresent(
             lease -> {
               lease.erased();
-              settle(lease);
+              forgetIfOver(lease);
             });
   }
 
@@ -345,7 +345,7 @@ public final class Leases {
       tellEnd(lease, why);
       erase(lease);
     }
-    settle(lease);
+    forgetIfOver(lease);
   }
 
   private void erase(Lease lease) {
@@ -364,7 +364,7 @@ public final class Leases {
       tellEnd(lease, LeaseEnd.SESSION_LOST);
       erase(lease);
     }
-    settle(lease);
+    forgetIfOver(lease);
   }
 
   /** Ends a lease whose session is gone. */
@@ -375,7 +375,7 @@ public final class Leases {
     if (first) {
       tellEnd(lease, LeaseEnd.SESSION_LOST);
     }
-    settle(lease);
+    forgetIfOver(lease);
   }
 
   private boolean beginEnd(Lease lease, LeaseEnd why) {
@@ -407,7 +407,7 @@ public final class Leases {
   }
 
   /** Forgets the lease if nothing of it is left. */
-  public void settle(Lease lease) {
+  public void forgetIfOver(Lease lease) {
     if (lease.isStream() && lease.acquisitions().isEmpty()) {
       beginEnd(lease, LeaseEnd.CLOSED);
     }

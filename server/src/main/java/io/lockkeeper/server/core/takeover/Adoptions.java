@@ -44,7 +44,7 @@ import java.util.stream.Collectors;
 public final class Adoptions {
 
   /** A place in a queue, where all is of one owner. */
-  private record Place(LockName lock, int sequence) {}
+  private record LockSequence(LockName lock, int sequence) {}
 
   private final CoreState core;
   private final SessionPool pool;
@@ -121,10 +121,10 @@ public final class Adoptions {
 
   /** The mirror may be behind, and show some of what is at one place and not the rest. */
   private static void awaitMirror(List<Acquisition> acquisitions) {
-    Map<Place, Hold> first = new HashMap<>();
+    Map<LockSequence, Hold> first = new HashMap<>();
     for (Acquisition acquisition : acquisitions) {
       for (Hold hold : acquisition.holds()) {
-        Place place = new Place(hold.lock(), hold.name().sequence());
+        LockSequence place = new LockSequence(hold.lock(), hold.name().sequence());
         hold.joins(first.getOrDefault(place, hold));
         if (!hold.name().isStuck()) {
           first.putIfAbsent(place, hold);

@@ -82,7 +82,7 @@ public final class MirrorRebuilds {
     List<Acquisition> missing = new ArrayList<>();
     for (Acquisition acquisition : new ArrayList<>(core.acquisitions.values())) {
       forgetAbsent(acquisition);
-      grants.settle(acquisition);
+      grants.decide(acquisition);
       if (!acquisition.isAnswered() && acquisition.state().isLive()) {
         undecided.add(acquisition);
       }
@@ -125,7 +125,7 @@ public final class MirrorRebuilds {
                 adopted.stream().filter(t -> core.acquisitions.get(t.id()) == t).toList();
             left.forEach(grants::bind);
             removeMissing(left, passed);
-            left.forEach(grants::settle);
+            left.forEach(grants::decide);
           });
     }
   }

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What a stream sends, kept in a bounded queue while the client reads slowly, and sent at the end
- * of the turn that brings it. Any thread may send; nothing here blocks, takes a lock or throws.
+ * of the batch that brings it. Any thread may send; nothing here blocks, takes a lock or throws.
  * gRPC's own {@code onNext} would buffer without bound, and is not thread-safe: whoever finds
  * nobody at work drains for all.
  *

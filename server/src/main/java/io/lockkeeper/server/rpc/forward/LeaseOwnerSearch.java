@@ -13,14 +13,14 @@ import java.util.concurrent.Future;
 
 /**
  * One request's search for whoever serves its lease. Asked again after each attempt that did not
- * help, it pauses and looks anew, until its patience has run out. Everything happens in the turns
+ * help, it pauses and looks anew, until its patience has run out. Everything happens in the tasks
  * of the request.
  */
 final class LeaseOwnerSearch {
 
   private final LeaseId lease;
   private final LeaseOwnerSearches shared;
-  private final Executor turns;
+  private final Executor serial;
   private final Seeker seeker;
   private final long startNanos = System.nanoTime();
   private boolean looked;
@@ -47,12 +47,12 @@ final class LeaseOwnerSearch {
   /**
    * Prepares a search.
    *
-   * @param turns runs one thing after the other
+   * @param serial runs one thing after the other
    */
-  LeaseOwnerSearch(LeaseId lease, LeaseOwnerSearches shared, Executor turns, Seeker seeker) {
+  LeaseOwnerSearch(LeaseId lease, LeaseOwnerSearches shared, Executor serial, Seeker seeker) {
     this.lease = lease;
     this.shared = shared;
-    this.turns = turns;
+    this.serial = serial;
     this.seeker = seeker;
   }
 
@@ -73,7 +73,7 @@ final class LeaseOwnerSearch {
     } else {
       hasPlace = true;
       paused = true;
-      pause = Optional.of(shared.later(() -> turns.execute(() -> unlessClosed(next))));
+      pause = Optional.of(shared.later(() -> serial.execute(() -> unlessClosed(next))));
     }
   }
 
@@ -98,8 +98,8 @@ final class LeaseOwnerSearch {
     looked = true;
     Answers.deliver(
         shared.locate(lease),
-        found -> turns.execute(() -> unlessClosed(() -> onFound(found))),
-        refusal -> turns.execute(() -> unlessClosed(() -> seeker.onGivenUp(refusal))));
+        found -> serial.execute(() -> unlessClosed(() -> onFound(found))),
+        refusal -> serial.execute(() -> unlessClosed(() -> seeker.onGivenUp(refusal))));
   }
 
   private void onFound(LeaseLocation found) {

@@ -37,7 +37,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * </pre>
  *
  * <p>Until the first answer, the first request is kept, and nothing else is read from the client;
- * so the call can be tried anew anywhere. What happens, happens in turns.
+ * so the call can be tried anew anywhere. What happens, happens in serial.
  */
 final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
     implements LeaseOwnerSearch.Seeker, OpenStreams.Leavable {
@@ -49,7 +49,7 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
   private final Context context = Context.current();
   private final SynchronizationContext sync =
       new SynchronizationContext((thread, bug) -> finish(Statuses.of(bug)));
-  private final Executor turns;
+  private final Executor serial;
   private final AtomicInteger inFlight = new AtomicInteger();
   private volatile Optional<Q> first = Optional.empty();
   private volatile boolean answered;
@@ -72,7 +72,7 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
     this.headers = headers;
     this.service = service;
     this.forwarding = forwarding;
-    this.turns = forwarding.inOrder(sync);
+    this.serial = forwarding.inOrder(sync);
   }
 
   /** Begins here. */
@@ -145,7 +145,7 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
 
   /** Takes a refusal that another coordinator may not share. */
   void refusedHere(Status status, Metadata trailers) {
-    turns.execute(
+    serial.execute(
         () -> {
           if (ended) {
             return;
@@ -163,7 +163,7 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
   private void search(LeaseId lease) {
     away = true;
     if (search.isEmpty()) {
-      search = Optional.of(new LeaseOwnerSearch(lease, forwarding.searches(), turns, this));
+      search = Optional.of(new LeaseOwnerSearch(lease, forwarding.searches(), serial, this));
       forwarding
           .streams()
           .add(this, ConnectionAge.of(call.getAttributes()), NamedLease.isStream(method()));
@@ -171,7 +171,7 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
     search.get().ask();
   }
 
-  // What the search finds, in turns.
+  // What the search finds, in serial.
 
   @Override
   public void onPeer(Peer peer) {
@@ -187,7 +187,7 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
     }
     ForwardedCall<Q, R> forwardedCall =
         new ForwardedCall<>(
-            call, this, link.get(), Optional.ofNullable(context.getDeadline()), turns);
+            call, this, link.get(), Optional.ofNullable(context.getDeadline()), serial);
     stage = forwardedCall;
     forwardedCall.start(forwarding.headers(), first.orElseThrow(), halfClosed);
   }
@@ -219,7 +219,7 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
     finish(why);
   }
 
-  // What a crossing tells, in turns.
+  // What a crossing tells, in serial.
 
   /** Notes that a peer answers. Returns whether this is the first answer. */
   boolean answeredByPeer() {
@@ -293,7 +293,7 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
 
   @Override
   public void goAway(String reason, Duration after) {
-    turns.execute(
+    serial.execute(
         () -> {
           if (away && !ended) {
             sendAway(reason, after);

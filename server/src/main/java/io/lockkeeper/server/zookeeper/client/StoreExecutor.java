@@ -62,8 +62,8 @@ public final class StoreExecutor {
     }
 
     @Override
-    public void onTurn() {
-      // Nothing waits for the end of a turn.
+    public void onBatchEnd() {
+      // Nothing waits for the end of a batch.
     }
 
     @Override

@@ -57,7 +57,7 @@ public final class GroupCommit {
   private final Consumer<StoreEvent> events;
   private final WaitingWrites waiting = new WaitingWrites();
   private final List<Write> inDoubt = new ArrayList<>();
-  // What one turn brings goes together.
+  // What one batch brings goes together.
   private final OncePerBatch pump = new OncePerBatch(this::pump);
   private final InflightWindow inflight = new InflightWindow();
   private final LeaseOrder leases = new LeaseOrder();

@@ -22,7 +22,7 @@ import java.util.stream.Collectors;
  */
 public final class Members {
 
-  private static final long SETTLING_NANOS = TimeUnit.SECONDS.toNanos(2);
+  private static final long STABLE_AFTER_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   private final StoreContext context;
   private final Supplier<Optional<Handle>> connection;
@@ -35,7 +35,7 @@ public final class Members {
   private Consumer<List<Peer>> listener = peers -> {};
   private boolean seenOnce;
   private boolean registered;
-  private long settledAtNanos = System.nanoTime();
+  private long stableAtNanos = System.nanoTime();
   private boolean scanning;
   private boolean again;
   private boolean stopped;
@@ -169,13 +169,13 @@ public final class Members {
     } else {
       member.check();
       if (registered) {
-        settledAtNanos = System.nanoTime() + SETTLING_NANOS;
+        stableAtNanos = System.nanoTime() + STABLE_AFTER_NANOS;
       }
     }
   }
 
   private boolean isAbsent(String id) {
-    return !members.containsKey(id) && System.nanoTime() - settledAtNanos >= 0;
+    return !members.containsKey(id) && System.nanoTime() - stableAtNanos >= 0;
   }
 
   /** Returns the coordinators that serve, this one included, as far as is known. */

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of whatever is thrown while a baton is at work. */
+/** What becomes of whatever is thrown while an executor is at work. */
 class SerialExecutorTest {
 
   private final List<String> log = new ArrayList<>();
@@ -21,7 +21,7 @@ class SerialExecutorTest {
             }
 
             @Override
-            public void onTurn() {
+            public void onBatchEnd() {
               onTurn.run();
             }
 
@@ -79,7 +79,7 @@ class SerialExecutorTest {
     // When: there is more to do than a borrowed thread does
     executor.pass(
         () -> {
-          for (int i = 0; i < SerialExecutor.STINT; i++) {
+          for (int i = 0; i < SerialExecutor.MAX_TASKS_PER_BORROW; i++) {
             executor.pass(() -> {});
           }
         });

@@ -98,7 +98,7 @@ final class SimStore {
 
   /** Over the mirror's connection: done, done and not known to be, or not done. */
   void update(StoreEffect.UpdateEntry effect) {
-    errand(
+    retried(
         () -> updated(effect),
         outcome ->
             new UpdateEvent.EntryUpdateAnswered(
@@ -165,7 +165,7 @@ final class SimStore {
   }
 
   void setLimit(StoreEffect.SetLimit effect) {
-    errand(
+    retried(
         () -> {
           sim.zooKeeper.setLimit(effect.lock(), effect.limit());
           return true;
@@ -184,7 +184,7 @@ final class SimStore {
         });
   }
 
-  private <T> void errand(
+  private <T> void retried(
       Supplier<T> change, java.util.function.Function<Optional<T>, StoreEvent> answer) {
     sim.after(
         sim.delay(200),
