@@ -17,10 +17,11 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The pages say which test guards what. A test that was renamed or deleted guards nothing: what a
- * page names must exist.
+ * The pages say which test guards what, and the map which class does what. A test that was renamed
+ * or deleted guards nothing: what a page names must exist.
  */
 final class DocumentedTestsTest {
 
@@ -36,7 +37,13 @@ final class DocumentedTestsTest {
 
   private static final Pattern SUPERCLASS = Pattern.compile("class \\w+ extends (\\w+)");
 
-  private final Map<String, String> sources = testSources();
+  /** {@code `Foo`}, {@code `Foo.bar`}, {@code `Foo.Nested.bar`}. */
+  private static final Pattern MAPPED =
+      Pattern.compile("`([A-Z][a-z]\\w*)((?:\\.[A-Z]\\w*)*)(?:\\.([a-z]\\w*))?`");
+
+  private static final Path MAP = ROOT.resolve(Path.of("docs", "architecture.md"));
+
+  private final Map<String, String> sources = sources("test");
 
   static Stream<Path> pages() throws IOException {
     try (Stream<Path> docs = Files.list(ROOT.resolve("docs"))) {
@@ -77,6 +84,50 @@ final class DocumentedTestsTest {
             "NoSuchTest", "DocumentedTestsTest.wasRenamed", "testThatWasDeletedSomeTimeAgo");
   }
 
+  @Test
+  void everyClassAndMethodThatTheMapNamesIsInTheTree() throws IOException {
+    // Given
+    Map<String, String> shipped = sources("main");
+
+    // When
+    List<String> missing = new ArrayList<>();
+    Matcher named = MAPPED.matcher(Files.readString(MAP));
+    while (named.find()) {
+      String source = shipped.getOrDefault(named.group(1), "");
+      boolean nested =
+          Pattern.compile("\\.")
+              .splitAsStream(named.group(2))
+              .filter(type -> !type.isEmpty())
+              .allMatch(type -> source.contains(" " + type + " ") || source.contains(type + "("));
+      String method = named.group(3);
+      if (source.isEmpty() || !nested || (method != null && !source.contains(" " + method + "("))) {
+        missing.add(named.group());
+      }
+    }
+
+    // Then
+    assertThat(missing).as("named in %s, but not there", MAP).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"core", "coordinator", "zookeeper", "rpc"})
+  void everyPackageOfTheServerIsOnTheMap(String parent) throws IOException {
+    // Given
+    String map = Files.readString(MAP);
+    String drawn = map.substring(map.indexOf("subgraph " + parent + "["));
+    Path folder = ROOT.resolve(Path.of("server/src/main/java/io/lockkeeper/server", parent));
+
+    // When
+    List<String> packages;
+    try (Stream<Path> inside = Files.list(folder)) {
+      packages = inside.filter(Files::isDirectory).map(p -> p.getFileName().toString()).toList();
+    }
+
+    // Then
+    assertThat(packages).isNotEmpty();
+    assertThat(drawn.substring(0, drawn.indexOf("  end\n"))).contains(packages);
+  }
+
   private List<String> missing(String text) {
     List<String> missing = new ArrayList<>();
     Matcher named = CLASS.matcher(text);
@@ -109,11 +160,11 @@ final class DocumentedTestsTest {
     return superclass.find() && declares(superclass.group(1), method);
   }
 
-  private static Map<String, String> testSources() {
+  private static Map<String, String> sources(String kind) {
     Map<String, String> found = new HashMap<>();
     try (Stream<Path> modules = Files.list(ROOT)) {
       for (Path module : modules.toList()) {
-        Path tests = module.resolve(Path.of("src", "test", "java"));
+        Path tests = module.resolve(Path.of("src", kind, "java"));
         if (Files.isDirectory(tests)) {
           collect(tests, found);
         }
