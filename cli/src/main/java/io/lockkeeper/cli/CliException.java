@@ -1,6 +1,8 @@
 package io.lockkeeper.cli;
 
-/** Ends the command with an exit code and one or a few lines for people, without a stack trace. */
+/**
+ * Ends the command with an exit code and one or a few human-readable lines, without a stack trace.
+ */
 final class CliException extends RuntimeException {
 
   private static final long serialVersionUID = 1L;

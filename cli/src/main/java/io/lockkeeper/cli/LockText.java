@@ -106,7 +106,7 @@ final class LockText {
     return contender.getFencingToken() == 0 ? NONE : Long.toString(contender.getFencingToken());
   }
 
-  /** Returns for how long the holder has said it needs the lock yet, or a dash. */
+  /** Returns for how much longer the holder has said it needs the lock, or a dash. */
   static String needs(Contender contender) {
     return contender.hasReleaseIn() ? Text.age(contender.getReleaseIn()) : NONE;
   }

@@ -23,7 +23,7 @@ import picocli.CommandLine.Spec;
     description = {
       "Asks the holders of a lock to give way, and prints who was asked.",
       "",
-      "They are told who asks, why and by when, and may answer for how long they need the lock yet: see NEEDS in show. Nothing"
+      "They are told who asks, why and by when, and may answer for how much longer they need the lock: see NEEDS in show. Nothing"
           + " is taken away; that is force-release."
     })
 final class ReleaseRequestCommand implements Callable<Integer> {

@@ -21,7 +21,7 @@ import picocli.CommandLine.Spec;
     description = {
       "Shows who holds a lock and who waits for it.",
       "",
-      "NEEDS is for how long the holder needs the lock yet, as it has answered to a release-request; LEASE is the lease's public"
+      "NEEDS is for how much longer the holder needs the lock, as it has answered to a release-request; LEASE is the lease's public"
           + " name and, after a slash, the owner inside it."
     })
 final class ShowCommand implements Callable<Integer> {

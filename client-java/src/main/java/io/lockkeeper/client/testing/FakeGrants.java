@@ -48,7 +48,9 @@ final class FakeGrants {
     acquisition.tell(AcquireResponse.newBuilder().setGranted(granted));
   }
 
-  /** Returns how long a new level may last yet: until its own limit, or one around it, is over. */
+  /**
+   * Returns how much longer a new level may last: until its own limit, or one around it, is over.
+   */
   private long leftNanos(FakeEntry entry) {
     return Stream.concat(Stream.of(entry), entry.levelsBeside().stream())
         .flatMap(level -> level.creator.holdEndsAtNanos.stream())

@@ -110,7 +110,7 @@ final class FakeInfluence {
     holders.forEach(holder -> state.turns.takeAway(holder, LossReason.LOSS_REASON_FORCED, reason));
   }
 
-  /** A holder says for how long it needs its locks yet. */
+  /** A holder says for how much longer it needs its locks. */
   void answerRelease(FakeLease lease, AnswerReleaseRequest request) {
     FakeChecks.span("needs", request.getNeeds(), Duration.ZERO, FakeChecks.WEEK);
     FakeAcquisition holder = state.acquisition(lease, request.getRequestId());

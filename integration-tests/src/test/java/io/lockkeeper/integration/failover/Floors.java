@@ -191,7 +191,7 @@ public final class Floors {
     return one.compareTo(other) >= 0 ? one : other;
   }
 
-  /** Returns a duration in seconds, for people. */
+  /** Returns a duration in seconds, human-readable. */
   static String text(Duration duration) {
     return String.format(Locale.ROOT, "%.2f s", duration.toMillis() / 1e3);
   }

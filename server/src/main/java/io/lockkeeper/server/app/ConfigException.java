@@ -1,7 +1,7 @@
 package io.lockkeeper.server.app;
 
 /**
- * A setting is not what it must be. The message is one line for people: which setting, where it
+ * A setting is not what it must be. The message is one human-readable line: which setting, where it
  * came from, the limit.
  */
 public final class ConfigException extends RuntimeException {

@@ -129,7 +129,7 @@ final class Engine {
     }
   }
 
-  /** Completes with what makes the ensemble unfit to serve, for people. */
+  /** Completes with what makes the ensemble unfit to serve, human-readable. */
   CompletableFuture<String> failure() {
     return failure;
   }

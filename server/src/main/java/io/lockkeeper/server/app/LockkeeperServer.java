@@ -124,7 +124,7 @@ public final class LockkeeperServer implements AutoCloseable {
     return engine.coordinator();
   }
 
-  /** Completes with a line for people if the server cannot go on; it should then be stopped. */
+  /** Completes with a human-readable line if the server cannot go on; it should then be stopped. */
   public CompletableFuture<String> failure() {
     return engine.failure();
   }

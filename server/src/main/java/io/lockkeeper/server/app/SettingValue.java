@@ -86,7 +86,7 @@ record SettingValue(Setting setting, String text, String source) {
    * there is no value.
    *
    * @param label such as {@code CERTIFICATE}
-   * @param meaning what the file should be, for people
+   * @param meaning what the file should be, human-readable
    */
   Optional<Path> pemFile(String label, String meaning) {
     Optional<Path> file = readableFile();

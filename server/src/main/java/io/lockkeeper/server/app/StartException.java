@@ -1,8 +1,8 @@
 package io.lockkeeper.server.app;
 
 /**
- * A server cannot start, or cannot go on. The message is one line for people: what, and what to do
- * about it.
+ * A server cannot start, or cannot go on. The message is one human-readable line: what, and what to
+ * do about it.
  */
 public final class StartException extends RuntimeException {
 

@@ -18,8 +18,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The coordinator's HTTP endpoint: {@code /metrics} for Prometheus, {@code /healthz} (the process
- * lives), {@code /readyz} (requests for locks can be served), and a status page for people. Started
- * once and stopped once.
+ * lives), {@code /readyz} (requests for locks can be served), and a status page. Started once and
+ * stopped once.
  */
 public final class HttpEndpoint {
 

@@ -139,7 +139,7 @@ public interface Coordinator {
   CompletableFuture<Answer.Forced> forceRelease(
       LockName lock, long token, String requester, String reason, Optional<Duration> grace);
 
-  /** Answers a wish to give way: the holder needs its locks for this long yet. */
+  /** Answers a wish to give way: the holder needs its locks for this much longer. */
   CompletableFuture<Answer.Described> answerRelease(
       LeaseId lease, String requestId, Duration needs);
 

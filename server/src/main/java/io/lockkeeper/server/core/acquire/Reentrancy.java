@@ -90,7 +90,7 @@ public final class Reentrancy {
     return nested;
   }
 
-  /** Returns how long the acquisition, or one that it is nested in, may be held yet. */
+  /** Returns how much longer the acquisition, or one that it is nested in, may be held. */
   long leftNanos(Acquisition acquisition) {
     long left = acquisition.timers().holdLeftNanos(core.now);
     for (Hold hold : acquisition.holds()) {

@@ -16,7 +16,7 @@ import java.util.Optional;
  * @param owner the owner inside the lease, may be empty
  * @param requestId the client's name for the acquisition, never empty
  * @param waitTimeout how long to wait: empty for as long as the stream, zero for not at all
- * @param holder who asks, for people
+ * @param holder who asks, human-readable
  * @param metadata shown to those who wait
  * @param positionInterval how often to tell a waiter where it stands, if at all
  * @param maxHold how long the locks may be held, if that is limited
@@ -99,7 +99,7 @@ public record AcquireCommand(
     return with(lease, holder, metadata, tokens);
   }
 
-  /** Returns what is asked for, without what is only for people. */
+  /** Returns what is asked for, without what is only human-readable. */
   public AcquireCommand withoutDescription() {
     return holder.isEmpty() && metadata.isEmpty() ? this : with(lease, "", Map.of(), heldTokens);
   }

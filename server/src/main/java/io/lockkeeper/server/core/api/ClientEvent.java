@@ -18,7 +18,7 @@ public sealed interface ClientEvent extends Event {
    * @param lease the new lease's id
    * @param secretHash the hash of its secret
    * @param ttl how long it lives without a keep-alive
-   * @param holder who the client is, for people
+   * @param holder who the client is, human-readable
    */
   record OpenLease(CallId call, LeaseId lease, String secretHash, Duration ttl, String holder)
       implements ClientEvent {
@@ -169,7 +169,7 @@ public sealed interface ClientEvent extends Event {
    * @param call who waits for the answer
    * @param lease the lease
    * @param requestId the acquisition
-   * @param needs how long it needs the locks yet
+   * @param needs how much longer it needs the locks
    */
   record AnswerRelease(CallId call, LeaseId lease, String requestId, Duration needs)
       implements ClientEvent {

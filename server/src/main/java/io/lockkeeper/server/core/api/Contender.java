@@ -11,13 +11,13 @@ import java.util.Optional;
  * @param leaseTag the public short name of the lease, empty for an entry that is not ours
  * @param requestId the acquisition's name, empty if not known
  * @param owner the owner inside the lease, may be empty
- * @param holder who it is, for people
+ * @param holder who it is, human-readable
  * @param mode the kind of hold
  * @param metadata what the contender says of itself
  * @param queuedForNanos how long this coordinator has seen the entry
  * @param heldForNanos how long this coordinator has seen it as a holder; empty for waiters
  * @param token the fencing token; empty for waiters and where it is not known
- * @param needsNanos holders who were asked to give way: for how long they need the lock yet, as
+ * @param needsNanos holders who were asked to give way: for how much longer they need the lock, as
  *     they said
  * @param entry the znode name
  */

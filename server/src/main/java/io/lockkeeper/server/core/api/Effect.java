@@ -83,7 +83,7 @@ public interface Effect {
    * Tell a lease's stream that it ends here and that the lease can be resumed: elsewhere, or here.
    *
    * @param stream the stream
-   * @param reason why, for people
+   * @param reason why, human-readable
    */
   record SendAway(StreamId stream, String reason) implements Effect {
     @Override
@@ -120,7 +120,7 @@ public interface Effect {
   /**
    * Tell the watchers that the mirror is whole again and that changes may be missing.
    *
-   * @param reason why, for people
+   * @param reason why, human-readable
    */
   record PublishGap(String reason) implements Effect {
     @Override

@@ -6,7 +6,7 @@ import io.lockkeeper.server.core.lock.LockName;
  * A request that could not be taken. Nothing was changed by it.
  *
  * @param kind what is wrong
- * @param message for people: names the limit or the thing
+ * @param message human-readable: names the limit or the thing
  */
 public record Failure(Kind kind, String message) {
 

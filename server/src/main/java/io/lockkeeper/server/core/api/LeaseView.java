@@ -8,7 +8,7 @@ import java.util.Optional;
  * One lease as this coordinator sees it.
  *
  * @param tag the public short name
- * @param holder who the client is, for people
+ * @param holder who the client is, human-readable
  * @param ttlNanos how long it lives without a keep-alive; empty for a lease that is a stream
  * @param remainingNanos how long it still lives; empty for a lease that is a stream
  * @param acquisitionCount how many acquisitions it has

@@ -70,8 +70,8 @@ public sealed interface Notice {
    * Somebody asks the holder to give way.
    *
    * @param lock the lock
-   * @param requester who, for people
-   * @param reason why, for people
+   * @param requester who, human-readable
+   * @param reason why, human-readable
    * @param leftNanos how long until the lock may be taken away, if that was said
    */
   record ReleaseRequested(LockName lock, String requester, String reason, Optional<Long> leftNanos)
@@ -95,7 +95,7 @@ public sealed interface Notice {
    * The locks were held and are not any more.
    *
    * @param reason why
-   * @param message for people, may be empty
+   * @param message human-readable, may be empty
    */
   record Lost(LossReason reason, String message) implements Notice {
     @Override
@@ -108,7 +108,7 @@ public sealed interface Notice {
    * The locks were not granted.
    *
    * @param reason why
-   * @param message for people
+   * @param message human-readable
    * @param holders who held them, at most 16
    */
   record NotAcquired(RefusalReason reason, String message, List<Contender> holders)

@@ -169,7 +169,7 @@ public non-sealed interface StoreEvent extends Event {
    * that a retry does not mend.
    *
    * @param id the acquisition
-   * @param message why, for people
+   * @param message why, human-readable
    */
   record EntriesRefused(UUID id, String message) implements StoreEvent {
     @Override
@@ -206,7 +206,7 @@ public non-sealed interface StoreEvent extends Event {
    * A lease's record was refused for a reason that a retry does not mend.
    *
    * @param lease the lease
-   * @param message why, for people
+   * @param message why, human-readable
    */
   record LeaseRefused(LeaseId lease, String message) implements StoreEvent {
     @Override

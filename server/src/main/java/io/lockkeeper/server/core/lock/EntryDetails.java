@@ -9,12 +9,12 @@ import java.util.Optional;
  * @param leaseId the lease's whole id in text, empty if not ours
  * @param requestId the acquisition's name, empty if not ours
  * @param owner the owner inside the lease, may be empty
- * @param holder who it is, for people
+ * @param holder who it is, human-readable
  * @param metadata what the contender says of itself
  * @param streamBound whether the lease is a stream, and so ends with its coordinator
  * @param unsearched whether it is left out of the search for cycles of waits
- * @param needsMillis for how long the holder needs the lock yet, as of when it was written, if it
- *     has answered to a wish to give way
+ * @param needsMillis for how much longer the holder needs the lock, as of when it was written, if
+ *     it has answered to a wish to give way
  * @param ask the newest wish to give way, if the entry carries one
  * @param terms the terms of the acquisition that it is for
  */

@@ -8,8 +8,8 @@ import java.util.Optional;
  * serves it.
  *
  * @param id tells one wish from another, never empty
- * @param requester who asks, for people
- * @param reason why, for people
+ * @param requester who asks, human-readable
+ * @param reason why, human-readable
  * @param deadline how long until the lock may be taken away
  * @param force whether it is taken away now
  */

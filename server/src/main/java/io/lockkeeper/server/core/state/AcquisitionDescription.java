@@ -57,7 +57,7 @@ public final class AcquisitionDescription {
     needsToldAtNanos = nowNanos;
   }
 
-  /** Returns for how long the holder needs its locks yet, if it has said so. */
+  /** Returns for how much longer the holder needs its locks, if it has said so. */
   Optional<Long> needsNanos(long nowNanos) {
     return needsMillis.map(
         millis -> Math.max(0, Duration.ofMillis(millis).toNanos() - (nowNanos - needsToldAtNanos)));

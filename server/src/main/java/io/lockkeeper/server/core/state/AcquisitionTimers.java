@@ -47,7 +47,7 @@ public final class AcquisitionTimers {
     deletion = Optional.of(timer);
   }
 
-  /** Returns how long it may be held yet; the largest number there is if that is not limited. */
+  /** Returns how much longer it may be held; the largest number there is if that is not limited. */
   public long holdLeftNanos(long nowNanos) {
     return hold.isPresent() ? Math.max(0, holdDeadlineNanos - nowNanos) : Long.MAX_VALUE;
   }

@@ -257,7 +257,7 @@ public final class Lease {
     return holder;
   }
 
-  /** Returns who asks, for people: as the request says, or else the lease. */
+  /** Returns who asks, human-readable: as the request says, or else the lease. */
   public String holderOf(AcquireCommand command) {
     return command.holder().isEmpty() ? holder : command.holder();
   }

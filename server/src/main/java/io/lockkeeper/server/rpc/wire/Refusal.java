@@ -16,7 +16,7 @@ import java.util.Optional;
  * A request that was refused, in the words of gRPC.
  *
  * @param code the status code
- * @param message for people
+ * @param message human-readable
  * @param field the path of the field that was wrong, empty if none was
  * @param retryAfter when to try again, if that may help
  * @param elsewhere whether another coordinator may not refuse it: the lease is not served here

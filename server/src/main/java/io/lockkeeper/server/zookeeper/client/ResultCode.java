@@ -63,7 +63,7 @@ public enum ResultCode {
     };
   }
 
-  /** Returns a code's name, for people. */
+  /** Returns a code's name, human-readable. */
   public static String name(int code) {
     return known(code).map(Code::name).orElse("error " + code);
   }

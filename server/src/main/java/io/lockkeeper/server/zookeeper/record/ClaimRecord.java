@@ -16,7 +16,7 @@ import tools.jackson.databind.JsonNode;
  * @param session the session
  * @param timeoutMillis the timeout with which the session was opened; zero if the record does not
  *     say. It stays, whoever adopts the session: a new leader of ZooKeeper goes back to it
- * @param epoch how often the session was adopted, for people and to know one's own record again
+ * @param epoch how often the session was adopted, human-readable and to know one's own record again
  * @param alone whether all who owned the session before are dead for certain
  */
 public record ClaimRecord(
