@@ -8,7 +8,7 @@ import io.lockkeeper.client.LockHandle;
 import io.lockkeeper.client.LockRequest;
 import io.lockkeeper.client.LockSpec;
 import io.lockkeeper.client.LockkeeperClient;
-import io.lockkeeper.client.testing.InMemoryLockkeeper;
+import io.lockkeeper.testing.InMemoryLockkeeper;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -117,11 +117,12 @@ class RunCommandTest {
     CompletableFuture<Integer> exitCode = runInBackground(UNTIL_TOLD, "--ttl", "2s");
     await().until(() -> Files.exists(directory.resolve("ready")));
     // When
-    server.jeopardy("orders/42", Duration.ofSeconds(1));
+    server.jeopardy();
     await().until(() -> err.toString().contains("the server has no contact with ZooKeeper"));
     server.freeze();
     await().until(() -> Files.exists(directory.resolve("tidied")));
     server.thaw();
+    server.safe();
     // Then
     assertThat(exitCode.join()).isEqualTo(ExitCodes.LOST);
     assertThat(err.toString())
@@ -192,7 +193,7 @@ class RunCommandTest {
     // Given
     InMemoryLockkeeper second = server.startPeer();
     peer = Optional.of(second);
-    try (LockkeeperClient other = second.clientBuilder().holder("alice@ci").build()) {
+    try (LockkeeperClient other = server.clusterClientBuilder().holder("alice@ci").build()) {
       LockHandle held = other.lock("orders/42");
       CompletableFuture<Integer> exitCode = runInBackground("exit 7", "--server", "first:1,peer:2");
       await().until(() -> err.toString().contains("1 ahead, held by alice@ci for"));

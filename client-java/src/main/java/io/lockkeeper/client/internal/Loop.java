@@ -210,7 +210,7 @@ public final class Loop implements Executor, SteppedClock.Waiter {
       return;
     }
     long endNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(SETTLE_SECONDS);
-    do {
+    while (!stopped && (isTimerDue() || !tasks.isIdle())) {
       if (isTimerDue() && firing.compareAndSet(false, true)) {
         execute(fire);
       }
@@ -219,7 +219,7 @@ public final class Loop implements Executor, SteppedClock.Waiter {
         return;
       }
       awaitReached(mark, endNanos);
-    } while (!stopped && (isTimerDue() || !tasks.isEmpty()));
+    }
   }
 
   private void awaitReached(SerialExecutor.Mark mark, long endNanos) {

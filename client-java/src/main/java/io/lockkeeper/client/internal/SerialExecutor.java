@@ -156,9 +156,9 @@ final class SerialExecutor {
     return runner.getPlain() == Thread.currentThread(); // Nobody else writes this thread there.
   }
 
-  /** Returns whether no task waits. */
-  boolean isEmpty() {
-    return tasks.isEmpty();
+  /** Returns whether no task waits and none is being performed. */
+  boolean isIdle() {
+    return pending.get() == 0;
   }
 
   /** Returns how many tasks have been performed. */

@@ -1,5 +1,6 @@
 package io.lockkeeper.server.coordinator;
 
+import io.lockkeeper.server.coordinator.api.CoordinatorClock;
 import io.lockkeeper.server.coordinator.api.CoordinatorObserver;
 import io.lockkeeper.server.coordinator.api.CoordinatorSettings;
 import io.lockkeeper.server.coordinator.api.CoordinatorStatus;
@@ -30,7 +31,6 @@ import io.lockkeeper.server.core.api.LifecycleEvent;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.TimeEvent;
 import io.lockkeeper.server.core.lock.LockName;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -51,6 +51,7 @@ final class CoreRunner implements EventLoop.BatchListener {
   private static final int WATCHDOG_PATIENCE = 10;
 
   private final LockStore store;
+  private final CoordinatorClock clock;
   private final Kernel kernel;
   private final EventLoop loop;
   private final Watchdog watchdog;
@@ -73,16 +74,19 @@ final class CoreRunner implements EventLoop.BatchListener {
       LockStore store,
       CoordinatorSettings settings,
       CoordinatorObserver observer,
-      Consumer<FatalFailure> onBreakdown) {
+      Consumer<FatalFailure> onBreakdown,
+      CoordinatorClock clock) {
     this.store = store;
+    this.clock = clock;
     this.observer = observer;
     this.failStop = new FailStop(onBreakdown);
     this.kernel = new Kernel(settings.core(), new StorePathSizes(store));
-    this.loop = new EventLoop(this, System::nanoTime, Clock.systemUTC()::millis);
+    this.loop = new EventLoop(this, clock);
     this.cleanupWait = new CleanupWait(loop, () -> kernel.counts(now()).deletesOwed() == 0);
     this.watchdog = new Watchdog(loop::batchCount, WATCHDOG_PATIENCE, failStop::onHang);
     this.detailReads = new DetailReads(store);
-    this.watches = new WatchHub(settings.maxWatches(), this::post, new MirroredLocks(kernel));
+    this.watches = 
+        new WatchHub(settings.maxWatches(), this::post, new MirroredLocks(kernel, clock), clock);
     this.effects = new EffectRunner(store, streams, calls, watches, observer);
   }
 
@@ -128,7 +132,7 @@ final class CoreRunner implements EventLoop.BatchListener {
   }
 
   long now() {
-    return System.nanoTime();
+    return clock.nanos();
   }
 
   LockStore store() {

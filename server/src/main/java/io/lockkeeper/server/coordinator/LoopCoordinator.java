@@ -1,5 +1,6 @@
 package io.lockkeeper.server.coordinator;
 
+import io.lockkeeper.server.coordinator.api.CoordinatorClock;
 import io.lockkeeper.server.coordinator.api.Coordinator;
 import io.lockkeeper.server.coordinator.api.CoordinatorObserver;
 import io.lockkeeper.server.coordinator.api.CoordinatorSettings;
@@ -42,6 +43,15 @@ public final class LoopCoordinator implements Coordinator {
   private final Secrets secrets = new Secrets();
   private final AtomicLong streamIds = new AtomicLong();
 
+  /** Makes a coordinator that goes by the system's clock. */
+  public LoopCoordinator(
+      LockStore store,
+      CoordinatorSettings settings,
+      CoordinatorObserver observer,
+      Consumer<FatalFailure> onBreakdown) {
+    this(store, settings, observer, onBreakdown, CoordinatorClock.SYSTEM);
+  }
+
   /**
    * Makes a coordinator on a store that has not been started.
    *
@@ -50,13 +60,15 @@ public final class LoopCoordinator implements Coordinator {
    *     each reason at most, on the thread that finds out. Where it returns, everybody who waits
    *     for something is refused with {@code UNAVAILABLE}, the streams of leases are sent away, and
    *     so is whoever comes later; the ZooKeeper sessions stay as they are
+   * @param clock what its leases, waits and proofs go by
    */
   public LoopCoordinator(
       LockStore store,
       CoordinatorSettings settings,
       CoordinatorObserver observer,
-      Consumer<FatalFailure> onBreakdown) {
-    this.runner = new CoreRunner(store, settings, observer, onBreakdown);
+      Consumer<FatalFailure> onBreakdown,
+      CoordinatorClock clock) {
+    this.runner = new CoreRunner(store, settings, observer, onBreakdown, clock);
     this.inbox = new Inbox(runner, settings.maxQueuedRequests());
     this.queries = new Queries(runner, inbox);
   }

@@ -25,10 +25,12 @@ import io.lockkeeper.server.rpc.service.LeaseCalls;
 import io.lockkeeper.server.rpc.service.LockCalls;
 import io.lockkeeper.server.rpc.wire.Statuses;
 import java.io.InputStream;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -56,7 +58,7 @@ public final class GrpcServices {
   private final ConnectionAge age;
   private final OpenStreams streams;
   private final HealthReporter health;
-  private final SteadyTimer timer;
+  private final ScheduledExecutorService timer;
   private final ExecutorService calls;
   private final CallGuard ourCalls = new CallGuard();
   private final CallGuard toolCalls = new CallGuard();
@@ -74,24 +76,36 @@ public final class GrpcServices {
    * @param age how old connections may become
    */
   GrpcServices(Coordinator coordinator, GrpcLimits limits, PeerSetup setup, ConnectionAge age) {
+    this(
+        coordinator,
+        limits,
+        setup,
+        age,
+        callThreads(),
+        new SteadyTimer(named("lockkeeper-rpc-timer")));
+  }
+
+  /**
+   * Prepares, on the caller's threads.
+   *
+   * @param setup how the other coordinators are reached
+   * @param age how old connections may become
+   * @param calls the threads for calls; ended with the services
+   * @param timer for what is done later; ended with the services
+   */
+  GrpcServices(
+      Coordinator coordinator,
+      GrpcLimits limits,
+      PeerSetup setup,
+      ConnectionAge age,
+      ExecutorService calls,
+      ScheduledExecutorService timer) {
     this.limits = limits;
     this.age = age;
     this.health = new HealthReporter(coordinator);
-    this.timer = new SteadyTimer(named("lockkeeper-rpc-timer"));
+    this.timer = timer;
     this.streams = new OpenStreams(timer);
-    // No handler blocks. What queues here is one task for each call with work, and calls are
-    // capped.
-    int threads = Math.max(4, 2 * Runtime.getRuntime().availableProcessors());
-    this.calls =
-        new ThreadPoolExecutor(
-            threads,
-            threads,
-            0,
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(),
-            named("lockkeeper-rpc"),
-            // Only once all is over.
-            new ThreadPoolExecutor.DiscardPolicy());
+    this.calls = calls;
     this.peers =
         new PeerLinks(coordinator, setup, calls, timer, named("lockkeeper-rpc-probe"), stats);
     this.forwarding =
@@ -106,6 +120,20 @@ public final class GrpcServices {
     this.lockCalls = new LockCalls(coordinator, limits, streams, timer, stats);
     this.leaseCalls = new LeaseCalls(coordinator, limits, streams, forwarding);
     this.adminCalls = new AdminCalls(coordinator);
+  }
+
+  // No handler blocks. What queues here is one task for each call with work, and calls are capped.
+  private static ExecutorService callThreads() {
+    int threads = Math.max(4, 2 * Runtime.getRuntime().availableProcessors());
+    return new ThreadPoolExecutor(
+        threads,
+        threads,
+        0,
+        TimeUnit.SECONDS,
+        new LinkedBlockingQueue<>(),
+        named("lockkeeper-rpc"),
+        // Only once all is over.
+        new ThreadPoolExecutor.DiscardPolicy());
   }
 
   private static ThreadFactory named(String name) {
@@ -187,6 +215,11 @@ public final class GrpcServices {
     streams.goAway(reason, limits.resumeAfter());
     // Whoever watches health has heard, and would wait for ever.
     toolCalls.endAll(Statuses.goingAway(reason, limits.resumeAfter()));
+  }
+
+  /** Tells the clients whose streams are open to come again, and ends those streams. */
+  void sendAway(String reason, Duration resumeAfter) {
+    streams.sendAway(reason, resumeAfter);
   }
 
   /** Ends the calls that are still under way. */

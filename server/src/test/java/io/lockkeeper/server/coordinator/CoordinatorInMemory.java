@@ -3,6 +3,7 @@ package io.lockkeeper.server.coordinator;
 import io.lockkeeper.server.coordinator.api.Coordinator;
 import io.lockkeeper.server.coordinator.api.CoordinatorObserver;
 import io.lockkeeper.server.coordinator.api.CoordinatorSettings;
+import io.lockkeeper.server.memory.InMemoryLockStore;
 import java.time.Duration;
 
 /**
@@ -10,7 +11,7 @@ import java.time.Duration;
  */
 public final class CoordinatorInMemory implements AutoCloseable {
 
-  private final FakeLockStore store = new FakeLockStore();
+  private final InMemoryLockStore store = new InMemoryLockStore();
   private final LoopCoordinator coordinator =
       new LoopCoordinator(
           store, CoordinatorSettings.defaults(), CoordinatorObserver.NONE, why -> {});

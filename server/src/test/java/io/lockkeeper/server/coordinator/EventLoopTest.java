@@ -3,11 +3,13 @@ package io.lockkeeper.server.coordinator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.lockkeeper.server.coordinator.api.CoordinatorClock;
 import io.lockkeeper.server.coordinator.api.CoordinatorObserver;
 import io.lockkeeper.server.coordinator.api.CoordinatorSettings;
 import io.lockkeeper.server.coordinator.serial.Batch;
 import io.lockkeeper.server.coordinator.serial.EventLoop;
 import io.lockkeeper.server.coordinator.serial.Watchdog;
+import io.lockkeeper.server.memory.InMemoryLockStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -65,8 +67,17 @@ class EventLoopTest {
               log.add("abandoned");
             }
           },
-          () -> time.getAsLong(),
-          wallMillis::get);
+          new CoordinatorClock() {
+            @Override
+            public long nanos() {
+              return time.getAsLong();
+            }
+
+            @Override
+            public long wallMillis() {
+              return wallMillis.get();
+            }
+          });
 
   @Test
   void pauseIsNoticedBeforeWhatWasSentMeanwhileIsRead() throws InterruptedException {
@@ -337,7 +348,7 @@ class EventLoopTest {
     // Given
     LoopCoordinator never =
         new LoopCoordinator(
-            new FakeLockStore(),
+            new InMemoryLockStore(),
             CoordinatorSettings.defaults(),
             CoordinatorObserver.NONE,
             why -> log.add("breakdown"));

@@ -20,6 +20,7 @@ import io.lockkeeper.server.core.lock.EntryDetails;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.MutexKind;
+import io.lockkeeper.server.memory.InMemoryLockStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -44,7 +45,7 @@ class FailStopTest {
   private static final Duration TTL = Duration.ofSeconds(15);
 
   private final FaultyStore faulty = new FaultyStore();
-  private final FakeLockStore store = faulty.store();
+  private final InMemoryLockStore store = faulty.store();
   private final List<FatalFailure> breakdowns = new CopyOnWriteArrayList<>();
   private final List<Notice> counted = new CopyOnWriteArrayList<>();
   private volatile boolean countingFails;

@@ -1,6 +1,7 @@
 package io.lockkeeper.server.coordinator;
 
 import io.lockkeeper.server.coordinator.api.LockStore;
+import io.lockkeeper.server.memory.InMemoryLockStore;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
@@ -10,11 +11,11 @@ import java.util.concurrent.ConcurrentHashMap;
 /** A store in memory whose methods throw when they are told to. */
 final class FaultyStore {
 
-  private final FakeLockStore store = new FakeLockStore();
+  private final InMemoryLockStore store = new InMemoryLockStore();
   private final Map<String, Throwable> faults = new ConcurrentHashMap<>();
 
   /** Returns the store behind. */
-  FakeLockStore store() {
+  InMemoryLockStore store() {
     return store;
   }
 

@@ -21,6 +21,7 @@ import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.MutexKind;
 import io.lockkeeper.server.core.lock.SessionKey;
+import io.lockkeeper.server.memory.InMemoryLockStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -36,7 +37,7 @@ class LoopCoordinatorTest {
 
   private static final LockName LOCK = new LockName("orders/42");
 
-  private final FakeLockStore store = new FakeLockStore();
+  private final InMemoryLockStore store = new InMemoryLockStore();
   private final LoopCoordinator coordinator =
       new LoopCoordinator(
           store,

@@ -2,6 +2,7 @@ package io.lockkeeper.server.coordinator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lockkeeper.server.coordinator.api.CoordinatorClock;
 import io.lockkeeper.server.coordinator.api.RefusedException;
 import io.lockkeeper.server.coordinator.api.WatchFilter;
 import io.lockkeeper.server.coordinator.api.WatchListener;
@@ -228,7 +229,7 @@ class WatchTest {
   @Test
   void watchBeyondTheCapIsRefused() {
     // Given
-    WatchHub hub = new WatchHub(0, Runnable::run, new NoLocks());
+    WatchHub hub = new WatchHub(0, Runnable::run, new NoLocks(), CoordinatorClock.SYSTEM);
     // When
     hub.start(watch, 0, true);
     // Then

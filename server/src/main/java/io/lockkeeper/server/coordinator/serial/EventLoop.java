@@ -1,10 +1,9 @@
 package io.lockkeeper.server.coordinator.serial;
 
+import io.lockkeeper.server.coordinator.api.CoordinatorClock;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.LongSupplier;
 
 /**
  * Runs everything that is posted to it one at a time and in order, and a hook after each batch: on
@@ -28,8 +27,7 @@ public final class EventLoop {
   private static final long BUSY_NANOS = 1_000_000L;
 
   private final BatchListener listener;
-  private final LongSupplier clock;
-  private final LongSupplier wallMillis;
+  private final CoordinatorClock clock;
   private final Thread thread;
   private final SerialExecutor executor;
   private final AtomicBoolean relieving = new AtomicBoolean();
@@ -81,10 +79,9 @@ public final class EventLoop {
     void onAbandoned();
   }
 
-  public EventLoop(BatchListener listener, LongSupplier clock, LongSupplier wallMillis) {
+  public EventLoop(BatchListener listener, CoordinatorClock clock) {
     this.listener = listener;
     this.clock = clock;
-    this.wallMillis = wallMillis;
     this.thread = new Thread(this::attend, "lockkeeper-loop");
     this.executor = new SerialExecutor(new Batches(), this::relieve);
   }
@@ -112,7 +109,7 @@ public final class EventLoop {
         endTurn();
       } else {
         // Only stopping is still to come, and that wakes the thread.
-        nextBatchNanos = clock.getAsLong() + IDLE_BATCH_NANOS;
+        nextBatchNanos = clock.nanos() + IDLE_BATCH_NANOS;
       }
     }
 
@@ -138,7 +135,7 @@ public final class EventLoop {
       nextBatchNanos = listener.nextBatchNanos();
       // Its own thread looks before it parks; a permit would only let it run in circles.
       if (nextBatchNanos - wakeAtNanos < 0 && Thread.currentThread() != thread) {
-        LockSupport.unpark(thread);
+        clock.unpark(thread);
       }
     }
   }
@@ -203,7 +200,7 @@ public final class EventLoop {
     public void run() {
       over = true;
       stopping = true;
-      LockSupport.unpark(thread);
+      clock.unpark(thread);
     }
 
     @Override
@@ -222,7 +219,7 @@ public final class EventLoop {
   }
 
   private void keepTurning() {
-    markNanos = clock.getAsLong();
+    markNanos = clock.nanos();
     wallAheadNanos = wallAhead();
     nextBatchNanos = markNanos;
     executor.goOn();
@@ -232,22 +229,22 @@ public final class EventLoop {
         continue;
       }
       awaitTurn();
-      if (!executor.tryTurn()) {
+      if (!stopping && !executor.tryTurn()) {
         // Whoever is at work ends with a batch, and says when the next is due.
-        LockSupport.parkNanos(this, BUSY_NANOS);
+        clock.park(this, BUSY_NANOS);
       }
     }
   }
 
   private void awaitTurn() {
-    long now = clock.getAsLong();
+    long now = clock.nanos();
     // Written before the next batch is read: whoever moves it forward after that sees the mark.
     wakeAtNanos = now + IDLE_BATCH_NANOS;
     long wait = Math.min(IDLE_BATCH_NANOS, nextBatchNanos - now);
     // Nobody need wake it for a batch that it wakes for by itself.
     wakeAtNanos = now + wait;
     if (wait > 0 && !relieving.get()) {
-      LockSupport.parkNanos(this, wait);
+      clock.park(this, wait);
     }
     if (Thread.interrupted()) {
       over = true;
@@ -257,7 +254,7 @@ public final class EventLoop {
 
   private void relieve() {
     relieving.set(true);
-    LockSupport.unpark(thread);
+    clock.unpark(thread);
   }
 
   /** Much work in small pieces is no stall; one gap between two looks at the clock is. */
@@ -282,12 +279,12 @@ public final class EventLoop {
   }
 
   private long wallAhead() {
-    return TimeUnit.MILLISECONDS.toNanos(wallMillis.getAsLong()) - markNanos;
+    return TimeUnit.MILLISECONDS.toNanos(clock.wallMillis()) - markNanos;
   }
 
   private long passed() {
     long before = markNanos;
-    markNanos = clock.getAsLong();
+    markNanos = clock.nanos();
     return markNanos - before;
   }
 

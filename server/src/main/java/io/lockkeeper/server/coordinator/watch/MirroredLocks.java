@@ -1,5 +1,6 @@
 package io.lockkeeper.server.coordinator.watch;
 
+import io.lockkeeper.server.coordinator.api.CoordinatorClock;
 import io.lockkeeper.server.coordinator.api.WatchFilter;
 import io.lockkeeper.server.core.Kernel;
 import io.lockkeeper.server.core.api.LockView;
@@ -10,9 +11,11 @@ import java.util.List;
 public final class MirroredLocks implements WatchHub.Locks {
 
   private final Kernel kernel;
+  private final CoordinatorClock clock;
 
-  public MirroredLocks(Kernel kernel) {
+  public MirroredLocks(Kernel kernel, CoordinatorClock clock) {
     this.kernel = kernel;
+    this.clock = clock;
   }
 
   @Override
@@ -22,7 +25,7 @@ public final class MirroredLocks implements WatchHub.Locks {
 
   @Override
   public LockView view(LockName lock) {
-    return kernel.lock(lock, 0, System.nanoTime());
+    return kernel.lock(lock, 0, clock.nanos());
   }
 
   @Override

@@ -1,5 +1,6 @@
 package io.lockkeeper.server.coordinator.watch;
 
+import io.lockkeeper.server.coordinator.api.CoordinatorClock;
 import io.lockkeeper.server.coordinator.api.RefusedException;
 import io.lockkeeper.server.coordinator.api.WatchFilter;
 import io.lockkeeper.server.coordinator.api.WatchedChange;
@@ -29,12 +30,13 @@ public final class WatchHub implements Watch.Source {
   private final int maxWatches;
   private final Consumer<Runnable> loop;
   private final Locks locks;
-  private final WatchThread thread = new WatchThread();
+  private final CoordinatorClock clock;
+  private final WatchThread thread;
   private final Set<Watch> watches = new LinkedHashSet<>();
   private final WatchHistory history = new WatchHistory();
   private List<WatchedChange> batch = new ArrayList<>();
   private boolean described = true;
-  private long unwatchedSinceNanos = System.nanoTime();
+  private long unwatchedSinceNanos;
   private long number;
 
   /** What the hub asks of the core. */
@@ -57,10 +59,14 @@ public final class WatchHub implements Watch.Source {
    *
    * @param loop runs a task on the event loop; may be called on any thread
    */
-  public WatchHub(int maxWatches, Consumer<Runnable> loop, Locks locks) {
+  public WatchHub(
+      int maxWatches, Consumer<Runnable> loop, Locks locks, CoordinatorClock clock) {
     this.maxWatches = maxWatches;
     this.loop = loop;
     this.locks = locks;
+    this.clock = clock;
+    this.thread = new WatchThread(clock);
+    this.unwatchedSinceNanos = clock.nanos();
   }
 
   /** Starts the watchers' thread. On any thread. */
@@ -197,7 +203,7 @@ public final class WatchHub implements Watch.Source {
   /** Ends a watch. */
   public void stop(Watch watch) {
     if (watches.remove(watch)) {
-      unwatchedSinceNanos = System.nanoTime();
+      unwatchedSinceNanos = clock.nanos();
       thread.execute(rounds -> rounds.remove(watch));
     }
   }

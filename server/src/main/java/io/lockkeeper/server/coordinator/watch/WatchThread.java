@@ -1,9 +1,9 @@
 package io.lockkeeper.server.coordinator.watch;
 
+import io.lockkeeper.server.coordinator.api.CoordinatorClock;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,14 +24,17 @@ final class WatchThread {
   private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(1);
   private static final int SLICE_MESSAGES = 128;
 
+  private final CoordinatorClock clock;
   private final Queue<Task> inbox = new ConcurrentLinkedQueue<>();
   private final WatchRounds rounds = new WatchRounds();
   private final Thread thread = new Thread(this::run, "lockkeeper-watchers");
   private volatile boolean stopping;
   private volatile boolean idle;
-  private long restUntilNanos = System.nanoTime();
+  private long restUntilNanos;
 
-  WatchThread() {
+  WatchThread(CoordinatorClock clock) {
+    this.clock = clock;
+    restUntilNanos = clock.nanos();
     thread.setDaemon(true);
   }
 
@@ -53,7 +56,7 @@ final class WatchThread {
     inbox.add(task);
     // While it rests, it is not woken for every change.
     if (idle) {
-      LockSupport.unpark(thread);
+      clock.unpark(thread);
     }
   }
 
@@ -63,11 +66,11 @@ final class WatchThread {
         Task next = task;
         runSafely(() -> next.run(rounds));
       }
-      long rest = restUntilNanos - System.nanoTime();
+      long rest = restUntilNanos - clock.nanos();
       if (!rounds.hasWork()) {
         awaitTask();
       } else if (rest > 0) {
-        LockSupport.parkNanos(this, rest);
+        clock.park(this, rest);
       } else {
         work();
       }
@@ -78,15 +81,15 @@ final class WatchThread {
     idle = true;
     // Whoever adds something after this look sees the mark.
     if (inbox.isEmpty()) {
-      LockSupport.parkNanos(this, IDLE_NANOS);
+      clock.park(this, IDLE_NANOS);
     }
     idle = false;
   }
 
   private void work() {
-    long began = System.nanoTime();
+    long began = clock.nanos();
     runSafely(() -> rounds.slice(SLICE_MESSAGES));
-    long ended = System.nanoTime();
+    long ended = clock.nanos();
     restUntilNanos = ended + Math.min(LONGEST_REST_NANOS, REST * (ended - began));
   }
 

@@ -72,6 +72,11 @@ public final class OpenStreams {
   /** Tells all streams, now and to come. */
   public void goAway(String reason, Duration after) {
     leaving = Optional.of(new Leaving(reason, after));
+    sendAway(reason, after);
+  }
+
+  /** Tells all streams that there are now. */
+  public void sendAway(String reason, Duration after) {
     streams.keySet().forEach(stream -> stream.goAway(reason, after));
   }
 

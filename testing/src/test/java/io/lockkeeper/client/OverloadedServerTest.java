@@ -1,0 +1,107 @@
+package io.lockkeeper.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.grpc.Status;
+import io.grpc.stub.StreamObserver;
+import io.lockkeeper.testing.ManualClock;
+import io.lockkeeper.v1.SessionRequest;
+import io.lockkeeper.v1.SessionResponse;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a client does whose keep-alives are refused. */
+@Timeout(60)
+class OverloadedServerTest {
+
+  private static final String LOCK = "orders/42";
+  private static final Duration TTL = Duration.ofSeconds(ScriptedServer.TTL_SECONDS);
+
+  private final ManualClock clock = new ManualClock();
+  private final ScriptedServer server = new ScriptedServer(clock);
+  private final LockkeeperClient client =
+      LockkeeperClient.builder("scripted")
+          .channels(address -> server.connect())
+          .clock(clock)
+          .callbackExecutor(Runnable::run)
+          .build();
+
+  @AfterEach
+  void stop() {
+    server.script(ScriptedServer::keepAlive);
+    clock.advance(Duration.ofSeconds(5));
+    client.close();
+    server.close();
+  }
+
+  private LockHandle hold() {
+    server.script(ScriptedServer::keepAlive);
+    CompletableFuture<LockHandle> asked = client.acquire(LockRequest.of(LOCK));
+    clock.settle();
+    String id = server.wishes().get(0).getAcquire().getRequestId();
+    server.send(ScriptedServer.granted(id, 1, LOCK, 5));
+    clock.advance(Duration.ofSeconds(3));
+    return asked.join();
+  }
+
+  private static BiConsumer<SessionRequest, StreamObserver<SessionResponse>> refusing(
+      Status.Code code) {
+    return (request, stream) -> {
+      ScriptedServer.answerOpen(request, stream);
+      if (request.hasKeepAlive()) {
+        stream.onNext(ScriptedServer.keepAliveRefused(request.getKeepAlive().getNonce(), code));
+      }
+    };
+  }
+
+  private long keepAlives() {
+    return server.requests().stream().filter(SessionRequest::hasKeepAlive).count();
+  }
+
+  @Test
+  void keepAliveThatIsRefusedIsTriedAgainOnTheSameStreamWhileTheLeaseIsValid() {
+    // Given
+    LockHandle held = hold();
+    server.script(refusing(Status.Code.RESOURCE_EXHAUSTED));
+    // When
+    clock.advance(TTL.minusSeconds(4));
+    boolean valid = held.isValid();
+    long tried = keepAlives();
+    server.script(ScriptedServer::keepAlive);
+    clock.advance(TTL);
+    // Then
+    assertThat(server.streamCount()).isEqualTo(1);
+    assertThat(valid).isTrue();
+    assertThat(tried).isBetween(4L, 15L);
+    assertThat(held.isValid()).isTrue();
+  }
+
+  @Test
+  void refusedKeepAliveExtendsNothing() {
+    // Given
+    LockHandle held = hold();
+    long until = held.validUntilNanos();
+    server.script(refusing(Status.Code.RESOURCE_EXHAUSTED));
+    // When
+    clock.advance(TTL);
+    // Then
+    assertThat(held.isValid()).isFalse();
+    assertThat(held.validUntilNanos()).isEqualTo(until);
+  }
+
+  @Test
+  void serverThatCannotServeTheLeaseIsLeft() {
+    // Given
+    LockHandle held = hold();
+    server.script(refusing(Status.Code.UNAVAILABLE));
+    // When
+    clock.advance(Duration.ofSeconds(8));
+    // Then
+    assertThat(server.streamCount()).isGreaterThan(1);
+    assertThat(held.isValid()).isTrue();
+  }
+}

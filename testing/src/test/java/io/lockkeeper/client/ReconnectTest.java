@@ -1,0 +1,200 @@
+package io.lockkeeper.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.grpc.ManagedChannel;
+import io.grpc.Status;
+import io.grpc.stub.StreamObserver;
+import io.lockkeeper.testing.ManualClock;
+import io.lockkeeper.v1.SessionRequest;
+import io.lockkeeper.v1.SessionResponse;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BiConsumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** How soon, how often and where a client connects again. */
+@Timeout(60)
+class ReconnectTest {
+
+  private static final String LOCK = "orders/42";
+
+  private final ManualClock clock = new ManualClock();
+  private final ScriptedServer first = new ScriptedServer(clock);
+  private final ScriptedServer second = new ScriptedServer(clock);
+  private final List<String> tried = new CopyOnWriteArrayList<>();
+  private final LockkeeperClient client =
+      LockkeeperClient.builder("first:1,second:2")
+          .channels(this::connect)
+          .clock(clock)
+          .callbackExecutor(Runnable::run)
+          .build();
+
+  /** What a server does that is of no use. */
+  enum Useless implements BiConsumer<SessionRequest, StreamObserver<SessionResponse>> {
+    REFUSES {
+      @Override
+      public void accept(SessionRequest request, StreamObserver<SessionResponse> stream) {
+        stream.onError(Status.UNAVAILABLE.asRuntimeException());
+      }
+    },
+    OPENS_AND_BREAKS {
+      @Override
+      public void accept(SessionRequest request, StreamObserver<SessionResponse> stream) {
+        ScriptedServer.answerOpen(request, stream);
+        stream.onError(Status.UNAVAILABLE.asRuntimeException());
+      }
+    },
+    OPENS_AND_GOES_AWAY {
+      @Override
+      public void accept(SessionRequest request, StreamObserver<SessionResponse> stream) {
+        if (request.hasOpen()) {
+          ScriptedServer.answerOpen(request, stream);
+          stream.onNext(ScriptedServer.goingAway());
+          stream.onCompleted();
+        }
+      }
+    },
+    GOES_AWAY_AT_ONCE {
+      @Override
+      public void accept(SessionRequest request, StreamObserver<SessionResponse> stream) {
+        stream.onNext(ScriptedServer.goingAway());
+        stream.onCompleted();
+      }
+    },
+    SAYS_NOTHING {
+      @Override
+      public void accept(SessionRequest request, StreamObserver<SessionResponse> stream) {}
+    },
+    OPENS_AND_SAYS_NOTHING {
+      @Override
+      public void accept(SessionRequest request, StreamObserver<SessionResponse> stream) {
+        ScriptedServer.answerOpen(request, stream);
+      }
+    }
+  }
+
+  @AfterEach
+  void stop() {
+    List.of(first, second).forEach(server -> server.script(ScriptedServer::keepAlive));
+    clock.advance(Duration.ofSeconds(5));
+    client.close();
+    first.close();
+    second.close();
+  }
+
+  private ManagedChannel connect(String address) {
+    tried.add(address);
+    return address.equals("first:1") ? first.connect() : second.connect();
+  }
+
+  private LockHandle hold() {
+    first.script(ScriptedServer::keepAlive);
+    CompletableFuture<LockHandle> asked = client.acquire(LockRequest.of(LOCK));
+    clock.settle();
+    String id = first.wishes().get(0).getAcquire().getRequestId();
+    first.send(ScriptedServer.granted(id, 1, LOCK, 5));
+    clock.advance(Duration.ofSeconds(3));
+    return asked.join();
+  }
+
+  @Test
+  void nextServerIsTriedAtOnceWhenAGoodStreamBreaks() {
+    // Given
+    LockHandle held = hold();
+    // When
+    first.end(Status.UNAVAILABLE);
+    // Then
+    assertThat(held.isValid()).isTrue();
+    assertThat(tried).containsExactly("first:1", "second:2");
+  }
+
+  @ParameterizedTest
+  @EnumSource(Useless.class)
+  void uselessServersAreNotStormedAndTheGoodOneIsFoundWhenItIsBack(Useless what) {
+    // Given
+    LockHandle held = hold();
+    first.script(what);
+    second.script(what);
+    // When
+    first.end(Status.UNAVAILABLE);
+    clock.advance(Duration.ofSeconds(8));
+    int attempts = tried.size();
+    second.script(ScriptedServer::keepAlive);
+    clock.advance(Duration.ofSeconds(9));
+    int found = tried.size();
+    clock.advance(Duration.ofMinutes(1));
+    // Then
+    assertThat(attempts).isBetween(3, 20);
+    assertThat(held.isValid()).isTrue();
+    assertThat(tried).hasSize(found).endsWith("second:2");
+  }
+
+  @ParameterizedTest
+  @EnumSource(Useless.class)
+  void uselessServerIsLeftForTheNextInTime(Useless what) {
+    // Given
+    LockHandle held = hold();
+    second.script(what);
+    // When
+    first.end(Status.UNAVAILABLE);
+    clock.advance(Duration.ofSeconds(12));
+    // Then
+    assertThat(tried).startsWith("first:1", "second:2", "first:1");
+    assertThat(held.isValid()).isTrue();
+  }
+
+  @Test
+  void streamThatDiesWithoutASignIsGivenUpWithHalfOfTheLeaseLeft() {
+    // Given
+    LockHandle held = hold();
+    second.script(ScriptedServer::keepAlive);
+    first.script((request, stream) -> {});
+    long until = held.validUntilNanos();
+    // When
+    clock.advance(Duration.ofMillis(4_600)); // A keep-alive after 5 s, and 2.5 s for its answer.
+    // Then
+    assertThat(tried).containsExactly("first:1", "second:2");
+    assertThat(until - clock.getAsLong()).isGreaterThan(Duration.ofSeconds(7).toNanos());
+    assertThat(held.validUntilNanos()).isGreaterThan(until);
+  }
+
+  @Test
+  void oldStreamThatIsStillOpenIsHeardNoMore() {
+    // Given
+    LockHandle held = hold();
+    second.script(ScriptedServer::keepAlive);
+    first.script((request, stream) -> {});
+    clock.advance(Duration.ofSeconds(5));
+    String id = second.wishes().get(0).getAcquire().getRequestId();
+    long until = held.validUntilNanos();
+    // When
+    first.send(ScriptedServer.keptAlive(1));
+    first.send(ScriptedServer.granted(id, 99, LOCK, 6));
+    first.send(ScriptedServer.goingAway());
+    // Then
+    assertThat(held.isValid()).isTrue();
+    assertThat(held.validUntilNanos()).isEqualTo(until);
+    assertThat(tried).containsExactly("first:1", "second:2");
+  }
+
+  @Test
+  void twoServersThatSendTheClientToOneAnotherAreTakenInTurnEverMoreSeldom() {
+    // Given
+    LockHandle held = hold();
+    first.script(Useless.OPENS_AND_GOES_AWAY);
+    second.script(Useless.OPENS_AND_GOES_AWAY);
+    // When
+    first.send(ScriptedServer.goingAway());
+    clock.advance(Duration.ofMinutes(1));
+    // Then
+    assertThat(held.isValid()).isTrue(); // Each of them has acknowledged the resume.
+    assertThat(tried.size()).isBetween(30, 75);
+  }
+}
