@@ -1,5 +1,8 @@
 package io.lockkeeper.client;
 
+import io.lockkeeper.client.internal.protocol.Limits;
+import io.lockkeeper.client.internal.runtime.LeaderWatch;
+import io.lockkeeper.client.internal.views.DerivedFutures;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

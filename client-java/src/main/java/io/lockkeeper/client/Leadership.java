@@ -1,5 +1,7 @@
 package io.lockkeeper.client;
 
+import io.lockkeeper.client.internal.protocol.Limits;
+import io.lockkeeper.client.internal.runtime.LeaderWatch;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;

@@ -6,7 +6,8 @@ public final class LeaseLostException extends LockkeeperException {
   private static final long serialVersionUID = 1L;
   private final LossReason reason;
 
-  LeaseLostException(String lock, LossReason reason) {
+  /** Makes the failure of a lease that was lost, and says why. */
+  public LeaseLostException(String lock, LossReason reason) {
     super(
         "the lease ended ("
             + reason

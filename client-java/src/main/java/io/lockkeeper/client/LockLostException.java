@@ -6,7 +6,8 @@ public final class LockLostException extends LockkeeperException {
   private static final long serialVersionUID = 1L;
   private final LossReason reason;
 
-  LockLostException(String lock, LossReason reason) {
+  /** Makes the failure of a lock that was lost, and says why. */
+  public LockLostException(String lock, LossReason reason) {
     super(
         "lock \""
             + lock

@@ -1,5 +1,6 @@
 package io.lockkeeper.client;
 
+import io.lockkeeper.client.internal.protocol.Limits;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;

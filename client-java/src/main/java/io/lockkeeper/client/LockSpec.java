@@ -1,6 +1,7 @@
 package io.lockkeeper.client;
 
-import io.lockkeeper.client.internal.LockNames;
+import io.lockkeeper.client.internal.protocol.Limits;
+import io.lockkeeper.client.internal.protocol.LockNames;
 
 /**
  * One lock and how to hold it: a part of a {@link LockRequest}. What is out of range throws {@link

@@ -1,5 +1,8 @@
 package io.lockkeeper.client;
 
+import io.lockkeeper.client.internal.context.Settings;
+import io.lockkeeper.client.internal.protocol.Limits;
+import io.lockkeeper.client.internal.runtime.ClientRuntime;
 import io.lockkeeper.v1.WatchRequest;
 import java.time.Duration;
 import java.util.List;

@@ -2,9 +2,11 @@ package io.lockkeeper.client;
 
 import io.grpc.ChannelCredentials;
 import io.grpc.ManagedChannel;
-import io.lockkeeper.client.internal.CallerRuns;
-import io.lockkeeper.client.internal.Endpoint;
-import io.lockkeeper.client.internal.Target;
+import io.lockkeeper.client.internal.context.Settings;
+import io.lockkeeper.client.internal.loop.CallerRuns;
+import io.lockkeeper.client.internal.transport.Endpoint;
+import io.lockkeeper.client.internal.transport.Target;
+import io.lockkeeper.client.internal.transport.Transport;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

@@ -1,6 +1,9 @@
 package io.lockkeeper.client;
 
-import io.lockkeeper.client.internal.LockNames;
+import io.lockkeeper.client.internal.protocol.Limits;
+import io.lockkeeper.client.internal.protocol.LockNames;
+import io.lockkeeper.client.internal.views.DerivedFutures;
+import io.lockkeeper.client.internal.views.ThreadOwners;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;

@@ -1,5 +1,8 @@
 package io.lockkeeper.client;
 
+import io.lockkeeper.client.internal.protocol.Limits;
+import io.lockkeeper.client.internal.views.DerivedFutures;
+import io.lockkeeper.client.internal.views.PermitPool;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

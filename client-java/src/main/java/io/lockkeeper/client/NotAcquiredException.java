@@ -10,7 +10,8 @@ public final class NotAcquiredException extends LockkeeperException {
   private final NotAcquiredReason reason;
   private final transient List<Contender> holders;
 
-  NotAcquiredException(
+  /** Makes the failure of a request that got no lock, with who holds it and who waits. */
+  public NotAcquiredException(
       String lock, NotAcquiredReason reason, String detail, List<Contender> holders) {
     super(
         "lock \""

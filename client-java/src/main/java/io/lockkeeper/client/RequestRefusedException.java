@@ -9,7 +9,8 @@ public final class RequestRefusedException extends LockkeeperException {
   private final Status.Code code;
   private final String field;
 
-  RequestRefusedException(Status.Code code, String message, String field) {
+  /** Makes the failure of a request that a server refused. */
+  public RequestRefusedException(Status.Code code, String message, String field) {
     super(
         "the server refused the request ("
             + code

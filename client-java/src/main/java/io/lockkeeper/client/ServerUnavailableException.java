@@ -5,11 +5,13 @@ public final class ServerUnavailableException extends LockkeeperException {
 
   private static final long serialVersionUID = 1L;
 
-  ServerUnavailableException(String message) {
+  /** Makes the failure of a request that no server answered. */
+  public ServerUnavailableException(String message) {
     super(message);
   }
 
-  ServerUnavailableException(String message, Throwable cause) {
+  /** Makes the failure of a request that no server answered. */
+  public ServerUnavailableException(String message, Throwable cause) {
     super(message, cause);
   }
 }

@@ -2,6 +2,7 @@ package io.lockkeeper.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lockkeeper.client.internal.loop.Callbacks;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -10,6 +10,7 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.inprocess.InProcessChannelBuilder;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.lockkeeper.client.internal.transport.IoThreads;
 import io.lockkeeper.v1.GetLeaseRequest;
 import io.lockkeeper.v1.LeaseServiceGrpc;
 import java.io.IOException;

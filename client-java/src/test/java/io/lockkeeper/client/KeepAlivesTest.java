@@ -2,6 +2,7 @@ package io.lockkeeper.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lockkeeper.client.internal.lease.KeepAlives;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 

@@ -2,6 +2,7 @@ package io.lockkeeper.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lockkeeper.client.internal.runtime.LeaderWatch;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

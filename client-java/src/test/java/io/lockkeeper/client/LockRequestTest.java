@@ -3,6 +3,7 @@ package io.lockkeeper.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lockkeeper.client.internal.protocol.SessionRequests;
 import io.lockkeeper.v1.AcquireRequest;
 import java.time.Duration;
 import java.util.List;

@@ -3,7 +3,7 @@ package io.lockkeeper.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.lockkeeper.client.internal.Target;
+import io.lockkeeper.client.internal.transport.Target;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -2,6 +2,7 @@ package io.lockkeeper.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lockkeeper.client.internal.lease.Validity;
 import java.util.concurrent.TimeUnit;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;

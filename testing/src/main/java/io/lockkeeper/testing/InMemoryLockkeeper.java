@@ -4,7 +4,7 @@ import io.grpc.ManagedChannel;
 import io.grpc.inprocess.InProcessChannelBuilder;
 import io.lockkeeper.client.LockkeeperClient;
 import io.lockkeeper.client.LockkeeperClientBuilder;
-import io.lockkeeper.client.internal.Loop;
+import io.lockkeeper.client.internal.loop.Loop;
 import io.lockkeeper.server.coordinator.api.Coordinator;
 import io.lockkeeper.server.core.api.Contender;
 import io.lockkeeper.server.core.lock.FencingToken;

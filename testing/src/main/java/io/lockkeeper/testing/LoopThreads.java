@@ -1,6 +1,6 @@
 package io.lockkeeper.testing;
 
-import io.lockkeeper.client.internal.Loop;
+import io.lockkeeper.client.internal.loop.Loop;
 import java.util.List;
 import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.Callable;

@@ -1,6 +1,6 @@
 package io.lockkeeper.testing;
 
-import io.lockkeeper.client.internal.SteppedClock;
+import io.lockkeeper.client.internal.loop.SteppedClock;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalLong;

@@ -7,7 +7,7 @@ import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 import io.grpc.Status;
-import io.lockkeeper.client.internal.Loop;
+import io.lockkeeper.client.internal.loop.Loop;
 import java.util.ArrayDeque;
 import java.util.LinkedHashSet;
 import java.util.List;

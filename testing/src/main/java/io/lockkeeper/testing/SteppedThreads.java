@@ -1,6 +1,6 @@
 package io.lockkeeper.testing;
 
-import io.lockkeeper.client.internal.SteppedClock;
+import io.lockkeeper.client.internal.loop.SteppedClock;
 import io.lockkeeper.server.coordinator.api.CoordinatorClock;
 import java.util.HashMap;
 import java.util.Map;

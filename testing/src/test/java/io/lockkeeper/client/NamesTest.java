@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
-import io.lockkeeper.client.internal.Endpoint;
-import io.lockkeeper.client.internal.Target;
+import io.lockkeeper.client.internal.transport.Discovery;
+import io.lockkeeper.client.internal.transport.Endpoint;
+import io.lockkeeper.client.internal.transport.Target;
+import io.lockkeeper.client.internal.transport.Transport;
 import io.lockkeeper.testing.ManualClock;
 import java.net.InetAddress;
 import java.net.UnknownHostException;

@@ -3,6 +3,7 @@ package io.lockkeeper.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lockkeeper.client.internal.views.PermitPool;
 import io.lockkeeper.testing.InMemoryLockkeeper;
 import java.util.ArrayList;
 import java.util.List;

@@ -6,7 +6,7 @@ import io.grpc.Status;
 import io.grpc.inprocess.InProcessChannelBuilder;
 import io.grpc.inprocess.InProcessServerBuilder;
 import io.grpc.stub.StreamObserver;
-import io.lockkeeper.client.internal.Loop;
+import io.lockkeeper.client.internal.loop.Loop;
 import io.lockkeeper.testing.ManualClock;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.GoingAway;

@@ -3,7 +3,9 @@ package io.lockkeeper.client;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.Status;
-import io.lockkeeper.client.internal.Loop;
+import io.lockkeeper.client.internal.loop.Loop;
+import io.lockkeeper.client.internal.protocol.SessionRequests;
+import io.lockkeeper.client.internal.session.SessionStream;
 import io.lockkeeper.testing.ManualClock;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;

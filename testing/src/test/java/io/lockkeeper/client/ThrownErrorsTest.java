@@ -3,7 +3,9 @@ package io.lockkeeper.client;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.ManagedChannel;
-import io.lockkeeper.client.internal.Target;
+import io.lockkeeper.client.internal.transport.Discovery;
+import io.lockkeeper.client.internal.transport.Target;
+import io.lockkeeper.client.internal.views.DerivedFutures;
 import io.lockkeeper.testing.InMemoryLockkeeper;
 import io.lockkeeper.testing.ManualClock;
 import java.time.Duration;

@@ -85,7 +85,7 @@ final class CoreRunner implements EventLoop.BatchListener {
     this.cleanupWait = new CleanupWait(loop, () -> kernel.counts(now()).deletesOwed() == 0);
     this.watchdog = new Watchdog(loop::batchCount, WATCHDOG_PATIENCE, failStop::onHang);
     this.detailReads = new DetailReads(store);
-    this.watches = 
+    this.watches =
         new WatchHub(settings.maxWatches(), this::post, new MirroredLocks(kernel, clock), clock);
     this.effects = new EffectRunner(store, streams, calls, watches, observer);
   }

@@ -1,10 +1,10 @@
 package io.lockkeeper.server.memory;
 
 import io.lockkeeper.server.coordinator.api.Peer;
-import io.lockkeeper.server.core.lock.LeaseId;
-import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.api.SessionEvent.AdoptedEntry;
 import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LockName;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;

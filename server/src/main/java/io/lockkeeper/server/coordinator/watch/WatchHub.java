@@ -59,8 +59,7 @@ public final class WatchHub implements Watch.Source {
    *
    * @param loop runs a task on the event loop; may be called on any thread
    */
-  public WatchHub(
-      int maxWatches, Consumer<Runnable> loop, Locks locks, CoordinatorClock clock) {
+  public WatchHub(int maxWatches, Consumer<Runnable> loop, Locks locks, CoordinatorClock clock) {
     this.maxWatches = maxWatches;
     this.loop = loop;
     this.locks = locks;

@@ -45,7 +45,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 final class GroupCommitTest implements GroupCommit.Lane {
 
-  private static final SessionKey SESSION = new SessionKey(1);
   private static final LockName LOCK = new LockName("a");
   private static final EntryDetails DETAILS = Asked.DETAILS;
 
@@ -87,13 +86,13 @@ final class GroupCommitTest implements GroupCommit.Lane {
   }
 
   private LeaseRecording record(LeaseId lease) {
-    return new LeaseRecording(paths, new StoreEffect.RecordLease(SESSION, lease, 1, "h", "00"));
+    return new LeaseRecording(
+        paths, new StoreEffect.RecordLease(new SessionKey(1), lease, 1, "h", "00"));
   }
 
   private UUID create(LockName lock) {
     UUID id = UUID.randomUUID();
-    List<PlannedEntry> entries = List.of(Asked.planned(lock));
-    commit.add(creation(id, entries, 0));
+    commit.add(creation(id, List.of(Asked.planned(lock)), 0));
     return id;
   }
 

@@ -1,0 +1,386 @@
+package io.lockkeeper.client.internal.acquisition;
+
+import io.grpc.Status;
+import io.lockkeeper.client.LeaseLostException;
+import io.lockkeeper.client.LockHandle;
+import io.lockkeeper.client.LockRequest;
+import io.lockkeeper.client.LockkeeperException;
+import io.lockkeeper.client.LossReason;
+import io.lockkeeper.client.NotAcquiredException;
+import io.lockkeeper.client.NotAcquiredReason;
+import io.lockkeeper.client.ReleaseResult;
+import io.lockkeeper.client.internal.context.ClientContext;
+import io.lockkeeper.client.internal.loop.Loop;
+import io.lockkeeper.client.internal.loop.ResettableTimer;
+import io.lockkeeper.client.internal.protocol.LockNames;
+import io.lockkeeper.client.internal.protocol.Protos;
+import io.lockkeeper.client.internal.protocol.SessionRequests;
+import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.Granted;
+import io.lockkeeper.v1.NotAcquired;
+import io.lockkeeper.v1.QueuePosition;
+import io.lockkeeper.v1.Refused;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+
+/**
+ * The life of one request for locks. On the client's loop only, except for what is final.
+ *
+ * <pre>
+ *   PENDING --sent--> SENT --granted--> HELD --release--> RELEASING --released--> ENDED
+ *      ^                | \               \                  ^
+ *      +--unavailable---+  +--given up-----+--granted again--+
+ *   PENDING, SENT --refused, not acquired, lease over, time out--> ENDED;  HELD --lost--> ENDED
+ * </pre>
+ *
+ * <p>In every state, it is repeated to the server of each new stream, which may be another than
+ * before and know less: a request is sent again, a hold with its tokens, a release until it is
+ * answered.
+ */
+public final class Acquisition {
+
+  static final ReleaseResult LOST = new ReleaseResult(ReleaseResult.Outcome.LOST, 0);
+  private static final ReleaseResult ALREADY_RELEASED =
+      new ReleaseResult(ReleaseResult.Outcome.ALREADY_RELEASED, 0);
+
+  private final String requestId;
+  private final LockRequest request;
+  private final ClientContext context;
+  private final SessionLink session;
+  private final CompletableFuture<LockHandle> result = new CompletableFuture<>();
+  private final CompletableFuture<ReleaseResult> released = new CompletableFuture<>();
+  private final HoldState hold;
+  private final EventFilter filter = new EventFilter();
+  private final long madeAtNanos;
+  private final ResettableTimer limit;
+  private final ResettableTimer retry;
+  private State state = State.PENDING;
+  private boolean heard;
+  private boolean repeating;
+
+  private enum State {
+    /** Not sent under the present lease, or refused for the moment: no server knows of it. */
+    PENDING,
+    /** Sent, and sent again after a resume until granted. */
+    SENT,
+    HELD,
+    /** Released or given up; the release is sent until it is certain. */
+    RELEASING,
+    ENDED
+  }
+
+  /** The order in which acquisitions are repeated to the server of a new stream. */
+  enum RepeatOrder {
+    /**
+     * First what is held: its entry may be that of a request that is released, which must not be
+     * released before it is known to be shared.
+     */
+    HOLD,
+    /** Then what is to be released, so that no request of the same owner finds and shares it. */
+    RELEASE,
+    /** Then what is waited for. */
+    REQUEST
+  }
+
+  public Acquisition(
+      String requestId, LockRequest request, ClientContext context, SessionLink session) {
+    this.requestId = requestId;
+    this.request = request;
+    this.context = context;
+    this.session = session;
+    this.hold = new HoldState(this, context, session);
+    this.madeAtNanos = context.loop().nanos();
+    this.limit = new ResettableTimer(context.loop());
+    this.retry = new ResettableTimer(context.loop());
+  }
+
+  String requestId() {
+    return requestId;
+  }
+
+  LockRequest request() {
+    return request;
+  }
+
+  /** Completes on the loop with the handle or with a {@link LockkeeperException}. */
+  public CompletableFuture<LockHandle> result() {
+    return result;
+  }
+
+  /** Completes on the loop, never exceptionally, when the server certainly holds nothing of it. */
+  CompletableFuture<ReleaseResult> released() {
+    return released;
+  }
+
+  /** Returns what is held, if anything is. */
+  public HoldState hold() {
+    return hold;
+  }
+
+  /** Begins: sends the request if that is possible now, and limits the wait for an answer. */
+  public void start() {
+    long answer = context.settings().requestTimeout().toNanos();
+    long wait = request.waitLimit().map(Loop::toNanos).orElse(0L);
+    limit.set(wait + answer, this::onLimit);
+    send();
+  }
+
+  /** Returns when it is to be repeated to the server of a new stream. */
+  RepeatOrder repeatOrder() {
+    return switch (state) {
+      case HELD -> RepeatOrder.HOLD;
+      case RELEASING, ENDED -> RepeatOrder.RELEASE;
+      case PENDING, SENT -> RepeatOrder.REQUEST;
+    };
+  }
+
+  /**
+   * A stream is open: sends what the server may not know.
+   *
+   * @param sinceNanos when the stream before it broke
+   */
+  void onOpened(long sinceNanos) {
+    filter.onOpened();
+    // No server knows of what was never sent, or was refused.
+    repeating |= state != State.PENDING;
+    hold.onOpened(sinceNanos);
+    send();
+  }
+
+  private void send() {
+    retry.cancel();
+    switch (state) {
+      case PENDING, SENT -> {
+        long waited = context.loop().nanos() - madeAtNanos;
+        if (session.send(
+            SessionRequests.acquire(request, requestId, context.settings().holder(), waited))) {
+          state = State.SENT;
+        }
+      }
+      case HELD -> session.send(hold.repeated());
+      // A server may have granted it again: then whatever it has is released.
+      case RELEASING ->
+          session.send(SessionRequests.release(requestId, repeating ? 0 : hold.fencingToken()));
+      case ENDED -> {}
+    }
+  }
+
+  private void retryLater() {
+    retry.set(context.backoff().retryNanos(), this::send);
+  }
+
+  private void stopTimers() {
+    limit.cancel();
+    retry.cancel();
+  }
+
+  /** The server tells what happened; what was told before is ignored. */
+  public void onEvent(AcquireResponse event) {
+    if (!filter.isNext(event) || state == State.ENDED) {
+      return;
+    }
+    onHeard();
+    switch (event.getEventCase()) {
+      case QUEUED -> onQueued(event.getQueued().getPositionsList());
+      case POSITION -> onQueued(event.getPosition().getPositionsList());
+      case GRANTED -> onGranted(event.getGranted());
+      case RELEASE_REQUESTED, JEOPARDY, SAFE -> {
+        if (filter.isNewWarning(event)) {
+          hold.onWarning(event);
+        }
+      }
+      case LOST -> onLost(Protos.toLossReason(event.getLost().getReason()));
+      case NOT_ACQUIRED -> onNotAcquired(event.getNotAcquired());
+      case RELEASED -> {
+        if (state != State.RELEASING) { // Otherwise, the answer to the release says what it did.
+          onReleased(ALREADY_RELEASED);
+        }
+      }
+      case EVENT_NOT_SET -> {} // From a newer server; this client has no use for it.
+    }
+  }
+
+  /** From the first event on, only a request with a wait limit has a limit. */
+  private void onHeard() {
+    if (!heard && request.waitLimit().isEmpty()) {
+      limit.cancel();
+    }
+    heard = true;
+  }
+
+  /** What is held is not taken away by this: the server may not know of the grant so far. */
+  private void onQueued(List<QueuePosition> positions) {
+    if (state == State.SENT && !positions.isEmpty() && filter.areNew(positions)) {
+      context
+          .callbacks()
+          .runIfRoom(() -> request.listener().onPlaces(Protos.toQueuePlaces(positions)));
+    }
+  }
+
+  private void onGranted(Granted granted) {
+    if (granted.getGrantsCount() == 0) {
+      return;
+    }
+    switch (state) {
+      case PENDING, SENT -> { // Pending: sent before.
+        state = State.HELD;
+        stopTimers();
+        result.complete(hold.begin(granted));
+      }
+      case HELD -> {
+        if (hold.isOf(granted)) {
+          retry.cancel();
+          hold.onConfirmed();
+        } else {
+          loseAndRelease(LossReason.REMOVED); // Others may have held it in between.
+        }
+      }
+      // Given up: the release is on its way, and frees this grant as well.
+      case RELEASING, ENDED -> {}
+    }
+  }
+
+  /** The locks are not held any more, but the server may have something under this id. */
+  private void loseAndRelease(LossReason reason) {
+    hold.onLost(reason);
+    repeating = true;
+    releaseAnything();
+  }
+
+  private void onNotAcquired(NotAcquired event) {
+    if (state == State.HELD) {
+      onLost(Protos.toLossReason(event.getReason()));
+    } else {
+      fail(Protos.toException(names(), event));
+    }
+  }
+
+  private void onLost(LossReason reason) {
+    hold.onLost(reason);
+    end(() -> new LeaseLostException(names(), reason), LOST);
+  }
+
+  /** The server says what the release did. */
+  void onReleased(ReleaseResult what) {
+    if (state == State.HELD) {
+      onLost(LossReason.FORCED); // Released, but not by us.
+    } else {
+      end(() -> notAcquired(NotAcquiredReason.WITHDRAWN, ""), what);
+    }
+  }
+
+  /** The server has answered a keep-alive, and with it told all that was to be told of a resume. */
+  public void onKeptAlive(long validForNanos) {
+    if (filter.isSafeAgain()) {
+      hold.onSafe(Duration.ofNanos(validForNanos));
+    }
+  }
+
+  /** The server refused the request, its release, or a call of the holder. */
+  public void onRefused(Refused refused) {
+    Status.Code code = Status.fromCodeValue(refused.getCode()).getCode();
+    if (state == State.RELEASING) {
+      if (code == Status.Code.NOT_FOUND || code == Status.Code.FAILED_PRECONDITION) {
+        onReleased(ALREADY_RELEASED); // The server holds nothing under this id.
+      } else {
+        retryLater(); // Whatever the reason, the release was not done.
+      }
+    } else if (state == State.HELD && hold.isConfirmed()) {
+      hold.calls().onRefused(code, refused);
+    } else if (Protos.isPassing(code) || (repeating && code == Status.Code.RESOURCE_EXHAUSTED)) {
+      if (state == State.SENT && !repeating) {
+        state = State.PENDING; // A refused request has changed nothing: it may wait for later.
+      }
+      retryLater();
+    } else if (state == State.HELD) {
+      loseAndRelease(LossReason.REMOVED); // This server will never confirm it.
+    } else {
+      failForGood(Protos.toException(names(), code, refused));
+    }
+  }
+
+  /** Another server may know what this one has refused. */
+  private void failForGood(LockkeeperException why) {
+    if (repeating) {
+      result.completeExceptionally(why);
+      releaseAnything();
+    } else {
+      fail(why);
+    }
+  }
+
+  /** The lease is over, and with it all that was sent under it. */
+  public void onLeaseOver(LossReason reason) {
+    if (state != State.PENDING) {
+      onLost(reason);
+    }
+  }
+
+  /** Ends a request that has not been granted; nothing is to be said to the server. */
+  public void fail(LockkeeperException why) {
+    if (state != State.HELD) {
+      end(() -> why, LOST);
+    }
+  }
+
+  /** The caller no longer wants it: withdraws a request, releases a hold. */
+  public void withdraw() {
+    giveUp(notAcquired(NotAcquiredReason.WITHDRAWN, "the caller gave up"));
+  }
+
+  private void onLimit() {
+    boolean timedOut = heard && request.waitLimit().isPresent() && state == State.SENT;
+    giveUp(
+        timedOut
+            ? notAcquired(NotAcquiredReason.TIMED_OUT, "no server said so in time")
+            : session.unavailable());
+  }
+
+  private void giveUp(LockkeeperException why) {
+    switch (state) {
+      case PENDING -> end(() -> why, ALREADY_RELEASED);
+      case SENT -> {
+        result.completeExceptionally(why);
+        releaseAnything();
+      }
+      case HELD -> hold.beginRelease();
+      case RELEASING, ENDED -> {} // It is ending.
+    }
+  }
+
+  /** The holder releases. */
+  void release() {
+    if (state == State.HELD) {
+      releaseAnything();
+    }
+  }
+
+  /** Makes sure that the server holds nothing under this id; nobody waits for a grant. */
+  public void releaseAnything() {
+    state = State.RELEASING;
+    stopTimers();
+    hold.onReleasing();
+    send();
+  }
+
+  private void end(Supplier<LockkeeperException> unlessGranted, ReleaseResult unlessReleased) {
+    state = State.ENDED;
+    stopTimers();
+    hold.onEnded(unlessReleased.outcome() != ReleaseResult.Outcome.LOST);
+    session.ended(this);
+    if (!result.isDone()) {
+      result.completeExceptionally(unlessGranted.get());
+    }
+    released.complete(unlessReleased);
+  }
+
+  private NotAcquiredException notAcquired(NotAcquiredReason reason, String detail) {
+    return new NotAcquiredException(names(), reason, detail, List.of());
+  }
+
+  private String names() {
+    return LockNames.join(request.locks());
+  }
+}

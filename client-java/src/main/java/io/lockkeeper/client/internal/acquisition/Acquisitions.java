@@ -1,0 +1,121 @@
+package io.lockkeeper.client.internal.acquisition;
+
+import io.lockkeeper.client.LockRequest;
+import io.lockkeeper.client.LockkeeperException;
+import io.lockkeeper.client.internal.context.ClientContext;
+import io.lockkeeper.client.internal.protocol.Protos;
+import io.lockkeeper.client.internal.protocol.SessionRequests;
+import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.SessionResponse;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * All acquisitions of one client by request id, in the order in which they were requested. On the
+ * client's loop only.
+ */
+public final class Acquisitions {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Acquisitions.class);
+
+  /** How many requests and holds one client may have. */
+  private static final int CAPACITY = 10_000;
+
+  /** Stands for a request of which only the id is known. */
+  private static final LockRequest UNWANTED = LockRequest.of("unwanted");
+
+  private final ClientContext context;
+  private final SessionLink session;
+  private final Map<String, Acquisition> acquisitions = new LinkedHashMap<>();
+
+  public Acquisitions(ClientContext context, SessionLink session) {
+    this.context = context;
+    this.session = session;
+  }
+
+  /** Adds a request; returns false, and fails it, if there are too many. */
+  public boolean add(Acquisition acquisition) {
+    if (acquisitions.size() >= CAPACITY) {
+      acquisition.fail(
+          new LockkeeperException(
+              "this client has " + CAPACITY + " requests and locks: release some, or use more"));
+      return false;
+    }
+    acquisitions.put(acquisition.requestId(), acquisition);
+    return true;
+  }
+
+  public void remove(Acquisition acquisition) {
+    acquisitions.remove(acquisition.requestId());
+  }
+
+  public boolean isEmpty() {
+    return acquisitions.isEmpty();
+  }
+
+  /** Does something to each, even if that adds or removes some. */
+  public void forEach(Consumer<Acquisition> action) {
+    List.copyOf(acquisitions.values()).forEach(action);
+  }
+
+  /** Repeats all to the server of a new stream; see {@link Acquisition.RepeatOrder}. */
+  public void repeat(long awaySinceNanos) {
+    acquisitions.values().stream()
+        .sorted(Comparator.comparing(Acquisition::repeatOrder))
+        .toList()
+        .forEach(acquisition -> acquisition.onOpened(awaySinceNanos));
+  }
+
+  /** The server reports on one acquisition, or answers a request about one. */
+  public void onResponse(SessionResponse response) {
+    switch (response.getResponseCase()) {
+      case EVENT -> onEvent(response.getEvent());
+      case RELEASED ->
+          find(response.getReleased().getRequestId())
+              .ifPresent(
+                  a -> a.onReleased(Protos.toReleaseResult(response.getReleased().getResult())));
+      case REFUSED ->
+          find(response.getRefused().getId()).ifPresent(a -> a.onRefused(response.getRefused()));
+      case RELEASE_ANSWERED ->
+          find(response.getReleaseAnswered().getRequestId())
+              .ifPresent(a -> a.hold().calls().onAnswered());
+      case METADATA_UPDATED ->
+          find(response.getMetadataUpdated().getRequestId())
+              .ifPresent(a -> a.hold().calls().onAnswered());
+      case OPENED, KEPT_ALIVE, WATCHED, GOING_AWAY, LEASE_ENDED, BATCH, RESPONSE_NOT_SET ->
+          LOG.atDebug().log("The server sent an unexpected response: {}", response);
+    }
+  }
+
+  private Optional<Acquisition> find(String requestId) {
+    return Optional.ofNullable(acquisitions.get(requestId));
+  }
+
+  private void onEvent(AcquireResponse event) {
+    Optional<Acquisition> known = find(event.getRequestId());
+    if (known.isPresent()) {
+      known.get().onEvent(event);
+    } else if (event.hasGranted() || event.hasQueued()) {
+      // Nobody here waits for it any more: it must not stay and block others.
+      LOG.atDebug().addKeyValue("acquisition", event.getRequestId()).log("Releasing a late grant");
+      release(event.getRequestId());
+    }
+  }
+
+  /** Releases an unknown acquisition, and repeats that until it is certain or the lease is over. */
+  private void release(String requestId) {
+    if (acquisitions.size() >= CAPACITY) {
+      session.send(SessionRequests.release(requestId, 0));
+      return; // No room to remember it: the server repeats it after a resume.
+    }
+    Acquisition unwanted = new Acquisition(requestId, UNWANTED, context, session);
+    acquisitions.put(requestId, unwanted);
+    unwanted.releaseAnything();
+  }
+}

@@ -1,0 +1,257 @@
+package io.lockkeeper.client.internal.acquisition;
+
+import io.lockkeeper.client.LockGrant;
+import io.lockkeeper.client.LockHandle;
+import io.lockkeeper.client.LockLostException;
+import io.lockkeeper.client.LockRequest;
+import io.lockkeeper.client.LossReason;
+import io.lockkeeper.client.PreviousEnd;
+import io.lockkeeper.client.ReleaseResult;
+import io.lockkeeper.client.internal.context.ClientContext;
+import io.lockkeeper.client.internal.lease.Validity;
+import io.lockkeeper.client.internal.protocol.Limits;
+import io.lockkeeper.client.internal.protocol.SessionRequests;
+import io.lockkeeper.v1.SessionRequest;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The handle of one grant: held, then either released or lost, whichever comes first. For any
+ * thread; what it has to say to the server is carried to the client's loop.
+ *
+ * <p>It is valid until the earliest of these deadlines: the lease's, which moves on; the end of
+ * {@link LockRequest#maxHold}; and that of the limited holds that it is a later level of.
+ */
+final class GrantedHandle implements LockHandle {
+
+  private static final Logger LOG = LoggerFactory.getLogger(GrantedHandle.class);
+
+  private final Acquisition acquisition;
+  private final ClientContext context;
+  private final List<LockGrant> grants;
+  private final Validity lease;
+  private final OptionalLong limitNanos;
+  private final List<GrantedHandle> outer;
+  private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
+  private volatile End end = End.NONE;
+  private volatile boolean releaseConfirmed;
+
+  /** How a hold ends. */
+  private record End(boolean isHeld, boolean isLost, LossReason reason) {
+    static final End NONE = new End(true, false, LossReason.UNKNOWN);
+    static final End RELEASED = new End(false, false, LossReason.UNKNOWN);
+  }
+
+  /**
+   * Makes the handle of what {@code acquisition} was granted.
+   *
+   * @param lease until when the lease may be relied upon
+   * @param limitNanos where {@link LockRequest#maxHold} ends, as a reading of the loop's clock
+   * @param outer the limited holds that this one is a later level of
+   */
+  GrantedHandle(
+      Acquisition acquisition,
+      ClientContext context,
+      List<LockGrant> grants,
+      Validity lease,
+      OptionalLong limitNanos,
+      List<GrantedHandle> outer) {
+    this.acquisition = acquisition;
+    this.context = context;
+    this.grants = List.copyOf(grants);
+    this.lease = lease;
+    this.limitNanos = limitNanos;
+    this.outer = outer;
+  }
+
+  private synchronized boolean endAs(End how) {
+    if (!end.isHeld()) {
+      return false;
+    }
+    end = how;
+    return true;
+  }
+
+  /** Ends the hold as lost; returns whether that is how it ended. */
+  boolean lose(LossReason reason) {
+    return endAs(new End(false, true, reason));
+  }
+
+  /** Completes {@link #lost}; for the callback executor. */
+  void completeLost(LossReason reason) {
+    lost.complete(reason);
+  }
+
+  /** Ends the hold as released, if it has not ended. */
+  void beginRelease() {
+    if (endAs(End.RELEASED)) {
+      context.loop().execute(acquisition::release);
+    }
+  }
+
+  /** The server has confirmed the release: its limit no longer binds the levels nested in it. */
+  void onReleaseConfirmed() {
+    releaseConfirmed = true;
+  }
+
+  /** Returns where it ends by its own limit, as long as the server may take it away for that. */
+  OptionalLong limitNanos() {
+    return releaseConfirmed ? OptionalLong.empty() : limitNanos;
+  }
+
+  /** Returns whether it is neither released nor lost. */
+  boolean isHeld() {
+    return end.isHeld();
+  }
+
+  @Override
+  public String name() {
+    return grants.get(0).name();
+  }
+
+  @Override
+  public long fencingToken() {
+    return grants.get(0).fencingToken();
+  }
+
+  @Override
+  public PreviousEnd previousEnd() {
+    return grants.get(0).previousEnd();
+  }
+
+  @Override
+  public List<LockGrant> grants() {
+    return grants;
+  }
+
+  @Override
+  public boolean isValid() {
+    return end.isHeld() && remainingNanos() > 0;
+  }
+
+  @Override
+  public Duration remaining() {
+    return Duration.ofNanos(end.isHeld() ? Math.max(0, remainingNanos()) : 0);
+  }
+
+  private long remainingNanos() {
+    return validUntilNanos() - context.loop().nanos();
+  }
+
+  @Override
+  public long validUntilNanos() {
+    long until = earlier(lease.untilNanos(), limitNanos());
+    for (GrantedHandle handle : outer) {
+      until = earlier(until, handle.limitNanos());
+    }
+    return until;
+  }
+
+  private static long earlier(long nanos, OptionalLong limit) {
+    return limit.isPresent() && limit.getAsLong() - nanos < 0 ? limit.getAsLong() : nanos;
+  }
+
+  @Override
+  public void checkValid() {
+    End now = end;
+    if (now.isLost()) {
+      throw new LockLostException(names(), now.reason());
+    }
+    if (!now.isHeld()) {
+      throw new IllegalStateException("lock \"" + names() + "\" was released: acquire it again");
+    }
+    if (!isValid()) {
+      boolean leaseIsValid = lease.remainingNanos(context.loop().nanos()) > 0;
+      throw new LockLostException(
+          names(), leaseIsValid ? LossReason.MAX_HOLD : LossReason.DEADLINE_PASSED);
+    }
+  }
+
+  @Override
+  public CompletionStage<LossReason> lost() {
+    return lost.minimalCompletionStage();
+  }
+
+  @Override
+  public CompletableFuture<Void> updateMetadata(Map<String, String> metadata) {
+    return ask(SessionRequests.updateMetadata(acquisition.requestId(), Limits.metadata(metadata)));
+  }
+
+  @Override
+  public CompletableFuture<Void> answerRelease(Duration needs) {
+    return ask(SessionRequests.answerRelease(acquisition.requestId(), Limits.needs(needs)));
+  }
+
+  private CompletableFuture<Void> ask(SessionRequest request) {
+    CompletableFuture<Void> answer = new CompletableFuture<>();
+    if (!context.loop().executeIfRunning(() -> acquisition.hold().ask(request, answer))) {
+      answer.completeExceptionally(new LockLostException(names(), LossReason.LEASE_CLOSED));
+    }
+    return context.callbacks().relay(answer);
+  }
+
+  @Override
+  public CompletableFuture<ReleaseResult> releaseForResult() {
+    return release(Function.identity());
+  }
+
+  @Override
+  public CompletableFuture<Void> releaseAsync() {
+    return release(result -> null);
+  }
+
+  private <T> CompletableFuture<T> release(Function<ReleaseResult, T> toValue) {
+    beginRelease();
+    CompletableFuture<ReleaseResult> released =
+        end.isLost() // No server needs to confirm a loss.
+            ? CompletableFuture.completedFuture(Acquisition.LOST)
+            : acquisition.released();
+    return context.callbacks().relay(released, toValue);
+  }
+
+  @Override
+  public void close() {
+    beginRelease();
+    if (!end.isLost()) {
+      awaitReleased();
+    }
+  }
+
+  private void awaitReleased() {
+    if (context.loop().isCurrentThread()) {
+      return; // A callback on the loop itself cannot wait for what the loop does next.
+    }
+    Duration limit = context.settings().requestTimeout();
+    try {
+      acquisition.released().get(limit.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (TimeoutException e) {
+      LOG.atWarn()
+          .addKeyValue("lock", names())
+          .log("The release is not certain after {}; it goes on in the background", limit);
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("a release never fails", e);
+    }
+  }
+
+  private String names() {
+    return grants.stream().map(LockGrant::name).collect(Collectors.joining(", "));
+  }
+
+  @Override
+  public String toString() {
+    return "LockHandle[" + names() + ", token " + fencingToken() + "]";
+  }
+}

@@ -1,0 +1,182 @@
+package io.lockkeeper.client.internal.lease;
+
+import io.lockkeeper.client.internal.loop.Loop;
+import io.lockkeeper.client.internal.loop.ResettableTimer;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Keeps one lease alive and watches its deadline. Keep-alives are sent every third of the time to
+ * live, or of what the server last promised if that is less, and must be answered within a sixth of
+ * the time to live: so a silent stream is given up while half of the lease is left to find another.
+ * The deadline is watched even without a stream. On the client's loop only.
+ */
+public final class LeaseRenewal {
+
+  private static final long MIN_INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+  private static final long MIN_SILENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+  private static final long MAX_SILENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+  private final Loop loop;
+  private final Lease lease;
+  private final long longestWarningNanos;
+  private final RenewalListener listener;
+  private final KeepAlives keepAlives = new KeepAlives();
+  private final ResettableTimer nextKeepAlive;
+  private final ResettableTimer silenceWatch;
+  private final ResettableTimer deadlineWatch;
+  private long lastValidForNanos;
+  private long warningNanos;
+  private boolean warned;
+
+  /** Hears what is due; its keep-alives go out on whatever stream is open. */
+  public interface RenewalListener {
+    /** A keep-alive is due. */
+    void sendKeepAlive(long nonce);
+
+    /** A keep-alive has had no answer for too long: the stream may be dead. */
+    void onSilence();
+
+    /** The deadline is near. */
+    void onAboutToExpire(long remainingNanos);
+
+    /** The deadline has passed. */
+    void onExpired();
+  }
+
+  public LeaseRenewal(Loop loop, Lease lease, long longestWarningNanos, RenewalListener listener) {
+    this.loop = loop;
+    this.lease = lease;
+    this.longestWarningNanos = longestWarningNanos;
+    this.listener = listener;
+    this.nextKeepAlive = new ResettableTimer(loop);
+    this.silenceWatch = new ResettableTimer(loop);
+    this.deadlineWatch = new ResettableTimer(loop);
+    warnInTime();
+    watchDeadline();
+  }
+
+  /** A stream was opened by a request sent at {@code sentAtNanos}: keep-alives begin. */
+  public void onOpened(long sentAtNanos, long validForNanos) {
+    extend(sentAtNanos, validForNanos);
+    keepAlives.forget();
+    scheduleKeepAlive();
+  }
+
+  /** The stream is gone: no keep-alives until the next. */
+  public void onBroken() {
+    nextKeepAlive.cancel();
+    silenceWatch.cancel();
+  }
+
+  /** A keep-alive was acknowledged. */
+  public void onAcknowledged(long nonce, long validForNanos) {
+    keepAlives.answered(nonce).ifPresent(sentAt -> extend(sentAt, validForNanos));
+  }
+
+  /**
+   * The server was too busy to take a keep-alive. The stream works, and another one would be more
+   * work: the next keep-alive is sent when a third of the time left has passed.
+   */
+  public void onOverloaded(long nonce) {
+    if (keepAlives.answered(nonce).isPresent()) {
+      scheduleKeepAlive(lease.validity().remainingNanos(loop.nanos()) / 3);
+    }
+  }
+
+  /**
+   * The server is in contact with ZooKeeper again: it can promise more than in its last answer, of
+   * which little may be left.
+   */
+  public void onSafe() {
+    if (nextKeepAlive.isSet()) {
+      scheduleKeepAlive(0);
+    }
+  }
+
+  /** Returns whether the deadline has passed. */
+  public boolean isExpired() {
+    return lease.validity().remainingNanos(loop.nanos()) <= 0;
+  }
+
+  /** The lease is over. */
+  public void end() {
+    onBroken();
+    deadlineWatch.cancel();
+  }
+
+  private void extend(long sentAtNanos, long validForNanos) {
+    lastValidForNanos = validForNanos;
+    long before = lease.validity().untilNanos();
+    lease.validity().extend(sentAtNanos, validForNanos);
+    if (lease.validity().untilNanos() != before) {
+      warnInTime();
+    }
+    if (lease.validity().remainingNanos(loop.nanos()) > warningNanos) {
+      warned = false;
+    }
+    watchDeadline();
+  }
+
+  /** Warns only after a keep-alive was due, and before the deadline, however near that is. */
+  private void warnInTime() {
+    long fresh = Math.max(0, lease.validity().remainingNanos(loop.nanos()));
+    warningNanos = Math.min(longestWarningNanos, Math.min(lease.ttlNanos(), fresh) / 3);
+  }
+
+  private void scheduleKeepAlive() {
+    scheduleKeepAlive(Math.min(lease.ttlNanos(), lastValidForNanos) / 3);
+  }
+
+  private void scheduleKeepAlive(long delayNanos) {
+    nextKeepAlive.set(Math.max(MIN_INTERVAL_NANOS, delayNanos), this::keepAlive);
+  }
+
+  /**
+   * Sends one keep-alive out of turn: its answer comes after all that the server has to tell first.
+   * It may take until the next one should have been answered.
+   */
+  public void keepAliveOnce() {
+    listener.sendKeepAlive(keepAlives.sent(loop.nanos()));
+  }
+
+  private void keepAlive() {
+    listener.sendKeepAlive(keepAlives.sent(loop.nanos()));
+    scheduleKeepAlive();
+    if (!silenceWatch.isSet()) {
+      silenceWatch.set(silenceNanos(), this::onSilenceWatch);
+    }
+  }
+
+  /** Measured by the time to live: a smaller promise says nothing about the stream. */
+  private long silenceNanos() {
+    return Math.max(MIN_SILENCE_NANOS, Math.min(MAX_SILENCE_NANOS, lease.ttlNanos() / 6));
+  }
+
+  private void onSilenceWatch() {
+    long silence = keepAlives.longestSilenceNanos(loop.nanos());
+    if (silence >= silenceNanos()) {
+      listener.onSilence();
+    } else if (keepAlives.isWaiting()) {
+      silenceWatch.set(silenceNanos() - silence, this::onSilenceWatch);
+    }
+  }
+
+  private void watchDeadline() {
+    long remaining = lease.validity().remainingNanos(loop.nanos());
+    long wait = warned ? remaining : remaining - warningNanos;
+    deadlineWatch.set(wait, this::onDeadlineWatch);
+  }
+
+  private void onDeadlineWatch() {
+    long remaining = lease.validity().remainingNanos(loop.nanos());
+    if (remaining <= 0) {
+      listener.onExpired();
+      return;
+    }
+    if (remaining <= warningNanos && !warned) {
+      warned = true;
+      listener.onAboutToExpire(remaining);
+    }
+    watchDeadline();
+  }
+}

@@ -1,0 +1,99 @@
+package io.lockkeeper.client.internal.runtime;
+
+import io.lockkeeper.client.LockHandle;
+import io.lockkeeper.client.LockRequest;
+import io.lockkeeper.client.LockkeeperException;
+import io.lockkeeper.client.internal.acquisition.Acquisition;
+import io.lockkeeper.client.internal.context.ClientContext;
+import io.lockkeeper.client.internal.session.Session;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+
+/**
+ * The calls that acquire locks: submits a request, and returns its result as a future, or waits for
+ * it in the calling thread.
+ *
+ * @param context what the parts of the client share
+ * @param session where requests are submitted
+ */
+public record AcquireCalls(ClientContext context, Session session) {
+
+  /** Acquires without waiting; when the future ends in another way, the request is withdrawn. */
+  public CompletableFuture<LockHandle> async(LockRequest request) {
+    Acquisition acquisition = submit(request);
+    CompletableFuture<LockHandle> result = context.callbacks().relay(acquisition.result());
+    CompletableFuture<LockHandle> unused =
+        result.whenComplete(
+            (handle, failure) -> {
+              if (failure != null || !isGrant(acquisition, handle)) {
+                withdraw(acquisition);
+              }
+            });
+    return result;
+  }
+
+  /** Waits; an interrupt withdraws the request. */
+  public LockHandle await(LockRequest request) throws InterruptedException {
+    Acquisition acquisition = submit(request);
+    try {
+      return result(acquisition);
+    } catch (InterruptedException e) {
+      withdraw(acquisition);
+      throw e;
+    }
+  }
+
+  /** Waits; an interrupt does not end the wait and is kept. */
+  public LockHandle awaitUninterruptibly(LockRequest request) {
+    Acquisition acquisition = submit(request);
+    boolean interrupted = false;
+    try {
+      while (true) {
+        try {
+          return result(acquisition);
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  private Acquisition submit(LockRequest request) {
+    Acquisition acquisition = session.prepare(request);
+    if (!context.loop().executeIfRunning(() -> session.submit(acquisition))) {
+      throw new IllegalStateException("this client is closed: build another one");
+    }
+    return acquisition;
+  }
+
+  private static boolean isGrant(Acquisition acquisition, LockHandle handle) {
+    CompletableFuture<LockHandle> result = acquisition.result();
+    return result.isDone() && !result.isCompletedExceptionally() && result.join() == handle;
+  }
+
+  private void withdraw(Acquisition acquisition) {
+    context.loop().execute(acquisition::withdraw);
+  }
+
+  private LockHandle result(Acquisition acquisition) throws InterruptedException {
+    if (context.loop().isCurrentThread()) {
+      withdraw(acquisition);
+      throw new IllegalStateException(
+          "this call waits and must not be made in a callback on the client's own thread: use"
+              + " acquire, or a callback executor with a thread");
+    }
+    try {
+      return acquisition.result().get();
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof LockkeeperException failure) {
+        failure.addSuppressed(new IllegalStateException("the caller waited here"));
+        throw failure;
+      }
+      throw new IllegalStateException("a request fails with LockkeeperException only", e);
+    }
+  }
+}

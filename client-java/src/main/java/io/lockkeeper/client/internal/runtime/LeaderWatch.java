@@ -1,0 +1,115 @@
+package io.lockkeeper.client.internal.runtime;
+
+import io.lockkeeper.client.Contender;
+import io.lockkeeper.client.Leader;
+import io.lockkeeper.client.LeaderObserver;
+import io.lockkeeper.client.LockChange;
+import io.lockkeeper.client.LockInfo;
+import io.lockkeeper.client.LockkeeperException;
+import io.lockkeeper.client.WatchListener;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+
+/**
+ * Derives from the changes of an election's lock who leads. A server may not have read the metadata
+ * of an entry that another server serves: then the lock is looked up, which makes the server read
+ * it. On the callback executor only, one call at a time.
+ */
+public final class LeaderWatch implements WatchListener {
+
+  /** The metadata key of a candidate's value. */
+  public static final String VALUE = "leader";
+
+  private final LeaderObserver observer;
+  private final Supplier<CompletableFuture<LockInfo>> lookup;
+  private Optional<Contender> first = Optional.empty();
+  private Optional<Leader> told = Optional.empty();
+  private boolean toldAny;
+  private long seen;
+
+  public LeaderWatch(LeaderObserver observer, Supplier<CompletableFuture<LockInfo>> lookup) {
+    this.observer = observer;
+    this.lookup = lookup;
+  }
+
+  /** Returns who leads; empty: nobody. */
+  public static Optional<Leader> leader(List<Contender> holders) {
+    return holders.stream()
+        .findFirst()
+        .map(
+            holder ->
+                new Leader(
+                    holder.metadata().getOrDefault(VALUE, ""),
+                    holder.holder(),
+                    holder.leaseTag(),
+                    holder.fencingToken().orElse(0)));
+  }
+
+  private void see(Optional<Contender> holder) {
+    long number = ++seen;
+    if (holder.isEmpty() || holder.get().metadata().containsKey(VALUE)) {
+      tell(leader(holder.stream().toList()));
+      return;
+    }
+    CompletableFuture<LockInfo> unused =
+        lookup
+            .get()
+            .whenComplete(
+                (lock, failure) -> {
+                  // What came meanwhile is newer; and another leader's election will be told.
+                  if (number == seen) {
+                    tell(
+                        leader(
+                            failure == null
+                                ? described(lock, holder.get())
+                                : holder.stream().toList()));
+                  }
+                });
+  }
+
+  private static List<Contender> described(LockInfo lock, Contender holder) {
+    return List.of(
+        lock.holders().stream()
+            .filter(candidate -> candidate.entry().equals(holder.entry()))
+            .findFirst()
+            .orElse(holder));
+  }
+
+  private void tell(Optional<Leader> now) {
+    if (!toldAny || !now.equals(told)) {
+      toldAny = true;
+      told = now;
+      observer.onLeader(now);
+    }
+  }
+
+  @Override
+  public void onSnapshot(LockInfo lock) {
+    first = lock.holders().stream().findFirst();
+  }
+
+  @Override
+  public void onSnapshotEnd() {
+    see(first);
+    first = Optional.empty();
+  }
+
+  @Override
+  public void onChange(LockChange change) {
+    see(change.holders().stream().findFirst());
+  }
+
+  @Override
+  public void onGap(String reason) {
+    seen++;
+    first = Optional.empty();
+    observer.onGap(reason);
+  }
+
+  @Override
+  public void onFailed(LockkeeperException why) {
+    observer.onFailed(why);
+  }
+}

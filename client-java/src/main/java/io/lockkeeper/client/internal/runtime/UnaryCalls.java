@@ -1,0 +1,253 @@
+package io.lockkeeper.client.internal.runtime;
+
+import io.grpc.Channel;
+import io.grpc.ManagedChannel;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.AbstractStub;
+import io.lockkeeper.client.Contender;
+import io.lockkeeper.client.LockInfo;
+import io.lockkeeper.client.LockkeeperException;
+import io.lockkeeper.client.ServerUnavailableException;
+import io.lockkeeper.client.TokenCheck;
+import io.lockkeeper.client.internal.context.ClientContext;
+import io.lockkeeper.client.internal.context.Settings;
+import io.lockkeeper.client.internal.loop.Backoff;
+import io.lockkeeper.client.internal.loop.Callbacks;
+import io.lockkeeper.client.internal.loop.Loop;
+import io.lockkeeper.client.internal.protocol.Limits;
+import io.lockkeeper.client.internal.protocol.Protos;
+import io.lockkeeper.client.internal.transport.ServerList;
+import io.lockkeeper.v1.AdminServiceGrpc;
+import io.lockkeeper.v1.CheckTokenRequest;
+import io.lockkeeper.v1.CheckTokenResponse;
+import io.lockkeeper.v1.ConfigureLockRequest;
+import io.lockkeeper.v1.ForceReleaseRequest;
+import io.lockkeeper.v1.ForceReleaseResponse;
+import io.lockkeeper.v1.GetLockRequest;
+import io.lockkeeper.v1.ListLocksRequest;
+import io.lockkeeper.v1.ListLocksResponse;
+import io.lockkeeper.v1.LockServiceGrpc;
+import io.lockkeeper.v1.RequestReleaseRequest;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+/**
+ * The calls that ask about locks, or act on others' locks: each is one unary call, on a connection
+ * apart from the lease's, and repeated at other servers until one can serve or the request timeout
+ * is over. They wait in the calling thread; {@link #async} makes one on a thread of the client's.
+ */
+public final class UnaryCalls implements AutoCloseable {
+
+  private static final int PAGE_SIZE = 500;
+  private static final int ASYNC_THREADS = 2;
+  private static final int ASYNC_CAPACITY = 10_000;
+  private static final long IDLE_SECONDS = 5;
+
+  private final Settings settings;
+  private final Loop loop;
+  private final Callbacks callbacks;
+  private final ServerList servers;
+  private final ThreadPoolExecutor executor =
+      new ThreadPoolExecutor(
+          ASYNC_THREADS,
+          ASYNC_THREADS,
+          IDLE_SECONDS,
+          TimeUnit.SECONDS,
+          new LinkedBlockingQueue<>(ASYNC_CAPACITY),
+          task -> {
+            Thread thread = new Thread(task, "lockkeeper-queries");
+            thread.setDaemon(true);
+            return thread;
+          });
+  private Optional<ManagedChannel> channel = Optional.empty();
+  private boolean closed;
+
+  UnaryCalls(ClientContext context) {
+    this.settings = context.settings();
+    this.loop = context.loop();
+    this.callbacks = context.callbacks();
+    this.servers = new ServerList(settings.channels(), context.discovery());
+    executor.allowCoreThreadTimeOut(true); // Most clients never ask: they have no such thread.
+  }
+
+  /** Makes a call on a thread of the client's; completes on the callback executor. */
+  public <T> CompletableFuture<T> async(Supplier<T> call) {
+    CompletableFuture<T> answer = new CompletableFuture<>();
+    Runnable task =
+        () -> {
+          try {
+            answer.complete(call.get());
+          } catch (RuntimeException | Error e) {
+            answer.completeExceptionally(e);
+          }
+        };
+    try {
+      executor.execute(task);
+    } catch (RejectedExecutionException e) {
+      answer.completeExceptionally(
+          new IllegalStateException("this client is closed, or too many calls wait", e));
+    }
+    return callbacks.relay(answer);
+  }
+
+  public LockInfo getLock(String name) {
+    GetLockRequest request = GetLockRequest.newBuilder().setName(name).build();
+    return Protos.toLockInfo(ask(stub -> stub.getLock(request)).getLock());
+  }
+
+  public TokenCheck checkToken(String name, long token) {
+    CheckTokenRequest request =
+        CheckTokenRequest.newBuilder().setName(name).setFencingToken(token).build();
+    CheckTokenResponse answer = ask(stub -> stub.checkToken(request));
+    return new TokenCheck(answer.getCurrent(), answer.getCurrentTokensList());
+  }
+
+  public List<Contender> requestRelease(String name, String reason, Optional<Duration> deadline) {
+    RequestReleaseRequest.Builder request =
+        RequestReleaseRequest.newBuilder()
+            .setName(name)
+            .setReason(Limits.reason(reason))
+            .setRequester(settings.holder());
+    deadline.map(Protos::toProto).ifPresent(request::setDeadline);
+    return Protos.toContenders(ask(stub -> stub.requestRelease(request.build())).getHoldersList());
+  }
+
+  public OptionalInt configureLock(String name, int limit) {
+    boolean inRange = limit >= 0 && limit <= Limits.MAX_PERMITS;
+    Limits.require(inRange, "limit", "1 to 1,000,000, or zero", limit);
+    ConfigureLockRequest request =
+        ConfigureLockRequest.newBuilder().setName(name).setLimit(limit).build();
+    int previous = ask(stub -> stub.configureLock(request)).getPreviousLimit();
+    return previous == 0 ? OptionalInt.empty() : OptionalInt.of(previous);
+  }
+
+  /** Takes a lock away, with a token of zero from all holders; with a grace, asks them first. */
+  public int forceRelease(String name, long token, String reason, Optional<Duration> grace) {
+    ForceReleaseRequest.Builder request =
+        ForceReleaseRequest.newBuilder()
+            .setName(name)
+            .setFencingToken(token)
+            .setReason(Limits.reason(reason));
+    grace.map(Protos::toProto).ifPresent(request::setGrace);
+    ForceReleaseResponse answer =
+        ask(AdminServiceGrpc::newBlockingStub, stub -> stub.forceRelease(request.build()));
+    return grace.isPresent() ? answer.getAsked() : answer.getReleased();
+  }
+
+  public Stream<LockInfo> listLocks(String prefix) {
+    return Stream.iterate(
+            Optional.of(page(prefix, "")),
+            Optional::isPresent,
+            page ->
+                page.map(ListLocksResponse::getNextPageToken)
+                    .filter(token -> !token.isEmpty())
+                    .map(token -> page(prefix, token)))
+        .flatMap(page -> page.stream().flatMap(p -> p.getLocksList().stream()))
+        .map(Protos::toLockInfo);
+  }
+
+  private ListLocksResponse page(String prefix, String pageToken) {
+    ListLocksRequest request =
+        ListLocksRequest.newBuilder()
+            .setPrefix(prefix)
+            .setPageSize(PAGE_SIZE)
+            .setPageToken(pageToken)
+            .build();
+    return ask(stub -> stub.listLocks(request));
+  }
+
+  private <T> T ask(Function<LockServiceGrpc.LockServiceBlockingStub, T> question) {
+    return ask(LockServiceGrpc::newBlockingStub, question);
+  }
+
+  private <S extends AbstractStub<S>, T> T ask(
+      Function<Channel, S> service, Function<S, T> question) {
+    if (loop.isCurrentThread()) {
+      throw new IllegalStateException(
+          "this call waits and must not be made in a callback on the client's own thread");
+    }
+    Backoff backoff = new Backoff(new SplittableRandom());
+    long startedNanos = System.nanoTime();
+    for (int failures = 1; ; failures++) {
+      long leftNanos = Loop.toNanos(settings.requestTimeout()) - (System.nanoTime() - startedNanos);
+      // A server that does not answer must leave time for the others.
+      long tryNanos = failures > servers.count() ? leftNanos : leftNanos / servers.count();
+      ManagedChannel via = channel();
+      try {
+        return question.apply(
+            service.apply(via).withDeadlineAfter(Math.max(1, tryNanos), TimeUnit.NANOSECONDS));
+      } catch (StatusRuntimeException e) {
+        long pauseNanos = backoff.nanosAfter(failures);
+        moveOnOrThrow(e, via, leftNanos - pauseNanos);
+        LockSupport.parkNanos(pauseNanos);
+      }
+    }
+  }
+
+  private void moveOnOrThrow(StatusRuntimeException e, ManagedChannel via, long leftNanos) {
+    if (Thread.currentThread().isInterrupted()) {
+      throw new LockkeeperException("interrupted while waiting for a server's answer", e);
+    }
+    if (!Protos.isPassing(e.getStatus().getCode())) {
+      throw Protos.toException(e);
+    }
+    String failed = moveOn(via);
+    if (leftNanos <= 0) {
+      throw new ServerUnavailableException(settings.unavailable(failed + ": " + e.getStatus()), e);
+    }
+  }
+
+  private synchronized ManagedChannel channel() {
+    if (closed) {
+      throw new IllegalStateException("this client is closed: build another one");
+    }
+    if (channel.isEmpty()) {
+      lookUp();
+    }
+    ManagedChannel open = channel.orElseGet(servers::connect);
+    channel = Optional.of(open);
+    return open;
+  }
+
+  private void lookUp() {
+    try {
+      servers.refresh();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // The call that follows notices it.
+    }
+  }
+
+  private synchronized String moveOn(ManagedChannel via) {
+    String failed = servers.current();
+    if (channel.filter(via::equals).isPresent()) {
+      via.shutdownNow();
+      channel = Optional.empty();
+      servers.moveOn();
+    }
+    return failed;
+  }
+
+  /** Takes no more calls; those under way fail. */
+  @Override
+  public void close() {
+    executor.shutdown();
+    closeChannel();
+  }
+
+  private synchronized void closeChannel() {
+    closed = true;
+    channel.ifPresent(ManagedChannel::shutdownNow);
+  }
+}

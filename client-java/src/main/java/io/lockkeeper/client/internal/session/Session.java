@@ -1,0 +1,304 @@
+package io.lockkeeper.client.internal.session;
+
+import io.grpc.Status;
+import io.lockkeeper.client.LockRequest;
+import io.lockkeeper.client.LockkeeperException;
+import io.lockkeeper.client.LossReason;
+import io.lockkeeper.client.RequestRefusedException;
+import io.lockkeeper.client.ServerUnavailableException;
+import io.lockkeeper.client.internal.acquisition.Acquisition;
+import io.lockkeeper.client.internal.acquisition.Acquisitions;
+import io.lockkeeper.client.internal.acquisition.HoldState;
+import io.lockkeeper.client.internal.acquisition.SessionLink;
+import io.lockkeeper.client.internal.context.ClientContext;
+import io.lockkeeper.client.internal.context.Settings;
+import io.lockkeeper.client.internal.lease.Lease;
+import io.lockkeeper.client.internal.lease.LeaseRenewal;
+import io.lockkeeper.client.internal.lease.Validity;
+import io.lockkeeper.client.internal.loop.Loop;
+import io.lockkeeper.client.internal.protocol.Protos;
+import io.lockkeeper.client.internal.protocol.SessionRequests;
+import io.lockkeeper.client.internal.transport.ServerList;
+import io.lockkeeper.v1.OpenSession;
+import io.lockkeeper.v1.Refused;
+import io.lockkeeper.v1.SessionOpened;
+import io.lockkeeper.v1.SessionRequest;
+import io.lockkeeper.v1.SessionResponse;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The client's lease, if it has one, and all acquisitions under it. Opens a lease when a lock is
+ * first requested, and another one when that is over. On the client's loop only.
+ */
+public final class Session
+    implements SessionConnector.ConnectionHandler, LeaseRenewal.RenewalListener, SessionLink {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Session.class);
+
+  private final ClientContext context;
+  private final Settings settings;
+  private final Loop loop;
+  private final SessionConnector connector;
+  private final Acquisitions acquisitions;
+  private final HoldState.LimitedHolds limitedHolds = new HoldState.LimitedHolds();
+  private final CompletableFuture<Void> closed = new CompletableFuture<>();
+  private final AtomicLong requestsMade = new AtomicLong();
+  private Optional<Lease> lease = Optional.empty();
+  private Optional<LeaseRenewal> renewal = Optional.empty();
+  private volatile String leaseTag = "";
+  private long brokenAtNanos;
+  private boolean away;
+  private boolean closing;
+
+  public Session(ClientContext context) {
+    this.context = context;
+    this.settings = context.settings();
+    this.loop = context.loop();
+    this.connector =
+        new SessionConnector(loop, new ServerList(settings.channels(), context.discovery()), this);
+    this.acquisitions = new Acquisitions(context, this);
+  }
+
+  /** Makes an acquisition that does nothing before {@link #submit}. From any thread. */
+  public Acquisition prepare(LockRequest request) {
+    return new Acquisition(nextRequestId(), request, context, this);
+  }
+
+  /** Short, since ZooKeeper keeps it; unique in this client, and so in each of its leases. */
+  private String nextRequestId() {
+    return Long.toString(requestsMade.incrementAndGet(), Character.MAX_RADIX);
+  }
+
+  /** Returns the lease's public short name; empty: there is none now. From any thread. */
+  public String leaseTag() {
+    return leaseTag;
+  }
+
+  /** Takes a request. */
+  public void submit(Acquisition acquisition) {
+    if (closing) {
+      acquisition.fail(closedClient());
+    } else if (acquisitions.add(acquisition)) {
+      connector.start();
+      acquisition.start();
+    }
+  }
+
+  /** Ends the lease with all that it holds; runs {@code whenEnded} when the server has said so. */
+  public void close(Runnable whenEnded) {
+    CompletableFuture<Void> unused = closed.thenRun(whenEnded);
+    if (!closing) {
+      closing = true;
+      acquisitions.forEach(
+          acquisition -> {
+            acquisition.fail(closedClient());
+            acquisition.onLeaseOver(LossReason.LEASE_CLOSED);
+          });
+      if (lease.isEmpty()) {
+        connector.stop();
+        closed.complete(null);
+      } else {
+        connector.send(SessionRequests.close());
+      }
+    }
+  }
+
+  /** Gives up everything; the loop is about to stop. */
+  public void abandon() {
+    renewal.ifPresent(LeaseRenewal::end);
+    connector.shutDown();
+    closed.complete(null);
+  }
+
+  private static LockkeeperException closedClient() {
+    return new LockkeeperException("this client is closed: build another one");
+  }
+
+  @Override
+  public OpenSession open() {
+    return lease
+        .map(mine -> SessionRequests.resume(mine.id(), mine.secret()))
+        .orElseGet(() -> SessionRequests.open(settings.ttl(), settings.holder()));
+  }
+
+  @Override
+  public long attemptLimitNanos() {
+    // Half of what is left, so that there is time to try another server.
+    return lease
+        .map(l -> l.validity().remainingNanos(loop.nanos()) / 2)
+        .orElse(settings.requestTimeout().toNanos());
+  }
+
+  @Override
+  public void onOpened(SessionOpened opened, long sentAtNanos) {
+    if (lease.isEmpty()) {
+      Lease fresh = Lease.of(opened, sentAtNanos);
+      lease = Optional.of(fresh);
+      leaseTag = fresh.tag();
+      long warning = settings.expiryWarning().map(Loop::toNanos).orElse(fresh.ttlNanos() / 5);
+      renewal = Optional.of(new LeaseRenewal(loop, fresh, warning, this));
+    } else if (isExpired()) {
+      leaseOver(LossReason.DEADLINE_PASSED);
+      return;
+    }
+    away = false;
+    renewal.ifPresent(r -> r.onOpened(sentAtNanos, Protos.toNanos(opened.getValidFor())));
+    if (closing) {
+      connector.send(SessionRequests.close());
+    }
+    acquisitions.repeat(brokenAtNanos);
+    if (opened.getResumed()) {
+      renewal.ifPresent(
+          LeaseRenewal::keepAliveOnce); // Its answer comes after all that the server has to tell.
+    }
+  }
+
+  @Override
+  public void onResponse(SessionResponse response) {
+    // A late answer must not revive what the user has seen end.
+    if (isExpired()) {
+      leaseOver(LossReason.DEADLINE_PASSED);
+      return;
+    }
+    if (response.getEvent().hasSafe()) {
+      renewal.ifPresent(LeaseRenewal::onSafe);
+    }
+    switch (response.getResponseCase()) {
+      case KEPT_ALIVE -> onKeptAlive(response);
+      case REFUSED -> onRefused(response);
+      case GOING_AWAY -> onGoingAway(Protos.toNanos(response.getGoingAway().getResumeAfter()));
+      case LEASE_ENDED -> leaseOver(Protos.toLossReason(response.getLeaseEnded().getReason()));
+      case EVENT,
+          RELEASED,
+          RELEASE_ANSWERED,
+          METADATA_UPDATED,
+          OPENED,
+          WATCHED,
+          BATCH,
+          RESPONSE_NOT_SET ->
+          acquisitions.onResponse(response);
+    }
+  }
+
+  private void onKeptAlive(SessionResponse response) {
+    long nonce = response.getKeptAlive().getNonce();
+    long validFor = Protos.toNanos(response.getKeptAlive().getValidFor());
+    renewal.ifPresent(r -> r.onAcknowledged(nonce, validFor));
+    acquisitions.forEach(acquisition -> acquisition.onKeptAlive(validFor));
+  }
+
+  private void onRefused(SessionResponse response) {
+    Refused refused = response.getRefused();
+    if (!refused.hasNonce()) {
+      acquisitions.onResponse(response);
+    } else if (refused.getCode() == Status.Code.RESOURCE_EXHAUSTED.value()) {
+      renewal.ifPresent(r -> r.onOverloaded(refused.getNonce()));
+    } // Otherwise another server may renew the lease: this refusal is treated like silence.
+  }
+
+  private void onGoingAway(long resumeAfterNanos) {
+    onAway();
+    connector.moveToNext(Math.max(0, Math.min(resumeAfterNanos, attemptLimitNanos())));
+  }
+
+  /** There is no stream: the lease continues, and may be resumed at any server. */
+  private void onAway() {
+    if (away) {
+      return;
+    }
+    away = true;
+    brokenAtNanos = loop.nanos();
+    renewal.ifPresent(LeaseRenewal::onBroken);
+  }
+
+  @Override
+  public void onBroken(Status status) {
+    onAway();
+    Status.Code code = status.getCode();
+    if (lease.isPresent()) {
+      // Only these are certain. After any other refusal, the lease lasts until its deadline.
+      if (code == Status.Code.NOT_FOUND || code == Status.Code.FAILED_PRECONDITION) {
+        leaseOver(LossReason.LEASE_UNKNOWN);
+      }
+    } else if (!Protos.isPassing(code) && code != Status.Code.RESOURCE_EXHAUSTED) {
+      connector.stop();
+      String why = connector.lastFailure();
+      acquisitions.forEach(a -> a.fail(new RequestRefusedException(code, why, "")));
+    } else if (acquisitions.isEmpty()) {
+      connector.stop();
+    }
+  }
+
+  private boolean isExpired() {
+    return renewal.filter(LeaseRenewal::isExpired).isPresent();
+  }
+
+  private void leaseOver(LossReason reason) {
+    if (reason == LossReason.DEADLINE_PASSED) {
+      // If the server can hear us, it need not wait for the lease to expire.
+      connector.send(SessionRequests.close());
+    }
+    LOG.atDebug().addKeyValue("lease", leaseTag).log("The lease is over: {}", reason);
+    renewal.ifPresent(LeaseRenewal::end);
+    renewal = Optional.empty();
+    lease = Optional.empty();
+    leaseTag = "";
+    connector.retire();
+    if (closing) {
+      closed.complete(null);
+    }
+    acquisitions.forEach(a -> a.onLeaseOver(reason));
+    if (!acquisitions.isEmpty()) {
+      connector.start();
+    }
+  }
+
+  @Override
+  public void sendKeepAlive(long nonce) {
+    connector.send(SessionRequests.keepAlive(nonce));
+  }
+
+  @Override
+  public void onSilence() {
+    connector.fail("no answer to a keep-alive");
+  }
+
+  @Override
+  public void onAboutToExpire(long remainingNanos) {
+    acquisitions.forEach(a -> a.hold().onAboutToExpire(remainingNanos));
+  }
+
+  @Override
+  public void onExpired() {
+    leaseOver(LossReason.DEADLINE_PASSED);
+  }
+
+  @Override
+  public boolean send(SessionRequest request) {
+    return lease.isPresent() && connector.send(request);
+  }
+
+  @Override
+  public LockkeeperException unavailable() {
+    return new ServerUnavailableException(settings.unavailable(connector.lastFailure()));
+  }
+
+  @Override
+  public Validity validity() {
+    return lease.orElseThrow().validity();
+  }
+
+  @Override
+  public HoldState.LimitedHolds limitedHolds() {
+    return limitedHolds;
+  }
+
+  @Override
+  public void ended(Acquisition acquisition) {
+    acquisitions.remove(acquisition);
+  }
+}

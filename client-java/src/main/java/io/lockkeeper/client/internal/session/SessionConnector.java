@@ -1,0 +1,231 @@
+package io.lockkeeper.client.internal.session;
+
+import io.grpc.Status;
+import io.lockkeeper.client.internal.loop.Backoff;
+import io.lockkeeper.client.internal.loop.Loop;
+import io.lockkeeper.client.internal.loop.ResettableTimer;
+import io.lockkeeper.client.internal.protocol.Protos;
+import io.lockkeeper.client.internal.transport.ServerList;
+import io.lockkeeper.v1.OpenSession;
+import io.lockkeeper.v1.SessionOpened;
+import io.lockkeeper.v1.SessionRequest;
+import io.lockkeeper.v1.SessionResponse;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps one session stream open to one of the servers: any of them serves any lease. On the
+ * client's loop only.
+ *
+ * <pre>
+ *   stopped --start--> waiting --due--> opening --opened--> open
+ *                         ^                |                  |
+ *                         +--end, silence--+--going away------+     (on to the next server)
+ *   any --stop--> stopped
+ * </pre>
+ *
+ * <p>There is one attempt at a time. The first one after a stream that was stable is made at once,
+ * the others after a growing pause: a server that opens streams only to end them is no better than
+ * one that refuses.
+ */
+final class SessionConnector {
+
+  private static final Logger LOG = LoggerFactory.getLogger(SessionConnector.class);
+  private static final long MAX_OPENING_NANOS = TimeUnit.SECONDS.toNanos(3);
+  private static final long MIN_OPENING_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+  private static final long STABLE_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+  private final Loop loop;
+  private final ServerList servers;
+  private final Backoff backoff = new Backoff(new SplittableRandom());
+  private final ConnectionHandler handler;
+  private final ResettableTimer timer;
+  private Optional<SessionStream> stream = Optional.empty();
+  private Optional<SessionStream> retired = Optional.empty();
+  private boolean running;
+  private boolean open;
+  private long sinceNanos;
+  private long attempts;
+  private int failures;
+  private String lastFailure = "no server was asked";
+
+  /** Opens the session on each new stream, and handles what happens to it. */
+  interface ConnectionHandler {
+    /** Returns the first request of a stream. */
+    OpenSession open();
+
+    /** Returns how long an attempt should take at most, in nanoseconds. */
+    long attemptLimitNanos();
+
+    /** A stream is open; its first request was sent at {@code sentAtNanos}. */
+    void onOpened(SessionOpened opened, long sentAtNanos);
+
+    /** The server sent something on the open stream. */
+    void onResponse(SessionResponse response);
+
+    /** The stream ended or could not be opened; the next attempt follows unless stopped. */
+    void onBroken(Status status);
+  }
+
+  SessionConnector(Loop loop, ServerList servers, ConnectionHandler handler) {
+    this.loop = loop;
+    this.servers = servers;
+    this.timer = new ResettableTimer(loop);
+    this.handler = handler;
+  }
+
+  /** Begins to connect. Idempotent. */
+  void start() {
+    if (!running) {
+      running = true;
+      attemptAfter(backoff.nanosAfter(failures));
+    }
+  }
+
+  /** Cancels the stream and all attempts. */
+  void stop() {
+    running = false;
+    open = false;
+    attempts++;
+    timer.cancel();
+    stream.ifPresent(SessionStream::abandon);
+    stream = Optional.empty();
+  }
+
+  /** Like {@link #stop}, but what was sent still gets through. */
+  void retire() {
+    retired.ifPresent(SessionStream::shutDown);
+    retired = stream;
+    stream.ifPresent(SessionStream::retire);
+    stream = Optional.empty();
+    stop();
+  }
+
+  /** Like {@link #stop}, and leaves no connection behind. */
+  void shutDown() {
+    stop();
+    retired.ifPresent(SessionStream::shutDown);
+  }
+
+  /** Moves to a stream at the next server, {@code delayNanos} from now or later. */
+  void moveToNext(long delayNanos) {
+    boolean wasStable = wasStable();
+    retire();
+    running = true;
+    tryNext(wasStable, backoff.withJitter(delayNanos));
+  }
+
+  /** Sends a request; returns false if no stream is open. */
+  boolean send(SessionRequest request) {
+    if (open) {
+      stream.orElseThrow().send(request);
+    }
+    return open;
+  }
+
+  /** Treats the stream as broken. */
+  void fail(String why) {
+    stream.ifPresent(SessionStream::abandon);
+    onEnd(Status.UNAVAILABLE.withDescription(why));
+  }
+
+  /** Returns what went wrong last, human-readable. */
+  String lastFailure() {
+    return lastFailure;
+  }
+
+  private void attemptAfter(long delayNanos) {
+    timer.set(delayNanos, this::attempt);
+  }
+
+  private void attempt() {
+    long number = ++attempts;
+    servers.refresh(
+        loop,
+        () -> {
+          if (number == attempts) {
+            connect();
+          }
+        });
+  }
+
+  private void connect() {
+    sinceNanos = loop.nanos();
+    try {
+      openStream();
+    } catch (RuntimeException | Error e) {
+      // The channel factory may be the user's: what it throws counts as a failed attempt.
+      onEnd(Status.UNAVAILABLE.withDescription("cannot connect: " + e).withCause(e));
+    }
+  }
+
+  private void openStream() {
+    long limit =
+        Math.min(MAX_OPENING_NANOS, Math.max(MIN_OPENING_NANOS, handler.attemptLimitNanos()));
+    SessionStream next = new SessionStream(servers.connect(), loop, new StreamHandler());
+    stream = Optional.of(next);
+    timer.set(limit, () -> fail("no answer within " + limit / 1_000_000 + " ms"));
+    next.send(SessionRequest.newBuilder().setOpen(handler.open()).build());
+  }
+
+  private void onOpened(SessionOpened opened) {
+    timer.cancel();
+    open = true;
+    LOG.atDebug().addKeyValue("server", servers.current()).log("Session stream open");
+    handler.onOpened(opened, sinceNanos);
+  }
+
+  private void onEnd(Status status) {
+    timer.cancel();
+    boolean wasStable = wasStable();
+    open = false;
+    stream = Optional.empty();
+    lastFailure = servers.current() + ": " + describe(status);
+    LOG.atDebug().addKeyValue("server", servers.current()).log("Session stream ended: {}", status);
+    tryNext(wasStable, 0);
+    handler.onBroken(status);
+  }
+
+  private boolean wasStable() {
+    return open && loop.nanos() - sinceNanos > STABLE_NANOS;
+  }
+
+  private void tryNext(boolean wasStable, long atLeastNanos) {
+    failures = wasStable ? 0 : failures + 1;
+    servers.moveOn();
+    attemptAfter(Math.max(atLeastNanos, backoff.nanosAfter(failures)));
+  }
+
+  private static String describe(Status status) {
+    String description = status.getDescription();
+    return description == null
+        ? status.getCode().toString()
+        : status.getCode() + ", " + description;
+  }
+
+  /** Handles the first response, and passes on the others. */
+  private final class StreamHandler implements SessionStream.StreamListener {
+    @Override
+    public void onResponse(SessionResponse response) {
+      if (open) {
+        handler.onResponse(response);
+      } else if (response.hasOpened()) {
+        onOpened(response.getOpened());
+      } else if (response.hasGoingAway()) {
+        lastFailure = servers.current() + ": going away, " + response.getGoingAway().getReason();
+        long resumeAfter = Protos.toNanos(response.getGoingAway().getResumeAfter());
+        moveToNext(Math.max(0, Math.min(resumeAfter, handler.attemptLimitNanos())));
+      } else {
+        fail("the server did not open the session: " + response.getResponseCase());
+      }
+    }
+
+    @Override
+    public void onEnd(Status status) {
+      SessionConnector.this.onEnd(status);
+    }
+  }
+}
