@@ -38,6 +38,7 @@ public final class Callbacks {
     this.own = own;
   }
 
+  /** Makes the callbacks' executor: the one that was chosen, or one of its own. */
   public static Callbacks on(Optional<Executor> chosen) {
     if (chosen.isPresent()) {
       return new Callbacks(chosen.get(), Optional.empty());

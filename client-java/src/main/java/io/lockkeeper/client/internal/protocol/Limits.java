@@ -38,6 +38,7 @@ public final class Limits {
     return between("maxHold", value, TENTH, LONGEST_WAIT, "100 ms to 7 days");
   }
 
+  /** Checks a lock delay: zero to 1 hour, in whole milliseconds. */
   public static Duration lockDelay(Duration value) {
     between("lockDelay", value, Duration.ZERO, HOUR, "zero to 1 hour");
     boolean wholeMillis = value.equals(Duration.ofMillis(value.toMillis()));
@@ -88,6 +89,7 @@ public final class Limits {
     return value;
   }
 
+  /** Checks metadata: at most 32 entries, with the sizes of the contract. */
   public static Map<String, String> metadata(Map<String, String> value) {
     int entries = value.size();
     require(entries <= MAX_METADATA_ENTRIES, "metadata", "at most 32 entries", entries);

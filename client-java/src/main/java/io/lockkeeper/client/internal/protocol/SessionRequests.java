@@ -111,6 +111,7 @@ public final class SessionRequests {
         .build();
   }
 
+  /** Makes a change of what an acquisition says of itself. */
   public static SessionRequest updateMetadata(String requestId, Map<String, String> metadata) {
     return SessionRequest.newBuilder()
         .setUpdateMetadata(
@@ -118,6 +119,7 @@ public final class SessionRequests {
         .build();
   }
 
+  /** Makes an answer to a wish to give way. */
   public static SessionRequest answerRelease(String requestId, Duration needs) {
     return SessionRequest.newBuilder()
         .setAnswerRelease(
@@ -135,6 +137,7 @@ public final class SessionRequests {
         .build();
   }
 
+  /** Makes a keep-alive. */
   public static SessionRequest keepAlive(long nonce) {
     return SessionRequest.newBuilder()
         .setKeepAlive(SessionKeepAlive.newBuilder().setNonce(nonce))

@@ -107,6 +107,7 @@ public final class UnaryCalls implements AutoCloseable {
     return Protos.toLockInfo(ask(stub -> stub.getLock(request)).getLock());
   }
 
+  /** Asks whether a token is current. */
   public TokenCheck checkToken(String name, long token) {
     CheckTokenRequest request =
         CheckTokenRequest.newBuilder().setName(name).setFencingToken(token).build();
@@ -114,6 +115,7 @@ public final class UnaryCalls implements AutoCloseable {
     return new TokenCheck(answer.getCurrent(), answer.getCurrentTokensList());
   }
 
+  /** Asks the holders of a lock to give way, and returns them. */
   public List<Contender> requestRelease(String name, String reason, Optional<Duration> deadline) {
     RequestReleaseRequest.Builder request =
         RequestReleaseRequest.newBuilder()
@@ -124,6 +126,7 @@ public final class UnaryCalls implements AutoCloseable {
     return Protos.toContenders(ask(stub -> stub.requestRelease(request.build())).getHoldersList());
   }
 
+  /** Sets a lock's limit, zero for none, and returns the one before. */
   public OptionalInt configureLock(String name, int limit) {
     boolean inRange = limit >= 0 && limit <= Limits.MAX_PERMITS;
     Limits.require(inRange, "limit", "1 to 1,000,000, or zero", limit);
@@ -146,6 +149,7 @@ public final class UnaryCalls implements AutoCloseable {
     return grace.isPresent() ? answer.getAsked() : answer.getReleased();
   }
 
+  /** Lists locks, page by page as the stream is read. */
   public Stream<LockInfo> listLocks(String prefix) {
     return Stream.iterate(
             Optional.of(page(prefix, "")),

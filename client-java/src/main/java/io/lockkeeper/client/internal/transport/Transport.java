@@ -31,6 +31,7 @@ public record Transport(ChannelCredentials credentials) {
     return new Transport(InsecureChannelCredentials.create());
   }
 
+  /** Makes a transport over TLS. */
   public static Transport tls(Optional<Path> trustedCertificates, Optional<Identity> identity) {
     TlsChannelCredentials.Builder credentials = TlsChannelCredentials.newBuilder();
     try {
@@ -48,6 +49,7 @@ public record Transport(ChannelCredentials credentials) {
     return new Transport(credentials.build());
   }
 
+  /** Opens a channel to a server. */
   public ManagedChannel connect(Endpoint server) {
     ManagedChannelBuilder<?> builder = server.channelBuilder(credentials);
     builder
