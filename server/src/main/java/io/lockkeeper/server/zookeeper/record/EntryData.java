@@ -2,14 +2,15 @@ package io.lockkeeper.server.zookeeper.record;
 
 import io.lockkeeper.server.core.api.StoreEvent.ReadEntry;
 import io.lockkeeper.server.core.lock.EntryDetails;
+import io.lockkeeper.server.core.lock.EntryTerms;
 import io.lockkeeper.server.core.lock.FencingToken;
 import io.lockkeeper.server.core.lock.RevocationRequest;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.BiConsumer;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -32,37 +33,50 @@ public final class EntryData {
 
   /** Makes the data of entries that say the same of themselves. */
   public static EntryData of(EntryDetails details) {
-    JsonWriter writer = new JsonWriter();
-    describe(details, writer::put);
-    return new EntryData(writer.toBytes());
+    return new EntryData(Json.write(fields(details)));
   }
 
-  /** Returns what the data of every entry says that has these details. */
+  /**
+   * Returns what the data of every entry says that has these details; what is plain is left out.
+   */
   static Map<String, Object> fields(EntryDetails details) {
     Map<String, Object> object = new LinkedHashMap<>();
-    describe(details, object::put);
+    object.put("lease", details.leaseId());
+    object.put("request", details.requestId());
+    if (!details.owner().isEmpty()) {
+      object.put("owner", details.owner());
+    }
+    object.put("holder", details.holder());
+    if (!details.metadata().isEmpty()) {
+      object.put("metadata", details.metadata());
+    }
+    if (details.streamBound()) {
+      object.put("stream", true);
+    }
+    if (details.unsearched()) {
+      object.put("unsearched", true);
+    }
+    details.needsMillis().ifPresent(millis -> object.put("needs_ms", millis));
+    details.ask().ifPresent(ask -> object.put("ask", fields(ask)));
+    object.putAll(fields(details.terms()));
     return object;
   }
 
-  private static void describe(EntryDetails details, BiConsumer<String, Object> object) {
-    object.accept("lease", details.leaseId());
-    object.accept("request", details.requestId());
-    if (!details.owner().isEmpty()) {
-      object.accept("owner", details.owner());
+  /** Returns how the terms of a request are written; what is plain is left out. */
+  static Map<String, Object> fields(EntryTerms terms) {
+    Map<String, Object> object = new LinkedHashMap<>();
+    if (terms.locks() != EntryTerms.PLAIN.locks()) {
+      object.put("locks", terms.locks());
     }
-    object.accept("holder", details.holder());
-    if (!details.metadata().isEmpty()) {
-      object.accept("metadata", details.metadata());
+    terms.waitTimeout().ifPresent(wait -> object.put("wait_ms", Json.millis(wait)));
+    terms.maxHold().ifPresent(hold -> object.put("max_hold_ms", Json.millis(hold)));
+    if (!terms.lockDelay().isZero()) {
+      object.put("delay_ms", Json.millis(terms.lockDelay()));
     }
-    if (details.streamBound()) {
-      object.accept("stream", true);
+    if (terms.ownStream()) {
+      object.put("call", true);
     }
-    if (details.unsearched()) {
-      object.accept("unsearched", true);
-    }
-    details.needsMillis().ifPresent(millis -> object.accept("needs_ms", millis));
-    details.ask().ifPresent(ask -> object.accept("ask", fields(ask)));
-    TermsData.describe(details.terms(), object);
+    return object;
   }
 
   /** Returns how a wish to give way is written. */
@@ -170,7 +184,17 @@ public final class EntryData {
         object.path("unsearched").asBoolean(lease.isEmpty()),
         Json.natural(object, "needs_ms"),
         ask(object.path("ask")),
-        TermsData.read(object));
+        terms(object));
+  }
+
+  static EntryTerms terms(JsonNode object) {
+    long locks = Json.number(object, "locks");
+    return new EntryTerms(
+        locks > 0 && locks <= Integer.MAX_VALUE ? (int) locks : EntryTerms.PLAIN.locks(),
+        Json.duration(object, "wait_ms"),
+        Json.duration(object, "max_hold_ms"),
+        Json.duration(object, "delay_ms").orElse(Duration.ZERO),
+        object.path("call").asBoolean(false));
   }
 
   private static Optional<RevocationRequest> ask(JsonNode object) {

@@ -10,16 +10,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-final class TermsDataTest {
+final class EntryDataTermsTest {
 
   private static EntryTerms read(byte[] json) {
-    return TermsData.read(Json.readObject(json).orElseThrow());
+    return EntryData.terms(Json.readObject(json).orElseThrow());
   }
 
   @Test
   void plainTermsTakeNoRoom() {
-    assertThat(TermsData.fields(EntryTerms.PLAIN)).isEmpty();
-    assertThat(read(Json.write(TermsData.fields(EntryTerms.PLAIN)))).isEqualTo(EntryTerms.PLAIN);
+    assertThat(EntryData.fields(EntryTerms.PLAIN)).isEmpty();
+    assertThat(read(Json.write(EntryData.fields(EntryTerms.PLAIN)))).isEqualTo(EntryTerms.PLAIN);
   }
 
   @Test
@@ -33,7 +33,7 @@ final class TermsDataTest {
             Duration.ofMillis(5),
             true);
     // Then
-    assertThat(read(Json.write(TermsData.fields(terms)))).isEqualTo(terms);
+    assertThat(read(Json.write(EntryData.fields(terms)))).isEqualTo(terms);
   }
 
   @Test
@@ -47,7 +47,7 @@ final class TermsDataTest {
             Duration.ZERO,
             false);
     // When
-    EntryTerms read = read(Json.write(TermsData.fields(terms)));
+    EntryTerms read = read(Json.write(EntryData.fields(terms)));
     // Then
     assertThat(read.waitTimeout().orElseThrow().toNanos()).isPositive();
     assertThat(read.waitTimeout().orElseThrow()).isGreaterThan(Duration.ofDays(100_000));
