@@ -1,119 +1,182 @@
 package io.lockkeeper.server.web;
 
-import static io.lockkeeper.server.web.Html.escaped;
-import static io.lockkeeper.server.web.Html.number;
-
+import com.samskivert.mustache.Mustache;
+import com.samskivert.mustache.Template;
 import io.lockkeeper.server.coordinator.api.CoordinatorStatus;
-import io.lockkeeper.server.coordinator.api.CoordinatorStatus.SessionStatus;
+import io.lockkeeper.server.core.api.Contender;
 import io.lockkeeper.server.core.api.LockView;
+import io.lockkeeper.server.core.lock.Mode;
+import io.lockkeeper.server.core.lock.MutexKind;
+import io.lockkeeper.server.core.lock.PermitsKind.Permits;
+import io.lockkeeper.server.core.lock.ReadWriteKind;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /**
- * The plain page that shows a person how the coordinator is. One document, no scripts, nothing from
- * elsewhere.
+ * The page that shows how the coordinator is: the template {@code status.html}, and what it shows.
+ * One document, no scripts, nothing from elsewhere. The template escapes every value.
  */
 final class StatusPage {
 
-  private static final String STYLE =
-      """
-      :root { color-scheme: light dark; --line: #8884; --soft: #888; }
-      body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 3rem auto; padding: 0 1rem; }
-      h1 { font-size: 1.4rem; margin: 0; } h2 { font-size: 1rem; margin: 2rem 0 .5rem; }
-      .soft { color: var(--soft); margin: 0 0 1.5rem; }
-      .state { display: inline-block; padding: .15rem .7rem; border-radius: 1rem; color: #fff; font-weight: 600; }
-      .good { background: #1a7f4b; } .bad { background: #b3261e; }
-      table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
-      th, td { text-align: left; padding: .35rem .5rem; border-bottom: 1px solid var(--line); }
-      th { font-weight: 500; color: var(--soft); } td.n { text-align: right; }
-      nav a { margin-right: 1rem; }
-      """;
+  /** How many locks are shown at most. */
+  static final int MAX_LOCKS = 50;
+
+  private static final String TEMPLATE = "status.html";
+  private static final int MAX_HOLDERS = 5;
+  private static final long NANOS_PER_SECOND = 1_000_000_000L;
 
   private final HttpSettings settings;
+  private final Template template;
+
+  /**
+   * What the template shows.
+   *
+   * @param coordinatorId who the coordinator is
+   * @param version its version
+   * @param readiness whether it serves, and why not
+   * @param locks some of the locks in use
+   * @param locksNote what is to be said of the locks that are not shown; empty for nothing
+   * @param counts numbers
+   * @param sessions the lock sessions
+   */
+  private record Shown(
+      String coordinatorId,
+      String version,
+      Readiness readiness,
+      List<Lock> locks,
+      String locksNote,
+      List<Count> counts,
+      List<Session> sessions) {}
+
+  private record Lock(String name, List<String> holders, String waiting, String nextGrant) {}
+
+  private record Count(String label, String value) {
+    Count(String label, long value) {
+      this(label, number(value));
+    }
+  }
+
+  private record Session(
+      String name,
+      String connected,
+      String provenAlive,
+      String leases,
+      String pathBytes,
+      String pathBytesCap) {}
 
   StatusPage(HttpSettings settings) {
     this.settings = settings;
+    try (InputStream file =
+        Objects.requireNonNull(StatusPage.class.getResourceAsStream(TEMPLATE), TEMPLATE)) {
+      String text = new String(file.readAllBytes(), StandardCharsets.UTF_8);
+      this.template = Mustache.compiler().emptyStringIsFalse(true).compile(text);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
-  /** Returns the page for {@code status}; {@code locks} are empty where they cannot be told. */
+  /**
+   * Returns the page for {@code status}.
+   *
+   * @param locks may be one too many; empty where they cannot be told
+   */
   String render(CoordinatorStatus status, Optional<List<LockView>> locks) {
-    StringBuilder page = new StringBuilder(4_096);
-    page.append("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
-        .append("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n")
-        .append("<meta http-equiv=\"refresh\" content=\"5\">\n<title>Lockkeeper ")
-        .append(escaped(settings.coordinatorId()))
-        .append("</title>\n<style>\n")
-        .append(STYLE)
-        .append("</style>\n</head>\n<body>\n<h1>Lockkeeper</h1>\n<p class=\"soft\">coordinator ")
-        .append(escaped(settings.coordinatorId()))
-        .append(" · version ")
-        .append(escaped(settings.version()))
-        .append("</p>\n");
-    state(page, Readiness.of(status));
-    LocksTable.append(page, locks);
-    queues(page, status);
-    sessions(page, status);
-    page.append("<h2>More</h2>\n<nav><a href=\"/metrics\">metrics</a>")
-        .append("<a href=\"/healthz\">healthz</a><a href=\"/readyz\">readyz</a></nav>\n")
-        .append("</body>\n</html>\n");
-    return page.toString();
+    return template.execute(
+        new Shown(
+            settings.coordinatorId(),
+            settings.version(),
+            Readiness.of(status),
+            locks.orElse(List.of()).stream().limit(MAX_LOCKS).map(StatusPage::lock).toList(),
+            locks
+                .map(StatusPage::note)
+                .orElse(
+                    "not known: the mirror of the queues is not whole, or the coordinator is busy"),
+            counts(status),
+            status.sessions().stream().map(this::session).toList()));
   }
 
-  private static void state(StringBuilder page, Readiness readiness) {
-    page.append("<p><span class=\"state ")
-        .append(readiness.serving() ? "good\">serving" : "bad\">not serving")
-        .append("</span></p>\n");
-    if (!readiness.reasons().isEmpty()) {
-      page.append("<ul>\n");
-      readiness
-          .reasons()
-          .forEach(why -> page.append("<li>").append(escaped(why)).append("</li>\n"));
-      page.append("</ul>\n");
+  private static String note(List<LockView> locks) {
+    if (locks.isEmpty()) {
+      return "none in use";
     }
+    return locks.size() > MAX_LOCKS ? "… and more" : "";
   }
 
-  private static void queues(StringBuilder page, CoordinatorStatus status) {
-    page.append("<h2>Queues</h2>\n<table>\n");
-    row(page, "Locks in use", status.locks());
-    row(page, "Entries in the mirror", status.entries());
-    row(page, "Leases", status.leases());
-    row(page, "Acquisitions", status.acquisitions());
-    row(page, "… of them held", status.held());
-    row(page, "Watches", status.watches());
-    row(page, "Deletes owed", status.deletesOwed());
-    row(page, "Event loop delay, µs", status.loopDelayNanos() / 1_000);
-    page.append("</table>\n");
-  }
-
-  private void sessions(StringBuilder page, CoordinatorStatus status) {
-    page.append("<h2>Lock sessions</h2>\n<table>\n<tr><th>Session</th><th>Connected</th>")
-        .append("<th>Proved alive</th><th>Leases</th><th>Path bytes</th></tr>\n");
-    for (SessionStatus session : status.sessions()) {
-      page.append("<tr><td>")
-          .append(escaped(session.name()))
-          .append("</td><td>")
-          .append(session.connected() ? "yes" : "no")
-          .append("</td><td>")
-          .append(session.provenAlive() ? "yes" : "no")
-          .append("</td><td class=\"n\">")
-          .append(number(session.leases()))
-          .append("</td><td class=\"n\">")
-          .append(number(session.pathBytes()))
-          .append(" of ")
-          .append(number(settings.sessionPathBytesCap()))
-          .append("</td></tr>\n");
+  private static Lock lock(LockView lock) {
+    List<String> holders = new ArrayList<>();
+    lock.holders().stream()
+        .limit(MAX_HOLDERS)
+        .forEach(holder -> holders.add(inWords(holder, lock.configuredLimit())));
+    int more = lock.holders().size() - MAX_HOLDERS;
+    if (more > 0) {
+      holders.add("and " + number(more) + " more");
     }
-    if (status.sessions().isEmpty()) {
-      page.append("<tr><td colspan=\"5\">none</td></tr>\n");
-    }
-    page.append("</table>\n");
+    return new Lock(
+        lock.lock().value(),
+        holders,
+        number(lock.queueLength()),
+        lock.delayedForNanos().map(nanos -> "in " + age(nanos)).orElse(""));
   }
 
-  private static void row(StringBuilder page, String label, long value) {
-    page.append("<tr><th>")
-        .append(escaped(label))
-        .append("</th><td class=\"n\">")
-        .append(number(value))
-        .append("</td></tr>\n");
+  /** Returns who holds the lock and how: {@code shop-1, 3 of 5 permits for 13 s, needs 40 s}. */
+  private static String inWords(Contender holder, OptionalInt configuredLimit) {
+    String who = holder.holder().isEmpty() ? "(somebody)" : holder.holder();
+    return who
+        + ", "
+        + inWords(holder.mode(), configuredLimit)
+        + holder.heldForNanos().map(nanos -> " for " + age(nanos)).orElse("")
+        + holder.needsNanos().map(nanos -> ", needs " + age(nanos)).orElse("");
+  }
+
+  private static String inWords(Mode mode, OptionalInt configuredLimit) {
+    if (mode instanceof Permits permits) {
+      return permits.permits() + " of " + configuredLimit.orElse(permits.limit()) + " permits";
+    }
+    boolean ours = mode.kind() instanceof MutexKind || mode.kind() instanceof ReadWriteKind;
+    return ours ? mode.toString() : mode.marker().replaceFirst("-$", "");
+  }
+
+  private static List<Count> counts(CoordinatorStatus status) {
+    return List.of(
+        new Count("Locks in use", status.locks()),
+        new Count("Entries in the mirror", status.entries()),
+        new Count("Leases", status.leases()),
+        new Count("Acquisitions", status.acquisitions()),
+        new Count("… of them held", status.held()),
+        new Count("Watches", status.watches()),
+        new Count("Deletes owed", status.deletesOwed()),
+        new Count("Event loop delay, µs", status.loopDelayNanos() / 1_000));
+  }
+
+  private Session session(CoordinatorStatus.SessionStatus session) {
+    return new Session(
+        session.name(),
+        session.connected() ? "yes" : "no",
+        session.provenAlive() ? "yes" : "no",
+        number(session.leases()),
+        number(session.pathBytes()),
+        number(settings.sessionPathBytesCap()));
+  }
+
+  /** Returns a number in groups of three digits. */
+  static String number(long value) {
+    return String.format(Locale.ROOT, "%,d", value);
+  }
+
+  /** Returns a time in its largest unit but days: {@code 13 s}, {@code 2 h}. */
+  static String age(long nanos) {
+    long seconds = Math.max(0, nanos) / NANOS_PER_SECOND;
+    if (seconds < 120) {
+      return seconds + " s";
+    }
+    return seconds < 7_200 ? seconds / 60 + " min" : number(seconds / 3_600) + " h";
   }
 }
