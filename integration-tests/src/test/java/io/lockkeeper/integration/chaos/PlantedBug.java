@@ -5,7 +5,8 @@ import static net.bytebuddy.matcher.ElementMatchers.named;
 
 import io.lockkeeper.cli.Main;
 import io.lockkeeper.integration.harness.Jar;
-import io.lockkeeper.server.zookeeper.record.ZooKeeperSettings;
+import io.lockkeeper.server.zookeeper.client.MultiReply;
+import io.lockkeeper.server.zookeeper.mirror.MirrorReads;
 import java.io.File;
 import java.lang.invoke.MethodHandles;
 import java.net.URISyntaxException;
@@ -31,15 +32,19 @@ import net.bytebuddy.pool.TypePool;
  */
 enum PlantedBug {
   /** Claims are not checked: a deposed coordinator goes on writing. */
-  SKIP_EPOCH_CHECK("Fence"),
+  SKIP_EPOCH_CHECK(MultiReply.class, "Fence"),
 
   /** What was missed while the mirror was out of touch is not read back, and grants go on. */
-  SKIP_STALE_MIRROR("MirrorFeed");
+  SKIP_STALE_MIRROR(MirrorReads.class, "MirrorFeed");
+
+  /** A class of the same package that does not load the one that is changed. */
+  private final Class<?> neighbour;
 
   private final String type;
 
-  PlantedBug(String type) {
-    this.type = ZooKeeperSettings.class.getPackageName() + "." + type;
+  PlantedBug(Class<?> neighbour, String type) {
+    this.neighbour = neighbour;
+    this.type = neighbour.getPackageName() + "." + type;
   }
 
   /** Returns what is put around which methods of the class. */
@@ -67,7 +72,7 @@ enum PlantedBug {
   public static void main(String[] args) throws IllegalAccessException {
     PlantedBug bug = of(args[0]);
     // In this class loader and this early, so that whoever needs the class finds the changed one.
-    MethodHandles.privateLookupIn(ZooKeeperSettings.class, MethodHandles.lookup())
+    MethodHandles.privateLookupIn(bug.neighbour, MethodHandles.lookup())
         .defineClass(bug.changed().getBytes());
     System.out.println("THIS PROGRAM WAS GIVEN A BUG: " + bug);
     Main.main(Arrays.copyOfRange(args, 1, args.length));

@@ -55,10 +55,14 @@ final class SimMemory {
       optional.ifPresent(this::meet);
     } else if (object instanceof Object[] array) {
       Arrays.asList(array).forEach(this::meet);
-    } else if (object.getClass().getPackageName().equals(CORE)) {
+    } else if (isOfTheCore(object.getClass())) {
       counts.merge(name(object), 1, Integer::sum);
       visitFields(object, object.getClass());
     }
+  }
+
+  private static boolean isOfTheCore(Class<?> type) {
+    return type.getName().startsWith(CORE + ".");
   }
 
   private static String name(Object object) {
@@ -72,7 +76,7 @@ final class SimMemory {
         .filter(field -> !field.getType().isPrimitive())
         .filter(field -> !Modifier.isStatic(field.getModifiers()) && !isWeak(field))
         .forEach(field -> meet(valueOf(object, field)));
-    if (type.getSuperclass().getPackageName().equals(CORE)) {
+    if (isOfTheCore(type.getSuperclass())) {
       visitFields(object, type.getSuperclass());
     }
   }
