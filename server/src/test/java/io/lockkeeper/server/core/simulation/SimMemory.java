@@ -65,8 +65,13 @@ final class SimMemory {
     return type.getName().startsWith(CORE + ".");
   }
 
+  /** Returns what objects of a class are counted under. */
+  static String name(Class<?> type) {
+    return type.getName().substring(type.getPackageName().length() + 1);
+  }
+
   private static String name(Object object) {
-    String name = object.getClass().getName().substring(CORE.length() + 1);
+    String name = name(object.getClass());
     int lambda = name.indexOf("$$Lambda");
     return lambda < 0 ? name : name.substring(0, lambda) + " later";
   }

@@ -13,9 +13,15 @@ import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.api.SessionEvent;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.MarkerName;
 import io.lockkeeper.server.core.lock.Mode;
+import io.lockkeeper.server.core.lock.NodeKey;
 import io.lockkeeper.server.core.lock.PermitsKind;
+import io.lockkeeper.server.core.queue.Entry;
+import io.lockkeeper.server.core.queue.LockQueue;
+import io.lockkeeper.server.core.state.Acquisition;
 import io.lockkeeper.server.core.state.CoreState;
+import io.lockkeeper.server.core.state.Hold;
 import io.lockkeeper.server.core.state.Lease;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -361,7 +367,7 @@ final class SimRules {
             10 * sessions,
             "Timers$Timer",
             2 * sessions,
-            "Sessions later",
+            "SessionPool later",
             2 * sessions,
             "LeaseId",
             Math.min(kernel.core.endedLeases.size(), 65_536),
@@ -379,7 +385,14 @@ final class SimRules {
                     () -> "too much is left: " + count + " times " + kept));
     check(
         Stream.of(
-                "Ticket", "Lease", "Hold", "Entry", "LockQueue", "Mirror$Node", "MarkerName$Guard")
+                Acquisition.class,
+                Lease.class,
+                Hold.class,
+                Entry.class,
+                LockQueue.class,
+                NodeKey.class,
+                MarkerName.Guard.class)
+            .map(SimMemory::name)
             .noneMatch(SimMemory.of(kernel)::containsKey),
         () -> "something is left in memory: " + SimMemory.of(kernel));
   }
