@@ -20,7 +20,7 @@ final class FailStopIT {
 
   private static final int STATE_IN_DOUBT = 71;
   private static final String CORE = "io.lockkeeper.server.core.Kernel";
-  private static final String EFFECTS = "io.lockkeeper.server.coordinator.EffectRunner";
+  private static final String STORE = "io.lockkeeper.server.zookeeper.ZooKeeperLockStore";
 
   private static Cluster cluster;
   private static int debugPort;
@@ -54,7 +54,7 @@ final class FailStopIT {
       waiter.queue("waits", "fail/released");
 
       // When
-      var thrown = debugger.throwAt(EFFECTS, "deleteEntries");
+      var thrown = debugger.throwAt(STORE, "deleteEntries");
       holder.stream().release("released");
       thrown.get(20, TimeUnit.SECONDS);
 
@@ -62,7 +62,7 @@ final class FailStopIT {
       assertThat(cluster.seat(0).process().awaitExit()).isEqualTo(STATE_IN_DOUBT);
       assertThat(cluster.seat(0).process().output())
           .contains("ERROR", "state is in doubt", "ClientEvent.Release")
-          .contains("thrown by a debugger", "at " + EFFECTS + ".deleteEntries");
+          .contains("thrown by a debugger", "at " + STORE + ".deleteEntries");
       holder.moveTo(cluster.connect(1));
       assertThat(holder.awaitToken("kept")).isEqualTo(kept);
       assertThat(holder.awaitToken("released")).isEqualTo(token);
