@@ -31,8 +31,8 @@ class EventLoopTest {
   private final AtomicLong clock = new AtomicLong();
   private final AtomicLong wallMillis = new AtomicLong(1_700_000_000_000L);
   private volatile LongSupplier time = clock::get;
-  private LongSupplier nextTurn = () -> Long.MAX_VALUE;
-  private LongConsumer onTurn = now -> {};
+  private LongSupplier nextBatch = () -> Long.MAX_VALUE;
+  private LongConsumer onBatch = now -> {};
   private final List<String> log = new CopyOnWriteArrayList<>();
   private final EventLoop loop =
       new EventLoop(
@@ -49,12 +49,12 @@ class EventLoopTest {
 
             @Override
             public void onBatchEnd(long now) {
-              onTurn.accept(now);
+              onBatch.accept(now);
             }
 
             @Override
             public long nextBatchNanos() {
-              return nextTurn.getAsLong();
+              return nextBatch.getAsLong();
             }
 
             @Override
@@ -149,7 +149,7 @@ class EventLoopTest {
       throws InterruptedException {
     // Given
     AtomicBoolean paused = new AtomicBoolean();
-    onTurn =
+    onBatch =
         now -> {
           if (paused.compareAndSet(false, true)) {
             clock.addAndGet(22_000_000_000L);
@@ -185,7 +185,7 @@ class EventLoopTest {
   @Test
   void turnThatIsDueSoonIsAwaitedAsleep() throws InterruptedException {
     // Given: a turn is always due a little later
-    nextTurn = () -> clock.get() + 20_000_000L;
+    nextBatch = () -> clock.get() + 20_000_000L;
     loop.start();
     // When
     long before = loop.batchCount();
@@ -201,23 +201,23 @@ class EventLoopTest {
   void turnThatBecomesDueEarlierIsNotSleptThrough() throws InterruptedException {
     // Given
     AtomicLong due = new AtomicLong(Long.MAX_VALUE);
-    AtomicInteger ownTurns = new AtomicInteger();
-    nextTurn = due::get;
-    onTurn =
+    AtomicInteger ownBatches = new AtomicInteger();
+    nextBatch = due::get;
+    onBatch =
         now -> {
           if (Thread.currentThread().getName().equals("lockkeeper-loop")) {
             due.set(Long.MAX_VALUE);
-            ownTurns.incrementAndGet();
+            ownBatches.incrementAndGet();
           }
         };
     loop.start();
     // When: somebody else's task moves it forward, so often that to sleep through each would take
     // twice the time that the test has
     for (int i = 0; i < 200; i++) {
-      int before = ownTurns.get();
+      int before = ownBatches.get();
       loop.post(() -> due.set(clock.get() - 1));
       // Then
-      await().pollDelay(Duration.ZERO).pollInterval(POLL).until(() -> ownTurns.get() > before);
+      await().pollDelay(Duration.ZERO).pollInterval(POLL).until(() -> ownBatches.get() > before);
     }
     loop.stop(5_000);
   }
@@ -264,7 +264,7 @@ class EventLoopTest {
     loop.post(() -> raise(thrown));
     loop.post(() -> log.add("next"));
     loop.post(new Waited());
-    onTurn = now -> log.add("turn");
+    onBatch = now -> log.add("turn");
     // When
     loop.start();
     await().until(() -> log.contains("dropped"));
@@ -279,7 +279,7 @@ class EventLoopTest {
   @Test
   void turnThatThrowsHasTheLoopFailAsATaskDoes() throws InterruptedException {
     // Given
-    onTurn = now -> raise(new IllegalStateException("a bad turn"));
+    onBatch = now -> raise(new IllegalStateException("a bad turn"));
     // When
     loop.start();
     await().until(() -> log.contains("abandoned"));
@@ -320,7 +320,7 @@ class EventLoopTest {
   @Test
   void failedLoopSleepsUntilItIsStopped() throws InterruptedException {
     // Given: a turn would be due all the time
-    nextTurn = () -> clock.get() - 1;
+    nextBatch = () -> clock.get() - 1;
     loop.start();
     // When
     loop.fail(new IllegalStateException("elsewhere"));

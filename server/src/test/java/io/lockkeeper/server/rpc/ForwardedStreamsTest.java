@@ -14,7 +14,7 @@ import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.testing.FakeCoordinator.Acquired;
 import io.lockkeeper.server.testing.FakeCoordinator.Attached;
-import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.server.testing.ViewSamples;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.KeepAliveRequest;
@@ -36,7 +36,7 @@ class ForwardedStreamsTest {
 
   private static final AcquireRequest ACQUIRE =
       AcquireRequest.newBuilder()
-          .setLeaseId(Views.LEASE.toString())
+          .setLeaseId(ViewSamples.LEASE.toString())
           .setRequestId("req-1")
           .addLocks(LockRequest.newBuilder().setName("orders/42"))
           .build();
@@ -57,7 +57,7 @@ class ForwardedStreamsTest {
 
   private Acquired acquireThere(Received<AcquireRequest, AcquireResponse> client) {
     here.locks().acquire(ACQUIRE, client);
-    here.coordinator.acquires.next().listener().onRefused(Views.refused(Kind.UNKNOWN_LEASE));
+    here.coordinator.acquires.next().listener().onRefused(ViewSamples.refused(Kind.UNKNOWN_LEASE));
     return there.coordinator.acquires.next();
   }
 
@@ -76,7 +76,7 @@ class ForwardedStreamsTest {
     }
 
     Session open() {
-      attached.attached().complete(Views.attached());
+      attached.attached().complete(ViewSamples.attached());
       client.read(1);
       assertThat(client.next().getOpened().getResumed()).isTrue();
       return this;
@@ -88,7 +88,7 @@ class ForwardedStreamsTest {
         .attaches
         .next()
         .attached()
-        .completeExceptionally(Views.refused(Kind.UNKNOWN_LEASE));
+        .completeExceptionally(ViewSamples.refused(Kind.UNKNOWN_LEASE));
   }
 
   @Test
@@ -97,8 +97,8 @@ class ForwardedStreamsTest {
     Received<AcquireRequest, AcquireResponse> client = Received.all();
     Acquired acquired = acquireThere(client);
     // When
-    acquired.listener().onNotice("req-1", 1, Views.queued());
-    acquired.listener().onNotice("req-1", 2, Views.granted());
+    acquired.listener().onNotice("req-1", 1, ViewSamples.queued());
+    acquired.listener().onNotice("req-1", 2, ViewSamples.granted());
     acquired.listener().onNotice("req-1", 3, new Notice.Released());
     // Then
     assertThat(acquired.command().requestId()).isEqualTo("req-1");
@@ -114,10 +114,10 @@ class ForwardedStreamsTest {
     // Given
     Received<AcquireRequest, AcquireResponse> client = Received.all();
     here.locks().acquire(ACQUIRE.toBuilder().clearRequestId().build(), client);
-    here.coordinator.acquires.next().listener().onRefused(Views.refused(Kind.UNKNOWN_LEASE));
+    here.coordinator.acquires.next().listener().onRefused(ViewSamples.refused(Kind.UNKNOWN_LEASE));
     Acquired first = there.coordinator.acquires.next();
     // When
-    first.listener().onRefused(Views.refused(Kind.MOVED));
+    first.listener().onRefused(ViewSamples.refused(Kind.MOVED));
     Acquired second = there.coordinator.acquires.next();
     // Then
     assertThat(first.command().requestId()).isNotEmpty();
@@ -129,7 +129,7 @@ class ForwardedStreamsTest {
     // Given
     Received<AcquireRequest, AcquireResponse> client = Received.all();
     Acquired acquired = acquireThere(client);
-    acquired.listener().onNotice("req-1", 1, Views.queued());
+    acquired.listener().onNotice("req-1", 1, ViewSamples.queued());
     client.next();
     // When
     client.cancel();
@@ -142,7 +142,7 @@ class ForwardedStreamsTest {
     // Given
     Received<AcquireRequest, AcquireResponse> client = Received.all();
     here.locks().withDeadlineAfter(1, TimeUnit.SECONDS).acquire(ACQUIRE, client);
-    here.coordinator.acquires.next().listener().onRefused(Views.refused(Kind.UNKNOWN_LEASE));
+    here.coordinator.acquires.next().listener().onRefused(ViewSamples.refused(Kind.UNKNOWN_LEASE));
     // When
     Acquired acquired = there.coordinator.acquires.next();
     // Then
@@ -156,10 +156,10 @@ class ForwardedStreamsTest {
     Received<AcquireRequest, AcquireResponse> client = Received.all();
     here.locks().acquire(ACQUIRE, client);
     Acquired acquired = here.coordinator.acquires.next();
-    acquired.listener().onNotice("req-1", 1, Views.queued());
+    acquired.listener().onNotice("req-1", 1, ViewSamples.queued());
     client.next();
     // When
-    acquired.listener().onRefused(Views.refused(Kind.MOVED));
+    acquired.listener().onRefused(ViewSamples.refused(Kind.MOVED));
     // Then
     assertThat(client.end().getCode()).isEqualTo(Code.UNAVAILABLE);
     assertThat(here.coordinator.located()).isZero();
@@ -169,7 +169,7 @@ class ForwardedStreamsTest {
   void acquisitionAtAPeerThatDiesIsToldToComeAgain() {
     // Given
     Received<AcquireRequest, AcquireResponse> client = Received.all();
-    acquireThere(client).listener().onNotice("req-1", 1, Views.queued());
+    acquireThere(client).listener().onNotice("req-1", 1, ViewSamples.queued());
     client.next();
     // When
     there.die();
@@ -190,7 +190,7 @@ class ForwardedStreamsTest {
     assertThat(session.attached.acquires().next().requestId()).isEqualTo("req-9");
     assertThat(session.client.next().getKeptAlive().getNonce()).isEqualTo(5);
     // When
-    session.attached.listener().onNotice("req-9", 1, Views.granted());
+    session.attached.listener().onNotice("req-9", 1, ViewSamples.granted());
     // Then
     assertThat(session.client.next().getEvent().getRequestId()).isEqualTo("req-9");
     // When
@@ -209,9 +209,9 @@ class ForwardedStreamsTest {
     refuseAttach(here);
     Attached attached = there.coordinator.attaches.next();
     // When: what is told while the session opens waits, and so goes together
-    attached.listener().onNotice("req-1", 1, Views.queued());
-    attached.listener().onNotice("req-2", 1, Views.granted());
-    attached.attached().complete(Views.attached());
+    attached.listener().onNotice("req-1", 1, ViewSamples.queued());
+    attached.listener().onNotice("req-2", 1, ViewSamples.granted());
+    attached.attached().complete(ViewSamples.attached());
     client.read(2);
     // Then
     assertThat(client.next().getOpened().getBatches()).isTrue();
@@ -262,7 +262,7 @@ class ForwardedStreamsTest {
     // Given
     Session session = new Session(Received.all());
     // When
-    session.attached.attached().completeExceptionally(Views.refused(Kind.WRONG_SECRET));
+    session.attached.attached().completeExceptionally(ViewSamples.refused(Kind.WRONG_SECRET));
     // Then
     assertThat(session.client.end().getCode()).isEqualTo(Code.FAILED_PRECONDITION);
   }
@@ -288,7 +288,7 @@ class ForwardedStreamsTest {
       here.knows(heir);
       there.die();
       Attached attached = heir.coordinator.attaches.next();
-      attached.attached().complete(Views.attached());
+      attached.attached().complete(ViewSamples.attached());
       // Then
       assertThat(session.client.next().hasOpened()).isTrue();
       session.requests.onNext(SessionMessages.acquiring("req-9"));
@@ -309,7 +309,7 @@ class ForwardedStreamsTest {
     refuseAttach(there);
     // When
     Attached attached = there.coordinator.attaches.next();
-    attached.attached().complete(Views.attached());
+    attached.attached().complete(ViewSamples.attached());
     // Then
     assertThat(client.next().hasOpened()).isTrue();
     assertThat(attached.acquires().next().requestId()).isEqualTo("req-1");
@@ -326,7 +326,7 @@ class ForwardedStreamsTest {
     refuseAttach(here);
     // When
     Attached attached = here.coordinator.attaches.next();
-    attached.attached().complete(Views.attached());
+    attached.attached().complete(ViewSamples.attached());
     requests.onNext(SessionMessages.acquiring("req-1"));
     // Then
     assertThat(client.next().hasOpened()).isTrue();
@@ -357,7 +357,7 @@ class ForwardedStreamsTest {
     // When: as much as only a coordinator that buffers could take
     int sent = 0;
     while (session.attached.detached().isEmpty() && sent < 1_000_000) {
-      session.attached.listener().onNotice("req-" + sent, 1, Views.queued());
+      session.attached.listener().onNotice("req-" + sent, 1, ViewSamples.queued());
       sent++;
     }
     // Then: the peer's own bound ends the stream
@@ -374,12 +374,12 @@ class ForwardedStreamsTest {
     Received<KeepAliveRequest, KeepAliveResponse> client = Received.all();
     StreamObserver<KeepAliveRequest> requests = here.leases().keepAlive(client);
     // When
-    requests.onNext(renewing(Views.LEASE));
+    requests.onNext(renewing(ViewSamples.LEASE));
     here.coordinator
         .keepAlives
         .next()
         .answer()
-        .completeExceptionally(Views.refused(Kind.UNKNOWN_LEASE));
+        .completeExceptionally(ViewSamples.refused(Kind.UNKNOWN_LEASE));
     var remote = there.coordinator.keepAlives.next();
     requests.onNext(renewing(local));
     here.coordinator.keepAlives.next().answer().complete(new Answer.LeaseRenewed(1_000_000_000L));
@@ -397,9 +397,9 @@ class ForwardedStreamsTest {
     // Given
     Received<KeepAliveRequest, KeepAliveResponse> client = Received.all();
     StreamObserver<KeepAliveRequest> requests = here.leases().keepAlive(client);
-    requests.onNext(renewing(Views.LEASE));
+    requests.onNext(renewing(ViewSamples.LEASE));
     var first = here.coordinator.keepAlives.next();
-    requests.onNext(renewing(Views.LEASE));
+    requests.onNext(renewing(ViewSamples.LEASE));
     // When
     here.coordinator.keepAlives.next().answer().complete(new Answer.LeaseRenewed(2_000_000_000L));
     first.answer().complete(new Answer.LeaseRenewed(1_000_000_000L));
@@ -414,13 +414,13 @@ class ForwardedStreamsTest {
     LeaseId local = new LeaseId(9, 9);
     Received<KeepAliveRequest, KeepAliveResponse> client = Received.all();
     StreamObserver<KeepAliveRequest> requests = here.leases().keepAlive(client);
-    requests.onNext(renewing(Views.LEASE));
+    requests.onNext(renewing(ViewSamples.LEASE));
     // When
     here.coordinator
         .keepAlives
         .next()
         .answer()
-        .completeExceptionally(Views.refused(Kind.UNAVAILABLE));
+        .completeExceptionally(ViewSamples.refused(Kind.UNAVAILABLE));
     requests.onNext(renewing(local));
     here.coordinator.keepAlives.next().answer().complete(new Answer.LeaseRenewed(1_000_000_000L));
     // Then
@@ -440,12 +440,12 @@ class ForwardedStreamsTest {
     Received<KeepAliveRequest, KeepAliveResponse> client = Received.all();
     StreamObserver<KeepAliveRequest> requests = here.leases().keepAlive(client);
     // When
-    requests.onNext(renewing(Views.LEASE));
+    requests.onNext(renewing(ViewSamples.LEASE));
     here.coordinator
         .keepAlives
         .next()
         .answer()
-        .completeExceptionally(Views.refused(Kind.UNKNOWN_LEASE));
+        .completeExceptionally(ViewSamples.refused(Kind.UNKNOWN_LEASE));
     // Then
     assertThat(client.next().getEnded()).isEqualTo(LeaseEndReason.LEASE_END_REASON_UNSPECIFIED);
   }
@@ -455,13 +455,13 @@ class ForwardedStreamsTest {
     // Given
     Received<KeepAliveRequest, KeepAliveResponse> client = Received.all();
     StreamObserver<KeepAliveRequest> requests = here.leases().keepAlive(client);
-    requests.onNext(renewing(Views.LEASE));
+    requests.onNext(renewing(ViewSamples.LEASE));
     for (Node node : new Node[] {here, there, there}) {
       node.coordinator
           .keepAlives
           .next()
           .answer()
-          .completeExceptionally(Views.refused(Kind.UNKNOWN_LEASE));
+          .completeExceptionally(ViewSamples.refused(Kind.UNKNOWN_LEASE));
     }
     // When
     here.coordinator.servedBy(new LeaseLocation.Here());
@@ -476,7 +476,9 @@ class ForwardedStreamsTest {
                   .poll()
                   .ifPresent(
                       asked ->
-                          asked.answer().completeExceptionally(Views.refused(Kind.UNKNOWN_LEASE)));
+                          asked
+                              .answer()
+                              .completeExceptionally(ViewSamples.refused(Kind.UNKNOWN_LEASE)));
               here.coordinator
                   .keepAlives
                   .poll()

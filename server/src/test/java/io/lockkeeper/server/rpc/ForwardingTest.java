@@ -10,7 +10,7 @@ import io.lockkeeper.server.coordinator.api.LeaseLocation;
 import io.lockkeeper.server.core.api.Failure.Kind;
 import io.lockkeeper.server.rpc.forward.PeerLimits;
 import io.lockkeeper.server.rpc.wire.NamedLease;
-import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.server.testing.ViewSamples;
 import io.lockkeeper.v1.LeaseServiceGrpc;
 import io.lockkeeper.v1.LockServiceGrpc;
 import java.time.Duration;
@@ -139,7 +139,9 @@ class ForwardingTest {
             .poll()
             .ifPresent(
                 release ->
-                    release.answer().completeExceptionally(Views.refused(Kind.UNKNOWN_LEASE)));
+                    release
+                        .answer()
+                        .completeExceptionally(ViewSamples.refused(Kind.UNKNOWN_LEASE)));
       }
       // Then
       assertThat(client.end().getCode()).isEqualTo(Code.UNAVAILABLE);

@@ -12,7 +12,7 @@ import io.lockkeeper.server.rpc.wire.ProtoDurations;
 import io.lockkeeper.server.testing.FakeCoordinator.LockToForce;
 import io.lockkeeper.server.testing.FakeCoordinator.ReleaseToAnswer;
 import io.lockkeeper.server.testing.FakeCoordinator.ReleaseToRequest;
-import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.server.testing.ViewSamples;
 import io.lockkeeper.v1.AdminServiceGrpc;
 import io.lockkeeper.v1.AnswerReleaseRequest;
 import io.lockkeeper.v1.AnswerReleaseResponse;
@@ -65,12 +65,14 @@ class GivingWayCallsTest {
         .answer()
         .complete(
             new Answer.ReleaseAsked(
-                List.of(Views.yielding(MutexKind.EXCLUSIVE, 5_000_000_000L), Views.holder())));
+                List.of(
+                    ViewSamples.yielding(MutexKind.EXCLUSIVE, 5_000_000_000L),
+                    ViewSamples.holder())));
     // Then
     assertThat(asked.what())
         .isEqualTo(
             new ReleaseToRequest(
-                Views.LOCK, "bob", "maintenance", Optional.of(Duration.ofSeconds(30))));
+                ViewSamples.LOCK, "bob", "maintenance", Optional.of(Duration.ofSeconds(30))));
     RequestReleaseResponse response = client.next();
     assertThat(response.getHoldersCount()).isEqualTo(2);
     assertThat(response.getHolders(0).getReleaseIn().getSeconds()).isEqualTo(5);
@@ -95,7 +97,7 @@ class GivingWayCallsTest {
     // Given
     Received<RequestReleaseRequest, RequestReleaseResponse> client = Received.all();
     server.locks().requestRelease(wish().build(), client);
-    List<Contender> holders = Collections.nCopies(17, Views.holder());
+    List<Contender> holders = Collections.nCopies(17, ViewSamples.holder());
     // When
     server.coordinator.releaseRequests.next().answer().complete(new Answer.ReleaseAsked(holders));
     // Then
@@ -111,7 +113,7 @@ class GivingWayCallsTest {
         .locks()
         .answerRelease(
             AnswerReleaseRequest.newBuilder()
-                .setLeaseId(Views.LEASE.toString())
+                .setLeaseId(ViewSamples.LEASE.toString())
                 .setRequestId("req-1")
                 .setNeeds(ProtoDurations.ofNanos(0))
                 .build(),
@@ -119,7 +121,8 @@ class GivingWayCallsTest {
     var asked = server.coordinator.releaseAnswers.next();
     asked.answer().complete(new Answer.Described());
     // Then
-    assertThat(asked.what()).isEqualTo(new ReleaseToAnswer(Views.LEASE, "req-1", Duration.ZERO));
+    assertThat(asked.what())
+        .isEqualTo(new ReleaseToAnswer(ViewSamples.LEASE, "req-1", Duration.ZERO));
     assertThat(client.next()).isEqualTo(AnswerReleaseResponse.getDefaultInstance());
     assertThat(client.end().isOk()).isTrue();
   }
@@ -134,7 +137,7 @@ class GivingWayCallsTest {
     asked.answer().complete(new Answer.Forced(2, 0));
     // Then
     LockToForce what = asked.what();
-    assertThat(what.lock()).isEqualTo(Views.LOCK);
+    assertThat(what.lock()).isEqualTo(ViewSamples.LOCK);
     assertThat(what.token()).isEqualTo(77);
     assertThat(what.requester()).isNotEmpty();
     assertThat(what.reason()).isEqualTo("stuck");
@@ -171,7 +174,12 @@ class GivingWayCallsTest {
     Received<ForceReleaseRequest, ForceReleaseResponse> client = Received.all();
     force(force(), client);
     // When
-    server.coordinator.forces.next().answer().completeExceptionally(Views.refused(Kind.NO_HOLDER));
+    server
+        .coordinator
+        .forces
+        .next()
+        .answer()
+        .completeExceptionally(ViewSamples.refused(Kind.NO_HOLDER));
     // Then
     assertThat(client.end().getCode()).isEqualTo(Code.NOT_FOUND);
   }

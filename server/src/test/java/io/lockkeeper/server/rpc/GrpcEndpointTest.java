@@ -21,7 +21,7 @@ import io.grpc.stub.ClientCalls;
 import io.grpc.stub.MetadataUtils;
 import io.lockkeeper.server.testing.FakeCoordinator;
 import io.lockkeeper.server.testing.FakeCoordinator.Attached;
-import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.server.testing.ViewSamples;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.GetLockRequest;
@@ -103,7 +103,7 @@ class GrpcEndpointTest {
   private void assertThatItServes(ManagedChannel channel) {
     Received<GetLockRequest, GetLockResponse> client = Received.all();
     LockServiceGrpc.newStub(channel).getLock(LOCK, client);
-    coordinator.getLocks.next().answer().complete(Views.lock("a"));
+    coordinator.getLocks.next().answer().complete(ViewSamples.lock("a"));
     assertThat(client.next().getLock().getName()).isEqualTo("a");
   }
 
@@ -333,11 +333,11 @@ class GrpcEndpointTest {
             SessionRequest.newBuilder()
                 .setOpen(
                     OpenSession.newBuilder()
-                        .setLeaseId(Views.LEASE.toString())
+                        .setLeaseId(ViewSamples.LEASE.toString())
                         .setLeaseSecret("s3cret"))
                 .build());
     Attached attached = coordinator.attaches.next();
-    attached.attached().complete(Views.attached());
+    attached.attached().complete(ViewSamples.attached());
     assertThat(session.next().hasOpened()).isTrue();
     // When
     running.orElseThrow().stop(Duration.ofSeconds(5));

@@ -3,7 +3,7 @@ package io.lockkeeper.server.rpc;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import io.lockkeeper.server.rpc.wire.ProtoDurations;
-import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.server.testing.ViewSamples;
 import io.lockkeeper.v1.AnswerReleaseRequest;
 import io.lockkeeper.v1.ConfigureLockRequest;
 import io.lockkeeper.v1.ForceReleaseRequest;
@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Malformed requests about locks that are held, by their holders and by others. */
 class HoldersValidationTest {
 
-  private static final String LEASE = Views.LEASE.toString();
+  private static final String LEASE = ViewSamples.LEASE.toString();
   private static final long WEEK_NANOS = 7 * 86_400_000_000_000L;
   private static final long HOUR_NANOS = 3_600_000_000_000L;
   private static InProcess server;

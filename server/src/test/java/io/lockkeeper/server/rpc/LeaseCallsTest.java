@@ -12,7 +12,7 @@ import io.lockkeeper.server.core.api.LeaseEnd;
 import io.lockkeeper.server.core.api.LeaseView;
 import io.lockkeeper.server.rpc.wire.Messages;
 import io.lockkeeper.server.rpc.wire.ProtoDurations;
-import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.server.testing.ViewSamples;
 import io.lockkeeper.v1.CloseLeaseRequest;
 import io.lockkeeper.v1.CloseLeaseResponse;
 import io.lockkeeper.v1.GetLeaseRequest;
@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 class LeaseCallsTest {
 
-  private static final String LEASE = Views.LEASE.toString();
+  private static final String LEASE = ViewSamples.LEASE.toString();
 
   private final InProcess server = new InProcess();
 
@@ -53,16 +53,16 @@ class LeaseCallsTest {
     // When
     server.leases().openLease(OpenLeaseRequest.getDefaultInstance(), client);
     var asked = server.coordinator.openLeases.next();
-    asked.answer().complete(new OpenedLease(Views.opened(), "s3cret"));
+    asked.answer().complete(new OpenedLease(ViewSamples.opened(), "s3cret"));
     // Then
     assertThat(asked.what().ttl()).isEqualTo(Duration.ofSeconds(15));
     assertThat(asked.what().holder()).isNotEmpty();
     OpenLeaseResponse opened = client.next();
     assertThat(opened.getLeaseId()).isEqualTo(LEASE).hasSize(32);
-    assertThat(opened.getLeaseTag()).isEqualTo(Views.LEASE.tag());
+    assertThat(opened.getLeaseTag()).isEqualTo(ViewSamples.LEASE.tag());
     assertThat(opened.getLeaseSecret()).isEqualTo("s3cret");
     assertThat(opened.getTtl().getSeconds()).isEqualTo(15);
-    assertThat(opened.getValidFor()).isEqualTo(ProtoDurations.ofNanos(Views.TTL_NANOS - 1));
+    assertThat(opened.getValidFor()).isEqualTo(ProtoDurations.ofNanos(ViewSamples.TTL_NANOS - 1));
   }
 
   @Test
@@ -76,7 +76,7 @@ class LeaseCallsTest {
         .openLeases
         .next()
         .answer()
-        .completeExceptionally(Views.refused(Kind.UNAVAILABLE));
+        .completeExceptionally(ViewSamples.refused(Kind.UNAVAILABLE));
     // Then
     assertThat(client.end().getCode()).isEqualTo(Code.UNAVAILABLE);
   }
@@ -115,7 +115,7 @@ class LeaseCallsTest {
         .keepAlives
         .next()
         .answer()
-        .completeExceptionally(Views.refused(Kind.UNKNOWN_LEASE));
+        .completeExceptionally(ViewSamples.refused(Kind.UNKNOWN_LEASE));
     requests.onCompleted();
     // Then
     assertThat(client.next().getValidFor().getSeconds()).isEqualTo(5);
@@ -166,7 +166,7 @@ class LeaseCallsTest {
     Received<GetLeaseRequest, GetLeaseResponse> client = Received.all();
     server.leases().getLease(GetLeaseRequest.newBuilder().setLeaseId(LEASE).build(), client);
     // When
-    server.coordinator.getLeases.next().answer().complete(Views.lease("tag-1"));
+    server.coordinator.getLeases.next().answer().complete(ViewSamples.lease("tag-1"));
     // Then
     var lease = client.next().getLease();
     assertThat(lease.getLeaseTag()).isEqualTo("tag-1");
@@ -196,7 +196,9 @@ class LeaseCallsTest {
     Received<ListLeasesRequest, ListLeasesResponse> second = Received.all();
     server.leases().listLeases(ListLeasesRequest.newBuilder().setPageSize(2).build(), first);
     var asked = server.coordinator.listLeases.next();
-    asked.answer().complete(List.of(Views.lease("a"), Views.lease("b"), Views.lease("c")));
+    asked
+        .answer()
+        .complete(List.of(ViewSamples.lease("a"), ViewSamples.lease("b"), ViewSamples.lease("c")));
     ListLeasesResponse page = first.next();
     // When
     server
@@ -208,7 +210,7 @@ class LeaseCallsTest {
                 .build(),
             second);
     var next = server.coordinator.listLeases.next();
-    next.answer().complete(List.of(Views.lease("c")));
+    next.answer().complete(List.of(ViewSamples.lease("c")));
     // Then
     assertThat(asked.what().afterTag()).isEmpty();
     assertThat(page.getLeasesCount()).isEqualTo(2);

@@ -8,7 +8,7 @@ import io.grpc.stub.ClientCalls;
 import io.lockkeeper.server.core.api.Answer;
 import io.lockkeeper.server.core.api.Failure.Kind;
 import io.lockkeeper.server.testing.FakeCoordinator;
-import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.server.testing.ViewSamples;
 import io.lockkeeper.v1.AnswerReleaseRequest;
 import io.lockkeeper.v1.CloseLeaseRequest;
 import io.lockkeeper.v1.GetLeaseRequest;
@@ -27,7 +27,7 @@ public record LeasedCall<Q, R, A>(
     Function<FakeCoordinator, CompletableFuture<A>> asked,
     A answer) {
 
-  private static final String LEASE = Views.LEASE.toString();
+  private static final String LEASE = ViewSamples.LEASE.toString();
 
   /** Returns one of each kind. */
   public static List<LeasedCall<?, ?, ?>> all() {
@@ -60,7 +60,7 @@ public record LeasedCall<Q, R, A>(
             LeaseServiceGrpc.getGetLeaseMethod(),
             GetLeaseRequest.newBuilder().setLeaseId(LEASE).build(),
             coordinator -> coordinator.getLeases.next().answer(),
-            Views.lease(Views.LEASE.tag())));
+            ViewSamples.lease(ViewSamples.LEASE.tag())));
   }
 
   /** Makes the call. */
@@ -72,7 +72,7 @@ public record LeasedCall<Q, R, A>(
 
   /** Lets a coordinator that was asked refuse. */
   public void refuse(Node node, Kind kind) {
-    asked.apply(node.coordinator).completeExceptionally(Views.refused(kind));
+    asked.apply(node.coordinator).completeExceptionally(ViewSamples.refused(kind));
   }
 
   /** Lets a coordinator that was asked answer. */

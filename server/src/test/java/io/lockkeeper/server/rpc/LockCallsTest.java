@@ -14,7 +14,7 @@ import io.lockkeeper.server.core.lock.PermitsKind.Permits;
 import io.lockkeeper.server.core.lock.ReadWriteKind;
 import io.lockkeeper.server.rpc.wire.Fields;
 import io.lockkeeper.server.testing.FakeCoordinator.MetadataToUpdate;
-import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.server.testing.ViewSamples;
 import io.lockkeeper.v1.CheckTokenRequest;
 import io.lockkeeper.v1.CheckTokenResponse;
 import io.lockkeeper.v1.ConfigureLockRequest;
@@ -55,7 +55,7 @@ class LockCallsTest {
         .locks()
         .release(
             ReleaseRequest.newBuilder()
-                .setLeaseId(Views.LEASE.toString())
+                .setLeaseId(ViewSamples.LEASE.toString())
                 .setRequestId("req-1")
                 .setFencingToken(77)
                 .build(),
@@ -64,7 +64,7 @@ class LockCallsTest {
     // When
     asked.answer().complete(new Answer.ReleaseDone(outcome, 2));
     // Then
-    assertThat(asked.what().lease()).isEqualTo(Views.LEASE);
+    assertThat(asked.what().lease()).isEqualTo(ViewSamples.LEASE);
     assertThat(asked.what().requestId()).isEqualTo("req-1");
     assertThat(asked.what().token()).isEqualTo(77);
     ReleaseResponse response = client.next();
@@ -80,7 +80,7 @@ class LockCallsTest {
         .locks()
         .release(
             ReleaseRequest.newBuilder()
-                .setLeaseId(Views.LEASE.toString())
+                .setLeaseId(ViewSamples.LEASE.toString())
                 .setRequestId("req-1")
                 .build(),
             client);
@@ -90,7 +90,7 @@ class LockCallsTest {
         .releases
         .next()
         .answer()
-        .completeExceptionally(Views.refused(Kind.WRONG_TOKEN));
+        .completeExceptionally(ViewSamples.refused(Kind.WRONG_TOKEN));
     // Then
     assertThat(client.end().getCode()).isEqualTo(Code.FAILED_PRECONDITION);
   }
@@ -102,7 +102,7 @@ class LockCallsTest {
     server.locks().getLock(GetLockRequest.newBuilder().setName("orders/42").build(), client);
     var asked = server.coordinator.getLocks.next();
     // When
-    asked.answer().complete(Views.lock("orders/42"));
+    asked.answer().complete(ViewSamples.lock("orders/42"));
     // Then
     assertThat(asked.what().queueLimit()).isEqualTo(100);
     var lock = client.next().getLock();
@@ -125,7 +125,9 @@ class LockCallsTest {
         .getLocks
         .next()
         .answer()
-        .complete(Views.delayed("pool", Views.yielding(new Permits(3, 5), 9), 4, 7_000_000_000L));
+        .complete(
+            ViewSamples.delayed(
+                "pool", ViewSamples.yielding(new Permits(3, 5), 9), 4, 7_000_000_000L));
     // Then
     var lock = client.next().getLock();
     assertThat(lock.getConfiguredLimit()).isEqualTo(4);
@@ -146,7 +148,7 @@ class LockCallsTest {
         .locks()
         .updateMetadata(
             UpdateMetadataRequest.newBuilder()
-                .setLeaseId(Views.LEASE.toString())
+                .setLeaseId(ViewSamples.LEASE.toString())
                 .setRequestId("req-1")
                 .putMetadata("pod", "b")
                 .build(),
@@ -155,7 +157,7 @@ class LockCallsTest {
     asked.answer().complete(new Answer.Described());
     // Then
     assertThat(asked.what())
-        .isEqualTo(new MetadataToUpdate(Views.LEASE, "req-1", Map.of("pod", "b")));
+        .isEqualTo(new MetadataToUpdate(ViewSamples.LEASE, "req-1", Map.of("pod", "b")));
     assertThat(client.next()).isEqualTo(UpdateMetadataResponse.getDefaultInstance());
     assertThat(client.end().isOk()).isTrue();
   }
@@ -168,7 +170,7 @@ class LockCallsTest {
         .locks()
         .updateMetadata(
             UpdateMetadataRequest.newBuilder()
-                .setLeaseId(Views.LEASE.toString())
+                .setLeaseId(ViewSamples.LEASE.toString())
                 .setRequestId("req-1")
                 .build(),
             client);
@@ -178,7 +180,7 @@ class LockCallsTest {
         .metadataUpdates
         .next()
         .answer()
-        .completeExceptionally(Views.refused(Kind.ENDED));
+        .completeExceptionally(ViewSamples.refused(Kind.ENDED));
     // Then
     assertThat(client.end().getCode()).isEqualTo(Code.FAILED_PRECONDITION);
   }
@@ -210,14 +212,14 @@ class LockCallsTest {
     ListLocksRequest request = ListLocksRequest.newBuilder().setPrefix("é/").setPageSize(1).build();
     server.locks().listLocks(request, first);
     var asked = server.coordinator.listLocks.next();
-    asked.answer().complete(List.of(Views.lock("é/1"), Views.lock("é/2")));
+    asked.answer().complete(List.of(ViewSamples.lock("é/1"), ViewSamples.lock("é/2")));
     ListLocksResponse page = first.next();
     // When
     server
         .locks()
         .listLocks(request.toBuilder().setPageToken(page.getNextPageToken()).build(), second);
     var next = server.coordinator.listLocks.next();
-    next.answer().complete(List.of(Views.lock("é/2")));
+    next.answer().complete(List.of(ViewSamples.lock("é/2")));
     // Then
     assertThat(asked.what().prefix()).isEqualTo("é/");
     assertThat(asked.what().limit()).isEqualTo(2);
@@ -236,7 +238,7 @@ class LockCallsTest {
     server.locks().listLocks(ListLocksRequest.newBuilder().setPageSize(1_000).build(), client);
     List<Contender> readers = Collections.nCopies(1_000, wordy(ReadWriteKind.READ));
     List<LockView> locks =
-        IntStream.range(0, 5).mapToObj(i -> Views.held("l" + i, readers)).toList();
+        IntStream.range(0, 5).mapToObj(i -> ViewSamples.held("l" + i, readers)).toList();
     // When
     server.coordinator.listLocks.next().answer().complete(locks);
     // Then
@@ -254,7 +256,7 @@ class LockCallsTest {
     server.locks().getLock(GetLockRequest.newBuilder().setName("l").build(), client);
     List<Contender> readers = Collections.nCopies(1_000, wordy(ReadWriteKind.READ));
     // When
-    server.coordinator.getLocks.next().answer().complete(Views.held("l", readers));
+    server.coordinator.getLocks.next().answer().complete(ViewSamples.held("l", readers));
     // Then
     var lock = client.next().getLock();
     assertThat(lock.getHoldersCount()).isEqualTo(1_000);
@@ -265,7 +267,7 @@ class LockCallsTest {
 
   /** Returns a holder that says as much of itself as it may. */
   private static Contender wordy(Mode mode) {
-    return Views.holder(mode, "h".repeat(256), Map.of("k", "v".repeat(4_095)));
+    return ViewSamples.holder(mode, "h".repeat(256), Map.of("k", "v".repeat(4_095)));
   }
 
   @Test
@@ -298,7 +300,7 @@ class LockCallsTest {
         .getLocks
         .next()
         .answer()
-        .completeExceptionally(Views.refused(Kind.UNAVAILABLE));
+        .completeExceptionally(ViewSamples.refused(Kind.UNAVAILABLE));
     // Then
     assertThat(client.end().getCode()).isEqualTo(Code.UNAVAILABLE);
   }

@@ -10,7 +10,7 @@ import io.lockkeeper.server.coordinator.api.Peer;
 import io.lockkeeper.server.core.api.Answer;
 import io.lockkeeper.server.core.api.Failure.Kind;
 import io.lockkeeper.server.testing.FakeCoordinator;
-import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.server.testing.ViewSamples;
 import io.lockkeeper.v1.CloseLeaseRequest;
 import io.lockkeeper.v1.CloseLeaseResponse;
 import io.lockkeeper.v1.LeaseServiceGrpc;
@@ -70,8 +70,9 @@ class PeerTlsTest {
     Received<CloseLeaseRequest, CloseLeaseResponse> received = Received.all();
     LeaseServiceGrpc.newStub(channel)
         .closeLease(
-            CloseLeaseRequest.newBuilder().setLeaseId(Views.LEASE.toString()).build(), received);
-    here.closeLeases.next().answer().completeExceptionally(Views.refused(Kind.UNKNOWN_LEASE));
+            CloseLeaseRequest.newBuilder().setLeaseId(ViewSamples.LEASE.toString()).build(),
+            received);
+    here.closeLeases.next().answer().completeExceptionally(ViewSamples.refused(Kind.UNKNOWN_LEASE));
     there.closeLeases.next().answer().complete(new Answer.LeaseClosed(true));
     assertThat(received.next().getAlreadyEnded()).isTrue();
     channel.shutdownNow();
@@ -141,9 +142,9 @@ class PeerTlsTest {
     here.servedBy(new LeaseLocation.At(new Peer("there", "localhost:" + stranger.port())));
     LeaseServiceGrpc.newStub(channel)
         .closeLease(
-            CloseLeaseRequest.newBuilder().setLeaseId(Views.LEASE.toString()).build(),
+            CloseLeaseRequest.newBuilder().setLeaseId(ViewSamples.LEASE.toString()).build(),
             Received.all());
-    here.closeLeases.next().answer().completeExceptionally(Views.refused(Kind.UNKNOWN_LEASE));
+    here.closeLeases.next().answer().completeExceptionally(ViewSamples.refused(Kind.UNKNOWN_LEASE));
     // Then: all of an asking client's patience has brought no answer that it believes
     assertThat(here.suspects.next()).isEqualTo("there");
     assertThat(there.closeLeases.isEmpty()).isTrue();

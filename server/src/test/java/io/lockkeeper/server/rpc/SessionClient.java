@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.server.coordinator.api.Coordinator.OpenedLease;
 import io.lockkeeper.server.testing.FakeCoordinator.Attached;
-import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.server.testing.ViewSamples;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
 
@@ -20,9 +20,9 @@ public final class SessionClient implements AutoCloseable {
   public Attached open() {
     requests.onNext(SessionMessages.opening());
     var lease = server.coordinator.openLeases.next();
-    lease.answer().complete(new OpenedLease(Views.opened(), "s3cret"));
+    lease.answer().complete(new OpenedLease(ViewSamples.opened(), "s3cret"));
     Attached attached = server.coordinator.attaches.next();
-    attached.attached().complete(Views.attached());
+    attached.attached().complete(ViewSamples.attached());
     assertThat(received.next().hasOpened()).isTrue();
     return attached;
   }

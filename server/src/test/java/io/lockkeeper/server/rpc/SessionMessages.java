@@ -1,7 +1,7 @@
 package io.lockkeeper.server.rpc;
 
 import io.lockkeeper.server.rpc.wire.ProtoDurations;
-import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.server.testing.ViewSamples;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AnswerReleaseRequest;
 import io.lockkeeper.v1.CloseSession;
@@ -33,7 +33,9 @@ public final class SessionMessages {
   public static SessionRequest resuming() {
     return SessionRequest.newBuilder()
         .setOpen(
-            OpenSession.newBuilder().setLeaseId(Views.LEASE.toString()).setLeaseSecret("s3cret"))
+            OpenSession.newBuilder()
+                .setLeaseId(ViewSamples.LEASE.toString())
+                .setLeaseSecret("s3cret"))
         .build();
   }
 

@@ -13,7 +13,7 @@ import io.grpc.reflection.v1.ServerReflectionGrpc;
 import io.grpc.reflection.v1.ServerReflectionRequest;
 import io.grpc.reflection.v1.ServerReflectionResponse;
 import io.grpc.reflection.v1.ServiceResponse;
-import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.server.testing.ViewSamples;
 import io.lockkeeper.v1.AdminServiceGrpc;
 import io.lockkeeper.v1.LeaseServiceGrpc;
 import io.lockkeeper.v1.LockServiceGrpc;
@@ -43,9 +43,9 @@ class ToolsTest {
     // Given
     assertThat(healthOf(service)).isEqualTo(ServingStatus.SERVING);
     // When
-    server.coordinator.is(Views.cutOff());
+    server.coordinator.is(ViewSamples.cutOff());
     await().until(() -> healthOf(service) == ServingStatus.NOT_SERVING);
-    server.coordinator.is(Views.serving());
+    server.coordinator.is(ViewSamples.serving());
     // Then
     await().until(() -> healthOf(service) == ServingStatus.SERVING);
   }
@@ -57,7 +57,7 @@ class ToolsTest {
     HealthGrpc.newStub(server.channel).watch(HealthCheckRequest.getDefaultInstance(), client);
     assertThat(client.next().getStatus()).isEqualTo(ServingStatus.SERVING);
     // When
-    server.coordinator.is(Views.cutOff());
+    server.coordinator.is(ViewSamples.cutOff());
     // Then
     assertThat(client.next().getStatus()).isEqualTo(ServingStatus.NOT_SERVING);
   }

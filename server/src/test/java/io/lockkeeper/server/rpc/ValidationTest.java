@@ -3,7 +3,7 @@ package io.lockkeeper.server.rpc;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import com.google.protobuf.Duration;
-import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.server.testing.ViewSamples;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.CheckTokenRequest;
 import io.lockkeeper.v1.CloseLeaseRequest;
@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 class ValidationTest {
 
-  private static final String LEASE = Views.LEASE.toString();
+  private static final String LEASE = ViewSamples.LEASE.toString();
   private static InProcess server;
 
   @BeforeAll

@@ -14,7 +14,7 @@ import io.lockkeeper.server.rpc.wire.Contenders;
 import io.lockkeeper.server.rpc.wire.Messages;
 import io.lockkeeper.server.rpc.wire.WatchEvents;
 import io.lockkeeper.server.testing.FakeCoordinator.Watched;
-import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.server.testing.ViewSamples;
 import io.lockkeeper.v1.WatchRequest;
 import io.lockkeeper.v1.WatchResponse;
 import java.util.List;
@@ -42,7 +42,13 @@ class WatchStreamTest {
 
   private static LockChange change(LockChange.Cause cause) {
     return new LockChange(
-        101, Views.LOCK, cause, Optional.of(Views.holder()), List.of(Views.holder()), 3, 1);
+        101,
+        ViewSamples.LOCK,
+        cause,
+        Optional.of(ViewSamples.holder()),
+        List.of(ViewSamples.holder()),
+        3,
+        1);
   }
 
   private static WatchedChange watched(LockChange.Cause cause) {
@@ -79,7 +85,7 @@ class WatchStreamTest {
     // Given
     Watched watched = watch(client);
     // When
-    watched.listener().onSnapshot(Views.lock("orders/42"));
+    watched.listener().onSnapshot(ViewSamples.lock("orders/42"));
     watched.listener().onSnapshotEnd(100);
     watched.listener().onChange(watched(LockChange.Cause.GRANTED));
     watched.listener().onGap("reconnected");
@@ -112,7 +118,8 @@ class WatchStreamTest {
 
   @Test
   void tokenOfAWaiterIsNeverTold() {
-    assertThat(Contenders.toMessage(Views.waiter(MutexKind.EXCLUSIVE)).getFencingToken()).isZero();
+    assertThat(Contenders.toMessage(ViewSamples.waiter(MutexKind.EXCLUSIVE)).getFencingToken())
+        .isZero();
   }
 
   @Test
@@ -140,7 +147,7 @@ class WatchStreamTest {
     // Given
     Watched watched = watch(client);
     // When
-    watched.listener().onRefused(Views.refused(Kind.TOO_MANY));
+    watched.listener().onRefused(ViewSamples.refused(Kind.TOO_MANY));
     // Then
     assertThat(client.end().getCode()).isEqualTo(Code.RESOURCE_EXHAUSTED);
   }

@@ -102,7 +102,7 @@ public final class FakeCoordinator implements Coordinator {
   public final Calls<String> suspects = new Calls<>("suspect");
   public final Calls<Integer> peersServing = new Calls<>("peers serving");
 
-  private volatile CoordinatorStatus status = Views.serving();
+  private volatile CoordinatorStatus status = ViewSamples.serving();
   private volatile Function<LeaseId, LeaseLocation> location = lease -> new LeaseLocation.Unknown();
   private volatile Consumer<List<Peer>> peerListener = peers -> {};
   private final AtomicInteger located = new AtomicInteger();

@@ -3,7 +3,7 @@ package io.lockkeeper.server.web;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.core.api.Notice;
-import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.server.testing.ViewSamples;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.List;
 import java.util.Optional;
@@ -24,7 +24,7 @@ class EventCountersTest {
             new Notice.NotAcquired(Notice.RefusalReason.TIMED_OUT, "", List.of()),
             new Notice.NotAcquired(Notice.RefusalReason.WOULD_DEADLOCK, "", List.of()),
             new Notice.Lost(Notice.LossReason.MAX_HOLD, ""),
-            new Notice.ReleaseRequested(Views.LOCK, "bob", "", Optional.empty()),
+            new Notice.ReleaseRequested(ViewSamples.LOCK, "bob", "", Optional.empty()),
             new Notice.Released());
     // When
     notices.forEach(counters::onNotice);

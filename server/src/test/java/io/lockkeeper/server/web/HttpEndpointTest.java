@@ -10,7 +10,7 @@ import io.lockkeeper.server.core.lock.PermitsKind.Permits;
 import io.lockkeeper.server.core.lock.ReadWriteKind;
 import io.lockkeeper.server.testing.FakeCoordinator;
 import io.lockkeeper.server.testing.RoomKind;
-import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.server.testing.ViewSamples;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.IOException;
@@ -64,7 +64,7 @@ class HttpEndpointTest {
   @Test
   void processThatLivesIsHealthyEvenWithoutZooKeeper() throws Exception {
     // Given
-    coordinator.is(Views.cutOff());
+    coordinator.is(ViewSamples.cutOff());
     // When
     HttpResponse<String> response = get("/healthz");
     // Then
@@ -83,7 +83,7 @@ class HttpEndpointTest {
   @Test
   void coordinatorThatDoesNotServeSaysWhy() throws Exception {
     // Given
-    coordinator.is(Views.cutOff());
+    coordinator.is(ViewSamples.cutOff());
     // When
     HttpResponse<String> response = get("/readyz");
     // Then
@@ -125,7 +125,7 @@ class HttpEndpointTest {
     // Given
     get("/metrics");
     // When
-    coordinator.is(Views.cutOff());
+    coordinator.is(ViewSamples.cutOff());
     // Then
     assertThat(get("/metrics").body()).contains("lockkeeper_serving 0.0", "lockkeeper_leases 0.0");
   }
@@ -133,7 +133,7 @@ class HttpEndpointTest {
   @Test
   void statusPageEscapesWhatItShows() throws Exception {
     // Given
-    coordinator.is(Views.cutOff());
+    coordinator.is(ViewSamples.cutOff());
     // When
     HttpResponse<String> response = get("/");
     // Then
@@ -147,15 +147,20 @@ class HttpEndpointTest {
   @Test
   void statusPageShowsWhoHoldsWhatHowAndForHowLongYet() throws Exception {
     // Given
-    Contender reader = Views.yielding(ReadWriteKind.READ, 90_000_000_000L);
-    Contender permits = Views.yielding(new Permits(3, 9), 5_000_000_000L);
-    LockView read = Views.delayed("a<b>", reader, 1, 7_000_000_000L);
-    LockView pool = Views.delayed("pool", permits, 5, 7_200_000_000_000L);
-    LockView room = Views.held("room", List.of(Views.yielding(new RoomKind.Member("blue"), 0)));
+    Contender reader = ViewSamples.yielding(ReadWriteKind.READ, 90_000_000_000L);
+    Contender permits = ViewSamples.yielding(new Permits(3, 9), 5_000_000_000L);
+    LockView read = ViewSamples.delayed("a<b>", reader, 1, 7_000_000_000L);
+    LockView pool = ViewSamples.delayed("pool", permits, 5, 7_200_000_000_000L);
+    LockView room =
+        ViewSamples.held("room", List.of(ViewSamples.yielding(new RoomKind.Member("blue"), 0)));
     CompletableFuture<HttpResponse<String>> page =
         client.sendAsync(request("/").build(), BodyHandlers.ofString());
     // When
-    coordinator.listLocks.next().answer().complete(List.of(read, pool, room, Views.lock("plain")));
+    coordinator
+        .listLocks
+        .next()
+        .answer()
+        .complete(List.of(read, pool, room, ViewSamples.lock("plain")));
     // Then
     assertThat(page.get().body())
         .contains("a&lt;b&gt;", "shop-1, READ for 2 s, needs 90 s", "in 7 s")
@@ -168,7 +173,8 @@ class HttpEndpointTest {
   @Test
   void statusPageSaysWhenThereAreMoreLocksOrNone() throws Exception {
     // Given
-    List<LockView> many = IntStream.rangeClosed(1, 51).mapToObj(i -> Views.lock("l" + i)).toList();
+    List<LockView> many =
+        IntStream.rangeClosed(1, 51).mapToObj(i -> ViewSamples.lock("l" + i)).toList();
     CompletableFuture<HttpResponse<String>> full =
         client.sendAsync(request("/").build(), BodyHandlers.ofString());
     var asked = coordinator.listLocks.next();
@@ -193,7 +199,7 @@ class HttpEndpointTest {
         .listLocks
         .next()
         .answer()
-        .completeExceptionally(Views.refused(Failure.Kind.UNAVAILABLE));
+        .completeExceptionally(ViewSamples.refused(Failure.Kind.UNAVAILABLE));
     // Then
     assertThat(page.get().body()).contains("not known", "Event loop delay");
   }

@@ -106,7 +106,7 @@ public final class EventLoop {
     @Override
     public void onBatchEnd() {
       if (!over) {
-        endTurn();
+        endBatch();
       } else {
         // Only stopping is still to come, and that wakes the thread.
         nextBatchNanos = clock.nanos() + IDLE_BATCH_NANOS;
@@ -127,7 +127,7 @@ public final class EventLoop {
       fail(thrown);
     }
 
-    private void endTurn() {
+    private void endBatch() {
       noticeStall();
       listener.onBatchEnd(markNanos);
       noticeStall();
@@ -228,15 +228,15 @@ public final class EventLoop {
         executor.goOn();
         continue;
       }
-      awaitTurn();
-      if (!stopping && !executor.tryTurn()) {
+      awaitBatch();
+      if (!stopping && !executor.tryBatch()) {
         // Whoever is at work ends with a batch, and says when the next is due.
         clock.park(this, BUSY_NANOS);
       }
     }
   }
 
-  private void awaitTurn() {
+  private void awaitBatch() {
     long now = clock.nanos();
     // Written before the next batch is read: whoever moves it forward after that sees the mark.
     wakeAtNanos = now + IDLE_BATCH_NANOS;

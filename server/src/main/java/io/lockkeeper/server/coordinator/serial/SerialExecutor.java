@@ -69,7 +69,7 @@ public final class SerialExecutor {
   /**
    * Makes an empty batch if nobody is at work; says whether it did. Else there is a batch anyway.
    */
-  public boolean tryTurn() {
+  public boolean tryBatch() {
     if (!unfinished.compareAndSet(0, 1)) {
       return false;
     }

@@ -110,10 +110,10 @@ public final class Forwarding implements ServerInterceptor {
   /**
    * Returns what runs tasks one by one in the order in which they come, on the threads for calls.
    */
-  Executor inOrder(SynchronizationContext turns) {
+  Executor inOrder(SynchronizationContext serial) {
     return task -> {
-      turns.executeLater(task);
-      calls.execute(turns::drain);
+      serial.executeLater(task);
+      calls.execute(serial::drain);
     };
   }
 

@@ -236,13 +236,13 @@ public final class MirrorFeed implements HandleListener {
     }
     Optional<ParsedPath> parsed = context.paths().place(path, context.directories()::lock);
     if (parsed.isPresent()) {
-      onPlace(parsed.get(), type, event.getZxid());
+      onParsed(parsed.get(), type, event.getZxid());
     } else if (!changed) {
       ignore(path);
     }
   }
 
-  private void onPlace(ParsedPath parsed, EventType type, long zxid) {
+  private void onParsed(ParsedPath parsed, EventType type, long zxid) {
     boolean directory = parsed instanceof ParsedPath.Directory;
     if (type == EventType.NodeCreated) {
       if (directory) {

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class SerialExecutorTest {
 
   private final List<String> log = new ArrayList<>();
-  private Runnable onTurn = () -> {};
+  private Runnable onBatch = () -> {};
   private Runnable relief = () -> {};
   private final SerialExecutor executor =
       new SerialExecutor(
@@ -22,7 +22,7 @@ class SerialExecutorTest {
 
             @Override
             public void onBatchEnd() {
-              onTurn.run();
+              onBatch.run();
             }
 
             @Override
@@ -58,14 +58,14 @@ class SerialExecutorTest {
   @Test
   void whatTheEndOfATurnThrowsIsToldAndWhatComesLaterIsRun() {
     // Given
-    onTurn = () -> raise("turn");
+    onBatch = () -> raise("turn");
     // When
     executor.pass(
         () -> {
           Batch.atEnd(() -> raise("put off"));
           Batch.atEnd(() -> log.add("put off, too"));
         });
-    onTurn = () -> {};
+    onBatch = () -> {};
     executor.pass(() -> log.add("later"));
     // Then
     assertThat(log).containsExactly("turn", "put off", "put off, too", "later");

@@ -12,7 +12,7 @@ import io.lockkeeper.server.rpc.Received;
 import io.lockkeeper.server.rpc.SessionMessages;
 import io.lockkeeper.server.rpc.call.ConnectionAge.Connection;
 import io.lockkeeper.server.testing.FakeCoordinator;
-import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.server.testing.ViewSamples;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.LockRequest;
@@ -99,7 +99,7 @@ class ConnectionAgeTest {
     locks.watch(WatchRequest.getDefaultInstance(), watch);
     StreamObserver<SessionRequest> requests = locks.session(session);
     requests.onNext(SessionMessages.resuming());
-    coordinator.attaches.next().attached().complete(Views.attached());
+    coordinator.attaches.next().attached().complete(ViewSamples.attached());
     // Then
     assertThat(session.next().hasOpened()).isTrue();
     assertThat(session.next().getGoingAway().getReason()).contains("maximum age");

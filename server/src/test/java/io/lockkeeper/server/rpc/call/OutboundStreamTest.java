@@ -6,7 +6,7 @@ import com.google.protobuf.Int64Value;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.lockkeeper.server.core.api.Failure.Kind;
 import io.lockkeeper.server.rpc.wire.Statuses;
-import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.server.testing.ViewSamples;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -129,7 +129,7 @@ class OutboundStreamTest {
     call.cancel();
     out.send(() -> number(1));
     out.complete();
-    out.fail(Statuses.of(Views.refused(Kind.UNAVAILABLE)));
+    out.fail(Statuses.of(ViewSamples.refused(Kind.UNAVAILABLE)));
     // Then
     assertThat(call.sent).isEmpty();
     assertThat(call.ends).isEmpty();

@@ -13,7 +13,7 @@ import io.lockkeeper.server.rpc.Received;
 import io.lockkeeper.server.rpc.call.RpcStats;
 import io.lockkeeper.server.testing.FakeCoordinator;
 import io.lockkeeper.server.testing.Ports;
-import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.server.testing.ViewSamples;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -154,11 +154,11 @@ class PeerLinksTest {
       here.coordinator.meets(there.peer());
       assertThat(here.coordinator.peersServing.next()).isOne();
       // When
-      there.coordinator.is(Views.cutOff());
+      there.coordinator.is(ViewSamples.cutOff());
       // Then
       assertThat(here.coordinator.peersServing.next()).isZero();
       // When
-      there.coordinator.is(Views.serving());
+      there.coordinator.is(ViewSamples.serving());
       assertThat(here.coordinator.peersServing.next()).isOne();
       there.die();
       // Then
@@ -171,7 +171,7 @@ class PeerLinksTest {
     // Given
     try (Node there = Node.start("there");
         Node heir = Node.start("heir")) {
-      there.coordinator.is(Views.cutOff());
+      there.coordinator.is(ViewSamples.cutOff());
       here.knows(there);
       here.coordinator.meets(there.peer());
       PeerLink link = here.services.peers().link(there.peer()).orElseThrow();
@@ -193,8 +193,8 @@ class PeerLinksTest {
     // Given
     try (Node there = Node.start("there")) {
       here.knows(there);
-      here.coordinator.is(Views.cutOff());
-      there.coordinator.is(Views.cutOff());
+      here.coordinator.is(ViewSamples.cutOff());
+      there.coordinator.is(ViewSamples.cutOff());
       here.coordinator.meets(there.peer());
       await().until(() -> here.services.peers().knows("there"));
       PeerLink link = here.services.peers().link(there.peer()).orElseThrow();
@@ -202,10 +202,10 @@ class PeerLinksTest {
       await().during(Node.LIMITS.untilSuspected().multipliedBy(3)).until(link::mayBeAsked);
       // Then
       assertThat(here.coordinator.suspects.isEmpty()).isTrue();
-      here.coordinator.is(Views.serving());
+      here.coordinator.is(ViewSamples.serving());
       await().until(() -> !link.mayBeAsked());
       assertThat(here.coordinator.suspects.next()).isEqualTo("there");
-      there.coordinator.is(Views.serving());
+      there.coordinator.is(ViewSamples.serving());
       await().until(link::mayBeAsked);
     }
   }

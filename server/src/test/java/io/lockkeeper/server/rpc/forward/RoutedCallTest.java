@@ -16,7 +16,7 @@ import io.lockkeeper.server.rpc.call.RpcStats;
 import io.lockkeeper.server.rpc.wire.Statuses;
 import io.lockkeeper.server.testing.Calls;
 import io.lockkeeper.server.testing.FakeCoordinator.Attached;
-import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.server.testing.ViewSamples;
 import io.lockkeeper.v1.LockServiceGrpc;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
@@ -78,7 +78,7 @@ class RoutedCallTest {
   /** Refuses, since the lease is not served here. */
   private static ServerCallHandler<SessionRequest, SessionResponse> notServedHere() {
     StatusRuntimeException refusal =
-        Statuses.of(Views.refused(Failure.Kind.UNKNOWN_LEASE)).toException();
+        Statuses.of(ViewSamples.refused(Failure.Kind.UNKNOWN_LEASE)).toException();
     return (call, headers) ->
         new ServerCall.Listener<>() {
           @Override
@@ -107,7 +107,7 @@ class RoutedCallTest {
     call.onMessage(SessionMessages.resuming());
     Attached attached = there.coordinator.attaches.next();
     // When
-    attached.attached().complete(Views.attached());
+    attached.attached().complete(ViewSamples.attached());
     // Then
     assertThat(client.closed.next()).isEqualTo(Status.Code.INTERNAL);
     assertThat(attached.detached().next()).isEqualTo("detached");

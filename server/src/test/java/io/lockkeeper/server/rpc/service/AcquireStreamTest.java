@@ -18,7 +18,7 @@ import io.lockkeeper.server.rpc.call.GrpcLimits;
 import io.lockkeeper.server.rpc.wire.Notices;
 import io.lockkeeper.server.rpc.wire.ProtoDurations;
 import io.lockkeeper.server.testing.FakeCoordinator.Acquired;
-import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.server.testing.ViewSamples;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.LockRequest;
@@ -55,7 +55,7 @@ class AcquireStreamTest {
     AcquireCommand command =
         acquire(
                 request()
-                    .setLeaseId(Views.LEASE.toString())
+                    .setLeaseId(ViewSamples.LEASE.toString())
                     .setRequestId("req-1")
                     .setHolder("shop-1")
                     .putMetadata("pod", "a")
@@ -70,8 +70,8 @@ class AcquireStreamTest {
     assertThat(command)
         .isEqualTo(
             new AcquireCommand(
-                List.of(new AcquireCommand.WantedLock(Views.LOCK, MutexKind.EXCLUSIVE)),
-                Optional.of(Views.LEASE),
+                List.of(new AcquireCommand.WantedLock(ViewSamples.LOCK, MutexKind.EXCLUSIVE)),
+                Optional.of(ViewSamples.LEASE),
                 "worker-1",
                 "req-1",
                 Optional.of(Duration.ofMillis(1_500)),
@@ -113,14 +113,14 @@ class AcquireStreamTest {
     Acquired acquired = acquire(request());
     Notice granted =
         new Notice.Granted(
-            Views.LEASE,
+            ViewSamples.LEASE,
             List.of(
                 new Notice.Grant(
-                    Views.LOCK, new FencingToken(77), Optional.of(HoldEnd.SESSION_LOST), 3)),
+                    ViewSamples.LOCK, new FencingToken(77), Optional.of(HoldEnd.SESSION_LOST), 3)),
             1_500_000_000L);
     // When
-    acquired.listener().onNotice("req-1", 1, Views.queued());
-    acquired.listener().onNotice("req-1", 2, new Notice.Position(Views.queued().places()));
+    acquired.listener().onNotice("req-1", 1, ViewSamples.queued());
+    acquired.listener().onNotice("req-1", 2, new Notice.Position(ViewSamples.queued().places()));
     acquired.listener().onNotice("req-1", 3, granted);
     acquired.listener().onNotice("req-1", 4, new Notice.Jeopardy(2_000_000_000L));
     acquired.listener().onNotice("req-1", 5, new Notice.Safe(3_000_000_000L));
@@ -130,7 +130,7 @@ class AcquireStreamTest {
             "req-1",
             6,
             new Notice.ReleaseRequested(
-                Views.LOCK, "bob", "maintenance", Optional.of(4_000_000_000L)));
+                ViewSamples.LOCK, "bob", "maintenance", Optional.of(4_000_000_000L)));
     acquired.listener().onNotice("req-1", 7, new Notice.Lost(Notice.LossReason.SESSION_LOST, ""));
     // Then
     assertThat(client.next().toString())
@@ -139,7 +139,7 @@ class AcquireStreamTest {
     assertThat(client.next().getPosition().getPositions(0).getAhead()).isEqualTo(1);
     assertThat(client.next().getGranted().toString())
         .contains("fencing_token: 77", "PREVIOUS_END_COORDINATOR_LOST", "hold_count: 3")
-        .contains(Views.LEASE.toString(), "seconds: 1", "nanos: 500000000");
+        .contains(ViewSamples.LEASE.toString(), "seconds: 1", "nanos: 500000000");
     assertThat(client.next().getJeopardy().getValidFor().getSeconds()).isEqualTo(2);
     assertThat(client.next().getSafe().getValidFor().getSeconds()).isEqualTo(3);
     assertThat(client.next().getReleaseRequested().toString())
@@ -155,8 +155,8 @@ class AcquireStreamTest {
   void placesInManySharedLocksFitTheStreamWhateverTheirHoldersSay() {
     // Given
     Contender wordy =
-        Views.holder(ReadWriteKind.READ, "h".repeat(256), Map.of("k", "v".repeat(4_095)));
-    Notice.Place place = new Notice.Place(Views.LOCK, 20, Collections.nCopies(20, wordy));
+        ViewSamples.holder(ReadWriteKind.READ, "h".repeat(256), Map.of("k", "v".repeat(4_095)));
+    Notice.Place place = new Notice.Place(ViewSamples.LOCK, 20, Collections.nCopies(20, wordy));
     // When
     AcquireResponse event =
         Notices.toEvent("r", 1, new Notice.Queued(Collections.nCopies(64, place)));
@@ -176,7 +176,7 @@ class AcquireStreamTest {
       assertThat(lost.getMessage()).isNotEmpty();
     }
     for (Notice.RefusalReason reason : Notice.RefusalReason.values()) {
-      Notice notice = new Notice.NotAcquired(reason, "words", List.of(Views.holder()));
+      Notice notice = new Notice.NotAcquired(reason, "words", List.of(ViewSamples.holder()));
       AcquireResponse event = Notices.toEvent("r", 1, notice);
       assertThat(event.getNotAcquired().getReason().name())
           .isEqualTo("NOT_ACQUIRED_REASON_" + reason);
@@ -197,8 +197,9 @@ class AcquireStreamTest {
             HoldEnd.LOST, "LOST",
             HoldEnd.UNKNOWN, "UNSPECIFIED");
     for (HoldEnd end : HoldEnd.values()) {
-      Notice.Grant grant = new Notice.Grant(Views.LOCK, new FencingToken(77), Optional.of(end), 1);
-      Notice granted = new Notice.Granted(Views.LEASE, List.of(grant), 1);
+      Notice.Grant grant =
+          new Notice.Grant(ViewSamples.LOCK, new FencingToken(77), Optional.of(end), 1);
+      Notice granted = new Notice.Granted(ViewSamples.LEASE, List.of(grant), 1);
       assertThat(Notices.toEvent("r", 1, granted).getGranted().getGrants(0).getPreviousEnd().name())
           .isEqualTo("PREVIOUS_END_" + names.get(end));
     }
@@ -217,7 +218,7 @@ class AcquireStreamTest {
   @Test
   void wishWithoutADeadlineHasNone() {
     // Given
-    Notice wish = new Notice.ReleaseRequested(Views.LOCK, "bob", "", Optional.empty());
+    Notice wish = new Notice.ReleaseRequested(ViewSamples.LOCK, "bob", "", Optional.empty());
     // When
     AcquireResponse event = Notices.toEvent("r", 1, wish);
     // Then
@@ -240,7 +241,7 @@ class AcquireStreamTest {
     // Given
     Acquired acquired = acquire(request());
     // When
-    acquired.listener().onRefused(Views.refused(Kind.REQUEST_ID_IN_USE));
+    acquired.listener().onRefused(ViewSamples.refused(Kind.REQUEST_ID_IN_USE));
     // Then
     var end = client.end();
     assertThat(end.getCode()).isEqualTo(Code.FAILED_PRECONDITION);
@@ -261,14 +262,14 @@ class AcquireStreamTest {
   void clientThatHangsUpIsReportedAndWhatComesThenIsDropped() {
     // Given
     Acquired acquired = acquire(request());
-    acquired.listener().onNotice("req-1", 1, Views.queued());
+    acquired.listener().onNotice("req-1", 1, ViewSamples.queued());
     client.next();
     // When
     client.cancel();
     // Then
     assertThat(acquired.closed().next()).isEqualTo("closed");
-    acquired.listener().onNotice("req-1", 2, Views.granted());
-    acquired.listener().onRefused(Views.refused(Kind.UNAVAILABLE));
+    acquired.listener().onNotice("req-1", 2, ViewSamples.granted());
+    acquired.listener().onRefused(ViewSamples.refused(Kind.UNAVAILABLE));
     await().until(() -> server.services.openStreams() == 0);
     assertThat(client.messages.isEmpty()).isTrue();
   }
@@ -290,7 +291,7 @@ class AcquireStreamTest {
     Acquired acquired = server.coordinator.acquires.next();
     // When
     for (int i = 1; i <= 1_000; i++) {
-      acquired.listener().onNotice("req-1", i, Views.queued());
+      acquired.listener().onNotice("req-1", i, ViewSamples.queued());
     }
     // Then
     assertThat(acquired.closed().next()).isEqualTo("closed");
@@ -306,7 +307,7 @@ class AcquireStreamTest {
     server.locks().acquire(request().build(), late);
     Acquired acquired = server.coordinator.acquires.next();
     for (int i = 1; i <= 5; i++) {
-      acquired.listener().onNotice("req-1", i, Views.queued());
+      acquired.listener().onNotice("req-1", i, ViewSamples.queued());
     }
     // When
     late.read(100);

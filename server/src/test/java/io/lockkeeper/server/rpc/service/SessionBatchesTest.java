@@ -16,7 +16,7 @@ import io.lockkeeper.server.rpc.Received;
 import io.lockkeeper.server.rpc.SessionClient;
 import io.lockkeeper.server.rpc.wire.SessionBatches;
 import io.lockkeeper.server.testing.FakeCoordinator.Attached;
-import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.server.testing.ViewSamples;
 import io.lockkeeper.v1.Refused;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
@@ -55,7 +55,7 @@ class SessionBatchesTest {
     assertThat(client.next().getKeptAlive().getNonce()).isEqualTo(7);
     assertThat(attached.acquires().next().requestId()).isEqualTo("req-1");
     assertThat(attached.acquires().next().requestId()).isEqualTo("req-2");
-    attached.listener().onNotice("req-2", 1, Views.granted());
+    attached.listener().onNotice("req-2", 1, ViewSamples.granted());
     assertThat(client.next().getEvent().getRequestId()).isEqualTo("req-2");
     server.coordinator.keepAlives.next().answer().complete(new Answer.LeaseRenewed(1));
     assertThat(client.next().getKeptAlive().getNonce()).isEqualTo(8);
@@ -105,9 +105,9 @@ class SessionBatchesTest {
     Received<SessionRequest, SessionResponse> slow = Received.nothing();
     server.locks().session(slow).onNext(open);
     Attached attached = server.coordinator.attaches.next();
-    attached.attached().complete(Views.attached());
+    attached.attached().complete(ViewSamples.attached());
     for (int i = 1; i <= 3; i++) {
-      attached.listener().onNotice("req-" + i, 1, Views.queued());
+      attached.listener().onNotice("req-" + i, 1, ViewSamples.queued());
     }
     slow.read(1);
     return slow;

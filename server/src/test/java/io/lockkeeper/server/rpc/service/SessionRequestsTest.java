@@ -22,7 +22,7 @@ import io.lockkeeper.server.rpc.SessionClient;
 import io.lockkeeper.server.testing.FakeCoordinator.Attached;
 import io.lockkeeper.server.testing.FakeCoordinator.MetadataToUpdate;
 import io.lockkeeper.server.testing.FakeCoordinator.ReleaseToAnswer;
-import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.server.testing.ViewSamples;
 import io.lockkeeper.v1.NotAcquiredReason;
 import io.lockkeeper.v1.PositionQuery;
 import io.lockkeeper.v1.Refused;
@@ -71,7 +71,7 @@ class SessionRequestsTest {
         .keepAlives
         .next()
         .answer()
-        .completeExceptionally(Views.refused(Kind.TOO_MANY));
+        .completeExceptionally(ViewSamples.refused(Kind.TOO_MANY));
     requests.onNext(keepAlive(8));
     // Then
     Refused refused = client.next().getRefused();
@@ -111,7 +111,7 @@ class SessionRequestsTest {
     // When
     requests.onNext(acquiring("req-1"));
     var command = attached.acquires().next();
-    attached.listener().onNotice("req-1", 1, Views.queued());
+    attached.listener().onNotice("req-1", 1, ViewSamples.queued());
     // Then
     assertThat(command.requestId()).isEqualTo("req-1");
     var event = client.next().getEvent();
@@ -125,7 +125,7 @@ class SessionRequestsTest {
     Attached attached = session.open();
     // When
     attached.listener().onNotice("req-1", 2, new Notice.Lost(Notice.LossReason.REMOVED, ""));
-    attached.listener().onNotice("req-2", 1, Views.granted());
+    attached.listener().onNotice("req-2", 1, ViewSamples.granted());
     // Then
     assertThat(client.next().getEvent().hasLost()).isTrue();
     assertThat(client.next().getEvent().hasGranted()).isTrue();
@@ -143,7 +143,7 @@ class SessionRequestsTest {
     assertThat(refused.getCode()).isEqualTo(Code.INVALID_ARGUMENT.value());
     assertThat(refused.getField()).isEqualTo("acquire.request_id");
     assertThat(refused.getMessage()).isNotEmpty();
-    assertThat(server.coordinator.keepAlives.next().what()).isEqualTo(Views.LEASE);
+    assertThat(server.coordinator.keepAlives.next().what()).isEqualTo(ViewSamples.LEASE);
   }
 
   @Test
@@ -153,7 +153,7 @@ class SessionRequestsTest {
     requests.onNext(acquiring("req-1"));
     attached.acquires().next();
     // When
-    attached.listener().onRefused("req-1", Views.refused(Kind.QUEUE_FULL));
+    attached.listener().onRefused("req-1", ViewSamples.refused(Kind.QUEUE_FULL));
     // Then
     Refused refused = client.next().getRefused();
     assertThat(refused.getId()).isEqualTo("req-1");
@@ -165,8 +165,8 @@ class SessionRequestsTest {
     // Given
     Attached attached = session.open();
     // When
-    attached.listener().onRefused("req-1", Views.refused(Kind.QUEUE_FULL));
-    attached.listener().onRefused("req-2", Views.refused(Kind.TOO_MANY));
+    attached.listener().onRefused("req-1", ViewSamples.refused(Kind.QUEUE_FULL));
+    attached.listener().onRefused("req-2", ViewSamples.refused(Kind.TOO_MANY));
     // Then
     assertThat(client.next().getRefused().getReason())
         .isEqualTo(NotAcquiredReason.NOT_ACQUIRED_REASON_QUEUE_FULL);
@@ -198,7 +198,7 @@ class SessionRequestsTest {
     var release = server.coordinator.releases.next();
     release.answer().complete(new Answer.ReleaseDone(Answer.ReleaseOutcome.WITHDRAWN, 0));
     // Then
-    assertThat(release.what().lease()).isEqualTo(Views.LEASE);
+    assertThat(release.what().lease()).isEqualTo(ViewSamples.LEASE);
     assertThat(release.what().token()).isEqualTo(77);
     var released = client.next().getReleased();
     assertThat(released.getRequestId()).isEqualTo("req-1");
@@ -217,7 +217,7 @@ class SessionRequestsTest {
         .releases
         .next()
         .answer()
-        .completeExceptionally(Views.refused(Kind.UNKNOWN_ACQUISITION));
+        .completeExceptionally(ViewSamples.refused(Kind.UNKNOWN_ACQUISITION));
     // Then
     Refused refused = client.next().getRefused();
     assertThat(refused.getId()).isEqualTo("req-1");
@@ -252,7 +252,7 @@ class SessionRequestsTest {
     asked.answer().complete(new Answer.Described());
     // Then
     assertThat(asked.what())
-        .isEqualTo(new ReleaseToAnswer(Views.LEASE, "req-1", Duration.ofSeconds(5)));
+        .isEqualTo(new ReleaseToAnswer(ViewSamples.LEASE, "req-1", Duration.ofSeconds(5)));
     assertThat(client.next().getReleaseAnswered().getRequestId()).isEqualTo("req-1");
   }
 
@@ -267,7 +267,7 @@ class SessionRequestsTest {
         .releaseAnswers
         .next()
         .answer()
-        .completeExceptionally(Views.refused(Kind.NOT_HELD));
+        .completeExceptionally(ViewSamples.refused(Kind.NOT_HELD));
     // Then
     Refused refused = client.next().getRefused();
     assertThat(refused.getId()).isEqualTo("req-1");
@@ -284,7 +284,7 @@ class SessionRequestsTest {
     asked.answer().complete(new Answer.Described());
     // Then
     assertThat(asked.what())
-        .isEqualTo(new MetadataToUpdate(Views.LEASE, "req-1", Map.of("pod", "b")));
+        .isEqualTo(new MetadataToUpdate(ViewSamples.LEASE, "req-1", Map.of("pod", "b")));
     assertThat(client.next().getMetadataUpdated().getRequestId()).isEqualTo("req-1");
   }
 
@@ -299,7 +299,7 @@ class SessionRequestsTest {
     Refused refused = client.next().getRefused();
     assertThat(refused.getId()).isEqualTo("req-1");
     assertThat(refused.getField()).isEqualTo("update_metadata.metadata");
-    assertThat(server.coordinator.keepAlives.next().what()).isEqualTo(Views.LEASE);
+    assertThat(server.coordinator.keepAlives.next().what()).isEqualTo(ViewSamples.LEASE);
   }
 
   @Test
@@ -316,7 +316,7 @@ class SessionRequestsTest {
         .positions
         .next()
         .answer()
-        .complete(new Notice.Position(Views.queued().places()));
+        .complete(new Notice.Position(ViewSamples.queued().places()));
     // Then
     var event = client.next().getEvent();
     assertThat(event.hasPosition()).isTrue();
@@ -335,7 +335,7 @@ class SessionRequestsTest {
     }
     assertThat(attached.acquires().isEmpty()).isTrue();
     // When
-    attached.listener().onNotice("req-2", 1, Views.queued());
+    attached.listener().onNotice("req-2", 1, ViewSamples.queued());
     // Then
     assertThat(attached.acquires().next().requestId()).isEqualTo("req-5");
     assertThat(attached.acquires().isEmpty()).isTrue();
@@ -394,7 +394,7 @@ class SessionRequestsTest {
     session.open();
     requests.onNext(watching("w-1"));
     // When
-    server.coordinator.watches.next().listener().onRefused(Views.refused(Kind.TOO_MANY));
+    server.coordinator.watches.next().listener().onRefused(ViewSamples.refused(Kind.TOO_MANY));
     // Then
     assertThat(client.next().getRefused().getId()).isEqualTo("w-1");
     requests.onNext(watching("w-1"));

@@ -20,7 +20,7 @@ import io.lockkeeper.server.rpc.Received;
 import io.lockkeeper.server.rpc.SessionClient;
 import io.lockkeeper.server.rpc.wire.ProtoDurations;
 import io.lockkeeper.server.testing.FakeCoordinator.Attached;
-import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.server.testing.ViewSamples;
 import io.lockkeeper.v1.OpenSession;
 import io.lockkeeper.v1.SessionOpened;
 import io.lockkeeper.v1.SessionRequest;
@@ -46,17 +46,17 @@ class SessionStreamTest {
     // When
     requests.onNext(opening());
     var lease = server.coordinator.openLeases.next();
-    lease.answer().complete(new OpenedLease(Views.opened(), "s3cret"));
+    lease.answer().complete(new OpenedLease(ViewSamples.opened(), "s3cret"));
     Attached attached = server.coordinator.attaches.next();
-    attached.attached().complete(Views.attached());
+    attached.attached().complete(ViewSamples.attached());
     // Then
     SessionOpened opened = client.next().getOpened();
     assertThat(lease.what().ttl()).isEqualTo(Duration.ofSeconds(5));
     assertThat(lease.what().holder()).isEqualTo("shop-1");
     assertThat(attached.secret()).isEqualTo("s3cret");
-    assertThat(opened.getLeaseId()).isEqualTo(Views.LEASE.toString());
+    assertThat(opened.getLeaseId()).isEqualTo(ViewSamples.LEASE.toString());
     assertThat(opened.getLeaseSecret()).isEqualTo("s3cret");
-    assertThat(opened.getLeaseTag()).isEqualTo(Views.LEASE.tag());
+    assertThat(opened.getLeaseTag()).isEqualTo(ViewSamples.LEASE.tag());
     assertThat(opened.getTtl().getSeconds()).isEqualTo(15);
     assertThat(opened.getValidFor().getSeconds()).isEqualTo(14);
     assertThat(opened.getResumed()).isFalse();
@@ -67,10 +67,10 @@ class SessionStreamTest {
     // When
     requests.onNext(resuming());
     Attached attached = server.coordinator.attaches.next();
-    attached.attached().complete(Views.attached());
+    attached.attached().complete(ViewSamples.attached());
     // Then
     SessionOpened opened = client.next().getOpened();
-    assertThat(attached.lease()).isEqualTo(Views.LEASE);
+    assertThat(attached.lease()).isEqualTo(ViewSamples.LEASE);
     assertThat(opened.getResumed()).isTrue();
     assertThat(opened.getLeaseSecret()).isEmpty();
     assertThat(server.coordinator.openLeases.isEmpty()).isTrue();
@@ -82,8 +82,8 @@ class SessionStreamTest {
     requests.onNext(resuming());
     Attached attached = server.coordinator.attaches.next();
     // When
-    attached.listener().onNotice("req-1", 3, Views.granted());
-    attached.attached().complete(Views.attached());
+    attached.listener().onNotice("req-1", 3, ViewSamples.granted());
+    attached.attached().complete(ViewSamples.attached());
     // Then
     assertThat(client.next().hasOpened()).isTrue();
     assertThat(client.next().getEvent().getSequence()).isEqualTo(3);
@@ -97,7 +97,7 @@ class SessionStreamTest {
     Attached attached = server.coordinator.attaches.next();
     assertThat(attached.acquires().isEmpty()).isTrue();
     // When
-    attached.attached().complete(Views.attached());
+    attached.attached().complete(ViewSamples.attached());
     // Then
     assertThat(attached.acquires().next().requestId()).isEqualTo("req-1");
   }
@@ -138,7 +138,7 @@ class SessionStreamTest {
     // When
     requests.onNext(
         SessionRequest.newBuilder()
-            .setOpen(OpenSession.newBuilder().setLeaseId(Views.LEASE.toString()))
+            .setOpen(OpenSession.newBuilder().setLeaseId(ViewSamples.LEASE.toString()))
             .build());
     // Then
     assertThat(client.end().getDescription()).startsWith("open.lease_secret: must not be empty");
@@ -150,7 +150,7 @@ class SessionStreamTest {
     requests.onNext(resuming());
     Attached attached = server.coordinator.attaches.next();
     // When
-    attached.attached().completeExceptionally(Views.refused(Kind.WRONG_SECRET));
+    attached.attached().completeExceptionally(ViewSamples.refused(Kind.WRONG_SECRET));
     // Then
     assertThat(client.end().getCode()).isEqualTo(Code.FAILED_PRECONDITION);
     await().until(() -> server.services.openStreams() == 0);
@@ -164,9 +164,9 @@ class SessionStreamTest {
     client.cancel();
     await().until(() -> server.services.openStreams() == 0);
     // When
-    lease.answer().complete(new OpenedLease(Views.opened(), "s3cret"));
+    lease.answer().complete(new OpenedLease(ViewSamples.opened(), "s3cret"));
     // Then
-    assertThat(server.coordinator.closeLeases.next().what()).isEqualTo(Views.LEASE);
+    assertThat(server.coordinator.closeLeases.next().what()).isEqualTo(ViewSamples.LEASE);
     assertThat(server.coordinator.attaches.isEmpty()).isTrue();
   }
 
@@ -197,7 +197,7 @@ class SessionStreamTest {
         .closeLeases
         .next()
         .answer()
-        .completeExceptionally(Views.refused(Kind.UNAVAILABLE));
+        .completeExceptionally(ViewSamples.refused(Kind.UNAVAILABLE));
     // Then
     assertThat(client.next().getRefused().getCode()).isEqualTo(Code.UNAVAILABLE.value());
     assertThat(client.end().getCode()).isEqualTo(Code.UNAVAILABLE);
@@ -253,7 +253,7 @@ class SessionStreamTest {
     // Then
     assertThat(attached.detached().next()).isEqualTo("detached");
     assertThat(watch.closed().next()).isEqualTo("closed");
-    attached.listener().onNotice("req-1", 1, Views.granted());
+    attached.listener().onNotice("req-1", 1, ViewSamples.granted());
     await().until(() -> server.services.openStreams() == 0);
   }
 
@@ -291,10 +291,10 @@ class SessionStreamTest {
     Received<SessionRequest, SessionResponse> deaf = Received.nothing();
     server.locks().session(deaf).onNext(resuming());
     Attached attached = server.coordinator.attaches.next();
-    attached.attached().complete(Views.attached());
+    attached.attached().complete(ViewSamples.attached());
     // When
     for (int i = 1; i <= 1_000; i++) {
-      attached.listener().onNotice("req-" + i, 1, Views.queued());
+      attached.listener().onNotice("req-" + i, 1, ViewSamples.queued());
     }
     // Then
     assertThat(attached.detached().next()).isEqualTo("detached");

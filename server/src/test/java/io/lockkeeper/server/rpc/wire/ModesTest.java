@@ -9,7 +9,7 @@ import io.lockkeeper.server.core.lock.PermitsKind;
 import io.lockkeeper.server.core.lock.PermitsKind.Permits;
 import io.lockkeeper.server.core.lock.ReadWriteKind;
 import io.lockkeeper.server.testing.RoomKind;
-import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.server.testing.ViewSamples;
 import io.lockkeeper.v1.Contender;
 import io.lockkeeper.v1.LockMode;
 import io.lockkeeper.v1.LockRequest;
@@ -57,7 +57,7 @@ class ModesTest {
   @MethodSource("modes")
   void shownModeCanBeAskedForAgain(LockRequest.Builder unused, Mode mode) {
     // Given
-    Contender shown = Contenders.toMessage(Views.waiter(mode));
+    Contender shown = Contenders.toMessage(ViewSamples.waiter(mode));
     // When
     LockRequest again =
         request(shown.getMode())
@@ -84,6 +84,6 @@ class ModesTest {
   }
 
   private static Contender shown(Mode mode) {
-    return Contenders.toMessage(Views.waiter(mode));
+    return Contenders.toMessage(ViewSamples.waiter(mode));
   }
 }

@@ -9,7 +9,7 @@ import io.grpc.Status.Code;
 import io.grpc.protobuf.StatusProto;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.Failure.Kind;
-import io.lockkeeper.server.testing.Views;
+import io.lockkeeper.server.testing.ViewSamples;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -58,7 +58,7 @@ class StatusesTest {
   @EnumSource(Kind.class)
   void exactlyWhatAPauseMayMendCarriesRetryInfo(Kind kind) {
     // When
-    List<Any> details = detailsOf(Statuses.of(Views.refused(kind)));
+    List<Any> details = detailsOf(Statuses.of(ViewSamples.refused(kind)));
     // Then
     boolean mendable =
         CODES.get(kind) == Code.UNAVAILABLE || CODES.get(kind) == Code.RESOURCE_EXHAUSTED;
@@ -80,7 +80,7 @@ class StatusesTest {
   @Test
   void reasonInsideACompletionExceptionCounts() {
     // When
-    Refusal refusal = Statuses.of(new CompletionException(Views.refused(Kind.WRONG_TOKEN)));
+    Refusal refusal = Statuses.of(new CompletionException(ViewSamples.refused(Kind.WRONG_TOKEN)));
     // Then
     assertThat(refusal.code()).isEqualTo(Code.FAILED_PRECONDITION);
   }
@@ -99,7 +99,7 @@ class StatusesTest {
     // Given
     Refusal inner = Statuses.of(new InvalidRequestException("ttl", "must be short"));
     Refusal whole = Statuses.of(new InvalidRequestException("", "must come first"));
-    Refusal unrelated = Statuses.of(Views.refused(Kind.UNAVAILABLE));
+    Refusal unrelated = Statuses.of(ViewSamples.refused(Kind.UNAVAILABLE));
     // Then
     assertThat(inner.inField("open").field()).isEqualTo("open.ttl");
     assertThat(whole.inField("open").field()).isEqualTo("open");

@@ -21,13 +21,13 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /** Values that a coordinator would show. */
-public final class Views {
+public final class ViewSamples {
 
   public static final LeaseId LEASE = new LeaseId(0x1234L, 0xabcdL);
   public static final LockName LOCK = new LockName("orders/42");
   public static final long TTL_NANOS = Duration.ofSeconds(15).toNanos();
 
-  private Views() {}
+  private ViewSamples() {}
 
   public static CoordinatorStatus serving() {
     return new CoordinatorStatus(
