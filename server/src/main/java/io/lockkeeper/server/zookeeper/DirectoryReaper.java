@@ -6,32 +6,26 @@ import io.lockkeeper.server.zookeeper.client.Handle;
 import io.lockkeeper.server.zookeeper.client.MultiReply;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
 import io.lockkeeper.server.zookeeper.client.StoreStats;
-import io.lockkeeper.server.zookeeper.commit.DoubtResolution;
 import io.lockkeeper.server.zookeeper.commit.WaitingWrites;
-import io.lockkeeper.server.zookeeper.member.Rendezvous;
 import io.lockkeeper.server.zookeeper.record.Directories;
 import io.lockkeeper.server.zookeeper.record.Directory;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Supplier;
 import org.apache.zookeeper.AsyncCallback.MultiCallback;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 
 /**
- * Deletes the directories of locks that nobody has used for some seconds. ZooKeeper does that too,
- * 10,000 a minute: where every job has a lock name of its own that is far too slow. Lives on the
+ * Deletes the directories that this coordinator has created, when they have been empty for {@link
+ * #IDLE_TICKS}. ZooKeeper does that too, 10,000 a minute: where every job has a lock name of its
+ * own that is far too slow. What others have created and left behind is for ZooKeeper. Lives on the
  * store's thread.
  *
- * <p>A directory that this coordinator has created goes as soon as it has been empty for {@link
- * #IDLE_TICKS}. Any other, which its creator has left behind or which is nobody's, goes later, at
- * one coordinator after the other in an order that differs for each name, and only if it bears the
- * mark of a coordinator. ZooKeeper refuses to delete what is not empty, and whoever finds a
- * directory gone creates it again: so nothing is lost by being wrong. One transaction is under way
- * at a time, so that the writes of clients come first.
+ * <p>ZooKeeper refuses to delete what is not empty, and whoever finds a directory gone creates it
+ * again: so nothing is lost by being wrong. One transaction is under way at a time, so that the
+ * writes of clients come first.
  */
 final class DirectoryReaper {
 
@@ -52,7 +46,6 @@ final class DirectoryReaper {
   private final StoreContext context;
   private final Directories directories;
   private final Supplier<Optional<Handle>> connection;
-  private final Supplier<Set<String>> members;
   private final long idleTicks;
   private boolean busy;
   private boolean stopped;
@@ -61,17 +54,11 @@ final class DirectoryReaper {
    * Makes a reaper.
    *
    * @param connection the mirror's handle, while the mirror is whole
-   * @param members the coordinators that serve
    * @param idleTicks for how many ticks a directory must be empty
    */
-  DirectoryReaper(
-      StoreContext context,
-      Supplier<Optional<Handle>> connection,
-      Supplier<Set<String>> members,
-      long idleTicks) {
+  DirectoryReaper(StoreContext context, Supplier<Optional<Handle>> connection, long idleTicks) {
     this.context = context;
     this.connection = connection;
-    this.members = members;
     this.idleTicks = idleTicks;
     directories = context.directories();
   }
@@ -97,55 +84,10 @@ final class DirectoryReaper {
     if (busy || stopped || handle.isEmpty()) {
       return;
     }
-    Set<String> serving = members.get();
-    List<Directory> due =
-        directories.takeEmpty(idleTicks, BATCH, directory -> patience(directory, serving));
-    List<Directory> doomed = new ArrayList<>(due.size());
-    for (Directory directory : due) {
-      if (directory.isMade()) {
-        doomed.add(directory);
-      } else {
-        ask(handle.get(), directory);
-      }
-    }
+    List<Directory> doomed = directories.takeEmpty(idleTicks, BATCH);
     if (!doomed.isEmpty()) {
       busy = true;
       delete(handle.get(), doomed, 0);
-    }
-  }
-
-  /** Its creator comes first, then one coordinator after the other. */
-  private long patience(Directory directory, Collection<String> serving) {
-    if (directory.isMade()) {
-      return idleTicks;
-    }
-    String self = context.settings().coordinatorId();
-    return idleTicks * (2 + Rendezvous.rank(directory.lock().encoded(), self, serving));
-  }
-
-  /** Asks whether a directory may go that somebody else has made: perhaps no coordinator has. */
-  private void ask(Handle handle, Directory directory) {
-    handle.getData(
-        path(directory.lock()),
-        false,
-        (rc, path, ctx, data, stat) ->
-            context
-                .executor()
-                .execute(
-                    () -> {
-                      boolean empty = rc == Code.OK.intValue() && stat.getNumChildren() == 0;
-                      boolean marked = empty && Directory.isMarked(DoubtResolution.orEmpty(data));
-                      onAsked(directory, rc, marked);
-                    }),
-        null);
-  }
-
-  private void onAsked(Directory directory, int rc, boolean marked) {
-    if (rc == Code.NONODE.intValue()) {
-      directories.remove(directory.lock());
-    } else if (marked) {
-      directory.made();
-      directories.putBack(List.of(directory));
     }
   }
 

@@ -6,9 +6,9 @@ import io.lockkeeper.server.core.lock.EntryUpdate;
 import io.lockkeeper.server.core.lock.EntryUpdate.Outcome;
 import io.lockkeeper.server.zookeeper.client.Handle;
 import io.lockkeeper.server.zookeeper.client.MultiReply;
+import io.lockkeeper.server.zookeeper.client.NodeReader;
 import io.lockkeeper.server.zookeeper.client.ResultCode;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
-import io.lockkeeper.server.zookeeper.commit.DoubtResolution;
 import io.lockkeeper.server.zookeeper.record.UpdatedEntryData;
 import java.util.Arrays;
 import java.util.List;
@@ -42,29 +42,26 @@ final class EntryDataWrite extends RetriedChange {
     if (effect.update() instanceof EntryUpdate.Remove) {
       handle.delete(path, -1, (rc, at, ctx) -> then(() -> onDeleted(rc)), null);
     } else {
-      handle.getData(
+      read(
+          handle,
           path,
-          false,
-          (rc, at, ctx, data, stat) ->
-              then(
-                  () -> {
-                    if (rc == Code.OK.intValue()) {
-                      change(handle, DoubtResolution.orEmpty(data), stat.getVersion());
-                    } else {
-                      onUnread(handle, rc);
-                    }
-                  }),
-          null);
+          (rc, node) ->
+              node.ifPresentOrElse(found -> change(handle, found), () -> onUnread(handle, rc)));
     }
   }
 
-  private void change(Handle handle, byte[] data, int version) {
-    byte[] changed = UpdatedEntryData.of(data, effect.update());
-    if (Arrays.equals(data, changed)) {
+  private void change(Handle handle, NodeReader.Node read) {
+    byte[] changed = UpdatedEntryData.of(read.data(), effect.update());
+    if (Arrays.equals(read.data(), changed)) {
       finish(Outcome.DONE);
       return;
     }
-    handle.setData(path, changed, version, (rc, at, ctx, stat) -> then(() -> onWritten(rc)), null);
+    handle.setData(
+        path,
+        changed,
+        read.stat().getVersion(),
+        (rc, at, ctx, stat) -> then(() -> onWritten(rc)),
+        null);
   }
 
   private void onWritten(int rc) {

@@ -5,8 +5,8 @@ import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.zookeeper.client.Fence;
 import io.lockkeeper.server.zookeeper.client.Handle;
 import io.lockkeeper.server.zookeeper.client.MultiReply;
+import io.lockkeeper.server.zookeeper.client.NodeReader;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
-import io.lockkeeper.server.zookeeper.commit.DoubtResolution;
 import io.lockkeeper.server.zookeeper.member.Members;
 import io.lockkeeper.server.zookeeper.record.ClaimRecord;
 import io.lockkeeper.server.zookeeper.record.StorePaths;
@@ -17,8 +17,6 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
-import org.apache.zookeeper.data.Stat;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Finds out who serves a lease: its record says on which session it is, the session's claim record
@@ -88,18 +86,15 @@ final class LeaseSearch extends RetriedChange {
   }
 
   private void readClaim(Handle handle, String claimName) {
-    handle.getData(
-        paths().claim(claimName),
-        false,
-        (rc, at, ctx, data, stat) -> then(() -> onClaim(claimName, rc, data, stat)),
-        null);
+    read(handle, paths().claim(claimName), (rc, node) -> onClaim(claimName, rc, node));
   }
 
-  private void onClaim(String claimName, int rc, byte @Nullable [] data, @Nullable Stat stat) {
-    if (rc == Code.OK.intValue() && stat != null) {
+  private void onClaim(String claimName, int rc, Optional<NodeReader.Node> node) {
+    if (node.isPresent()) {
+      int version = node.get().stat().getVersion();
       finish(
-          ClaimRecord.read(claimName, DoubtResolution.orEmpty(data))
-              .map(record -> of(claimName, new VersionedClaim(record, stat.getVersion())))
+          ClaimRecord.read(claimName, node.get().data())
+              .map(record -> of(claimName, new VersionedClaim(record, version)))
               .orElseGet(LeaseLocation.Nowhere::new));
     } else if (rc == Code.NONODE.intValue()) {
       // The session is about to go, or was never one of ours.

@@ -7,7 +7,6 @@ import io.lockkeeper.server.core.lock.MarkerName.Limit;
 import io.lockkeeper.server.zookeeper.client.Handle;
 import io.lockkeeper.server.zookeeper.client.MultiReply;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
-import io.lockkeeper.server.zookeeper.record.Directory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -87,8 +86,7 @@ final class LimitWrite extends RetriedChange {
     Optional<Limit> kept = newest(markers);
     if (effect.limit().isPresent() && kept.isEmpty()) {
       if (directoryMissing) {
-        operations.add(
-            create(paths().directory(effect.lock()), Directory.mark(), CreateMode.CONTAINER));
+        operations.add(create(paths().directory(effect.lock()), new byte[0], CreateMode.CONTAINER));
       }
       String prefix = paths().entry(effect.lock(), Limit.prefix(effect.limit().getAsInt()));
       operations.add(create(prefix, new byte[0], CreateMode.PERSISTENT_SEQUENTIAL));

@@ -2,6 +2,7 @@ package io.lockkeeper.server.zookeeper;
 
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.zookeeper.client.Handle;
+import io.lockkeeper.server.zookeeper.client.NodeReader;
 import io.lockkeeper.server.zookeeper.client.ResultCode;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
 import io.lockkeeper.server.zookeeper.record.StorePaths;
@@ -71,6 +72,19 @@ abstract sealed class RetriedChange permits EntryDataWrite, LimitWrite, LeaseSea
                 next.run();
               }
             });
+  }
+
+  /** Reads a node, and tells what came of it unless the change is over by then. */
+  final void read(Handle handle, String path, NodeReader.Answer answer) {
+    NodeReader.readOnce(
+        context,
+        handle,
+        path,
+        (rc, node) -> {
+          if (!over) {
+            answer.onRead(rc, node);
+          }
+        });
   }
 
   /** Makes another attempt at once, or soon if there is no connection. */

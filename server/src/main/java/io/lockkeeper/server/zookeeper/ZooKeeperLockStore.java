@@ -104,8 +104,7 @@ public final class ZooKeeperLockStore implements LockStore {
     SessionConnections sessions = new SessionConnections(services, mirror::connection);
     OrphanedSessions orphans = new OrphanedSessions(context, sessions::ours, sessions::adoptions);
     Members members = new Members(context, mirror::connection, member, orphans, pace.scanMillis());
-    DirectoryReaper reaper =
-        new DirectoryReaper(context, mirror::whole, members::candidates, pace.reapTicks());
+    DirectoryReaper reaper = new DirectoryReaper(context, mirror::whole, pace.reapTicks());
     parts =
         Optional.of(
             new StoreParts(

@@ -4,6 +4,7 @@ import io.lockkeeper.server.core.api.StoreEvent.CreatedEntry;
 import io.lockkeeper.server.core.api.StoreEvent.EntriesCreated;
 import io.lockkeeper.server.core.api.StoreEvent.ReadEntry;
 import io.lockkeeper.server.zookeeper.client.Handle;
+import io.lockkeeper.server.zookeeper.client.NodeReader;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
 import io.lockkeeper.server.zookeeper.record.EntryData;
 import io.lockkeeper.server.zookeeper.record.StorePaths;
@@ -11,7 +12,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.apache.zookeeper.KeeperException.Code;
+import java.util.Optional;
 
 /**
  * Finds out which of the creates in doubt were done. Runs on the session's own connection after a
@@ -23,40 +24,29 @@ import org.apache.zookeeper.KeeperException.Code;
  */
 public final class DoubtResolution {
 
-  private final Handle handle;
   private final StoreContext context;
   private final GroupCommit commit;
+  private final NodeReader reader;
   private final Runnable done;
-  private final Runnable failed;
-  private int outstanding;
-  private boolean over;
 
   public DoubtResolution(
       Handle handle, StoreContext context, GroupCommit commit, Runnable done, Runnable failed) {
-    this.handle = handle;
     this.context = context;
     this.commit = commit;
     this.done = done;
-    this.failed = failed;
+    reader = new NodeReader(context, handle, done, rc -> failed.run());
   }
 
   /** Begins, and ends at once where no creation is in doubt. */
   public void start() {
     if (commit.inDoubt().stream().noneMatch(EntryCreation.class::isInstance)) {
-      finish();
-      return;
+      done.run();
+    } else {
+      reader.listOwned(context.paths().locks(), this::onOwned);
     }
-    handle.getEphemerals(
-        context.paths().locks(),
-        (rc, ctx, found) -> context.executor().execute(() -> onOwned(rc, found)),
-        null);
   }
 
-  private void onOwned(int rc, List<String> found) {
-    if (rc != Code.OK.intValue() || found == null) {
-      fail();
-      return;
-    }
+  private void onOwned(List<String> found) {
     Map<String, String> byPrefix = new HashMap<>();
     for (String path : found) {
       int end = path.length() - StorePaths.SEQUENCE_CHARS;
@@ -66,13 +56,11 @@ public final class DoubtResolution {
         byPrefix.putIfAbsent(path.substring(0, end - 1), path);
       }
     }
-    outstanding = 1;
     for (Write write : commit.inDoubt()) {
       if (write instanceof EntryCreation create) {
         look(create, byPrefix);
       }
     }
-    countDown();
   }
 
   private void look(EntryCreation create, Map<String, String> byPrefix) {
@@ -97,27 +85,6 @@ public final class DoubtResolution {
     commit.add(EntryDeletion.remains(create.guards(), left));
   }
 
-  private void countDown() {
-    outstanding--;
-    if (outstanding == 0) {
-      finish();
-    }
-  }
-
-  private void finish() {
-    if (!over) {
-      over = true;
-      done.run();
-    }
-  }
-
-  private void fail() {
-    if (!over) {
-      over = true;
-      failed.run();
-    }
-  }
-
   /** Reads the entries of one acquisition that were found. */
   private final class Reading {
     private final EntryCreation create;
@@ -133,38 +100,25 @@ public final class DoubtResolution {
     }
 
     void start() {
-      outstanding++;
       for (int i = 0; i < paths.size(); i++) {
         int part = i;
-        handle.getData(
-            paths.get(i),
-            false,
-            (rc, path, ctx, data, stat) ->
-                context
-                    .executor()
-                    .execute(
-                        () -> {
-                          if (rc == Code.OK.intValue()) {
-                            onRead(part, EntryData.read(orEmpty(data), stat.getCzxid()));
-                          } else if (rc == Code.NONODE.intValue()) {
-                            vanished = true;
-                            onOneLess();
-                          } else {
-                            fail();
-                          }
-                        }),
-            null);
+        reader.read(paths.get(i), node -> onRead(part, node));
       }
     }
 
-    private void onRead(int part, ReadEntry entry) {
-      read.put(part, create.created(part, paths.get(part), entry.czxid(), entry.index()));
+    private void onRead(int part, Optional<NodeReader.Node> node) {
+      if (node.isEmpty()) {
+        vanished = true;
+      } else {
+        ReadEntry entry = EntryData.read(node.get().data(), node.get().stat().getCzxid());
+        read.put(part, create.created(part, paths.get(part), entry.czxid(), entry.index()));
+      }
       onOneLess();
     }
 
     private void onOneLess() {
       left--;
-      if (left > 0 || over) {
+      if (left > 0) {
         return;
       }
       if (!vanished) {
@@ -177,11 +131,6 @@ public final class DoubtResolution {
         giveUp(create, paths);
       }
       // A single entry that is gone again is created anew, and refused if its guard is there.
-      countDown();
     }
-  }
-
-  public static byte[] orEmpty(byte @org.jspecify.annotations.Nullable [] data) {
-    return data == null ? new byte[0] : data;
   }
 }

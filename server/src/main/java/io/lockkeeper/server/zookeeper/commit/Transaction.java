@@ -2,7 +2,6 @@ package io.lockkeeper.server.zookeeper.commit;
 
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.zookeeper.record.Directories;
-import io.lockkeeper.server.zookeeper.record.Directory;
 import io.lockkeeper.server.zookeeper.record.StorePaths;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -77,8 +76,7 @@ public final class Transaction {
   void needDirectory(Write write, int part, LockName lock) {
     if (!directories.contains(lock) && directoriesAdded.add(lock)) {
       put(
-          Op.create(
-              paths.directory(lock), Directory.mark(), Ids.OPEN_ACL_UNSAFE, CreateMode.CONTAINER),
+          Op.create(paths.directory(lock), new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.CONTAINER),
           new Step(write, Role.DIRECTORY, part));
     }
   }

@@ -4,14 +4,13 @@ import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StoreEvent.BarrierFailed;
 import io.lockkeeper.server.core.api.StoreEvent.BarrierPassed;
 import io.lockkeeper.server.core.api.StoreEvent.DetailsRead;
-import io.lockkeeper.server.core.api.StoreEvent.ReadEntry;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.MarkerName;
 import io.lockkeeper.server.zookeeper.client.Handle;
 import io.lockkeeper.server.zookeeper.client.MultiReply;
+import io.lockkeeper.server.zookeeper.client.NodeReader;
 import io.lockkeeper.server.zookeeper.client.ResultCode;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
-import io.lockkeeper.server.zookeeper.commit.DoubtResolution;
 import io.lockkeeper.server.zookeeper.record.EntryData;
 import java.util.List;
 import java.util.Optional;
@@ -69,25 +68,16 @@ public final class MirrorReads {
       tell(new DetailsRead(lock, entry, Optional.empty()));
       return;
     }
-    handle
-        .get()
-        .getData(
-            context.paths().entry(lock, entry),
-            false,
-            (rc, path, ctx, data, stat) ->
-                context
-                    .executor()
-                    .execute(
-                        () -> {
-                          Optional<ReadEntry> read =
-                              rc == Code.OK.intValue()
-                                  ? Optional.of(
-                                      EntryData.read(
-                                          DoubtResolution.orEmpty(data), stat.getCzxid()))
-                                  : Optional.empty();
-                          tell(new DetailsRead(lock, entry, read));
-                        }),
-            null);
+    NodeReader.readOnce(
+        context,
+        handle.get(),
+        context.paths().entry(lock, entry),
+        (rc, node) ->
+            tell(
+                new DetailsRead(
+                    lock,
+                    entry,
+                    node.map(found -> EntryData.read(found.data(), found.stat().getCzxid())))));
   }
 
   /** Deletes a guard, if there is a connection: one that stays is met again by the next rebuild. */

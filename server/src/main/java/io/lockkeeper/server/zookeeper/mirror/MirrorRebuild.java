@@ -8,13 +8,11 @@ import io.lockkeeper.server.core.lock.EntryName;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.MarkerName;
 import io.lockkeeper.server.zookeeper.client.Handle;
+import io.lockkeeper.server.zookeeper.client.NodeReader;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
 import io.lockkeeper.server.zookeeper.client.StoreStats;
-import io.lockkeeper.server.zookeeper.commit.DoubtResolution;
 import io.lockkeeper.server.zookeeper.record.EntryData;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
@@ -35,49 +33,29 @@ import org.apache.zookeeper.KeeperException.Code;
  */
 final class MirrorRebuild {
 
-  private static final int MAX_OUTSTANDING = 256;
   private static final int MAX_LISTINGS = 5;
 
-  private final Handle handle;
   private final StoreContext context;
-  private final Runnable done;
-  private final IntConsumer failed;
-  private final Deque<LockName> toList = new ArrayDeque<>();
-  private int outstanding;
-  private boolean over;
+  private final NodeReader reader;
 
   MirrorRebuild(Handle handle, StoreContext context, Runnable done, IntConsumer failed) {
-    this.handle = handle;
     this.context = context;
-    this.done = done;
-    this.failed = failed;
+    reader = new NodeReader(context, handle, done, failed);
   }
 
   /** Makes the rebuild tell nothing more. */
   void cancel() {
-    over = true;
+    reader.cancel();
   }
 
   void start() {
-    handle.getChildren(
+    reader.list(
         context.paths().locks(),
         false,
-        (rc, path, ctx, names) -> context.executor().execute(() -> onLocks(rc, orNone(names))),
-        null);
+        names -> names.ifPresentOrElse(this::onLocks, () -> reader.fail(Code.NONODE.intValue())));
   }
 
-  private static List<String> orNone(@org.jspecify.annotations.Nullable List<String> names) {
-    return names == null ? List.of() : names;
-  }
-
-  private void onLocks(int rc, List<String> names) {
-    if (over) {
-      return;
-    }
-    if (rc != Code.OK.intValue()) {
-      fail(rc);
-      return;
-    }
+  private void onLocks(List<String> names) {
     Set<LockName> locks = new LinkedHashSet<>();
     for (String name : names) {
       Optional<LockName> lock = LockName.decode(name);
@@ -88,26 +66,7 @@ final class MirrorRebuild {
     }
     context.directories().replaceBy(locks);
     context.events().accept(new RebuildStarted(locks));
-    toList.addAll(locks);
-    proceed();
-  }
-
-  private void proceed() {
-    while (!over && outstanding < MAX_OUTSTANDING && !toList.isEmpty()) {
-      outstanding++;
-      new Listing(toList.removeFirst()).list();
-    }
-    if (!over && outstanding == 0) {
-      over = true;
-      done.run();
-    }
-  }
-
-  private void fail(int rc) {
-    if (!over) {
-      over = true;
-      failed.accept(rc);
-    }
+    locks.forEach(lock -> new Listing(lock).list());
   }
 
   /** The listing of one queue. */
@@ -123,21 +82,11 @@ final class MirrorRebuild {
 
     void list() {
       listings++;
-      handle.getChildren(
-          context.paths().directory(lock),
-          false,
-          (rc, path, ctx, names) -> context.executor().execute(() -> onListed(rc, orNone(names))),
-          null);
+      reader.list(
+          context.paths().directory(lock), false, names -> onListed(names.orElse(List.of())));
     }
 
-    private void onListed(int rc, List<String> names) {
-      if (over) {
-        return;
-      }
-      if (rc != Code.OK.intValue() && rc != Code.NONODE.intValue()) {
-        fail(rc);
-        return;
-      }
+    private void onListed(List<String> names) {
       List<EntryName> entries = new ArrayList<>();
       List<MarkerName> markers = new ArrayList<>();
       for (String name : names) {
@@ -161,35 +110,17 @@ final class MirrorRebuild {
     }
 
     private void read(String entry) {
-      handle.getData(
+      reader.read(
           context.paths().entry(lock, entry),
-          false,
-          (rc, path, ctx, data, stat) ->
-              context
-                  .executor()
-                  .execute(
-                      () -> {
-                        if (rc == Code.OK.intValue()) {
-                          byte[] own = DoubtResolution.orEmpty(data);
-                          creations.put(entry, EntryData.read(own, stat.getCzxid()));
-                        }
-                        onRead(rc);
-                      }),
-          null);
-    }
-
-    private void onRead(int rc) {
-      if (over) {
-        return;
-      }
-      if (rc != Code.OK.intValue() && rc != Code.NONODE.intValue()) {
-        fail(rc);
-        return;
-      }
-      reads--;
-      if (reads == 0) {
-        list();
-      }
+          node -> {
+            node.ifPresent(
+                found ->
+                    creations.put(entry, EntryData.read(found.data(), found.stat().getCzxid())));
+            reads--;
+            if (reads == 0) {
+              list();
+            }
+          });
     }
 
     private void tell(List<EntryName> entries, List<MarkerName> markers) {
@@ -200,8 +131,6 @@ final class MirrorRebuild {
         listed.add(new ListedEntry(entry, read.map(ReadEntry::czxid), index));
       }
       context.events().accept(new QueueListed(lock, listed, markers));
-      outstanding--;
-      proceed();
     }
   }
 }

@@ -9,7 +9,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.ToLongFunction;
 
 /**
  * The locks whose directory is believed to exist, and which of them have been empty for a while. A
@@ -56,7 +55,9 @@ public final class Directories {
 
   /** Takes note that this coordinator has created it, as a container. */
   public void made(LockName lock) {
-    directory(lock).made();
+    Directory directory = directory(lock);
+    directory.made();
+    await(directory);
   }
 
   private Directory directory(LockName lock) {
@@ -65,7 +66,6 @@ public final class Directories {
       directory = new Directory(lock, now);
       known.put(lock, directory);
       names.put(lock.encoded(), lock);
-      await(directory);
     }
     return directory;
   }
@@ -125,7 +125,7 @@ public final class Directories {
   }
 
   private void await(Directory directory) {
-    if (!directory.isQueued() && empty.size() < MAX_EMPTY) {
+    if (directory.isMade() && !directory.isQueued() && empty.size() < MAX_EMPTY) {
       directory.queuedAt(now);
       empty.addLast(directory);
     }
@@ -137,23 +137,21 @@ public final class Directories {
   }
 
   /**
-   * Takes up to {@code limit} directories that have been empty for so long that they may go. Each
-   * is looked at when {@code interval} ticks have passed since the last time, and so may stay for
-   * up to that much longer.
-   *
-   * @param patience for how many ticks a directory has to be empty
+   * Takes up to {@code limit} directories that this coordinator has created and that have been
+   * empty for {@code idleTicks}. Each is looked at when as many ticks have passed since the last
+   * time, and so may stay for up to that much longer.
    */
-  public List<Directory> takeEmpty(long interval, int limit, ToLongFunction<Directory> patience) {
+  public List<Directory> takeEmpty(long idleTicks, int limit) {
     List<Directory> due = new ArrayList<>();
     for (int looks = 0; looks < MAX_LOOKS && due.size() < limit; looks++) {
-      if (empty.isEmpty() || !empty.getFirst().isDue(now - interval)) {
+      if (empty.isEmpty() || !empty.getFirst().isDue(now - idleTicks)) {
         break;
       }
       Directory first = empty.removeFirst();
       first.unqueued();
       boolean exists = known.get(first.lock()) == first;
       long emptyFor = first.emptyFor(now);
-      if (exists && emptyFor >= 0 && emptyFor >= patience.applyAsLong(first)) {
+      if (exists && emptyFor >= idleTicks) {
         due.add(first);
       } else if (exists && emptyFor >= 0) {
         await(first);

@@ -1,20 +1,12 @@
 package io.lockkeeper.server.zookeeper.record;
 
 import io.lockkeeper.server.core.lock.LockName;
-import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 
 /**
  * The directory of a lock that is believed to exist, and since when it has been empty as far as was
  * seen. Lives on the store's thread.
  */
 public final class Directory {
-
-  /**
-   * What coordinators write into directories that they create. ZooKeeper does not tell containers
-   * from other nodes: so it is known that a directory may be deleted when it is empty.
-   */
-  private static final byte[] MARK = "lockkeeper".getBytes(StandardCharsets.US_ASCII);
 
   private final LockName lock;
   private int children;
@@ -27,16 +19,6 @@ public final class Directory {
   Directory(LockName lock, long now) {
     this.lock = lock;
     emptySince = now;
-  }
-
-  /** Returns what to write into a directory that is created as a container. */
-  public static byte[] mark() {
-    return MARK.clone();
-  }
-
-  /** Returns whether a coordinator has created the directory that has this data. */
-  public static boolean isMarked(byte[] data) {
-    return Arrays.equals(MARK, data);
   }
 
   public LockName lock() {
@@ -65,12 +47,12 @@ public final class Directory {
     emptySince = now;
   }
 
-  /** Returns whether it is certain to be a container, which may go when it is empty. */
-  public boolean isMade() {
+  /** Returns whether this coordinator has created it: as a container, which may go when empty. */
+  boolean isMade() {
     return made;
   }
 
-  public void made() {
+  void made() {
     made = true;
     doomed = false;
   }

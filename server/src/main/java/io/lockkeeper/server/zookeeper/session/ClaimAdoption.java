@@ -3,9 +3,9 @@ package io.lockkeeper.server.zookeeper.session;
 import io.lockkeeper.server.zookeeper.client.Fence;
 import io.lockkeeper.server.zookeeper.client.Handle;
 import io.lockkeeper.server.zookeeper.client.MultiReply;
+import io.lockkeeper.server.zookeeper.client.NodeReader;
 import io.lockkeeper.server.zookeeper.client.ResultCode;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
-import io.lockkeeper.server.zookeeper.commit.DoubtResolution;
 import io.lockkeeper.server.zookeeper.record.ClaimRecord;
 import io.lockkeeper.server.zookeeper.record.VersionedClaim;
 import java.util.List;
@@ -145,19 +145,15 @@ final class ClaimAdoption {
   }
 
   private void read(Handle handle) {
-    handle.getData(
+    NodeReader.readOnce(
+        context,
+        handle,
         path(),
-        false,
-        (rc, at, ctx, data, stat) ->
+        (rc, node) ->
             then(
-                () -> {
-                  if (rc == Code.OK.intValue() && stat != null) {
-                    judge(handle, DoubtResolution.orEmpty(data), stat);
-                  } else {
-                    onError(rc);
-                  }
-                }),
-        null);
+                () ->
+                    node.ifPresentOrElse(
+                        claim -> judge(handle, claim.data(), claim.stat()), () -> onError(rc))));
   }
 
   private void judge(Handle handle, byte[] data, Stat stat) {

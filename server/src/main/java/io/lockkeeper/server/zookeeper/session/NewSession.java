@@ -2,9 +2,9 @@ package io.lockkeeper.server.zookeeper.session;
 
 import io.lockkeeper.server.core.lock.FencingToken;
 import io.lockkeeper.server.zookeeper.client.Handle;
+import io.lockkeeper.server.zookeeper.client.NodeReader;
 import io.lockkeeper.server.zookeeper.client.ResultCode;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
-import io.lockkeeper.server.zookeeper.commit.DoubtResolution;
 import io.lockkeeper.server.zookeeper.record.ClaimRecord;
 import io.lockkeeper.server.zookeeper.record.SessionIdentity;
 import io.lockkeeper.server.zookeeper.record.StorePaths;
@@ -149,21 +149,20 @@ final class NewSession implements SessionStart {
    * made from how long a server's machine has been up.
    */
   private void read(Handle asked) {
-    asked.getData(
+    NodeReader.readOnce(
+        context,
+        asked,
         context.paths().claim(claim().orElseThrow().name()),
-        false,
-        (rc, path, ctx, data, stat) ->
-            context.executor().execute(() -> onRead(asked, rc, DoubtResolution.orEmpty(data))),
-        null);
+        (rc, node) -> onRead(asked, node));
   }
 
-  private void onRead(Handle asked, int rc, byte[] data) {
+  private void onRead(Handle asked, Optional<NodeReader.Node> node) {
     if (!wanted || !attachment.isCurrent(asked)) {
       return;
     }
-    if (rc != Code.OK.intValue()) {
+    if (node.isEmpty()) {
       context.executor().after(RETRY_MILLIS, this::write);
-    } else if (isOurs(data)) {
+    } else if (isOurs(node.get().data())) {
       onOurs();
     } else {
       wanted = false;

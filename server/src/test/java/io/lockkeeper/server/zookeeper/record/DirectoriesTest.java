@@ -26,7 +26,7 @@ final class DirectoriesTest {
   }
 
   private List<Directory> taken() {
-    return directories.takeEmpty(IDLE, 100, directory -> IDLE);
+    return directories.takeEmpty(IDLE, 100);
   }
 
   @Test
@@ -122,6 +122,8 @@ final class DirectoriesTest {
   @Test
   void listingTellsWhichDirectoriesAreEmpty() {
     // Given
+    directories.made(LOCK);
+    directories.made(OTHER);
     directories.replaceBy(List.of(LOCK, OTHER));
     directories.listed(LOCK, 0);
     directories.listed(OTHER, 2);
@@ -129,6 +131,19 @@ final class DirectoriesTest {
     ticks(IDLE);
     // Then
     assertThat(due()).containsExactly(LOCK);
+  }
+
+  @Test
+  void directoryThatSomebodyElseHasCreatedIsNeverDue() {
+    // Given
+    directories.add(LOCK);
+    directories.entered(OTHER);
+    directories.left(OTHER);
+    // When
+    ticks(3 * IDLE);
+    // Then
+    assertThat(due()).isEmpty();
+    assertThat(directories.contains(LOCK)).isTrue();
   }
 
   @Test
@@ -143,7 +158,7 @@ final class DirectoriesTest {
     int due = 0;
     int most = 0;
     for (int taken = -1; taken != 0; due += taken) {
-      taken = directories.takeEmpty(IDLE, tooMany, directory -> IDLE).size();
+      taken = directories.takeEmpty(IDLE, tooMany).size();
       most = Math.max(most, taken);
     }
     // Then

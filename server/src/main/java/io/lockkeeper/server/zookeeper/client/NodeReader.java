@@ -1,0 +1,154 @@
+package io.lockkeeper.server.zookeeper.client;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.IntConsumer;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads many nodes over one handle, a bounded number at a time. Answers are told on the store's
+ * thread, each at the place of its reply among the events of the connection. Ends once: when
+ * everything that was asked for is answered, or by the first failure, after which nothing more is
+ * told.
+ */
+public final class NodeReader {
+
+  private static final int MAX_OUTSTANDING = 256;
+
+  private final StoreContext context;
+  private final Handle handle;
+  private final Runnable done;
+  private final IntConsumer failed;
+  private final Deque<Runnable> waiting = new ArrayDeque<>();
+  private int outstanding;
+  private boolean over;
+
+  /**
+   * A node as it was read.
+   *
+   * @param data what it holds; empty if it holds nothing
+   */
+  public record Node(String path, byte[] data, Stat stat) {}
+
+  /** Hears what became of one read. */
+  public interface Answer {
+    /**
+     * Hears it, on the store's thread.
+     *
+     * @param rc ZooKeeper's result code
+     * @param node the node, if the code is OK
+     */
+    void onRead(int rc, Optional<Node> node);
+  }
+
+  /**
+   * Prepares.
+   *
+   * @param done runs when everything is answered
+   * @param failed hears ZooKeeper's result code of the first failure
+   */
+  public NodeReader(StoreContext context, Handle handle, Runnable done, IntConsumer failed) {
+    this.context = context;
+    this.handle = handle;
+    this.done = done;
+    this.failed = failed;
+  }
+
+  /** Reads one node, whatever comes of it. */
+  public static void readOnce(StoreContext context, Handle handle, String path, Answer answer) {
+    handle.getData(
+        path,
+        false,
+        (rc, asked, ctx, data, stat) ->
+            context.executor().execute(() -> answer.onRead(rc, node(rc, path, data, stat))),
+        null);
+  }
+
+  private static Optional<Node> node(
+      int rc, String path, byte @Nullable [] data, @Nullable Stat stat) {
+    return rc == Code.OK.intValue() && stat != null
+        ? Optional.of(new Node(path, data == null ? new byte[0] : data, stat))
+        : Optional.empty();
+  }
+
+  /** Reads a node; {@code then} gets nothing if there is none. */
+  public void read(String path, Consumer<Optional<Node>> then) {
+    ask(() -> readOnce(context, handle, path, (rc, node) -> onAnswer(rc, () -> then.accept(node))));
+  }
+
+  /** Lists the children of a node; {@code then} gets nothing if there is no such node. */
+  public void list(String path, boolean watch, Consumer<Optional<List<String>>> then) {
+    ask(
+        () ->
+            handle.getChildren(
+                path,
+                watch,
+                (rc, asked, ctx, names) ->
+                    context
+                        .executor()
+                        .execute(() -> onAnswer(rc, () -> then.accept(Optional.ofNullable(names)))),
+                null));
+  }
+
+  /** Lists the ephemeral nodes of the handle's session below a path. */
+  public void listOwned(String path, Consumer<List<String>> then) {
+    ask(
+        () ->
+            handle.getEphemerals(
+                path,
+                (rc, ctx, found) ->
+                    context
+                        .executor()
+                        .execute(
+                            () ->
+                                onAnswer(rc, () -> then.accept(found == null ? List.of() : found))),
+                null));
+  }
+
+  private void ask(Runnable send) {
+    waiting.add(send);
+    proceed();
+  }
+
+  private void onAnswer(int rc, Runnable next) {
+    outstanding--;
+    if (over) {
+      return;
+    }
+    if (rc == Code.OK.intValue() || rc == Code.NONODE.intValue()) {
+      next.run();
+      proceed();
+    } else {
+      fail(rc);
+    }
+  }
+
+  private void proceed() {
+    while (!over && outstanding < MAX_OUTSTANDING && !waiting.isEmpty()) {
+      outstanding++;
+      waiting.removeFirst().run();
+    }
+    if (!over && outstanding == 0) {
+      over = true;
+      done.run();
+    }
+  }
+
+  /** Ends the reading as a failure, as if ZooKeeper had answered so. */
+  public void fail(int rc) {
+    if (!over) {
+      over = true;
+      failed.accept(rc);
+    }
+  }
+
+  /** Tells nothing more. */
+  public void cancel() {
+    over = true;
+  }
+}
