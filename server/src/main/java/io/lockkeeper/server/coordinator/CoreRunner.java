@@ -28,9 +28,7 @@ import io.lockkeeper.server.core.api.CoreCounts;
 import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Event;
 import io.lockkeeper.server.core.api.LifecycleEvent;
-import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.TimeEvent;
-import io.lockkeeper.server.core.lock.LockName;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -57,7 +55,6 @@ final class CoreRunner implements EventLoop.BatchListener {
   private final Watchdog watchdog;
   private final NoticeStreams streams = new NoticeStreams();
   private final PendingCalls calls = new PendingCalls();
-  private final DetailReads detailReads;
   private final WatchHub watches;
   private final EffectRunner effects;
   private final CoordinatorObserver observer;
@@ -84,7 +81,6 @@ final class CoreRunner implements EventLoop.BatchListener {
     this.loop = new EventLoop(this, clock);
     this.cleanupWait = new CleanupWait(loop, () -> kernel.counts(now()).deletesOwed() == 0);
     this.watchdog = new Watchdog(loop::batchCount, WATCHDOG_PATIENCE, failStop::onHang);
-    this.detailReads = new DetailReads(store);
     this.watches =
         new WatchHub(settings.maxWatches(), this::post, new MirroredLocks(kernel, clock), clock);
     this.effects = new EffectRunner(store, streams, calls, watches, observer);
@@ -98,7 +94,7 @@ final class CoreRunner implements EventLoop.BatchListener {
     loop.post(
         () -> {
           store.start(
-              new BatchConsumer<>(events -> loop.post(() -> onStoreEvents(events))),
+              new BatchConsumer<>(events -> loop.post(() -> events.forEach(this::handle))),
               cause -> loop.fail(new FailedStepException("a task of the store", cause)));
           store.watchPeers(found -> loop.post(() -> onPeers(found)));
           perform(kernel.start(now()));
@@ -199,28 +195,8 @@ final class CoreRunner implements EventLoop.BatchListener {
     tellPeers();
   }
 
-  private void onStoreEvents(List<StoreEvent> events) {
-    events.forEach(this::onStoreEvent);
-  }
-
-  private void onStoreEvent(StoreEvent event) {
-    handle(event);
-    if (event instanceof StoreEvent.DetailsRead read) {
-      detailReads.onRead(read.lock(), read.entry());
-    }
-  }
-
   private void perform(List<Effect> wanted) {
     wanted.forEach(effect -> effect.applyTo(effects));
-  }
-
-  /**
-   * Runs {@code then} when as much as can be is known of the entries that a view would show, or
-   * {@code refuse} if that is never to be. On the loop only.
-   */
-  void whenDescribed(
-      LockName lock, int queueLimit, Runnable then, Consumer<RefusedException> refuse) {
-    detailReads.read(lock, kernel.undescribed(lock, queueLimit), now(), then, refuse);
   }
 
   WatchHandle watch(WatchFilter filter, long startRevision, WatchListener listener) {
@@ -261,7 +237,6 @@ final class CoreRunner implements EventLoop.BatchListener {
     }
     watches.flush();
     calls.expire(now);
-    detailReads.expire(now);
     if (now - statusAtNanos >= STATUS_NANOS) {
       statusAtNanos = now;
       watches.rest(now);
@@ -291,7 +266,6 @@ final class CoreRunner implements EventLoop.BatchListener {
   public void onAbandoned() {
     RefusedException why = AwaitedTask.over();
     calls.refuseAll(why);
-    detailReads.refuseAll(why);
     streams.endAll(why);
     watches.refuseAll(why);
   }

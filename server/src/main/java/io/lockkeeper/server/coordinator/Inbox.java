@@ -56,7 +56,7 @@ final class Inbox {
    * Runs a query whose exception is an answer to whoever asked: it changes nothing of the core, so
    * nothing is in doubt, and whoever may look must not be able to end the process by looking.
    */
-  static <T> void attempt(CompletableFuture<T> result, Runnable query) {
+  private static <T> void attempt(CompletableFuture<T> result, Runnable query) {
     try {
       query.run();
     } catch (RuntimeException e) {

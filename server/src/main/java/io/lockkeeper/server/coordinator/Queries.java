@@ -3,6 +3,7 @@ package io.lockkeeper.server.coordinator;
 import io.lockkeeper.server.coordinator.api.Coordinator;
 import io.lockkeeper.server.coordinator.api.LeaseLocation;
 import io.lockkeeper.server.coordinator.api.RefusedException;
+import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.LeaseView;
 import io.lockkeeper.server.core.api.LockView;
@@ -24,19 +25,15 @@ final class Queries {
   }
 
   CompletableFuture<LockView> getLock(LockName lock, int queueLimit) {
+    return inbox
+        .ask(call -> new ClientEvent.ReadQueue(call, lock, queueLimit))
+        .thenCompose(read -> view(lock, queueLimit));
+  }
+
+  private CompletableFuture<LockView> view(LockName lock, int queueLimit) {
     CompletableFuture<LockView> result = new CompletableFuture<>();
     inbox.queryMirror(
-        result,
-        () ->
-            runner.whenDescribed(
-                lock,
-                queueLimit,
-                () ->
-                    Inbox.attempt(
-                        result,
-                        () ->
-                            result.complete(runner.kernel().lock(lock, queueLimit, runner.now()))),
-                result::completeExceptionally));
+        result, () -> result.complete(runner.kernel().lock(lock, queueLimit, runner.now())));
     return result;
   }
 

@@ -287,6 +287,11 @@ final class Dispatch implements EventHandler {
   }
 
   @Override
+  public void onReadQueue(ClientEvent.ReadQueue event) {
+    reads.readQueue(event);
+  }
+
+  @Override
   public void onCheckToken(ClientEvent.CheckToken event) {
     tokenChecks.check(event);
   }

@@ -122,22 +122,6 @@ public final class Kernel {
         .dropWhile(queue -> queue.lock().value().compareTo(prefix) < 0);
   }
 
-  /**
-   * Returns the entries that a view of the lock would show and of which nothing is known but the
-   * name.
-   */
-  public List<String> undescribed(LockName lock, int queueLimit) {
-    return core.mirror
-        .queue(lock)
-        .map(
-            queue ->
-                Stream.concat(queue.holders().stream(), queue.waiters(queueLimit).stream())
-                    .filter(entry -> entry.details().isEmpty())
-                    .map(entry -> entry.name().text())
-                    .toList())
-        .orElse(List.of());
-  }
-
   /** Returns a lease with up to {@code limit} acquisitions. */
   public Optional<LeaseView> lease(LeaseId id, int limit, long nowNanos) {
     core.now = nowNanos;

@@ -7,6 +7,7 @@ import io.lockkeeper.server.coordinator.api.Coordinator;
 import io.lockkeeper.server.coordinator.api.CoordinatorObserver;
 import io.lockkeeper.server.coordinator.api.CoordinatorSettings;
 import io.lockkeeper.server.coordinator.api.FatalFailure;
+import io.lockkeeper.server.coordinator.api.LeaseLocation;
 import io.lockkeeper.server.coordinator.api.RefusedException;
 import io.lockkeeper.server.coordinator.api.WatchFilter;
 import io.lockkeeper.server.coordinator.api.WatchListener;
@@ -309,13 +310,11 @@ class FailStopTest {
   @Test
   void questionThatCannotBeAnsweredFailsAloneSinceItChangesNothing() {
     // Given
-    EntryDetails foreign = EntryDetails.foreign("192.0.2.7", Optional.empty());
-    store.addForeign(LOCK, "_c_00000000-0000-0000-0000-000000000001-lock-0000000000", foreign);
-    faulty.breakAt("readDetails", new IllegalStateException("a bug"));
+    faulty.breakAt("locate", new IllegalStateException("a bug"));
     // When
-    CompletableFuture<LockView> view = coordinator.getLock(LOCK, 10);
+    CompletableFuture<LeaseLocation> where = coordinator.locate(new LeaseId(7, 8));
     // Then
-    assertThat(view)
+    assertThat(where)
         .failsWithin(Duration.ofSeconds(5))
         .withThrowableThat()
         .withMessageContaining("a bug");

@@ -1,30 +1,58 @@
 package io.lockkeeper.server.core.acquire;
 
+import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.lock.NodeKey;
 import io.lockkeeper.server.core.state.CoreState;
+import io.lockkeeper.server.core.state.Timers;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Has the data of entries read that are not ours, and says when it is there. The store answers
- * every reading, so that every wait ends.
+ * Has the data of entries read that are not ours, and says when it is there. Each wait has a bound:
+ * whoever waits goes on without what did not come.
  */
 public final class EntryReads {
+
+  /** How many entries are read for one view of a lock. */
+  private static final int MAX_VIEWED = 64;
+
+  private static final long PATIENCE_NANOS = 2_000_000_000L;
 
   private final CoreState core;
   private final Map<NodeKey, List<Wait>> waits = new HashMap<>();
 
   /** Somebody who waits for entries to be read. */
-  private record Wait(Set<NodeKey> missing, Runnable then) {}
+  private record Wait(Set<NodeKey> missing, Timers.Timer bound, Runnable then) {}
 
   public EntryReads(CoreState core) {
     this.core = core;
+  }
+
+  /**
+   * Reads the entries that a view of a lock would show and of which nothing is known but the name;
+   * answers when that is done.
+   */
+  public void readQueue(ClientEvent.ReadQueue event) {
+    List<NodeKey> unread =
+        core.mirror.queue(event.lock()).stream()
+            .flatMap(
+                queue ->
+                    Stream.concat(
+                        queue.holders().stream(), queue.waiters(event.queueLimit()).stream()))
+            .filter(entry -> entry.details().isEmpty())
+            .map(entry -> new NodeKey(event.lock(), entry.name().text()))
+            .limit(MAX_VIEWED)
+            .toList();
+    read(unread, () -> core.reply(event.call(), new Answer.QueueRead()));
   }
 
   /** Reads the entries, and runs {@code then} when each was read or could not be. */
@@ -33,14 +61,28 @@ public final class EntryReads {
       then.run();
       return;
     }
-    Wait wait = new Wait(new HashSet<>(entries), then);
-    for (NodeKey key : wait.missing()) {
+    Set<NodeKey> missing = new HashSet<>(entries);
+    Timers.Timer bound = core.timers.at(core.now + PATIENCE_NANOS, () -> giveUp(missing, then));
+    for (NodeKey key : missing) {
       List<Wait> waiting = waits.computeIfAbsent(key, k -> new ArrayList<>(1));
       if (waiting.isEmpty()) {
         core.emit(new StoreEffect.ReadDetails(key.lock(), key.name()));
       }
-      waiting.add(wait);
+      waiting.add(new Wait(missing, bound, then));
     }
+  }
+
+  private void giveUp(Set<NodeKey> missing, Runnable then) {
+    for (NodeKey key : missing) {
+      waits.computeIfPresent(key, (k, waiting) -> withoutThose(waiting, missing));
+    }
+    then.run();
+  }
+
+  /** Returns nothing where nobody waits for the entry any more: it is asked for anew then. */
+  private static @Nullable List<Wait> withoutThose(List<Wait> waiting, Set<NodeKey> missing) {
+    waiting.removeIf(wait -> wait.missing() == missing);
+    return waiting.isEmpty() ? null : waiting;
   }
 
   /** An entry's data has changed: it is read again. */
@@ -55,7 +97,10 @@ public final class EntryReads {
 
   /** The entry was read, and whoever keeps what was read has done so. */
   public void onRead(StoreEvent.DetailsRead event) {
-    NodeKey key = new NodeKey(event.lock(), event.entry());
+    onAnswered(new NodeKey(event.lock(), event.entry()));
+  }
+
+  private void onAnswered(NodeKey key) {
     List<Wait> waiting = waits.remove(key);
     if (waiting == null) {
       return;
@@ -63,6 +108,7 @@ public final class EntryReads {
     for (Wait wait : waiting) {
       wait.missing().remove(key);
       if (wait.missing().isEmpty()) {
+        core.timers.cancel(wait.bound());
         wait.then().run();
       }
     }

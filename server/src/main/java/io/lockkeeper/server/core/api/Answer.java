@@ -86,6 +86,9 @@ public sealed interface Answer {
    */
   record PositionTold(Notice.Position told) implements Answer {}
 
+  /** What could be read of a lock's entries was read. */
+  record QueueRead() implements Answer {}
+
   /**
    * What is known of a token.
    *

@@ -119,6 +119,21 @@ public sealed interface ClientEvent extends Event {
   }
 
   /**
+   * Somebody wants to see a lock: what is known only by name is to be read first. Answered by
+   * {@link Answer.QueueRead}, at the latest after two seconds.
+   *
+   * @param call who waits for the answer
+   * @param lock the lock
+   * @param queueLimit how many waiters are to be seen
+   */
+  record ReadQueue(CallId call, LockName lock, int queueLimit) implements ClientEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onReadQueue(this);
+    }
+  }
+
+  /**
    * A client asks whether a token is current. Answered by {@link Answer.TokenChecked} after a write
    * through the quorum.
    *

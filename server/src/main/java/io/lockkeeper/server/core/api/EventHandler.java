@@ -101,6 +101,9 @@ public interface EventHandler {
   /** See {@link ClientEvent.QueryPosition}. */
   void onQueryPosition(ClientEvent.QueryPosition event);
 
+  /** See {@link ClientEvent.ReadQueue}. */
+  void onReadQueue(ClientEvent.ReadQueue event);
+
   /** See {@link ClientEvent.CheckToken}. */
   void onCheckToken(ClientEvent.CheckToken event);
 

@@ -28,12 +28,32 @@ public final class NodeReader {
   private int outstanding;
   private boolean over;
 
-  /**
-   * A node as it was read.
-   *
-   * @param data what it holds; empty if it holds nothing
-   */
-  public record Node(String path, byte[] data, Stat stat) {}
+  /** A node as it was read. */
+  public static final class Node {
+
+    private final String path;
+    private final byte[] data;
+    private final Stat stat;
+
+    private Node(String path, byte @Nullable [] data, Stat stat) {
+      this.path = path;
+      this.data = data == null ? new byte[0] : data;
+      this.stat = stat;
+    }
+
+    public String path() {
+      return path;
+    }
+
+    /** Returns what it holds, not a copy; nothing is an empty array. */
+    public byte[] data() {
+      return data;
+    }
+
+    public Stat stat() {
+      return stat;
+    }
+  }
 
   /** Hears what became of one read. */
   public interface Answer {
@@ -72,7 +92,7 @@ public final class NodeReader {
   private static Optional<Node> node(
       int rc, String path, byte @Nullable [] data, @Nullable Stat stat) {
     return rc == Code.OK.intValue() && stat != null
-        ? Optional.of(new Node(path, data == null ? new byte[0] : data, stat))
+        ? Optional.of(new Node(path, data, stat))
         : Optional.empty();
   }
 
