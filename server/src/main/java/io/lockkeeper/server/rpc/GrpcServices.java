@@ -106,8 +106,7 @@ public final class GrpcServices {
     this.timer = timer;
     this.streams = new OpenStreams(timer);
     this.calls = calls;
-    this.peers =
-        new PeerLinks(coordinator, setup, calls, timer, named("lockkeeper-rpc-probe"), stats);
+    this.peers = new PeerLinks(coordinator, setup, calls, timer, stats);
     this.forwarding =
         new Forwarding(
             coordinator,

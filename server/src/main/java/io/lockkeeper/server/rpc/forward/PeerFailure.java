@@ -6,6 +6,8 @@ import io.grpc.Status.Code;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.rpc.wire.Refusal;
 import io.lockkeeper.server.rpc.wire.Statuses;
+import java.net.ConnectException;
+import java.util.Locale;
 import java.util.Set;
 
 /** Tells what a peer has answered from what went wrong on the way. */
@@ -26,6 +28,12 @@ final class PeerFailure {
    */
   static boolean isOnTheWay(Status status, Metadata trailers) {
     return TRANSPORT.contains(status.getCode()) && !trailers.containsKey(DETAILS);
+  }
+
+  /** Returns whether the peer's machine has refused the connection: nobody listens at the port. */
+  static boolean isRefused(Status status) {
+    return status.getCause() instanceof ConnectException refusal
+        && String.valueOf(refusal.getMessage()).toLowerCase(Locale.ROOT).contains("refused");
   }
 
   /** Returns those of the trailers that are for the client. */

@@ -8,15 +8,17 @@ import io.grpc.health.v1.HealthCheckResponse;
 import io.grpc.health.v1.HealthGrpc;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.server.rpc.call.HealthReporter;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * An eye on one peer: a stream that waits for changes of its health, over the connection that
- * requests take too. When it breaks, a look at the peer's port tells whether the process is gone: a
- * refused connection is as good as certain, anything else proves nothing.
+ * requests take too. When it breaks it is begun again soon, and so the connection is made anew.
  */
 final class PeerHealth {
+
+  private static final long AGAIN_MILLIS = 100;
 
   private static final HealthCheckRequest LEASES =
       HealthCheckRequest.newBuilder().setService(HealthReporter.LEASES).build();
@@ -24,22 +26,21 @@ final class PeerHealth {
   private final PeerLink link;
   private final ManagedChannel channel;
   private final PeerLimits limits;
-  private final PeerProbe probe;
+  private final ScheduledExecutorService timer;
   private final StallDetector stallDetector;
   private final AtomicBoolean asking = new AtomicBoolean();
-  private final AtomicBoolean looking = new AtomicBoolean();
   private final Context.CancellableContext life = Context.ROOT.withCancellation();
 
   PeerHealth(
       PeerLink link,
       ManagedChannel channel,
       PeerLimits limits,
-      PeerProbe probe,
+      ScheduledExecutorService timer,
       StallDetector stallDetector) {
     this.link = link;
     this.channel = channel;
     this.limits = limits;
-    this.probe = probe;
+    this.timer = timer;
     this.stallDetector = stallDetector;
   }
 
@@ -56,24 +57,7 @@ final class PeerHealth {
   private void watchAgain() {
     link.saysNothing();
     if (!life.isCancelled()) {
-      if (link.isKnown()) {
-        lookWhetherRefused();
-      }
-      probe.later(this::watch);
-    }
-  }
-
-  /** Suspects the peer if its port refuses connections. At most one look at a time. */
-  void lookWhetherRefused() {
-    if (!link.isSuspected() && !life.isCancelled() && looking.compareAndSet(false, true)) {
-      probe.look(
-          link.peer().address(),
-          refused -> {
-            looking.set(false);
-            if (refused && !life.isCancelled()) {
-              link.suspect("its port refuses connections");
-            }
-          });
+      var unused = timer.schedule(this::watch, AGAIN_MILLIS, TimeUnit.MILLISECONDS);
     }
   }
 
@@ -119,7 +103,7 @@ final class PeerHealth {
 
     private void onFailed(Status status) {
       if (status.getCode() != Status.Code.DEADLINE_EXCEEDED) {
-        link.brokeOff();
+        link.brokeOff(status);
       } else if (stallDetector.isSteadySince(startNanos)) {
         link.suspect("it gives no sign of life");
       }

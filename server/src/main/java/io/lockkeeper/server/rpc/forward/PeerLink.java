@@ -6,6 +6,7 @@ import io.grpc.Status;
 import io.lockkeeper.server.coordinator.api.Peer;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -60,14 +61,14 @@ final class PeerLink {
       ManagedChannel channel,
       PeerLimits limits,
       Suspicion suspicion,
-      PeerProbe probe,
+      ScheduledExecutorService timer,
       StallDetector stallDetector) {
     this.peer = peer;
     this.channel = channel;
     this.limits = limits;
     this.suspicion = suspicion;
     this.stallDetector = stallDetector;
-    this.health = new PeerHealth(this, channel, limits, probe, stallDetector);
+    this.health = new PeerHealth(this, channel, limits, timer, stallDetector);
   }
 
   /** Begins to watch the peer. */
@@ -182,22 +183,27 @@ final class PeerLink {
     }
   }
 
-  /** Notes that nothing is under way any more that the peer could react to. */
-  void brokeOff() {
+  /**
+   * Notes that a call broke off or could not be made: nothing is under way any more that the peer
+   * could react to. Where there was a connection and the port refuses another one, the process is
+   * as good as certain to be gone; anything else proves nothing.
+   */
+  void brokeOff(Status why) {
     waitingSince.set(NEVER);
+    if (known && PeerFailure.isRefused(why)) {
+      suspect("its port refuses connections");
+    }
   }
 
   /** Notes that a client's call broke off or could not be made. */
   void unreachable(Status why) {
     LOG.atDebug().addKeyValue("peer", peer.id()).log("A call to a peer broke off: {}", why);
-    brokeOff();
+    brokeOff(why);
     long now = now();
     unreachableSince.compareAndSet(NEVER, now);
     long since = unreachableSince.get();
     if (since != NEVER && now - since >= limits.untilSuspected().toNanos()) {
       suspect("it cannot be reached");
-    } else if (known) {
-      health.lookWhetherRefused();
     }
   }
 

@@ -12,7 +12,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -33,7 +32,6 @@ public final class PeerLinks implements AutoCloseable {
   private final Executor calls;
   private final ScheduledExecutorService timer;
   private final RpcStats stats;
-  private final PeerProbe probe;
   private final StallDetector stallDetector = new StallDetector();
   private final Map<String, PeerLink> links = new ConcurrentHashMap<>();
   private final Set<PeerLink> retired = ConcurrentHashMap.newKeySet();
@@ -46,14 +44,12 @@ public final class PeerLinks implements AutoCloseable {
       PeerSetup setup,
       Executor calls,
       ScheduledExecutorService timer,
-      ThreadFactory threads,
       RpcStats stats) {
     this.coordinator = coordinator;
     this.setup = setup;
     this.calls = calls;
     this.timer = timer;
     this.stats = stats;
-    this.probe = new PeerProbe(threads);
   }
 
   /** Begins to hear of peers, and to watch them. */
@@ -143,7 +139,7 @@ public final class PeerLinks implements AutoCloseable {
             .maxInboundMessageSize(MAX_ANSWER_BYTES)
             .build();
     PeerLink link =
-        new PeerLink(peer, channel, setup.limits(), this::onSuspected, probe, stallDetector);
+        new PeerLink(peer, channel, setup.limits(), this::onSuspected, timer, stallDetector);
     link.start();
     return link;
   }
@@ -163,7 +159,6 @@ public final class PeerLinks implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
-    probe.close();
     List<PeerLink> all = Stream.concat(links.values().stream(), retired.stream()).toList();
     links.clear();
     all.forEach(PeerLink::breakOff);

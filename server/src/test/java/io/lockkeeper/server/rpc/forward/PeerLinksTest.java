@@ -227,8 +227,7 @@ class PeerLinksTest {
               return InProcessChannelBuilder.forName(address);
             });
     ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
-    try (PeerLinks peers =
-        new PeerLinks(coordinator, setup, tasks::add, timer, Thread::new, new RpcStats())) {
+    try (PeerLinks peers = new PeerLinks(coordinator, setup, tasks::add, timer, new RpcStats())) {
       peers.start();
       coordinator.meets(gone);
       coordinator.meets(living);
