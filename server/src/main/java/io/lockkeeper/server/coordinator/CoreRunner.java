@@ -8,9 +8,6 @@ import io.lockkeeper.server.coordinator.api.FatalFailure;
 import io.lockkeeper.server.coordinator.api.LockStore;
 import io.lockkeeper.server.coordinator.api.Peer;
 import io.lockkeeper.server.coordinator.api.RefusedException;
-import io.lockkeeper.server.coordinator.api.WatchFilter;
-import io.lockkeeper.server.coordinator.api.WatchHandle;
-import io.lockkeeper.server.coordinator.api.WatchListener;
 import io.lockkeeper.server.coordinator.serial.AwaitedTask;
 import io.lockkeeper.server.coordinator.serial.BatchConsumer;
 import io.lockkeeper.server.coordinator.serial.EventLoop;
@@ -18,8 +15,6 @@ import io.lockkeeper.server.coordinator.serial.FailStop;
 import io.lockkeeper.server.coordinator.serial.FailedStepException;
 import io.lockkeeper.server.coordinator.serial.Listeners;
 import io.lockkeeper.server.coordinator.serial.Watchdog;
-import io.lockkeeper.server.coordinator.watch.MirroredLocks;
-import io.lockkeeper.server.coordinator.watch.Watch;
 import io.lockkeeper.server.coordinator.watch.WatchHub;
 import io.lockkeeper.server.core.Kernel;
 import io.lockkeeper.server.core.api.Answer;
@@ -81,13 +76,12 @@ final class CoreRunner implements EventLoop.BatchListener {
     this.loop = new EventLoop(this, clock);
     this.cleanupWait = new CleanupWait(loop, () -> kernel.counts(now()).deletesOwed() == 0);
     this.watchdog = new Watchdog(loop::batchCount, WATCHDOG_PATIENCE, failStop::onHang);
-    this.watches =
-        new WatchHub(settings.maxWatches(), this::post, new MirroredLocks(kernel, clock), clock);
+    this.watches = new WatchHub(settings.maxWatches(), this::post, kernel, clock);
     this.effects = new EffectRunner(store, streams, calls, watches, observer);
   }
 
   void start() {
-    watches.startDesk();
+    watches.start();
     statusAtNanos = now() - STATUS_NANOS;
     loop.start();
     watchdog.start(WATCHDOG_PERIOD_MILLIS);
@@ -113,7 +107,7 @@ final class CoreRunner implements EventLoop.BatchListener {
       cleanupWait.await(grace);
     } finally {
       watchdog.stop();
-      watches.stopDesk();
+      watches.stop();
       loop.stop(WATCHDOG_PERIOD_MILLIS);
     }
   }
@@ -141,6 +135,10 @@ final class CoreRunner implements EventLoop.BatchListener {
 
   NoticeStreams streams() {
     return streams;
+  }
+
+  WatchHub watches() {
+    return watches;
   }
 
   void post(Runnable task) {
@@ -197,24 +195,6 @@ final class CoreRunner implements EventLoop.BatchListener {
 
   private void perform(List<Effect> wanted) {
     wanted.forEach(effect -> effect.applyTo(effects));
-  }
-
-  WatchHandle watch(WatchFilter filter, long startRevision, WatchListener listener) {
-    Watch watch = new Watch(filter, listener, watches);
-    post(
-        () -> watches.start(watch, startRevision, kernel.mirrorIsCurrent()),
-        why -> watches.refuse(watch, why));
-    return new WatchHandle() {
-      @Override
-      public void ready() {
-        watches.wake(watch);
-      }
-
-      @Override
-      public void close() {
-        post(() -> watches.stop(watch));
-      }
-    };
   }
 
   @Override

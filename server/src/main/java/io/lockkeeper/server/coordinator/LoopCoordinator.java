@@ -291,7 +291,7 @@ public final class LoopCoordinator implements Coordinator {
 
   @Override
   public WatchHandle watch(WatchFilter filter, long startRevision, WatchListener listener) {
-    return runner.watch(filter, startRevision, listener);
+    return runner.watches().watch(filter, startRevision, listener);
   }
 
   @Override

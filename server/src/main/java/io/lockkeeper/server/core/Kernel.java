@@ -106,14 +106,6 @@ public final class Kernel {
         .toList();
   }
 
-  /** Returns the names of the locks in use that begin with {@code prefix}, in order. */
-  public List<LockName> names(String prefix) {
-    return from(prefix, Optional.empty())
-        .map(LockQueue::lock)
-        .takeWhile(name -> name.value().startsWith(prefix))
-        .toList();
-  }
-
   /** Names that begin with a prefix are contiguous in the order of names. */
   private Stream<LockQueue> from(String prefix, Optional<LockName> after) {
     return after

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** The newest changes, for watchers that come back. On the event loop only. */
-public final class WatchHistory {
+final class WatchHistory {
 
   private static final int KEPT = 8_192;
 
@@ -16,7 +16,7 @@ public final class WatchHistory {
   private long floor;
 
   /** Keeps a change, and forgets the oldest one if there are too many. */
-  public void add(LockChange change) {
+  void add(LockChange change) {
     if (change.revision() > floor) {
       completeFrom = Math.min(completeFrom, change.revision());
     }
@@ -33,7 +33,7 @@ public final class WatchHistory {
    * {@code revision}, the newest that was seen before, nor to anything that a peer may have seen
    * meanwhile.
    */
-  public void clear(long revision) {
+  void clear(long revision) {
     changes.clear();
     completeFrom = Long.MAX_VALUE;
     floor = revision;
@@ -43,7 +43,7 @@ public final class WatchHistory {
    * Returns the changes from {@code revision} on, or empty if some may be missing. The changes of
    * that very revision come again, since the watcher may have seen only some of them.
    */
-  public Optional<List<LockChange>> since(long revision) {
+  Optional<List<LockChange>> since(long revision) {
     if (revision < completeFrom) {
       return Optional.empty();
     }

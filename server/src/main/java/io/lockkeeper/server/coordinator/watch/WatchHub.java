@@ -3,16 +3,18 @@ package io.lockkeeper.server.coordinator.watch;
 import io.lockkeeper.server.coordinator.api.CoordinatorClock;
 import io.lockkeeper.server.coordinator.api.RefusedException;
 import io.lockkeeper.server.coordinator.api.WatchFilter;
+import io.lockkeeper.server.coordinator.api.WatchHandle;
+import io.lockkeeper.server.coordinator.api.WatchListener;
 import io.lockkeeper.server.coordinator.api.WatchedChange;
+import io.lockkeeper.server.coordinator.serial.AwaitedTask;
+import io.lockkeeper.server.core.Kernel;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.LockChange;
 import io.lockkeeper.server.core.api.LockView;
 import io.lockkeeper.server.core.lock.LockName;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -20,7 +22,7 @@ import java.util.function.Consumer;
 
 /**
  * The event loop's side of watching: takes the changes, remembers the newest, and hands them to the
- * {@link WatchThread} once a batch. On the event loop only.
+ * {@link WatchThread} once a batch. On the event loop only, unless a method says otherwise.
  */
 public final class WatchHub implements Watch.Source {
 
@@ -29,52 +31,37 @@ public final class WatchHub implements Watch.Source {
 
   private final int maxWatches;
   private final Consumer<Runnable> loop;
-  private final Locks locks;
+  private final Kernel kernel;
   private final CoordinatorClock clock;
   private final WatchThread thread;
   private final Set<Watch> watches = new LinkedHashSet<>();
   private final WatchHistory history = new WatchHistory();
   private List<WatchedChange> batch = new ArrayList<>();
-  private boolean described = true;
   private long unwatchedSinceNanos;
   private long number;
-
-  /** What the hub asks of the core. */
-  public interface Locks {
-    /** Returns the names of the locks in use that the filter wants. */
-    List<LockName> names(WatchFilter filter);
-
-    /** Returns one lock as it is now. */
-    LockView view(LockName lock);
-
-    /** Returns the newest revision. */
-    long revision();
-
-    /** Says whether changes are described, or only told to have happened. */
-    void describeChanges(boolean describe);
-  }
 
   /**
    * Makes a hub.
    *
    * @param loop runs a task on the event loop; may be called on any thread
+   * @param kernel what watchers see
    */
-  public WatchHub(int maxWatches, Consumer<Runnable> loop, Locks locks, CoordinatorClock clock) {
+  public WatchHub(int maxWatches, Consumer<Runnable> loop, Kernel kernel, CoordinatorClock clock) {
     this.maxWatches = maxWatches;
     this.loop = loop;
-    this.locks = locks;
+    this.kernel = kernel;
     this.clock = clock;
     this.thread = new WatchThread(clock);
     this.unwatchedSinceNanos = clock.nanos();
   }
 
   /** Starts the watchers' thread. On any thread. */
-  public void startDesk() {
+  public void start() {
     thread.start();
   }
 
   /** Ends it. On any thread. */
-  public void stopDesk() {
+  public void stop() {
     thread.stop();
   }
 
@@ -82,34 +69,46 @@ public final class WatchHub implements Watch.Source {
     return watches.size();
   }
 
-  /** Starts a watch; the listener is refused if that can't be. */
-  public void start(Watch watch, long startRevision, boolean mirrorCurrent) {
+  /**
+   * Starts a watch; the listener is refused if that can't be. On any thread.
+   *
+   * @param startRevision the last revision that the watcher has seen, zero for a snapshot
+   */
+  public WatchHandle watch(WatchFilter filter, long startRevision, WatchListener listener) {
+    Watch watch = new Watch(filter, listener, this);
+    loop.accept(new AwaitedTask(() -> add(watch, startRevision), why -> refuse(watch, why)));
+    return watch;
+  }
+
+  private void add(Watch watch, long startRevision) {
     if (watches.size() >= maxWatches) {
-      watch.refuse(
-          new RefusedException(
-              new Failure(
-                  Failure.Kind.TOO_MANY,
-                  "the coordinator serves its limit of " + maxWatches + " watches")));
+      refuse(
+          watch,
+          Failure.Kind.TOO_MANY,
+          "the coordinator serves its limit of " + maxWatches + " watches");
+    } else if (!kernel.mirrorIsCurrent()) {
+      refuse(
+          watch,
+          Failure.Kind.UNAVAILABLE,
+          "the coordinator's mirror of the queues is being rebuilt");
+    } else {
+      watches.add(watch);
+      kernel.describeChanges(true);
+      thread.execute(rounds -> rounds.add(watch));
+      begin(watch, startRevision);
+    }
+  }
+
+  private void begin(Watch watch, long startRevision) {
+    if (startRevision == 0) {
+      thread.execute(rounds -> watch.begin());
       return;
     }
-    if (!mirrorCurrent) {
-      watch.refuse(
-          new RefusedException(
-              new Failure(
-                  Failure.Kind.UNAVAILABLE,
-                  "the coordinator's mirror of the queues is being rebuilt")));
-      return;
-    }
-    watches.add(watch);
-    describe(true);
-    Optional<List<LockChange>> missed =
-        startRevision == 0 ? Optional.empty() : history.since(startRevision);
-    flush();
-    thread.execute(rounds -> rounds.add(watch));
+    Optional<List<LockChange>> missed = history.since(startRevision);
     if (missed.isPresent()) {
-      resume(watch, missed.get());
-    } else if (startRevision == 0) {
-      restart(watch);
+      List<WatchedChange> changes = told(missed.get(), watch.filter());
+      long current = number;
+      thread.execute(rounds -> watch.resume(changes, current));
     } else {
       String reason =
           "revision " + startRevision + " is older than what this coordinator remembers";
@@ -117,94 +116,92 @@ public final class WatchHub implements Watch.Source {
     }
   }
 
-  /** Refuses a watch that was never started. On any thread. */
-  public void refuse(Watch watch, RefusedException why) {
-    thread.execute(rounds -> watch.refuse(why));
-  }
-
-  /** Ends all watches. */
-  public void refuseAll(RefusedException why) {
-    List<Watch> all = List.copyOf(watches);
-    all.forEach(
-        watch -> {
-          stop(watch);
-          refuse(watch, why);
-        });
-  }
-
-  private void resume(Watch watch, List<LockChange> missed) {
-    List<LockChange> wanted =
-        missed.stream().filter(change -> watch.filter().matches(change.lock())).toList();
-    boolean told = wanted.stream().noneMatch(LockChange::isUndescribed);
-    List<WatchedChange> changes =
-        (told ? wanted : asTheyAre(wanted))
-            .stream().map(change -> new WatchedChange(change, number)).toList();
-    long current = number;
-    thread.execute(rounds -> watch.resume(changes, current));
+  private List<WatchedChange> told(List<LockChange> missed, WatchFilter filter) {
+    List<LockChange> wanted = missed.stream().filter(c -> filter.matches(c.lock())).toList();
+    boolean described = wanted.stream().noneMatch(LockChange::isUndescribed);
+    return (described ? wanted : asTheyAre(wanted))
+        .stream().map(change -> new WatchedChange(change, number)).toList();
   }
 
   /** What was not described while nobody watched: one change for each lock, as it is now. */
   private List<LockChange> asTheyAre(List<LockChange> missed) {
-    Map<LockName, Integer> counts = new LinkedHashMap<>();
-    Map<LockName, Long> revisions = new LinkedHashMap<>();
-    for (LockChange change : missed) {
-      // In the order of the newest revisions.
-      counts.merge(change.lock(), change.coalesced(), Integer::sum);
-      revisions.remove(change.lock());
-      revisions.put(change.lock(), change.revision());
-    }
-    List<LockChange> current = new ArrayList<>(revisions.size());
-    revisions.forEach(
-        (lock, revision) -> {
-          LockView view = locks.view(lock);
-          current.add(
-              new LockChange(
-                  revision,
-                  lock,
-                  LockChange.Cause.SEVERAL,
-                  Optional.empty(),
-                  view.holders(),
-                  view.queueLength(),
-                  Math.max(2, counts.getOrDefault(lock, 2))));
-        });
-    return current;
+    NewestChanges newest = new NewestChanges();
+    missed.forEach(change -> newest.add(new WatchedChange(change, number)));
+    return newest.all().stream().map(WatchedChange::change).map(this::asItIs).toList();
   }
 
-  /** Has a watch looked at, because its listener can take something. On any thread. */
+  private LockChange asItIs(LockChange change) {
+    LockView view = view(change.lock());
+    return new LockChange(
+        change.revision(),
+        change.lock(),
+        LockChange.Cause.SEVERAL,
+        Optional.empty(),
+        view.holders(),
+        view.queueLength(),
+        Math.max(2, change.coalesced()));
+  }
+
+  private LockView view(LockName lock) {
+    return kernel.lock(lock, 0, clock.nanos());
+  }
+
+  private void refuse(Watch watch, Failure.Kind kind, String message) {
+    refuse(watch, new RefusedException(new Failure(kind, message)));
+  }
+
+  private void refuse(Watch watch, RefusedException why) {
+    thread.execute(
+        rounds -> {
+          rounds.remove(watch);
+          watch.refuse(why);
+        });
+  }
+
+  /** Ends all watches. */
+  public void refuseAll(RefusedException why) {
+    watches.forEach(watch -> refuse(watch, why));
+    watches.clear();
+  }
+
   @Override
   public void wake(Watch watch) {
     thread.execute(rounds -> rounds.wake(watch));
   }
 
   @Override
-  public void restart(Watch watch) {
+  public void read(Watch watch, Optional<LockName> after, Consumer<Watch.Part> answer) {
     loop.accept(
         () -> {
           if (watches.contains(watch)) {
-            flush();
-            Watch.Beginning beginning =
-                new Watch.Beginning(locks.names(watch.filter()), locks.revision(), number);
-            thread.execute(rounds -> watch.begin(beginning));
+            List<LockView> locks = locks(watch.filter(), after);
+            Watch.Part part = new Watch.Part(locks, kernel.revision(), number);
+            thread.execute(rounds -> answer.accept(part));
           }
         });
   }
 
-  @Override
-  public void views(List<LockName> names, Consumer<List<LockView>> answer) {
-    loop.accept(
-        () -> {
-          List<LockView> found = names.stream().map(locks::view).toList();
-          flush();
-          thread.execute(rounds -> answer.accept(found));
-        });
+  private List<LockView> locks(WatchFilter filter, Optional<LockName> after) {
+    if (filter.names().isEmpty()) {
+      return kernel.locks(filter.prefix(), after, Watch.PART_LOCKS, clock.nanos());
+    }
+    return filter.names().stream()
+        .filter(name -> after.isEmpty() || name.compareTo(after.get()) > 0)
+        .sorted()
+        .limit(Watch.PART_LOCKS)
+        .map(this::view)
+        .toList();
   }
 
-  /** Ends a watch. */
-  public void stop(Watch watch) {
-    if (watches.remove(watch)) {
-      unwatchedSinceNanos = clock.nanos();
-      thread.execute(rounds -> rounds.remove(watch));
-    }
+  @Override
+  public void end(Watch watch) {
+    loop.accept(
+        () -> {
+          if (watches.remove(watch)) {
+            unwatchedSinceNanos = clock.nanos();
+            thread.execute(rounds -> rounds.remove(watch));
+          }
+        });
   }
 
   /** Tells the watchers of a change at the end of the batch that brings it. */
@@ -216,7 +213,7 @@ public final class WatchHub implements Watch.Source {
     }
   }
 
-  /** Hands over what was published since the last time. */
+  /** Ends a batch: hands over what was published in it. */
   public void flush() {
     if (!batch.isEmpty()) {
       List<WatchedChange> changes = batch;
@@ -228,21 +225,13 @@ public final class WatchHub implements Watch.Source {
   /** Stops describing changes when nobody has watched for a while. */
   public void rest(long nowNanos) {
     if (watches.isEmpty() && nowNanos - unwatchedSinceNanos > DESCRIBED_NANOS) {
-      describe(false);
-    }
-  }
-
-  private void describe(boolean value) {
-    if (described != value) {
-      described = value;
-      locks.describeChanges(value);
+      kernel.describeChanges(false);
     }
   }
 
   /** The mirror was out of touch and is whole again. */
   public void gap(String reason) {
-    history.clear(locks.revision());
-    flush();
+    history.clear(kernel.revision());
     thread.execute(rounds -> rounds.gap(reason));
   }
 }

@@ -2,6 +2,7 @@ package io.lockkeeper.server.coordinator.watch;
 
 import io.lockkeeper.server.coordinator.api.WatchedChange;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.Iterator;
@@ -10,19 +11,26 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Tells the watchers what has changed, in rounds: each round has one window of changes, the same
- * for all. A round is cut into slices, between which others may work. On the watchers' thread only.
+ * Tells the watchers what has changed, in rounds: each round has what was gathered since the last
+ * one, the same for all; all of it where that is few messages, else the newest of each lock. A
+ * round is cut into slices, between which others may work. On the watchers' thread only.
  */
-public final class WatchRounds {
+final class WatchRounds {
+
+  /** How many locks may be gathered; beyond that watchers begin again with a snapshot. */
+  static final int MAX_LOCKS = 65_536;
+
+  /** How many messages a round may have for all watchers together, if it is to tell all changes. */
+  private static final int MAX_EXACT = 1_024;
 
   private final Set<Watch> watches = new LinkedHashSet<>();
   private final Set<Watch> woken = new LinkedHashSet<>();
   private final Deque<Watch> round = new ArrayDeque<>();
-  private WatchWindow gathering = new WatchWindow();
-  private boolean overflown;
   private Collection<WatchedChange> told = List.of();
+  private List<WatchedChange> gathered = new ArrayList<>();
+  private NewestChanges newest = new NewestChanges();
 
-  public void add(Watch watch) {
+  void add(Watch watch) {
     watches.add(watch);
   }
 
@@ -32,32 +40,47 @@ public final class WatchRounds {
   }
 
   /** Has a watch that can take something looked at. */
-  public void wake(Watch watch) {
+  void wake(Watch watch) {
     if (watches.contains(watch)) {
       woken.add(watch);
     }
   }
 
   /** Takes changes for the next round. */
-  public void changed(List<WatchedChange> changes) {
-    if (!watches.isEmpty()) {
-      changes.forEach(gathering::add);
+  void changed(List<WatchedChange> changes) {
+    if (watches.isEmpty()) {
+      return;
+    }
+    for (WatchedChange change : changes) {
+      // One more than are ever told says that there are too many.
+      if (gathered.size() <= MAX_EXACT) {
+        gathered.add(change);
+      }
+      newest.add(change);
+    }
+    if (newest.size() > MAX_LOCKS) {
+      gap("more locks changed at once than a coordinator keeps for its watchers");
     }
   }
 
   /** Begins all watches again. */
   void gap(String reason) {
-    gathering = new WatchWindow();
+    gatherAnew();
     round.clear();
     List.copyOf(watches).forEach(watch -> watch.restart(reason));
   }
 
-  public boolean hasWork() {
-    return !woken.isEmpty() || !round.isEmpty() || !gathering.isEmpty();
+  private void gatherAnew() {
+    gathered = new ArrayList<>();
+    newest = new NewestChanges();
+  }
+
+  boolean hasWork() {
+    return !woken.isEmpty() || !round.isEmpty() || !newest.isEmpty();
   }
 
   /** Does part of what is to be done: about {@code messages} of it. */
-  public void slice(int messages) {
+  void slice(int messages) {
     int sent = 0;
     while (sent < messages && hasWork()) {
       Iterator<Watch> first = woken.iterator();
@@ -66,29 +89,19 @@ public final class WatchRounds {
         first.remove();
         sent += 1 + watch.pump();
       }
-      if (round.isEmpty() && !gathering.isEmpty()) {
+      if (round.isEmpty() && !newest.isEmpty()) {
         startRound();
       }
       Watch next = round.pollFirst();
       if (next != null && watches.contains(next)) {
-        sent += 1 + tell(next);
+        sent += 1 + next.offerAll(told);
       }
     }
   }
 
   private void startRound() {
-    WatchWindow window = gathering;
-    gathering = new WatchWindow();
     round.addAll(watches);
-    overflown = window.isOverflown();
-    told = window.forWatchers(watches.size());
-  }
-
-  private int tell(Watch watch) {
-    if (overflown) {
-      watch.restart("more locks changed at once than a coordinator keeps for its watchers");
-      return 1;
-    }
-    return watch.offerAll(told);
+    told = gathered.size() * watches.size() <= MAX_EXACT ? gathered : newest.all();
+    gatherAnew();
   }
 }

@@ -4,6 +4,7 @@ import io.lockkeeper.server.coordinator.api.CoordinatorClock;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,7 +26,7 @@ final class WatchThread {
   private static final int SLICE_MESSAGES = 128;
 
   private final CoordinatorClock clock;
-  private final Queue<Task> inbox = new ConcurrentLinkedQueue<>();
+  private final Queue<Consumer<WatchRounds>> inbox = new ConcurrentLinkedQueue<>();
   private final WatchRounds rounds = new WatchRounds();
   private final Thread thread = new Thread(this::run, "lockkeeper-watchers");
   private volatile boolean stopping;
@@ -46,13 +47,8 @@ final class WatchThread {
     execute(rounds -> stopping = true);
   }
 
-  /** Something to do with the rounds. */
-  interface Task {
-    void run(WatchRounds rounds);
-  }
-
-  /** Runs {@code task} on the desk's thread, in the order in which they were handed over. */
-  void execute(Task task) {
+  /** Runs {@code task} on the watchers' thread, in the order in which they were handed over. */
+  void execute(Consumer<WatchRounds> task) {
     inbox.add(task);
     // While it rests, it is not woken for every change.
     if (idle) {
@@ -62,9 +58,9 @@ final class WatchThread {
 
   private void run() {
     while (!stopping) {
-      for (Task task = inbox.poll(); task != null; task = inbox.poll()) {
-        Task next = task;
-        runSafely(() -> next.run(rounds));
+      for (Consumer<WatchRounds> task = inbox.poll(); task != null; task = inbox.poll()) {
+        Consumer<WatchRounds> next = task;
+        runSafely(() -> next.accept(rounds));
       }
       long rest = restUntilNanos - clock.nanos();
       if (!rounds.hasWork()) {

@@ -1,17 +1,11 @@
-package io.lockkeeper.server.coordinator;
+package io.lockkeeper.server.coordinator.watch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lockkeeper.server.coordinator.api.CoordinatorClock;
 import io.lockkeeper.server.coordinator.api.RefusedException;
 import io.lockkeeper.server.coordinator.api.WatchFilter;
 import io.lockkeeper.server.coordinator.api.WatchListener;
 import io.lockkeeper.server.coordinator.api.WatchedChange;
-import io.lockkeeper.server.coordinator.watch.Watch;
-import io.lockkeeper.server.coordinator.watch.WatchHistory;
-import io.lockkeeper.server.coordinator.watch.WatchHub;
-import io.lockkeeper.server.coordinator.watch.WatchRounds;
-import io.lockkeeper.server.coordinator.watch.WatchWindow;
 import io.lockkeeper.server.core.api.LockChange;
 import io.lockkeeper.server.core.api.LockView;
 import io.lockkeeper.server.core.lock.LockName;
@@ -30,24 +24,29 @@ class WatchTest {
 
   private final Recorder recorder = new Recorder();
   private long revision = 7;
+  private long number;
   private final Watch watch = new Watch(ALL, recorder, new AtOnce());
 
   /** Answers at once what the mirror has: one lock with a waiter. */
-  private final class AtOnce implements Watch.Source {
+  private class AtOnce implements Watch.Source {
     @Override
-    public void restart(Watch asking) {
-      asking.begin(new Watch.Beginning(List.of(A), revision, 0));
-    }
-
-    @Override
-    public void views(List<LockName> locks, Consumer<List<LockView>> answer) {
-      answer.accept(locks.stream().map(WatchTest::view).toList());
+    public void read(Watch asking, Optional<LockName> after, Consumer<Watch.Part> answer) {
+      answer.accept(part());
     }
 
     @Override
     public void wake(Watch woken) {
       woken.pump();
     }
+
+    @Override
+    public void end(Watch ended) {
+      throw new AssertionError("nobody ends a watch here");
+    }
+  }
+
+  private Watch.Part part() {
+    return new Watch.Part(List.of(view(A)), revision, number);
   }
 
   private static LockView view(LockName lock) {
@@ -98,7 +97,7 @@ class WatchTest {
   }
 
   private void start() {
-    watch.begin(new Watch.Beginning(List.of(A), revision, 0));
+    watch.begin();
   }
 
   private void offer(LockChange change) {
@@ -227,41 +226,35 @@ class WatchTest {
   }
 
   @Test
-  void watchBeyondTheCapIsRefused() {
+  void partOfASnapshotThatWasBegunAgainIsNotTold() {
     // Given
-    WatchHub hub = new WatchHub(0, Runnable::run, new NoLocks(), CoordinatorClock.SYSTEM);
+    List<Consumer<Watch.Part>> answers = new ArrayList<>();
+    Watch asking =
+        new Watch(
+            ALL,
+            recorder,
+            new AtOnce() {
+              @Override
+              public void read(Watch asked, Optional<LockName> after, Consumer<Watch.Part> answer) {
+                answers.add(answer);
+              }
+            });
+    asking.begin();
+    asking.restart("something was missed");
     // When
-    hub.start(watch, 0, true);
+    answers.get(0).accept(part());
+    List<String> early = List.copyOf(recorder.heard);
+    answers.get(1).accept(part());
     // Then
-    assertThat(recorder.heard).containsExactly("refused TOO_MANY");
-  }
-
-  private static final class NoLocks implements WatchHub.Locks {
-    @Override
-    public List<LockName> names(WatchFilter filter) {
-      return List.of();
-    }
-
-    @Override
-    public LockView view(LockName lock) {
-      return WatchTest.view(lock);
-    }
-
-    @Override
-    public long revision() {
-      return 0;
-    }
-
-    @Override
-    public void describeChanges(boolean describe) {
-      throw new AssertionError("nobody watches");
-    }
+    assertThat(early).isEmpty();
+    assertThat(recorder.heard).containsExactly("gap", "snapshot a", "end 7");
   }
 
   @Test
   void changesThatTheSnapshotShowsAreNotToldAgain() {
     // Given
-    watch.begin(new Watch.Beginning(List.of(A), revision, 20));
+    number = 20;
+    start();
     recorder.heard.clear();
     // When
     watch.offerAll(
@@ -309,7 +302,7 @@ class WatchTest {
     rounds.add(watch);
     rounds.add(other);
     start();
-    other.begin(new Watch.Beginning(List.of(A), revision, 0));
+    other.begin();
     recorder.heard.clear();
     second.heard.clear();
     rounds.changed(numbered(A, 10));
@@ -331,7 +324,7 @@ class WatchTest {
     start();
     recorder.heard.clear();
     // When
-    for (int i = 0; i <= WatchWindow.MAX_LOCKS; i++) {
+    for (int i = 0; i <= WatchRounds.MAX_LOCKS; i++) {
       rounds.changed(numbered(new LockName("l" + i), 1));
     }
     rounds.slice(1_000);

@@ -1,0 +1,188 @@
+package io.lockkeeper.server.coordinator.watch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.lockkeeper.server.coordinator.api.CoordinatorClock;
+import io.lockkeeper.server.coordinator.api.RefusedException;
+import io.lockkeeper.server.coordinator.api.WatchFilter;
+import io.lockkeeper.server.coordinator.api.WatchListener;
+import io.lockkeeper.server.coordinator.api.WatchedChange;
+import io.lockkeeper.server.core.Bench;
+import io.lockkeeper.server.core.api.LockChange;
+import io.lockkeeper.server.core.api.LockView;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.simulation.Wish;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The hub between a core on the bench and the watchers' thread; the test's thread is the loop. */
+class WatchHubTest {
+
+  private static final WatchFilter ALL = new WatchFilter(Set.of(), "");
+  private static final LockName A = new LockName("a");
+
+  private final Bench bench = Bench.ready();
+  private final Queue<Runnable> loop = new ConcurrentLinkedQueue<>();
+  private final Heard heard = new Heard();
+  private final WatchHub hub = new WatchHub(1, loop::add, bench.kernel, CoordinatorClock.SYSTEM);
+
+  private static final class Heard implements WatchListener {
+    final List<String> events = new CopyOnWriteArrayList<>();
+
+    @Override
+    public boolean isReady() {
+      return true;
+    }
+
+    @Override
+    public void onSnapshot(LockView lock) {
+      events.add(lock.lock().value());
+    }
+
+    @Override
+    public void onSnapshotEnd(long revision) {
+      events.add("end");
+    }
+
+    @Override
+    public void onChange(WatchedChange watched) {
+      LockChange change = watched.change();
+      events.add(
+          change.cause() + " " + change.lock() + " x" + change.coalesced() + holders(change));
+    }
+
+    private static String holders(LockChange change) {
+      return " held by " + change.holders().size();
+    }
+
+    @Override
+    public void onGap(String reason) {
+      events.add("gap");
+    }
+
+    @Override
+    public void onRefused(RefusedException why) {
+      events.add("refused " + why.failure().kind());
+    }
+  }
+
+  @BeforeEach
+  void start() {
+    hub.start();
+  }
+
+  @AfterEach
+  void stop() {
+    hub.stop();
+  }
+
+  private void awaitEvents(Heard listener, int count) {
+    await()
+        .pollInSameThread()
+        .until(
+            () -> {
+              for (Runnable task = loop.poll(); task != null; task = loop.poll()) {
+                task.run();
+              }
+              return listener.events.size() >= count;
+            });
+  }
+
+  @Test
+  void watchBeyondTheCapIsRefused() {
+    // Given
+    hub.watch(ALL, 0, heard);
+    awaitEvents(heard, 1);
+    Heard second = new Heard();
+    // When
+    hub.watch(ALL, 0, second);
+    awaitEvents(second, 1);
+    // Then
+    assertThat(second.events).containsExactly("refused TOO_MANY");
+    assertThat(heard.events).containsExactly("end");
+  }
+
+  @Test
+  void snapshotOfManyLocksIsReadInPartsAndHasThemAllInOrder() {
+    // Given
+    List<String> names = new ArrayList<>();
+    for (int i = 100; i < 100 + 2 * Watch.PART_LOCKS; i++) {
+      names.add("l" + i);
+      bench.alone(Wish.named("r" + i).exclusive("l" + i));
+    }
+    // When
+    hub.watch(new WatchFilter(Set.of(), "l"), 0, heard);
+    awaitEvents(heard, names.size() + 1);
+    // Then
+    names.add("end");
+    assertThat(heard.events).isEqualTo(names);
+  }
+
+  @Test
+  void snapshotOfManyNamesHasThoseThatAreInUse() {
+    // Given
+    Set<LockName> names =
+        IntStream.range(0, 200).mapToObj(i -> new LockName("l" + i)).collect(Collectors.toSet());
+    bench.alone(Wish.named("r1").exclusive("l1"));
+    bench.alone(Wish.named("r2").exclusive("l199"));
+    bench.alone(Wish.named("r3").exclusive("other"));
+    // When
+    hub.watch(new WatchFilter(names, ""), 0, heard);
+    awaitEvents(heard, 3);
+    // Then
+    assertThat(heard.events).containsExactly("l1", "l199", "end");
+  }
+
+  @Test
+  void whoResumesIsToldEachChangeThatWasMissed() {
+    // Given
+    hub.publish(change(LockChange.Cause.QUEUED, 5));
+    hub.publish(change(LockChange.Cause.GRANTED, 6));
+    hub.publish(change(LockChange.Cause.RELEASED, 7));
+    // When
+    hub.watch(ALL, 6, heard);
+    awaitEvents(heard, 2);
+    // Then
+    assertThat(heard.events).containsExactly("GRANTED a x1 held by 0", "RELEASED a x1 held by 0");
+  }
+
+  @Test
+  void whoResumesAfterNobodyHasWatchedIsToldTheLocksAsTheyAreNow() {
+    // Given
+    bench.alone(Wish.named("r1").exclusive("a"));
+    hub.publish(LockChange.undescribed(5, A));
+    hub.publish(LockChange.undescribed(6, A));
+    hub.publish(LockChange.undescribed(7, new LockName("b")));
+    // When
+    hub.watch(ALL, 5, heard);
+    awaitEvents(heard, 2);
+    // Then
+    assertThat(heard.events).containsExactly("SEVERAL a x2 held by 1", "SEVERAL b x2 held by 0");
+  }
+
+  @Test
+  void whoResumesFromTooLongAgoBeginsAgain() {
+    // Given
+    hub.publish(change(LockChange.Cause.QUEUED, 5));
+    // When
+    hub.watch(ALL, 3, heard);
+    awaitEvents(heard, 2);
+    // Then
+    assertThat(heard.events).containsExactly("gap", "end");
+  }
+
+  private static LockChange change(LockChange.Cause cause, long revision) {
+    return new LockChange(revision, A, cause, Optional.empty(), List.of(), 0, 1);
+  }
+}
