@@ -178,6 +178,25 @@ class RevocationTest {
   }
 
   @Test
+  void entryThatCuratorWroteOverSaysAgainForHowMuchLongerItsHolderNeedsTheLock() {
+    // Given
+    Asked holder = bench.alone(Wish.named("h").exclusive("a"));
+    StoreEvent.CreatedEntry entry = bench.created(holder);
+    Duration needs = Duration.ofSeconds(8);
+    bench.on(
+        new ClientEvent.AnswerRelease(bench.call(), holder.lease(), holder.requestId(), needs));
+    bench.pass(Duration.ofSeconds(3));
+    // When
+    bench.on(new StoreEvent.EntryChanged(A, entry.name(), bench.zxid()));
+    RevocationRequest ask =
+        new RevocationRequest(RevocationRequest.BY_CURATOR, "", "", Optional.empty(), false);
+    read(entry, EntryDetails.foreign("", Optional.of(ask)));
+    // Then
+    EntryUpdate.Describe restored = (EntryUpdate.Describe) updates().get(0);
+    assertThat(restored.details().needsMillis()).contains(5_000L);
+  }
+
+  @Test
   void forcedReleaseEndsInLostAndIsAnsweredWhenTheEntryIsGone() {
     // Given
     Asked holder = bench.alone(Wish.named("h").exclusive("a"));

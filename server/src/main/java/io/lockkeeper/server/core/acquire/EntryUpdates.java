@@ -7,8 +7,6 @@ import io.lockkeeper.server.core.lock.EntryUpdate;
 import io.lockkeeper.server.core.lock.NodeKey;
 import io.lockkeeper.server.core.state.CoreState;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -44,14 +42,9 @@ public final class EntryUpdates {
     this.core = core;
   }
 
-  /**
-   * Makes the same change to several entries of ours or of others, and calls {@code then} with the
-   * worst that came of it.
-   */
-  public void send(List<NodeKey> entries, EntryUpdate update, Consumer<EntryUpdate.Outcome> then) {
-    Map<NodeKey, EntryUpdate> updates = new LinkedHashMap<>();
-    entries.forEach(key -> updates.put(key, update));
-    send(updates, then);
+  /** Changes an entry of ours or of others; nobody waits for what comes of it. */
+  public void send(NodeKey entry, EntryUpdate update) {
+    send(Map.of(entry, update), outcome -> {});
   }
 
   /** Changes several entries, and calls {@code then} with the worst that came of it. */

@@ -1,5 +1,6 @@
 package io.lockkeeper.server.core.lock;
 
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 
@@ -14,7 +15,7 @@ import java.util.Optional;
  * @param streamBound whether the lease is a stream, and so ends with its coordinator
  * @param unsearched whether it is left out of the search for cycles of waits
  * @param needsMillis for how much longer the holder needs the lock, as of when it was written, if
- *     it has answered to a wish to give way
+ *     it has answered to a wish to give way; seven days at most
  * @param ask the newest wish to give way, if the entry carries one
  * @param terms the terms of the acquisition that it is for
  */
@@ -30,9 +31,12 @@ public record EntryDetails(
     Optional<RevocationRequest> ask,
     EntryTerms terms) {
 
-  /** Copies the metadata. */
+  private static final long LONGEST_NEED_MILLIS = Duration.ofDays(7).toMillis();
+
+  /** Copies the metadata, and cuts what a holder cannot have answered: others write entries too. */
   public EntryDetails {
     metadata = Map.copyOf(metadata);
+    needsMillis = needsMillis.map(millis -> Math.min(millis, LONGEST_NEED_MILLIS));
   }
 
   /** Makes the details of an entry on plain terms. */

@@ -24,9 +24,6 @@ public final class Entry {
           .thenComparingInt(e -> e.orderingIndex)
           .thenComparingLong(e -> e.arrival);
 
-  /** What another coordinator, or somebody else, has written into the entry may be anything. */
-  private static final long LONGEST_NEED_MILLIS = Duration.ofDays(7).toMillis();
-
   private static final long NOT_HOLDING = Long.MIN_VALUE;
 
   private final EntryName name;
@@ -124,7 +121,7 @@ public final class Entry {
     }
     return details
         .flatMap(EntryDetails::needsMillis)
-        .map(millis -> Duration.ofMillis(Math.min(millis, LONGEST_NEED_MILLIS)).toNanos())
+        .map(millis -> Duration.ofMillis(millis).toNanos())
         .map(nanos -> Math.max(0, nanos - (nowNanos - learnedAtNanos)));
   }
 

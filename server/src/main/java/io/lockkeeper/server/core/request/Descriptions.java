@@ -125,10 +125,9 @@ public final class Descriptions {
 
   private void write(CallId call, Acquisition acquisition, Consumer<Acquisition> change) {
     change.accept(acquisition);
-    acquisition.description().recount(core.now);
     Map<NodeKey, EntryUpdate> described = new LinkedHashMap<>();
     for (Hold hold : acquisition.holds()) {
-      described.put(hold.key(), hold.description());
+      described.put(hold.key(), hold.description(core.now));
     }
     updates.send(described, outcome -> answer(call, acquisition, outcome));
   }

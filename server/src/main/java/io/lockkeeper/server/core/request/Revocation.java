@@ -23,9 +23,11 @@ import io.lockkeeper.server.core.state.AcquisitionDescription;
 import io.lockkeeper.server.core.state.CoreState;
 import io.lockkeeper.server.core.state.Hold;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
  * Makes holders give way: asks them, and takes locks away by force. A holder that another
@@ -99,16 +101,16 @@ public final class Revocation {
       LockName lock,
       List<Entry> holders,
       RevocationRequest ask,
-      java.util.function.Consumer<EntryUpdate.Outcome> then) {
-    List<NodeKey> others = new ArrayList<>();
+      Consumer<EntryUpdate.Outcome> then) {
+    Map<NodeKey, EntryUpdate> others = new LinkedHashMap<>();
     for (Entry holder : holders) {
       Optional<Hold> own = Hold.of(holder);
       own.ifPresent(hold -> tell(hold, ask));
       if (own.isEmpty() && others.size() < MAX_ENTRIES_OF_OTHERS) {
-        others.add(new NodeKey(lock, holder.name().text()));
+        others.put(new NodeKey(lock, holder.name().text()), new EntryUpdate.Ask(ask));
       }
     }
-    updates.send(others, new EntryUpdate.Ask(ask), then);
+    updates.send(others, then);
   }
 
   private void tell(Hold hold, RevocationRequest ask) {
@@ -134,7 +136,7 @@ public final class Revocation {
     }
     if (ask.id().equals(RevocationRequest.BY_CURATOR)) {
       // Curator has written over what the entry said of itself.
-      updates.send(List.of(hold.get().key()), hold.get().description(), outcome -> {});
+      updates.send(hold.get().key(), hold.get().description(core.now));
     }
   }
 
@@ -145,7 +147,7 @@ public final class Revocation {
     hold.followers().forEach(follower -> lifecycle.takeAway(follower.acquisition(), ending(ask)));
     if (hold.acquisition().isToBeDeleted()) {
       // What else the request has must stay for a while; this lock is wanted now.
-      updates.send(List.of(hold.key()), new EntryUpdate.Remove(), outcome -> {});
+      updates.send(hold.key(), new EntryUpdate.Remove());
     }
   }
 
@@ -255,18 +257,18 @@ public final class Revocation {
 
   /** Has the coordinator that serves it take it away, and does so itself if that takes too long. */
   private void forceOther(LockName lock, Entry holder, RevocationRequest ask) {
-    List<NodeKey> key = List.of(new NodeKey(lock, holder.name().text()));
+    NodeKey key = new NodeKey(lock, holder.name().text());
     boolean curators = holder.details().filter(d -> d.leaseId().isEmpty()).isPresent();
     if (curators) {
-      updates.send(key, new EntryUpdate.Remove(), outcome -> {});
+      updates.send(key, new EntryUpdate.Remove());
       return;
     }
-    updates.send(key, new EntryUpdate.Ask(ask), outcome -> {});
+    updates.send(key, new EntryUpdate.Ask(ask));
     core.timers.at(
         core.now + PEER_NANOS,
         () -> {
           if (isThere(lock, holder)) {
-            updates.send(key, new EntryUpdate.Remove(), outcome -> {});
+            updates.send(key, new EntryUpdate.Remove());
           }
         });
   }

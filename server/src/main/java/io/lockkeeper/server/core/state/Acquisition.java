@@ -285,8 +285,13 @@ public final class Acquisition {
     return remainingHolds;
   }
 
-  /** Returns what its entries say of it. */
+  /** Returns what its entries are created with. */
   public EntryDetails details() {
+    return details(Optional.empty());
+  }
+
+  /** Returns what its entries say of it. */
+  EntryDetails details(Optional<Long> needsMillis) {
     return new EntryDetails(
         lease.id().toString(),
         command.requestId(),
@@ -295,7 +300,7 @@ public final class Acquisition {
         description.metadata(),
         lease.isStream(),
         command.unsearched(),
-        description.needsMillis(),
+        needsMillis,
         Optional.empty(),
         new EntryTerms(
             adoptedState.map(AdoptedState::locks).orElse(command.locks().size()),

@@ -11,8 +11,7 @@ import java.util.Optional;
 public final class AcquisitionDescription {
 
   private Map<String, String> metadata;
-  private Optional<Long> needsMillis = Optional.empty();
-  private long needsToldAtNanos;
+  private Optional<Long> neededUntilNanos = Optional.empty();
   private Optional<Asked> asked = Optional.empty();
 
   AcquisitionDescription(Map<String, String> metadata) {
@@ -46,27 +45,14 @@ public final class AcquisitionDescription {
     metadata = Map.copyOf(value);
   }
 
-  /** Returns for how long the holder needs its locks, as of when it said so. */
-  Optional<Long> needsMillis() {
-    return needsMillis;
-  }
-
   /** Answers a wish to give way. */
   public void needs(Duration needs, long nowNanos) {
-    needsMillis = Optional.of(needs.toMillis());
-    needsToldAtNanos = nowNanos;
+    neededUntilNanos = Optional.of(nowNanos + needs.toNanos());
   }
 
   /** Returns for how much longer the holder needs its locks, if it has said so. */
   Optional<Long> needsNanos(long nowNanos) {
-    return needsMillis.map(
-        millis -> Math.max(0, Duration.ofMillis(millis).toNanos() - (nowNanos - needsToldAtNanos)));
-  }
-
-  /** Makes what is written from now on count from now. */
-  public void recount(long nowNanos) {
-    needsMillis = needsNanos(nowNanos).map(nanos -> Duration.ofNanos(nanos).toMillis());
-    needsToldAtNanos = nowNanos;
+    return neededUntilNanos.map(until -> Math.max(0, until - nowNanos));
   }
 
   /** Returns the newest wish to give way. */

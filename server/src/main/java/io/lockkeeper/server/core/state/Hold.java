@@ -15,6 +15,7 @@ import io.lockkeeper.server.core.lock.PlannedEntry;
 import io.lockkeeper.server.core.queue.Entry;
 import io.lockkeeper.server.core.queue.EntryOwner;
 import io.lockkeeper.server.core.queue.Mirror;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -356,8 +357,10 @@ public final class Hold implements EntryOwner {
   }
 
   /** Returns what makes the entry say of itself what its acquisition says now. */
-  public EntryUpdate description() {
+  public EntryUpdate description(long nowNanos) {
+    Optional<Long> needsMillis =
+        needsNanos(nowNanos).map(nanos -> Duration.ofNanos(nanos).toMillis());
     return new EntryUpdate.Describe(
-        acquisition.details(), index, acquisition.holds().indexOf(this), keptToken);
+        acquisition.details(needsMillis), index, acquisition.holds().indexOf(this), keptToken);
   }
 }

@@ -136,6 +136,14 @@ final class EntryDataTest {
   }
 
   @Test
+  void needThatIsTooLongForAnyHolderIsCut() {
+    // When
+    ReadEntry read = EntryData.read(bytes("{\"needs_ms\":9223372036854775807}"), 5);
+    // Then
+    assertThat(read.details().needsMillis()).contains(Duration.ofDays(7).toMillis());
+  }
+
+  @Test
   void randomBytesNeverFail() {
     // Given
     long seed = 20_261_121;
