@@ -106,6 +106,13 @@ public final class Kernel {
         .toList();
   }
 
+  /** Returns the last of the locks in use whose names begin with {@code prefix}. */
+  public Optional<LockName> last(String prefix) {
+    return core.mirror.queues().descendingKeySet().stream()
+        .filter(name -> name.value().startsWith(prefix))
+        .findFirst();
+  }
+
   /** Names that begin with a prefix are contiguous in the order of names. */
   private Stream<LockQueue> from(String prefix, Optional<LockName> after) {
     return after

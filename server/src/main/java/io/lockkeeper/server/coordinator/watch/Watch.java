@@ -36,7 +36,8 @@ final class Watch implements WatchHandle {
   private boolean snapshotting;
   private boolean asking;
   private long questions;
-  private Optional<LockName> next = Optional.empty();
+  private Optional<LockName> shown = Optional.empty();
+  private Optional<LockName> last = Optional.empty();
   private long snapshotRevision;
   // Nothing is new to it before it has begun or gone on.
   private long knownNumber = Long.MAX_VALUE;
@@ -61,10 +62,12 @@ final class Watch implements WatchHandle {
    *
    * @param locks locks that the filter wants, in the order of their names; fewer than were asked
    *     for at the end
+   * @param last in the first part: the last lock in use that the filter may want. A snapshot ends
+   *     there: locks with later names may keep coming for ever
    * @param revision the newest revision
    * @param number the number of the newest change
    */
-  record Part(List<LockView> locks, long revision, long number) {}
+  record Part(List<LockView> locks, Optional<LockName> last, long revision, long number) {}
 
   Watch(WatchFilter filter, WatchListener listener, Source source) {
     this.filter = filter;
@@ -157,8 +160,8 @@ final class Watch implements WatchHandle {
       }
     }
     if (views.isEmpty() && !asking && listener.isReady()) {
-      if (next.isPresent()) {
-        ask(next);
+      if (isMoreToShow()) {
+        ask(shown);
       } else {
         snapshotting = false;
         // What changed since the snapshot began is still to come.
@@ -166,6 +169,10 @@ final class Watch implements WatchHandle {
       }
     }
     return told;
+  }
+
+  private boolean isMoreToShow() {
+    return shown.isPresent() && last.isPresent() && shown.get().compareTo(last.get()) < 0;
   }
 
   private void ask(Optional<LockName> after) {
@@ -185,12 +192,13 @@ final class Watch implements WatchHandle {
   private void take(Part part, boolean first) {
     asking = false;
     if (first) {
+      last = part.last();
       snapshotRevision = part.revision();
       knownNumber = part.number();
     }
     List<LockView> locks = part.locks();
     views.addAll(locks);
-    next =
+    shown =
         locks.size() < PART_LOCKS
             ? Optional.empty()
             : Optional.of(locks.get(locks.size() - 1).lock());

@@ -175,7 +175,9 @@ public final class WatchHub implements Watch.Source {
         () -> {
           if (watches.contains(watch)) {
             List<LockView> locks = locks(watch.filter(), after);
-            Watch.Part part = new Watch.Part(locks, kernel.revision(), number);
+            Optional<LockName> last =
+                after.isEmpty() ? kernel.last(watch.filter().prefix()) : Optional.empty();
+            Watch.Part part = new Watch.Part(locks, last, kernel.revision(), number);
             thread.execute(rounds -> answer.accept(part));
           }
         });

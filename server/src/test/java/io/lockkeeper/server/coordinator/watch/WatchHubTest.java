@@ -20,6 +20,7 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -88,12 +89,17 @@ class WatchHubTest {
   }
 
   private void awaitEvents(Heard listener, int count) {
+    awaitEvents(listener, count, () -> {});
+  }
+
+  private void awaitEvents(Heard listener, int count, Runnable meanwhile) {
     await()
         .pollInSameThread()
         .until(
             () -> {
               for (Runnable task = loop.poll(); task != null; task = loop.poll()) {
                 task.run();
+                meanwhile.run();
               }
               return listener.events.size() >= count;
             });
@@ -127,6 +133,25 @@ class WatchHubTest {
     // Then
     names.add("end");
     assertThat(heard.events).isEqualTo(names);
+  }
+
+  @Test
+  void snapshotEndsThoughLocksWithLaterNamesKeepComing() {
+    // Given
+    AtomicInteger names = new AtomicInteger(100_000);
+    Runnable more =
+        () -> {
+          for (int i = 0; i < Watch.PART_LOCKS; i++) {
+            int name = names.getAndIncrement();
+            bench.alone(Wish.named("r" + name).exclusive("l" + name));
+          }
+        };
+    more.run();
+    // When: as many come again before the first part is read, and after each part
+    hub.watch(ALL, 0, heard);
+    awaitEvents(heard, 2 * Watch.PART_LOCKS + 1, more);
+    // Then
+    assertThat(heard.events).hasSize(2 * Watch.PART_LOCKS + 1).endsWith("end");
   }
 
   @Test

@@ -46,7 +46,7 @@ class WatchTest {
   }
 
   private Watch.Part part() {
-    return new Watch.Part(List.of(view(A)), revision, number);
+    return new Watch.Part(List.of(view(A)), Optional.of(A), revision, number);
   }
 
   private static LockView view(LockName lock) {
