@@ -34,6 +34,8 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What every two stores do on one ensemble when one of them takes over from the other. */
@@ -55,49 +57,56 @@ public abstract class LockStoreAdoptionContract {
           Optional.empty(),
           Optional.empty());
 
-  /** Returns a store named {@code one} that has been started with {@link #firstEvents}. */
-  protected abstract LockStore first();
-
-  /** Returns what hears the first store. */
-  protected abstract RecordedEvents firstEvents();
-
-  /** Returns a store named {@code two} that has been started with {@link #secondEvents}. */
-  protected abstract LockStore second();
-
-  /** Returns what hears the second store. */
-  protected abstract RecordedEvents secondEvents();
-
+  private final RecordedEvents firstEvents = new RecordedEvents();
+  private final RecordedEvents secondEvents = new RecordedEvents();
+  private LockStore first;
+  private LockStore second;
   private final LockName lock = new LockName("contract");
+
+  /** Starts a store of the ensemble under a name. */
+  protected abstract LockStore start(String id, RecordedEvents events);
+
+  @BeforeEach
+  void startBoth() {
+    first = start("one", firstEvents);
+    second = start("two", secondEvents);
+  }
+
+  @AfterEach
+  void stopBoth() {
+    first.stop();
+    second.stop();
+  }
 
   private CreatedEntry holdAtFirst() {
     openAtFirst();
-    first().recordLease(new StoreEffect.RecordLease(OWN, LEASE, 15_000, "me", "00ff"));
-    firstEvents().await(StoreEvent.LeaseRecorded.class);
+    first.recordLease(new StoreEffect.RecordLease(OWN, LEASE, 15_000, "me", "00ff"));
+    firstEvents.await(StoreEvent.LeaseRecorded.class);
     UUID id = UUID.randomUUID();
     PlannedEntry planned = new PlannedEntry(lock, MutexKind.EXCLUSIVE, Optional.empty());
-    first().createEntries(new StoreEffect.CreateEntries(OWN, id, List.of(planned), DETAILS, 0));
-    return firstEvents().await(EntriesCreated.class).entries().get(0);
+    first.createEntries(new StoreEffect.CreateEntries(OWN, id, List.of(planned), DETAILS, 0));
+    return firstEvents.await(EntriesCreated.class).entries().get(0);
   }
 
   private void openAtFirst() {
-    firstEvents().awaitCurrent();
-    secondEvents().awaitCurrent();
-    first().openSession(new StoreEffect.OpenSession(OWN));
-    firstEvents().await(SessionOpened.class);
+    firstEvents.awaitCurrent();
+    secondEvents.awaitCurrent();
+    first.openSession(new StoreEffect.OpenSession(OWN));
+    firstEvents.await(SessionOpened.class);
   }
 
   private SessionAdopted adoptAtSecond() {
-    OrphanFound orphan = secondEvents().await(OrphanFound.class);
-    second().adoptSession(new StoreEffect.AdoptSession(ADOPTED, orphan.claim()));
-    return secondEvents().await(SessionAdopted.class);
+    OrphanFound orphan = secondEvents.await(OrphanFound.class);
+    second.adoptSession(new StoreEffect.AdoptSession(ADOPTED, orphan.claim()));
+    return secondEvents.await(SessionAdopted.class);
   }
 
   private void suspectFirst() {
     CopyOnWriteArrayList<List<Peer>> seen = new CopyOnWriteArrayList<>();
-    second().watchPeers(seen::add);
+    second.watchPeers(seen::add);
     Awaitility.await("peer")
         .until(() -> seen.stream().anyMatch(peers -> peers.stream().anyMatch(this::isFirst)));
-    second().suspect("one");
+    second.suspect("one");
   }
 
   private boolean isFirst(Peer peer) {
@@ -119,10 +128,10 @@ public abstract class LockStoreAdoptionContract {
     CreatedEntry created = holdAtFirst();
     long before = System.nanoTime();
     // When
-    first().leave();
+    first.leave();
     SessionAdopted adopted = adoptAtSecond();
     // Then
-    assertThat(firstEvents().await(SessionEnded.class)).isEqualTo(new SessionEnded(OWN, true));
+    assertThat(firstEvents.await(SessionEnded.class)).isEqualTo(new SessionEnded(OWN, true));
     assertThat(adopted.session()).isEqualTo(ADOPTED);
     assertThat(adopted.leases()).containsExactly(new AdoptedLease(LEASE, 15_000, "me", "00ff"));
     assertThat(adopted.entries())
@@ -151,11 +160,11 @@ public abstract class LockStoreAdoptionContract {
         List.of(
             new PlannedEntry(lock, MutexKind.EXCLUSIVE, Optional.of(beside)),
             new PlannedEntry(other, MutexKind.EXCLUSIVE, Optional.empty()));
-    first().createEntries(new StoreEffect.CreateEntries(OWN, id, planned, DETAILS, 0));
+    first.createEntries(new StoreEffect.CreateEntries(OWN, id, planned, DETAILS, 0));
     List<CreatedEntry> created =
-        firstEvents().await(EntriesCreated.class, e -> e.id().equals(id)).entries();
+        firstEvents.await(EntriesCreated.class, e -> e.id().equals(id)).entries();
     // When
-    first().leave();
+    first.leave();
     SessionAdopted adopted = adoptAtSecond();
     // Then
     CreatedEntry level = created.get(0);
@@ -177,20 +186,19 @@ public abstract class LockStoreAdoptionContract {
   void adoptedSessionTakesWritesAndIsClosedWhenItIsEmpty() {
     // Given
     CreatedEntry created = holdAtFirst();
-    first().leave();
+    first.leave();
     adoptAtSecond();
     UUID id = UUID.randomUUID();
     // When
     EntryRef ref = new EntryRef(lock, created.name().text(), Optional.empty());
-    second().deleteEntries(new StoreEffect.DeleteEntries(ADOPTED, id, List.of(ref)));
-    second().eraseLease(new StoreEffect.EraseLease(ADOPTED, LEASE));
-    secondEvents().await(EntriesDeleted.class, deleted -> deleted.id().equals(id));
-    secondEvents().await(StoreEvent.LeaseErased.class);
-    second().closeSession(new StoreEffect.CloseSession(ADOPTED));
+    second.deleteEntries(new StoreEffect.DeleteEntries(ADOPTED, id, List.of(ref)));
+    second.eraseLease(new StoreEffect.EraseLease(ADOPTED, LEASE));
+    secondEvents.await(EntriesDeleted.class, deleted -> deleted.id().equals(id));
+    secondEvents.await(StoreEvent.LeaseErased.class);
+    second.closeSession(new StoreEffect.CloseSession(ADOPTED));
     // Then
-    assertThat(secondEvents().await(SessionEnded.class))
-        .isEqualTo(new SessionEnded(ADOPTED, false));
-    secondEvents().await(StoreEvent.EntryVanished.class, e -> e.entry().equals(created.name()));
+    assertThat(secondEvents.await(SessionEnded.class)).isEqualTo(new SessionEnded(ADOPTED, false));
+    secondEvents.await(StoreEvent.EntryVanished.class, e -> e.entry().equals(created.name()));
   }
 
   @Test
@@ -198,9 +206,9 @@ public abstract class LockStoreAdoptionContract {
     // Given
     openAtFirst();
     // When
-    first().leave();
+    first.leave();
     // Then
-    assertThat(firstEvents().await(SessionEnded.class)).isEqualTo(new SessionEnded(OWN, false));
+    assertThat(firstEvents.await(SessionEnded.class)).isEqualTo(new SessionEnded(OWN, false));
   }
 
   @Test
@@ -208,9 +216,9 @@ public abstract class LockStoreAdoptionContract {
     // Given
     openAtFirst();
     // When
-    first().closeSession(new StoreEffect.CloseSession(OWN));
+    first.closeSession(new StoreEffect.CloseSession(OWN));
     // Then
-    assertThat(firstEvents().await(SessionEnded.class)).isEqualTo(new SessionEnded(OWN, false));
+    assertThat(firstEvents.await(SessionEnded.class)).isEqualTo(new SessionEnded(OWN, false));
   }
 
   @Test
@@ -220,13 +228,13 @@ public abstract class LockStoreAdoptionContract {
     // When
     suspectFirst();
     SessionAdopted adopted = adoptAtSecond();
-    first().proveSession(new StoreEffect.ProveSession(OWN));
+    first.proveSession(new StoreEffect.ProveSession(OWN));
     // Then
-    assertThat(firstEvents().await(SessionEnded.class)).isEqualTo(new SessionEnded(OWN, true));
+    assertThat(firstEvents.await(SessionEnded.class)).isEqualTo(new SessionEnded(OWN, true));
     assertThat(adopted.entries()).extracting(AdoptedEntry::name).containsExactly(created.name());
-    second().barrier(new StoreEffect.Barrier(1));
-    secondEvents().await(StoreEvent.BarrierPassed.class);
-    assertThat(secondEvents().mirror().get(lock)).containsExactly(created.name().text());
+    second.barrier(new StoreEffect.Barrier(1));
+    secondEvents.await(StoreEvent.BarrierPassed.class);
+    assertThat(secondEvents.mirror().get(lock)).containsExactly(created.name().text());
   }
 
   @Test
@@ -237,14 +245,14 @@ public abstract class LockStoreAdoptionContract {
     adoptAtSecond();
     // When
     EntryRef ref = new EntryRef(lock, created.name().text(), Optional.empty());
-    first().deleteEntries(new StoreEffect.DeleteEntries(OWN, UUID.randomUUID(), List.of(ref)));
+    first.deleteEntries(new StoreEffect.DeleteEntries(OWN, UUID.randomUUID(), List.of(ref)));
     // Then
-    assertThat(firstEvents().await(SessionEnded.class)).isEqualTo(new SessionEnded(OWN, true));
-    first().stop();
-    second().barrier(new StoreEffect.Barrier(1));
-    secondEvents().await(StoreEvent.BarrierPassed.class);
-    assertThat(secondEvents().mirror().get(lock)).containsExactly(created.name().text());
-    assertThat(firstEvents().all(EntriesDeleted.class)).isEmpty();
+    assertThat(firstEvents.await(SessionEnded.class)).isEqualTo(new SessionEnded(OWN, true));
+    first.stop();
+    second.barrier(new StoreEffect.Barrier(1));
+    secondEvents.await(StoreEvent.BarrierPassed.class);
+    assertThat(secondEvents.mirror().get(lock)).containsExactly(created.name().text());
+    assertThat(firstEvents.all(EntriesDeleted.class)).isEmpty();
   }
 
   @Test
@@ -253,16 +261,16 @@ public abstract class LockStoreAdoptionContract {
     holdAtFirst();
     suspectFirst();
     adoptAtSecond();
-    String claim = secondEvents().await(OrphanFound.class).claim();
-    first().proveSession(new StoreEffect.ProveSession(OWN));
-    firstEvents().await(SessionEnded.class);
+    String claim = secondEvents.await(OrphanFound.class).claim();
+    first.proveSession(new StoreEffect.ProveSession(OWN));
+    firstEvents.await(SessionEnded.class);
     // When
-    first().adoptSession(new StoreEffect.AdoptSession(LATER, claim));
-    second().adoptSession(new StoreEffect.AdoptSession(LATER, claim));
+    first.adoptSession(new StoreEffect.AdoptSession(LATER, claim));
+    second.adoptSession(new StoreEffect.AdoptSession(LATER, claim));
     // Then
-    assertThat(firstEvents().await(SessionEnded.class, end -> end.session().equals(LATER)))
+    assertThat(firstEvents.await(SessionEnded.class, end -> end.session().equals(LATER)))
         .isEqualTo(new SessionEnded(LATER, true));
-    assertThat(secondEvents().await(SessionEnded.class)).isEqualTo(new SessionEnded(LATER, true));
+    assertThat(secondEvents.await(SessionEnded.class)).isEqualTo(new SessionEnded(LATER, true));
   }
 
   @Test
@@ -270,9 +278,9 @@ public abstract class LockStoreAdoptionContract {
     // Given
     openAtFirst();
     // When
-    first().adoptSession(new StoreEffect.AdoptSession(LATER, "00000000000000ff"));
+    first.adoptSession(new StoreEffect.AdoptSession(LATER, "00000000000000ff"));
     // Then
-    assertThat(firstEvents().await(SessionEnded.class)).isEqualTo(new SessionEnded(LATER, false));
+    assertThat(firstEvents.await(SessionEnded.class)).isEqualTo(new SessionEnded(LATER, false));
   }
 
   @Test
@@ -280,14 +288,13 @@ public abstract class LockStoreAdoptionContract {
     // Given
     CreatedEntry created = holdAtFirst();
     // When
-    first().closeSession(new StoreEffect.CloseSession(OWN));
-    SessionEnded ended = firstEvents().await(SessionEnded.class);
-    first()
-        .adoptSession(
-            new StoreEffect.AdoptSession(LATER, firstEvents().await(OrphanFound.class).claim()));
+    first.closeSession(new StoreEffect.CloseSession(OWN));
+    SessionEnded ended = firstEvents.await(SessionEnded.class);
+    first.adoptSession(
+        new StoreEffect.AdoptSession(LATER, firstEvents.await(OrphanFound.class).claim()));
     // Then
     assertThat(ended).isEqualTo(new SessionEnded(OWN, true));
-    assertThat(firstEvents().await(SessionAdopted.class).entries())
+    assertThat(firstEvents.await(SessionAdopted.class).entries())
         .extracting(AdoptedEntry::name)
         .containsExactly(created.name());
   }
@@ -295,27 +302,27 @@ public abstract class LockStoreAdoptionContract {
   @Test
   void leaseIsWhereItsSessionIs() {
     // Given
-    assertThat(locate(first())).isEqualTo(new LeaseLocation.Unknown());
+    assertThat(locate(first)).isEqualTo(new LeaseLocation.Unknown());
     holdAtFirst();
     // When
-    LeaseLocation atFirst = locate(first());
+    LeaseLocation atFirst = locate(first);
     Awaitility.await("seen by the other")
         .untilAsserted(
             () ->
-                assertThat(locate(second()))
+                assertThat(locate(second))
                     .isInstanceOfSatisfying(
                         LeaseLocation.At.class, at -> assertThat(at.peer().id()).isEqualTo("one")));
-    first().leave();
-    secondEvents().await(OrphanFound.class);
-    LeaseLocation between = locate(second());
+    first.leave();
+    secondEvents.await(OrphanFound.class);
+    LeaseLocation between = locate(second);
     adoptAtSecond();
     // Then
     assertThat(atFirst).isEqualTo(new LeaseLocation.Here());
     assertThat(between).isEqualTo(new LeaseLocation.Nowhere());
-    assertThat(locate(second())).isEqualTo(new LeaseLocation.Here());
-    second().eraseLease(new StoreEffect.EraseLease(ADOPTED, LEASE));
-    secondEvents().await(StoreEvent.LeaseErased.class);
-    assertThat(locate(second())).isEqualTo(new LeaseLocation.Unknown());
+    assertThat(locate(second)).isEqualTo(new LeaseLocation.Here());
+    second.eraseLease(new StoreEffect.EraseLease(ADOPTED, LEASE));
+    secondEvents.await(StoreEvent.LeaseErased.class);
+    assertThat(locate(second)).isEqualTo(new LeaseLocation.Unknown());
   }
 
   @Test
@@ -323,10 +330,10 @@ public abstract class LockStoreAdoptionContract {
     // Given
     CopyOnWriteArrayList<List<Peer>> seen = new CopyOnWriteArrayList<>();
     // When
-    second().watchPeers(seen::add);
+    second.watchPeers(seen::add);
     Awaitility.await("there")
         .until(() -> seen.stream().anyMatch(peers -> peers.stream().anyMatch(this::isFirst)));
-    first().leave();
+    first.leave();
     // Then
     Awaitility.await("gone").until(() -> seen.get(seen.size() - 1).isEmpty());
     assertThat(seen)

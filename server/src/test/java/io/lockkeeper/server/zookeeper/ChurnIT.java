@@ -14,10 +14,7 @@ import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.MarkerName;
 import io.lockkeeper.server.core.lock.PlannedEntry;
 import io.lockkeeper.server.core.lock.SessionKey;
-import io.lockkeeper.server.testing.ZooKeeperProcess;
 import io.lockkeeper.server.testing.ZooKeeperProxy;
-import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -26,138 +23,104 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Many writes at once, and directories that come and go under them. */
 final class ChurnIT {
 
-  @TempDir Path directory;
-
   private final RecordedEvents events = new RecordedEvents();
+  @AutoClose private final Ensemble ensemble = Ensemble.start();
+  private final ZooKeeperProxy proxy = ensemble.proxy();
+  private final ZooKeeperLockStore store = ensemble.store(proxy.connectString(), "c1", events);
+  private SessionKey session;
 
-  @Test
-  void directoriesReapedUnderCreatesAreNeverNoticedByAnybody() throws Exception {
-    // Given
-    ZooKeeperProcess server =
-        ZooKeeperProcess.in(directory).containersReapedEvery(Duration.ofMillis(100)).start();
-    try (Ensemble ensemble = new Ensemble(server)) {
-      ZooKeeperLockStore store = ensemble.store(events);
-      SessionKey session = Asked.open(store, events, 1);
-      events.awaitCurrent();
-      // When
-      int cycles = 40;
-      for (int i = 1; i <= cycles; i++) {
-        for (int lock = 0; lock < 20; lock++) {
-          var unused = Asked.create(store, session, "reaped/" + lock);
-        }
-        Asked.awaitCreated(events, 20 * i);
-        List<EntriesCreated> all = events.all(EntriesCreated.class);
-        all.subList(20 * (i - 1), 20 * i).forEach(e -> Asked.delete(store, session, e));
-        Asked.awaitDeleted(events, 20 * i);
-      }
-      // Then
-      assertThat(events.all(StoreEvent.EntriesRefused.class)).isEmpty();
-      Awaitility.await("all directories are reaped")
-          .atMost(Duration.ofSeconds(20))
-          .until(() -> ensemble.client().getChildren("/lk/locks", false).isEmpty());
-    }
+  @BeforeEach
+  void start() {
+    session = Asked.open(store, events, 1);
+    events.awaitCurrent();
   }
 
   @Test
   void largeWritesNeverMakeALargeRequestAndTokensNeverTie() throws Exception {
     // Given
-    try (Ensemble ensemble = Ensemble.in(directory)) {
-      ZooKeeperProxy proxy = ensemble.proxy();
-      ZooKeeperLockStore store = ensemble.store(proxy.connectString(), "c1", events);
-      SessionKey session = Asked.open(store, events, 1);
-      EntryDetails heavy = Asked.details(Map.of("k", "x".repeat(4_000)));
-      // When
-      for (int i = 0; i < 1_000; i++) {
-        List<PlannedEntry> one = List.of(Asked.planned(new LockName("one")));
-        store.createEntries(
-            new StoreEffect.CreateEntries(session, UUID.randomUUID(), one, heavy, 0));
-      }
-      Asked.awaitCreated(events, 1_000);
-      // Then
-      assertThat(proxy.largestRequestBytes()).isBetween(50_000, 256 << 10);
-      Set<String> tokens = new HashSet<>();
-      for (EntriesCreated created : events.all(EntriesCreated.class)) {
-        CreatedEntry entry = created.entries().get(0);
-        tokens.add(entry.czxid() + "/" + entry.index());
-      }
-      assertThat(tokens).hasSize(1_000);
-      assertThat(store.stats().get("transactions")).isLessThan(500);
-      CreatedEntry last = events.all(EntriesCreated.class).get(999).entries().get(0);
-      store.readDetails(new StoreEffect.ReadDetails(last.lock(), last.name().text()));
-      StoreEvent.ReadEntry read = events.await(StoreEvent.DetailsRead.class).read().orElseThrow();
-      assertThat(read)
-          .isEqualTo(new StoreEvent.ReadEntry(heavy, last.czxid(), last.index(), Optional.empty()));
+    EntryDetails heavy = Asked.details(Map.of("k", "x".repeat(4_000)));
+    // When
+    for (int i = 0; i < 1_000; i++) {
+      List<PlannedEntry> one = List.of(Asked.planned(new LockName("one")));
+      store.createEntries(new StoreEffect.CreateEntries(session, UUID.randomUUID(), one, heavy, 0));
     }
+    Asked.awaitCreated(events, 1_000);
+    // Then
+    assertThat(proxy.largestRequestBytes()).isBetween(50_000, 256 << 10);
+    Set<String> tokens = new HashSet<>();
+    for (EntriesCreated created : events.all(EntriesCreated.class)) {
+      CreatedEntry entry = created.entries().get(0);
+      tokens.add(entry.czxid() + "/" + entry.index());
+    }
+    assertThat(tokens).hasSize(1_000);
+    assertThat(store.stats().get("transactions")).isLessThan(500);
+    CreatedEntry last = events.all(EntriesCreated.class).get(999).entries().get(0);
+    store.readDetails(new StoreEffect.ReadDetails(last.lock(), last.name().text()));
+    StoreEvent.ReadEntry read = events.await(StoreEvent.DetailsRead.class).read().orElseThrow();
+    assertThat(read)
+        .isEqualTo(new StoreEvent.ReadEntry(heavy, last.czxid(), last.index(), Optional.empty()));
   }
 
   @Test
   void sixtyFourLocksOfTheLongestNamesGoThroughTogetherAndLeaveTogether() throws Exception {
     // Given
-    try (Ensemble ensemble = Ensemble.in(directory)) {
-      ZooKeeperLockStore store = ensemble.store(events);
-      SessionKey session = Asked.open(store, events, 1);
-      events.awaitCurrent();
-      List<PlannedEntry> entries = new ArrayList<>();
-      for (int i = 0; i < 64; i++) {
-        String name = String.format("%03d", i) + "%".repeat(509);
-        entries.add(Asked.planned(new LockName(name)));
-      }
-      UUID id = UUID.randomUUID();
-      EntryDetails heavy = Asked.details(Map.of("k", "x".repeat(4_000)));
-      // When
-      store.createEntries(new StoreEffect.CreateEntries(session, id, entries, heavy, 700));
-      EntriesCreated created = Asked.created(events, id);
-      Awaitility.await("seen").until(() -> events.markers().size() == 64);
-      List<EntryRef> both = new ArrayList<>();
-      for (CreatedEntry entry : created.entries()) {
-        Optional<String> guard = Optional.of(MarkerName.Guard.of(id, 700).text());
-        both.add(new EntryRef(entry.lock(), entry.name().text(), guard));
-      }
-      store.deleteEntries(new StoreEffect.DeleteEntries(session, id, both));
-      Asked.awaitDeleted(events, 1);
-      store.deleteEntries(new StoreEffect.DeleteEntries(session, id, both));
-      Asked.awaitDeleted(events, 2);
-      // Then
-      assertThat(created.entries())
-          .hasSize(64)
-          .extracting(CreatedEntry::czxid)
-          .containsOnly(created.entries().get(0).czxid());
-      Awaitility.await("gone").until(() -> events.markers().isEmpty());
-      assertThat(events.mirror()).isEmpty();
-      assertThat(Ensemble.truth(ensemble.client())).isEmpty();
+    List<PlannedEntry> entries = new ArrayList<>();
+    for (int i = 0; i < 64; i++) {
+      String name = String.format("%03d", i) + "%".repeat(509);
+      entries.add(Asked.planned(new LockName(name)));
     }
+    UUID id = UUID.randomUUID();
+    EntryDetails heavy = Asked.details(Map.of("k", "x".repeat(4_000)));
+    // When
+    store.createEntries(new StoreEffect.CreateEntries(session, id, entries, heavy, 700));
+    EntriesCreated created = Asked.created(events, id);
+    Awaitility.await("seen").until(() -> events.markers().size() == 64);
+    List<EntryRef> both = new ArrayList<>();
+    for (CreatedEntry entry : created.entries()) {
+      Optional<String> guard = Optional.of(MarkerName.Guard.of(id, 700).text());
+      both.add(new EntryRef(entry.lock(), entry.name().text(), guard));
+    }
+    store.deleteEntries(new StoreEffect.DeleteEntries(session, id, both));
+    Asked.awaitDeleted(events, 1);
+    store.deleteEntries(new StoreEffect.DeleteEntries(session, id, both));
+    Asked.awaitDeleted(events, 2);
+    // Then
+    assertThat(created.entries())
+        .hasSize(64)
+        .extracting(CreatedEntry::czxid)
+        .containsOnly(created.entries().get(0).czxid());
+    Awaitility.await("gone").until(() -> events.markers().isEmpty());
+    assertThat(events.mirror()).isEmpty();
+    assertThat(Ensemble.truth(ensemble.client())).isEmpty();
   }
 
   @Test
   void oneBadWriteFailsAloneAndOthersGoThrough() throws Exception {
     // Given
-    try (Ensemble ensemble = Ensemble.in(directory)) {
-      ZooKeeperLockStore store = ensemble.store(events);
-      SessionKey session = Asked.open(store, events, 1);
-      EntryDetails huge = Asked.details(Map.of("k", "x".repeat(1 << 20)));
-      UUID bad = UUID.randomUUID();
-      // When
-      for (int i = 0; i < 20; i++) {
-        var unused = Asked.create(store, session, "good");
-      }
-      store.createEntries(
-          new StoreEffect.CreateEntries(
-              session, bad, List.of(Asked.planned(new LockName("bad"))), huge, 0));
-      for (int i = 0; i < 20; i++) {
-        var unused = Asked.create(store, session, "good");
-      }
-      Asked.awaitCreated(events, 40);
-      // Then
-      assertThat(events.all(StoreEvent.EntriesRefused.class))
-          .extracting(StoreEvent.EntriesRefused::id)
-          .containsExactly(bad);
-      assertThat(events.all(SessionEvent.SessionSuspended.class)).isEmpty();
+    EntryDetails huge = Asked.details(Map.of("k", "x".repeat(1 << 20)));
+    UUID bad = UUID.randomUUID();
+    // When
+    for (int i = 0; i < 20; i++) {
+      var unused = Asked.create(store, session, "good");
     }
+    store.createEntries(
+        new StoreEffect.CreateEntries(
+            session, bad, List.of(Asked.planned(new LockName("bad"))), huge, 0));
+    for (int i = 0; i < 20; i++) {
+      var unused = Asked.create(store, session, "good");
+    }
+    Asked.awaitCreated(events, 40);
+    // Then
+    assertThat(events.all(StoreEvent.EntriesRefused.class))
+        .extracting(StoreEvent.EntriesRefused::id)
+        .containsExactly(bad);
+    assertThat(events.all(SessionEvent.SessionSuspended.class)).isEmpty();
   }
 }

@@ -4,9 +4,13 @@ import io.lockkeeper.server.coordinator.RecordedEvents;
 import io.lockkeeper.server.testing.ZooKeeperProcess;
 import io.lockkeeper.server.testing.ZooKeeperProxy;
 import io.lockkeeper.server.zookeeper.record.ZooKeeperSettings;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,29 +19,45 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
  * One server for a test, what breaks connections to it, a client that sees the truth, and the
- * stores under test, all closed at the end.
+ * stores under test, all closed at the end, when its data go, too. A test keeps it in a field that
+ * is closed automatically.
  */
 public final class Ensemble implements AutoCloseable {
 
   public static final Duration SESSION = Duration.ofSeconds(6);
 
+  private final Path directory;
   private final ZooKeeperProcess server;
   private final List<ZooKeeperLockStore> stores = new ArrayList<>();
   private final List<ZooKeeper> clients = new ArrayList<>();
   private final List<ZooKeeperProxy> proxies = new ArrayList<>();
 
-  Ensemble(ZooKeeperProcess server) {
+  private Ensemble(Path directory, ZooKeeperProcess server) {
+    this.directory = directory;
     this.server = server;
   }
 
-  public static Ensemble in(Path directory) {
-    return new Ensemble(ZooKeeperProcess.in(directory).start());
+  /** Starts a server. */
+  public static Ensemble start() {
+    return start(UnaryOperator.identity());
+  }
+
+  /** Starts a server with other settings. */
+  static Ensemble start(UnaryOperator<ZooKeeperProcess.Builder> settings) {
+    try {
+      Path directory = Files.createTempDirectory("ensemble");
+      return new Ensemble(directory, settings.apply(ZooKeeperProcess.in(directory)).start());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   public ZooKeeperProcess server() {
@@ -89,24 +109,25 @@ public final class Ensemble implements AutoCloseable {
         .withTimes(Duration.ofSeconds(2), Duration.ofSeconds(1), Duration.ofMillis(200), 5);
   }
 
-  public ZooKeeper client() throws Exception {
-    return client(server.connectString());
-  }
-
-  ZooKeeper client(String connect) throws Exception {
+  /** Returns another client of the server, which is connected. */
+  public ZooKeeper client() {
     CompletableFuture<Void> connected = new CompletableFuture<>();
-    ZooKeeper client =
-        new ZooKeeper(
-            connect,
-            30_000,
-            event -> {
-              if (event.getState() == KeeperState.SyncConnected) {
-                connected.complete(null);
-              }
-            });
-    clients.add(client);
-    connected.get(20, TimeUnit.SECONDS);
-    return client;
+    try {
+      ZooKeeper client =
+          new ZooKeeper(
+              server.connectString(),
+              30_000,
+              event -> {
+                if (event.getState() == KeeperState.SyncConnected) {
+                  connected.complete(null);
+                }
+              });
+      clients.add(client);
+      connected.orTimeout(20, TimeUnit.SECONDS).join();
+      return client;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   /**
@@ -141,5 +162,10 @@ public final class Ensemble implements AutoCloseable {
       client.close();
     }
     server.close();
+    try (Stream<Path> files = Files.walk(directory)) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(file);
+      }
+    }
   }
 }

@@ -6,16 +6,16 @@ import io.lockkeeper.server.coordinator.RecordedEvents;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StoreEvent.CreatedEntry;
+import io.lockkeeper.server.core.api.StoreEvent.EntriesCreated;
 import io.lockkeeper.server.core.api.StoreEvent.EntriesDeleted;
 import io.lockkeeper.server.core.api.UpdateEvent;
 import io.lockkeeper.server.core.lock.FencingToken;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.SessionKey;
-import io.lockkeeper.server.testing.ZooKeeperProcess;
 import io.lockkeeper.server.testing.ZooKeeperProxy;
 import io.lockkeeper.server.testing.ZooKeeperProxy.Action;
-import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Set;
@@ -23,41 +23,31 @@ import java.util.UUID;
 import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.ZooKeeper;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Directories that ZooKeeper reaps as soon as they are empty, and whose counter begins again. */
 final class ReapedIT {
 
   private static final String DIRECTORY = "/lk/locks/reaped";
 
-  @TempDir Path directory;
-
   private final RecordedEvents events = new RecordedEvents();
   private final RecordedEvents otherEvents = new RecordedEvents();
-  private Ensemble ensemble;
-  private ZooKeeperProxy proxy;
-  private ZooKeeper truth;
-  private ZooKeeperLockStore store;
+
+  @AutoClose
+  private final Ensemble ensemble =
+      Ensemble.start(server -> server.containersReapedEvery(Duration.ofMillis(100)));
+
+  private final ZooKeeperProxy proxy = ensemble.proxy();
+  private final ZooKeeper truth = ensemble.client();
+  private final ZooKeeperLockStore store = ensemble.store(proxy.connectString(), "c1", events);
   private SessionKey session;
 
   @BeforeEach
-  void start() throws Exception {
-    ensemble =
-        new Ensemble(
-            ZooKeeperProcess.in(directory).containersReapedEvery(Duration.ofMillis(100)).start());
-    proxy = ensemble.proxy();
-    truth = ensemble.client();
-    store = ensemble.store(proxy.connectString(), "c1", events);
+  void start() {
     session = Asked.open(store, events, 1);
     events.awaitCurrent();
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    ensemble.close();
   }
 
   private CreatedEntry acquire() {
@@ -75,10 +65,30 @@ final class ReapedIT {
   }
 
   @Test
+  void directoriesReapedUnderCreatesAreNeverNoticedByAnybody() {
+    // When
+    int cycles = 40;
+    for (int i = 1; i <= cycles; i++) {
+      for (int lock = 0; lock < 20; lock++) {
+        var unused = Asked.create(store, session, "reaped/" + lock);
+      }
+      Asked.awaitCreated(events, 20 * i);
+      List<EntriesCreated> all = events.all(EntriesCreated.class);
+      all.subList(20 * (i - 1), 20 * i).forEach(e -> Asked.delete(store, session, e));
+      Asked.awaitDeleted(events, 20 * i);
+    }
+    // Then
+    assertThat(events.all(StoreEvent.EntriesRefused.class)).isEmpty();
+    Awaitility.await("all directories are reaped")
+        .atMost(Duration.ofSeconds(20))
+        .until(() -> truth.getChildren("/lk/locks", false).isEmpty());
+  }
+
+  @Test
   void tokenRisesThoughTheDirectoryWasReapedAndItsCounterBeganAgain() {
     // Given
     CreatedEntry first = acquire();
-    Asked.delete(store, session, events.all(StoreEvent.EntriesCreated.class).get(0));
+    Asked.delete(store, session, events.all(EntriesCreated.class).get(0));
     awaitReaped();
     // When
     CreatedEntry second = acquire();
@@ -94,7 +104,7 @@ final class ReapedIT {
     // Given
     CreatedEntry first = acquire();
     proxy.at(1, r -> r.isMultiWith(OpCode.delete), Action.DROP);
-    Asked.delete(store, session, events.all(StoreEvent.EntriesCreated.class).get(0));
+    Asked.delete(store, session, events.all(EntriesCreated.class).get(0));
     Awaitility.await("held up").until(() -> proxy.pendingRules() == 0);
     truth.delete(DIRECTORY + "/" + first.name(), -1);
     awaitReaped();
@@ -117,18 +127,18 @@ final class ReapedIT {
     store.setLimit(new StoreEffect.SetLimit(1, lock, OptionalInt.of(3)));
     events.await(UpdateEvent.LimitAnswered.class, e -> e.change() == 1 && e.done());
     CreatedEntry entry = acquire();
-    Asked.delete(store, session, events.all(StoreEvent.EntriesCreated.class).get(0));
+    Asked.delete(store, session, events.all(EntriesCreated.class).get(0));
     events.await(EntriesDeleted.class);
     store.createEntries(
         new StoreEffect.CreateEntries(
             session,
             UUID.randomUUID(),
-            java.util.List.of(Asked.planned(new LockName("probe"))),
+            List.of(Asked.planned(new LockName("probe"))),
             Asked.DETAILS,
             0));
     // When: another directory of the same age has come and gone
     Asked.awaitCreated(events, 2);
-    Asked.delete(store, session, events.all(StoreEvent.EntriesCreated.class).get(1));
+    Asked.delete(store, session, events.all(EntriesCreated.class).get(1));
     Awaitility.await("probe is reaped")
         .atMost(Duration.ofSeconds(20))
         .until(() -> truth.exists("/lk/locks/probe", false) == null);

@@ -12,9 +12,7 @@ import io.lockkeeper.server.core.api.UpdateEvent;
 import io.lockkeeper.server.core.lock.FencingToken;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.SessionKey;
-import io.lockkeeper.server.testing.ZooKeeperProcess;
 import io.lockkeeper.server.testing.ZooKeeperProxy;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,10 +24,8 @@ import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Directories that coordinators delete when they are empty, and whoever uses them meanwhile. */
 final class ReaperIT {
@@ -37,23 +33,10 @@ final class ReaperIT {
   private static final int ROUNDS = 100;
   private static final String LOCKS = "/lk/locks";
 
-  @TempDir Path directory;
-
   private final RecordedEvents events = new RecordedEvents();
   private final RecordedEvents otherEvents = new RecordedEvents();
-  private Ensemble ensemble;
-  private ZooKeeper truth;
-
-  @BeforeEach
-  void start() throws Exception {
-    ensemble = new Ensemble(ZooKeeperProcess.in(directory).start());
-    truth = ensemble.client();
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    ensemble.close();
-  }
+  @AutoClose private final Ensemble ensemble = Ensemble.start();
+  private final ZooKeeper truth = ensemble.client();
 
   private ZooKeeperLockStore store(String id, long reapTicks, RecordedEvents heard) {
     return store(ensemble.server().connectString(), id, reapTicks, heard);

@@ -15,7 +15,6 @@ import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.testing.ZooKeeperProxy;
 import io.lockkeeper.server.testing.ZooKeeperProxy.Action;
 import io.lockkeeper.server.zookeeper.record.EntryData;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -24,10 +23,9 @@ import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -39,32 +37,21 @@ final class RetriedChangesIT {
   private static final RevocationRequest ASK =
       new RevocationRequest("ask", "ops", "reboot", Optional.empty(), false);
 
-  @TempDir Path directory;
-
   private final RecordedEvents events = new RecordedEvents();
   private final RecordedEvents otherEvents = new RecordedEvents();
-  private Ensemble ensemble;
-  private ZooKeeperProxy proxy;
-  private ZooKeeper truth;
-  private ZooKeeperLockStore store;
-  private ZooKeeperLockStore other;
+  @AutoClose private final Ensemble ensemble = Ensemble.start();
+  private final ZooKeeperProxy proxy = ensemble.proxy();
+  private final ZooKeeper truth = ensemble.client();
+  private final ZooKeeperLockStore other =
+      ensemble.store(ensemble.server().connectString(), "owner", otherEvents);
+  private final ZooKeeperLockStore store = ensemble.store(proxy.connectString(), "c1", events);
   private CreatedEntry entry;
 
   @BeforeEach
-  void start() throws Exception {
-    ensemble = Ensemble.in(directory);
-    proxy = ensemble.proxy();
-    truth = ensemble.client();
-    other = ensemble.store(ensemble.server().connectString(), "owner", otherEvents);
+  void start() {
     SessionKey session = Asked.open(other, otherEvents, 1);
     entry = Asked.created(otherEvents, Asked.create(other, session, "a")).entries().get(0);
-    store = ensemble.store(proxy.connectString(), "c1", events);
     events.awaitCurrent();
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    ensemble.close();
   }
 
   private EntryUpdate.Outcome update(long number, EntryUpdate update) {

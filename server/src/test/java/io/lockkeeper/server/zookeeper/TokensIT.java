@@ -11,7 +11,6 @@ import io.lockkeeper.server.core.lock.FencingToken;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.PlannedEntry;
 import io.lockkeeper.server.core.lock.SessionKey;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -22,8 +21,8 @@ import java.util.Random;
 import java.util.UUID;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Tokens under random batches of random requests, several of one lock in one transaction. */
 final class TokensIT {
@@ -31,8 +30,7 @@ final class TokensIT {
   private static final int LOCKS = 6;
   private static final int REQUESTS = 1_500;
 
-  @TempDir Path directory;
-
+  @AutoClose private final Ensemble ensemble = Ensemble.start();
   private final RecordedEvents events = new RecordedEvents();
 
   private record Asker(ZooKeeperLockStore store, RecordedEvents events, SessionKey session) {}
@@ -51,45 +49,43 @@ final class TokensIT {
     long seed = new Random().nextLong();
     System.out.println("TokensIT seed " + seed);
     Random random = new Random(seed);
-    try (Ensemble ensemble = Ensemble.in(directory)) {
-      List<Asker> askers = new ArrayList<>();
-      for (String id : List.of("c1", "c2")) {
-        RecordedEvents heard = id.equals("c1") ? events : new RecordedEvents();
-        ZooKeeperLockStore store = ensemble.store(ensemble.server().connectString(), id, heard);
-        for (int key = 1; key <= 2; key++) {
-          askers.add(new Asker(store, heard, Asked.open(store, heard, key)));
-        }
+    List<Asker> askers = new ArrayList<>();
+    for (String id : List.of("c1", "c2")) {
+      RecordedEvents heard = id.equals("c1") ? events : new RecordedEvents();
+      ZooKeeperLockStore store = ensemble.store(ensemble.server().connectString(), id, heard);
+      for (int key = 1; key <= 2; key++) {
+        askers.add(new Asker(store, heard, Asked.open(store, heard, key)));
       }
-      events.awaitCurrent();
-      // When
-      int sent = 0;
-      while (sent < REQUESTS) {
-        Asker asker = askers.get(random.nextInt(askers.size()));
-        for (int burst = random.nextInt(40); burst >= 0; burst--) {
-          List<PlannedEntry> locks = someLocks(random);
-          asker
-              .store()
-              .createEntries(
-                  new StoreEffect.CreateEntries(
-                      asker.session(), UUID.randomUUID(), locks, Asked.DETAILS, random.nextInt(2)));
-          sent++;
-        }
-      }
-      int expected = sent;
-      Awaitility.await("all answered")
-          .atMost(java.time.Duration.ofSeconds(60))
-          .until(() -> answers(askers).size() == expected);
-      // Then
-      Map<LockName, List<CreatedEntry>> queues = queues(answers(askers));
-      long appeared = queues.values().stream().mapToLong(List::size).sum();
-      Awaitility.await("all seen")
-          .atMost(java.time.Duration.ofSeconds(20))
-          .until(() -> events.all(EntryAppeared.class).size() == appeared);
-      queues.forEach(this::assertTokensRise);
-      assertThat(queues.values().stream().flatMap(List::stream))
-          .as("some share a transaction in their lock")
-          .anyMatch(entry -> entry.index() > 0);
     }
+    events.awaitCurrent();
+    // When
+    int sent = 0;
+    while (sent < REQUESTS) {
+      Asker asker = askers.get(random.nextInt(askers.size()));
+      for (int burst = random.nextInt(40); burst >= 0; burst--) {
+        List<PlannedEntry> locks = someLocks(random);
+        asker
+            .store()
+            .createEntries(
+                new StoreEffect.CreateEntries(
+                    asker.session(), UUID.randomUUID(), locks, Asked.DETAILS, random.nextInt(2)));
+        sent++;
+      }
+    }
+    int expected = sent;
+    Awaitility.await("all answered")
+        .atMost(java.time.Duration.ofSeconds(60))
+        .until(() -> answers(askers).size() == expected);
+    // Then
+    Map<LockName, List<CreatedEntry>> queues = queues(answers(askers));
+    long appeared = queues.values().stream().mapToLong(List::size).sum();
+    Awaitility.await("all seen")
+        .atMost(java.time.Duration.ofSeconds(20))
+        .until(() -> events.all(EntryAppeared.class).size() == appeared);
+    queues.forEach(this::assertTokensRise);
+    assertThat(queues.values().stream().flatMap(List::stream))
+        .as("some share a transaction in their lock")
+        .anyMatch(entry -> entry.index() > 0);
   }
 
   private static List<EntriesCreated> answers(List<Asker> askers) {

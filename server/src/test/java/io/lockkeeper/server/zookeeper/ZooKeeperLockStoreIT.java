@@ -6,41 +6,19 @@ import io.lockkeeper.server.coordinator.api.LockStore;
 import io.lockkeeper.server.core.lock.EntryName;
 import io.lockkeeper.server.core.lock.LockName;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.AutoClose;
 
 /** The contract on a real ZooKeeper. */
 final class ZooKeeperLockStoreIT extends LockStoreContract {
 
-  @TempDir static Path directory;
+  @AutoClose private static final Ensemble ensemble = Ensemble.start();
+  private static final ZooKeeper raw = ensemble.client();
 
-  private static Ensemble ensemble;
-  private static ZooKeeper raw;
-  private RecordedEvents events;
-  private ZooKeeperLockStore store;
-
-  @BeforeAll
-  static void startServer() throws Exception {
-    ensemble = Ensemble.in(directory);
-    raw = ensemble.client();
-  }
-
-  @AfterAll
-  static void stopServer() throws Exception {
-    ensemble.close();
-  }
-
-  @BeforeEach
-  void startStore() {
-    events = new RecordedEvents();
-    store = ensemble.store(events);
-  }
+  private final RecordedEvents events = new RecordedEvents();
+  private final ZooKeeperLockStore store = ensemble.store(events);
 
   @AfterEach
   void stopStore() {

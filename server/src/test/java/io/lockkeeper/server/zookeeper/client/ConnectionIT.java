@@ -19,7 +19,6 @@ import io.lockkeeper.server.zookeeper.record.StorePaths;
 import io.lockkeeper.server.zookeeper.record.ZooKeeperSettings;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -28,10 +27,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.ZooDefs.OpCode;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** A connection is there again whatever stood in its way. */
 final class ConnectionIT {
@@ -39,20 +36,8 @@ final class ConnectionIT {
   /** ZooKeeper's client leaves a dead connection after two thirds of that, and no sooner. */
   private static final Duration LONG_SESSION = Duration.ofSeconds(60);
 
-  @TempDir Path directory;
-
   private final RecordedEvents events = new RecordedEvents();
-  private Ensemble ensemble;
-
-  @BeforeEach
-  void start() {
-    ensemble = Ensemble.in(directory);
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    ensemble.close();
-  }
+  @AutoClose private final Ensemble ensemble = Ensemble.start();
 
   private static ZooKeeperSettings settings(String connect) {
     return settings(connect, LONG_SESSION);

@@ -12,7 +12,6 @@ import io.lockkeeper.server.testing.ZooKeeperProxy.Action;
 import io.lockkeeper.server.zookeeper.Asked;
 import io.lockkeeper.server.zookeeper.Ensemble;
 import io.lockkeeper.server.zookeeper.ZooKeeperLockStore;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -22,34 +21,22 @@ import java.util.TreeSet;
 import java.util.UUID;
 import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.ZooKeeper;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Connections that break at random writes, of several sessions at once. */
 final class RandomCutsIT {
 
-  @TempDir Path directory;
-
   private final RecordedEvents events = new RecordedEvents();
-  private Ensemble ensemble;
-  private ZooKeeperProxy proxy;
-  private ZooKeeper truth;
-  private ZooKeeperLockStore store;
+  @AutoClose private final Ensemble ensemble = Ensemble.start();
+  private final ZooKeeperProxy proxy = ensemble.proxy();
+  private final ZooKeeper truth = ensemble.client();
+  private final ZooKeeperLockStore store = ensemble.store(proxy.connectString(), "c1", events);
 
   @BeforeEach
-  void start() throws Exception {
-    ensemble = Ensemble.in(directory);
-    proxy = ensemble.proxy();
-    truth = ensemble.client();
-    store = ensemble.store(proxy.connectString(), "c1", events);
+  void awaitCurrent() {
     events.awaitCurrent();
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    ensemble.close();
   }
 
   @Test

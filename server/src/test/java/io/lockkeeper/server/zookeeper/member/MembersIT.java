@@ -17,7 +17,6 @@ import io.lockkeeper.server.zookeeper.ZooKeeperLockStore;
 import io.lockkeeper.server.zookeeper.record.ZooKeeperSettings;
 import io.lockkeeper.server.zookeeper.session.AdoptionFixture;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.apache.zookeeper.CreateMode;
@@ -25,41 +24,30 @@ import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Who is there, who is not, and who is taken for dead. */
 final class MembersIT {
 
-  @TempDir Path directory;
-
   private final RecordedEvents ones = new RecordedEvents();
   private final RecordedEvents twos = new RecordedEvents();
   private final List<List<Peer>> seen = new CopyOnWriteArrayList<>();
-  private Ensemble ensemble;
-  private ZooKeeperProxy proxy;
-  private ZooKeeper truth;
-  private ZooKeeperLockStore one;
-  private ZooKeeperLockStore two;
+  @AutoClose private final Ensemble ensemble = Ensemble.start();
+  private final ZooKeeperProxy proxy = ensemble.proxy();
+  private final ZooKeeper truth = ensemble.client();
+  private final ZooKeeperLockStore one =
+      ensemble.store(settings(proxy.connectString(), "one"), ones);
+  private final ZooKeeperLockStore two =
+      ensemble.store(settings(ensemble.server().connectString(), "two"), twos);
 
   @BeforeEach
-  void start() throws Exception {
-    ensemble = Ensemble.in(directory);
-    proxy = ensemble.proxy();
-    truth = ensemble.client();
-    one = ensemble.store(settings(proxy.connectString(), "one"), ones);
-    two = ensemble.store(settings(ensemble.server().connectString(), "two"), twos);
+  void start() {
     Asked.open(one, ones, 1);
     AdoptionFixture.hold(one, ones, new SessionKey(1), "held");
     two.watchPeers(seen::add);
     Awaitility.await("peers").until(() -> last().size() == 1);
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    ensemble.close();
   }
 
   private static ZooKeeperSettings settings(String connect, String id) {

@@ -17,7 +17,6 @@ import io.lockkeeper.server.zookeeper.Asked;
 import io.lockkeeper.server.zookeeper.Ensemble;
 import io.lockkeeper.server.zookeeper.ZooKeeperLockStore;
 import io.lockkeeper.server.zookeeper.record.EntryData;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -33,38 +32,27 @@ import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.ZooKeeper;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** The mirror over connections that break. */
 final class MirrorIT {
 
-  @TempDir Path directory;
-
   private final RecordedEvents events = new RecordedEvents();
   private final RecordedEvents writerEvents = new RecordedEvents();
-  private Ensemble ensemble;
-  private ZooKeeperProxy proxy;
-  private ZooKeeper truth;
-  private ZooKeeperLockStore writer;
+  @AutoClose private final Ensemble ensemble = Ensemble.start();
+  private final ZooKeeperProxy proxy = ensemble.proxy();
+  private final ZooKeeper truth = ensemble.client();
+  private final ZooKeeperLockStore writer =
+      ensemble.store(ensemble.server().connectString(), "writer", writerEvents);
   private SessionKey session;
 
   @BeforeEach
-  void start() throws Exception {
-    ensemble = Ensemble.in(directory);
-    proxy = ensemble.proxy();
-    truth = ensemble.client();
-    writer = ensemble.store(ensemble.server().connectString(), "writer", writerEvents);
+  void start() {
     session = Asked.open(writer, writerEvents, 1);
     var unused = ensemble.store(proxy.connectString(), "reader", events);
     events.awaitCurrent();
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    ensemble.close();
   }
 
   private void awaitTruth() {

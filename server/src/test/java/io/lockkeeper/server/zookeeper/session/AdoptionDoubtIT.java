@@ -15,14 +15,12 @@ import io.lockkeeper.server.testing.ZooKeeperProxy.Action;
 import io.lockkeeper.server.zookeeper.Asked;
 import io.lockkeeper.server.zookeeper.Ensemble;
 import io.lockkeeper.server.zookeeper.ZooKeeperLockStore;
-import java.nio.file.Path;
 import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.ZooKeeper;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -32,29 +30,18 @@ final class AdoptionDoubtIT {
   private static final SessionKey ONE = new SessionKey(1);
   private static final SessionKey TAKEN = new SessionKey(7);
 
-  @TempDir Path directory;
-
   private final RecordedEvents olds = new RecordedEvents();
   private final RecordedEvents news = new RecordedEvents();
-  private Ensemble ensemble;
-  private ZooKeeperProxy proxy;
-  private ZooKeeper truth;
-  private ZooKeeperLockStore old;
-  private ZooKeeperLockStore next;
+  @AutoClose private final Ensemble ensemble = Ensemble.start();
+  private final ZooKeeperProxy proxy = ensemble.proxy();
+  private final ZooKeeper truth = ensemble.client();
+  private final ZooKeeperLockStore old =
+      ensemble.store(Ensemble.brief(ensemble.server().connectString(), "old"), olds);
+  private final ZooKeeperLockStore next = ensemble.store(proxy.connectString(), "next", news);
 
   @BeforeEach
-  void start() throws Exception {
-    ensemble = Ensemble.in(directory);
-    proxy = ensemble.proxy();
-    truth = ensemble.client();
-    old = ensemble.store(Ensemble.brief(ensemble.server().connectString(), "old"), olds);
-    next = ensemble.store(Ensemble.settings(proxy.connectString(), "next"), news);
+  void awaitCurrent() {
     news.awaitCurrent();
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    ensemble.close();
   }
 
   private CreatedEntry hold(String lock) {

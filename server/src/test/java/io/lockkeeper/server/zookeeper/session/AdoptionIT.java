@@ -25,7 +25,6 @@ import io.lockkeeper.server.zookeeper.client.HandleListener;
 import io.lockkeeper.server.zookeeper.client.StoreExecutor;
 import io.lockkeeper.server.zookeeper.record.ClaimRecord;
 import io.lockkeeper.server.zookeeper.record.SessionIdentity;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -38,10 +37,9 @@ import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** A session changes hands, and nothing that it owns changes with it. */
 final class AdoptionIT {
@@ -50,27 +48,18 @@ final class AdoptionIT {
   private static final SessionKey TAKEN = new SessionKey(7);
   private static final LeaseId LEASE = new LeaseId(0xabcdef, 42);
 
-  @TempDir Path directory;
-
   private final RecordedEvents olds = new RecordedEvents();
   private final RecordedEvents news = new RecordedEvents();
-  private Ensemble ensemble;
-  private ZooKeeper truth;
-  private ZooKeeperLockStore old;
-  private ZooKeeperLockStore next;
+  @AutoClose private final Ensemble ensemble = Ensemble.start();
+  private final ZooKeeper truth = ensemble.client();
+  private final ZooKeeperLockStore old =
+      ensemble.store(ensemble.server().connectString(), "old", olds);
+  private final ZooKeeperLockStore next =
+      ensemble.store(ensemble.server().connectString(), "next", news);
 
   @BeforeEach
-  void start() throws Exception {
-    ensemble = Ensemble.in(directory);
-    truth = ensemble.client();
-    old = ensemble.store(ensemble.server().connectString(), "old", olds);
-    next = ensemble.store(ensemble.server().connectString(), "next", news);
+  void awaitCurrent() {
     news.awaitCurrent();
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    ensemble.close();
   }
 
   private CreatedEntry hold(String lock) {

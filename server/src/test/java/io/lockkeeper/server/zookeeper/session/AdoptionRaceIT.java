@@ -14,47 +14,36 @@ import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.zookeeper.Asked;
 import io.lockkeeper.server.zookeeper.Ensemble;
 import io.lockkeeper.server.zookeeper.ZooKeeperLockStore;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.apache.zookeeper.ZooKeeper;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Several coordinators want the same session. */
 final class AdoptionRaceIT {
 
   private static final int SESSIONS = 50;
 
-  @TempDir Path directory;
-
   private final RecordedEvents lefts = new RecordedEvents();
   private final RecordedEvents rights = new RecordedEvents();
-  private Ensemble ensemble;
-  private ZooKeeper truth;
-  private ZooKeeperLockStore left;
-  private ZooKeeperLockStore right;
+  @AutoClose private final Ensemble ensemble = Ensemble.start();
+  private final ZooKeeper truth = ensemble.client();
+  private final ZooKeeperLockStore left =
+      ensemble.store(ensemble.server().connectString(), "left", lefts);
+  private final ZooKeeperLockStore right =
+      ensemble.store(ensemble.server().connectString(), "right", rights);
 
   @BeforeEach
-  void start() throws Exception {
-    ensemble = Ensemble.in(directory);
-    truth = ensemble.client();
-    left = ensemble.store(ensemble.server().connectString(), "left", lefts);
-    right = ensemble.store(ensemble.server().connectString(), "right", rights);
+  void awaitMembers() {
     lefts.awaitCurrent();
     rights.awaitCurrent();
     AdoptionFixture.awaitMember(truth, "left");
     AdoptionFixture.awaitMember(truth, "right");
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    ensemble.close();
   }
 
   private static List<SessionEnded> ended(RecordedEvents events) {

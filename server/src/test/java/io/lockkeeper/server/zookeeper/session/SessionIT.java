@@ -39,8 +39,7 @@ import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.ZooKeeper;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -49,26 +48,12 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** How lock sessions begin, end, and outlive what only looks like an end. */
 final class SessionIT {
 
-  @TempDir Path directory;
-
   private final RecordedEvents events = new RecordedEvents();
-  private Ensemble ensemble;
-  private ZooKeeperProxy proxy;
-  private ZooKeeper truth;
-  private ZooKeeperLockStore store;
-
-  @BeforeEach
-  void start() throws Exception {
-    ensemble = Ensemble.in(directory);
-    proxy = ensemble.proxy();
-    truth = ensemble.client();
-    store = ensemble.store(Ensemble.brief(proxy.connectString(), "c1"), events);
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    ensemble.close();
-  }
+  @AutoClose private final Ensemble ensemble = Ensemble.start();
+  private final ZooKeeperProxy proxy = ensemble.proxy();
+  private final ZooKeeper truth = ensemble.client();
+  private ZooKeeperLockStore store =
+      ensemble.store(Ensemble.brief(proxy.connectString(), "c1"), events);
 
   private CreatedEntry hold(SessionKey session, String lock) {
     return Asked.created(events, Asked.create(store, session, lock)).entries().get(0);
