@@ -24,6 +24,7 @@ import io.lockkeeper.v1.RequestReleaseResponse;
 import io.lockkeeper.v1.WatchRequest;
 import io.lockkeeper.v1.WatchResponse;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -50,13 +51,17 @@ final class FakeLockService extends LockServiceGrpc.LockServiceImplBase implemen
   Optional<Status> refusal = Optional.empty();
   private final Server server;
 
-  FakeLockService() throws IOException {
+  FakeLockService() {
     server =
         Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create())
             .addService(this)
             .addService(new Admin())
-            .build()
-            .start();
+            .build();
+    try {
+      server.start();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   /** Returns what to give {@code --server}. */

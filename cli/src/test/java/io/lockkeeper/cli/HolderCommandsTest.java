@@ -8,25 +8,13 @@ import io.lockkeeper.v1.ConfigureLockRequest;
 import io.lockkeeper.v1.ForceReleaseRequest;
 import io.lockkeeper.v1.LockMode;
 import io.lockkeeper.v1.RequestReleaseRequest;
-import java.io.IOException;
 import java.util.Optional;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 class HolderCommandsTest {
 
-  private FakeLockService server;
-
-  @BeforeEach
-  void start() throws IOException {
-    server = new FakeLockService();
-  }
-
-  @AfterEach
-  void stop() {
-    server.close();
-  }
+  @AutoClose private final FakeLockService server = new FakeLockService();
 
   private Cli run(String... args) {
     String[] all = new String[args.length + 2];

@@ -18,8 +18,7 @@ import java.io.IOException;
 import java.net.ServerSocket;
 import java.util.List;
 import java.util.Optional;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 class QueryCommandsTest {
@@ -42,17 +41,7 @@ class QueryCommandsTest {
           .addHolders(io.lockkeeper.v1.Contender.newBuilder().setHeldFor(seconds(3_700)))
           .build();
 
-  private FakeLockService server;
-
-  @BeforeEach
-  void start() throws IOException {
-    server = new FakeLockService();
-  }
-
-  @AfterEach
-  void stop() {
-    server.close();
-  }
+  @AutoClose private final FakeLockService server = new FakeLockService();
 
   @Test
   void lsShowsEachLockOnALine() {

@@ -23,7 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /** Many clients at once, and clients that change their minds. */
@@ -34,12 +34,7 @@ final class CrowdIT {
 
   private final Rig rig = Rig.shared();
   private final ManagedChannel channel = rig.connect();
-  private final Znodes znodes = Znodes.at(rig.zookeeper().connectString());
-
-  @AfterEach
-  void close() {
-    znodes.close();
-  }
+  @AutoClose private final Znodes znodes = Znodes.at(rig.zookeeper().connectString());
 
   @Test
   void oneReleaseAmong500WaitersIsOneGrantAndNoHerd() {

@@ -17,8 +17,7 @@ import io.lockkeeper.v1.NotAcquiredReason;
 import io.lockkeeper.v1.OpenSession;
 import io.lockkeeper.v1.SessionResponse;
 import java.time.Duration;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -28,21 +27,13 @@ final class DeadlockIT {
 
   private static final Duration TTL = Duration.ofMinutes(1);
 
-  private static ServerProcess otherServer;
+  @AutoClose
+  private static final ServerProcess otherServer =
+      ServerProcess.start(Rig.shared().zookeeper().connectString());
 
   private final Rig rig = Rig.shared();
   private final ManagedChannel here = rig.connect();
   private final ManagedChannel there = otherServer.connect();
-
-  @BeforeAll
-  static void startAnotherServer() {
-    otherServer = ServerProcess.start(Rig.shared().zookeeper().connectString());
-  }
-
-  @AfterAll
-  static void stop() {
-    otherServer.close();
-  }
 
   @Test
   void youngestOfACycleAcrossCoordinatorsIsRefusedWithTheCycleSpelledOut() {

@@ -29,7 +29,7 @@ import io.lockkeeper.v1.OpenLeaseRequest;
 import io.lockkeeper.v1.ReleaseOutcome;
 import io.lockkeeper.v1.ReleaseRequest;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /** Requests that arrive twice, late, or after a connection has broken. */
@@ -39,12 +39,7 @@ final class ReplayIT {
   private final ManagedChannel channel = rig.connect();
   private final LockServiceBlockingStub locks = LockServiceGrpc.newBlockingStub(channel);
   private final LeaseServiceBlockingStub leases = LeaseServiceGrpc.newBlockingStub(channel);
-  private final Znodes znodes = Znodes.at(rig.zookeeper().connectString());
-
-  @AfterEach
-  void close() {
-    znodes.close();
-  }
+  @AutoClose private final Znodes znodes = Znodes.at(rig.zookeeper().connectString());
 
   @Test
   void sameAcquireTwiceIsOneEntryAndOneGrant() {

@@ -26,7 +26,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /** What a request makes of the server's refusals. */
@@ -36,7 +36,10 @@ class AcquisitionTest {
       Refused.newBuilder().setCode(Status.Code.UNAVAILABLE.value()).build();
 
   private final ManualClock clock = new ManualClock();
+
+  @AutoClose("stop")
   private final Loop loop = Loop.on(clock, "lockkeeper-client");
+
   private final Settings settings =
       new Settings(
           Target.parseList("in-memory"),
@@ -61,11 +64,6 @@ class AcquisitionTest {
   private final Sent link = new Sent();
   private final Acquisition acquisition =
       new Acquisition("request", LockRequest.of("orders/42"), context, link);
-
-  @AfterEach
-  void stop() {
-    loop.stop();
-  }
 
   private void onLoop(Runnable task) {
     loop.execute(task);

@@ -1,23 +1,12 @@
 package io.lockkeeper.client;
 
 import io.lockkeeper.testing.InMemoryLockkeeper;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 
 /** The contract against the server in memory. */
 class InMemoryContractTest extends ClientContract {
 
-  private static InMemoryLockkeeper server;
-
-  @BeforeAll
-  static void start() {
-    server = InMemoryLockkeeper.start();
-  }
-
-  @AfterAll
-  static void stop() {
-    server.close();
-  }
+  @AutoClose private static final InMemoryLockkeeper server = InMemoryLockkeeper.start();
 
   @Override
   protected LockkeeperClientBuilder clientBuilder() {

@@ -11,8 +11,7 @@ import io.lockkeeper.v1.ReleaseOutcome;
 import io.lockkeeper.v1.ReleaseResponse;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /** What a server makes of a session that is resumed, and of requests that are repeated. */
@@ -20,17 +19,7 @@ public abstract class ResumeContract extends Contract {
 
   private static final String ID = "mine";
 
-  private ManagedChannel channel;
-
-  @BeforeEach
-  final void connect() {
-    channel = clientBuilder().connect();
-  }
-
-  @AfterEach
-  final void disconnect() {
-    channel.shutdownNow();
-  }
+  @AutoClose private final ManagedChannel channel = clientBuilder().connect();
 
   private AcquireRequest.Builder request(String id, String owner, Long... heldTokens) {
     AcquireRequest.Builder request =

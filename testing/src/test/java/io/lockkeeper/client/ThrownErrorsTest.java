@@ -15,7 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.assertj.core.api.InstanceOfAssertFactories;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -27,13 +27,8 @@ class ThrownErrorsTest {
   private static final Duration LONG = Duration.ofSeconds(20);
 
   private final ManualClock clock = new ManualClock();
-  private final InMemoryLockkeeper server = InMemoryLockkeeper.start(clock);
+  @AutoClose private final InMemoryLockkeeper server = InMemoryLockkeeper.start(clock);
   private final AtomicInteger connected = new AtomicInteger();
-
-  @AfterEach
-  void stop() {
-    server.close();
-  }
 
   private LockkeeperClient client(Function<String, ManagedChannel> channels) {
     return LockkeeperClient.builder("in-memory")

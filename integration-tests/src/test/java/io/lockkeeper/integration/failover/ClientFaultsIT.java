@@ -11,8 +11,7 @@ import io.lockkeeper.integration.harness.ByteProxy;
 import io.lockkeeper.integration.harness.SessionStream;
 import io.lockkeeper.v1.AcquireResponse.EventCase;
 import java.time.Duration;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /** Clients that freeze, hang on half a connection, come twice, and speak late or twice. */
@@ -21,17 +20,7 @@ final class ClientFaultsIT {
 
   private static final Duration SHORT = Duration.ofSeconds(3);
 
-  private static Cluster cluster;
-
-  @BeforeAll
-  static void start() {
-    cluster = Cluster.start(Plan.quick(2));
-  }
-
-  @AfterAll
-  static void stop() {
-    cluster.close();
-  }
+  @AutoClose private static final Cluster cluster = Cluster.start(Plan.quick(2));
 
   @Test
   void clientThatFreezesPastItsTimeToLiveTakesNothingBackWhenItWakes() {

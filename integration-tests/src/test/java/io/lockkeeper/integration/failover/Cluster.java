@@ -19,9 +19,15 @@ import java.util.Map;
 import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.BeforeEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** Coordinators in front of an ensemble, all processes of their own. */
-public final class Cluster implements AutoCloseable {
+/**
+ * Coordinators in front of an ensemble, all processes of their own. A test class that registers one
+ * as its extension has it whole before each test, and closed after the last one.
+ */
+public final class Cluster implements AutoCloseable, BeforeEachCallback, AfterAllCallback {
 
   private final Pace pace;
   private final Ensemble ensemble;
@@ -221,6 +227,17 @@ public final class Cluster implements AutoCloseable {
   /** Returns a client that knows all coordinators. */
   public LockkeeperClient client(Duration ttl) {
     return LockkeeperClient.builder(addresses()).ttl(ttl).build();
+  }
+
+  @Override
+  public void beforeEach(ExtensionContext test) {
+    ensemble.awaitWhole();
+    restore();
+  }
+
+  @Override
+  public void afterAll(ExtensionContext tests) {
+    close();
   }
 
   @Override

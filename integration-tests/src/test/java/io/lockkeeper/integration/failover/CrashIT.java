@@ -11,31 +11,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Coordinators that are killed: one of three, two of them, all of them. */
 @Alone
 final class CrashIT {
 
-  private static Cluster cluster;
-
-  @BeforeAll
-  static void start() {
-    cluster = Cluster.start(Plan.quick(3));
-  }
-
-  @AfterAll
-  static void stop() {
-    cluster.close();
-  }
-
-  @BeforeEach
-  void whole() {
-    cluster.restore();
-  }
+  @RegisterExtension private static final Cluster cluster = Cluster.start(Plan.quick(3));
 
   @Test
   void holderAndWaitersOfADeadCoordinatorKeepTokenAndPlaceAtItsPeers() {

@@ -10,10 +10,8 @@ import io.lockkeeper.integration.harness.ByteProxy;
 import io.lockkeeper.integration.harness.SessionStream;
 import io.lockkeeper.v1.AcquireResponse.EventCase;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
  * A coordinator that lives and cannot reach everybody: ZooKeeper, its clients or its peers. What
@@ -22,22 +20,8 @@ import org.junit.jupiter.api.Test;
 @Alone
 final class CutOffCoordinatorIT {
 
-  private static Cluster cluster;
-
-  @BeforeAll
-  static void start() {
-    cluster = Cluster.start(Plan.quick(2).withDoors());
-  }
-
-  @AfterAll
-  static void stop() {
-    cluster.close();
-  }
-
-  @BeforeEach
-  void whole() {
-    cluster.restore();
-  }
+  @RegisterExtension
+  private static final Cluster cluster = Cluster.start(Plan.quick(2).withDoors());
 
   @Test
   void clientsOfACoordinatorWithoutZooKeeperMoveAndNobodyIsGrantedWhatTheyHold() {

@@ -9,8 +9,7 @@ import io.lockkeeper.integration.harness.ByteProxy;
 import io.lockkeeper.integration.harness.SessionStream;
 import io.lockkeeper.v1.AcquireResponse.EventCase;
 import java.time.Duration;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -25,17 +24,8 @@ final class DeafCoordinatorIT {
   private static final Pace PACE =
       new Pace(Duration.ofMillis(500), 4, Duration.ofSeconds(18), Duration.ofSeconds(6), false);
 
-  private static Cluster cluster;
-
-  @BeforeAll
-  static void start() {
-    cluster = Cluster.start(new Plan(PACE, 3, 2, true, false));
-  }
-
-  @AfterAll
-  static void stop() {
-    cluster.close();
-  }
+  @AutoClose
+  private static final Cluster cluster = Cluster.start(new Plan(PACE, 3, 2, true, false));
 
   @Test
   void leasesOfACoordinatorThatHearsNothingOfZooKeeperLiveOnAtItsPeer() {

@@ -9,31 +9,14 @@ import io.lockkeeper.v1.AcquireResponse.EventCase;
 import io.lockkeeper.v1.SessionResponse;
 import java.time.Duration;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Coordinators that are told to stop while clients hold and wait. */
 @Alone
 final class DrainIT {
 
-  private static Cluster cluster;
-
-  @BeforeAll
-  static void start() {
-    cluster = Cluster.start(Plan.quick(2));
-  }
-
-  @AfterAll
-  static void stop() {
-    cluster.close();
-  }
-
-  @BeforeEach
-  void whole() {
-    cluster.restore();
-  }
+  @RegisterExtension private static final Cluster cluster = Cluster.start(Plan.quick(2));
 
   @Test
   void clientsOfACoordinatorThatStopsAreToldAndGoOnAtItsPeer() {

@@ -16,10 +16,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** ZooKeeper servers of an ensemble of three that die, sleep and come back. */
 @Alone
@@ -30,23 +28,8 @@ final class EnsembleFaultsIT {
 
   private static final Duration PATIENCE = Duration.ofSeconds(40);
 
-  private static Cluster cluster;
-
-  @BeforeAll
-  static void start() {
-    cluster = Cluster.start(Plan.quick(2).onZooKeepers(3));
-  }
-
-  @AfterAll
-  static void stop() {
-    cluster.close();
-  }
-
-  @BeforeEach
-  void whole() {
-    cluster.ensemble().awaitWhole();
-    cluster.restore();
-  }
+  @RegisterExtension
+  private static final Cluster cluster = Cluster.start(Plan.quick(2).onZooKeepers(3));
 
   @Test
   void deathOfTheLeaderCostsNothingAndGrantsGoOn() {

@@ -9,8 +9,7 @@ import io.lockkeeper.server.testing.Ports;
 import io.lockkeeper.v1.AcquireResponse.EventCase;
 import io.lockkeeper.v1.ReleaseOutcome;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -22,18 +21,8 @@ final class FailStopIT {
   private static final String CORE = "io.lockkeeper.server.core.Kernel";
   private static final String STORE = "io.lockkeeper.server.zookeeper.ZooKeeperLockStore";
 
-  private static Cluster cluster;
+  @AutoClose private static final Cluster cluster = Cluster.start(Plan.quick(2));
   private static int debugPort;
-
-  @BeforeAll
-  static void start() {
-    cluster = Cluster.start(Plan.quick(2));
-  }
-
-  @AfterAll
-  static void stop() {
-    cluster.close();
-  }
 
   @BeforeEach
   void debuggable() {

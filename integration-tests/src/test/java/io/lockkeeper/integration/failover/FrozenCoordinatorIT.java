@@ -12,10 +12,8 @@ import io.lockkeeper.v1.AcquireResponse.EventCase;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
  * A coordinator that is paused, taken for dead, and wakes with old memories. Each test pauses the
@@ -24,22 +22,7 @@ import org.junit.jupiter.api.Test;
 @Alone
 final class FrozenCoordinatorIT {
 
-  private static Cluster cluster;
-
-  @BeforeAll
-  static void start() {
-    cluster = Cluster.start(Plan.quick(2));
-  }
-
-  @AfterAll
-  static void stop() {
-    cluster.close();
-  }
-
-  @BeforeEach
-  void whole() {
-    cluster.restore();
-  }
+  @RegisterExtension private static final Cluster cluster = Cluster.start(Plan.quick(2));
 
   @Test
   void sleeperThatWakesDeletesNothingAndSendsItsClientsAway() {

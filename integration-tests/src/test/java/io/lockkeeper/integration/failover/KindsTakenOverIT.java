@@ -20,10 +20,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
  * Every kind of lock, and all that a request may ask for, over the death of its coordinator: in
@@ -32,22 +30,7 @@ import org.junit.jupiter.api.Test;
 @Alone
 final class KindsTakenOverIT {
 
-  private static Cluster cluster;
-
-  @BeforeAll
-  static void start() {
-    cluster = Cluster.start(Plan.quick(2));
-  }
-
-  @AfterAll
-  static void stop() {
-    cluster.close();
-  }
-
-  @BeforeEach
-  void whole() {
-    cluster.restore();
-  }
+  @RegisterExtension private static final Cluster cluster = Cluster.start(Plan.quick(2));
 
   @Test
   void readersGoOnReadingAndTheWriterBehindThemGoesOnWaiting() {

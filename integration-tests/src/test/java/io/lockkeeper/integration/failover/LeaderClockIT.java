@@ -24,9 +24,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -56,7 +55,9 @@ final class LeaderClockIT {
   private static final DateTimeFormatter DATE =
       DateTimeFormatter.ofPattern("EEE MMM dd HH:mm:ss zzz yyyy", Locale.US);
 
-  private static Ensemble ensemble;
+  @AutoClose
+  private static final Ensemble ensemble =
+      Ensemble.start(3, new Pace(TICK, 4, TIMEOUT, TIMEOUT, false));
 
   private final ScheduledExecutorService timer = Executors.newScheduledThreadPool(MANY);
   private final List<Future<?>> tasks = new ArrayList<>();
@@ -65,16 +66,6 @@ final class LeaderClockIT {
   private ZooKeeperProcess leader;
   private ZooKeeperProcess follower;
   private Znodes znodes;
-
-  @BeforeAll
-  static void start() {
-    ensemble = Ensemble.start(3, new Pace(TICK, 4, TIMEOUT, TIMEOUT, false));
-  }
-
-  @AfterAll
-  static void stop() {
-    ensemble.close();
-  }
 
   @BeforeEach
   void choose() {

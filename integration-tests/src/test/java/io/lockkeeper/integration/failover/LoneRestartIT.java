@@ -6,31 +6,14 @@ import io.lockkeeper.integration.failover.Cluster.Plan;
 import io.lockkeeper.integration.harness.Alone;
 import io.lockkeeper.integration.harness.Asking;
 import io.lockkeeper.v1.AcquireResponse.EventCase;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A coordinator that is alone, and comes back on its own data directory. */
 @Alone
 final class LoneRestartIT {
 
-  private static Cluster cluster;
-
-  @BeforeAll
-  static void start() {
-    cluster = Cluster.start(Plan.quick(1));
-  }
-
-  @AfterAll
-  static void stop() {
-    cluster.close();
-  }
-
-  @BeforeEach
-  void whole() {
-    cluster.restore();
-  }
+  @RegisterExtension private static final Cluster cluster = Cluster.start(Plan.quick(1));
 
   @Test
   void holderAndWaitersKeepTokenAndPlaceOverAKill() {

@@ -31,8 +31,12 @@ public final class CoordinatorInMemory implements AutoCloseable {
   }
 
   @Override
-  public void close() throws InterruptedException {
-    coordinator.stop(Duration.ofSeconds(1));
+  public void close() {
+    try {
+      coordinator.stop(Duration.ofSeconds(1));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
     store.stop();
   }
 }

@@ -40,7 +40,7 @@ class AcquireHandlerTest {
     assertThat(bench.all(StoreEffect.CreateEntries.class)).hasSize(1);
     assertThat(bench.last(Effect.Supersede.class))
         .containsExactly(new Effect.Supersede(first.stream()));
-    assertThat(bench.tells(first).map(Effect.Tell::sequence)).containsExactly(1L, 1L);
+    assertThat(bench.tells(first.requestId()).map(Effect.Tell::sequence)).containsExactly(1L, 1L);
     assertThat(bench.last(Effect.Tell.class))
         .extracting(Effect.Tell::stream)
         .containsExactly(second.stream());

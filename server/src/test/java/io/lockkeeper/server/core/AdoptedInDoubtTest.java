@@ -3,10 +3,8 @@ package io.lockkeeper.server.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.core.api.ClientEvent;
-import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.api.SessionEvent;
-import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StreamId;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.SessionKey;
@@ -23,19 +21,6 @@ class AdoptedInDoubtTest {
   private final Bench bench = Bench.ready();
   private final Inheritance left = new Inheritance(bench);
 
-  private List<Notice.Granted> granted(String requestId) {
-    return bench.all(Effect.Tell.class).stream()
-        .filter(tell -> tell.requestId().equals(requestId))
-        .map(Effect.Tell::notice)
-        .filter(Notice.Granted.class::isInstance)
-        .map(Notice.Granted.class::cast)
-        .toList();
-  }
-
-  private List<StoreEffect.DeleteEntries> deletions() {
-    return bench.all(StoreEffect.DeleteEntries.class);
-  }
-
   @Test
   void requestOneOfWhoseEntriesSomebodyHasWrittenOverIsStillOneRequest() {
     // Given: what Curator's Revoker writes says nothing of whose the entry is
@@ -48,7 +33,7 @@ class AdoptedInDoubtTest {
     // When
     bench.repeat(stream, lease, both.holding(tokens.get(0), tokens.get(1)));
     // Then
-    assertThat(granted("both"))
+    assertThat(bench.told("both", Notice.Granted.class))
         .isNotEmpty()
         .allSatisfy(
             granted ->
@@ -57,7 +42,7 @@ class AdoptedInDoubtTest {
                     .containsExactlyElementsOf(tokens));
     // And: nothing is left of it when it is given back
     bench.on(new ClientEvent.Release(bench.call(), lease, "both", 0));
-    assertThat(deletions()).singleElement().extracting(d -> d.entries().size()).isEqualTo(2);
+    assertThat(bench.deletions()).singleElement().extracting(d -> d.entries().size()).isEqualTo(2);
   }
 
   @Test
@@ -72,9 +57,9 @@ class AdoptedInDoubtTest {
     // When
     bench.attach(lease);
     // Then
-    assertThat(granted("next")).isEmpty();
+    assertThat(bench.told("next", Notice.Granted.class)).isEmpty();
     bench.deleted(ahead);
-    assertThat(granted("next")).hasSize(1);
+    assertThat(bench.told("next", Notice.Granted.class)).hasSize(1);
   }
 
   @Test
@@ -100,6 +85,6 @@ class AdoptedInDoubtTest {
     bench.proving = true;
     bench.pass(Bench.settings().linger().plusMillis(1));
     // Then
-    assertThat(deletions()).isEmpty();
+    assertThat(bench.deletions()).isEmpty();
   }
 }

@@ -3,7 +3,6 @@ package io.lockkeeper.server.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.core.api.ClientEvent;
-import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.api.SessionEvent;
 import io.lockkeeper.server.core.api.StoreEffect;
@@ -17,7 +16,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
 /** What an owner holds more than once, and another coordinator served before. */
@@ -26,19 +24,6 @@ class AdoptedLevelsTest {
   private final Bench bench = Bench.ready();
   private final Inheritance left = new Inheritance(bench);
   private final LeaseId lease = left.lease();
-
-  private void repeat(StreamId stream, LeaseId of, Wish wish) {
-    bench.on(
-        new ClientEvent.Acquire(
-            stream, UUID.randomUUID(), of, wish.command(Optional.of(of)), true));
-  }
-
-  private List<Notice> told(String requestId) {
-    return bench.all(Effect.Tell.class).stream()
-        .filter(tell -> tell.requestId().equals(requestId))
-        .map(Effect.Tell::notice)
-        .toList();
-  }
 
   private StoreEvent.CreatedEntry entry(String requestId) {
     return left.created("a", requestId);
@@ -54,11 +39,11 @@ class AdoptedLevelsTest {
     left.take();
     StreamId stream = bench.attach(lease);
     // When
-    repeat(stream, lease, inner.holding(token));
-    repeat(stream, lease, outer.holding(token));
+    bench.repeat(stream, lease, inner.holding(token));
+    bench.repeat(stream, lease, outer.holding(token));
     // Then: each was told when its client came, and is told once more
     for (String level : List.of("outer", "inner")) {
-      assertThat(told(level))
+      assertThat(bench.told(level))
           .hasSize(2)
           .allSatisfy(
               notice ->
@@ -101,11 +86,11 @@ class AdoptedLevelsTest {
     StreamId stream = bench.attach(lease);
     // When: its client knows the token, also of a level of which no entry tells
     bench.createAll(bench.repeat(stream, lease, third.holding(token)));
-    repeat(stream, lease, inner.holding(token));
-    repeat(stream, lease, outer.holding(token));
+    bench.repeat(stream, lease, inner.holding(token));
+    bench.repeat(stream, lease, outer.holding(token));
     // Then
     for (String level : List.of("outer", "inner", "third")) {
-      assertThat(told(level)).last().isInstanceOf(Notice.Granted.class);
+      assertThat(bench.told(level)).last().isInstanceOf(Notice.Granted.class);
     }
     // And what is asked for anew is granted beside them
     Bench.Asked fourth = bench.ask(lease, Wish.named("fourth").exclusive("a").by("t"));
@@ -125,13 +110,13 @@ class AdoptedLevelsTest {
     left.level(lease, both, outer);
     left.take();
     StreamId stream = bench.attach(lease);
-    repeat(stream, lease, both);
-    repeat(stream, lease, outer.holding(token));
+    bench.repeat(stream, lease, both);
+    bench.repeat(stream, lease, outer.holding(token));
     // When
     bench.on(new ClientEvent.Release(bench.call(), others, "other", 0));
     // Then
-    assertThat(told("outer")).last().isInstanceOf(Notice.Granted.class);
-    assertThat(told("both")).last().isInstanceOf(Notice.Granted.class);
+    assertThat(bench.told("outer")).last().isInstanceOf(Notice.Granted.class);
+    assertThat(bench.told("both")).last().isInstanceOf(Notice.Granted.class);
   }
 
   @Test
@@ -141,17 +126,17 @@ class AdoptedLevelsTest {
     long token = left.entries(lease, outer).get(0);
     SessionKey session = left.take();
     StreamId stream = bench.attach(lease);
-    repeat(stream, lease, outer.holding(token));
+    bench.repeat(stream, lease, outer.holding(token));
     bench.proving = false;
     bench.on(new SessionEvent.SessionSuspended(session));
     Wish inner = Wish.named("inner").exclusive("a").by("t").waiting(Duration.ofSeconds(1));
-    repeat(stream, lease, inner.holding(token));
+    bench.repeat(stream, lease, inner.holding(token));
     // When
     bench.pass(Duration.ofSeconds(2));
     // Then
-    assertThat(told("inner")).isEmpty();
+    assertThat(bench.told("inner")).isEmpty();
     bench.on(new SessionEvent.SessionProved(session, bench.now, bench.now));
-    assertThat(told("inner")).first().isInstanceOf(Notice.Granted.class);
+    assertThat(bench.told("inner")).first().isInstanceOf(Notice.Granted.class);
   }
 
   @Test
@@ -172,18 +157,18 @@ class AdoptedLevelsTest {
     }
     bench.proving = false;
     bench.on(new SessionEvent.SessionSuspended(session));
-    repeat(stream, lease, inner.holding(token));
-    repeat(stream, lease, third.holding(token));
+    bench.repeat(stream, lease, inner.holding(token));
+    bench.repeat(stream, lease, third.holding(token));
     // When
     bench.pass(Duration.ofSeconds(6));
     // Then
-    assertThat(told("outer")).last().isInstanceOf(Notice.Queued.class);
+    assertThat(bench.told("outer")).last().isInstanceOf(Notice.Queued.class);
     for (String level : List.of("inner", "third")) {
-      assertThat(told(level)).noneMatch(Notice.NotAcquired.class::isInstance);
+      assertThat(bench.told(level)).noneMatch(Notice.NotAcquired.class::isInstance);
     }
     bench.on(new SessionEvent.SessionProved(session, bench.now, bench.now));
     for (String level : List.of("inner", "third")) {
-      assertThat(told(level)).last().isInstanceOf(Notice.Granted.class);
+      assertThat(bench.told(level)).last().isInstanceOf(Notice.Granted.class);
     }
   }
 
@@ -196,14 +181,14 @@ class AdoptedLevelsTest {
     Wish wish = Wish.named("waits").exclusive("x").waiting(Duration.ofSeconds(1));
     bench.createAll(bench.ask(own, wish));
     bench.pass(Duration.ofSeconds(1));
-    int told = told("waits").size();
+    int told = bench.told("waits").size();
     bench.proving = false;
     // When
-    repeat(stream, own, wish.holding(9));
+    bench.repeat(stream, own, wish.holding(9));
     // Then
-    assertThat(told("waits")).hasSize(told).last().isInstanceOf(Notice.NotAcquired.class);
+    assertThat(bench.told("waits")).hasSize(told).last().isInstanceOf(Notice.NotAcquired.class);
     bench.on(new SessionEvent.SessionProved(Bench.S1, bench.now, bench.now));
-    assertThat(told("waits")).last().isInstanceOf(Notice.Lost.class);
+    assertThat(bench.told("waits")).last().isInstanceOf(Notice.Lost.class);
   }
 
   @Test
@@ -219,9 +204,9 @@ class AdoptedLevelsTest {
     // When
     bench.pass(Duration.ofMillis(200));
     // Then
-    assertThat(told("waits")).noneMatch(Notice.NotAcquired.class::isInstance);
+    assertThat(bench.told("waits")).noneMatch(Notice.NotAcquired.class::isInstance);
     bench.on(new SessionEvent.SessionProved(Bench.S1, bench.now, bench.now));
-    assertThat(told("waits")).last().isInstanceOf(Notice.NotAcquired.class);
+    assertThat(bench.told("waits")).last().isInstanceOf(Notice.NotAcquired.class);
   }
 
   @Test
@@ -256,8 +241,8 @@ class AdoptedLevelsTest {
     bench.createAll(next);
     left.adoptedAs(left.claim(), false);
     StreamId stream = bench.attach(lease);
-    repeat(stream, lease, outer.holding(token));
-    repeat(stream, lease, inner.holding(token));
+    bench.repeat(stream, lease, outer.holding(token));
+    bench.repeat(stream, lease, inner.holding(token));
     // When
     bench.on(new ClientEvent.Release(bench.call(), lease, "outer", 0));
     bench.on(new StoreEvent.EntriesDeleted(entry("outer").name().id().orElseThrow()));

@@ -9,7 +9,6 @@ import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.core.simulation.Wish;
-import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
@@ -18,10 +17,6 @@ class AdoptedSessionsTest {
 
   private final Bench bench = Bench.ready();
   private final Inheritance left = new Inheritance(bench);
-
-  private List<StoreEffect.DeleteEntries> deletions() {
-    return bench.all(StoreEffect.DeleteEntries.class);
-  }
 
   @Test
   void sessionThatWasAdoptedTakesNoNewLeasesAndIsClosedWhenEmpty() {
@@ -36,7 +31,7 @@ class AdoptedSessionsTest {
         .extracting(StoreEffect.RecordLease::session)
         .containsExactly(Bench.S1);
     bench.on(new ClientEvent.CloseLease(bench.call(), lease));
-    UUID deleted = deletions().get(0).id();
+    UUID deleted = bench.deletions().get(0).id();
     bench.on(new StoreEvent.EntriesDeleted(deleted));
     bench.on(new StoreEvent.LeaseErased(lease));
     // Then

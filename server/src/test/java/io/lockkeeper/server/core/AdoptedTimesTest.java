@@ -11,9 +11,6 @@ import io.lockkeeper.server.core.api.StreamId;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.simulation.Wish;
 import java.time.Duration;
-import java.util.List;
-import java.util.Optional;
-import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
 /** How long what was adopted may wait, and be held. */
@@ -22,27 +19,6 @@ class AdoptedTimesTest {
   private static final Duration VOUCHED = Bench.TIMEOUT;
   private final Bench bench = Bench.ready();
   private final Inheritance left = new Inheritance(bench);
-
-  private StreamId attach(LeaseId lease) {
-    return bench.attach(lease);
-  }
-
-  private List<Notice> told(String requestId) {
-    return bench.all(Effect.Tell.class).stream()
-        .filter(tell -> tell.requestId().equals(requestId))
-        .map(Effect.Tell::notice)
-        .toList();
-  }
-
-  private <T extends Notice> List<T> told(String requestId, Class<T> type) {
-    return told(requestId).stream().filter(type::isInstance).map(type::cast).toList();
-  }
-
-  private void repeat(StreamId stream, LeaseId lease, Wish wish) {
-    bench.on(
-        new ClientEvent.Acquire(
-            stream, UUID.randomUUID(), lease, wish.command(Optional.of(lease)), true));
-  }
 
   private LeaseId waiterBehindAHolder(Duration wait) {
     LeaseId holder = left.lease();
@@ -54,9 +30,9 @@ class AdoptedTimesTest {
 
   private void assertTimesOutAfter(Duration time) {
     bench.pass(time.minusNanos(1));
-    assertThat(told("waits", Notice.NotAcquired.class)).isEmpty();
+    assertThat(bench.told("waits", Notice.NotAcquired.class)).isEmpty();
     bench.pass(Duration.ofNanos(1));
-    assertThat(told("waits", Notice.NotAcquired.class))
+    assertThat(bench.told("waits", Notice.NotAcquired.class))
         .extracting(Notice.NotAcquired::reason)
         .containsExactly(Notice.RefusalReason.TIMED_OUT);
   }
@@ -66,10 +42,10 @@ class AdoptedTimesTest {
     // Given
     LeaseId waiter = waiterBehindAHolder(Duration.ofSeconds(10));
     left.take(true);
-    StreamId stream = attach(waiter);
+    StreamId stream = bench.attach(waiter);
     bench.pass(Duration.ofSeconds(3));
     // When
-    repeat(stream, waiter, Wish.named("waits").exclusive("a").waiting(Duration.ofSeconds(4)));
+    bench.repeat(stream, waiter, Wish.named("waits").exclusive("a").waiting(Duration.ofSeconds(4)));
     // Then
     assertTimesOutAfter(Duration.ofSeconds(4));
     assertThat(bench.all(Effect.Tell.class).get(0).stream()).isEqualTo(stream);
@@ -82,7 +58,7 @@ class AdoptedTimesTest {
     left.take(true);
     bench.pass(Duration.ofSeconds(3));
     // When
-    repeat(attach(waiter), waiter, Wish.named("waits").exclusive("a"));
+    bench.repeat(bench.attach(waiter), waiter, Wish.named("waits").exclusive("a"));
     // Then
     assertTimesOutAfter(Duration.ofSeconds(7));
   }
@@ -98,18 +74,18 @@ class AdoptedTimesTest {
     long token = left.entries(owner, outer).get(0);
     left.level(owner, both, outer);
     left.take();
-    StreamId stream = attach(owner);
-    repeat(stream, owner, both);
-    repeat(stream, owner, outer.holding(token));
+    StreamId stream = bench.attach(owner);
+    bench.repeat(stream, owner, both);
+    bench.repeat(stream, owner, outer.holding(token));
     // When
     bench.keepAliveFor(owner, VOUCHED.minusNanos(1));
-    assertThat(told("both", Notice.NotAcquired.class)).isEmpty();
+    assertThat(bench.told("both", Notice.NotAcquired.class)).isEmpty();
     bench.pass(Duration.ofNanos(1));
     // Then
-    assertThat(told("both", Notice.NotAcquired.class))
+    assertThat(bench.told("both", Notice.NotAcquired.class))
         .extracting(Notice.NotAcquired::reason)
         .containsExactly(Notice.RefusalReason.TIMED_OUT);
-    assertThat(told("outer", Notice.Lost.class)).isEmpty();
+    assertThat(bench.told("outer", Notice.Lost.class)).isEmpty();
   }
 
   @Test
@@ -119,13 +95,13 @@ class AdoptedTimesTest {
     LeaseId waiter = waiterBehindAHolder(wait);
     bench.on(new StoreEvent.MirrorStale());
     left.take();
-    repeat(attach(waiter), waiter, Wish.named("waits").exclusive("a").waiting(wait));
+    bench.repeat(bench.attach(waiter), waiter, Wish.named("waits").exclusive("a").waiting(wait));
     // When
     bench.keepAliveFor(waiter, VOUCHED.minusNanos(1));
-    assertThat(told("waits", Notice.NotAcquired.class)).isEmpty();
+    assertThat(bench.told("waits", Notice.NotAcquired.class)).isEmpty();
     bench.pass(Duration.ofNanos(1));
     // Then
-    assertThat(told("waits", Notice.NotAcquired.class)).hasSize(1);
+    assertThat(bench.told("waits", Notice.NotAcquired.class)).hasSize(1);
   }
 
   @Test
@@ -134,13 +110,13 @@ class AdoptedTimesTest {
     Duration wait = Duration.ofSeconds(10);
     LeaseId waiter = waiterBehindAHolder(wait);
     left.take();
-    repeat(attach(waiter), waiter, Wish.named("waits").exclusive("a").waiting(wait));
+    bench.repeat(bench.attach(waiter), waiter, Wish.named("waits").exclusive("a").waiting(wait));
     // When
     bench.keepAliveFor(waiter, VOUCHED.minusNanos(1));
-    assertThat(told("waits", Notice.NotAcquired.class)).isEmpty();
+    assertThat(bench.told("waits", Notice.NotAcquired.class)).isEmpty();
     // Then: when nobody else can
     bench.pass(Duration.ofNanos(1));
-    assertThat(told("waits", Notice.NotAcquired.class)).hasSize(1);
+    assertThat(bench.told("waits", Notice.NotAcquired.class)).hasSize(1);
   }
 
   @Test
@@ -150,20 +126,20 @@ class AdoptedTimesTest {
     LeaseId lease = left.lease();
     left.entries(lease, Wish.named("held").exclusive("a").atMost(most));
     left.take();
-    attach(lease);
+    bench.attach(lease);
     // When
     bench.keepAliveFor(lease, VOUCHED.plus(most).minusNanos(1));
-    assertThat(told("held", Notice.Lost.class)).isEmpty();
+    assertThat(bench.told("held", Notice.Lost.class)).isEmpty();
     bench.keepAliveFor(lease, Duration.ofSeconds(1));
     // Then
-    assertThat(told("held", Notice.Lost.class))
+    assertThat(bench.told("held", Notice.Lost.class))
         .extracting(Notice.Lost::reason)
         .containsExactly(Notice.LossReason.MAX_HOLD);
   }
 
   private void repeatHolding(LeaseId lease, long token, Duration left) {
     Wish held = Wish.named("held").exclusive("a").atMost(left).holding(token);
-    repeat(attach(lease), lease, held);
+    bench.repeat(bench.attach(lease), lease, held);
   }
 
   @Test
@@ -177,9 +153,9 @@ class AdoptedTimesTest {
     repeatHolding(lease, token, Duration.ofSeconds(50));
     // Then
     bench.keepAliveFor(lease, Duration.ofSeconds(50));
-    assertThat(told("held", Notice.Lost.class)).isEmpty();
+    assertThat(bench.told("held", Notice.Lost.class)).isEmpty();
     bench.keepAliveFor(lease, Duration.ofSeconds(2));
-    assertThat(told("held", Notice.Lost.class))
+    assertThat(bench.told("held", Notice.Lost.class))
         .extracting(Notice.Lost::reason)
         .containsExactly(Notice.LossReason.MAX_HOLD);
   }
@@ -195,9 +171,9 @@ class AdoptedTimesTest {
     repeatHolding(lease, token, Duration.ofSeconds(1));
     // Then
     bench.keepAliveFor(lease, VOUCHED.minusNanos(1));
-    assertThat(told("held", Notice.Lost.class)).isEmpty();
+    assertThat(bench.told("held", Notice.Lost.class)).isEmpty();
     bench.pass(Duration.ofNanos(1));
-    assertThat(told("held", Notice.Lost.class)).hasSize(1);
+    assertThat(bench.told("held", Notice.Lost.class)).hasSize(1);
   }
 
   @Test
@@ -205,7 +181,7 @@ class AdoptedTimesTest {
     // Given
     LeaseId waiter = waiterBehindAHolder(Duration.ofSeconds(10));
     left.take();
-    attach(waiter);
+    bench.attach(waiter);
     // When
     bench.on(new ClientEvent.Release(bench.call(), waiter, "waits", 0));
     // Then

@@ -35,36 +35,11 @@ class AdoptionsTest {
   private final Bench bench = Bench.ready();
   private final Inheritance left = new Inheritance(bench);
 
-  private StreamId attach(LeaseId lease) {
-    return bench.attach(lease);
-  }
-
-  private List<Notice> told(String requestId) {
-    return bench.all(Effect.Tell.class).stream()
-        .filter(tell -> tell.requestId().equals(requestId))
-        .map(Effect.Tell::notice)
-        .toList();
-  }
-
-  private <T extends Notice> List<T> told(String requestId, Class<T> type) {
-    return told(requestId).stream().filter(type::isInstance).map(type::cast).toList();
-  }
-
   private List<Long> tokens(String requestId) {
-    return told(requestId, Notice.Granted.class).stream()
+    return bench.told(requestId, Notice.Granted.class).stream()
         .flatMap(granted -> granted.grants().stream())
         .map(grant -> grant.token().value())
         .toList();
-  }
-
-  private List<StoreEffect.DeleteEntries> deletions() {
-    return bench.all(StoreEffect.DeleteEntries.class);
-  }
-
-  private void repeat(StreamId stream, LeaseId lease, Wish wish) {
-    bench.on(
-        new ClientEvent.Acquire(
-            stream, UUID.randomUUID(), lease, wish.command(Optional.of(lease)), true));
   }
 
   @Test
@@ -76,11 +51,11 @@ class AdoptionsTest {
     left.entries(waiter, Wish.named("waits").exclusive("a"));
     left.take();
     // When
-    attach(holder);
-    attach(waiter);
+    bench.attach(holder);
+    bench.attach(waiter);
     // Then
     assertThat(tokens("held")).isEqualTo(held);
-    assertThat(told("waits")).hasSize(1).first().isInstanceOf(Notice.Queued.class);
+    assertThat(bench.told("waits")).hasSize(1).first().isInstanceOf(Notice.Queued.class);
   }
 
   @Test
@@ -91,13 +66,13 @@ class AdoptionsTest {
     left.entries(holder, Wish.named("held").exclusive("a"));
     List<Long> next = left.entries(waiter, Wish.named("waits").exclusive("a"));
     left.take();
-    attach(holder);
-    attach(waiter);
+    bench.attach(holder);
+    bench.attach(waiter);
     // When
     bench.on(new ClientEvent.Release(bench.call(), holder, "held", 0));
     // Then
     assertThat(tokens("waits")).isEqualTo(next);
-    assertThat(deletions()).hasSize(1);
+    assertThat(bench.deletions()).hasSize(1);
   }
 
   @Test
@@ -111,10 +86,10 @@ class AdoptionsTest {
     // When
     bench.pass(VOUCHED.minusNanos(1));
     // Then
-    assertThat(deletions()).isEmpty();
+    assertThat(bench.deletions()).isEmpty();
     assertThat(bench.all(Effect.Tell.class)).isEmpty();
     bench.pass(Duration.ofNanos(1));
-    assertThat(deletions()).isNotEmpty();
+    assertThat(bench.deletions()).isNotEmpty();
   }
 
   @Test
@@ -125,10 +100,10 @@ class AdoptionsTest {
     left.take();
     // When: one time to live would be half of it
     bench.pass(VOUCHED.minusNanos(1));
-    assertThat(deletions()).isEmpty();
+    assertThat(bench.deletions()).isEmpty();
     bench.pass(Duration.ofNanos(1));
     // Then
-    assertThat(deletions()).hasSize(1);
+    assertThat(bench.deletions()).hasSize(1);
     assertThat(bench.all(StoreEffect.EraseLease.class)).hasSize(1);
   }
 
@@ -140,10 +115,10 @@ class AdoptionsTest {
     left.take(true);
     // When
     bench.pass(Bench.TTL.minusNanos(1));
-    assertThat(deletions()).isEmpty();
+    assertThat(bench.deletions()).isEmpty();
     bench.pass(Duration.ofNanos(1));
     // Then
-    assertThat(deletions()).hasSize(1);
+    assertThat(bench.deletions()).hasSize(1);
   }
 
   @Test
@@ -152,14 +127,14 @@ class AdoptionsTest {
     LeaseId lease = left.lease();
     left.entries(lease, Wish.named("held").exclusive("a"));
     left.take();
-    StreamId stream = attach(lease);
+    StreamId stream = bench.attach(lease);
     bench.on(new ClientEvent.StreamClosed(stream));
     // When
     bench.pass(VOUCHED.minusNanos(1));
-    assertThat(deletions()).isEmpty();
+    assertThat(bench.deletions()).isEmpty();
     bench.pass(Duration.ofNanos(1));
     // Then
-    assertThat(deletions()).hasSize(1);
+    assertThat(bench.deletions()).hasSize(1);
   }
 
   @Test
@@ -169,13 +144,13 @@ class AdoptionsTest {
     left.entries(lease, Wish.named("held").exclusive("a"));
     left.take();
     bench.pass(VOUCHED.minusSeconds(1));
-    attach(lease);
+    bench.attach(lease);
     // When
     bench.pass(Bench.TTL.minusNanos(1));
-    assertThat(told("held", Notice.Lost.class)).isEmpty();
+    assertThat(bench.told("held", Notice.Lost.class)).isEmpty();
     bench.pass(Duration.ofNanos(1));
     // Then
-    assertThat(told("held", Notice.Lost.class)).hasSize(1);
+    assertThat(bench.told("held", Notice.Lost.class)).hasSize(1);
   }
 
   @Test
@@ -190,7 +165,7 @@ class AdoptionsTest {
     // Then
     assertThat(bench.validFor(call)).isEqualTo(Bench.TTL.toNanos());
     bench.pass(VOUCHED.minusNanos(1));
-    assertThat(deletions()).isEmpty();
+    assertThat(bench.deletions()).isEmpty();
   }
 
   @Test
@@ -201,10 +176,10 @@ class AdoptionsTest {
     left.take();
     // When
     bench.pass(VOUCHED.minusNanos(1));
-    assertThat(deletions()).isEmpty();
+    assertThat(bench.deletions()).isEmpty();
     bench.pass(Duration.ofNanos(1));
     // Then
-    assertThat(deletions()).hasSize(1);
+    assertThat(bench.deletions()).hasSize(1);
   }
 
   @Test
@@ -215,7 +190,7 @@ class AdoptionsTest {
     // When
     left.take(true);
     // Then
-    assertThat(deletions()).hasSize(1);
+    assertThat(bench.deletions()).hasSize(1);
   }
 
   @Test
@@ -225,7 +200,7 @@ class AdoptionsTest {
     // When
     left.take();
     // Then
-    assertThat(deletions()).hasSize(1);
+    assertThat(bench.deletions()).hasSize(1);
   }
 
   @Test
@@ -258,7 +233,7 @@ class AdoptionsTest {
     Asked asked = bench.ask(waiter, waits);
     bench.on(new ClientEvent.StreamClosed(asked.stream()));
     bench.on(new ClientEvent.Release(bench.call(), holder, "held", 0));
-    int released = deletions().size();
+    int released = bench.deletions().size();
     // When
     bench.keepAliveFor(waiter, VOUCHED.plus(LINGER).minusNanos(1));
     // Then
@@ -272,7 +247,7 @@ class AdoptionsTest {
   }
 
   private List<EntryRef> entriesDeletedAfter(int count) {
-    return deletions().stream()
+    return bench.deletions().stream()
         .skip(count)
         .flatMap(deletion -> deletion.entries().stream())
         .toList();
@@ -287,7 +262,7 @@ class AdoptionsTest {
     // When
     bench.keepAliveFor(lease, VOUCHED.plus(LINGER).plusSeconds(60));
     // Then
-    assertThat(deletions()).isEmpty();
+    assertThat(bench.deletions()).isEmpty();
   }
 
   @Test
@@ -312,7 +287,7 @@ class AdoptionsTest {
     bench.vanish(left.created("a", "both"));
     assertThat(bench.answers(call)).hasSize(1);
     bench.keepAliveFor(lease, VOUCHED.minusNanos(1));
-    assertThat(deletions()).isEmpty();
+    assertThat(bench.deletions()).isEmpty();
     bench.pass(Duration.ofNanos(1));
     assertThat(entriesDeletedAfter(0)).contains(entry("b", "both"));
   }
@@ -329,7 +304,7 @@ class AdoptionsTest {
     bench.vanish(left.created("a", "both"));
     // Then
     bench.keepAliveFor(lease, VOUCHED.minusNanos(1));
-    assertThat(deletions()).isEmpty();
+    assertThat(bench.deletions()).isEmpty();
     assertThat(bench.wasGranted(next)).isFalse();
     bench.pass(Duration.ofNanos(1));
     assertThat(entriesDeletedAfter(0)).contains(entry("b", "both"));
@@ -342,7 +317,7 @@ class AdoptionsTest {
     left.entries(lease, Wish.named("both").exclusive("a", "b"));
     left.take();
     bench.vanish(left.created("a", "both"));
-    assertThat(deletions()).isEmpty();
+    assertThat(bench.deletions()).isEmpty();
     // When
     bench.on(new ClientEvent.Release(bench.call(), lease, "both", 0));
     // Then
@@ -362,7 +337,7 @@ class AdoptionsTest {
     // Then: and the session is closed when it is gone, and not before
     assertThat(entriesDeletedAfter(0)).contains(entry("b", "both"));
     assertThat(bench.all(StoreEffect.CloseSession.class)).isEmpty();
-    bench.on(new StoreEvent.EntriesDeleted(deletions().get(0).id()));
+    bench.on(new StoreEvent.EntriesDeleted(bench.deletions().get(0).id()));
     assertThat(bench.all(StoreEffect.CloseSession.class))
         .containsExactly(new StoreEffect.CloseSession(key));
   }
@@ -376,7 +351,7 @@ class AdoptionsTest {
     // When
     bench.pass(VOUCHED);
     // Then
-    assertThat(deletions().get(0).entries().get(0).guard()).isEmpty();
+    assertThat(bench.deletions().get(0).entries().get(0).guard()).isEmpty();
   }
 
   @Test
@@ -388,7 +363,7 @@ class AdoptionsTest {
     // When
     bench.on(new ClientEvent.Release(bench.call(), lease, "held", 0));
     // Then
-    assertThat(deletions().get(0).entries().get(0).guard()).isPresent();
+    assertThat(bench.deletions().get(0).entries().get(0).guard()).isPresent();
   }
 
   @Test
@@ -403,11 +378,11 @@ class AdoptionsTest {
     bench.vanish(gone);
     left.take();
     // When
-    StreamId stream = attach(lease);
-    repeat(stream, lease, held.holding(token));
+    StreamId stream = bench.attach(lease);
+    bench.repeat(stream, lease, held.holding(token));
     // Then
-    assertThat(told("held", Notice.Granted.class)).isEmpty();
-    assertThat(told("held", Notice.Lost.class))
+    assertThat(bench.told("held", Notice.Granted.class)).isEmpty();
+    assertThat(bench.told("held", Notice.Lost.class))
         .extracting(Notice.Lost::reason)
         .containsExactly(Notice.LossReason.REMOVED);
   }
@@ -429,8 +404,8 @@ class AdoptionsTest {
     SessionKey key = left.claim();
     assertThat(key).isNotEqualTo(Bench.S1);
     left.adoptedAs(key, false);
-    attach(lease);
-    assertThat(told("held")).isEmpty();
+    bench.attach(lease);
+    assertThat(bench.told("held")).isEmpty();
     // When
     bench.appear(late);
     left.passBarriers();
@@ -458,7 +433,7 @@ class AdoptionsTest {
     left.entries(lease, Wish.named("held").exclusive("a"));
     left.take();
     // When
-    attach(lease);
+    bench.attach(lease);
     StoreEffect.ReadDetails read = bench.all(StoreEffect.ReadDetails.class).get(0);
     EntryDetails asked =
         new EntryDetails(
@@ -477,6 +452,6 @@ class AdoptionsTest {
             read.entry(),
             Optional.of(new StoreEvent.ReadEntry(asked, 1, 0, Optional.empty()))));
     // Then
-    assertThat(told("held", Notice.ReleaseRequested.class)).hasSize(1);
+    assertThat(bench.told("held", Notice.ReleaseRequested.class)).hasSize(1);
   }
 }

@@ -392,15 +392,27 @@ public final class Bench {
 
   /** All notices of an acquisition, whichever stream they went to. */
   List<Notice> told(Asked asked) {
-    return tells(asked).map(Effect.Tell::notice).toList();
+    return told(asked.requestId());
   }
 
-  Stream<Effect.Tell> tells(Asked asked) {
-    return all(Effect.Tell.class).stream().filter(t -> t.requestId().equals(asked.requestId()));
+  List<Notice> told(String requestId) {
+    return tells(requestId).map(Effect.Tell::notice).toList();
+  }
+
+  Stream<Effect.Tell> tells(String requestId) {
+    return all(Effect.Tell.class).stream().filter(t -> t.requestId().equals(requestId));
   }
 
   <T extends Notice> List<T> told(Asked asked, Class<T> type) {
-    return told(asked).stream().filter(type::isInstance).map(type::cast).toList();
+    return told(asked.requestId(), type);
+  }
+
+  <T extends Notice> List<T> told(String requestId, Class<T> type) {
+    return told(requestId).stream().filter(type::isInstance).map(type::cast).toList();
+  }
+
+  List<StoreEffect.DeleteEntries> deletions() {
+    return all(StoreEffect.DeleteEntries.class);
   }
 
   public boolean wasGranted(Asked asked) {

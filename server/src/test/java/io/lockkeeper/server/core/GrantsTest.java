@@ -289,7 +289,7 @@ class GrantsTest {
     bench.release(asked);
     bench.deleted(asked);
     // Then
-    assertThat(bench.tells(asked).map(Effect.Tell::sequence))
+    assertThat(bench.tells(asked.requestId()).map(Effect.Tell::sequence))
         .containsExactlyElementsOf(LongStream.rangeClosed(1, 5).boxed().toList());
   }
 

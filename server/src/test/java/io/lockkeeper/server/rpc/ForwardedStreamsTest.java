@@ -25,7 +25,7 @@ import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -41,18 +41,12 @@ class ForwardedStreamsTest {
           .addLocks(LockRequest.newBuilder().setName("orders/42"))
           .build();
 
-  private final Node here = Node.start("here");
-  private final Node there = Node.start("there");
+  @AutoClose private final Node here = Node.start("here");
+  @AutoClose private final Node there = Node.start("there");
 
   @BeforeEach
   void hereKnowsThere() {
     here.knows(there);
-  }
-
-  @AfterEach
-  void stop() {
-    here.close();
-    there.close();
   }
 
   private Acquired acquireThere(Received<AcquireRequest, AcquireResponse> client) {
@@ -81,6 +75,10 @@ class ForwardedStreamsTest {
       assertThat(client.next().getOpened().getResumed()).isTrue();
       return this;
     }
+  }
+
+  private void refuseKeepAlive(Kind kind) {
+    here.coordinator.keepAlives.next().answer().completeExceptionally(ViewSamples.refused(kind));
   }
 
   private static void refuseAttach(Node node) {
@@ -375,11 +373,7 @@ class ForwardedStreamsTest {
     StreamObserver<KeepAliveRequest> requests = here.leases().keepAlive(client);
     // When
     requests.onNext(renewing(ViewSamples.LEASE));
-    here.coordinator
-        .keepAlives
-        .next()
-        .answer()
-        .completeExceptionally(ViewSamples.refused(Kind.UNKNOWN_LEASE));
+    refuseKeepAlive(Kind.UNKNOWN_LEASE);
     var remote = there.coordinator.keepAlives.next();
     requests.onNext(renewing(local));
     here.coordinator.keepAlives.next().answer().complete(new Answer.LeaseRenewed(1_000_000_000L));
@@ -416,11 +410,7 @@ class ForwardedStreamsTest {
     StreamObserver<KeepAliveRequest> requests = here.leases().keepAlive(client);
     requests.onNext(renewing(ViewSamples.LEASE));
     // When
-    here.coordinator
-        .keepAlives
-        .next()
-        .answer()
-        .completeExceptionally(ViewSamples.refused(Kind.UNAVAILABLE));
+    refuseKeepAlive(Kind.UNAVAILABLE);
     requests.onNext(renewing(local));
     here.coordinator.keepAlives.next().answer().complete(new Answer.LeaseRenewed(1_000_000_000L));
     // Then
@@ -441,11 +431,7 @@ class ForwardedStreamsTest {
     StreamObserver<KeepAliveRequest> requests = here.leases().keepAlive(client);
     // When
     requests.onNext(renewing(ViewSamples.LEASE));
-    here.coordinator
-        .keepAlives
-        .next()
-        .answer()
-        .completeExceptionally(ViewSamples.refused(Kind.UNKNOWN_LEASE));
+    refuseKeepAlive(Kind.UNKNOWN_LEASE);
     // Then
     assertThat(client.next().getEnded()).isEqualTo(LeaseEndReason.LEASE_END_REASON_UNSPECIFIED);
   }

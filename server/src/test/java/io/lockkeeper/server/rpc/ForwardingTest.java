@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,13 +30,24 @@ class ForwardingTest {
 
   private static final LeasedCall<?, ?, ?> RELEASE = LeasedCall.all().get(0);
 
-  private final Node here = Node.start("here");
-  private final Node there = Node.start("there");
+  private static final PeerLimits ONE_WAITS =
+      new PeerLimits(
+          Duration.ofMinutes(10),
+          Duration.ofMillis(10),
+          1,
+          Node.LIMITS.quiet(),
+          Node.LIMITS.silence());
 
-  @AfterEach
-  void stop() {
-    here.close();
-    there.close();
+  @AutoClose private final Node here = Node.start("here");
+  @AutoClose private final Node there = Node.start("there");
+
+  /** Makes a call that waits for somebody to serve its lease. */
+  private static Received<?, ?> firstWaits(Node node) {
+    node.coordinator.servedBy(new LeaseLocation.Nowhere());
+    Received<?, ?> first = RELEASE.on(node.channel);
+    RELEASE.refuse(node, Kind.UNKNOWN_LEASE);
+    node.coordinator.awaitLocated(2);
+    return first;
   }
 
   static List<LeasedCall<?, ?, ?>> calls() {
@@ -212,18 +223,8 @@ class ForwardingTest {
   @Test
   void onlySoManyCallsWaitAtATime() {
     // Given
-    PeerLimits one =
-        new PeerLimits(
-            Duration.ofMinutes(10),
-            Duration.ofMillis(10),
-            1,
-            Node.LIMITS.quiet(),
-            Node.LIMITS.silence());
-    try (Node node = Node.start("full", one)) {
-      node.coordinator.servedBy(new LeaseLocation.Nowhere());
-      Received<?, ?> first = RELEASE.on(node.channel);
-      RELEASE.refuse(node, Kind.UNKNOWN_LEASE);
-      node.coordinator.awaitLocated(2);
+    try (Node node = Node.start("full", ONE_WAITS)) {
+      Received<?, ?> first = firstWaits(node);
       // When
       Received<?, ?> second = RELEASE.on(node.channel);
       RELEASE.refuse(node, Kind.UNKNOWN_LEASE);
@@ -239,18 +240,8 @@ class ForwardingTest {
   @Test
   void callThatHasFoundItsWayLeavesItsPlaceToOthersThatWait() {
     // Given
-    PeerLimits one =
-        new PeerLimits(
-            Duration.ofMinutes(10),
-            Duration.ofMillis(10),
-            1,
-            Node.LIMITS.quiet(),
-            Node.LIMITS.silence());
-    try (Node node = Node.start("full", one)) {
-      node.coordinator.servedBy(new LeaseLocation.Nowhere());
-      Received<?, ?> first = RELEASE.on(node.channel);
-      RELEASE.refuse(node, Kind.UNKNOWN_LEASE);
-      node.coordinator.awaitLocated(2);
+    try (Node node = Node.start("full", ONE_WAITS)) {
+      Received<?, ?> first = firstWaits(node);
       node.knows(there);
       there.coordinator.releases.next();
       // When

@@ -24,17 +24,12 @@ import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 class GivingWayCallsTest {
 
-  private final InProcess server = new InProcess();
-
-  @AfterEach
-  void stop() {
-    server.close();
-  }
+  @AutoClose private final InProcess server = new InProcess();
 
   private static RequestReleaseRequest.Builder wish() {
     return RequestReleaseRequest.newBuilder().setName("orders/42");

@@ -3,7 +3,6 @@ package io.lockkeeper.server.rpc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.lockkeeper.server.coordinator.CoordinatorInMemory;
 import io.lockkeeper.server.rpc.wire.ProtoDurations;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
@@ -25,8 +24,7 @@ import io.lockkeeper.v1.UpdateMetadataRequest;
 import io.lockkeeper.v1.WatchRequest;
 import io.lockkeeper.v1.WatchResponse;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /** Giving way, being made to, and what holders say, through the services, on the coordinator. */
@@ -34,19 +32,7 @@ class HoldersOnCoordinatorTest {
 
   private static final String LOCK = "orders/42";
 
-  private final CoordinatorInMemory coordinator = CoordinatorInMemory.start();
-  private final InProcess server = InProcess.on(coordinator.coordinator());
-
-  @BeforeEach
-  void waitUntilItServes() {
-    await().until(() -> coordinator.coordinator().status().serving());
-  }
-
-  @AfterEach
-  void stop() throws InterruptedException {
-    server.close();
-    coordinator.close();
-  }
+  @AutoClose private final InProcess server = InProcess.onRealCoordinator();
 
   private static AcquireRequest.Builder request(String lock) {
     return AcquireRequest.newBuilder().addLocks(LockRequest.newBuilder().setName(lock));

@@ -13,8 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -25,17 +24,7 @@ class HoldersValidationTest {
   private static final String LEASE = ViewSamples.LEASE.toString();
   private static final long WEEK_NANOS = 7 * 86_400_000_000_000L;
   private static final long HOUR_NANOS = 3_600_000_000_000L;
-  private static InProcess server;
-
-  @BeforeAll
-  static void start() {
-    server = new InProcess();
-  }
-
-  @AfterAll
-  static void stop() {
-    server.close();
-  }
+  @AutoClose private static final InProcess server = new InProcess();
 
   @ParameterizedTest(name = "{0}: {1}")
   @MethodSource("malformed")

@@ -1,10 +1,13 @@
 package io.lockkeeper.server.rpc;
 
+import static org.awaitility.Awaitility.await;
+
 import io.grpc.ManagedChannel;
 import io.grpc.Server;
 import io.grpc.inprocess.InProcessChannelBuilder;
 import io.grpc.inprocess.InProcessServerBuilder;
-import io.lockkeeper.server.coordinator.api.Coordinator;
+import io.lockkeeper.server.coordinator.CoordinatorInMemory;
+import io.lockkeeper.server.coordinator.api.CoordinatorStatus;
 import io.lockkeeper.server.rpc.call.ConnectionAge;
 import io.lockkeeper.server.rpc.call.GrpcLimits;
 import io.lockkeeper.server.rpc.forward.PeerLimits;
@@ -36,6 +39,7 @@ public final class InProcess implements AutoCloseable {
   public final GrpcServices services;
   final ManagedChannel channel;
   private final Server server;
+  private final Optional<CoordinatorInMemory> real;
 
   public InProcess() {
     this(LIMITS);
@@ -45,16 +49,19 @@ public final class InProcess implements AutoCloseable {
     this(new FakeCoordinator(), Optional.empty(), limits);
   }
 
-  /** Serves another coordinator than the one that acts when told. */
-  static InProcess on(Coordinator other) {
-    return new InProcess(new FakeCoordinator(), Optional.of(other), GrpcLimits.DEFAULTS);
+  /** Serves a real coordinator, which serves already, instead of the one that acts when told. */
+  static InProcess onRealCoordinator() {
+    CoordinatorInMemory real = CoordinatorInMemory.start();
+    await().until(() -> real.coordinator().status().serving());
+    return new InProcess(new FakeCoordinator(), Optional.of(real), GrpcLimits.DEFAULTS);
   }
 
-  private InProcess(FakeCoordinator fake, Optional<Coordinator> other, GrpcLimits limits) {
+  private InProcess(FakeCoordinator fake, Optional<CoordinatorInMemory> real, GrpcLimits limits) {
     this.coordinator = fake;
+    this.real = real;
     this.services =
         new GrpcServices(
-            other.orElse(fake),
+            real.map(CoordinatorInMemory::coordinator).orElse(fake),
             limits,
             NO_PEERS,
             new ConnectionAge(Optional.empty(), new Random(1)));
@@ -85,6 +92,11 @@ public final class InProcess implements AutoCloseable {
         Duration.ofSeconds(15));
   }
 
+  /** Returns what the real coordinator says of itself. */
+  CoordinatorStatus status() {
+    return real.orElseThrow().coordinator().status();
+  }
+
   public LockServiceGrpc.LockServiceStub locks() {
     return LockServiceGrpc.newStub(channel);
   }
@@ -110,5 +122,6 @@ public final class InProcess implements AutoCloseable {
     channel.shutdownNow();
     server.shutdownNow();
     services.stopThreads();
+    real.ifPresent(CoordinatorInMemory::close);
   }
 }

@@ -1,11 +1,9 @@
 package io.lockkeeper.server.rpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.grpc.Status.Code;
 import io.grpc.stub.StreamObserver;
-import io.lockkeeper.server.coordinator.CoordinatorInMemory;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.ConfigureLockRequest;
@@ -20,26 +18,13 @@ import io.lockkeeper.v1.ReleaseOutcome;
 import io.lockkeeper.v1.ReleaseResponse;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /** Every kind of lock through the services, on the coordinator itself. */
 class KindsOnCoordinatorTest {
 
-  private final CoordinatorInMemory coordinator = CoordinatorInMemory.start();
-  private final InProcess server = InProcess.on(coordinator.coordinator());
-
-  @BeforeEach
-  void waitUntilItServes() {
-    await().until(() -> coordinator.coordinator().status().serving());
-  }
-
-  @AfterEach
-  void stop() throws InterruptedException {
-    server.close();
-    coordinator.close();
-  }
+  @AutoClose private final InProcess server = InProcess.onRealCoordinator();
 
   /** A session with a lease of its own. */
   private final class Session {

@@ -26,7 +26,7 @@ import io.lockkeeper.v1.OpenLeaseResponse;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -35,12 +35,7 @@ class LeaseCallsTest {
 
   private static final String LEASE = ViewSamples.LEASE.toString();
 
-  private final InProcess server = new InProcess();
-
-  @AfterEach
-  void stop() {
-    server.close();
-  }
+  @AutoClose private final InProcess server = new InProcess();
 
   private static KeepAliveRequest renewing(String lease) {
     return KeepAliveRequest.newBuilder().setLeaseId(lease).build();

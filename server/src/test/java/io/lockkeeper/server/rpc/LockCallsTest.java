@@ -31,7 +31,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -39,12 +39,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class LockCallsTest {
 
-  private final InProcess server = new InProcess();
-
-  @AfterEach
-  void stop() {
-    server.close();
-  }
+  @AutoClose private final InProcess server = new InProcess();
 
   @ParameterizedTest
   @EnumSource(Answer.ReleaseOutcome.class)

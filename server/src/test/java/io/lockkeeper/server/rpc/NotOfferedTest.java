@@ -13,25 +13,14 @@ import io.lockkeeper.v1.FreezeRequest;
 import io.lockkeeper.v1.UnfreezeRequest;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class NotOfferedTest {
 
-  private static InProcess server;
-
-  @BeforeAll
-  static void start() {
-    server = new InProcess();
-  }
-
-  @AfterAll
-  static void stop() {
-    server.close();
-  }
+  @AutoClose private static final InProcess server = new InProcess();
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("notOffered")

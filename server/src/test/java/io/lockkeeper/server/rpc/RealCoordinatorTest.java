@@ -12,7 +12,6 @@ import static org.awaitility.Awaitility.await;
 import io.grpc.Status.Code;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;
-import io.lockkeeper.server.coordinator.CoordinatorInMemory;
 import io.lockkeeper.server.rpc.wire.ProtoDurations;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
@@ -36,26 +35,13 @@ import io.lockkeeper.v1.SessionResponse;
 import io.lockkeeper.v1.WatchRequest;
 import io.lockkeeper.v1.WatchResponse;
 import java.util.Random;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /** The services on the coordinator itself: what either of them alone cannot show. */
 class RealCoordinatorTest {
 
-  private final CoordinatorInMemory coordinator = CoordinatorInMemory.start();
-  private final InProcess server = InProcess.on(coordinator.coordinator());
-
-  @BeforeEach
-  void waitUntilItServes() {
-    await().until(() -> coordinator.coordinator().status().serving());
-  }
-
-  @AfterEach
-  void stop() throws InterruptedException {
-    server.close();
-    coordinator.close();
-  }
+  @AutoClose private final InProcess server = InProcess.onRealCoordinator();
 
   private static AcquireRequest request(String lock) {
     return AcquireRequest.newBuilder().addLocks(LockRequest.newBuilder().setName(lock)).build();
@@ -101,7 +87,7 @@ class RealCoordinatorTest {
     await()
         .untilAsserted(
             () -> {
-              var status = coordinator.coordinator().status();
+              var status = server.status();
               assertThat(status.acquisitions()).isZero();
               assertThat(status.entries()).isZero();
               assertThat(server.services.openStreams()).isZero();

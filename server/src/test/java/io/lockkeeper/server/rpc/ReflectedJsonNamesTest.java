@@ -11,17 +11,12 @@ import io.grpc.reflection.v1.ServerReflectionResponse;
 import io.lockkeeper.v1.GetLockRequest;
 import io.lockkeeper.v1.Grant;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 class ReflectedJsonNamesTest {
 
-  private final InProcess server = new InProcess();
-
-  @AfterEach
-  void stop() {
-    server.close();
-  }
+  @AutoClose private final InProcess server = new InProcess();
 
   @Test
   void reflectionTellsTheJsonNameOfEveryField() throws Exception {

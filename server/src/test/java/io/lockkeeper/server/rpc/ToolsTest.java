@@ -17,19 +17,14 @@ import io.lockkeeper.server.testing.ViewSamples;
 import io.lockkeeper.v1.AdminServiceGrpc;
 import io.lockkeeper.v1.LeaseServiceGrpc;
 import io.lockkeeper.v1.LockServiceGrpc;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ToolsTest {
 
-  private final InProcess server = new InProcess();
-
-  @AfterEach
-  void stop() {
-    server.close();
-  }
+  @AutoClose private final InProcess server = new InProcess();
 
   private ServingStatus healthOf(String service) {
     return HealthGrpc.newBlockingStub(server.channel)

@@ -21,8 +21,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -30,17 +29,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class ValidationTest {
 
   private static final String LEASE = ViewSamples.LEASE.toString();
-  private static InProcess server;
-
-  @BeforeAll
-  static void start() {
-    server = new InProcess();
-  }
-
-  @AfterAll
-  static void stop() {
-    server.close();
-  }
+  @AutoClose private static final InProcess server = new InProcess();
 
   @ParameterizedTest(name = "{0}: {1}")
   @MethodSource("malformed")

@@ -20,20 +20,15 @@ import io.lockkeeper.v1.WatchResponse;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class WatchStreamTest {
 
-  private final InProcess server = new InProcess();
+  @AutoClose private final InProcess server = new InProcess();
   private final Received<WatchRequest, WatchResponse> client = Received.all();
-
-  @AfterEach
-  void stop() {
-    server.close();
-  }
 
   private Watched watch(Received<WatchRequest, WatchResponse> receiver) {
     server.locks().watch(WatchRequest.newBuilder().setPrefix("orders/").build(), receiver);

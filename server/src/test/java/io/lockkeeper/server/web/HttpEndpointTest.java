@@ -25,7 +25,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -33,6 +33,8 @@ class HttpEndpointTest {
 
   private final FakeCoordinator coordinator = new FakeCoordinator();
   private final HttpClient client = HttpClient.newHttpClient();
+
+  @AutoClose("stop")
   private final HttpEndpoint endpoint = endpoint(0);
 
   private HttpEndpoint endpoint(int port) {
@@ -45,11 +47,6 @@ class HttpEndpointTest {
   @BeforeEach
   void start() throws IOException {
     endpoint.start();
-  }
-
-  @AfterEach
-  void stop() {
-    endpoint.stop();
   }
 
   private HttpRequest.Builder request(String path) {

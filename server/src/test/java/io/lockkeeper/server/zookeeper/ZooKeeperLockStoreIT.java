@@ -8,7 +8,6 @@ import io.lockkeeper.server.core.lock.LockName;
 import java.nio.charset.StandardCharsets;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.AutoClose;
 
 /** The contract on a real ZooKeeper. */
@@ -18,12 +17,9 @@ final class ZooKeeperLockStoreIT extends LockStoreContract {
   private static final ZooKeeper raw = ensemble.client();
 
   private final RecordedEvents events = new RecordedEvents();
-  private final ZooKeeperLockStore store = ensemble.store(events);
 
-  @AfterEach
-  void stopStore() {
-    store.stop();
-  }
+  @AutoClose("stop")
+  private final ZooKeeperLockStore store = ensemble.store(events);
 
   @Override
   protected LockStore store() {

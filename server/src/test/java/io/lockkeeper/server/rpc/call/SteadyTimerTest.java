@@ -5,17 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 final class SteadyTimerTest {
 
+  @AutoClose("shutdownNow")
   private final ScheduledThreadPoolExecutor timer = new SteadyTimer(Thread::new);
-
-  @AfterEach
-  void stop() {
-    timer.shutdownNow();
-  }
 
   @Test
   void periodicTaskThatThrowsComesAgain() throws InterruptedException {

@@ -27,7 +27,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -37,12 +37,7 @@ class PeerLinksTest {
 
   private static final LeasedCall<?, ?, ?> RELEASE = LeasedCall.all().get(0);
 
-  private final Node here = Node.start("here");
-
-  @AfterEach
-  void stop() {
-    here.close();
-  }
+  @AutoClose private final Node here = Node.start("here");
 
   @Test
   void peerThatWasThereAndRefusesConnectionsIsSuspectedThoughNobodyAsksForIt() {

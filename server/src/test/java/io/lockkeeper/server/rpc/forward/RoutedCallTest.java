@@ -22,7 +22,7 @@ import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -30,19 +30,16 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class RoutedCallTest {
 
-  private final Node here = Node.start("here");
-  private final Node there = Node.start("there");
-  private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
-  private final ScheduledExecutorService calls = Executors.newScheduledThreadPool(2);
-  private final BrokenCall client = new BrokenCall();
+  @AutoClose private final Node here = Node.start("here");
+  @AutoClose private final Node there = Node.start("there");
 
-  @AfterEach
-  void stop() {
-    here.close();
-    there.close();
-    timer.shutdownNow();
-    calls.shutdownNow();
-  }
+  @AutoClose("shutdownNow")
+  private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
+
+  @AutoClose("shutdownNow")
+  private final ScheduledExecutorService calls = Executors.newScheduledThreadPool(2);
+
+  private final BrokenCall client = new BrokenCall();
 
   /** A client that nothing can be sent to, and that never says that it has gone. */
   private static final class BrokenCall extends ServerCall<SessionRequest, SessionResponse> {

@@ -27,18 +27,13 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 class AcquireStreamTest {
 
-  private final InProcess server = new InProcess();
+  @AutoClose private final InProcess server = new InProcess();
   private final Received<AcquireRequest, AcquireResponse> client = Received.all();
-
-  @AfterEach
-  void stop() {
-    server.close();
-  }
 
   private Acquired acquire(AcquireRequest.Builder request) {
     server.locks().acquire(request.build(), client);

@@ -22,7 +22,7 @@ import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
 import java.util.Collections;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,15 +33,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(60)
 class SessionBatchesTest {
 
-  private final SessionClient session = new SessionClient();
+  @AutoClose private final SessionClient session = new SessionClient();
   private final InProcess server = session.server;
   private final Received<SessionRequest, SessionResponse> client = session.received;
   private final StreamObserver<SessionRequest> requests = session.requests;
-
-  @AfterEach
-  void stop() {
-    session.close();
-  }
 
   @Test
   void eachRequestOfABatchIsAnsweredInTheirOrder() {

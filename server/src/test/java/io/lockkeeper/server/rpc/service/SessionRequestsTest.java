@@ -32,20 +32,15 @@ import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
 import java.time.Duration;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 class SessionRequestsTest {
 
-  private final SessionClient session = new SessionClient();
+  @AutoClose private final SessionClient session = new SessionClient();
   private final InProcess server = session.server;
   private final Received<SessionRequest, SessionResponse> client = session.received;
   private final StreamObserver<SessionRequest> requests = session.requests;
-
-  @AfterEach
-  void stop() {
-    session.close();
-  }
 
   @Test
   void keepAliveIsAcknowledgedWithItsNonce() {

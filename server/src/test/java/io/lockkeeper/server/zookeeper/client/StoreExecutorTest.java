@@ -5,22 +5,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lockkeeper.server.coordinator.serial.Batch;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 final class StoreExecutorTest {
 
   private final List<String> log = new CopyOnWriteArrayList<>();
+
+  @AutoClose("halt")
   private final StoreExecutor executor = new StoreExecutor();
 
   StoreExecutorTest() {
     executor.onFailure(cause -> log.add("failed: " + cause.getMessage()));
-  }
-
-  @AfterEach
-  void halt() {
-    executor.halt();
   }
 
   static List<Throwable> exceptionsAndErrors() {
