@@ -9,6 +9,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
 
 /**
@@ -26,8 +27,16 @@ public abstract class Contract {
 
   private final List<LockkeeperClient> clients = new ArrayList<>();
 
-  /** Returns a builder of clients of the server under test. */
-  protected abstract LockkeeperClientBuilder clientBuilder();
+  private ServerUnderTest server;
+
+  @BeforeEach
+  final void meet(ServerUnderTest given) {
+    server = given;
+  }
+
+  final LockkeeperClientBuilder clientBuilder() {
+    return server.clientBuilder();
+  }
 
   final LockkeeperClient client(String holder) {
     LockkeeperClient client = clientBuilder().holder(holder).build();

@@ -12,6 +12,7 @@ import io.lockkeeper.v1.ReleaseResponse;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What a server makes of a session that is resumed, and of requests that are repeated. */
@@ -19,7 +20,13 @@ public abstract class ResumeContract extends Contract {
 
   private static final String ID = "mine";
 
-  @AutoClose private final ManagedChannel channel = clientBuilder().connect();
+  @AutoClose("shutdownNow")
+  private ManagedChannel channel;
+
+  @BeforeEach
+  final void connect() {
+    channel = clientBuilder().connect();
+  }
 
   private AcquireRequest.Builder request(String id, String owner, Long... heldTokens) {
     AcquireRequest.Builder request =
