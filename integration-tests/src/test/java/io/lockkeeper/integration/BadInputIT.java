@@ -223,16 +223,16 @@ final class BadInputIT {
   void sameRequestIdWithAnotherLockIsRefusedAndTheFirstIsKept() {
     // Given
     String lease = leases.openLease(OpenLeaseRequest.getDefaultInstance()).getLeaseId();
-    Asking first = Asking.with(channel, under(lease, "once", "bad/first"));
+    Asking first = Asking.with(channel, Asking.under(lease, "once", "bad/first"));
     long token = first.awaitToken();
 
     // When
-    Status status = Asking.with(channel, under(lease, "once", "bad/second")).awaitEnd();
+    Status status = Asking.with(channel, Asking.under(lease, "once", "bad/second")).awaitEnd();
 
     // Then
     assertThat(status.getCode()).isEqualTo(Code.FAILED_PRECONDITION);
-    assertThat(holderTokens("bad/first")).containsExactly(token);
-    assertThat(holderTokens("bad/second")).isEmpty();
+    assertThat(Asking.holderTokens(channel, "bad/first")).containsExactly(token);
+    assertThat(Asking.holderTokens(channel, "bad/second")).isEmpty();
     leases.closeLease(CloseLeaseRequest.newBuilder().setLeaseId(lease).build());
   }
 
@@ -241,7 +241,8 @@ final class BadInputIT {
     // Given
     OpenLeaseResponse owner = leases.openLease(OpenLeaseRequest.getDefaultInstance());
     OpenLeaseResponse stranger = leases.openLease(OpenLeaseRequest.getDefaultInstance());
-    long token = Asking.with(channel, under(owner.getLeaseId(), "mine", "bad/theft")).awaitToken();
+    long token =
+        Asking.with(channel, Asking.under(owner.getLeaseId(), "mine", "bad/theft")).awaitToken();
 
     // When
     List<Code> refusals =
@@ -254,7 +255,7 @@ final class BadInputIT {
     // Then
     assertThat(refusals)
         .containsExactly(Code.NOT_FOUND, Code.NOT_FOUND, Code.NOT_FOUND, Code.FAILED_PRECONDITION);
-    assertThat(holderTokens("bad/theft")).containsExactly(token);
+    assertThat(Asking.holderTokens(channel, "bad/theft")).containsExactly(token);
     leases.closeLease(CloseLeaseRequest.newBuilder().setLeaseId(owner.getLeaseId()).build());
     leases.closeLease(CloseLeaseRequest.newBuilder().setLeaseId(stranger.getLeaseId()).build());
   }
@@ -276,7 +277,7 @@ final class BadInputIT {
         .matches(refused -> refused.getCode() == Code.INVALID_ARGUMENT.value())
         .matches(refused -> refused.getField().contains("name"));
     session.keepAliveAnswered(1);
-    assertThat(holderTokens("bad/held")).hasSize(1);
+    assertThat(Asking.holderTokens(channel, "bad/held")).hasSize(1);
     session.close();
   }
 
@@ -342,10 +343,6 @@ final class BadInputIT {
     return event;
   }
 
-  private static AcquireRequest under(String lease, String requestId, String lock) {
-    return Asking.request(lock).setLeaseId(lease).setRequestId(requestId).build();
-  }
-
   private Code release(String lease, String requestId, long token) {
     return refusalOf(
             () ->
@@ -357,16 +354,6 @@ final class BadInputIT {
                         .build()))
         .getStatus()
         .getCode();
-  }
-
-  private List<Long> holderTokens(String lock) {
-    return locks
-        .getLock(GetLockRequest.newBuilder().setName(lock).build())
-        .getLock()
-        .getHoldersList()
-        .stream()
-        .map(holder -> holder.getFencingToken())
-        .toList();
   }
 
   private static StatusRuntimeException refusalOf(

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -25,15 +25,11 @@ final class ClientNetworkIT {
   private static final Duration LONG = Duration.ofSeconds(30);
 
   private final String lock = "client-network/" + UUID.randomUUID();
-  private final ByteProxy network = ByteProxy.to(Rig.shared().server().port());
+  @AutoClose private final ByteProxy network = ByteProxy.to(Rig.shared().server().port());
+
+  @AutoClose
   private final LockkeeperClient observer =
       LockkeeperClient.builder(Rig.shared().server().address()).build();
-
-  @AfterEach
-  void stop() {
-    observer.close();
-    network.close();
-  }
 
   @Test
   void brokenConnectionsCostNeitherLockNorTokenNorPlace() throws Exception {

@@ -15,7 +15,7 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.retry.RetryOneTime;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -26,18 +26,14 @@ final class CuratorNeighbourIT {
 
   private final Rig rig = Rig.shared();
   private final ManagedChannel channel = rig.connect();
-  private CuratorFramework curator;
+
+  @AutoClose
+  private final CuratorFramework curator =
+      CuratorFrameworkFactory.newClient(rig.zookeeper().connectString(), new RetryOneTime(100));
 
   @BeforeEach
   void connect() {
-    curator =
-        CuratorFrameworkFactory.newClient(rig.zookeeper().connectString(), new RetryOneTime(100));
     curator.start();
-  }
-
-  @AfterEach
-  void close() {
-    curator.close();
   }
 
   @Test

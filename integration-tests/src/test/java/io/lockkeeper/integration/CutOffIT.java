@@ -23,8 +23,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -37,28 +36,16 @@ final class CutOffIT {
   private static final int SESSION_SECONDS = 5;
   private static final Duration KEEP_ALIVE = Duration.ofMillis(200);
 
-  private static ZooKeeperProcess zookeeper;
-  private static ByteProxy network;
-  private static ServerProcess server;
-  private static Znodes znodes;
+  @AutoClose private static final ZooKeeperProcess zookeeper = Rig.startZooKeeper();
+  @AutoClose private static final ByteProxy network = ByteProxy.to(zookeeper.port());
+
+  @AutoClose
+  private static final ServerProcess server =
+      ServerProcess.start(network.address(), Rig.shortSessions(SESSION_SECONDS));
+
+  @AutoClose private static final Znodes znodes = Znodes.at(zookeeper.connectString());
 
   private final ManagedChannel channel = server.connect();
-
-  @BeforeAll
-  static void start() {
-    zookeeper = Rig.startZooKeeper();
-    network = ByteProxy.to(zookeeper.port());
-    server = ServerProcess.start(network.address(), Rig.shortSessions(SESSION_SECONDS));
-    znodes = Znodes.at(zookeeper.connectString());
-  }
-
-  @AfterAll
-  static void stop() {
-    znodes.close();
-    server.close();
-    network.close();
-    zookeeper.close();
-  }
 
   @BeforeEach
   void whole() {

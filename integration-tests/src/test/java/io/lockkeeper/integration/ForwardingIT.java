@@ -8,7 +8,6 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.integration.harness.Asking;
 import io.lockkeeper.integration.harness.Rig;
-import io.lockkeeper.integration.harness.ServerProcess;
 import io.lockkeeper.integration.harness.SessionStream;
 import io.lockkeeper.integration.harness.Timed;
 import io.lockkeeper.v1.AcquireRequest;
@@ -29,38 +28,22 @@ import io.lockkeeper.v1.SessionOpened;
 import io.lockkeeper.v1.UpdateMetadataRequest;
 import java.time.Duration;
 import org.assertj.core.api.Assertions;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /** Two servers on one ZooKeeper: leases live at one, their clients talk to the other. */
 final class ForwardingIT {
 
-  private static Rig rig;
-  private static ServerProcess other;
-  private static ManagedChannel owner;
-  private static ManagedChannel wrong;
-
-  @BeforeAll
-  static void start() {
-    rig = Rig.start();
-    other = ServerProcess.start(rig.zookeeper().connectString());
-    owner = rig.connect();
-    wrong = other.connect();
-  }
-
-  @AfterAll
-  static void stop() {
-    other.close();
-    rig.close();
-  }
+  @AutoClose private static final Rig rig = Rig.start();
+  private static final ManagedChannel owner = rig.connect();
+  private static final ManagedChannel wrong = rig.another().connect();
 
   private static OpenLeaseResponse openLease() {
     return LeaseServiceGrpc.newBlockingStub(owner).openLease(OpenLeaseRequest.getDefaultInstance());
   }
 
   private static AcquireRequest acquiring(OpenLeaseResponse lease, String lock) {
-    return Asking.request(lock).setLeaseId(lease.getLeaseId()).setRequestId("r-1").build();
+    return Asking.under(lease.getLeaseId(), "r-1", lock);
   }
 
   @Test

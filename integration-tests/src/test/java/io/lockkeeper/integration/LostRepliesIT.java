@@ -20,8 +20,7 @@ import java.time.Duration;
 import java.util.Random;
 import org.apache.zookeeper.ZooDefs.OpCode;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,28 +33,16 @@ final class LostRepliesIT {
 
   private static final int ROUNDS = 6;
 
-  private static ZooKeeperProcess zookeeper;
-  private static ZooKeeperProxy network;
-  private static ServerProcess server;
-  private static Znodes znodes;
+  @AutoClose private static final ZooKeeperProcess zookeeper = Rig.startZooKeeper();
+  @AutoClose private static final ZooKeeperProxy network = new ZooKeeperProxy(zookeeper.port());
+
+  @AutoClose
+  private static final ServerProcess server =
+      ServerProcess.start(network.connectString(), Rig.shortSessions(10));
+
+  @AutoClose private static final Znodes znodes = Znodes.at(zookeeper.connectString());
 
   private final ManagedChannel channel = server.connect();
-
-  @BeforeAll
-  static void start() {
-    zookeeper = Rig.startZooKeeper();
-    network = new ZooKeeperProxy(zookeeper.port());
-    server = ServerProcess.start(network.connectString(), Rig.shortSessions(10));
-    znodes = Znodes.at(zookeeper.connectString());
-  }
-
-  @AfterAll
-  static void stop() {
-    znodes.close();
-    server.close();
-    network.close();
-    zookeeper.close();
-  }
 
   @BeforeEach
   void heal() {

@@ -7,7 +7,6 @@ import io.grpc.Status.Code;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.integration.harness.Asking;
 import io.lockkeeper.integration.harness.Rig;
-import io.lockkeeper.integration.harness.ServerProcess;
 import io.lockkeeper.integration.harness.SessionStream;
 import io.lockkeeper.integration.harness.Timed;
 import io.lockkeeper.v1.AcquireRequest;
@@ -21,38 +20,22 @@ import io.lockkeeper.v1.OpenLeaseRequest;
 import io.lockkeeper.v1.OpenLeaseResponse;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /** Clients of the wrong server, when the right one goes: they never turn to another. */
 final class OwnerGoneIT {
 
-  private Rig rig;
-  private ServerProcess other;
-  private ManagedChannel owner;
-  private ManagedChannel wrong;
-
-  @BeforeEach
-  void start() {
-    rig = Rig.start();
-    other = ServerProcess.start(rig.zookeeper().connectString());
-    owner = rig.connect();
-    wrong = other.connect();
-  }
-
-  @AfterEach
-  void stop() {
-    other.close();
-    rig.close();
-  }
+  @AutoClose private final Rig rig = Rig.start();
+  private final ManagedChannel owner = rig.connect();
+  private final ManagedChannel wrong = rig.another().connect();
 
   private OpenLeaseResponse openLease() {
     return LeaseServiceGrpc.newBlockingStub(owner).openLease(OpenLeaseRequest.getDefaultInstance());
   }
 
   private static AcquireRequest acquiring(OpenLeaseResponse lease, String lock) {
-    return Asking.request(lock).setLeaseId(lease.getLeaseId()).setRequestId("r-1").build();
+    return Asking.under(lease.getLeaseId(), "r-1", lock);
   }
 
   private LeaseState show(OpenLeaseResponse lease) {

@@ -20,7 +20,6 @@ import io.lockkeeper.v1.DrainRequest;
 import io.lockkeeper.v1.ForceReleaseRequest;
 import io.lockkeeper.v1.ForceReleaseResponse;
 import io.lockkeeper.v1.FreezeRequest;
-import io.lockkeeper.v1.GetLockRequest;
 import io.lockkeeper.v1.LeaseServiceGrpc;
 import io.lockkeeper.v1.LeaseServiceGrpc.LeaseServiceBlockingStub;
 import io.lockkeeper.v1.LockMode;
@@ -63,7 +62,7 @@ final class RefusedIT {
     // Then
     assertThat(mutex.getCode()).isEqualTo(Code.FAILED_PRECONDITION);
     assertThat(mutex.getDescription()).contains("READ_WRITE");
-    assertThat(holderTokens("bad/kind")).containsExactly(token);
+    assertThat(Asking.holderTokens(channel, "bad/kind")).containsExactly(token);
     reader.hangUp();
   }
 
@@ -79,7 +78,7 @@ final class RefusedIT {
     // Then
     assertThat(seven.getCode()).isEqualTo(Code.FAILED_PRECONDITION);
     assertThat(seven.getDescription()).contains("3", "7");
-    assertThat(holderTokens("bad/limit")).containsExactly(token);
+    assertThat(Asking.holderTokens(channel, "bad/limit")).containsExactly(token);
     three.hangUp();
   }
 
@@ -112,7 +111,7 @@ final class RefusedIT {
 
     // Then
     assertThat(List.of(free, stranger)).containsOnly(Code.NOT_FOUND);
-    assertThat(holderTokens("bad/force")).containsExactly(token);
+    assertThat(Asking.holderTokens(channel, "bad/force")).containsExactly(token);
     holder.hangUp();
   }
 
@@ -125,7 +124,7 @@ final class RefusedIT {
   void strangersCannotSpeakForAHolder() {
     // Given
     String lease = leases.openLease(OpenLeaseRequest.getDefaultInstance()).getLeaseId();
-    Asking.with(channel, under(lease, "mine", "bad/voice")).awaitToken();
+    Asking.with(channel, Asking.under(lease, "mine", "bad/voice")).awaitToken();
 
     // When
     List<Code> refusals =
@@ -179,20 +178,6 @@ final class RefusedIT {
     // Then
     assertThat(refusal.getStatus().getCode()).isEqualTo(Code.UNIMPLEMENTED);
     assertThat(refusal.getStatus().getDescription()).contains(what, "not offered");
-  }
-
-  private static AcquireRequest under(String lease, String requestId, String lock) {
-    return Asking.request(lock).setLeaseId(lease).setRequestId(requestId).build();
-  }
-
-  private List<Long> holderTokens(String lock) {
-    return locks
-        .getLock(GetLockRequest.newBuilder().setName(lock).build())
-        .getLock()
-        .getHoldersList()
-        .stream()
-        .map(holder -> holder.getFencingToken())
-        .toList();
   }
 
   private static StatusRuntimeException refusalOf(ThrowingCallable call) {

@@ -17,7 +17,6 @@ import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse.EventCase;
 import io.lockkeeper.v1.CloseLeaseRequest;
 import io.lockkeeper.v1.GetLeaseRequest;
-import io.lockkeeper.v1.GetLockRequest;
 import io.lockkeeper.v1.KeepAliveRequest;
 import io.lockkeeper.v1.KeepAliveResponse;
 import io.lockkeeper.v1.LeaseEndReason;
@@ -28,7 +27,6 @@ import io.lockkeeper.v1.LockServiceGrpc.LockServiceBlockingStub;
 import io.lockkeeper.v1.OpenLeaseRequest;
 import io.lockkeeper.v1.ReleaseOutcome;
 import io.lockkeeper.v1.ReleaseRequest;
-import java.util.List;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
@@ -44,7 +42,7 @@ final class ReplayIT {
   @Test
   void sameAcquireTwiceIsOneEntryAndOneGrant() {
     // Given
-    AcquireRequest request = under(openLease(30), "twice", "replay/twice");
+    AcquireRequest request = Asking.under(openLease(30), "twice", "replay/twice");
 
     // When
     long first = Asking.with(channel, request).awaitToken();
@@ -61,7 +59,7 @@ final class ReplayIT {
     // Given
     Asking holder = Asking.forLock(channel, "replay/cut");
     holder.awaitGrant();
-    AcquireRequest request = under(openLease(30), "again", "replay/cut");
+    AcquireRequest request = Asking.under(openLease(30), "again", "replay/cut");
     try (ByteProxy network = ByteProxy.to(rig.server().port())) {
       Asking first = Asking.with(rig.server().connect(network.port()), request);
       first.await(EventCase.QUEUED);
@@ -88,7 +86,7 @@ final class ReplayIT {
         SessionStream.open(rig.server().connect(network.port()), java.time.Duration.ofSeconds(30));
     broken.awaitOpened();
     broken.acquire("replay/resume", "held");
-    long token = token(broken);
+    long token = broken.awaitToken("held");
 
     // When
     network.close();
@@ -97,7 +95,7 @@ final class ReplayIT {
 
     // Then
     assertThat(resumed.awaitOpened().getResumed()).isTrue();
-    assertThat(token(resumed)).isEqualTo(token);
+    assertThat(resumed.awaitToken("held")).isEqualTo(token);
     resumed.close();
     resumed.await("the end", response -> response.hasLeaseEnded());
     assertThat(znodes.entries("replay/resume")).isEmpty();
@@ -107,7 +105,7 @@ final class ReplayIT {
   void oldReleaseRepeatedDoesNotReleaseTheNextHolder() {
     // Given
     String lease = openLease(30);
-    long old = Asking.with(channel, under(lease, "old", "replay/release")).awaitToken();
+    long old = Asking.with(channel, Asking.under(lease, "old", "replay/release")).awaitToken();
     ReleaseRequest release =
         ReleaseRequest.newBuilder()
             .setLeaseId(lease)
@@ -124,7 +122,7 @@ final class ReplayIT {
     // Then
     assertThat(first).isEqualTo(ReleaseOutcome.RELEASE_OUTCOME_RELEASED);
     assertThat(repeated).isEqualTo(ReleaseOutcome.RELEASE_OUTCOME_ALREADY_RELEASED);
-    assertThat(holderTokens("replay/release")).containsExactly(token);
+    assertThat(Asking.holderTokens(channel, "replay/release")).containsExactly(token);
     next.hangUp();
   }
 
@@ -132,14 +130,14 @@ final class ReplayIT {
   void lateRequestsOfAnExpiredLeaseReviveNothing() {
     // Given
     String lease = openLease(2);
-    Asking expired = Asking.with(channel, under(lease, "late", "replay/late"));
+    Asking expired = Asking.with(channel, Asking.under(lease, "late", "replay/late"));
     expired.awaitGrant();
     Asking next = Asking.forLock(channel, "replay/late");
     long token = next.awaitToken();
 
     // When
     KeepAliveResponse renewal = keepAlive(lease);
-    AcquireRequest again = under(lease, "late", "replay/late");
+    AcquireRequest again = Asking.under(lease, "late", "replay/late");
 
     // Then
     assertThat(expired.await(EventCase.LOST).value().getLost().getReason().name())
@@ -149,7 +147,7 @@ final class ReplayIT {
     assertThatThrownBy(
             () -> leases.getLease(GetLeaseRequest.newBuilder().setLeaseId(lease).build()))
         .isInstanceOf(StatusRuntimeException.class);
-    assertThat(holderTokens("replay/late")).containsExactly(token);
+    assertThat(Asking.holderTokens(channel, "replay/late")).containsExactly(token);
     next.hangUp();
   }
 
@@ -174,29 +172,5 @@ final class ReplayIT {
 
   private void end(AcquireRequest request) {
     leases.closeLease(CloseLeaseRequest.newBuilder().setLeaseId(request.getLeaseId()).build());
-  }
-
-  private static long token(SessionStream session) {
-    return session
-        .await("held", EventCase.GRANTED)
-        .value()
-        .getEvent()
-        .getGranted()
-        .getGrants(0)
-        .getFencingToken();
-  }
-
-  private static AcquireRequest under(String lease, String requestId, String lock) {
-    return Asking.request(lock).setLeaseId(lease).setRequestId(requestId).build();
-  }
-
-  private List<Long> holderTokens(String lock) {
-    return locks
-        .getLock(GetLockRequest.newBuilder().setName(lock).build())
-        .getLock()
-        .getHoldersList()
-        .stream()
-        .map(holder -> holder.getFencingToken())
-        .toList();
   }
 }

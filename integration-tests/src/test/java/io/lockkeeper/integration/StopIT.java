@@ -82,7 +82,7 @@ final class StopIT {
       SessionStream resumed = session.resume(peer.connect());
 
       // Then
-      assertThat(token(resumed)).isEqualTo(token);
+      assertThat(resumed.awaitToken("held")).isEqualTo(token);
       print("stopped, resumed at a peer", goodbye);
       assertThat(stranger.find(EventCase.GRANTED)).isEmpty();
       resumed.release("held");
@@ -106,7 +106,7 @@ final class StopIT {
       SessionStream resumed = session.resume(peer.connect());
 
       // Then
-      assertThat(token(resumed)).isEqualTo(token);
+      assertThat(resumed.awaitToken("held")).isEqualTo(token);
       print("killed, resumed at a peer", killed);
     }
   }
@@ -127,7 +127,7 @@ final class StopIT {
         SessionStream resumed = session.resume(next.connect());
 
         // Then
-        assertThat(token(resumed)).isEqualTo(token);
+        assertThat(resumed.awaitToken("held")).isEqualTo(token);
         print("killed, resumed at its heir", started);
       }
     }
@@ -135,17 +135,7 @@ final class StopIT {
 
   private static long acquire(SessionStream session, String lock) {
     session.acquire(lock, "held");
-    return token(session);
-  }
-
-  private static long token(SessionStream session) {
-    return session
-        .await("held", EventCase.GRANTED)
-        .value()
-        .getEvent()
-        .getGranted()
-        .getGrants(0)
-        .getFencingToken();
+    return session.awaitToken("held");
   }
 
   private static void print(String what, long sinceNanos) {

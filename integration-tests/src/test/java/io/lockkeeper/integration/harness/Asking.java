@@ -7,12 +7,15 @@ import io.lockkeeper.integration.harness.Timed.Arrival;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.AcquireResponse.EventCase;
+import io.lockkeeper.v1.Contender;
+import io.lockkeeper.v1.GetLockRequest;
 import io.lockkeeper.v1.Granted;
 import io.lockkeeper.v1.LockRequest;
 import io.lockkeeper.v1.LockServiceGrpc;
 import io.lockkeeper.v1.ReleaseRequest;
 import io.lockkeeper.v1.ReleaseResponse;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 
 /** One {@code Acquire} call on the bare stub. */
@@ -47,9 +50,25 @@ public final class Asking {
     return request(lock).setWaitTimeout(Durations.fromNanos(wait.toNanos()));
   }
 
+  /** Returns a request for one lock under a lease. */
+  public static AcquireRequest under(String lease, String requestId, String lock) {
+    return request(lock).setLeaseId(lease).setRequestId(requestId).build();
+  }
+
   /** Returns everything that came. */
   public Timed<AcquireRequest, AcquireResponse> events() {
     return events;
+  }
+
+  /** Returns the tokens of those who hold a lock, as a server shows them. */
+  public static List<Long> holderTokens(Channel channel, String lock) {
+    return LockServiceGrpc.newBlockingStub(channel)
+        .getLock(GetLockRequest.newBuilder().setName(lock).build())
+        .getLock()
+        .getHoldersList()
+        .stream()
+        .map(Contender::getFencingToken)
+        .toList();
   }
 
   /** Waits for an event. */

@@ -12,6 +12,7 @@ public final class Rig implements AutoCloseable {
 
   private final ZooKeeperProcess zookeeper;
   private final ServerProcess server;
+  private final List<ServerProcess> others = new ArrayList<>();
 
   private Rig(ZooKeeperProcess zookeeper, ServerProcess server) {
     this.zookeeper = zookeeper;
@@ -66,6 +67,13 @@ public final class Rig implements AutoCloseable {
     return server;
   }
 
+  /** Starts another server in front of the same ZooKeeper, closed with the first. */
+  public ServerProcess another() {
+    ServerProcess other = ServerProcess.start(zookeeper.connectString());
+    others.add(other);
+    return other;
+  }
+
   /** Returns a new connection to the server. */
   public ManagedChannel connect() {
     return server.connect();
@@ -73,6 +81,7 @@ public final class Rig implements AutoCloseable {
 
   @Override
   public void close() {
+    others.forEach(ServerProcess::close);
     server.close();
     zookeeper.close();
   }

@@ -5,6 +5,7 @@ import io.grpc.Channel;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.integration.harness.Timed.Arrival;
 import io.lockkeeper.v1.AcquireRequest;
+import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.AcquireResponse.EventCase;
 import io.lockkeeper.v1.CloseSession;
 import io.lockkeeper.v1.LockServiceGrpc;
@@ -73,6 +74,12 @@ public final class SessionStream {
             response.hasEvent()
                 && response.getEvent().getRequestId().equals(requestId)
                 && response.getEvent().getEventCase() == wanted);
+  }
+
+  /** Waits for the grant of one lock and returns its token. */
+  public long awaitToken(String requestId) {
+    AcquireResponse granted = await(requestId, EventCase.GRANTED).value().getEvent();
+    return granted.getGranted().getGrants(0).getFencingToken();
   }
 
   /** Asks for a lock, waiting as long as the lease lives. */
