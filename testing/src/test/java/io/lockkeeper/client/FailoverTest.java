@@ -30,7 +30,7 @@ class FailoverTest {
   private static final Duration SOON = Duration.ofSeconds(10);
 
   private final ManualClock clock = new ManualClock();
-  private final Resumptions heard = new Resumptions();
+  private final Recording heard = new Recording();
   private InMemoryLockkeeper first;
   private InMemoryLockkeeper second;
   private LockkeeperClient client;
@@ -73,7 +73,7 @@ class FailoverTest {
 
   private CompletableFuture<LockHandle> ask(LockkeeperClient who) {
     CompletableFuture<LockHandle> asked =
-        who.acquire(LockRequest.of(LOCK).listener(heard.of(who == client)));
+        who.acquire(LockRequest.of(LOCK).listener(who == client ? heard : LockListener.NONE));
     clock.settle();
     return asked;
   }
@@ -231,7 +231,7 @@ class FailoverTest {
   @Test
   void shareOfAHoldIsBroughtBackBeforeTheReleaseOfTheRequestThatMadeIt() {
     // Given
-    LockRequest mine = LockRequest.of(LOCK).owner("task").listener(heard.of(true));
+    LockRequest mine = LockRequest.of(LOCK).owner("task").listener(heard);
     LockHandle outer = granted(client.acquire(mine));
     LockHandle inner = granted(client.acquire(mine));
     first.delay(Duration.ofSeconds(1), Duration.ZERO);
@@ -250,7 +250,7 @@ class FailoverTest {
   @Test
   void shareOfAHoldOutlivesTheRequestThatMadeIt() {
     // Given
-    LockRequest mine = LockRequest.of(LOCK).owner("task").listener(heard.of(true));
+    LockRequest mine = LockRequest.of(LOCK).owner("task").listener(heard);
     LockHandle outer = granted(client.acquire(mine));
     LockHandle inner = granted(client.acquire(mine));
     CompletableFuture<Void> releasedBefore = outer.releaseAsync();

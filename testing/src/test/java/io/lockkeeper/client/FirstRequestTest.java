@@ -9,7 +9,7 @@ import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -17,21 +17,10 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class FirstRequestTest {
 
-  private final ManualClock clock = new ManualClock();
-  private final ScriptedServer server = new ScriptedServer(clock);
-  private final LockkeeperClient client =
-      LockkeeperClient.builder("scripted")
-          .channels(address -> server.connect())
-          .clock(clock)
-          .callbackExecutor(Runnable::run)
-          .build();
-
-  @AfterEach
-  void stop() {
-    clock.advance(Duration.ofSeconds(5));
-    client.close();
-    server.close();
-  }
+  @AutoClose private final ScriptedClient scripted = new ScriptedClient();
+  private final ManualClock clock = scripted.clock;
+  private final ScriptedServer server = scripted.server;
+  private final LockkeeperClient client = scripted.client;
 
   private static void refuse(
       SessionRequest request, StreamObserver<SessionResponse> stream, Status.Code code) {

@@ -87,13 +87,9 @@ class NamesTest {
   }
 
   private LockHandle hold(LockkeeperClient who) {
-    server.script(ScriptedServer::keepAlive);
-    CompletableFuture<LockHandle> asked = who.acquire(LockRequest.of(LOCK));
-    clock.settle();
-    String id = server.wishes().get(0).getAcquire().getRequestId();
-    server.send(ScriptedServer.granted(id, 1, LOCK, 5));
+    LockHandle held = server.hold(who, LOCK);
     clock.advance(Duration.ofSeconds(3));
-    return asked.join();
+    return held;
   }
 
   @Test

@@ -8,9 +8,8 @@ import io.lockkeeper.testing.ManualClock;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -21,31 +20,15 @@ class OverloadedServerTest {
   private static final String LOCK = "orders/42";
   private static final Duration TTL = Duration.ofSeconds(ScriptedServer.TTL_SECONDS);
 
-  private final ManualClock clock = new ManualClock();
-  private final ScriptedServer server = new ScriptedServer(clock);
-  private final LockkeeperClient client =
-      LockkeeperClient.builder("scripted")
-          .channels(address -> server.connect())
-          .clock(clock)
-          .callbackExecutor(Runnable::run)
-          .build();
-
-  @AfterEach
-  void stop() {
-    server.script(ScriptedServer::keepAlive);
-    clock.advance(Duration.ofSeconds(5));
-    client.close();
-    server.close();
-  }
+  @AutoClose private final ScriptedClient scripted = new ScriptedClient();
+  private final ManualClock clock = scripted.clock;
+  private final ScriptedServer server = scripted.server;
+  private final LockkeeperClient client = scripted.client;
 
   private LockHandle hold() {
-    server.script(ScriptedServer::keepAlive);
-    CompletableFuture<LockHandle> asked = client.acquire(LockRequest.of(LOCK));
-    clock.settle();
-    String id = server.wishes().get(0).getAcquire().getRequestId();
-    server.send(ScriptedServer.granted(id, 1, LOCK, 5));
+    LockHandle held = server.hold(client, LOCK);
     clock.advance(Duration.ofSeconds(3));
-    return asked.join();
+    return held;
   }
 
   private static BiConsumer<SessionRequest, StreamObserver<SessionResponse>> refusing(

@@ -29,6 +29,13 @@ class OwnDeadlineTest {
     }
   }
 
+  private static LockHandle hold(LockkeeperClient client, ManualClock clock, Recording heard) {
+    CompletableFuture<LockHandle> held =
+        client.acquire(LockRequest.of("orders/42").listener(heard));
+    clock.settle();
+    return held.join();
+  }
+
   @Test
   void partitionedHolderIsToldLostBeforeAnotherIsGranted() {
     // Given
@@ -101,10 +108,7 @@ class OwnDeadlineTest {
                 .expiryWarning(Duration.ofSeconds(3))
                 .callbackExecutor(Runnable::run)
                 .build()) {
-      CompletableFuture<LockHandle> held =
-          client.acquire(LockRequest.of("orders/42").listener(heard));
-      clock.settle();
-      LockHandle handle = held.join();
+      LockHandle handle = hold(client, clock, heard);
       server.freeze();
       // When
       clock.advance(handle.remaining().minusSeconds(3).minusNanos(1));
@@ -133,10 +137,7 @@ class OwnDeadlineTest {
     Recording heard = new Recording();
     try (InMemoryLockkeeper server = InMemoryLockkeeper.start(clock);
         LockkeeperClient client = server.clientBuilder().callbackExecutor(Runnable::run).build()) {
-      CompletableFuture<LockHandle> held =
-          client.acquire(LockRequest.of("orders/42").listener(heard));
-      clock.settle();
-      LockHandle handle = held.join();
+      LockHandle handle = hold(client, clock, heard);
       server.freeze();
       clock.advance(Duration.ofSeconds(14).plusMillis(700));
       // When
@@ -211,10 +212,7 @@ class OwnDeadlineTest {
     Recording heard = new Recording();
     try (InMemoryLockkeeper server = InMemoryLockkeeper.start(clock);
         LockkeeperClient client = server.clientBuilder().callbackExecutor(Runnable::run).build()) {
-      CompletableFuture<LockHandle> held =
-          client.acquire(LockRequest.of("orders/42").listener(heard));
-      clock.settle();
-      LockHandle handle = held.join();
+      LockHandle handle = hold(client, clock, heard);
       // When
       for (int i = 0; i < 20; i++) {
         server.freeze();

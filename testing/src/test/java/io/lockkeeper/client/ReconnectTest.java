@@ -10,7 +10,6 @@ import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiConsumer;
 import org.junit.jupiter.api.AfterEach;
@@ -95,13 +94,9 @@ class ReconnectTest {
   }
 
   private LockHandle hold() {
-    first.script(ScriptedServer::keepAlive);
-    CompletableFuture<LockHandle> asked = client.acquire(LockRequest.of(LOCK));
-    clock.settle();
-    String id = first.wishes().get(0).getAcquire().getRequestId();
-    first.send(ScriptedServer.granted(id, 1, LOCK, 5));
+    LockHandle held = first.hold(client, LOCK);
     clock.advance(Duration.ofSeconds(3));
-    return asked.join();
+    return held;
   }
 
   @Test

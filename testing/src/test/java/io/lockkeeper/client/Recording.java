@@ -44,6 +44,11 @@ final class Recording implements LockListener {
   }
 
   @Override
+  public void onResumed(LockHandle handle, Duration away) {
+    events.add("resumed");
+  }
+
+  @Override
   public void onAboutToExpire(LockHandle handle, Duration remaining) {
     events.add("about to expire");
   }

@@ -11,7 +11,7 @@ import io.lockkeeper.v1.SessionResponse;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /** A release is sent until it is certain, whatever the server has against it meanwhile. */
@@ -20,29 +20,10 @@ class ReleaseRetryTest {
   private static final String LOCK = "orders/42";
   private static final Duration LONG = Duration.ofSeconds(20);
 
-  private final ManualClock clock = new ManualClock();
-  private final ScriptedServer server = new ScriptedServer(clock);
-  private final LockkeeperClient client =
-      LockkeeperClient.builder("scripted")
-          .channels(address -> server.connect())
-          .clock(clock)
-          .callbackExecutor(Runnable::run)
-          .build();
-
-  @AfterEach
-  void stop() {
-    client.close();
-    server.close();
-  }
-
-  private LockHandle hold() {
-    server.script(ScriptedServer::keepAlive);
-    CompletableFuture<LockHandle> held = client.acquire(LockRequest.of(LOCK));
-    clock.settle();
-    String id = server.wishes().get(0).getAcquire().getRequestId();
-    server.send(ScriptedServer.granted(id, 1, LOCK, 5));
-    return held.join();
-  }
+  @AutoClose private final ScriptedClient scripted = new ScriptedClient();
+  private final ManualClock clock = scripted.clock;
+  private final ScriptedServer server = scripted.server;
+  private final LockkeeperClient client = scripted.client;
 
   /** Refuses releases, as an overloaded server does. */
   private static void refuse(SessionRequest request, StreamObserver<SessionResponse> stream) {
@@ -76,7 +57,7 @@ class ReleaseRetryTest {
   @Test
   void releaseThatAnOverloadedServerRefusesIsRepeatedUntilItIsDone() {
     // Given
-    LockHandle held = hold();
+    LockHandle held = server.hold(client, LOCK);
     server.script(ReleaseRetryTest::refuse);
     CompletableFuture<Void> released = held.releaseAsync();
     clock.advance(LONG);
@@ -92,7 +73,7 @@ class ReleaseRetryTest {
   @Test
   void releaseOfAnUnknownGrantIsRepeatedToo() {
     // Given
-    LockHandle held = hold();
+    LockHandle held = server.hold(client, LOCK);
     server.script(ReleaseRetryTest::refuse);
     server.send(ScriptedServer.granted("ghost", 1, "orders/43", 6));
     clock.advance(LONG);

@@ -6,6 +6,8 @@ import io.grpc.inprocess.InProcessChannelBuilder;
 import io.lockkeeper.testing.InMemoryLockkeeper;
 import io.lockkeeper.testing.ManualClock;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -58,7 +60,9 @@ class ResumeTest {
     // Then
     assertThat(held.isValid()).isTrue();
     assertThat(server.holderToken(LOCK)).isEqualTo(Optional.of(held.fencingToken()));
-    assertThat(heard.events()).containsExactly("granted");
+    List<String> expected = new ArrayList<>(Collections.nCopies(10, "resumed"));
+    expected.add(0, "granted");
+    assertThat(heard.events()).isEqualTo(expected);
   }
 
   @Test
@@ -77,7 +81,7 @@ class ResumeTest {
     assertThat(first).isCompleted();
     assertThat(second).isNotDone();
     assertThat(heard.events())
-        .containsExactly("granted", "queued 1 behind b", "queued 2 behind b", "granted");
+        .containsExactly("granted", "queued 1 behind b", "queued 2 behind b", "resumed", "granted");
   }
 
   @Test
@@ -147,7 +151,7 @@ class ResumeTest {
     assertThat(servedEarly).isFalse();
     assertThat(early).isCompleted();
     assertThat(held.isValid()).isTrue();
-    assertThat(heard.events()).containsExactly("granted");
+    assertThat(heard.events()).containsExactly("granted", "resumed");
   }
 
   @Test

@@ -25,6 +25,7 @@ import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiConsumer;
 
@@ -136,6 +137,15 @@ final class ScriptedServer implements AutoCloseable {
                     .addGrants(Grant.newBuilder().setName(lock).setFencingToken(token))),
         id,
         sequence);
+  }
+
+  /** Has a client granted the lock that it asks for first, and keeps its lease alive. */
+  LockHandle hold(LockkeeperClient client, String lock) {
+    script(ScriptedServer::keepAlive);
+    CompletableFuture<LockHandle> asked = client.acquire(LockRequest.of(lock));
+    clock.settle();
+    send(granted(wishes().get(0).getAcquire().getRequestId(), 1, lock, 5));
+    return asked.join();
   }
 
   /** Sends over the newest stream. */

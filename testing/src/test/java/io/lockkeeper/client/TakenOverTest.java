@@ -17,7 +17,7 @@ import io.lockkeeper.v1.SessionResponse;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -31,33 +31,19 @@ class TakenOverTest {
   private static final String LOCK = "orders/42";
   private static final Duration MOMENT = Duration.ofSeconds(1);
 
-  private final ManualClock clock = new ManualClock();
-  private final Resumptions heard = new Resumptions();
-  private final ScriptedServer server = new ScriptedServer(clock);
-  private LockkeeperClient client;
+  private final Recording heard = new Recording();
+  @AutoClose private final ScriptedClient scripted = new ScriptedClient();
+  private final ManualClock clock = scripted.clock;
+  private final ScriptedServer server = scripted.server;
+  private final LockkeeperClient client = scripted.client;
 
   @BeforeEach
-  void start() {
+  void serve() {
     server.script(ScriptedServer::keepAlive);
-    client =
-        LockkeeperClient.builder("scripted")
-            .channels(address -> server.connect())
-            .clock(clock)
-            .callbackExecutor(Runnable::run)
-            .build();
-  }
-
-  @AfterEach
-  void stop() {
-    server.script(ScriptedServer::keepAlive);
-    clock.advance(Duration.ofSeconds(5));
-    client.close();
-    server.close();
   }
 
   private CompletableFuture<LockHandle> ask(String lock) {
-    CompletableFuture<LockHandle> asked =
-        client.acquire(LockRequest.of(lock).listener(heard.of(true)));
+    CompletableFuture<LockHandle> asked = client.acquire(LockRequest.of(lock).listener(heard));
     clock.settle();
     return asked;
   }
