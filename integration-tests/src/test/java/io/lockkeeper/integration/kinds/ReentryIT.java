@@ -33,27 +33,28 @@ final class ReentryIT {
   private final ManagedChannel channel = rig.connect();
   @AutoClose private final Tenant holder = Tenant.of(channel, "holder");
   @AutoClose private final Tenant waiter = Tenant.of(channel, "waiter");
-  @AutoClose private final Znodes znodes = Znodes.at(rig.zookeeper().connectString());
 
   @Test
   void reentryIsGrantedPastTheQueueByAnEntryBesideTheFirst() {
     // Given
     String lock = "reentry/queue";
-    holder.ask("1", "task", Tenant.mutex(lock));
-    String first = znodes.entries(lock).get(0);
-    waiter.ask("w", "", Tenant.mutex(lock));
+    try (Znodes znodes = Znodes.at(rig.zookeeper().connectString())) {
+      holder.ask("1", "task", Tenant.mutex(lock));
+      String first = znodes.entries(lock).get(0);
+      waiter.ask("w", "", Tenant.mutex(lock));
 
-    // When
-    EventCase answer = holder.ask("2", "task", Tenant.mutex(lock));
+      // When
+      EventCase answer = holder.ask("2", "task", Tenant.mutex(lock));
 
-    // Then
-    assertThat(answer).isEqualTo(EventCase.GRANTED);
-    assertThat(holder.awaitGrant("2").getHoldCount()).isEqualTo(2);
-    Awaitility.await().untilAsserted(() -> assertThat(znodes.entries(lock)).hasSize(3));
-    assertThat(znodes.entries(lock))
-        .filteredOn(e -> sequence(e).equals(sequence(first)))
-        .hasSize(2);
-    assertThat(waiter.hasHeard("w", EventCase.GRANTED)).isFalse();
+      // Then
+      assertThat(answer).isEqualTo(EventCase.GRANTED);
+      assertThat(holder.awaitGrant("2").getHoldCount()).isEqualTo(2);
+      Awaitility.await().untilAsserted(() -> assertThat(znodes.entries(lock)).hasSize(3));
+      assertThat(znodes.entries(lock))
+          .filteredOn(e -> sequence(e).equals(sequence(first)))
+          .hasSize(2);
+      assertThat(waiter.hasHeard("w", EventCase.GRANTED)).isFalse();
+    }
   }
 
   private static String sequence(String entry) {
@@ -154,23 +155,25 @@ final class ReentryIT {
   void levelsThatComeAndGoQuicklyLeaveNothingBehind() {
     // Given
     String lock = "reentry/quick";
-    holder.ask("outermost", "task", Tenant.mutex(lock));
-    waiter.ask("w", "", Tenant.mutex(lock));
+    try (Znodes znodes = Znodes.at(rig.zookeeper().connectString())) {
+      holder.ask("outermost", "task", Tenant.mutex(lock));
+      waiter.ask("w", "", Tenant.mutex(lock));
 
-    // When: each level is asked for before the one before it is released, and not waited for
-    for (int i = 0; i < 200; i++) {
-      holder.session().acquire(Tenant.request("level-" + i, "task", Tenant.mutex(lock)).build());
-      holder.session().release(i == 0 ? "outermost" : "level-" + (i - 1));
-      holder.awaitGrant("level-" + i);
-    }
+      // When: each level is asked for before the one before it is released, and not waited for
+      for (int i = 0; i < 200; i++) {
+        holder.session().acquire(Tenant.request("level-" + i, "task", Tenant.mutex(lock)).build());
+        holder.session().release(i == 0 ? "outermost" : "level-" + (i - 1));
+        holder.awaitGrant("level-" + i);
+      }
 
-    // Then
-    assertThat(waiter.hasHeard("w", EventCase.GRANTED)).isFalse();
-    assertThat(holder.outcomeOfRelease("level-199")).isEqualTo(RELEASE_OUTCOME_RELEASED);
-    waiter.awaitGrant("w");
-    Awaitility.await().untilAsserted(() -> assertThat(znodes.entries(lock)).hasSize(1));
-    for (int i = 0; i < 199; i++) {
-      assertThat(holder.hasHeard("level-" + i, EventCase.LOST)).isFalse();
+      // Then
+      assertThat(waiter.hasHeard("w", EventCase.GRANTED)).isFalse();
+      assertThat(holder.outcomeOfRelease("level-199")).isEqualTo(RELEASE_OUTCOME_RELEASED);
+      waiter.awaitGrant("w");
+      Awaitility.await().untilAsserted(() -> assertThat(znodes.entries(lock)).hasSize(1));
+      for (int i = 0; i < 199; i++) {
+        assertThat(holder.hasHeard("level-" + i, EventCase.LOST)).isFalse();
+      }
     }
   }
 
