@@ -13,11 +13,14 @@ import io.lockkeeper.server.core.lock.MutexKind;
 import io.lockkeeper.server.core.lock.PlannedEntry;
 import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.zookeeper.client.Connector;
+import io.lockkeeper.server.zookeeper.client.Handle;
+import io.lockkeeper.server.zookeeper.client.HandleListener;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
 import io.lockkeeper.server.zookeeper.client.StoreExecutor;
 import io.lockkeeper.server.zookeeper.client.StoreStats;
 import io.lockkeeper.server.zookeeper.commit.EntryCreation;
 import io.lockkeeper.server.zookeeper.record.Directories;
+import io.lockkeeper.server.zookeeper.record.SessionIdentity;
 import io.lockkeeper.server.zookeeper.record.StorePaths;
 import io.lockkeeper.server.zookeeper.record.ZooKeeperSettings;
 import java.time.Duration;
@@ -25,6 +28,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.awaitility.Awaitility;
 
@@ -70,6 +75,31 @@ public final class Asked {
         context.paths(),
         context.directories(),
         new StoreEffect.CreateEntries(new SessionKey(1), id, entries, details, lockDelayMillis));
+  }
+
+  /** Returns a connected handle of a new session, or of one that somebody else has. */
+  public static Handle handle(Connector connector, Optional<SessionIdentity> session)
+      throws Exception {
+    CompletableFuture<Void> connected = new CompletableFuture<>();
+    Handle handle =
+        connector.open(
+            session,
+            Ensemble.SESSION,
+            false,
+            new HandleListener() {
+              @Override
+              public void onConnected() {
+                connected.complete(null);
+              }
+
+              @Override
+              public void onDisconnected() {}
+
+              @Override
+              public void onExpired() {}
+            });
+    connected.get(10, TimeUnit.SECONDS);
+    return handle;
   }
 
   public static SessionKey open(ZooKeeperLockStore store, RecordedEvents events, int key) {

@@ -21,7 +21,6 @@ import io.lockkeeper.server.zookeeper.Ensemble;
 import io.lockkeeper.server.zookeeper.ZooKeeperLockStore;
 import io.lockkeeper.server.zookeeper.client.Connector;
 import io.lockkeeper.server.zookeeper.client.Handle;
-import io.lockkeeper.server.zookeeper.client.HandleListener;
 import io.lockkeeper.server.zookeeper.client.StoreExecutor;
 import io.lockkeeper.server.zookeeper.record.ClaimRecord;
 import io.lockkeeper.server.zookeeper.record.SessionIdentity;
@@ -29,8 +28,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
@@ -189,25 +186,7 @@ final class AdoptionIT {
     StoreExecutor executor = new StoreExecutor();
     Connector connector =
         new Connector(Ensemble.settings(ensemble.server().connectString(), "x"), executor);
-    CompletableFuture<Void> connected = new CompletableFuture<>();
-    Handle handle =
-        connector.open(
-            Optional.of(session),
-            Ensemble.SESSION,
-            false,
-            new HandleListener() {
-              @Override
-              public void onConnected() {
-                connected.complete(null);
-              }
-
-              @Override
-              public void onDisconnected() {}
-
-              @Override
-              public void onExpired() {}
-            });
-    connected.get(10, TimeUnit.SECONDS);
+    Handle handle = Asked.handle(connector, Optional.of(session));
     handle.create(path, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL);
     handle.abandon();
     executor.stop(1_000);

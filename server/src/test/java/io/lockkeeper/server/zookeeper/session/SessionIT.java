@@ -17,7 +17,6 @@ import io.lockkeeper.server.zookeeper.Ensemble;
 import io.lockkeeper.server.zookeeper.ZooKeeperLockStore;
 import io.lockkeeper.server.zookeeper.client.Connector;
 import io.lockkeeper.server.zookeeper.client.Handle;
-import io.lockkeeper.server.zookeeper.client.HandleListener;
 import io.lockkeeper.server.zookeeper.client.StoreExecutor;
 import io.lockkeeper.server.zookeeper.record.ClaimRecord;
 import io.lockkeeper.server.zookeeper.record.MemberRecord;
@@ -133,8 +132,8 @@ final class SessionIT {
     StoreExecutor executor = new StoreExecutor();
     ZooKeeperSettings settings = Ensemble.settings(ensemble.server().connectString(), "x");
     Connector connector = new Connector(settings, executor);
-    Handle abandoned = connect(connector);
-    Handle closed = connect(connector);
+    Handle abandoned = Asked.handle(connector, Optional.empty());
+    Handle closed = Asked.handle(connector, Optional.empty());
     ephemeral(abandoned, "/abandoned");
     ephemeral(closed, "/closed");
     // When
@@ -144,29 +143,6 @@ final class SessionIT {
     assertThat(truth.exists("/closed", false)).isNull();
     assertThat(truth.exists("/abandoned", false)).isNotNull();
     executor.stop(1_000);
-  }
-
-  private static Handle connect(Connector connector) throws Exception {
-    CompletableFuture<Void> connected = new CompletableFuture<>();
-    Handle handle =
-        connector.open(
-            Optional.empty(),
-            Duration.ofSeconds(6),
-            false,
-            new HandleListener() {
-              @Override
-              public void onConnected() {
-                connected.complete(null);
-              }
-
-              @Override
-              public void onDisconnected() {}
-
-              @Override
-              public void onExpired() {}
-            });
-    connected.get(10, TimeUnit.SECONDS);
-    return handle;
   }
 
   private static void ephemeral(ZooKeeper client, String path) throws Exception {
