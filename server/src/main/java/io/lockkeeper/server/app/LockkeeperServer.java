@@ -15,7 +15,6 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -188,17 +187,10 @@ public final class LockkeeperServer implements AutoCloseable {
   }
 
   private static GrpcSettings grpcSettings(ServerConfig config, String id) {
-    Optional<GrpcSettings.Tls> tls =
-        config
-            .tls()
-            .map(
-                files ->
-                    new GrpcSettings.Tls(
-                        files.cert(), files.key(), files.clientCa(), files.peerCa()));
     return new GrpcSettings(
         config.listen().host(),
         config.listen().port(),
-        tls,
+        config.tls(),
         id,
         GrpcLimits.DEFAULTS.withDefaultTtl(config.limits().defaultLeaseTtl()),
         config.limits().maxConnectionAge());

@@ -1,5 +1,6 @@
 package io.lockkeeper.server.app;
 
+import io.lockkeeper.server.rpc.GrpcSettings;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -28,7 +29,7 @@ public record ServerConfig(
     HostPort http,
     Optional<HostPort> advertise,
     Optional<Path> dataDir,
-    Optional<Tls> tls,
+    Optional<GrpcSettings.Tls> tls,
     Limits limits,
     String logLevel) {
 
@@ -58,17 +59,6 @@ public record ServerConfig(
       Duration tickTime,
       int syncLimit,
       int embeddedPort) {}
-
-  /**
-   * The files of TLS, all readable PEM.
-   *
-   * @param cert the certificate chain
-   * @param key its private key
-   * @param clientCa who signs clients' certificates; empty: clients need none
-   * @param peerCa who signs other coordinators' certificates; empty: whoever signs clients', or our
-   *     own
-   */
-  public record Tls(Path cert, Path key, Optional<Path> clientCa, Optional<Path> peerCa) {}
 
   /**
    * Defaults and caps.
@@ -209,7 +199,7 @@ public record ServerConfig(
     return path;
   }
 
-  private static Optional<Tls> tls(SettingValues values) {
+  private static Optional<GrpcSettings.Tls> tls(SettingValues values) {
     SettingValue certValue = values.get(Setting.TLS_CERT);
     SettingValue keyValue = values.get(Setting.TLS_KEY);
     SettingValue caValue = values.get(Setting.TLS_CLIENT_CA);
@@ -228,7 +218,7 @@ public record ServerConfig(
     if (clientCa.isPresent() && cert.isEmpty()) {
       throw caValue.error("mutual TLS needs --tls-cert and --tls-key as well");
     }
-    return cert.map(file -> new Tls(file, key.orElseThrow(), clientCa, peerCa));
+    return cert.map(file -> new GrpcSettings.Tls(file, key.orElseThrow(), clientCa, peerCa));
   }
 
   private static Limits limits(SettingValues values) {

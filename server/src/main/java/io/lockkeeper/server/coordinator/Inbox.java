@@ -75,7 +75,7 @@ final class Inbox {
             result.completeExceptionally(
                 new RefusedException(
                     new Failure(
-                        Failure.Kind.UNAVAILABLE,
+                        Failure.Reason.UNAVAILABLE,
                         "the coordinator has no contact with ZooKeeper, or has just regained it:"
                             + " its mirror of the queues is being rebuilt")));
           }
@@ -89,7 +89,7 @@ final class Inbox {
   private RefusedException overloaded() {
     return new RefusedException(
         new Failure(
-            Failure.Kind.TOO_MANY,
+            Failure.Reason.TOO_MANY,
             "the coordinator has its limit of " + maxQueuedRequests + " requests waiting"));
   }
 }

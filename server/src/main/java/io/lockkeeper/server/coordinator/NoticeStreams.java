@@ -21,7 +21,7 @@ final class NoticeStreams {
 
   private static final Failure INCOMPLETE =
       new Failure(
-          Failure.Kind.UNAVAILABLE,
+          Failure.Reason.UNAVAILABLE,
           "the coordinator could not tell all that happened; send the request again");
 
   private final Map<StreamId, StreamTarget> targets = new HashMap<>();

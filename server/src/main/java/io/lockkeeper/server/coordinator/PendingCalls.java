@@ -68,7 +68,7 @@ final class PendingCalls {
   private static RefusedException tooLate() {
     return new RefusedException(
         new Failure(
-            Failure.Kind.UNAVAILABLE,
+            Failure.Reason.UNAVAILABLE,
             "no answer from ZooKeeper within "
                 + Coordinator.ANSWER_SECONDS
                 + " s: it is not certain what became of the request; send it again"));

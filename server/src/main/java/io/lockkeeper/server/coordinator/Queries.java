@@ -58,7 +58,7 @@ final class Queries {
                         result.completeExceptionally(
                             new RefusedException(
                                 new Failure(
-                                    Failure.Kind.UNKNOWN_LEASE,
+                                    Failure.Reason.UNKNOWN_LEASE,
                                     "no lease with the id " + lease.tag() + "… is served here")))));
     return result;
   }
@@ -86,7 +86,7 @@ final class Queries {
                                 result.completeExceptionally(
                                     new RefusedException(
                                         new Failure(
-                                            Failure.Kind.UNAVAILABLE,
+                                            Failure.Reason.UNAVAILABLE,
                                             "ZooKeeper does not say who serves the lease"))))));
     return result;
   }

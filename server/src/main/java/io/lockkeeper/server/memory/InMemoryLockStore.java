@@ -35,7 +35,7 @@ public final class InMemoryLockStore implements LockStore {
   private final Peer self;
   private final LongSupplier clock;
   private final Deque<Runnable> held = new ArrayDeque<>();
-  private final Map<SessionKey, Owned> sessions = new HashMap<>();
+  private final Map<SessionKey, ClaimedSession> sessions = new HashMap<>();
   private final Map<String, Integer> suspected = new HashMap<>();
   private Consumer<StoreEvent> events = event -> {};
   private Consumer<Throwable> failure = cause -> {};
@@ -45,7 +45,7 @@ public final class InMemoryLockStore implements LockStore {
   private boolean left;
 
   /** A session as we know it: ours while its epoch is the same. */
-  private record Owned(InMemorySession session, int epoch) {}
+  private record ClaimedSession(InMemorySession session, int epoch) {}
 
   /** Makes a store that is alone, on the system's clock. */
   public InMemoryLockStore() {
@@ -182,7 +182,7 @@ public final class InMemoryLockStore implements LockStore {
   private void onSession(SessionKey key, Consumer<InMemorySession> action) {
     act(
         () -> {
-          Optional<Owned> owned = Optional.ofNullable(sessions.get(key));
+          Optional<ClaimedSession> owned = Optional.ofNullable(sessions.get(key));
           if (owned.isPresent() && owned.get().epoch() == owned.get().session().epoch()) {
             action.accept(owned.get().session());
           } else if (owned.isPresent()) {
@@ -214,7 +214,7 @@ public final class InMemoryLockStore implements LockStore {
     act(
         () -> {
           if (!left) {
-            sessions.put(key, new Owned(cluster.open(self.id()), 0));
+            sessions.put(key, new ClaimedSession(cluster.open(self.id()), 0));
             long now = clock.getAsLong();
             say(new SessionEvent.SessionOpened(key, TIMEOUT_NANOS, now, now));
           }
@@ -233,7 +233,7 @@ public final class InMemoryLockStore implements LockStore {
           }
           InMemorySession session = found.get();
           session.takenBy(self.id());
-          sessions.put(key, new Owned(session, session.epoch()));
+          sessions.put(key, new ClaimedSession(session, session.epoch()));
           long taken = clock.getAsLong();
           say(
               new SessionEvent.SessionAdopted(

@@ -32,11 +32,11 @@ final class InMemoryQueues {
   private static final InMemorySession FOREIGN = new InMemorySession("", "");
 
   private final Consumer<StoreEvent> events;
-  private final Map<LockName, Directory> directories = new HashMap<>();
+  private final Map<LockName, QueueNodes> directories = new HashMap<>();
   private final Map<LockName, Runnable> whenFree = new HashMap<>();
   private long zxid = 0x1_0000_0000L;
 
-  private static final class Directory {
+  private static final class QueueNodes {
     private final Map<String, Stored> entries = new TreeMap<>();
     private final Map<String, MarkerName> markers = new TreeMap<>();
     private int counter;
@@ -57,8 +57,8 @@ final class InMemoryQueues {
     this.events = events;
   }
 
-  private Directory directory(LockName lock) {
-    return directories.computeIfAbsent(lock, any -> new Directory());
+  private QueueNodes directory(LockName lock) {
+    return directories.computeIfAbsent(lock, any -> new QueueNodes());
   }
 
   private Optional<Stored> find(LockName lock, String entry) {

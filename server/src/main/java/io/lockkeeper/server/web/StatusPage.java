@@ -53,13 +53,13 @@ final class StatusPage {
       Readiness readiness,
       List<Lock> locks,
       String locksNote,
-      List<Count> counts,
+      List<Figure> counts,
       List<Session> sessions) {}
 
   private record Lock(String name, List<String> holders, String waiting, String nextGrant) {}
 
-  private record Count(String label, String value) {
-    Count(String label, long value) {
+  private record Figure(String label, String value) {
+    Figure(String label, long value) {
       this(label, number(value));
     }
   }
@@ -144,16 +144,16 @@ final class StatusPage {
     return ours ? mode.toString() : mode.marker().replaceFirst("-$", "");
   }
 
-  private static List<Count> counts(CoordinatorStatus status) {
+  private static List<Figure> counts(CoordinatorStatus status) {
     return List.of(
-        new Count("Locks in use", status.locks()),
-        new Count("Entries in the mirror", status.entries()),
-        new Count("Leases", status.leases()),
-        new Count("Acquisitions", status.acquisitions()),
-        new Count("… of them held", status.held()),
-        new Count("Watches", status.watches()),
-        new Count("Deletes owed", status.deletesOwed()),
-        new Count("Event loop delay, µs", status.loopDelayNanos() / 1_000));
+        new Figure("Locks in use", status.locks()),
+        new Figure("Entries in the mirror", status.entries()),
+        new Figure("Leases", status.leases()),
+        new Figure("Acquisitions", status.acquisitions()),
+        new Figure("… of them held", status.held()),
+        new Figure("Watches", status.watches()),
+        new Figure("Deletes owed", status.deletesOwed()),
+        new Figure("Event loop delay, µs", status.loopDelayNanos() / 1_000));
   }
 
   private Session session(CoordinatorStatus.SessionStatus session) {

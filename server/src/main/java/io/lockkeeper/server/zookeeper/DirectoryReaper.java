@@ -114,7 +114,7 @@ final class DirectoryReaper {
 
   private void onReply(Handle handle, List<Directory> doomed, int refused, MultiReply reply) {
     if (reply instanceof MultiReply.Committed) {
-      context.stats().add(StoreStats.Count.DIRECTORIES_REAPED, doomed.size());
+      context.stats().add(StoreStats.StoreCount.DIRECTORIES_REAPED, doomed.size());
       doomed.forEach(directories::deleted);
       finish(doomed.size() == BATCH);
     } else if (reply instanceof MultiReply.Culprit culprit) {

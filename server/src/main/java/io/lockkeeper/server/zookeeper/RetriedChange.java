@@ -75,7 +75,7 @@ abstract sealed class RetriedChange permits EntryDataWrite, LimitWrite, LeaseSea
   }
 
   /** Reads a node, and tells what came of it unless the change is over by then. */
-  final void read(Handle handle, String path, NodeReader.Answer answer) {
+  final void read(Handle handle, String path, NodeReader.ReadListener answer) {
     NodeReader.readOnce(
         context,
         handle,

@@ -142,7 +142,7 @@ class FailStopTest {
         .havingRootCause()
         .isInstanceOfSatisfying(
             RefusedException.class,
-            e -> assertThat(e.failure().kind()).isEqualTo(Failure.Kind.UNAVAILABLE));
+            e -> assertThat(e.failure().reason()).isEqualTo(Failure.Reason.UNAVAILABLE));
   }
 
   private void awaitBreakdown() {
@@ -171,9 +171,9 @@ class FailStopTest {
     Heard late = new Heard();
     coordinator.acquire(want(LOCK, Optional.empty(), "c"), late);
     // Then: neither the event of the store nor the end of the stream has been applied
-    assertThat(late.refusal().failure().kind()).isEqualTo(Failure.Kind.UNAVAILABLE);
-    assertThat(unlucky.refusal().failure().kind()).isEqualTo(Failure.Kind.UNAVAILABLE);
-    assertThat(holder.refusal().failure().kind()).isEqualTo(Failure.Kind.UNAVAILABLE);
+    assertThat(late.refusal().failure().reason()).isEqualTo(Failure.Reason.UNAVAILABLE);
+    assertThat(unlucky.refusal().failure().reason()).isEqualTo(Failure.Reason.UNAVAILABLE);
+    assertThat(holder.refusal().failure().reason()).isEqualTo(Failure.Reason.UNAVAILABLE);
     assertThat(store.entries(OTHER)).isEqualTo(1);
     assertThat(store.entries(LOCK)).isZero();
     assertThat(breakdowns).containsExactly(FatalFailure.STATE_IN_DOUBT);
@@ -198,7 +198,7 @@ class FailStopTest {
     assertUnavailable(release);
     Heard next = new Heard();
     coordinator.acquire(want(LOCK, Optional.empty(), "b"), next);
-    assertThat(next.refusal().failure().kind()).isEqualTo(Failure.Kind.UNAVAILABLE);
+    assertThat(next.refusal().failure().reason()).isEqualTo(Failure.Reason.UNAVAILABLE);
     assertThat(store.entries(LOCK)).isEqualTo(1);
     assertThat(breakdowns).containsExactly(FatalFailure.STATE_IN_DOUBT);
   }
@@ -228,7 +228,7 @@ class FailStopTest {
     // Then
     assertUnavailable(call);
     assertUnavailable(view);
-    assertThat(get(watcher.refused).failure().kind()).isEqualTo(Failure.Kind.UNAVAILABLE);
+    assertThat(get(watcher.refused).failure().reason()).isEqualTo(Failure.Reason.UNAVAILABLE);
     assertThat(get(session.sentAway)).contains("has ended");
     assertThat(session.notices).noneMatch(Notice.Lost.class::isInstance);
     // And so is whoever comes later
@@ -236,7 +236,7 @@ class FailStopTest {
     assertUnavailable(coordinator.getLock(LOCK, 10));
     Watcher late = new Watcher();
     coordinator.watch(new WatchFilter(Set.of(), ""), 0, late);
-    assertThat(get(late.refused).failure().kind()).isEqualTo(Failure.Kind.UNAVAILABLE);
+    assertThat(get(late.refused).failure().reason()).isEqualTo(Failure.Reason.UNAVAILABLE);
   }
 
   @Test
@@ -268,7 +268,7 @@ class FailStopTest {
     // When
     coordinator.acquire(want(LOCK, Optional.empty(), "a"), broken);
     // Then
-    assertThat(broken.refusal().failure().kind()).isEqualTo(Failure.Kind.UNAVAILABLE);
+    assertThat(broken.refusal().failure().reason()).isEqualTo(Failure.Reason.UNAVAILABLE);
     Heard other = new Heard();
     coordinator.acquire(want(OTHER, Optional.empty(), "b"), other);
     other.hear(Notice.Granted.class);

@@ -168,7 +168,7 @@ class LoopCoordinatorTest {
         .cause()
         .isInstanceOfSatisfying(
             RefusedException.class,
-            e -> assertThat(e.failure().kind()).isEqualTo(Failure.Kind.WRONG_SECRET));
+            e -> assertThat(e.failure().reason()).isEqualTo(Failure.Reason.WRONG_SECRET));
     await().until(() -> coordinator.status().streams() == 0);
   }
 

@@ -36,9 +36,9 @@ class PendingCallsTest {
     // Given
     CallId id = calls.add(answer, 0);
     // When
-    calls.answer(id, new Answer.Failed(new Failure(Failure.Kind.QUEUE_FULL, "full")));
+    calls.answer(id, new Answer.Failed(new Failure(Failure.Reason.QUEUE_FULL, "full")));
     // Then
-    assertThat(answer.handle((value, error) -> ((RefusedException) error).failure().kind()))
-        .isCompletedWithValue(Failure.Kind.QUEUE_FULL);
+    assertThat(answer.handle((value, error) -> ((RefusedException) error).failure().reason()))
+        .isCompletedWithValue(Failure.Reason.QUEUE_FULL);
   }
 }

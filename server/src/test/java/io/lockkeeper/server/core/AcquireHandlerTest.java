@@ -94,8 +94,9 @@ class AcquireHandlerTest {
     Asked otherLock = bench.acquire(lease, "live", "c");
     Asked afterEnd = bench.acquire(lease, "ended", "c");
     // Then
-    assertThat(bench.refusals(otherLock.stream())).containsExactly(Failure.Kind.REQUEST_ID_IN_USE);
-    assertThat(bench.refusals(afterEnd.stream())).containsExactly(Failure.Kind.REQUEST_ID_IN_USE);
+    assertThat(bench.refusals(otherLock.stream()))
+        .containsExactly(Failure.Reason.REQUEST_ID_IN_USE);
+    assertThat(bench.refusals(afterEnd.stream())).containsExactly(Failure.Reason.REQUEST_ID_IN_USE);
     assertThat(bench.counts().held()).isEqualTo(1);
   }
 
@@ -144,9 +145,9 @@ class AcquireHandlerTest {
     bench.on(new ClientEvent.Release(unknownLease, new LeaseId(404, 404), "r", 0));
     bench.on(new ClientEvent.Release(wrongToken, lease, "r", 1));
     // Then
-    assertThat(bench.failure(wrongLease)).isEqualTo(Failure.Kind.UNKNOWN_ACQUISITION);
-    assertThat(bench.failure(unknownLease)).isEqualTo(Failure.Kind.UNKNOWN_LEASE);
-    assertThat(bench.failure(wrongToken)).isEqualTo(Failure.Kind.WRONG_TOKEN);
+    assertThat(bench.failure(wrongLease)).isEqualTo(Failure.Reason.UNKNOWN_ACQUISITION);
+    assertThat(bench.failure(unknownLease)).isEqualTo(Failure.Reason.UNKNOWN_LEASE);
+    assertThat(bench.failure(wrongToken)).isEqualTo(Failure.Reason.WRONG_TOKEN);
     assertThat(bench.all(StoreEffect.DeleteEntries.class)).isEmpty();
     assertThat(bench.counts().held()).isEqualTo(1);
   }
@@ -167,7 +168,7 @@ class AcquireHandlerTest {
     EntryName reader = EntryName.parse("__READ__0000000000").orElseThrow();
     bench.on(new StoreEvent.EntryAppeared(new LockName("a"), reader, bench.zxid()));
     Asked asked = bench.acquire("a");
-    assertThat(bench.refusals(asked.stream())).containsExactly(Failure.Kind.WRONG_KIND);
+    assertThat(bench.refusals(asked.stream())).containsExactly(Failure.Reason.WRONG_KIND);
   }
 
   @Test
@@ -186,7 +187,7 @@ class AcquireHandlerTest {
     assertThat(small.told(third, Notice.NotAcquired.class))
         .extracting(Notice.NotAcquired::reason)
         .containsExactly(Notice.RefusalReason.QUEUE_FULL);
-    assertThat(small.refusals(fourth.stream())).containsExactly(Failure.Kind.QUEUE_FULL);
+    assertThat(small.refusals(fourth.stream())).containsExactly(Failure.Reason.QUEUE_FULL);
     assertThat(small.told(second, Notice.Queued.class)).hasSize(1);
   }
 
@@ -223,7 +224,7 @@ class AcquireHandlerTest {
     // When
     Asked tooMuch = small.acquire(owner, "3", "c");
     // Then
-    assertThat(small.refusals(tooMuch.stream())).containsExactly(Failure.Kind.LEASE_FULL);
+    assertThat(small.refusals(tooMuch.stream())).containsExactly(Failure.Reason.LEASE_FULL);
   }
 
   @Test
@@ -241,7 +242,7 @@ class AcquireHandlerTest {
                 java.time.Duration.ofSeconds(6)));
     small.lease();
     Asked asked = small.acquire("a");
-    assertThat(small.refusals(asked.stream())).containsExactly(Failure.Kind.TOO_MANY);
+    assertThat(small.refusals(asked.stream())).containsExactly(Failure.Reason.TOO_MANY);
   }
 
   @Test
@@ -253,7 +254,7 @@ class AcquireHandlerTest {
     bench.on(new StoreEvent.EntriesRefused(asked.id(), "no"));
     Asked again = bench.acquire(lease, "r", "a");
     // Then
-    assertThat(bench.refusals(asked.stream())).containsExactly(Failure.Kind.STORE_REFUSED);
+    assertThat(bench.refusals(asked.stream())).containsExactly(Failure.Reason.STORE_REFUSED);
     assertThat(bench.told(asked)).isEmpty();
     bench.create(again);
     assertThat(bench.wasGranted(again)).isTrue();
@@ -275,9 +276,9 @@ class AcquireHandlerTest {
     // Then
     Answer.PositionTold told = (Answer.PositionTold) bench.answer(ofWaiter);
     assertThat(told.told().places().get(0).ahead()).isEqualTo(1);
-    assertThat(bench.failure(ofHolder)).isEqualTo(Failure.Kind.NOT_WAITING);
-    assertThat(bench.failure(ofNobody)).isEqualTo(Failure.Kind.UNKNOWN_ACQUISITION);
-    assertThat(bench.failure(ofStranger)).isEqualTo(Failure.Kind.UNKNOWN_LEASE);
+    assertThat(bench.failure(ofHolder)).isEqualTo(Failure.Reason.NOT_WAITING);
+    assertThat(bench.failure(ofNobody)).isEqualTo(Failure.Reason.UNKNOWN_ACQUISITION);
+    assertThat(bench.failure(ofStranger)).isEqualTo(Failure.Reason.UNKNOWN_LEASE);
   }
 
   private CallId query(LeaseId of, String requestId) {

@@ -435,15 +435,15 @@ public final class Bench {
     return answers.get(0);
   }
 
-  Failure.Kind failure(CallId call) {
-    return ((Answer.Failed) answer(call)).failure().kind();
+  Failure.Reason failure(CallId call) {
+    return ((Answer.Failed) answer(call)).failure().reason();
   }
 
   /** Why the acquisition was refused. */
-  public List<Failure.Kind> refusals(StreamId stream) {
+  public List<Failure.Reason> refusals(StreamId stream) {
     return all(Effect.Refuse.class).stream()
         .filter(refuse -> refuse.stream().equals(stream))
-        .map(refuse -> refuse.failure().kind())
+        .map(refuse -> refuse.failure().reason())
         .toList();
   }
 

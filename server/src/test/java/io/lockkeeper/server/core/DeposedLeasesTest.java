@@ -64,7 +64,7 @@ class DeposedLeasesTest {
     // When
     depose();
     // Then
-    assertThat(bench.failure(call)).isEqualTo(Failure.Kind.MOVED);
+    assertThat(bench.failure(call)).isEqualTo(Failure.Reason.MOVED);
   }
 
   @Test
@@ -75,7 +75,7 @@ class DeposedLeasesTest {
     // When
     depose();
     // Then
-    assertThat(bench.refusals(waiting.stream())).containsExactly(Failure.Kind.MOVED);
+    assertThat(bench.refusals(waiting.stream())).containsExactly(Failure.Reason.MOVED);
   }
 
   @Test
@@ -99,7 +99,7 @@ class DeposedLeasesTest {
     CallId call = bench.call();
     bench.on(new ClientEvent.KeepAlive(call, lease));
     // Then
-    assertThat(bench.failure(call)).isEqualTo(Failure.Kind.UNKNOWN_LEASE);
+    assertThat(bench.failure(call)).isEqualTo(Failure.Reason.UNKNOWN_LEASE);
   }
 
   @Test
@@ -204,7 +204,7 @@ class DeposedLeasesTest {
     assertThat(bench.told(kept, Notice.Lost.class)).isEmpty();
     CallId open = bench.call();
     bench.on(new ClientEvent.OpenLease(open, new LeaseId(1, 2), "h", Bench.TTL, "late"));
-    assertThat(bench.failure(open)).isEqualTo(Failure.Kind.UNAVAILABLE);
+    assertThat(bench.failure(open)).isEqualTo(Failure.Reason.UNAVAILABLE);
     bench.on(new SessionEvent.OrphanFound(Inheritance.CLAIM));
     assertThat(bench.all(StoreEffect.AdoptSession.class)).isEmpty();
     depose();

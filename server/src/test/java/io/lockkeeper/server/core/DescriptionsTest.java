@@ -101,7 +101,7 @@ class DescriptionsTest {
   void changeThatIsNotConfirmedIsNotCalledDone() {
     CallId call = update(bench.alone(Wish.named("h").exclusive("a")));
     answer(EntryUpdate.Outcome.FAILED);
-    assertThat(bench.failure(call)).isEqualTo(Failure.Kind.UNAVAILABLE);
+    assertThat(bench.failure(call)).isEqualTo(Failure.Reason.UNAVAILABLE);
   }
 
   @Test
@@ -111,17 +111,17 @@ class DescriptionsTest {
     bench.release(holder);
     bench.deleteAll(holder);
     // Then
-    assertThat(bench.failure(update(holder))).isEqualTo(Failure.Kind.ENDED);
+    assertThat(bench.failure(update(holder))).isEqualTo(Failure.Reason.ENDED);
   }
 
   @Test
   void changeOfWhatIsNotKnownIsRefused() {
     CallId call = bench.call();
     bench.on(new ClientEvent.UpdateMetadata(call, bench.lease(), "never", NEWS));
-    assertThat(bench.failure(call)).isEqualTo(Failure.Kind.UNKNOWN_ACQUISITION);
+    assertThat(bench.failure(call)).isEqualTo(Failure.Reason.UNKNOWN_ACQUISITION);
     CallId other = bench.call();
     bench.on(new ClientEvent.UpdateMetadata(other, new LeaseId(1, 2), "h", NEWS));
-    assertThat(bench.failure(other)).isEqualTo(Failure.Kind.UNKNOWN_LEASE);
+    assertThat(bench.failure(other)).isEqualTo(Failure.Reason.UNKNOWN_LEASE);
   }
 
   @Test
@@ -155,7 +155,7 @@ class DescriptionsTest {
         new ClientEvent.AnswerRelease(
             call, waiter.lease(), waiter.requestId(), Duration.ofSeconds(8)));
     // Then
-    assertThat(bench.failure(call)).isEqualTo(Failure.Kind.NOT_HELD);
+    assertThat(bench.failure(call)).isEqualTo(Failure.Reason.NOT_HELD);
   }
 
   @Test
@@ -206,6 +206,6 @@ class DescriptionsTest {
     CallId call = update(second);
     // Then: the store would find nothing to change, and that is not the acquisition's end
     assertThat(bench.last(StoreEffect.UpdateEntry.class)).isEmpty();
-    assertThat(bench.failure(call)).isEqualTo(Failure.Kind.UNAVAILABLE);
+    assertThat(bench.failure(call)).isEqualTo(Failure.Reason.UNAVAILABLE);
   }
 }

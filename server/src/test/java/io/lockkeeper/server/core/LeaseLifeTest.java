@@ -55,7 +55,7 @@ class LeaseLifeTest {
     LeaseId lease = new LeaseId(7, 8);
     bench.on(new ClientEvent.OpenLease(call, lease, "hash", Bench.TTL, "tester"));
     bench.on(new StoreEvent.LeaseRefused(lease, "no"));
-    assertThat(bench.failure(call)).isEqualTo(Failure.Kind.STORE_REFUSED);
+    assertThat(bench.failure(call)).isEqualTo(Failure.Reason.STORE_REFUSED);
     assertThat(bench.all(StoreEffect.EraseLease.class)).isEmpty();
     bench.assertNothingIsLeft();
   }
@@ -70,7 +70,7 @@ class LeaseLifeTest {
     bench.pass(Bench.TTL);
     bench.on(new StoreEvent.LeaseRecorded(lease));
     // Then
-    assertThat(bench.failure(call)).isEqualTo(Failure.Kind.UNAVAILABLE);
+    assertThat(bench.failure(call)).isEqualTo(Failure.Reason.UNAVAILABLE);
     assertThat(bench.all(StoreEffect.EraseLease.class)).hasSize(1);
     bench.on(new StoreEvent.LeaseErased(lease));
     bench.assertNothingIsLeft();
@@ -132,9 +132,9 @@ class LeaseLifeTest {
     // Then
     assertThat(bench.answer(keepAlive)).isEqualTo(new Answer.LeaseGone(LeaseEnd.EXPIRED));
     assertThat(bench.answer(close)).isEqualTo(new Answer.LeaseClosed(true));
-    assertThat(bench.failure(attach)).isEqualTo(Failure.Kind.UNKNOWN_LEASE);
-    assertThat(bench.refusals(asked.stream())).containsExactly(Failure.Kind.UNKNOWN_LEASE);
-    assertThat(bench.failure(release)).isEqualTo(Failure.Kind.UNKNOWN_LEASE);
+    assertThat(bench.failure(attach)).isEqualTo(Failure.Reason.UNKNOWN_LEASE);
+    assertThat(bench.refusals(asked.stream())).containsExactly(Failure.Reason.UNKNOWN_LEASE);
+    assertThat(bench.failure(release)).isEqualTo(Failure.Reason.UNKNOWN_LEASE);
     bench.assertNothingIsLeft();
   }
 
@@ -190,7 +190,7 @@ class LeaseLifeTest {
     LeaseId lease = bench.lease();
     CallId call = bench.call();
     bench.on(new ClientEvent.AttachLease(call, lease, "guess", bench.stream()));
-    assertThat(bench.failure(call)).isEqualTo(Failure.Kind.WRONG_SECRET);
+    assertThat(bench.failure(call)).isEqualTo(Failure.Reason.WRONG_SECRET);
   }
 
   @Test
@@ -198,7 +198,7 @@ class LeaseLifeTest {
     Asked asked = bench.acquire("a");
     CallId call = bench.call();
     bench.on(new ClientEvent.AttachLease(call, asked.lease(), "", bench.stream()));
-    assertThat(bench.failure(call)).isEqualTo(Failure.Kind.WRONG_SECRET);
+    assertThat(bench.failure(call)).isEqualTo(Failure.Reason.WRONG_SECRET);
   }
 
   @Test

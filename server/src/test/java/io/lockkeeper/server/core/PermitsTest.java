@@ -32,7 +32,7 @@ class PermitsTest {
     return bench.alone(Wish.named("p" + ++names).permits("a", permits, limit));
   }
 
-  private Failure.Kind refused(int permits, int limit) {
+  private Failure.Reason refused(int permits, int limit) {
     LeaseId lease = bench.lease();
     Asked asked = bench.ask(lease, Wish.named("p" + ++names).permits("a", permits, limit));
     return bench.refusals(asked.stream()).get(0);
@@ -83,7 +83,7 @@ class PermitsTest {
   @Test
   void anotherLimitThanTheOneInForceIsRefused() {
     ask(1, 5);
-    assertThat(refused(1, 6)).isEqualTo(Failure.Kind.WRONG_LIMIT);
+    assertThat(refused(1, 6)).isEqualTo(Failure.Reason.WRONG_LIMIT);
   }
 
   @Test
@@ -100,14 +100,14 @@ class PermitsTest {
 
   @Test
   void requestThatLeavesTheLimitToALockWithoutOneIsRefused() {
-    assertThat(refused(1, PermitsKind.AS_CONFIGURED)).isEqualTo(Failure.Kind.WRONG_LIMIT);
+    assertThat(refused(1, PermitsKind.AS_CONFIGURED)).isEqualTo(Failure.Reason.WRONG_LIMIT);
   }
 
   @Test
   void anotherKindOfLockIsRefused() {
     ask(1, 5);
     Asked mutex = bench.ask(bench.lease(), Wish.named("m").exclusive("a"));
-    assertThat(bench.refusals(mutex.stream())).containsExactly(Failure.Kind.WRONG_KIND);
+    assertThat(bench.refusals(mutex.stream())).containsExactly(Failure.Reason.WRONG_KIND);
   }
 
   @Test
@@ -181,11 +181,11 @@ class PermitsTest {
     // Given
     configure(3);
     // Then
-    assertThat(refused(1, 5)).isEqualTo(Failure.Kind.WRONG_LIMIT);
-    assertThat(refused(4, 4)).isEqualTo(Failure.Kind.WRONG_LIMIT);
+    assertThat(refused(1, 5)).isEqualTo(Failure.Reason.WRONG_LIMIT);
+    assertThat(refused(4, 4)).isEqualTo(Failure.Reason.WRONG_LIMIT);
     assertThat(bench.wasGranted(ask(3, PermitsKind.AS_CONFIGURED))).isTrue();
     Asked mutex = bench.ask(bench.lease(), Wish.named("m").exclusive("a"));
-    assertThat(bench.refusals(mutex.stream())).containsExactly(Failure.Kind.WRONG_KIND);
+    assertThat(bench.refusals(mutex.stream())).containsExactly(Failure.Reason.WRONG_KIND);
   }
 
   @Test
@@ -221,7 +221,7 @@ class PermitsTest {
     CallId call = bench.call();
     bench.on(new ClientEvent.ConfigureLock(call, A, OptionalInt.of(3)));
     // Then
-    assertThat(bench.failure(call)).isEqualTo(Failure.Kind.WRONG_KIND);
+    assertThat(bench.failure(call)).isEqualTo(Failure.Reason.WRONG_KIND);
     assertThat(bench.last(StoreEffect.SetLimit.class)).isEmpty();
   }
 
@@ -234,7 +234,7 @@ class PermitsTest {
     // When
     bench.on(new UpdateEvent.LimitAnswered(number, false));
     // Then
-    assertThat(bench.failure(call)).isEqualTo(Failure.Kind.UNAVAILABLE);
+    assertThat(bench.failure(call)).isEqualTo(Failure.Reason.UNAVAILABLE);
   }
 
   @Test

@@ -214,7 +214,7 @@ class ReadWriteTest {
     // When
     Asked reader = bench.ask(lease, Wish.named("r").read("a").by("thread"));
     // Then
-    assertThat(bench.refusals(reader.stream())).containsExactly(Failure.Kind.COUNTER_STUCK);
+    assertThat(bench.refusals(reader.stream())).containsExactly(Failure.Reason.COUNTER_STUCK);
   }
 
   @Test

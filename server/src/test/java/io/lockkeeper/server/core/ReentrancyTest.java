@@ -339,7 +339,7 @@ class ReentrancyTest {
     // When
     bench.on(new StoreEvent.EntriesRefused(both.id(), "no room"));
     // Then
-    assertThat(bench.refusals(both.stream())).containsExactly(Failure.Kind.STORE_REFUSED);
+    assertThat(bench.refusals(both.stream())).containsExactly(Failure.Reason.STORE_REFUSED);
     assertThat(bench.last(StoreEffect.DeleteEntries.class).get(0).entries())
         .extracting(EntryRef::entry)
         .containsExactly(entry.name().text());

@@ -165,7 +165,7 @@ class RequestMatchingTest {
     List<Notice> told = repeat(stream, Wish.named("new").exclusive("a").by("thread-1"));
     // Then
     assertThat(told).isEmpty();
-    assertThat(bench.refusals(stream)).containsExactly(Failure.Kind.UNAVAILABLE);
+    assertThat(bench.refusals(stream)).containsExactly(Failure.Reason.UNAVAILABLE);
   }
 
   @Test
@@ -220,7 +220,7 @@ class RequestMatchingTest {
     bench.on(new SessionEvent.SessionEnded(Bench.S1, true));
     // Then
     assertThat(bench.all(Effect.Tell.class)).isEmpty();
-    assertThat(bench.failure(release)).isEqualTo(Failure.Kind.MOVED);
+    assertThat(bench.failure(release)).isEqualTo(Failure.Reason.MOVED);
   }
 
   @Test
@@ -409,7 +409,7 @@ class RequestMatchingTest {
     // When
     repeat(stream, Wish.named("held").exclusive("b"));
     // Then
-    assertThat(bench.refusals(stream)).containsExactly(Failure.Kind.REQUEST_ID_IN_USE);
+    assertThat(bench.refusals(stream)).containsExactly(Failure.Reason.REQUEST_ID_IN_USE);
   }
 
   @Test

@@ -141,7 +141,7 @@ class RevocationTest {
     bench.foreign("a", STRANGER, MutexKind.EXCLUSIVE);
     CallId call = request();
     answerUpdates(EntryUpdate.Outcome.FAILED);
-    assertThat(bench.failure(call)).isEqualTo(Failure.Kind.UNAVAILABLE);
+    assertThat(bench.failure(call)).isEqualTo(Failure.Reason.UNAVAILABLE);
   }
 
   @Test
@@ -228,9 +228,9 @@ class RevocationTest {
 
   @Test
   void forcedReleaseOfNobodySaysSo() {
-    assertThat(bench.failure(force(0, Optional.empty()))).isEqualTo(Failure.Kind.NO_HOLDER);
+    assertThat(bench.failure(force(0, Optional.empty()))).isEqualTo(Failure.Reason.NO_HOLDER);
     bench.alone(Wish.named("h").exclusive("a"));
-    assertThat(bench.failure(force(4, Optional.empty()))).isEqualTo(Failure.Kind.NO_HOLDER);
+    assertThat(bench.failure(force(4, Optional.empty()))).isEqualTo(Failure.Reason.NO_HOLDER);
   }
 
   @Test
@@ -313,7 +313,7 @@ class RevocationTest {
     // When
     bench.pass(Duration.ofSeconds(10));
     // Then
-    assertThat(bench.failure(call)).isEqualTo(Failure.Kind.UNAVAILABLE);
+    assertThat(bench.failure(call)).isEqualTo(Failure.Reason.UNAVAILABLE);
   }
 
   @Test

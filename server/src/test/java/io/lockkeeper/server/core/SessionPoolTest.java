@@ -106,8 +106,8 @@ class SessionPoolTest {
     small.on(new ClientEvent.OpenLease(call, new LeaseId(1, 1), "h", Bench.TTL, ""));
     Asked asked = small.acquire("a");
     // Then
-    assertThat(small.failure(call)).isEqualTo(Failure.Kind.TOO_MANY);
-    assertThat(small.refusals(asked.stream())).containsExactly(Failure.Kind.TOO_MANY);
+    assertThat(small.failure(call)).isEqualTo(Failure.Reason.TOO_MANY);
+    assertThat(small.refusals(asked.stream())).containsExactly(Failure.Reason.TOO_MANY);
   }
 
   @Test
@@ -313,7 +313,7 @@ class SessionPoolTest {
     assertThat(bench.told(releasing, Notice.Released.class)).hasSize(1);
     assertThat(bench.answer(release))
         .isEqualTo(new Answer.ReleaseDone(Answer.ReleaseOutcome.RELEASED, 0));
-    assertThat(bench.failure(open)).isEqualTo(Failure.Kind.UNAVAILABLE);
+    assertThat(bench.failure(open)).isEqualTo(Failure.Reason.UNAVAILABLE);
     assertThat(bench.all(Effect.TellLeaseEnd.class))
         .containsExactly(new Effect.TellLeaseEnd(stream, LeaseEnd.SESSION_LOST));
     assertThat(bench.counts().leases()).isZero();
@@ -345,9 +345,9 @@ class SessionPoolTest {
     Asked byStream = bench.acquire("a");
     Asked byLease = bench.acquire(lease, "r", "a");
     // Then
-    assertThat(bench.failure(open)).isEqualTo(Failure.Kind.UNAVAILABLE);
-    assertThat(bench.refusals(byStream.stream())).containsExactly(Failure.Kind.UNAVAILABLE);
-    assertThat(bench.refusals(byLease.stream())).containsExactly(Failure.Kind.UNAVAILABLE);
+    assertThat(bench.failure(open)).isEqualTo(Failure.Reason.UNAVAILABLE);
+    assertThat(bench.refusals(byStream.stream())).containsExactly(Failure.Reason.UNAVAILABLE);
+    assertThat(bench.refusals(byLease.stream())).containsExactly(Failure.Reason.UNAVAILABLE);
   }
 
   @Test
@@ -360,7 +360,7 @@ class SessionPoolTest {
     // When
     bench.on(new ClientEvent.KeepAlive(call, lease));
     // Then
-    assertThat(bench.failure(call)).isEqualTo(Failure.Kind.UNAVAILABLE);
+    assertThat(bench.failure(call)).isEqualTo(Failure.Reason.UNAVAILABLE);
   }
 
   private long bytes() {
@@ -426,7 +426,7 @@ class SessionPoolTest {
       taken++;
       asked = small.acquire(lease, name + taken, name + taken);
     }
-    assertThat(small.refusals(asked.stream())).containsExactly(Failure.Kind.LEASE_FULL);
+    assertThat(small.refusals(asked.stream())).containsExactly(Failure.Reason.LEASE_FULL);
     return taken;
   }
 

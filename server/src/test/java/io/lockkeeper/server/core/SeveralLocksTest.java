@@ -93,7 +93,7 @@ class SeveralLocksTest {
     // When
     Asked asked = bench.ask(bench.lease(), Wish.named("r").exclusive("a", "b"));
     // Then
-    assertThat(bench.refusals(asked.stream())).containsExactly(Failure.Kind.WRONG_KIND);
+    assertThat(bench.refusals(asked.stream())).containsExactly(Failure.Reason.WRONG_KIND);
     assertThat(bench.last(StoreEffect.CreateEntries.class)).isEmpty();
   }
 }

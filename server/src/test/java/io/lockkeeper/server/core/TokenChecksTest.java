@@ -80,9 +80,9 @@ class TokenChecksTest {
     pass(2);
     CallId stale = check(1);
     // Then
-    assertThat(bench.failure(failed)).isEqualTo(Failure.Kind.UNAVAILABLE);
-    assertThat(bench.failure(overtaken)).isEqualTo(Failure.Kind.UNAVAILABLE);
-    assertThat(bench.failure(stale)).isEqualTo(Failure.Kind.UNAVAILABLE);
+    assertThat(bench.failure(failed)).isEqualTo(Failure.Reason.UNAVAILABLE);
+    assertThat(bench.failure(overtaken)).isEqualTo(Failure.Reason.UNAVAILABLE);
+    assertThat(bench.failure(stale)).isEqualTo(Failure.Reason.UNAVAILABLE);
   }
 
   @Test
@@ -128,7 +128,7 @@ class TokenChecksTest {
     bench.on(new StoreEvent.EntryVanished(A, FOREIGN, 0x1_0000_0009L));
     bench.on(new StoreEvent.DetailsRead(A, FOREIGN.text(), Optional.empty()));
     // Then
-    assertThat(bench.failure(unread)).isEqualTo(Failure.Kind.UNAVAILABLE);
+    assertThat(bench.failure(unread)).isEqualTo(Failure.Reason.UNAVAILABLE);
     assertThat(bench.answer(gone)).isEqualTo(new Answer.TokenChecked(false, List.of()));
   }
 

@@ -8,7 +8,7 @@ import io.grpc.Status.Code;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.server.coordinator.api.LeaseLocation;
 import io.lockkeeper.server.core.api.Answer;
-import io.lockkeeper.server.core.api.Failure.Kind;
+import io.lockkeeper.server.core.api.Failure.Reason;
 import io.lockkeeper.server.core.api.LeaseEnd;
 import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.lock.LeaseId;
@@ -51,7 +51,11 @@ class ForwardedStreamsTest {
 
   private Acquired acquireThere(Received<AcquireRequest, AcquireResponse> client) {
     here.locks().acquire(ACQUIRE, client);
-    here.coordinator.acquires.next().listener().onRefused(ViewSamples.refused(Kind.UNKNOWN_LEASE));
+    here.coordinator
+        .acquires
+        .next()
+        .listener()
+        .onRefused(ViewSamples.refused(Reason.UNKNOWN_LEASE));
     return there.coordinator.acquires.next();
   }
 
@@ -77,8 +81,8 @@ class ForwardedStreamsTest {
     }
   }
 
-  private void refuseKeepAlive(Kind kind) {
-    here.coordinator.keepAlives.next().answer().completeExceptionally(ViewSamples.refused(kind));
+  private void refuseKeepAlive(Reason reason) {
+    here.coordinator.keepAlives.next().answer().completeExceptionally(ViewSamples.refused(reason));
   }
 
   private static void refuseAttach(Node node) {
@@ -86,7 +90,7 @@ class ForwardedStreamsTest {
         .attaches
         .next()
         .attached()
-        .completeExceptionally(ViewSamples.refused(Kind.UNKNOWN_LEASE));
+        .completeExceptionally(ViewSamples.refused(Reason.UNKNOWN_LEASE));
   }
 
   @Test
@@ -112,10 +116,14 @@ class ForwardedStreamsTest {
     // Given
     Received<AcquireRequest, AcquireResponse> client = Received.all();
     here.locks().acquire(ACQUIRE.toBuilder().clearRequestId().build(), client);
-    here.coordinator.acquires.next().listener().onRefused(ViewSamples.refused(Kind.UNKNOWN_LEASE));
+    here.coordinator
+        .acquires
+        .next()
+        .listener()
+        .onRefused(ViewSamples.refused(Reason.UNKNOWN_LEASE));
     Acquired first = there.coordinator.acquires.next();
     // When
-    first.listener().onRefused(ViewSamples.refused(Kind.MOVED));
+    first.listener().onRefused(ViewSamples.refused(Reason.MOVED));
     Acquired second = there.coordinator.acquires.next();
     // Then
     assertThat(first.command().requestId()).isNotEmpty();
@@ -140,7 +148,11 @@ class ForwardedStreamsTest {
     // Given
     Received<AcquireRequest, AcquireResponse> client = Received.all();
     here.locks().withDeadlineAfter(1, TimeUnit.SECONDS).acquire(ACQUIRE, client);
-    here.coordinator.acquires.next().listener().onRefused(ViewSamples.refused(Kind.UNKNOWN_LEASE));
+    here.coordinator
+        .acquires
+        .next()
+        .listener()
+        .onRefused(ViewSamples.refused(Reason.UNKNOWN_LEASE));
     // When
     Acquired acquired = there.coordinator.acquires.next();
     // Then
@@ -157,7 +169,7 @@ class ForwardedStreamsTest {
     acquired.listener().onNotice("req-1", 1, ViewSamples.queued());
     client.next();
     // When
-    acquired.listener().onRefused(ViewSamples.refused(Kind.MOVED));
+    acquired.listener().onRefused(ViewSamples.refused(Reason.MOVED));
     // Then
     assertThat(client.end().getCode()).isEqualTo(Code.UNAVAILABLE);
     assertThat(here.coordinator.located()).isZero();
@@ -260,7 +272,7 @@ class ForwardedStreamsTest {
     // Given
     Session session = new Session(Received.all());
     // When
-    session.attached.attached().completeExceptionally(ViewSamples.refused(Kind.WRONG_SECRET));
+    session.attached.attached().completeExceptionally(ViewSamples.refused(Reason.WRONG_SECRET));
     // Then
     assertThat(session.client.end().getCode()).isEqualTo(Code.FAILED_PRECONDITION);
   }
@@ -373,7 +385,7 @@ class ForwardedStreamsTest {
     StreamObserver<KeepAliveRequest> requests = here.leases().keepAlive(client);
     // When
     requests.onNext(renewing(ViewSamples.LEASE));
-    refuseKeepAlive(Kind.UNKNOWN_LEASE);
+    refuseKeepAlive(Reason.UNKNOWN_LEASE);
     var remote = there.coordinator.keepAlives.next();
     requests.onNext(renewing(local));
     here.coordinator.keepAlives.next().answer().complete(new Answer.LeaseRenewed(1_000_000_000L));
@@ -410,7 +422,7 @@ class ForwardedStreamsTest {
     StreamObserver<KeepAliveRequest> requests = here.leases().keepAlive(client);
     requests.onNext(renewing(ViewSamples.LEASE));
     // When
-    refuseKeepAlive(Kind.UNAVAILABLE);
+    refuseKeepAlive(Reason.UNAVAILABLE);
     requests.onNext(renewing(local));
     here.coordinator.keepAlives.next().answer().complete(new Answer.LeaseRenewed(1_000_000_000L));
     // Then
@@ -431,7 +443,7 @@ class ForwardedStreamsTest {
     StreamObserver<KeepAliveRequest> requests = here.leases().keepAlive(client);
     // When
     requests.onNext(renewing(ViewSamples.LEASE));
-    refuseKeepAlive(Kind.UNKNOWN_LEASE);
+    refuseKeepAlive(Reason.UNKNOWN_LEASE);
     // Then
     assertThat(client.next().getEnded()).isEqualTo(LeaseEndReason.LEASE_END_REASON_UNSPECIFIED);
   }
@@ -447,7 +459,7 @@ class ForwardedStreamsTest {
           .keepAlives
           .next()
           .answer()
-          .completeExceptionally(ViewSamples.refused(Kind.UNKNOWN_LEASE));
+          .completeExceptionally(ViewSamples.refused(Reason.UNKNOWN_LEASE));
     }
     // When
     here.coordinator.servedBy(new LeaseLocation.Here());
@@ -464,7 +476,7 @@ class ForwardedStreamsTest {
                       asked ->
                           asked
                               .answer()
-                              .completeExceptionally(ViewSamples.refused(Kind.UNKNOWN_LEASE)));
+                              .completeExceptionally(ViewSamples.refused(Reason.UNKNOWN_LEASE)));
               here.coordinator
                   .keepAlives
                   .poll()

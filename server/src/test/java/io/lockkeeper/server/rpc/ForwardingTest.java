@@ -7,7 +7,7 @@ import io.grpc.Status;
 import io.grpc.Status.Code;
 import io.grpc.protobuf.StatusProto;
 import io.lockkeeper.server.coordinator.api.LeaseLocation;
-import io.lockkeeper.server.core.api.Failure.Kind;
+import io.lockkeeper.server.core.api.Failure.Reason;
 import io.lockkeeper.server.rpc.forward.PeerLimits;
 import io.lockkeeper.server.rpc.wire.NamedLease;
 import io.lockkeeper.server.testing.ViewSamples;
@@ -45,7 +45,7 @@ class ForwardingTest {
   private static Received<?, ?> firstWaits(Node node) {
     node.coordinator.servedBy(new LeaseLocation.Nowhere());
     Received<?, ?> first = RELEASE.on(node.channel);
-    RELEASE.refuse(node, Kind.UNKNOWN_LEASE);
+    RELEASE.refuse(node, Reason.UNKNOWN_LEASE);
     node.coordinator.awaitLocated(2);
     return first;
   }
@@ -82,7 +82,7 @@ class ForwardingTest {
     here.knows(there);
     // When
     Received<?, ?> client = call.on(here.channel);
-    call.refuse(here, Kind.UNKNOWN_LEASE);
+    call.refuse(here, Reason.UNKNOWN_LEASE);
     call.answer(there);
     // Then
     assertThat(client.next()).isNotNull();
@@ -99,7 +99,7 @@ class ForwardingTest {
     here.knows(there);
     // When
     Received<?, ?> client = call.on(here.channel);
-    call.refuse(here, Kind.MOVED);
+    call.refuse(here, Reason.MOVED);
     call.answer(there);
     // Then
     assertThat(client.next()).isNotNull();
@@ -113,7 +113,7 @@ class ForwardingTest {
     here.coordinator.servedBy(new LeaseLocation.Unknown());
     // When
     Received<?, ?> client = call.on(here.channel);
-    call.refuse(here, Kind.UNKNOWN_LEASE);
+    call.refuse(here, Reason.UNKNOWN_LEASE);
     // Then
     assertThat(client.end().getCode()).isEqualTo(Code.NOT_FOUND);
   }
@@ -124,8 +124,8 @@ class ForwardingTest {
     here.knows(there);
     // When
     Received<?, ?> client = RELEASE.on(here.channel);
-    RELEASE.refuse(here, Kind.UNKNOWN_LEASE);
-    RELEASE.refuse(there, Kind.UNAVAILABLE);
+    RELEASE.refuse(here, Reason.UNKNOWN_LEASE);
+    RELEASE.refuse(there, Reason.UNAVAILABLE);
     // Then
     Throwable failure = client.failure();
     assertThat(Status.fromThrowable(failure).getCode()).isEqualTo(Code.UNAVAILABLE);
@@ -142,7 +142,7 @@ class ForwardingTest {
       there.knows(asked);
       // When
       Received<?, ?> client = RELEASE.on(asked.channel);
-      RELEASE.refuse(asked, Kind.UNKNOWN_LEASE);
+      RELEASE.refuse(asked, Reason.UNKNOWN_LEASE);
       while (!client.hasEnded()) {
         there
             .coordinator
@@ -152,7 +152,7 @@ class ForwardingTest {
                 release ->
                     release
                         .answer()
-                        .completeExceptionally(ViewSamples.refused(Kind.UNKNOWN_LEASE)));
+                        .completeExceptionally(ViewSamples.refused(Reason.UNKNOWN_LEASE)));
       }
       // Then
       assertThat(client.end().getCode()).isEqualTo(Code.UNAVAILABLE);
@@ -182,7 +182,7 @@ class ForwardingTest {
     here.coordinator.servedBy(lease -> answers.remove());
     // When
     Received<?, ?> client = RELEASE.on(here.channel);
-    RELEASE.refuse(here, Kind.UNKNOWN_LEASE);
+    RELEASE.refuse(here, Reason.UNKNOWN_LEASE);
     RELEASE.answer(there);
     // Then
     assertThat(client.end().isOk()).isTrue();
@@ -195,8 +195,8 @@ class ForwardingTest {
     here.coordinator.servedBy(new LeaseLocation.Here());
     // When
     Received<?, ?> client = RELEASE.on(here.channel);
-    RELEASE.refuse(here, Kind.UNKNOWN_LEASE);
-    RELEASE.refuse(here, Kind.UNKNOWN_LEASE);
+    RELEASE.refuse(here, Reason.UNKNOWN_LEASE);
+    RELEASE.refuse(here, Reason.UNKNOWN_LEASE);
     RELEASE.answer(here);
     // Then
     assertThat(client.next()).isNotNull();
@@ -211,7 +211,7 @@ class ForwardingTest {
       node.coordinator.servedBy(new LeaseLocation.Nowhere());
       // When
       Received<?, ?> client = RELEASE.on(node.channel);
-      RELEASE.refuse(node, Kind.UNKNOWN_LEASE);
+      RELEASE.refuse(node, Reason.UNKNOWN_LEASE);
       // Then
       Throwable failure = client.failure();
       assertThat(Status.fromThrowable(failure).getCode()).isEqualTo(Code.UNAVAILABLE);
@@ -227,7 +227,7 @@ class ForwardingTest {
       Received<?, ?> first = firstWaits(node);
       // When
       Received<?, ?> second = RELEASE.on(node.channel);
-      RELEASE.refuse(node, Kind.UNKNOWN_LEASE);
+      RELEASE.refuse(node, Reason.UNKNOWN_LEASE);
       // Then
       assertThat(second.end().getDescription()).contains("too many requests wait");
       // When
@@ -247,7 +247,7 @@ class ForwardingTest {
       // When
       node.coordinator.servedBy(new LeaseLocation.Nowhere());
       Received<?, ?> second = RELEASE.on(node.channel);
-      RELEASE.refuse(node, Kind.UNKNOWN_LEASE);
+      RELEASE.refuse(node, Reason.UNKNOWN_LEASE);
       node.coordinator.awaitLocated(node.coordinator.located() + 2);
       node.knows(there);
       RELEASE.answer(there);
@@ -263,8 +263,8 @@ class ForwardingTest {
     here.knows(there);
     // When
     Received<?, ?> client = RELEASE.on(here.channel);
-    RELEASE.refuse(here, Kind.UNKNOWN_LEASE);
-    RELEASE.refuse(there, Kind.MOVED);
+    RELEASE.refuse(here, Reason.UNKNOWN_LEASE);
+    RELEASE.refuse(there, Reason.MOVED);
     RELEASE.answer(there);
     // Then
     assertThat(client.end().isOk()).isTrue();
@@ -277,7 +277,7 @@ class ForwardingTest {
     here.knows(there);
     try (Node heir = Node.start("heir")) {
       Received<?, ?> client = RELEASE.on(here.channel);
-      RELEASE.refuse(here, Kind.UNKNOWN_LEASE);
+      RELEASE.refuse(here, Reason.UNKNOWN_LEASE);
       there.coordinator.releases.next();
       // When
       here.knows(heir);
@@ -293,7 +293,7 @@ class ForwardingTest {
     // Given
     here.coordinator.servedBy(new LeaseLocation.Nowhere());
     Received<?, ?> client = RELEASE.on(here.channel);
-    RELEASE.refuse(here, Kind.UNKNOWN_LEASE);
+    RELEASE.refuse(here, Reason.UNKNOWN_LEASE);
     here.coordinator.awaitLocated(2);
     // When
     client.cancel();

@@ -6,7 +6,7 @@ import io.grpc.Status.Code;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.server.core.api.Answer;
 import io.lockkeeper.server.core.api.Contender;
-import io.lockkeeper.server.core.api.Failure.Kind;
+import io.lockkeeper.server.core.api.Failure.Reason;
 import io.lockkeeper.server.core.lock.MutexKind;
 import io.lockkeeper.server.rpc.wire.ProtoDurations;
 import io.lockkeeper.server.testing.FakeCoordinator.LockToForce;
@@ -174,7 +174,7 @@ class GivingWayCallsTest {
         .forces
         .next()
         .answer()
-        .completeExceptionally(ViewSamples.refused(Kind.NO_HOLDER));
+        .completeExceptionally(ViewSamples.refused(Reason.NO_HOLDER));
     // Then
     assertThat(client.end().getCode()).isEqualTo(Code.NOT_FOUND);
   }

@@ -7,7 +7,7 @@ import io.grpc.Status.Code;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.server.coordinator.api.Coordinator.OpenedLease;
 import io.lockkeeper.server.core.api.Answer;
-import io.lockkeeper.server.core.api.Failure.Kind;
+import io.lockkeeper.server.core.api.Failure.Reason;
 import io.lockkeeper.server.core.api.LeaseEnd;
 import io.lockkeeper.server.core.api.LeaseView;
 import io.lockkeeper.server.rpc.wire.Messages;
@@ -71,7 +71,7 @@ class LeaseCallsTest {
         .openLeases
         .next()
         .answer()
-        .completeExceptionally(ViewSamples.refused(Kind.UNAVAILABLE));
+        .completeExceptionally(ViewSamples.refused(Reason.UNAVAILABLE));
     // Then
     assertThat(client.end().getCode()).isEqualTo(Code.UNAVAILABLE);
   }
@@ -110,7 +110,7 @@ class LeaseCallsTest {
         .keepAlives
         .next()
         .answer()
-        .completeExceptionally(ViewSamples.refused(Kind.UNKNOWN_LEASE));
+        .completeExceptionally(ViewSamples.refused(Reason.UNKNOWN_LEASE));
     requests.onCompleted();
     // Then
     assertThat(client.next().getValidFor().getSeconds()).isEqualTo(5);

@@ -6,7 +6,7 @@ import io.grpc.Channel;
 import io.grpc.MethodDescriptor;
 import io.grpc.stub.ClientCalls;
 import io.lockkeeper.server.core.api.Answer;
-import io.lockkeeper.server.core.api.Failure.Kind;
+import io.lockkeeper.server.core.api.Failure.Reason;
 import io.lockkeeper.server.testing.FakeCoordinator;
 import io.lockkeeper.server.testing.ViewSamples;
 import io.lockkeeper.v1.AnswerReleaseRequest;
@@ -71,8 +71,8 @@ public record LeasedCall<Q, R, A>(
   }
 
   /** Lets a coordinator that was asked refuse. */
-  public void refuse(Node node, Kind kind) {
-    asked.apply(node.coordinator).completeExceptionally(ViewSamples.refused(kind));
+  public void refuse(Node node, Reason reason) {
+    asked.apply(node.coordinator).completeExceptionally(ViewSamples.refused(reason));
   }
 
   /** Lets a coordinator that was asked answer. */

@@ -6,7 +6,7 @@ import io.grpc.Status.Code;
 import io.lockkeeper.server.coordinator.api.Coordinator.TokenCheck;
 import io.lockkeeper.server.core.api.Answer;
 import io.lockkeeper.server.core.api.Contender;
-import io.lockkeeper.server.core.api.Failure.Kind;
+import io.lockkeeper.server.core.api.Failure.Reason;
 import io.lockkeeper.server.core.api.LockView;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.Mode;
@@ -85,7 +85,7 @@ class LockCallsTest {
         .releases
         .next()
         .answer()
-        .completeExceptionally(ViewSamples.refused(Kind.WRONG_TOKEN));
+        .completeExceptionally(ViewSamples.refused(Reason.WRONG_TOKEN));
     // Then
     assertThat(client.end().getCode()).isEqualTo(Code.FAILED_PRECONDITION);
   }
@@ -175,7 +175,7 @@ class LockCallsTest {
         .metadataUpdates
         .next()
         .answer()
-        .completeExceptionally(ViewSamples.refused(Kind.ENDED));
+        .completeExceptionally(ViewSamples.refused(Reason.ENDED));
     // Then
     assertThat(client.end().getCode()).isEqualTo(Code.FAILED_PRECONDITION);
   }
@@ -295,7 +295,7 @@ class LockCallsTest {
         .getLocks
         .next()
         .answer()
-        .completeExceptionally(ViewSamples.refused(Kind.UNAVAILABLE));
+        .completeExceptionally(ViewSamples.refused(Reason.UNAVAILABLE));
     // Then
     assertThat(client.end().getCode()).isEqualTo(Code.UNAVAILABLE);
   }

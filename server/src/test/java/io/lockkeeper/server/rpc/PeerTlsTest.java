@@ -8,7 +8,7 @@ import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.lockkeeper.server.coordinator.api.LeaseLocation;
 import io.lockkeeper.server.coordinator.api.Peer;
 import io.lockkeeper.server.core.api.Answer;
-import io.lockkeeper.server.core.api.Failure.Kind;
+import io.lockkeeper.server.core.api.Failure.Reason;
 import io.lockkeeper.server.testing.FakeCoordinator;
 import io.lockkeeper.server.testing.ViewSamples;
 import io.lockkeeper.v1.CloseLeaseRequest;
@@ -72,7 +72,10 @@ class PeerTlsTest {
         .closeLease(
             CloseLeaseRequest.newBuilder().setLeaseId(ViewSamples.LEASE.toString()).build(),
             received);
-    here.closeLeases.next().answer().completeExceptionally(ViewSamples.refused(Kind.UNKNOWN_LEASE));
+    here.closeLeases
+        .next()
+        .answer()
+        .completeExceptionally(ViewSamples.refused(Reason.UNKNOWN_LEASE));
     there.closeLeases.next().answer().complete(new Answer.LeaseClosed(true));
     assertThat(received.next().getAlreadyEnded()).isTrue();
     channel.shutdownNow();
@@ -144,7 +147,10 @@ class PeerTlsTest {
         .closeLease(
             CloseLeaseRequest.newBuilder().setLeaseId(ViewSamples.LEASE.toString()).build(),
             Received.all());
-    here.closeLeases.next().answer().completeExceptionally(ViewSamples.refused(Kind.UNKNOWN_LEASE));
+    here.closeLeases
+        .next()
+        .answer()
+        .completeExceptionally(ViewSamples.refused(Reason.UNKNOWN_LEASE));
     // Then: all of an asking client's patience has brought no answer that it believes
     assertThat(here.suspects.next()).isEqualTo("there");
     assertThat(there.closeLeases.isEmpty()).isTrue();

@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.grpc.Status.Code;
 import io.lockkeeper.server.coordinator.api.WatchFilter;
 import io.lockkeeper.server.coordinator.api.WatchedChange;
-import io.lockkeeper.server.core.api.Failure.Kind;
+import io.lockkeeper.server.core.api.Failure.Reason;
 import io.lockkeeper.server.core.api.LockChange;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.MutexKind;
@@ -142,7 +142,7 @@ class WatchStreamTest {
     // Given
     Watched watched = watch(client);
     // When
-    watched.listener().onRefused(ViewSamples.refused(Kind.TOO_MANY));
+    watched.listener().onRefused(ViewSamples.refused(Reason.TOO_MANY));
     // Then
     assertThat(client.end().getCode()).isEqualTo(Code.RESOURCE_EXHAUSTED);
   }

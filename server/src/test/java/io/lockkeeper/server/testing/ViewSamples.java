@@ -170,7 +170,7 @@ public final class ViewSamples {
     return new Notice.Queued(List.of(new Notice.Place(LOCK, 1, List.of(holder()))));
   }
 
-  public static RefusedException refused(Failure.Kind kind) {
-    return new RefusedException(new Failure(kind, "because of " + kind));
+  public static RefusedException refused(Failure.Reason reason) {
+    return new RefusedException(new Failure(reason, "because of " + reason));
   }
 }

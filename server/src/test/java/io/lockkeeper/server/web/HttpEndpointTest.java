@@ -196,7 +196,7 @@ class HttpEndpointTest {
         .listLocks
         .next()
         .answer()
-        .completeExceptionally(ViewSamples.refused(Failure.Kind.UNAVAILABLE));
+        .completeExceptionally(ViewSamples.refused(Failure.Reason.UNAVAILABLE));
     // Then
     assertThat(page.get().body()).contains("not known", "Event loop delay");
   }

@@ -121,6 +121,25 @@ final class ReapedIT {
   }
 
   @Test
+  void whatADeadCoordinatorLeftBehindIsDeletedByZooKeeperAndNotByAnother() {
+    // Given: another one that deletes at once what it has made itself
+    RecordedEvents otherEvents = new RecordedEvents();
+    ZooKeeperLockStore other =
+        ensemble.store(
+            Ensemble.settings(proxy.connectString(), "c2"),
+            new ZooKeeperLockStore.Pace(200, 0),
+            otherEvents);
+    otherEvents.awaitCurrent();
+    EntriesCreated left = Asked.created(events, Asked.create(store, session, "reaped"));
+    // When
+    Asked.delete(store, session, left);
+    store.stop();
+    // Then
+    awaitReaped();
+    assertThat(other.stats().getOrDefault("directories_reaped", 0L)).isZero();
+  }
+
+  @Test
   void limitAndGuardKeepTheirDirectoryUntilTheyGo() throws Exception {
     // Given
     LockName lock = new LockName("reaped");

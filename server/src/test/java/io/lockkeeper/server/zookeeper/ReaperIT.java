@@ -168,27 +168,6 @@ final class ReaperIT {
   }
 
   @Test
-  void whatADeadCoordinatorLeftBehindIsDeletedByZooKeeper(@TempDir Path quick) throws Exception {
-    // Given: a server whose own reaper does not wait for a minute
-    ensemble.close();
-    ensemble =
-        new Ensemble(
-            ZooKeeperProcess.in(quick).containersReapedEvery(Duration.ofMillis(100)).start());
-    truth = ensemble.client();
-    ZooKeeperLockStore store = store("c1", DirectoryReaper.IDLE_TICKS, events);
-    SessionKey session = Asked.open(store, events, 1);
-    UUID id = Asked.create(store, session, "left");
-    EntriesCreated created = Asked.created(events, id);
-    ZooKeeperLockStore other = store("c2", 1, otherEvents);
-    Asked.delete(store, session, created);
-    // When
-    store.stop();
-    // Then
-    awaitNoDirectories();
-    assertThat(other.stats().getOrDefault("directories_reaped", 0L)).isZero();
-  }
-
-  @Test
   void whatNoCoordinatorHasMadeOrHoldsSomethingElseStays() throws Exception {
     // Given
     ZooKeeperLockStore store = store("c1", 1, events);

@@ -189,13 +189,13 @@ public final class EventLoop {
 
   /** Ends the loop after what has been posted so far, and waits for that, bounded. */
   public void stop(long waitMillis) throws InterruptedException {
-    post(new Stop());
+    post(new StopTask());
     if (Thread.currentThread() != thread) {
       thread.join(waitMillis);
     }
   }
 
-  private final class Stop implements Awaited {
+  private final class StopTask implements Awaited {
     @Override
     public void run() {
       over = true;

@@ -84,12 +84,12 @@ public final class WatchHub implements Watch.Source {
     if (watches.size() >= maxWatches) {
       refuse(
           watch,
-          Failure.Kind.TOO_MANY,
+          Failure.Reason.TOO_MANY,
           "the coordinator serves its limit of " + maxWatches + " watches");
     } else if (!kernel.mirrorIsCurrent()) {
       refuse(
           watch,
-          Failure.Kind.UNAVAILABLE,
+          Failure.Reason.UNAVAILABLE,
           "the coordinator's mirror of the queues is being rebuilt");
     } else {
       watches.add(watch);
@@ -146,8 +146,8 @@ public final class WatchHub implements Watch.Source {
     return kernel.lock(lock, 0, clock.nanos());
   }
 
-  private void refuse(Watch watch, Failure.Kind kind, String message) {
-    refuse(watch, new RefusedException(new Failure(kind, message)));
+  private void refuse(Watch watch, Failure.Reason reason, String message) {
+    refuse(watch, new RefusedException(new Failure(reason, message)));
   }
 
   private void refuse(Watch watch, RefusedException why) {

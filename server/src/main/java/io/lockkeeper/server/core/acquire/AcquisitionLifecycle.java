@@ -90,7 +90,7 @@ public final class AcquisitionLifecycle {
     if (action instanceof AcquisitionState.Action.Tell tell) {
       tell(acquisition, tell.notice());
     } else if (action instanceof AcquisitionState.Action.Refuse refuse) {
-      Failure failure = new Failure(Failure.Kind.STORE_REFUSED, refuse.message());
+      Failure failure = new Failure(Failure.Reason.STORE_REFUSED, refuse.message());
       acquisition
           .target()
           .ifPresent(

@@ -59,7 +59,7 @@ public final class ForcedReleases {
     }
     core.fail(
         forcing.call,
-        Failure.Kind.UNAVAILABLE,
+        Failure.Reason.UNAVAILABLE,
         "not every holder is known to have lost the lock yet: look, and try again");
   }
 

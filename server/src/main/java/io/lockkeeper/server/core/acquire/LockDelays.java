@@ -26,10 +26,10 @@ public final class LockDelays {
 
   private final CoreState core;
   private final Map<LockName, Map<UUID, Running>> running = new HashMap<>();
-  private final Map<Place, Timers.Timer> clearing = new HashMap<>();
+  private final Map<GuardKey, Timers.Timer> clearing = new HashMap<>();
 
   /** Where a guard is: those of one request have one uuid in several locks. */
-  private record Place(LockName lock, UUID id) {}
+  private record GuardKey(LockName lock, UUID id) {}
 
   /** A delay under way. */
   private record Running(MarkerName.Guard guard, Timers.Timer timer, long untilNanos) {}
@@ -85,13 +85,13 @@ public final class LockDelays {
    */
   private void clear(LockName lock, MarkerName.Guard guard) {
     Timers.Timer due = core.timers.at(core.now + AGAIN_NANOS, () -> clearingDue(lock, guard));
-    Optional.ofNullable(clearing.put(new Place(lock, guard.id()), due))
+    Optional.ofNullable(clearing.put(new GuardKey(lock, guard.id()), due))
         .ifPresent(core.timers::cancel);
   }
 
   private void clearingDue(LockName lock, MarkerName.Guard guard) {
     if (isGuarding(lock, guard.id())) {
-      stopClearing(new Place(lock, guard.id()));
+      stopClearing(new GuardKey(lock, guard.id()));
       return;
     }
     if (core.mirror.isCurrent()) {
@@ -100,8 +100,8 @@ public final class LockDelays {
     clear(lock, guard);
   }
 
-  private void stopClearing(Place place) {
-    Optional.ofNullable(clearing.remove(place)).ifPresent(core.timers::cancel);
+  private void stopClearing(GuardKey key) {
+    Optional.ofNullable(clearing.remove(key)).ifPresent(core.timers::cancel);
   }
 
   /** Returns whether the entry is there that a guard was created with. */
@@ -110,13 +110,13 @@ public final class LockDelays {
   }
 
   void onAppeared(LockName lock, MarkerName.Guard guard) {
-    if (!isGuarding(lock, guard.id()) && !clearing.containsKey(new Place(lock, guard.id()))) {
+    if (!isGuarding(lock, guard.id()) && !clearing.containsKey(new GuardKey(lock, guard.id()))) {
       begin(lock, guard);
     }
   }
 
   private void begin(LockName lock, MarkerName.Guard guard) {
-    stopClearing(new Place(lock, guard.id()));
+    stopClearing(new GuardKey(lock, guard.id()));
     Map<UUID, Running> delays = running.computeIfAbsent(lock, name -> new HashMap<>(1));
     if (!delays.containsKey(guard.id())) {
       long until = core.now + Duration.ofMillis(guard.delayMillis()).toNanos();
@@ -140,7 +140,7 @@ public final class LockDelays {
   /** A guard is gone; returns whether that opens the lock. */
   boolean onVanished(LockName lock, MarkerName.Guard guard) {
     // Whoever is created again with the same name gets a guard of its own.
-    stopClearing(new Place(lock, guard.id()));
+    stopClearing(new GuardKey(lock, guard.id()));
     Map<UUID, Running> delays = running.get(lock);
     if (delays == null) {
       return false;

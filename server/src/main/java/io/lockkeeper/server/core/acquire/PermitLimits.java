@@ -57,7 +57,7 @@ public final class PermitLimits {
   /** Sets a lock's limit, or takes it away, unless the lock is of another kind. */
   public void configure(ClientEvent.ConfigureLock event) {
     if (!core.mirror.isCurrent()) {
-      core.fail(event.call(), Failure.Kind.UNAVAILABLE, CoreState.NO_CONTACT);
+      core.fail(event.call(), Failure.Reason.UNAVAILABLE, CoreState.NO_CONTACT);
       return;
     }
     Optional<Kind> other =
@@ -73,7 +73,7 @@ public final class PermitLimits {
     if (event.limit().isPresent() && core.mirror.markedCount() >= MAX_CONFIGURED) {
       core.fail(
           event.call(),
-          Failure.Kind.TOO_MANY,
+          Failure.Reason.TOO_MANY,
           "the limit of " + MAX_CONFIGURED + " configured locks is reached: take some back");
       return;
     }
@@ -91,7 +91,7 @@ public final class PermitLimits {
     if (!done) {
       core.fail(
           call,
-          Failure.Kind.UNAVAILABLE,
+          Failure.Reason.UNAVAILABLE,
           "ZooKeeper did not confirm the limit: it may be set, send it again");
       return;
     }

@@ -77,7 +77,7 @@ public final class PlacementPlanner {
       if (owned.stream().anyMatch(PlacementPlanner::isUnconfirmed)) {
         return new Plan.Refused(
             new Failure(
-                Failure.Kind.UNAVAILABLE,
+                Failure.Reason.UNAVAILABLE,
                 "the owner's hold of lock '"
                     + wanted.name()
                     + "' came from another coordinator: repeat its request, or its release, first"));
@@ -221,7 +221,7 @@ public final class PlacementPlanner {
     if (queue.isPresent() && queue.get().size() >= core.settings.maxWaiters()) {
       return Optional.of(
           new Failure(
-              Failure.Kind.QUEUE_FULL,
+              Failure.Reason.QUEUE_FULL,
               "the queue of lock '"
                   + wanted.name()
                   + "' has its limit of "
@@ -244,7 +244,7 @@ public final class PlacementPlanner {
     boolean left = permits.limit() == PermitsKind.AS_CONFIGURED;
     if (!core.mirror.isCurrent()) {
       return left
-          ? Optional.of(new Failure(Failure.Kind.UNAVAILABLE, CoreState.NO_CONTACT))
+          ? Optional.of(new Failure(Failure.Reason.UNAVAILABLE, CoreState.NO_CONTACT))
           : Optional.empty();
     }
     OptionalInt limit = PermitLimits.inForce(core, wanted.name());
@@ -284,7 +284,7 @@ public final class PlacementPlanner {
   }
 
   private static Failure wrongLimit(String message) {
-    return new Failure(Failure.Kind.WRONG_LIMIT, message);
+    return new Failure(Failure.Reason.WRONG_LIMIT, message);
   }
 
   /** Where the counter sticks, every entry has the same number, and none can be placed beside. */
@@ -294,7 +294,7 @@ public final class PlacementPlanner {
         : Optional.of(
             new Plan.Refused(
                 new Failure(
-                    Failure.Kind.COUNTER_STUCK,
+                    Failure.Reason.COUNTER_STUCK,
                     "lock '"
                         + wanted.name()
                         + "' cannot be held once more, nor pass from write to read: ZooKeeper's"

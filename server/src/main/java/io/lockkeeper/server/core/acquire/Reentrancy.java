@@ -35,7 +35,7 @@ public final class Reentrancy {
   List<Hold> of(Lease lease, String owner, LockName lock) {
     return owner.isEmpty()
         ? List.of()
-        : lease.holds().getOrDefault(new Lease.Owned(owner, lock), List.of());
+        : lease.holds().getOrDefault(new Lease.OwnedLock(owner, lock), List.of());
   }
 
   private List<Hold> of(Acquisition acquisition, LockName lock) {
@@ -50,7 +50,7 @@ public final class Reentrancy {
         acquisition
             .lease()
             .holds()
-            .computeIfAbsent(new Lease.Owned(owner, hold.lock()), o -> new ArrayList<>(1))
+            .computeIfAbsent(new Lease.OwnedLock(owner, hold.lock()), o -> new ArrayList<>(1))
             .add(hold);
       }
     }
@@ -146,7 +146,7 @@ public final class Reentrancy {
           acquisition
               .lease()
               .holds()
-              .remove(new Lease.Owned(acquisition.command().owner(), hold.lock()));
+              .remove(new Lease.OwnedLock(acquisition.command().owner(), hold.lock()));
         }
       }
     }

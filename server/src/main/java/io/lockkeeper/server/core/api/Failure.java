@@ -5,18 +5,18 @@ import io.lockkeeper.server.core.lock.LockName;
 /**
  * A request that could not be taken. Nothing was changed by it.
  *
- * @param kind what is wrong
+ * @param reason what is wrong
  * @param message human-readable: names the limit or the thing
  */
-public record Failure(Kind kind, String message) {
+public record Failure(Reason reason, String message) {
 
   /** Returns what to say where a lock is in use as another kind. */
   public static Failure wrongKind(LockName lock, String kind) {
-    return new Failure(Kind.WRONG_KIND, "lock '" + lock + "' is in use as another kind: " + kind);
+    return new Failure(Reason.WRONG_KIND, "lock '" + lock + "' is in use as another kind: " + kind);
   }
 
   /** What can be wrong. */
-  public enum Kind {
+  public enum Reason {
     /** The lease is not known here. */
     UNKNOWN_LEASE,
     /**

@@ -135,8 +135,8 @@ public final class Deadlocks {
     return core.mirror.find(key.lock(), key.name()).map(Entry::isDescribed).orElse(true);
   }
 
-  private void refuseYoungest(List<WaitSearch.Step> cycle) {
-    WaitSearch.Step youngest =
+  private void refuseYoungest(List<WaitSearch.WaitEdge> cycle) {
+    WaitSearch.WaitEdge youngest =
         cycle.stream()
             .max(Comparator.comparingLong(step -> step.entry().czxid().orElse(0)))
             .orElseThrow();
@@ -152,11 +152,11 @@ public final class Deadlocks {
                     () -> onWaiting(acquisition)));
   }
 
-  private static String message(List<WaitSearch.Step> cycle, WaitSearch.Step youngest) {
+  private static String message(List<WaitSearch.WaitEdge> cycle, WaitSearch.WaitEdge youngest) {
     int start = cycle.indexOf(youngest);
     List<String> steps = new ArrayList<>();
     for (int i = 0; i < Math.min(cycle.size(), MAX_STEPS_TOLD); i++) {
-      WaitSearch.Step step = cycle.get((start + i) % cycle.size());
+      WaitSearch.WaitEdge step = cycle.get((start + i) % cycle.size());
       steps.add(
           name(step.entry())
               + " waits for lock '"

@@ -46,12 +46,12 @@ final class WaitSearch {
   private final Acquisition start;
   private final boolean coarse;
   private final long youngest;
-  private final Map<Stop, Step> cameBy = new HashMap<>();
-  private final Deque<Stop> toVisit = new ArrayDeque<>();
+  private final Map<Visit, WaitEdge> cameBy = new HashMap<>();
+  private final Deque<Visit> toVisit = new ArrayDeque<>();
   private final Set<NodeKey> undescribed = new LinkedHashSet<>();
-  private final Map<Place, Entry> lookedUpTo = new HashMap<>();
+  private final Map<LockInMode, Entry> lookedUpTo = new HashMap<>();
   private final Map<LockName, Set<Entry>> opening = new HashMap<>();
-  private Optional<Map<Long, List<Placed>>> others = Optional.empty();
+  private Optional<Map<Long, List<EntryOfLock>>> others = Optional.empty();
   private int looks;
   private boolean mayChange;
 
@@ -70,18 +70,18 @@ final class WaitSearch {
    * An actor, and the entry by which the search met it, if its other waits in that queue mean
    * nothing.
    */
-  private record Stop(Actor actor, Optional<Placed> met) {
+  private record Visit(Actor actor, Optional<EntryOfLock> met) {
 
-    boolean follows(Placed wait) {
+    boolean follows(EntryOfLock wait) {
       return met.filter(m -> m.lock().equals(wait.lock()) && m.entry() != wait.entry()).isEmpty();
     }
   }
 
   /** Where waits are alike. */
-  private record Place(LockName lock, Mode mode) {}
+  private record LockInMode(LockName lock, Mode mode) {}
 
   /** An entry and its lock. */
-  private record Placed(LockName lock, Entry entry) {}
+  private record EntryOfLock(LockName lock, Entry entry) {}
 
   /**
    * One wait of a cycle.
@@ -91,7 +91,7 @@ final class WaitSearch {
    * @param entry by which entry
    * @param obstacle because of which entry ahead of it
    */
-  record Step(Object waiter, LockName lock, Entry entry, Entry obstacle) {}
+  record WaitEdge(Object waiter, LockName lock, Entry entry, Entry obstacle) {}
 
   WaitSearch(CoreState core, Acquisition start, boolean coarse) {
     this.core = core;
@@ -103,35 +103,35 @@ final class WaitSearch {
   /**
    * Returns a cycle that begins with a wait of the first acquisition, or empty if there is none.
    */
-  Optional<List<Step>> cycle() {
+  Optional<List<WaitEdge>> cycle() {
     return waitsOf(start).stream().flatMap(first -> cycle(first).stream()).findFirst();
   }
 
-  private Optional<List<Step>> cycle(Placed first) {
+  private Optional<List<WaitEdge>> cycle(EntryOfLock first) {
     cameBy.clear();
     toVisit.clear();
     lookedUpTo.clear();
-    Stop self = new Stop(actor(start), Optional.empty());
+    Visit self = new Visit(actor(start), Optional.empty());
     boolean found = look(self, first, first, self);
     while (!toVisit.isEmpty() && looks < MAX_LOOKS && (coarse || !found)) {
-      Stop stop = toVisit.removeFirst();
-      for (Placed wait : waitsOf(stop.actor())) {
-        found |= stop.follows(wait) && look(stop, wait, first, self);
+      Visit visit = toVisit.removeFirst();
+      for (EntryOfLock wait : waitsOf(visit.actor())) {
+        found |= visit.follows(wait) && look(visit, wait, first, self);
       }
     }
     return found ? Optional.of(path(self)) : Optional.empty();
   }
 
   /** Whoever is met twice makes a cycle without whoever began: one of those in it ends it. */
-  private boolean isDetour(Step last, Stop self) {
+  private boolean isDetour(WaitEdge last, Visit self) {
     Set<Actor> met = new HashSet<>();
-    Step step = last;
-    while (step != null) {
-      Stop at = (Stop) step.waiter();
+    WaitEdge edge = last;
+    while (edge != null) {
+      Visit at = (Visit) edge.waiter();
       if (!met.add(at.actor())) {
         return true;
       }
-      step = at.equals(self) ? null : cameBy.get(at);
+      edge = at.equals(self) ? null : cameBy.get(at);
     }
     return false;
   }
@@ -156,7 +156,7 @@ final class WaitSearch {
   }
 
   /** Follows one wait; returns whether it leads back to where the search began. */
-  private boolean look(Stop waiter, Placed wait, Placed first, Stop self) {
+  private boolean look(Visit waiter, EntryOfLock wait, EntryOfLock first, Visit self) {
     boolean own = isOfSelf(wait.entry());
     for (Entry ahead : unseen(wait, own)) {
       looks++;
@@ -165,17 +165,17 @@ final class WaitSearch {
         continue;
       }
       boolean alike = actor.get().isUnnamed() || !addsUp(ahead, wait);
-      Step step = new Step(waiter, wait.lock(), wait.entry(), ahead);
+      WaitEdge edge = new WaitEdge(waiter, wait.lock(), wait.entry(), ahead);
       if (!actor.get().equals(self.actor())) {
-        Placed met = new Placed(wait.lock(), ahead);
-        Stop next = new Stop(actor.get(), alike ? Optional.of(met) : Optional.empty());
-        if (cameBy.putIfAbsent(next, step) == null) {
+        EntryOfLock met = new EntryOfLock(wait.lock(), ahead);
+        Visit next = new Visit(actor.get(), alike ? Optional.of(met) : Optional.empty());
+        if (cameBy.putIfAbsent(next, edge) == null) {
           toVisit.addLast(next);
         }
-      } else if (!coarse && isDetour(step, self)) {
+      } else if (!coarse && isDetour(edge, self)) {
         mayChange = true;
       } else if (!alike || !wait.lock().equals(first.lock())) {
-        cameBy.putIfAbsent(self, step);
+        cameBy.putIfAbsent(self, edge);
         if (!coarse) {
           return true;
         }
@@ -188,17 +188,17 @@ final class WaitSearch {
    * Returns the entries ahead that no wait of the same mode was behind already: what waits in one
    * mode waits for the same.
    */
-  private Collection<Entry> unseen(Placed wait, boolean own) {
+  private Collection<Entry> unseen(EntryOfLock wait, boolean own) {
     Optional<LockQueue> queue = core.mirror.queue(wait.lock());
     if (queue.isEmpty() || own) {
       return queue.map(q -> q.before(wait.entry())).orElse(List.of());
     }
-    Place place = new Place(wait.lock(), wait.entry().mode());
-    Optional<Entry> last = Optional.ofNullable(lookedUpTo.get(place));
+    LockInMode lock = new LockInMode(wait.lock(), wait.entry().mode());
+    Optional<Entry> last = Optional.ofNullable(lookedUpTo.get(lock));
     if (last.filter(l -> Entry.ORDER.compare(l, wait.entry()) >= 0).isPresent()) {
       return List.of();
     }
-    lookedUpTo.put(place, wait.entry());
+    lookedUpTo.put(lock, wait.entry());
     return queue.get().between(last, wait.entry());
   }
 
@@ -206,18 +206,18 @@ final class WaitSearch {
     return Acquisition.of(entry).filter(acquisition -> acquisition == start).isPresent();
   }
 
-  private boolean blocks(Entry ahead, Placed wait) {
+  private boolean blocks(Entry ahead, EntryOfLock wait) {
     if (!holds(wait.lock(), ahead)) {
       return true;
     }
     return excludes(ahead, wait);
   }
 
-  private boolean addsUp(Entry ahead, Placed wait) {
+  private boolean addsUp(Entry ahead, EntryOfLock wait) {
     return !ahead.mode().isReentrant() && excludes(ahead, wait);
   }
 
-  private boolean excludes(Entry ahead, Placed wait) {
+  private boolean excludes(Entry ahead, EntryOfLock wait) {
     Occupancy alone = Occupancy.free(core.mirror.limit(wait.lock())).plus(ahead.name());
     return !alone.admits(wait.entry().name());
   }
@@ -268,30 +268,30 @@ final class WaitSearch {
     return new Actor(acquisition.lease().id().high(), Optional.of(acquisition.command().owner()));
   }
 
-  private List<Placed> waitsOf(Acquisition acquisition) {
+  private List<EntryOfLock> waitsOf(Acquisition acquisition) {
     mayChange |= acquisition.holds().stream().anyMatch(hold -> hold.entryIn(core.mirror).isEmpty());
     return acquisition.holds().stream()
         .flatMap(
             hold ->
                 hold.entryIn(core.mirror).stream()
                     .filter(entry -> !holds(hold.lock(), entry))
-                    .map(entry -> new Placed(hold.lock(), entry)))
+                    .map(entry -> new EntryOfLock(hold.lock(), entry)))
         .toList();
   }
 
   /** The youngest entry of a cycle closes it: who came later looks for its own. */
-  private List<Placed> waitsOf(Actor actor) {
+  private List<EntryOfLock> waitsOf(Actor actor) {
     return allWaitsOf(actor).stream()
         .filter(placed -> placed.entry().czxid().orElse(0) <= youngest)
         .toList();
   }
 
-  private List<Placed> allWaitsOf(Actor actor) {
+  private List<EntryOfLock> allWaitsOf(Actor actor) {
     Optional<Lease> lease = Optional.ofNullable(core.leasesByTag.get(actor.lease()));
     return lease.map(own -> waitsOf(own, actor)).orElseGet(() -> waitsOfOthers(actor));
   }
 
-  private List<Placed> waitsOf(Lease lease, Actor actor) {
+  private List<EntryOfLock> waitsOf(Lease lease, Actor actor) {
     looks += lease.acquisitions().size();
     return lease.acquisitions().values().stream()
         .filter(
@@ -301,7 +301,7 @@ final class WaitSearch {
         .toList();
   }
 
-  private List<Placed> waitsOfOthers(Actor actor) {
+  private List<EntryOfLock> waitsOfOthers(Actor actor) {
     if (others.isEmpty()) {
       others = Optional.of(index());
     }
@@ -312,8 +312,8 @@ final class WaitSearch {
   }
 
   /** Returns the waiting entries that others serve, by lease. */
-  private Map<Long, List<Placed>> index() {
-    Map<Long, List<Placed>> byLease = new HashMap<>();
+  private Map<Long, List<EntryOfLock>> index() {
+    Map<Long, List<EntryOfLock>> byLease = new HashMap<>();
     for (LockQueue queue : core.mirror.all()) {
       for (Entry entry : queue.entries()) {
         if (Acquisition.of(entry).isEmpty() && !holds(queue.lock(), entry)) {
@@ -324,19 +324,19 @@ final class WaitSearch {
                   id ->
                       byLease
                           .computeIfAbsent(id.getMostSignificantBits(), l -> new ArrayList<>())
-                          .add(new Placed(queue.lock(), entry)));
+                          .add(new EntryOfLock(queue.lock(), entry)));
         }
       }
     }
     return byLease;
   }
 
-  private List<Step> path(Stop self) {
-    List<Step> backwards = new ArrayList<>();
-    Step step = cameBy.get(self);
-    while (step != null) {
-      backwards.add(0, step);
-      step = step.waiter().equals(self) ? null : cameBy.get(step.waiter());
+  private List<WaitEdge> path(Visit self) {
+    List<WaitEdge> backwards = new ArrayList<>();
+    WaitEdge edge = cameBy.get(self);
+    while (edge != null) {
+      backwards.add(0, edge);
+      edge = edge.waiter().equals(self) ? null : cameBy.get(edge.waiter());
     }
     return backwards;
   }

@@ -9,10 +9,10 @@ import java.util.Optional;
 public final class ReadWriteKind implements Kind {
 
   /** Shared with other reads. */
-  public static final Mode READ = new Read();
+  public static final Mode READ = new ReadMode();
 
   /** Excludes reads and writes. */
-  public static final Mode WRITE = new Write();
+  public static final Mode WRITE = new WriteMode();
 
   private static final Kind KIND = new ReadWriteKind();
 
@@ -29,7 +29,7 @@ public final class ReadWriteKind implements Kind {
     return marker.equals(WRITE.marker()) ? Optional.of(WRITE) : Optional.empty();
   }
 
-  private record Read() implements Mode {
+  private record ReadMode() implements Mode {
     @Override
     public Kind kind() {
       return KIND;
@@ -42,7 +42,7 @@ public final class ReadWriteKind implements Kind {
 
     @Override
     public boolean joins(Occupancy ahead) {
-      return ahead.all(Read.class::isInstance);
+      return ahead.all(ReadMode.class::isInstance);
     }
 
     @Override
@@ -51,7 +51,7 @@ public final class ReadWriteKind implements Kind {
     }
   }
 
-  private record Write() implements Mode {
+  private record WriteMode() implements Mode {
     @Override
     public Kind kind() {
       return KIND;

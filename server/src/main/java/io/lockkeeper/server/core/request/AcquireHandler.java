@@ -61,7 +61,7 @@ public final class AcquireHandler {
     }
     Optional<Lease> lease = leases.findOpen(event.lease());
     if (lease.isEmpty()) {
-      refuse(event, Failure.Kind.UNKNOWN_LEASE, leases.unknown(event.lease()));
+      refuse(event, Failure.Reason.UNKNOWN_LEASE, leases.unknown(event.lease()));
       return;
     }
     String requestId = event.command().requestId();
@@ -108,7 +108,7 @@ public final class AcquireHandler {
   private void plan(ClientEvent.Acquire event, Lease lease) {
     Optional<LockSession> session = pool.find(lease.session());
     if (session.isEmpty() || !session.get().isInContact()) {
-      refuse(event, Failure.Kind.UNAVAILABLE, CoreState.NO_CONTACT);
+      refuse(event, Failure.Reason.UNAVAILABLE, CoreState.NO_CONTACT);
       return;
     }
     carryOut(event, Optional.of(lease), session.get());
@@ -122,7 +122,7 @@ public final class AcquireHandler {
     if (plan instanceof PlacementPlanner.Plan.Ended ended) {
       end(event, known, ended.ending());
     } else if (plan instanceof PlacementPlanner.Plan.Refused refused) {
-      refuse(event, refused.failure().kind(), refused.failure().message());
+      refuse(event, refused.failure().reason(), refused.failure().message());
     } else if (plan instanceof PlacementPlanner.Plan.Parts placements) {
       Lease lease =
           known.orElseGet(
@@ -146,12 +146,12 @@ public final class AcquireHandler {
   private void acquireForStream(ClientEvent.Acquire event) {
     Optional<Failure> refusal = leases.refusal();
     if (refusal.isPresent()) {
-      refuse(event, refusal.get().kind(), refusal.get().message());
+      refuse(event, refusal.get().reason(), refusal.get().message());
       return;
     }
     Optional<LockSession> session = pool.forNewLease();
     if (session.isEmpty()) {
-      refuse(event, Failure.Kind.TOO_MANY, leases.tooManySessions());
+      refuse(event, Failure.Reason.TOO_MANY, leases.tooManySessions());
       return;
     }
     carryOut(event, Optional.empty(), session.get());
@@ -174,7 +174,7 @@ public final class AcquireHandler {
         && !session.hasRoomFor(lease, bytes, core.settings.maxSessionPathBytes())) {
       refuse(
           event,
-          Failure.Kind.LEASE_FULL,
+          Failure.Reason.LEASE_FULL,
           "the lease's entries take its share of the "
               + core.settings.maxSessionPathBytes()
               + " bytes of paths that a ZooKeeper session may own; use another lease");
@@ -243,7 +243,7 @@ public final class AcquireHandler {
   /** The same request came again: it finds its place or its grant. */
   private void again(ClientEvent.Acquire event, Acquisition acquisition) {
     if (!RequestMatching.isSame(acquisition, event.command())) {
-      refuse(event, Failure.Kind.REQUEST_ID_IN_USE, inUse(event));
+      refuse(event, Failure.Reason.REQUEST_ID_IN_USE, inUse(event));
       return;
     }
     long told = acquisition.noticeSequence();
@@ -291,7 +291,7 @@ public final class AcquireHandler {
    */
   private void again(ClientEvent.Acquire event, Lease lease, Lease.Ended ended, boolean certain) {
     if (!RequestMatching.isSame(ended, event.command())) {
-      refuse(event, Failure.Kind.REQUEST_ID_IN_USE, inUse(event));
+      refuse(event, Failure.Reason.REQUEST_ID_IN_USE, inUse(event));
       return;
     }
     Notice ending = RequestMatching.ending(ended, event.command());
@@ -306,7 +306,7 @@ public final class AcquireHandler {
   }
 
   private void move(ClientEvent.Acquire event) {
-    refuse(event, Failure.Kind.MOVED, CoreState.NO_CONTACT);
+    refuse(event, Failure.Reason.MOVED, CoreState.NO_CONTACT);
   }
 
   private static String inUse(ClientEvent.Acquire event) {
@@ -315,8 +315,9 @@ public final class AcquireHandler {
         + "' names another request of this lease, for other locks";
   }
 
-  private void refuse(ClientEvent.Acquire event, Failure.Kind kind, String message) {
+  private void refuse(ClientEvent.Acquire event, Failure.Reason reason, String message) {
     core.emit(
-        new Effect.Refuse(event.stream(), event.command().requestId(), new Failure(kind, message)));
+        new Effect.Refuse(
+            event.stream(), event.command().requestId(), new Failure(reason, message)));
   }
 }

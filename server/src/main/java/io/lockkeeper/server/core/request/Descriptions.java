@@ -92,12 +92,12 @@ public final class Descriptions {
       Consumer<Acquisition> change) {
     Optional<Lease> lease = leases.findOpen(leaseId);
     if (lease.isEmpty()) {
-      core.fail(call, Failure.Kind.UNKNOWN_LEASE, leases.unknown(leaseId));
+      core.fail(call, Failure.Reason.UNKNOWN_LEASE, leases.unknown(leaseId));
       return;
     }
     Optional<Acquisition> acquisition = grace.find(lease.get(), requestId);
     if (acquisition.isEmpty() && lease.get().ending(requestId).isEmpty()) {
-      core.fail(call, Failure.Kind.UNKNOWN_ACQUISITION, Releases.unknown(requestId));
+      core.fail(call, Failure.Reason.UNKNOWN_ACQUISITION, Releases.unknown(requestId));
       return;
     }
     Optional<Failure> obstacle = obstacle(acquisition, holdersOnly);
@@ -112,14 +112,14 @@ public final class Descriptions {
       Optional<Acquisition> acquisition, boolean holdersOnly) {
     Optional<AcquisitionState> state = acquisition.map(Acquisition::state);
     if (state.filter(a -> a.isHeld() || a.isWaiting()).isEmpty()) {
-      return Optional.of(new Failure(Failure.Kind.ENDED, "the acquisition has ended"));
+      return Optional.of(new Failure(Failure.Reason.ENDED, "the acquisition has ended"));
     }
     if (holdersOnly && !state.get().isHeld()) {
-      return Optional.of(new Failure(Failure.Kind.NOT_HELD, "the acquisition holds nothing yet"));
+      return Optional.of(new Failure(Failure.Reason.NOT_HELD, "the acquisition holds nothing yet"));
     }
     return !acquisition.get().isAnswered()
         ? Optional.of(
-            new Failure(Failure.Kind.UNAVAILABLE, "the request is being queued: send it again"))
+            new Failure(Failure.Reason.UNAVAILABLE, "the request is being queued: send it again"))
         : Optional.empty();
   }
 
@@ -140,11 +140,11 @@ public final class Descriptions {
             .holds()
             .forEach(h -> h.entryIn(core.mirror).ifPresent(entry -> announce(h.lock(), entry)));
       }
-      case GONE -> core.fail(call, Failure.Kind.ENDED, "the acquisition has ended");
+      case GONE -> core.fail(call, Failure.Reason.ENDED, "the acquisition has ended");
       case FAILED ->
           core.fail(
               call,
-              Failure.Kind.UNAVAILABLE,
+              Failure.Reason.UNAVAILABLE,
               "ZooKeeper did not confirm the change: it may be made, send it again");
     }
   }

@@ -43,16 +43,17 @@ public final class Leases {
   public Optional<Failure> refusal() {
     if (core.draining) {
       return Optional.of(
-          new Failure(Failure.Kind.UNAVAILABLE, "the coordinator is about to leave: ask another"));
+          new Failure(
+              Failure.Reason.UNAVAILABLE, "the coordinator is about to leave: ask another"));
     }
     if (!pool.anyInContact()) {
       return Optional.of(
-          new Failure(Failure.Kind.UNAVAILABLE, "the coordinator has no contact with ZooKeeper"));
+          new Failure(Failure.Reason.UNAVAILABLE, "the coordinator has no contact with ZooKeeper"));
     }
     if (core.leases.size() >= core.settings.maxLeases()) {
       return Optional.of(
           new Failure(
-              Failure.Kind.TOO_MANY,
+              Failure.Reason.TOO_MANY,
               "the coordinator serves its limit of " + core.settings.maxLeases() + " leases"));
     }
     return Optional.empty();
@@ -67,7 +68,7 @@ public final class Leases {
     }
     Optional<LockSession> session = pool.forNewLease();
     if (session.isEmpty()) {
-      core.fail(event.call(), Failure.Kind.TOO_MANY, tooManySessions());
+      core.fail(event.call(), Failure.Reason.TOO_MANY, tooManySessions());
       return;
     }
     Lease lease = Lease.opening(event, session.get().key());
@@ -138,7 +139,8 @@ public final class Leases {
             lease -> {
               lease
                   .takeOpener()
-                  .ifPresent(call -> core.fail(call, Failure.Kind.STORE_REFUSED, event.message()));
+                  .ifPresent(
+                      call -> core.fail(call, Failure.Reason.STORE_REFUSED, event.message()));
               lease.erased();
               end(lease, LeaseEnd.CLOSED);
             });
@@ -172,7 +174,9 @@ public final class Leases {
     long validFor = lifecycle.validForNanos(open);
     if (validFor <= 0) {
       core.fail(
-          event.call(), Failure.Kind.UNAVAILABLE, "the coordinator cannot vouch for the lease now");
+          event.call(),
+          Failure.Reason.UNAVAILABLE,
+          "the coordinator cannot vouch for the lease now");
     } else {
       core.reply(event.call(), new Answer.LeaseRenewed(validFor));
     }
@@ -185,9 +189,9 @@ public final class Leases {
       pool.ask(
           session.get(),
           () -> core.reply(call, new Answer.LeaseGone(lease.end())),
-          () -> core.fail(call, Failure.Kind.MOVED, CoreState.NO_CONTACT));
+          () -> core.fail(call, Failure.Reason.MOVED, CoreState.NO_CONTACT));
     } else {
-      core.fail(call, Failure.Kind.UNAVAILABLE, CoreState.NO_CONTACT);
+      core.fail(call, Failure.Reason.UNAVAILABLE, CoreState.NO_CONTACT);
     }
   }
 
@@ -196,7 +200,7 @@ public final class Leases {
     if (end.isPresent()) {
       core.reply(call, new Answer.LeaseGone(end.get()));
     } else {
-      core.fail(call, Failure.Kind.UNKNOWN_LEASE, unknown(id));
+      core.fail(call, Failure.Reason.UNKNOWN_LEASE, unknown(id));
     }
   }
 
@@ -216,7 +220,7 @@ public final class Leases {
     } else if (core.endedLeases.containsKey(event.lease())) {
       core.reply(event.call(), new Answer.LeaseClosed(true));
     } else {
-      core.fail(event.call(), Failure.Kind.UNKNOWN_LEASE, unknown(event.lease()));
+      core.fail(event.call(), Failure.Reason.UNKNOWN_LEASE, unknown(event.lease()));
     }
   }
 
@@ -276,12 +280,12 @@ public final class Leases {
   public void attach(ClientEvent.AttachLease event) {
     Optional<Lease> found = findOpen(event.lease());
     if (found.isEmpty()) {
-      core.fail(event.call(), Failure.Kind.UNKNOWN_LEASE, unknown(event.lease()));
+      core.fail(event.call(), Failure.Reason.UNKNOWN_LEASE, unknown(event.lease()));
       return;
     }
     Lease lease = found.get();
     if (!lease.hasSecret(event.secretHash())) {
-      core.fail(event.call(), Failure.Kind.WRONG_SECRET, "the secret is not the lease's");
+      core.fail(event.call(), Failure.Reason.WRONG_SECRET, "the secret is not the lease's");
       return;
     }
     lease.stream()
@@ -388,7 +392,7 @@ public final class Leases {
     lease
         .takeOpener()
         .ifPresent(
-            call -> core.fail(call, Failure.Kind.UNAVAILABLE, "the lease could not be recorded"));
+            call -> core.fail(call, Failure.Reason.UNAVAILABLE, "the lease could not be recorded"));
     return true;
   }
 

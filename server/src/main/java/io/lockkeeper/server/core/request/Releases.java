@@ -51,7 +51,7 @@ public final class Releases {
   public void release(ClientEvent.Release event) {
     Optional<Lease> lease = leases.find(event.lease());
     if (lease.isEmpty() || lease.get().isEnding()) {
-      core.fail(event.call(), Failure.Kind.UNKNOWN_LEASE, leases.unknown(event.lease()));
+      core.fail(event.call(), Failure.Reason.UNKNOWN_LEASE, leases.unknown(event.lease()));
       return;
     }
     Optional<Acquisition> acquisition = grace.find(lease.get(), event.requestId());
@@ -60,7 +60,7 @@ public final class Releases {
     } else if (event.token() != 0 && !hasToken(acquisition.get(), event.token())) {
       core.fail(
           event.call(),
-          Failure.Kind.WRONG_TOKEN,
+          Failure.Reason.WRONG_TOKEN,
           "fencing token " + event.token() + " is not that of this acquisition");
     } else {
       lifecycle.release(acquisition.get(), event.call());
@@ -79,14 +79,14 @@ public final class Releases {
     }
     Optional<LockSession> session = pool.find(lease.session());
     if (session.isEmpty()) {
-      core.fail(event.call(), Failure.Kind.UNAVAILABLE, CoreState.NO_CONTACT);
+      core.fail(event.call(), Failure.Reason.UNAVAILABLE, CoreState.NO_CONTACT);
       return;
     }
     // Another coordinator may have adopted the lease, and know what this one does not.
     pool.ask(
         session.get(),
         () -> answerUnknown(event, lease),
-        () -> core.fail(event.call(), Failure.Kind.MOVED, CoreState.NO_CONTACT));
+        () -> core.fail(event.call(), Failure.Reason.MOVED, CoreState.NO_CONTACT));
   }
 
   private void answerUnknown(ClientEvent.Release event, Lease lease) {
@@ -94,7 +94,7 @@ public final class Releases {
       // The coordinator that served the lease before may have released it.
       core.reply(event.call(), new Answer.ReleaseDone(Answer.ReleaseOutcome.ALREADY_RELEASED, 0));
     } else {
-      core.fail(event.call(), Failure.Kind.UNKNOWN_ACQUISITION, unknown(event.requestId()));
+      core.fail(event.call(), Failure.Reason.UNKNOWN_ACQUISITION, unknown(event.requestId()));
     }
   }
 
@@ -106,14 +106,14 @@ public final class Releases {
   public void queryPosition(ClientEvent.QueryPosition event) {
     Optional<Lease> lease = leases.findOpen(event.lease());
     if (lease.isEmpty()) {
-      core.fail(event.call(), Failure.Kind.UNKNOWN_LEASE, leases.unknown(event.lease()));
+      core.fail(event.call(), Failure.Reason.UNKNOWN_LEASE, leases.unknown(event.lease()));
       return;
     }
     Optional<Acquisition> acquisition = grace.find(lease.get(), event.requestId());
     if (acquisition.isEmpty()) {
-      core.fail(event.call(), Failure.Kind.UNKNOWN_ACQUISITION, unknown(event.requestId()));
+      core.fail(event.call(), Failure.Reason.UNKNOWN_ACQUISITION, unknown(event.requestId()));
     } else if (!acquisition.get().state().isWaiting()) {
-      core.fail(event.call(), Failure.Kind.NOT_WAITING, "the acquisition does not wait");
+      core.fail(event.call(), Failure.Reason.NOT_WAITING, "the acquisition does not wait");
     } else {
       core.reply(
           event.call(),

@@ -72,7 +72,7 @@ public final class Revocation {
   /** Asks the holders of a lock to give way. */
   public void requestRelease(ClientEvent.RequestRelease event) {
     if (!core.mirror.isCurrent()) {
-      core.fail(event.call(), Failure.Kind.UNAVAILABLE, CoreState.NO_CONTACT);
+      core.fail(event.call(), Failure.Reason.UNAVAILABLE, CoreState.NO_CONTACT);
       return;
     }
     List<Entry> holders = holders(event.lock());
@@ -85,7 +85,7 @@ public final class Revocation {
           if (outcome == EntryUpdate.Outcome.FAILED) {
             core.fail(
                 event.call(),
-                Failure.Kind.UNAVAILABLE,
+                Failure.Reason.UNAVAILABLE,
                 "ZooKeeper did not confirm that all holders were asked: send it again");
           } else {
             core.reply(event.call(), new Answer.ReleaseAsked(shown));
@@ -168,7 +168,7 @@ public final class Revocation {
   /** Takes a lock away from whom the request names. */
   public void forceRelease(ClientEvent.ForceRelease event) {
     if (!core.mirror.isCurrent()) {
-      core.fail(event.call(), Failure.Kind.UNAVAILABLE, CoreState.NO_CONTACT);
+      core.fail(event.call(), Failure.Reason.UNAVAILABLE, CoreState.NO_CONTACT);
       return;
     }
     List<NodeKey> unread =
@@ -189,7 +189,7 @@ public final class Revocation {
     if (holders.isEmpty()) {
       core.fail(
           event.call(),
-          Failure.Kind.NO_HOLDER,
+          Failure.Reason.NO_HOLDER,
           event.token() == 0
               ? "nobody holds lock '" + event.lock() + "'"
               : "nobody holds lock '" + event.lock() + "' with the token " + event.token());
@@ -200,7 +200,7 @@ public final class Revocation {
     } else if (graces >= MAX_GRACES) {
       core.fail(
           event.call(),
-          Failure.Kind.TOO_MANY,
+          Failure.Reason.TOO_MANY,
           "the coordinator has its limit of " + MAX_GRACES + " forced releases waiting");
     } else {
       forceLater(event, holders);

@@ -40,7 +40,7 @@ public final class TokenChecks {
           } else {
             core.fail(
                 event.call(),
-                Failure.Kind.UNAVAILABLE,
+                Failure.Reason.UNAVAILABLE,
                 "no answer from ZooKeeper's quorum: the token could not be checked");
           }
         });
@@ -70,7 +70,9 @@ public final class TokenChecks {
     if (!current && unread) {
       // Saying "not current" of a token that nobody could compare would be a guess.
       core.fail(
-          event.call(), Failure.Kind.UNAVAILABLE, "a holder's entry could not be read; try again");
+          event.call(),
+          Failure.Reason.UNAVAILABLE,
+          "a holder's entry could not be read; try again");
     } else {
       core.reply(event.call(), new Answer.TokenChecked(current, tokens));
     }

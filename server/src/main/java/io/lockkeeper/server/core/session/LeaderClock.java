@@ -25,11 +25,11 @@ final class LeaderClock {
   /** How many proofs of one lag are kept at most. */
   private static final int PROOFS_PER_LAG = 8;
 
-  private record Proof(long sentAtNanos, long answeredAtNanos) {}
+  private record ProofTime(long sentAtNanos, long answeredAtNanos) {}
 
   private final long lagNanos;
   private final long marginNanos;
-  private final Deque<Proof> proofs = new ArrayDeque<>(0);
+  private final Deque<ProofTime> proofs = new ArrayDeque<>(0);
   private long setAtNanos;
 
   /** Makes that of a session to which a connection has been made since {@code attachedAtNanos}. */
@@ -63,7 +63,7 @@ final class LeaderClock {
     }
     if (proofs.isEmpty()
         || sentAtNanos - proofs.getLast().sentAtNanos() >= lagNanos / PROOFS_PER_LAG) {
-      proofs.addLast(new Proof(sentAtNanos, answeredAtNanos));
+      proofs.addLast(new ProofTime(sentAtNanos, answeredAtNanos));
     }
   }
 

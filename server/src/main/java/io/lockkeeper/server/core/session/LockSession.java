@@ -27,7 +27,7 @@ import java.util.Set;
 public final class LockSession {
 
   /** Where a session stands. */
-  enum State {
+  enum SessionState {
     /** Never been open. */
     OPENING,
     /** It has its claim record. */
@@ -47,7 +47,7 @@ public final class LockSession {
   private final Optional<String> claim;
   private final Set<LeaseId> leases = new HashSet<>();
   private final List<Question> questions = new ArrayList<>(0);
-  private State state = State.OPENING;
+  private SessionState state = SessionState.OPENING;
   private boolean suspended;
   private boolean unsure;
   private long unsureSinceNanos;
@@ -80,19 +80,19 @@ public final class LockSession {
 
   /** Returns whether new leases may go on it: an adopted one only empties. */
   boolean takesLeases() {
-    return claim.isEmpty() && (state == State.OPENING || state == State.OPEN);
+    return claim.isEmpty() && (state == SessionState.OPENING || state == SessionState.OPEN);
   }
 
   public SessionKey key() {
     return key;
   }
 
-  State state() {
+  SessionState state() {
     return state;
   }
 
   void opened(long timeout, long provenAt, LeaderClock clock) {
-    state = State.OPEN;
+    state = SessionState.OPEN;
     unsure = false;
     suspended = false;
     timeoutNanos = timeout;
@@ -101,18 +101,18 @@ public final class LockSession {
   }
 
   void closing() {
-    state = State.CLOSING;
+    state = SessionState.CLOSING;
   }
 
   /** Gives it up; what it owns is deleted from then on, and not before. */
   void givenUp(long emptiedFrom) {
-    state = State.GIVEN_UP;
+    state = SessionState.GIVEN_UP;
     emptiedFromNanos = emptiedFrom;
   }
 
   /** Returns from when on what it owns may be deleted: now, unless it was given up. */
   public long emptiedFromNanos(long nowNanos) {
-    return state == State.GIVEN_UP ? emptiedFromNanos : nowNanos;
+    return state == SessionState.GIVEN_UP ? emptiedFromNanos : nowNanos;
   }
 
   /**
@@ -167,7 +167,7 @@ public final class LockSession {
    * Returns whether requests may be queued on it: after a pause of ours they wait for the proof.
    */
   public boolean isInContact() {
-    return state == State.OPEN && !suspended;
+    return state == SessionState.OPEN && !suspended;
   }
 
   /** Returns whether grants may be made on it. */

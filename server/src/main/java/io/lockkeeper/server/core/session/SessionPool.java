@@ -89,8 +89,8 @@ public final class SessionPool {
   public void closeEmpty(LockSession candidate) {
     boolean empty = candidate.leases().isEmpty() && candidate.pathBytes() == 0;
     boolean open =
-        candidate.state() == LockSession.State.OPEN
-            || candidate.state() == LockSession.State.GIVEN_UP;
+        candidate.state() == LockSession.SessionState.OPEN
+            || candidate.state() == LockSession.SessionState.GIVEN_UP;
     if (empty && open && (!candidate.takesLeases() || hasSpare(candidate))) {
       close(candidate);
     }
@@ -98,7 +98,7 @@ public final class SessionPool {
 
   private boolean hasSpare(LockSession candidate) {
     return withRoom(core.settings.maxSessionPathBytes() / 2).stream()
-        .anyMatch(other -> other != candidate && other.state() == LockSession.State.OPEN);
+        .anyMatch(other -> other != candidate && other.state() == LockSession.SessionState.OPEN);
   }
 
   private void close(LockSession session) {
@@ -108,7 +108,7 @@ public final class SessionPool {
 
   /** Returns how long the session is known to live from now on, zero if it is not. */
   public long boundLeftNanos(LockSession session) {
-    if (session.state() != LockSession.State.OPEN) {
+    if (session.state() != LockSession.SessionState.OPEN) {
       return 0;
     }
     return Math.max(0, session.boundNanos() - core.now);
@@ -127,7 +127,7 @@ public final class SessionPool {
 
   public void onOpened(SessionEvent.SessionOpened event) {
     find(event.session())
-        .filter(session -> session.state() == LockSession.State.OPENING)
+        .filter(session -> session.state() == LockSession.SessionState.OPENING)
         .ifPresent(
             session -> {
               opened(session, event.timeoutNanos(), event.provenAtNanos(), event.attachedAtNanos());
@@ -138,7 +138,8 @@ public final class SessionPool {
   /** An adopted session is ours; returns it, unless it is unknown or ended meanwhile. */
   public Optional<LockSession> onAdopted(SessionEvent.SessionAdopted event) {
     Optional<LockSession> adopted =
-        find(event.session()).filter(session -> session.state() == LockSession.State.OPENING);
+        find(event.session())
+            .filter(session -> session.state() == LockSession.SessionState.OPENING);
     adopted.ifPresent(
         session ->
             opened(session, event.timeoutNanos(), event.provenAtNanos(), event.attachedAtNanos()));
@@ -167,7 +168,7 @@ public final class SessionPool {
 
   public void onProved(SessionEvent.SessionProved event) {
     find(event.session())
-        .filter(session -> session.state() == LockSession.State.OPEN)
+        .filter(session -> session.state() == LockSession.SessionState.OPEN)
         .ifPresent(
             session -> {
               boolean wasUnsure = session.isUnsure();
@@ -195,7 +196,7 @@ public final class SessionPool {
    */
   public void ask(LockSession session, Runnable ours, Runnable not) {
     boolean first = !session.isAsked();
-    if (session.state() != LockSession.State.OPEN || !session.ask(core.now, ours, not)) {
+    if (session.state() != LockSession.SessionState.OPEN || !session.ask(core.now, ours, not)) {
       not.run();
     } else if (first) {
       core.emit(new StoreEffect.ProveSession(session.key()));
@@ -208,7 +209,7 @@ public final class SessionPool {
 
   private void suspend(LockSession session) {
     session.doubt(core.now);
-    if (session.state() == LockSession.State.OPEN && !session.isSuspended()) {
+    if (session.state() == LockSession.SessionState.OPEN && !session.isSuspended()) {
       session.suspend(core.now);
       listener.onSuspended(session);
       armForsaken(session, core.now);
@@ -220,7 +221,7 @@ public final class SessionPool {
         core.now + core.settings.sendAwayAfter().toNanos(),
         () -> {
           boolean still = session.isSuspended() && session.suspendedSinceNanos() == sinceNanos;
-          if (still && session.state() == LockSession.State.OPEN) {
+          if (still && session.state() == LockSession.SessionState.OPEN) {
             listener.onForsaken(session);
             armForsaken(session, sinceNanos);
           }
@@ -246,7 +247,7 @@ public final class SessionPool {
   /** After a pause of this process nothing is certain until it has been proved again. */
   public void onStalled() {
     for (LockSession session : sessions.values()) {
-      if (session.state() == LockSession.State.OPEN) {
+      if (session.state() == LockSession.SessionState.OPEN) {
         session.doubt(core.now);
         core.emit(new StoreEffect.ProveSession(session.key()));
       }
@@ -262,7 +263,7 @@ public final class SessionPool {
   }
 
   private void proofDue(LockSession session) {
-    if (session.state() != LockSession.State.OPEN) {
+    if (session.state() != LockSession.SessionState.OPEN) {
       return;
     }
     long age = core.now - session.provenAtNanos();
@@ -280,7 +281,7 @@ public final class SessionPool {
   }
 
   private void boundDue(LockSession session) {
-    if (session.state() != LockSession.State.OPEN) {
+    if (session.state() != LockSession.SessionState.OPEN) {
       return;
     }
     if (boundLeftNanos(session) > 0) {

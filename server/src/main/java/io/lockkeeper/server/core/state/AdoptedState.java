@@ -15,7 +15,7 @@ import java.util.Optional;
 public final class AdoptedState {
 
   /** What may be done with it. */
-  enum State {
+  enum Trust {
     /** Nothing: its client is not here, and may rely on what it was told elsewhere. */
     DORMANT,
     /**
@@ -29,7 +29,7 @@ public final class AdoptedState {
 
   private final int locks;
   private final long awakeAtNanos;
-  private State state = State.DORMANT;
+  private Trust state = Trust.DORMANT;
   private long waitsFromNanos;
   private Optional<Duration> wait = Optional.empty();
   private Optional<Duration> longestHold = Optional.empty();
@@ -88,22 +88,22 @@ public final class AdoptedState {
   }
 
   public boolean isDormant() {
-    return state == State.DORMANT;
+    return state == Trust.DORMANT;
   }
 
   public boolean isAwake() {
-    return state == State.AWAKE;
+    return state == Trust.AWAKE;
   }
 
   /** Its client is here. */
   public void attend() {
-    if (state == State.DORMANT) {
-      state = State.ATTENDED;
+    if (state == Trust.DORMANT) {
+      state = Trust.ATTENDED;
     }
   }
 
   public void wake() {
-    state = State.AWAKE;
+    state = Trust.AWAKE;
   }
 
   /**
@@ -128,7 +128,7 @@ public final class AdoptedState {
 
   /** Returns whether its clocks are to be started now: that is so once. */
   public boolean startsClocks() {
-    boolean starts = state == State.AWAKE && !timed;
+    boolean starts = state == Trust.AWAKE && !timed;
     timed |= starts;
     return starts;
   }

@@ -103,8 +103,8 @@ public final class CoreState {
     effects.add(new Effect.Reply(call, answer));
   }
 
-  public void fail(CallId call, Failure.Kind kind, String message) {
-    reply(call, new Answer.Failed(new Failure(kind, message)));
+  public void fail(CallId call, Failure.Reason reason, String message) {
+    reply(call, new Answer.Failed(new Failure(reason, message)));
   }
 
   /** Returns what was emitted since the last call. */

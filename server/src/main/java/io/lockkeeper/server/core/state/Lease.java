@@ -55,7 +55,7 @@ public final class Lease {
   private final Map<String, Acquisition> acquisitions = new LinkedHashMap<>();
   private final Map<String, Ended> endings = new Remembered(REMEMBERED_ENDINGS);
   private final Map<String, Ended> losses = new Remembered(REMEMBERED_LOSSES);
-  private final Map<Owned, List<Hold>> holds = new HashMap<>();
+  private final Map<OwnedLock, List<Hold>> holds = new HashMap<>();
   private final List<CallId> closers = new ArrayList<>(1);
   private State state;
   private Optional<CallId> opener = Optional.empty();
@@ -75,7 +75,7 @@ public final class Lease {
    * @param owner the owner, not empty
    * @param lock the lock
    */
-  public record Owned(String owner, LockName lock) {}
+  public record OwnedLock(String owner, LockName lock) {}
 
   /** Remembers so many endings, and forgets the eldest for one more. */
   private static final class Remembered extends LinkedHashMap<String, Ended> {
@@ -345,7 +345,7 @@ public final class Lease {
   }
 
   /** Returns what its named owners hold. */
-  public Map<Owned, List<Hold>> holds() {
+  public Map<OwnedLock, List<Hold>> holds() {
     return holds;
   }
 

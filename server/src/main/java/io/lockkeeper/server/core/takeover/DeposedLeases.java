@@ -107,7 +107,7 @@ public final class DeposedLeases {
         .ifPresent(
             stream -> {
               core.streams.remove(stream);
-              Failure moved = new Failure(Failure.Kind.MOVED, MOVED + ": repeat the request");
+              Failure moved = new Failure(Failure.Reason.MOVED, MOVED + ": repeat the request");
               core.emit(new Effect.Refuse(stream, acquisition.command().requestId(), moved));
             });
     core.acquisitions.remove(acquisition.id());
@@ -115,6 +115,6 @@ public final class DeposedLeases {
   }
 
   private void failMoved(CallId call) {
-    core.fail(call, Failure.Kind.MOVED, MOVED);
+    core.fail(call, Failure.Reason.MOVED, MOVED);
   }
 }

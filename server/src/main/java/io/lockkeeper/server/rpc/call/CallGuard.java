@@ -28,7 +28,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 public final class CallGuard implements ServerInterceptor {
 
   private static final Context.Key<String> PEER = Context.keyWithDefault("peer", "unknown");
-  private static final Context.Key<Optional<ConnectionAge.Connection>> CONNECTION =
+  private static final Context.Key<Optional<ConnectionAge.AgedConnection>> CONNECTION =
       Context.keyWithDefault("connection", Optional.empty());
 
   private final Set<EndOnce<?, ?>> open = ConcurrentHashMap.newKeySet();
@@ -44,7 +44,7 @@ public final class CallGuard implements ServerInterceptor {
   }
 
   /** Returns until when the streams of the current call's connection may stay on it. */
-  public static Optional<ConnectionAge.Connection> connection() {
+  public static Optional<ConnectionAge.AgedConnection> connection() {
     return CONNECTION.get();
   }
 

@@ -24,7 +24,8 @@ import java.util.random.RandomGenerator;
  */
 public final class ConnectionAge extends ServerTransportFilter {
 
-  private static final Attributes.Key<Connection> CONNECTION = Attributes.Key.create("connection");
+  private static final Attributes.Key<AgedConnection> CONNECTION =
+      Attributes.Key.create("connection");
   private static final double EARLIEST = 0.9;
   private static final double SPREAD = 0.2;
   private static final double LAST = 1.5;
@@ -40,7 +41,7 @@ public final class ConnectionAge extends ServerTransportFilter {
    * @param first when sessions should
    * @param last when all should
    */
-  record Connection(long first, long last) {
+  record AgedConnection(long first, long last) {
 
     /** Returns how long it is until a stream should leave; empty if it may stay. */
     OptionalLong untilLeaving(boolean session, long nowNanos) {
@@ -70,10 +71,10 @@ public final class ConnectionAge extends ServerTransportFilter {
   }
 
   /** Returns the moments for a connection that opens now; empty if it may stay. */
-  Optional<Connection> opened(long nowNanos) {
+  Optional<AgedConnection> opened(long nowNanos) {
     return max.map(
         age ->
-            new Connection(
+            new AgedConnection(
                 nowNanos + scaled(age, EARLIEST + SPREAD * random.nextDouble()).toNanos(),
                 nowNanos + scaled(age, LAST).toNanos()));
   }
@@ -86,7 +87,7 @@ public final class ConnectionAge extends ServerTransportFilter {
   }
 
   /** Returns the moments of the connection that a call came by. */
-  public static Optional<Connection> of(Attributes attributes) {
+  public static Optional<AgedConnection> of(Attributes attributes) {
     return Optional.ofNullable(attributes.get(CONNECTION));
   }
 }

@@ -44,7 +44,8 @@ public final class OpenStreams {
    * @param connection the connection of the call
    * @param session whether it is a session stream
    */
-  public void add(Leavable stream, Optional<ConnectionAge.Connection> connection, boolean session) {
+  public void add(
+      Leavable stream, Optional<ConnectionAge.AgedConnection> connection, boolean session) {
     connection
         .map(moments -> moments.untilLeaving(session, System.nanoTime()))
         .filter(left -> left.isPresent())

@@ -52,7 +52,7 @@ final class ForwardedCall<Q, R> extends ServerCall.Listener<Q> implements PeerLi
       routed.onGivenUp(PeerFailure.tooMuch());
       return;
     }
-    there.start(new Answers(), headers);
+    there.start(new PeerListener(), headers);
     there.request(1);
     link.sent();
     there.sendMessage(first);
@@ -176,7 +176,7 @@ final class ForwardedCall<Q, R> extends ServerCall.Listener<Q> implements PeerLi
   }
 
   /** Hears the peer, on the threads for calls. */
-  private final class Answers extends ClientCall.Listener<R> {
+  private final class PeerListener extends ClientCall.Listener<R> {
     @Override
     public void onMessage(R answer) {
       turns.execute(() -> onAnswer(answer));

@@ -198,7 +198,8 @@ public final class ForwardedKeepAlive implements LeaseOwnerSearch.Seeker {
   private static Optional<KeepAliveResponse> elsewhereOrRethrow(Throwable cause) {
     Throwable root =
         cause instanceof CompletionException && cause.getCause() != null ? cause.getCause() : cause;
-    if (root instanceof RefusedException refused && PeerHeaders.mayHelp(refused.failure().kind())) {
+    if (root instanceof RefusedException refused
+        && PeerHeaders.mayHelp(refused.failure().reason())) {
       return Optional.empty();
     }
     throw new CompletionException(root);

@@ -91,7 +91,7 @@ final class LeaseOwnerSearch {
   }
 
   private void giveUp(String why) {
-    seeker.onGivenUp(Statuses.of(new Failure(Failure.Kind.UNAVAILABLE, why)));
+    seeker.onGivenUp(Statuses.of(new Failure(Failure.Reason.UNAVAILABLE, why)));
   }
 
   private void look() {

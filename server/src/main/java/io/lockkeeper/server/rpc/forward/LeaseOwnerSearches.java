@@ -55,7 +55,7 @@ public final class LeaseOwnerSearches {
   CompletableFuture<LeaseLocation> locate(LeaseId lease) {
     RefusedException late =
         new RefusedException(
-            new Failure(Failure.Kind.UNAVAILABLE, "ZooKeeper does not say who serves the lease"));
+            new Failure(Failure.Reason.UNAVAILABLE, "ZooKeeper does not say who serves the lease"));
     return coordinator
         .locate(lease)
         .copy()

@@ -50,6 +50,6 @@ final class PeerFailure {
   static Refusal tooMuch() {
     return Statuses.of(
         new Failure(
-            Failure.Kind.TOO_MANY, "too many requests are with the coordinator of this lease"));
+            Failure.Reason.TOO_MANY, "too many requests are with the coordinator of this lease"));
   }
 }

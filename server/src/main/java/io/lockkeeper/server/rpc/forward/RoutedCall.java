@@ -211,7 +211,8 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
     String tag = first.flatMap(NamedLease::of).map(LeaseId::tag).orElse("");
     finish(
         Statuses.of(
-            new Failure(Failure.Kind.UNKNOWN_LEASE, "no coordinator serves a lease " + tag + "…")));
+            new Failure(
+                Failure.Reason.UNKNOWN_LEASE, "no coordinator serves a lease " + tag + "…")));
   }
 
   @Override

@@ -106,7 +106,7 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
   @Override
   public void release(ReleaseRequest request, StreamObserver<ReleaseResponse> responses) {
     LeaseId lease = Fields.leaseId("lease_id", request.getLeaseId());
-    RequestReader.Release wanted = RequestReader.toRelease(request);
+    RequestReader.NamedRelease wanted = RequestReader.toRelease(request);
     Answers.unary(
         coordinator.release(lease, wanted.requestId(), wanted.token()),
         Messages::toReleaseResponse,
@@ -176,7 +176,7 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
   public void answerRelease(
       AnswerReleaseRequest request, StreamObserver<AnswerReleaseResponse> responses) {
     LeaseId lease = Fields.leaseId("lease_id", request.getLeaseId());
-    RevocationRequests.Reply reply = RevocationRequests.toReply(request);
+    RevocationRequests.HolderReply reply = RevocationRequests.toReply(request);
     Answers.unary(
         coordinator.answerRelease(lease, reply.requestId(), reply.needs()),
         taken -> AnswerReleaseResponse.getDefaultInstance(),
@@ -197,7 +197,7 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
   @Override
   public void configureLock(
       ConfigureLockRequest request, StreamObserver<ConfigureLockResponse> responses) {
-    RequestReader.Limit wanted = RequestReader.toLimit(request);
+    RequestReader.LimitChange wanted = RequestReader.toLimit(request);
     Answers.unary(
         coordinator.configureLock(wanted.lock(), wanted.limit()),
         set -> ConfigureLockResponse.newBuilder().setPreviousLimit(set.previous()).build(),

@@ -126,7 +126,7 @@ final class SessionRequests {
   }
 
   private void release(SessionRequest request, ReleaseRequest release) {
-    RequestReader.Release wanted = RequestReader.toRelease(release);
+    RequestReader.NamedRelease wanted = RequestReader.toRelease(release);
     answer(
         request,
         coordinator.release(lease, wanted.requestId(), wanted.token()),
@@ -140,7 +140,7 @@ final class SessionRequests {
   }
 
   private void answerRelease(SessionRequest request, AnswerReleaseRequest answer) {
-    RevocationRequests.Reply reply = RevocationRequests.toReply(answer);
+    RevocationRequests.HolderReply reply = RevocationRequests.toReply(answer);
     answer(
         request,
         coordinator.answerRelease(lease, reply.requestId(), reply.needs()),

@@ -86,7 +86,7 @@ final class SessionStreamEvents implements SessionListener {
   @Override
   public void onRefused(String requestId, RefusedException why) {
     Refused.Builder refused = Statuses.of(why).toRefused(requestId);
-    if (why.failure().kind() == Failure.Kind.QUEUE_FULL) {
+    if (why.failure().reason() == Failure.Reason.QUEUE_FULL) {
       refused.setReason(NotAcquiredReason.NOT_ACQUIRED_REASON_QUEUE_FULL);
     }
     tellRefused(refused);

@@ -48,7 +48,7 @@ final class SessionWatches {
     if (watches.size() >= max) {
       throw new RefusedException(
           new Failure(
-              Failure.Kind.TOO_MANY, "a session stream may have at most " + max + " watches"));
+              Failure.Reason.TOO_MANY, "a session stream may have at most " + max + " watches"));
     }
     Watched watched = new Watched(id);
     watches.put(id, watched);

@@ -23,8 +23,8 @@ public final class PeerHeaders {
   private PeerHeaders() {}
 
   /** Returns whether a request that failed so may succeed at another coordinator. */
-  public static boolean mayHelp(Failure.Kind kind) {
-    return kind == Failure.Kind.UNKNOWN_LEASE || kind == Failure.Kind.MOVED;
+  public static boolean mayHelp(Failure.Reason reason) {
+    return reason == Failure.Reason.UNKNOWN_LEASE || reason == Failure.Reason.MOVED;
   }
 
   /** Returns whether the refusal that came with these trailers has the mark. */

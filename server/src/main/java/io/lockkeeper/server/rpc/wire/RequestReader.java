@@ -71,10 +71,10 @@ public final class RequestReader {
   }
 
   /** An acquisition to release. */
-  public record Release(String requestId, long token) {}
+  public record NamedRelease(String requestId, long token) {}
 
-  public static Release toRelease(ReleaseRequest request) {
-    return new Release(
+  public static NamedRelease toRelease(ReleaseRequest request) {
+    return new NamedRelease(
         requiredId(request.getRequestId()),
         Fields.token("fencing_token", request.getFencingToken(), 0));
   }
@@ -88,12 +88,12 @@ public final class RequestReader {
   }
 
   /** The limit of a lock of permits. */
-  public record Limit(LockName lock, OptionalInt limit) {}
+  public record LimitChange(LockName lock, OptionalInt limit) {}
 
-  public static Limit toLimit(ConfigureLockRequest request) {
+  public static LimitChange toLimit(ConfigureLockRequest request) {
     LockName lock = Fields.lockName("name", request.getName());
     int limit = Fields.number("limit", request.getLimit(), 0, PermitsKind.MAX_LIMIT);
-    return new Limit(lock, limit == 0 ? OptionalInt.empty() : OptionalInt.of(limit));
+    return new LimitChange(lock, limit == 0 ? OptionalInt.empty() : OptionalInt.of(limit));
   }
 
   public static String toRequestId(PositionQuery query) {

@@ -44,14 +44,14 @@ public final class RevocationRequests {
   }
 
   /** What a holder says when it was asked to give way. */
-  public record Reply(String requestId, Duration needs) {}
+  public record HolderReply(String requestId, Duration needs) {}
 
-  public static Reply toReply(AnswerReleaseRequest request) {
+  public static HolderReply toReply(AnswerReleaseRequest request) {
     String requestId = RequestReader.requiredId(request.getRequestId());
     if (!request.hasNeeds()) {
       throw Fields.invalid("needs", "must be set; zero says that the locks are free soon");
     }
-    return new Reply(
+    return new HolderReply(
         requestId, Fields.duration("needs", request.getNeeds(), Duration.ZERO, MAX_NEEDS));
   }
 

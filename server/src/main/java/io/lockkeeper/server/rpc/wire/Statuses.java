@@ -46,13 +46,13 @@ public final class Statuses {
 
   /** Returns the refusal that {@code failure} stands for. */
   public static Refusal of(Failure failure) {
-    Code code = codeOf(failure.kind());
+    Code code = codeOf(failure.reason());
     return new Refusal(
-        code, failure.message(), "", retryAfter(code), PeerHeaders.mayHelp(failure.kind()));
+        code, failure.message(), "", retryAfter(code), PeerHeaders.mayHelp(failure.reason()));
   }
 
-  private static Code codeOf(Failure.Kind kind) {
-    return switch (kind) {
+  private static Code codeOf(Failure.Reason reason) {
+    return switch (reason) {
       case UNKNOWN_LEASE, UNKNOWN_ACQUISITION, NO_HOLDER -> Code.NOT_FOUND;
       case WRONG_SECRET,
           REQUEST_ID_IN_USE,
@@ -83,7 +83,7 @@ public final class Statuses {
   public static Refusal overflow() {
     return of(
         new Failure(
-            Failure.Kind.TOO_MANY,
+            Failure.Reason.TOO_MANY,
             "the client does not read its stream fast enough: too much waits for it; read faster and resume"));
   }
 

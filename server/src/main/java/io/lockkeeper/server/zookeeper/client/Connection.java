@@ -207,7 +207,7 @@ public final class Connection implements HandleListener {
   }
 
   private void leave(Handle current, long silenceNanos) {
-    context.stats().add(StoreStats.Count.SERVERS_LEFT, 1);
+    context.stats().add(StoreStats.StoreCount.SERVERS_LEFT, 1);
     LOG.atWarn()
         .addKeyValue("server", current.server())
         .addKeyValue("seconds", TimeUnit.NANOSECONDS.toSeconds(silenceNanos))

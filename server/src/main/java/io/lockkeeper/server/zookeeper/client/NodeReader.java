@@ -56,7 +56,7 @@ public final class NodeReader {
   }
 
   /** Hears what became of one read. */
-  public interface Answer {
+  public interface ReadListener {
     /**
      * Hears it, on the store's thread.
      *
@@ -80,7 +80,8 @@ public final class NodeReader {
   }
 
   /** Reads one node, whatever comes of it. */
-  public static void readOnce(StoreContext context, Handle handle, String path, Answer answer) {
+  public static void readOnce(
+      StoreContext context, Handle handle, String path, ReadListener answer) {
     handle.getData(
         path,
         false,

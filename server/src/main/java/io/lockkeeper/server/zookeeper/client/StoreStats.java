@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.LongAdder;
 public final class StoreStats {
 
   /** What is counted. */
-  public enum Count {
+  public enum StoreCount {
     /** Transactions that were committed. */
     TRANSACTIONS,
     /** Writes in them. */
@@ -49,16 +49,16 @@ public final class StoreStats {
     SERVERS_LEFT
   }
 
-  private final Map<Count, LongAdder> counts = new EnumMap<>(Count.class);
+  private final Map<StoreCount, LongAdder> counts = new EnumMap<>(StoreCount.class);
 
   public StoreStats() {
-    for (Count count : Count.values()) {
+    for (StoreCount count : StoreCount.values()) {
       counts.put(count, new LongAdder());
     }
   }
 
   /** Counts so many more. */
-  public void add(Count count, long more) {
+  public void add(StoreCount count, long more) {
     LongAdder adder = counts.get(count);
     if (adder != null) {
       adder.add(more);

@@ -10,7 +10,7 @@ import io.lockkeeper.server.core.lock.MarkerName;
 import io.lockkeeper.server.core.lock.PlannedEntry;
 import io.lockkeeper.server.core.lock.PlannedEntry.Beside;
 import io.lockkeeper.server.zookeeper.client.ResultCode;
-import io.lockkeeper.server.zookeeper.commit.Transaction.Step;
+import io.lockkeeper.server.zookeeper.commit.Transaction.WritePart;
 import io.lockkeeper.server.zookeeper.record.Directories;
 import io.lockkeeper.server.zookeeper.record.EntryData;
 import io.lockkeeper.server.zookeeper.record.StorePaths;
@@ -159,7 +159,7 @@ public final class EntryCreation extends Write {
   }
 
   @Override
-  Mend mend(Step step, int code) {
+  Mend mend(WritePart step, int code) {
     boolean missing = code == Code.NONODE.intValue();
     boolean exists = code == Code.NODEEXISTS.intValue();
     if (!missing && !exists) {

@@ -3,7 +3,7 @@ package io.lockkeeper.server.zookeeper.commit;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StoreEvent.EntriesDeleted;
 import io.lockkeeper.server.core.lock.EntryRef;
-import io.lockkeeper.server.zookeeper.commit.Transaction.Step;
+import io.lockkeeper.server.zookeeper.commit.Transaction.WritePart;
 import io.lockkeeper.server.zookeeper.record.StorePaths;
 import java.util.ArrayList;
 import java.util.List;
@@ -72,7 +72,7 @@ public final class EntryDeletion extends Write {
   }
 
   @Override
-  Mend mend(Step step, int code) {
+  Mend mend(WritePart step, int code) {
     if (code != Code.NONODE.intValue()) {
       return Mend.LATER;
     }

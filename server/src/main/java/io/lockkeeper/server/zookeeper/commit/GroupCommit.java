@@ -8,7 +8,7 @@ import io.lockkeeper.server.zookeeper.client.ResultCode;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
 import io.lockkeeper.server.zookeeper.client.StoreExecutor;
 import io.lockkeeper.server.zookeeper.client.StoreStats;
-import io.lockkeeper.server.zookeeper.commit.Transaction.Step;
+import io.lockkeeper.server.zookeeper.commit.Transaction.WritePart;
 import io.lockkeeper.server.zookeeper.record.Directories;
 import io.lockkeeper.server.zookeeper.record.StorePaths;
 import java.util.ArrayList;
@@ -176,8 +176,8 @@ public final class GroupCommit {
   }
 
   private void onCommitted(Transaction transaction, MultiReply.Committed committed) {
-    stats.add(StoreStats.Count.TRANSACTIONS, 1);
-    stats.add(StoreStats.Count.WRITES, transaction.writes().size());
+    stats.add(StoreStats.StoreCount.TRANSACTIONS, 1);
+    stats.add(StoreStats.StoreCount.WRITES, transaction.writes().size());
     transaction.onCommitted();
     transaction.writes().forEach(write -> owned += write.owned());
     transaction.answer(committed.results(), (write, own) -> answer(write, write.done(own)));
@@ -190,12 +190,12 @@ public final class GroupCommit {
   }
 
   private void onCulprit(Transaction transaction, MultiReply.Culprit culprit) {
-    stats.add(StoreStats.Count.TRANSACTIONS_REFUSED, 1);
+    stats.add(StoreStats.StoreCount.TRANSACTIONS_REFUSED, 1);
     if (culprit.index() == 0) {
       onFence(transaction, culprit.code());
       return;
     }
-    Step step = transaction.step(culprit.index());
+    WritePart step = transaction.step(culprit.index());
     Write write = step.write();
     Write.Mend mend = write.mend(step, culprit.code());
     // Each of its directories may be learned of by one failure; and what may exist has to be looked
@@ -277,7 +277,7 @@ public final class GroupCommit {
   }
 
   private void doubt(List<Write> writes) {
-    stats.add(StoreStats.Count.WRITES_IN_DOUBT, writes.size());
+    stats.add(StoreStats.StoreCount.WRITES_IN_DOUBT, writes.size());
     inDoubt.addAll(writes);
     open = false;
     lane.onDoubt();
@@ -286,7 +286,7 @@ public final class GroupCommit {
   /** A write in doubt turned out to have been done. */
   void foundDone(Write write, StoreEvent event) {
     if (inDoubt.remove(write)) {
-      stats.add(StoreStats.Count.DOUBTS_FOUND_DONE, 1);
+      stats.add(StoreStats.StoreCount.DOUBTS_FOUND_DONE, 1);
       owned += write.owned();
       answer(write, Optional.of(event));
     }

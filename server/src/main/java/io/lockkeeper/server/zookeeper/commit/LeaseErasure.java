@@ -3,7 +3,7 @@ package io.lockkeeper.server.zookeeper.commit;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StoreEvent.LeaseErased;
 import io.lockkeeper.server.core.lock.LeaseId;
-import io.lockkeeper.server.zookeeper.commit.Transaction.Step;
+import io.lockkeeper.server.zookeeper.commit.Transaction.WritePart;
 import io.lockkeeper.server.zookeeper.record.StorePaths;
 import java.util.List;
 import java.util.Optional;
@@ -46,7 +46,7 @@ public final class LeaseErasure extends Write {
   }
 
   @Override
-  Mend mend(Step step, int code) {
+  Mend mend(WritePart step, int code) {
     return code == Code.NONODE.intValue() ? Mend.DONE : Mend.LATER;
   }
 

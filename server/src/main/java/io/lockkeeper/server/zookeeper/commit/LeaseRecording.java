@@ -7,7 +7,7 @@ import io.lockkeeper.server.core.api.StoreEvent.LeaseRecorded;
 import io.lockkeeper.server.core.api.StoreEvent.LeaseRefused;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.zookeeper.client.ResultCode;
-import io.lockkeeper.server.zookeeper.commit.Transaction.Step;
+import io.lockkeeper.server.zookeeper.commit.Transaction.WritePart;
 import io.lockkeeper.server.zookeeper.record.Json;
 import io.lockkeeper.server.zookeeper.record.StorePaths;
 import java.util.LinkedHashMap;
@@ -72,7 +72,7 @@ public final class LeaseRecording extends Write {
   }
 
   @Override
-  Mend mend(Step step, int code) {
+  Mend mend(WritePart step, int code) {
     if (code == Code.NODEEXISTS.intValue()) {
       // Lease ids are random: it is ours, of an attempt whose answer was lost.
       return Mend.DONE;

@@ -48,12 +48,12 @@ public final class Transaction {
    * @param role what it does
    * @param part which part of the write, counted from zero
    */
-  record Step(Write write, Role role, int part) {}
+  record WritePart(Write write, Role role, int part) {}
 
   private final StorePaths paths;
   private final Directories directories;
   private final List<Op> ops = new ArrayList<>();
-  private final List<Step> steps = new ArrayList<>();
+  private final List<WritePart> steps = new ArrayList<>();
   private final List<Write> writes = new ArrayList<>();
   private final Map<LockName, Integer> entriesPerLock = new HashMap<>();
   private final Set<LockName> directoriesAdded = new HashSet<>();
@@ -77,7 +77,7 @@ public final class Transaction {
     if (!directories.contains(lock) && directoriesAdded.add(lock)) {
       put(
           Op.create(paths.directory(lock), new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.CONTAINER),
-          new Step(write, Role.DIRECTORY, part));
+          new WritePart(write, Role.DIRECTORY, part));
     }
   }
 
@@ -88,35 +88,35 @@ public final class Transaction {
 
   /** Adds the creation of an entry at the end of its queue. */
   void createQueued(Write write, int part, String prefix, byte[] data) {
-    put(Op.create(prefix, data, QUEUED), new Step(write, Role.SUBJECT, part));
+    put(Op.create(prefix, data, QUEUED), new WritePart(write, Role.SUBJECT, part));
   }
 
   /** Adds the creation of an entry under a name of its own, as long as {@code anchor} exists. */
   void createPlaced(Write write, int part, String anchor, String path, byte[] data) {
-    put(Op.check(anchor, -1), new Step(write, Role.ANCHOR, part));
-    put(Op.create(path, data, PLACED), new Step(write, Role.SUBJECT, part));
+    put(Op.check(anchor, -1), new WritePart(write, Role.ANCHOR, part));
+    put(Op.create(path, data, PLACED), new WritePart(write, Role.SUBJECT, part));
   }
 
   /** Adds the creation of a guard. */
   void guard(Write write, int part, String path) {
     put(
         Op.create(path, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT),
-        new Step(write, Role.GUARD, part));
+        new WritePart(write, Role.GUARD, part));
   }
 
   /** Adds the creation of an ephemeral node. */
   void createEphemeral(Write write, String path, byte[] data) {
     put(
         Op.create(path, data, Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL),
-        new Step(write, Role.SUBJECT, 0));
+        new WritePart(write, Role.SUBJECT, 0));
   }
 
   /** Adds a deletion. */
   void delete(Write write, int part, String path) {
-    put(Op.delete(path, -1), new Step(write, Role.SUBJECT, part));
+    put(Op.delete(path, -1), new WritePart(write, Role.SUBJECT, part));
   }
 
-  private void put(Op op, Step step) {
+  private void put(Op op, WritePart step) {
     ops.add(op);
     steps.add(step);
   }
@@ -142,7 +142,7 @@ public final class Transaction {
   }
 
   /** Returns whose the operation at {@code index} is; the fence at zero is nobody's. */
-  Step step(int index) {
+  WritePart step(int index) {
     return steps.get(index - 1);
   }
 

@@ -1,7 +1,7 @@
 package io.lockkeeper.server.zookeeper.commit;
 
 import io.lockkeeper.server.core.api.StoreEvent;
-import io.lockkeeper.server.zookeeper.commit.Transaction.Step;
+import io.lockkeeper.server.zookeeper.commit.Transaction.WritePart;
 import java.util.List;
 import java.util.Optional;
 import org.apache.zookeeper.OpResult;
@@ -44,7 +44,7 @@ abstract sealed class Write permits EntryCreation, EntryDeletion, LeaseRecording
   abstract Optional<StoreEvent> done(List<OpResult> subjects);
 
   /** Decides what becomes of it after its operation {@code step} failed with {@code code}. */
-  abstract Mend mend(Step step, int code);
+  abstract Mend mend(WritePart step, int code);
 
   /** Returns the answer when what it wanted was the case already. */
   abstract Optional<StoreEvent> doneAlready();

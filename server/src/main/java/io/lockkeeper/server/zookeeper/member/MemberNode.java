@@ -78,7 +78,7 @@ public final class MemberNode implements HandleListener {
   private void onChecked(Handle asked, int rc) {
     if (rc == Code.NONODE.intValue() && isCurrent(asked) && registered) {
       LOG.atWarn().log("somebody has deleted this coordinator's member node, making it again");
-      context.stats().add(StoreStats.Count.MEMBER_NODES_REMADE, 1);
+      context.stats().add(StoreStats.StoreCount.MEMBER_NODES_REMADE, 1);
       registered = false;
       register();
     }

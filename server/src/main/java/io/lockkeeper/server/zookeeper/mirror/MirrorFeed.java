@@ -181,7 +181,7 @@ public final class MirrorFeed implements HandleListener {
 
   private void onRebuilt() {
     stale = false;
-    context.stats().add(StoreStats.Count.REBUILDS, 1);
+    context.stats().add(StoreStats.StoreCount.REBUILDS, 1);
     context.events().accept(new MirrorCurrent());
   }
 
@@ -243,7 +243,7 @@ public final class MirrorFeed implements HandleListener {
   }
 
   private void onParsed(ParsedPath parsed, EventType type, long zxid) {
-    boolean directory = parsed instanceof ParsedPath.Directory;
+    boolean directory = parsed instanceof ParsedPath.QueueDirectory;
     if (type == EventType.NodeCreated) {
       if (directory) {
         context.directories().add(parsed.lock());
@@ -261,7 +261,7 @@ public final class MirrorFeed implements HandleListener {
   }
 
   private void ignore(String path) {
-    context.stats().add(StoreStats.Count.NODES_IGNORED, 1);
+    context.stats().add(StoreStats.StoreCount.NODES_IGNORED, 1);
     if (warned.size() < MAX_WARNED && warned.add(path)) {
       LOG.atWarn().addKeyValue("path", path).log("ignoring a node that is no entry of a queue");
     }

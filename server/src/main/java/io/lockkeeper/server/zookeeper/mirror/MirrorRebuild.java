@@ -61,7 +61,7 @@ final class MirrorRebuild {
       Optional<LockName> lock = LockName.decode(name);
       lock.ifPresent(locks::add);
       if (lock.isEmpty()) {
-        context.stats().add(StoreStats.Count.NODES_IGNORED, 1);
+        context.stats().add(StoreStats.StoreCount.NODES_IGNORED, 1);
       }
     }
     context.directories().replaceBy(locks);
@@ -98,7 +98,7 @@ final class MirrorRebuild {
       }
       int known = entries.size() + markers.size();
       context.directories().listed(lock, names.size());
-      context.stats().add(StoreStats.Count.NODES_IGNORED, names.size() - known);
+      context.stats().add(StoreStats.StoreCount.NODES_IGNORED, names.size() - known);
       Set<String> unread = TieBreaks.in(entries);
       unread.removeAll(creations.keySet());
       if (unread.isEmpty() || listings >= MAX_LISTINGS) {

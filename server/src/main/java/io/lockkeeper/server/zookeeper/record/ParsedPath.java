@@ -26,7 +26,7 @@ public sealed interface ParsedPath {
    *
    * @param lock the lock
    */
-  record Directory(LockName lock) implements ParsedPath {
+  record QueueDirectory(LockName lock) implements ParsedPath {
     @Override
     public Optional<StoreEvent> told(EventType type, long zxid) {
       return Optional.empty();
@@ -39,7 +39,7 @@ public sealed interface ParsedPath {
    * @param lock the lock
    * @param entry the znode name
    */
-  record Queued(LockName lock, EntryName entry) implements ParsedPath {
+  record QueueEntry(LockName lock, EntryName entry) implements ParsedPath {
     @Override
     public Optional<StoreEvent> told(EventType type, long zxid) {
       return switch (type) {

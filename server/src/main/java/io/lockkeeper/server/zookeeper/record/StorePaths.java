@@ -133,7 +133,7 @@ public final class StorePaths {
     }
     int slash = path.indexOf('/', start);
     if (slash < 0) {
-      return lockOf.apply(path.substring(start)).map(ParsedPath.Directory::new);
+      return lockOf.apply(path.substring(start)).map(ParsedPath.QueueDirectory::new);
     }
     String child = path.substring(slash + 1);
     return lockOf.apply(path.substring(start, slash)).flatMap(lock -> place(lock, child));
@@ -143,6 +143,6 @@ public final class StorePaths {
     Optional<ParsedPath> marked = MarkerName.parse(child).map(m -> new ParsedPath.Marked(lock, m));
     return marked.isPresent()
         ? marked
-        : EntryName.parse(child).map(entry -> new ParsedPath.Queued(lock, entry));
+        : EntryName.parse(child).map(entry -> new ParsedPath.QueueEntry(lock, entry));
   }
 }

@@ -24,7 +24,7 @@ final class AdoptedSession implements SessionStart {
   private final GroupCommit commit;
   private final SessionEvents events;
   private final AdoptedClaim adoptedClaim;
-  private final Listener listener;
+  private final StartListener listener;
   private boolean told;
 
   AdoptedSession(
@@ -34,7 +34,7 @@ final class AdoptedSession implements SessionStart {
       GroupCommit commit,
       SessionEvents events,
       AdoptedClaim adoptedClaim,
-      Listener listener) {
+      StartListener listener) {
     this.key = key;
     this.context = context;
     this.attachment = attachment;
@@ -62,7 +62,7 @@ final class AdoptedSession implements SessionStart {
   @Override
   public void onExpired() {
     if (attachment.isExpiryConfirmed()) {
-      context.stats().add(StoreStats.Count.ADOPTIONS_TOO_LATE, 1);
+      context.stats().add(StoreStats.StoreCount.ADOPTIONS_TOO_LATE, 1);
       LOG.atWarn()
           .addKeyValue("session", key)
           .addKeyValue("claim", adoptedClaim.claim().name())
@@ -98,8 +98,8 @@ final class AdoptedSession implements SessionStart {
     }
     told = true;
     commit.inherit(found.nodes());
-    context.stats().add(StoreStats.Count.SESSIONS_ADOPTED, 1);
-    context.stats().add(StoreStats.Count.NODES_ADOPTED, found.nodes());
+    context.stats().add(StoreStats.StoreCount.SESSIONS_ADOPTED, 1);
+    context.stats().add(StoreStats.StoreCount.NODES_ADOPTED, found.nodes());
     events.adopted(
         new SessionAdopted(
             key,

@@ -37,13 +37,13 @@ final class ClaimAdoption {
   private final Supplier<Optional<Handle>> connection;
   private final String name;
   private final BiPredicate<String, VersionedClaim> orphaned;
-  private final Listener listener;
+  private final AdoptionListener listener;
   private long attemptedEpoch = -1;
   private boolean certain;
   private boolean over;
 
   /** Hears how it ends. */
-  interface Listener {
+  interface AdoptionListener {
     /** The claim is ours. */
     void onTaken(AdoptedClaim adoptedClaim);
 
@@ -64,7 +64,7 @@ final class ClaimAdoption {
       Supplier<Optional<Handle>> connection,
       String name,
       BiPredicate<String, VersionedClaim> orphaned,
-      Listener listener) {
+      AdoptionListener listener) {
     this.context = context;
     this.connection = connection;
     this.name = name;

@@ -62,7 +62,7 @@ public final class ClaimRemoval {
             || rc == Code.NONODE.intValue()
             || rc == Code.BADVERSION.intValue();
     if (rc == Code.OK.intValue()) {
-      context.stats().add(StoreStats.Count.CLAIMS_REMOVED, 1);
+      context.stats().add(StoreStats.StoreCount.CLAIMS_REMOVED, 1);
     }
     if (gone) {
       owed.remove(claim.name(), claim);

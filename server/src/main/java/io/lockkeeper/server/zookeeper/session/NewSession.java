@@ -31,14 +31,14 @@ final class NewSession implements SessionStart {
   private final StoreContext context;
   private final SessionAttachment attachment;
   private final SessionEvents events;
-  private final Listener listener;
+  private final StartListener listener;
   private boolean wanted;
 
   NewSession(
       SessionContext services,
       SessionAttachment attachment,
       SessionEvents events,
-      Listener listener) {
+      StartListener listener) {
     this.services = services;
     context = services.context();
     this.attachment = attachment;

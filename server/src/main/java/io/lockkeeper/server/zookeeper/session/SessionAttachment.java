@@ -134,7 +134,7 @@ final class SessionAttachment {
 
   /** Attaches to the same session with a new connection. */
   void again() {
-    context.stats().add(StoreStats.Count.REATTACHED, 1);
+    context.stats().add(StoreStats.StoreCount.REATTACHED, 1);
     use(attach(identity.orElseThrow()));
   }
 

@@ -30,12 +30,15 @@ import org.apache.zookeeper.Op;
  * claim was proved and the session then found to own nothing; otherwise the handle is dropped.
  */
 public final class SessionConnection
-    implements HandleListener, GroupCommit.Lane, SessionStart.Listener, SessionProof.Listener {
+    implements HandleListener,
+        GroupCommit.Lane,
+        SessionStart.StartListener,
+        SessionProof.ProofListener {
 
   private static final long RETRY_MILLIS = 200;
   private static final long FAREWELL_MILLIS = 1_000;
 
-  private enum State {
+  private enum ConnectionState {
     BEGINNING,
     PROVING,
     OPEN,
@@ -49,7 +52,7 @@ public final class SessionConnection
   private final GroupCommit commit;
   private final SessionAttachment attachment;
   private final SessionStart beginning;
-  private State state = State.BEGINNING;
+  private ConnectionState state = ConnectionState.BEGINNING;
   private boolean closing;
   private Runnable whenEnded = () -> {};
   private Optional<SessionProof> proof = Optional.empty();
@@ -75,12 +78,12 @@ public final class SessionConnection
   }
 
   boolean hasEnded() {
-    return state == State.ENDED;
+    return state == ConnectionState.ENDED;
   }
 
   /** Returns whether the coordinator has not been told of it yet. */
   boolean isBeginning() {
-    return state != State.ENDED && !events.hasOpened();
+    return state != ConnectionState.ENDED && !events.hasOpened();
   }
 
   Optional<String> claimName() {
@@ -101,7 +104,7 @@ public final class SessionConnection
 
   @Override
   public void onClaimed() {
-    if (state == State.BEGINNING) {
+    if (state == ConnectionState.BEGINNING) {
       suspendAndProve();
     }
   }
@@ -112,17 +115,17 @@ public final class SessionConnection
   }
 
   private void suspendAndProve() {
-    state = State.SUSPENDED;
+    state = ConnectionState.SUSPENDED;
     commit.hold();
     prove();
   }
 
   /** Proves the session on a fresh connection, then resolves what is in doubt, then opens it. */
   private void prove() {
-    if (state != State.SUSPENDED || !attachment.isConnected() || commit.inFlight() > 0) {
+    if (state != ConnectionState.SUSPENDED || !attachment.isConnected() || commit.inFlight() > 0) {
       return;
     }
-    state = State.PROVING;
+    state = ConnectionState.PROVING;
     proof = Optional.of(new SessionProof(context, attachment, commit, beginning, this));
     proof.get().start(fence());
   }
@@ -132,14 +135,14 @@ public final class SessionConnection
     if (closing) {
       proof.ifPresent(SessionProof::countOwned);
     } else {
-      state = State.OPEN;
+      state = ConnectionState.OPEN;
       commit.open();
     }
   }
 
   @Override
   public void onUnproved() {
-    state = State.SUSPENDED;
+    state = ConnectionState.SUSPENDED;
     context.executor().after(RETRY_MILLIS, this::prove);
   }
 
@@ -151,8 +154,8 @@ public final class SessionConnection
 
   private void suspend() {
     proof.ifPresent(SessionProof::cancel);
-    if (state == State.OPEN || state == State.PROVING) {
-      state = State.SUSPENDED;
+    if (state == ConnectionState.OPEN || state == ConnectionState.PROVING) {
+      state = ConnectionState.SUSPENDED;
       commit.hold();
     }
     events.suspended();
@@ -176,10 +179,10 @@ public final class SessionConnection
   }
 
   private void end(boolean deposed) {
-    if (state == State.ENDED) {
+    if (state == ConnectionState.ENDED) {
       return;
     }
-    state = State.ENDED;
+    state = ConnectionState.ENDED;
     proof.ifPresent(SessionProof::cancel);
     beginning.cancel();
     commit.end();
@@ -192,8 +195,8 @@ public final class SessionConnection
 
   @Override
   public void onFenceFailed() {
-    if (state != State.ENDED) {
-      context.stats().add(StoreStats.Count.SESSIONS_DEPOSED, 1);
+    if (state != ConnectionState.ENDED) {
+      context.stats().add(StoreStats.StoreCount.SESSIONS_DEPOSED, 1);
       // Closing would end the session under its new owner.
       attachment.abandon();
       end(true);
@@ -202,7 +205,7 @@ public final class SessionConnection
 
   /** Proves the session now; if that cannot be done, the next connection does it. */
   public void proveNow() {
-    if (events.hasOpened() && (state == State.OPEN || state == State.PROVING)) {
+    if (events.hasOpened() && (state == ConnectionState.OPEN || state == ConnectionState.PROVING)) {
       SessionProof.again(attachment, fence(), events, this);
     }
   }
@@ -213,10 +216,10 @@ public final class SessionConnection
    */
   public void close() {
     closing = true;
-    if (state == State.BEGINNING && beginning.isEmpty()) {
+    if (state == ConnectionState.BEGINNING && beginning.isEmpty()) {
       beginning.cancel();
       attachment.close(() -> end(false));
-    } else if (state == State.OPEN) {
+    } else if (state == ConnectionState.OPEN) {
       suspendAndProve();
     }
   }
@@ -227,12 +230,12 @@ public final class SessionConnection
       handOver();
       return;
     }
-    state = State.SUSPENDED;
+    state = ConnectionState.SUSPENDED;
     commit.hold();
     // Whether the closing got through, only the attempt to attach tells.
     attachment.close(
         () -> {
-          if (state != State.ENDED) {
+          if (state != ConnectionState.ENDED) {
             attachment.again();
           }
         });
@@ -240,8 +243,8 @@ public final class SessionConnection
 
   /** Drops the handle, and leaves the session to whoever adopts it. */
   private void handOver() {
-    if (state != State.ENDED) {
-      context.stats().add(StoreStats.Count.SESSIONS_HANDED_OVER, 1);
+    if (state != ConnectionState.ENDED) {
+      context.stats().add(StoreStats.StoreCount.SESSIONS_HANDED_OVER, 1);
       attachment.abandon();
       end(true);
     }
@@ -252,12 +255,12 @@ public final class SessionConnection
    * adopts it. Then runs {@code ended}.
    */
   void leave(Runnable ended) {
-    if (state == State.ENDED) {
+    if (state == ConnectionState.ENDED) {
       ended.run();
       return;
     }
     whenEnded = ended;
-    boolean untouched = state == State.BEGINNING && beginning.isEmpty();
+    boolean untouched = state == ConnectionState.BEGINNING && beginning.isEmpty();
     if (untouched || (events.hasOpened() && commit.ownsNothing())) {
       context.executor().after(FAREWELL_MILLIS, this::handOver);
       close();
@@ -291,7 +294,7 @@ public final class SessionConnection
 
   @Override
   public void onDoubt() {
-    if (state == State.OPEN) {
+    if (state == ConnectionState.OPEN) {
       onUnproved();
     }
   }

@@ -55,17 +55,17 @@ public final class SessionConnections {
             connection,
             claimName,
             members::isOrphan,
-            new Outcome(key, claimName, members));
+            new AdoptionOutcome(key, claimName, members));
     takings.put(key, taking);
     taking.start();
   }
 
-  private final class Outcome implements ClaimAdoption.Listener {
+  private final class AdoptionOutcome implements ClaimAdoption.AdoptionListener {
     private final SessionKey key;
     private final String claimName;
     private final Members members;
 
-    Outcome(SessionKey key, String claimName, Members members) {
+    AdoptionOutcome(SessionKey key, String claimName, Members members) {
       this.key = key;
       this.claimName = claimName;
       this.members = members;
@@ -80,7 +80,7 @@ public final class SessionConnections {
     @Override
     public void onLost() {
       over();
-      context.stats().add(StoreStats.Count.ADOPTIONS_LOST, 1);
+      context.stats().add(StoreStats.StoreCount.ADOPTIONS_LOST, 1);
       context.events().accept(new SessionEnded(key, true));
     }
 

@@ -57,7 +57,7 @@ final class SessionInventory {
       if (isLease(path) || isEntry(path)) {
         reader.read(path, node -> node.ifPresentOrElse(this::add, () -> nodes--));
       } else {
-        context.stats().add(StoreStats.Count.NODES_IGNORED, 1);
+        context.stats().add(StoreStats.StoreCount.NODES_IGNORED, 1);
       }
     }
   }
@@ -74,7 +74,7 @@ final class SessionInventory {
   }
 
   private boolean isEntry(String path) {
-    return context.paths().place(path).filter(ParsedPath.Queued.class::isInstance).isPresent();
+    return context.paths().place(path).filter(ParsedPath.QueueEntry.class::isInstance).isPresent();
   }
 
   private void add(NodeReader.Node node) {
@@ -84,7 +84,7 @@ final class SessionInventory {
       return;
     }
     Optional<ParsedPath> parsed = context.paths().place(node.path());
-    if (parsed.isPresent() && parsed.get() instanceof ParsedPath.Queued queued) {
+    if (parsed.isPresent() && parsed.get() instanceof ParsedPath.QueueEntry queued) {
       entries.add(
           new AdoptedEntry(
               queued.lock(), queued.entry(), EntryData.read(node.data(), node.stat().getCzxid())));

@@ -20,11 +20,11 @@ final class SessionProof {
   private final SessionAttachment attachment;
   private final GroupCommit commit;
   private final SessionStart beginning;
-  private final Listener listener;
+  private final ProofListener listener;
   private boolean over;
 
   /** Hears how the attempt ends. */
-  interface Listener {
+  interface ProofListener {
     /** The session is ours, and nothing on it is in doubt. */
     void onProved();
 
@@ -43,7 +43,7 @@ final class SessionProof {
       SessionAttachment attachment,
       GroupCommit commit,
       SessionStart beginning,
-      Listener listener) {
+      ProofListener listener) {
     this.context = context;
     this.attachment = attachment;
     this.commit = commit;
@@ -57,7 +57,7 @@ final class SessionProof {
 
   /** Proves once more a session that is open already. */
   static void again(
-      SessionAttachment attachment, Op fence, SessionEvents events, Listener listener) {
+      SessionAttachment attachment, Op fence, SessionEvents events, ProofListener listener) {
     attachment.send(
         List.of(fence),
         (reply, sentAtNanos) -> {

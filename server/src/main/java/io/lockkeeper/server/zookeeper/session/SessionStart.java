@@ -6,7 +6,7 @@ import java.util.Optional;
 sealed interface SessionStart permits NewSession, AdoptedSession {
 
   /** Hears how a beginning ends. */
-  interface Listener {
+  interface StartListener {
     /** The session is connected, and its claim record says that it is ours. */
     void onClaimed();
 

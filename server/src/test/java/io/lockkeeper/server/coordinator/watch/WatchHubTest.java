@@ -74,7 +74,7 @@ class WatchHubTest {
 
     @Override
     public void onRefused(RefusedException why) {
-      events.add("refused " + why.failure().kind());
+      events.add("refused " + why.failure().reason());
     }
   }
 

@@ -87,7 +87,7 @@ class WatchTest {
 
     @Override
     public void onRefused(RefusedException why) {
-      heard.add("refused " + why.failure().kind());
+      heard.add("refused " + why.failure().reason());
     }
   }
 

@@ -36,8 +36,8 @@ final class TinyClient extends TinyActor {
   boolean over;
 
   private static final int MAX_RETURNS = 4;
-  private static final Set<Failure.Kind> ELSEWHERE =
-      EnumSet.of(Failure.Kind.MOVED, Failure.Kind.UNKNOWN_LEASE, Failure.Kind.UNAVAILABLE);
+  private static final Set<Failure.Reason> ELSEWHERE =
+      EnumSet.of(Failure.Reason.MOVED, Failure.Reason.UNKNOWN_LEASE, Failure.Reason.UNAVAILABLE);
 
   /** What was asked, and when. */
   private record Asked(ClientEvent event, long sentAt) {}
@@ -182,26 +182,26 @@ final class TinyClient extends TinyActor {
     } else if (answer instanceof Answer.ReleaseDone) {
       released = true;
     } else if (answer instanceof Answer.Failed failed) {
-      onFailed(call.get().event(), failed.failure().kind());
+      onFailed(call.get().event(), failed.failure().reason());
     }
   }
 
-  private void onFailed(ClientEvent event, Failure.Kind kind) {
-    if (kind == Failure.Kind.UNKNOWN_ACQUISITION) {
+  private void onFailed(ClientEvent event, Failure.Reason reason) {
+    if (reason == Failure.Reason.UNKNOWN_ACQUISITION) {
       released = true;
-    } else if (kind != Failure.Kind.UNAVAILABLE || !(event instanceof ClientEvent.KeepAlive)) {
-      onSentAway(kind);
+    } else if (reason != Failure.Reason.UNAVAILABLE || !(event instanceof ClientEvent.KeepAlive)) {
+      onSentAway(reason);
     }
   }
 
   void onRefused(Effect.Refuse refusal) {
     if (refusal.stream().equals(stream)) {
-      onSentAway(refusal.failure().kind());
+      onSentAway(refusal.failure().reason());
     }
   }
 
-  private void onSentAway(Failure.Kind kind) {
-    world.check(ELSEWHERE.contains(kind), this + " is refused: " + kind);
+  private void onSentAway(Failure.Reason reason) {
+    world.check(ELSEWHERE.contains(reason), this + " is refused: " + reason);
     onSentAway(stream);
   }
 

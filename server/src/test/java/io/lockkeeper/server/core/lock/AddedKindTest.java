@@ -54,7 +54,7 @@ class AddedKindTest {
   void otherKindsAreKeptOutOfTheQueue() {
     enter("blue");
     Asked mutex = bench.ask(bench.lease(), Wish.named("m").exclusive("room"));
-    assertThat(bench.refusals(mutex.stream())).containsExactly(Failure.Kind.WRONG_KIND);
+    assertThat(bench.refusals(mutex.stream())).containsExactly(Failure.Reason.WRONG_KIND);
   }
 
   @Test

@@ -450,21 +450,21 @@ final class SimClient {
     if (!way.isOn(link) || !(byStream || isAskedOn(request, refusal.stream()))) {
       return;
     }
-    Failure.Kind kind = refusal.failure().kind();
+    Failure.Reason reason = refusal.failure().reason();
     boolean again =
-        kind == Failure.Kind.MOVED
-            || kind == Failure.Kind.UNAVAILABLE
-            || kind == Failure.Kind.UNKNOWN_LEASE;
+        reason == Failure.Reason.MOVED
+            || reason == Failure.Reason.UNAVAILABLE
+            || reason == Failure.Reason.UNKNOWN_LEASE;
     if (byStream || !again) {
       lose(request);
     } else if (gone || !request.isLive()) {
       return;
-    } else if (kind == Failure.Kind.UNAVAILABLE && sim.chance(70)) {
+    } else if (reason == Failure.Reason.UNAVAILABLE && sim.chance(70)) {
       sim.after(sim.delay(1_000), () -> take(() -> askAgain(request)));
-    } else if (kind == Failure.Kind.UNAVAILABLE) {
+    } else if (reason == Failure.Reason.UNAVAILABLE) {
       release(request);
     } else {
-      way.onFailed(new ClientEvent.StreamClosed(refusal.stream()), kind);
+      way.onFailed(new ClientEvent.StreamClosed(refusal.stream()), reason);
     }
   }
 
@@ -519,12 +519,12 @@ final class SimClient {
         asked instanceof ClientEvent.Release release && release.token() == 0
             ? Optional.of(requests.get(release.requestId()))
             : Optional.empty();
-    Failure.Kind kind =
-        answer instanceof Answer.Failed failed ? failed.failure().kind() : Failure.Kind.ENDED;
-    if (answer instanceof Answer.ReleaseDone || kind == Failure.Kind.UNKNOWN_ACQUISITION) {
+    Failure.Reason reason =
+        answer instanceof Answer.Failed failed ? failed.failure().reason() : Failure.Reason.ENDED;
+    if (answer instanceof Answer.ReleaseDone || reason == Failure.Reason.UNKNOWN_ACQUISITION) {
       request.ifPresent(r -> r.released = true);
     } else if (open && !byStream && way.isOn(link) && isAboutLease(asked)) {
-      way.onFailed(asked, kind);
+      way.onFailed(asked, reason);
     }
   }
 

@@ -165,13 +165,13 @@ final class SimResume {
   }
 
   /** A call was refused: nothing is known here, or not any more, or nothing can be said now. */
-  void onFailed(ClientEvent event, Failure.Kind kind) {
-    boolean unknown = kind == Failure.Kind.UNKNOWN_LEASE;
+  void onFailed(ClientEvent event, Failure.Reason reason) {
+    boolean unknown = reason == Failure.Reason.UNKNOWN_LEASE;
     if (unknown && !sim.zooKeeper.hasLease(client.lease)) {
       client.onLeaseEnded();
-    } else if (unknown || kind == Failure.Kind.MOVED) {
+    } else if (unknown || reason == Failure.Reason.MOVED) {
       leave(1_000);
-    } else if (kind == Failure.Kind.UNAVAILABLE && !(event instanceof ClientEvent.KeepAlive)) {
+    } else if (reason == Failure.Reason.UNAVAILABLE && !(event instanceof ClientEvent.KeepAlive)) {
       leave(1_000);
     }
   }

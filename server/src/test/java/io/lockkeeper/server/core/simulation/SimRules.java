@@ -232,7 +232,7 @@ final class SimRules {
 
   void onRefuse(SimCoordinator coordinator, Effect.Refuse refuse) {
     Track track = track(coordinator, refuse.requestId());
-    boolean moved = refuse.failure().kind() == Failure.Kind.MOVED;
+    boolean moved = refuse.failure().reason() == Failure.Reason.MOVED;
     check(
         track.newest == 0 || track.over || moved || isUnheard(refuse.requestId()),
         () -> "refused what has been told of: " + refuse);

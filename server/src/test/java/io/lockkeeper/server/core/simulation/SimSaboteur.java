@@ -128,7 +128,7 @@ final class SimSaboteur {
     }
     if (sim.has(Sim.Mutant.REENTRANT_RELEASE_DELETES) && acquisition.state().isHeld()) {
       for (Hold hold : acquisition.holds()) {
-        Lease.Owned owned = new Lease.Owned(acquisition.command().owner(), hold.lock());
+        Lease.OwnedLock owned = new Lease.OwnedLock(acquisition.command().owner(), hold.lock());
         acquisition.lease().holds().getOrDefault(owned, List.of()).stream()
             .filter(other -> other != hold && other.isLevelOf(hold))
             .forEach(other -> deleteLevel(acquisition, other));

@@ -10,7 +10,7 @@ import io.lockkeeper.server.rpc.GrpcEndpoint;
 import io.lockkeeper.server.rpc.GrpcSettings;
 import io.lockkeeper.server.rpc.Received;
 import io.lockkeeper.server.rpc.SessionMessages;
-import io.lockkeeper.server.rpc.call.ConnectionAge.Connection;
+import io.lockkeeper.server.rpc.call.ConnectionAge.AgedConnection;
 import io.lockkeeper.server.testing.FakeCoordinator;
 import io.lockkeeper.server.testing.ViewSamples;
 import io.lockkeeper.v1.AcquireRequest;
@@ -54,7 +54,7 @@ class ConnectionAgeTest {
   @Test
   void streamLeavesAtTheNextMomentThatIsMeantForIt() {
     // Given
-    Connection connection = new Connection(100, 150);
+    AgedConnection connection = new AgedConnection(100, 150);
     // Then
     assertThat(connection.untilLeaving(true, 40)).hasValue(60);
     assertThat(connection.untilLeaving(true, 120)).hasValue(30);

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.Int64Value;
 import io.grpc.stub.ServerCallStreamObserver;
-import io.lockkeeper.server.core.api.Failure.Kind;
+import io.lockkeeper.server.core.api.Failure.Reason;
 import io.lockkeeper.server.rpc.wire.Statuses;
 import io.lockkeeper.server.testing.ViewSamples;
 import java.util.ArrayList;
@@ -129,7 +129,7 @@ class OutboundStreamTest {
     call.cancel();
     out.send(() -> number(1));
     out.complete();
-    out.fail(Statuses.of(ViewSamples.refused(Kind.UNAVAILABLE)));
+    out.fail(Statuses.of(ViewSamples.refused(Reason.UNAVAILABLE)));
     // Then
     assertThat(call.sent).isEmpty();
     assertThat(call.ends).isEmpty();

@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.grpc.inprocess.InProcessChannelBuilder;
 import io.lockkeeper.server.coordinator.api.LeaseLocation;
 import io.lockkeeper.server.coordinator.api.Peer;
-import io.lockkeeper.server.core.api.Failure.Kind;
+import io.lockkeeper.server.core.api.Failure.Reason;
 import io.lockkeeper.server.rpc.LeasedCall;
 import io.lockkeeper.server.rpc.Node;
 import io.lockkeeper.server.rpc.Received;
@@ -73,7 +73,7 @@ class PeerLinksTest {
     here.coordinator.servedBy(new LeaseLocation.At(new Peer("gone", "127.0.0.1:" + Ports.free())));
     // When
     Received<?, ?> client = RELEASE.on(here.channel);
-    RELEASE.refuse(here, Kind.UNKNOWN_LEASE);
+    RELEASE.refuse(here, Reason.UNKNOWN_LEASE);
     // Then
     assertThat(here.coordinator.suspects.next()).isEqualTo("gone");
     client.cancel();
@@ -88,7 +88,7 @@ class PeerLinksTest {
           new LeaseLocation.At(new Peer("mute", "127.0.0.1:" + mute.getLocalPort())));
       // When
       Received<?, ?> client = RELEASE.on(here.channel);
-      RELEASE.refuse(here, Kind.UNKNOWN_LEASE);
+      RELEASE.refuse(here, Reason.UNKNOWN_LEASE);
       assertThat(here.coordinator.suspects.next()).isEqualTo("mute");
       here.knows(heir);
       RELEASE.answer(heir);
@@ -103,7 +103,7 @@ class PeerLinksTest {
     here.coordinator.servedBy(new LeaseLocation.At(new Peer("gone", "127.0.0.1:" + Ports.free())));
     Received<?, ?> client = RELEASE.on(here.channel);
     // When
-    RELEASE.refuse(here, Kind.UNKNOWN_LEASE);
+    RELEASE.refuse(here, Reason.UNKNOWN_LEASE);
     // Then
     assertThat(here.coordinator.suspects.next()).isEqualTo("gone");
     assertThat(here.coordinator.suspects.next()).isEqualTo("gone");
@@ -130,7 +130,7 @@ class PeerLinksTest {
     try (Node there = Node.start("there")) {
       here.knows(there);
       Received<?, ?> client = RELEASE.on(here.channel);
-      RELEASE.refuse(here, Kind.UNKNOWN_LEASE);
+      RELEASE.refuse(here, Reason.UNKNOWN_LEASE);
       // When: far longer than a silent one would be believed to live
       await()
           .pollDelay(Node.LIMITS.untilSuspected().multipliedBy(3))
@@ -174,7 +174,7 @@ class PeerLinksTest {
       assertThat(here.coordinator.suspects.next()).isEqualTo("there");
       // When
       Received<?, ?> client = RELEASE.on(here.channel);
-      RELEASE.refuse(here, Kind.UNKNOWN_LEASE);
+      RELEASE.refuse(here, Reason.UNKNOWN_LEASE);
       // Then
       assertThat(here.coordinator.suspects.next()).isEqualTo("there");
       here.knows(heir);

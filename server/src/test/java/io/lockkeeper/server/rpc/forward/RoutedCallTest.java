@@ -75,7 +75,7 @@ class RoutedCallTest {
   /** Refuses, since the lease is not served here. */
   private static ServerCallHandler<SessionRequest, SessionResponse> notServedHere() {
     StatusRuntimeException refusal =
-        Statuses.of(ViewSamples.refused(Failure.Kind.UNKNOWN_LEASE)).toException();
+        Statuses.of(ViewSamples.refused(Failure.Reason.UNKNOWN_LEASE)).toException();
     return (call, headers) ->
         new ServerCall.Listener<>() {
           @Override

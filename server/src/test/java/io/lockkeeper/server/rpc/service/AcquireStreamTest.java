@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.grpc.Status.Code;
 import io.lockkeeper.server.core.api.AcquireCommand;
 import io.lockkeeper.server.core.api.Contender;
-import io.lockkeeper.server.core.api.Failure.Kind;
+import io.lockkeeper.server.core.api.Failure.Reason;
 import io.lockkeeper.server.core.api.HoldEnd;
 import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.lock.FencingToken;
@@ -236,7 +236,7 @@ class AcquireStreamTest {
     // Given
     Acquired acquired = acquire(request());
     // When
-    acquired.listener().onRefused(ViewSamples.refused(Kind.REQUEST_ID_IN_USE));
+    acquired.listener().onRefused(ViewSamples.refused(Reason.REQUEST_ID_IN_USE));
     // Then
     var end = client.end();
     assertThat(end.getCode()).isEqualTo(Code.FAILED_PRECONDITION);
@@ -264,7 +264,7 @@ class AcquireStreamTest {
     // Then
     assertThat(acquired.closed().next()).isEqualTo("closed");
     acquired.listener().onNotice("req-1", 2, ViewSamples.granted());
-    acquired.listener().onRefused(ViewSamples.refused(Kind.UNAVAILABLE));
+    acquired.listener().onRefused(ViewSamples.refused(Reason.UNAVAILABLE));
     await().until(() -> server.services.openStreams() == 0);
     assertThat(client.messages.isEmpty()).isTrue();
   }

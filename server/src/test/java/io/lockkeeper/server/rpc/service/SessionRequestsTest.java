@@ -13,7 +13,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.grpc.Status.Code;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.server.core.api.Answer;
-import io.lockkeeper.server.core.api.Failure.Kind;
+import io.lockkeeper.server.core.api.Failure.Reason;
 import io.lockkeeper.server.core.api.LeaseEnd;
 import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.rpc.InProcess;
@@ -66,7 +66,7 @@ class SessionRequestsTest {
         .keepAlives
         .next()
         .answer()
-        .completeExceptionally(ViewSamples.refused(Kind.TOO_MANY));
+        .completeExceptionally(ViewSamples.refused(Reason.TOO_MANY));
     requests.onNext(keepAlive(8));
     // Then
     Refused refused = client.next().getRefused();
@@ -148,7 +148,7 @@ class SessionRequestsTest {
     requests.onNext(acquiring("req-1"));
     attached.acquires().next();
     // When
-    attached.listener().onRefused("req-1", ViewSamples.refused(Kind.QUEUE_FULL));
+    attached.listener().onRefused("req-1", ViewSamples.refused(Reason.QUEUE_FULL));
     // Then
     Refused refused = client.next().getRefused();
     assertThat(refused.getId()).isEqualTo("req-1");
@@ -160,8 +160,8 @@ class SessionRequestsTest {
     // Given
     Attached attached = session.open();
     // When
-    attached.listener().onRefused("req-1", ViewSamples.refused(Kind.QUEUE_FULL));
-    attached.listener().onRefused("req-2", ViewSamples.refused(Kind.TOO_MANY));
+    attached.listener().onRefused("req-1", ViewSamples.refused(Reason.QUEUE_FULL));
+    attached.listener().onRefused("req-2", ViewSamples.refused(Reason.TOO_MANY));
     // Then
     assertThat(client.next().getRefused().getReason())
         .isEqualTo(NotAcquiredReason.NOT_ACQUIRED_REASON_QUEUE_FULL);
@@ -212,7 +212,7 @@ class SessionRequestsTest {
         .releases
         .next()
         .answer()
-        .completeExceptionally(ViewSamples.refused(Kind.UNKNOWN_ACQUISITION));
+        .completeExceptionally(ViewSamples.refused(Reason.UNKNOWN_ACQUISITION));
     // Then
     Refused refused = client.next().getRefused();
     assertThat(refused.getId()).isEqualTo("req-1");
@@ -262,7 +262,7 @@ class SessionRequestsTest {
         .releaseAnswers
         .next()
         .answer()
-        .completeExceptionally(ViewSamples.refused(Kind.NOT_HELD));
+        .completeExceptionally(ViewSamples.refused(Reason.NOT_HELD));
     // Then
     Refused refused = client.next().getRefused();
     assertThat(refused.getId()).isEqualTo("req-1");
@@ -389,7 +389,7 @@ class SessionRequestsTest {
     session.open();
     requests.onNext(watching("w-1"));
     // When
-    server.coordinator.watches.next().listener().onRefused(ViewSamples.refused(Kind.TOO_MANY));
+    server.coordinator.watches.next().listener().onRefused(ViewSamples.refused(Reason.TOO_MANY));
     // Then
     assertThat(client.next().getRefused().getId()).isEqualTo("w-1");
     requests.onNext(watching("w-1"));

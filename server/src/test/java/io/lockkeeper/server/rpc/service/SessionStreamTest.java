@@ -13,7 +13,7 @@ import io.grpc.Status.Code;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.server.coordinator.api.Coordinator.OpenedLease;
 import io.lockkeeper.server.core.api.Answer;
-import io.lockkeeper.server.core.api.Failure.Kind;
+import io.lockkeeper.server.core.api.Failure.Reason;
 import io.lockkeeper.server.core.api.LeaseEnd;
 import io.lockkeeper.server.rpc.InProcess;
 import io.lockkeeper.server.rpc.Received;
@@ -145,7 +145,7 @@ class SessionStreamTest {
     requests.onNext(resuming());
     Attached attached = server.coordinator.attaches.next();
     // When
-    attached.attached().completeExceptionally(ViewSamples.refused(Kind.WRONG_SECRET));
+    attached.attached().completeExceptionally(ViewSamples.refused(Reason.WRONG_SECRET));
     // Then
     assertThat(client.end().getCode()).isEqualTo(Code.FAILED_PRECONDITION);
     await().until(() -> server.services.openStreams() == 0);
@@ -192,7 +192,7 @@ class SessionStreamTest {
         .closeLeases
         .next()
         .answer()
-        .completeExceptionally(ViewSamples.refused(Kind.UNAVAILABLE));
+        .completeExceptionally(ViewSamples.refused(Reason.UNAVAILABLE));
     // Then
     assertThat(client.next().getRefused().getCode()).isEqualTo(Code.UNAVAILABLE.value());
     assertThat(client.end().getCode()).isEqualTo(Code.UNAVAILABLE);

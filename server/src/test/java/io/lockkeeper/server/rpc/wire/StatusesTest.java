@@ -8,7 +8,7 @@ import com.google.rpc.RetryInfo;
 import io.grpc.Status.Code;
 import io.grpc.protobuf.StatusProto;
 import io.lockkeeper.server.core.api.Failure;
-import io.lockkeeper.server.core.api.Failure.Kind;
+import io.lockkeeper.server.core.api.Failure.Reason;
 import io.lockkeeper.server.testing.ViewSamples;
 import java.util.EnumMap;
 import java.util.List;
@@ -20,48 +20,48 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 class StatusesTest {
 
-  private static final Map<Kind, Code> CODES = new EnumMap<>(Kind.class);
+  private static final Map<Reason, Code> CODES = new EnumMap<>(Reason.class);
 
   static {
-    CODES.put(Kind.UNKNOWN_LEASE, Code.NOT_FOUND);
-    CODES.put(Kind.UNKNOWN_ACQUISITION, Code.NOT_FOUND);
-    CODES.put(Kind.WRONG_SECRET, Code.FAILED_PRECONDITION);
-    CODES.put(Kind.REQUEST_ID_IN_USE, Code.FAILED_PRECONDITION);
-    CODES.put(Kind.WRONG_TOKEN, Code.FAILED_PRECONDITION);
-    CODES.put(Kind.WRONG_KIND, Code.FAILED_PRECONDITION);
-    CODES.put(Kind.WRONG_LIMIT, Code.FAILED_PRECONDITION);
-    CODES.put(Kind.NOT_WAITING, Code.FAILED_PRECONDITION);
-    CODES.put(Kind.NOT_HELD, Code.FAILED_PRECONDITION);
-    CODES.put(Kind.ENDED, Code.FAILED_PRECONDITION);
-    CODES.put(Kind.NO_HOLDER, Code.NOT_FOUND);
-    CODES.put(Kind.COUNTER_STUCK, Code.FAILED_PRECONDITION);
-    CODES.put(Kind.QUEUE_FULL, Code.RESOURCE_EXHAUSTED);
-    CODES.put(Kind.LEASE_FULL, Code.RESOURCE_EXHAUSTED);
-    CODES.put(Kind.TOO_MANY, Code.RESOURCE_EXHAUSTED);
-    CODES.put(Kind.UNAVAILABLE, Code.UNAVAILABLE);
-    CODES.put(Kind.MOVED, Code.UNAVAILABLE);
-    CODES.put(Kind.STORE_REFUSED, Code.INTERNAL);
+    CODES.put(Reason.UNKNOWN_LEASE, Code.NOT_FOUND);
+    CODES.put(Reason.UNKNOWN_ACQUISITION, Code.NOT_FOUND);
+    CODES.put(Reason.WRONG_SECRET, Code.FAILED_PRECONDITION);
+    CODES.put(Reason.REQUEST_ID_IN_USE, Code.FAILED_PRECONDITION);
+    CODES.put(Reason.WRONG_TOKEN, Code.FAILED_PRECONDITION);
+    CODES.put(Reason.WRONG_KIND, Code.FAILED_PRECONDITION);
+    CODES.put(Reason.WRONG_LIMIT, Code.FAILED_PRECONDITION);
+    CODES.put(Reason.NOT_WAITING, Code.FAILED_PRECONDITION);
+    CODES.put(Reason.NOT_HELD, Code.FAILED_PRECONDITION);
+    CODES.put(Reason.ENDED, Code.FAILED_PRECONDITION);
+    CODES.put(Reason.NO_HOLDER, Code.NOT_FOUND);
+    CODES.put(Reason.COUNTER_STUCK, Code.FAILED_PRECONDITION);
+    CODES.put(Reason.QUEUE_FULL, Code.RESOURCE_EXHAUSTED);
+    CODES.put(Reason.LEASE_FULL, Code.RESOURCE_EXHAUSTED);
+    CODES.put(Reason.TOO_MANY, Code.RESOURCE_EXHAUSTED);
+    CODES.put(Reason.UNAVAILABLE, Code.UNAVAILABLE);
+    CODES.put(Reason.MOVED, Code.UNAVAILABLE);
+    CODES.put(Reason.STORE_REFUSED, Code.INTERNAL);
   }
 
   @ParameterizedTest
-  @EnumSource(Kind.class)
-  void everyKindOfFailureHasItsStatusCode(Kind kind) {
+  @EnumSource(Reason.class)
+  void everyKindOfFailureHasItsStatusCode(Reason reason) {
     // When
-    Refusal refusal = Statuses.of(new Failure(kind, "words"));
+    Refusal refusal = Statuses.of(new Failure(reason, "words"));
     // Then
-    assertThat(CODES).containsKey(kind);
-    assertThat(refusal.code()).isEqualTo(CODES.get(kind));
+    assertThat(CODES).containsKey(reason);
+    assertThat(refusal.code()).isEqualTo(CODES.get(reason));
     assertThat(refusal.message()).isEqualTo("words");
   }
 
   @ParameterizedTest
-  @EnumSource(Kind.class)
-  void exactlyWhatAPauseMayMendCarriesRetryInfo(Kind kind) {
+  @EnumSource(Reason.class)
+  void exactlyWhatAPauseMayMendCarriesRetryInfo(Reason reason) {
     // When
-    List<Any> details = detailsOf(Statuses.of(ViewSamples.refused(kind)));
+    List<Any> details = detailsOf(Statuses.of(ViewSamples.refused(reason)));
     // Then
     boolean mendable =
-        CODES.get(kind) == Code.UNAVAILABLE || CODES.get(kind) == Code.RESOURCE_EXHAUSTED;
+        CODES.get(reason) == Code.UNAVAILABLE || CODES.get(reason) == Code.RESOURCE_EXHAUSTED;
     assertThat(details.stream().anyMatch(detail -> detail.is(RetryInfo.class))).isEqualTo(mendable);
   }
 
@@ -80,7 +80,7 @@ class StatusesTest {
   @Test
   void reasonInsideACompletionExceptionCounts() {
     // When
-    Refusal refusal = Statuses.of(new CompletionException(ViewSamples.refused(Kind.WRONG_TOKEN)));
+    Refusal refusal = Statuses.of(new CompletionException(ViewSamples.refused(Reason.WRONG_TOKEN)));
     // Then
     assertThat(refusal.code()).isEqualTo(Code.FAILED_PRECONDITION);
   }
@@ -99,7 +99,7 @@ class StatusesTest {
     // Given
     Refusal inner = Statuses.of(new InvalidRequestException("ttl", "must be short"));
     Refusal whole = Statuses.of(new InvalidRequestException("", "must come first"));
-    Refusal unrelated = Statuses.of(ViewSamples.refused(Kind.UNAVAILABLE));
+    Refusal unrelated = Statuses.of(ViewSamples.refused(Reason.UNAVAILABLE));
     // Then
     assertThat(inner.inField("open").field()).isEqualTo("open.ttl");
     assertThat(whole.inField("open").field()).isEqualTo("open");

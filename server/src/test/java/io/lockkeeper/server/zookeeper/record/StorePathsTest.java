@@ -33,8 +33,9 @@ final class StorePathsTest {
     // When
     Optional<ParsedPath> parsed = paths.place(paths.entry(lock, name));
     // Then
-    assertThat(parsed).contains(new ParsedPath.Queued(lock, EntryName.parse(name).orElseThrow()));
-    assertThat(paths.place(paths.directory(lock))).contains(new ParsedPath.Directory(lock));
+    assertThat(parsed)
+        .contains(new ParsedPath.QueueEntry(lock, EntryName.parse(name).orElseThrow()));
+    assertThat(paths.place(paths.directory(lock))).contains(new ParsedPath.QueueDirectory(lock));
   }
 
   @ParameterizedTest
