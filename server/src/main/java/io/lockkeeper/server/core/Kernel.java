@@ -106,11 +106,12 @@ public final class Kernel {
         .toList();
   }
 
-  /** Returns the last of the locks in use whose names begin with {@code prefix}. */
-  public Optional<LockName> last(String prefix) {
-    return core.mirror.queues().descendingKeySet().stream()
-        .filter(name -> name.value().startsWith(prefix))
-        .findFirst();
+  /** Returns the names of the locks in use that begin with {@code prefix}, in order. */
+  public List<LockName> names(String prefix) {
+    return from(prefix, Optional.empty())
+        .map(LockQueue::lock)
+        .takeWhile(name -> name.value().startsWith(prefix))
+        .toList();
   }
 
   /** Names that begin with a prefix are contiguous in the order of names. */

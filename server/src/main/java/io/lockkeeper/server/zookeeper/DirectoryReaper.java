@@ -18,10 +18,10 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 
 /**
- * Deletes the directories that this coordinator has created, when they have been empty for {@link
- * #IDLE_TICKS}. ZooKeeper does that too, 10,000 a minute: where every job has a lock name of its
- * own that is far too slow. What others have created and left behind is for ZooKeeper. Lives on the
- * store's thread.
+ * Deletes the directories that this coordinator has created for entries, when they have been empty
+ * for {@link #IDLE_TICKS}. ZooKeeper does that too, 10,000 a minute: where every job has a lock
+ * name of its own that is far too slow. What others have created and left behind is for ZooKeeper.
+ * Lives on the store's thread.
  *
  * <p>ZooKeeper refuses to delete what is not empty, and whoever finds a directory gone creates it
  * again: so nothing is lost by being wrong. One transaction is under way at a time, so that the

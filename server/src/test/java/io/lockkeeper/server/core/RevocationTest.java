@@ -16,7 +16,9 @@ import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StreamId;
 import io.lockkeeper.server.core.api.UpdateEvent;
 import io.lockkeeper.server.core.lock.EntryDetails;
+import io.lockkeeper.server.core.lock.EntryName;
 import io.lockkeeper.server.core.lock.EntryUpdate;
+import io.lockkeeper.server.core.lock.FencingToken;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.MutexKind;
@@ -224,6 +226,18 @@ class RevocationTest {
     // Then
     assertThat(bench.told(one, Notice.Lost.class)).isEmpty();
     assertThat(bench.told(two, Notice.Lost.class)).hasSize(1);
+  }
+
+  @Test
+  void forcedReleaseWithATokenIsNotRefusedForGoodWhileAHolderIsUnknown() {
+    // Given: a holder of another coordinator, whose entry ZooKeeper does not give
+    EntryName other = EntryName.parse("lock-0000000000").orElseThrow();
+    bench.on(new StoreEvent.EntryAppeared(new LockName("a"), other, 0x1_0000_0005L));
+    // When
+    CallId call = force(FencingToken.of(0x1_0000_0005L, 0).value(), Optional.empty());
+    bench.pass(Duration.ofSeconds(3));
+    // Then
+    assertThat(bench.failure(call)).isEqualTo(Failure.Reason.UNAVAILABLE);
   }
 
   @Test

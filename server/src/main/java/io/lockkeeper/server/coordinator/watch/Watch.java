@@ -8,6 +8,7 @@ import io.lockkeeper.server.coordinator.api.WatchedChange;
 import io.lockkeeper.server.core.api.LockView;
 import io.lockkeeper.server.core.lock.LockName;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.List;
@@ -15,9 +16,9 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * One watcher. What it cannot take now is kept back: part of the snapshot, and one coalesced change
- * for each lock; where that would be too many, a gap and a new snapshot take their place. On the
- * watchers' thread only, but for the methods of the handle.
+ * One watcher. What it cannot take now is kept back: the rest of the snapshot, by name, and one
+ * coalesced change for each lock; where that would be too many, a gap and a new snapshot take their
+ * place. On the watchers' thread only, but for the methods of the handle.
  */
 final class Watch implements WatchHandle {
 
@@ -30,14 +31,13 @@ final class Watch implements WatchHandle {
   private final WatchFilter filter;
   private final WatchListener listener;
   private final Source source;
+  private final Deque<LockName> unread = new ArrayDeque<>();
   private final Deque<LockView> views = new ArrayDeque<>();
   private final NewestChanges backlog = new NewestChanges();
   private Optional<String> gap = Optional.empty();
   private boolean snapshotting;
   private boolean asking;
   private long questions;
-  private Optional<LockName> shown = Optional.empty();
-  private Optional<LockName> last = Optional.empty();
   private long snapshotRevision;
   // Nothing is new to it before it has begun or gone on.
   private long knownNumber = Long.MAX_VALUE;
@@ -45,10 +45,12 @@ final class Watch implements WatchHandle {
   /** Where snapshots come from: the event loop, which answers on the watchers' thread. */
   interface Source {
     /**
-     * Asks for the first {@link #PART_LOCKS} locks after {@code after}, or of all, as they are when
-     * that is answered.
+     * Asks for locks as they are when that is answered.
+     *
+     * @param names which locks; none: all that the filter wants and that are in use, of which the
+     *     first {@link #PART_LOCKS} are read
      */
-    void read(Watch watch, Optional<LockName> after, Consumer<Part> answer);
+    void read(Watch watch, List<LockName> names, Consumer<Part> answer);
 
     /** Returns the watch to the watchers' thread for a {@link #pump}. On any thread. */
     void wake(Watch watch);
@@ -60,14 +62,12 @@ final class Watch implements WatchHandle {
   /**
    * Part of a snapshot.
    *
-   * @param locks locks that the filter wants, in the order of their names; fewer than were asked
-   *     for at the end
-   * @param last in the first part: the last lock in use that the filter may want. A snapshot ends
-   *     there: locks with later names may keep coming for ever
+   * @param locks locks that were asked for
+   * @param unread the names of those that were not read
    * @param revision the newest revision
    * @param number the number of the newest change
    */
-  record Part(List<LockView> locks, Optional<LockName> last, long revision, long number) {}
+  record Part(List<LockView> locks, List<LockName> unread, long revision, long number) {}
 
   Watch(WatchFilter filter, WatchListener listener, Source source) {
     this.filter = filter;
@@ -91,12 +91,13 @@ final class Watch implements WatchHandle {
 
   /** Begins with a snapshot. */
   void begin() {
+    unread.clear();
     views.clear();
     backlog.clear();
     snapshotting = true;
     // Until its first part comes, nothing of an older snapshot is sent, nor its end.
     knownNumber = Long.MAX_VALUE;
-    ask(Optional.empty());
+    ask(List.of());
   }
 
   /** Goes on where another watch ended, {@code missed} being what changed since. */
@@ -160,8 +161,8 @@ final class Watch implements WatchHandle {
       }
     }
     if (views.isEmpty() && !asking && listener.isReady()) {
-      if (isMoreToShow()) {
-        ask(shown);
+      if (!unread.isEmpty()) {
+        ask(nextNames());
       } else {
         snapshotting = false;
         // What changed since the snapshot began is still to come.
@@ -171,20 +172,24 @@ final class Watch implements WatchHandle {
     return told;
   }
 
-  private boolean isMoreToShow() {
-    return shown.isPresent() && last.isPresent() && shown.get().compareTo(last.get()) < 0;
+  private List<LockName> nextNames() {
+    List<LockName> names = new ArrayList<>(PART_LOCKS);
+    while (names.size() < PART_LOCKS && !unread.isEmpty()) {
+      names.add(unread.removeFirst());
+    }
+    return names;
   }
 
-  private void ask(Optional<LockName> after) {
+  private void ask(List<LockName> names) {
     asking = true;
     questions++;
     long question = questions;
     source.read(
         this,
-        after,
+        names,
         part -> {
           if (question == questions) {
-            take(part, after.isEmpty());
+            take(part, names.isEmpty());
           }
         });
   }
@@ -192,16 +197,12 @@ final class Watch implements WatchHandle {
   private void take(Part part, boolean first) {
     asking = false;
     if (first) {
-      last = part.last();
+      // Those that are in use from the beginning: others may come faster than they are read.
+      unread.addAll(part.unread());
       snapshotRevision = part.revision();
       knownNumber = part.number();
     }
-    List<LockView> locks = part.locks();
-    views.addAll(locks);
-    shown =
-        locks.size() < PART_LOCKS
-            ? Optional.empty()
-            : Optional.of(locks.get(locks.size() - 1).lock());
+    views.addAll(part.locks());
     source.wake(this);
   }
 

@@ -170,29 +170,24 @@ public final class WatchHub implements Watch.Source {
   }
 
   @Override
-  public void read(Watch watch, Optional<LockName> after, Consumer<Watch.Part> answer) {
+  public void read(Watch watch, List<LockName> names, Consumer<Watch.Part> answer) {
     loop.accept(
         () -> {
           if (watches.contains(watch)) {
-            List<LockView> locks = locks(watch.filter(), after);
-            Optional<LockName> last =
-                after.isEmpty() ? kernel.last(watch.filter().prefix()) : Optional.empty();
-            Watch.Part part = new Watch.Part(locks, last, kernel.revision(), number);
+            List<LockName> wanted = names.isEmpty() ? inUse(watch.filter()) : names;
+            int read = Math.min(Watch.PART_LOCKS, wanted.size());
+            List<LockView> locks = wanted.subList(0, read).stream().map(this::view).toList();
+            List<LockName> unread = wanted.subList(read, wanted.size());
+            Watch.Part part = new Watch.Part(locks, unread, kernel.revision(), number);
             thread.execute(rounds -> answer.accept(part));
           }
         });
   }
 
-  private List<LockView> locks(WatchFilter filter, Optional<LockName> after) {
-    if (filter.names().isEmpty()) {
-      return kernel.locks(filter.prefix(), after, Watch.PART_LOCKS, clock.nanos());
-    }
-    return filter.names().stream()
-        .filter(name -> after.isEmpty() || name.compareTo(after.get()) > 0)
-        .sorted()
-        .limit(Watch.PART_LOCKS)
-        .map(this::view)
-        .toList();
+  private List<LockName> inUse(WatchFilter filter) {
+    return filter.names().isEmpty()
+        ? kernel.names(filter.prefix())
+        : filter.names().stream().sorted().toList();
   }
 
   @Override

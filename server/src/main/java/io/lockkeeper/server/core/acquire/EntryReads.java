@@ -42,6 +42,11 @@ public final class EntryReads {
    * answers when that is done.
    */
   public void readQueue(ClientEvent.ReadQueue event) {
+    if (!core.mirror.isCurrent()) {
+      // The rebuild reads it all, and whoever asked is refused meanwhile.
+      core.reply(event.call(), new Answer.QueueRead());
+      return;
+    }
     List<NodeKey> unread =
         core.mirror.queue(event.lock()).stream()
             .flatMap(

@@ -182,10 +182,19 @@ public final class Revocation {
   }
 
   private void forceKnown(ClientEvent.ForceRelease event) {
+    List<Entry> all = holders(event.lock());
     List<Entry> holders =
-        holders(event.lock()).stream()
+        all.stream()
             .filter(holder -> event.token() == 0 || hasToken(holder, event.token()))
             .toList();
+    if (holders.isEmpty() && all.stream().anyMatch(holder -> holder.token().isEmpty())) {
+      // Saying that nobody holds it, of one that nobody could compare, would be a guess.
+      core.fail(
+          event.call(),
+          Failure.Reason.UNAVAILABLE,
+          "a holder's entry could not be read; try again");
+      return;
+    }
     if (holders.isEmpty()) {
       core.fail(
           event.call(),

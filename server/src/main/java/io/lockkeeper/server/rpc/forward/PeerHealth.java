@@ -8,9 +8,12 @@ import io.grpc.health.v1.HealthCheckResponse;
 import io.grpc.health.v1.HealthGrpc;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.server.rpc.call.HealthReporter;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * An eye on one peer: a stream that waits for changes of its health, over the connection that
@@ -18,7 +21,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 final class PeerHealth {
 
-  private static final long AGAIN_MILLIS = 100;
+  private static final Logger LOG = LoggerFactory.getLogger(PeerHealth.class);
+
+  /** A connection that has broken is made anew so soon, to learn whether it is refused. */
+  private static final long SOON_MILLIS = 100;
+
+  private static final long LATER_MILLIS = 500;
 
   private static final HealthCheckRequest LEASES =
       HealthCheckRequest.newBuilder().setService(HealthReporter.LEASES).build();
@@ -56,8 +64,16 @@ final class PeerHealth {
 
   private void watchAgain() {
     link.saysNothing();
-    if (!life.isCancelled()) {
-      var unused = timer.schedule(this::watch, AGAIN_MILLIS, TimeUnit.MILLISECONDS);
+    if (life.isCancelled()) {
+      return;
+    }
+    boolean hasBroken = link.isKnown() && !link.isSuspected();
+    try {
+      var unused =
+          timer.schedule(
+              this::watch, hasBroken ? SOON_MILLIS : LATER_MILLIS, TimeUnit.MILLISECONDS);
+    } catch (RejectedExecutionException e) {
+      LOG.atDebug().setCause(e).log("No more looks at peers");
     }
   }
 

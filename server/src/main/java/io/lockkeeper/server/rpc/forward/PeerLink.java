@@ -10,6 +10,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,6 +28,7 @@ final class PeerLink {
 
   private static final Logger LOG = LoggerFactory.getLogger(PeerLink.class);
   private static final int MAX_CROSSINGS = 15_000;
+  private static final int REFUSALS = 2;
   private static final long NEVER = 0;
 
   private final Peer peer;
@@ -41,6 +43,7 @@ final class PeerLink {
   private final AtomicLong unableSince = new AtomicLong(NEVER);
   private final AtomicBoolean suspected = new AtomicBoolean();
   private final AtomicLong suspectAgainAt = new AtomicLong();
+  private final AtomicInteger refusals = new AtomicInteger();
   private volatile boolean known;
   private volatile boolean serving;
 
@@ -176,6 +179,7 @@ final class PeerLink {
   /** Notes a sign of life. */
   void heard() {
     known = true;
+    refusals.set(0);
     waitingSince.set(NEVER);
     unreachableSince.set(NEVER);
     if (suspected.compareAndSet(true, false)) {
@@ -185,12 +189,15 @@ final class PeerLink {
 
   /**
    * Notes that a call broke off or could not be made: nothing is under way any more that the peer
-   * could react to. Where there was a connection and the port refuses another one, the process is
-   * as good as certain to be gone; anything else proves nothing.
+   * could react to. Where there was a connection and the port refuses others, twice in a row, the
+   * process is as good as certain to be gone; anything else proves nothing. Of a name with several
+   * addresses only what the last of them says is known.
    */
   void brokeOff(Status why) {
     waitingSince.set(NEVER);
-    if (known && PeerFailure.isRefused(why)) {
+    if (!PeerFailure.isRefused(why)) {
+      refusals.set(0);
+    } else if (known && refusals.incrementAndGet() >= REFUSALS) {
       suspect("its port refuses connections");
     }
   }

@@ -163,7 +163,7 @@ public final class NodeReader {
   /** Ends the reading as a failure, as if ZooKeeper had answered so. */
   public void fail(int rc) {
     if (!over) {
-      over = true;
+      cancel();
       failed.accept(rc);
     }
   }
@@ -171,5 +171,6 @@ public final class NodeReader {
   /** Tells nothing more. */
   public void cancel() {
     over = true;
+    waiting.clear();
   }
 }

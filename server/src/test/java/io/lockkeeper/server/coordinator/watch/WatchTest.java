@@ -30,7 +30,7 @@ class WatchTest {
   /** Answers at once what the mirror has: one lock with a waiter. */
   private class AtOnce implements Watch.Source {
     @Override
-    public void read(Watch asking, Optional<LockName> after, Consumer<Watch.Part> answer) {
+    public void read(Watch asking, List<LockName> names, Consumer<Watch.Part> answer) {
       answer.accept(part());
     }
 
@@ -46,7 +46,7 @@ class WatchTest {
   }
 
   private Watch.Part part() {
-    return new Watch.Part(List.of(view(A)), Optional.of(A), revision, number);
+    return new Watch.Part(List.of(view(A)), List.of(), revision, number);
   }
 
   private static LockView view(LockName lock) {
@@ -235,7 +235,7 @@ class WatchTest {
             recorder,
             new AtOnce() {
               @Override
-              public void read(Watch asked, Optional<LockName> after, Consumer<Watch.Part> answer) {
+              public void read(Watch asked, List<LockName> names, Consumer<Watch.Part> answer) {
                 answers.add(answer);
               }
             });
