@@ -363,7 +363,7 @@ final class SimRules {
             sessions,
             "LeaderClock",
             sessions,
-            "LeaderClock$Proof",
+            "LeaderClock$ProofTime",
             10 * sessions,
             "Timers$Timer",
             2 * sessions,
