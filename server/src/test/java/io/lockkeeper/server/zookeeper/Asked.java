@@ -81,25 +81,25 @@ public final class Asked {
   public static Handle handle(Connector connector, Optional<SessionIdentity> session)
       throws Exception {
     CompletableFuture<Void> connected = new CompletableFuture<>();
-    Handle handle =
-        connector.open(
-            session,
-            Ensemble.SESSION,
-            false,
-            new HandleListener() {
-              @Override
-              public void onConnected() {
-                connected.complete(null);
-              }
-
-              @Override
-              public void onDisconnected() {}
-
-              @Override
-              public void onExpired() {}
-            });
+    Handle handle = connector.open(session, Ensemble.SESSION, false, completing(connected));
     connected.get(10, TimeUnit.SECONDS);
     return handle;
+  }
+
+  /** Returns a listener that completes a future when there is a connection. */
+  public static HandleListener completing(CompletableFuture<Void> connected) {
+    return new HandleListener() {
+      @Override
+      public void onConnected() {
+        connected.complete(null);
+      }
+
+      @Override
+      public void onDisconnected() {}
+
+      @Override
+      public void onExpired() {}
+    };
   }
 
   public static SessionKey open(ZooKeeperLockStore store, RecordedEvents events, int key) {

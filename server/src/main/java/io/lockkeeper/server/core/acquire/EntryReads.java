@@ -102,10 +102,7 @@ public final class EntryReads {
 
   /** The entry was read, and whoever keeps what was read has done so. */
   public void onRead(StoreEvent.DetailsRead event) {
-    onAnswered(new NodeKey(event.lock(), event.entry()));
-  }
-
-  private void onAnswered(NodeKey key) {
+    NodeKey key = new NodeKey(event.lock(), event.entry());
     List<Wait> waiting = waits.remove(key);
     if (waiting == null) {
       return;

@@ -189,10 +189,7 @@ public final class Revocation {
             .toList();
     if (holders.isEmpty() && all.stream().anyMatch(holder -> holder.token().isEmpty())) {
       // Saying that nobody holds it, of one that nobody could compare, would be a guess.
-      core.fail(
-          event.call(),
-          Failure.Reason.UNAVAILABLE,
-          "a holder's entry could not be read; try again");
+      core.fail(event.call(), Failure.Reason.UNAVAILABLE, CoreState.HOLDER_UNREAD);
       return;
     }
     if (holders.isEmpty()) {

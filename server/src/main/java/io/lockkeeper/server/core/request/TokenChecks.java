@@ -69,10 +69,7 @@ public final class TokenChecks {
     boolean unread = holders.stream().anyMatch(holder -> holder.token().isEmpty());
     if (!current && unread) {
       // Saying "not current" of a token that nobody could compare would be a guess.
-      core.fail(
-          event.call(),
-          Failure.Reason.UNAVAILABLE,
-          "a holder's entry could not be read; try again");
+      core.fail(event.call(), Failure.Reason.UNAVAILABLE, CoreState.HOLDER_UNREAD);
     } else {
       core.reply(event.call(), new Answer.TokenChecked(current, tokens));
     }

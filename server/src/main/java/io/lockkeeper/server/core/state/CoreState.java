@@ -26,6 +26,8 @@ public final class CoreState {
   public static final String NO_CONTACT =
       "the coordinator has no contact with ZooKeeper, or has just regained it";
 
+  public static final String HOLDER_UNREAD = "a holder's entry could not be read; try again";
+
   private static final int REMEMBERED_LEASES = 65_536;
 
   public final CoreSettings settings;

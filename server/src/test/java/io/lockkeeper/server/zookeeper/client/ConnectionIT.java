@@ -138,7 +138,7 @@ final class ConnectionIT {
             context,
             Connection.Use.WRITING,
             LONG_SESSION,
-            completing(connected),
+            Asked.completing(connected),
             (of, timeout, use, listener) -> {
               Throwable next = failures.poll();
               if (next != null) {
@@ -165,20 +165,5 @@ final class ConnectionIT {
       throw error;
     }
     throw (RuntimeException) failure;
-  }
-
-  private static HandleListener completing(CompletableFuture<Void> connected) {
-    return new HandleListener() {
-      @Override
-      public void onConnected() {
-        connected.complete(null);
-      }
-
-      @Override
-      public void onDisconnected() {}
-
-      @Override
-      public void onExpired() {}
-    };
   }
 }
