@@ -218,6 +218,25 @@ class GrantsTest {
   }
 
   @Test
+  void entriesThatAreGoneWhenTheirSessionMayHaveEndedWentWithIt() {
+    // Given
+    Asked holder = bench.acquire("a");
+    StoreEvent.CreatedEntry entry = bench.create(holder);
+    Asked waiting = bench.acquire("a");
+    StoreEvent.CreatedEntry waiters = bench.create(waiting);
+    // When: after a pause the mirror is heard first
+    bench.now += Bench.TIMEOUT.toNanos();
+    bench.vanish(entry);
+    bench.vanish(waiters);
+    // Then
+    assertThat(bench.told(holder, Notice.Lost.class))
+        .containsExactly(new Notice.Lost(Notice.LossReason.SESSION_LOST, ""));
+    assertThat(bench.told(waiting, Notice.NotAcquired.class))
+        .extracting(Notice.NotAcquired::reason)
+        .containsExactly(Notice.RefusalReason.SESSION_LOST);
+  }
+
+  @Test
   void holderWhoseEntryIsRemovedByAStrangerIsToldSo() {
     Asked holder = bench.acquire("a");
     StoreEvent.CreatedEntry entry = bench.create(holder);

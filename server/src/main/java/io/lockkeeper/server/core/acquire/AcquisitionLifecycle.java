@@ -178,13 +178,29 @@ public final class AcquisitionLifecycle {
     }
   }
 
-  private void loseWithoutBase(Acquisition acquisition) {
-    acquisition.refused();
+  /**
+   * An entry has vanished without our doing. Where its session may have ended by now, that is the
+   * cause: the mirror may show it before the session hears of its end.
+   */
+  public void entryGone(Acquisition acquisition) {
+    boolean sessionLives =
+        pool.find(acquisition.lease().session())
+            .filter(session -> pool.boundLeftNanos(session) > 0)
+            .isPresent();
     apply(
         acquisition,
-        acquisition.state().isHeld()
-            ? new AcquisitionEvent.Removed()
-            : new AcquisitionEvent.Refused("the entry is gone beside which it was to be placed"));
+        sessionLives ? new AcquisitionEvent.Removed() : new AcquisitionEvent.BoundLost());
+  }
+
+  private void loseWithoutBase(Acquisition acquisition) {
+    acquisition.refused();
+    if (acquisition.state().isHeld()) {
+      entryGone(acquisition);
+    } else {
+      apply(
+          acquisition,
+          new AcquisitionEvent.Refused("the entry is gone beside which it was to be placed"));
+    }
     deletions.onAnswered(acquisition);
   }
 

@@ -13,7 +13,6 @@ import io.lockkeeper.server.core.queue.LockQueue;
 import io.lockkeeper.server.core.session.LockSession;
 import io.lockkeeper.server.core.session.SessionPool;
 import io.lockkeeper.server.core.state.Acquisition;
-import io.lockkeeper.server.core.state.AcquisitionEvent;
 import io.lockkeeper.server.core.state.AcquisitionState;
 import io.lockkeeper.server.core.state.CoreState;
 import io.lockkeeper.server.core.state.Hold;
@@ -188,7 +187,7 @@ public final class Grants {
     HoldEnd end = departureOf(entry, delayed);
     Acquisition.of(entry)
         .filter(acquisition -> acquisition.state().isLive())
-        .ifPresent(acquisition -> lifecycle.apply(acquisition, new AcquisitionEvent.Removed()));
+        .ifPresent(acquisition -> lifecycle.entryGone(acquisition));
     Hold.of(entry).ifPresent(lifecycle::baseGone);
     forcedReleases.onDeparted(lock, entry);
     if (entry.isReleased()) {

@@ -12,7 +12,6 @@ import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.queue.Entry;
 import io.lockkeeper.server.core.queue.LockQueue;
 import io.lockkeeper.server.core.state.Acquisition;
-import io.lockkeeper.server.core.state.AcquisitionEvent;
 import io.lockkeeper.server.core.state.AcquisitionState;
 import io.lockkeeper.server.core.state.CoreState;
 import io.lockkeeper.server.core.state.Hold;
@@ -169,7 +168,7 @@ public final class MirrorRebuilds {
 
   /** An entry of an acquisition is gone for certain. */
   void remove(Acquisition acquisition) {
-    lifecycle.apply(acquisition, new AcquisitionEvent.Removed());
+    lifecycle.entryGone(acquisition);
   }
 
   private boolean isMissing(Acquisition acquisition) {
