@@ -183,13 +183,8 @@ public final class AcquisitionLifecycle {
    * cause: the mirror may show it before the session hears of its end.
    */
   public void entryGone(Acquisition acquisition) {
-    boolean sessionLives =
-        pool.find(acquisition.lease().session())
-            .filter(session -> pool.boundLeftNanos(session) > 0)
-            .isPresent();
-    apply(
-        acquisition,
-        sessionLives ? new AcquisitionEvent.Removed() : new AcquisitionEvent.BoundLost());
+    boolean lives = boundLeftNanos(acquisition.lease()) > 0;
+    apply(acquisition, lives ? new AcquisitionEvent.Removed() : new AcquisitionEvent.BoundLost());
   }
 
   private void loseWithoutBase(Acquisition acquisition) {
@@ -314,13 +309,16 @@ public final class AcquisitionLifecycle {
    * session's bound.
    */
   public long validForNanos(Lease lease) {
-    Optional<LockSession> session = pool.find(lease.session());
-    long bound = session.isPresent() ? pool.boundLeftNanos(session.get()) : 0;
+    long bound = boundLeftNanos(lease);
     if (lease.isStream()) {
       return bound;
     }
     long own = Math.max(0, lease.deadlineNanos() - core.now);
     return Math.min(bound, Math.min(lease.ttlNanos(), own));
+  }
+
+  private long boundLeftNanos(Lease lease) {
+    return pool.find(lease.session()).map(pool::boundLeftNanos).orElse(0L);
   }
 
   /** The same for one acquisition, whose holds may be limited in time. */
