@@ -50,6 +50,7 @@ class Lease:
         self.history = history
         self.changed = threading.Condition()
         self.acquisitions = {}
+        self.epoch = 0
         self.lease_id = ""
         self.secret = ""
         self.tag = ""
@@ -210,6 +211,10 @@ class Lease:
             self.lease_over("DEADLINE_PASSED")
             return False
         kind = response.WhichOneof("response")
+        if kind != "going_away":
+            if response.epoch < self.epoch:
+                return kind != "opened"  # Void: of a server that another has replaced.
+            self.epoch = response.epoch
         if kind == "opened":
             self.on_opened(response.opened, server)
         elif kind == "kept_alive":
@@ -296,7 +301,10 @@ class Lease:
                 self.end(acquisition, "released", outcome)
 
     def on_refused(self, refused):
-        acquisition = self.acquisitions.get(refused.id)
+        which = refused.WhichOneof("request")
+        if which not in ("acquire", "release"):
+            return
+        acquisition = self.acquisitions.get(getattr(refused, which))
         if acquisition is None:
             return
         if acquisition.state == "leaving" and refused.code in GONE:
@@ -310,6 +318,7 @@ class Lease:
 
     def lease_over(self, reason):
         self.lease_id = self.secret = ""
+        self.epoch = 0
         for acquisition in list(self.acquisitions.values()):
             if acquisition.state == "leaving":
                 self.end(acquisition, "released", "lease over")

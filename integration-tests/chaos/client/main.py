@@ -61,7 +61,7 @@ class Work:
             "write": types.LOCK_MODE_WRITE,
         }[self.mode]
         request = pb.AcquireRequest(
-            request_id=name, locks=[pb.LockRequest(name=self.lock, mode=mode)], skip_deadlock_check=True
+            request_id=name, locks=[pb.LockRequest(name=self.lock, mode=mode)], deadlock_check=pb.DEADLOCK_CHECK_OFF
         )
         if self.wait_limit is not None:
             request.wait_timeout.CopyFrom(Duration(nanos=int(self.wait_limit * 1e9) % 10**9, seconds=int(self.wait_limit)))

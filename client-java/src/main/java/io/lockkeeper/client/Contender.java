@@ -17,8 +17,10 @@ import java.util.OptionalLong;
  * @param limit the limit of permits that the request named; zero: none
  * @param custom the mode's name, if the mode is {@link LockMode#CUSTOM}; else empty
  * @param metadata what it says about itself
- * @param queuedFor how long its entry has been in the queue, as far as the server has seen it
+ * @param queuedFor how long its entry has been in the queue
  * @param heldFor how long it has held the lock, zero if it waits
+ * @param atLeast whether these two are only the least that they can be, since the server has begun
+ *     to look later
  * @param fencingToken its fencing token, empty if it waits
  * @param releaseIn how much longer it needs the lock, as it answered a request for release; empty:
  *     it has not answered, or waits
@@ -36,6 +38,7 @@ public record Contender(
     Map<String, String> metadata,
     Duration queuedFor,
     Duration heldFor,
+    boolean atLeast,
     OptionalLong fencingToken,
     Optional<Duration> releaseIn,
     String entry) {

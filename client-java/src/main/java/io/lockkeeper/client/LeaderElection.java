@@ -1,13 +1,17 @@
 package io.lockkeeper.client;
 
+import io.lockkeeper.client.internal.loop.Backoff;
 import io.lockkeeper.client.internal.protocol.Limits;
 import io.lockkeeper.client.internal.runtime.LeaderWatch;
 import io.lockkeeper.client.internal.views.DerivedFutures;
+import io.lockkeeper.client.internal.views.LockedTasks;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Elects one leader among candidates: the holder of an exclusive lock leads, and its metadata says
@@ -41,7 +45,8 @@ public final class LeaderElection {
    * LockkeeperClient#lock(LockRequest)}.
    *
    * @param value what others shall know about this candidate: up to 4,000 bytes of UTF-8
-   * @throws InterruptedException if interrupted; the candidate has withdrawn
+   * @throws InterruptedException if interrupted; the candidate withdraws, as {@link
+   *     LockkeeperClient#lock(String)} says
    * @throws IllegalArgumentException if the value is too long
    */
   public Leadership campaign(String value) throws InterruptedException {
@@ -53,6 +58,86 @@ public final class LeaderElection {
       throws InterruptedException {
     Candidate candidate = new Candidate(listener);
     return candidate.leadership(client.lock(request(value, candidate)));
+  }
+
+  /**
+   * Leads whenever this candidate is elected, until the task is done: waits to be elected, and runs
+   * the task in the calling thread. When the leadership is lost, the thread is interrupted, and
+   * after the task has ended, the candidate returns to the queue. An interrupt of its own does not
+   * outlive the task. So at any time at most one run of the task is under way.
+   *
+   * <p>Returns when the task has returned while it led, or when the client is closed. What the task
+   * throws while it leads is thrown, and the candidate has resigned. While no server can be
+   * reached, it tries again, after a growing pause.
+   *
+   * <pre>{@code
+   * election.run(
+   *     "http://10.0.0.7:8080",
+   *     leadership -> {
+   *       while (!stopped) {
+   *         step(leadership.fencingToken());
+   *       }
+   *     });
+   * }</pre>
+   *
+   * @param value what others shall know about this candidate: up to 4,000 bytes of UTF-8
+   * @throws InterruptedException if interrupted while the candidate waits; it withdraws
+   * @throws NotAcquiredException if the queue is full
+   * @throws RequestRefusedException if the server refuses the candidate for good
+   * @throws IllegalArgumentException if the value is too long
+   */
+  public <X extends Exception> void run(String value, LeaderTask<X> task)
+      throws X, InterruptedException {
+    Backoff backoff = new Backoff(new SplittableRandom());
+    int failures = 0;
+    while (!client.isClosed()) {
+      Optional<Leadership> elected = tryCampaign(value);
+      if (elected.isEmpty()) {
+        failures++;
+        TimeUnit.NANOSECONDS.sleep(backoff.nanosAfter(failures));
+        continue;
+      }
+      failures = 0;
+      if (lead(elected.get(), task)) {
+        return;
+      }
+    }
+  }
+
+  /** Waits until this candidate is elected; empty: it must ask again. */
+  private Optional<Leadership> tryCampaign(String value) throws InterruptedException {
+    try {
+      return Optional.of(campaign(value));
+    } catch (LeaseLostException | ServerUnavailableException e) {
+      return Optional.empty();
+    } catch (NotAcquiredException e) {
+      if (e.reason() == NotAcquiredReason.REMOVED) {
+        return Optional.empty();
+      }
+      throw e;
+    } catch (LockkeeperException | IllegalStateException e) {
+      if (client.isClosed()) {
+        return Optional.empty();
+      }
+      throw e;
+    }
+  }
+
+  /** Returns whether the task has returned while it led; false: the leadership was lost. */
+  private <X extends Exception> boolean lead(Leadership leadership, LeaderTask<X> task) throws X {
+    LockedTask<Boolean, X> leading =
+        lock -> {
+          task.lead(leadership);
+          return true;
+        };
+    try {
+      return LockedTasks.run(leadership.handle(), leading);
+    } catch (LockLostException e) {
+      if (e.lock().equals(name)) {
+        return false;
+      }
+      throw e; // Another lock of the task's.
+    }
   }
 
   /** Like {@link #campaign(String)}, without waiting: see the variant with a listener. */
@@ -80,8 +165,9 @@ public final class LeaderElection {
   }
 
   /**
-   * Returns who leads now, as a server sees it; empty: nobody. Completes on the callback executor,
-   * exceptionally with the errors of {@link LockkeeperClient#getLock}.
+   * Returns who leads now, as a server sees it; empty: nobody, or somebody whose fencing token the
+   * server does not know. Completes on the callback executor, exceptionally with the errors of
+   * {@link LockkeeperClient#getLock(String)}.
    */
   public CompletionStage<Optional<Leader>> leader() {
     return client.async().getLock(name).thenApply(lock -> LeaderWatch.leader(lock.holders()));

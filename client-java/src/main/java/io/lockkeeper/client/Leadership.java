@@ -74,12 +74,20 @@ public final class Leadership implements AutoCloseable {
     return handle.releaseForResult();
   }
 
-  /** Steps down, and waits until that is certain, as {@link LockHandle#close} does. Idempotent. */
+  /**
+   * Steps down, and waits until that is certain, as {@link LockHandle#close} does.
+   *
+   * @throws LockLostException if the leadership was lost before
+   */
   public void resign() {
     handle.close();
   }
 
-  /** Like {@link #resign}. */
+  /**
+   * Like {@link #resign}.
+   *
+   * @throws LockLostException if the leadership was lost before
+   */
   @Override
   public void close() {
     resign();

@@ -157,7 +157,14 @@ public interface LockHandle extends AutoCloseable {
   /**
    * Releases the lock and waits until that is certain, for the client's request timeout at most;
    * after that, or on an interrupt (which is kept), the release goes on in the background.
-   * Idempotent; does nothing if the lock is lost. Throws nothing.
+   * Idempotent for a lock that is released.
+   *
+   * <p>A lock that was lost does not close in silence: what was done under it may not have been
+   * protected, and nobody would notice. In {@code try}-with-resources, an exception of the body
+   * goes first, and this one is suppressed by it. Who wants to release without hearing of a loss
+   * calls {@link #releaseAsync}.
+   *
+   * @throws LockLostException if the lock was lost before this call, or its deadline has passed
    */
   @Override
   void close();

@@ -4,6 +4,7 @@ package io.lockkeeper.client;
 public final class LockLostException extends LockkeeperException {
 
   private static final long serialVersionUID = 1L;
+  private final String lock;
   private final LossReason reason;
 
   /** Makes the failure of a lock that was lost, and says why. */
@@ -14,7 +15,13 @@ public final class LockLostException extends LockkeeperException {
             + "\" is lost ("
             + reason
             + "): stop what it protected, somebody else may hold it now; acquire it again to go on");
+    this.lock = lock;
     this.reason = reason;
+  }
+
+  /** Returns the name of the lock; of several, all names. */
+  public String lock() {
+    return lock;
   }
 
   /** Returns why. */

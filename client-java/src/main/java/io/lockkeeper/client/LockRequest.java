@@ -246,9 +246,12 @@ public final class LockRequest {
     return content.positionInterval;
   }
 
-  /** Returns whether the request is left out of the search for cycles of waits. */
-  public boolean skipsDeadlockCheck() {
-    return !content.deadlockCheck.orElse(!content.owner.isEmpty());
+  /**
+   * Returns whether the request takes part in the search for cycles of waits; empty: if it has an
+   * owner.
+   */
+  public Optional<Boolean> deadlockCheck() {
+    return content.deadlockCheck;
   }
 
   /** Returns who is told what happens. */

@@ -24,9 +24,14 @@ public final class LockkeeperAsync {
     this.calls = calls;
   }
 
-  /** Like {@link LockkeeperClient#getLock}. */
+  /** Like {@link LockkeeperClient#getLock(String)}. */
   public CompletableFuture<LockInfo> getLock(String name) {
     return calls.async(() -> calls.getLock(name));
+  }
+
+  /** Like {@link LockkeeperClient#getLock(String, int)}. */
+  public CompletableFuture<LockInfo> getLock(String name, int queueLimit) {
+    return calls.async(() -> calls.getLock(name, queueLimit));
   }
 
   /** Like {@link LockkeeperClient#listLocks}, all pages at once. */

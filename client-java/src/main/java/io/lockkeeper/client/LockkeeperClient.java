@@ -3,6 +3,7 @@ package io.lockkeeper.client;
 import io.lockkeeper.client.internal.context.Settings;
 import io.lockkeeper.client.internal.protocol.Limits;
 import io.lockkeeper.client.internal.runtime.ClientRuntime;
+import io.lockkeeper.client.internal.views.LockedTasks;
 import io.lockkeeper.v1.WatchRequest;
 import java.time.Duration;
 import java.util.List;
@@ -75,7 +76,9 @@ public final class LockkeeperClient implements AutoCloseable {
   /**
    * Acquires a lock, waiting as long as it takes.
    *
-   * @throws InterruptedException if interrupted; the request is withdrawn
+   * @throws InterruptedException if interrupted; the request is withdrawn. It has left the queue
+   *     then, or the message says that no server has confirmed that within a second: it goes on in
+   *     the background, and a grant that comes meanwhile is released.
    * @throws LeaseLostException if the lease ended while waiting: call again
    * @throws ServerUnavailableException if no server answered within the request timeout
    * @throws RequestRefusedException if the server refuses the request for good
@@ -119,6 +122,41 @@ public final class LockkeeperClient implements AutoCloseable {
       }
       throw e;
     }
+  }
+
+  /**
+   * Runs {@code task} while it holds a lock, and releases the lock after it. The task runs in the
+   * calling thread. When the lock is lost, the thread is interrupted; that interrupt does not
+   * outlive the task.
+   *
+   * <pre>{@code
+   * long left =
+   *     client.withLock(
+   *         LockRequest.of("orders/42"), lock -> stock.decrement(item, lock.fencingToken()));
+   * }</pre>
+   *
+   * <p>Errors are those of {@link #lock(LockRequest)} and of the task, and:
+   *
+   * @return what the task returns
+   * @throws LockLostException if the lock was lost by the end of the task, even if the task
+   *     returned: what it did may not have been protected. What it has thrown is suppressed by this
+   *     exception.
+   * @throws IllegalStateException if the client is closed
+   */
+  public <T, X extends Exception> T withLock(LockRequest request, LockedTask<T, X> task)
+      throws X, InterruptedException {
+    return LockedTasks.run(lock(request), task);
+  }
+
+  /** Like {@link #withLock}, for work that has no result. */
+  public <X extends Exception> void runWithLock(LockRequest request, LockedAction<X> action)
+      throws X, InterruptedException {
+    LockedTask<Boolean, X> task =
+        lock -> {
+          action.run(lock);
+          return true;
+        };
+    boolean unused = withLock(request, task);
   }
 
   /** Returns a view of an exclusive lock as a reentrant {@link java.util.concurrent.locks.Lock}. */
@@ -172,9 +210,19 @@ public final class LockkeeperClient implements AutoCloseable {
   }
 
   /**
+   * Like {@link #getLock(String)}, with up to {@code queueLimit} of those who wait.
+   *
+   * @param queueLimit 0 to 1,000
+   * @throws IllegalArgumentException if it is out of range
+   */
+  public LockInfo getLock(String name, int queueLimit) {
+    return runtime.unaryCalls().getLock(name, queueLimit);
+  }
+
+  /**
    * Returns all locks in use whose names begin with {@code prefix}, ordered by name. Read in pages
    * while the stream is consumed: not a snapshot of one moment. Errors are those of {@link
-   * #getLock}.
+   * #getLock(String)}.
    */
   public Stream<LockInfo> listLocks(String prefix) {
     return runtime.unaryCalls().listLocks(prefix);
@@ -182,7 +230,7 @@ public final class LockkeeperClient implements AutoCloseable {
 
   /**
    * Says whether a fencing token is that of a current holder: true at some moment after the call.
-   * Errors are those of {@link #getLock}.
+   * Errors are those of {@link #getLock(String)}.
    */
   public TokenCheck checkToken(String name, long fencingToken) {
     return runtime.unaryCalls().checkToken(name, fencingToken);
@@ -190,7 +238,7 @@ public final class LockkeeperClient implements AutoCloseable {
 
   /**
    * Asks the holders of a lock to release it: {@link LockListener#onReleaseRequested}. Takes
-   * nothing away. Errors are those of {@link #getLock}.
+   * nothing away. Errors are those of {@link #getLock(String)}.
    *
    * @param reason why, human-readable: up to 1 KiB
    * @return who was asked, at most 16; empty: nobody holds it
@@ -222,8 +270,8 @@ public final class LockkeeperClient implements AutoCloseable {
   /**
    * Sets the limit of a lock of permits for as long as the lock exists; it outranks what requests
    * say. A higher one lets waiters in at once, a lower one takes nothing away. Errors are those of
-   * {@link #getLock}, and {@link RequestRefusedException} (FAILED_PRECONDITION) if the lock is in
-   * use as another kind.
+   * {@link #getLock(String)}, and {@link RequestRefusedException} (FAILED_PRECONDITION) if the lock
+   * is in use as another kind.
    *
    * @param limit 1 to 1,000,000; zero takes the setting back
    * @return the limit before; empty: none is known
@@ -270,6 +318,11 @@ public final class LockkeeperClient implements AutoCloseable {
   @Override
   public void close() {
     runtime.close();
+  }
+
+  /** Returns whether {@link #close} was called. */
+  boolean isClosed() {
+    return runtime.isClosed();
   }
 
   /** Like {@link #lock(LockRequest)}; an interrupt does not end the wait and is kept. */

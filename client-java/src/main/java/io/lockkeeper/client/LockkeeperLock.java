@@ -27,7 +27,7 @@ import java.util.concurrent.locks.Lock;
  *
  * <p>A wait that would never end is refused with a {@link NotAcquiredException} ({@link
  * NotAcquiredReason#WOULD_DEADLOCK}) whose message names the cycle. Interrupted waiters leave the
- * queue.
+ * queue, and wait up to a second for a server to confirm that.
  */
 public final class LockkeeperLock implements Lock {
 
@@ -92,7 +92,8 @@ public final class LockkeeperLock implements Lock {
   /**
    * Locks as {@link #lock} does.
    *
-   * @throws InterruptedException if interrupted before or while it waits; it has left the queue
+   * @throws InterruptedException if interrupted before or while it waits: see {@link
+   *     LockkeeperClient#lock(String)}
    */
   @Override
   public void lockInterruptibly() throws InterruptedException {
@@ -166,11 +167,17 @@ public final class LockkeeperLock implements Lock {
       held.remove();
     }
     try {
-      levels.handle.checkValid();
+      checkAndClose(levels);
     } catch (LockLostException e) {
       IllegalMonitorStateException lost = new IllegalMonitorStateException(e.getMessage());
       lost.initCause(e);
       throw lost;
+    }
+  }
+
+  private static void checkAndClose(Levels levels) {
+    try {
+      levels.handle.checkValid();
     } finally {
       if (levels.count == 0) {
         levels.handle.close();

@@ -58,7 +58,8 @@ public final class LockkeeperSemaphore {
    * LockkeeperClient#lock(String)}, and:
    *
    * @param permits 1 to the limit
-   * @throws InterruptedException if interrupted before or while it waits; it has left the queue
+   * @throws InterruptedException if interrupted before or while it waits: see {@link
+   *     LockkeeperClient#lock(String)}
    * @throws NotAcquiredException if the limit is, or becomes, too small, or the queue is full
    * @throws RequestRefusedException (FAILED_PRECONDITION) if no limit is known, if it is another
    *     than this view's, or if the lock is in use as another kind
@@ -136,7 +137,13 @@ public final class LockkeeperSemaphore {
     List<LockHandle> handles = take(permits);
     Optional<LockLostException> lost = lost(handles);
     CompletableFuture<Void> unused = releaseAll(handles); // All before the first is waited for.
-    handles.forEach(LockHandle::close);
+    for (LockHandle handle : handles) {
+      try {
+        handle.close();
+      } catch (LockLostException e) {
+        lost = Optional.of(lost.orElse(e));
+      }
+    }
     if (lost.isPresent()) {
       throw lost.get();
     }
@@ -221,7 +228,8 @@ public final class LockkeeperSemaphore {
 
   /**
    * Returns how many permits nobody holds, as a server saw it a moment ago; zero also if the limit
-   * was made smaller than what is held. Errors are those of {@link LockkeeperClient#getLock}.
+   * was made smaller than what is held. Errors are those of {@link
+   * LockkeeperClient#getLock(String)}.
    *
    * @throws IllegalStateException if the limit is neither configured, nor this view's, nor named by
    *     a holder

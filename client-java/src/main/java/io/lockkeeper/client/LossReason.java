@@ -15,6 +15,8 @@ public enum LossReason {
   LEASE_CLOSED,
   /** The server does not know the lease any more, so it cannot be resumed. */
   LEASE_UNKNOWN,
+  /** Somebody else has resumed the lease, who knows its id and secret. */
+  SUPERSEDED,
   /** The server's ZooKeeper session ended, or could not be proved alive in time. */
   SESSION_LOST,
   /** The lock's entry was removed from ZooKeeper by somebody else. */

@@ -13,5 +13,7 @@ public enum PreviousEnd {
   /** The lock was taken away from it: by force, or because it was held as long as it may be. */
   FORCED,
   /** It was lost rather than released, and the server does not know how. */
-  LOST
+  LOST,
+  /** It gave the lock up without saying that its work was done. */
+  CANCELLED
 }

@@ -1,24 +1,48 @@
 package io.lockkeeper.client;
 
 import io.grpc.Status;
+import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** The server refused a request for good: sending it again as it is will not help. */
 public final class RequestRefusedException extends LockkeeperException {
 
   private static final long serialVersionUID = 1L;
   private final Status.Code code;
+  private final ErrorReason reason;
   private final String field;
+  private final @Nullable Duration retryAfter;
 
-  /** Makes the failure of a request that a server refused. */
-  public RequestRefusedException(Status.Code code, String message, String field) {
+  /**
+   * Makes the failure of a request that a server refused.
+   *
+   * @param request what was refused, human-readable: names the lock
+   * @param code the gRPC status code
+   * @param reason why, for programs
+   * @param message why, human-readable; may be empty
+   * @param field the request's field that was wrong; empty: none was named
+   * @param retryAfter when the server says that it may be tried again; empty: it does not
+   */
+  public RequestRefusedException(
+      String request,
+      Status.Code code,
+      ErrorReason reason,
+      String message,
+      String field,
+      Optional<Duration> retryAfter) {
     super(
-        "the server refused the request ("
+        request
+            + ": the server refused the request ("
             + code
+            + (reason == ErrorReason.UNKNOWN ? "" : ", " + reason)
             + (field.isEmpty() ? "" : ", field " + field)
             + "): "
             + (message.isEmpty() ? "it gave no reason" : message));
     this.code = code;
+    this.reason = reason;
     this.field = field;
+    this.retryAfter = retryAfter.orElse(null);
   }
 
   /** Returns the gRPC status code, for instance {@code INVALID_ARGUMENT}. */
@@ -26,8 +50,18 @@ public final class RequestRefusedException extends LockkeeperException {
     return code;
   }
 
+  /** Returns why the server refused the request, for programs. */
+  public ErrorReason reason() {
+    return reason;
+  }
+
   /** Returns the request's field that was wrong; empty if none was named. */
   public String field() {
     return field;
+  }
+
+  /** Returns when the server says that the request may be tried again; empty: it does not. */
+  public Optional<Duration> retryAfter() {
+    return Optional.ofNullable(retryAfter);
   }
 }

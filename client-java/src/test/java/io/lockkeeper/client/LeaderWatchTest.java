@@ -39,6 +39,7 @@ class LeaderWatchTest {
         metadata,
         Duration.ZERO,
         Duration.ZERO,
+        false,
         OptionalLong.of(7),
         Optional.empty(),
         entry);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lockkeeper.client.internal.protocol.SessionRequests;
 import io.lockkeeper.v1.AcquireRequest;
+import io.lockkeeper.v1.DeadlockCheck;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -147,17 +148,18 @@ class LockRequestTest {
     LockRequest anybody = LockRequest.of("a");
     LockRequest task = anybody.owner("task");
     // When / Then
-    assertThat(skipsOnTheWire(anybody)).isTrue();
-    assertThat(skipsOnTheWire(task)).isFalse();
-    assertThat(skipsOnTheWire(task.owner(""))).isTrue();
-    assertThat(skipsOnTheWire(anybody.checkForDeadlock())).isFalse();
-    assertThat(skipsOnTheWire(task.skipDeadlockCheck())).isTrue();
-    assertThat(skipsOnTheWire(anybody.skipDeadlockCheck().owner("task"))).isTrue();
-    assertThat(skipsOnTheWire(task.checkForDeadlock().skipDeadlockCheck())).isTrue();
+    assertThat(onTheWire(anybody)).isEqualTo(DeadlockCheck.DEADLOCK_CHECK_UNSPECIFIED);
+    assertThat(onTheWire(task)).isEqualTo(DeadlockCheck.DEADLOCK_CHECK_UNSPECIFIED);
+    assertThat(onTheWire(anybody.checkForDeadlock())).isEqualTo(DeadlockCheck.DEADLOCK_CHECK_ON);
+    assertThat(onTheWire(task.skipDeadlockCheck())).isEqualTo(DeadlockCheck.DEADLOCK_CHECK_OFF);
+    assertThat(onTheWire(anybody.skipDeadlockCheck().owner("task")))
+        .isEqualTo(DeadlockCheck.DEADLOCK_CHECK_OFF);
+    assertThat(onTheWire(task.checkForDeadlock().skipDeadlockCheck()))
+        .isEqualTo(DeadlockCheck.DEADLOCK_CHECK_OFF);
   }
 
-  private static boolean skipsOnTheWire(LockRequest request) {
-    return SessionRequests.acquire(request, "id", "me", 0).getAcquire().getSkipDeadlockCheck();
+  private static DeadlockCheck onTheWire(LockRequest request) {
+    return SessionRequests.acquire(request, "id", "me", 0).getAcquire().getDeadlockCheck();
   }
 
   @Test
@@ -180,7 +182,7 @@ class LockRequestTest {
     assertThat(message.getOwner()).isEqualTo("task");
     assertThat(message.getMaxHold().getSeconds()).isEqualTo(3);
     assertThat(message.getLockDelay().getSeconds()).isEqualTo(2);
-    assertThat(message.getSkipDeadlockCheck()).isTrue();
+    assertThat(message.getDeadlockCheck()).isEqualTo(DeadlockCheck.DEADLOCK_CHECK_OFF);
     assertThat(message.hasWaitTimeout()).isFalse();
   }
 }

@@ -273,7 +273,7 @@ final class BadInputIT {
 
     // Then
     assertThat(session.await("refused", r -> r.hasRefused()).value().getRefused())
-        .matches(refused -> refused.getId().equals("bad"))
+        .matches(refused -> refused.getAcquire().equals("bad"))
         .matches(refused -> refused.getCode() == Code.INVALID_ARGUMENT.value())
         .matches(refused -> refused.getField().contains("name"));
     session.keepAliveAnswered(1);

@@ -1,5 +1,7 @@
 package io.lockkeeper.integration;
 
+import io.lockkeeper.v1.DeadlockCheck;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.util.Durations;
@@ -40,11 +42,11 @@ final class DeadlockIT {
     // Given
     SessionStream first = holding(here, "first", "deadlock/a");
     SessionStream second = holding(there, "second", "deadlock/b");
-    first.acquire("deadlock/b", "wants b");
+    acquireAs(first, "main", "deadlock/b", "wants b");
     first.await("wants b", EventCase.QUEUED);
 
     // When
-    second.acquire("deadlock/a", "wants a");
+    acquireAs(second, "main", "deadlock/a", "wants a");
 
     // Then
     NotAcquired refusal = awaitRefusal(second, "wants a");
@@ -62,13 +64,13 @@ final class DeadlockIT {
     SessionStream first = holding(here, "first", "deadlock/3a");
     SessionStream second = holding(there, "second", "deadlock/3b");
     SessionStream third = holding(here, "third", "deadlock/3c");
-    first.acquire("deadlock/3b", "wants b");
+    acquireAs(first, "main", "deadlock/3b", "wants b");
     first.await("wants b", EventCase.QUEUED);
-    second.acquire("deadlock/3c", "wants c");
+    acquireAs(second, "main", "deadlock/3c", "wants c");
     second.await("wants c", EventCase.QUEUED);
 
     // When
-    third.acquire("deadlock/3a", "wants a");
+    acquireAs(third, "main", "deadlock/3a", "wants a");
 
     // Then
     NotAcquired refusal = awaitRefusal(third, "wants a");
@@ -112,13 +114,14 @@ final class DeadlockIT {
     first.acquire(
         Asking.request("deadlock/skip-b")
             .setRequestId("wants b")
-            .setSkipDeadlockCheck(true)
+            .setOwner("main")
+            .setDeadlockCheck(DeadlockCheck.DEADLOCK_CHECK_OFF)
             .setWaitTimeout(Durations.fromMillis(1_500))
             .build());
     first.await("wants b", EventCase.QUEUED);
 
     // When
-    second.acquire("deadlock/skip-a", "wants a");
+    acquireAs(second, "main", "deadlock/skip-a", "wants a");
 
     // Then
     assertThat(awaitRefusal(first, "wants b").getReason())
@@ -129,16 +132,37 @@ final class DeadlockIT {
   }
 
   @Test
+  void tasksWithoutAnOwnerThatShareALeaseAreNoCycle() {
+    // Given: two processes, each with one lease for unrelated tasks
+    SessionStream first = holding(here, "first", "deadlock/tasks-a", "");
+    SessionStream second = holding(there, "second", "deadlock/tasks-b", "");
+    first.acquire("deadlock/tasks-b", "wants b");
+    first.await("wants b", EventCase.QUEUED);
+
+    // When
+    second.acquire("deadlock/tasks-a", "wants a");
+    second.await("wants a", EventCase.QUEUED);
+    first.release("holds deadlock/tasks-a");
+
+    // Then
+    second.await("wants a", EventCase.GRANTED);
+    second.release("holds deadlock/tasks-b");
+    first.await("wants b", EventCase.GRANTED);
+    first.close();
+    second.close();
+  }
+
+  @Test
   void chainOfWaitsWithoutACycleIsLeftAlone() {
     // Given
     SessionStream first = holding(here, "first", "deadlock/chain-a");
     SessionStream second = holding(there, "second", "deadlock/chain-b");
     SessionStream third = holding(here, "third", "deadlock/chain-c");
-    third.acquire("deadlock/chain-b", "wants b");
+    acquireAs(third, "main", "deadlock/chain-b", "wants b");
     third.await("wants b", EventCase.QUEUED);
 
     // When
-    second.acquire("deadlock/chain-a", "wants a");
+    acquireAs(second, "main", "deadlock/chain-a", "wants a");
     second.await("wants a", EventCase.QUEUED);
 
     // Then
@@ -191,6 +215,11 @@ final class DeadlockIT {
   }
 
   private static SessionStream holding(ManagedChannel server, String holder, String lock) {
+    return holding(server, holder, lock, "main");
+  }
+
+  private static SessionStream holding(
+      ManagedChannel server, String holder, String lock, String owner) {
     SessionStream session =
         SessionStream.with(
             server,
@@ -199,7 +228,7 @@ final class DeadlockIT {
                 .setTtl(Durations.fromSeconds(TTL.toSeconds()))
                 .build());
     session.awaitOpened();
-    session.acquire(lock, "holds " + lock);
+    acquireAs(session, owner, lock, "holds " + lock);
     session.await("holds " + lock, EventCase.GRANTED);
     return session;
   }

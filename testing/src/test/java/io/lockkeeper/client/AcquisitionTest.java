@@ -140,7 +140,7 @@ class AcquisitionTest {
     }
 
     @Override
-    public LockkeeperException unavailable() {
+    public LockkeeperException unavailable(String locks) {
       return new ServerUnavailableException("nobody answers");
     }
 

@@ -45,7 +45,7 @@ class FirstRequestTest {
               .toBuilder();
       refused
           .getRefusedBuilder()
-          .setReason(io.lockkeeper.v1.NotAcquiredReason.NOT_ACQUIRED_REASON_QUEUE_FULL)
+          .setReason(io.lockkeeper.v1.ErrorReason.ERROR_REASON_QUEUE_FULL)
           .setMessage("10 entries");
       stream.onNext(refused.build());
     }

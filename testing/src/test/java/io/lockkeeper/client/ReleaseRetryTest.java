@@ -30,7 +30,7 @@ class ReleaseRetryTest {
     ScriptedServer.keepAlive(request, stream);
     if (request.hasRelease()) {
       String id = request.getRelease().getRequestId();
-      stream.onNext(ScriptedServer.refused(id, Status.Code.RESOURCE_EXHAUSTED));
+      stream.onNext(ScriptedServer.releaseRefused(id, Status.Code.RESOURCE_EXHAUSTED));
     }
   }
 

@@ -10,14 +10,19 @@ import io.lockkeeper.client.internal.loop.Loop;
 import io.lockkeeper.testing.ManualClock;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.GoingAway;
+import io.lockkeeper.v1.GoingAwayReason;
 import io.lockkeeper.v1.Grant;
 import io.lockkeeper.v1.Granted;
 import io.lockkeeper.v1.LeaseEnded;
 import io.lockkeeper.v1.LockServiceGrpc;
+import io.lockkeeper.v1.Lost;
 import io.lockkeeper.v1.OpenSession;
 import io.lockkeeper.v1.Refused;
+import io.lockkeeper.v1.ReleaseOutcome;
+import io.lockkeeper.v1.ReleaseResponse;
 import io.lockkeeper.v1.SessionKeptAlive;
 import io.lockkeeper.v1.SessionOpened;
+import io.lockkeeper.v1.SessionReleased;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
 import java.io.IOException;
@@ -27,13 +32,20 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 
 /** A server that answers sessions as a test says, and writes down what it is asked. */
 final class ScriptedServer implements AutoCloseable {
 
   /** What a lease lives, as this server says. */
+  /** The id of every lease that it opens. */
+  static final String LEASE = "0123456789abcdef0123456789abcdef";
+
   static final long TTL_SECONDS = 15;
+
+  /** How often it asks for keep-alives. */
+  static final long INTERVAL_SECONDS = 5;
 
   private final String name = "scripted-" + UUID.randomUUID();
   private final ManualClock clock;
@@ -44,6 +56,7 @@ final class ScriptedServer implements AutoCloseable {
   private final List<List<SessionRequest>> streams = new CopyOnWriteArrayList<>();
 
   private final List<StreamObserver<SessionResponse>> clients = new ArrayList<>();
+  private final AtomicLong epoch = new AtomicLong(1);
   private volatile BiConsumer<SessionRequest, StreamObserver<SessionResponse>> script =
       ScriptedServer::answerOpen;
 
@@ -57,6 +70,23 @@ final class ScriptedServer implements AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /** From now on, it is the server that has taken the lease over from the one before. */
+  void takeOver() {
+    epoch.incrementAndGet();
+  }
+
+  /** Says the epoch, where the test does not. */
+  private SessionResponse stamped(SessionResponse response) {
+    if (response.getEpoch() != 0) {
+      return response;
+    }
+    SessionResponse.Builder stamped = response.toBuilder().setEpoch(epoch.get());
+    if (response.hasEvent()) {
+      stamped.getEventBuilder().setEpoch(epoch.get());
+    }
+    return stamped.build();
   }
 
   ManagedChannel connect() {
@@ -88,44 +118,75 @@ final class ScriptedServer implements AutoCloseable {
   }
 
   private static SessionResponse opened(OpenSession open) {
-    boolean resumed = !open.getLeaseId().isEmpty();
     SessionOpened.Builder opened =
         SessionOpened.newBuilder()
-            .setLeaseId("lease")
-            .setLeaseSecret(resumed ? "" : "secret")
+            .setLeaseId(LEASE)
             .setLeaseTag("tag")
             .setBatches(open.getBatches())
-            .setResumed(resumed);
+            .setResumed(!open.getLeaseId().isEmpty())
+            .setCoordinatorId("scripted");
     opened.getTtlBuilder().setSeconds(TTL_SECONDS);
     opened.getValidForBuilder().setSeconds(TTL_SECONDS);
+    opened.getKeepAliveIntervalBuilder().setSeconds(INTERVAL_SECONDS);
     return SessionResponse.newBuilder().setOpened(opened).build();
   }
 
   static SessionResponse keptAlive(long nonce) {
     SessionKeptAlive.Builder kept = SessionKeptAlive.newBuilder().setNonce(nonce);
     kept.getValidForBuilder().setSeconds(TTL_SECONDS);
+    kept.getKeepAliveIntervalBuilder().setSeconds(INTERVAL_SECONDS);
     return SessionResponse.newBuilder().setKeptAlive(kept).build();
   }
 
   static SessionResponse keepAliveRefused(long nonce, Status.Code code) {
     return SessionResponse.newBuilder()
-        .setRefused(Refused.newBuilder().setNonce(nonce).setCode(code.value()))
+        .setRefused(Refused.newBuilder().setKeepAlive(nonce).setCode(code.value()))
         .build();
   }
 
   static SessionResponse goingAway() {
-    return SessionResponse.newBuilder().setGoingAway(GoingAway.getDefaultInstance()).build();
+    return goingAway(GoingAwayReason.GOING_AWAY_REASON_DRAINING);
   }
 
+  static SessionResponse goingAway(GoingAwayReason reason) {
+    return SessionResponse.newBuilder()
+        .setGoingAway(GoingAway.newBuilder().setReason(reason))
+        .build();
+  }
+
+  /** A request for locks is refused. */
   static SessionResponse refused(String id, Status.Code code) {
     return SessionResponse.newBuilder()
-        .setRefused(Refused.newBuilder().setId(id).setCode(code.value()))
+        .setRefused(Refused.newBuilder().setAcquire(id).setCode(code.value()))
+        .build();
+  }
+
+  static SessionResponse releaseRefused(String id, Status.Code code) {
+    return SessionResponse.newBuilder()
+        .setRefused(Refused.newBuilder().setRelease(id).setCode(code.value()))
         .build();
   }
 
   static SessionResponse event(AcquireResponse.Builder event, String id, long sequence) {
     return SessionResponse.newBuilder()
         .setEvent(event.setRequestId(id).setSequence(sequence))
+        .build();
+  }
+
+  static SessionResponse lost(String id, long sequence) {
+    return event(
+        AcquireResponse.newBuilder()
+            .setLost(Lost.newBuilder().setReason(io.lockkeeper.v1.LossReason.LOSS_REASON_FORCED)),
+        id,
+        sequence);
+  }
+
+  static SessionResponse released(String id, ReleaseOutcome outcome) {
+    return SessionResponse.newBuilder()
+        .setReleased(
+            SessionReleased.newBuilder()
+                .setRequestId(id)
+                .setResult(ReleaseResponse.newBuilder().setOutcome(outcome)))
         .build();
   }
 
@@ -150,8 +211,13 @@ final class ScriptedServer implements AutoCloseable {
 
   /** Sends over the newest stream. */
   void send(SessionResponse response) {
-    loop.execute(() -> clients.get(clients.size() - 1).onNext(response));
+    post(response);
     clock.settle();
+  }
+
+  /** Like {@link #send}, without waiting for what comes of it. */
+  void post(SessionResponse response) {
+    loop.execute(() -> clients.get(clients.size() - 1).onNext(response));
   }
 
   /** Breaks the newest stream. */
@@ -191,18 +257,43 @@ final class ScriptedServer implements AutoCloseable {
     loop.stop();
   }
 
+  /** The client's end of a stream. */
+  private final class Stamping implements StreamObserver<SessionResponse> {
+    private final StreamObserver<SessionResponse> client;
+
+    Stamping(StreamObserver<SessionResponse> client) {
+      this.client = client;
+    }
+
+    @Override
+    public void onNext(SessionResponse response) {
+      client.onNext(stamped(response));
+    }
+
+    @Override
+    public void onError(Throwable failure) {
+      client.onError(failure);
+    }
+
+    @Override
+    public void onCompleted() {
+      client.onCompleted();
+    }
+  }
+
   /** The service. Its executor is the loop. */
   private final class Sessions extends LockServiceGrpc.LockServiceImplBase {
     @Override
     public StreamObserver<SessionRequest> session(StreamObserver<SessionResponse> client) {
       List<SessionRequest> requests = new CopyOnWriteArrayList<>();
       streams.add(requests);
-      clients.add(client);
+      StreamObserver<SessionResponse> stamping = new Stamping(client);
+      clients.add(stamping);
       return new StreamObserver<>() {
         @Override
         public void onNext(SessionRequest request) {
           requests.add(request);
-          parts(request).forEach(part -> script.accept(part, client));
+          parts(request).forEach(part -> script.accept(part, stamping));
         }
 
         @Override

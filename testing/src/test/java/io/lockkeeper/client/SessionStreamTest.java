@@ -2,8 +2,8 @@ package io.lockkeeper.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.grpc.Status;
 import io.lockkeeper.client.internal.loop.Loop;
+import io.lockkeeper.client.internal.protocol.ErrorDetails;
 import io.lockkeeper.client.internal.protocol.SessionRequests;
 import io.lockkeeper.client.internal.session.SessionStream;
 import io.lockkeeper.testing.ManualClock;
@@ -46,7 +46,7 @@ class SessionStreamTest {
     }
 
     @Override
-    public void onEnd(Status status) {
+    public void onEnd(ErrorDetails why) {
       // The server ends a stream that was retired.
     }
   }

@@ -60,6 +60,7 @@ class TakenOverTest {
   }
 
   private void takeOver() {
+    server.takeOver();
     server.end(Status.UNAVAILABLE);
     clock.advance(MOMENT);
   }
@@ -267,7 +268,7 @@ class TakenOverTest {
     String id = server.wishes().get(1).getRelease().getRequestId();
     takeOver();
     // When
-    server.send(ScriptedServer.refused(id, Status.Code.NOT_FOUND));
+    server.send(ScriptedServer.releaseRefused(id, Status.Code.NOT_FOUND));
     // Then
     assertThat(released)
         .isCompletedWithValue(new ReleaseResult(ReleaseResult.Outcome.ALREADY_RELEASED, 0));
@@ -281,7 +282,7 @@ class TakenOverTest {
     clock.settle();
     String id = server.wishes().get(1).getRelease().getRequestId();
     takeOver();
-    server.send(ScriptedServer.refused(id, Status.Code.UNAVAILABLE));
+    server.send(ScriptedServer.releaseRefused(id, Status.Code.UNAVAILABLE));
     clock.advance(MOMENT);
     boolean early = released.isDone();
     // When

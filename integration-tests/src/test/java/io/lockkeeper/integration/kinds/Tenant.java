@@ -85,7 +85,7 @@ final class Tenant implements AutoCloseable {
             "refusal of " + request.getRequestId(),
             response ->
                 response.hasRefused()
-                    && response.getRefused().getId().equals(request.getRequestId()))
+                    && response.getRefused().getAcquire().equals(request.getRequestId()))
         .value()
         .getRefused();
   }

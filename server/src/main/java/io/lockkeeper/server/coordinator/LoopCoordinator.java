@@ -1,5 +1,6 @@
 package io.lockkeeper.server.coordinator;
 
+import io.lockkeeper.server.coordinator.api.ChosenSecret;
 import io.lockkeeper.server.coordinator.api.Coordinator;
 import io.lockkeeper.server.coordinator.api.CoordinatorClock;
 import io.lockkeeper.server.coordinator.api.CoordinatorObserver;
@@ -101,9 +102,10 @@ public final class LoopCoordinator implements Coordinator {
   }
 
   @Override
-  public CompletableFuture<OpenedLease> openLease(Duration ttl, String holder) {
-    LeaseId id = secrets.leaseId();
-    String secret = secrets.secret();
+  public CompletableFuture<OpenedLease> openLease(
+      Duration ttl, String holder, Optional<String> chosen) {
+    LeaseId id = chosen.map(ChosenSecret::leaseId).orElseGet(secrets::leaseId);
+    String secret = chosen.orElseGet(secrets::secret);
     return inbox
         .ask(call -> new ClientEvent.OpenLease(call, id, Secrets.hash(secret), ttl, holder))
         .thenApply(answer -> new OpenedLease((Answer.LeaseOpened) answer, secret));
@@ -123,7 +125,7 @@ public final class LoopCoordinator implements Coordinator {
             .whenComplete(
                 (answer, refused) -> {
                   if (refused != null) {
-                    closeStream(stream);
+                    closeStream(stream, false);
                   }
                 });
     return new LeaseAttachment(lease, stream, listener, attached);
@@ -162,15 +164,15 @@ public final class LoopCoordinator implements Coordinator {
 
     @Override
     public void detach() {
-      closeStream(stream);
+      closeStream(stream, false);
     }
   }
 
-  private void closeStream(StreamId stream) {
+  private void closeStream(StreamId stream, boolean cancelled) {
     runner.post(
         () -> {
           runner.streams().remove(stream);
-          runner.handle(new ClientEvent.StreamClosed(stream));
+          runner.handle(new ClientEvent.StreamClosed(stream, cancelled));
         });
   }
 
@@ -197,7 +199,7 @@ public final class LoopCoordinator implements Coordinator {
           return new ClientEvent.Acquire(stream, id, lease, command, false);
         },
         listener::onRefused);
-    return () -> closeStream(stream);
+    return cancelled -> closeStream(stream, cancelled);
   }
 
   @Override

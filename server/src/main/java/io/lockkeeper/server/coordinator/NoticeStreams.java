@@ -39,7 +39,9 @@ final class NoticeStreams {
   }
 
   void tell(Effect.Tell effect) {
-    pass(effect.stream(), t -> t.notice(effect.requestId(), effect.sequence(), effect.notice()));
+    pass(
+        effect.stream(),
+        t -> t.notice(effect.requestId(), effect.epoch(), effect.sequence(), effect.notice()));
   }
 
   void refuse(Effect.Refuse effect) {
@@ -72,7 +74,7 @@ final class NoticeStreams {
   }
 
   void sendAway(Effect.SendAway effect) {
-    passLast(effect.stream(), target -> target.sentAway(effect.reason()));
+    passLast(effect.stream(), target -> target.sentAway(effect.why()));
   }
 
   void supersede(Effect.Supersede effect) {

@@ -1,9 +1,7 @@
 package io.lockkeeper.server.coordinator;
 
+import io.lockkeeper.server.coordinator.api.ChosenSecret;
 import io.lockkeeper.server.core.lock.LeaseId;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.UUID;
@@ -37,11 +35,6 @@ final class Secrets {
 
   /** Returns the SHA-256 of a secret in hexadecimal: what is kept of it. */
   static String hash(String secret) {
-    try {
-      MessageDigest digest = MessageDigest.getInstance("SHA-256");
-      return HexFormat.of().formatHex(digest.digest(secret.getBytes(StandardCharsets.UTF_8)));
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every JDK has SHA-256", e);
-    }
+    return HexFormat.of().formatHex(ChosenSecret.sha256(secret));
   }
 }

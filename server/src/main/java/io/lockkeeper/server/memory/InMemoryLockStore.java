@@ -238,6 +238,7 @@ public final class InMemoryLockStore implements LockStore {
           say(
               new SessionEvent.SessionAdopted(
                   key,
+                  session.epoch() + 1L,
                   TIMEOUT_NANOS,
                   clock.getAsLong(),
                   taken,
@@ -311,6 +312,10 @@ public final class InMemoryLockStore implements LockStore {
     onSession(
         effect.session(),
         session -> {
+          if (cluster.sessionOf(effect.lease()).isPresent()) {
+            say(new StoreEvent.LeaseRefused(effect.lease(), "another session has it", true));
+            return;
+          }
           session.leases().put(effect.lease(), record);
           say(new StoreEvent.LeaseRecorded(effect.lease()));
         });

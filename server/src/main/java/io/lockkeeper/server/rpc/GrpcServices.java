@@ -9,6 +9,7 @@ import io.grpc.protobuf.services.ProtoReflectionService;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import io.grpc.services.ChannelzService;
 import io.lockkeeper.server.coordinator.api.Coordinator;
+import io.lockkeeper.server.rpc.call.CallEnd;
 import io.lockkeeper.server.rpc.call.CallGuard;
 import io.lockkeeper.server.rpc.call.ConnectionAge;
 import io.lockkeeper.server.rpc.call.GrpcLimits;
@@ -23,6 +24,7 @@ import io.lockkeeper.server.rpc.forward.PeerSetup;
 import io.lockkeeper.server.rpc.service.AdminCalls;
 import io.lockkeeper.server.rpc.service.LeaseCalls;
 import io.lockkeeper.server.rpc.service.LockCalls;
+import io.lockkeeper.server.rpc.wire.Refusal;
 import io.lockkeeper.server.rpc.wire.Statuses;
 import java.io.InputStream;
 import java.time.Duration;
@@ -116,8 +118,8 @@ public final class GrpcServices {
             calls,
             stats,
             setup.ownId());
-    this.lockCalls = new LockCalls(coordinator, limits, streams, timer, stats);
-    this.leaseCalls = new LeaseCalls(coordinator, limits, streams, forwarding);
+    this.lockCalls = new LockCalls(coordinator, setup.ownId(), limits, streams, timer, stats);
+    this.leaseCalls = new LeaseCalls(coordinator, setup.ownId(), limits, streams, forwarding);
     this.adminCalls = new AdminCalls(coordinator);
   }
 
@@ -149,6 +151,7 @@ public final class GrpcServices {
     // No handler blocks: each runs on the thread that read its request, and wakes no other.
     server.directExecutor();
     server.addTransportFilter(age);
+    server.addStreamTracerFactory(CallEnd.FACTORY);
     for (BindableService service : List.of(lockCalls, leaseCalls, adminCalls)) {
       server.addService(guarded(ServerInterceptors.intercept(service, forwarding), ourCalls));
     }
@@ -211,19 +214,23 @@ public final class GrpcServices {
    */
   public void goAway(String reason) {
     health.stop();
-    streams.goAway(reason, limits.resumeAfter());
+    streams.goAway(draining(reason));
     // Whoever watches health has heard, and would wait for ever.
-    toolCalls.endAll(Statuses.goingAway(reason, limits.resumeAfter()));
+    toolCalls.endAll(draining(reason));
+  }
+
+  private Refusal draining(String reason) {
+    return Statuses.draining(reason, limits.resumeAfter());
   }
 
   /** Tells the clients whose streams are open to come again, and ends those streams. */
   void sendAway(String reason, Duration resumeAfter) {
-    streams.sendAway(reason, resumeAfter);
+    streams.sendAway(Statuses.draining(reason, resumeAfter));
   }
 
   /** Ends the calls that are still under way. */
   void endCalls(String reason) {
-    ourCalls.endAll(Statuses.goingAway(reason, limits.resumeAfter()));
+    ourCalls.endAll(draining(reason));
   }
 
   /** Returns how many streams are open. */

@@ -120,7 +120,7 @@ class ServerFailureTest {
   /** Does not listen. */
   private static final class Deaf implements Coordinator.AcquisitionListener {
     @Override
-    public void onNotice(String requestId, long sequence, Notice notice) {}
+    public void onNotice(String requestId, long epoch, long sequence, Notice notice) {}
 
     @Override
     public void onRefused(RefusedException why) {}

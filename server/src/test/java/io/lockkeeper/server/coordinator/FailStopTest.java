@@ -81,7 +81,7 @@ class FailStopTest {
   /** Throws at whatever it is told of an acquisition. */
   private static final class Broken extends Heard {
     @Override
-    public void onNotice(String requestId, long sequence, Notice notice) {
+    public void onNotice(String requestId, long epoch, long sequence, Notice notice) {
       throw new IllegalStateException("cannot listen");
     }
   }
@@ -142,7 +142,7 @@ class FailStopTest {
         .havingRootCause()
         .isInstanceOfSatisfying(
             RefusedException.class,
-            e -> assertThat(e.failure().reason()).isEqualTo(Failure.Reason.UNAVAILABLE));
+            e -> assertThat(e.failure().reason()).isEqualTo(Failure.Reason.LEAVING));
   }
 
   private void awaitBreakdown() {
@@ -166,14 +166,14 @@ class FailStopTest {
     Heard unlucky = new Heard();
     coordinator.acquire(want(LOCK, Optional.empty(), "b"), unlucky);
     awaitBreakdown();
-    held.close();
+    held.close(false);
     store.tell(new StoreEvent.RebuildStarted(Set.of()));
     Heard late = new Heard();
     coordinator.acquire(want(LOCK, Optional.empty(), "c"), late);
     // Then: neither the event of the store nor the end of the stream has been applied
-    assertThat(late.refusal().failure().reason()).isEqualTo(Failure.Reason.UNAVAILABLE);
-    assertThat(unlucky.refusal().failure().reason()).isEqualTo(Failure.Reason.UNAVAILABLE);
-    assertThat(holder.refusal().failure().reason()).isEqualTo(Failure.Reason.UNAVAILABLE);
+    assertThat(late.refusal().failure().reason()).isEqualTo(Failure.Reason.LEAVING);
+    assertThat(unlucky.refusal().failure().reason()).isEqualTo(Failure.Reason.LEAVING);
+    assertThat(holder.refusal().failure().reason()).isEqualTo(Failure.Reason.LEAVING);
     assertThat(store.entries(OTHER)).isEqualTo(1);
     assertThat(store.entries(LOCK)).isZero();
     assertThat(breakdowns).containsExactly(FatalFailure.STATE_IN_DOUBT);
@@ -187,7 +187,7 @@ class FailStopTest {
   void effectThatCannotBeCarriedOutEndsTheCoordinatorAsTheCoreDoes(Throwable thrown)
       throws Exception {
     // Given
-    LeaseId lease = get(coordinator.openLease(TTL, "t")).lease().lease();
+    LeaseId lease = get(coordinator.openLease(TTL, "t", Optional.empty())).lease().lease();
     Heard holder = new Heard();
     coordinator.acquire(want(LOCK, Optional.of(lease), "a"), holder);
     holder.hear(Notice.Granted.class);
@@ -198,7 +198,7 @@ class FailStopTest {
     assertUnavailable(release);
     Heard next = new Heard();
     coordinator.acquire(want(LOCK, Optional.empty(), "b"), next);
-    assertThat(next.refusal().failure().reason()).isEqualTo(Failure.Reason.UNAVAILABLE);
+    assertThat(next.refusal().failure().reason()).isEqualTo(Failure.Reason.LEAVING);
     assertThat(store.entries(LOCK)).isEqualTo(1);
     assertThat(breakdowns).containsExactly(FatalFailure.STATE_IN_DOUBT);
   }
@@ -206,7 +206,7 @@ class FailStopTest {
   @Test
   void whoeverWaitsIsToldAndNobodyHearsThatALockIsLost() throws Exception {
     // Given: somebody of each sort waits
-    Coordinator.OpenedLease opened = get(coordinator.openLease(TTL, "t"));
+    Coordinator.OpenedLease opened = get(coordinator.openLease(TTL, "t", Optional.empty()));
     Heard session = new Heard();
     Coordinator.Attachment attachment =
         coordinator.attach(opened.lease().lease(), opened.secret(), session);
@@ -220,7 +220,7 @@ class FailStopTest {
     store.hold();
     store.addForeign(OTHER, "_c_00000000-0000-0000-0000-000000000001-lock-0000000000", foreign);
     final CompletableFuture<?> view = coordinator.getLock(OTHER, 10);
-    final CompletableFuture<?> call = coordinator.openLease(TTL, "t");
+    final CompletableFuture<?> call = coordinator.openLease(TTL, "t", Optional.empty());
     await().until(() -> store.heldBack() >= 2);
     // When
     faulty.breakAt("pathBytes", new IllegalStateException("a bug"));
@@ -228,15 +228,15 @@ class FailStopTest {
     // Then
     assertUnavailable(call);
     assertUnavailable(view);
-    assertThat(get(watcher.refused).failure().reason()).isEqualTo(Failure.Reason.UNAVAILABLE);
-    assertThat(get(session.sentAway)).contains("has ended");
+    assertThat(get(watcher.refused).failure().reason()).isEqualTo(Failure.Reason.LEAVING);
+    assertThat(get(session.sentAway).message()).contains("has ended");
     assertThat(session.notices).noneMatch(Notice.Lost.class::isInstance);
     // And so is whoever comes later
     assertUnavailable(coordinator.keepAlive(opened.lease().lease()));
     assertUnavailable(coordinator.getLock(LOCK, 10));
     Watcher late = new Watcher();
     coordinator.watch(new WatchFilter(Set.of(), ""), 0, late);
-    assertThat(get(late.refused).failure().reason()).isEqualTo(Failure.Reason.UNAVAILABLE);
+    assertThat(get(late.refused).failure().reason()).isEqualTo(Failure.Reason.LEAVING);
   }
 
   @Test
@@ -245,7 +245,7 @@ class FailStopTest {
     store.fail(new IllegalStateException("a bug in the store"));
     store.fail(new IllegalStateException("and another"));
     // Then
-    assertUnavailable(coordinator.openLease(TTL, "t"));
+    assertUnavailable(coordinator.openLease(TTL, "t", Optional.empty()));
     assertThat(breakdowns).containsExactly(FatalFailure.STATE_IN_DOUBT);
     assertThat(coordinator.status().serving()).isFalse();
   }
@@ -258,7 +258,7 @@ class FailStopTest {
     coordinator.leave(Duration.ofHours(1));
     coordinator.stop(Duration.ofHours(1));
     // Then
-    assertUnavailable(coordinator.openLease(TTL, "t"));
+    assertUnavailable(coordinator.openLease(TTL, "t", Optional.empty()));
   }
 
   @Test
@@ -279,13 +279,13 @@ class FailStopTest {
   @Test
   void leaseWhoseListenerThrowsIsToBeResumed() throws Exception {
     // Given
-    Coordinator.OpenedLease opened = get(coordinator.openLease(TTL, "t"));
+    Coordinator.OpenedLease opened = get(coordinator.openLease(TTL, "t", Optional.empty()));
     Broken broken = new Broken();
     Coordinator.Attachment attachment =
         coordinator.attach(opened.lease().lease(), opened.secret(), broken);
     get(attachment.attached());
     attachment.acquire(want(LOCK, Optional.empty(), "a"));
-    assertThat(get(broken.sentAway)).isNotEmpty();
+    assertThat(get(broken.sentAway).message()).isNotEmpty();
     // When
     Heard again = new Heard();
     get(coordinator.attach(opened.lease().lease(), opened.secret(), again).attached());
@@ -318,7 +318,8 @@ class FailStopTest {
         .failsWithin(Duration.ofSeconds(5))
         .withThrowableThat()
         .withMessageContaining("a bug");
-    assertThat(coordinator.openLease(TTL, "t")).succeedsWithin(Duration.ofSeconds(5));
+    assertThat(coordinator.openLease(TTL, "t", Optional.empty()))
+        .succeedsWithin(Duration.ofSeconds(5));
     assertThat(breakdowns).isEmpty();
   }
 }

@@ -4,6 +4,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.lockkeeper.server.coordinator.api.Coordinator;
 import io.lockkeeper.server.coordinator.api.RefusedException;
+import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.LeaseEnd;
 import io.lockkeeper.server.core.api.Notice;
 import java.util.List;
@@ -17,10 +18,10 @@ class Heard implements Coordinator.AcquisitionListener, Coordinator.SessionListe
   final List<RefusedException> refusals = new CopyOnWriteArrayList<>();
   final List<LeaseEnd> ends = new CopyOnWriteArrayList<>();
   final CompletableFuture<Void> superseded = new CompletableFuture<>();
-  final CompletableFuture<String> sentAway = new CompletableFuture<>();
+  final CompletableFuture<Failure> sentAway = new CompletableFuture<>();
 
   @Override
-  public void onNotice(String requestId, long sequence, Notice notice) {
+  public void onNotice(String requestId, long epoch, long sequence, Notice notice) {
     notices.add(notice);
     sequences.add(sequence);
   }
@@ -41,8 +42,8 @@ class Heard implements Coordinator.AcquisitionListener, Coordinator.SessionListe
   }
 
   @Override
-  public void onSentAway(String reason) {
-    sentAway.complete(reason);
+  public void onSentAway(Failure why) {
+    sentAway.complete(why);
   }
 
   @Override

@@ -89,7 +89,7 @@ class LoopCoordinatorTest {
     coordinator.acquire(want(Optional.empty(), "b", Optional.empty()), second);
     Notice.Queued queued = second.hear(Notice.Queued.class);
     // When
-    holder.close();
+    holder.close(false);
     // Then
     Notice.Granted granted = second.hear(Notice.Granted.class);
     assertThat(queued.places().get(0).ahead()).isEqualTo(1);
@@ -118,7 +118,8 @@ class LoopCoordinatorTest {
   @Test
   void releaseIsAnsweredOnlyWhenTheDeletionIsCertain() throws Exception {
     // Given
-    LeaseId lease = get(coordinator.openLease(Duration.ofSeconds(15), "t")).lease().lease();
+    LeaseId lease =
+        get(coordinator.openLease(Duration.ofSeconds(15), "t", Optional.empty())).lease().lease();
     Heard heard = new Heard();
     coordinator.acquire(want(Optional.of(lease), "a", Optional.empty()), heard);
     heard.hear(Notice.Granted.class);
@@ -139,7 +140,8 @@ class LoopCoordinatorTest {
   @Test
   void attachedListenerIsToldAgainAndTheOldOneIsSuperseded() throws Exception {
     // Given
-    Coordinator.OpenedLease opened = get(coordinator.openLease(Duration.ofSeconds(15), "t"));
+    Coordinator.OpenedLease opened =
+        get(coordinator.openLease(Duration.ofSeconds(15), "t", Optional.empty()));
     LeaseId lease = opened.lease().lease();
     Heard first = new Heard();
     Coordinator.Attachment attachment = coordinator.attach(lease, opened.secret(), first);
@@ -158,7 +160,8 @@ class LoopCoordinatorTest {
   @Test
   void attachingNeedsTheSecret() throws Exception {
     // Given
-    LeaseId lease = get(coordinator.openLease(Duration.ofSeconds(15), "t")).lease().lease();
+    LeaseId lease =
+        get(coordinator.openLease(Duration.ofSeconds(15), "t", Optional.empty())).lease().lease();
     // When
     CompletableFuture<Answer.LeaseAttached> attached =
         coordinator.attach(lease, "guess", new Heard()).attached();
@@ -187,7 +190,8 @@ class LoopCoordinatorTest {
   @Test
   void tokenIsCurrentWhileHeldAndNotAfterwards() throws Exception {
     // Given
-    LeaseId lease = get(coordinator.openLease(Duration.ofSeconds(15), "t")).lease().lease();
+    LeaseId lease =
+        get(coordinator.openLease(Duration.ofSeconds(15), "t", Optional.empty())).lease().lease();
     Heard heard = new Heard();
     coordinator.acquire(want(Optional.of(lease), "a", Optional.empty()), heard);
     long token = heard.hear(Notice.Granted.class).grants().get(0).token().value();
@@ -213,7 +217,8 @@ class LoopCoordinatorTest {
   @Test
   void endedSessionTakesItsLeasesAndTellsTheHolders() throws Exception {
     // Given
-    Coordinator.OpenedLease opened = get(coordinator.openLease(Duration.ofSeconds(15), "t"));
+    Coordinator.OpenedLease opened =
+        get(coordinator.openLease(Duration.ofSeconds(15), "t", Optional.empty()));
     Heard heard = new Heard();
     Coordinator.Attachment attachment =
         coordinator.attach(opened.lease().lease(), opened.secret(), heard);
@@ -225,6 +230,6 @@ class LoopCoordinatorTest {
     assertThat(heard.hear(Notice.Lost.class).reason()).isEqualTo(Notice.LossReason.SESSION_LOST);
     await().until(() -> heard.ends.equals(List.of(LeaseEnd.SESSION_LOST)));
     assertThat(get(coordinator.keepAlive(opened.lease().lease())))
-        .isEqualTo(new Answer.LeaseGone(LeaseEnd.SESSION_LOST));
+        .isEqualTo(new Answer.LeaseGone(LeaseEnd.SESSION_LOST, 1));
   }
 }

@@ -357,7 +357,7 @@ class AcquireHandlerTest {
   void streamThatIsTheLeaseTakesTheLockWithIt() {
     Asked held = bench.acquire("a");
     bench.create(held);
-    bench.on(new ClientEvent.StreamClosed(held.stream()));
+    bench.on(new ClientEvent.StreamClosed(held.stream(), false));
     assertThat(bench.last(StoreEffect.DeleteEntries.class)).hasSize(1);
     bench.deleted(held);
     assertThat(bench.counts().acquisitions()).isZero();
@@ -371,7 +371,7 @@ class AcquireHandlerTest {
     Asked waiting = bench.acquire(lease, "r", "a");
     bench.create(waiting);
     // When
-    bench.on(new ClientEvent.StreamClosed(waiting.stream()));
+    bench.on(new ClientEvent.StreamClosed(waiting.stream(), false));
     bench.pass(Duration.ofSeconds(4));
     assertThat(bench.all(StoreEffect.DeleteEntries.class)).isEmpty();
     bench.pass(Duration.ofSeconds(1));
@@ -384,7 +384,7 @@ class AcquireHandlerTest {
     bench.create(bench.acquire("a"));
     Asked waiting = bench.acquire(lease, "r", "a");
     bench.create(waiting);
-    bench.on(new ClientEvent.StreamClosed(waiting.stream()));
+    bench.on(new ClientEvent.StreamClosed(waiting.stream(), false));
     bench.pass(Duration.ofSeconds(4));
     bench.acquire(lease, "r", "a");
     bench.pass(Duration.ofSeconds(4));
@@ -397,11 +397,11 @@ class AcquireHandlerTest {
     bench.create(bench.acquire("a"));
     Asked waiting = bench.acquire(lease, "r", "a");
     bench.create(waiting);
-    bench.on(new ClientEvent.StreamClosed(waiting.stream()));
+    bench.on(new ClientEvent.StreamClosed(waiting.stream(), false));
     bench.pass(Duration.ofSeconds(3));
     Asked again = bench.acquire(lease, "r", "a");
     bench.pass(Duration.ofSeconds(1));
-    bench.on(new ClientEvent.StreamClosed(again.stream()));
+    bench.on(new ClientEvent.StreamClosed(again.stream(), false));
     // When
     bench.pass(Duration.ofSeconds(4));
     // Then: only at 9 s is the place given up
@@ -416,8 +416,8 @@ class AcquireHandlerTest {
     Asked heard = bench.acquire(lease, "heard", "b");
     bench.create(heard);
     Asked unheard = bench.acquire(lease, "unheard", "a");
-    bench.on(new ClientEvent.StreamClosed(heard.stream()));
-    bench.on(new ClientEvent.StreamClosed(unheard.stream()));
+    bench.on(new ClientEvent.StreamClosed(heard.stream(), false));
+    bench.on(new ClientEvent.StreamClosed(unheard.stream(), false));
     bench.create(unheard);
     assertThat(bench.counts().held()).isEqualTo(2);
     // When

@@ -79,7 +79,7 @@ class AdoptedInDoubtTest {
             lease,
             held.holding(token).command(Optional.of(lease)),
             false));
-    bench.on(new ClientEvent.StreamClosed(stream));
+    bench.on(new ClientEvent.StreamClosed(stream, false));
     // When
     bench.on(new SessionEvent.SessionProved(session, bench.now, bench.now));
     bench.proving = true;

@@ -128,7 +128,7 @@ class AdoptionsTest {
     left.entries(lease, Wish.named("held").exclusive("a"));
     left.take();
     StreamId stream = bench.attach(lease);
-    bench.on(new ClientEvent.StreamClosed(stream));
+    bench.on(new ClientEvent.StreamClosed(stream, false));
     // When
     bench.pass(VOUCHED.minusNanos(1));
     assertThat(bench.deletions()).isEmpty();
@@ -212,7 +212,7 @@ class AdoptionsTest {
     left.entriesOfAnOwnStream(waiter, waits);
     left.take();
     Asked asked = bench.ask(waiter, waits);
-    bench.on(new ClientEvent.StreamClosed(asked.stream()));
+    bench.on(new ClientEvent.StreamClosed(asked.stream(), false));
     // When
     bench.keepAliveFor(waiter, VOUCHED.plus(LINGER).minusNanos(1));
     // Then
@@ -231,7 +231,7 @@ class AdoptionsTest {
     left.entriesOfAnOwnStream(waiter, waits);
     left.take();
     Asked asked = bench.ask(waiter, waits);
-    bench.on(new ClientEvent.StreamClosed(asked.stream()));
+    bench.on(new ClientEvent.StreamClosed(asked.stream(), false));
     bench.on(new ClientEvent.Release(bench.call(), holder, "held", 0));
     int released = bench.deletions().size();
     // When

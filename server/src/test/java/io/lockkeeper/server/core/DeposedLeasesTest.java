@@ -185,6 +185,26 @@ class DeposedLeasesTest {
   }
 
   @Test
+  void coordinatorThatLeavesTellsWaitersOnStreamsToAskElsewhereAndNoEnding() {
+    // Given
+    bench.create(bench.acquire("a"));
+    Asked waiter = bench.acquire("a");
+    bench.create(waiter);
+    // When
+    bench.on(new LifecycleEvent.Draining());
+    // Then
+    assertThat(bench.all(Effect.Refuse.class))
+        .filteredOn(refusal -> refusal.stream().equals(waiter.stream()))
+        .singleElement()
+        .satisfies(
+            refusal -> assertThat(refusal.failure().reason()).isEqualTo(Failure.Reason.LEAVING));
+    assertThat(bench.told(waiter, Notice.NotAcquired.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.DeleteEntries.class))
+        .extracting(StoreEffect.DeleteEntries::id)
+        .contains(waiter.id());
+  }
+
+  @Test
   void coordinatorThatLeavesTakesNothingNewAndEndsItsStreams() {
     // Given
     LeaseId lease = bench.lease();
@@ -204,7 +224,7 @@ class DeposedLeasesTest {
     assertThat(bench.told(kept, Notice.Lost.class)).isEmpty();
     CallId open = bench.call();
     bench.on(new ClientEvent.OpenLease(open, new LeaseId(1, 2), "h", Bench.TTL, "late"));
-    assertThat(bench.failure(open)).isEqualTo(Failure.Reason.UNAVAILABLE);
+    assertThat(bench.failure(open)).isEqualTo(Failure.Reason.LEAVING);
     bench.on(new SessionEvent.OrphanFound(Inheritance.CLAIM));
     assertThat(bench.all(StoreEffect.AdoptSession.class)).isEmpty();
     depose();
@@ -257,6 +277,7 @@ class DeposedLeasesTest {
     bench.on(
         new SessionEvent.SessionAdopted(
             key,
+            2,
             Bench.TIMEOUT.toNanos(),
             bench.now,
             bench.now,

@@ -358,7 +358,7 @@ class GrantsTest {
     bench.create(next);
     bench.pass(Duration.ofSeconds(2));
     // When
-    bench.on(new ClientEvent.StreamClosed(holder.stream()));
+    bench.on(new ClientEvent.StreamClosed(holder.stream(), false));
     bench.deleted(holder);
     bench.deleted(leaving);
     // Then

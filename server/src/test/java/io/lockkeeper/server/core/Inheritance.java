@@ -204,6 +204,7 @@ final class Inheritance {
     bench.on(
         new SessionEvent.SessionAdopted(
             key,
+            2,
             Bench.TIMEOUT.toNanos(),
             bench.now,
             bench.now,

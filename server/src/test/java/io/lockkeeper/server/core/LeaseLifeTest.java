@@ -46,7 +46,52 @@ class LeaseLifeTest {
     // Then: valid from the sending of the request
     assertThat(bench.answer(call))
         .isEqualTo(
-            new Answer.LeaseOpened(lease, Bench.TTL.toNanos(), Duration.ofSeconds(14).toNanos()));
+            new Answer.LeaseOpened(
+                lease, Bench.TTL.toNanos(), Duration.ofSeconds(14).toNanos(), 1));
+  }
+
+  @Test
+  void leaseThatIsOpenedAgainWithItsSecretIsFoundAndRenewed() {
+    // Given
+    LeaseId lease = new LeaseId(7, 8);
+    CallId first = bench.call();
+    bench.on(new ClientEvent.OpenLease(first, lease, "hash", Bench.TTL, "tester"));
+    CallId early = bench.call();
+    bench.on(new ClientEvent.OpenLease(early, lease, "hash", Bench.TTL, "tester"));
+    bench.on(new StoreEvent.LeaseRecorded(lease));
+    bench.pass(Duration.ofSeconds(5));
+    // When
+    CallId again = bench.call();
+    bench.on(new ClientEvent.OpenLease(again, lease, "hash", Bench.TTL, "tester"));
+    // Then
+    assertThat(bench.failure(early)).isEqualTo(Failure.Reason.UNAVAILABLE);
+    assertThat(bench.answer(again)).isInstanceOf(Answer.LeaseOpened.class);
+    assertThat(bench.all(StoreEffect.RecordLease.class)).hasSize(1);
+    // And when it has ended
+    CallId close = bench.call();
+    bench.on(new ClientEvent.CloseLease(close, lease));
+    bench.on(new StoreEvent.LeaseErased(lease));
+    CallId late = bench.call();
+    bench.on(new ClientEvent.OpenLease(late, lease, "hash", Bench.TTL, "tester"));
+    // Then
+    assertThat(bench.failure(late)).isEqualTo(Failure.Reason.SECRET_USED);
+  }
+
+  @Test
+  void leaseThatAnotherSessionHasIsLookedForThere() {
+    // Given
+    CallId call = bench.call();
+    LeaseId lease = new LeaseId(7, 8);
+    bench.on(new ClientEvent.OpenLease(call, lease, "hash", Bench.TTL, "tester"));
+    // When
+    bench.on(new StoreEvent.LeaseRefused(lease, "taken", true));
+    // Then
+    assertThat(bench.failure(call)).isEqualTo(Failure.Reason.MOVED);
+    assertThat(bench.all(StoreEffect.EraseLease.class)).isEmpty();
+    bench.assertNothingIsLeft();
+    CallId renewal = bench.call();
+    bench.on(new ClientEvent.KeepAlive(renewal, lease));
+    assertThat(bench.failure(renewal)).isEqualTo(Failure.Reason.UNKNOWN_LEASE);
   }
 
   @Test
@@ -54,7 +99,7 @@ class LeaseLifeTest {
     CallId call = bench.call();
     LeaseId lease = new LeaseId(7, 8);
     bench.on(new ClientEvent.OpenLease(call, lease, "hash", Bench.TTL, "tester"));
-    bench.on(new StoreEvent.LeaseRefused(lease, "no"));
+    bench.on(new StoreEvent.LeaseRefused(lease, "no", false));
     assertThat(bench.failure(call)).isEqualTo(Failure.Reason.STORE_REFUSED);
     assertThat(bench.all(StoreEffect.EraseLease.class)).isEmpty();
     bench.assertNothingIsLeft();
@@ -130,7 +175,7 @@ class LeaseLifeTest {
     Asked asked = bench.acquire(lease, "late", "a");
     CallId release = bench.release(asked);
     // Then
-    assertThat(bench.answer(keepAlive)).isEqualTo(new Answer.LeaseGone(LeaseEnd.EXPIRED));
+    assertThat(bench.answer(keepAlive)).isEqualTo(new Answer.LeaseGone(LeaseEnd.EXPIRED, 1));
     assertThat(bench.answer(close)).isEqualTo(new Answer.LeaseClosed(true));
     assertThat(bench.failure(attach)).isEqualTo(Failure.Reason.UNKNOWN_LEASE);
     assertThat(bench.refusals(asked.stream())).containsExactly(Failure.Reason.UNKNOWN_LEASE);
@@ -146,7 +191,7 @@ class LeaseLifeTest {
     // When
     CallId late = keepAlive(lease);
     // Then
-    assertThat(bench.answer(late)).isEqualTo(new Answer.LeaseGone(LeaseEnd.EXPIRED));
+    assertThat(bench.answer(late)).isEqualTo(new Answer.LeaseGone(LeaseEnd.EXPIRED, 1));
   }
 
   @Test
@@ -231,7 +276,7 @@ class LeaseLifeTest {
     StreamId first = bench.attach(lease);
     Asked waiting = bench.acquireInSession(first, lease, "w", "a");
     bench.create(waiting);
-    bench.on(new ClientEvent.StreamClosed(first));
+    bench.on(new ClientEvent.StreamClosed(first, false));
     bench.release(waiting);
     bench.deleted(waiting);
     assertThat(bench.told(waiting, Notice.NotAcquired.class)).isEmpty();
@@ -252,7 +297,7 @@ class LeaseLifeTest {
     for (int i = 0; i < holds; i++) {
       entries.add(bench.create(bench.acquireInSession(first, lease, "r" + i, "lock" + i)));
     }
-    bench.on(new ClientEvent.StreamClosed(first));
+    bench.on(new ClientEvent.StreamClosed(first, false));
     entries.forEach(bench::vanish);
     // When
     StreamId second = bench.attach(lease);
@@ -341,7 +386,7 @@ class LeaseLifeTest {
     StreamId stream = bench.attach(lease);
     Asked held = bench.acquireInSession(stream, lease, "r", "a");
     bench.create(held);
-    bench.on(new ClientEvent.StreamClosed(stream));
+    bench.on(new ClientEvent.StreamClosed(stream, false));
     assertThat(bench.counts().held()).isEqualTo(1);
     assertThat(bench.kernel.lease(lease, 10, bench.now)).isPresent();
   }

@@ -3,11 +3,14 @@ package io.lockkeeper.server.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.core.Bench.Asked;
+import io.lockkeeper.server.core.api.AcquireCommand;
+import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.Contender;
 import io.lockkeeper.server.core.api.HoldEnd;
 import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.api.StreamId;
 import io.lockkeeper.server.core.lock.EntryName;
 import io.lockkeeper.server.core.lock.EntryRef;
 import io.lockkeeper.server.core.lock.LeaseId;
@@ -32,6 +35,15 @@ class LockDelayTest {
 
   private Asked holder() {
     return bench.alone(Wish.named("h").exclusive("a").delaying(DELAY));
+  }
+
+  /** Asks without a lease: the stream is the lease. */
+  private Asked onItsStream() {
+    AcquireCommand command =
+        Wish.named("h").exclusive("a").delaying(DELAY).command(Optional.empty());
+    Asked asked = bench.acquire(new LeaseId(77, 7), command, new StreamId(77));
+    bench.createAll(asked);
+    return asked;
   }
 
   private Asked waiter() {
@@ -92,6 +104,34 @@ class LockDelayTest {
     // Then
     assertThat(bench.wasGranted(waiter)).isTrue();
     assertThat(bench.granted(waiter).grants().get(0).previous()).contains(HoldEnd.LEASE_ENDED);
+  }
+
+  @Test
+  void clientThatCancelsItsCallGivesTheLockUpAndDelaysNobody() {
+    // Given
+    Asked holder = onItsStream();
+    Asked waiter = waiter();
+    // When
+    bench.on(new ClientEvent.StreamClosed(holder.stream(), true));
+    bench.deleteAll(holder);
+    // Then
+    EntryRef ref = bench.all(StoreEffect.DeleteEntries.class).get(0).entries().get(0);
+    assertThat(ref.guard()).contains("delay-30000-" + holder.id());
+    assertThat(bench.granted(waiter).grants().get(0).previous()).contains(HoldEnd.CANCELLED);
+    assertThat(delayedFor()).isEmpty();
+  }
+
+  @Test
+  void connectionThatBreaksIsNoRelease() {
+    // Given
+    Asked holder = onItsStream();
+    Asked waiter = waiter();
+    // When
+    bench.on(new ClientEvent.StreamClosed(holder.stream(), false));
+    bench.deleteAll(holder);
+    // Then
+    assertThat(bench.wasGranted(waiter)).isFalse();
+    assertThat(delayedFor()).contains(DELAY.toNanos());
   }
 
   @Test

@@ -99,9 +99,9 @@ class ForwardedStreamsTest {
     Received<AcquireRequest, AcquireResponse> client = Received.all();
     Acquired acquired = acquireThere(client);
     // When
-    acquired.listener().onNotice("req-1", 1, ViewSamples.queued());
-    acquired.listener().onNotice("req-1", 2, ViewSamples.granted());
-    acquired.listener().onNotice("req-1", 3, new Notice.Released());
+    acquired.listener().onNotice("req-1", 1, 1, ViewSamples.queued());
+    acquired.listener().onNotice("req-1", 1, 2, ViewSamples.granted());
+    acquired.listener().onNotice("req-1", 1, 3, new Notice.Released());
     // Then
     assertThat(acquired.command().requestId()).isEqualTo("req-1");
     assertThat(client.next().hasQueued()).isTrue();
@@ -135,7 +135,7 @@ class ForwardedStreamsTest {
     // Given
     Received<AcquireRequest, AcquireResponse> client = Received.all();
     Acquired acquired = acquireThere(client);
-    acquired.listener().onNotice("req-1", 1, ViewSamples.queued());
+    acquired.listener().onNotice("req-1", 1, 1, ViewSamples.queued());
     client.next();
     // When
     client.cancel();
@@ -166,7 +166,7 @@ class ForwardedStreamsTest {
     Received<AcquireRequest, AcquireResponse> client = Received.all();
     here.locks().acquire(ACQUIRE, client);
     Acquired acquired = here.coordinator.acquires.next();
-    acquired.listener().onNotice("req-1", 1, ViewSamples.queued());
+    acquired.listener().onNotice("req-1", 1, 1, ViewSamples.queued());
     client.next();
     // When
     acquired.listener().onRefused(ViewSamples.refused(Reason.MOVED));
@@ -179,7 +179,7 @@ class ForwardedStreamsTest {
   void acquisitionAtAPeerThatDiesIsToldToComeAgain() {
     // Given
     Received<AcquireRequest, AcquireResponse> client = Received.all();
-    acquireThere(client).listener().onNotice("req-1", 1, ViewSamples.queued());
+    acquireThere(client).listener().onNotice("req-1", 1, 1, ViewSamples.queued());
     client.next();
     // When
     there.die();
@@ -194,13 +194,13 @@ class ForwardedStreamsTest {
     // When
     session.requests.onNext(SessionMessages.acquiring("req-9"));
     session.requests.onNext(SessionMessages.keepAlive(5));
-    there.coordinator.keepAlives.next().answer().complete(new Answer.LeaseRenewed(7));
+    there.coordinator.keepAlives.next().answer().complete(new Answer.LeaseRenewed(7, 1));
     // Then
     assertThat(session.attached.secret()).isEqualTo("s3cret");
     assertThat(session.attached.acquires().next().requestId()).isEqualTo("req-9");
     assertThat(session.client.next().getKeptAlive().getNonce()).isEqualTo(5);
     // When
-    session.attached.listener().onNotice("req-9", 1, ViewSamples.granted());
+    session.attached.listener().onNotice("req-9", 1, 1, ViewSamples.granted());
     // Then
     assertThat(session.client.next().getEvent().getRequestId()).isEqualTo("req-9");
     // When
@@ -219,8 +219,8 @@ class ForwardedStreamsTest {
     refuseAttach(here);
     Attached attached = there.coordinator.attaches.next();
     // When: what is told while the session opens waits, and so goes together
-    attached.listener().onNotice("req-1", 1, ViewSamples.queued());
-    attached.listener().onNotice("req-2", 1, ViewSamples.granted());
+    attached.listener().onNotice("req-1", 1, 1, ViewSamples.queued());
+    attached.listener().onNotice("req-2", 1, 1, ViewSamples.granted());
     attached.attached().complete(ViewSamples.attached());
     client.read(2);
     // Then
@@ -284,7 +284,7 @@ class ForwardedStreamsTest {
     // When
     there.die();
     // Then
-    assertThat(session.client.next().getGoingAway().getReason()).contains("there");
+    assertThat(session.client.next().getGoingAway().getMessage()).contains("there");
     assertThat(session.client.end().isOk()).isTrue();
     await().untilAsserted(() -> assertThat(here.services.openStreams()).isZero());
   }
@@ -352,7 +352,7 @@ class ForwardedStreamsTest {
     // When
     here.services.goAway("stopping");
     // Then
-    assertThat(session.client.next().getGoingAway().getReason()).isEqualTo("stopping");
+    assertThat(session.client.next().getGoingAway().getMessage()).isEqualTo("stopping");
     assertThat(session.client.end().isOk()).isTrue();
     assertThat(waiting.end().getCode()).isEqualTo(Code.UNAVAILABLE);
     assertThat(session.attached.detached().next()).isEqualTo("detached");
@@ -367,7 +367,7 @@ class ForwardedStreamsTest {
     // When: as much as only a coordinator that buffers could take
     int sent = 0;
     while (session.attached.detached().isEmpty() && sent < 1_000_000) {
-      session.attached.listener().onNotice("req-" + sent, 1, ViewSamples.queued());
+      session.attached.listener().onNotice("req-" + sent, 1, 1, ViewSamples.queued());
       sent++;
     }
     // Then: the peer's own bound ends the stream
@@ -388,10 +388,14 @@ class ForwardedStreamsTest {
     refuseKeepAlive(Reason.UNKNOWN_LEASE);
     var remote = there.coordinator.keepAlives.next();
     requests.onNext(renewing(local));
-    here.coordinator.keepAlives.next().answer().complete(new Answer.LeaseRenewed(1_000_000_000L));
+    here.coordinator
+        .keepAlives
+        .next()
+        .answer()
+        .complete(new Answer.LeaseRenewed(1_000_000_000L, 1));
     // Then
     assertThat(client.next().getLeaseId()).isEqualTo(local.toString());
-    remote.answer().complete(new Answer.LeaseRenewed(2_000_000_000L));
+    remote.answer().complete(new Answer.LeaseRenewed(2_000_000_000L, 1));
     requests.onCompleted();
     assertThat(client.next().getValidFor().getSeconds()).isEqualTo(2);
     assertThat(client.end().isOk()).isTrue();
@@ -407,8 +411,12 @@ class ForwardedStreamsTest {
     var first = here.coordinator.keepAlives.next();
     requests.onNext(renewing(ViewSamples.LEASE));
     // When
-    here.coordinator.keepAlives.next().answer().complete(new Answer.LeaseRenewed(2_000_000_000L));
-    first.answer().complete(new Answer.LeaseRenewed(1_000_000_000L));
+    here.coordinator
+        .keepAlives
+        .next()
+        .answer()
+        .complete(new Answer.LeaseRenewed(2_000_000_000L, 1));
+    first.answer().complete(new Answer.LeaseRenewed(1_000_000_000L, 1));
     // Then
     assertThat(client.next().getValidFor().getSeconds()).isOne();
     assertThat(client.next().getValidFor().getSeconds()).isEqualTo(2);
@@ -424,7 +432,11 @@ class ForwardedStreamsTest {
     // When
     refuseKeepAlive(Reason.UNAVAILABLE);
     requests.onNext(renewing(local));
-    here.coordinator.keepAlives.next().answer().complete(new Answer.LeaseRenewed(1_000_000_000L));
+    here.coordinator
+        .keepAlives
+        .next()
+        .answer()
+        .complete(new Answer.LeaseRenewed(1_000_000_000L, 1));
     // Then
     assertThat(client.next().getLeaseId()).isEqualTo(local.toString());
     requests.onCompleted();
@@ -480,7 +492,7 @@ class ForwardedStreamsTest {
               here.coordinator
                   .keepAlives
                   .poll()
-                  .ifPresent(asked -> asked.answer().complete(new Answer.LeaseRenewed(5)));
+                  .ifPresent(asked -> asked.answer().complete(new Answer.LeaseRenewed(5, 1)));
               return !client.messages.isEmpty();
             });
     assertThat(client.next().hasValidFor()).isTrue();

@@ -71,6 +71,8 @@ class ForwardingTest {
             "AnswerRelease",
             "UpdateMetadata",
             "Session",
+            "OpenLease",
+            "RenewLease",
             "CloseLease",
             "GetLease");
   }

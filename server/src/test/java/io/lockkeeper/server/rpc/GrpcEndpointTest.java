@@ -188,7 +188,7 @@ class GrpcEndpointTest {
                     CallOptions.DEFAULT,
                     malformed));
     // Then
-    assertThat(refused.getStatus().getCode()).isEqualTo(Code.INTERNAL);
+    assertThat(refused.getStatus().getCode()).isEqualTo(Code.INVALID_ARGUMENT);
     assertThatItServes(channel);
   }
 
@@ -342,7 +342,7 @@ class GrpcEndpointTest {
     // When
     running.orElseThrow().stop(Duration.ofSeconds(5));
     // Then
-    assertThat(session.next().getGoingAway().getReason()).contains("c-1");
+    assertThat(session.next().getGoingAway().getMessage()).contains("c-1");
     assertThat(session.end().isOk()).isTrue();
     assertThat(refusedOn(open.orElseThrow()).getStatus().getCode()).isEqualTo(Code.UNAVAILABLE);
   }

@@ -9,6 +9,7 @@ import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.AnswerReleaseRequest;
 import io.lockkeeper.v1.ChangeCause;
 import io.lockkeeper.v1.Contender;
+import io.lockkeeper.v1.DeadlockCheck;
 import io.lockkeeper.v1.ForceReleaseRequest;
 import io.lockkeeper.v1.GetLockRequest;
 import io.lockkeeper.v1.Grant;
@@ -223,17 +224,22 @@ class HoldersOnCoordinatorTest {
     assertThat(position.getHolders(0).getMetadataMap()).containsEntry("step", "2");
   }
 
+  /** Has no owner, and takes part in the search all the same. */
+  private static AcquireRequest.Builder searched(AcquireRequest.Builder request) {
+    return request.setDeadlockCheck(DeadlockCheck.DEADLOCK_CHECK_ON);
+  }
+
   @Test
   void cycleOfWaitsIsRefusedToTheYoungestAndSpelledOut() {
     // Given
-    AcquireRequest.Builder one = underALease("a");
-    AcquireRequest.Builder two = underALease("b");
+    AcquireRequest.Builder one = searched(underALease("a"));
+    AcquireRequest.Builder two = searched(underALease("b"));
     granted(acquire(one).next());
     granted(acquire(two).next());
-    var first = acquire(request("b").setLeaseId(one.getLeaseId()).setRequestId("req-2"));
+    var first = acquire(searched(request("b").setLeaseId(one.getLeaseId()).setRequestId("req-2")));
     assertThat(first.next().hasQueued()).isTrue();
     // When
-    var second = acquire(request("a").setLeaseId(two.getLeaseId()).setRequestId("req-2"));
+    var second = acquire(searched(request("a").setLeaseId(two.getLeaseId()).setRequestId("req-2")));
     // Then
     AcquireResponse last = second.next();
     while (!last.hasNotAcquired()) {

@@ -23,6 +23,8 @@ import io.lockkeeper.v1.ListLeasesRequest;
 import io.lockkeeper.v1.ListLeasesResponse;
 import io.lockkeeper.v1.OpenLeaseRequest;
 import io.lockkeeper.v1.OpenLeaseResponse;
+import io.lockkeeper.v1.RenewLeaseRequest;
+import io.lockkeeper.v1.RenewLeaseResponse;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -58,6 +60,53 @@ class LeaseCallsTest {
     assertThat(opened.getLeaseSecret()).isEqualTo("s3cret");
     assertThat(opened.getTtl().getSeconds()).isEqualTo(15);
     assertThat(opened.getValidFor()).isEqualTo(ProtoDurations.ofNanos(ViewSamples.TTL_NANOS - 1));
+  }
+
+  @Test
+  void secretThatTheClientHasChosenIsNotToldAgain() {
+    // Given
+    Received<OpenLeaseRequest, OpenLeaseResponse> client = Received.all();
+    String secret = "0123456789abcdef0123456789abcdef";
+    // When
+    server.leases().openLease(OpenLeaseRequest.newBuilder().setLeaseSecret(secret).build(), client);
+    var asked = server.coordinator.openLeases.next();
+    asked.answer().complete(new OpenedLease(ViewSamples.opened(), secret));
+    // Then
+    assertThat(asked.what().secret()).contains(secret);
+    OpenLeaseResponse opened = client.next();
+    assertThat(opened.getLeaseSecret()).isEmpty();
+    assertThat(opened.getEpoch()).isEqualTo(1);
+    assertThat(opened.getCoordinatorId()).isNotEmpty();
+    assertThat(opened.getKeepAliveInterval().getSeconds()).isEqualTo(4);
+  }
+
+  @Test
+  void leaseIsRenewedByAUnaryCallAndOneThatHasEndedIsNotFound() {
+    // Given
+    Received<RenewLeaseRequest, RenewLeaseResponse> renewed = Received.all();
+    Received<RenewLeaseRequest, RenewLeaseResponse> ended = Received.all();
+    RenewLeaseRequest request = RenewLeaseRequest.newBuilder().setLeaseId(LEASE).build();
+    // When
+    server.leases().renewLease(request, renewed);
+    server
+        .coordinator
+        .keepAlives
+        .next()
+        .answer()
+        .complete(new Answer.LeaseRenewed(6_000_000_000L, 3));
+    server.leases().renewLease(request, ended);
+    server
+        .coordinator
+        .keepAlives
+        .next()
+        .answer()
+        .complete(new Answer.LeaseGone(LeaseEnd.EXPIRED, 3));
+    // Then
+    RenewLeaseResponse response = renewed.next();
+    assertThat(response.getValidFor().getSeconds()).isEqualTo(6);
+    assertThat(response.getKeepAliveInterval().getSeconds()).isEqualTo(2);
+    assertThat(response.getEpoch()).isEqualTo(3);
+    assertThat(ended.end().getCode()).isEqualTo(Code.NOT_FOUND);
   }
 
   @Test
@@ -103,8 +152,18 @@ class LeaseCallsTest {
     for (int i = 0; i < 3; i++) {
       requests.onNext(renewing(LEASE));
     }
-    server.coordinator.keepAlives.next().answer().complete(new Answer.LeaseRenewed(5_000_000_000L));
-    server.coordinator.keepAlives.next().answer().complete(new Answer.LeaseGone(LeaseEnd.EXPIRED));
+    server
+        .coordinator
+        .keepAlives
+        .next()
+        .answer()
+        .complete(new Answer.LeaseRenewed(5_000_000_000L, 1));
+    server
+        .coordinator
+        .keepAlives
+        .next()
+        .answer()
+        .complete(new Answer.LeaseGone(LeaseEnd.EXPIRED, 1));
     server
         .coordinator
         .keepAlives
@@ -218,6 +277,8 @@ class LeaseCallsTest {
   @ParameterizedTest
   @EnumSource(LeaseEnd.class)
   void everyEndHasItsName(LeaseEnd end) {
-    assertThat(Messages.toReason(end).name()).isEqualTo("LEASE_END_REASON_" + end);
+    // A lease that was a stream is closed by whoever cancels the stream.
+    LeaseEnd named = end == LeaseEnd.CANCELLED ? LeaseEnd.CLOSED : end;
+    assertThat(Messages.toReason(end).name()).isEqualTo("LEASE_END_REASON_" + named);
   }
 }

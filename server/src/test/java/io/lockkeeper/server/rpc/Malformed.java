@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.rpc.BadRequest;
+import com.google.rpc.ErrorInfo;
 import io.grpc.Status.Code;
 import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
@@ -24,6 +25,10 @@ final class Malformed {
     assertThat(refused.getStatus().getCode()).isEqualTo(Code.INVALID_ARGUMENT);
     BadRequest details =
         StatusProto.fromThrowable(refused).getDetailsList().get(0).unpack(BadRequest.class);
+    ErrorInfo info =
+        StatusProto.fromThrowable(refused).getDetailsList().get(1).unpack(ErrorInfo.class);
+    assertThat(info.getDomain()).isEqualTo("lockkeeper.io");
+    assertThat(info.getReason()).isEqualTo("INVALID_FIELD");
     assertThat(details.getFieldViolations(0).getField()).isEqualTo(field);
     assertThat(details.getFieldViolations(0).getDescription()).contains(description);
     assertThat(refused.getStatus().getDescription()).startsWith(field + ": ");

@@ -296,7 +296,7 @@ class RealCoordinatorTest {
             .build());
     // Then
     var refused = client.next().getRefused();
-    assertThat(refused.getId()).isEqualTo("req-1");
+    assertThat(refused.getAcquire()).isEqualTo("req-1");
     assertThat(refused.getCode()).isEqualTo(Code.FAILED_PRECONDITION.value());
     assertThat(lock("orders/42").getHoldersCount()).isEqualTo(1);
   }

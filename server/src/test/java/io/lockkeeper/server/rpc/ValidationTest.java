@@ -224,23 +224,29 @@ class ValidationTest {
     rows.add(
         arguments(
             "queue_limit",
-            "0 to 1000, is 1001",
+            "zero or more, is -1",
             call(
                 s ->
                     s.locksNow()
                         .getLock(
-                            GetLockRequest.newBuilder()
-                                .setName("a")
-                                .setQueueLimit(1_001)
-                                .build()))));
+                            GetLockRequest.newBuilder().setName("a").setQueueLimit(-1).build()))));
     rows.add(
         arguments(
             "page_size",
-            "0 to 1000, is -1",
+            "zero or more, is -1",
             call(
                 s ->
                     s.locksNow()
                         .listLocks(ListLocksRequest.newBuilder().setPageSize(-1).build()))));
+    rows.add(
+        arguments(
+            "lease_secret",
+            "32 to 256 printable ASCII",
+            call(
+                s ->
+                    s.leasesNow()
+                        .openLease(
+                            OpenLeaseRequest.newBuilder().setLeaseSecret("guess me").build()))));
     rows.add(
         arguments(
             "page_token",
@@ -252,11 +258,11 @@ class ValidationTest {
     rows.add(
         arguments(
             "page_size",
-            "0 to 1000, is 1001",
+            "zero or more, is -7",
             call(
                 s ->
                     s.leasesNow()
-                        .listLeases(ListLeasesRequest.newBuilder().setPageSize(1_001).build()))));
+                        .listLeases(ListLeasesRequest.newBuilder().setPageSize(-7).build()))));
     rows.add(
         arguments(
             "page_token",

@@ -31,7 +31,7 @@ public final class FakeCoordinator implements Coordinator {
   /** A request and its answer to be. */
   public record Asked<Q, A>(Q what, CompletableFuture<A> answer) {}
 
-  public record LeaseToOpen(Duration ttl, String holder) {}
+  public record LeaseToOpen(Duration ttl, String holder, Optional<String> secret) {}
 
   public record ToRelease(LeaseId lease, String requestId, long token) {}
 
@@ -152,8 +152,9 @@ public final class FakeCoordinator implements Coordinator {
   }
 
   @Override
-  public CompletableFuture<OpenedLease> openLease(Duration ttl, String holder) {
-    return ask(openLeases, new LeaseToOpen(ttl, holder));
+  public CompletableFuture<OpenedLease> openLease(
+      Duration ttl, String holder, Optional<String> secret) {
+    return ask(openLeases, new LeaseToOpen(ttl, holder, secret));
   }
 
   @Override
@@ -199,7 +200,7 @@ public final class FakeCoordinator implements Coordinator {
   public Subscription acquire(AcquireCommand command, AcquisitionListener listener) {
     Acquired acquired = new Acquired(command, listener, new Calls<>("close"));
     acquires.add(acquired);
-    return () -> acquired.closed().add("closed");
+    return cancelled -> acquired.closed().add(cancelled ? "cancelled" : "closed");
   }
 
   @Override

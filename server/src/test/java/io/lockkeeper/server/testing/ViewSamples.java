@@ -152,11 +152,11 @@ public final class ViewSamples {
   }
 
   public static Answer.LeaseOpened opened() {
-    return new Answer.LeaseOpened(LEASE, TTL_NANOS, TTL_NANOS - 1);
+    return new Answer.LeaseOpened(LEASE, TTL_NANOS, TTL_NANOS - 1, 1);
   }
 
   public static Answer.LeaseAttached attached() {
-    return new Answer.LeaseAttached(LEASE, TTL_NANOS, TTL_NANOS - 1);
+    return new Answer.LeaseAttached(LEASE, TTL_NANOS, TTL_NANOS - 1, 1);
   }
 
   public static Notice.Granted granted() {

@@ -126,7 +126,7 @@ final class CounterEndIT {
     }
 
     @Override
-    public void onNotice(String requestId, long sequence, Notice notice) {
+    public void onNotice(String requestId, long epoch, long sequence, Notice notice) {
       placed = true;
       if (notice instanceof Notice.Granted grant) {
         FencingToken got = grant.grants().get(0).token();
@@ -196,7 +196,7 @@ final class CounterEndIT {
       int before = granted.size();
       wanting.stream()
           .filter(w -> w.token.equals(Optional.of(current)))
-          .forEach(w -> w.subscription.close());
+          .forEach(w -> w.subscription.close(false));
       Awaitility.await("next grant after " + before)
           .atMost(LIMIT)
           .until(() -> granted.size() == before + 1);
@@ -211,7 +211,7 @@ final class CounterEndIT {
     Coordinator coordinator = coordinators.get(0);
     LeaseId lease =
         coordinator
-            .openLease(Duration.ofMinutes(1), "owner")
+            .openLease(Duration.ofMinutes(1), "owner", Optional.empty())
             .get(LIMIT.toMillis(), TimeUnit.MILLISECONDS)
             .lease()
             .lease();

@@ -20,7 +20,6 @@ import io.lockkeeper.v1.Granted;
 import io.lockkeeper.v1.NotAcquired;
 import io.lockkeeper.v1.QueuePosition;
 import io.lockkeeper.v1.Refused;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
@@ -110,7 +109,7 @@ public final class Acquisition {
   }
 
   /** Completes on the loop, never exceptionally, when the server certainly holds nothing of it. */
-  CompletableFuture<ReleaseResult> released() {
+  public CompletableFuture<ReleaseResult> released() {
     return released;
   }
 
@@ -167,8 +166,14 @@ public final class Acquisition {
     }
   }
 
-  private void retryLater() {
-    retry.set(context.backoff().retryNanos(), this::send);
+  private void retryLater(Refused refused) {
+    retry.set(retryNanos(refused), this::send);
+  }
+
+  private long retryNanos(Refused refused) {
+    return refused.hasRetryAfter()
+        ? context.backoff().withJitter(Protos.toNanos(refused.getRetryAfter()))
+        : context.backoff().retryNanos();
   }
 
   private void stopTimers() {
@@ -178,7 +183,13 @@ public final class Acquisition {
 
   /** The server tells what happened; what was told before is ignored. */
   public void onEvent(AcquireResponse event) {
-    if (!filter.isNext(event) || state == State.ENDED) {
+    if (state == State.ENDED) {
+      return;
+    }
+    if (!filter.isNext(event)) {
+      if (state == State.HELD && event.hasGranted() && hold.isOf(event.getGranted())) {
+        onConfirmed(); // The same server tells it once more, on another stream.
+      }
       return;
     }
     onHeard();
@@ -231,8 +242,7 @@ public final class Acquisition {
       }
       case HELD -> {
         if (hold.isOf(granted)) {
-          retry.cancel();
-          hold.onConfirmed();
+          onConfirmed();
         } else {
           loseAndRelease(LossReason.REMOVED); // Others may have held it in between.
         }
@@ -240,6 +250,11 @@ public final class Acquisition {
       // Given up: the release is on its way, and frees this grant as well.
       case RELEASING, ENDED -> {}
     }
+  }
+
+  private void onConfirmed() {
+    retry.cancel();
+    hold.onConfirmed();
   }
 
   /** The locks are not held any more, but the server may have something under this id. */
@@ -272,32 +287,41 @@ public final class Acquisition {
   }
 
   /** The server has answered a keep-alive, and with it told all that was to be told of a resume. */
-  public void onKeptAlive(long validForNanos) {
+  public void onKeptAlive() {
     if (filter.isSafeAgain()) {
-      hold.onSafe(Duration.ofNanos(validForNanos));
+      hold.onSafe();
     }
   }
 
-  /** The server refused the request, its release, or a call of the holder. */
+  /** The server refused the request for the locks. */
   public void onRefused(Refused refused) {
+    if (state == State.RELEASING || (state == State.HELD && hold.isConfirmed())) {
+      return; // The answer to the release is what counts; or a repetition was not needed.
+    }
     Status.Code code = Status.fromCodeValue(refused.getCode()).getCode();
-    if (state == State.RELEASING) {
-      if (code == Status.Code.NOT_FOUND || code == Status.Code.FAILED_PRECONDITION) {
-        onReleased(ALREADY_RELEASED); // The server holds nothing under this id.
-      } else {
-        retryLater(); // Whatever the reason, the release was not done.
-      }
-    } else if (state == State.HELD && hold.isConfirmed()) {
-      hold.calls().onRefused(code, refused);
-    } else if (Protos.isPassing(code) || (repeating && code == Status.Code.RESOURCE_EXHAUSTED)) {
+    if (Protos.isPassing(code, Protos.toErrorReason(refused.getReason()))
+        || (repeating && code == Status.Code.RESOURCE_EXHAUSTED)) {
       if (state == State.SENT && !repeating) {
         state = State.PENDING; // A refused request has changed nothing: it may wait for later.
       }
-      retryLater();
+      retryLater(refused);
     } else if (state == State.HELD) {
       loseAndRelease(LossReason.REMOVED); // This server will never confirm it.
     } else {
-      failForGood(Protos.toException(names(), code, refused));
+      failForGood(Protos.toException(names(), refused));
+    }
+  }
+
+  /** The server refused the release. */
+  void onReleaseRefused(Refused refused) {
+    Status.Code code = Status.fromCodeValue(refused.getCode()).getCode();
+    if (state != State.RELEASING) {
+      return;
+    }
+    if (code == Status.Code.NOT_FOUND || code == Status.Code.FAILED_PRECONDITION) {
+      onReleased(ALREADY_RELEASED); // The server holds nothing under this id.
+    } else {
+      retryLater(refused); // Whatever the reason, the release was not done.
     }
   }
 
@@ -335,7 +359,7 @@ public final class Acquisition {
     giveUp(
         timedOut
             ? notAcquired(NotAcquiredReason.TIMED_OUT, "no server said so in time")
-            : session.unavailable());
+            : session.unavailable(names()));
   }
 
   private void giveUp(LockkeeperException why) {
@@ -380,7 +404,8 @@ public final class Acquisition {
     return new NotAcquiredException(names(), reason, detail, List.of());
   }
 
-  private String names() {
+  /** Returns the names of the locks, as messages show them. */
+  public String names() {
     return LockNames.join(request.locks());
   }
 }

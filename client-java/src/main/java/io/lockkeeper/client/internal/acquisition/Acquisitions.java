@@ -6,6 +6,7 @@ import io.lockkeeper.client.internal.context.ClientContext;
 import io.lockkeeper.client.internal.protocol.Protos;
 import io.lockkeeper.client.internal.protocol.SessionRequests;
 import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.Refused;
 import io.lockkeeper.v1.SessionResponse;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -80,8 +81,7 @@ public final class Acquisitions {
           find(response.getReleased().getRequestId())
               .ifPresent(
                   a -> a.onReleased(Protos.toReleaseResult(response.getReleased().getResult())));
-      case REFUSED ->
-          find(response.getRefused().getId()).ifPresent(a -> a.onRefused(response.getRefused()));
+      case REFUSED -> onRefused(response.getRefused());
       case RELEASE_ANSWERED ->
           find(response.getReleaseAnswered().getRequestId())
               .ifPresent(a -> a.hold().calls().onAnswered());
@@ -90,6 +90,19 @@ public final class Acquisitions {
               .ifPresent(a -> a.hold().calls().onAnswered());
       case OPENED, KEPT_ALIVE, WATCHED, GOING_AWAY, LEASE_ENDED, BATCH, RESPONSE_NOT_SET ->
           LOG.atDebug().log("The server sent an unexpected response: {}", response);
+    }
+  }
+
+  private void onRefused(Refused refused) {
+    switch (refused.getRequestCase()) {
+      case ACQUIRE -> find(refused.getAcquire()).ifPresent(a -> a.onRefused(refused));
+      case RELEASE -> find(refused.getRelease()).ifPresent(a -> a.onReleaseRefused(refused));
+      case ANSWER_RELEASE ->
+          find(refused.getAnswerRelease()).ifPresent(a -> a.hold().calls().onRefused(refused));
+      case UPDATE_METADATA ->
+          find(refused.getUpdateMetadata()).ifPresent(a -> a.hold().calls().onRefused(refused));
+      case POSITION, WATCH, UNWATCH, KEEP_ALIVE, CLOSE, REQUEST_NOT_SET ->
+          LOG.atWarn().log("The server refused something that it was not asked for: {}", refused);
     }
   }
 

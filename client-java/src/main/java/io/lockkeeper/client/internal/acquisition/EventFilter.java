@@ -9,12 +9,14 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Decides which of the server's events are new to one acquisition's listener. Only one server
- * numbers its events: after a resume, another one starts over, may repeat what was told before, and
- * does not repeat a warning that no longer holds. On the client's loop only.
+ * Decides which of the server's events are new to one acquisition. Events are ordered by the epoch
+ * of the lease and their number in it. In a higher epoch, another server starts over: it may tell
+ * once more what its predecessor has told, and does not repeat a warning that no longer holds. On
+ * the client's loop only.
  */
 final class EventFilter {
 
+  private long lastEpoch;
   private long lastSequence;
   private List<QueuePosition> positions = List.of();
   private Optional<ReleaseRequested> releaseRequest = Optional.empty();
@@ -24,16 +26,21 @@ final class EventFilter {
 
   /** A new stream is open, at whichever server. */
   void onOpened() {
-    lastSequence = 0;
-    mayRepeatReleaseRequest = true;
     mayBeSafe = inJeopardy;
   }
 
-  /** Returns whether the event did not come before on the same stream. */
+  /** Returns whether the event comes after all before it. */
   boolean isNext(AcquireResponse event) {
-    boolean next = event.getSequence() > lastSequence;
-    lastSequence = Math.max(lastSequence, event.getSequence());
-    return next;
+    if (event.getEpoch() > lastEpoch) {
+      lastEpoch = event.getEpoch();
+      lastSequence = 0;
+      mayRepeatReleaseRequest = true;
+    }
+    if (event.getEpoch() < lastEpoch || event.getSequence() <= lastSequence) {
+      return false;
+    }
+    lastSequence = event.getSequence();
+    return true;
   }
 
   /** Returns whether these positions differ from the last ones, apart from elapsed times. */

@@ -15,6 +15,7 @@ import io.lockkeeper.v1.SessionRequest;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -171,10 +172,9 @@ final class GrantedHandle implements LockHandle {
     if (!now.isHeld()) {
       throw new IllegalStateException("lock \"" + names() + "\" was released: acquire it again");
     }
-    if (!isValid()) {
-      boolean leaseIsValid = lease.remainingNanos(context.loop().nanos()) > 0;
-      throw new LockLostException(
-          names(), leaseIsValid ? LossReason.MAX_HOLD : LossReason.DEADLINE_PASSED);
+    Optional<LossReason> passed = passedDeadline();
+    if (passed.isPresent()) {
+      throw new LockLostException(names(), passed.get());
     }
   }
 
@@ -222,10 +222,25 @@ final class GrantedHandle implements LockHandle {
 
   @Override
   public void close() {
+    Optional<LossReason> passed = passedDeadline();
     beginRelease();
-    if (!end.isLost()) {
-      awaitReleased();
+    End how = end;
+    if (how.isLost()) {
+      throw new LockLostException(names(), how.reason());
     }
+    awaitReleased();
+    if (passed.isPresent()) {
+      throw new LockLostException(names(), passed.get());
+    }
+  }
+
+  /** Returns which deadline has passed, though the loss has not been noticed. */
+  private Optional<LossReason> passedDeadline() {
+    if (!end.isHeld() || remainingNanos() > 0) {
+      return Optional.empty();
+    }
+    boolean leaseIsValid = lease.remainingNanos(context.loop().nanos()) > 0;
+    return Optional.of(leaseIsValid ? LossReason.MAX_HOLD : LossReason.DEADLINE_PASSED);
   }
 
   private void awaitReleased() {

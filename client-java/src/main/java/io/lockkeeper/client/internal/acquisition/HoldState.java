@@ -61,7 +61,7 @@ public final class HoldState {
     this.request = acquisition.request();
     this.context = context;
     this.session = session;
-    this.calls = new HolderCalls(context, session);
+    this.calls = new HolderCalls(acquisition.names(), context, session);
   }
 
   /** The locks are granted. */
@@ -236,18 +236,22 @@ public final class HoldState {
     LockListener listener = request.listener();
     if (event.hasJeopardy()) {
       Duration validFor = Protos.toJava(event.getJeopardy().getValidFor());
-      tell(mine -> listener.onJeopardy(mine, validFor));
+      tell(mine -> listener.onJeopardy(mine, shorter(validFor, mine.remaining())));
     } else if (event.hasSafe()) {
-      onSafe(Protos.toJava(event.getSafe().getValidFor()));
+      onSafe();
     } else if (event.hasReleaseRequested()) {
       ReleaseRequest asked = Protos.toReleaseRequest(event.getReleaseRequested());
       tell(mine -> listener.onReleaseRequested(mine, asked));
     }
   }
 
-  /** A jeopardy is over. */
-  void onSafe(Duration validFor) {
-    tell(mine -> request.listener().onSafe(mine, validFor));
+  private static Duration shorter(Duration one, Duration other) {
+    return one.compareTo(other) < 0 ? one : other;
+  }
+
+  /** A jeopardy is over: that extends nothing, the lease's own deadline holds. */
+  void onSafe() {
+    tell(mine -> request.listener().onSafe(mine, mine.remaining()));
   }
 
   /** The client's own deadline is near. */

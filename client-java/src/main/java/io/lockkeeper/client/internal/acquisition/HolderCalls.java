@@ -2,10 +2,10 @@ package io.lockkeeper.client.internal.acquisition;
 
 import io.grpc.Status;
 import io.lockkeeper.client.LockkeeperException;
-import io.lockkeeper.client.RequestRefusedException;
 import io.lockkeeper.client.internal.context.ClientContext;
 import io.lockkeeper.client.internal.loop.Loop;
 import io.lockkeeper.client.internal.loop.ResettableTimer;
+import io.lockkeeper.client.internal.protocol.LockNames;
 import io.lockkeeper.client.internal.protocol.Protos;
 import io.lockkeeper.v1.Refused;
 import io.lockkeeper.v1.SessionRequest;
@@ -22,6 +22,7 @@ final class HolderCalls {
 
   private static final int CAPACITY = 100;
 
+  private final String locks;
   private final ClientContext context;
   private final SessionLink session;
   private final ArrayDeque<Call> calls = new ArrayDeque<>(1); // Mostly empty.
@@ -35,7 +36,8 @@ final class HolderCalls {
     }
   }
 
-  HolderCalls(ClientContext context, SessionLink session) {
+  HolderCalls(String locks, ClientContext context, SessionLink session) {
+    this.locks = locks;
     this.context = context;
     this.session = session;
     this.retry = new ResettableTimer(context.loop());
@@ -46,14 +48,17 @@ final class HolderCalls {
     if (calls.size() >= CAPACITY) {
       answer.completeExceptionally(
           new LockkeeperException(
-              "more than " + CAPACITY + " calls of this hold wait: send fewer"));
+              LockNames.quoted(locks)
+                  + ": more than "
+                  + CAPACITY
+                  + " calls of this hold wait: send fewer"));
       return;
     }
     long limitNanos = context.settings().requestTimeout().toNanos();
     Loop.Timer limit =
         context
             .loop()
-            .schedule(limitNanos, () -> answer.completeExceptionally(session.unavailable()));
+            .schedule(limitNanos, () -> answer.completeExceptionally(session.unavailable(locks)));
     calls.add(new Call(request, answer, limit));
     if (calls.size() == 1) {
       send();
@@ -92,14 +97,15 @@ final class HolderCalls {
   }
 
   /** The call that was sent is refused. */
-  void onRefused(Status.Code code, Refused refused) {
+  void onRefused(Refused refused) {
     if (calls.isEmpty()) {
       return;
     }
-    if (Protos.isPassing(code)) {
+    Status.Code code = Status.fromCodeValue(refused.getCode()).getCode();
+    if (Protos.isPassing(code, Protos.toErrorReason(refused.getReason()))) {
       retry.set(context.backoff().retryNanos(), this::resume);
     } else {
-      calls.pop().fail(new RequestRefusedException(code, refused.getMessage(), refused.getField()));
+      calls.pop().fail(Protos.toRefusal(locks, refused));
       skipGivenUp();
       send();
     }

@@ -12,8 +12,8 @@ public interface SessionLink {
    */
   boolean send(SessionRequest request);
 
-  /** Returns what a request fails with that no server has answered in time. */
-  LockkeeperException unavailable();
+  /** Returns what a request for {@code locks} fails with that no server has answered in time. */
+  LockkeeperException unavailable(String locks);
 
   /** Returns until when the lease may be relied upon. */
   Validity validity();

@@ -38,9 +38,14 @@ public record Settings(
     CallerRuns callerRuns,
     Optional<LongSupplier> clock) {
 
-  /** Returns the message of what fails because no server has answered in time. */
-  public String unavailable(String lastFailure) {
-    return "no server answered within "
+  /**
+   * Returns the message of what fails because no server has answered in time.
+   *
+   * @param request what was asked, human-readable: names the lock
+   */
+  public String unavailable(String request, String lastFailure) {
+    return request
+        + ": no server answered within "
         + requestTimeout
         + ": check that one of "
         + servers.stream().map(Object::toString).collect(Collectors.joining(", "))

@@ -2,17 +2,20 @@ package io.lockkeeper.client.internal.lease;
 
 import io.lockkeeper.client.internal.loop.Loop;
 import io.lockkeeper.client.internal.loop.ResettableTimer;
+import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Keeps one lease alive and watches its deadline. Keep-alives are sent every third of the time to
- * live, or of what the server last promised if that is less, and must be answered within a sixth of
- * the time to live: so a silent stream is given up while half of the lease is left to find another.
- * The deadline is watched even without a stream. On the client's loop only.
+ * Keeps one lease alive and watches its deadline. Keep-alives are sent as often as the server asks
+ * for, and must be answered within a sixth of the time to live: so a silent stream is given up
+ * while there is time to find another. The deadline is watched even without a stream. On the
+ * client's loop only.
  */
 public final class LeaseRenewal {
 
-  private static final long MIN_INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+  /** However short an interval a server names. */
+  private static final long MIN_INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
   private static final long MIN_SILENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
   private static final long MAX_SILENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
@@ -24,7 +27,8 @@ public final class LeaseRenewal {
   private final ResettableTimer nextKeepAlive;
   private final ResettableTimer silenceWatch;
   private final ResettableTimer deadlineWatch;
-  private long lastValidForNanos;
+  private long intervalNanos;
+  private long lastSentNanos;
   private long warningNanos;
   private boolean warned;
 
@@ -56,9 +60,10 @@ public final class LeaseRenewal {
   }
 
   /** A stream was opened by a request sent at {@code sentAtNanos}: keep-alives begin. */
-  public void onOpened(long sentAtNanos, long validForNanos) {
-    extend(sentAtNanos, validForNanos);
+  public void onOpened(long sentAtNanos, Promise promise) {
+    extend(sentAtNanos, promise);
     keepAlives.forget();
+    lastSentNanos = sentAtNanos;
     scheduleKeepAlive();
   }
 
@@ -69,17 +74,23 @@ public final class LeaseRenewal {
   }
 
   /** A keep-alive was acknowledged. */
-  public void onAcknowledged(long nonce, long validForNanos) {
-    keepAlives.answered(nonce).ifPresent(sentAt -> extend(sentAt, validForNanos));
+  public void onAcknowledged(long nonce, Promise promise) {
+    OptionalLong sentAt = keepAlives.answered(nonce);
+    if (sentAt.isPresent()) {
+      extend(sentAt.getAsLong(), promise);
+      scheduleKeepAlive();
+    }
   }
 
   /**
    * The server was too busy to take a keep-alive. The stream works, and another one would be more
-   * work: the next keep-alive is sent when a third of the time left has passed.
+   * work: the next keep-alive is sent after the time that the server names, and when a third of the
+   * time left has passed at the latest.
    */
-  public void onOverloaded(long nonce) {
+  public void onOverloaded(long nonce, OptionalLong retryAfterNanos) {
     if (keepAlives.answered(nonce).isPresent()) {
-      scheduleKeepAlive(lease.validity().remainingNanos(loop.nanos()) / 3);
+      long latest = lease.validity().remainingNanos(loop.nanos()) / 3;
+      keepAliveAfter(Math.min(latest, retryAfterNanos.orElse(latest)));
     }
   }
 
@@ -89,7 +100,7 @@ public final class LeaseRenewal {
    */
   public void onSafe() {
     if (nextKeepAlive.isSet()) {
-      scheduleKeepAlive(0);
+      keepAliveAfter(0);
     }
   }
 
@@ -104,10 +115,10 @@ public final class LeaseRenewal {
     deadlineWatch.cancel();
   }
 
-  private void extend(long sentAtNanos, long validForNanos) {
-    lastValidForNanos = validForNanos;
+  private void extend(long sentAtNanos, Promise promise) {
+    intervalNanos = promise.intervalNanos();
     long before = lease.validity().untilNanos();
-    lease.validity().extend(sentAtNanos, validForNanos);
+    lease.validity().extend(sentAtNanos, promise.validForNanos());
     if (lease.validity().untilNanos() != before) {
       warnInTime();
     }
@@ -123,12 +134,14 @@ public final class LeaseRenewal {
     warningNanos = Math.min(longestWarningNanos, Math.min(lease.ttlNanos(), fresh) / 3);
   }
 
+  /** The interval counts from the sending of the last one, however late its answer. */
   private void scheduleKeepAlive() {
-    scheduleKeepAlive(Math.min(lease.ttlNanos(), lastValidForNanos) / 3);
+    keepAliveAfter(intervalNanos - (loop.nanos() - lastSentNanos));
   }
 
-  private void scheduleKeepAlive(long delayNanos) {
-    nextKeepAlive.set(Math.max(MIN_INTERVAL_NANOS, delayNanos), this::keepAlive);
+  private void keepAliveAfter(long delayNanos) {
+    long earliest = MIN_INTERVAL_NANOS - (loop.nanos() - lastSentNanos);
+    nextKeepAlive.set(Math.max(earliest, delayNanos), this::keepAlive);
   }
 
   /**
@@ -140,7 +153,8 @@ public final class LeaseRenewal {
   }
 
   private void keepAlive() {
-    listener.sendKeepAlive(keepAlives.sent(loop.nanos()));
+    lastSentNanos = loop.nanos();
+    listener.sendKeepAlive(keepAlives.sent(lastSentNanos));
     scheduleKeepAlive();
     if (!silenceWatch.isSet()) {
       silenceWatch.set(silenceNanos(), this::onSilenceWatch);

@@ -19,6 +19,11 @@ public final class LockNames {
     return locks.stream().map(LockSpec::name).collect(Collectors.joining(", "));
   }
 
+  /** Returns how messages name a lock, or several. */
+  public static String quoted(String names) {
+    return "lock \"" + names + "\"";
+  }
+
   /** Returns what is wrong with {@code name}; empty: nothing. */
   public static Optional<String> fault(String name) {
     if (name.isEmpty()) {

@@ -1,14 +1,10 @@
 package io.lockkeeper.client.internal.protocol;
 
-import com.google.protobuf.Any;
 import com.google.protobuf.Duration;
-import com.google.protobuf.InvalidProtocolBufferException;
-import com.google.rpc.BadRequest;
 import io.grpc.Status;
-import io.grpc.StatusRuntimeException;
-import io.grpc.protobuf.StatusProto;
 import io.lockkeeper.client.ChangeCause;
 import io.lockkeeper.client.Contender;
+import io.lockkeeper.client.ErrorReason;
 import io.lockkeeper.client.LeaseLostException;
 import io.lockkeeper.client.LockChange;
 import io.lockkeeper.client.LockGrant;
@@ -76,6 +72,7 @@ public final class Protos {
         message.getMetadataMap(),
         toJava(message.getQueuedFor()),
         toJava(message.getHeldFor()),
+        message.getAtLeast(),
         token == 0 ? OptionalLong.empty() : OptionalLong.of(token),
         message.hasReleaseIn() ? Optional.of(toJava(message.getReleaseIn())) : Optional.empty(),
         message.getEntry());
@@ -159,6 +156,7 @@ public final class Protos {
       case PREVIOUS_END_COORDINATOR_LOST -> PreviousEnd.COORDINATOR_LOST;
       case PREVIOUS_END_FORCED -> PreviousEnd.FORCED;
       case PREVIOUS_END_LOST -> PreviousEnd.LOST;
+      case PREVIOUS_END_CANCELLED -> PreviousEnd.CANCELLED;
       case PREVIOUS_END_UNSPECIFIED, UNRECOGNIZED -> PreviousEnd.UNKNOWN;
     };
   }
@@ -253,43 +251,28 @@ public final class Protos {
     };
   }
 
-  /** Returns what a request fails with when a server refuses it for good. */
-  public static LockkeeperException toException(String lock, Status.Code code, Refused refused) {
-    if (refused.getReason() != io.lockkeeper.v1.NotAcquiredReason.NOT_ACQUIRED_REASON_UNSPECIFIED) {
-      return toException(
-          lock,
-          NotAcquired.newBuilder()
-              .setReasonValue(refused.getReasonValue())
-              .setMessage(refused.getMessage())
-              .build());
+  /** Returns what a request for locks fails with when a server refuses it for good. */
+  public static LockkeeperException toException(String lock, Refused refused) {
+    ErrorReason reason = toErrorReason(refused.getReason());
+    Status.Code code = Status.fromCodeValue(refused.getCode()).getCode();
+    if (reason == ErrorReason.QUEUE_FULL) {
+      return new NotAcquiredException(
+          lock, NotAcquiredReason.QUEUE_FULL, refused.getMessage(), List.of());
     }
     return code == Status.Code.NOT_FOUND
         ? new LeaseLostException(lock, LossReason.LEASE_UNKNOWN)
-        : new RequestRefusedException(code, refused.getMessage(), refused.getField());
+        : toRefusal(lock, refused);
   }
 
-  /** Returns what a call fails with when a server refuses it for good. */
-  public static RequestRefusedException toException(StatusRuntimeException e) {
-    String description = Optional.ofNullable(e.getStatus().getDescription()).orElse("");
-    return new RequestRefusedException(e.getStatus().getCode(), description, field(e));
-  }
-
-  private static String field(StatusRuntimeException e) {
-    com.google.rpc.Status status = StatusProto.fromThrowable(e);
-    List<Any> details = status == null ? List.of() : status.getDetailsList();
-    for (Any detail : details) {
-      if (detail.is(BadRequest.class)) {
-        try {
-          return detail.unpack(BadRequest.class).getFieldViolationsList().stream()
-              .findFirst()
-              .map(BadRequest.FieldViolation::getField)
-              .orElse("");
-        } catch (InvalidProtocolBufferException broken) {
-          return "";
-        }
-      }
-    }
-    return "";
+  /** Returns what a call about a lock fails with when a server refuses it for good. */
+  public static RequestRefusedException toRefusal(String lock, Refused refused) {
+    return new RequestRefusedException(
+        LockNames.quoted(lock),
+        Status.fromCodeValue(refused.getCode()).getCode(),
+        toErrorReason(refused.getReason()),
+        refused.getMessage(),
+        refused.getField(),
+        refused.hasRetryAfter() ? Optional.of(toJava(refused.getRetryAfter())) : Optional.empty());
   }
 
   private static NotAcquiredException notAcquired(
@@ -298,8 +281,47 @@ public final class Protos {
         lock, reason, message.getMessage(), toContenders(message.getHoldersList()));
   }
 
-  /** Returns whether a status says that the same request may succeed later or elsewhere. */
-  public static boolean isPassing(Status.Code code) {
+  /** Translates a reason; one that this client does not know is unknown. */
+  public static ErrorReason toErrorReason(io.lockkeeper.v1.ErrorReason reason) {
+    return switch (reason) {
+      case ERROR_REASON_UNSPECIFIED, UNRECOGNIZED -> ErrorReason.UNKNOWN;
+      case ERROR_REASON_INVALID_FIELD -> ErrorReason.INVALID_FIELD;
+      case ERROR_REASON_NOT_OFFERED -> ErrorReason.NOT_OFFERED;
+      case ERROR_REASON_UNKNOWN_LEASE -> ErrorReason.UNKNOWN_LEASE;
+      case ERROR_REASON_UNKNOWN_ACQUISITION -> ErrorReason.UNKNOWN_ACQUISITION;
+      case ERROR_REASON_UNKNOWN_WATCH -> ErrorReason.UNKNOWN_WATCH;
+      case ERROR_REASON_NO_HOLDER -> ErrorReason.NO_HOLDER;
+      case ERROR_REASON_WRONG_SECRET -> ErrorReason.WRONG_SECRET;
+      case ERROR_REASON_SECRET_USED -> ErrorReason.SECRET_USED;
+      case ERROR_REASON_REQUEST_ID_IN_USE -> ErrorReason.REQUEST_ID_IN_USE;
+      case ERROR_REASON_WRONG_TOKEN -> ErrorReason.WRONG_TOKEN;
+      case ERROR_REASON_WRONG_KIND -> ErrorReason.WRONG_KIND;
+      case ERROR_REASON_WRONG_LIMIT -> ErrorReason.WRONG_LIMIT;
+      case ERROR_REASON_NOT_WAITING -> ErrorReason.NOT_WAITING;
+      case ERROR_REASON_NOT_HELD -> ErrorReason.NOT_HELD;
+      case ERROR_REASON_ACQUISITION_ENDED -> ErrorReason.ACQUISITION_ENDED;
+      case ERROR_REASON_COUNTER_EXHAUSTED -> ErrorReason.COUNTER_EXHAUSTED;
+      case ERROR_REASON_QUEUE_FULL -> ErrorReason.QUEUE_FULL;
+      case ERROR_REASON_LEASE_FULL -> ErrorReason.LEASE_FULL;
+      case ERROR_REASON_LIMIT_REACHED -> ErrorReason.LIMIT_REACHED;
+      case ERROR_REASON_SLOW_CONSUMER -> ErrorReason.SLOW_CONSUMER;
+      case ERROR_REASON_NO_ZOOKEEPER -> ErrorReason.NO_ZOOKEEPER;
+      case ERROR_REASON_DRAINING -> ErrorReason.DRAINING;
+      case ERROR_REASON_LEASE_MOVED -> ErrorReason.LEASE_MOVED;
+      case ERROR_REASON_CONNECTION_TOO_OLD -> ErrorReason.CONNECTION_TOO_OLD;
+      case ERROR_REASON_COORDINATOR_UNREACHABLE -> ErrorReason.COORDINATOR_UNREACHABLE;
+      case ERROR_REASON_SUPERSEDED -> ErrorReason.SUPERSEDED;
+      case ERROR_REASON_STORE_REFUSED -> ErrorReason.STORE_REFUSED;
+      case ERROR_REASON_INTERNAL -> ErrorReason.INTERNAL;
+    };
+  }
+
+  /** Returns whether the same request may succeed later or elsewhere. */
+  public static boolean isPassing(Status.Code code, ErrorReason reason) {
+    return isPassing(code) && reason != ErrorReason.STORE_REFUSED;
+  }
+
+  private static boolean isPassing(Status.Code code) {
     return switch (code) {
       case UNAVAILABLE, DEADLINE_EXCEEDED, INTERNAL, UNKNOWN, CANCELLED, ABORTED -> true;
       case OK,

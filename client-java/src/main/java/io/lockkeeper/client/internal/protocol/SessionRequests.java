@@ -5,6 +5,7 @@ import io.lockkeeper.client.LockSpec;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AnswerReleaseRequest;
 import io.lockkeeper.v1.CloseSession;
+import io.lockkeeper.v1.DeadlockCheck;
 import io.lockkeeper.v1.OpenSession;
 import io.lockkeeper.v1.ReleaseRequest;
 import io.lockkeeper.v1.SessionKeepAlive;
@@ -18,11 +19,16 @@ import java.util.Optional;
 /** What the client sends on its session stream. */
 public final class SessionRequests {
 
+  private static final DeadlockCheck UNSPECIFIED = DeadlockCheck.DEADLOCK_CHECK_UNSPECIFIED;
+
   private SessionRequests() {}
 
-  /** Opens a lease; without a time to live, the server chooses it. */
-  public static OpenSession open(Optional<Duration> ttl, String holder) {
-    OpenSession.Builder open = OpenSession.newBuilder().setBatches(true).setHolder(holder);
+  /**
+   * Opens a lease with a secret that the client has chosen, or finds it again; without a time to
+   * live, the server chooses it.
+   */
+  public static OpenSession open(String secret, Optional<Duration> ttl, String holder) {
+    OpenSession.Builder open = resume("", secret).toBuilder().setHolder(holder);
     ttl.map(Protos::toProto).ifPresent(open::setTtl);
     return open.build();
   }
@@ -72,7 +78,8 @@ public final class SessionRequests {
             .setOwner(request.owner())
             .setRequestId(requestId)
             .setHolder(request.holder().orElse(defaultHolder))
-            .setSkipDeadlockCheck(request.skipsDeadlockCheck());
+            .setDeadlockCheck(
+                request.deadlockCheck().map(SessionRequests::toProto).orElse(UNSPECIFIED));
     for (LockSpec lock : request.locks()) {
       message.addLocks(lock(lock));
     }
@@ -91,6 +98,10 @@ public final class SessionRequests {
         .map(Protos::toProto)
         .ifPresent(message::setWaitTimeout);
     return message;
+  }
+
+  private static DeadlockCheck toProto(boolean check) {
+    return check ? DeadlockCheck.DEADLOCK_CHECK_ON : DeadlockCheck.DEADLOCK_CHECK_OFF;
   }
 
   private static io.lockkeeper.v1.LockRequest lock(LockSpec lock) {

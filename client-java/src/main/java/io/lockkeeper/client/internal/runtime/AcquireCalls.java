@@ -5,9 +5,13 @@ import io.lockkeeper.client.LockRequest;
 import io.lockkeeper.client.LockkeeperException;
 import io.lockkeeper.client.internal.acquisition.Acquisition;
 import io.lockkeeper.client.internal.context.ClientContext;
+import io.lockkeeper.client.internal.protocol.LockNames;
 import io.lockkeeper.client.internal.session.Session;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /**
  * The calls that acquire locks: submits a request, and returns its result as a future, or waits for
@@ -32,15 +36,38 @@ public record AcquireCalls(ClientContext context, Session session) {
     return result;
   }
 
-  /** Waits; an interrupt withdraws the request. */
+  private static final Duration WITHDRAWAL_LIMIT = Duration.ofSeconds(1);
+
+  /** Waits; an interrupt withdraws the request, and waits a moment until that is certain. */
   public LockHandle await(LockRequest request) throws InterruptedException {
     Acquisition acquisition = submit(request);
     try {
       return result(acquisition);
     } catch (InterruptedException e) {
       withdraw(acquisition);
-      throw e;
+      throw withdrawn(acquisition, e);
     }
+  }
+
+  /** Returns what the caller is told: whether the request has certainly left the queue. */
+  private static InterruptedException withdrawn(
+      Acquisition acquisition, InterruptedException interrupt) {
+    String known = "it has left the queue";
+    try {
+      acquisition.released().get(WITHDRAWAL_LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException again) {
+      Thread.currentThread().interrupt();
+      known = "it is leaving the queue";
+    } catch (TimeoutException e) {
+      known = "no server has confirmed so far that it has left the queue";
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("a release never fails", e);
+    }
+    InterruptedException told =
+        new InterruptedException(
+            LockNames.quoted(acquisition.names()) + ": interrupted while waiting; " + known);
+    told.initCause(interrupt);
+    return told;
   }
 
   /** Waits; an interrupt does not end the wait and is kept. */

@@ -32,6 +32,7 @@ public final class ClientRuntime implements AutoCloseable {
   private final Session session;
   private final AcquireCalls acquireCalls;
   private final UnaryCalls unaryCalls;
+  private volatile boolean closed;
   private final Set<WatchStream> watches = new HashSet<>(); // Only the loop touches it.
 
   /** Starts the threads. Connects when first used. */
@@ -63,9 +64,15 @@ public final class ClientRuntime implements AutoCloseable {
     return WatchStream.start(request, listener, context, watches);
   }
 
+  /** Returns whether {@link #close} was called. */
+  public boolean isClosed() {
+    return closed;
+  }
+
   /** Ends everything. Idempotent. An interrupt cuts the wait short and is kept. */
   @Override
   public void close() {
+    closed = true;
     CompletableFuture<Void> ended = new CompletableFuture<>();
     if (!loop.executeIfRunning(() -> session.close(() -> ended.complete(null)))) {
       ended.complete(null);

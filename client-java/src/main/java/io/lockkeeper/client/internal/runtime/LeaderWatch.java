@@ -14,8 +14,9 @@ import java.util.function.Supplier;
 
 /**
  * Derives from the changes of an election's lock who leads. A server may not have read the metadata
- * of an entry that another server serves: then the lock is looked up, which makes the server read
- * it. On the callback executor only, one call at a time.
+ * or the token of an entry that another server serves: then the lock is looked up, which makes the
+ * server read it. Whoever's token nobody knows is not told as the leader. On the callback executor
+ * only, one call at a time.
  */
 public final class LeaderWatch implements WatchListener {
 
@@ -34,22 +35,23 @@ public final class LeaderWatch implements WatchListener {
     this.lookup = lookup;
   }
 
-  /** Returns who leads; empty: nobody. */
+  /** Returns who leads; empty: nobody, or nobody whose token is known. */
   public static Optional<Leader> leader(List<Contender> holders) {
     return holders.stream()
         .findFirst()
+        .filter(holder -> holder.fencingToken().isPresent())
         .map(
             holder ->
                 new Leader(
                     holder.metadata().getOrDefault(VALUE, ""),
                     holder.holder(),
                     holder.leaseTag(),
-                    holder.fencingToken().orElse(0)));
+                    holder.fencingToken().orElseThrow()));
   }
 
   private void see(Optional<Contender> holder) {
     long number = ++seen;
-    if (holder.isEmpty() || holder.get().metadata().containsKey(VALUE)) {
+    if (holder.isEmpty() || isKnown(holder.get())) {
       tell(leader(holder.stream().toList()));
       return;
     }
@@ -67,6 +69,10 @@ public final class LeaderWatch implements WatchListener {
                                 : holder.stream().toList()));
                   }
                 });
+  }
+
+  private static boolean isKnown(Contender holder) {
+    return holder.metadata().containsKey(VALUE) && holder.fencingToken().isPresent();
   }
 
   private static List<Contender> described(LockInfo lock, Contender holder) {

@@ -14,7 +14,9 @@ import io.lockkeeper.client.internal.context.Settings;
 import io.lockkeeper.client.internal.loop.Backoff;
 import io.lockkeeper.client.internal.loop.Callbacks;
 import io.lockkeeper.client.internal.loop.Loop;
+import io.lockkeeper.client.internal.protocol.ErrorDetails;
 import io.lockkeeper.client.internal.protocol.Limits;
+import io.lockkeeper.client.internal.protocol.LockNames;
 import io.lockkeeper.client.internal.protocol.Protos;
 import io.lockkeeper.client.internal.transport.ServerList;
 import io.lockkeeper.v1.AdminServiceGrpc;
@@ -51,6 +53,7 @@ import java.util.stream.Stream;
 public final class UnaryCalls implements AutoCloseable {
 
   private static final int PAGE_SIZE = 500;
+  private static final int MAX_QUEUE = 1_000;
   private static final int ASYNC_THREADS = 2;
   private static final int ASYNC_CAPACITY = 10_000;
   private static final long IDLE_SECONDS = 5;
@@ -102,16 +105,27 @@ public final class UnaryCalls implements AutoCloseable {
     return callbacks.relay(answer);
   }
 
+  /** Returns one lock with as many waiters as the server returns by default. */
   public LockInfo getLock(String name) {
-    GetLockRequest request = GetLockRequest.newBuilder().setName(name).build();
-    return Protos.toLockInfo(ask(stub -> stub.getLock(request)).getLock());
+    return getLock(GetLockRequest.newBuilder().setName(name).build());
+  }
+
+  /** Returns one lock with some of its waiters. */
+  public LockInfo getLock(String name, int queueLimit) {
+    Limits.require(
+        queueLimit >= 0 && queueLimit <= MAX_QUEUE, "queueLimit", "0 to 1,000", queueLimit);
+    return getLock(GetLockRequest.newBuilder().setName(name).setQueueLimit(queueLimit).build());
+  }
+
+  private LockInfo getLock(GetLockRequest request) {
+    return Protos.toLockInfo(ask(request.getName(), stub -> stub.getLock(request)).getLock());
   }
 
   /** Asks whether a token is current. */
   public TokenCheck checkToken(String name, long token) {
     CheckTokenRequest request =
         CheckTokenRequest.newBuilder().setName(name).setFencingToken(token).build();
-    CheckTokenResponse answer = ask(stub -> stub.checkToken(request));
+    CheckTokenResponse answer = ask(name, stub -> stub.checkToken(request));
     return new TokenCheck(answer.getCurrent(), answer.getCurrentTokensList());
   }
 
@@ -123,7 +137,8 @@ public final class UnaryCalls implements AutoCloseable {
             .setReason(Limits.reason(reason))
             .setRequester(settings.holder());
     deadline.map(Protos::toProto).ifPresent(request::setDeadline);
-    return Protos.toContenders(ask(stub -> stub.requestRelease(request.build())).getHoldersList());
+    return Protos.toContenders(
+        ask(name, stub -> stub.requestRelease(request.build())).getHoldersList());
   }
 
   /** Sets a lock's limit, zero for none, and returns the one before. */
@@ -132,7 +147,7 @@ public final class UnaryCalls implements AutoCloseable {
     Limits.require(inRange, "limit", "1 to 1,000,000, or zero", limit);
     ConfigureLockRequest request =
         ConfigureLockRequest.newBuilder().setName(name).setLimit(limit).build();
-    int previous = ask(stub -> stub.configureLock(request)).getPreviousLimit();
+    int previous = ask(name, stub -> stub.configureLock(request)).getPreviousLimit();
     return previous == 0 ? OptionalInt.empty() : OptionalInt.of(previous);
   }
 
@@ -145,7 +160,10 @@ public final class UnaryCalls implements AutoCloseable {
             .setReason(Limits.reason(reason));
     grace.map(Protos::toProto).ifPresent(request::setGrace);
     ForceReleaseResponse answer =
-        ask(AdminServiceGrpc::newBlockingStub, stub -> stub.forceRelease(request.build()));
+        ask(
+            LockNames.quoted(name),
+            AdminServiceGrpc::newBlockingStub,
+            stub -> stub.forceRelease(request.build()));
     return grace.isPresent() ? answer.getAsked() : answer.getReleased();
   }
 
@@ -169,15 +187,18 @@ public final class UnaryCalls implements AutoCloseable {
             .setPageSize(PAGE_SIZE)
             .setPageToken(pageToken)
             .build();
-    return ask(stub -> stub.listLocks(request));
+    return ask(
+        "locks that begin with \"" + prefix + "\"",
+        LockServiceGrpc::newBlockingStub,
+        stub -> stub.listLocks(request));
   }
 
-  private <T> T ask(Function<LockServiceGrpc.LockServiceBlockingStub, T> question) {
-    return ask(LockServiceGrpc::newBlockingStub, question);
+  private <T> T ask(String lock, Function<LockServiceGrpc.LockServiceBlockingStub, T> question) {
+    return ask(LockNames.quoted(lock), LockServiceGrpc::newBlockingStub, question);
   }
 
   private <S extends AbstractStub<S>, T> T ask(
-      Function<Channel, S> service, Function<S, T> question) {
+      String what, Function<Channel, S> service, Function<S, T> question) {
     if (loop.isCurrentThread()) {
       throw new IllegalStateException(
           "this call waits and must not be made in a callback on the client's own thread");
@@ -194,22 +215,25 @@ public final class UnaryCalls implements AutoCloseable {
             service.apply(via).withDeadlineAfter(Math.max(1, tryNanos), TimeUnit.NANOSECONDS));
       } catch (StatusRuntimeException e) {
         long pauseNanos = backoff.nanosAfter(failures);
-        moveOnOrThrow(e, via, leftNanos - pauseNanos);
+        moveOnOrThrow(what, e, via, leftNanos - pauseNanos);
         LockSupport.parkNanos(pauseNanos);
       }
     }
   }
 
-  private void moveOnOrThrow(StatusRuntimeException e, ManagedChannel via, long leftNanos) {
+  private void moveOnOrThrow(
+      String what, StatusRuntimeException e, ManagedChannel via, long leftNanos) {
     if (Thread.currentThread().isInterrupted()) {
-      throw new LockkeeperException("interrupted while waiting for a server's answer", e);
+      throw new LockkeeperException(what + ": interrupted while waiting for a server's answer", e);
     }
-    if (!Protos.isPassing(e.getStatus().getCode())) {
-      throw Protos.toException(e);
+    ErrorDetails details = ErrorDetails.of(e);
+    if (!details.isPassing()) {
+      throw details.toException(what);
     }
     String failed = moveOn(via);
     if (leftNanos <= 0) {
-      throw new ServerUnavailableException(settings.unavailable(failed + ": " + e.getStatus()), e);
+      throw new ServerUnavailableException(
+          settings.unavailable(what, failed + ": " + e.getStatus()), e);
     }
   }
 

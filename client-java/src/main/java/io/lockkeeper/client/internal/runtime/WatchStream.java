@@ -3,7 +3,6 @@ package io.lockkeeper.client.internal.runtime;
 import io.grpc.Context;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
-import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
 import io.lockkeeper.client.Watch;
@@ -14,6 +13,7 @@ import io.lockkeeper.client.internal.loop.Backoff;
 import io.lockkeeper.client.internal.loop.Callbacks;
 import io.lockkeeper.client.internal.loop.Loop;
 import io.lockkeeper.client.internal.loop.ResettableTimer;
+import io.lockkeeper.client.internal.protocol.ErrorDetails;
 import io.lockkeeper.client.internal.protocol.Protos;
 import io.lockkeeper.client.internal.transport.ServerList;
 import io.lockkeeper.v1.LockServiceGrpc;
@@ -160,17 +160,17 @@ final class WatchStream implements Watch {
     }
   }
 
-  private void onEnd(Attempt attempt, Status status, StatusRuntimeException failure) {
+  private void onEnd(Attempt attempt, ErrorDetails why) {
     if (current.filter(attempt::equals).isEmpty()) {
       return;
     }
     current = Optional.empty();
     limit.cancel();
     attempt.abandon();
-    if (!mayGoOn(status.getCode())) {
+    if (!mayGoOn(why)) {
       closed = true;
       open.remove(this);
-      callbacks.run(() -> listener.onFailed(Protos.toException(failure)));
+      callbacks.run(() -> listener.onFailed(why.toException(name())));
       return;
     }
     if (begun && resumeFrom == 0) {
@@ -181,8 +181,14 @@ final class WatchStream implements Watch {
   }
 
   /** A watch that was served is continued elsewhere when one server has too many watches. */
-  private boolean mayGoOn(Status.Code code) {
-    return Protos.isPassing(code) || (wasServed && code == Status.Code.RESOURCE_EXHAUSTED);
+  private boolean mayGoOn(ErrorDetails why) {
+    return why.isPassing() || (wasServed && why.code() == Status.Code.RESOURCE_EXHAUSTED);
+  }
+
+  private String name() {
+    return what.getNamesCount() == 0
+        ? "watch of \"" + what.getPrefix() + "\""
+        : "watch of " + what.getNamesList();
   }
 
   private void retryLater() {
@@ -206,7 +212,7 @@ final class WatchStream implements Watch {
     /** A server that begins with a snapshot sends something at once. */
     void onSilence() {
       Status status = Status.UNAVAILABLE.withDescription("the server sends nothing");
-      onEnd(this, status, status.asRuntimeException());
+      onEnd(this, ErrorDetails.of(status));
     }
 
     void next() {
@@ -231,16 +237,14 @@ final class WatchStream implements Watch {
 
     @Override
     public void onError(Throwable failure) {
-      Status status = Status.fromThrowable(failure);
-      StatusRuntimeException refused =
-          failure instanceof StatusRuntimeException e ? e : status.asRuntimeException();
-      loop.execute(() -> onEnd(this, status, refused));
+      ErrorDetails why = ErrorDetails.of(failure);
+      loop.execute(() -> onEnd(this, why));
     }
 
     @Override
     public void onCompleted() {
       Status status = Status.UNAVAILABLE.withDescription("the server ended the watch");
-      loop.execute(() -> onEnd(this, status, status.asRuntimeException()));
+      loop.execute(() -> onEnd(this, ErrorDetails.of(status)));
     }
   }
 }

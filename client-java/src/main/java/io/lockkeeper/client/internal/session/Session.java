@@ -1,10 +1,10 @@
 package io.lockkeeper.client.internal.session;
 
 import io.grpc.Status;
+import io.lockkeeper.client.ErrorReason;
 import io.lockkeeper.client.LockRequest;
 import io.lockkeeper.client.LockkeeperException;
 import io.lockkeeper.client.LossReason;
-import io.lockkeeper.client.RequestRefusedException;
 import io.lockkeeper.client.ServerUnavailableException;
 import io.lockkeeper.client.internal.acquisition.Acquisition;
 import io.lockkeeper.client.internal.acquisition.Acquisitions;
@@ -13,18 +13,26 @@ import io.lockkeeper.client.internal.acquisition.SessionLink;
 import io.lockkeeper.client.internal.context.ClientContext;
 import io.lockkeeper.client.internal.context.Settings;
 import io.lockkeeper.client.internal.lease.Lease;
+import io.lockkeeper.client.internal.lease.LeaseKey;
 import io.lockkeeper.client.internal.lease.LeaseRenewal;
+import io.lockkeeper.client.internal.lease.Promise;
 import io.lockkeeper.client.internal.lease.Validity;
 import io.lockkeeper.client.internal.loop.Loop;
+import io.lockkeeper.client.internal.protocol.ErrorDetails;
+import io.lockkeeper.client.internal.protocol.LockNames;
 import io.lockkeeper.client.internal.protocol.Protos;
 import io.lockkeeper.client.internal.protocol.SessionRequests;
 import io.lockkeeper.client.internal.transport.ServerList;
+import io.lockkeeper.v1.GoingAway;
+import io.lockkeeper.v1.GoingAwayReason;
 import io.lockkeeper.v1.OpenSession;
 import io.lockkeeper.v1.Refused;
+import io.lockkeeper.v1.SessionKeptAlive;
 import io.lockkeeper.v1.SessionOpened;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
@@ -47,9 +55,11 @@ public final class Session
   private final HoldState.LimitedHolds limitedHolds = new HoldState.LimitedHolds();
   private final CompletableFuture<Void> closed = new CompletableFuture<>();
   private final AtomicLong requestsMade = new AtomicLong();
+  private LeaseKey key = LeaseKey.random();
   private Optional<Lease> lease = Optional.empty();
   private Optional<LeaseRenewal> renewal = Optional.empty();
   private volatile String leaseTag = "";
+  private long epoch;
   private long brokenAtNanos;
   private boolean away;
   private boolean closing;
@@ -120,9 +130,26 @@ public final class Session
 
   @Override
   public OpenSession open() {
-    return lease
-        .map(mine -> SessionRequests.resume(mine.id(), mine.secret()))
-        .orElseGet(() -> SessionRequests.open(settings.ttl(), settings.holder()));
+    return lease.isPresent()
+        ? SessionRequests.resume(key.id(), key.secret())
+        : SessionRequests.open(key.secret(), settings.ttl(), settings.holder());
+  }
+
+  /** Whatever comes with a lower epoch than was seen is of a server that was replaced. */
+  @Override
+  public boolean isCurrent(SessionResponse response) {
+    if (response.getEpoch() == 0) {
+      return true; // About the stream: a server that goes away before it has opened a lease.
+    }
+    if (response.getEpoch() < epoch) {
+      LOG.atDebug()
+          .addKeyValue("lease", leaseTag)
+          .addKeyValue("epoch", response.getEpoch())
+          .log("Ignored: the lease is served in epoch {}", epoch);
+      return false;
+    }
+    epoch = response.getEpoch();
+    return true;
   }
 
   @Override
@@ -138,6 +165,7 @@ public final class Session
     if (lease.isEmpty()) {
       Lease fresh = Lease.of(opened, sentAtNanos);
       lease = Optional.of(fresh);
+      key = key.of(opened.getLeaseId());
       leaseTag = fresh.tag();
       long warning = settings.expiryWarning().map(Loop::toNanos).orElse(fresh.ttlNanos() / 5);
       renewal = Optional.of(new LeaseRenewal(loop, fresh, warning, this));
@@ -146,7 +174,7 @@ public final class Session
       return;
     }
     away = false;
-    renewal.ifPresent(r -> r.onOpened(sentAtNanos, Protos.toNanos(opened.getValidFor())));
+    renewal.ifPresent(r -> r.onOpened(sentAtNanos, Promise.of(opened)));
     if (closing) {
       connector.send(SessionRequests.close());
     }
@@ -170,7 +198,7 @@ public final class Session
     switch (response.getResponseCase()) {
       case KEPT_ALIVE -> onKeptAlive(response);
       case REFUSED -> onRefused(response);
-      case GOING_AWAY -> onGoingAway(Protos.toNanos(response.getGoingAway().getResumeAfter()));
+      case GOING_AWAY -> onGoingAway(response.getGoingAway());
       case LEASE_ENDED -> leaseOver(Protos.toLossReason(response.getLeaseEnded().getReason()));
       case EVENT,
           RELEASED,
@@ -185,24 +213,34 @@ public final class Session
   }
 
   private void onKeptAlive(SessionResponse response) {
-    long nonce = response.getKeptAlive().getNonce();
-    long validFor = Protos.toNanos(response.getKeptAlive().getValidFor());
-    renewal.ifPresent(r -> r.onAcknowledged(nonce, validFor));
-    acquisitions.forEach(acquisition -> acquisition.onKeptAlive(validFor));
+    SessionKeptAlive kept = response.getKeptAlive();
+    renewal.ifPresent(r -> r.onAcknowledged(kept.getNonce(), Promise.of(kept)));
+    acquisitions.forEach(Acquisition::onKeptAlive);
   }
 
   private void onRefused(SessionResponse response) {
     Refused refused = response.getRefused();
-    if (!refused.hasNonce()) {
+    if (!refused.hasKeepAlive()) {
       acquisitions.onResponse(response);
     } else if (refused.getCode() == Status.Code.RESOURCE_EXHAUSTED.value()) {
-      renewal.ifPresent(r -> r.onOverloaded(refused.getNonce()));
+      OptionalLong retryAfter =
+          refused.hasRetryAfter()
+              ? OptionalLong.of(Protos.toNanos(refused.getRetryAfter()))
+              : OptionalLong.empty();
+      renewal.ifPresent(r -> r.onOverloaded(refused.getKeepAlive(), retryAfter));
     } // Otherwise another server may renew the lease: this refusal is treated like silence.
   }
 
-  private void onGoingAway(long resumeAfterNanos) {
+  @Override
+  public void onGoingAway(GoingAway going) {
+    boolean superseded = going.getReason() == GoingAwayReason.GOING_AWAY_REASON_SUPERSEDED;
+    if (superseded && lease.isPresent() && !connector.wasSupersededByItself()) {
+      leaseOver(LossReason.SUPERSEDED);
+      return;
+    }
     onAway();
-    connector.moveToNext(Math.max(0, Math.min(resumeAfterNanos, attemptLimitNanos())));
+    long resumeAfter = Protos.toNanos(going.getResumeAfter());
+    connector.moveToNext(Math.max(0, Math.min(resumeAfter, attemptLimitNanos())));
   }
 
   /** There is no stream: the lease continues, and may be resumed at any server. */
@@ -216,18 +254,19 @@ public final class Session
   }
 
   @Override
-  public void onBroken(Status status) {
+  public void onBroken(ErrorDetails why) {
     onAway();
-    Status.Code code = status.getCode();
+    Status.Code code = why.code();
     if (lease.isPresent()) {
       // Only these are certain. After any other refusal, the lease lasts until its deadline.
       if (code == Status.Code.NOT_FOUND || code == Status.Code.FAILED_PRECONDITION) {
         leaseOver(LossReason.LEASE_UNKNOWN);
       }
-    } else if (!Protos.isPassing(code) && code != Status.Code.RESOURCE_EXHAUSTED) {
+    } else if (why.reason() == ErrorReason.SECRET_USED) {
+      key = LeaseKey.random(); // A lease whose opening got no answer has ended meanwhile.
+    } else if (!why.isPassing() && code != Status.Code.RESOURCE_EXHAUSTED) {
       connector.stop();
-      String why = connector.lastFailure();
-      acquisitions.forEach(a -> a.fail(new RequestRefusedException(code, why, "")));
+      acquisitions.forEach(a -> a.fail(why.toException(LockNames.quoted(a.names()))));
     } else if (acquisitions.isEmpty()) {
       connector.stop();
     }
@@ -246,6 +285,8 @@ public final class Session
     renewal.ifPresent(LeaseRenewal::end);
     renewal = Optional.empty();
     lease = Optional.empty();
+    key = LeaseKey.random();
+    epoch = 0;
     leaseTag = "";
     connector.retire();
     if (closing) {
@@ -283,8 +324,9 @@ public final class Session
   }
 
   @Override
-  public LockkeeperException unavailable() {
-    return new ServerUnavailableException(settings.unavailable(connector.lastFailure()));
+  public LockkeeperException unavailable(String locks) {
+    return new ServerUnavailableException(
+        settings.unavailable(LockNames.quoted(locks), connector.lastFailure()));
   }
 
   @Override

@@ -4,8 +4,9 @@ import io.grpc.Status;
 import io.lockkeeper.client.internal.loop.Backoff;
 import io.lockkeeper.client.internal.loop.Loop;
 import io.lockkeeper.client.internal.loop.ResettableTimer;
-import io.lockkeeper.client.internal.protocol.Protos;
+import io.lockkeeper.client.internal.protocol.ErrorDetails;
 import io.lockkeeper.client.internal.transport.ServerList;
+import io.lockkeeper.v1.GoingAway;
 import io.lockkeeper.v1.OpenSession;
 import io.lockkeeper.v1.SessionOpened;
 import io.lockkeeper.v1.SessionRequest;
@@ -50,6 +51,7 @@ final class SessionConnector {
   private long sinceNanos;
   private long attempts;
   private int failures;
+  private int unanswered;
   private String lastFailure = "no server was asked";
 
   /** Opens the session on each new stream, and handles what happens to it. */
@@ -60,14 +62,20 @@ final class SessionConnector {
     /** Returns how long an attempt should take at most, in nanoseconds. */
     long attemptLimitNanos();
 
+    /** Returns whether the server serves the lease as far as is known: others are not heard. */
+    boolean isCurrent(SessionResponse response);
+
     /** A stream is open; its first request was sent at {@code sentAtNanos}. */
     void onOpened(SessionOpened opened, long sentAtNanos);
 
     /** The server sent something on the open stream. */
     void onResponse(SessionResponse response);
 
+    /** The server ends the stream, which may not be open. */
+    void onGoingAway(GoingAway going);
+
     /** The stream ended or could not be opened; the next attempt follows unless stopped. */
-    void onBroken(Status status);
+    void onBroken(ErrorDetails why);
   }
 
   SessionConnector(Loop loop, ServerList servers, ConnectionHandler handler) {
@@ -132,6 +140,18 @@ final class SessionConnector {
     onEnd(Status.UNAVAILABLE.withDescription(why));
   }
 
+  /**
+   * Returns whether the stream was superseded by an earlier attempt of this client that was given
+   * up, and whose first request came late. Each such attempt explains one stream's end.
+   */
+  boolean wasSupersededByItself() {
+    if (unanswered == 0) {
+      return false;
+    }
+    unanswered--;
+    return true;
+  }
+
   /** Returns what went wrong last, human-readable. */
   String lastFailure() {
     return lastFailure;
@@ -167,18 +187,32 @@ final class SessionConnector {
         Math.min(MAX_OPENING_NANOS, Math.max(MIN_OPENING_NANOS, handler.attemptLimitNanos()));
     SessionStream next = new SessionStream(servers.connect(), loop, new StreamHandler());
     stream = Optional.of(next);
-    timer.set(limit, () -> fail("no answer within " + limit / 1_000_000 + " ms"));
+    timer.set(limit, () -> onUnanswered("no answer within " + limit / 1_000_000 + " ms"));
     next.send(SessionRequest.newBuilder().setOpen(handler.open()).build());
+  }
+
+  private void onUnanswered(String why) {
+    unanswered++;
+    fail(why);
   }
 
   private void onOpened(SessionOpened opened) {
     timer.cancel();
     open = true;
-    LOG.atDebug().addKeyValue("server", servers.current()).log("Session stream open");
+    LOG.atDebug()
+        .addKeyValue("server", servers.current())
+        .addKeyValue("coordinator", opened.getCoordinatorId())
+        .addKeyValue("lease", opened.getLeaseTag())
+        .log("Session stream open");
     handler.onOpened(opened, sinceNanos);
   }
 
   private void onEnd(Status status) {
+    onEnd(ErrorDetails.of(status));
+  }
+
+  private void onEnd(ErrorDetails why) {
+    Status status = why.status();
     timer.cancel();
     boolean wasStable = wasStable();
     open = false;
@@ -186,7 +220,7 @@ final class SessionConnector {
     lastFailure = servers.current() + ": " + describe(status);
     LOG.atDebug().addKeyValue("server", servers.current()).log("Session stream ended: {}", status);
     tryNext(wasStable, 0);
-    handler.onBroken(status);
+    handler.onBroken(why);
   }
 
   private boolean wasStable() {
@@ -210,22 +244,26 @@ final class SessionConnector {
   private final class StreamHandler implements SessionStream.StreamListener {
     @Override
     public void onResponse(SessionResponse response) {
-      if (open) {
+      if (!handler.isCurrent(response)) {
+        if (!open) {
+          fail("another server serves the lease by now");
+        }
+      } else if (response.hasGoingAway()) {
+        GoingAway going = response.getGoingAway();
+        lastFailure = servers.current() + ": " + going.getReason() + ", " + going.getMessage();
+        handler.onGoingAway(going);
+      } else if (open) {
         handler.onResponse(response);
       } else if (response.hasOpened()) {
         onOpened(response.getOpened());
-      } else if (response.hasGoingAway()) {
-        lastFailure = servers.current() + ": going away, " + response.getGoingAway().getReason();
-        long resumeAfter = Protos.toNanos(response.getGoingAway().getResumeAfter());
-        moveToNext(Math.max(0, Math.min(resumeAfter, handler.attemptLimitNanos())));
       } else {
         fail("the server did not open the session: " + response.getResponseCase());
       }
     }
 
     @Override
-    public void onEnd(Status status) {
-      SessionConnector.this.onEnd(status);
+    public void onEnd(ErrorDetails why) {
+      SessionConnector.this.onEnd(why);
     }
   }
 }

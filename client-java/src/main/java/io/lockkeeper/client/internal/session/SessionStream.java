@@ -7,6 +7,7 @@ import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.client.internal.loop.Loop;
+import io.lockkeeper.client.internal.protocol.ErrorDetails;
 import io.lockkeeper.v1.LockServiceGrpc;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionRequestBatch;
@@ -53,7 +54,7 @@ public final class SessionStream
     void onResponse(SessionResponse response);
 
     /** The stream has ended or could not be made; nothing follows. */
-    void onEnd(Status status);
+    void onEnd(ErrorDetails why);
   }
 
   public SessionStream(ManagedChannel channel, Loop loop, StreamListener listener) {
@@ -109,21 +110,21 @@ public final class SessionStream
 
   @Override
   public void onError(Throwable failure) {
-    end(Status.fromThrowable(failure));
+    end(ErrorDetails.of(failure));
   }
 
   @Override
   public void onCompleted() {
-    end(Status.UNAVAILABLE.withDescription("the server ended the stream"));
+    end(ErrorDetails.of(Status.UNAVAILABLE.withDescription("the server ended the stream")));
   }
 
-  private void end(Status status) {
+  private void end(ErrorDetails why) {
     loop.execute(
         () -> {
           if (!over) {
             over = true;
             channel.shutdownNow();
-            listener.onEnd(status);
+            listener.onEnd(why);
           }
         });
   }

@@ -2,6 +2,7 @@ package io.lockkeeper.server.coordinator.api;
 
 import io.lockkeeper.server.core.api.AcquireCommand;
 import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.LeaseView;
 import io.lockkeeper.server.core.api.LockView;
 import io.lockkeeper.server.core.api.Notice;
@@ -30,8 +31,11 @@ public interface Coordinator {
   /** How long an answer may take at most, in seconds. */
   int ANSWER_SECONDS = 10;
 
-  /** Opens a lease. */
-  CompletableFuture<OpenedLease> openLease(Duration ttl, String holder);
+  /**
+   * Opens a lease. With a secret of the client's choice, the same request again finds the same
+   * lease.
+   */
+  CompletableFuture<OpenedLease> openLease(Duration ttl, String holder, Optional<String> secret);
 
   /**
    * A new lease.
@@ -68,10 +72,10 @@ public interface Coordinator {
   /** Hears what happens to a lease. */
   interface SessionListener {
     /**
-     * Something happened to an acquisition. Numbered from 1 within the acquisition; a repeat keeps
-     * its number.
+     * Something happened to an acquisition. Numbered from 1 within the acquisition and the epoch of
+     * its lease; a repeat keeps its number.
      */
-    void onNotice(String requestId, long sequence, Notice notice);
+    void onNotice(String requestId, long epoch, long sequence, Notice notice);
 
     /** A request for locks could not be taken. */
     void onRefused(String requestId, RefusedException why);
@@ -82,8 +86,10 @@ public interface Coordinator {
     /**
      * The lease lives on, and the client shall resume it: at another coordinator, or here. Nothing
      * follows.
+     *
+     * @param why MOVED, LEAVING or UNAVAILABLE
      */
-    void onSentAway(String reason);
+    void onSentAway(Failure why);
 
     /** Another stream has taken over; nothing follows. */
     void onSuperseded();
@@ -107,14 +113,17 @@ public interface Coordinator {
     /**
      * Says that the client has hung up. Without a lease, the acquisition ends. With one, a waiting
      * acquisition leaves the queue unless the same request comes again soon. Idempotent.
+     *
+     * @param cancelled whether by cancelling the call: without a lease, that gives the locks up,
+     *     and is no crash
      */
-    void close();
+    void close(boolean cancelled);
   }
 
   /** Hears what happens to one acquisition. */
   interface AcquisitionListener {
     /** Something happened. Nothing follows a final notice. */
-    void onNotice(String requestId, long sequence, Notice notice);
+    void onNotice(String requestId, long epoch, long sequence, Notice notice);
 
     /** The request could not be taken; nothing follows. */
     void onRefused(RefusedException why);

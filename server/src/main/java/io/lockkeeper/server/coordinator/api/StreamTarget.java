@@ -1,5 +1,6 @@
 package io.lockkeeper.server.coordinator.api;
 
+import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.LeaseEnd;
 import io.lockkeeper.server.core.api.Notice;
 
@@ -7,7 +8,7 @@ import io.lockkeeper.server.core.api.Notice;
 public sealed interface StreamTarget {
 
   /** Passes a notice on; returns whether nothing can follow on this stream. */
-  boolean notice(String requestId, long sequence, Notice notice);
+  boolean notice(String requestId, long epoch, long sequence, Notice notice);
 
   /** Passes a refusal on; returns whether nothing can follow on this stream. */
   boolean refused(String requestId, RefusedException why);
@@ -16,7 +17,7 @@ public sealed interface StreamTarget {
   void leaseEnded(LeaseEnd end);
 
   /** Passes on that the lease is to be resumed, elsewhere or here. */
-  void sentAway(String reason);
+  void sentAway(Failure why);
 
   /** Passes on that another stream has taken over. */
   void superseded();
@@ -31,8 +32,8 @@ public sealed interface StreamTarget {
    */
   record OfAcquisition(Coordinator.AcquisitionListener listener) implements StreamTarget {
     @Override
-    public boolean notice(String requestId, long sequence, Notice notice) {
-      listener.onNotice(requestId, sequence, notice);
+    public boolean notice(String requestId, long epoch, long sequence, Notice notice) {
+      listener.onNotice(requestId, epoch, sequence, notice);
       return notice.isFinal();
     }
 
@@ -48,7 +49,7 @@ public sealed interface StreamTarget {
     }
 
     @Override
-    public void sentAway(String reason) {
+    public void sentAway(Failure why) {
       throw new IllegalStateException("an acquisition's stream is refused, not sent away");
     }
 
@@ -70,8 +71,8 @@ public sealed interface StreamTarget {
    */
   record OfLease(Coordinator.SessionListener listener) implements StreamTarget {
     @Override
-    public boolean notice(String requestId, long sequence, Notice notice) {
-      listener.onNotice(requestId, sequence, notice);
+    public boolean notice(String requestId, long epoch, long sequence, Notice notice) {
+      listener.onNotice(requestId, epoch, sequence, notice);
       return false;
     }
 
@@ -87,8 +88,8 @@ public sealed interface StreamTarget {
     }
 
     @Override
-    public void sentAway(String reason) {
-      listener.onSentAway(reason);
+    public void sentAway(Failure why) {
+      listener.onSentAway(why);
     }
 
     @Override
@@ -99,7 +100,7 @@ public sealed interface StreamTarget {
     @Override
     public void abandoned(RefusedException why) {
       // The lease lives on in ZooKeeper.
-      listener.onSentAway(why.failure().message());
+      listener.onSentAway(why.failure());
     }
   }
 }

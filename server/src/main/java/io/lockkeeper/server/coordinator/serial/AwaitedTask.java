@@ -17,7 +17,7 @@ public record AwaitedTask(Runnable task, Consumer<RefusedException> refuse)
   public static RefusedException over() {
     return new RefusedException(
         new Failure(
-            Failure.Reason.UNAVAILABLE,
+            Failure.Reason.LEAVING,
             "this coordinator has ended: it is not certain what became of the request;"
                 + " send it again, here when it is back or elsewhere"));
   }

@@ -267,7 +267,13 @@ public final class AcquisitionLifecycle {
   }
 
   private void send(StreamId stream, Acquisition acquisition, long sequence, Notice notice) {
-    core.emit(new Effect.Tell(stream, acquisition.command().requestId(), sequence, notice));
+    core.emit(
+        new Effect.Tell(
+            stream,
+            acquisition.command().requestId(),
+            acquisition.lease().epoch(),
+            sequence,
+            notice));
   }
 
   /** Tells the newest state again, to a stream that has just come. */

@@ -221,7 +221,7 @@ public final class Grants {
 
   private static LockChange.Cause causeOf(HoldEnd end) {
     return switch (end) {
-      case RELEASED -> LockChange.Cause.RELEASED;
+      case RELEASED, CANCELLED -> LockChange.Cause.RELEASED;
       case WITHDRAWN -> LockChange.Cause.WITHDRAWN;
       case LEASE_ENDED -> LockChange.Cause.LEASE_ENDED;
       case FORCED -> LockChange.Cause.FORCED;

@@ -13,8 +13,10 @@ public sealed interface Answer {
    * @param lease the lease
    * @param ttlNanos how long it lives without a keep-alive
    * @param validForNanos how long from the sending of the request it is valid
+   * @param epoch its epoch
    */
-  record LeaseOpened(LeaseId lease, long ttlNanos, long validForNanos) implements Answer {}
+  record LeaseOpened(LeaseId lease, long ttlNanos, long validForNanos, long epoch)
+      implements Answer {}
 
   /**
    * The stream is the lease's.
@@ -22,22 +24,26 @@ public sealed interface Answer {
    * @param lease the lease
    * @param ttlNanos how long it lives without a keep-alive
    * @param validForNanos how long from the sending of the request it is valid
+   * @param epoch its epoch
    */
-  record LeaseAttached(LeaseId lease, long ttlNanos, long validForNanos) implements Answer {}
+  record LeaseAttached(LeaseId lease, long ttlNanos, long validForNanos, long epoch)
+      implements Answer {}
 
   /**
    * The lease is renewed.
    *
    * @param validForNanos how long from the sending of the keep-alive it is valid
+   * @param epoch its epoch
    */
-  record LeaseRenewed(long validForNanos) implements Answer {}
+  record LeaseRenewed(long validForNanos, long epoch) implements Answer {}
 
   /**
    * The lease has ended and stays so.
    *
    * @param end why
+   * @param epoch its epoch when it ended
    */
-  record LeaseGone(LeaseEnd end) implements Answer {}
+  record LeaseGone(LeaseEnd end, long epoch) implements Answer {}
 
   /**
    * The lease is closed with all that it held.

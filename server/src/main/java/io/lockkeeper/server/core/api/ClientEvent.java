@@ -228,8 +228,10 @@ public sealed interface ClientEvent extends Event {
    * A stream is gone: closed, cancelled or broken.
    *
    * @param stream the stream
+   * @param cancelled whether its client has cancelled the call, as far as that can be told from a
+   *     connection that broke
    */
-  record StreamClosed(StreamId stream) implements ClientEvent {
+  record StreamClosed(StreamId stream, boolean cancelled) implements ClientEvent {
     @Override
     public void applyTo(EventHandler handler) {
       handler.onStreamClosed(this);

@@ -17,10 +17,12 @@ public interface Effect {
    *
    * @param stream the stream
    * @param requestId the acquisition's name
-   * @param sequence numbers the notices of one acquisition from 1
+   * @param epoch the lease's epoch
+   * @param sequence numbers the notices of one acquisition from 1 within the epoch
    * @param notice what happened
    */
-  record Tell(StreamId stream, String requestId, long sequence, Notice notice) implements Effect {
+  record Tell(StreamId stream, String requestId, long epoch, long sequence, Notice notice)
+      implements Effect {
     @Override
     public void applyTo(EffectHandler handler) {
       handler.tell(this);
@@ -83,9 +85,9 @@ public interface Effect {
    * Tell a lease's stream that it ends here and that the lease can be resumed: elsewhere, or here.
    *
    * @param stream the stream
-   * @param reason why, human-readable
+   * @param why MOVED or UNAVAILABLE
    */
-  record SendAway(StreamId stream, String reason) implements Effect {
+  record SendAway(StreamId stream, Failure why) implements Effect {
     @Override
     public void applyTo(EffectHandler handler) {
       handler.sendAway(this);

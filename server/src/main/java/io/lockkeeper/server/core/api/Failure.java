@@ -25,6 +25,8 @@ public record Failure(Reason reason, String message) {
     MOVED,
     /** No acquisition of that request id was ever seen under the lease. */
     UNKNOWN_ACQUISITION,
+    /** The lease that was opened with the secret that the client has chosen has ended. */
+    SECRET_USED,
     /** The secret is not the lease's. */
     WRONG_SECRET,
     /** The request id names another request. */
@@ -51,8 +53,13 @@ public record Failure(Reason reason, String message) {
     LEASE_FULL,
     /** The coordinator serves as many leases or watches as it may. */
     TOO_MANY,
-    /** ZooKeeper is out of reach, or the mirror is being rebuilt. */
+    /**
+     * ZooKeeper is out of reach, or has not answered in time, or the mirror is being rebuilt: it is
+     * not certain what became of the request.
+     */
     UNAVAILABLE,
+    /** This coordinator is about to leave. */
+    LEAVING,
     /** ZooKeeper refused the write for a reason that a retry does not mend. */
     STORE_REFUSED
   }

@@ -4,6 +4,8 @@ package io.lockkeeper.server.core.api;
 public enum HoldEnd {
   /** A holder released the lock. */
   RELEASED,
+  /** The holder's lease was a stream, and its client has cancelled the call. */
+  CANCELLED,
   /** A waiter left: timed out, withdrawn or cancelled. */
   WITHDRAWN,
   /** Its lease ended: not renewed, closed, or its stream broke. */

@@ -87,6 +87,7 @@ public sealed interface SessionEvent extends StoreEvent {
    * lives, can write nothing on it any more, but may not know that yet.
    *
    * @param session the session
+   * @param epoch its epoch: one more than that of the previous owner's service
    * @param timeoutNanos the timeout that ZooKeeper granted
    * @param provenAtNanos when the quorum write that proves it was sent, on the coordinator's
    *     monotonic clock
@@ -100,6 +101,7 @@ public sealed interface SessionEvent extends StoreEvent {
    */
   record SessionAdopted(
       SessionKey session,
+      long epoch,
       long timeoutNanos,
       long provenAtNanos,
       long attachedAtNanos,

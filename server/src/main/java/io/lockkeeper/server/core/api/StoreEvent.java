@@ -207,8 +207,9 @@ public non-sealed interface StoreEvent extends Event {
    *
    * @param lease the lease
    * @param message why, human-readable
+   * @param taken whether the reason is that another session has a lease of that id
    */
-  record LeaseRefused(LeaseId lease, String message) implements StoreEvent {
+  record LeaseRefused(LeaseId lease, String message, boolean taken) implements StoreEvent {
     @Override
     public void applyTo(EventHandler handler) {
       handler.onLeaseRefused(this);

@@ -87,7 +87,10 @@ public final class AcquireHandler {
         placements.get().forEach(this::replaceNameless);
       }
     } else {
-      ifOurs(event, lease, () -> end(event, Optional.of(lease), RequestMatching.gone()));
+      ifOurs(
+          event,
+          lease,
+          () -> end(event, Optional.of(lease), lease.epoch(), RequestMatching.gone()));
     }
   }
 
@@ -120,7 +123,7 @@ public final class AcquireHandler {
   private void carryOut(ClientEvent.Acquire event, Optional<Lease> known, LockSession session) {
     PlacementPlanner.Plan plan = planner.plan(event.command(), known);
     if (plan instanceof PlacementPlanner.Plan.Ended ended) {
-      end(event, known, ended.ending());
+      end(event, known, session.epoch(), ended.ending());
     } else if (plan instanceof PlacementPlanner.Plan.Refused refused) {
       refuse(event, refused.failure().reason(), refused.failure().message());
     } else if (plan instanceof PlacementPlanner.Plan.Parts placements) {
@@ -132,10 +135,10 @@ public final class AcquireHandler {
   }
 
   /** Tells the client at once that it will not be granted what it asks for. */
-  private void end(ClientEvent.Acquire event, Optional<Lease> lease, Notice ending) {
+  private void end(ClientEvent.Acquire event, Optional<Lease> lease, long epoch, Notice ending) {
     String requestId = event.command().requestId();
     core.emit(new Effect.Count(ending));
-    core.emit(new Effect.Tell(event.stream(), requestId, 1, ending));
+    core.emit(new Effect.Tell(event.stream(), requestId, epoch, 1, ending));
     lease.ifPresent(l -> l.remember(Lease.Ended.of(event.command(), ending)));
   }
 
@@ -296,7 +299,8 @@ public final class AcquireHandler {
     }
     Notice ending = RequestMatching.ending(ended, event.command());
     Effect told =
-        new Effect.Tell(event.stream(), event.command().requestId(), ended.sequence(), ending);
+        new Effect.Tell(
+            event.stream(), event.command().requestId(), lease.epoch(), ended.sequence(), ending);
     if (certain && ending.equals(ended.notice())) {
       core.emit(told);
     } else {

@@ -43,8 +43,7 @@ public final class Leases {
   public Optional<Failure> refusal() {
     if (core.draining) {
       return Optional.of(
-          new Failure(
-              Failure.Reason.UNAVAILABLE, "the coordinator is about to leave: ask another"));
+          new Failure(Failure.Reason.LEAVING, "the coordinator is about to leave: ask another"));
     }
     if (!pool.anyInContact()) {
       return Optional.of(
@@ -59,8 +58,16 @@ public final class Leases {
     return Optional.empty();
   }
 
-  /** Opens a lease on a session that has room for it. */
+  /**
+   * Opens a lease on a session that has room for it, or finds the one that the same request has
+   * opened.
+   */
   public void open(ClientEvent.OpenLease event) {
+    Optional<Lease> known = find(event.lease());
+    if (known.isPresent() || core.endedLeases.containsKey(event.lease())) {
+      openAgain(event, known);
+      return;
+    }
     Optional<Failure> refusal = refusal();
     if (refusal.isPresent()) {
       core.reply(event.call(), new Answer.Failed(refusal.get()));
@@ -71,7 +78,7 @@ public final class Leases {
       core.fail(event.call(), Failure.Reason.TOO_MANY, tooManySessions());
       return;
     }
-    Lease lease = Lease.opening(event, session.get().key());
+    Lease lease = Lease.opening(event, session.get().key(), session.get().epoch());
     register(lease, session.get());
     session.get().addPathBytes(core.pathSizes.leaseBytes());
     lease.renew(core.now);
@@ -85,6 +92,28 @@ public final class Leases {
             event.secretHash()));
   }
 
+  /** The client has chosen the secret, and with it the id. */
+  private void openAgain(ClientEvent.OpenLease event, Optional<Lease> known) {
+    Optional<Lease> open = known.filter(lease -> lease.state() == Lease.State.OPEN);
+    if (open.filter(lease -> lease.hasSecret(event.secretHash())).isPresent()) {
+      open.get().renew(core.now);
+      core.reply(event.call(), opened(open.get()));
+    } else if (known.filter(lease -> lease.state() == Lease.State.RECORDING).isPresent()) {
+      core.fail(
+          event.call(), Failure.Reason.UNAVAILABLE, "the lease is being opened: send it again");
+    } else {
+      core.fail(
+          event.call(),
+          Failure.Reason.SECRET_USED,
+          "the lease that was opened with this secret has ended: choose another secret");
+    }
+  }
+
+  private Answer.LeaseOpened opened(Lease lease) {
+    return new Answer.LeaseOpened(
+        lease.id(), lease.ttlNanos(), lifecycle.validForNanos(lease), lease.epoch());
+  }
+
   /** Says why no lease has room. */
   public String tooManySessions() {
     return "the coordinator has its limit of "
@@ -94,7 +123,7 @@ public final class Leases {
 
   /** Makes a stream a lease. */
   public Lease openForStream(LeaseId id, LockSession session, String holder) {
-    Lease lease = Lease.ofStream(id, session.key(), holder);
+    Lease lease = Lease.ofStream(id, session.key(), session.epoch(), holder);
     register(lease, session);
     return lease;
   }
@@ -122,14 +151,7 @@ public final class Leases {
         .ifPresent(
             lease -> {
               lease.opened();
-              lease
-                  .takeOpener()
-                  .ifPresent(
-                      call ->
-                          core.reply(
-                              call,
-                              new Answer.LeaseOpened(
-                                  id, lease.ttlNanos(), lifecycle.validForNanos(lease))));
+              lease.takeOpener().ifPresent(call -> core.reply(call, opened(lease)));
             });
   }
 
@@ -140,9 +162,16 @@ public final class Leases {
               lease
                   .takeOpener()
                   .ifPresent(
-                      call -> core.fail(call, Failure.Reason.STORE_REFUSED, event.message()));
+                      call ->
+                          core.fail(
+                              call,
+                              event.taken() ? Failure.Reason.MOVED : Failure.Reason.STORE_REFUSED,
+                              event.message()));
               lease.erased();
               end(lease, LeaseEnd.CLOSED);
+              if (event.taken()) {
+                core.endedLeases.remove(lease.id());
+              }
             });
   }
 
@@ -178,7 +207,7 @@ public final class Leases {
           Failure.Reason.UNAVAILABLE,
           "the coordinator cannot vouch for the lease now");
     } else {
-      core.reply(event.call(), new Answer.LeaseRenewed(validFor));
+      core.reply(event.call(), new Answer.LeaseRenewed(validFor, open.epoch()));
     }
   }
 
@@ -188,7 +217,7 @@ public final class Leases {
     if (session.isPresent()) {
       pool.ask(
           session.get(),
-          () -> core.reply(call, new Answer.LeaseGone(lease.end())),
+          () -> core.reply(call, new Answer.LeaseGone(lease.end(), lease.epoch())),
           () -> core.fail(call, Failure.Reason.MOVED, CoreState.NO_CONTACT));
     } else {
       core.fail(call, Failure.Reason.UNAVAILABLE, CoreState.NO_CONTACT);
@@ -196,9 +225,9 @@ public final class Leases {
   }
 
   private void answerGone(CallId call, LeaseId id) {
-    Optional<LeaseEnd> end = Optional.ofNullable(core.endedLeases.get(id));
-    if (end.isPresent()) {
-      core.reply(call, new Answer.LeaseGone(end.get()));
+    Optional<CoreState.EndedLease> ended = Optional.ofNullable(core.endedLeases.get(id));
+    if (ended.isPresent()) {
+      core.reply(call, new Answer.LeaseGone(ended.get().end(), ended.get().epoch()));
     } else {
       core.fail(call, Failure.Reason.UNKNOWN_LEASE, unknown(id));
     }
@@ -207,7 +236,7 @@ public final class Leases {
   /** Returns what to say of a lease that is not served here. */
   public String unknown(LeaseId id) {
     return Optional.ofNullable(core.endedLeases.get(id))
-        .map(end -> "lease " + id.tag() + "… has ended: " + end)
+        .map(ended -> "lease " + id.tag() + "… has ended: " + ended.end())
         .orElse("no lease with the id " + id.tag() + "… is served here");
   }
 
@@ -230,7 +259,30 @@ public final class Leases {
     core.leases.values().stream()
         .filter(lease -> lease.isStream() && !lease.isAdopted())
         .toList()
-        .forEach(lease -> end(lease, LeaseEnd.CLOSED));
+        .forEach(
+            lease -> {
+              acquisitionsOf(lease).forEach(this::askElsewhere);
+              end(lease, LeaseEnd.CLOSED);
+            });
+  }
+
+  /** For whoever waits nothing has been decided: it is not told an ending. */
+  private void askElsewhere(Acquisition waiter) {
+    if (waiter.state().isWaiting()) {
+      waiter.stream()
+          .ifPresent(
+              stream -> {
+                core.streams.remove(stream);
+                waiter.subscribe(Optional.empty());
+                core.emit(
+                    new Effect.Refuse(
+                        stream,
+                        waiter.command().requestId(),
+                        new Failure(
+                            Failure.Reason.LEAVING,
+                            "the coordinator is about to leave: send the request again")));
+              });
+    }
   }
 
   /** Gives every lease back the time in which its keep-alives could not be read. */
@@ -301,7 +353,8 @@ public final class Leases {
     lease.renew(core.now);
     core.reply(
         event.call(),
-        new Answer.LeaseAttached(lease.id(), lease.ttlNanos(), lifecycle.validForNanos(lease)));
+        new Answer.LeaseAttached(
+            lease.id(), lease.ttlNanos(), lifecycle.validForNanos(lease), lease.epoch()));
     retell(lease, event.stream());
   }
 
@@ -309,7 +362,8 @@ public final class Leases {
     for (Lease.Ended ended : lease.takeEndingsToTell()) {
       String requestId = ended.command().requestId();
       if (!lease.acquisitions().containsKey(requestId)) {
-        core.emit(new Effect.Tell(stream, requestId, ended.sequence(), ended.notice()));
+        core.emit(
+            new Effect.Tell(stream, requestId, lease.epoch(), ended.sequence(), ended.notice()));
       }
     }
     List<Acquisition> told = new ArrayList<>(lease.acquisitions().values());
@@ -387,7 +441,7 @@ public final class Leases {
       return false;
     }
     lease.ending(why);
-    core.endedLeases.put(lease.id(), why);
+    core.endedLeases.put(lease.id(), new CoreState.EndedLease(why, lease.epoch()));
     lease.expiryTimer().ifPresent(core.timers::cancel);
     lease
         .takeOpener()

@@ -45,6 +45,7 @@ public final class LockSession {
 
   private final SessionKey key;
   private final Optional<String> claim;
+  private long epoch = 1;
   private final Set<LeaseId> leases = new HashSet<>();
   private final List<Question> questions = new ArrayList<>(0);
   private SessionState state = SessionState.OPENING;
@@ -76,6 +77,18 @@ public final class LockSession {
   /** Returns the claim by which it was adopted; empty for one of our own. */
   Optional<String> claim() {
     return claim;
+  }
+
+  /**
+   * Returns the epoch of its leases: rises with each adoption, above that of whoever served them
+   * before.
+   */
+  public long epoch() {
+    return epoch;
+  }
+
+  void epoch(long adopted) {
+    epoch = adopted;
   }
 
   /** Returns whether new leases may go on it: an adopted one only empties. */

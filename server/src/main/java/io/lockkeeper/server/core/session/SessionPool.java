@@ -141,8 +141,10 @@ public final class SessionPool {
         find(event.session())
             .filter(session -> session.state() == LockSession.SessionState.OPENING);
     adopted.ifPresent(
-        session ->
-            opened(session, event.timeoutNanos(), event.provenAtNanos(), event.attachedAtNanos()));
+        session -> {
+          session.epoch(event.epoch());
+          opened(session, event.timeoutNanos(), event.provenAtNanos(), event.attachedAtNanos());
+        });
     return adopted;
   }
 

@@ -3,6 +3,7 @@ package io.lockkeeper.server.core.state;
 import io.lockkeeper.server.core.api.AcquireCommand;
 import io.lockkeeper.server.core.api.CallId;
 import io.lockkeeper.server.core.api.HoldEnd;
+import io.lockkeeper.server.core.api.LeaseEnd;
 import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.api.SessionEvent;
 import io.lockkeeper.server.core.api.StoreEvent;
@@ -392,6 +393,9 @@ public final class Acquisition {
 
   /** Returns how the entries leave the queue, as far as the ending told says. */
   public HoldEnd end() {
+    if (lease.isEnding() && lease.end() == LeaseEnd.CANCELLED && wasGranted()) {
+      return HoldEnd.CANCELLED;
+    }
     return lastNotice.isPresent() ? HoldEnd.by(lastNotice.get()) : HoldEnd.UNKNOWN;
   }
 

@@ -173,6 +173,10 @@ public record AcquisitionState(State state, Answer.ReleaseOutcome releaseOutcome
           notAcquired(Notice.RefusalReason.LEASE_ENDED, "the lease ended while waiting"),
           Answer.ReleaseOutcome.ALREADY_RELEASED);
     }
+    if (isHeld() && end == LeaseEnd.CANCELLED) {
+      // The client has stopped by its own decision: nobody has to wait for what it left undone.
+      return to(State.RELEASING, DELETE);
+    }
     return isHeld() ? lose(lossBy(end)) : stay();
   }
 
@@ -283,7 +287,7 @@ public record AcquisitionState(State state, Answer.ReleaseOutcome releaseOutcome
   private static Notice.LossReason lossBy(LeaseEnd end) {
     return switch (end) {
       case EXPIRED -> Notice.LossReason.LEASE_EXPIRED;
-      case CLOSED -> Notice.LossReason.LEASE_CLOSED;
+      case CLOSED, CANCELLED -> Notice.LossReason.LEASE_CLOSED;
       case SESSION_LOST -> Notice.LossReason.SESSION_LOST;
     };
   }

@@ -41,12 +41,12 @@ public final class CoreState {
   public final Map<Long, Lease> leasesByTag = new HashMap<>();
 
   public final Map<StreamId, Subscriber> streams = new HashMap<>();
-  public final Map<LeaseId, LeaseEnd> endedLeases =
+  public final Map<LeaseId, EndedLease> endedLeases =
       new LinkedHashMap<>() {
         private static final long serialVersionUID = 1L;
 
         @Override
-        protected boolean removeEldestEntry(Map.Entry<LeaseId, LeaseEnd> eldest) {
+        protected boolean removeEldestEntry(Map.Entry<LeaseId, EndedLease> eldest) {
           return size() > REMEMBERED_LEASES;
         }
       };
@@ -69,6 +69,14 @@ public final class CoreState {
     this.settings = settings;
     this.pathSizes = pathSizes;
   }
+
+  /**
+   * A lease that has ended here.
+   *
+   * @param end why
+   * @param epoch its epoch when it ended
+   */
+  public record EndedLease(LeaseEnd end, long epoch) {}
 
   /** Who listens on a stream: one acquisition, or a whole lease. */
   public sealed interface Subscriber {

@@ -48,6 +48,7 @@ public final class Lease {
 
   private final LeaseId id;
   private final SessionKey session;
+  private final long epoch;
   private final String holder;
   private final String secretHash;
   private final long ttlNanos;
@@ -155,12 +156,14 @@ public final class Lease {
   private Lease(
       LeaseId id,
       SessionKey session,
+      long epoch,
       String holder,
       String secretHash,
       long ttlNanos,
       boolean isStream) {
     this.id = id;
     this.session = session;
+    this.epoch = epoch;
     this.holder = holder;
     this.secretHash = secretHash;
     this.ttlNanos = ttlNanos;
@@ -169,17 +172,23 @@ public final class Lease {
   }
 
   /** Makes a lease whose record is to be written. */
-  public static Lease opening(ClientEvent.OpenLease open, SessionKey session) {
+  public static Lease opening(ClientEvent.OpenLease open, SessionKey session, long epoch) {
     Lease lease =
         new Lease(
-            open.lease(), session, open.holder(), open.secretHash(), open.ttl().toNanos(), false);
+            open.lease(),
+            session,
+            epoch,
+            open.holder(),
+            open.secretHash(),
+            open.ttl().toNanos(),
+            false);
     lease.opener = Optional.of(open.call());
     lease.recorded = true;
     return lease;
   }
 
-  public static Lease ofStream(LeaseId id, SessionKey session, String holder) {
-    return new Lease(id, session, holder, "", Long.MAX_VALUE, true);
+  public static Lease ofStream(LeaseId id, SessionKey session, long epoch, String holder) {
+    return new Lease(id, session, epoch, holder, "", Long.MAX_VALUE, true);
   }
 
   /**
@@ -191,7 +200,14 @@ public final class Lease {
       SessionEvent.AdoptedLease record, SessionKey session, SessionEvent.SessionAdopted adoption) {
     long ttlNanos = Duration.ofMillis(record.ttlMillis()).toNanos();
     Lease lease =
-        new Lease(record.lease(), session, record.holder(), record.secretHash(), ttlNanos, false);
+        new Lease(
+            record.lease(),
+            session,
+            adoption.epoch(),
+            record.holder(),
+            record.secretHash(),
+            ttlNanos,
+            false);
     lease.recorded = true;
     lease.state = State.OPEN;
     lease.vouchedBefore(adoption);
@@ -201,7 +217,7 @@ public final class Lease {
   /** Makes what is left of a lease that was a stream, or is ending: entries without a record. */
   public static Lease remains(
       LeaseId id, SessionKey session, String holder, SessionEvent.SessionAdopted adoption) {
-    Lease lease = ofStream(id, session, holder);
+    Lease lease = ofStream(id, session, adoption.epoch(), holder);
     lease.vouchedBefore(adoption);
     return lease;
   }
@@ -251,6 +267,11 @@ public final class Lease {
 
   public SessionKey session() {
     return session;
+  }
+
+  /** Returns the epoch of this coordinator's service of it. */
+  public long epoch() {
+    return epoch;
   }
 
   public String holder() {

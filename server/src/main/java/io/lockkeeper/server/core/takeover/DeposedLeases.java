@@ -56,7 +56,7 @@ public final class DeposedLeases {
     lease.expiryTimer().ifPresent(core.timers::cancel);
     lease.takeOpener().ifPresent(this::failMoved);
     lease.closers().forEach(this::failMoved);
-    sendAway(lease, MOVED);
+    sendAway(lease, new Failure(Failure.Reason.MOVED, MOVED));
     List.copyOf(lease.acquisitions().values()).forEach(this::forget);
     lease.acquisitions().clear();
     lease.holds().clear();
@@ -84,17 +84,20 @@ public final class DeposedLeases {
   public void onForsaken(Lease lease) {
     if (core.servingPeers > 0) {
       sendAway(
-          lease, "the coordinator has lost contact with ZooKeeper: another may serve the lease");
+          lease,
+          new Failure(
+              Failure.Reason.UNAVAILABLE,
+              "the coordinator has lost contact with ZooKeeper: another may serve the lease"));
     }
   }
 
   /** Ends the stream of a lease; the lease lives on. */
-  private void sendAway(Lease lease, String reason) {
+  private void sendAway(Lease lease, Failure why) {
     lease.stream()
         .ifPresent(
             stream -> {
               core.streams.remove(stream);
-              core.emit(new Effect.SendAway(stream, reason));
+              core.emit(new Effect.SendAway(stream, why));
             });
     lease.attach(Optional.empty());
   }

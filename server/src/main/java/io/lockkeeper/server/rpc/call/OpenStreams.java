@@ -1,6 +1,7 @@
 package io.lockkeeper.server.rpc.call;
 
-import java.time.Duration;
+import io.lockkeeper.server.rpc.wire.Refusal;
+import io.lockkeeper.server.rpc.wire.Statuses;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -15,18 +16,14 @@ import java.util.concurrent.TimeUnit;
  */
 public final class OpenStreams {
 
-  private static final String OLD = "the connection has reached its maximum age";
-
   private final Map<Leavable, Future<?>> streams = new ConcurrentHashMap<>();
   private final ScheduledExecutorService timer;
-  private volatile Optional<Leaving> leaving = Optional.empty();
-
-  private record Leaving(String reason, Duration after) {}
+  private volatile Optional<Refusal> leaving = Optional.empty();
 
   /** A stream that can be told that it ends. */
   public interface Leavable {
     /** Tells the client, and ends the stream; the client should come again after a while. */
-    void goAway(String reason, Duration after);
+    void goAway(Refusal why);
   }
 
   public OpenStreams(ScheduledExecutorService timer) {
@@ -54,7 +51,7 @@ public final class OpenStreams {
                 add(
                     stream,
                     timer.schedule(
-                        () -> stream.goAway(OLD, Duration.ZERO),
+                        () -> stream.goAway(Statuses.connectionTooOld()),
                         left.getAsLong(),
                         TimeUnit.NANOSECONDS)),
             () -> add(stream));
@@ -62,7 +59,7 @@ public final class OpenStreams {
 
   private void add(Leavable stream, Future<?> whenOld) {
     streams.put(stream, whenOld);
-    leaving.ifPresent(how -> stream.goAway(how.reason(), how.after()));
+    leaving.ifPresent(stream::goAway);
   }
 
   /** Forgets a stream that has ended. */
@@ -71,14 +68,14 @@ public final class OpenStreams {
   }
 
   /** Tells all streams, now and to come. */
-  public void goAway(String reason, Duration after) {
-    leaving = Optional.of(new Leaving(reason, after));
-    sendAway(reason, after);
+  public void goAway(Refusal why) {
+    leaving = Optional.of(why);
+    sendAway(why);
   }
 
   /** Tells all streams that there are now. */
-  public void sendAway(String reason, Duration after) {
-    streams.keySet().forEach(stream -> stream.goAway(reason, after));
+  public void sendAway(Refusal why) {
+    streams.keySet().forEach(stream -> stream.goAway(why));
   }
 
   /** Returns how many are open. */

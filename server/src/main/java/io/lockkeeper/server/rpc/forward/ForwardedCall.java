@@ -8,6 +8,7 @@ import io.grpc.ServerCall;
 import io.grpc.Status;
 import io.lockkeeper.server.rpc.wire.NamedLease;
 import io.lockkeeper.server.rpc.wire.PeerHeaders;
+import io.lockkeeper.server.rpc.wire.Statuses;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Executor;
@@ -169,7 +170,8 @@ final class ForwardedCall<Q, R> extends ServerCall.Listener<Q> implements PeerLi
   /** The peer may have done what it was asked or not; all that is forwarded may be asked again. */
   private void lost() {
     if (routed.isAnswered()) {
-      routed.sendAway("lost contact with coordinator " + link.peer().id(), Duration.ZERO);
+      routed.sendAway(
+          Statuses.unreachable("lost contact with coordinator " + link.peer().id(), Duration.ZERO));
     } else {
       routed.searchOn();
     }

@@ -86,7 +86,7 @@ public final class ForwardedKeepAlive implements LeaseOwnerSearch.Seeker {
   @Override
   public void onHere() {
     Answers.deliver(
-        renewedHere(coordinator, lease),
+        renewedHere(coordinator, lease, forwarding.ownId()),
         known -> turns.execute(() -> known.ifPresentOrElse(this::complete, search::ask)),
         refusal -> fail(refusal.toException()));
   }
@@ -188,10 +188,11 @@ public final class ForwardedKeepAlive implements LeaseOwnerSearch.Seeker {
 
   /** Renews a lease. Completes without an answer if the lease is not served here. */
   public static CompletableFuture<Optional<KeepAliveResponse>> renewedHere(
-      Coordinator coordinator, LeaseId lease) {
+      Coordinator coordinator, LeaseId lease, String coordinatorId) {
     return coordinator
         .keepAlive(lease)
-        .thenApply(answer -> Optional.of(Messages.toKeepAliveResponse(lease, answer)))
+        .thenApply(
+            answer -> Optional.of(Messages.toKeepAliveResponse(lease, answer, coordinatorId)))
         .exceptionally(ForwardedKeepAlive::elsewhereOrRethrow);
   }
 

@@ -95,6 +95,10 @@ public final class Forwarding implements ServerInterceptor {
     return headers;
   }
 
+  String ownId() {
+    return ownId;
+  }
+
   LeaseOwnerSearches searches() {
     return searches;
   }

@@ -2,7 +2,6 @@ package io.lockkeeper.server.rpc.forward;
 
 import io.lockkeeper.server.coordinator.api.LeaseLocation;
 import io.lockkeeper.server.coordinator.api.Peer;
-import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.rpc.call.Answers;
 import io.lockkeeper.server.rpc.wire.Refusal;
@@ -91,7 +90,7 @@ final class LeaseOwnerSearch {
   }
 
   private void giveUp(String why) {
-    seeker.onGivenUp(Statuses.of(new Failure(Failure.Reason.UNAVAILABLE, why)));
+    seeker.onGivenUp(Statuses.unreachable(why));
   }
 
   private void look() {

@@ -14,13 +14,11 @@ import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.rpc.call.ConnectionAge;
 import io.lockkeeper.server.rpc.call.OpenStreams;
 import io.lockkeeper.server.rpc.wire.AcquireRequests;
-import io.lockkeeper.server.rpc.wire.Messages;
 import io.lockkeeper.server.rpc.wire.NamedLease;
 import io.lockkeeper.server.rpc.wire.PeerHeaders;
 import io.lockkeeper.server.rpc.wire.Refusal;
 import io.lockkeeper.server.rpc.wire.Statuses;
 import io.lockkeeper.v1.SessionResponse;
-import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -252,14 +250,15 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
   }
 
   /** Ends the call so that the client comes again: its lease lives on. */
-  void sendAway(String reason, Duration after) {
+  void sendAway(Refusal why) {
     if (answered && NamedLease.isStream(method())) {
       forwarding.stats().sentAway.increment();
-      SessionResponse goodbye = Messages.goingAway(reason, after);
+      SessionResponse goodbye =
+          SessionResponse.newBuilder().setGoingAway(why.toGoingAway()).build();
       call.sendMessage(method().parseResponse(goodbye.toByteString().newInput()));
       finish(Status.OK, new Metadata());
     } else {
-      finish(Statuses.goingAway(reason, after));
+      finish(why);
     }
   }
 
@@ -293,11 +292,11 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
   }
 
   @Override
-  public void goAway(String reason, Duration after) {
+  public void goAway(Refusal why) {
     serial.execute(
         () -> {
           if (away && !ended) {
-            sendAway(reason, after);
+            sendAway(why);
           }
         });
   }

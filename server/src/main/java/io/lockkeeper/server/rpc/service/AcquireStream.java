@@ -7,14 +7,15 @@ import io.lockkeeper.server.coordinator.api.Coordinator.Subscription;
 import io.lockkeeper.server.coordinator.api.RefusedException;
 import io.lockkeeper.server.core.api.AcquireCommand;
 import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.rpc.call.CallEnd;
 import io.lockkeeper.server.rpc.call.CallGuard;
 import io.lockkeeper.server.rpc.call.GrpcLimits;
 import io.lockkeeper.server.rpc.call.OpenStreams;
 import io.lockkeeper.server.rpc.call.OutboundStream;
 import io.lockkeeper.server.rpc.wire.Notices;
+import io.lockkeeper.server.rpc.wire.Refusal;
 import io.lockkeeper.server.rpc.wire.Statuses;
 import io.lockkeeper.v1.AcquireResponse;
-import java.time.Duration;
 import java.util.Optional;
 
 /**
@@ -25,10 +26,16 @@ final class AcquireStream implements AcquisitionListener, OpenStreams.Leavable {
 
   private final OutboundStream<AcquireResponse> out;
   private final OpenStreams streams;
+  private final String coordinatorId;
+  private final CallEnd end = CallEnd.ofCurrentCall();
   private volatile Optional<Subscription> subscription = Optional.empty();
 
   AcquireStream(
-      ServerCallStreamObserver<AcquireResponse> call, GrpcLimits limits, OpenStreams streams) {
+      ServerCallStreamObserver<AcquireResponse> call,
+      GrpcLimits limits,
+      OpenStreams streams,
+      String coordinatorId) {
+    this.coordinatorId = coordinatorId;
     this.out = new OutboundStream<>(call, limits.streamMessages(), limits.streamBytes());
     this.streams = streams;
     out.onEnd(this::close);
@@ -54,12 +61,16 @@ final class AcquireStream implements AcquisitionListener, OpenStreams.Leavable {
 
   private void close() {
     streams.remove(this);
-    subscription.ifPresent(Subscription::close);
+    subscription.ifPresent(open -> open.close(end.isCancelledByClient()));
   }
 
   @Override
-  public void onNotice(String requestId, long sequence, Notice notice) {
-    out.send(() -> Notices.toEvent(requestId, sequence, notice));
+  public void onNotice(String requestId, long epoch, long sequence, Notice notice) {
+    out.send(
+        () ->
+            Notices.toEvent(requestId, epoch, sequence, notice)
+                .setCoordinatorId(coordinatorId)
+                .build());
     if (notice.isFinal()) {
       out.complete();
     }
@@ -76,7 +87,7 @@ final class AcquireStream implements AcquisitionListener, OpenStreams.Leavable {
   }
 
   @Override
-  public void goAway(String reason, Duration after) {
-    out.failAfterQueue(Statuses.goingAway(reason, after));
+  public void goAway(Refusal why) {
+    out.failAfterQueue(why);
   }
 }

@@ -18,7 +18,6 @@ import io.lockkeeper.server.rpc.wire.Refusal;
 import io.lockkeeper.server.rpc.wire.Statuses;
 import io.lockkeeper.v1.KeepAliveRequest;
 import io.lockkeeper.v1.KeepAliveResponse;
-import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -44,6 +43,7 @@ final class KeepAliveStream implements StreamObserver<KeepAliveRequest>, OpenStr
       Set.of(Code.UNAVAILABLE, Code.DEADLINE_EXCEEDED, Code.RESOURCE_EXHAUSTED);
 
   private final Coordinator coordinator;
+  private final String coordinatorId;
   private final Optional<Forwarding> forwarding;
   private final OpenStreams streams;
   private final OutboundStream<KeepAliveResponse> out;
@@ -59,11 +59,13 @@ final class KeepAliveStream implements StreamObserver<KeepAliveRequest>, OpenStr
    */
   KeepAliveStream(
       Coordinator coordinator,
+      String coordinatorId,
       Optional<Forwarding> forwarding,
       ServerCallStreamObserver<KeepAliveResponse> call,
       GrpcLimits limits,
       OpenStreams streams) {
     this.coordinator = coordinator;
+    this.coordinatorId = coordinatorId;
     this.forwarding = forwarding;
     this.streams = streams;
     this.out = new OutboundStream<>(call, MAX_QUEUED, limits.streamBytes());
@@ -93,7 +95,7 @@ final class KeepAliveStream implements StreamObserver<KeepAliveRequest>, OpenStr
   private void renew(LeaseId lease) {
     answerInOrder(
         lease,
-        ForwardedKeepAlive.renewedHere(coordinator, lease)
+        ForwardedKeepAlive.renewedHere(coordinator, lease, coordinatorId)
             .thenCompose(
                 known ->
                     known
@@ -150,7 +152,7 @@ final class KeepAliveStream implements StreamObserver<KeepAliveRequest>, OpenStr
   }
 
   @Override
-  public void goAway(String reason, Duration after) {
-    out.failAfterQueue(Statuses.goingAway(reason, after));
+  public void goAway(Refusal why) {
+    out.failAfterQueue(why);
   }
 }

@@ -4,6 +4,9 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.server.coordinator.api.Coordinator;
 import io.lockkeeper.server.coordinator.api.Coordinator.OpenedLease;
+import io.lockkeeper.server.coordinator.api.RefusedException;
+import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.LeaseView;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.rpc.call.Answers;
@@ -26,6 +29,8 @@ import io.lockkeeper.v1.ListLeasesRequest;
 import io.lockkeeper.v1.ListLeasesResponse;
 import io.lockkeeper.v1.OpenLeaseRequest;
 import io.lockkeeper.v1.OpenLeaseResponse;
+import io.lockkeeper.v1.RenewLeaseRequest;
+import io.lockkeeper.v1.RenewLeaseResponse;
 import java.util.List;
 import java.util.Optional;
 
@@ -38,13 +43,19 @@ public final class LeaseCalls extends LeaseServiceGrpc.LeaseServiceImplBase {
   private static final int MAX_ACQUISITIONS = 1_000;
 
   private final Coordinator coordinator;
+  private final String coordinatorId;
   private final GrpcLimits limits;
   private final OpenStreams streams;
   private final Forwarding forwarding;
 
   public LeaseCalls(
-      Coordinator coordinator, GrpcLimits limits, OpenStreams streams, Forwarding forwarding) {
+      Coordinator coordinator,
+      String coordinatorId,
+      GrpcLimits limits,
+      OpenStreams streams,
+      Forwarding forwarding) {
     this.coordinator = coordinator;
+    this.coordinatorId = coordinatorId;
     this.forwarding = forwarding;
     this.limits = limits;
     this.streams = streams;
@@ -55,17 +66,41 @@ public final class LeaseCalls extends LeaseServiceGrpc.LeaseServiceImplBase {
     RequestReader.NewLease wanted =
         RequestReader.toNewLease(request, limits.defaultTtl(), CallGuard.peer());
     Answers.unary(
-        coordinator.openLease(wanted.ttl(), wanted.holder()), LeaseCalls::toResponse, responses);
+        coordinator.openLease(wanted.ttl(), wanted.holder(), wanted.secret()),
+        opened -> toResponse(opened, wanted.secret().isPresent()),
+        responses);
   }
 
-  private static OpenLeaseResponse toResponse(OpenedLease opened) {
+  private OpenLeaseResponse toResponse(OpenedLease opened, boolean chosen) {
     return OpenLeaseResponse.newBuilder()
         .setLeaseId(opened.lease().lease().toString())
-        .setLeaseSecret(opened.secret())
+        .setLeaseSecret(chosen ? "" : opened.secret())
         .setLeaseTag(opened.lease().lease().tag())
         .setTtl(ProtoDurations.ofNanos(opened.lease().ttlNanos()))
         .setValidFor(ProtoDurations.ofNanos(opened.lease().validForNanos()))
+        .setKeepAliveInterval(Messages.keepAliveInterval(opened.lease().validForNanos()))
+        .setEpoch(opened.lease().epoch())
+        .setCoordinatorId(coordinatorId)
         .build();
+  }
+
+  @Override
+  public void renewLease(RenewLeaseRequest request, StreamObserver<RenewLeaseResponse> responses) {
+    LeaseId lease = Fields.leaseId("lease_id", request.getLeaseId());
+    Answers.unary(coordinator.keepAlive(lease), this::toRenewed, responses);
+  }
+
+  private RenewLeaseResponse toRenewed(Answer answer) {
+    if (answer instanceof Answer.LeaseRenewed renewed) {
+      return RenewLeaseResponse.newBuilder()
+          .setValidFor(ProtoDurations.ofNanos(renewed.validForNanos()))
+          .setKeepAliveInterval(Messages.keepAliveInterval(renewed.validForNanos()))
+          .setEpoch(renewed.epoch())
+          .setCoordinatorId(coordinatorId)
+          .build();
+    }
+    throw new RefusedException(
+        new Failure(Failure.Reason.UNKNOWN_LEASE, "the lease has ended: " + answer));
   }
 
   @Override
@@ -73,6 +108,7 @@ public final class LeaseCalls extends LeaseServiceGrpc.LeaseServiceImplBase {
     KeepAliveStream stream =
         new KeepAliveStream(
             coordinator,
+            coordinatorId,
             Forwarding.isForwarded() ? Optional.empty() : Optional.of(forwarding),
             (ServerCallStreamObserver<KeepAliveResponse>) responses,
             limits,

@@ -53,6 +53,7 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
   private static final int MAX_PAGE_BYTES = 2 * 1024 * 1024;
 
   private final Coordinator coordinator;
+  private final String coordinatorId;
   private final GrpcLimits limits;
   private final OpenStreams streams;
   private final ScheduledExecutorService timer;
@@ -60,11 +61,13 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
 
   public LockCalls(
       Coordinator coordinator,
+      String coordinatorId,
       GrpcLimits limits,
       OpenStreams streams,
       ScheduledExecutorService timer,
       RpcStats stats) {
     this.stats = stats;
+    this.coordinatorId = coordinatorId;
     this.coordinator = coordinator;
     this.limits = limits;
     this.streams = streams;
@@ -74,7 +77,8 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
   @Override
   public void acquire(AcquireRequest request, StreamObserver<AcquireResponse> responses) {
     AcquireCommand command = AcquireRequests.toCommand(request, CallGuard.peer());
-    new AcquireStream(streamOf(responses), limits, streams).start(coordinator, command);
+    new AcquireStream(streamOf(responses), limits, streams, coordinatorId)
+        .start(coordinator, command);
   }
 
   @Override
@@ -89,6 +93,7 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
     SessionStream session =
         new SessionStream(
             coordinator,
+            coordinatorId,
             streamOf(responses),
             limits,
             streams,

@@ -21,6 +21,7 @@ import io.lockkeeper.server.rpc.wire.SessionBatches;
 import io.lockkeeper.server.rpc.wire.Statuses;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AnswerReleaseRequest;
+import io.lockkeeper.v1.CloseSession;
 import io.lockkeeper.v1.MetadataUpdated;
 import io.lockkeeper.v1.PositionQuery;
 import io.lockkeeper.v1.Refused;
@@ -109,11 +110,12 @@ final class SessionRequests {
         coordinator.keepAlive(lease),
         answer -> {
           if (answer instanceof Answer.LeaseRenewed renewed) {
-            SessionKeptAlive.Builder kept =
-                SessionKeptAlive.newBuilder()
-                    .setNonce(keepAlive.getNonce())
-                    .setValidFor(ProtoDurations.ofNanos(renewed.validForNanos()));
-            return SessionResponse.newBuilder().setKeptAlive(kept).build();
+            return SessionResponse.newBuilder()
+                .setKeptAlive(
+                    SessionKeptAlive.newBuilder()
+                        .setNonce(keepAlive.getNonce())
+                        .setValidFor(ProtoDurations.ofNanos(renewed.validForNanos()))
+                        .setKeepAliveInterval(Messages.keepAliveInterval(renewed.validForNanos())));
           }
           throw new IllegalStateException("no answer to a keep-alive: " + answer.getClass());
         });
@@ -135,8 +137,7 @@ final class SessionRequests {
                 .setReleased(
                     SessionReleased.newBuilder()
                         .setRequestId(wanted.requestId())
-                        .setResult(Messages.toReleaseResponse(done)))
-                .build());
+                        .setResult(Messages.toReleaseResponse(done))));
   }
 
   private void answerRelease(SessionRequest request, AnswerReleaseRequest answer) {
@@ -146,8 +147,7 @@ final class SessionRequests {
         coordinator.answerRelease(lease, reply.requestId(), reply.needs()),
         taken ->
             SessionResponse.newBuilder()
-                .setReleaseAnswered(ReleaseAnswered.newBuilder().setRequestId(reply.requestId()))
-                .build());
+                .setReleaseAnswered(ReleaseAnswered.newBuilder().setRequestId(reply.requestId())));
   }
 
   private void updateMetadata(SessionRequest request, UpdateMetadataRequest update) {
@@ -157,8 +157,7 @@ final class SessionRequests {
         coordinator.updateMetadata(lease, wanted.requestId(), wanted.metadata()),
         updated ->
             SessionResponse.newBuilder()
-                .setMetadataUpdated(MetadataUpdated.newBuilder().setRequestId(wanted.requestId()))
-                .build());
+                .setMetadataUpdated(MetadataUpdated.newBuilder().setRequestId(wanted.requestId())));
   }
 
   private void position(SessionRequest request, PositionQuery query) {
@@ -167,7 +166,8 @@ final class SessionRequests {
         request,
         coordinator.position(lease, requestId),
         position ->
-            SessionResponse.newBuilder().setEvent(Notices.toEvent(requestId, 0, position)).build());
+            SessionResponse.newBuilder()
+                .setEvent(Notices.toEvent(requestId, events.epoch(), 0, position)));
   }
 
   private void watch(WatchRequest request) {
@@ -196,14 +196,16 @@ final class SessionRequests {
   }
 
   private <A> void answer(
-      SessionRequest request, CompletableFuture<A> future, Function<A, SessionResponse> message) {
+      SessionRequest request,
+      CompletableFuture<A> future,
+      Function<A, SessionResponse.Builder> message) {
     Answers.deliver(
         future,
         answer -> {
           if (answer instanceof Answer.LeaseGone gone) {
             events.tellEnded(gone.end());
           } else {
-            out.send(() -> message.apply(answer));
+            events.send(() -> message.apply(answer));
           }
           inbound.answered();
         },
@@ -211,25 +213,23 @@ final class SessionRequests {
   }
 
   private void refuse(SessionRequest request, Refusal refusal) {
-    Refused.Builder refused =
-        refusal.inField(fieldOf(request.getRequestCase())).toRefused(idOf(request));
-    if (request.hasKeepAlive()) {
-      refused.setNonce(request.getKeepAlive().getNonce());
-    }
-    events.tellRefused(refused);
+    Refused.Builder refused = refusal.inField(fieldOf(request.getRequestCase())).toRefused();
+    events.tellRefused(naming(refused, request));
     inbound.answered();
   }
 
-  private static String idOf(SessionRequest request) {
+  private static Refused.Builder naming(Refused.Builder refused, SessionRequest request) {
     return switch (request.getRequestCase()) {
-      case ACQUIRE -> request.getAcquire().getRequestId();
-      case RELEASE -> request.getRelease().getRequestId();
-      case ANSWER_RELEASE -> request.getAnswerRelease().getRequestId();
-      case UPDATE_METADATA -> request.getUpdateMetadata().getRequestId();
-      case POSITION -> request.getPosition().getRequestId();
-      case WATCH -> request.getWatch().getWatchId();
-      case UNWATCH -> request.getUnwatch().getWatchId();
-      case OPEN, KEEP_ALIVE, CLOSE, BATCH, REQUEST_NOT_SET -> "";
+      case ACQUIRE -> refused.setAcquire(request.getAcquire().getRequestId());
+      case RELEASE -> refused.setRelease(request.getRelease().getRequestId());
+      case ANSWER_RELEASE -> refused.setAnswerRelease(request.getAnswerRelease().getRequestId());
+      case UPDATE_METADATA -> refused.setUpdateMetadata(request.getUpdateMetadata().getRequestId());
+      case POSITION -> refused.setPosition(request.getPosition().getRequestId());
+      case WATCH -> refused.setWatch(request.getWatch().getWatchId());
+      case UNWATCH -> refused.setUnwatch(request.getUnwatch().getWatchId());
+      case KEEP_ALIVE -> refused.setKeepAlive(request.getKeepAlive().getNonce());
+      case CLOSE -> refused.setClose(CloseSession.getDefaultInstance());
+      case OPEN, BATCH, REQUEST_NOT_SET -> refused;
     };
   }
 

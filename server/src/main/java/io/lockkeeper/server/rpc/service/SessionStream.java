@@ -14,7 +14,9 @@ import io.lockkeeper.server.rpc.call.InboundWindow;
 import io.lockkeeper.server.rpc.call.OpenStreams;
 import io.lockkeeper.server.rpc.call.OutboundStream;
 import io.lockkeeper.server.rpc.wire.Fields;
+import io.lockkeeper.server.rpc.wire.Messages;
 import io.lockkeeper.server.rpc.wire.ProtoDurations;
+import io.lockkeeper.server.rpc.wire.Refusal;
 import io.lockkeeper.server.rpc.wire.RequestReader;
 import io.lockkeeper.server.rpc.wire.SessionBatches;
 import io.lockkeeper.server.rpc.wire.Statuses;
@@ -44,6 +46,7 @@ import java.util.concurrent.atomic.LongAdder;
 final class SessionStream implements StreamObserver<SessionRequest>, OpenStreams.Leavable {
 
   private final Coordinator coordinator;
+  private final String coordinatorId;
   private final GrpcLimits limits;
   private final OpenStreams streams;
   private final ScheduledExecutorService timer;
@@ -58,9 +61,11 @@ final class SessionStream implements StreamObserver<SessionRequest>, OpenStreams
   // Only the thread that delivers requests touches it.
   private boolean openSeen;
   private volatile boolean batches;
+  private volatile boolean chosen;
 
   SessionStream(
       Coordinator coordinator,
+      String coordinatorId,
       ServerCallStreamObserver<SessionResponse> call,
       GrpcLimits limits,
       OpenStreams streams,
@@ -68,6 +73,7 @@ final class SessionStream implements StreamObserver<SessionRequest>, OpenStreams
       LongAdder sentAway,
       String peer) {
     this.coordinator = coordinator;
+    this.coordinatorId = coordinatorId;
     this.limits = limits;
     this.streams = streams;
     this.timer = timer;
@@ -75,7 +81,7 @@ final class SessionStream implements StreamObserver<SessionRequest>, OpenStreams
     this.out = new OutboundStream<>(call, limits.sessionMessages(), limits.streamBytes());
     this.inbound = new InboundWindow(call, out, limits.sessionUnanswered());
     this.events = new SessionStreamEvents(out, inbound, sentAway);
-    this.watches = new SessionWatches(coordinator, out, limits.sessionWatches());
+    this.watches = new SessionWatches(coordinator, out, events, limits.sessionWatches());
   }
 
   /** Waits for the first request. */
@@ -136,8 +142,11 @@ final class SessionStream implements StreamObserver<SessionRequest>, OpenStreams
     }
     RequestReader.NewLease wanted = RequestReader.toNewLease(open, limits.defaultTtl(), peer);
     Answers.deliver(
-        coordinator.openLease(wanted.ttl(), wanted.holder()),
-        opened -> attach(opened.lease().lease(), opened.secret(), Optional.of(opened)),
+        coordinator.openLease(wanted.ttl(), wanted.holder(), wanted.secret()),
+        opened -> {
+          chosen = wanted.secret().isPresent();
+          attach(opened.lease().lease(), opened.secret(), Optional.of(opened));
+        },
         out::fail);
   }
 
@@ -173,15 +182,19 @@ final class SessionStream implements StreamObserver<SessionRequest>, OpenStreams
     if (batches) {
       out.pack(SessionBatches::pack);
     }
+    events.opened(answer.epoch());
     out.startWith(
         SessionResponse.newBuilder()
+            .setEpoch(answer.epoch())
             .setOpened(
                 SessionOpened.newBuilder()
                     .setLeaseId(answer.lease().toString())
-                    .setLeaseSecret(fresh.map(OpenedLease::secret).orElse(""))
+                    .setLeaseSecret(chosen ? "" : fresh.map(OpenedLease::secret).orElse(""))
                     .setLeaseTag(answer.lease().tag())
                     .setTtl(ProtoDurations.ofNanos(answer.ttlNanos()))
                     .setValidFor(ProtoDurations.ofNanos(answer.validForNanos()))
+                    .setKeepAliveInterval(Messages.keepAliveInterval(answer.validForNanos()))
+                    .setCoordinatorId(coordinatorId)
                     .setResumed(fresh.isEmpty())
                     .setBatches(batches))
             .build());
@@ -189,12 +202,17 @@ final class SessionStream implements StreamObserver<SessionRequest>, OpenStreams
     inbound.answered();
   }
 
-  /** Closes a lease whose opener has gone before it was told: nobody can ever use it. */
+  /**
+   * Closes a lease whose opener has gone before it was told: nobody can ever use it, unless the
+   * client has chosen its secret, and comes again.
+   */
   private void forget(Optional<OpenedLease> fresh) {
-    fresh.ifPresent(
-        lease ->
-            Answers.deliver(
-                coordinator.closeLease(lease.lease().lease()), closed -> {}, refusal -> {}));
+    fresh
+        .filter(lease -> !chosen)
+        .ifPresent(
+            lease ->
+                Answers.deliver(
+                    coordinator.closeLease(lease.lease().lease()), closed -> {}, refusal -> {}));
   }
 
   private void close() {
@@ -221,7 +239,7 @@ final class SessionStream implements StreamObserver<SessionRequest>, OpenStreams
   }
 
   @Override
-  public void goAway(String reason, Duration after) {
-    events.tellGoingAway(reason, after);
+  public void goAway(Refusal why) {
+    events.tellGoingAway(why);
   }
 }

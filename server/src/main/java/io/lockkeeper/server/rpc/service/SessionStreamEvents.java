@@ -9,13 +9,13 @@ import io.lockkeeper.server.rpc.call.InboundWindow;
 import io.lockkeeper.server.rpc.call.OutboundStream;
 import io.lockkeeper.server.rpc.wire.Messages;
 import io.lockkeeper.server.rpc.wire.Notices;
+import io.lockkeeper.server.rpc.wire.Refusal;
 import io.lockkeeper.server.rpc.wire.Statuses;
 import io.lockkeeper.v1.LeaseEnded;
-import io.lockkeeper.v1.NotAcquiredReason;
 import io.lockkeeper.v1.Refused;
 import io.lockkeeper.v1.SessionResponse;
-import java.time.Duration;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
 
 /** Tells a session stream what happens to its lease. */
 final class SessionStreamEvents implements SessionListener {
@@ -24,6 +24,7 @@ final class SessionStreamEvents implements SessionListener {
   private final InboundWindow inbound;
   private final LongAdder sentAway;
   private volatile boolean closing;
+  private volatile long epoch;
 
   /**
    * Prepares.
@@ -45,51 +46,59 @@ final class SessionStreamEvents implements SessionListener {
     closing = true;
   }
 
+  /** Says under which epoch the lease is served: every response carries it. */
+  void opened(long leaseEpoch) {
+    epoch = leaseEpoch;
+  }
+
+  long epoch() {
+    return epoch;
+  }
+
+  /** Sends a response. */
+  void send(Supplier<SessionResponse.Builder> response) {
+    out.send(() -> response.get().setEpoch(epoch).build());
+  }
+
   /** Tells the end of the lease, and ends the stream. */
   void tellEnded(LeaseEnd end) {
-    out.send(
+    send(
         () ->
             SessionResponse.newBuilder()
-                .setLeaseEnded(LeaseEnded.newBuilder().setReason(Messages.toReason(end)))
-                .build());
+                .setLeaseEnded(LeaseEnded.newBuilder().setReason(Messages.toReason(end))));
     out.complete();
   }
 
   /** Tells that the server ends the stream, and ends it. */
-  void tellGoingAway(String reason, Duration resumeAfter) {
+  void tellGoingAway(Refusal why) {
     if (!out.isEnded()) {
       sentAway.increment();
     }
-    end(reason, resumeAfter);
+    end(why);
   }
 
-  private void end(String reason, Duration resumeAfter) {
-    out.send(() -> Messages.goingAway(reason, resumeAfter));
+  private void end(Refusal why) {
+    send(() -> SessionResponse.newBuilder().setGoingAway(why.toGoingAway()));
     out.complete();
   }
 
   /** Tells that one request was refused. */
   void tellRefused(Refused.Builder refused) {
-    out.send(() -> SessionResponse.newBuilder().setRefused(refused).build());
+    send(() -> SessionResponse.newBuilder().setRefused(refused));
   }
 
   @Override
-  public void onNotice(String requestId, long sequence, Notice notice) {
-    out.send(
+  public void onNotice(String requestId, long told, long sequence, Notice notice) {
+    send(
         () ->
             SessionResponse.newBuilder()
-                .setEvent(Notices.toEvent(requestId, sequence, notice))
-                .build());
+                .setEvent(Notices.toEvent(requestId, told, sequence, notice)));
     inbound.heardOf(requestId);
   }
 
   @Override
   public void onRefused(String requestId, RefusedException why) {
-    Refused.Builder refused = Statuses.of(why).toRefused(requestId);
-    if (why.failure().reason() == Failure.Reason.QUEUE_FULL) {
-      refused.setReason(NotAcquiredReason.NOT_ACQUIRED_REASON_QUEUE_FULL);
-    }
-    tellRefused(refused);
+    tellRefused(Statuses.of(why).toRefused().setAcquire(requestId));
     inbound.heardOf(requestId);
   }
 
@@ -101,12 +110,12 @@ final class SessionStreamEvents implements SessionListener {
   }
 
   @Override
-  public void onSentAway(String reason) {
-    tellGoingAway(reason, Duration.ZERO);
+  public void onSentAway(Failure why) {
+    tellGoingAway(Statuses.sentAway(why));
   }
 
   @Override
   public void onSuperseded() {
-    end("resumed on another stream", Duration.ZERO);
+    end(Statuses.supersededSession());
   }
 }

@@ -28,12 +28,18 @@ final class SessionWatches {
 
   private final Coordinator coordinator;
   private final OutboundStream<SessionResponse> out;
+  private final SessionStreamEvents events;
   private final int max;
   private final Map<String, Watched> watches = new ConcurrentHashMap<>();
 
-  SessionWatches(Coordinator coordinator, OutboundStream<SessionResponse> out, int max) {
+  SessionWatches(
+      Coordinator coordinator,
+      OutboundStream<SessionResponse> out,
+      SessionStreamEvents events,
+      int max) {
     this.coordinator = coordinator;
     this.out = out;
+    this.events = events;
     this.max = max;
   }
 
@@ -133,18 +139,16 @@ final class SessionWatches {
     public void onRefused(RefusedException why) {
       watches.remove(id, this);
       closed = true;
-      out.send(
-          () -> SessionResponse.newBuilder().setRefused(Statuses.of(why).toRefused(id)).build());
+      events.tellRefused(Statuses.of(why).toRefused().setWatch(id));
     }
 
     private void tell(Supplier<WatchResponse> event) {
       // The client has ended it: what the loop had under way comes too late.
       if (!closed) {
-        out.send(
+        events.send(
             () ->
                 SessionResponse.newBuilder()
-                    .setWatched(SessionWatched.newBuilder().setWatchId(id).setEvent(event.get()))
-                    .build());
+                    .setWatched(SessionWatched.newBuilder().setWatchId(id).setEvent(event.get())));
       }
     }
   }

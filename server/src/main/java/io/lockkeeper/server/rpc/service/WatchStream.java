@@ -12,10 +12,10 @@ import io.lockkeeper.server.rpc.call.CallGuard;
 import io.lockkeeper.server.rpc.call.GrpcLimits;
 import io.lockkeeper.server.rpc.call.OpenStreams;
 import io.lockkeeper.server.rpc.call.OutboundStream;
+import io.lockkeeper.server.rpc.wire.Refusal;
 import io.lockkeeper.server.rpc.wire.Statuses;
 import io.lockkeeper.server.rpc.wire.WatchEvents;
 import io.lockkeeper.v1.WatchResponse;
-import java.time.Duration;
 import java.util.Optional;
 
 /**
@@ -86,7 +86,7 @@ final class WatchStream implements WatchListener, OpenStreams.Leavable {
   }
 
   @Override
-  public void goAway(String reason, Duration after) {
-    out.failAfterQueue(Statuses.goingAway(reason, after));
+  public void goAway(Refusal why) {
+    out.failAfterQueue(why);
   }
 }

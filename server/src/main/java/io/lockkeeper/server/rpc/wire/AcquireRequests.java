@@ -76,8 +76,21 @@ public final class AcquireRequests {
         interval,
         maxHold(request),
         lockDelay(request),
-        request.getSkipDeadlockCheck(),
+        isUnsearched(request),
         heldTokens(request.getHeldTokensList(), locks.size()));
+  }
+
+  /** Tasks without an owner may share a lease and not wait for one another. */
+  private static boolean isUnsearched(AcquireRequest request) {
+    return switch (request.getDeadlockCheck()) {
+      case DEADLOCK_CHECK_UNSPECIFIED -> request.getOwner().isEmpty();
+      case DEADLOCK_CHECK_ON -> false;
+      case DEADLOCK_CHECK_OFF -> true;
+      case UNRECOGNIZED ->
+          throw Fields.invalid(
+              "deadlock_check",
+              "must be one of DeadlockCheck, is " + request.getDeadlockCheckValue());
+    };
   }
 
   private static List<Long> heldTokens(List<Long> tokens, int locks) {

@@ -2,6 +2,7 @@ package io.lockkeeper.server.rpc.wire;
 
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.v1.GetLockRequest;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
@@ -147,8 +148,21 @@ public final class Fields {
     return value;
   }
 
+  /** More than a page may have counts as that much. */
   static int pageSize(String field, int value) {
-    return number(field, value, 0, MAX_PAGE) == 0 ? DEFAULT_PAGE : value;
+    return value == 0 ? DEFAULT_PAGE : capped(field, value);
+  }
+
+  /** Unset means the default, and zero means none. */
+  static int queueLimit(GetLockRequest request) {
+    return request.hasQueueLimit() ? capped("queue_limit", request.getQueueLimit()) : DEFAULT_PAGE;
+  }
+
+  private static int capped(String field, int value) {
+    if (value < 0) {
+      throw invalid(field, "must be zero or more, is " + value);
+    }
+    return Math.min(value, MAX_PAGE);
   }
 
   static long token(String field, long value, long min) {

@@ -1,5 +1,6 @@
 package io.lockkeeper.server.rpc.wire;
 
+import com.google.protobuf.Duration;
 import io.lockkeeper.server.core.api.Answer;
 import io.lockkeeper.server.core.api.LeaseEnd;
 import io.lockkeeper.server.core.api.LeaseView;
@@ -9,7 +10,6 @@ import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.v1.AcquisitionState;
 import io.lockkeeper.v1.ChangeCause;
-import io.lockkeeper.v1.GoingAway;
 import io.lockkeeper.v1.KeepAliveResponse;
 import io.lockkeeper.v1.LeaseEndReason;
 import io.lockkeeper.v1.LeaseState;
@@ -17,13 +17,12 @@ import io.lockkeeper.v1.LockState;
 import io.lockkeeper.v1.ReleaseOutcome;
 import io.lockkeeper.v1.ReleaseResponse;
 import io.lockkeeper.v1.RequestReleaseResponse;
-import io.lockkeeper.v1.SessionResponse;
-import java.time.Duration;
 
 /** Translates what the coordinator shows into messages. */
 public final class Messages {
 
   private static final int MAX_SHOWN = 1_000;
+  private static final long MIN_KEEP_ALIVE_NANOS = 500_000_000L;
 
   private Messages() {}
 
@@ -92,7 +91,7 @@ public final class Messages {
   public static LeaseEndReason toReason(LeaseEnd end) {
     return switch (end) {
       case EXPIRED -> LeaseEndReason.LEASE_END_REASON_EXPIRED;
-      case CLOSED -> LeaseEndReason.LEASE_END_REASON_CLOSED;
+      case CLOSED, CANCELLED -> LeaseEndReason.LEASE_END_REASON_CLOSED;
       case SESSION_LOST -> LeaseEndReason.LEASE_END_REASON_SESSION_LOST;
     };
   }
@@ -128,25 +127,28 @@ public final class Messages {
   }
 
   /** Translates the answer to a keep-alive. */
-  public static KeepAliveResponse toKeepAliveResponse(LeaseId lease, Answer answer) {
+  public static KeepAliveResponse toKeepAliveResponse(
+      LeaseId lease, Answer answer, String coordinatorId) {
     KeepAliveResponse.Builder response =
-        KeepAliveResponse.newBuilder().setLeaseId(lease.toString());
+        KeepAliveResponse.newBuilder().setLeaseId(lease.toString()).setCoordinatorId(coordinatorId);
     if (answer instanceof Answer.LeaseRenewed renewed) {
-      return response.setValidFor(ProtoDurations.ofNanos(renewed.validForNanos())).build();
+      return response
+          .setEpoch(renewed.epoch())
+          .setValidFor(ProtoDurations.ofNanos(renewed.validForNanos()))
+          .setKeepAliveInterval(keepAliveInterval(renewed.validForNanos()))
+          .build();
     }
     if (answer instanceof Answer.LeaseGone gone) {
-      return response.setEnded(toReason(gone.end())).build();
+      return response.setEpoch(gone.epoch()).setEnded(toReason(gone.end())).build();
     }
     throw new IllegalStateException("no answer to a keep-alive: " + answer.getClass());
   }
 
-  /** Returns what tells a client to resume its lease on another stream. */
-  public static SessionResponse goingAway(String reason, Duration resumeAfter) {
-    return SessionResponse.newBuilder()
-        .setGoingAway(
-            GoingAway.newBuilder()
-                .setReason(reason)
-                .setResumeAfter(ProtoDurations.ofNanos(resumeAfter.toNanos())))
-        .build();
+  /**
+   * Returns when the client of a lease should send its next keep-alive: so early that two may be
+   * lost.
+   */
+  public static Duration keepAliveInterval(long validForNanos) {
+    return ProtoDurations.ofNanos(Math.max(validForNanos / 3, MIN_KEEP_ALIVE_NANOS));
   }
 }

@@ -5,7 +5,9 @@ import com.google.protobuf.Message;
 import io.grpc.MethodDescriptor;
 import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.protobuf.ProtoMethodDescriptorSupplier;
+import io.lockkeeper.server.coordinator.api.ChosenSecret;
 import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.v1.OpenLeaseRequest;
 import io.lockkeeper.v1.SessionRequest;
 import java.util.Optional;
 
@@ -27,13 +29,17 @@ public final class NamedLease {
     var request = schema.getMethodDescriptor().getInputType();
     return method.getType().clientSendsOneMessage()
         ? request.findFieldByName(FIELD) != null
+            || request.getFullName().equals(OpenLeaseRequest.getDescriptor().getFullName())
         : request.getFullName().equals(SessionRequest.getDescriptor().getFullName());
   }
 
   /** Returns the lease that a request names. */
   public static Optional<LeaseId> of(Object request) {
     if (request instanceof SessionRequest session) {
-      return LeaseId.parse(session.getOpen().getLeaseId());
+      return opened(session.getOpen().getLeaseId(), session.getOpen().getLeaseSecret());
+    }
+    if (request instanceof OpenLeaseRequest open) {
+      return opened("", open.getLeaseSecret());
     }
     if (request instanceof Message message) {
       FieldDescriptor field = message.getDescriptorForType().findFieldByName(FIELD);
@@ -42,6 +48,12 @@ public final class NamedLease {
           : LeaseId.parse(String.valueOf(message.getField(field)));
     }
     return Optional.empty();
+  }
+
+  private static Optional<LeaseId> opened(String lease, String secret) {
+    return lease.isEmpty() && !secret.isEmpty()
+        ? Optional.of(ChosenSecret.leaseId(secret))
+        : LeaseId.parse(lease);
   }
 
   /** Returns whether the requests of a call come one by one. */

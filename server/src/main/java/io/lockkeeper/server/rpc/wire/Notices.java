@@ -28,9 +28,10 @@ public final class Notices {
    * Returns the event; {@code sequence} is zero for an answer that is not one of the numbered
    * events.
    */
-  public static AcquireResponse toEvent(String requestId, long sequence, Notice notice) {
+  public static AcquireResponse.Builder toEvent(
+      String requestId, long epoch, long sequence, Notice notice) {
     AcquireResponse.Builder event =
-        AcquireResponse.newBuilder().setRequestId(requestId).setSequence(sequence);
+        AcquireResponse.newBuilder().setRequestId(requestId).setEpoch(epoch).setSequence(sequence);
     if (notice instanceof Notice.Queued queued) {
       event.setQueued(Queued.newBuilder().addAllPositions(toPositions(queued.places())));
     } else if (notice instanceof Notice.Position position) {
@@ -57,7 +58,7 @@ public final class Notices {
     } else {
       throw new IllegalStateException("no event for " + notice.getClass());
     }
-    return event.build();
+    return event;
   }
 
   private static List<QueuePosition> toPositions(List<Notice.Place> places) {
@@ -96,6 +97,7 @@ public final class Notices {
   private static PreviousEnd toPreviousEnd(HoldEnd end) {
     return switch (end) {
       case RELEASED -> PreviousEnd.PREVIOUS_END_RELEASED;
+      case CANCELLED -> PreviousEnd.PREVIOUS_END_CANCELLED;
       case LEASE_ENDED -> PreviousEnd.PREVIOUS_END_LEASE_EXPIRED;
       case SESSION_LOST -> PreviousEnd.PREVIOUS_END_COORDINATOR_LOST;
       case FORCED -> PreviousEnd.PREVIOUS_END_FORCED;

@@ -1,13 +1,18 @@
 package io.lockkeeper.server.rpc.wire;
 
 import com.google.protobuf.Any;
+import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.rpc.BadRequest;
+import com.google.rpc.ErrorInfo;
 import com.google.rpc.RetryInfo;
 import com.google.rpc.Status;
 import io.grpc.Metadata;
 import io.grpc.Status.Code;
 import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
+import io.lockkeeper.v1.ErrorReason;
+import io.lockkeeper.v1.GoingAway;
+import io.lockkeeper.v1.GoingAwayReason;
 import io.lockkeeper.v1.Refused;
 import java.time.Duration;
 import java.util.Optional;
@@ -16,17 +21,47 @@ import java.util.Optional;
  * A request that was refused, in the words of gRPC.
  *
  * @param code the status code
+ * @param reason why, for programs
  * @param message human-readable
  * @param field the path of the field that was wrong, empty if none was
  * @param retryAfter when to try again, if that may help
  * @param elsewhere whether another coordinator may not refuse it: the lease is not served here
  */
 public record Refusal(
-    Code code, String message, String field, Optional<Duration> retryAfter, boolean elsewhere) {
+    Code code,
+    ErrorReason reason,
+    String message,
+    String field,
+    Optional<Duration> retryAfter,
+    boolean elsewhere) {
 
-  /** Makes a refusal that any coordinator would give. */
-  Refusal(Code code, String message, String field, Optional<Duration> retryAfter) {
-    this(code, message, field, retryAfter, false);
+  /** The domain of the reasons that errors carry. */
+  public static final String DOMAIN = "lockkeeper.io";
+
+  private static final String PREFIX = "ERROR_REASON_";
+
+  /** Returns the reason that a status carries, or INTERNAL if it carries none. */
+  static ErrorReason reasonOf(StatusRuntimeException status) {
+    Status details = StatusProto.fromThrowable(status);
+    for (Any detail : details.getDetailsList()) {
+      if (detail.is(ErrorInfo.class)) {
+        return toReason(detail);
+      }
+    }
+    return ErrorReason.ERROR_REASON_INTERNAL;
+  }
+
+  private static ErrorReason toReason(Any detail) {
+    try {
+      return ErrorReason.valueOf(PREFIX + detail.unpack(ErrorInfo.class).getReason());
+    } catch (InvalidProtocolBufferException | IllegalArgumentException e) {
+      return ErrorReason.ERROR_REASON_INTERNAL; // A newer peer's.
+    }
+  }
+
+  /** Returns the same with another time to try again. */
+  Refusal withRetryAfter(Duration after) {
+    return new Refusal(code, reason, message, field, Optional.of(after), elsewhere);
   }
 
   /** Returns the status that ends a call, with its details. */
@@ -42,6 +77,12 @@ public record Refusal(
                     RetryInfo.newBuilder()
                         .setRetryDelay(ProtoDurations.ofNanos(delay.toNanos()))
                         .build())));
+    status.addDetails(
+        Any.pack(
+            ErrorInfo.newBuilder()
+                .setDomain(DOMAIN)
+                .setReason(reason.name().substring(PREFIX.length()))
+                .build()));
     StatusRuntimeException exception = StatusProto.toStatusRuntimeException(status.build());
     Metadata trailers = exception.getTrailers();
     if (elsewhere && trailers != null) {
@@ -57,9 +98,36 @@ public record Refusal(
         .build();
   }
 
-  /** Returns the same as an answer on a stream that goes on. */
-  public Refused.Builder toRefused(String id) {
-    return Refused.newBuilder().setId(id).setCode(code.value()).setMessage(text()).setField(field);
+  /** Returns the same as an answer on a stream that goes on; which request it is about is added. */
+  public Refused.Builder toRefused() {
+    Refused.Builder refused =
+        Refused.newBuilder()
+            .setReason(reason)
+            .setCode(code.value())
+            .setMessage(text())
+            .setField(field);
+    retryAfter.ifPresent(after -> refused.setRetryAfter(ProtoDurations.ofNanos(after.toNanos())));
+    return refused;
+  }
+
+  /** Returns the same as the farewell on a session stream. */
+  public GoingAway toGoingAway() {
+    return GoingAway.newBuilder()
+        .setReason(goingAwayReason())
+        .setMessage(message)
+        .setResumeAfter(ProtoDurations.ofNanos(retryAfter.orElse(Duration.ZERO).toNanos()))
+        .build();
+  }
+
+  private GoingAwayReason goingAwayReason() {
+    return switch (reason) {
+      case ERROR_REASON_LEASE_MOVED -> GoingAwayReason.GOING_AWAY_REASON_LEASE_MOVED;
+      case ERROR_REASON_SUPERSEDED -> GoingAwayReason.GOING_AWAY_REASON_SUPERSEDED;
+      case ERROR_REASON_CONNECTION_TOO_OLD -> GoingAwayReason.GOING_AWAY_REASON_CONNECTION_TOO_OLD;
+      case ERROR_REASON_NO_ZOOKEEPER, ERROR_REASON_COORDINATOR_UNREACHABLE ->
+          GoingAwayReason.GOING_AWAY_REASON_NO_ZOOKEEPER;
+      default -> GoingAwayReason.GOING_AWAY_REASON_DRAINING;
+    };
   }
 
   /** Returns the same for a field inside {@code parent}. */
@@ -69,7 +137,7 @@ public record Refusal(
       return this;
     }
     String path = blamesParent ? parent : parent + "." + field;
-    return new Refusal(code, message, path, retryAfter, elsewhere);
+    return new Refusal(code, reason, message, path, retryAfter, elsewhere);
   }
 
   private String text() {

@@ -33,6 +33,7 @@ public final class RequestReader {
 
   private static final int MAX_ID_BYTES = 128;
   private static final int MAX_WATCHED = 256;
+  private static final int MIN_SECRET_CHARS = 32;
   private static final int MAX_SECRET_BYTES = 256;
   private static final Duration MIN_TTL = Duration.ofSeconds(2);
   private static final Duration MAX_TTL = Duration.ofHours(1);
@@ -40,21 +41,37 @@ public final class RequestReader {
   private RequestReader() {}
 
   /** A lease to open. */
-  public record NewLease(Duration ttl, String holder) {}
+  public record NewLease(Duration ttl, String holder, Optional<String> secret) {}
 
   public static NewLease toNewLease(OpenLeaseRequest request, Duration defaultTtl, String peer) {
     Duration ttl =
         request.hasTtl() ? Fields.duration("ttl", request.getTtl(), MIN_TTL, MAX_TTL) : defaultTtl;
-    return new NewLease(ttl, holder("holder", request.getHolder(), peer));
+    return new NewLease(
+        ttl, holder("holder", request.getHolder(), peer), chosen(request.getLeaseSecret()));
+  }
+
+  private static Optional<String> chosen(String secret) {
+    if (secret.isEmpty()) {
+      return Optional.empty();
+    }
+    boolean fits = secret.length() >= MIN_SECRET_CHARS && secret.length() <= MAX_SECRET_BYTES;
+    if (!fits || !secret.chars().allMatch(c -> c > ' ' && c <= '~')) {
+      throw Fields.invalid(
+          "lease_secret",
+          "must be "
+              + MIN_SECRET_CHARS
+              + " to "
+              + MAX_SECRET_BYTES
+              + " printable ASCII characters, without spaces");
+    }
+    return Optional.of(secret);
   }
 
   public static NewLease toNewLease(OpenSession open, Duration defaultTtl, String peer) {
-    if (!open.getLeaseSecret().isEmpty()) {
-      throw Fields.invalid("lease_secret", "must come with a lease_id, to resume the lease");
-    }
     Duration ttl =
         open.hasTtl() ? Fields.duration("ttl", open.getTtl(), MIN_TTL, MAX_TTL) : defaultTtl;
-    return new NewLease(ttl, holder("holder", open.getHolder(), peer));
+    return new NewLease(
+        ttl, holder("holder", open.getHolder(), peer), chosen(open.getLeaseSecret()));
   }
 
   /** A lease to resume. */
@@ -128,9 +145,7 @@ public final class RequestReader {
   public record LockQuery(LockName lock, int queueLimit) {}
 
   public static LockQuery toQuery(GetLockRequest request) {
-    return new LockQuery(
-        Fields.lockName("name", request.getName()),
-        Fields.pageSize("queue_limit", request.getQueueLimit()));
+    return new LockQuery(Fields.lockName("name", request.getName()), Fields.queueLimit(request));
   }
 
   /** A page of locks to show. */

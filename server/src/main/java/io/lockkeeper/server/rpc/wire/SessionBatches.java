@@ -33,6 +33,7 @@ public final class SessionBatches {
   /** Puts responses into one. */
   public static SessionResponse pack(List<SessionResponse> responses) {
     return SessionResponse.newBuilder()
+        .setEpoch(responses.get(0).getEpoch())
         .setBatch(SessionResponseBatch.newBuilder().addAllResponses(responses))
         .build();
   }

@@ -1,9 +1,11 @@
 package io.lockkeeper.server.rpc.wire;
 
+import com.google.protobuf.InvalidProtocolBufferException;
 import io.grpc.Status.Code;
 import io.grpc.StatusRuntimeException;
 import io.lockkeeper.server.coordinator.api.RefusedException;
 import io.lockkeeper.server.core.api.Failure;
+import io.lockkeeper.v1.ErrorReason;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
@@ -32,29 +34,80 @@ public final class Statuses {
       return of(refused.failure());
     }
     if (cause instanceof InvalidRequestException invalid) {
-      return refusal(Code.INVALID_ARGUMENT, invalid.description(), invalid.field());
+      return refusal(
+          Code.INVALID_ARGUMENT,
+          ErrorReason.ERROR_REASON_INVALID_FIELD,
+          invalid.description(),
+          invalid.field());
     }
     if (cause instanceof NotOfferedException unoffered) {
-      return refusal(Code.UNIMPLEMENTED, String.valueOf(unoffered.getMessage()), "");
+      return refusal(
+          Code.UNIMPLEMENTED,
+          ErrorReason.ERROR_REASON_NOT_OFFERED,
+          String.valueOf(unoffered.getMessage()),
+          "");
     }
     if (cause instanceof StatusRuntimeException status) {
-      String description = status.getStatus().getDescription();
-      return refusal(status.getStatus().getCode(), description == null ? "" : description, "");
+      return ofGrpc(status);
     }
     return unexpected(cause);
+  }
+
+  /** What a peer has refused, or what gRPC says of a request that it could not read. */
+  private static Refusal ofGrpc(StatusRuntimeException status) {
+    String description = String.valueOf(status.getStatus().getDescription());
+    if (status.getCause() instanceof InvalidProtocolBufferException) {
+      return refusal(
+          Code.INVALID_ARGUMENT,
+          ErrorReason.ERROR_REASON_INVALID_FIELD,
+          "the request is no message of this call: " + description,
+          "");
+    }
+    return refusal(status.getStatus().getCode(), Refusal.reasonOf(status), description, "");
   }
 
   /** Returns the refusal that {@code failure} stands for. */
   public static Refusal of(Failure failure) {
     Code code = codeOf(failure.reason());
     return new Refusal(
-        code, failure.message(), "", retryAfter(code), PeerHeaders.mayHelp(failure.reason()));
+        code,
+        reasonOf(failure.reason()),
+        failure.message(),
+        "",
+        retryAfter(code),
+        PeerHeaders.mayHelp(failure.reason()));
+  }
+
+  private static ErrorReason reasonOf(Failure.Reason reason) {
+    return switch (reason) {
+      case UNKNOWN_LEASE -> ErrorReason.ERROR_REASON_UNKNOWN_LEASE;
+      case MOVED -> ErrorReason.ERROR_REASON_LEASE_MOVED;
+      case UNKNOWN_ACQUISITION -> ErrorReason.ERROR_REASON_UNKNOWN_ACQUISITION;
+      case SECRET_USED -> ErrorReason.ERROR_REASON_SECRET_USED;
+      case WRONG_SECRET -> ErrorReason.ERROR_REASON_WRONG_SECRET;
+      case REQUEST_ID_IN_USE -> ErrorReason.ERROR_REASON_REQUEST_ID_IN_USE;
+      case WRONG_TOKEN -> ErrorReason.ERROR_REASON_WRONG_TOKEN;
+      case WRONG_KIND -> ErrorReason.ERROR_REASON_WRONG_KIND;
+      case WRONG_LIMIT -> ErrorReason.ERROR_REASON_WRONG_LIMIT;
+      case NOT_WAITING -> ErrorReason.ERROR_REASON_NOT_WAITING;
+      case NOT_HELD -> ErrorReason.ERROR_REASON_NOT_HELD;
+      case ENDED -> ErrorReason.ERROR_REASON_ACQUISITION_ENDED;
+      case NO_HOLDER -> ErrorReason.ERROR_REASON_NO_HOLDER;
+      case COUNTER_STUCK -> ErrorReason.ERROR_REASON_COUNTER_EXHAUSTED;
+      case QUEUE_FULL -> ErrorReason.ERROR_REASON_QUEUE_FULL;
+      case LEASE_FULL -> ErrorReason.ERROR_REASON_LEASE_FULL;
+      case TOO_MANY -> ErrorReason.ERROR_REASON_LIMIT_REACHED;
+      case UNAVAILABLE -> ErrorReason.ERROR_REASON_NO_ZOOKEEPER;
+      case LEAVING -> ErrorReason.ERROR_REASON_DRAINING;
+      case STORE_REFUSED -> ErrorReason.ERROR_REASON_STORE_REFUSED;
+    };
   }
 
   private static Code codeOf(Failure.Reason reason) {
     return switch (reason) {
       case UNKNOWN_LEASE, UNKNOWN_ACQUISITION, NO_HOLDER -> Code.NOT_FOUND;
-      case WRONG_SECRET,
+      case SECRET_USED,
+          WRONG_SECRET,
           REQUEST_ID_IN_USE,
           WRONG_TOKEN,
           WRONG_KIND,
@@ -65,7 +118,7 @@ public final class Statuses {
           COUNTER_STUCK ->
           Code.FAILED_PRECONDITION;
       case QUEUE_FULL, LEASE_FULL, TOO_MANY -> Code.RESOURCE_EXHAUSTED;
-      case UNAVAILABLE, MOVED -> Code.UNAVAILABLE;
+      case UNAVAILABLE, LEAVING, MOVED -> Code.UNAVAILABLE;
       // An operator must mend ZooKeeper. FAILED_PRECONDITION would tell the caller that its request
       // was at fault.
       case STORE_REFUSED -> Code.INTERNAL;
@@ -81,36 +134,94 @@ public final class Statuses {
 
   /** Returns the refusal that ends a stream whose client does not read what it is sent. */
   public static Refusal overflow() {
-    return of(
-        new Failure(
-            Failure.Reason.TOO_MANY,
-            "the client does not read its stream fast enough: too much waits for it; read faster and resume"));
+    return refusal(
+        Code.RESOURCE_EXHAUSTED,
+        ErrorReason.ERROR_REASON_SLOW_CONSUMER,
+        "the client does not read its stream fast enough: too much waits for it; read faster and resume",
+        "");
   }
 
-  /** Returns the refusal that ends a stream because the coordinator goes away. */
-  public static Refusal goingAway(String reason, Duration after) {
-    return new Refusal(Code.UNAVAILABLE, reason, "", Optional.of(after));
+  /** Returns the refusal that ends streams and calls because the coordinator is about to leave. */
+  public static Refusal draining(String message, Duration after) {
+    return new Refusal(
+        Code.UNAVAILABLE,
+        ErrorReason.ERROR_REASON_DRAINING,
+        message,
+        "",
+        Optional.of(after),
+        false);
+  }
+
+  /** Returns the refusal that ends a stream because its connection is to be replaced. */
+  public static Refusal connectionTooOld() {
+    return new Refusal(
+        Code.UNAVAILABLE,
+        ErrorReason.ERROR_REASON_CONNECTION_TOO_OLD,
+        "the connection has reached its maximum age",
+        "",
+        Optional.of(Duration.ZERO),
+        false);
+  }
+
+  /** Returns the refusal that ends a session stream whose lease can be resumed at once. */
+  public static Refusal sentAway(Failure why) {
+    return of(why).withRetryAfter(Duration.ZERO);
+  }
+
+  /** Returns the refusal of a request whose lease another coordinator serves, which is silent. */
+  public static Refusal unreachable(String message) {
+    return unreachable(message, RETRY_SOON);
+  }
+
+  /** The same with the time after which to try again. */
+  public static Refusal unreachable(String message, Duration after) {
+    return new Refusal(
+        Code.UNAVAILABLE,
+        ErrorReason.ERROR_REASON_COORDINATOR_UNREACHABLE,
+        message,
+        "",
+        Optional.of(after),
+        false);
   }
 
   /** Returns the refusal that ends a stream because the same request is now told to another. */
   public static Refusal superseded() {
     return refusal(
-        Code.ABORTED, "the same request came again on another stream, which hears from now on", "");
+        Code.ABORTED,
+        ErrorReason.ERROR_REASON_SUPERSEDED,
+        "the same request came again on another stream, which hears from now on",
+        "");
+  }
+
+  /** Returns the refusal that ends a session stream because another has resumed its lease. */
+  public static Refusal supersededSession() {
+    return refusal(
+        Code.ABORTED,
+        ErrorReason.ERROR_REASON_SUPERSEDED,
+        "the lease was resumed on another stream",
+        "");
   }
 
   /** Returns the refusal of a request that names a watch that the stream has not. */
   public static Refusal unknownWatch(String watchId) {
     return refusal(
-        Code.NOT_FOUND, "this stream has no watch " + QuotedInput.of(watchId), "watch_id");
+        Code.NOT_FOUND,
+        ErrorReason.ERROR_REASON_UNKNOWN_WATCH,
+        "this stream has no watch " + QuotedInput.of(watchId),
+        "watch_id");
   }
 
   private static Refusal unexpected(Throwable cause) {
     String id = Long.toHexString(ThreadLocalRandom.current().nextLong());
     LOG.atError().setCause(cause).addKeyValue("incident", id).log("Unexpected failure of a call");
-    return refusal(Code.INTERNAL, "internal error " + id + "; the server's log says more", "");
+    return refusal(
+        Code.INTERNAL,
+        ErrorReason.ERROR_REASON_INTERNAL,
+        "internal error " + id + "; the server's log says more",
+        "");
   }
 
-  private static Refusal refusal(Code code, String message, String field) {
-    return new Refusal(code, message, field, retryAfter(code));
+  private static Refusal refusal(Code code, ErrorReason reason, String message, String field) {
+    return new Refusal(code, reason, message, field, retryAfter(code), false);
   }
 }

@@ -39,10 +39,29 @@ public final class DoubtResolution {
 
   /** Begins, and ends at once where no creation is in doubt. */
   public void start() {
-    if (commit.inDoubt().stream().noneMatch(EntryCreation.class::isInstance)) {
-      done.run();
-    } else {
+    if (commit.inDoubt().stream().anyMatch(DoubtResolution::isTaken)) {
+      reader.listOwned(context.paths().leases(), this::onLeases);
+    }
+    if (commit.inDoubt().stream().anyMatch(EntryCreation.class::isInstance)) {
       reader.listOwned(context.paths().locks(), this::onOwned);
+    } else if (commit.inDoubt().stream().noneMatch(DoubtResolution::isTaken)) {
+      done.run();
+    }
+  }
+
+  private static boolean isTaken(Write write) {
+    return write instanceof LeaseRecording recording && recording.isTaken();
+  }
+
+  private void onLeases(List<String> found) {
+    for (Write write : commit.inDoubt()) {
+      if (write instanceof LeaseRecording recording && recording.isTaken()) {
+        if (found.contains(recording.path())) {
+          commit.foundDone(recording, recording.doneAlready().orElseThrow());
+        } else {
+          commit.foundBroken(recording, "another coordinator serves this lease", 0);
+        }
+      }
     }
   }
 

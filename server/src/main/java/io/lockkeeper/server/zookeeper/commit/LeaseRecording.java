@@ -23,6 +23,7 @@ public final class LeaseRecording extends Write {
   private final LeaseId lease;
   private final String path;
   private final byte[] data;
+  private boolean taken;
 
   public LeaseRecording(StorePaths paths, StoreEffect.RecordLease effect) {
     lease = effect.lease();
@@ -45,6 +46,15 @@ public final class LeaseRecording extends Write {
                     Json.number(object, "ttlMillis"),
                     Json.text(object, "holder"),
                     Json.text(object, "secretHash")));
+  }
+
+  /** Returns whether there is a record of that name. */
+  boolean isTaken() {
+    return taken;
+  }
+
+  String path() {
+    return path;
   }
 
   LeaseId lease() {
@@ -74,8 +84,10 @@ public final class LeaseRecording extends Write {
   @Override
   Mend mend(WritePart step, int code) {
     if (code == Code.NODEEXISTS.intValue()) {
-      // Lease ids are random: it is ours, of an attempt whose answer was lost.
-      return Mend.DONE;
+      // Ours, of an attempt whose answer was lost; or another session's, where a client that has
+      // chosen the secret asks to open its lease at two coordinators.
+      taken = true;
+      return Mend.LOOK;
     }
     boolean passing = code == Code.NONODE.intValue() || ResultCode.of(code) == ResultCode.RETRY;
     return passing ? Mend.LATER : Mend.REFUSE;
@@ -88,7 +100,7 @@ public final class LeaseRecording extends Write {
 
   @Override
   Optional<StoreEvent> refused(String message) {
-    return Optional.of(new LeaseRefused(lease, message));
+    return Optional.of(new LeaseRefused(lease, message, taken));
   }
 
   @Override

@@ -53,8 +53,8 @@ public final class EntryData {
     if (details.streamBound()) {
       object.put("stream", true);
     }
-    if (details.unsearched()) {
-      object.put("unsearched", true);
+    if (details.unsearched() != details.owner().isEmpty()) {
+      object.put("unsearched", details.unsearched());
     }
     details.needsMillis().ifPresent(millis -> object.put("needs_ms", millis));
     details.ask().ifPresent(ask -> object.put("ask", fields(ask)));
@@ -173,15 +173,15 @@ public final class EntryData {
   }
 
   private static EntryDetails details(JsonNode object) {
-    String lease = Json.text(object, "lease");
+    String owner = Json.text(object, "owner");
     return new EntryDetails(
-        lease,
+        Json.text(object, "lease"),
         Json.text(object, "request"),
-        Json.text(object, "owner"),
+        owner,
         Json.text(object, "holder"),
         Json.texts(object, "metadata"),
         object.path("stream").asBoolean(false),
-        object.path("unsearched").asBoolean(lease.isEmpty()),
+        object.path("unsearched").asBoolean(owner.isEmpty()),
         Json.natural(object, "needs_ms"),
         ask(object.path("ask")),
         terms(object));

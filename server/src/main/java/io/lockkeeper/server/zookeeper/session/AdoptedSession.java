@@ -103,6 +103,7 @@ final class AdoptedSession implements SessionStart {
     events.adopted(
         new SessionAdopted(
             key,
+            adoptedClaim.claim().leaseEpoch(),
             TimeUnit.MILLISECONDS.toNanos(attachment.timeoutMillis()),
             sentAtNanos,
             attachment.attachedAtNanos(),

@@ -12,6 +12,11 @@ import org.apache.zookeeper.Op;
  */
 record Claim(String name, int epoch) {
 
+  /** Returns the epoch of the leases on the session: 1 before it is adopted for the first time. */
+  long leaseEpoch() {
+    return Integer.toUnsignedLong(epoch) + 1;
+  }
+
   /** Returns the check that it is ours still. */
   Op fence(StorePaths paths) {
     return Fence.of(paths.claim(name), epoch);

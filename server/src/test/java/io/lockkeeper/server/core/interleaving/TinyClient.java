@@ -134,7 +134,7 @@ final class TinyClient extends TinyActor {
 
   /** Leaves where it is, and resumes its lease elsewhere; it hears that one alone from now on. */
   void go(TinyCoordinator coordinator) {
-    send(new ClientEvent.StreamClosed(stream));
+    send(new ClientEvent.StreamClosed(stream, false));
     at.ifPresent(left -> world.down(left, this).clear());
     calls.clear();
     at = Optional.of(coordinator);

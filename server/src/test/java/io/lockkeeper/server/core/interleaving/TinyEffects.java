@@ -109,6 +109,7 @@ final class TinyEffects implements EffectHandler, StoreEffect.Store {
             taken.answer(
                 new SessionEvent.SessionAdopted(
                     taken.key,
+                    2,
                     Bench.TIMEOUT.toNanos(),
                     sentAt,
                     sentAt,

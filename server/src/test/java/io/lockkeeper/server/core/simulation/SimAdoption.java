@@ -88,6 +88,14 @@ final class SimAdoption {
 
   private SessionEvent adopted(long provenAt, long attachedAt, long takenAt) {
     return new SessionEvent.SessionAdopted(
-        key, SimConnection.TIMEOUT, provenAt, attachedAt, takenAt, certain, leases, entries);
+        key,
+        claim.version + 1L,
+        SimConnection.TIMEOUT,
+        provenAt,
+        attachedAt,
+        takenAt,
+        certain,
+        leases,
+        entries);
   }
 }

@@ -257,7 +257,7 @@ final class SimClient {
       return;
     }
     sim.rules.allowGaps(request.id);
-    way.send(new ClientEvent.StreamClosed(request.stream.get()));
+    way.send(new ClientEvent.StreamClosed(request.stream.get(), sim.chance(50)));
     request.deaf = true;
     if (byStream) {
       lose(request);
@@ -464,7 +464,7 @@ final class SimClient {
     } else if (reason == Failure.Reason.UNAVAILABLE) {
       release(request);
     } else {
-      way.onFailed(new ClientEvent.StreamClosed(refusal.stream()), reason);
+      way.onFailed(new ClientEvent.StreamClosed(refusal.stream(), false), reason);
     }
   }
 

@@ -172,7 +172,7 @@ final class SimLink {
     if (serving) {
       serving = false;
       coordinator.links.remove(this);
-      served.forEach(stream -> coordinator.deliver(new ClientEvent.StreamClosed(stream)));
+      served.forEach(stream -> coordinator.deliver(new ClientEvent.StreamClosed(stream, false)));
     }
   }
 }

@@ -130,7 +130,8 @@ final class SimLosses {
   /** A lease ends: not while its client keeps it, unless ZooKeeper was out of reach for long. */
   void onErase(SimCoordinator coordinator, StoreEffect.EraseLease effect) {
     LeaseId lease = effect.lease();
-    boolean told = coordinator.kernel.core.endedLeases.get(lease) == LeaseEnd.SESSION_LOST;
+    var ended = coordinator.kernel.core.endedLeases.get(lease);
+    boolean told = ended != null && ended.end() == LeaseEnd.SESSION_LOST;
     boolean wanted = clients.get(lease).hasLease() && !told;
     long until = safeUntil.getOrDefault(place(coordinator, lease), Long.MIN_VALUE);
     SimRules.check(

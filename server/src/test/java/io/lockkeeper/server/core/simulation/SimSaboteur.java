@@ -169,6 +169,7 @@ final class SimSaboteur {
         ? new Effect.Tell(
             tell.stream(),
             tell.requestId(),
+            tell.epoch(),
             tell.sequence(),
             new Notice.NotAcquired(Notice.RefusalReason.WOULD_DEADLOCK, "", List.of()))
         : effect;

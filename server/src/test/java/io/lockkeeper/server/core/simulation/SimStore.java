@@ -144,7 +144,7 @@ final class SimStore {
     connection.write(
         () -> {
           if (sim.chance(2)) {
-            return Optional.of(new StoreEvent.LeaseRefused(lease, "refused by chance"));
+            return Optional.of(new StoreEvent.LeaseRefused(lease, "refused by chance", false));
           }
           sim.zooKeeper.recordLease(connection.session(), record);
           return Optional.of(new StoreEvent.LeaseRecorded(lease));

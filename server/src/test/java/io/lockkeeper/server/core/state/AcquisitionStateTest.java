@@ -153,7 +153,7 @@ class AcquisitionStateTest {
 
   @Test
   void reasonOfTheLeasesEndIsTheReasonOfTheLoss() {
-    for (LeaseEnd end : LeaseEnd.values()) {
+    for (LeaseEnd end : List.of(LeaseEnd.EXPIRED, LeaseEnd.CLOSED, LeaseEnd.SESSION_LOST)) {
       AcquisitionState.Transition lost =
           in(AcquisitionState.State.HELD).on(new AcquisitionEvent.LeaseEnded(end));
       String expected =
@@ -161,9 +161,20 @@ class AcquisitionStateTest {
             case EXPIRED -> "LOST LEASE_EXPIRED";
             case CLOSED -> "LOST LEASE_CLOSED";
             case SESSION_LOST -> "LOST SESSION_LOST";
+            case CANCELLED -> throw new AssertionError("that is a release");
           };
       assertThat(lost.actions().stream().map(AcquisitionStateTest::text)).contains(expected);
     }
+  }
+
+  @Test
+  void leaseWhoseCallWasCancelledReleasesWhatItHolds() {
+    // When
+    AcquisitionState.Transition released =
+        in(AcquisitionState.State.HELD).on(new AcquisitionEvent.LeaseEnded(LeaseEnd.CANCELLED));
+    // Then
+    assertThat(released)
+        .isEqualTo(in(AcquisitionState.State.HELD).on(new AcquisitionEvent.ReleaseAsked()));
   }
 
   private static List<String> outcome(AcquisitionEvent... events) {

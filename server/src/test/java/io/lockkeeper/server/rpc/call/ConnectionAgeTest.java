@@ -102,7 +102,7 @@ class ConnectionAgeTest {
     coordinator.attaches.next().attached().complete(ViewSamples.attached());
     // Then
     assertThat(session.next().hasOpened()).isTrue();
-    assertThat(session.next().getGoingAway().getReason()).contains("maximum age");
+    assertThat(session.next().getGoingAway().getMessage()).contains("maximum age");
     assertThat(session.end().isOk()).isTrue();
     assertThat(watch.end().getCode()).isEqualTo(Code.UNAVAILABLE);
     assertThat(lease.hasEnded()).isFalse();

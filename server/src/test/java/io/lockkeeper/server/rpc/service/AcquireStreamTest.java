@@ -21,6 +21,7 @@ import io.lockkeeper.server.testing.FakeCoordinator.Acquired;
 import io.lockkeeper.server.testing.ViewSamples;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.DeadlockCheck;
 import io.lockkeeper.v1.LockRequest;
 import java.time.Duration;
 import java.util.Collections;
@@ -29,6 +30,8 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class AcquireStreamTest {
 
@@ -59,7 +62,7 @@ class AcquireStreamTest {
                     .setPositionInterval(ProtoDurations.ofNanos(100_000_000L))
                     .setMaxHold(ProtoDurations.ofNanos(200_000_000L))
                     .setLockDelay(ProtoDurations.ofNanos(3_001_000_000L))
-                    .setSkipDeadlockCheck(true))
+                    .setDeadlockCheck(DeadlockCheck.DEADLOCK_CHECK_OFF))
             .command();
     // Then
     assertThat(command)
@@ -91,7 +94,24 @@ class AcquireStreamTest {
     assertThat(command.owner()).isEmpty();
     assertThat(command.maxHold()).isEmpty();
     assertThat(command.lockDelay()).isZero();
-    assertThat(command.unsearched()).isFalse();
+    assertThat(command.unsearched()).isTrue();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "'', DEADLOCK_CHECK_UNSPECIFIED, true",
+    "'', DEADLOCK_CHECK_ON, false",
+    "'', DEADLOCK_CHECK_OFF, true",
+    "thread-1, DEADLOCK_CHECK_UNSPECIFIED, false",
+    "thread-1, DEADLOCK_CHECK_ON, false",
+    "thread-1, DEADLOCK_CHECK_OFF, true"
+  })
+  void ownersAreSearchedForCyclesUnlessTheySayOtherwise(
+      String owner, DeadlockCheck check, boolean unsearched) {
+    // When
+    AcquireCommand command = acquire(request().setOwner(owner).setDeadlockCheck(check)).command();
+    // Then
+    assertThat(command.unsearched()).isEqualTo(unsearched);
   }
 
   @Test
@@ -114,19 +134,22 @@ class AcquireStreamTest {
                     ViewSamples.LOCK, new FencingToken(77), Optional.of(HoldEnd.SESSION_LOST), 3)),
             1_500_000_000L);
     // When
-    acquired.listener().onNotice("req-1", 1, ViewSamples.queued());
-    acquired.listener().onNotice("req-1", 2, new Notice.Position(ViewSamples.queued().places()));
-    acquired.listener().onNotice("req-1", 3, granted);
-    acquired.listener().onNotice("req-1", 4, new Notice.Jeopardy(2_000_000_000L));
-    acquired.listener().onNotice("req-1", 5, new Notice.Safe(3_000_000_000L));
+    acquired.listener().onNotice("req-1", 1, 1, ViewSamples.queued());
+    acquired.listener().onNotice("req-1", 1, 2, new Notice.Position(ViewSamples.queued().places()));
+    acquired.listener().onNotice("req-1", 1, 3, granted);
+    acquired.listener().onNotice("req-1", 1, 4, new Notice.Jeopardy(2_000_000_000L));
+    acquired.listener().onNotice("req-1", 1, 5, new Notice.Safe(3_000_000_000L));
     acquired
         .listener()
         .onNotice(
             "req-1",
+            1,
             6,
             new Notice.ReleaseRequested(
                 ViewSamples.LOCK, "bob", "maintenance", Optional.of(4_000_000_000L)));
-    acquired.listener().onNotice("req-1", 7, new Notice.Lost(Notice.LossReason.SESSION_LOST, ""));
+    acquired
+        .listener()
+        .onNotice("req-1", 1, 7, new Notice.Lost(Notice.LossReason.SESSION_LOST, ""));
     // Then
     assertThat(client.next().toString())
         .contains("request_id: \"req-1\"", "sequence: 1", "queued", "ahead: 1", "shop-1")
@@ -153,26 +176,26 @@ class AcquireStreamTest {
         ViewSamples.holder(ReadWriteKind.READ, "h".repeat(256), Map.of("k", "v".repeat(4_095)));
     Notice.Place place = new Notice.Place(ViewSamples.LOCK, 20, Collections.nCopies(20, wordy));
     // When
-    AcquireResponse event =
-        Notices.toEvent("r", 1, new Notice.Queued(Collections.nCopies(64, place)));
+    AcquireResponse.Builder event =
+        Notices.toEvent("r", 1, 1, new Notice.Queued(Collections.nCopies(64, place)));
     // Then
     assertThat(event.getQueued().getPositionsList())
         .hasSize(64)
         .allSatisfy(position -> assertThat(position.getHoldersCount()).isEqualTo(16));
     assertThat(event.getQueued().getPositions(0).getHolders(0).getMetadataCount()).isEqualTo(1);
-    assertThat(event.getSerializedSize()).isLessThan(GrpcLimits.DEFAULTS.streamBytes());
+    assertThat(event.build().getSerializedSize()).isLessThan(GrpcLimits.DEFAULTS.streamBytes());
   }
 
   @Test
   void everyReasonHasItsName() {
     for (Notice.LossReason reason : Notice.LossReason.values()) {
-      var lost = Notices.toEvent("r", 1, new Notice.Lost(reason, "")).getLost();
+      var lost = Notices.toEvent("r", 1, 1, new Notice.Lost(reason, "")).getLost();
       assertThat(lost.getReason().name()).isEqualTo("LOSS_REASON_" + reason);
       assertThat(lost.getMessage()).isNotEmpty();
     }
     for (Notice.RefusalReason reason : Notice.RefusalReason.values()) {
       Notice notice = new Notice.NotAcquired(reason, "words", List.of(ViewSamples.holder()));
-      AcquireResponse event = Notices.toEvent("r", 1, notice);
+      AcquireResponse.Builder event = Notices.toEvent("r", 1, 1, notice);
       assertThat(event.getNotAcquired().getReason().name())
           .isEqualTo("NOT_ACQUIRED_REASON_" + reason);
       assertThat(event.getNotAcquired().getMessage()).isEqualTo("words");
@@ -185,6 +208,7 @@ class AcquireStreamTest {
     Map<HoldEnd, String> names =
         Map.of(
             HoldEnd.RELEASED, "RELEASED",
+            HoldEnd.CANCELLED, "CANCELLED",
             HoldEnd.WITHDRAWN, "UNSPECIFIED",
             HoldEnd.LEASE_ENDED, "LEASE_EXPIRED",
             HoldEnd.SESSION_LOST, "COORDINATOR_LOST",
@@ -195,7 +219,8 @@ class AcquireStreamTest {
       Notice.Grant grant =
           new Notice.Grant(ViewSamples.LOCK, new FencingToken(77), Optional.of(end), 1);
       Notice granted = new Notice.Granted(ViewSamples.LEASE, List.of(grant), 1);
-      assertThat(Notices.toEvent("r", 1, granted).getGranted().getGrants(0).getPreviousEnd().name())
+      assertThat(
+              Notices.toEvent("r", 1, 1, granted).getGranted().getGrants(0).getPreviousEnd().name())
           .isEqualTo("PREVIOUS_END_" + names.get(end));
     }
   }
@@ -205,7 +230,7 @@ class AcquireStreamTest {
     // Given
     Notice lost = new Notice.Lost(Notice.LossReason.FORCED, "taken by bob: maintenance");
     // When
-    AcquireResponse event = Notices.toEvent("r", 1, lost);
+    AcquireResponse.Builder event = Notices.toEvent("r", 1, 1, lost);
     // Then
     assertThat(event.getLost().getMessage()).isEqualTo("taken by bob: maintenance");
   }
@@ -215,7 +240,7 @@ class AcquireStreamTest {
     // Given
     Notice wish = new Notice.ReleaseRequested(ViewSamples.LOCK, "bob", "", Optional.empty());
     // When
-    AcquireResponse event = Notices.toEvent("r", 1, wish);
+    AcquireResponse.Builder event = Notices.toEvent("r", 1, 1, wish);
     // Then
     assertThat(event.getReleaseRequested().hasDeadline()).isFalse();
   }
@@ -225,7 +250,7 @@ class AcquireStreamTest {
     // Given
     Acquired acquired = acquire(request());
     // When
-    acquired.listener().onNotice("req-1", 1, new Notice.Released());
+    acquired.listener().onNotice("req-1", 1, 1, new Notice.Released());
     // Then
     assertThat(client.next().hasReleased()).isTrue();
     assertThat(client.end().isOk()).isTrue();
@@ -257,13 +282,13 @@ class AcquireStreamTest {
   void clientThatHangsUpIsReportedAndWhatComesThenIsDropped() {
     // Given
     Acquired acquired = acquire(request());
-    acquired.listener().onNotice("req-1", 1, ViewSamples.queued());
+    acquired.listener().onNotice("req-1", 1, 1, ViewSamples.queued());
     client.next();
     // When
     client.cancel();
     // Then
-    assertThat(acquired.closed().next()).isEqualTo("closed");
-    acquired.listener().onNotice("req-1", 2, ViewSamples.granted());
+    assertThat(acquired.closed().next()).isEqualTo("cancelled");
+    acquired.listener().onNotice("req-1", 1, 2, ViewSamples.granted());
     acquired.listener().onRefused(ViewSamples.refused(Reason.UNAVAILABLE));
     await().until(() -> server.services.openStreams() == 0);
     assertThat(client.messages.isEmpty()).isTrue();
@@ -286,7 +311,7 @@ class AcquireStreamTest {
     Acquired acquired = server.coordinator.acquires.next();
     // When
     for (int i = 1; i <= 1_000; i++) {
-      acquired.listener().onNotice("req-1", i, ViewSamples.queued());
+      acquired.listener().onNotice("req-1", 1, i, ViewSamples.queued());
     }
     // Then
     assertThat(acquired.closed().next()).isEqualTo("closed");
@@ -302,7 +327,7 @@ class AcquireStreamTest {
     server.locks().acquire(request().build(), late);
     Acquired acquired = server.coordinator.acquires.next();
     for (int i = 1; i <= 5; i++) {
-      acquired.listener().onNotice("req-1", i, ViewSamples.queued());
+      acquired.listener().onNotice("req-1", 1, i, ViewSamples.queued());
     }
     // When
     late.read(100);

@@ -46,13 +46,13 @@ class SessionBatchesTest {
     requests.onNext(batch(keepAlive(7), acquiring("req-1"), acquiring("req-2"), keepAlive(8)));
     // Then
     var first = server.coordinator.keepAlives.next();
-    first.answer().complete(new Answer.LeaseRenewed(1));
+    first.answer().complete(new Answer.LeaseRenewed(1, 1));
     assertThat(client.next().getKeptAlive().getNonce()).isEqualTo(7);
     assertThat(attached.acquires().next().requestId()).isEqualTo("req-1");
     assertThat(attached.acquires().next().requestId()).isEqualTo("req-2");
-    attached.listener().onNotice("req-2", 1, ViewSamples.granted());
+    attached.listener().onNotice("req-2", 1, 1, ViewSamples.granted());
     assertThat(client.next().getEvent().getRequestId()).isEqualTo("req-2");
-    server.coordinator.keepAlives.next().answer().complete(new Answer.LeaseRenewed(1));
+    server.coordinator.keepAlives.next().answer().complete(new Answer.LeaseRenewed(1, 1));
     assertThat(client.next().getKeptAlive().getNonce()).isEqualTo(8);
   }
 
@@ -90,7 +90,7 @@ class SessionBatchesTest {
     Refused refused = client.next().getRefused();
     assertThat(refused.getCode()).isEqualTo(Code.INVALID_ARGUMENT.value());
     assertThat(refused.getField()).isEqualTo(field);
-    server.coordinator.keepAlives.next().answer().complete(new Answer.LeaseRenewed(1));
+    server.coordinator.keepAlives.next().answer().complete(new Answer.LeaseRenewed(1, 1));
     assertThat(client.next().getKeptAlive().getNonce()).isEqualTo(9);
     assertThat(server.coordinator.keepAlives.isEmpty()).isTrue();
   }
@@ -102,7 +102,7 @@ class SessionBatchesTest {
     Attached attached = server.coordinator.attaches.next();
     attached.attached().complete(ViewSamples.attached());
     for (int i = 1; i <= 3; i++) {
-      attached.listener().onNotice("req-" + i, 1, ViewSamples.queued());
+      attached.listener().onNotice("req-" + i, 1, 1, ViewSamples.queued());
     }
     slow.read(1);
     return slow;
@@ -143,7 +143,7 @@ class SessionBatchesTest {
     requests.onNext(acquiring("req-1"));
     var first = server.coordinator.keepAlives.next();
     boolean readTooEarly = attached.acquires().poll().isPresent();
-    first.answer().complete(new Answer.LeaseRenewed(1));
+    first.answer().complete(new Answer.LeaseRenewed(1, 1));
     // Then
     assertThat(attached.acquires().next().requestId()).isEqualTo("req-1");
     assertThat(readTooEarly).isFalse();

@@ -23,7 +23,7 @@ import io.lockkeeper.server.testing.FakeCoordinator.Attached;
 import io.lockkeeper.server.testing.FakeCoordinator.MetadataToUpdate;
 import io.lockkeeper.server.testing.FakeCoordinator.ReleaseToAnswer;
 import io.lockkeeper.server.testing.ViewSamples;
-import io.lockkeeper.v1.NotAcquiredReason;
+import io.lockkeeper.v1.ErrorReason;
 import io.lockkeeper.v1.PositionQuery;
 import io.lockkeeper.v1.Refused;
 import io.lockkeeper.v1.ReleaseOutcome;
@@ -48,7 +48,12 @@ class SessionRequestsTest {
     session.open();
     // When
     requests.onNext(keepAlive(7));
-    server.coordinator.keepAlives.next().answer().complete(new Answer.LeaseRenewed(9_000_000_000L));
+    server
+        .coordinator
+        .keepAlives
+        .next()
+        .answer()
+        .complete(new Answer.LeaseRenewed(9_000_000_000L, 1));
     // Then
     var kept = client.next().getKeptAlive();
     assertThat(kept.getNonce()).isEqualTo(7);
@@ -71,8 +76,8 @@ class SessionRequestsTest {
     // Then
     Refused refused = client.next().getRefused();
     assertThat(refused.getCode()).isEqualTo(Code.RESOURCE_EXHAUSTED.value());
-    assertThat(refused.hasNonce()).isTrue();
-    assertThat(refused.getNonce()).isEqualTo(7);
+    assertThat(refused.hasKeepAlive()).isTrue();
+    assertThat(refused.getKeepAlive()).isEqualTo(7);
     server.coordinator.keepAlives.next();
   }
 
@@ -83,7 +88,7 @@ class SessionRequestsTest {
     // When
     requests.onNext(acquiring(""));
     // Then
-    assertThat(client.next().getRefused().hasNonce()).isFalse();
+    assertThat(client.next().getRefused().hasKeepAlive()).isFalse();
   }
 
   @Test
@@ -92,7 +97,12 @@ class SessionRequestsTest {
     session.open();
     // When
     requests.onNext(keepAlive(7));
-    server.coordinator.keepAlives.next().answer().complete(new Answer.LeaseGone(LeaseEnd.EXPIRED));
+    server
+        .coordinator
+        .keepAlives
+        .next()
+        .answer()
+        .complete(new Answer.LeaseGone(LeaseEnd.EXPIRED, 1));
     // Then
     assertThat(client.next().getLeaseEnded().getReason().name())
         .isEqualTo("LEASE_END_REASON_EXPIRED");
@@ -106,7 +116,7 @@ class SessionRequestsTest {
     // When
     requests.onNext(acquiring("req-1"));
     var command = attached.acquires().next();
-    attached.listener().onNotice("req-1", 1, ViewSamples.queued());
+    attached.listener().onNotice("req-1", 1, 1, ViewSamples.queued());
     // Then
     assertThat(command.requestId()).isEqualTo("req-1");
     var event = client.next().getEvent();
@@ -119,8 +129,8 @@ class SessionRequestsTest {
     // Given
     Attached attached = session.open();
     // When
-    attached.listener().onNotice("req-1", 2, new Notice.Lost(Notice.LossReason.REMOVED, ""));
-    attached.listener().onNotice("req-2", 1, ViewSamples.granted());
+    attached.listener().onNotice("req-1", 1, 2, new Notice.Lost(Notice.LossReason.REMOVED, ""));
+    attached.listener().onNotice("req-2", 1, 1, ViewSamples.granted());
     // Then
     assertThat(client.next().getEvent().hasLost()).isTrue();
     assertThat(client.next().getEvent().hasGranted()).isTrue();
@@ -151,7 +161,7 @@ class SessionRequestsTest {
     attached.listener().onRefused("req-1", ViewSamples.refused(Reason.QUEUE_FULL));
     // Then
     Refused refused = client.next().getRefused();
-    assertThat(refused.getId()).isEqualTo("req-1");
+    assertThat(refused.getAcquire()).isEqualTo("req-1");
     assertThat(refused.getCode()).isEqualTo(Code.RESOURCE_EXHAUSTED.value());
   }
 
@@ -164,9 +174,9 @@ class SessionRequestsTest {
     attached.listener().onRefused("req-2", ViewSamples.refused(Reason.TOO_MANY));
     // Then
     assertThat(client.next().getRefused().getReason())
-        .isEqualTo(NotAcquiredReason.NOT_ACQUIRED_REASON_QUEUE_FULL);
+        .isEqualTo(ErrorReason.ERROR_REASON_QUEUE_FULL);
     assertThat(client.next().getRefused().getReason())
-        .isEqualTo(NotAcquiredReason.NOT_ACQUIRED_REASON_UNSPECIFIED);
+        .isEqualTo(ErrorReason.ERROR_REASON_LIMIT_REACHED);
   }
 
   @Test
@@ -215,7 +225,7 @@ class SessionRequestsTest {
         .completeExceptionally(ViewSamples.refused(Reason.UNKNOWN_ACQUISITION));
     // Then
     Refused refused = client.next().getRefused();
-    assertThat(refused.getId()).isEqualTo("req-1");
+    assertThat(refused.getRelease()).isEqualTo("req-1");
     assertThat(refused.getCode()).isEqualTo(Code.NOT_FOUND.value());
   }
 
@@ -265,7 +275,7 @@ class SessionRequestsTest {
         .completeExceptionally(ViewSamples.refused(Reason.NOT_HELD));
     // Then
     Refused refused = client.next().getRefused();
-    assertThat(refused.getId()).isEqualTo("req-1");
+    assertThat(refused.getAnswerRelease()).isEqualTo("req-1");
     assertThat(refused.getCode()).isEqualTo(Code.FAILED_PRECONDITION.value());
   }
 
@@ -292,7 +302,7 @@ class SessionRequestsTest {
     requests.onNext(keepAlive(1));
     // Then
     Refused refused = client.next().getRefused();
-    assertThat(refused.getId()).isEqualTo("req-1");
+    assertThat(refused.getUpdateMetadata()).isEqualTo("req-1");
     assertThat(refused.getField()).isEqualTo("update_metadata.metadata");
     assertThat(server.coordinator.keepAlives.next().what()).isEqualTo(ViewSamples.LEASE);
   }
@@ -330,7 +340,7 @@ class SessionRequestsTest {
     }
     assertThat(attached.acquires().isEmpty()).isTrue();
     // When
-    attached.listener().onNotice("req-2", 1, ViewSamples.queued());
+    attached.listener().onNotice("req-2", 1, 1, ViewSamples.queued());
     // Then
     assertThat(attached.acquires().next().requestId()).isEqualTo("req-5");
     assertThat(attached.acquires().isEmpty()).isTrue();
@@ -379,7 +389,7 @@ class SessionRequestsTest {
     assertThat(client.next().getRefused().getField()).isEqualTo("watch.watch_id");
     assertThat(client.next().getRefused().getField()).isEqualTo("watch.watch_id");
     Refused third = client.next().getRefused();
-    assertThat(third.getId()).isEqualTo("w-3");
+    assertThat(third.getWatch()).isEqualTo("w-3");
     assertThat(third.getCode()).isEqualTo(Code.RESOURCE_EXHAUSTED.value());
   }
 
@@ -391,7 +401,7 @@ class SessionRequestsTest {
     // When
     server.coordinator.watches.next().listener().onRefused(ViewSamples.refused(Reason.TOO_MANY));
     // Then
-    assertThat(client.next().getRefused().getId()).isEqualTo("w-1");
+    assertThat(client.next().getRefused().getWatch()).isEqualTo("w-1");
     requests.onNext(watching("w-1"));
     assertThat(server.coordinator.watches.next().startRevision()).isZero();
   }

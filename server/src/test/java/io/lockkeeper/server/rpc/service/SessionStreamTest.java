@@ -21,6 +21,7 @@ import io.lockkeeper.server.rpc.SessionClient;
 import io.lockkeeper.server.rpc.wire.ProtoDurations;
 import io.lockkeeper.server.testing.FakeCoordinator.Attached;
 import io.lockkeeper.server.testing.ViewSamples;
+import io.lockkeeper.v1.GoingAwayReason;
 import io.lockkeeper.v1.OpenSession;
 import io.lockkeeper.v1.SessionOpened;
 import io.lockkeeper.v1.SessionRequest;
@@ -77,7 +78,7 @@ class SessionStreamTest {
     requests.onNext(resuming());
     Attached attached = server.coordinator.attaches.next();
     // When
-    attached.listener().onNotice("req-1", 3, ViewSamples.granted());
+    attached.listener().onNotice("req-1", 1, 3, ViewSamples.granted());
     attached.attached().complete(ViewSamples.attached());
     // Then
     assertThat(client.next().hasOpened()).isTrue();
@@ -217,7 +218,8 @@ class SessionStreamTest {
     // When
     attached.listener().onSuperseded();
     // Then
-    assertThat(client.next().getGoingAway().getReason()).isEqualTo("resumed on another stream");
+    assertThat(client.next().getGoingAway().getReason())
+        .isEqualTo(GoingAwayReason.GOING_AWAY_REASON_SUPERSEDED);
     assertThat(client.end().isOk()).isTrue();
   }
 
@@ -229,7 +231,7 @@ class SessionStreamTest {
     var pending = server.coordinator.keepAlives.next();
     // When
     requests.onCompleted();
-    pending.answer().complete(new Answer.LeaseRenewed(1));
+    pending.answer().complete(new Answer.LeaseRenewed(1, 1));
     // Then
     assertThat(client.next().hasKeptAlive()).isTrue();
     assertThat(client.end().isOk()).isTrue();
@@ -248,7 +250,7 @@ class SessionStreamTest {
     // Then
     assertThat(attached.detached().next()).isEqualTo("detached");
     assertThat(watch.closed().next()).isEqualTo("closed");
-    attached.listener().onNotice("req-1", 1, ViewSamples.granted());
+    attached.listener().onNotice("req-1", 1, 1, ViewSamples.granted());
     await().until(() -> server.services.openStreams() == 0);
   }
 
@@ -260,7 +262,8 @@ class SessionStreamTest {
     server.services.goAway("coordinator c-1 is stopping");
     // Then
     var goingAway = client.next().getGoingAway();
-    assertThat(goingAway.getReason()).isEqualTo("coordinator c-1 is stopping");
+    assertThat(goingAway.getReason()).isEqualTo(GoingAwayReason.GOING_AWAY_REASON_DRAINING);
+    assertThat(goingAway.getMessage()).isEqualTo("coordinator c-1 is stopping");
     assertThat(goingAway.getResumeAfter()).isEqualTo(ProtoDurations.ofNanos(1_500_000_000L));
     assertThat(client.end().isOk()).isTrue();
     assertThat(attached.detached().next()).isEqualTo("detached");
@@ -289,7 +292,7 @@ class SessionStreamTest {
     attached.attached().complete(ViewSamples.attached());
     // When
     for (int i = 1; i <= 1_000; i++) {
-      attached.listener().onNotice("req-" + i, 1, ViewSamples.queued());
+      attached.listener().onNotice("req-" + i, 1, 1, ViewSamples.queued());
     }
     // Then
     assertThat(attached.detached().next()).isEqualTo("detached");

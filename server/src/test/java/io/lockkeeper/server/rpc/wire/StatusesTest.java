@@ -4,16 +4,26 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.Any;
 import com.google.rpc.BadRequest;
+import com.google.rpc.ErrorInfo;
 import com.google.rpc.RetryInfo;
 import io.grpc.Status.Code;
 import io.grpc.protobuf.StatusProto;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.Failure.Reason;
 import io.lockkeeper.server.testing.ViewSamples;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CompletionException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -25,6 +35,7 @@ class StatusesTest {
   static {
     CODES.put(Reason.UNKNOWN_LEASE, Code.NOT_FOUND);
     CODES.put(Reason.UNKNOWN_ACQUISITION, Code.NOT_FOUND);
+    CODES.put(Reason.SECRET_USED, Code.FAILED_PRECONDITION);
     CODES.put(Reason.WRONG_SECRET, Code.FAILED_PRECONDITION);
     CODES.put(Reason.REQUEST_ID_IN_USE, Code.FAILED_PRECONDITION);
     CODES.put(Reason.WRONG_TOKEN, Code.FAILED_PRECONDITION);
@@ -39,6 +50,7 @@ class StatusesTest {
     CODES.put(Reason.LEASE_FULL, Code.RESOURCE_EXHAUSTED);
     CODES.put(Reason.TOO_MANY, Code.RESOURCE_EXHAUSTED);
     CODES.put(Reason.UNAVAILABLE, Code.UNAVAILABLE);
+    CODES.put(Reason.LEAVING, Code.UNAVAILABLE);
     CODES.put(Reason.MOVED, Code.UNAVAILABLE);
     CODES.put(Reason.STORE_REFUSED, Code.INTERNAL);
   }
@@ -104,6 +116,69 @@ class StatusesTest {
     assertThat(inner.inField("open").field()).isEqualTo("open.ttl");
     assertThat(whole.inField("open").field()).isEqualTo("open");
     assertThat(unrelated.inField("open").field()).isEmpty();
+  }
+
+  /** Returns one refusal of every kind that a server can give. */
+  private static List<Refusal> all() {
+    Duration soon = Duration.ofSeconds(1);
+    Stream<Refusal> others =
+        Stream.of(
+            Statuses.of(new InvalidRequestException("ttl", "must be short")),
+            Statuses.of(new NotOfferedException("not offered")),
+            Statuses.of(new IllegalStateException("a bug")),
+            Statuses.unknownWatch("w-1"),
+            Statuses.overflow(),
+            Statuses.draining("stopping", soon),
+            Statuses.connectionTooOld(),
+            Statuses.unreachable("silent"),
+            Statuses.superseded(),
+            Statuses.supersededSession());
+    return Stream.concat(
+            Arrays.stream(Reason.values()).map(reason -> Statuses.of(new Failure(reason, "words"))),
+            others)
+        .toList();
+  }
+
+  @Test
+  void everyRefusalCarriesItsReason() throws Exception {
+    for (Refusal refusal : all()) {
+      // When
+      ErrorInfo info =
+          detailsOf(refusal).stream()
+              .filter(detail -> detail.is(ErrorInfo.class))
+              .findFirst()
+              .orElseThrow()
+              .unpack(ErrorInfo.class);
+      // Then
+      assertThat(info.getDomain()).isEqualTo("lockkeeper.io");
+      assertThat("ERROR_REASON_" + info.getReason()).isEqualTo(refusal.reason().name());
+      assertThat(refusal.toRefused().getReason()).isEqualTo(refusal.reason());
+      assertThat(Refusal.reasonOf(refusal.toException())).isEqualTo(refusal.reason());
+    }
+  }
+
+  @Test
+  void everyReasonIsGivenWithTheStatusCodeThatTheContractSays() throws Exception {
+    // Given
+    Map<String, String> documented = documentedCodes();
+    // When
+    Map<String, String> given = new TreeMap<>();
+    all().forEach(refusal -> given.put(refusal.reason().name(), refusal.code().name()));
+    // Then
+    assertThat(given).isEqualTo(documented);
+  }
+
+  /** Returns the status code with which the comment of each reason begins. */
+  private static Map<String, String> documentedCodes() throws IOException {
+    String contract =
+        Files.readString(Path.of("../proto/src/main/proto/lockkeeper/v1/types.proto"));
+    Matcher reason =
+        Pattern.compile("// ([A-Z_]+): [^=]*?\n  (ERROR_REASON_[A-Z_]+) = ").matcher(contract);
+    Map<String, String> codes = new TreeMap<>();
+    while (reason.find()) {
+      codes.put(reason.group(2), reason.group(1));
+    }
+    return codes;
   }
 
   private static List<Any> detailsOf(Refusal refusal) {

@@ -263,15 +263,31 @@ final class GroupCommitTest implements GroupCommit.Lane {
   }
 
   @Test
-  void recordThatExistsIsOurs() {
+  void recordThatExistsIsLookedForAmongOurOwn() {
     // Given
-    LeaseId lease = new LeaseId(1, 2);
-    commit.add(record(lease));
+    LeaseId ours = new LeaseId(1, 2);
+    commit.add(record(ours));
     commit.open();
     // When
     fail(1, Code.NODEEXISTS);
+    Write found = commit.inDoubt().get(0);
+    assertThat(events).isEmpty();
+    commit.foundDone(found, found.doneAlready().orElseThrow());
     // Then
-    assertThat(events).containsExactly(new StoreEvent.LeaseRecorded(lease));
+    assertThat(events).containsExactly(new StoreEvent.LeaseRecorded(ours));
+  }
+
+  @Test
+  void recordOfAnotherSessionIsRefusedAsTaken() {
+    // Given
+    LeaseId taken = new LeaseId(1, 2);
+    commit.add(record(taken));
+    commit.open();
+    // When
+    fail(1, Code.NODEEXISTS);
+    commit.foundBroken(commit.inDoubt().get(0), "another's", 0);
+    // Then
+    assertThat(events).containsExactly(new StoreEvent.LeaseRefused(taken, "another's", true));
   }
 
   @Test

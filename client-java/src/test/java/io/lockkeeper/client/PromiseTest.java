@@ -1,0 +1,54 @@
+package io.lockkeeper.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lockkeeper.client.internal.lease.LeaseKey;
+import io.lockkeeper.client.internal.lease.Promise;
+import io.lockkeeper.client.internal.protocol.Protos;
+import io.lockkeeper.v1.SessionKeptAlive;
+import io.lockkeeper.v1.SessionOpened;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/** What a server promises about a lease, and what a client opens one with. */
+class PromiseTest {
+
+  private static SessionKeptAlive.Builder kept(Duration validFor) {
+    return SessionKeptAlive.newBuilder().setValidFor(Protos.toProto(validFor));
+  }
+
+  @Test
+  void serverSaysWhenTheNextKeepAliveIsDue() {
+    // Given
+    SessionKeptAlive kept =
+        kept(Duration.ofSeconds(9))
+            .setKeepAliveInterval(Protos.toProto(Duration.ofSeconds(2)))
+            .build();
+    SessionOpened opened =
+        SessionOpened.newBuilder()
+            .setValidFor(Protos.toProto(Duration.ofSeconds(9)))
+            .setKeepAliveInterval(Protos.toProto(Duration.ofSeconds(1)))
+            .build();
+    // When / Then
+    assertThat(Promise.of(kept).intervalNanos()).isEqualTo(Duration.ofSeconds(2).toNanos());
+    assertThat(Promise.of(opened).intervalNanos()).isEqualTo(Duration.ofSeconds(1).toNanos());
+  }
+
+  @Test
+  void withoutAWordOfTheServerItIsAThirdOfTheValidityAndHalfASecondAtLeast() {
+    assertThat(Promise.of(kept(Duration.ofSeconds(9)).build()).intervalNanos())
+        .isEqualTo(Duration.ofSeconds(3).toNanos());
+    assertThat(Promise.of(kept(Duration.ofSeconds(1)).build()).intervalNanos())
+        .isEqualTo(Duration.ofMillis(500).toNanos());
+  }
+
+  @Test
+  void keysAreHexadecimalAndNeverTheSame() {
+    // When
+    LeaseKey first = LeaseKey.random();
+    LeaseKey second = LeaseKey.random();
+    // Then
+    assertThat(first.secret()).matches("[0-9a-f]{32}").isNotEqualTo(second.secret());
+    assertThat(first.toString()).doesNotContain(first.secret());
+  }
+}

@@ -1,0 +1,326 @@
+package io.lockkeeper.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.awaitility.Awaitility.await;
+
+import io.grpc.stub.StreamObserver;
+import io.lockkeeper.v1.ReleaseOutcome;
+import io.lockkeeper.v1.SessionRequest;
+import io.lockkeeper.v1.SessionResponse;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Work that needs a lock, guards that were lost, and waits that are interrupted. */
+@Timeout(60)
+class LockedTaskTest {
+
+  private static final String LOCK = "orders/42";
+  private static final LockRequest REQUEST = LockRequest.of(LOCK);
+
+  @AutoClose private final ScriptedClient scripted = new ScriptedClient();
+  private final ScriptedServer server = scripted.server;
+  private final LockkeeperClient client = scripted.client;
+  private final AtomicInteger grants = new AtomicInteger();
+
+  @BeforeEach
+  void serve() {
+    server.script(this::answer);
+  }
+
+  /** Grants and releases at once. */
+  private void answer(SessionRequest request, StreamObserver<SessionResponse> stream) {
+    ScriptedServer.keepAlive(request, stream);
+    if (request.hasAcquire()) {
+      String id = request.getAcquire().getRequestId();
+      stream.onNext(ScriptedServer.granted(id, 1, LOCK, grants.incrementAndGet()));
+    }
+    if (request.hasRelease()) {
+      String id = request.getRelease().getRequestId();
+      stream.onNext(ScriptedServer.released(id, ReleaseOutcome.RELEASE_OUTCOME_RELEASED));
+    }
+  }
+
+  private void takeAway() {
+    String id =
+        server.wishes().stream()
+            .filter(SessionRequest::hasAcquire)
+            .reduce((first, second) -> second)
+            .orElseThrow()
+            .getAcquire()
+            .getRequestId();
+    server.post(ScriptedServer.lost(id, 2));
+  }
+
+  private long releases() {
+    return server.wishes().stream().filter(SessionRequest::hasRelease).count();
+  }
+
+  private static void awaitInterrupt() throws InterruptedException {
+    new CountDownLatch(1).await();
+  }
+
+  @Test
+  void taskRunsWithTheTokenAndTheLockIsReleasedAfterIt() throws InterruptedException {
+    // When
+    long token = client.withLock(REQUEST, LockHandle::fencingToken);
+    // Then
+    assertThat(token).isEqualTo(1);
+    assertThat(releases()).isEqualTo(1);
+  }
+
+  @Test
+  void exceptionOfATaskIsThrownAndTheLockIsReleased() {
+    // When / Then
+    assertThatThrownBy(
+            () ->
+                client.runWithLock(
+                    REQUEST,
+                    lock -> {
+                      throw new IOException("disk full");
+                    }))
+        .isInstanceOf(IOException.class)
+        .hasMessage("disk full")
+        .hasNoSuppressedExceptions();
+    assertThat(releases()).isEqualTo(1);
+  }
+
+  @Test
+  void taskIsInterruptedWhenTheLockIsLostAndTheInterruptDoesNotOutliveIt() {
+    // When
+    Throwable thrown =
+        catchThrowable(
+            () ->
+                client.runWithLock(
+                    REQUEST,
+                    lock -> {
+                      takeAway();
+                      awaitInterrupt();
+                    }));
+    // Then
+    assertThat(thrown)
+        .isInstanceOfSatisfying(
+            LockLostException.class, e -> assertThat(e.reason()).isEqualTo(LossReason.FORCED))
+        .hasMessageContaining(LOCK);
+    assertThat(thrown.getSuppressed()).singleElement().isInstanceOf(InterruptedException.class);
+    assertThat(Thread.currentThread().isInterrupted()).isFalse();
+  }
+
+  @Test
+  void taskThatReturnsThoughTheLockWasLostFails() {
+    // When / Then
+    assertThatThrownBy(
+            () ->
+                client.withLock(
+                    REQUEST,
+                    lock -> {
+                      takeAway();
+                      try {
+                        awaitInterrupt();
+                      } catch (InterruptedException e) {
+                        return "done";
+                      }
+                      return "never";
+                    }))
+        .isInstanceOf(LockLostException.class)
+        .hasNoSuppressedExceptions();
+    assertThat(Thread.currentThread().isInterrupted()).isFalse();
+  }
+
+  @Test
+  void interruptOfTheCallersOwnIsKept() throws InterruptedException {
+    // When
+    client.runWithLock(REQUEST, lock -> Thread.currentThread().interrupt());
+    boolean kept = Thread.interrupted();
+    // Then
+    assertThat(kept).isTrue();
+    await().atMost(Duration.ofSeconds(30)).until(() -> releases() == 1);
+  }
+
+  @Test
+  void guardOfALockThatWasLostDoesNotCloseInSilence() throws InterruptedException {
+    // Given
+    LockHandle lock = client.lock(LOCK);
+    takeAway();
+    await().atMost(Duration.ofSeconds(30)).until(() -> !lock.isValid());
+    // When / Then
+    assertThatThrownBy(lock::close)
+        .isInstanceOf(LockLostException.class)
+        .hasMessageContaining(LOCK);
+    assertThatThrownBy(
+            () -> {
+              try (lock) {
+                throw new IOException("of the body");
+              }
+            })
+        .isInstanceOf(IOException.class)
+        .satisfies(
+            e ->
+                assertThat(e.getSuppressed())
+                    .singleElement()
+                    .isInstanceOf(LockLostException.class));
+  }
+
+  @Test
+  void guardWhoseDeadlineHasPassedUnnoticedDoesNotCloseInSilence() throws InterruptedException {
+    // Given
+    LockHandle lock = client.lock(REQUEST.maxHold(Duration.ofMillis(100)));
+    // When: the loop may notice it before or after
+    scripted.clock.advance(Duration.ofMillis(100));
+    // Then
+    assertThatThrownBy(lock::close)
+        .isInstanceOfSatisfying(
+            LockLostException.class, e -> assertThat(e.reason()).isEqualTo(LossReason.MAX_HOLD));
+  }
+
+  @Test
+  void guardThatWasReleasedClosesInSilence() throws InterruptedException {
+    // Given
+    LockHandle lock = client.lock(LOCK);
+    lock.close();
+    // When
+    lock.close();
+    // Then
+    assertThat(releases()).isEqualTo(1);
+  }
+
+  @Test
+  void leaderThatWasDeposedReturnsToTheQueueUntilItsTaskIsDone() throws InterruptedException {
+    // Given
+    List<Long> terms = new ArrayList<>();
+    LeaderElection election = client.asElection(LOCK);
+    // When
+    election.run(
+        "http://10.0.0.7:8080",
+        leadership -> {
+          terms.add(leadership.fencingToken());
+          if (terms.size() < 3) {
+            takeAway();
+            awaitInterrupt();
+          }
+        });
+    // Then
+    assertThat(terms).containsExactly(1L, 2L, 3L);
+    assertThat(releases()).isEqualTo(1);
+    assertThat(Thread.currentThread().isInterrupted()).isFalse();
+  }
+
+  @Test
+  void leaderWhoseTaskFailsHasResigned() {
+    // Given
+    LeaderElection election = client.asElection(LOCK);
+    // When / Then
+    assertThatThrownBy(
+            () ->
+                election.run(
+                    "",
+                    leadership -> {
+                      throw new IOException("disk full");
+                    }))
+        .isInstanceOf(IOException.class);
+    assertThat(releases()).isEqualTo(1);
+  }
+
+  @Test
+  void electionEndsWithItsClient() throws Exception {
+    // Given
+    CompletableFuture<Void> ended = new CompletableFuture<>();
+    CountDownLatch leading = new CountDownLatch(1);
+    Thread leader =
+        new Thread(
+            () -> {
+              try {
+                client
+                    .asElection(LOCK)
+                    .run(
+                        "",
+                        leadership -> {
+                          leading.countDown();
+                          awaitInterrupt();
+                        });
+                ended.complete(null);
+              } catch (InterruptedException | RuntimeException e) {
+                ended.completeExceptionally(e);
+              }
+            });
+    leader.start();
+    leading.await();
+    // When
+    client.close();
+    leader.join();
+    // Then
+    assertThat(ended).isCompleted();
+  }
+
+  @Test
+  void interruptedWaiterHasLeftTheQueueWhenItHearsOfIt() throws InterruptedException {
+    // Given
+    AtomicReference<Thread.State> whenAnswered = new AtomicReference<>();
+    AtomicReference<Throwable> thrown = new AtomicReference<>();
+    Thread waiter =
+        new Thread(() -> thrown.set(catchThrowable(() -> client.asLock(LOCK).lockInterruptibly())));
+    server.script(
+        (request, stream) -> {
+          ScriptedServer.keepAlive(request, stream);
+          if (request.hasRelease()) {
+            whenAnswered.set(stateOnceSettled(waiter));
+            stream.onNext(
+                ScriptedServer.released(
+                    request.getRelease().getRequestId(), ReleaseOutcome.RELEASE_OUTCOME_WITHDRAWN));
+          }
+        });
+    waiter.start();
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .until(() -> server.streamCount() == 1 && !server.wishes().isEmpty());
+    // When
+    waiter.interrupt();
+    waiter.join();
+    // Then
+    assertThat(whenAnswered.get()).isEqualTo(Thread.State.TIMED_WAITING);
+    assertThat(thrown.get())
+        .isInstanceOf(InterruptedException.class)
+        .hasMessageContaining(LOCK)
+        .hasMessageContaining("it has left the queue");
+  }
+
+  /** The waiter has asked to be withdrawn: now it either waits for the answer or has gone. */
+  private static Thread.State stateOnceSettled(Thread waiter) {
+    Thread.State state = waiter.getState();
+    while (state != Thread.State.TIMED_WAITING && state != Thread.State.TERMINATED) {
+      Thread.onSpinWait();
+      state = waiter.getState();
+    }
+    return state;
+  }
+
+  @Test
+  void interruptedWaiterIsToldWhenNoServerHasConfirmedThatItLeft() throws InterruptedException {
+    // Given
+    AtomicReference<Throwable> thrown = new AtomicReference<>();
+    Thread waiter = new Thread(() -> thrown.set(catchThrowable(() -> client.lock(LOCK))));
+    server.script(ScriptedServer::keepAlive);
+    waiter.start();
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .until(() -> server.streamCount() == 1 && !server.wishes().isEmpty());
+    // When
+    waiter.interrupt();
+    waiter.join();
+    // Then
+    assertThat(thrown.get())
+        .isInstanceOf(InterruptedException.class)
+        .hasMessageContaining("no server has confirmed");
+  }
+}
