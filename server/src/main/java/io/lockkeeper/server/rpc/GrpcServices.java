@@ -157,7 +157,7 @@ public final class GrpcServices {
     }
     for (BindableService tool : tools()) {
       server.addService(
-          guarded(ServerInterceptors.intercept(tool, new ReflectedJsonNames()), toolCalls));
+          guarded(ServerInterceptors.intercept(tool, new ReflectionAnswers()), toolCalls));
     }
     return server;
   }

@@ -20,6 +20,7 @@ import io.lockkeeper.v1.LockServiceGrpc;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ToolsTest {
@@ -102,6 +103,25 @@ class ToolsTest {
     // Then
     assertThat(client.next().getFileDescriptorResponse().getFileDescriptorProtoCount())
         .isPositive();
+    requests.onCompleted();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "google.rpc.ErrorInfo, true",
+    "google.rpc.RetryInfo, true",
+    "google.rpc.Nonsense, false"
+  })
+  void reflectionKnowsTheDetailsOfErrorsToo(String symbol, boolean known) {
+    // Given
+    Received<ServerReflectionRequest, ServerReflectionResponse> client = Received.all();
+    var requests = ServerReflectionGrpc.newStub(server.channel).serverReflectionInfo(client);
+    // When
+    requests.onNext(ServerReflectionRequest.newBuilder().setFileContainingSymbol(symbol).build());
+    // Then
+    ServerReflectionResponse response = client.next();
+    assertThat(response.hasFileDescriptorResponse()).isEqualTo(known);
+    assertThat(response.hasErrorResponse()).isEqualTo(!known);
     requests.onCompleted();
   }
 

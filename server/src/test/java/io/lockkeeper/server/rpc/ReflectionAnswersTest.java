@@ -14,7 +14,7 @@ import java.util.List;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-class ReflectedJsonNamesTest {
+class ReflectionAnswersTest {
 
   @AutoClose private final InProcess server = new InProcess();
 

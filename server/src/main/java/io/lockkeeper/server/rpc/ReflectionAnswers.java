@@ -5,8 +5,10 @@ import com.google.protobuf.DescriptorProtos.DescriptorProto;
 import com.google.protobuf.DescriptorProtos.FieldDescriptorProto;
 import com.google.protobuf.DescriptorProtos.FileDescriptorProto;
 import com.google.protobuf.Descriptors.FieldDescriptor;
+import com.google.protobuf.Descriptors.FileDescriptor;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
+import com.google.rpc.ErrorInfo;
 import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
@@ -14,11 +16,14 @@ import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 
 /**
- * Completes the descriptors that reflection hands out with the JSON names of fields. Code generated
- * for Java leaves them out, and tools such as grpcurl then print {@code fencing_token} instead of
- * {@code fencingToken}.
+ * Completes what reflection hands out, for tools such as grpcurl: the JSON names of fields, which
+ * code generated for Java leaves out, so that they print {@code fencingToken} and not {@code
+ * fencing_token}; and google.rpc's error details, which no service names, since they travel in the
+ * trailers.
  */
-final class ReflectedJsonNames implements ServerInterceptor {
+final class ReflectionAnswers implements ServerInterceptor {
+
+  private static final FileDescriptor ERROR_DETAILS = ErrorInfo.getDescriptor().getFile();
 
   @Override
   public <Q, T> ServerCall.Listener<Q> interceptCall(
@@ -44,8 +49,11 @@ final class ReflectedJsonNames implements ServerInterceptor {
   private static Message completed(Message response) {
     FieldDescriptor answer =
         response.getDescriptorForType().findFieldByName("file_descriptor_response");
-    if (answer == null || !response.hasField(answer)) {
+    if (answer == null) {
       return response;
+    }
+    if (!response.hasField(answer)) {
+      return isAboutErrorDetails(response) ? withErrorDetails(response, answer) : response;
     }
     Message files = (Message) response.getField(answer);
     FieldDescriptor file = files.getDescriptorForType().findFieldByName("file_descriptor_proto");
@@ -56,11 +64,40 @@ final class ReflectedJsonNames implements ServerInterceptor {
     return response.toBuilder().setField(answer, completed.build()).build();
   }
 
+  /** Returns whether an answer is that nobody knows a file or a symbol of the error details. */
+  private static boolean isAboutErrorDetails(Message response) {
+    if (!(field(response, "original_request") instanceof Message request)) {
+      return false;
+    }
+    String symbol = String.valueOf(field(request, "file_containing_symbol"));
+    return ERROR_DETAILS.getName().equals(field(request, "file_by_filename"))
+        || (symbol.startsWith(ERROR_DETAILS.getPackage() + ".")
+            && ERROR_DETAILS.findMessageTypeByName(
+                    symbol.substring(ERROR_DETAILS.getPackage().length() + 1))
+                != null);
+  }
+
+  private static Object field(Message message, String name) {
+    FieldDescriptor field = message.getDescriptorForType().findFieldByName(name);
+    return field == null ? "" : message.getField(field);
+  }
+
+  private static Message withErrorDetails(Message response, FieldDescriptor answer) {
+    Message.Builder completed = response.toBuilder();
+    Message.Builder files = completed.newBuilderForField(answer);
+    FieldDescriptor file = files.getDescriptorForType().findFieldByName("file_descriptor_proto");
+    files.addRepeatedField(file, completed(ERROR_DETAILS.toProto().toByteString()));
+    for (FileDescriptor needed : ERROR_DETAILS.getDependencies()) {
+      files.addRepeatedField(file, completed(needed.toProto().toByteString()));
+    }
+    return completed.setField(answer, files.build()).build();
+  }
+
   /** Returns the descriptor of a file with the JSON name of every field. */
   private static ByteString completed(ByteString file) {
     try {
       FileDescriptorProto.Builder builder = FileDescriptorProto.parseFrom(file).toBuilder();
-      builder.getMessageTypeBuilderList().forEach(ReflectedJsonNames::complete);
+      builder.getMessageTypeBuilderList().forEach(ReflectionAnswers::complete);
       return builder.build().toByteString();
     } catch (InvalidProtocolBufferException e) {
       throw new IllegalArgumentException("not a file descriptor", e);
@@ -68,7 +105,7 @@ final class ReflectedJsonNames implements ServerInterceptor {
   }
 
   private static void complete(DescriptorProto.Builder message) {
-    message.getNestedTypeBuilderList().forEach(ReflectedJsonNames::complete);
+    message.getNestedTypeBuilderList().forEach(ReflectionAnswers::complete);
     for (FieldDescriptorProto.Builder field : message.getFieldBuilderList()) {
       if (!field.hasJsonName()) {
         field.setJsonName(toJsonName(field.getName()));
