@@ -19,11 +19,13 @@ import io.lockkeeper.server.coordinator.watch.WatchHub;
 import io.lockkeeper.server.core.Kernel;
 import io.lockkeeper.server.core.api.Answer;
 import io.lockkeeper.server.core.api.CallId;
+import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.CoreCounts;
 import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Event;
 import io.lockkeeper.server.core.api.LifecycleEvent;
 import io.lockkeeper.server.core.api.TimeEvent;
+import io.lockkeeper.server.core.lock.LockName;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -76,7 +78,8 @@ final class CoreRunner implements EventLoop.BatchListener {
     this.loop = new EventLoop(this, clock);
     this.cleanupWait = new CleanupWait(loop, () -> kernel.counts(now()).deletesOwed() == 0);
     this.watchdog = new Watchdog(loop::batchCount, WATCHDOG_PATIENCE, failStop::onHang);
-    this.watches = new WatchHub(settings.maxWatches(), this::post, kernel, clock);
+    this.watches =
+        new WatchHub(settings.maxWatches(), this::post, this::readHolders, kernel, clock);
     this.effects = new EffectRunner(store, streams, calls, watches, observer);
   }
 
@@ -174,6 +177,12 @@ final class CoreRunner implements EventLoop.BatchListener {
     } catch (RuntimeException | Error e) {
       throw FailedStepException.of(event, e);
     }
+  }
+
+  private CompletableFuture<Answer> readHolders(List<LockName> locks) {
+    CompletableFuture<Answer> answer = new CompletableFuture<>();
+    handle(new ClientEvent.ReadQueue(expect(answer), locks, 0));
+    return answer;
   }
 
   private void onPeers(List<Peer> found) {

@@ -12,9 +12,13 @@ import io.lockkeeper.server.core.lock.LockName;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 
 /** Questions about how things are: nothing is changed by them. See {@link Coordinator}. */
 final class Queries {
+
+  /** How often is looked: a lock that changes hands all the time has new holders each time. */
+  private static final int ATTEMPTS = 5;
 
   private final CoreRunner runner;
   private final Inbox inbox;
@@ -25,22 +29,49 @@ final class Queries {
   }
 
   CompletableFuture<LockView> getLock(LockName lock, int queueLimit) {
-    return inbox
-        .ask(call -> new ClientEvent.ReadQueue(call, lock, queueLimit))
-        .thenCompose(read -> view(lock, queueLimit));
-  }
-
-  private CompletableFuture<LockView> view(LockName lock, int queueLimit) {
-    CompletableFuture<LockView> result = new CompletableFuture<>();
-    inbox.queryMirror(
-        result, () -> result.complete(runner.kernel().lock(lock, queueLimit, runner.now())));
-    return result;
+    return named(
+            () -> List.of(runner.kernel().lock(lock, queueLimit, runner.now())),
+            queueLimit,
+            ATTEMPTS)
+        .thenApply(locks -> locks.get(0));
   }
 
   CompletableFuture<List<LockView>> listLocks(String prefix, Optional<LockName> after, int limit) {
+    return named(() -> runner.kernel().locks(prefix, after, limit, runner.now()), 0, ATTEMPTS);
+  }
+
+  /**
+   * Looks, has those read of whom too little is known, and looks again: there may be other holders
+   * by then. A holder is never shown without its token.
+   */
+  private CompletableFuture<List<LockView>> named(
+      Supplier<List<LockView>> view, int queueLimit, int attempts) {
+    return look(view)
+        .thenCompose(
+            seen ->
+                inbox.ask(
+                    call ->
+                        new ClientEvent.ReadQueue(
+                            call, seen.stream().map(LockView::lock).toList(), queueLimit)))
+        .thenCompose(read -> look(view))
+        .thenCompose(
+            locks -> {
+              if (locks.stream().allMatch(LockView::isNamed)) {
+                return CompletableFuture.completedFuture(locks);
+              }
+              return attempts > 1
+                  ? named(view, queueLimit, attempts - 1)
+                  : CompletableFuture.failedFuture(
+                      new RefusedException(
+                          new Failure(
+                              Failure.Reason.UNAVAILABLE,
+                              "a holder's entry could not be read; try again")));
+            });
+  }
+
+  private CompletableFuture<List<LockView>> look(Supplier<List<LockView>> view) {
     CompletableFuture<List<LockView>> result = new CompletableFuture<>();
-    inbox.queryMirror(
-        result, () -> result.complete(runner.kernel().locks(prefix, after, limit, runner.now())));
+    inbox.queryMirror(result, () -> result.complete(view.get()));
     return result;
   }
 

@@ -11,6 +11,7 @@ import io.lockkeeper.server.core.acquire.Grants;
 import io.lockkeeper.server.core.acquire.LockDelays;
 import io.lockkeeper.server.core.acquire.PermitLimits;
 import io.lockkeeper.server.core.acquire.PlacementPlanner;
+import io.lockkeeper.server.core.acquire.Publications;
 import io.lockkeeper.server.core.acquire.Reentrancy;
 import io.lockkeeper.server.core.acquire.Suppressions;
 import io.lockkeeper.server.core.acquire.Views;
@@ -67,6 +68,7 @@ final class Dispatch implements EventHandler {
     updates = new EntryUpdates(core);
     barriers = new Barriers(core);
     reads = new EntryReads(core);
+    Publications publications = new Publications(core, views, reads);
     Reentrancy reentrancy = new Reentrancy(core);
     Deletions deletions = new Deletions(core, pool);
     LossReport losses = new LossReport(core, pool);
@@ -77,8 +79,18 @@ final class Dispatch implements EventHandler {
     Suppressions suppressions = new Suppressions(core, barriers);
     grants =
         new Grants(
-            core, pool, views, lifecycle, delays, limits, forcedReleases, reentrancy, suppressions);
-    rebuilds = new MirrorRebuilds(core, barriers, lifecycle, grants, delays, limits, suppressions);
+            core,
+            pool,
+            publications,
+            lifecycle,
+            delays,
+            limits,
+            forcedReleases,
+            reentrancy,
+            suppressions);
+    rebuilds =
+        new MirrorRebuilds(
+            core, barriers, lifecycle, grants, delays, limits, suppressions, publications);
     WaitTimeouts timeouts = new WaitTimeouts(core, views, lifecycle);
     grace = new AdoptionGrace(core, timeouts, grants, limits);
     leases = new Leases(core, pool, lifecycle, grace);
@@ -89,7 +101,8 @@ final class Dispatch implements EventHandler {
     adoptions =
         new Adoptions(core, pool, leases, grace, rebuilds, grants, deposedLeases, acquireHandler);
     releases = new Releases(core, views, lifecycle, leases, timeouts, grace, pool);
-    descriptions = new Descriptions(core, views, lifecycle, leases, updates, grace);
+    descriptions =
+        new Descriptions(core, views, lifecycle, leases, updates, reads, publications, grace);
     revocation = new Revocation(core, views, lifecycle, reads, updates, forcedReleases, grace);
     answers = new StoreAnswers(core, lifecycle, rebuilds, grants, reads, revocation, descriptions);
     tokenChecks = new TokenChecks(core, barriers, reads);
@@ -112,6 +125,7 @@ final class Dispatch implements EventHandler {
     } else if (next instanceof FollowUp.Waiting waiting) {
       grace.onWaiting(waiting.acquisition());
       deadlocks.onWaiting(waiting.acquisition());
+      descriptions.onWaiting(waiting.acquisition());
     } else if (next instanceof FollowUp.Gone gone) {
       leases.forgetIfOver(gone.lease());
     }

@@ -34,7 +34,7 @@ class EntryReadsTest {
 
   private CallId look(int queueLimit) {
     CallId call = bench.call();
-    bench.on(new ClientEvent.ReadQueue(call, A, queueLimit));
+    bench.on(new ClientEvent.ReadQueue(call, List.of(A), queueLimit));
     return call;
   }
 

@@ -79,7 +79,8 @@ public final class ViewSamples {
         Optional.of(2_000_000_000L),
         Optional.of(new FencingToken(77)),
         Optional.empty(),
-        "_c_x-lock-0000000001");
+        "_c_x-lock-0000000001",
+        false);
   }
 
   /** Returns a holder that was asked to give way and has said for how long it needs the lock. */
@@ -95,7 +96,8 @@ public final class ViewSamples {
         Optional.of(2_000_000_000L),
         Optional.of(new FencingToken(77)),
         Optional.of(needsNanos),
-        "h");
+        "h",
+        false);
   }
 
   public static Contender waiter(Mode mode) {
@@ -110,7 +112,8 @@ public final class ViewSamples {
         Optional.empty(),
         Optional.empty(),
         Optional.empty(),
-        "w");
+        "w",
+        false);
   }
 
   public static LockView lock(String name) {

@@ -8,6 +8,7 @@ import io.lockkeeper.server.coordinator.api.WatchListener;
 import io.lockkeeper.server.coordinator.api.WatchedChange;
 import io.lockkeeper.server.coordinator.serial.AwaitedTask;
 import io.lockkeeper.server.core.Kernel;
+import io.lockkeeper.server.core.api.Answer;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.LockChange;
 import io.lockkeeper.server.core.api.LockView;
@@ -17,8 +18,10 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 /**
  * The event loop's side of watching: takes the changes, remembers the newest, and hands them to the
@@ -31,6 +34,7 @@ public final class WatchHub implements Watch.Source {
 
   private final int maxWatches;
   private final Consumer<Runnable> loop;
+  private final Function<List<LockName>, CompletableFuture<Answer>> reader;
   private final Kernel kernel;
   private final CoordinatorClock clock;
   private final WatchThread thread;
@@ -44,9 +48,16 @@ public final class WatchHub implements Watch.Source {
    * Makes a hub.
    *
    * @param loop runs a task on the event loop; may be called on any thread
+   * @param reader has the entries of locks read of which too little is known; answers on the loop
    * @param kernel what watchers see
    */
-  public WatchHub(int maxWatches, Consumer<Runnable> loop, Kernel kernel, CoordinatorClock clock) {
+  public WatchHub(
+      int maxWatches,
+      Consumer<Runnable> loop,
+      Function<List<LockName>, CompletableFuture<Answer>> reader,
+      Kernel kernel,
+      CoordinatorClock clock) {
+    this.reader = reader;
     this.maxWatches = maxWatches;
     this.loop = loop;
     this.kernel = kernel;
@@ -176,12 +187,24 @@ public final class WatchHub implements Watch.Source {
           if (watches.contains(watch)) {
             List<LockName> wanted = names.isEmpty() ? inUse(watch.filter()) : names;
             int read = Math.min(Watch.PART_LOCKS, wanted.size());
-            List<LockView> locks = wanted.subList(0, read).stream().map(this::view).toList();
-            List<LockName> unread = wanted.subList(read, wanted.size());
-            Watch.Part part = new Watch.Part(locks, unread, kernel.revision(), number);
-            thread.execute(rounds -> answer.accept(part));
+            List<LockName> now = wanted.subList(0, read);
+            List<LockName> later = wanted.subList(read, wanted.size());
+            var unused =
+                reader.apply(now).handle((known, cause) -> part(watch, now, later, answer));
           }
         });
+  }
+
+  /** Whoever holds has been read, on the loop, if that was possible. */
+  private Optional<Watch.Part> part(
+      Watch watch, List<LockName> now, List<LockName> later, Consumer<Watch.Part> answer) {
+    if (!watches.contains(watch)) {
+      return Optional.empty();
+    }
+    List<LockView> locks = now.stream().map(this::view).map(LockView::named).toList();
+    Watch.Part part = new Watch.Part(locks, later, kernel.revision(), number);
+    thread.execute(rounds -> answer.accept(part));
+    return Optional.of(part);
   }
 
   private List<LockName> inUse(WatchFilter filter) {

@@ -5,6 +5,7 @@ import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.lock.NodeKey;
+import io.lockkeeper.server.core.queue.LockQueue;
 import io.lockkeeper.server.core.state.CoreState;
 import io.lockkeeper.server.core.state.Timers;
 import java.util.ArrayList;
@@ -22,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class EntryReads {
 
-  /** How many entries are read for one view of a lock. */
-  private static final int MAX_VIEWED = 64;
+  /** How many entries are read for one view of locks. */
+  private static final int MAX_VIEWED = 2_000;
 
   private static final long PATIENCE_NANOS = 2_000_000_000L;
 
@@ -38,8 +39,8 @@ public final class EntryReads {
   }
 
   /**
-   * Reads the entries that a view of a lock would show and of which nothing is known but the name;
-   * answers when that is done.
+   * Reads the entries that a view of locks would show and of which too little is known; answers
+   * when that is done.
    */
   public void readQueue(ClientEvent.ReadQueue event) {
     if (!core.mirror.isCurrent()) {
@@ -48,16 +49,19 @@ public final class EntryReads {
       return;
     }
     List<NodeKey> unread =
-        core.mirror.queue(event.lock()).stream()
-            .flatMap(
-                queue ->
-                    Stream.concat(
-                        queue.holders().stream(), queue.waiters(event.queueLimit()).stream()))
-            .filter(entry -> entry.details().isEmpty())
-            .map(entry -> new NodeKey(event.lock(), entry.name().text()))
+        event.locks().stream()
+            .flatMap(lock -> core.mirror.queue(lock).stream())
+            .flatMap(queue -> unread(queue, event.queueLimit()))
             .limit(MAX_VIEWED)
             .toList();
     read(unread, () -> core.reply(event.call(), new Answer.QueueRead()));
+  }
+
+  private static Stream<NodeKey> unread(LockQueue queue, int queueLimit) {
+    return Stream.concat(
+            queue.holders().stream().filter(entry -> !Views.isNamed(entry, true)),
+            queue.waiters(queueLimit).stream().filter(entry -> !Views.isNamed(entry, false)))
+        .map(entry -> new NodeKey(queue.lock(), entry.name().text()));
   }
 
   /** Reads the entries, and runs {@code then} when each was read or could not be. */

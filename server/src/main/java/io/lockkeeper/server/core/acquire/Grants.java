@@ -25,7 +25,7 @@ public final class Grants {
 
   private final CoreState core;
   private final SessionPool pool;
-  private final Views views;
+  private final Publications publications;
   private final PermitLimits limits;
   private final AcquisitionLifecycle lifecycle;
   private final LockDelays delays;
@@ -36,7 +36,7 @@ public final class Grants {
   public Grants(
       CoreState core,
       SessionPool pool,
-      Views views,
+      Publications publications,
       AcquisitionLifecycle lifecycle,
       LockDelays delays,
       PermitLimits limits,
@@ -50,7 +50,7 @@ public final class Grants {
     this.limits = limits;
     this.forcedReleases = forcedReleases;
     this.pool = pool;
-    this.views = views;
+    this.publications = publications;
     this.lifecycle = lifecycle;
   }
 
@@ -86,7 +86,7 @@ public final class Grants {
     limits.onChanged(lock);
     advance(lock);
     if (core.mirror.isCurrent()) {
-      views.publish(lock, LockChange.Cause.LIMIT, Optional.empty());
+      publications.publish(lock, LockChange.Cause.LIMIT, Optional.empty());
     }
   }
 
@@ -100,7 +100,7 @@ public final class Grants {
     bind(lock, entry);
     advance(lock);
     if (core.mirror.isCurrent() && !entry.holds()) {
-      views.publish(lock, LockChange.Cause.QUEUED, entry);
+      publications.publish(lock, LockChange.Cause.QUEUED, Optional.of(entry));
     }
     limits.onQueued(lock, entry);
     Acquisition.of(entry).ifPresent(this::decide);
@@ -262,7 +262,7 @@ public final class Grants {
   private void advance(LockName lock, LockChange.Cause cause, Entry gone) {
     if (core.mirror.isCurrent()) {
       List<Entry> admitted = admitted(lock);
-      views.publish(lock, cause, gone);
+      publications.publish(lock, cause, Optional.of(gone));
       decide(lock, admitted);
     }
   }
@@ -277,7 +277,7 @@ public final class Grants {
       Optional<Acquisition> acquisition = Acquisition.of(entry);
       // A waiter that has given up and is on its way out is granted nothing.
       if (acquisition.isEmpty() || acquisition.get().state().isLive()) {
-        views.publish(lock, LockChange.Cause.GRANTED, entry);
+        publications.publish(lock, LockChange.Cause.GRANTED, Optional.of(entry));
       }
       if (acquisition.isPresent()) {
         decide(acquisition.get());

@@ -2,14 +2,13 @@ package io.lockkeeper.server.core.acquire;
 
 import io.lockkeeper.server.core.api.AcquireCommand;
 import io.lockkeeper.server.core.api.Contender;
-import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.LeaseView;
-import io.lockkeeper.server.core.api.LockChange;
 import io.lockkeeper.server.core.api.LockView;
 import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.lock.EntryDetails;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.NodeKey;
 import io.lockkeeper.server.core.queue.Entry;
 import io.lockkeeper.server.core.queue.LockQueue;
 import io.lockkeeper.server.core.state.Acquisition;
@@ -23,6 +22,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.ToIntBiFunction;
+import java.util.stream.Stream;
 
 /** Shows queues and leases to people and clients. */
 public final class Views {
@@ -37,15 +37,25 @@ public final class Views {
     this.delays = delays;
   }
 
-  Contender contender(Entry entry) {
-    Optional<Acquisition> acquisition = Acquisition.of(entry);
-    return acquisition.isPresent() ? own(entry, acquisition.get()) : read(entry);
+  /**
+   * Returns whether it is known whose an entry is and, of a holder, its token: only then it may be
+   * shown.
+   */
+  static boolean isNamed(Entry entry, boolean holder) {
+    return entry.isDescribed() && (!holder || entry.token().isPresent());
   }
 
-  private Contender own(Entry entry, Acquisition acquisition) {
+  /** Shows an entry; {@code holder} says whether as one that holds. */
+  Contender contender(Entry entry, boolean holder) {
+    Optional<Acquisition> acquisition = Acquisition.of(entry);
+    return acquisition.isPresent() ? own(entry, holder, acquisition.get()) : read(entry, holder);
+  }
+
+  private Contender own(Entry entry, boolean holder, Acquisition acquisition) {
     AcquireCommand command = acquisition.command();
     return contender(
         entry,
+        holder,
         tag(entry),
         command.requestId(),
         command.owner(),
@@ -54,13 +64,14 @@ public final class Views {
   }
 
   /** An entry that another coordinator serves, or somebody else: it is known if it was read. */
-  private Contender read(Entry entry) {
+  private Contender read(Entry entry, boolean holder) {
     if (entry.details().isEmpty()) {
-      return contender(entry, "", "", "", "", Map.of());
+      return contender(entry, holder, "", "", "", "", Map.of());
     }
     EntryDetails details = entry.details().get();
     return contender(
         entry,
+        holder,
         details.leaseId().isEmpty() ? "" : tag(entry),
         details.requestId(),
         details.owner(),
@@ -75,6 +86,7 @@ public final class Views {
 
   private Contender contender(
       Entry entry,
+      boolean holds,
       String leaseTag,
       String requestId,
       String owner,
@@ -88,23 +100,42 @@ public final class Views {
         entry.mode(),
         metadata,
         core.now - entry.seenAtNanos(),
-        entry.holds() ? Optional.of(core.now - entry.heldSinceNanos()) : Optional.empty(),
-        entry.holds() ? entry.token() : Optional.empty(),
-        entry.holds() ? entry.needsNanos(core.now) : Optional.empty(),
-        entry.name().text());
+        holds && entry.holds() ? Optional.of(core.now - entry.heldSinceNanos()) : Optional.empty(),
+        holds ? entry.token() : Optional.empty(),
+        holds ? entry.needsNanos(core.now) : Optional.empty(),
+        entry.name().text(),
+        entry.wasFound());
   }
 
-  /** Returns the contenders of at most 16 holders: what a notice carries. */
+  /**
+   * Returns the contenders of at most 16 holders: what a notice carries. It does not wait for those
+   * that are not known yet, and leaves them out.
+   */
   List<Contender> fewHolders(LockQueue queue) {
-    List<Entry> holders = queue.holders();
-    return contenders(holders.subList(0, Math.min(holders.size(), SHOWN_HOLDERS)));
+    return few(queue)
+        .filter(entry -> isNamed(entry, true))
+        .map(entry -> contender(entry, true))
+        .toList();
   }
 
-  /** Shows entries in the order of the queue. */
+  private static Stream<Entry> few(LockQueue queue) {
+    return queue.holders().stream().limit(SHOWN_HOLDERS);
+  }
+
+  /** Returns the holders that a notice would carry if they were known. */
+  public List<NodeKey> unnamedHolders(LockName lock) {
+    return core.mirror.queue(lock).stream()
+        .flatMap(Views::few)
+        .filter(entry -> !isNamed(entry, true))
+        .map(entry -> new NodeKey(lock, entry.name().text()))
+        .toList();
+  }
+
+  /** Shows entries in the order of the queue, each as what it is. */
   public List<Contender> contenders(Collection<Entry> entries) {
     List<Contender> contenders = new ArrayList<>(entries.size());
     for (Entry entry : entries) {
-      contenders.add(contender(entry));
+      contenders.add(contender(entry, entry.holds()));
     }
     return List.copyOf(contenders);
   }
@@ -131,23 +162,6 @@ public final class Views {
       LockName lock, List<Contender> holders, int waiting, List<Contender> queue, long revision) {
     return new LockView(
         lock, holders, waiting, queue, revision, core.mirror.limit(lock), delays.leftNanos(lock));
-  }
-
-  /** Returns a change of a lock as its watchers see it; no more than its name if there are none. */
-  private LockChange change(LockName lock, LockChange.Cause cause, Optional<Entry> entry) {
-    long revision = core.mirror.revision();
-    if (!core.describesChanges) {
-      return LockChange.undescribed(revision, lock);
-    }
-    Optional<LockQueue> queue = core.mirror.queue(lock);
-    return new LockChange(
-        revision,
-        lock,
-        cause,
-        entry.map(this::contender),
-        queue.map(q -> contenders(q.holders())).orElse(List.of()),
-        queue.map(LockQueue::waiting).orElse(0),
-        1);
   }
 
   /** Returns where an acquisition stands in the queues that it waits in. */
@@ -221,15 +235,5 @@ public final class Views {
                             .toList(),
                         acquisition.state().isHeld()))
             .toList());
-  }
-
-  /** Tells the watchers that something has happened to an entry of a lock's queue. */
-  void publish(LockName lock, LockChange.Cause cause, Entry entry) {
-    publish(lock, cause, Optional.of(entry));
-  }
-
-  /** Tells the watchers that a lock has changed. */
-  public void publish(LockName lock, LockChange.Cause cause, Optional<Entry> entry) {
-    core.emit(new Effect.Publish(change(lock, cause, entry)));
   }
 }

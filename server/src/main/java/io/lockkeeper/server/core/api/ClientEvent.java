@@ -4,6 +4,7 @@ import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.RevocationRequest;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.UUID;
@@ -119,14 +120,14 @@ public sealed interface ClientEvent extends Event {
   }
 
   /**
-   * Somebody wants to see a lock: what is known only by name is to be read first. Answered by
-   * {@link Answer.QueueRead}, at the latest after two seconds.
+   * Somebody wants to see locks: what is known only by name is to be read first. Answered by {@link
+   * Answer.QueueRead}, at the latest after two seconds.
    *
    * @param call who waits for the answer
-   * @param lock the lock
+   * @param locks the locks
    * @param queueLimit how many waiters are to be seen
    */
-  record ReadQueue(CallId call, LockName lock, int queueLimit) implements ClientEvent {
+  record ReadQueue(CallId call, List<LockName> locks, int queueLimit) implements ClientEvent {
     @Override
     public void applyTo(EventHandler handler) {
       handler.onReadQueue(this);

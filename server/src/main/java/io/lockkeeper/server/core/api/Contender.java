@@ -20,6 +20,8 @@ import java.util.Optional;
  * @param needsNanos holders who were asked to give way: for how much longer they need the lock, as
  *     they said
  * @param entry the znode name
+ * @param atLeast whether the two times are the least they can be: this coordinator found the entry
+ *     there
  */
 public record Contender(
     String leaseTag,
@@ -32,7 +34,8 @@ public record Contender(
     Optional<Long> heldForNanos,
     Optional<FencingToken> token,
     Optional<Long> needsNanos,
-    String entry) {
+    String entry,
+    boolean atLeast) {
 
   /** Returns the contender with what it says of itself left out. */
   public Contender withoutMetadata() {
@@ -47,6 +50,7 @@ public record Contender(
         heldForNanos,
         token,
         needsNanos,
-        entry);
+        entry,
+        atLeast);
   }
 }

@@ -23,4 +23,24 @@ public record LockView(
     List<Contender> queue,
     long revision,
     OptionalInt configuredLimit,
-    Optional<Long> delayedForNanos) {}
+    Optional<Long> delayedForNanos) {
+
+  /** Returns whether the token of every holder is known: only then the view may be shown. */
+  public boolean isNamed() {
+    return holders.stream().allMatch(holder -> holder.token().isPresent());
+  }
+
+  /** Returns the view without those holders of whom too little is known. */
+  public LockView named() {
+    return isNamed()
+        ? this
+        : new LockView(
+            lock,
+            holders.stream().filter(holder -> holder.token().isPresent()).toList(),
+            queueLength,
+            queue,
+            revision,
+            configuredLimit,
+            delayedForNanos);
+  }
+}

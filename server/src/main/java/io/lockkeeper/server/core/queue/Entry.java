@@ -31,6 +31,7 @@ public final class Entry {
   private final int orderingIndex;
   private final long arrival;
   private final long seenAtNanos;
+  private final boolean found;
   private Optional<EntryOwner> owner = Optional.empty();
   private Optional<EntryDetails> details = Optional.empty();
   private Optional<FencingToken> token = Optional.empty();
@@ -51,9 +52,16 @@ public final class Entry {
    * @param orderingIndex the index in the transaction, or zero where the order of events decides
    * @param arrival rises with every entry that the mirror sees
    * @param seenAtNanos when the mirror saw it first
+   * @param found whether it was there before the mirror began to look
    */
   public Entry(
-      EntryName name, long orderingZxid, int orderingIndex, long arrival, long seenAtNanos) {
+      EntryName name,
+      long orderingZxid,
+      int orderingIndex,
+      long arrival,
+      long seenAtNanos,
+      boolean found) {
+    this.found = found;
     this.name = name;
     this.orderingZxid = orderingZxid;
     this.orderingIndex = orderingIndex;
@@ -150,6 +158,11 @@ public final class Entry {
     boolean was = changed;
     changed = false;
     return was;
+  }
+
+  /** Returns whether it was there before the mirror began to look. */
+  public boolean wasFound() {
+    return found;
   }
 
   public long seenAtNanos() {

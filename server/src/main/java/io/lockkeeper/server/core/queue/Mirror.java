@@ -133,7 +133,7 @@ public final class Mirror {
     if (queue.find(name.text()).isPresent()) {
       return Optional.empty();
     }
-    Entry entry = new Entry(name, zxid, index, arrivals++, nowNanos);
+    Entry entry = new Entry(name, zxid, index, arrivals++, nowNanos, !isCurrent());
     queue.add(entry);
     entryCount++;
     return Optional.of(entry);

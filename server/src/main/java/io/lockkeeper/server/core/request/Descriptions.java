@@ -2,7 +2,9 @@ package io.lockkeeper.server.core.request;
 
 import io.lockkeeper.server.core.acquire.AcquisitionLifecycle;
 import io.lockkeeper.server.core.acquire.AdoptionGrace;
+import io.lockkeeper.server.core.acquire.EntryReads;
 import io.lockkeeper.server.core.acquire.EntryUpdates;
+import io.lockkeeper.server.core.acquire.Publications;
 import io.lockkeeper.server.core.acquire.Views;
 import io.lockkeeper.server.core.api.Answer;
 import io.lockkeeper.server.core.api.CallId;
@@ -23,6 +25,7 @@ import io.lockkeeper.server.core.state.Lease;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -44,6 +47,8 @@ public final class Descriptions {
   private final AcquisitionLifecycle lifecycle;
   private final Leases leases;
   private final EntryUpdates updates;
+  private final EntryReads reads;
+  private final Publications publications;
   private final AdoptionGrace grace;
   private final Set<LockName> quiet = new HashSet<>();
   private final Set<LockName> changedMeanwhile = new HashSet<>();
@@ -54,7 +59,11 @@ public final class Descriptions {
       AcquisitionLifecycle lifecycle,
       Leases leases,
       EntryUpdates updates,
+      EntryReads reads,
+      Publications publications,
       AdoptionGrace grace) {
+    this.reads = reads;
+    this.publications = publications;
     this.grace = grace;
     this.core = core;
     this.views = views;
@@ -151,9 +160,19 @@ public final class Descriptions {
 
   /** A contender says something else of itself. */
   public void announce(LockName lock, Entry entry) {
-    views.publish(lock, LockChange.Cause.METADATA, Optional.of(entry));
+    publications.publish(lock, LockChange.Cause.METADATA, Optional.of(entry));
     if (entry.holds()) {
       tellWaiters(lock);
+    }
+  }
+
+  /** Somebody has begun to wait: whoever holds is read if need be, and told then. */
+  public void onWaiting(Acquisition acquisition) {
+    for (Hold hold : acquisition.holds()) {
+      List<NodeKey> unnamed = views.unnamedHolders(hold.lock());
+      if (!unnamed.isEmpty()) {
+        reads.read(unnamed, () -> tellWaiters(hold.lock()));
+      }
     }
   }
 

@@ -5,8 +5,8 @@ import io.lockkeeper.server.core.acquire.Barriers;
 import io.lockkeeper.server.core.acquire.Grants;
 import io.lockkeeper.server.core.acquire.LockDelays;
 import io.lockkeeper.server.core.acquire.PermitLimits;
+import io.lockkeeper.server.core.acquire.Publications;
 import io.lockkeeper.server.core.acquire.Suppressions;
-import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.queue.Entry;
@@ -37,6 +37,8 @@ public final class MirrorRebuilds {
   /** Whose entries were being created when the queues were read back. */
   private final Set<Acquisition> undecided = Collections.newSetFromMap(new WeakHashMap<>());
 
+  private final Publications publications;
+
   public MirrorRebuilds(
       CoreState core,
       Barriers barriers,
@@ -44,8 +46,10 @@ public final class MirrorRebuilds {
       Grants grants,
       LockDelays delays,
       PermitLimits limits,
-      Suppressions suppressions) {
+      Suppressions suppressions,
+      Publications publications) {
     this.suppressions = suppressions;
+    this.publications = publications;
     this.core = core;
     this.barriers = barriers;
     this.lifecycle = lifecycle;
@@ -74,7 +78,7 @@ public final class MirrorRebuilds {
     core.mirror.markCurrent();
     delays.onCurrent();
     core.mirror.all().forEach(grants::admit);
-    core.emit(new Effect.PublishGap("the coordinator was out of touch with ZooKeeper"));
+    publications.gap("the coordinator was out of touch with ZooKeeper");
     core.mirror.marked().forEach(limits::onChanged);
     readAgain();
     undecided.clear();

@@ -44,7 +44,8 @@ public final class Contenders {
             .setHolder(contender.holder())
             .putAllMetadata(contender.metadata())
             .setQueuedFor(ProtoDurations.ofNanos(contender.queuedForNanos()))
-            .setEntry(contender.entry());
+            .setEntry(contender.entry())
+            .setAtLeast(contender.atLeast());
     Modes.describe(contender.mode(), message);
     contender.heldForNanos().ifPresent(nanos -> message.setHeldFor(ProtoDurations.ofNanos(nanos)));
     contender.token().ifPresent(token -> message.setFencingToken(token.value()));

@@ -9,6 +9,7 @@ import io.lockkeeper.server.coordinator.api.WatchFilter;
 import io.lockkeeper.server.coordinator.api.WatchListener;
 import io.lockkeeper.server.coordinator.api.WatchedChange;
 import io.lockkeeper.server.core.Bench;
+import io.lockkeeper.server.core.api.Answer;
 import io.lockkeeper.server.core.api.LockChange;
 import io.lockkeeper.server.core.api.LockView;
 import io.lockkeeper.server.core.lock.LockName;
@@ -18,6 +19,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -36,7 +38,13 @@ class WatchHubTest {
   private final Bench bench = Bench.ready();
   private final Queue<Runnable> loop = new ConcurrentLinkedQueue<>();
   private final Heard heard = new Heard();
-  private final WatchHub hub = new WatchHub(1, loop::add, bench.kernel, CoordinatorClock.SYSTEM);
+  private final WatchHub hub =
+      new WatchHub(
+          1,
+          loop::add,
+          locks -> CompletableFuture.completedFuture(new Answer.QueueRead()),
+          bench.kernel,
+          CoordinatorClock.SYSTEM);
 
   private static final class Heard implements WatchListener {
     final List<String> events = new CopyOnWriteArrayList<>();

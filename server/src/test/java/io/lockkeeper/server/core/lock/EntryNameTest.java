@@ -90,7 +90,7 @@ class EntryNameTest {
       UUID id = new UUID(random.nextLong(), random.nextLong());
       String prefix = random.nextInt(4) == 0 ? "lock-" : EntryName.prefix(id, MutexKind.EXCLUSIVE);
       String digits = String.format(java.util.Locale.ROOT, "%010d", sequence);
-      created.add(new Entry(parsed(prefix + digits), 0, 0, random.nextInt(), 0));
+      created.add(new Entry(parsed(prefix + digits), 0, 0, random.nextInt(), 0, false));
     }
     List<Entry> shuffled = new ArrayList<>(created);
     Collections.shuffle(shuffled, random);
@@ -104,9 +104,9 @@ class EntryNameTest {
   @Test
   void entriesWhoseCounterHasStuckStandInTheOrderOfTheirCreation() {
     // Given: the last numbered entry, then two at the stuck number, the mirror hearing them late
-    Entry last = new Entry(parsed("lock-2147483646"), 0, 0, 9, 0);
-    Entry first = new Entry(parsed("_c_" + ID + "-lock-2147483647"), 70, 0, 8, 0);
-    Entry second = new Entry(parsed("lock-2147483647"), 71, 0, 7, 0);
+    Entry last = new Entry(parsed("lock-2147483646"), 0, 0, 9, 0, false);
+    Entry first = new Entry(parsed("_c_" + ID + "-lock-2147483647"), 70, 0, 8, 0, false);
+    Entry second = new Entry(parsed("lock-2147483647"), 71, 0, 7, 0, false);
     // When
     TreeSet<Entry> ordered = new TreeSet<>(Entry.ORDER);
     ordered.addAll(List.of(second, first, last));

@@ -91,10 +91,10 @@ class AdmissionTest {
   @Test
   void entryHoldsOnlyIfItGoesWithEverythingAheadAndNotOnlyWithTheFirst() {
     // Given: a reader that a listing brought back, and a writer that was granted when it had gone
-    Entry back = new Entry(name(ReadWriteKind.READ, 1), 0, 0, 1, 0);
-    Entry writer = new Entry(name(ReadWriteKind.WRITE, 2), 0, 0, 2, 0);
+    Entry back = new Entry(name(ReadWriteKind.READ, 1), 0, 0, 1, 0, false);
+    Entry writer = new Entry(name(ReadWriteKind.WRITE, 2), 0, 0, 2, 0, false);
     writer.hold(0);
-    Entry reader = new Entry(name(ReadWriteKind.READ, 3), 0, 0, 3, 0);
+    Entry reader = new Entry(name(ReadWriteKind.READ, 3), 0, 0, 3, 0, false);
     // When
     List<Entry> holders = Admission.holders(List.of(back, writer, reader), OptionalInt.empty());
     // Then
@@ -158,7 +158,7 @@ class AdmissionTest {
     int size = random.nextInt(9);
     for (int i = 0; i < size; i++) {
       EntryName name = new EntryName("e" + i, Optional.empty(), randomMode(random, family), i);
-      Entry entry = new Entry(name, 0, 0, i, 0);
+      Entry entry = new Entry(name, 0, 0, i, 0, false);
       if (random.nextInt(6) == 0) {
         entry.markReleased();
       }
