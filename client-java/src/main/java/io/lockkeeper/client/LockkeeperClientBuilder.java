@@ -4,11 +4,18 @@ import io.grpc.ChannelCredentials;
 import io.grpc.ManagedChannel;
 import io.lockkeeper.client.internal.context.Settings;
 import io.lockkeeper.client.internal.loop.CallerRuns;
+import io.lockkeeper.client.internal.telemetry.Meters;
+import io.lockkeeper.client.internal.telemetry.Observer;
+import io.lockkeeper.client.internal.telemetry.Spans;
+import io.lockkeeper.client.internal.telemetry.Telemetry;
 import io.lockkeeper.client.internal.transport.Endpoint;
 import io.lockkeeper.client.internal.transport.Target;
 import io.lockkeeper.client.internal.transport.Transport;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.opentelemetry.api.OpenTelemetry;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Executor;
@@ -27,6 +34,7 @@ public final class LockkeeperClientBuilder {
   private Duration requestTimeout = Duration.ofSeconds(15);
   private Optional<Duration> expiryWarning = Optional.empty();
   private Optional<Executor> callbacks = Optional.empty();
+  private final List<Observer> observers = new ArrayList<>();
   private Optional<LongSupplier> clock = Optional.empty();
 
   LockkeeperClientBuilder(String servers) {
@@ -156,6 +164,28 @@ public final class LockkeeperClientBuilder {
   }
 
   /**
+   * Counts and times in a registry of Micrometer, which must be on the class path: the timer {@code
+   * lockkeeper.client.acquire} (waits; tag {@code outcome}: {@code acquired}, {@code timed_out},
+   * ...), the timer {@code lockkeeper.client.held} (holds; tag {@code end}: {@code released} or
+   * {@code lost}) and the counter {@code lockkeeper.client.lost} (tag {@code reason}). Names of
+   * locks are no tags. Default: no metrics.
+   */
+  public LockkeeperClientBuilder meterRegistry(MeterRegistry registry) {
+    observers.add(new Meters(registry));
+    return this;
+  }
+
+  /**
+   * Traces with OpenTelemetry, whose API must be on the class path: a span {@code
+   * lockkeeper.acquire} for each wait and {@code lockkeeper.hold} for each hold, children of the
+   * span in which the lock was asked for. They name the lock. Default: no traces.
+   */
+  public LockkeeperClientBuilder openTelemetry(OpenTelemetry telemetry) {
+    observers.add(Spans.of(telemetry));
+    return this;
+  }
+
+  /**
    * The clock by which deadlines are counted: monotonic nanoseconds. Default: {@link
    * System#nanoTime}. For tests.
    */
@@ -177,6 +207,7 @@ public final class LockkeeperClientBuilder {
             expiryWarning,
             callbacks,
             callerRuns(),
+            new Telemetry(observers),
             clock));
   }
 

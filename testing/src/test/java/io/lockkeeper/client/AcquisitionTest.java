@@ -13,6 +13,7 @@ import io.lockkeeper.client.internal.loop.Backoff;
 import io.lockkeeper.client.internal.loop.Callbacks;
 import io.lockkeeper.client.internal.loop.CallerRuns;
 import io.lockkeeper.client.internal.loop.Loop;
+import io.lockkeeper.client.internal.telemetry.Telemetry;
 import io.lockkeeper.client.internal.transport.Discovery;
 import io.lockkeeper.client.internal.transport.Target;
 import io.lockkeeper.testing.ManualClock;
@@ -53,6 +54,7 @@ class AcquisitionTest {
           Optional.empty(),
           Optional.of(Runnable::run),
           CallerRuns.NEVER,
+          Telemetry.NONE,
           Optional.of(clock));
   private final ClientContext context =
       new ClientContext(

@@ -15,6 +15,7 @@ import io.lockkeeper.client.internal.loop.ResettableTimer;
 import io.lockkeeper.client.internal.protocol.LockNames;
 import io.lockkeeper.client.internal.protocol.Protos;
 import io.lockkeeper.client.internal.protocol.SessionRequests;
+import io.lockkeeper.client.internal.telemetry.Telemetry;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.Granted;
 import io.lockkeeper.v1.NotAcquired;
@@ -41,6 +42,7 @@ import java.util.function.Supplier;
 public final class Acquisition {
 
   static final ReleaseResult LOST = new ReleaseResult(ReleaseResult.Outcome.LOST, 0);
+  private static final LockRequest UNWANTED = LockRequest.of("unwanted");
   private static final ReleaseResult ALREADY_RELEASED =
       new ReleaseResult(ReleaseResult.Outcome.ALREADY_RELEASED, 0);
 
@@ -48,6 +50,7 @@ public final class Acquisition {
   private final LockRequest request;
   private final ClientContext context;
   private final SessionLink session;
+  private final Telemetry.Request telemetry;
   private final CompletableFuture<LockHandle> result = new CompletableFuture<>();
   private final CompletableFuture<ReleaseResult> released = new CompletableFuture<>();
   private final HoldState hold;
@@ -85,14 +88,44 @@ public final class Acquisition {
 
   public Acquisition(
       String requestId, LockRequest request, ClientContext context, SessionLink session) {
+    this(requestId, request, context, session, context.settings().telemetry().onRequested(request));
+  }
+
+  private Acquisition(
+      String requestId,
+      LockRequest request,
+      ClientContext context,
+      SessionLink session,
+      Telemetry.Request telemetry) {
     this.requestId = requestId;
     this.request = request;
     this.context = context;
     this.session = session;
+    this.telemetry = telemetry;
     this.hold = new HoldState(this, context, session);
     this.madeAtNanos = context.loop().nanos();
     this.limit = new ResettableTimer(context.loop());
     this.retry = new ResettableTimer(context.loop());
+    CompletableFuture<LockHandle> unused =
+        result.whenComplete(
+            (handle, failure) -> {
+              if (failure == null) {
+                telemetry.onGranted(handle);
+              } else {
+                telemetry.onNotGranted(failure);
+              }
+            });
+  }
+
+  /** Makes one of which only the id is known: nobody waits for it, and it is to be released. */
+  static Acquisition unwanted(String requestId, ClientContext context, SessionLink session) {
+    return new Acquisition(
+        requestId, UNWANTED, context, session, Telemetry.NONE.onRequested(UNWANTED));
+  }
+
+  /** Returns who is told what becomes of it. */
+  Telemetry.Request telemetry() {
+    return telemetry;
   }
 
   String requestId() {

@@ -1,6 +1,5 @@
 package io.lockkeeper.client.internal.acquisition;
 
-import io.lockkeeper.client.LockRequest;
 import io.lockkeeper.client.LockkeeperException;
 import io.lockkeeper.client.internal.context.ClientContext;
 import io.lockkeeper.client.internal.protocol.Protos;
@@ -27,9 +26,6 @@ public final class Acquisitions {
 
   /** How many requests and holds one client may have. */
   private static final int CAPACITY = 10_000;
-
-  /** Stands for a request of which only the id is known. */
-  private static final LockRequest UNWANTED = LockRequest.of("unwanted");
 
   private final ClientContext context;
   private final SessionLink session;
@@ -127,7 +123,7 @@ public final class Acquisitions {
       session.send(SessionRequests.release(requestId, 0));
       return; // No room to remember it: the server repeats it after a resume.
     }
-    Acquisition unwanted = new Acquisition(requestId, UNWANTED, context, session);
+    Acquisition unwanted = Acquisition.unwanted(requestId, context, session);
     acquisitions.put(requestId, unwanted);
     unwanted.releaseAnything();
   }

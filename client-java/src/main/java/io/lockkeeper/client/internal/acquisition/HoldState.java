@@ -200,11 +200,13 @@ public final class HoldState {
 
   /** The release is on its way. Until it is confirmed, its limit still ends what is nested. */
   void onReleasing() {
+    acquisition.telemetry().onEnded(Optional.empty());
     calls.end(this::released);
   }
 
   /** The acquisition has ended. */
   void onEnded(boolean released) {
+    acquisition.telemetry().onEnded(Optional.empty());
     limitTimers.forEach(Loop.Timer::cancel);
     outer.forEach(hold -> hold.nested.remove(this));
     if (released) {
@@ -217,17 +219,19 @@ public final class HoldState {
 
   /** The locks are not held any more. */
   void onLost(LossReason reason) {
-    handle
-        .filter(mine -> mine.lose(reason))
-        .ifPresent(
-            mine ->
-                context
-                    .callbacks()
-                    .run(
-                        () -> {
-                          mine.completeLost(reason);
-                          request.listener().onLost(mine, reason);
-                        }));
+    Optional<GrantedHandle> loser = handle.filter(mine -> mine.lose(reason));
+    if (loser.isPresent()) {
+      acquisition.telemetry().onEnded(Optional.of(reason));
+    }
+    loser.ifPresent(
+        mine ->
+            context
+                .callbacks()
+                .run(
+                    () -> {
+                      mine.completeLost(reason);
+                      request.listener().onLost(mine, reason);
+                    }));
     calls.end(() -> new LockLostException(LockNames.join(request.locks()), reason));
   }
 

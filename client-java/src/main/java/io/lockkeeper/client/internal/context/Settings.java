@@ -2,6 +2,7 @@ package io.lockkeeper.client.internal.context;
 
 import io.grpc.ManagedChannel;
 import io.lockkeeper.client.internal.loop.CallerRuns;
+import io.lockkeeper.client.internal.telemetry.Telemetry;
 import io.lockkeeper.client.internal.transport.Endpoint;
 import io.lockkeeper.client.internal.transport.Target;
 import java.time.Duration;
@@ -24,6 +25,7 @@ import java.util.stream.Collectors;
  * @param expiryWarning how long before the deadline to warn; empty: a fifth of the time to live
  * @param callbacks where callbacks run; empty: on a thread of the client's own
  * @param callerRuns which threads besides its own run what the client's loop is given
+ * @param telemetry is told what becomes of requests
  * @param clock monotonic nanoseconds; empty: the system's
  */
 public record Settings(
@@ -36,6 +38,7 @@ public record Settings(
     Optional<Duration> expiryWarning,
     Optional<Executor> callbacks,
     CallerRuns callerRuns,
+    Telemetry telemetry,
     Optional<LongSupplier> clock) {
 
   /**

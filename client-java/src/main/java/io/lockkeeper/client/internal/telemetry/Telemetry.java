@@ -1,0 +1,88 @@
+package io.lockkeeper.client.internal.telemetry;
+
+import io.lockkeeper.client.LockHandle;
+import io.lockkeeper.client.LockRequest;
+import io.lockkeeper.client.LossReason;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells observers what becomes of requests. What an observer throws is logged and does no harm.
+ *
+ * @param observers who is told
+ */
+public record Telemetry(List<Observer> observers) {
+
+  /** Tells nobody. */
+  public static final Telemetry NONE = new Telemetry(List.of());
+
+  private static final Logger LOG = LoggerFactory.getLogger(Telemetry.class);
+  private static final Request UNOBSERVED = new Request(List.of());
+
+  /** Copies the list. */
+  public Telemetry {
+    observers = List.copyOf(observers);
+  }
+
+  /** A request was made. For the thread that made it. */
+  public Request onRequested(LockRequest request) {
+    if (observers.isEmpty()) {
+      return UNOBSERVED;
+    }
+    return new Request(
+        observers.stream().flatMap(observer -> begin(observer, request).stream()).toList());
+  }
+
+  private static Optional<Observer.ObservedRequest> begin(Observer observer, LockRequest request) {
+    try {
+      return Optional.of(observer.onRequested(request));
+    } catch (RuntimeException e) {
+      LOG.atWarn().setCause(e).log("Telemetry failed; the client goes on");
+      return Optional.empty();
+    }
+  }
+
+  /** One request. On the client's loop only. */
+  public static final class Request {
+    private final List<Observer.ObservedRequest> observed;
+    private boolean held;
+
+    private Request(List<Observer.ObservedRequest> observed) {
+      this.observed = observed;
+    }
+
+    /** The locks are held. */
+    public void onGranted(LockHandle handle) {
+      if (!observed.isEmpty()) {
+        held = true;
+        tell(each -> each.onGranted(handle));
+      }
+    }
+
+    /** The locks were not granted. */
+    public void onNotGranted(Throwable why) {
+      tell(each -> each.onNotGranted(Outcome.of(why), why));
+    }
+
+    /** The locks are not held any more, if they were. What comes later is ignored. */
+    public void onEnded(Optional<LossReason> lost) {
+      if (held) {
+        held = false;
+        tell(each -> each.onEnded(lost));
+      }
+    }
+
+    private void tell(Consumer<Observer.ObservedRequest> event) {
+      for (Observer.ObservedRequest each : observed) {
+        try {
+          event.accept(each);
+        } catch (RuntimeException e) {
+          LOG.atWarn().setCause(e).log("Telemetry failed; the client goes on");
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,162 @@
+package io.lockkeeper.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.StatusCode;
+import io.opentelemetry.context.Scope;
+import io.opentelemetry.sdk.OpenTelemetrySdk;
+import io.opentelemetry.sdk.testing.exporter.InMemorySpanExporter;
+import io.opentelemetry.sdk.trace.SdkTracerProvider;
+import io.opentelemetry.sdk.trace.data.SpanData;
+import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
+import java.io.File;
+import java.io.IOException;
+import java.net.MalformedURLException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What metrics and traces show of waits, holds and losses, and that nobody needs them. */
+@Timeout(120)
+class TelemetryTest {
+
+  private static final Duration LONG = Duration.ofSeconds(60);
+
+  @AutoClose private final GrantingServer server = new GrantingServer();
+
+  TelemetryTest() throws IOException {}
+
+  /** One lock is released, one is lost, one is not granted. */
+  private static void useLocks(LockkeeperClient client) throws InterruptedException {
+    client.lock("orders/42").close();
+    LockHandle lost = client.lock("lost/1");
+    await().atMost(LONG).until(() -> !lost.isValid());
+    assertThat(client.tryLock("taken/1")).isEmpty();
+  }
+
+  @Test
+  void waitsHoldsAndLossesAreMeasuredWithoutNamesOfLocks() throws InterruptedException {
+    // Given
+    SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    // When
+    try (LockkeeperClient client = server.clientBuilder().meterRegistry(meters).build()) {
+      useLocks(client);
+    }
+    // Then
+    assertThat(meters.get("lockkeeper.client.acquire").tag("outcome", "acquired").timer().count())
+        .isEqualTo(2);
+    assertThat(meters.get("lockkeeper.client.acquire").tag("outcome", "timed_out").timer().count())
+        .isEqualTo(1);
+    assertThat(meters.get("lockkeeper.client.held").tag("end", "released").timer().count())
+        .isEqualTo(1);
+    assertThat(meters.get("lockkeeper.client.held").tag("end", "lost").timer().count())
+        .isEqualTo(1);
+    assertThat(meters.get("lockkeeper.client.lost").tag("reason", "forced").counter().count())
+        .isEqualTo(1);
+    assertThat(meters.getMeters())
+        .extracting(Meter::getId)
+        .allSatisfy(id -> assertThat(id.toString()).doesNotContain("/"));
+  }
+
+  @Test
+  void waitsAndHoldsAreSpansOfTheCaller() throws InterruptedException {
+    // Given
+    InMemorySpanExporter spans = InMemorySpanExporter.create();
+    SdkTracerProvider tracers =
+        SdkTracerProvider.builder().addSpanProcessor(SimpleSpanProcessor.create(spans)).build();
+    OpenTelemetrySdk telemetry = OpenTelemetrySdk.builder().setTracerProvider(tracers).build();
+    Span caller = tracers.get("test").spanBuilder("caller").startSpan();
+    // When
+    try (LockkeeperClient client = server.clientBuilder().openTelemetry(telemetry).build();
+        Scope scope = caller.makeCurrent()) {
+      useLocks(client);
+    }
+    // Then
+    List<SpanData> finished = spans.getFinishedSpanItems();
+    assertThat(finished)
+        .extracting(SpanData::getName)
+        .containsExactlyInAnyOrder(
+            "lockkeeper.acquire",
+            "lockkeeper.hold",
+            "lockkeeper.acquire",
+            "lockkeeper.hold",
+            "lockkeeper.acquire");
+    assertThat(finished)
+        .allMatch(span -> span.getParentSpanId().equals(caller.getSpanContext().getSpanId()));
+    assertThat(finished)
+        .filteredOn(span -> "lost/1".equals(attribute(span, "lockkeeper.lock")))
+        .filteredOn(span -> span.getName().equals("lockkeeper.hold"))
+        .singleElement()
+        .satisfies(
+            span -> {
+              assertThat(span.getStatus().getStatusCode()).isEqualTo(StatusCode.ERROR);
+              assertThat(attribute(span, "lockkeeper.loss_reason")).isEqualTo("forced");
+            });
+    tracers.close();
+  }
+
+  private static String attribute(SpanData span, String key) {
+    return String.valueOf(span.getAttributes().get(AttributeKey.stringKey(key)));
+  }
+
+  @Test
+  void clientWorksWithoutTheLibrariesOnTheClassPath() throws Exception {
+    // Given
+    URL[] withoutThem =
+        Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
+            .filter(entry -> !entry.contains("micrometer") && !entry.contains("opentelemetry"))
+            .map(TelemetryTest::url)
+            .toArray(URL[]::new);
+    // When
+    Object token;
+    try (URLClassLoader loader =
+        new URLClassLoader(withoutThem, ClassLoader.getPlatformClassLoader())) {
+      Class<?> user = loader.loadClass(WithoutTelemetry.class.getName());
+      token = user.getMethod("lockAndUnlock").invoke(null);
+    }
+    // Then
+    assertThat(token).isEqualTo("no Micrometer, no OpenTelemetry, token 1");
+  }
+
+  private static URL url(String entry) {
+    try {
+      return Path.of(entry).toUri().toURL();
+    } catch (MalformedURLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** A user whose class path has neither library. */
+  public static final class WithoutTelemetry {
+    private WithoutTelemetry() {}
+
+    /** Uses a lock, and says what it has found. */
+    public static String lockAndUnlock() throws Exception {
+      ClassLoader mine = WithoutTelemetry.class.getClassLoader();
+      try (GrantingServer server = new GrantingServer();
+          LockkeeperClient client = server.clientBuilder().build();
+          LockHandle lock = client.lock("orders/42")) {
+        return (isThere(mine, "io.micrometer.core.instrument.MeterRegistry") ? "" : "no ")
+            + "Micrometer, "
+            + (isThere(mine, "io.opentelemetry.api.OpenTelemetry") ? "" : "no ")
+            + "OpenTelemetry, token "
+            + lock.fencingToken();
+      }
+    }
+
+    private static boolean isThere(ClassLoader loader, String type) {
+      return loader.getResource(type.replace('.', '/') + ".class") != null;
+    }
+  }
+}
