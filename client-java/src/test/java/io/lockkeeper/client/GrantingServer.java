@@ -77,7 +77,7 @@ final class GrantingServer implements AutoCloseable {
     SessionResponse.Builder response = SessionResponse.newBuilder().setEpoch(EPOCH);
     if (request.hasOpen()) {
       SessionOpened.Builder opened = response.getOpenedBuilder();
-      opened.setLeaseId(request.getOpen().getLeaseId()).setLeaseTag("tag");
+      opened.setLeaseId("lease").setLeaseTag("tag");
       opened.getTtlBuilder().setSeconds(TTL_SECONDS);
       opened.getValidForBuilder().setSeconds(TTL_SECONDS);
     } else if (request.hasKeepAlive()) {

@@ -123,7 +123,7 @@ class AcquisitionTest {
     int before = link.sent.size();
     // When
     for (int i = 0; i < 5; i++) {
-      onLoop(() -> acquisition.onRefused(UNAVAILABLE));
+      onLoop(() -> acquisition.onReleaseRefused(UNAVAILABLE));
     }
     clock.advance(Duration.ofSeconds(5));
     // Then

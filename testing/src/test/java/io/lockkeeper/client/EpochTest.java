@@ -83,7 +83,6 @@ class EpochTest {
     server.send(ofEpoch(1, ScriptedServer.lost(id, 99)));
     server.send(ofEpoch(1, ended.build()));
     server.send(ofEpoch(1, ScriptedServer.keptAlive(nonce)));
-    server.send(ofEpoch(1, ScriptedServer.goingAway(GoingAwayReason.GOING_AWAY_REASON_SUPERSEDED)));
     // Then
     assertThat(held.isValid()).isTrue();
     assertThat(held.validUntilNanos()).isEqualTo(until);

@@ -331,7 +331,7 @@ class FailoverTest {
     // Then
     assertThat(held.isValid()).isTrue();
     assertThat(heard.events())
-        .containsExactly("granted", "jeopardy PT15S", "resumed", "safe PT15S");
+        .containsExactly("granted", "jeopardy PT14.65S", "resumed", "safe PT14.65S");
   }
 
   @Test

@@ -97,7 +97,7 @@ public abstract class GivingWayContract extends Contract {
     assertThat(granted(next).previousEnd()).isEqualTo(PreviousEnd.FORCED);
     assertThatThrownBy(held::checkValid).isInstanceOf(LockLostException.class);
     assertThat(held.releaseForResult().join().outcome()).isEqualTo(ReleaseResult.Outcome.LOST);
-    held.close();
+    assertThatThrownBy(held::close).isInstanceOf(LockLostException.class);
   }
 
   @Test

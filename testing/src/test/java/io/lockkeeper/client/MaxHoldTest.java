@@ -84,7 +84,6 @@ class MaxHoldTest {
     assertThat(heldByServer).isTrue();
     assertThat(server.holderToken("orders/42")).isEmpty();
     assertThat(heard.events()).containsOnlyOnce("lost MAX_HOLD");
-    handle.close();
     assertThat(handle.releaseForResult())
         .isCompletedWithValue(new ReleaseResult(ReleaseResult.Outcome.LOST, 0));
   }

@@ -224,7 +224,11 @@ class ResumeTest {
     // Then
     assertThat(heard.events())
         .containsExactly(
-            "granted", "asked by carol: deploy", "jeopardy PT15S", "safe PT15S", "lost REMOVED");
+            "granted",
+            "asked by carol: deploy",
+            "jeopardy PT14.65S",
+            "safe PT14.65S",
+            "lost REMOVED");
     assertThat(held.isValid()).isFalse();
   }
 

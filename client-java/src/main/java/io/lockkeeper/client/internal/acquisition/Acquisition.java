@@ -346,7 +346,7 @@ public final class Acquisition {
   }
 
   /** The server refused the release. */
-  void onReleaseRefused(Refused refused) {
+  public void onReleaseRefused(Refused refused) {
     Status.Code code = Status.fromCodeValue(refused.getCode()).getCode();
     if (state != State.RELEASING) {
       return;

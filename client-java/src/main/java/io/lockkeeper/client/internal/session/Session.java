@@ -138,8 +138,8 @@ public final class Session
   /** Whatever comes with a lower epoch than was seen is of a server that was replaced. */
   @Override
   public boolean isCurrent(SessionResponse response) {
-    if (response.getEpoch() == 0) {
-      return true; // About the stream: a server that goes away before it has opened a lease.
+    if (response.hasGoingAway()) {
+      return true; // About the stream, and perhaps of a server that does not serve the lease.
     }
     if (response.getEpoch() < epoch) {
       LOG.atDebug()
