@@ -174,10 +174,11 @@ class DescriptionsTest {
         new StoreEvent.ReadEntry(details, entry.czxid(), 0, Optional.empty());
     bench.on(new StoreEvent.DetailsRead(A, entry.name().text(), Optional.of(read)));
     // Then
-    assertThat(published()).containsExactly(LockChange.Cause.METADATA);
+    assertThat(published()).endsWith(LockChange.Cause.METADATA);
     Contender holder =
         bench.told(waiter, Notice.Position.class).get(0).places().get(0).holders().get(0);
     assertThat(holder.metadata()).isEqualTo(NEWS);
+    assertThat(holder.token()).isPresent();
     assertThat(holder.needsNanos()).contains(Duration.ofSeconds(4).toNanos());
   }
 
