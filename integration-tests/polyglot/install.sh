@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the toolchains' pinned packages, generates the stubs from proto/ and builds the clients, all of it under
 # ignored folders. A toolchain that cannot be had is said so loudly ("SKIPPED: ...") and the tests of its client are skipped.
-# Run it again at any time: what is there already is not done twice.
+# Run it again at any time: what is there already is not done twice. Arguments name the parts that are wanted; none: all.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -162,12 +162,15 @@ wall_clock() {
   fi
 }
 
-python_client
-go_programs
-node_client
-wall_clock
+[ $# -gt 0 ] || set -- python_client go_programs node_client wall_clock
+for part; do
+  case $part in
+    python_client | go_programs | node_client | wall_clock) "$part" ;;
+    *) echo "usage: $0 [python_client | go_programs | node_client | wall_clock]..." >&2; exit 2 ;;
+  esac
+done
 if [ "$skipped" -gt 0 ]; then
   say "$skipped part(s) skipped, see above; the tests that need them will be skipped, too"
 else
-  say "all clients ready"
+  say "all ready"
 fi

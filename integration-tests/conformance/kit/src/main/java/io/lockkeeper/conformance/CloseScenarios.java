@@ -1,0 +1,52 @@
+package io.lockkeeper.conformance;
+
+import io.grpc.Status.Code;
+import io.lockkeeper.conformance.Stage.Held;
+import io.lockkeeper.v1.CloseSession;
+import io.lockkeeper.v1.ErrorReason;
+import io.lockkeeper.v1.LeaseEndReason;
+import java.util.Map;
+
+/** How a client leaves. */
+final class CloseScenarios {
+
+  private CloseScenarios() {}
+
+  @Sentence("Ends the lease with all that it holds, and then the stream.")
+  static void closeEndsTheLease(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    close(stage);
+    held.stream().awaitClose();
+    held.stream().leaseEnded(LeaseEndReason.LEASE_END_REASON_CLOSED);
+    held.stream().end();
+    stage.expect("", "closed");
+    stage.mustNotHold("a");
+  }
+
+  @Sentence(
+      "Closing the sending side, or losing the stream, keeps the lease until its TTL has run out; close ends it at once.")
+  static void clientThatClosesHoldsNothing(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    close(stage);
+    held.stream().awaitClose(); // The server is silent: the close may be on its way still.
+    stage.mustNotHold("a");
+  }
+
+  @Sentence("A close. The lease may have ended or not: the stream ends, and a resume tells.")
+  static void closeThatIsRefusedHoldsNobodyUp(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    close(stage);
+    held.stream().awaitClose();
+    held.stream()
+        .refused(
+            ServedStream.refusal(ErrorReason.ERROR_REASON_NO_ZOOKEEPER, Code.UNAVAILABLE, 500)
+                .setClose(CloseSession.getDefaultInstance()));
+    held.stream().end();
+    stage.expect("", "closed");
+    stage.mustNotHold("a");
+  }
+
+  private static void close(Stage stage) {
+    stage.client().send("close", Map.of());
+  }
+}

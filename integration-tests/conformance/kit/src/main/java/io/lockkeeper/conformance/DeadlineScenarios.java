@@ -1,0 +1,176 @@
+package io.lockkeeper.conformance;
+
+import io.lockkeeper.conformance.ServedStream.Received;
+import io.lockkeeper.conformance.Stage.Held;
+import io.lockkeeper.v1.AcquireRequest;
+import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.Position;
+
+/** Until when a client may believe that it holds. */
+final class DeadlineScenarios {
+
+  private DeadlineScenarios() {}
+
+  @Sentence("How long from the sending of the open request the lease is valid.")
+  static void silenceEndsTheLeaseAtItsDeadline(Stage stage) {
+    Held held = stage.heldOfSilentServer(new Terms(60_000, 2_000, 500));
+    stage.mustLoseAt("a", held.open().plusMillis(2_000));
+  }
+
+  @Sentence(
+      "An answer's valid_for counts from when its request was sent, never from when it was received.")
+  static void validForOfOpenedCountsFromTheSending(Stage stage) {
+    ScriptedServer server = stage.server();
+    stage.client(server);
+    stage.acquire("a");
+    ServedStream stream = server.stream();
+    Received open = stream.awaitOpen();
+    stage.pause(1_500);
+    stream.opened(open, new Terms(60_000, 3_000, 600));
+    stream.granted(stream.awaitAcquire("a"), 7);
+    stage.expectGranted("a", 7);
+    stage.mustLoseAt("a", open.plusMillis(3_000));
+  }
+
+  @Sentence("How long from the sending of that keep-alive the lease is valid.")
+  static void validForOfKeptAliveCountsFromTheSending(Stage stage) {
+    Held held = stage.heldOfSilentServer(new Terms(60_000, 4_000, 500));
+    Received keepAlive = held.stream().awaitKeepAlive();
+    stage.pause(1_800);
+    held.stream().keptAlive(keepAlive, new Terms(60_000, 4_000, 500));
+    stage.mustLoseAt("a", keepAlive.plusMillis(4_000));
+  }
+
+  @Sentence(
+      "Chosen by the client and sent back, so that it can tell which keep-alive was acknowledged.")
+  static void answerCountsForTheKeepAliveOfItsNonce(Stage stage) {
+    Held held = stage.heldOfSilentServer(new Terms(60_000, 5_000, 700));
+    Received first = held.stream().awaitKeepAlive();
+    held.stream().awaitKeepAlive();
+    held.stream().awaitKeepAlive();
+    held.stream().keptAlive(first, new Terms(60_000, 4_500, 700));
+    stage.mustLoseAt("a", Math.max(held.open().plusMillis(5_000), first.plusMillis(4_500)));
+  }
+
+  @Sentence(
+      "Chosen by the client and sent back, so that it can tell which keep-alive was acknowledged.")
+  static void answersOutOfOrderCountEachFromItsOwnSending(Stage stage) {
+    Held held = stage.heldOfSilentServer(new Terms(60_000, 5_000, 700));
+    Received first = held.stream().awaitKeepAlive();
+    Received second = held.stream().awaitKeepAlive();
+    held.stream().keptAlive(second, new Terms(60_000, 4_000, 700));
+    stage.pause(700);
+    held.stream().keptAlive(first, new Terms(60_000, 4_000, 700));
+    stage.mustLoseAt("a", Math.max(held.open().plusMillis(5_000), second.plusMillis(4_000)));
+  }
+
+  @Sentence(
+      "Chosen by the client and sent back, so that it can tell which keep-alive was acknowledged.")
+  static void nonceThatWasNeverSentRenewsNothing(Stage stage) {
+    Held held = stage.heldOfSilentServer(Terms.SHORT);
+    held.stream().awaitKeepAlive();
+    held.stream().keptAlive(987_654_321, Terms.CALM);
+    stage.mustLoseAt("a", held.open().plusMillis(3_000));
+  }
+
+  @Sentence(
+      "Under a lease this extends nothing: the holder may rely on the locks until its lease's own deadline")
+  static void grantExtendsNothing(Stage stage) {
+    ScriptedServer server = stage.server();
+    stage.client(server);
+    stage.acquire("a");
+    ServedStream stream = server.stream();
+    Received open = stream.awaitOpen();
+    stream.opened(open, Terms.SHORT);
+    AcquireRequest request = stream.awaitAcquire("a");
+    stage.pause(500);
+    stream.granted(request, 7); // Its valid_for is 30 s.
+    stage.expectGranted("a", 7);
+    stage.mustLoseAt("a", open.plusMillis(3_000));
+  }
+
+  @Sentence(
+      "How long the coordinator vouches for the locks again, as of when it sent this. Under a lease, as in granted.")
+  static void safeExtendsNothing(Stage stage) {
+    Held held = stage.heldOfSilentServer(Terms.SHORT);
+    held.stream().jeopardy(held.request(), 2_500);
+    held.stream().safe(held.request(), 30_000);
+    stage.mustLoseAt("a", held.open().plusMillis(3_000));
+  }
+
+  @Sentence("Never more than its lease's own deadline.")
+  static void jeopardyExtendsNothing(Stage stage) {
+    Held held = stage.heldOfSilentServer(Terms.SHORT);
+    held.stream().jeopardy(held.request(), 30_000);
+    stage.mustLoseAt("a", held.open().plusMillis(3_000));
+  }
+
+  @Sentence("Holders keep their locks for valid_for at most.")
+  static void jeopardyEndsTheHoldWhenItsTimeIsOver(Stage stage) {
+    Held held = stage.heldOfSilentServer(Terms.CALM);
+    held.stream().jeopardy(held.request(), 1_500);
+    stage.settle();
+    long heard = System.nanoTime();
+    stage.pauseUntil(heard + 1_700_000_000L);
+    stage.mustNotHold("a");
+  }
+
+  @Sentence("The contact is back and the locks are still held.")
+  static void jeopardyThatIsOverCostsNothing(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    held.stream().jeopardy(held.request(), 10_000);
+    stage.settle();
+    stage.mustHold("a");
+    held.stream().safe(held.request(), 30_000);
+    stage.settle();
+    stage.mustHold("a");
+  }
+
+  @Sentence("The lease was not renewed; its deadline stays.")
+  static void trafficIsNoKeepAlive(Stage stage) {
+    Held held = stage.heldOfSilentServer(Terms.SHORT);
+    AcquireResponse.Builder position =
+        AcquireResponse.newBuilder().setPosition(Position.getDefaultInstance());
+    for (int i = 0; i < 4; i++) {
+      stage.pause(500);
+      held.stream().event(held.request(), position.clone());
+    }
+    stage.mustLoseAt("a", held.open().plusMillis(3_000));
+  }
+
+  @Sentence(
+      "An answer's valid_for counts from when its request was sent, never from when it was received.")
+  static void clientThatWasPausedLooksAtItsDeadlineFirst(Stage stage) {
+    Held held = stage.held(Terms.SHORT);
+    stage.client().pause();
+    stage.pause(3_300);
+    stage.client().resume();
+    stage.mustLoseAt("a", held.open().atNanos());
+  }
+
+  @Sentence(
+      "An answer's valid_for counts from when its request was sent, never from when it was received.")
+  static void answerThatWaitedOutAPauseIsAsOldAsItsRequest(Stage stage) {
+    Held held = stage.heldOfSilentServer(Terms.SHORT);
+    Received keepAlive = held.stream().awaitKeepAlive();
+    stage.client().pause();
+    held.stream().keptAlive(keepAlive, Terms.SHORT);
+    stage.pauseUntil(keepAlive.plusMillis(3_200));
+    stage.client().resume();
+    stage.mustLoseAt("a", keepAlive.plusMillis(3_000));
+  }
+
+  @Sentence("Everything acquired under a lease ends with it.")
+  static void allLocksOfTheLeaseEndAtItsDeadline(Stage stage) {
+    Held held = stage.heldOfSilentServer(Terms.SHORT);
+    stage.acquire("b");
+    stage.acquire("c");
+    held.stream().granted(held.stream().awaitAcquire("b"), 8);
+    held.stream().queued(held.stream().awaitAcquire("c"));
+    stage.expectGranted("b", 8);
+    stage.mustLoseAt("a", held.open().plusMillis(3_000));
+    stage.expect("b", "lost");
+    stage.mustNotHold("b");
+    stage.expect("c", "not_acquired");
+  }
+}

@@ -1,0 +1,176 @@
+package io.lockkeeper.conformance;
+
+import io.lockkeeper.conformance.ServedStream.Received;
+import io.lockkeeper.conformance.Stage.Held;
+import io.lockkeeper.v1.AcquireRequest;
+import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.LeaseEndReason;
+import io.lockkeeper.v1.LossReason;
+import io.lockkeeper.v1.Lost;
+import io.lockkeeper.v1.SessionKeptAlive;
+import io.lockkeeper.v1.SessionResponse;
+
+/** How answers of several servers, and repeated ones, are told apart. */
+final class EpochScenarios {
+
+  private static final LossReason REMOVED = LossReason.LOSS_REASON_REMOVED;
+
+  private EpochScenarios() {}
+
+  @Sentence("a coordinator that takes the lease over begins anew, with a higher epoch.")
+  static void lossWithALowNumberOfAHigherEpochIsTaken(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    for (int i = 0; i < 3; i++) {
+      held.stream().jeopardy(held.request(), 20_000);
+      held.stream().safe(held.request(), 20_000);
+    }
+    ServedStream next = takenOver(stage, held);
+    next.lost(next.awaitAcquire("a"), REMOVED); // Number 1 of epoch 2, after number 7 of epoch 1.
+    stage.expect("a", "lost");
+    stage.mustNotHold("a");
+  }
+
+  @Sentence(
+      "it rises whenever another coordinator takes the lease over, or the same one after a restart, and never falls.")
+  static void higherEpochOnTheSameStreamIsTaken(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    held.stream().jeopardy(held.request(), 20_000);
+    held.stream().safe(held.request(), 20_000);
+    held.stream().epoch(2).lost(held.request(), REMOVED);
+    stage.expect("a", "lost");
+  }
+
+  @Sentence("what is not above the last (epoch, sequence) that was taken is a repetition.")
+  static void repeatedGrantIsToldOnce(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    AcquireResponse.Builder again = ServedStream.grantedEvent(held.request(), 7).setSequence(1);
+    held.stream().event(held.request(), again.clone());
+    held.stream().event(held.request(), again.clone());
+    stage.settle();
+    stage.mustNotHaveReported("granted", "a");
+    stage.mustHold("a");
+  }
+
+  @Sentence("what is not above the last (epoch, sequence) that was taken is a repetition.")
+  static void eventThatIsNotAboveTheLastIsIgnored(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    held.stream().jeopardy(held.request(), 20_000);
+    held.stream().safe(held.request(), 20_000);
+    held.stream().event(held.request(), lost().setSequence(2));
+    stage.settle();
+    stage.mustHold("a");
+  }
+
+  @Sentence("Events of one acquisition are ordered by (epoch, sequence)")
+  static void eventsOutOfOrderTakeNothingBack(Stage stage) {
+    ScriptedServer server = stage.server();
+    stage.client(server);
+    stage.acquire("a");
+    ServedStream stream = server.stream().answersKeepAlives(Terms.CALM);
+    stream.opened(stream.awaitOpen(), Terms.CALM);
+    AcquireRequest request = stream.awaitAcquire("a");
+    stream.event(request, ServedStream.grantedEvent(request, 7).setSequence(2));
+    stream.queued(request); // Number 1.
+    stage.expectGranted("a", 7);
+    stage.settle();
+    stage.mustHold("a");
+  }
+
+  @Sentence("Final: the locks were held and are not any more.")
+  static void nothingFollowsALoss(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    held.stream().lost(held.request(), REMOVED);
+    stage.expect("a", "lost");
+    held.stream().granted(held.request(), 7);
+    stage.settle();
+    stage.mustNotHaveReported("granted", "a");
+    stage.mustNotHold("a");
+  }
+
+  @Sentence("ignores whatever comes with a lower one: answers, events, endings.")
+  static void eventOfALowerEpochIsVoid(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    ServedStream next = takenOver(stage, held);
+    AcquireRequest again = next.awaitAcquire("a");
+    next.granted(again, 7);
+    next.event(again, lost().setEpoch(1).setSequence(99));
+    stage.settle();
+    stage.mustHold("a");
+  }
+
+  @Sentence("ignores whatever comes with a lower one: answers, events, endings.")
+  static void keptAliveOfALowerEpochIsVoid(Stage stage) {
+    Held held = stage.held(Terms.SHORT);
+    ServedStream next = resumedIn(2, stage, held, Terms.SHORT);
+    next.granted(next.awaitAcquire("a"), 7);
+    Received keepAlive = next.awaitKeepAlive();
+    next.keptAlive(keepAlive, Terms.SHORT);
+    Received later = next.awaitKeepAlive();
+    next.respond(
+        SessionResponse.newBuilder()
+            .setEpoch(1)
+            .setKeptAlive(
+                SessionKeptAlive.newBuilder()
+                    .setNonce(later.request().getKeepAlive().getNonce())
+                    .setValidFor(Terms.CALM.validFor())
+                    .setKeepAliveInterval(Terms.SHORT.interval())));
+    // The one that was answered before a resume may have raised the deadline as well.
+    stage.mustLoseAt("a", later.plusMillis(3_000));
+  }
+
+  @Sentence("ignores whatever comes with a lower one: answers, events, endings.")
+  static void openedOfALowerEpochIsVoid(Stage stage) {
+    Held held = stage.heldOfSilentServer(Terms.SHORT);
+    held.stream().epoch(5).jeopardy(held.request(), 3_000);
+    held.stream().safe(held.request(), 3_000);
+    stage.settle();
+    held.stream().end();
+    ServedStream stale = held.server().stream();
+    stale.epoch(4).resumed(stale.awaitResume(held.open()), Terms.CALM);
+    stage.mustLoseAt("a", held.open().plusMillis(3_000));
+  }
+
+  @Sentence("ignores whatever comes with a lower one: answers, events, endings.")
+  static void endOfTheLeaseInALowerEpochIsVoid(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    ServedStream next = takenOver(stage, held);
+    next.granted(next.awaitAcquire("a"), 7);
+    next.respond(
+        SessionResponse.newBuilder()
+            .setEpoch(1)
+            .setLeaseEnded(
+                io.lockkeeper.v1.LeaseEnded.newBuilder()
+                    .setReason(LeaseEndReason.LEASE_END_REASON_EXPIRED)));
+    stage.settle();
+    stage.mustHold("a");
+  }
+
+  @Sentence(
+      "With tokens the request is never queued anew: it is granted once more with just these tokens, or told lost.")
+  static void grantOfTheNextEpochWithTheSameTokensIsTheSameHold(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    ServedStream next = takenOver(stage, held);
+    next.granted(next.awaitAcquire("a"), 7);
+    stage.settle();
+    stage.mustNotHaveReported("granted", "a");
+    stage.mustHold("a");
+  }
+
+  private static AcquireResponse.Builder lost() {
+    return AcquireResponse.newBuilder().setLost(Lost.newBuilder().setReason(REMOVED));
+  }
+
+  /** The stream ends, and the lease is resumed at a server that has taken it over. */
+  private static ServedStream takenOver(Stage stage, Held held) {
+    ServedStream next = resumedIn(2, stage, held, Terms.CALM);
+    return next.answersKeepAlives(Terms.CALM);
+  }
+
+  private static ServedStream resumedIn(long epoch, Stage stage, Held held, Terms terms) {
+    stage.settle();
+    held.stream().end();
+    ServedStream next = held.server().stream().epoch(epoch);
+    next.resumed(next.awaitResume(held.open()), terms);
+    return next;
+  }
+}

@@ -1,0 +1,117 @@
+package io.lockkeeper.conformance;
+
+import io.lockkeeper.conformance.ServedStream.Received;
+import io.lockkeeper.conformance.Stage.Held;
+import io.lockkeeper.v1.GoingAway;
+import io.lockkeeper.v1.GoingAwayReason;
+import io.lockkeeper.v1.OpenSession;
+import io.lockkeeper.v1.SessionResponse;
+
+/** The server ends the stream: whether, when and how to resume. */
+final class GoingAwayScenarios {
+
+  private GoingAwayScenarios() {}
+
+  @Sentence("The coordinator is about to leave: resume at another one, after the delay.")
+  static void drainingIsResumedAtAnotherAfterTheDelay(Stage stage) {
+    resumedAtAnother(stage, GoingAwayReason.GOING_AWAY_REASON_DRAINING);
+  }
+
+  @Sentence(
+      "The coordinator cannot tell what happens to the lease, having lost ZooKeeper: resume at another one, after the delay.")
+  static void lossOfZooKeeperIsResumedAtAnotherAfterTheDelay(Stage stage) {
+    resumedAtAnother(stage, GoingAwayReason.GOING_AWAY_REASON_NO_ZOOKEEPER);
+  }
+
+  private static void resumedAtAnother(Stage stage, GoingAwayReason reason) {
+    ScriptedServer second = stage.server();
+    Held held = stage.heldAtFirst(Terms.CALM, stage.server(), second);
+    held.stream().goingAway(reason, 1_000);
+    long toldNanos = System.nanoTime();
+    held.stream().end();
+    ServedStream next = second.stream().answersKeepAlives(Terms.CALM).epoch(2);
+    Received resume = next.awaitResume(held.open());
+    long afterMillis = (resume.atNanos() - toldNanos) / 1_000_000;
+    Unmet.unless(
+        afterMillis >= 900, "told to wait a second, it resumed after " + afterMillis + " ms");
+    next.resumed(resume, Terms.CALM);
+    next.granted(next.awaitAcquire("a"), 7);
+    stage.settle();
+    stage.mustHold("a");
+  }
+
+  @Sentence("Another coordinator serves the lease by now: resume, anywhere.")
+  static void leaseThatMovedIsResumed(Stage stage) {
+    resumed(stage, GoingAwayReason.GOING_AWAY_REASON_LEASE_MOVED_VALUE);
+  }
+
+  @Sentence("A client takes a reason that it does not know for DRAINING.")
+  static void unknownReasonIsTakenForDraining(Stage stage) {
+    resumed(stage, 4_711);
+  }
+
+  @Sentence("A client takes a reason that it does not know for DRAINING.")
+  static void missingReasonIsTakenForDraining(Stage stage) {
+    resumed(stage, 0);
+  }
+
+  private static void resumed(Stage stage, int reason) {
+    Held held = stage.held(Terms.CALM);
+    held.stream()
+        .respond(
+            SessionResponse.newBuilder()
+                .setGoingAway(GoingAway.newBuilder().setReasonValue(reason)));
+    held.stream().end();
+    ServedStream next = held.server().stream().answersKeepAlives(Terms.CALM).epoch(2);
+    next.resumed(next.awaitResume(held.open()), Terms.CALM);
+    next.granted(next.awaitAcquire("a"), 7);
+    stage.settle();
+    stage.mustHold("a");
+  }
+
+  @Sentence("resume over a new connection, at once.")
+  static void connectionThatIsTooOldIsLeft(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    held.stream().goingAway(GoingAwayReason.GOING_AWAY_REASON_CONNECTION_TOO_OLD, 0);
+    held.stream().end();
+    ServedStream next = held.server().stream().answersKeepAlives(Terms.CALM);
+    next.resumed(next.awaitResume(held.open()), Terms.CALM);
+    Unmet.unless(
+        !next.peer().equals(held.stream().peer()), "the lease is resumed over the same connection");
+  }
+
+  @Sentence("Do not resume: two clients with one lease would take it from each other for ever.")
+  static void supersededIsNeverResumed(Stage stage) {
+    ScriptedServer second = stage.server();
+    Held held = stage.heldAtFirst(Terms.CALM, stage.server(), second);
+    held.stream().goingAway(GoingAwayReason.GOING_AWAY_REASON_SUPERSEDED, 0);
+    held.stream().end();
+    OpenSession lease = held.open().request().getOpen();
+    if (lease.getLeaseId().isEmpty()) {
+      lease = lease.toBuilder().setLeaseId(ServedStream.LEASE_ID).build();
+    }
+    ResumeScenarios.mustNotBeOpenedAgain(stage, second, lease);
+    ResumeScenarios.mustNotBeOpenedAgain(stage, held.server(), lease);
+  }
+
+  @Sentence(
+      "Whoever did not open that stream itself has lost its lease to somebody else, and treats what it holds as lost.")
+  static void supersededIsTheLossOfEverything(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    stage.acquire("w");
+    held.stream().queued(held.stream().awaitAcquire("w"));
+    held.stream().goingAway(GoingAwayReason.GOING_AWAY_REASON_SUPERSEDED, 0);
+    held.stream().end();
+    stage.expect("a", "lost");
+    stage.mustNotHold("a");
+    stage.expect("w", "not_acquired");
+  }
+
+  @Sentence("How long to wait before the resume, at least. Zero: at once.")
+  static void waitForTheResumeMovesNoDeadline(Stage stage) {
+    Held held = stage.heldOfSilentServer(Terms.SHORT);
+    held.stream().goingAway(GoingAwayReason.GOING_AWAY_REASON_NO_ZOOKEEPER, 30_000);
+    held.stream().end();
+    stage.mustLoseAt("a", held.open().plusMillis(3_000));
+  }
+}

@@ -1,0 +1,107 @@
+package io.lockkeeper.conformance;
+
+import io.grpc.Status.Code;
+import io.lockkeeper.conformance.ServedStream.Received;
+import io.lockkeeper.conformance.Stage.Held;
+import io.lockkeeper.v1.ErrorReason;
+import java.util.HashSet;
+import java.util.Set;
+
+/** When a client renews its lease. */
+final class KeepAliveScenarios {
+
+  private KeepAliveScenarios() {}
+
+  @Sentence(
+      "May be far below the TTL: the coordinator vouches for no longer than ZooKeeper does for it.")
+  static void validForFarBelowTheTtlIsRenewedInTime(Stage stage) {
+    stage.held(new Terms(60_000, 4_000, 1_000));
+    stage.pause(7_000);
+    stage.mustHold("a");
+  }
+
+  @Sentence("A third of the TTL is not a safe cadence.")
+  static void keepAlivesComeAsOftenAsTheServerAsks(Stage stage) {
+    Held held = stage.heldOfSilentServer(new Terms(60_000, 30_000, 800));
+    for (int i = 0; i < 3; i++) {
+      held.stream().keptAlive(held.stream().awaitKeepAlive(), new Terms(60_000, 30_000, 800));
+    }
+    long sinceOpen = (System.nanoTime() - held.open().atNanos()) / 1_000_000;
+    Unmet.unless(sinceOpen < 8_000, "3 keep-alives took " + sinceOpen + " ms, not some 2400");
+  }
+
+  @Sentence("When to send the next keep-alive, counted from the sending of this one")
+  static void cadenceFollowsTheLatestAnswer(Stage stage) {
+    Held held = stage.heldOfSilentServer(new Terms(60_000, 30_000, 3_000));
+    Received first = held.stream().awaitKeepAlive();
+    held.stream().answersKeepAlives(new Terms(60_000, 30_000, 600));
+    held.stream().keptAlive(first, new Terms(60_000, 30_000, 600));
+    int before = held.stream().keepAlives();
+    stage.pause(6_000);
+    int more = held.stream().keepAlives() - before;
+    Unmet.unless(more >= 4, "told to renew every 600 ms, it sent " + more + " in 6 s");
+  }
+
+  @Sentence(
+      "When to send the next keep-alive, counted from the sending of the open request; see SessionKeptAlive.")
+  static void keepAlivesComeNoMoreOftenThanTheServerAsks(Stage stage) {
+    Held held = stage.held(new Terms(60_000, 30_000, 5_000));
+    stage.pause(3_000);
+    int sent = held.stream().keepAlives();
+    Unmet.unless(sent <= 2, "told to renew every 5 s, it sent " + sent + " in 3 s");
+  }
+
+  @Sentence(
+      "Chosen by the client and sent back, so that it can tell which keep-alive was acknowledged.")
+  static void noncesAreNotUsedTwice(Stage stage) {
+    Held held = stage.heldOfSilentServer(new Terms(60_000, 30_000, 600));
+    Set<Long> nonces = new HashSet<>();
+    for (int i = 0; i < 4; i++) {
+      Received keepAlive = held.stream().awaitKeepAlive();
+      long nonce = keepAlive.request().getKeepAlive().getNonce();
+      Unmet.unless(nonces.add(nonce), "the nonce " + nonce + " came twice");
+      held.stream().keptAlive(keepAlive, new Terms(60_000, 30_000, 600));
+    }
+  }
+
+  @Sentence("A client that keeps to it survives two lost keep-alives.")
+  static void twoLostAnswersCostNoLock(Stage stage) {
+    Held held = stage.heldOfSilentServer(new Terms(60_000, 20_000, 700));
+    held.stream().awaitKeepAlive();
+    held.stream().awaitKeepAlive();
+    held.stream().answersKeepAlives(Terms.CALM);
+    stage.pause(2_000);
+    stage.mustHold("a");
+  }
+
+  @Sentence("Send one again here, after retry_after.")
+  static void refusedKeepAliveIsSentAgainAfterTheDelay(Stage stage) {
+    Held held = stage.heldOfSilentServer(new Terms(60_000, 30_000, 4_000));
+    Received keepAlive = held.stream().awaitKeepAlive();
+    refuse(held.stream(), keepAlive, 700);
+    long refusedNanos = System.nanoTime();
+    Received again = held.stream().awaitKeepAlive();
+    long afterMillis = (again.atNanos() - refusedNanos) / 1_000_000;
+    Unmet.unless(
+        afterMillis >= 600, "told to wait 700 ms, it came back after " + afterMillis + " ms");
+    stage.mustHold("a");
+  }
+
+  @Sentence("The lease was not renewed; its deadline stays.")
+  static void refusedKeepAliveRenewsNothing(Stage stage) {
+    Held held = stage.heldOfSilentServer(Terms.SHORT);
+    long deadline = held.open().plusMillis(3_000);
+    while (deadline - System.nanoTime() > 1_200_000_000L) {
+      refuse(held.stream(), held.stream().awaitKeepAlive(), 300);
+    }
+    stage.mustLoseAt("a", deadline);
+  }
+
+  private static void refuse(ServedStream stream, Received keepAlive, long retryAfterMillis) {
+    long nonce = keepAlive.request().getKeepAlive().getNonce();
+    stream.refused(
+        ServedStream.refusal(
+                ErrorReason.ERROR_REASON_LIMIT_REACHED, Code.RESOURCE_EXHAUSTED, retryAfterMillis)
+            .setKeepAlive(nonce));
+  }
+}

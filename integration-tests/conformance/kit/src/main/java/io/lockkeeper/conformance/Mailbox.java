@@ -1,0 +1,77 @@
+package io.lockkeeper.conformance;
+
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+
+/** Keeps what has arrived until a script asks for it, in whichever order it asks. */
+final class Mailbox<T> {
+
+  /** How long a script waits for what must come: far longer than a busy machine takes. */
+  static final long PATIENCE_SECONDS = 20;
+
+  private final List<T> arrived = new ArrayList<>();
+  private String end = "";
+
+  /** Adds something. From any thread. */
+  synchronized void add(T item) {
+    arrived.add(item);
+    notifyAll();
+  }
+
+  /** Nothing more arrives. */
+  synchronized void end(String why) {
+    if (end.isEmpty()) {
+      end = why;
+    }
+    notifyAll();
+  }
+
+  /** Waits until nothing more arrives. */
+  void awaitEnd(String what) {
+    String unused = until(what, () -> end.isEmpty() ? Optional.empty() : Optional.of(end));
+  }
+
+  /** Takes the first item that fits, waiting for it. */
+  T await(String what, Predicate<T> fits) {
+    return until(
+        what,
+        () -> {
+          Optional<T> found = poll(fits);
+          Unmet.unless(found.isPresent() || end.isEmpty(), "waited for " + what + ", but " + end);
+          return found;
+        });
+  }
+
+  /** Takes the first item that fits, if it is there. */
+  synchronized Optional<T> poll(Predicate<T> fits) {
+    for (Iterator<T> items = arrived.iterator(); items.hasNext(); ) {
+      T item = items.next();
+      if (fits.test(item)) {
+        items.remove();
+        return Optional.of(item);
+      }
+    }
+    return Optional.empty();
+  }
+
+  private synchronized <R> R until(String what, Supplier<Optional<R>> look) {
+    long giveUpNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+    Optional<R> found = look.get();
+    while (found.isEmpty()) {
+      long leftMillis = TimeUnit.NANOSECONDS.toMillis(giveUpNanos - System.nanoTime());
+      Unmet.unless(leftMillis > 0, "waited " + PATIENCE_SECONDS + " s for " + what);
+      try {
+        wait(leftMillis);
+      } catch (InterruptedException e) {
+        throw new Unmet("interrupted while it waited for " + what);
+      }
+      found = look.get();
+    }
+    return found.get();
+  }
+}

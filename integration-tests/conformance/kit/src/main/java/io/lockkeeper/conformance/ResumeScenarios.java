@@ -1,0 +1,333 @@
+package io.lockkeeper.conformance;
+
+import com.google.protobuf.Any;
+import com.google.rpc.ErrorInfo;
+import io.grpc.Status.Code;
+import io.grpc.protobuf.StatusProto;
+import io.lockkeeper.conformance.ServedStream.Received;
+import io.lockkeeper.conformance.Stage.Held;
+import io.lockkeeper.v1.AcquireRequest;
+import io.lockkeeper.v1.LeaseEndReason;
+import io.lockkeeper.v1.LossReason;
+import io.lockkeeper.v1.OpenSession;
+import io.lockkeeper.v1.SessionRequest;
+import java.util.List;
+
+/** A stream breaks, or a server is gone: what a client does to keep its lease. */
+final class ResumeScenarios {
+
+  private ResumeScenarios() {}
+
+  @Sentence("A stream that ends with an error other than those below says nothing about the lease")
+  static void brokenStreamCostsNoLock(Stage stage) {
+    for (Code code : List.of(Code.UNAVAILABLE, Code.INTERNAL, Code.UNKNOWN)) {
+      try (Stage own = stage.another()) {
+        Held held = own.held(Terms.CALM);
+        held.stream().fail(code, "as the script says");
+        own.settle();
+        own.mustHold("a");
+        ServedStream next = held.server().stream().answersKeepAlives(Terms.CALM);
+        next.resumed(next.awaitResume(held.open()), Terms.CALM);
+        next.granted(next.awaitAcquire("a"), 7);
+        own.settle();
+        own.mustHold("a");
+      }
+    }
+  }
+
+  @Sentence(
+      "Closing the sending side, or losing the stream, keeps the lease until its TTL has run out")
+  static void streamThatEndsWithOkIsResumed(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    held.stream().end();
+    ServedStream next = held.server().stream().answersKeepAlives(Terms.CALM);
+    next.resumed(next.awaitResume(held.open()), Terms.CALM);
+    next.awaitAcquire("a");
+  }
+
+  @Sentence(
+      "the fencing tokens that this request was granted, one for each lock, in the order of locks; empty while it waits.")
+  static void tokensOfAHoldAreRepeatedInTheOrderOfItsLocks(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    stage.acquire("x", "y", "z");
+    held.stream().granted(held.stream().awaitAcquire("x"), 40);
+    stage.expectGranted("x", 40, 41, 42);
+    stage.acquire("w");
+    held.stream().queued(held.stream().awaitAcquire("w"));
+    stage.settle();
+    held.stream().fail(Code.UNAVAILABLE, "gone");
+    ServedStream next = held.server().stream().answersKeepAlives(Terms.CALM);
+    next.resumed(next.awaitResume(held.open()), Terms.CALM);
+    mustRepeat(next.awaitAcquire("a"), held.request(), List.of(7L));
+    AcquireRequest several = next.awaitAcquire("x");
+    Unmet.unless(
+        several.getHeldTokensList().equals(List.of(40L, 41L, 42L)),
+        "held_tokens of x, y, z are " + several.getHeldTokensList());
+    AcquireRequest waiting = next.awaitAcquire("w");
+    Unmet.unless(waiting.getHeldTokensCount() == 0, "a request that waits repeats tokens");
+  }
+
+  @Sentence("the same request (same lease and request_id) finds its place or its grant again.")
+  static void waitingRequestIsRepeatedAndGranted(Stage stage) {
+    ScriptedServer server = stage.server();
+    stage.client(server);
+    stage.acquire("a");
+    ServedStream stream = server.stream().answersKeepAlives(Terms.CALM);
+    Received open = stream.awaitOpen();
+    stream.opened(open, Terms.CALM);
+    AcquireRequest request = stream.awaitAcquire("a");
+    stream.queued(request);
+    stage.settle();
+    stream.fail(Code.UNAVAILABLE, "gone");
+    ServedStream next = server.stream().answersKeepAlives(Terms.CALM).epoch(2);
+    next.resumed(next.awaitResume(open), Terms.CALM);
+    AcquireRequest again = next.awaitAcquire("a");
+    mustRepeat(again, request, List.of());
+    next.granted(again, 9);
+    stage.expectGranted("a", 9);
+    stage.mustHold("a");
+  }
+
+  @Sentence(
+      "In a repeated request: what is left of it, for a coordinator that has taken the session over and cannot know.")
+  static void repeatedRequestWaitsForWhatIsLeft(Stage stage) {
+    ScriptedServer server = stage.server();
+    stage.client(server);
+    stage.acquireWithin("a", 60_000);
+    ServedStream stream = server.stream().answersKeepAlives(Terms.CALM);
+    Received open = stream.awaitOpen();
+    stream.opened(open, Terms.CALM);
+    stream.queued(stream.awaitAcquire("a"));
+    stage.pause(1_500);
+    stream.fail(Code.UNAVAILABLE, "gone");
+    ServedStream next = server.stream().answersKeepAlives(Terms.CALM);
+    next.resumed(next.awaitResume(open), Terms.CALM);
+    long left = Terms.toMillis(next.awaitAcquire("a").getWaitTimeout());
+    Unmet.unless(
+        left > 0 && left <= 58_600, "of 60 s, more than 1.5 s ago, it says are left: " + left);
+  }
+
+  @Sentence(
+      "With tokens the request is never queued anew: it is granted once more with just these tokens, or told lost.")
+  static void lossThatIsToldAfterTheResumeIsTaken(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    stage.acquire("b");
+    held.stream().granted(held.stream().awaitAcquire("b"), 8);
+    stage.expectGranted("b", 8);
+    held.stream().fail(Code.UNAVAILABLE, "gone");
+    ServedStream next = held.server().stream().answersKeepAlives(Terms.CALM).epoch(2);
+    next.resumed(next.awaitResume(held.open()), Terms.CALM);
+    next.lost(held.request(), LossReason.LOSS_REASON_SESSION_LOST);
+    next.granted(next.awaitAcquire("b"), 8);
+    stage.expect("a", "lost");
+    stage.mustNotHold("a");
+    stage.mustHold("b");
+  }
+
+  @Sentence("NOT_FOUND (lease to resume unknown or ended: what it held is lost)")
+  static void unknownLeaseIsTheLossOfEverything(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    stage.acquire("w");
+    held.stream().queued(held.stream().awaitAcquire("w"));
+    held.stream().fail(Code.UNAVAILABLE, "gone");
+    ServedStream next = held.server().stream();
+    next.awaitResume(held.open());
+    next.fail(status(Code.NOT_FOUND, "UNKNOWN_LEASE"));
+    stage.expect("a", "lost");
+    stage.mustNotHold("a");
+    stage.expect("w", "not_acquired");
+  }
+
+  @Sentence("FAILED_PRECONDITION: the secret is not the lease's. Do not resume again.")
+  static void wrongSecretIsNotTriedAgain(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    held.stream().fail(Code.UNAVAILABLE, "gone");
+    ServedStream next = held.server().stream();
+    Received resume = next.awaitResume(held.open());
+    next.fail(status(Code.FAILED_PRECONDITION, "WRONG_SECRET"));
+    stage.expect("a", "lost");
+    stage.mustNotHold("a");
+    mustNotBeOpenedAgain(stage, held.server(), resume.request().getOpen());
+  }
+
+  @Sentence("The lease has ended; the stream ends after this.")
+  static void endOfTheLeaseIsTheLossOfEverything(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    stage.acquire("w");
+    held.stream().queued(held.stream().awaitAcquire("w"));
+    held.stream().leaseEnded(LeaseEndReason.LEASE_END_REASON_EXPIRED);
+    held.stream().end();
+    stage.expect("a", "lost");
+    stage.mustNotHold("a");
+    stage.expect("w", "not_acquired");
+    OpenSession ended = held.open().request().getOpen();
+    mustNotBeOpenedAgain(
+        stage,
+        held.server(),
+        ended.getLeaseId().isEmpty()
+            ? ended.toBuilder().setLeaseId(ServedStream.LEASE_ID).build()
+            : ended);
+  }
+
+  @Sentence("a lease with the id that the client chose was there, and has ended: choose another.")
+  static void nextLockIsTakenUnderAnotherLease(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    held.stream().leaseEnded(LeaseEndReason.LEASE_END_REASON_FORCED);
+    held.stream().end();
+    stage.expect("a", "lost");
+    stage.acquire("b");
+    ServedStream next = held.server().stream().answersKeepAlives(Terms.CALM);
+    Received open = next.awaitOpen();
+    String id = open.request().getOpen().getLeaseId();
+    Unmet.unless(
+        id.isEmpty() || !id.equals(held.open().request().getOpen().getLeaseId()),
+        "the client opens the lease that has ended once more");
+    // A new lease has an epoch of its own, which may be lower than the other one's.
+    next.opened(open, Terms.CALM);
+    next.granted(next.awaitAcquire("b"), 3);
+    stage.expectGranted("b", 3);
+  }
+
+  @Sentence("so a client whose answer was lost repeats the request and leaks nothing.")
+  static void openWhoseAnswerWasLostIsRepeated(Stage stage) {
+    ScriptedServer server = stage.server();
+    stage.client(server);
+    stage.acquire("a");
+    ServedStream stream = server.stream();
+    OpenSession first = stream.awaitOpen().request().getOpen();
+    stream.fail(Code.UNAVAILABLE, "gone before it answered");
+    ServedStream next = server.stream().answersKeepAlives(Terms.CALM);
+    Received open = next.awaitOpen();
+    OpenSession second = open.request().getOpen();
+    if (first.getCreate()) {
+      Unmet.unless(
+          second.getCreate()
+              && second.getLeaseId().equals(first.getLeaseId())
+              && second.getLeaseSecret().equals(first.getLeaseSecret()),
+          "the repeated open is another one: " + second);
+      Unmet.unless(first.getLeaseId().matches("[0-9a-f]{32}"), "the id is " + first.getLeaseId());
+    } else {
+      Unmet.unless(second.getLeaseId().isEmpty(), "it resumes what was never opened: " + second);
+    }
+    next.opened(open, Terms.CALM);
+    next.granted(next.awaitAcquire("a"), 7);
+    stage.expectGranted("a", 7);
+  }
+
+  @Sentence(
+      "resume it, here or elsewhere, after a delay that grows with each attempt and has jitter.")
+  static void leaseIsResumedAtAnotherServer(Stage stage) {
+    ScriptedServer second = stage.server();
+    Held held = stage.heldAtFirst(Terms.CALM, stage.server(), second);
+    held.server().close();
+    ServedStream next = second.stream().answersKeepAlives(Terms.CALM).epoch(2);
+    next.resumed(next.awaitResume(held.open()), Terms.CALM);
+    AcquireRequest again = next.awaitAcquire("a");
+    mustRepeat(again, held.request(), List.of(7L));
+    next.granted(again, 7);
+    stage.settle();
+    stage.mustHold("a");
+  }
+
+  @Sentence(
+      "resume it, here or elsewhere, after a delay that grows with each attempt and has jitter.")
+  static void serverThatRefusesConnectionsIsPassedOver(Stage stage) {
+    ScriptedServer server = stage.server();
+    stage.client(List.of(stage.deadAddress(), server.address()));
+    grantAt(server, stage);
+  }
+
+  @Sentence(
+      "resume it, here or elsewhere, after a delay that grows with each attempt and has jitter.")
+  static void serverThatIsSilentIsPassedOver(Stage stage) {
+    ScriptedServer server = stage.server();
+    stage.client(List.of(stage.silentAddress(), server.address()));
+    grantAt(server, stage);
+  }
+
+  @Sentence(
+      "resume it, here or elsewhere, after a delay that grows with each attempt and has jitter.")
+  static void streamThatFallsSilentIsLeftInTime(Stage stage) {
+    ScriptedServer second = stage.server();
+    Terms terms = new Terms(30_000, 20_000, 1_500);
+    Held held = stage.heldAtFirst(terms, stage.server(), second);
+    held.stream().isSilent();
+    ServedStream next = second.stream().answersKeepAlives(Terms.CALM);
+    next.resumed(next.awaitResume(held.open()), Terms.CALM);
+    next.granted(next.awaitAcquire("a"), 7);
+    stage.settle();
+    stage.mustHold("a");
+  }
+
+  @Sentence("listen to one server only, the one whose stream it opened last.")
+  static void streamThatWasLeftIsNotHeard(Stage stage) {
+    ScriptedServer second = stage.server();
+    Held held = stage.heldAtFirst(Terms.CALM, stage.server(), second);
+    held.stream().goingAway(io.lockkeeper.v1.GoingAwayReason.GOING_AWAY_REASON_DRAINING, 0);
+    ServedStream next = second.stream().answersKeepAlives(Terms.CALM);
+    next.resumed(next.awaitResume(held.open()), Terms.CALM);
+    next.granted(next.awaitAcquire("a"), 7);
+    held.stream().epoch(9).lost(held.request(), LossReason.LOSS_REASON_REMOVED);
+    stage.settle();
+    stage.mustHold("a");
+    held.stream().awaitEndByClient();
+  }
+
+  @Sentence("so a client repeats all holds before it releases one of them.")
+  static void holdsAreRepeatedBeforeOneIsReleased(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    stage.acquire("b");
+    held.stream().granted(held.stream().awaitAcquire("b"), 8);
+    stage.expectGranted("b", 8);
+    held.stream().fail(Code.UNAVAILABLE, "gone");
+    ServedStream next = held.server().stream().answersKeepAlives(Terms.CALM);
+    Received resume = next.awaitResume(held.open());
+    stage.release("a");
+    stage.settle();
+    next.resumed(resume, Terms.CALM);
+    for (int i = 0; i < 2; i++) {
+      SessionRequest request =
+          next.await("holds, repeated", r -> r.hasAcquire() || r.hasRelease()).request();
+      Unmet.unless(request.hasAcquire(), "a is released before all holds have been repeated");
+    }
+    next.awaitRelease(held.request());
+  }
+
+  private static void grantAt(ScriptedServer server, Stage stage) {
+    stage.acquire("a");
+    ServedStream stream = server.stream().answersKeepAlives(Terms.CALM);
+    stream.opened(stream.awaitOpen(), Terms.CALM);
+    stream.granted(stream.awaitAcquire("a"), 7);
+    stage.expectGranted("a", 7);
+  }
+
+  static void mustRepeat(AcquireRequest again, AcquireRequest first, List<Long> tokens) {
+    Unmet.unless(
+        again.getRequestId().equals(first.getRequestId()),
+        "request " + first.getRequestId() + " is repeated as " + again.getRequestId());
+    Unmet.unless(
+        again.getHeldTokensList().equals(tokens),
+        "held_tokens are " + again.getHeldTokensList() + ", not " + tokens);
+  }
+
+  /** For three seconds, the client resumes that lease no more. */
+  static void mustNotBeOpenedAgain(Stage stage, ScriptedServer server, OpenSession lease) {
+    stage.pause(3_000);
+    for (ServedStream stream : server.furtherStreams()) {
+      OpenSession open = stream.awaitOpen().request().getOpen();
+      Unmet.unless(
+          !open.getLeaseId().equals(lease.getLeaseId()),
+          "the client opens the lease again: " + open);
+    }
+  }
+
+  static io.grpc.StatusRuntimeException status(Code code, String reason) {
+    ErrorInfo info = ErrorInfo.newBuilder().setDomain("lockkeeper.io").setReason(reason).build();
+    return StatusProto.toStatusRuntimeException(
+        com.google.rpc.Status.newBuilder()
+            .setCode(code.value())
+            .setMessage("as the script says")
+            .addDetails(Any.pack(info))
+            .build());
+  }
+}

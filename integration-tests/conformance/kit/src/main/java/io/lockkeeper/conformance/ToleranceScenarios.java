@@ -1,0 +1,178 @@
+package io.lockkeeper.conformance;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.UnknownFieldSet;
+import io.lockkeeper.conformance.ServedStream.Received;
+import io.lockkeeper.conformance.Stage.Held;
+import io.lockkeeper.v1.AcquireRequest;
+import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.LeaseEnded;
+import io.lockkeeper.v1.Lost;
+import io.lockkeeper.v1.NotAcquired;
+import io.lockkeeper.v1.ReleaseResponse;
+import io.lockkeeper.v1.SessionReleased;
+import io.lockkeeper.v1.SessionResponse;
+import java.util.List;
+
+/** What a newer server may say, and what a client must take in any form. */
+final class ToleranceScenarios {
+
+  private static final int UNKNOWN = 4_711;
+
+  private ToleranceScenarios() {}
+
+  @Sentence("One of the answers.")
+  static void responseOfAnUnknownKindHarmsNothing(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    held.stream().respond(SessionResponse.newBuilder().setUnknownFields(unknown()));
+    held.stream().respond(SessionResponse.newBuilder());
+    stage.settle();
+    stage.mustHold("a");
+  }
+
+  @Sentence("What happened.")
+  static void eventOfAnUnknownKindHarmsNothing(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    held.stream().event(held.request(), AcquireResponse.newBuilder().setUnknownFields(unknown()));
+    stage.settle();
+    stage.mustHold("a");
+    stage.release("a");
+    held.stream().awaitRelease(held.request());
+  }
+
+  @Sentence(
+      "The lease is open. After a resume, the current state of each of its acquisitions follows as events.")
+  static void unknownFieldsHarmNothing(Stage stage) {
+    ScriptedServer server = stage.server();
+    stage.client(server);
+    stage.acquire("a");
+    ServedStream stream = server.stream().answersKeepAlives(Terms.CALM);
+    Received open = stream.awaitOpen();
+    stream.respond(
+        SessionResponse.newBuilder()
+            .setUnknownFields(unknown())
+            .setOpened(
+                ServedStream.opened(open.request().getOpen(), Terms.CALM, false)
+                    .setUnknownFields(unknown())));
+    AcquireRequest request = stream.awaitAcquire("a");
+    stream.event(request, ServedStream.grantedEvent(request, 7).setUnknownFields(unknown()));
+    stage.expectGranted("a", 7);
+    stage.mustHold("a");
+  }
+
+  @Sentence("Final: the locks were held and are not any more.")
+  static void lossForAnUnknownReasonIsALoss(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    held.stream()
+        .event(
+            held.request(),
+            AcquireResponse.newBuilder().setLost(Lost.newBuilder().setReasonValue(UNKNOWN)));
+    stage.expect("a", "lost");
+    stage.mustNotHold("a");
+  }
+
+  @Sentence("Final: the locks were not granted.")
+  static void notAcquiredForAnUnknownReasonIsOver(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    stage.acquire("b");
+    held.stream()
+        .event(
+            held.stream().awaitAcquire("b"),
+            AcquireResponse.newBuilder()
+                .setNotAcquired(NotAcquired.newBuilder().setReasonValue(UNKNOWN)));
+    stage.expect("b", "not_acquired");
+    stage.mustHold("a");
+  }
+
+  @Sentence("The lease has ended; the stream ends after this.")
+  static void endOfTheLeaseForAnUnknownReasonIsItsEnd(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    held.stream()
+        .respond(
+            SessionResponse.newBuilder()
+                .setLeaseEnded(LeaseEnded.newBuilder().setReasonValue(UNKNOWN)));
+    held.stream().end();
+    stage.expect("a", "lost");
+    stage.mustNotHold("a");
+  }
+
+  @Sentence("A release is done.")
+  static void releaseWithAnUnknownOutcomeIsDone(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    stage.release("a");
+    held.stream().awaitRelease(held.request());
+    held.stream()
+        .respond(
+            SessionResponse.newBuilder()
+                .setReleased(
+                    SessionReleased.newBuilder()
+                        .setRequestId(held.request().getRequestId())
+                        .setResult(ReleaseResponse.newBuilder().setOutcomeValue(UNKNOWN))));
+    stage.expect("a", "released");
+  }
+
+  @Sentence("the events of every acquisition carry its request_id.")
+  static void eventOfAnAcquisitionThatIsNotItsOwnHarmsNothing(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    AcquireRequest foreign = held.request().toBuilder().setRequestId("nobody-asked").build();
+    held.stream().granted(foreign, 99);
+    held.stream().lost(foreign, io.lockkeeper.v1.LossReason.LOSS_REASON_FORCED);
+    stage.settle();
+    stage.mustNotHaveReported("granted", "a");
+    stage.mustHold("a");
+  }
+
+  @Sentence(
+      "Several of these in one message, in their order. Only for clients that asked for batches.")
+  static void batchIsTakenInItsOrder(Stage stage) {
+    ScriptedServer server = stage.server();
+    stage.client(server);
+    stage.acquire("a");
+    stage.acquire("b");
+    ServedStream stream = server.stream().answersKeepAlives(Terms.CALM);
+    Received open = stream.awaitOpen();
+    boolean batches = open.request().getOpen().getBatches();
+    stream.respond(
+        SessionResponse.newBuilder()
+            .setOpened(
+                ServedStream.opened(open.request().getOpen(), Terms.CALM, false)
+                    .setLeaseSecret("secret-of-the-server")
+                    .setBatches(batches)));
+    AcquireRequest a = stream.awaitAcquire("a");
+    AcquireRequest b = stream.awaitAcquire("b");
+    List<AcquireResponse.Builder> events =
+        List.of(
+            stream.numbered(a, ServedStream.grantedEvent(a, 7)),
+            stream.numbered(b, ServedStream.grantedEvent(b, 8)),
+            stream.numbered(a, AcquireResponse.newBuilder().setLost(Lost.getDefaultInstance())));
+    if (batches) {
+      stream.batch(events);
+    } else {
+      events.forEach(event -> stream.respond(SessionResponse.newBuilder().setEvent(event)));
+    }
+    stage.expectGranted("a", 7);
+    stage.expectGranted("b", 8);
+    stage.expect("a", "lost");
+    stage.mustHold("b");
+  }
+
+  @Sentence("the client may send them now, and will get them.")
+  static void noBatchIsSentToAServerThatDoesNotKnowThem(Stage stage) {
+    Held held = stage.held(Terms.CALM); // Its opened says nothing of batches.
+    for (String lock : List.of("b", "c", "d", "e")) {
+      stage.acquire(lock);
+    }
+    for (String lock : List.of("b", "c", "d", "e")) {
+      held.stream().awaitAcquire(lock);
+    }
+    Unmet.unless(held.stream().batches() == 0, "a batch was sent");
+  }
+
+  private static UnknownFieldSet unknown() {
+    UnknownFieldSet.Field text =
+        UnknownFieldSet.Field.newBuilder()
+            .addLengthDelimited(ByteString.copyFromUtf8("of a later version"))
+            .build();
+    return UnknownFieldSet.newBuilder().addField(999, text).build();
+  }
+}

@@ -1,0 +1,26 @@
+#!/bin/sh
+# Judges clients by the contract: docs/writing-a-client.md. CLIENT='command' judges that one; nothing, all of ours and the
+# planted mistakes. ONLY=text plays only scenarios whose names contain it; JOBS=n plays that many at once.
+set -eu
+cd "$(dirname "$0")/../.."
+kit=integration-tests/conformance
+module=kit
+[ -n "${CLIENT:-}" ] || module=java
+
+./mvnw -q -Dorg.slf4j.simpleLogger.defaultLogLevel=warn -pl $kit/$module -am package \
+  -Dmaven.test.skip=true -Dspotless.check.skip -Dcheckstyle.skip
+java=${JAVA_HOME:+$JAVA_HOME/bin/}java
+set -- --only "${ONLY:-}" --jobs "${JOBS:-4}"
+if [ -n "${CLIENT:-}" ]; then
+  set -- "$@" --client "$CLIENT"
+else
+  set -- "$@" --client "$java -cp $kit/java/target/classes:$(cat $kit/java/target/class-path.txt) \
+-Xmx128m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 io.lockkeeper.conformance.java.Driver"
+  integration-tests/polyglot/install.sh python_client
+  if [ -x integration-tests/polyglot/build/python/bin/python ]; then
+    set -- "$@" --client "$kit/python/python.sh driver.py" --mistakes "$kit/python/python.sh mistakes.py"
+  else
+    printf '\n%s\n\n' "SKIPPED: the Python client and the planted mistakes: no Python with grpcio" >&2
+  fi
+fi
+exec "$java" -Xmx256m -cp "$kit/kit/target/classes:$(cat $kit/kit/target/class-path.txt)" io.lockkeeper.conformance.Kit "$@"
