@@ -6,10 +6,10 @@ MVN := ./mvnw -Dorg.slf4j.simpleLogger.defaultLogLevel=warn
 JAR := cli/target/lockkeeper.jar
 SOURCES := pom.xml $(wildcard */pom.xml) $(shell find proto/src/main server/src/main client-java/src/main cli/src/main -type f)
 
-.PHONY: help build run test unit lint format demo bench failover outages chaos soak model clean
+.PHONY: help build run test unit lint format demo bench conformance failover outages chaos soak model clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: $(JAR) ## Build the runnable jar, without tests
 
@@ -38,6 +38,9 @@ demo: $(JAR) ## Show locks changing hands on a small cluster
 
 bench: $(JAR) ## Measure locks beside ZooKeeper, Curator, etcd and Redisson (some 25 minutes)
 	BENCH_SECONDS='$(SECONDS)' integration-tests/benchmarks/run.sh
+
+conformance: ## Judge our clients by the contract, or another one: CLIENT='command' (docs/writing-a-client.md); ONLY=text for some scenarios
+	CLIENT='$(CLIENT)' ONLY='$(ONLY)' integration-tests/conformance/run.sh
 
 failover: $(JAR) ## Measure what the death of coordinators costs, against its floors (some five minutes)
 	integration-tests/failover/run.sh

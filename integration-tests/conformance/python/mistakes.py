@@ -11,7 +11,7 @@ from lease import Lease, now, pb, to_duration
 
 
 class CountsFromTheReceipt(Lease):
-    found_by = "Deadline.validForOfKeptAliveCountsFromTheSending"
+    found_by = "Deadline.validForOfOpenedCountsFromTheSending"
 
     def extend(self, sent, valid_for, interval):
         super().extend(now(), valid_for, interval)

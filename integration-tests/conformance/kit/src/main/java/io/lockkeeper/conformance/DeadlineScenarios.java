@@ -34,10 +34,10 @@ final class DeadlineScenarios {
 
   @Sentence("How long from the sending of that keep-alive the lease is valid.")
   static void validForOfKeptAliveCountsFromTheSending(Stage stage) {
-    Held held = stage.heldOfSilentServer(new Terms(60_000, 4_000, 500));
+    Held held = stage.heldOfSilentServer(new Terms(60_000, 4_000, 1_000));
     Received keepAlive = held.stream().awaitKeepAlive();
-    stage.pause(1_800);
-    held.stream().keptAlive(keepAlive, new Terms(60_000, 4_000, 500));
+    stage.pause(1_400);
+    held.stream().keptAlive(keepAlive, new Terms(60_000, 4_000, 1_000));
     stage.mustLoseAt("a", keepAlive.plusMillis(4_000));
   }
 

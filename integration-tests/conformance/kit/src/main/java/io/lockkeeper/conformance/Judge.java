@@ -8,7 +8,10 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
-/** Plays scenarios, several at once, each with a client process and a limit of its own. */
+/**
+ * Plays scenarios, several at once, each with a client process and a limit of its own. A client
+ * that fails is given one more chance: a machine may have been too busy for its short leases.
+ */
 final class Judge implements AutoCloseable {
 
   private static final long LIMIT_SECONDS = 90;
@@ -27,15 +30,17 @@ final class Judge implements AutoCloseable {
     }
   }
 
-  /** Plays the scenarios with the client that the command starts; verdicts come in their order. */
-  List<Verdict> judge(String command, List<Scenario> scenarios) {
-    List<Future<Verdict>> verdicts =
-        scenarios.stream().map(scenario -> begin(command, scenario)).toList();
-    return verdicts.stream().map(Judge::get).toList();
+  /** Begins to play a scenario with the client that the command starts, twice if it fails. */
+  Future<Verdict> begin(String command, Scenario scenario) {
+    return players.submit(
+        () -> {
+          Verdict first = play(command, scenario);
+          return first.passed() ? first : play(command, scenario);
+        });
   }
 
-  /** Plays one scenario. */
-  Future<Verdict> begin(String command, Scenario scenario) {
+  /** Begins to play a scenario that the client should fail. */
+  Future<Verdict> beginOnce(String command, Scenario scenario) {
     return players.submit(() -> play(command, scenario));
   }
 

@@ -15,8 +15,8 @@ final class KeepAliveScenarios {
   @Sentence(
       "May be far below the TTL: the coordinator vouches for no longer than ZooKeeper does for it.")
   static void validForFarBelowTheTtlIsRenewedInTime(Stage stage) {
-    stage.held(new Terms(60_000, 4_000, 1_000));
-    stage.pause(7_000);
+    stage.held(new Terms(60_000, 6_000, 1_000));
+    stage.pause(8_000);
     stage.mustHold("a");
   }
 

@@ -1,10 +1,13 @@
 package io.lockkeeper.conformance;
 
 import io.lockkeeper.conformance.Judge.Verdict;
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Future;
 
 /**
@@ -64,11 +67,21 @@ public final class Kit {
         Scenario.all().stream().filter(scenario -> scenario.name().contains(only)).toList();
     boolean good = true;
     try (Judge judge = new Judge(jobs)) {
+      // All are begun before the first is waited for: while one client waits, another one works.
+      Map<String, List<Future<Verdict>>> verdicts = new LinkedHashMap<>();
       for (String client : clients) {
-        good &= passes(client, judge.judge(client, scenarios));
+        verdicts.put(
+            client, scenarios.stream().map(scenario -> judge.begin(client, scenario)).toList());
       }
+      List<Plants> plants = new ArrayList<>();
       for (String command : mistakes) {
-        good &= findsAll(command, judge);
+        plants.add(plant(command, judge));
+      }
+      for (Map.Entry<String, List<Future<Verdict>>> client : verdicts.entrySet()) {
+        good &= passes(client.getKey(), client.getValue().stream().map(Judge::get).toList());
+      }
+      for (Plants planted : plants) {
+        good &= areFound(planted);
       }
     }
     return good;
@@ -105,29 +118,36 @@ public final class Kit {
     }
   }
 
-  private boolean findsAll(String command, Judge judge) throws IOException {
-    out.println("\nPlanted mistakes: " + command);
+  /** Mistakes, and what is to come of each. */
+  private record Plants(String command, List<Mistake> mistakes, List<Future<Verdict>> verdicts) {}
+
+  private static Plants plant(String command, Judge judge) throws IOException {
     Process list = new ProcessBuilder("/bin/sh", "-c", "exec " + command + " --list").start();
     List<Mistake> planted;
-    try (java.io.BufferedReader lines = list.inputReader()) {
+    try (BufferedReader lines = list.inputReader()) {
       planted = lines.lines().map(Mistake::of).toList();
     }
     List<Future<Verdict>> verdicts =
         planted.stream()
-            .map(mistake -> judge.begin(command + " " + mistake.name(), mistake.scenario()))
+            .map(mistake -> judge.beginOnce(command + " " + mistake.name(), mistake.scenario()))
             .toList();
-    long found = 0;
-    for (int i = 0; i < planted.size(); i++) {
-      Verdict verdict = Judge.get(verdicts.get(i));
+    return new Plants(command, planted, verdicts);
+  }
+
+  private boolean areFound(Plants planted) {
+    out.println("\nPlanted mistakes: " + planted.command());
+    int found = 0;
+    for (int i = 0; i < planted.mistakes().size(); i++) {
+      Verdict verdict = Judge.get(planted.verdicts().get(i));
       found += verdict.passed() ? 0 : 1;
       out.printf(
           "%s  %s, by %s%n",
           verdict.passed() ? "NOT FOUND" : "found    ",
-          planted.get(i).name(),
-          planted.get(i).scenario().name());
-      out.println("           seen: " + (verdict.passed() ? "nothing" : verdict.seen()));
+          planted.mistakes().get(i).name(),
+          verdict.scenario().name());
+      out.println("           seen: " + (verdict.passed() ? "nothing" : verdict.seen().strip()));
     }
-    out.printf("%d of %d planted mistakes found%n", found, planted.size());
-    return !planted.isEmpty() && found == planted.size();
+    out.printf("%d of %d planted mistakes found%n", found, planted.mistakes().size());
+    return found > 0 && found == planted.mistakes().size();
   }
 }

@@ -285,12 +285,15 @@ final class ResumeScenarios {
     stage.release("a");
     stage.settle();
     next.resumed(resume, Terms.CALM);
-    for (int i = 0; i < 2; i++) {
-      SessionRequest request =
-          next.await("holds, repeated", r -> r.hasAcquire() || r.hasRelease()).request();
-      Unmet.unless(request.hasAcquire(), "a is released before all holds have been repeated");
-    }
+    SessionRequest first =
+        next.await("the hold b or the release of a", ResumeScenarios::isBOrRelease).request();
+    Unmet.unless(first.hasAcquire(), "a is released before b has been repeated");
     next.awaitRelease(held.request());
+  }
+
+  private static boolean isBOrRelease(SessionRequest request) {
+    return request.hasRelease()
+        || (request.hasAcquire() && request.getAcquire().getLocks(0).getName().equals("b"));
   }
 
   private static void grantAt(ScriptedServer server, Stage stage) {

@@ -1,0 +1,45 @@
+package io.lockkeeper.conformance.java;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lockkeeper.conformance.Kit;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class OurClientsIT {
+
+  private static final Path CONFORMANCE = Path.of(System.getProperty("lockkeeper.conformance"));
+
+  @Test
+  void ourClientsKeepTheContractAndPlantedMistakesAreFound() throws IOException {
+    // Given
+    List<String> options = new ArrayList<>(List.of("--jobs", "6", "--client", driver()));
+    String python = CONFORMANCE + "/python/python.sh ";
+    if (Files.isExecutable(CONFORMANCE.resolve("../polyglot/build/python/bin/python"))) {
+      options.addAll(
+          List.of("--client", python + "driver.py", "--mistakes", python + "mistakes.py"));
+    } else {
+      System.err.println(
+          "\nSKIPPED: the conformance of the Python client, and the planted mistakes: run"
+              + " integration-tests/polyglot/install.sh\n");
+    }
+    // When
+    boolean good = Kit.run(System.out, options.toArray(String[]::new));
+    // Then
+    assertThat(good).as("every client passes, every mistake is found: see the table").isTrue();
+  }
+
+  private static String driver() {
+    return String.join(
+        " ",
+        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+        "-Xmx128m -XX:+UseSerialGC -XX:TieredStopAtLevel=1",
+        "-cp",
+        System.getProperty("java.class.path"),
+        Driver.class.getName());
+  }
+}
