@@ -9,12 +9,14 @@ import io.lockkeeper.v1.Position;
 /** Until when a client may believe that it holds. */
 final class DeadlineScenarios {
 
+  private static final long SHORT = Terms.SHORT.validForMillis();
+
   private DeadlineScenarios() {}
 
   @Sentence("How long from the sending of the open request the lease is valid.")
   static void silenceEndsTheLeaseAtItsDeadline(Stage stage) {
-    Held held = stage.heldOfSilentServer(new Terms(60_000, 2_000, 500));
-    stage.mustLoseAt("a", held.open().plusMillis(2_000));
+    Held held = stage.heldOfSilentServer(Terms.SHORT);
+    stage.mustLoseAt("a", held.open().plusMillis(SHORT));
   }
 
   @Sentence(
@@ -26,10 +28,10 @@ final class DeadlineScenarios {
     ServedStream stream = server.stream();
     Received open = stream.awaitOpen();
     stage.pause(1_500);
-    stream.opened(open, new Terms(60_000, 3_000, 600));
+    stream.opened(open, Terms.SHORT);
     stream.granted(stream.awaitAcquire("a"), 7);
     stage.expectGranted("a", 7);
-    stage.mustLoseAt("a", open.plusMillis(3_000));
+    stage.mustLoseAt("a", open.plusMillis(SHORT));
   }
 
   @Sentence("How long from the sending of that keep-alive the lease is valid.")
@@ -44,11 +46,10 @@ final class DeadlineScenarios {
   @Sentence(
       "Chosen by the client and sent back, so that it can tell which keep-alive was acknowledged.")
   static void answerCountsForTheKeepAliveOfItsNonce(Stage stage) {
-    Held held = stage.heldOfSilentServer(new Terms(60_000, 5_000, 700));
+    Held held = stage.heldOfSilentServer(new Terms(60_000, 5_000, 1_500));
     Received first = held.stream().awaitKeepAlive();
     held.stream().awaitKeepAlive();
-    held.stream().awaitKeepAlive();
-    held.stream().keptAlive(first, new Terms(60_000, 4_500, 700));
+    held.stream().keptAlive(first, new Terms(60_000, 4_500, 1_500));
     stage.mustLoseAt("a", Math.max(held.open().plusMillis(5_000), first.plusMillis(4_500)));
   }
 
@@ -70,7 +71,7 @@ final class DeadlineScenarios {
     Held held = stage.heldOfSilentServer(Terms.SHORT);
     held.stream().awaitKeepAlive();
     held.stream().keptAlive(987_654_321, Terms.CALM);
-    stage.mustLoseAt("a", held.open().plusMillis(3_000));
+    stage.mustLoseAt("a", held.open().plusMillis(SHORT));
   }
 
   @Sentence(
@@ -86,7 +87,7 @@ final class DeadlineScenarios {
     stage.pause(500);
     stream.granted(request, 7); // Its valid_for is 30 s.
     stage.expectGranted("a", 7);
-    stage.mustLoseAt("a", open.plusMillis(3_000));
+    stage.mustLoseAt("a", open.plusMillis(SHORT));
   }
 
   @Sentence(
@@ -95,14 +96,14 @@ final class DeadlineScenarios {
     Held held = stage.heldOfSilentServer(Terms.SHORT);
     held.stream().jeopardy(held.request(), 2_500);
     held.stream().safe(held.request(), 30_000);
-    stage.mustLoseAt("a", held.open().plusMillis(3_000));
+    stage.mustLoseAt("a", held.open().plusMillis(SHORT));
   }
 
   @Sentence("Never more than its lease's own deadline.")
   static void jeopardyExtendsNothing(Stage stage) {
     Held held = stage.heldOfSilentServer(Terms.SHORT);
     held.stream().jeopardy(held.request(), 30_000);
-    stage.mustLoseAt("a", held.open().plusMillis(3_000));
+    stage.mustLoseAt("a", held.open().plusMillis(SHORT));
   }
 
   @Sentence("Holders keep their locks for valid_for at most.")
@@ -135,7 +136,7 @@ final class DeadlineScenarios {
       stage.pause(500);
       held.stream().event(held.request(), position.clone());
     }
-    stage.mustLoseAt("a", held.open().plusMillis(3_000));
+    stage.mustLoseAt("a", held.open().plusMillis(SHORT));
   }
 
   @Sentence(
@@ -143,7 +144,7 @@ final class DeadlineScenarios {
   static void clientThatWasPausedLooksAtItsDeadlineFirst(Stage stage) {
     Held held = stage.held(Terms.SHORT);
     stage.client().pause();
-    stage.pause(3_300);
+    stage.pause(SHORT + 300);
     stage.client().resume();
     stage.mustLoseAt("a", held.open().atNanos());
   }
@@ -155,9 +156,9 @@ final class DeadlineScenarios {
     Received keepAlive = held.stream().awaitKeepAlive();
     stage.client().pause();
     held.stream().keptAlive(keepAlive, Terms.SHORT);
-    stage.pauseUntil(keepAlive.plusMillis(3_200));
+    stage.pauseUntil(keepAlive.plusMillis(SHORT + 200));
     stage.client().resume();
-    stage.mustLoseAt("a", keepAlive.plusMillis(3_000));
+    stage.mustLoseAt("a", keepAlive.plusMillis(SHORT));
   }
 
   @Sentence("Everything acquired under a lease ends with it.")
@@ -168,7 +169,7 @@ final class DeadlineScenarios {
     held.stream().granted(held.stream().awaitAcquire("b"), 8);
     held.stream().queued(held.stream().awaitAcquire("c"));
     stage.expectGranted("b", 8);
-    stage.mustLoseAt("a", held.open().plusMillis(3_000));
+    stage.mustLoseAt("a", held.open().plusMillis(SHORT));
     stage.expect("b", "lost");
     stage.mustNotHold("b");
     stage.expect("c", "not_acquired");

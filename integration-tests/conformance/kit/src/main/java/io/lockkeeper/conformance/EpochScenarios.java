@@ -115,7 +115,7 @@ final class EpochScenarios {
                     .setValidFor(Terms.CALM.validFor())
                     .setKeepAliveInterval(Terms.SHORT.interval())));
     // The one that was answered before a resume may have raised the deadline as well.
-    stage.mustLoseAt("a", later.plusMillis(3_000));
+    stage.mustLoseAt("a", later.plusMillis(Terms.SHORT.validForMillis()));
   }
 
   @Sentence("ignores whatever comes with a lower one: answers, events, endings.")
@@ -127,7 +127,7 @@ final class EpochScenarios {
     held.stream().end();
     ServedStream stale = held.server().stream();
     stale.epoch(4).resumed(stale.awaitResume(held.open()), Terms.CALM);
-    stage.mustLoseAt("a", held.open().plusMillis(3_000));
+    stage.mustLoseAt("a", held.open().plusMillis(Terms.SHORT.validForMillis()));
   }
 
   @Sentence("ignores whatever comes with a lower one: answers, events, endings.")

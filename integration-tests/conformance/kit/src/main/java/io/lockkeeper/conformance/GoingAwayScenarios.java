@@ -112,6 +112,6 @@ final class GoingAwayScenarios {
     Held held = stage.heldOfSilentServer(Terms.SHORT);
     held.stream().goingAway(GoingAwayReason.GOING_AWAY_REASON_NO_ZOOKEEPER, 30_000);
     held.stream().end();
-    stage.mustLoseAt("a", held.open().plusMillis(3_000));
+    stage.mustLoseAt("a", held.open().plusMillis(Terms.SHORT.validForMillis()));
   }
 }

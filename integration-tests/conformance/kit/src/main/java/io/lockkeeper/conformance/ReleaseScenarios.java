@@ -158,7 +158,7 @@ final class ReleaseScenarios {
     stage.release("a");
     Received open = held.open();
     held.stream().awaitRelease(held.request());
-    stage.pauseUntil(open.plusMillis(3_200));
+    stage.pauseUntil(open.plusMillis(Terms.SHORT.validForMillis() + 200));
     stage.expect("a", "released", "lost");
     stage.mustNotHold("a");
   }

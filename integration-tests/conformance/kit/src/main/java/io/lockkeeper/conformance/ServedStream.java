@@ -187,6 +187,11 @@ final class ServedStream implements StreamObserver<SessionRequest> {
     return this;
   }
 
+  /** From now on every keep-alive is answered like this. */
+  void answersKeepAlivesBy(Consumer<Received> answer) {
+    onKeepAlive = answer;
+  }
+
   /** From now on keep-alives wait for the script. */
   ServedStream isSilent() {
     onKeepAlive = inbox::add;

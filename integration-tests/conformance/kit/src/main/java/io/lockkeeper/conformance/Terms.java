@@ -9,7 +9,7 @@ record Terms(long ttlMillis, long validForMillis, long intervalMillis) {
   static final Terms CALM = new Terms(60_000, 30_000, 3_000);
 
   /** Runs out soon, while the TTL is long. */
-  static final Terms SHORT = new Terms(60_000, 3_000, 600);
+  static final Terms SHORT = new Terms(60_000, 5_000, 1_000);
 
   static Duration toDuration(long millis) {
     return Duration.newBuilder()
