@@ -32,7 +32,8 @@ import org.slf4j.LoggerFactory;
  * thread; what it has to say to the server is carried to the client's loop.
  *
  * <p>It is valid until the earliest of these deadlines: the lease's, which moves on; the end of
- * {@link LockRequest#maxHold}; and that of the limited holds that it is a later level of.
+ * {@link LockRequest#maxHold}; that of the limited holds that it is a later level of; and while a
+ * server has lost ZooKeeper, the one that its jeopardy named.
  */
 final class GrantedHandle implements LockHandle {
 
@@ -47,6 +48,7 @@ final class GrantedHandle implements LockHandle {
   private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
   private volatile End end = End.NONE;
   private volatile boolean releaseConfirmed;
+  private volatile OptionalLong jeopardyNanos = OptionalLong.empty();
 
   /** How a hold ends. */
   private record End(boolean isHeld, boolean isLost, LossReason reason) {
@@ -106,6 +108,16 @@ final class GrantedHandle implements LockHandle {
     releaseConfirmed = true;
   }
 
+  /** The server has lost ZooKeeper, and vouches for the hold until {@code untilNanos}. */
+  void onJeopardy(long untilNanos) {
+    jeopardyNanos = OptionalLong.of(untilNanos);
+  }
+
+  /** The jeopardy is over. */
+  void onSafe() {
+    jeopardyNanos = OptionalLong.empty();
+  }
+
   /** Returns where it ends by its own limit, as long as the server may take it away for that. */
   OptionalLong limitNanos() {
     return releaseConfirmed ? OptionalLong.empty() : limitNanos;
@@ -152,7 +164,7 @@ final class GrantedHandle implements LockHandle {
 
   @Override
   public long validUntilNanos() {
-    long until = earlier(lease.untilNanos(), limitNanos());
+    long until = earlier(earlier(lease.untilNanos(), limitNanos()), jeopardyNanos);
     for (GrantedHandle handle : outer) {
       until = earlier(until, handle.limitNanos());
     }
@@ -239,8 +251,9 @@ final class GrantedHandle implements LockHandle {
     if (!end.isHeld() || remainingNanos() > 0) {
       return Optional.empty();
     }
-    boolean leaseIsValid = lease.remainingNanos(context.loop().nanos()) > 0;
-    return Optional.of(leaseIsValid ? LossReason.MAX_HOLD : LossReason.DEADLINE_PASSED);
+    long promised = earlier(lease.untilNanos(), jeopardyNanos);
+    boolean isPromised = promised - context.loop().nanos() > 0;
+    return Optional.of(isPromised ? LossReason.MAX_HOLD : LossReason.DEADLINE_PASSED);
   }
 
   private void awaitReleased() {

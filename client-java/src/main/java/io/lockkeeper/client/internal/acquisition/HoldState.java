@@ -180,6 +180,7 @@ public final class HoldState {
 
   /** A server says that the locks are still held. */
   void onConfirmed() {
+    handle.ifPresent(GrantedHandle::onSafe);
     if (!confirmed) {
       confirmed = true;
       calls.resume();
@@ -240,6 +241,8 @@ public final class HoldState {
     LockListener listener = request.listener();
     if (event.hasJeopardy()) {
       Duration validFor = Protos.toJava(event.getJeopardy().getValidFor());
+      long untilNanos = context.loop().nanos() + Protos.toNanos(event.getJeopardy().getValidFor());
+      handle.ifPresent(mine -> mine.onJeopardy(untilNanos));
       tell(mine -> listener.onJeopardy(mine, shorter(validFor, mine.remaining())));
     } else if (event.hasSafe()) {
       onSafe();
@@ -255,6 +258,7 @@ public final class HoldState {
 
   /** A jeopardy is over: that extends nothing, the lease's own deadline holds. */
   void onSafe() {
+    handle.ifPresent(GrantedHandle::onSafe);
     tell(mine -> request.listener().onSafe(mine, mine.remaining()));
   }
 
