@@ -10,7 +10,7 @@ module=kit
 ./mvnw -q -Dorg.slf4j.simpleLogger.defaultLogLevel=warn -pl $kit/$module -am package \
   -Dmaven.test.skip=true -Dspotless.check.skip -Dcheckstyle.skip
 java=${JAVA_HOME:+$JAVA_HOME/bin/}java
-set -- --only "${ONLY:-}" --jobs "${JOBS:-6}"
+set -- --only "${ONLY:-}" --jobs "${JOBS:-4}"
 if [ -n "${CLIENT:-}" ]; then
   set -- "$@" --client "$CLIENT"
 else

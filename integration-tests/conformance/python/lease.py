@@ -123,6 +123,8 @@ class Lease:
         self.extend(sent, opened.valid_for, opened.keep_alive_interval)
         self.repeat_requests()
         self.repeat_releases()
+        if self.closing:
+            self.send(close=pb.CloseSession())
 
     def repeat_requests(self):
         for acquisition in self.acquisitions.values():

@@ -5,8 +5,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -47,7 +49,7 @@ final class ClientProcess implements AutoCloseable {
 
   /** Sends a command: {@code {"do": what, ...}}. */
   void send(String what, Map<String, Object> fields) {
-    Map<String, Object> command = new java.util.LinkedHashMap<>();
+    Map<String, Object> command = new LinkedHashMap<>();
     command.put("do", what);
     command.putAll(fields);
     String line = JSON.writeValueAsString(command);
@@ -112,7 +114,7 @@ final class ClientProcess implements AutoCloseable {
     }
   }
 
-  private void read(BufferedReader lines, java.util.function.Consumer<String> each, String name) {
+  private void read(BufferedReader lines, Consumer<String> each, String name) {
     Thread reader =
         new Thread(
             () -> {

@@ -1,6 +1,7 @@
 package io.lockkeeper.conformance;
 
 import io.grpc.Status.Code;
+import io.lockkeeper.conformance.ServedStream.Received;
 import io.lockkeeper.conformance.Stage.Held;
 import io.lockkeeper.v1.CloseSession;
 import io.lockkeeper.v1.ErrorReason;
@@ -44,6 +45,22 @@ final class CloseScenarios {
     held.stream().end();
     stage.expect("", "closed");
     stage.mustNotHold("a");
+  }
+
+  @Sentence("Ends the lease at once.")
+  static void closeThatFindsNoStreamIsSentAfterTheResume(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    held.stream().fail(Code.UNAVAILABLE, "gone");
+    ServedStream next = held.server().stream();
+    Received resume = next.awaitResume(held.open());
+    close(stage);
+    stage.settle();
+    stage.mustNotHold("a");
+    next.resumed(resume, Terms.CALM);
+    next.awaitClose();
+    next.leaseEnded(LeaseEndReason.LEASE_END_REASON_CLOSED);
+    next.end();
+    stage.expect("", "closed");
   }
 
   private static void close(Stage stage) {

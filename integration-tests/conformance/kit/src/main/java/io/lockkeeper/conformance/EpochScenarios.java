@@ -5,6 +5,7 @@ import io.lockkeeper.conformance.Stage.Held;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.LeaseEndReason;
+import io.lockkeeper.v1.LeaseEnded;
 import io.lockkeeper.v1.LossReason;
 import io.lockkeeper.v1.Lost;
 import io.lockkeeper.v1.SessionKeptAlive;
@@ -139,8 +140,7 @@ final class EpochScenarios {
         SessionResponse.newBuilder()
             .setEpoch(1)
             .setLeaseEnded(
-                io.lockkeeper.v1.LeaseEnded.newBuilder()
-                    .setReason(LeaseEndReason.LEASE_END_REASON_EXPIRED)));
+                LeaseEnded.newBuilder().setReason(LeaseEndReason.LEASE_END_REASON_EXPIRED)));
     stage.settle();
     stage.mustHold("a");
   }

@@ -38,13 +38,22 @@ final class Mailbox<T> {
 
   /** Takes the first item that fits, waiting for it. */
   T await(String what, Predicate<T> fits) {
+    return awaitOrEnd(what, fits)
+        .orElseThrow(() -> new Unmet("waited for " + what + ", but " + whyEnded()));
+  }
+
+  /** Like {@link #await}; empty if nothing more arrives. */
+  Optional<T> awaitOrEnd(String what, Predicate<T> fits) {
     return until(
         what,
         () -> {
           Optional<T> found = poll(fits);
-          Unmet.unless(found.isPresent() || end.isEmpty(), "waited for " + what + ", but " + end);
-          return found;
+          return found.isPresent() || !end.isEmpty() ? Optional.of(found) : Optional.empty();
         });
+  }
+
+  private synchronized String whyEnded() {
+    return end;
   }
 
   /** Takes the first item that fits, if it is there. */

@@ -5,6 +5,7 @@ import io.lockkeeper.conformance.Stage.Held;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.ErrorReason;
 import io.lockkeeper.v1.Refused;
+import java.util.List;
 
 /** What a client does when the server refuses a request of its stream. */
 final class RefusalScenarios {
@@ -74,7 +75,7 @@ final class RefusalScenarios {
         ServedStream.refusal(ErrorReason.ERROR_REASON_LEASE_MOVED, Code.UNAVAILABLE, 500)
             .setAcquire(again.getRequestId()));
     AcquireRequest third = next.awaitAcquire("a");
-    ResumeScenarios.mustRepeat(third, held.request(), java.util.List.of(7L));
+    ResumeScenarios.mustRepeat(third, held.request(), List.of(7L));
     next.granted(third, 7);
     stage.settle();
     stage.mustHold("a");

@@ -3,10 +3,12 @@ package io.lockkeeper.conformance;
 import com.google.protobuf.Any;
 import com.google.rpc.ErrorInfo;
 import io.grpc.Status.Code;
+import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
 import io.lockkeeper.conformance.ServedStream.Received;
 import io.lockkeeper.conformance.Stage.Held;
 import io.lockkeeper.v1.AcquireRequest;
+import io.lockkeeper.v1.GoingAwayReason;
 import io.lockkeeper.v1.LeaseEndReason;
 import io.lockkeeper.v1.LossReason;
 import io.lockkeeper.v1.OpenSession;
@@ -263,7 +265,7 @@ final class ResumeScenarios {
   static void streamThatWasLeftIsNotHeard(Stage stage) {
     ScriptedServer second = stage.server();
     Held held = stage.heldAtFirst(Terms.CALM, stage.server(), second);
-    held.stream().goingAway(io.lockkeeper.v1.GoingAwayReason.GOING_AWAY_REASON_DRAINING, 0);
+    held.stream().goingAway(GoingAwayReason.GOING_AWAY_REASON_DRAINING, 0);
     ServedStream next = second.stream().answersKeepAlives(Terms.CALM);
     next.resumed(next.awaitResume(held.open()), Terms.CALM);
     next.granted(next.awaitAcquire("a"), 7);
@@ -324,7 +326,7 @@ final class ResumeScenarios {
     }
   }
 
-  static io.grpc.StatusRuntimeException status(Code code, String reason) {
+  static StatusRuntimeException status(Code code, String reason) {
     ErrorInfo info = ErrorInfo.newBuilder().setDomain("lockkeeper.io").setReason(reason).build();
     return StatusProto.toStatusRuntimeException(
         com.google.rpc.Status.newBuilder()

@@ -1,5 +1,6 @@
 package io.lockkeeper.conformance;
 
+import com.google.protobuf.MessageOrBuilder;
 import com.google.protobuf.TextFormat;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
@@ -36,6 +37,7 @@ import java.net.SocketAddress;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -108,12 +110,18 @@ final class ServedStream implements StreamObserver<SessionRequest> {
 
   /** Takes the request for a lock. */
   AcquireRequest awaitAcquire(String lock) {
-    return await(
-            "an acquire of " + lock,
-            request ->
-                request.hasAcquire() && lock.equals(request.getAcquire().getLocks(0).getName()))
-        .request()
-        .getAcquire();
+    return await("an acquire of " + lock, request -> isFor(lock, request)).request().getAcquire();
+  }
+
+  /** Takes the request for a lock; empty if the client leaves the stream without it. */
+  Optional<AcquireRequest> awaitAcquireOrEnd(String lock) {
+    return inbox
+        .awaitOrEnd("an acquire of " + lock + " on " + name, r -> isFor(lock, r.request()))
+        .map(received -> received.request().getAcquire());
+  }
+
+  private static boolean isFor(String lock, SessionRequest request) {
+    return request.hasAcquire() && lock.equals(request.getAcquire().getLocks(0).getName());
   }
 
   /** Takes the release of an acquisition. */
@@ -209,12 +217,14 @@ final class ServedStream implements StreamObserver<SessionRequest> {
 
   /** The lease is new. */
   void opened(Received open, Terms terms) {
+    respond(SessionResponse.newBuilder().setOpened(newLease(open, terms)));
+  }
+
+  /** Begins the answer for a new lease; a secret that the client has chosen is not told. */
+  static SessionOpened.Builder newLease(Received open, Terms terms) {
     OpenSession asked = open.request().getOpen();
     SessionOpened.Builder opened = opened(asked, terms, false);
-    if (!asked.getCreate()) {
-      opened.setLeaseSecret(LEASE_SECRET);
-    }
-    respond(SessionResponse.newBuilder().setOpened(opened));
+    return asked.getCreate() ? opened : opened.setLeaseSecret(LEASE_SECRET);
   }
 
   /** The lease is resumed. */
@@ -222,7 +232,7 @@ final class ServedStream implements StreamObserver<SessionRequest> {
     respond(SessionResponse.newBuilder().setOpened(opened(open.request().getOpen(), terms, true)));
   }
 
-  static SessionOpened.Builder opened(OpenSession asked, Terms terms, boolean resumed) {
+  private static SessionOpened.Builder opened(OpenSession asked, Terms terms, boolean resumed) {
     return SessionOpened.newBuilder()
         .setLeaseId(leaseId(asked))
         .setLeaseTag(leaseId(asked).substring(0, 16))
@@ -435,7 +445,7 @@ final class ServedStream implements StreamObserver<SessionRequest> {
     end();
   }
 
-  private static String text(com.google.protobuf.MessageOrBuilder message) {
+  private static String text(MessageOrBuilder message) {
     return TextFormat.printer().emittingSingleLine(true).printToString(message);
   }
 

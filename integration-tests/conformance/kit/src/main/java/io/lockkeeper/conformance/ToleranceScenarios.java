@@ -7,6 +7,7 @@ import io.lockkeeper.conformance.Stage.Held;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.LeaseEnded;
+import io.lockkeeper.v1.LossReason;
 import io.lockkeeper.v1.Lost;
 import io.lockkeeper.v1.NotAcquired;
 import io.lockkeeper.v1.ReleaseResponse;
@@ -51,9 +52,7 @@ final class ToleranceScenarios {
     stream.respond(
         SessionResponse.newBuilder()
             .setUnknownFields(unknown())
-            .setOpened(
-                ServedStream.opened(open.request().getOpen(), Terms.CALM, false)
-                    .setUnknownFields(unknown())));
+            .setOpened(ServedStream.newLease(open, Terms.CALM).setUnknownFields(unknown())));
     AcquireRequest request = stream.awaitAcquire("a");
     stream.event(request, ServedStream.grantedEvent(request, 7).setUnknownFields(unknown()));
     stage.expectGranted("a", 7);
@@ -116,7 +115,7 @@ final class ToleranceScenarios {
     Held held = stage.held(Terms.CALM);
     AcquireRequest foreign = held.request().toBuilder().setRequestId("nobody-asked").build();
     held.stream().granted(foreign, 99);
-    held.stream().lost(foreign, io.lockkeeper.v1.LossReason.LOSS_REASON_FORCED);
+    held.stream().lost(foreign, LossReason.LOSS_REASON_FORCED);
     stage.settle();
     stage.mustNotHaveReported("granted", "a");
     stage.mustHold("a");
@@ -134,10 +133,7 @@ final class ToleranceScenarios {
     boolean batches = open.request().getOpen().getBatches();
     stream.respond(
         SessionResponse.newBuilder()
-            .setOpened(
-                ServedStream.opened(open.request().getOpen(), Terms.CALM, false)
-                    .setLeaseSecret("secret-of-the-server")
-                    .setBatches(batches)));
+            .setOpened(ServedStream.newLease(open, Terms.CALM).setBatches(batches)));
     AcquireRequest a = stream.awaitAcquire("a");
     AcquireRequest b = stream.awaitAcquire("b");
     List<AcquireResponse.Builder> events =
