@@ -37,7 +37,7 @@ class Acquisition:
 class Lease:
     def __init__(self, servers, ttl, tell):
         self.servers, self.ttl, self.tell = servers, ttl, tell
-        self.lease_id, self.secret, self.epoch = secrets.token_hex(16), secrets.token_hex(16), 0
+        self.lease_id, self.secret, self.epoch = "", secrets.token_hex(16), 0
         self.deadline, self.interval, self.last_sent = float("inf"), 1.0, 0.0
         self.sent, self.nonces = {}, itertools.count(1)
         self.acquisitions, self.outbox, self.attempts = {}, None, 0
@@ -114,12 +114,12 @@ class Lease:
                     writer.cancel()
 
     def opening(self):
-        if self.epoch:  # opened before: resume
+        if self.lease_id:
             return pb.OpenSession(lease_id=self.lease_id, lease_secret=self.secret)
-        return pb.OpenSession(lease_id=self.lease_id, lease_secret=self.secret, create=True, ttl=to_duration(self.ttl))
+        return pb.OpenSession(lease_secret=self.secret, ttl=to_duration(self.ttl))
 
     def on_opened(self, opened, sent):
-        self.sent, self.last_sent = {}, sent
+        self.lease_id, self.sent, self.last_sent = opened.lease_id, {}, sent
         self.extend(sent, opened.valid_for, opened.keep_alive_interval)
         self.repeat_requests()
         self.repeat_releases()
@@ -174,6 +174,8 @@ class Lease:
 
     def is_stale(self, message):
         """Whether somebody speaks who does not serve the lease any more."""
+        if message.HasField("going_away"):
+            return False  # about the stream, not about the lease
         stale, self.epoch = message.epoch < self.epoch, max(self.epoch, message.epoch)
         return stale
 

@@ -21,8 +21,7 @@ final class AcquireScenarios {
     OpenSession open = held.open().request().getOpen();
     Unmet.unless(
         open.hasTtl() && Terms.toMillis(open.getTtl()) == 60_000, "the ttl is " + open.getTtl());
-    Unmet.unless(
-        open.getLeaseId().isEmpty() || open.getCreate(), "a new client resumes a lease: " + open);
+    Unmet.unless(open.getLeaseId().isEmpty(), "a new client resumes a lease: " + open);
   }
 
   @Sentence("Its lease_id is ignored, its request_id is required.")

@@ -149,7 +149,7 @@ final class ResumeScenarios {
     next.fail(status(Code.FAILED_PRECONDITION, "WRONG_SECRET"));
     stage.expect("a", "lost");
     stage.mustNotHold("a");
-    mustNotBeOpenedAgain(stage, held.server(), resume.request().getOpen());
+    mustNotBeOpenedAgain(stage, held.server(), resume);
   }
 
   @Sentence("The lease has ended; the stream ends after this.")
@@ -162,16 +162,11 @@ final class ResumeScenarios {
     stage.expect("a", "lost");
     stage.mustNotHold("a");
     stage.expect("w", "not_acquired");
-    OpenSession ended = held.open().request().getOpen();
-    mustNotBeOpenedAgain(
-        stage,
-        held.server(),
-        ended.getLeaseId().isEmpty()
-            ? ended.toBuilder().setLeaseId(ServedStream.LEASE_ID).build()
-            : ended);
+    mustNotBeOpenedAgain(stage, held.server(), held.open());
   }
 
-  @Sentence("a lease with the id that the client chose was there, and has ended: choose another.")
+  @Sentence(
+      "the lease that was opened with the secret that the client chose has ended: choose another secret.")
   static void nextLockIsTakenUnderAnotherLease(Stage stage) {
     Held held = stage.held(Terms.CALM);
     held.stream().leaseEnded(LeaseEndReason.LEASE_END_REASON_FORCED);
@@ -180,9 +175,11 @@ final class ResumeScenarios {
     stage.acquire("b");
     ServedStream next = held.server().stream().answersKeepAlives(Terms.CALM);
     Received open = next.awaitOpen();
-    String id = open.request().getOpen().getLeaseId();
+    OpenSession asked = open.request().getOpen();
+    OpenSession ended = held.open().request().getOpen();
+    Unmet.unless(asked.getLeaseId().isEmpty(), "the client resumes a lease: " + asked);
     Unmet.unless(
-        id.isEmpty() || !id.equals(held.open().request().getOpen().getLeaseId()),
+        asked.getLeaseSecret().isEmpty() || !asked.getLeaseSecret().equals(ended.getLeaseSecret()),
         "the client opens the lease that has ended once more");
     // A new lease has an epoch of its own, which may be lower than the other one's.
     next.opened(open, Terms.CALM);
@@ -190,7 +187,7 @@ final class ResumeScenarios {
     stage.expectGranted("b", 3);
   }
 
-  @Sentence("so a client whose answer was lost repeats the request and leaks nothing.")
+  @Sentence("so that a client whose answer was lost repeats the request and leaks nothing.")
   static void openWhoseAnswerWasLostIsRepeated(Stage stage) {
     ScriptedServer server = stage.server();
     stage.client(server);
@@ -201,16 +198,13 @@ final class ResumeScenarios {
     ServedStream next = server.stream().answersKeepAlives(Terms.CALM);
     Received open = next.awaitOpen();
     OpenSession second = open.request().getOpen();
-    if (first.getCreate()) {
-      Unmet.unless(
-          second.getCreate()
-              && second.getLeaseId().equals(first.getLeaseId())
-              && second.getLeaseSecret().equals(first.getLeaseSecret()),
-          "the repeated open is another one: " + second);
-      Unmet.unless(first.getLeaseId().matches("[0-9a-f]{32}"), "the id is " + first.getLeaseId());
-    } else {
-      Unmet.unless(second.getLeaseId().isEmpty(), "it resumes what was never opened: " + second);
-    }
+    Unmet.unless(second.getLeaseId().isEmpty(), "it resumes what was never opened: " + second);
+    String secret = first.getLeaseSecret();
+    Unmet.unless(
+        second.getLeaseSecret().equals(secret),
+        "the repeated open has another secret: a lease that nobody knows may be left");
+    Unmet.unless(
+        secret.isEmpty() || secret.matches("[\\x20-\\x7e]{32,256}"), "the secret is " + secret);
     next.opened(open, Terms.CALM);
     next.granted(next.awaitAcquire("a"), 7);
     stage.expectGranted("a", 7);
@@ -315,13 +309,15 @@ final class ResumeScenarios {
         "held_tokens are " + again.getHeldTokensList() + ", not " + tokens);
   }
 
-  /** For three seconds, the client resumes that lease no more. */
-  static void mustNotBeOpenedAgain(Stage stage, ScriptedServer server, OpenSession lease) {
+  /** For three seconds, the client opens that lease no more. */
+  static void mustNotBeOpenedAgain(Stage stage, ScriptedServer server, Received lease) {
     stage.pause(3_000);
+    String id = ServedStream.leaseId(lease.request().getOpen());
     for (ServedStream stream : server.furtherStreams()) {
       OpenSession open = stream.awaitOpen().request().getOpen();
+      boolean isNew = open.getLeaseId().isEmpty() && open.getLeaseSecret().isEmpty();
       Unmet.unless(
-          !open.getLeaseId().equals(lease.getLeaseId()),
+          isNew || !ServedStream.leaseId(open).equals(id),
           "the client opens the lease again: " + open);
     }
   }

@@ -34,10 +34,12 @@ import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
 import io.lockkeeper.v1.SessionResponseBatch;
 import java.net.SocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -49,8 +51,8 @@ import java.util.function.Predicate;
  */
 final class ServedStream implements StreamObserver<SessionRequest> {
 
-  /** The id and the secret of a lease whose client leaves both to the server. */
-  static final String LEASE_ID = "00112233445566778899aabbccddeeff";
+  /** The id and the secret of a lease whose client leaves the secret to the server. */
+  private static final String LEASE_ID = "00112233445566778899aabbccddeeff";
 
   private static final String LEASE_SECRET = "a-secret-that-the-server-chose";
 
@@ -224,7 +226,7 @@ final class ServedStream implements StreamObserver<SessionRequest> {
   static SessionOpened.Builder newLease(Received open, Terms terms) {
     OpenSession asked = open.request().getOpen();
     SessionOpened.Builder opened = opened(asked, terms, false);
-    return asked.getCreate() ? opened : opened.setLeaseSecret(LEASE_SECRET);
+    return asked.getLeaseSecret().isEmpty() ? opened.setLeaseSecret(LEASE_SECRET) : opened;
   }
 
   /** The lease is resumed. */
@@ -243,8 +245,15 @@ final class ServedStream implements StreamObserver<SessionRequest> {
         .setResumed(resumed);
   }
 
-  private static String leaseId(OpenSession open) {
-    return open.getLeaseId().isEmpty() ? LEASE_ID : open.getLeaseId();
+  /** Returns the lease that an open names, or makes: the same secret makes the same lease. */
+  static String leaseId(OpenSession open) {
+    if (!open.getLeaseId().isEmpty()) {
+      return open.getLeaseId();
+    }
+    byte[] secret = open.getLeaseSecret().getBytes(StandardCharsets.UTF_8);
+    return secret.length == 0
+        ? LEASE_ID
+        : UUID.nameUUIDFromBytes(secret).toString().replace("-", "");
   }
 
   private static String secret(OpenSession open) {
