@@ -6,7 +6,7 @@ MVN := ./mvnw -Dorg.slf4j.simpleLogger.defaultLogLevel=warn
 JAR := cli/target/lockkeeper.jar
 SOURCES := pom.xml $(wildcard */pom.xml) $(shell find proto/src/main server/src/main client-java/src/main cli/src/main -type f)
 
-.PHONY: help build run test unit lint format demo bench conformance failover outages chaos soak model clean
+.PHONY: help build run test unit lint baseline format demo bench conformance failover outages chaos soak model clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ unit: ## Run the unit tests only
 lint: ## Check format, style, layering and the API, without tests
 	$(MVN) verify -DskipTests -DskipITs
 	scripts/buf-lint.sh
+
+baseline: ## Make the API as it is now what later changes may not break (at a release)
+	scripts/buf-lint.sh --renew
 
 format: ## Format the Java sources
 	$(MVN) spotless:apply

@@ -371,6 +371,8 @@ final class SimRules {
             2 * sessions,
             "LeaseId",
             Math.min(kernel.core.endedLeases.size(), 65_536),
+            "CoreState$EndedLease",
+            Math.min(kernel.core.endedLeases.size(), 65_536),
             "LockName",
             3 * sim.locks.size(),
             "LockMarkers",
