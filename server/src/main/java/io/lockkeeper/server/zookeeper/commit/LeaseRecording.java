@@ -9,8 +9,8 @@ import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.zookeeper.client.ResultCode;
 import io.lockkeeper.server.zookeeper.commit.Transaction.WritePart;
 import io.lockkeeper.server.zookeeper.record.Json;
+import io.lockkeeper.server.zookeeper.record.RecordFormat;
 import io.lockkeeper.server.zookeeper.record.StorePaths;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -28,7 +28,7 @@ public final class LeaseRecording extends Write {
   public LeaseRecording(StorePaths paths, StoreEffect.RecordLease effect) {
     lease = effect.lease();
     path = paths.lease(lease);
-    Map<String, Object> object = new LinkedHashMap<>();
+    Map<String, Object> object = RecordFormat.newRecord();
     object.put("ttlMillis", effect.ttlMillis());
     object.put("holder", effect.holder());
     object.put("secretHash", effect.secretHash());
@@ -37,7 +37,7 @@ public final class LeaseRecording extends Write {
 
   /** Reads a record; empty if it is none. */
   public static Optional<AdoptedLease> read(LeaseId lease, byte[] data) {
-    return Json.readObject(data)
+    return Json.readRecord(data)
         .filter(object -> Json.number(object, "ttlMillis") > 0)
         .map(
             object ->

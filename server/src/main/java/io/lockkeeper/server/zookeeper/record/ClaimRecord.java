@@ -1,7 +1,6 @@
 package io.lockkeeper.server.zookeeper.record;
 
 import java.util.HexFormat;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import tools.jackson.databind.JsonNode;
@@ -48,7 +47,7 @@ public record ClaimRecord(
 
   /** Returns the record's data. */
   public byte[] write() {
-    Map<String, Object> object = new LinkedHashMap<>();
+    Map<String, Object> object = RecordFormat.newRecord();
     object.put("owner", owner);
     if (!home.isEmpty()) {
       object.put("home", home);
@@ -65,7 +64,7 @@ public record ClaimRecord(
 
   /** Reads the record of that name; empty if it is not one by which a session can be attached. */
   public static Optional<ClaimRecord> read(String name, byte[] data) {
-    return Json.readObject(data)
+    return Json.readRecord(data)
         .filter(object -> !Json.text(object, "owner").isEmpty())
         .flatMap(
             object ->

@@ -40,7 +40,7 @@ public final class EntryData {
    * Returns what the data of every entry says that has these details; what is plain is left out.
    */
   static Map<String, Object> fields(EntryDetails details) {
-    Map<String, Object> object = new LinkedHashMap<>();
+    Map<String, Object> object = RecordFormat.newRecord();
     object.put("lease", details.leaseId());
     object.put("request", details.requestId());
     if (!details.owner().isEmpty()) {
@@ -155,7 +155,9 @@ public final class EntryData {
       return new ReadEntry(foreign, czxid, 0, Optional.empty());
     }
     return new ReadEntry(
-        details(object.get()),
+        RecordFormat.isReadable(object.get())
+            ? details(object.get())
+            : EntryDetails.foreign(RecordFormat.inWords(object.get()), Optional.empty()),
         czxid,
         upTo(FencingToken.MAX_INDEX, object.get(), "index"),
         upTo(Integer.MAX_VALUE, object.get(), "part"),

@@ -17,6 +17,9 @@ public final class Json {
   private static final long MAX_MILLIS = Long.MAX_VALUE / 1_000_000;
   private static final Pattern NATURAL = Pattern.compile("[0-9]{1,19}");
 
+  /** An object without fields. */
+  static final JsonNode NONE = MAPPER.createObjectNode();
+
   private Json() {}
 
   public static byte[] write(Map<String, ?> object) {
@@ -33,6 +36,11 @@ public final class Json {
     } catch (JacksonException notJson) {
       return Optional.empty();
     }
+  }
+
+  /** Returns the record that {@code bytes} hold, or empty if this release cannot read it. */
+  public static Optional<JsonNode> readRecord(byte[] bytes) {
+    return readObject(bytes).filter(RecordFormat::isReadable);
   }
 
   /** Returns the text of a field, or an empty one. */

@@ -1,7 +1,6 @@
 package io.lockkeeper.server.zookeeper.record;
 
 import java.nio.charset.StandardCharsets;
-import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
@@ -15,7 +14,7 @@ public record MemberRecord(String address, String home) {
 
   /** Returns the node's data. */
   public byte[] write() {
-    Map<String, Object> object = new LinkedHashMap<>();
+    Map<String, Object> object = RecordFormat.newRecord();
     object.put("address", address);
     if (!home.isEmpty()) {
       object.put("home", home);
@@ -23,9 +22,13 @@ public record MemberRecord(String address, String home) {
     return Json.write(object);
   }
 
-  /** Reads a node's data; what is no JSON is taken for the address. */
+  /**
+   * Reads a node's data; what is no JSON is taken for the address, and one that this release cannot
+   * read has none.
+   */
   public static MemberRecord read(byte[] data) {
     return Json.readObject(data)
+        .map(object -> RecordFormat.isReadable(object) ? object : Json.NONE)
         .map(object -> new MemberRecord(Json.text(object, "address"), Json.text(object, "home")))
         .orElseGet(() -> new MemberRecord(new String(data, StandardCharsets.UTF_8), ""));
   }

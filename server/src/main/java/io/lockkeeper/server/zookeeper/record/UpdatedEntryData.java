@@ -17,8 +17,14 @@ public final class UpdatedEntryData {
 
   private UpdatedEntryData() {}
 
-  /** Returns the data as updated; the same again if it is updated already. */
+  /**
+   * Returns the data as updated; the same again if it is updated already, or of a format that this
+   * release cannot read.
+   */
   public static byte[] of(byte[] data, EntryUpdate update) {
+    if (Json.readObject(data).filter(object -> !RecordFormat.isReadable(object)).isPresent()) {
+      return data;
+    }
     Optional<JsonNode> ours = EntryData.ours(data);
     if (update instanceof EntryUpdate.Describe describe) {
       return ours.map(object -> described(object, describe)).orElseGet(() -> restored(describe));

@@ -356,29 +356,18 @@ final class SimRules {
    */
   private void checkMemory(Kernel kernel, int sessions) {
     Map<String, Integer> most =
-        Map.of(
-            "LockSession",
-            sessions,
-            "SessionKey",
-            sessions,
-            "LeaderClock",
-            sessions,
-            "LeaderClock$ProofTime",
-            10 * sessions,
-            "Timers$Timer",
-            2 * sessions,
-            "SessionPool later",
-            2 * sessions,
-            "LeaseId",
-            Math.min(kernel.core.endedLeases.size(), 65_536),
-            "CoreState$EndedLease",
-            Math.min(kernel.core.endedLeases.size(), 65_536),
-            "LockName",
-            3 * sim.locks.size(),
-            "LockMarkers",
-            sim.locks.size(),
-            "MarkerName$Limit",
-            sim.locks.size());
+        Map.ofEntries(
+            Map.entry("LockSession", sessions),
+            Map.entry("SessionKey", sessions),
+            Map.entry("LeaderClock", sessions),
+            Map.entry("LeaderClock$ProofTime", 10 * sessions),
+            Map.entry("Timers$Timer", 2 * sessions),
+            Map.entry("SessionPool later", 2 * sessions),
+            Map.entry("LeaseId", Math.min(kernel.core.endedLeases.size(), 65_536)),
+            Map.entry("CoreState$EndedLease", Math.min(kernel.core.endedLeases.size(), 65_536)),
+            Map.entry("LockName", 3 * sim.locks.size()),
+            Map.entry("LockMarkers", sim.locks.size()),
+            Map.entry("MarkerName$Limit", sim.locks.size()));
     SimMemory.of(kernel)
         .forEach(
             (kept, count) ->

@@ -263,31 +263,15 @@ final class GroupCommitTest implements GroupCommit.Lane {
   }
 
   @Test
-  void recordThatExistsIsLookedForAmongOurOwn() {
-    // Given
-    LeaseId ours = new LeaseId(1, 2);
-    commit.add(record(ours));
+  void recordThatExistsIsOursIfItIsFoundAmongOurOwn() {
+    commit.add(record(new LeaseId(1, 2)));
     commit.open();
-    // When
     fail(1, Code.NODEEXISTS);
-    Write found = commit.inDoubt().get(0);
-    assertThat(events).isEmpty();
-    commit.foundDone(found, found.doneAlready().orElseThrow());
-    // Then
-    assertThat(events).containsExactly(new StoreEvent.LeaseRecorded(ours));
-  }
-
-  @Test
-  void recordOfAnotherSessionIsRefusedAsTaken() {
-    // Given
-    LeaseId taken = new LeaseId(1, 2);
-    commit.add(record(taken));
-    commit.open();
-    // When
-    fail(1, Code.NODEEXISTS);
-    commit.foundBroken(commit.inDoubt().get(0), "another's", 0);
-    // Then
-    assertThat(events).containsExactly(new StoreEvent.LeaseRefused(taken, "another's", true));
+    LeaseRecording mine = (LeaseRecording) commit.inDoubt().get(0);
+    commit.foundBroken(mine, "another's", 0);
+    assertThat(events)
+        .containsExactly(new StoreEvent.LeaseRefused(mine.lease(), "another's", true));
+    assertThat(mine.doneAlready()).contains(new StoreEvent.LeaseRecorded(mine.lease()));
   }
 
   @Test

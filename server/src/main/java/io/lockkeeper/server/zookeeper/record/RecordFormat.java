@@ -1,0 +1,48 @@
+package io.lockkeeper.server.zookeeper.record;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * The format of what coordinators write into ZooKeeper: a number in every record, so that those of
+ * one release can tell what another has written. A release writes its own format and reads the next
+ * one too, which may only add fields that can be ignored. What is newer still it does not
+ * interpret. A record without a format is of the first.
+ *
+ * <p>What the names of nodes say, and in entries the fields {@code index}, {@code part} and {@code
+ * token}, means the same in all formats: order and tokens depend on it.
+ */
+public final class RecordFormat {
+
+  /** The format that this release writes. */
+  static final int CURRENT = 1;
+
+  /** The newest format that this release reads. */
+  static final int NEWEST_READABLE = CURRENT + 1;
+
+  private static final String FIELD = "format";
+
+  private RecordFormat() {}
+
+  /** Returns a new record, to be filled. */
+  public static Map<String, Object> newRecord() {
+    Map<String, Object> object = new LinkedHashMap<>();
+    object.put(FIELD, CURRENT);
+    return object;
+  }
+
+  /** Returns whether this release may interpret a record. */
+  static boolean isReadable(JsonNode object) {
+    if (object.path(FIELD).isMissingNode()) {
+      return true;
+    }
+    long format = Json.number(object, FIELD);
+    return format >= 1 && format <= NEWEST_READABLE;
+  }
+
+  /** Returns what to show of a record that is not readable. */
+  static String inWords(JsonNode object) {
+    return "(a record of format " + object.path(FIELD) + ", which this version cannot read)";
+  }
+}
