@@ -454,6 +454,7 @@ final class SimClient {
     boolean again =
         reason == Failure.Reason.MOVED
             || reason == Failure.Reason.UNAVAILABLE
+            || reason == Failure.Reason.LEAVING
             || reason == Failure.Reason.UNKNOWN_LEASE;
     if (byStream || !again) {
       lose(request);

@@ -232,7 +232,8 @@ final class SimRules {
 
   void onRefuse(SimCoordinator coordinator, Effect.Refuse refuse) {
     Track track = track(coordinator, refuse.requestId());
-    boolean moved = refuse.failure().reason() == Failure.Reason.MOVED;
+    Failure.Reason reason = refuse.failure().reason();
+    boolean moved = reason == Failure.Reason.MOVED || reason == Failure.Reason.LEAVING;
     check(
         track.newest == 0 || track.over || moved || isUnheard(refuse.requestId()),
         () -> "refused what has been told of: " + refuse);
