@@ -1,7 +1,5 @@
 package io.lockkeeper.integration;
 
-import io.lockkeeper.v1.DeadlockCheck;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.util.Durations;
@@ -12,6 +10,7 @@ import io.lockkeeper.integration.harness.ServerProcess;
 import io.lockkeeper.integration.harness.SessionStream;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse.EventCase;
+import io.lockkeeper.v1.DeadlockCheck;
 import io.lockkeeper.v1.LockMode;
 import io.lockkeeper.v1.LockRequest;
 import io.lockkeeper.v1.NotAcquired;

@@ -90,5 +90,6 @@ final class GrpcurlIT {
 
     // Then
     assertThat(answer).contains("InvalidArgument").contains("locks[0].name");
+    assertThat(answer).contains("google.rpc.ErrorInfo", "INVALID_FIELD", "lockkeeper.io");
   }
 }

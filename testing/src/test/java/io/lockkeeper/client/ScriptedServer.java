@@ -38,10 +38,10 @@ import java.util.function.BiConsumer;
 /** A server that answers sessions as a test says, and writes down what it is asked. */
 final class ScriptedServer implements AutoCloseable {
 
-  /** What a lease lives, as this server says. */
   /** The id of every lease that it opens. */
   static final String LEASE = "0123456789abcdef0123456789abcdef";
 
+  /** What a lease lives, as this server says. */
   static final long TTL_SECONDS = 15;
 
   /** How often it asks for keep-alives. */
