@@ -6,7 +6,7 @@ MVN := ./mvnw -Dorg.slf4j.simpleLogger.defaultLogLevel=warn
 JAR := cli/target/lockkeeper.jar
 SOURCES := pom.xml $(wildcard */pom.xml) $(shell find proto/src/main server/src/main client-java/src/main cli/src/main -type f)
 
-.PHONY: help build run test unit lint baseline format demo bench conformance failover outages chaos soak model clean
+.PHONY: help build run test unit lint docs baseline format demo bench conformance failover outages chaos soak model clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,12 @@ unit: ## Run the unit tests only
 lint: ## Check format, style, layering and the API, without tests
 	$(MVN) verify -DskipTests -DskipITs
 	scripts/buf-lint.sh
+
+docs: $(JAR) ## Write the API reference and the Javadoc of the client for Java to target/docs
+	$(MVN) -q -P release -pl client-java -am package -Dmaven.test.skip=true
+	java -cp $(JAR) scripts/ApiReference.java proto/target/lockkeeper.binpb target/docs/api.html
+	rm -rf target/docs/client-java && cp -r client-java/target/reports/apidocs target/docs/client-java
+	@echo "target/docs/api.html, target/docs/client-java/index.html"
 
 baseline: ## Make the API as it is now what later changes may not break (at a release)
 	scripts/buf-lint.sh --renew

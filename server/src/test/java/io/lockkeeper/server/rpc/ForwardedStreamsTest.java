@@ -140,7 +140,7 @@ class ForwardedStreamsTest {
     // When
     client.cancel();
     // Then
-    assertThat(acquired.closed().next()).isEqualTo("closed");
+    assertThat(acquired.closed().next()).isEqualTo("cancelled");
   }
 
   @Test
@@ -356,7 +356,7 @@ class ForwardedStreamsTest {
     assertThat(session.client.end().isOk()).isTrue();
     assertThat(waiting.end().getCode()).isEqualTo(Code.UNAVAILABLE);
     assertThat(session.attached.detached().next()).isEqualTo("detached");
-    assertThat(acquired.closed().next()).isEqualTo("closed");
+    assertThat(acquired.closed().next()).isEqualTo("cancelled");
   }
 
   @Test

@@ -8,6 +8,7 @@ import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.AnswerReleaseRequest;
 import io.lockkeeper.v1.ChangeCause;
+import io.lockkeeper.v1.CloseLeaseRequest;
 import io.lockkeeper.v1.Contender;
 import io.lockkeeper.v1.DeadlockCheck;
 import io.lockkeeper.v1.ForceReleaseRequest;
@@ -171,15 +172,21 @@ class HoldersOnCoordinatorTest {
     assertThat(granted(waiter.next()).getPreviousEnd()).isEqualTo(PreviousEnd.PREVIOUS_END_FORCED);
   }
 
+  private void end(String lease) {
+    var unused =
+        server.leasesNow().closeLease(CloseLeaseRequest.newBuilder().setLeaseId(lease).build());
+  }
+
   @Test
   void lockStaysClosedForTheLostHoldersDelay() {
     // Given
-    var holder = acquire(request(LOCK).setLockDelay(ProtoDurations.ofNanos(3_600_000_000_000L)));
-    granted(holder.next());
+    AcquireRequest.Builder lost =
+        underALease(LOCK).setLockDelay(ProtoDurations.ofNanos(3_600_000_000_000L));
+    granted(acquire(lost).next());
     var waiter = acquire(request(LOCK));
     assertThat(waiter.next().hasQueued()).isTrue();
     // When
-    holder.cancel();
+    end(lost.getLeaseId());
     // Then
     await().until(() -> lock().getHoldersCount() == 0);
     assertThat(lock().getQueueLength()).isEqualTo(1);
@@ -189,12 +196,13 @@ class HoldersOnCoordinatorTest {
   @Test
   void nextGrantComesWhenTheDelayHasPassed() {
     // Given
-    var holder = acquire(request(LOCK).setLockDelay(ProtoDurations.ofNanos(200_000_000L)));
-    granted(holder.next());
+    AcquireRequest.Builder lost =
+        underALease(LOCK).setLockDelay(ProtoDurations.ofNanos(200_000_000L));
+    granted(acquire(lost).next());
     var waiter = acquire(request(LOCK));
     assertThat(waiter.next().hasQueued()).isTrue();
     // When
-    holder.cancel();
+    end(lost.getLeaseId());
     // Then
     assertThat(granted(waiter.next()).getPreviousEnd())
         .isEqualTo(PreviousEnd.PREVIOUS_END_LEASE_EXPIRED);

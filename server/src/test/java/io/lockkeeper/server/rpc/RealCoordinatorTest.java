@@ -66,8 +66,7 @@ class RealCoordinatorTest {
     Granted second = waiter.next().getGranted();
     assertThat(second.getGrants(0).getFencingToken())
         .isGreaterThan(first.getGrants(0).getFencingToken());
-    assertThat(second.getGrants(0).getPreviousEnd())
-        .isEqualTo(PreviousEnd.PREVIOUS_END_LEASE_EXPIRED);
+    assertThat(second.getGrants(0).getPreviousEnd()).isEqualTo(PreviousEnd.PREVIOUS_END_CANCELLED);
   }
 
   @Test
