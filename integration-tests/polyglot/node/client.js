@@ -116,7 +116,21 @@ async function bySession(stub, lock, iterations, counter, log) {
   await session.close();
 }
 
+// The largest token there can be goes through the stubs as it is.
+function checkTokens() {
+  const token = '9223372036854775807';
+  const { requestSerialize, requestDeserialize } = LockService.service.CheckToken;
+  const { fencingToken } = requestDeserialize(requestSerialize({ name: 'a', fencingToken: token }));
+  if (fencingToken !== token || BigInt(fencingToken) !== 2n ** 63n - 1n) {
+    throw new Error(`token ${token} came back as ${fencingToken}`);
+  }
+}
+
 async function main() {
+  if (process.argv[2] === 'tokens') {
+    checkTokens();
+    return;
+  }
   const [target, mode, lock, iterations, counter, log] = process.argv.slice(2);
   const stub = new LockService(target, grpc.credentials.createInsecure());
   await new Promise((resolve, reject) => {

@@ -1,5 +1,7 @@
 package io.lockkeeper.integration;
 
+import org.junit.jupiter.api.Test;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.client.LockHandle;
@@ -51,6 +53,16 @@ final class PolyglotIT {
     assertThat(shared.counter()).isEqualTo(expected);
     assertThat(shared.tokens()).hasSize(expected).isSorted().doesNotHaveDuplicates();
     assertThat(shared.clients()).hasSizeGreaterThanOrEqualTo(1 + programs.size());
+  }
+
+  @Test
+  void tokensAreNotRoundedInJavaScript() {
+    // Given
+    Polyglot.NODE.assumeInstalled();
+    // When
+    Running program = Polyglot.NODE.start("tokens");
+    // Then
+    assertThat(program.awaitExit()).as(program::said).isZero();
   }
 
   private String[] arguments(String mode, String lock, Unprotected shared) {
