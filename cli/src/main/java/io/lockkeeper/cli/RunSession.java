@@ -2,6 +2,7 @@ package io.lockkeeper.cli;
 
 import io.lockkeeper.client.LockHandle;
 import io.lockkeeper.client.LockListener;
+import io.lockkeeper.client.LockLostException;
 import io.lockkeeper.client.LockRequest;
 import io.lockkeeper.client.LockkeeperClient;
 import io.lockkeeper.client.LockkeeperClientBuilder;
@@ -74,8 +75,19 @@ final class RunSession implements LockListener {
       granted.cancel(false);
       return interrupted.join();
     }
-    try (LockHandle handle = granted.join()) {
+    LockHandle handle = granted.join();
+    try {
       return execute(handle);
+    } finally {
+      close(handle);
+    }
+  }
+
+  private static void close(LockHandle handle) {
+    try {
+      handle.close();
+    } catch (LockLostException lost) {
+      // It was told when it happened, and the exit code tells it too.
     }
   }
 
