@@ -1,7 +1,5 @@
 package io.lockkeeper.integration;
 
-import org.junit.jupiter.api.Test;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.client.LockHandle;
@@ -15,6 +13,7 @@ import io.lockkeeper.integration.harness.Unprotected;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
