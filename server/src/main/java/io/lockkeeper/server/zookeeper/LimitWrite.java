@@ -7,6 +7,7 @@ import io.lockkeeper.server.core.lock.MarkerName.Limit;
 import io.lockkeeper.server.zookeeper.client.Handle;
 import io.lockkeeper.server.zookeeper.client.MultiReply;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
+import io.lockkeeper.server.zookeeper.record.Directories;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -24,6 +25,7 @@ import org.apache.zookeeper.ZooDefs.Ids;
 final class LimitWrite extends RetriedChange {
 
   private final StoreEffect.SetLimit effect;
+  private final Directories directories;
   private boolean barrierPassed;
 
   LimitWrite(
@@ -33,6 +35,7 @@ final class LimitWrite extends RetriedChange {
       StoreEffect.SetLimit effect) {
     super(context, connection, onOver);
     this.effect = effect;
+    directories = context.directories();
   }
 
   @Override
@@ -63,7 +66,7 @@ final class LimitWrite extends RetriedChange {
     } else if (!barrierPassed) {
       later();
     } else {
-      change(handle, operations(missing, markers(names)));
+      change(handle, operations(missing, markers(names)), missing);
     }
   }
 
@@ -112,7 +115,7 @@ final class LimitWrite extends RetriedChange {
     return Op.create(path, data, Ids.OPEN_ACL_UNSAFE, mode);
   }
 
-  private void change(Handle handle, List<Op> operations) {
+  private void change(Handle handle, List<Op> operations, boolean directoryMissing) {
     if (operations.isEmpty()) {
       finish(() -> tell(new LimitAnswered(effect.number(), true)));
       return;
@@ -120,12 +123,17 @@ final class LimitWrite extends RetriedChange {
     handle.multi(
         operations,
         (rc, path, ctx, results) ->
-            then(() -> onChanged(MultiReply.of(rc, results, operations.size()))),
+            then(() -> onChanged(MultiReply.of(rc, results, operations.size()), directoryMissing)),
         null);
   }
 
-  private void onChanged(MultiReply reply) {
-    if (reply instanceof MultiReply.Committed) {
+  private void onChanged(MultiReply reply, boolean directoryMissing) {
+    if (reply instanceof MultiReply.Committed committed) {
+      if (directoryMissing) {
+        // Its creation was the first operation.
+        long zxid = MultiReply.created(committed.results().get(0)).getStat().getCzxid();
+        directories.made(effect.lock(), zxid);
+      }
       finish(() -> tell(new LimitAnswered(effect.number(), true)));
     } else if (reply instanceof MultiReply.Culprit culprit && isRace(culprit.code())) {
       // The directory or a marker came or went since it was listed.

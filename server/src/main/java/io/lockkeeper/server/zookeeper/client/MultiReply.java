@@ -3,6 +3,7 @@ package io.lockkeeper.server.zookeeper.client;
 import java.util.List;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.OpResult.CreateResult;
 import org.apache.zookeeper.OpResult.ErrorResult;
 import org.jspecify.annotations.Nullable;
 
@@ -52,6 +53,18 @@ public sealed interface MultiReply {
       }
     }
     return new Whole(ResultCode.of(code), code);
+  }
+
+  /**
+   * Reads the result of a creation that answers with the node's Stat.
+   *
+   * @throws IllegalStateException if it has none, or it is another operation's
+   */
+  static CreateResult created(OpResult result) {
+    if (result instanceof CreateResult created && created.getStat() != null) {
+      return created;
+    }
+    throw new IllegalStateException("a created node came back without its Stat");
   }
 
   private static boolean isCulprit(ErrorResult error) {

@@ -9,6 +9,7 @@ import io.lockkeeper.server.core.lock.EntryName;
 import io.lockkeeper.server.core.lock.MarkerName;
 import io.lockkeeper.server.core.lock.PlannedEntry;
 import io.lockkeeper.server.core.lock.PlannedEntry.Beside;
+import io.lockkeeper.server.zookeeper.client.MultiReply;
 import io.lockkeeper.server.zookeeper.client.ResultCode;
 import io.lockkeeper.server.zookeeper.commit.Transaction.WritePart;
 import io.lockkeeper.server.zookeeper.record.Directories;
@@ -143,9 +144,7 @@ public final class EntryCreation extends Write {
   Optional<StoreEvent> done(List<OpResult> subjects) {
     List<CreatedEntry> created = new ArrayList<>(entries.size());
     for (int i = 0; i < entries.size(); i++) {
-      if (!(subjects.get(i) instanceof CreateResult result) || result.getStat() == null) {
-        throw new IllegalStateException("a created entry came back without its Stat");
-      }
+      CreateResult result = MultiReply.created(subjects.get(i));
       created.add(created(i, result.getPath(), result.getStat().getCzxid(), indexes[i]));
     }
     return Optional.of(new EntriesCreated(id, List.copyOf(created)));
@@ -173,7 +172,7 @@ public final class EntryCreation extends Write {
       case SUBJECT -> {
         if (missing) {
           // Reaped since we last heard of it: the directory goes into the next attempt.
-          directories.remove(entry.lock());
+          directories.doubt(entry.lock());
         }
         yield missing ? Mend.AGAIN : Mend.LOOK;
       }

@@ -178,7 +178,7 @@ public final class GroupCommit {
   private void onCommitted(Transaction transaction, MultiReply.Committed committed) {
     stats.add(StoreStats.StoreCount.TRANSACTIONS, 1);
     stats.add(StoreStats.StoreCount.WRITES, transaction.writes().size());
-    transaction.onCommitted();
+    transaction.onCommitted(committed.results());
     transaction.writes().forEach(write -> owned += write.owned());
     transaction.answer(committed.results(), (write, own) -> answer(write, write.done(own)));
   }

@@ -1,15 +1,14 @@
 package io.lockkeeper.server.zookeeper.commit;
 
 import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.zookeeper.client.MultiReply;
 import io.lockkeeper.server.zookeeper.record.Directories;
 import io.lockkeeper.server.zookeeper.record.StorePaths;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.BiConsumer;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.CreateOptions;
@@ -23,7 +22,7 @@ import org.apache.zookeeper.ZooDefs.Ids;
  */
 public final class Transaction {
 
-  // Creations with options answer with the Stat, others do not.
+  // Creations with options answer with the Stat, and those of containers: others do not.
   private static final CreateOptions QUEUED =
       CreateOptions.newBuilder(Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL_SEQUENTIAL).build();
   private static final CreateOptions PLACED =
@@ -56,7 +55,7 @@ public final class Transaction {
   private final List<WritePart> steps = new ArrayList<>();
   private final List<Write> writes = new ArrayList<>();
   private final Map<LockName, Integer> entriesPerLock = new HashMap<>();
-  private final Set<LockName> directoriesAdded = new HashSet<>();
+  private final Map<LockName, Integer> directoriesAdded = new HashMap<>();
   private int bytes;
 
   Transaction(StorePaths paths, Directories directories, Op fence) {
@@ -74,7 +73,7 @@ public final class Transaction {
 
   /** Adds the creation of a lock's directory, where that is not known to exist. */
   void needDirectory(Write write, int part, LockName lock) {
-    if (!directories.contains(lock) && directoriesAdded.add(lock)) {
+    if (!directories.contains(lock) && directoriesAdded.putIfAbsent(lock, ops.size()) == null) {
       put(
           Op.create(paths.directory(lock), new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.CONTAINER),
           new WritePart(write, Role.DIRECTORY, part));
@@ -161,8 +160,10 @@ public final class Transaction {
     }
   }
 
-  /** Remembers the directories that the transaction has created. */
-  void onCommitted() {
-    directoriesAdded.forEach(directories::made);
+  /** Remembers the directories that the transaction has created, as {@code results} tell. */
+  void onCommitted(List<OpResult> results) {
+    directoriesAdded.forEach(
+        (lock, index) ->
+            directories.made(lock, MultiReply.created(results.get(index)).getStat().getCzxid()));
   }
 }

@@ -252,7 +252,7 @@ public final class MirrorFeed implements HandleListener {
       }
     } else if (type == EventType.NodeDeleted) {
       if (directory) {
-        context.directories().remove(parsed.lock());
+        context.directories().remove(parsed.lock(), zxid);
       } else {
         context.directories().left(parsed.lock());
       }

@@ -53,10 +53,14 @@ public final class Directories {
     directory(lock).spare();
   }
 
-  /** Takes note that this coordinator has created it, as a container. */
-  public void made(LockName lock) {
+  /**
+   * Takes note that this coordinator has created it, as a container.
+   *
+   * @param zxid the transaction that created it
+   */
+  public void made(LockName lock, long zxid) {
     Directory directory = directory(lock);
-    directory.made();
+    directory.made(zxid);
     await(directory);
   }
 
@@ -70,17 +74,39 @@ public final class Directories {
     return directory;
   }
 
-  /** Takes note that it does not exist. */
-  public void remove(LockName lock) {
-    if (known.remove(lock) != null) {
-      names.remove(lock.encoded());
+  /**
+   * Takes note that it was not there when somebody counted on it. What is known of it is kept: it
+   * may have been created again since, and whether it is gone the mirror tells.
+   */
+  public void doubt(LockName lock) {
+    Directory directory = known.get(lock);
+    if (directory != null) {
+      directory.doom();
     }
+  }
+
+  /**
+   * Takes note that it was deleted. The mirror may tell so later than a session tells that it was
+   * created again.
+   *
+   * @param zxid the transaction that deleted it
+   */
+  public void remove(LockName lock, long zxid) {
+    Directory directory = known.get(lock);
+    if (directory != null && !directory.isMadeAfter(zxid)) {
+      forget(lock);
+    }
+  }
+
+  private void forget(LockName lock) {
+    known.remove(lock);
+    names.remove(lock.encoded());
   }
 
   /** Takes note that a doomed directory is gone, unless it has been created again since. */
   public void deleted(Directory directory) {
     if (directory.isDoomed() && known.get(directory.lock()) == directory) {
-      remove(directory.lock());
+      forget(directory.lock());
     }
   }
 

@@ -8,11 +8,13 @@ import io.lockkeeper.server.core.lock.LockName;
  */
 public final class Directory {
 
+  private static final long NEVER = -1;
+
   private final LockName lock;
   private int children;
   private long emptySince;
   private long queuedAt;
-  private boolean made;
+  private long madeAt = NEVER;
   private boolean doomed;
   private boolean queued;
 
@@ -49,15 +51,20 @@ public final class Directory {
 
   /** Returns whether this coordinator has created it: as a container, which may go when empty. */
   boolean isMade() {
-    return made;
+    return madeAt != NEVER;
   }
 
-  void made() {
-    made = true;
+  /** Returns whether this coordinator has created it after the transaction {@code zxid}. */
+  boolean isMadeAfter(long zxid) {
+    return madeAt > zxid;
+  }
+
+  void made(long zxid) {
+    madeAt = zxid;
     doomed = false;
   }
 
-  /** Returns whether its deletion may be under way. */
+  /** Returns whether it may be gone: its deletion is under way, or it was missed. */
   boolean isDoomed() {
     return doomed;
   }

@@ -12,6 +12,7 @@ final class DirectoriesTest {
   private static final LockName LOCK = new LockName("jobs/1");
   private static final LockName OTHER = new LockName("jobs/2");
   private static final int IDLE = 5;
+  private static final long CREATED = 0x100000007L;
 
   private final Directories directories = new Directories();
 
@@ -32,7 +33,7 @@ final class DirectoriesTest {
   @Test
   void directoryIsDueWhenItHasBeenEmptyForLongEnough() {
     // Given
-    directories.made(LOCK);
+    directories.made(LOCK, CREATED);
     directories.entered(LOCK);
     directories.left(LOCK);
     ticks(IDLE - 1);
@@ -47,7 +48,7 @@ final class DirectoriesTest {
   @Test
   void directoryInUseIsNotDueUntilItsLastChildIsGone() {
     // Given
-    directories.made(LOCK);
+    directories.made(LOCK, CREATED);
     directories.entered(LOCK);
     directories.entered(LOCK);
     directories.left(LOCK);
@@ -64,7 +65,7 @@ final class DirectoriesTest {
   @Test
   void directoryThatIsUsedAgainAndAgainIsNeverDue() {
     // Given
-    directories.made(LOCK);
+    directories.made(LOCK, CREATED);
     for (int i = 0; i < 10 * IDLE; i++) {
       // When
       directories.entered(LOCK);
@@ -78,7 +79,7 @@ final class DirectoriesTest {
   @Test
   void directoryThatIsDoomedIsCreatedAgainByWhoeverNeedsIt() {
     // Given
-    directories.made(LOCK);
+    directories.made(LOCK, CREATED);
     ticks(IDLE);
     Directory directory = taken().get(0);
     // When
@@ -92,12 +93,12 @@ final class DirectoriesTest {
   @Test
   void directoryThatWasCreatedAgainOutlivesTheAnswerToItsDeletion() {
     // Given
-    directories.made(LOCK);
+    directories.made(LOCK, CREATED);
     ticks(IDLE);
     Directory directory = taken().get(0);
     directory.doom();
-    directories.remove(LOCK);
-    directories.made(LOCK);
+    directories.remove(LOCK, CREATED + 1);
+    directories.made(LOCK, CREATED + 2);
     // When
     directories.deleted(directory);
     // Then
@@ -105,13 +106,40 @@ final class DirectoriesTest {
   }
 
   @Test
+  void deletionThatIsHeardOfAfterTheNextCreationLeavesTheDirectoryToBeReaped() {
+    // Given
+    directories.made(LOCK, CREATED);
+    directories.made(LOCK, CREATED + 2);
+    // When: the mirror is behind the session that has created it again
+    directories.remove(LOCK, CREATED + 1);
+    directories.add(LOCK);
+    ticks(IDLE);
+    // Then
+    assertThat(due()).containsExactly(LOCK);
+  }
+
+  @Test
+  void directoryThatWasMissedIsCreatedAgainAndStaysToBeReaped() {
+    // Given: one session misses it after another has created it again
+    directories.made(LOCK, CREATED);
+    // When
+    directories.doubt(LOCK);
+    boolean counted = directories.contains(LOCK);
+    directories.add(LOCK);
+    ticks(IDLE);
+    // Then
+    assertThat(counted).isFalse();
+    assertThat(due()).containsExactly(LOCK);
+  }
+
+  @Test
   void directoryPutBackIsDueOnceMoreAndOneThatIsGoneIsNot() {
     // Given
-    directories.made(LOCK);
-    directories.made(OTHER);
+    directories.made(LOCK, CREATED);
+    directories.made(OTHER, CREATED);
     ticks(IDLE);
     List<Directory> taken = taken();
-    directories.remove(OTHER);
+    directories.remove(OTHER, CREATED + 1);
     // When
     directories.putBack(taken);
     ticks(IDLE);
@@ -122,8 +150,8 @@ final class DirectoriesTest {
   @Test
   void listingTellsWhichDirectoriesAreEmpty() {
     // Given
-    directories.made(LOCK);
-    directories.made(OTHER);
+    directories.made(LOCK, CREATED);
+    directories.made(OTHER, CREATED);
     directories.replaceBy(List.of(LOCK, OTHER));
     directories.listed(LOCK, 0);
     directories.listed(OTHER, 2);
@@ -151,7 +179,7 @@ final class DirectoriesTest {
     // Given
     int tooMany = Directories.MAX_EMPTY + 10;
     for (int i = 0; i < tooMany; i++) {
-      directories.made(new LockName("n" + i));
+      directories.made(new LockName("n" + i), CREATED);
     }
     // When
     ticks(IDLE);
@@ -169,7 +197,7 @@ final class DirectoriesTest {
   @Test
   void nodeNameOfAKnownDirectoryIsItsLock() {
     // Given
-    directories.made(LOCK);
+    directories.made(LOCK, CREATED);
     // When
     var known = directories.lock(LOCK.encoded());
     // Then
