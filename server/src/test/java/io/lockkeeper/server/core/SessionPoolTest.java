@@ -161,6 +161,26 @@ class SessionPoolTest {
   }
 
   @Test
+  void holderThatWasAwayWhenItsJeopardyEndedIsToldSoWhenItComesBack() {
+    // Given
+    LeaseId lease = bench.lease();
+    StreamId stream = bench.attach(lease);
+    Asked held = bench.acquireInSession(stream, lease, "r", "a");
+    bench.create(held);
+    bench.on(new SessionEvent.SessionSuspended(Bench.S1));
+    bench.on(new ClientEvent.StreamClosed(stream, false));
+    bench.on(new SessionEvent.SessionProved(Bench.S1, bench.now, bench.now));
+    int before = bench.told(held).size();
+    // When
+    bench.attach(lease);
+    // Then: the grant keeps its number, and so is a repetition; what ends the jeopardy is none
+    assertThat(bench.told(held).subList(before, bench.told(held).size()))
+        .hasSize(2)
+        .last()
+        .isEqualTo(new Notice.Safe(Bench.TTL.toNanos()));
+  }
+
+  @Test
   void sessionWithoutAProofForAThirdOfItsTimeoutIsInJeopardy() {
     // Given
     bench.proving = false;

@@ -290,16 +290,23 @@ public final class AcquisitionLifecycle {
         acquisition,
         acquisition.noticeSequence(),
         acquisition.lastNotice().map(last -> refreshed(acquisition, last)).get());
-    boolean jeopardy =
-        pool.find(acquisition.lease().session()).filter(LockSession::isSuspended).isPresent();
-    if (acquisition.state().isHeld() && jeopardy) {
-      tell(acquisition, new Notice.Jeopardy(validForNanos(acquisition)));
-    }
     if (acquisition.state().isHeld()) {
+      replayContact(acquisition);
       acquisition
           .description()
           .asked()
           .ifPresent(asked -> tell(acquisition, asked.notice(core.now)));
+    }
+  }
+
+  /** Its client may have missed a jeopardy, or the end of one. */
+  private void replayContact(Acquisition acquisition) {
+    boolean jeopardy =
+        pool.find(acquisition.lease().session()).filter(LockSession::isSuspended).isPresent();
+    if (jeopardy) {
+      tell(acquisition, new Notice.Jeopardy(validForNanos(acquisition)));
+    } else if (acquisition.isWarned()) {
+      tell(acquisition, new Notice.Safe(validForNanos(acquisition)));
     }
   }
 

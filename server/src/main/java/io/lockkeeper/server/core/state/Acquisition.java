@@ -40,6 +40,7 @@ public final class Acquisition {
   private long noticeSequence;
   private int lastAhead = -1;
   private boolean heard = true;
+  private boolean warned;
   private boolean answered;
   private boolean refused;
   private boolean givenBack;
@@ -370,6 +371,7 @@ public final class Acquisition {
   /** Remembers a notice, if it says where the acquisition stands, and numbers it. */
   public long tell(Notice notice) {
     sequence++;
+    warned |= notice instanceof Notice.Jeopardy;
     if (!(notice instanceof Notice.Position
         || notice instanceof Notice.ReleaseRequested
         || notice instanceof Notice.Jeopardy
@@ -379,6 +381,11 @@ public final class Acquisition {
       heard = target().isPresent();
     }
     return sequence;
+  }
+
+  /** Returns whether a jeopardy was ever told: whether its end was heard, nobody knows. */
+  public boolean isWarned() {
+    return warned;
   }
 
   /** Returns the number of {@link #lastNotice}. */
