@@ -14,8 +14,10 @@ set -- --only "${ONLY:-}" --jobs "${JOBS:-4}"
 if [ -n "${CLIENT:-}" ]; then
   set -- "$@" --client "$CLIENT"
 else
-  set -- "$@" --client "$java -cp $kit/java/target/classes:$(cat $kit/java/target/class-path.txt) \
--Xmx128m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 io.lockkeeper.conformance.java.Driver"
+  # The kit itself runs with a class path of its own: this is that of the client for Java.
+  CLASSPATH=$kit/java/target/classes:$(cat $kit/java/target/class-path.txt)
+  export CLASSPATH
+  set -- "$@" --client "$java -Xmx128m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 io.lockkeeper.conformance.java.Driver"
   integration-tests/polyglot/install.sh python_client
   if [ -x integration-tests/polyglot/build/python/bin/python ]; then
     set -- "$@" --client "$kit/python/python.sh driver.py" --mistakes "$kit/python/python.sh mistakes.py"

@@ -130,6 +130,7 @@ class Lease:
             self.requests.put(None)
         if self.call:
             self.call.cancel()
+            self.call = None  # What has arrived on it already may be of a lease that is over, with another epoch.
 
     def connect_loop(self):
         index = random.randrange(len(self.servers))
@@ -165,8 +166,8 @@ class Lease:
             print(f"{self.name}: {server}: {error.code()} {error.details()}", flush=True)
         finally:
             with self.changed:
-                self.hang_up()
-                self.call = None
+                if self.call is call:
+                    self.hang_up()
 
     def tick_loop(self):
         while not self.over:

@@ -41,6 +41,25 @@ final class EpochScenarios {
     stage.expect("a", "lost");
   }
 
+  @Sentence(
+      "A client keeps the highest epoch that it has seen of its lease and ignores whatever comes with a lower one: answers, events, endings.")
+  static void epochOfALeaseThatIsOverIsNotTheNextOnes(Stage stage) {
+    Held held = stage.heldOfSilentServer(Terms.SHORT);
+    stage.client().pause();
+    held.stream().epoch(9);
+    for (int i = 0; i < 5; i++) {
+      held.stream().safe(held.request(), 1_000); // Waits for a client whose lease is over by then.
+    }
+    stage.pauseUntil(held.open().plusMillis(Terms.SHORT.validForMillis() + 200));
+    stage.client().resume();
+    stage.expect("a", "lost");
+    stage.acquire("b");
+    ServedStream next = held.server().stream().answersKeepAlives(Terms.CALM);
+    next.opened(next.awaitOpen(), Terms.CALM);
+    next.granted(next.awaitAcquire("b"), 8);
+    stage.expectGranted("b", 8);
+  }
+
   @Sentence("what is not above the last (epoch, sequence) that was taken is a repetition.")
   static void repeatedGrantIsToldOnce(Stage stage) {
     Held held = stage.held(Terms.CALM);
