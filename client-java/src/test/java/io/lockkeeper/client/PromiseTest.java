@@ -35,9 +35,9 @@ class PromiseTest {
   }
 
   @Test
-  void withoutAWordOfTheServerItIsAThirdOfTheValidityAndHalfASecondAtLeast() {
-    assertThat(Promise.of(kept(Duration.ofSeconds(9)).build()).intervalNanos())
-        .isEqualTo(Duration.ofSeconds(3).toNanos());
+  void withoutAWordOfTheServerItIsAQuarterOfTheValidityAndHalfASecondAtLeast() {
+    assertThat(Promise.of(kept(Duration.ofSeconds(8)).build()).intervalNanos())
+        .isEqualTo(Duration.ofSeconds(2).toNanos());
     assertThat(Promise.of(kept(Duration.ofSeconds(1)).build()).intervalNanos())
         .isEqualTo(Duration.ofMillis(500).toNanos());
   }

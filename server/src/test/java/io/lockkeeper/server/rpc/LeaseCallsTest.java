@@ -77,7 +77,7 @@ class LeaseCallsTest {
     assertThat(opened.getLeaseSecret()).isEmpty();
     assertThat(opened.getEpoch()).isEqualTo(1);
     assertThat(opened.getCoordinatorId()).isNotEmpty();
-    assertThat(opened.getKeepAliveInterval().getSeconds()).isEqualTo(4);
+    assertThat(opened.getKeepAliveInterval().getSeconds()).isEqualTo(3);
   }
 
   @Test
@@ -104,7 +104,7 @@ class LeaseCallsTest {
     // Then
     RenewLeaseResponse response = renewed.next();
     assertThat(response.getValidFor().getSeconds()).isEqualTo(6);
-    assertThat(response.getKeepAliveInterval().getSeconds()).isEqualTo(2);
+    assertThat(response.getKeepAliveInterval().getSeconds()).isEqualTo(1);
     assertThat(response.getEpoch()).isEqualTo(3);
     assertThat(ended.end().getCode()).isEqualTo(Code.NOT_FOUND);
   }

@@ -38,6 +38,6 @@ public record Promise(long validForNanos, long intervalNanos) {
 
   /** Returns the interval for a server that names none. */
   private static long intervalFor(long validForNanos) {
-    return Math.max(SHORTEST_INTERVAL_NANOS, validForNanos / 3);
+    return Math.max(SHORTEST_INTERVAL_NANOS, validForNanos / 4);
   }
 }

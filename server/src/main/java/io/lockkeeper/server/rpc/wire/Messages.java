@@ -146,9 +146,9 @@ public final class Messages {
 
   /**
    * Returns when the client of a lease should send its next keep-alive: so early that two may be
-   * lost.
+   * lost and the third is answered in time.
    */
   public static Duration keepAliveInterval(long validForNanos) {
-    return ProtoDurations.ofNanos(Math.max(validForNanos / 3, MIN_KEEP_ALIVE_NANOS));
+    return ProtoDurations.ofNanos(Math.max(validForNanos / 4, MIN_KEEP_ALIVE_NANOS));
   }
 }
