@@ -197,7 +197,7 @@ final class Dispatch implements EventHandler {
 
   @Override
   public void onLeaseRecorded(StoreEvent.LeaseRecorded event) {
-    leases.onRecorded(event.lease());
+    leases.onRecorded(event);
   }
 
   @Override
@@ -207,7 +207,7 @@ final class Dispatch implements EventHandler {
 
   @Override
   public void onLeaseErased(StoreEvent.LeaseErased event) {
-    leases.onErased(event.lease());
+    leases.onErased(event);
   }
 
   @Override

@@ -313,11 +313,13 @@ public final class InMemoryLockStore implements LockStore {
         effect.session(),
         session -> {
           if (cluster.sessionOf(effect.lease()).isPresent()) {
-            say(new StoreEvent.LeaseRefused(effect.lease(), "another session has it", true));
+            say(
+                new StoreEvent.LeaseRefused(
+                    effect.session(), effect.lease(), "another session has it", true));
             return;
           }
           session.leases().put(effect.lease(), record);
-          say(new StoreEvent.LeaseRecorded(effect.lease()));
+          say(new StoreEvent.LeaseRecorded(effect.session(), effect.lease()));
         });
   }
 
@@ -327,7 +329,7 @@ public final class InMemoryLockStore implements LockStore {
         effect.session(),
         session -> {
           session.leases().remove(effect.lease());
-          say(new StoreEvent.LeaseErased(effect.lease()));
+          say(new StoreEvent.LeaseErased(effect.session(), effect.lease()));
         });
   }
 

@@ -164,7 +164,7 @@ public final class ZooKeeperLockStore implements LockStore {
 
   @Override
   public void eraseLease(StoreEffect.EraseLease effect) {
-    onSession(effect.session(), live -> live.commit().add(new LeaseErasure(paths, effect.lease())));
+    onSession(effect.session(), live -> live.commit().add(new LeaseErasure(paths, effect)));
   }
 
   private void onSession(SessionKey key, Consumer<SessionConnection> action) {

@@ -349,7 +349,7 @@ class AcquireHandlerTest {
     assertThat(bench.all(StoreEffect.DeleteEntries.class)).hasSize(1);
     bench.deleted(attempt);
     bench.on(new ClientEvent.CloseLease(bench.call(), lease));
-    bench.on(new StoreEvent.LeaseErased(lease));
+    bench.erased(lease);
     bench.assertNothingIsLeft();
   }
 

@@ -64,7 +64,7 @@ class AdoptedLevelsTest {
     bench.on(new ClientEvent.CloseLease(bench.call(), lease));
     List<StoreEffect.DeleteEntries> deletions = bench.all(StoreEffect.DeleteEntries.class);
     deletions.forEach(deletion -> bench.on(new StoreEvent.EntriesDeleted(deletion.id())));
-    bench.on(new StoreEvent.LeaseErased(lease));
+    bench.erased(lease);
     // Then
     assertThat(deletions)
         .flatExtracting(StoreEffect.DeleteEntries::entries)

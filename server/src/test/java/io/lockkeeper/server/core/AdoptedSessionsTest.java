@@ -33,7 +33,7 @@ class AdoptedSessionsTest {
     bench.on(new ClientEvent.CloseLease(bench.call(), lease));
     UUID deleted = bench.deletions().get(0).id();
     bench.on(new StoreEvent.EntriesDeleted(deleted));
-    bench.on(new StoreEvent.LeaseErased(lease));
+    bench.erased(lease);
     // Then
     assertThat(bench.all(StoreEffect.CloseSession.class))
         .containsExactly(new StoreEffect.CloseSession(key));

@@ -333,7 +333,7 @@ class AdoptionsTest {
     bench.vanish(left.created("a", "both"));
     // When
     bench.on(new ClientEvent.CloseLease(bench.call(), lease));
-    bench.on(new StoreEvent.LeaseErased(lease));
+    bench.erased(lease);
     // Then: and the session is closed when it is gone, and not before
     assertThat(entriesDeletedAfter(0)).contains(entry("b", "both"));
     assertThat(bench.all(StoreEffect.CloseSession.class)).isEmpty();

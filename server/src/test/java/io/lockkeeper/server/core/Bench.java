@@ -158,8 +158,30 @@ public final class Bench {
 
   LeaseId lease(Duration ttl) {
     LeaseId lease = opening(ttl);
-    on(new StoreEvent.LeaseRecorded(lease));
+    recorded(lease);
     return lease;
+  }
+
+  /** The record that was asked for last is written. */
+  void recorded(LeaseId lease) {
+    SessionKey session =
+        all(StoreEffect.RecordLease.class).stream()
+            .filter(effect -> effect.lease().equals(lease))
+            .reduce((one, other) -> other)
+            .orElseThrow()
+            .session();
+    on(new StoreEvent.LeaseRecorded(session, lease));
+  }
+
+  /** The record whose erasure was asked for last is gone. */
+  void erased(LeaseId lease) {
+    SessionKey session =
+        all(StoreEffect.EraseLease.class).stream()
+            .filter(effect -> effect.lease().equals(lease))
+            .reduce((one, other) -> other)
+            .orElseThrow()
+            .session();
+    on(new StoreEvent.LeaseErased(session, lease));
   }
 
   public LeaseId lease() {

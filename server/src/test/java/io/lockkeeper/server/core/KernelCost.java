@@ -88,7 +88,7 @@ public final class KernelCost {
       on(
           new ClientEvent.OpenLease(
               new CallId(++numbers), lease, "hash", Duration.ofSeconds(15), "tester"));
-      on(new StoreEvent.LeaseRecorded(lease));
+      on(new StoreEvent.LeaseRecorded(session, lease));
       StreamId stream = new StreamId(++numbers);
       on(new ClientEvent.AttachLease(new CallId(++numbers), lease, "hash", stream));
       leases.add(lease);

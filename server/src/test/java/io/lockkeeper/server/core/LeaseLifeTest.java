@@ -42,7 +42,7 @@ class LeaseLifeTest {
         .containsExactly(new StoreEffect.RecordLease(Bench.S1, lease, 15_000, "tester", "hash"));
     // When
     bench.pass(Duration.ofSeconds(1));
-    bench.on(new StoreEvent.LeaseRecorded(lease));
+    bench.on(new StoreEvent.LeaseRecorded(Bench.S1, lease));
     // Then: valid from the sending of the request
     assertThat(bench.answer(call))
         .isEqualTo(
@@ -58,7 +58,7 @@ class LeaseLifeTest {
     bench.on(new ClientEvent.OpenLease(first, lease, "hash", Bench.TTL, "tester"));
     CallId early = bench.call();
     bench.on(new ClientEvent.OpenLease(early, lease, "hash", Bench.TTL, "tester"));
-    bench.on(new StoreEvent.LeaseRecorded(lease));
+    bench.on(new StoreEvent.LeaseRecorded(Bench.S1, lease));
     bench.pass(Duration.ofSeconds(5));
     // When
     CallId again = bench.call();
@@ -70,7 +70,7 @@ class LeaseLifeTest {
     // And when it has ended
     CallId close = bench.call();
     bench.on(new ClientEvent.CloseLease(close, lease));
-    bench.on(new StoreEvent.LeaseErased(lease));
+    bench.erased(lease);
     CallId late = bench.call();
     bench.on(new ClientEvent.OpenLease(late, lease, "hash", Bench.TTL, "tester"));
     // Then
@@ -84,7 +84,7 @@ class LeaseLifeTest {
     LeaseId lease = new LeaseId(7, 8);
     bench.on(new ClientEvent.OpenLease(call, lease, "hash", Bench.TTL, "tester"));
     // When
-    bench.on(new StoreEvent.LeaseRefused(lease, "taken", true));
+    bench.on(new StoreEvent.LeaseRefused(Bench.S1, lease, "taken", true));
     // Then
     assertThat(bench.failure(call)).isEqualTo(Failure.Reason.MOVED);
     assertThat(bench.all(StoreEffect.EraseLease.class)).isEmpty();
@@ -95,11 +95,62 @@ class LeaseLifeTest {
   }
 
   @Test
+  void openThatFoundTheLeaseElsewhereEndsNothingOnceItWasAdopted() {
+    // Given: a peer serves the lease, and we have been asked to open it
+    Inheritance left = new Inheritance(bench);
+    LeaseId lease = left.lease();
+    CallId call = bench.call();
+    bench.on(new ClientEvent.OpenLease(call, lease, "hash", Bench.TTL, "tester"));
+    // When: the peer dies, and its lease is ours before our own record is answered
+    left.take();
+    bench.on(new StoreEvent.LeaseRefused(Bench.S1, lease, "taken", true));
+    // Then
+    assertThat(bench.failure(call)).isEqualTo(Failure.Reason.MOVED);
+    assertThat(bench.all(StoreEffect.EraseLease.class)).isEmpty();
+    CallId renewal = bench.call();
+    bench.on(new ClientEvent.KeepAlive(renewal, lease));
+    assertThat(bench.answer(renewal)).isInstanceOf(Answer.LeaseRenewed.class);
+  }
+
+  @Test
+  void leaseThatTurnsOutToLiveElsewhereIsNotClosedHere() {
+    // Given
+    LeaseId lease = new LeaseId(7, 8);
+    bench.on(new ClientEvent.OpenLease(bench.call(), lease, "hash", Bench.TTL, "tester"));
+    CallId close = bench.call();
+    bench.on(new ClientEvent.CloseLease(close, lease));
+    // When
+    bench.on(new StoreEvent.LeaseRefused(Bench.S1, lease, "taken", true));
+    // Then: it must be closed where it lives
+    assertThat(bench.failure(close)).isEqualTo(Failure.Reason.MOVED);
+    bench.assertNothingIsLeft();
+  }
+
+  @Test
+  void openThatFailedMayBeRepeatedWithItsSecret() {
+    // Given
+    LeaseId lease = new LeaseId(7, 8);
+    bench.on(new ClientEvent.OpenLease(bench.call(), lease, "hash", Bench.TTL, "tester"));
+    bench.pass(Bench.TTL);
+    // When: nobody was ever told of that lease
+    CallId early = bench.call();
+    bench.on(new ClientEvent.OpenLease(early, lease, "hash", Bench.TTL, "tester"));
+    bench.recorded(lease);
+    bench.erased(lease);
+    CallId again = bench.call();
+    bench.on(new ClientEvent.OpenLease(again, lease, "hash", Bench.TTL, "tester"));
+    bench.recorded(lease);
+    // Then
+    assertThat(bench.failure(early)).isEqualTo(Failure.Reason.UNAVAILABLE);
+    assertThat(bench.answer(again)).isInstanceOf(Answer.LeaseOpened.class);
+  }
+
+  @Test
   void leaseWhoseRecordIsRefusedIsNotOpen() {
     CallId call = bench.call();
     LeaseId lease = new LeaseId(7, 8);
     bench.on(new ClientEvent.OpenLease(call, lease, "hash", Bench.TTL, "tester"));
-    bench.on(new StoreEvent.LeaseRefused(lease, "no", false));
+    bench.on(new StoreEvent.LeaseRefused(Bench.S1, lease, "no", false));
     assertThat(bench.failure(call)).isEqualTo(Failure.Reason.STORE_REFUSED);
     assertThat(bench.all(StoreEffect.EraseLease.class)).isEmpty();
     bench.assertNothingIsLeft();
@@ -113,11 +164,11 @@ class LeaseLifeTest {
     bench.on(new ClientEvent.OpenLease(call, lease, "hash", Bench.TTL, "tester"));
     // When
     bench.pass(Bench.TTL);
-    bench.on(new StoreEvent.LeaseRecorded(lease));
+    bench.on(new StoreEvent.LeaseRecorded(Bench.S1, lease));
     // Then
     assertThat(bench.failure(call)).isEqualTo(Failure.Reason.UNAVAILABLE);
     assertThat(bench.all(StoreEffect.EraseLease.class)).hasSize(1);
-    bench.on(new StoreEvent.LeaseErased(lease));
+    bench.erased(lease);
     bench.assertNothingIsLeft();
   }
 
@@ -164,7 +215,7 @@ class LeaseLifeTest {
     // Given: an expired lease, still remembered as such
     LeaseId lease = bench.lease();
     bench.pass(Bench.TTL);
-    bench.on(new StoreEvent.LeaseErased(lease));
+    bench.erased(lease);
     bench.assertNothingIsLeft();
     // When: everything that a client can still send arrives
     CallId keepAlive = keepAlive(lease);
@@ -219,7 +270,7 @@ class LeaseLifeTest {
     // When
     bench.on(new ClientEvent.CloseLease(first, lease));
     bench.on(new ClientEvent.CloseLease(second, lease));
-    bench.on(new StoreEvent.LeaseErased(lease));
+    bench.erased(lease);
     assertThat(bench.answers(first)).isEmpty();
     bench.deleted(held);
     // Then

@@ -281,7 +281,7 @@ class ReentrancyTest {
     // And the entries' end ends the lease
     bench.deleteAll(first);
     bench.deleteAll(second);
-    bench.on(new StoreEvent.LeaseErased(lease));
+    bench.erased(lease);
     bench.assertNothingIsLeft();
   }
 

@@ -64,7 +64,7 @@ class SessionPoolTest {
     // When: all leases close
     for (LeaseId lease : leases) {
       small.on(new ClientEvent.CloseLease(small.call(), lease));
-      small.on(new StoreEvent.LeaseErased(lease));
+      small.erased(lease);
     }
     // Then: one session stays
     assertThat(small.all(StoreEffect.CloseSession.class))
@@ -86,7 +86,7 @@ class SessionPoolTest {
     // When: the first becomes empty
     for (LeaseId lease : leases) {
       small.on(new ClientEvent.CloseLease(small.call(), lease));
-      small.on(new StoreEvent.LeaseErased(lease));
+      small.erased(lease);
     }
     // Then: it stays until there is another
     assertThat(small.all(StoreEffect.CloseSession.class)).isEmpty();
@@ -413,7 +413,7 @@ class SessionPoolTest {
     Asked first = bench.askAndCreate(lease, Wish.named("one").exclusive("a").by("t"));
     Asked second = bench.ask(lease, Wish.named("two").exclusive("a").by("t"));
     bench.pass(BOUND.plus(Bench.settings().tick()).plusSeconds(1));
-    bench.on(new StoreEvent.LeaseErased(lease));
+    bench.erased(lease);
     assertThat(bench.all(StoreEffect.DeleteEntries.class)).isEmpty();
     // When
     bench.createAll(second);

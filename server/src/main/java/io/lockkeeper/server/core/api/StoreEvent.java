@@ -6,6 +6,7 @@ import io.lockkeeper.server.core.lock.FencingToken;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.MarkerName;
+import io.lockkeeper.server.core.lock.SessionKey;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -193,9 +194,10 @@ public non-sealed interface StoreEvent extends Event {
   /**
    * A lease's record exists.
    *
+   * @param session the session that owns it
    * @param lease the lease
    */
-  record LeaseRecorded(LeaseId lease) implements StoreEvent {
+  record LeaseRecorded(SessionKey session, LeaseId lease) implements StoreEvent {
     @Override
     public void applyTo(EventHandler handler) {
       handler.onLeaseRecorded(this);
@@ -205,11 +207,13 @@ public non-sealed interface StoreEvent extends Event {
   /**
    * A lease's record was refused for a reason that a retry does not mend.
    *
+   * @param session the session that was to own it
    * @param lease the lease
    * @param message why, human-readable
    * @param taken whether the reason is that another session has a lease of that id
    */
-  record LeaseRefused(LeaseId lease, String message, boolean taken) implements StoreEvent {
+  record LeaseRefused(SessionKey session, LeaseId lease, String message, boolean taken)
+      implements StoreEvent {
     @Override
     public void applyTo(EventHandler handler) {
       handler.onLeaseRefused(this);
@@ -219,9 +223,10 @@ public non-sealed interface StoreEvent extends Event {
   /**
    * A lease's record is gone for good.
    *
+   * @param session the session that owned it
    * @param lease the lease
    */
-  record LeaseErased(LeaseId lease) implements StoreEvent {
+  record LeaseErased(SessionKey session, LeaseId lease) implements StoreEvent {
     @Override
     public void applyTo(EventHandler handler) {
       handler.onLeaseErased(this);

@@ -13,6 +13,7 @@ import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StreamId;
 import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.core.session.LockSession;
 import io.lockkeeper.server.core.session.SessionPool;
 import io.lockkeeper.server.core.state.Acquisition;
@@ -98,7 +99,7 @@ public final class Leases {
     if (open.filter(lease -> lease.hasSecret(event.secretHash())).isPresent()) {
       open.get().renew(core.now);
       core.reply(event.call(), opened(open.get()));
-    } else if (known.filter(lease -> lease.state() == Lease.State.RECORDING).isPresent()) {
+    } else if (known.filter(lease -> !lease.wasOpen()).isPresent()) {
       core.fail(
           event.call(), Failure.Reason.UNAVAILABLE, "the lease is being opened: send it again");
     } else {
@@ -145,8 +146,8 @@ public final class Leases {
     session.leases().add(lease.id());
   }
 
-  public void onRecorded(LeaseId id) {
-    find(id)
+  public void onRecorded(StoreEvent.LeaseRecorded event) {
+    recordedOn(event.session(), event.lease())
         .filter(lease -> lease.state() == Lease.State.RECORDING)
         .ifPresent(
             lease -> {
@@ -156,27 +157,33 @@ public final class Leases {
   }
 
   public void onRefused(StoreEvent.LeaseRefused event) {
-    find(event.lease())
+    recordedOn(event.session(), event.lease())
         .ifPresent(
             lease -> {
-              lease
-                  .takeOpener()
-                  .ifPresent(
-                      call ->
-                          core.fail(
-                              call,
-                              event.taken() ? Failure.Reason.MOVED : Failure.Reason.STORE_REFUSED,
-                              event.message()));
+              Failure.Reason why =
+                  event.taken() ? Failure.Reason.MOVED : Failure.Reason.STORE_REFUSED;
+              lease.takeOpener().ifPresent(call -> core.fail(call, why, event.message()));
+              if (event.taken()) {
+                // It lives at another coordinator: who wants it closed must ask there.
+                lease.closers().forEach(call -> core.fail(call, why, event.message()));
+                lease.closers().clear();
+              }
               lease.erased();
               end(lease, LeaseEnd.CLOSED);
-              if (event.taken()) {
-                core.endedLeases.remove(lease.id());
-              }
             });
   }
 
-  public void onErased(LeaseId id) {
-    find(id)
+  /**
+   * Returns the lease that the store speaks of. The same lease may have come here on another
+   * session meanwhile, where a client has asked two coordinators to open it and we have adopted the
+   * other one's session.
+   */
+  private Optional<Lease> recordedOn(SessionKey session, LeaseId id) {
+    return find(id).filter(lease -> lease.session().equals(session));
+  }
+
+  public void onErased(StoreEvent.LeaseErased event) {
+    recordedOn(event.session(), event.lease())
         .ifPresent(
             lease -> {
               lease.erased();
@@ -440,8 +447,11 @@ public final class Leases {
     if (lease.isEnding()) {
       return false;
     }
+    if (lease.wasOpen()) {
+      // One that was never open may be open elsewhere, or be opened by the same request yet.
+      core.endedLeases.put(lease.id(), new CoreState.EndedLease(why, lease.epoch()));
+    }
     lease.ending(why);
-    core.endedLeases.put(lease.id(), new CoreState.EndedLease(why, lease.epoch()));
     lease.expiryTimer().ifPresent(core.timers::cancel);
     lease
         .takeOpener()

@@ -64,6 +64,7 @@ public final class Lease {
   private LeaseEnd end = LeaseEnd.CLOSED;
   private Optional<Timers.Timer> expiryTimer = Optional.empty();
   private long deadlineNanos;
+  private boolean wasOpen;
   private boolean recorded;
   private boolean adopted;
   private long vouchedUntilNanos;
@@ -169,6 +170,7 @@ public final class Lease {
     this.ttlNanos = ttlNanos;
     this.isStream = isStream;
     this.state = isStream ? State.OPEN : State.RECORDING;
+    this.wasOpen = isStream;
   }
 
   /** Makes a lease whose record is to be written. */
@@ -209,7 +211,7 @@ public final class Lease {
             ttlNanos,
             false);
     lease.recorded = true;
-    lease.state = State.OPEN;
+    lease.opened();
     lease.vouchedBefore(adoption);
     return lease;
   }
@@ -306,6 +308,12 @@ public final class Lease {
 
   public void opened() {
     state = State.OPEN;
+    wasOpen = true;
+  }
+
+  /** Returns whether it is or has been open: otherwise nobody was ever told of it. */
+  public boolean wasOpen() {
+    return wasOpen;
   }
 
   public void ending(LeaseEnd why) {

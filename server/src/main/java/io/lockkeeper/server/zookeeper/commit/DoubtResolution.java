@@ -15,9 +15,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Finds out which of the creates in doubt were done. Runs on the session's own connection after a
- * barrier on it, when nothing is in flight: then all that was sent before has been done, or never
- * will be, and what the session owns is what was done.
+ * Finds out which of the writes in doubt were done, where to repeat them would do harm. Runs on the
+ * session's own connection after a barrier on it, when nothing is in flight: then all that was sent
+ * before has been done, or never will be, and what the session owns is what was done.
  *
  * <p>One listing of the session's own nodes answers for all of them; it is short, because a session
  * owns little. Each entry that is found is read once, for its creation zxid and its index.
@@ -39,29 +39,41 @@ public final class DoubtResolution {
 
   /** Begins, and ends at once where no creation is in doubt. */
   public void start() {
-    if (commit.inDoubt().stream().anyMatch(DoubtResolution::isTaken)) {
+    boolean leases = commit.inDoubt().stream().anyMatch(DoubtResolution::isOfLease);
+    boolean entries = commit.inDoubt().stream().anyMatch(EntryCreation.class::isInstance);
+    if (leases) {
       reader.listOwned(context.paths().leases(), this::onLeases);
     }
-    if (commit.inDoubt().stream().anyMatch(EntryCreation.class::isInstance)) {
+    if (entries) {
       reader.listOwned(context.paths().locks(), this::onOwned);
-    } else if (commit.inDoubt().stream().noneMatch(DoubtResolution::isTaken)) {
+    }
+    if (!leases && !entries) {
       done.run();
     }
   }
 
-  private static boolean isTaken(Write write) {
-    return write instanceof LeaseRecording recording && recording.isTaken();
+  private static boolean isOfLease(Write write) {
+    return write instanceof LeaseErasure
+        || (write instanceof LeaseRecording recording && recording.isTaken());
   }
 
   private void onLeases(List<String> found) {
     for (Write write : commit.inDoubt()) {
       if (write instanceof LeaseRecording recording && recording.isTaken()) {
-        if (found.contains(recording.path())) {
-          commit.foundDone(recording, recording.doneAlready().orElseThrow());
-        } else {
-          commit.foundBroken(recording, "another coordinator serves this lease", 0);
-        }
+        look(recording, found.contains(recording.path()));
+      } else if (write instanceof LeaseErasure erasure && !found.contains(erasure.path())) {
+        // It was done. Since then another coordinator may have opened a lease of that id.
+        commit.foundDone(erasure, erasure.doneAlready().orElseThrow());
       }
+    }
+  }
+
+  private void look(LeaseRecording recording, boolean ours) {
+    if (ours) {
+      recording.isOurs();
+      commit.foundDone(recording, recording.doneAlready().orElseThrow());
+    } else {
+      commit.foundBroken(recording, "", 0);
     }
   }
 

@@ -278,6 +278,7 @@ public final class GroupCommit {
 
   private void doubt(List<Write> writes) {
     stats.add(StoreStats.StoreCount.WRITES_IN_DOUBT, writes.size());
+    writes.forEach(Write::doubt);
     inDoubt.addAll(writes);
     open = false;
     lane.onDoubt();

@@ -1,5 +1,6 @@
 package io.lockkeeper.server.zookeeper.commit;
 
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StoreEvent.LeaseErased;
 import io.lockkeeper.server.core.lock.LeaseId;
@@ -13,16 +14,20 @@ import org.apache.zookeeper.OpResult;
 /** Deletes a lease's record until that is certain. Never refused. */
 public final class LeaseErasure extends Write {
 
-  private final LeaseId lease;
+  private final StoreEffect.EraseLease effect;
   private final String path;
 
-  public LeaseErasure(StorePaths paths, LeaseId lease) {
-    this.lease = lease;
-    path = paths.lease(lease);
+  public LeaseErasure(StorePaths paths, StoreEffect.EraseLease effect) {
+    this.effect = effect;
+    path = paths.lease(effect.lease());
   }
 
   LeaseId lease() {
-    return lease;
+    return effect.lease();
+  }
+
+  String path() {
+    return path;
   }
 
   @Override
@@ -52,7 +57,7 @@ public final class LeaseErasure extends Write {
 
   @Override
   Optional<StoreEvent> doneAlready() {
-    return Optional.of(new LeaseErased(lease));
+    return Optional.of(new LeaseErased(effect.session(), effect.lease()));
   }
 
   @Override

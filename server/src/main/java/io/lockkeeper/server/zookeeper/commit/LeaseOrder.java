@@ -10,7 +10,7 @@ import java.util.Set;
 /**
  * Keeps the erasure of a lease back until the writing of its record is answered. Otherwise an
  * erasure that goes through while the record is in doubt could find nothing, and the record be
- * written after it.
+ * written after it. Where the record turns out to be another session's, nothing is erased.
  */
 final class LeaseOrder {
 
@@ -33,7 +33,8 @@ final class LeaseOrder {
   /** Takes note of an answer; returns what may go now. */
   Optional<Write> answered(Write write) {
     if (write instanceof LeaseRecording record && recording.remove(record.lease())) {
-      return Optional.ofNullable(held.remove(record.lease()));
+      Optional<Write> erasure = Optional.ofNullable(held.remove(record.lease()));
+      return record.isTaken() ? Optional.empty() : erasure;
     }
     return Optional.empty();
   }

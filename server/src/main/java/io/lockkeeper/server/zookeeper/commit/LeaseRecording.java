@@ -6,6 +6,7 @@ import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StoreEvent.LeaseRecorded;
 import io.lockkeeper.server.core.api.StoreEvent.LeaseRefused;
 import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.zookeeper.client.ResultCode;
 import io.lockkeeper.server.zookeeper.commit.Transaction.WritePart;
 import io.lockkeeper.server.zookeeper.record.Json;
@@ -20,12 +21,14 @@ import org.apache.zookeeper.OpResult;
 /** Creates a lease's record. */
 public final class LeaseRecording extends Write {
 
+  private final SessionKey session;
   private final LeaseId lease;
   private final String path;
   private final byte[] data;
   private boolean taken;
 
   public LeaseRecording(StorePaths paths, StoreEffect.RecordLease effect) {
+    session = effect.session();
     lease = effect.lease();
     path = paths.lease(lease);
     Map<String, Object> object = RecordFormat.newRecord();
@@ -48,9 +51,14 @@ public final class LeaseRecording extends Write {
                     Json.text(object, "secretHash")));
   }
 
-  /** Returns whether there is a record of that name. */
+  /** Returns whether there is a record of that name that is not known to be ours. */
   boolean isTaken() {
     return taken;
+  }
+
+  /** The record that is there is ours. */
+  void isOurs() {
+    taken = false;
   }
 
   String path() {
@@ -84,10 +92,10 @@ public final class LeaseRecording extends Write {
   @Override
   Mend mend(WritePart step, int code) {
     if (code == Code.NODEEXISTS.intValue()) {
-      // Ours, of an attempt whose answer was lost; or another session's, where a client that has
-      // chosen the secret asks to open its lease at two coordinators.
+      // Another session's, where a client that has chosen the secret asks two coordinators to open
+      // its lease; or ours, if there was an attempt whose answer was lost.
       taken = true;
-      return Mend.LOOK;
+      return wasInDoubt() ? Mend.LOOK : Mend.REFUSE;
     }
     boolean passing = code == Code.NONODE.intValue() || ResultCode.of(code) == ResultCode.RETRY;
     return passing ? Mend.LATER : Mend.REFUSE;
@@ -95,12 +103,13 @@ public final class LeaseRecording extends Write {
 
   @Override
   Optional<StoreEvent> doneAlready() {
-    return Optional.of(new LeaseRecorded(lease));
+    return Optional.of(new LeaseRecorded(session, lease));
   }
 
   @Override
   Optional<StoreEvent> refused(String message) {
-    return Optional.of(new LeaseRefused(lease, message, taken));
+    String why = taken ? "another coordinator serves this lease" : message;
+    return Optional.of(new LeaseRefused(session, lease, why, taken));
   }
 
   @Override

@@ -30,6 +30,7 @@ abstract sealed class Write permits EntryCreation, EntryDeletion, LeaseRecording
 
   private int failures;
   private boolean alone;
+  private boolean wasInDoubt;
 
   /** Returns about how many bytes it adds to a transaction. */
   abstract int bytes();
@@ -71,6 +72,16 @@ abstract sealed class Write permits EntryCreation, EntryDeletion, LeaseRecording
    */
   final void isolate() {
     alone = true;
+  }
+
+  /** An attempt has had no answer. */
+  final void doubt() {
+    wasInDoubt = true;
+  }
+
+  /** Returns whether an attempt has had no answer: what it wanted may be done already. */
+  final boolean wasInDoubt() {
+    return wasInDoubt;
   }
 
   final boolean isAlone() {

@@ -165,7 +165,7 @@ final class TinyEffects implements EffectHandler, StoreEffect.Store {
         effect,
         () -> {
           connection.session.leases.put(effect.lease(), lease);
-          return Optional.of(new StoreEvent.LeaseRecorded(effect.lease()));
+          return Optional.of(new StoreEvent.LeaseRecorded(effect.session(), effect.lease()));
         });
   }
 
@@ -176,7 +176,7 @@ final class TinyEffects implements EffectHandler, StoreEffect.Store {
         effect,
         () -> {
           connection.session.leases.remove(effect.lease());
-          return Optional.of(new StoreEvent.LeaseErased(effect.lease()));
+          return Optional.of(new StoreEvent.LeaseErased(effect.session(), effect.lease()));
         });
   }
 

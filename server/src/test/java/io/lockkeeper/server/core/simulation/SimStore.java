@@ -144,14 +144,15 @@ final class SimStore {
     connection.write(
         () -> {
           if (sim.chance(2)) {
-            return Optional.of(new StoreEvent.LeaseRefused(lease, "refused by chance", false));
+            return Optional.of(
+                new StoreEvent.LeaseRefused(effect.session(), lease, "refused by chance", false));
           }
           sim.zooKeeper.recordLease(connection.session(), record);
-          return Optional.of(new StoreEvent.LeaseRecorded(lease));
+          return Optional.of(new StoreEvent.LeaseRecorded(effect.session(), lease));
         },
         () ->
             connection.session().leases.containsKey(lease)
-                ? Optional.of(new StoreEvent.LeaseRecorded(lease))
+                ? Optional.of(new StoreEvent.LeaseRecorded(effect.session(), lease))
                 : Optional.empty());
   }
 
@@ -159,7 +160,7 @@ final class SimStore {
     connection.write(
         () -> {
           sim.zooKeeper.eraseLease(connection.session(), effect.lease());
-          return Optional.of(new StoreEvent.LeaseErased(effect.lease()));
+          return Optional.of(new StoreEvent.LeaseErased(effect.session(), effect.lease()));
         },
         Optional::empty);
   }

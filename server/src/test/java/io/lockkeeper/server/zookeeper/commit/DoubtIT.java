@@ -26,7 +26,9 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.ZooKeeper;
 import org.awaitility.Awaitility;
@@ -113,6 +115,26 @@ final class DoubtIT {
     // Then
     assertThat(truth.exists("/lk/leases/" + lease, false)).isNull();
     assertThat(events.all(StoreEvent.LeaseRecorded.class)).hasSize(1);
+  }
+
+  @Test
+  void erasureWhoseAnswerIsLostDoesNotTakeTheRecordOfAnotherSession() throws Exception {
+    // Given: the record is erased, and nobody knows
+    SessionKey session = Asked.open(store, events, 1);
+    LeaseId lease = new LeaseId(1, 2);
+    store.recordLease(new StoreEffect.RecordLease(session, lease, 1_000, "h", "00"));
+    events.await(StoreEvent.LeaseRecorded.class);
+    proxy.at(1, r -> r.isMultiWith(OpCode.delete), Action.CUT_AFTER);
+    proxy.at(1, OpCode.getEphemerals, Action.HOLD);
+    store.eraseLease(new StoreEffect.EraseLease(session, lease));
+    String record = "/lk/leases/" + lease;
+    Awaitility.await().until(() -> truth.exists(record, false) == null);
+    // When: the same lease is opened at another coordinator
+    truth.create(record, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL);
+    proxy.letGo();
+    events.await(StoreEvent.LeaseErased.class);
+    // Then
+    assertThat(truth.exists(record, false)).isNotNull();
   }
 
   private List<PlannedEntry> readBeside(CreatedEntry writing) {

@@ -2,8 +2,6 @@ package io.lockkeeper.server.zookeeper.commit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lockkeeper.server.core.api.StoreEffect;
-import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StoreEvent.EntriesCreated;
 import io.lockkeeper.server.core.api.StoreEvent.EntriesDeleted;
 import io.lockkeeper.server.core.api.StoreEvent.EntriesRefused;
@@ -15,15 +13,8 @@ import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.PlannedEntry;
 import io.lockkeeper.server.core.lock.ReadWriteKind;
-import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.zookeeper.Asked;
-import io.lockkeeper.server.zookeeper.client.MultiReply;
-import io.lockkeeper.server.zookeeper.client.StoreContext;
-import io.lockkeeper.server.zookeeper.record.Directories;
-import io.lockkeeper.server.zookeeper.record.StorePaths;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -32,112 +23,12 @@ import java.util.Set;
 import java.util.UUID;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
-import org.apache.zookeeper.OpResult;
-import org.apache.zookeeper.OpResult.CheckResult;
-import org.apache.zookeeper.OpResult.CreateResult;
-import org.apache.zookeeper.OpResult.DeleteResult;
-import org.apache.zookeeper.OpResult.ErrorResult;
 import org.apache.zookeeper.ZooDefs.OpCode;
-import org.apache.zookeeper.data.Stat;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-final class GroupCommitTest implements GroupCommit.Lane {
-
-  private static final LockName LOCK = new LockName("a");
-  private static final EntryDetails DETAILS = Asked.DETAILS;
-
-  private final List<StoreEvent> events = new ArrayList<>();
-  private final StoreContext context = Asked.context("127.0.0.1:1", events::add);
-  private final StorePaths paths = context.paths();
-  private final Directories directories = context.directories();
-  private final GroupCommit commit = new GroupCommit(this, context);
-  private final Deque<Transaction> sent = new ArrayDeque<>();
-  private boolean fenceFailed;
-  private boolean doubt;
-
-  @Override
-  public void send(Transaction transaction) {
-    sent.add(transaction);
-  }
-
-  @Override
-  public Op fence() {
-    return Op.check("/claim", 0);
-  }
-
-  @Override
-  public void onFenceFailed() {
-    fenceFailed = true;
-    commit.end();
-  }
-
-  @Override
-  public void onDoubt() {
-    doubt = true;
-  }
-
-  @Override
-  public void onLayoutMissing() {}
-
-  private EntryCreation creation(UUID id, List<PlannedEntry> entries, int lockDelayMillis) {
-    return Asked.creation(context, id, entries, DETAILS, lockDelayMillis);
-  }
-
-  private LeaseRecording record(LeaseId lease) {
-    return new LeaseRecording(
-        paths, new StoreEffect.RecordLease(new SessionKey(1), lease, 1, "h", "00"));
-  }
-
-  private UUID create(LockName lock) {
-    UUID id = UUID.randomUUID();
-    commit.add(creation(id, List.of(Asked.planned(lock)), 0));
-    return id;
-  }
-
-  private UUID delete(String entry) {
-    UUID id = UUID.randomUUID();
-    EntryRef ref = new EntryRef(LOCK, entry, Optional.empty());
-    commit.add(EntryDeletion.of(paths, id, List.of(ref)));
-    return id;
-  }
-
-  private void succeed() {
-    Transaction transaction = sent.remove();
-    List<OpResult> results = new ArrayList<>();
-    int sequence = 0;
-    for (Op op : transaction.ops()) {
-      results.add(
-          switch (op.getType()) {
-            case OpCode.check -> new CheckResult();
-            case OpCode.delete -> new DeleteResult();
-            default -> new CreateResult(String.format("%s%010d", op.getPath(), sequence++), stat());
-          });
-    }
-    commit.onReply(transaction, MultiReply.of(0, results, transaction.size()));
-  }
-
-  private static Stat stat() {
-    Stat stat = new Stat();
-    stat.setCzxid(77);
-    return stat;
-  }
-
-  private void fail(int index, Code code) {
-    Transaction transaction = sent.remove();
-    List<OpResult> results = new ArrayList<>();
-    for (int i = 0; i < transaction.size(); i++) {
-      Code own = i < index ? Code.OK : i == index ? code : Code.RUNTIMEINCONSISTENCY;
-      results.add(new ErrorResult(own.intValue()));
-    }
-    commit.onReply(transaction, MultiReply.of(code.intValue(), results, transaction.size()));
-  }
-
-  private void failWhole(Code code) {
-    Transaction transaction = sent.remove();
-    commit.onReply(transaction, MultiReply.of(code.intValue(), null, transaction.size()));
-  }
+final class GroupCommitTest extends CommitBench {
 
   @Test
   void idleWriteLeavesAtOnceAndBusyOnesGather() {
@@ -260,34 +151,6 @@ final class GroupCommitTest implements GroupCommit.Lane {
     // Then
     assertThat(events).containsExactly(new EntriesDeleted(id));
     assertThat(sent).isEmpty();
-  }
-
-  @Test
-  void recordThatExistsIsOursIfItIsFoundAmongOurOwn() {
-    commit.add(record(new LeaseId(1, 2)));
-    commit.open();
-    fail(1, Code.NODEEXISTS);
-    LeaseRecording mine = (LeaseRecording) commit.inDoubt().get(0);
-    commit.foundBroken(mine, "another's", 0);
-    assertThat(events)
-        .containsExactly(new StoreEvent.LeaseRefused(mine.lease(), "another's", true));
-    assertThat(mine.doneAlready()).contains(new StoreEvent.LeaseRecorded(mine.lease()));
-  }
-
-  @Test
-  void erasureWaitsUntilTheRecordIsAnswered() {
-    // Given
-    LeaseId lease = new LeaseId(1, 2);
-    commit.open();
-    commit.add(record(lease));
-    // When
-    commit.add(new LeaseErasure(paths, lease));
-    // Then
-    assertThat(sent).hasSize(1);
-    succeed();
-    succeed();
-    assertThat(events)
-        .containsExactly(new StoreEvent.LeaseRecorded(lease), new StoreEvent.LeaseErased(lease));
   }
 
   @Test
@@ -581,7 +444,7 @@ final class GroupCommitTest implements GroupCommit.Lane {
       fresh.create(LOCK);
       fresh.delete("x");
       fresh.commit.add(fresh.record(new LeaseId(1, 2)));
-      fresh.commit.add(new LeaseErasure(fresh.paths, new LeaseId(3, 4)));
+      fresh.commit.add(fresh.erasure(new LeaseId(3, 4)));
       fresh.commit.open();
       // When
       fresh.fail(index, code);

@@ -1,0 +1,80 @@
+package io.lockkeeper.server.zookeeper.commit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.lock.LeaseId;
+import org.apache.zookeeper.KeeperException.Code;
+import org.junit.jupiter.api.Test;
+
+/** Records of leases: written once, and erased only where they are ours. */
+final class LeaseWritesTest extends CommitBench {
+
+  @Test
+  void recordThatExistsIsAnothersIfNoAttemptIsWithoutAnswer() {
+    // Given
+    LeaseId lease = new LeaseId(1, 2);
+    commit.add(record(lease));
+    commit.open();
+    // When
+    fail(1, Code.NODEEXISTS);
+    // Then: nobody else's writes wait for a look
+    assertThat(doubt).isFalse();
+    assertThat(events).containsExactly(taken(lease));
+  }
+
+  @Test
+  void recordThatExistsAfterAnAttemptWithoutAnswerIsLookedFor() {
+    // Given
+    LeaseId lease = new LeaseId(1, 2);
+    commit.add(record(lease));
+    commit.open();
+    failWhole(Code.CONNECTIONLOSS);
+    commit.open();
+    // When
+    fail(1, Code.NODEEXISTS);
+    // Then
+    assertThat(events).isEmpty();
+    LeaseRecording looked = (LeaseRecording) commit.inDoubt().get(0);
+    assertThat(looked.isTaken()).isTrue();
+    commit.foundBroken(looked, "", 0);
+    assertThat(events).containsExactly(taken(lease));
+  }
+
+  @Test
+  void erasureOfALeaseWhoseRecordIsAnothersErasesNothing() {
+    // Given
+    LeaseId lease = new LeaseId(1, 2);
+    commit.open();
+    commit.add(record(lease));
+    commit.add(erasure(lease));
+    // When
+    fail(1, Code.NODEEXISTS);
+    // Then
+    assertThat(sent).isEmpty();
+    assertThat(events).containsExactly(taken(lease));
+  }
+
+  private static StoreEvent taken(LeaseId lease) {
+    return new StoreEvent.LeaseRefused(
+        SESSION, lease, "another coordinator serves this lease", true);
+  }
+
+  @Test
+  void erasureWaitsUntilTheRecordIsAnswered() {
+    // Given
+    LeaseId lease = new LeaseId(1, 2);
+    commit.open();
+    commit.add(record(lease));
+    // When
+    commit.add(erasure(lease));
+    // Then
+    assertThat(sent).hasSize(1);
+    succeed();
+    succeed();
+    assertThat(events)
+        .containsExactly(
+            new StoreEvent.LeaseRecorded(SESSION, lease),
+            new StoreEvent.LeaseErased(SESSION, lease));
+  }
+}
