@@ -17,6 +17,8 @@ import tools.jackson.databind.JsonNode;
  *     say. It stays, whoever adopts the session: a new leader of ZooKeeper goes back to it
  * @param epoch how often the session was adopted, human-readable and to know one's own record again
  * @param alone whether all who owned the session before are dead for certain
+ * @param format the newest format of all who ever owned the session: what they have left on it may
+ *     be of that format
  */
 public record ClaimRecord(
     String owner,
@@ -24,7 +26,19 @@ public record ClaimRecord(
     SessionIdentity session,
     long timeoutMillis,
     long epoch,
-    boolean alone) {
+    boolean alone,
+    int format) {
+
+  /** Makes the record of a new session. */
+  public ClaimRecord(
+      String owner,
+      String home,
+      SessionIdentity session,
+      long timeoutMillis,
+      long epoch,
+      boolean alone) {
+    this(owner, home, session, timeoutMillis, epoch, alone, RecordFormat.CURRENT);
+  }
 
   /**
    * Returns whether everybody who ever owned the session is dead for certain, as seen from a
@@ -42,12 +56,18 @@ public record ClaimRecord(
   /** Returns the record of one who adopts the session. */
   public ClaimRecord by(String newOwner, String newHome) {
     return new ClaimRecord(
-        newOwner, newHome, session, timeoutMillis, epoch + 1, isLeftBehind(newOwner, newHome));
+        newOwner,
+        newHome,
+        session,
+        timeoutMillis,
+        epoch + 1,
+        isLeftBehind(newOwner, newHome),
+        Math.max(format, RecordFormat.CURRENT));
   }
 
   /** Returns the record's data. */
   public byte[] write() {
-    Map<String, Object> object = RecordFormat.newRecord();
+    Map<String, Object> object = RecordFormat.newRecord(format);
     object.put("owner", owner);
     if (!home.isEmpty()) {
       object.put("home", home);
@@ -77,7 +97,8 @@ public record ClaimRecord(
                                 session,
                                 Math.max(0, Json.number(object, "timeoutMillis")),
                                 Math.max(0, Json.number(object, "epoch")),
-                                object.path("alone").asBoolean(false))));
+                                object.path("alone").asBoolean(false),
+                                RecordFormat.of(object))));
   }
 
   private static Optional<SessionIdentity> session(String name, JsonNode object) {

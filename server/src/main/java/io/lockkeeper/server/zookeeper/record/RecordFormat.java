@@ -27,9 +27,19 @@ public final class RecordFormat {
 
   /** Returns a new record, to be filled. */
   public static Map<String, Object> newRecord() {
+    return newRecord(CURRENT);
+  }
+
+  /** Returns a new record of a format, to be filled. */
+  static Map<String, Object> newRecord(int format) {
     Map<String, Object> object = new LinkedHashMap<>();
-    object.put(FIELD, CURRENT);
+    object.put(FIELD, format);
     return object;
+  }
+
+  /** Returns the format of a record that is readable. */
+  static int of(JsonNode object) {
+    return object.path(FIELD).isMissingNode() ? 1 : (int) Json.number(object, FIELD);
   }
 
   /** Returns whether this release may interpret a record. */

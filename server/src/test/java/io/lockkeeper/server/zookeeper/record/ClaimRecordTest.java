@@ -73,6 +73,18 @@ final class ClaimRecordTest {
   }
 
   @Test
+  void whoAdoptsKeepsANewerFormat() {
+    // Given: what the session owns may be written in it
+    String newer =
+        new String(record("c1", "", 0, false).write(), StandardCharsets.UTF_8)
+            .replace("\"format\":1", "\"format\":2");
+    // When
+    ClaimRecord adopted = ClaimRecord.read(NAME, bytes(newer)).orElseThrow().by("c2", "");
+    // Then: so that nobody adopts it who could not read that
+    assertThat(new String(adopted.write(), StandardCharsets.UTF_8)).contains("\"format\":2");
+  }
+
+  @Test
   void ownerAtTheSameHomeUnderAnotherNameIsAPredecessor() {
     // Given
     ClaimRecord record = record("c1", "h", 0, true);
