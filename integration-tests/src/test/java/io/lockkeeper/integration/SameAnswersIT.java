@@ -17,6 +17,7 @@ import io.lockkeeper.v1.LockServiceGrpc;
 import io.lockkeeper.v1.LockState;
 import io.lockkeeper.v1.OpenLeaseRequest;
 import io.lockkeeper.v1.OpenLeaseResponse;
+import io.lockkeeper.v1.ReleaseOutcome;
 import io.lockkeeper.v1.RenewLeaseRequest;
 import io.lockkeeper.v1.RenewLeaseResponse;
 import io.lockkeeper.v1.WatchRequest;
@@ -74,6 +75,18 @@ final class SameAnswersIT {
     assertThat(seenThere)
         .allSatisfy(seen -> assertThat(seen).startsWith(tag).endsWith(String.valueOf(token)));
     session.close();
+  }
+
+  @Test
+  void lockWithoutALeaseIsReleasedAtAnyServer() {
+    // Given
+    Asking holder = Asking.forLock(here, lock);
+    holder.awaitGrant();
+    // When
+    ReleaseOutcome outcome = holder.release(there).getOutcome();
+    // Then
+    assertThat(outcome).isEqualTo(ReleaseOutcome.RELEASE_OUTCOME_RELEASED);
+    assertThat(holder.awaitEnd().isOk()).isTrue();
   }
 
   @Test

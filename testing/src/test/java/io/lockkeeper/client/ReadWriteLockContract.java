@@ -118,9 +118,13 @@ public abstract class ReadWriteLockContract extends Contract {
         .hasValueSatisfying(handle -> assertThat(handle.isValid()).isTrue());
     assertThat(view.writeLock().isHeldByCurrentThread()).isFalse();
     assertThat(writer).isNotDone();
-    assertThat(b.getLock(lock).holders())
-        .extracting(Contender::mode)
-        .containsExactly(LockMode.READ);
+    await() // The server's copy of the queue may be behind.
+        .atMost(LONG)
+        .untilAsserted(
+            () ->
+                assertThat(b.getLock(lock).holders())
+                    .extracting(Contender::mode)
+                    .containsExactly(LockMode.READ));
     view.readLock().unlock();
     assertThat(granted(writer).isValid()).isTrue();
   }

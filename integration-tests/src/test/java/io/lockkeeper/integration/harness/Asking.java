@@ -118,8 +118,13 @@ public final class Asking {
 
   /** Releases what was granted and returns the answer. */
   public ReleaseResponse release() {
+    return release(channel);
+  }
+
+  /** Releases the lock by a call to whichever server. */
+  public ReleaseResponse release(Channel at) {
     AcquireResponse grant = await(EventCase.GRANTED).value();
-    return LockServiceGrpc.newBlockingStub(channel)
+    return LockServiceGrpc.newBlockingStub(at)
         .release(
             ReleaseRequest.newBuilder()
                 .setLeaseId(grant.getGranted().getLeaseId())

@@ -6,6 +6,7 @@ import com.google.rpc.RetryInfo;
 import io.grpc.Status;
 import io.grpc.Status.Code;
 import io.grpc.protobuf.StatusProto;
+import io.lockkeeper.server.coordinator.api.Coordinator.OpenedLease;
 import io.lockkeeper.server.coordinator.api.LeaseLocation;
 import io.lockkeeper.server.core.api.Failure.Reason;
 import io.lockkeeper.server.rpc.forward.PeerLimits;
@@ -13,6 +14,8 @@ import io.lockkeeper.server.rpc.wire.NamedLease;
 import io.lockkeeper.server.testing.ViewSamples;
 import io.lockkeeper.v1.LeaseServiceGrpc;
 import io.lockkeeper.v1.LockServiceGrpc;
+import io.lockkeeper.v1.OpenLeaseRequest;
+import io.lockkeeper.v1.OpenLeaseResponse;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
@@ -105,6 +108,61 @@ class ForwardingTest {
     call.answer(there);
     // Then
     assertThat(client.next()).isNotNull();
+    assertThat(client.end().isOk()).isTrue();
+  }
+
+  private void meet() {
+    here.coordinator.meets(there.peer());
+    assertThat(here.coordinator.peersServing.next()).isOne();
+  }
+
+  @Test
+  void releaseOfALockWhoseLeaseIsACallElsewhereFindsIt() {
+    // Given: such a lease has no record
+    here.coordinator.servedBy(new LeaseLocation.Unknown());
+    meet();
+    // When
+    Received<?, ?> client = RELEASE.on(here.channel);
+    RELEASE.refuse(here, Reason.UNKNOWN_LEASE);
+    RELEASE.answer(there);
+    // Then
+    assertThat(client.next()).isNotNull();
+    assertThat(client.end().isOk()).isTrue();
+  }
+
+  @Test
+  void releaseOfALockThatNoPeerKnowsEitherIsNotFound() {
+    // Given
+    here.coordinator.servedBy(new LeaseLocation.Unknown());
+    meet();
+    // When
+    Received<?, ?> client = RELEASE.on(here.channel);
+    RELEASE.refuse(here, Reason.UNKNOWN_LEASE);
+    RELEASE.refuse(there, Reason.UNKNOWN_LEASE);
+    // Then
+    assertThat(client.end().getCode()).isEqualTo(Code.NOT_FOUND);
+  }
+
+  @Test
+  void openOfALeaseThatIsGoneFromWhereItWasIsDoneHere() {
+    // Given: another coordinator had a lease of that secret, and it has ended since
+    here.coordinator.servedBy(new LeaseLocation.Unknown());
+    String secret = "0123456789abcdef0123456789abcdef";
+    Received<OpenLeaseRequest, OpenLeaseResponse> client = Received.all();
+    here.leases().openLease(OpenLeaseRequest.newBuilder().setLeaseSecret(secret).build(), client);
+    // When
+    here.coordinator
+        .openLeases
+        .next()
+        .answer()
+        .completeExceptionally(ViewSamples.refused(Reason.MOVED));
+    here.coordinator
+        .openLeases
+        .next()
+        .answer()
+        .complete(new OpenedLease(ViewSamples.opened(), secret));
+    // Then
+    assertThat(client.next().getLeaseId()).isNotEmpty();
     assertThat(client.end().isOk()).isTrue();
   }
 

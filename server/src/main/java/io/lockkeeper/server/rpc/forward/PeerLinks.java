@@ -149,6 +149,11 @@ public final class PeerLinks implements AutoCloseable {
     coordinator.suspect(peer.id());
   }
 
+  /** Returns the links to all peers that serve. */
+  List<PeerLink> serving() {
+    return links.values().stream().filter(PeerLink::serves).toList();
+  }
+
   /** Returns whether there is a link to a peer over which it was heard. */
   boolean knows(String id) {
     PeerLink link = links.get(id);

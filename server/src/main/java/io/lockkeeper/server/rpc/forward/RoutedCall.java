@@ -19,6 +19,9 @@ import io.lockkeeper.server.rpc.wire.PeerHeaders;
 import io.lockkeeper.server.rpc.wire.Refusal;
 import io.lockkeeper.server.rpc.wire.Statuses;
 import io.lockkeeper.v1.SessionResponse;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -33,6 +36,9 @@ import java.util.concurrent.atomic.AtomicInteger;
  *    |                                   |     and peer gone      |
  *    '--- any other end ---> ended <-----'--- any other end ------'
  * </pre>
+ *
+ * <p>Where a lease has no record it may be a call at another coordinator, and nobody can tell at
+ * which: a request about an acquisition is taken to one peer after the other.
  *
  * <p>Until the first answer, the first request is kept, and nothing else is read from the client;
  * so the call can be tried anew anywhere. What happens, happens in serial.
@@ -56,6 +62,7 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
   private boolean forwarded;
   private boolean away;
   private Optional<LeaseOwnerSearch> search = Optional.empty();
+  private Optional<Deque<PeerLink>> unasked = Optional.empty();
   private ServerCall.Listener<Q> stage = new Nobody<>();
 
   /** Hears the client while nobody else does. */
@@ -178,14 +185,17 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
       searchOn();
       return;
     }
+    cross(link.get());
+  }
+
+  private void cross(PeerLink link) {
     if (!forwarded) {
       forwarded = true;
       forwarding.stats().forwarded.increment();
       first = first.map(request -> AcquireRequests.named(request, method()));
     }
     ForwardedCall<Q, R> forwardedCall =
-        new ForwardedCall<>(
-            call, this, link.get(), Optional.ofNullable(context.getDeadline()), serial);
+        new ForwardedCall<>(call, this, link, Optional.ofNullable(context.getDeadline()), serial);
     stage = forwardedCall;
     forwardedCall.start(forwarding.headers(), first.orElseThrow(), halfClosed);
   }
@@ -206,6 +216,27 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
 
   @Override
   public void onUnknown() {
+    if (first.filter(NamedLease::opens).isPresent()) {
+      onHere(); // Who had it when it was refused here has lost it since.
+      return;
+    }
+    // A lease that is a call has no record.
+    List<PeerLink> peers =
+        NamedLease.mayBeOfAStream(method()) ? forwarding.peers().serving() : List.of();
+    unasked = Optional.of(new ArrayDeque<>(peers));
+    askNextPeer();
+  }
+
+  private void askNextPeer() {
+    PeerLink next = unasked.orElseThrow().poll();
+    if (next != null) {
+      cross(next);
+    } else {
+      finishUnknown();
+    }
+  }
+
+  private void finishUnknown() {
     String tag = first.flatMap(NamedLease::of).map(LeaseId::tag).orElse("");
     finish(
         Statuses.of(
@@ -239,7 +270,11 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
   /** Looks for whoever serves the lease by now. */
   void searchOn() {
     stage = new Nobody<>();
-    search.ifPresent(LeaseOwnerSearch::ask);
+    if (unasked.isPresent()) {
+      askNextPeer();
+    } else {
+      search.ifPresent(LeaseOwnerSearch::ask);
+    }
   }
 
   /** Asks the client for its next request, unless that was done before. */

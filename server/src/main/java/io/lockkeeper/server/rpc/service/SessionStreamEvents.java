@@ -89,6 +89,7 @@ final class SessionStreamEvents implements SessionListener {
 
   @Override
   public void onNotice(String requestId, long told, long sequence, Notice notice) {
+    epoch = told; // What is told again after a resume may come before this stream knows its epoch.
     send(
         () ->
             SessionResponse.newBuilder()

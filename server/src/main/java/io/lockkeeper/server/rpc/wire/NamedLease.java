@@ -56,6 +56,22 @@ public final class NamedLease {
         : LeaseId.parse(lease);
   }
 
+  /** Returns whether a request opens a lease: one that nobody serves can be opened anywhere. */
+  public static boolean opens(Object request) {
+    return request instanceof OpenLeaseRequest
+        || (request instanceof SessionRequest session && session.getOpen().getLeaseId().isEmpty());
+  }
+
+  /**
+   * Returns whether such a call may be about an acquisition whose lease is another call: only the
+   * coordinator that has that call knows of it.
+   */
+  public static boolean mayBeOfAStream(MethodDescriptor<?, ?> method) {
+    return method.getType() == MethodType.UNARY
+        && method.getSchemaDescriptor() instanceof ProtoMethodDescriptorSupplier schema
+        && schema.getMethodDescriptor().getInputType().findFieldByName("request_id") != null;
+  }
+
   /** Returns whether the requests of a call come one by one. */
   public static boolean isStream(MethodDescriptor<?, ?> method) {
     return method.getType() == MethodType.BIDI_STREAMING;

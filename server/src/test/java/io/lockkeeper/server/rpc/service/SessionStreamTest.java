@@ -82,7 +82,9 @@ class SessionStreamTest {
     attached.attached().complete(ViewSamples.attached());
     // Then
     assertThat(client.next().hasOpened()).isTrue();
-    assertThat(client.next().getEvent().getSequence()).isEqualTo(3);
+    SessionResponse event = client.next();
+    assertThat(event.getEvent().getSequence()).isEqualTo(3);
+    assertThat(event.getEpoch()).isEqualTo(event.getEvent().getEpoch()).isPositive();
   }
 
   @Test
