@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lockkeeper.integration.failover.Cluster.Plan;
 import io.lockkeeper.integration.harness.Alone;
 import io.lockkeeper.integration.harness.Asking;
+import io.lockkeeper.integration.harness.SessionStream;
 import io.lockkeeper.v1.AcquireResponse.EventCase;
 import io.lockkeeper.v1.ReleaseOutcome;
+import io.lockkeeper.v1.SessionResponse;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -46,6 +48,35 @@ final class CrashIT {
       assertThat(third.find("waits", EventCase.GRANTED)).isEmpty();
       second.release("waits");
       assertThat(third.awaitToken("waits")).isGreaterThan(next);
+    }
+  }
+
+  @Test
+  void everyAnswerAfterATakeoverHasTheSameHigherEpoch() {
+    // Given
+    SessionStream first = SessionStream.open(cluster.connect(0), Guest.TTL);
+    long epoch = first.await("opened", SessionResponse::hasOpened).value().getEpoch();
+    first.acquire("crash/epoch", "held");
+    final long token = first.awaitToken("held");
+    for (int next : List.of(1, 2)) {
+      // When
+      cluster.seat(next - 1).kill();
+      SessionStream resumed = first.resume(cluster.connect(next));
+      SessionResponse opened = resumed.await("opened", SessionResponse::hasOpened).value();
+      resumed.acquire(
+          Asking.request("crash/epoch").setRequestId("held").addHeldTokens(token).build());
+
+      // Then
+      SessionResponse granted = resumed.await("held", EventCase.GRANTED).value();
+      assertThat(opened.getEpoch()).isGreaterThan(epoch);
+      assertThat(
+              List.of(
+                  granted.getEpoch(),
+                  granted.getEvent().getEpoch(),
+                  resumed.keepAliveAnswered(1).getEpoch()))
+          .containsOnly(opened.getEpoch());
+      epoch = opened.getEpoch();
+      resumed.hangUp();
     }
   }
 
