@@ -173,18 +173,6 @@ class LockedTaskTest {
   }
 
   @Test
-  void guardWhoseDeadlineHasPassedUnnoticedDoesNotCloseInSilence() throws InterruptedException {
-    // Given
-    LockHandle lock = client.lock(REQUEST.maxHold(Duration.ofMillis(100)));
-    // When: the loop may notice it before or after
-    scripted.clock.advance(Duration.ofMillis(100));
-    // Then
-    assertThatThrownBy(lock::close)
-        .isInstanceOfSatisfying(
-            LockLostException.class, e -> assertThat(e.reason()).isEqualTo(LossReason.MAX_HOLD));
-  }
-
-  @Test
   void guardThatWasReleasedClosesInSilence() throws InterruptedException {
     // Given
     LockHandle lock = client.lock(LOCK);

@@ -1,6 +1,7 @@
 package io.lockkeeper.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import io.lockkeeper.testing.InMemoryLockkeeper;
@@ -15,6 +16,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** The client stops by its own clock before the server gives the lock to somebody else. */
 class OwnDeadlineTest {
@@ -194,6 +197,59 @@ class OwnDeadlineTest {
           .atMost(Duration.ofSeconds(20))
           .untilAsserted(() -> assertThat(heard.events()).containsExactly("lost DEADLINE_PASSED"));
       assertThat(handle.isValid()).isFalse();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"MAX_HOLD", "DEADLINE_PASSED"})
+  void guardThatIsClosedWhenItsDeadlineHasPassedUnnoticedIsALossToAll(LossReason reason)
+      throws InterruptedException {
+    // Given: a loop that has no time to look at its timers
+    AtomicLong clock = new AtomicLong();
+    CountDownLatch blocking = new CountDownLatch(1);
+    CountDownLatch goOn = new CountDownLatch(1);
+    Recording heard = new Recording();
+    LockListener block =
+        new LockListener() {
+          @Override
+          public void onGranted(LockHandle handle) {
+            blocking.countDown();
+            awaitQuietly(goOn);
+          }
+        };
+    Duration limit = reason == LossReason.MAX_HOLD ? Duration.ofSeconds(5) : Duration.ofMinutes(1);
+    try (InMemoryLockkeeper server = InMemoryLockkeeper.start();
+        LockkeeperClient client =
+            server
+                .clientBuilder()
+                .ttl(Duration.ofSeconds(15))
+                .callbackExecutor(Runnable::run)
+                .clock(clock::get)
+                .build()) {
+      LockHandle lock = client.lock(LockRequest.of("orders/42").listener(heard).maxHold(limit));
+      CompletableFuture<LockHandle> other =
+          client.acquire(LockRequest.of("orders/43").listener(block));
+      awaitQuietly(blocking);
+      // When
+      clock.addAndGet(lock.remaining().toNanos());
+      Throwable thrown = catchThrowable(lock::close);
+      boolean validAfterwards = lock.isValid();
+      List<String> heardBefore = heard.events();
+      goOn.countDown();
+      // Then
+      assertThat(thrown)
+          .isInstanceOfSatisfying(
+              LockLostException.class, e -> assertThat(e.reason()).isEqualTo(reason));
+      assertThat(validAfterwards).isFalse();
+      assertThat(heardBefore).containsExactly("granted");
+      assertThat(lock.lost().toCompletableFuture())
+          .succeedsWithin(Duration.ofSeconds(20))
+          .isEqualTo(reason);
+      await()
+          .atMost(Duration.ofSeconds(20))
+          .untilAsserted(
+              () -> assertThat(heard.events()).containsExactly("granted", "lost " + reason));
+      assertThat(other).isCompleted();
     }
   }
 

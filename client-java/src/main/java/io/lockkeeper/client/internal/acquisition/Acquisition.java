@@ -21,6 +21,7 @@ import io.lockkeeper.v1.Granted;
 import io.lockkeeper.v1.NotAcquired;
 import io.lockkeeper.v1.QueuePosition;
 import io.lockkeeper.v1.Refused;
+import io.lockkeeper.v1.ReleaseRequested;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
@@ -223,18 +224,16 @@ public final class Acquisition {
       if (state == State.HELD && event.hasGranted() && hold.isOf(event.getGranted())) {
         onConfirmed(); // The same server tells it once more, on another stream.
       }
-      return;
+      return; // What is told once more says nothing new: a jeopardy goes on.
     }
     onHeard();
     switch (event.getEventCase()) {
       case QUEUED -> onQueued(event.getQueued().getPositionsList());
       case POSITION -> onQueued(event.getPosition().getPositionsList());
       case GRANTED -> onGranted(event.getGranted());
-      case RELEASE_REQUESTED, JEOPARDY, SAFE -> {
-        if (filter.isNewWarning(event)) {
-          hold.onWarning(event);
-        }
-      }
+      case RELEASE_REQUESTED -> onReleaseRequested(event.getReleaseRequested());
+      case JEOPARDY -> hold.onJeopardy(event.getJeopardy());
+      case SAFE -> hold.onSafe();
       case LOST -> onLost(Protos.toLossReason(event.getLost().getReason()));
       case NOT_ACQUIRED -> onNotAcquired(event.getNotAcquired());
       case RELEASED -> {
@@ -252,6 +251,12 @@ public final class Acquisition {
       limit.cancel();
     }
     heard = true;
+  }
+
+  private void onReleaseRequested(ReleaseRequested asked) {
+    if (filter.isNewReleaseRequest(asked, context.loop().nanos())) {
+      hold.onReleaseRequested(asked);
+    }
   }
 
   /** What is held is not taken away by this: the server may not know of the grant so far. */
@@ -276,6 +281,7 @@ public final class Acquisition {
       case HELD -> {
         if (hold.isOf(granted)) {
           onConfirmed();
+          hold.onSafe(); // Of a server that vouches for it anew.
         } else {
           loseAndRelease(LossReason.REMOVED); // Others may have held it in between.
         }
@@ -291,10 +297,23 @@ public final class Acquisition {
   }
 
   /** The locks are not held any more, but the server may have something under this id. */
-  private void loseAndRelease(LossReason reason) {
+  void loseAndRelease(LossReason reason) {
+    if (state == State.HELD) {
+      hold.onLost(reason);
+      repeating = true;
+      releaseAnything();
+    }
+  }
+
+  /**
+   * A deadline of the hold has passed. What has reached its longest hold is left to the server to
+   * take away: so the next holder hears that it was not released, and a lock delay counts.
+   */
+  void expire(LossReason reason) {
     hold.onLost(reason);
-    repeating = true;
-    releaseAnything();
+    if (reason != LossReason.MAX_HOLD || request.maxHold().isEmpty()) {
+      loseAndRelease(reason);
+    }
   }
 
   private void onNotAcquired(NotAcquired event) {
@@ -316,13 +335,6 @@ public final class Acquisition {
       onLost(LossReason.FORCED); // Released, but not by us.
     } else {
       end(() -> notAcquired(NotAcquiredReason.WITHDRAWN, ""), what);
-    }
-  }
-
-  /** The server has answered a keep-alive, and with it told all that was to be told of a resume. */
-  public void onKeptAlive() {
-    if (filter.isSafeAgain()) {
-      hold.onSafe();
     }
   }
 
@@ -418,8 +430,8 @@ public final class Acquisition {
   public void releaseAnything() {
     state = State.RELEASING;
     stopTimers();
-    hold.onReleasing();
     send();
+    hold.onReleasing();
   }
 
   private void end(Supplier<LockkeeperException> unlessGranted, ReleaseResult unlessReleased) {

@@ -1,40 +1,59 @@
 package io.lockkeeper.client.internal.acquisition;
 
 import com.google.protobuf.Duration;
+import io.lockkeeper.client.internal.protocol.Protos;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.Contender;
 import io.lockkeeper.v1.QueuePosition;
 import io.lockkeeper.v1.ReleaseRequested;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Decides which of the server's events are new to one acquisition. Events are ordered by the epoch
- * of the lease and their number in it. In a higher epoch, another server starts over: it may tell
- * once more what its predecessor has told, and does not repeat a warning that no longer holds. On
- * the client's loop only.
+ * of the lease and their number in it. On a new stream, and in a higher epoch, a server may tell
+ * once more with a new number what was told before. On the client's loop only.
  */
 final class EventFilter {
+
+  /** How far the ends of two deadlines may differ that are the same one, told twice. */
+  private static final long SAME_DEADLINE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private long lastEpoch;
   private long lastSequence;
   private List<QueuePosition> positions = List.of();
-  private Optional<ReleaseRequested> releaseRequest = Optional.empty();
+  private Optional<Asked> asked = Optional.empty();
   private boolean mayRepeatReleaseRequest;
-  private boolean inJeopardy;
-  private boolean mayBeSafe;
+
+  /** A request to give way, and when its deadline ends. */
+  private record Asked(ReleaseRequested what, long endNanos) {
+
+    static Asked of(ReleaseRequested request, long nowNanos) {
+      ReleaseRequested.Builder lasting = request.toBuilder();
+      if (request.hasDeadline()) {
+        lasting.setDeadline(Duration.getDefaultInstance());
+      }
+      return new Asked(lasting.build(), nowNanos + Protos.toNanos(request.getDeadline()));
+    }
+
+    boolean isSameAs(Asked other) {
+      return what.equals(other.what)
+          && (!what.hasDeadline() || Math.abs(endNanos - other.endNanos) <= SAME_DEADLINE_NANOS);
+    }
+  }
 
   /** A new stream is open, at whichever server. */
   void onOpened() {
-    mayBeSafe = inJeopardy;
+    mayRepeatReleaseRequest = true;
   }
 
   /** Returns whether the event comes after all before it. */
   boolean isNext(AcquireResponse event) {
     if (event.getEpoch() > lastEpoch) {
+      mayRepeatReleaseRequest |= lastEpoch > 0;
       lastEpoch = event.getEpoch();
       lastSequence = 0;
-      mayRepeatReleaseRequest = true;
     }
     if (event.getEpoch() < lastEpoch || event.getSequence() <= lastSequence) {
       return false;
@@ -62,36 +81,15 @@ final class EventFilter {
     return lasting.build();
   }
 
-  /** Returns whether a jeopardy, its end, or a request for release is new to the holder. */
-  boolean isNewWarning(AcquireResponse event) {
-    if (event.hasReleaseRequested()) {
-      return isNewReleaseRequest(event.getReleaseRequested());
-    }
-    boolean repeated = event.hasJeopardy() && inJeopardy;
-    inJeopardy = event.hasJeopardy();
-    mayBeSafe = false;
-    return !repeated;
-  }
-
-  private boolean isNewReleaseRequest(ReleaseRequested now) {
-    ReleaseRequested.Builder lasting = now.toBuilder();
-    if (now.hasDeadline()) {
-      lasting.setDeadline(Duration.getDefaultInstance());
-    }
-    boolean repeated =
-        mayRepeatReleaseRequest && releaseRequest.filter(lasting.build()::equals).isPresent();
-    releaseRequest = Optional.of(lasting.build());
-    return !repeated;
-  }
-
   /**
-   * The server has answered a keep-alive, which it does after all that it had to tell at the
-   * resume. Returns whether a jeopardy that another server told of is therefore over.
+   * Returns whether the holder has not heard of this request to give way. Only the first after a
+   * new stream or a takeover may be one that was told before: whoever asks twice, is told twice.
    */
-  boolean isSafeAgain() {
-    boolean safe = mayBeSafe;
-    mayBeSafe = false;
-    inJeopardy &= !safe;
-    return safe;
+  boolean isNewReleaseRequest(ReleaseRequested request, long nowNanos) {
+    Asked now = Asked.of(request, nowNanos);
+    boolean repeated = mayRepeatReleaseRequest && asked.filter(now::isSameAs).isPresent();
+    mayRepeatReleaseRequest = false;
+    asked = Optional.of(now);
+    return !repeated;
   }
 }

@@ -33,7 +33,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>It is valid until the earliest of these deadlines: the lease's, which moves on; the end of
  * {@link LockRequest#maxHold}; that of the limited holds that it is a later level of; and while a
- * server has lost ZooKeeper, the one that its jeopardy named.
+ * server has lost ZooKeeper, the one that its jeopardy named. Whoever looks first and finds that a
+ * deadline has passed ends the hold: so it is never valid again, whatever comes later.
  */
 final class GrantedHandle implements LockHandle {
 
@@ -86,9 +87,26 @@ final class GrantedHandle implements LockHandle {
     return true;
   }
 
-  /** Ends the hold as lost; returns whether that is how it ended. */
-  boolean lose(LossReason reason) {
-    return endAs(new End(false, true, reason));
+  /** Ends the hold as lost, if it has not ended; returns why it is lost, if it is. */
+  Optional<LossReason> lose(LossReason reason) {
+    boolean unused = endAs(new End(false, true, reason));
+    return isLost() ? Optional.of(end.reason()) : Optional.empty();
+  }
+
+  /** Returns whether it ended as lost. */
+  boolean isLost() {
+    return end.isLost();
+  }
+
+  /** Returns how the hold has ended, if it has; a deadline that has passed is its end. */
+  private End look() {
+    if (end.isHeld()) {
+      passedDeadline()
+          .filter(passed -> endAs(new End(false, true, passed)))
+          // Not in this thread: whoever only looks must not run the callbacks of a loss.
+          .ifPresent(passed -> context.loop().schedule(0, () -> acquisition.expire(passed)));
+    }
+    return end;
   }
 
   /** Completes {@link #lost}; for the callback executor. */
@@ -98,7 +116,7 @@ final class GrantedHandle implements LockHandle {
 
   /** Ends the hold as released, if it has not ended. */
   void beginRelease() {
-    if (endAs(End.RELEASED)) {
+    if (look().isHeld() && endAs(End.RELEASED)) {
       context.loop().execute(acquisition::release);
     }
   }
@@ -118,14 +136,14 @@ final class GrantedHandle implements LockHandle {
     jeopardyNanos = OptionalLong.empty();
   }
 
+  /** Returns whether a server has lost ZooKeeper, as far as it has told. */
+  boolean isInJeopardy() {
+    return jeopardyNanos.isPresent();
+  }
+
   /** Returns where it ends by its own limit, as long as the server may take it away for that. */
   OptionalLong limitNanos() {
     return releaseConfirmed ? OptionalLong.empty() : limitNanos;
-  }
-
-  /** Returns whether it is neither released nor lost. */
-  boolean isHeld() {
-    return end.isHeld();
   }
 
   @Override
@@ -150,21 +168,27 @@ final class GrantedHandle implements LockHandle {
 
   @Override
   public boolean isValid() {
-    return end.isHeld() && remainingNanos() > 0;
+    return look().isHeld();
   }
 
   @Override
   public Duration remaining() {
-    return Duration.ofNanos(end.isHeld() ? Math.max(0, remainingNanos()) : 0);
-  }
-
-  private long remainingNanos() {
-    return validUntilNanos() - context.loop().nanos();
+    boolean isHeld = look().isHeld();
+    return Duration.ofNanos(isHeld ? Math.max(0, validUntilNanos() - context.loop().nanos()) : 0);
   }
 
   @Override
   public long validUntilNanos() {
-    long until = earlier(earlier(lease.untilNanos(), limitNanos()), jeopardyNanos);
+    return earlierLimit(promisedNanos());
+  }
+
+  /** Returns until when the server vouches for the hold. */
+  private long promisedNanos() {
+    return earlier(lease.untilNanos(), jeopardyNanos);
+  }
+
+  private long earlierLimit(long nanos) {
+    long until = earlier(nanos, limitNanos());
     for (GrantedHandle handle : outer) {
       until = earlier(until, handle.limitNanos());
     }
@@ -177,16 +201,12 @@ final class GrantedHandle implements LockHandle {
 
   @Override
   public void checkValid() {
-    End now = end;
+    End now = look();
     if (now.isLost()) {
       throw new LockLostException(names(), now.reason());
     }
     if (!now.isHeld()) {
       throw new IllegalStateException("lock \"" + names() + "\" was released: acquire it again");
-    }
-    Optional<LossReason> passed = passedDeadline();
-    if (passed.isPresent()) {
-      throw new LockLostException(names(), passed.get());
     }
   }
 
@@ -234,26 +254,22 @@ final class GrantedHandle implements LockHandle {
 
   @Override
   public void close() {
-    Optional<LossReason> passed = passedDeadline();
     beginRelease();
     End how = end;
     if (how.isLost()) {
       throw new LockLostException(names(), how.reason());
     }
     awaitReleased();
-    if (passed.isPresent()) {
-      throw new LockLostException(names(), passed.get());
-    }
   }
 
-  /** Returns which deadline has passed, though the loss has not been noticed. */
+  /** Returns which deadline has passed. */
   private Optional<LossReason> passedDeadline() {
-    if (!end.isHeld() || remainingNanos() > 0) {
-      return Optional.empty();
+    long now = context.loop().nanos();
+    long promised = promisedNanos();
+    if (promised - now <= 0) {
+      return Optional.of(LossReason.DEADLINE_PASSED);
     }
-    long promised = earlier(lease.untilNanos(), jeopardyNanos);
-    boolean isPromised = promised - context.loop().nanos() > 0;
-    return Optional.of(isPromised ? LossReason.MAX_HOLD : LossReason.DEADLINE_PASSED);
+    return earlierLimit(promised) - now <= 0 ? Optional.of(LossReason.MAX_HOLD) : Optional.empty();
   }
 
   private void awaitReleased() {

@@ -9,11 +9,13 @@ import io.lockkeeper.client.LossReason;
 import io.lockkeeper.client.ReleaseRequest;
 import io.lockkeeper.client.internal.context.ClientContext;
 import io.lockkeeper.client.internal.loop.Loop;
+import io.lockkeeper.client.internal.loop.ResettableTimer;
 import io.lockkeeper.client.internal.protocol.LockNames;
 import io.lockkeeper.client.internal.protocol.Protos;
 import io.lockkeeper.client.internal.protocol.SessionRequests;
-import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.Granted;
+import io.lockkeeper.v1.Jeopardy;
+import io.lockkeeper.v1.ReleaseRequested;
 import io.lockkeeper.v1.SessionRequest;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -53,7 +55,9 @@ public final class HoldState {
   private List<HoldState> nested = List.of();
   private List<HoldState> outer = List.of();
   private Optional<GrantedHandle> handle = Optional.empty();
+  private final ResettableTimer jeopardy;
   private boolean confirmed = true;
+  private boolean lossTold;
   private long awaySinceNanos;
 
   HoldState(Acquisition acquisition, ClientContext context, SessionLink session) {
@@ -62,6 +66,7 @@ public final class HoldState {
     this.context = context;
     this.session = session;
     this.calls = new HolderCalls(acquisition.names(), context, session);
+    this.jeopardy = new ResettableTimer(context.loop());
   }
 
   /** The locks are granted. */
@@ -123,8 +128,8 @@ public final class HoldState {
   }
 
   private void onLimit() {
-    onLost(LossReason.MAX_HOLD);
-    List.copyOf(nested).forEach(hold -> hold.onLost(LossReason.MAX_HOLD));
+    acquisition.expire(LossReason.MAX_HOLD);
+    List.copyOf(nested).forEach(hold -> hold.acquisition.expire(LossReason.MAX_HOLD));
   }
 
   /** Returns what tells a server that does not know it that the locks are held. */
@@ -180,7 +185,6 @@ public final class HoldState {
 
   /** A server says that the locks are still held. */
   void onConfirmed() {
-    handle.ifPresent(GrantedHandle::onSafe);
     if (!confirmed) {
       confirmed = true;
       calls.resume();
@@ -201,13 +205,14 @@ public final class HoldState {
 
   /** The release is on its way. Until it is confirmed, its limit still ends what is nested. */
   void onReleasing() {
-    acquisition.telemetry().onEnded(Optional.empty());
+    jeopardy.cancel();
     calls.end(this::released);
+    acquisition.telemetry().onEnded(Optional.empty());
   }
 
   /** The acquisition has ended. */
   void onEnded(boolean released) {
-    acquisition.telemetry().onEnded(Optional.empty());
+    jeopardy.cancel();
     limitTimers.forEach(Loop.Timer::cancel);
     outer.forEach(hold -> hold.nested.remove(this));
     if (released) {
@@ -216,39 +221,51 @@ public final class HoldState {
     if (request.maxHold().isPresent()) {
       handle.ifPresent(mine -> session.limitedHolds().remove(this, mine.grants()));
     }
+    acquisition.telemetry().onEnded(Optional.empty());
   }
 
-  /** The locks are not held any more. */
+  /** The locks are not held any more, unless they were released. */
   void onLost(LossReason reason) {
-    Optional<GrantedHandle> loser = handle.filter(mine -> mine.lose(reason));
-    if (loser.isPresent()) {
-      acquisition.telemetry().onEnded(Optional.of(reason));
-    }
-    loser.ifPresent(
-        mine ->
-            context
-                .callbacks()
-                .run(
-                    () -> {
-                      mine.completeLost(reason);
-                      request.listener().onLost(mine, reason);
-                    }));
-    calls.end(() -> new LockLostException(LockNames.join(request.locks()), reason));
+    jeopardy.cancel();
+    // Whoever looks at the handle may have found before that a deadline has passed.
+    LossReason why = handle.flatMap(mine -> mine.lose(reason)).orElse(reason);
+    handle.filter(GrantedHandle::isLost).ifPresent(mine -> tellLost(mine, why));
+    calls.end(() -> new LockLostException(LockNames.join(request.locks()), why));
   }
 
-  /** The server warns the holder, asks it to release, or says that it is safe again. */
-  void onWarning(AcquireResponse event) {
-    LockListener listener = request.listener();
-    if (event.hasJeopardy()) {
-      Duration validFor = Protos.toJava(event.getJeopardy().getValidFor());
-      long untilNanos = context.loop().nanos() + Protos.toNanos(event.getJeopardy().getValidFor());
-      handle.ifPresent(mine -> mine.onJeopardy(untilNanos));
-      tell(mine -> listener.onJeopardy(mine, shorter(validFor, mine.remaining())));
-    } else if (event.hasSafe()) {
-      onSafe();
-    } else if (event.hasReleaseRequested()) {
-      ReleaseRequest asked = Protos.toReleaseRequest(event.getReleaseRequested());
-      tell(mine -> listener.onReleaseRequested(mine, asked));
+  private void tellLost(GrantedHandle mine, LossReason why) {
+    if (!lossTold) {
+      lossTold = true;
+      context
+          .callbacks()
+          .run(
+              () -> {
+                mine.completeLost(why);
+                request.listener().onLost(mine, why);
+              });
+      acquisition.telemetry().onEnded(Optional.of(why));
+    }
+  }
+
+  /** Somebody wants the lock. */
+  void onReleaseRequested(ReleaseRequested wish) {
+    ReleaseRequest asked = Protos.toReleaseRequest(wish);
+    tell(mine -> request.listener().onReleaseRequested(mine, asked));
+  }
+
+  /** The server has lost ZooKeeper; each time that it says so, it says for how long it vouches. */
+  void onJeopardy(Jeopardy told) {
+    handle.filter(GrantedHandle::isValid).ifPresent(mine -> endanger(mine, told));
+  }
+
+  private void endanger(GrantedHandle mine, Jeopardy told) {
+    long validForNanos = Protos.toNanos(told.getValidFor());
+    boolean wasSafe = !mine.isInJeopardy();
+    mine.onJeopardy(context.loop().nanos() + validForNanos);
+    jeopardy.set(validForNanos, () -> acquisition.expire(LossReason.DEADLINE_PASSED));
+    if (wasSafe) {
+      Duration validFor = Protos.toJava(told.getValidFor());
+      tell(held -> request.listener().onJeopardy(held, shorter(validFor, held.remaining())));
     }
   }
 
@@ -256,10 +273,15 @@ public final class HoldState {
     return one.compareTo(other) < 0 ? one : other;
   }
 
-  /** A jeopardy is over: that extends nothing, the lease's own deadline holds. */
+  /** A jeopardy, if there is one, is over: that extends nothing, the lease's own deadline holds. */
   void onSafe() {
-    handle.ifPresent(GrantedHandle::onSafe);
-    tell(mine -> request.listener().onSafe(mine, mine.remaining()));
+    Optional<GrantedHandle> saved =
+        handle.filter(GrantedHandle::isInJeopardy).filter(GrantedHandle::isValid);
+    saved.ifPresent(GrantedHandle::onSafe);
+    if (saved.isPresent()) {
+      jeopardy.cancel();
+      tell(mine -> request.listener().onSafe(mine, mine.remaining()));
+    }
   }
 
   /** The client's own deadline is near. */
@@ -270,16 +292,17 @@ public final class HoldState {
 
   private void tell(Consumer<LockHandle> call) {
     handle
-        .filter(GrantedHandle::isHeld)
+        .filter(GrantedHandle::isValid)
         .ifPresent(mine -> context.callbacks().runIfRoom(() -> call.accept(mine)));
   }
 
   /** Sends a call of the holder to the server; {@code answer} completes on the loop. */
   void ask(SessionRequest message, CompletableFuture<Void> answer) {
-    if (handle.filter(GrantedHandle::isHeld).isPresent()) {
+    try {
+      handle.ifPresent(GrantedHandle::checkValid);
       calls.add(message, answer);
-    } else {
-      answer.completeExceptionally(released());
+    } catch (LockLostException | IllegalStateException notHeld) {
+      answer.completeExceptionally(notHeld);
     }
   }
 

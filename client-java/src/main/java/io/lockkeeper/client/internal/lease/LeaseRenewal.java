@@ -144,14 +144,6 @@ public final class LeaseRenewal {
     nextKeepAlive.set(Math.max(earliest, delayNanos), this::keepAlive);
   }
 
-  /**
-   * Sends one keep-alive out of turn: its answer comes after all that the server has to tell first.
-   * It may take until the next one should have been answered.
-   */
-  public void keepAliveOnce() {
-    listener.sendKeepAlive(keepAlives.sent(loop.nanos()));
-  }
-
   private void keepAlive() {
     lastSentNanos = loop.nanos();
     listener.sendKeepAlive(keepAlives.sent(lastSentNanos));

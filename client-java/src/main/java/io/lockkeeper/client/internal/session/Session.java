@@ -179,10 +179,6 @@ public final class Session
       connector.send(SessionRequests.close());
     }
     acquisitions.repeat(brokenAtNanos);
-    if (opened.getResumed()) {
-      renewal.ifPresent(
-          LeaseRenewal::keepAliveOnce); // Its answer comes after all that the server has to tell.
-    }
   }
 
   @Override
@@ -196,7 +192,7 @@ public final class Session
       renewal.ifPresent(LeaseRenewal::onSafe);
     }
     switch (response.getResponseCase()) {
-      case KEPT_ALIVE -> onKeptAlive(response);
+      case KEPT_ALIVE -> onKeptAlive(response.getKeptAlive());
       case REFUSED -> onRefused(response);
       case GOING_AWAY -> onGoingAway(response.getGoingAway());
       case LEASE_ENDED -> leaseOver(Protos.toLossReason(response.getLeaseEnded().getReason()));
@@ -212,10 +208,8 @@ public final class Session
     }
   }
 
-  private void onKeptAlive(SessionResponse response) {
-    SessionKeptAlive kept = response.getKeptAlive();
+  private void onKeptAlive(SessionKeptAlive kept) {
     renewal.ifPresent(r -> r.onAcknowledged(kept.getNonce(), Promise.of(kept)));
-    acquisitions.forEach(Acquisition::onKeptAlive);
   }
 
   private void onRefused(SessionResponse response) {
