@@ -2,6 +2,7 @@ package io.lockkeeper.client;
 
 import io.lockkeeper.client.internal.loop.Backoff;
 import io.lockkeeper.client.internal.protocol.Limits;
+import io.lockkeeper.client.internal.protocol.LockNames;
 import io.lockkeeper.client.internal.runtime.LeaderWatch;
 import io.lockkeeper.client.internal.views.DerivedFutures;
 import io.lockkeeper.client.internal.views.LockedTasks;
@@ -12,6 +13,8 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Elects one leader among candidates: the holder of an exclusive lock leads, and its metadata says
@@ -31,6 +34,11 @@ import java.util.concurrent.TimeUnit;
  * within one client.
  */
 public final class LeaderElection {
+
+  private static final Logger LOG = LoggerFactory.getLogger(LeaderElection.class);
+
+  /** After shorter terms there is a pause, which grows. */
+  private static final Duration SHORT_TERM = Duration.ofSeconds(5);
 
   private final LockkeeperClient client;
   private final String name;
@@ -63,64 +71,120 @@ public final class LeaderElection {
   /**
    * Leads whenever this candidate is elected, until the task is done: waits to be elected, and runs
    * the task in the calling thread. When the leadership is lost, the thread is interrupted, and
-   * after the task has ended, the candidate returns to the queue. An interrupt of its own does not
-   * outlive the task. So at any time at most one run of the task is under way.
+   * after the task has ended, the candidate returns to the queue. That interrupt does not outlive
+   * the task. So at any time at most one run of the task is under way.
    *
-   * <p>Returns when the task has returned while it led, or when the client is closed. What the task
-   * throws while it leads is thrown, and the candidate has resigned. While no server can be
-   * reached, it tries again, after a growing pause.
+   * <p>Returns when the task has returned without having lost the leadership. That is so, too, if
+   * the task has resigned: {@link Leadership#resign} ends the term at once, the next candidate
+   * leads, and whoever wants to lead again calls this again. What the task throws while it leads is
+   * thrown, and the candidate has resigned. What it throws when it has lost the leadership is
+   * logged as a warning, unless it is the interrupt, and the candidate returns to the queue.
+   *
+   * <p>To stop it, interrupt the thread: the candidate withdraws or resigns. It also returns, after
+   * a pause at most, when the client is closed. While no server can be reached, which is logged
+   * once as a warning, and after terms of a few seconds, it tries again after a growing pause; a
+   * server that is overloaded says how long to wait.
    *
    * <pre>{@code
    * election.run(
    *     "http://10.0.0.7:8080",
    *     leadership -> {
-   *       while (!stopped) {
+   *       while (!stopped && leadership.isValid()) {
    *         step(leadership.fencingToken());
    *       }
    *     });
    * }</pre>
    *
    * @param value what others shall know about this candidate: up to 4,000 bytes of UTF-8
-   * @throws InterruptedException if interrupted while the candidate waits; it withdraws
+   * @throws InterruptedException if the caller is interrupted while the candidate waits, and it
+   *     withdraws; or if it was while the task ran, and the leadership was lost
    * @throws NotAcquiredException if the queue is full
    * @throws RequestRefusedException if the server refuses the candidate for good
    * @throws IllegalArgumentException if the value is too long
    */
   public <X extends Exception> void run(String value, LeaderTask<X> task)
       throws X, InterruptedException {
+    run(value, LeadershipListener.NONE, task);
+  }
+
+  /**
+   * Like {@link #run(String, LeaderTask)}, and tells the listener what happens in each term: that
+   * others ask the leader to resign, or that it is about to lose the leadership.
+   */
+  public <X extends Exception> void run(
+      String value, LeadershipListener listener, LeaderTask<X> task)
+      throws X, InterruptedException {
     Backoff backoff = new Backoff(new SplittableRandom());
     int failures = 0;
+    boolean outage = false;
     while (!client.isClosed()) {
-      Optional<Leadership> elected = tryCampaign(value);
-      if (elected.isEmpty()) {
+      Attempt attempt = attempt(value, listener);
+      if (attempt.elected().isPresent()) {
+        long beganNanos = System.nanoTime();
+        if (lead(attempt.elected().get(), task)) {
+          return;
+        }
+        if (Thread.interrupted()) {
+          throw new InterruptedException(
+              LockNames.quoted(name) + ": interrupted while leading, and the leadership is lost");
+        }
+        // Whoever is deposed again and again at once must not storm the servers.
+        failures = System.nanoTime() - beganNanos < SHORT_TERM.toNanos() ? failures + 1 : 0;
+      } else {
         failures++;
-        TimeUnit.NANOSECONDS.sleep(backoff.nanosAfter(failures));
-        continue;
       }
-      failures = 0;
-      if (lead(elected.get(), task)) {
-        return;
+      if (attempt.isOutage() && !outage) {
+        LOG.atWarn().setCause(attempt.failure().orElseThrow()).log("No leader can be elected now");
       }
+      outage = attempt.isOutage();
+      long pauseNanos = backoff.nanosAfter(failures);
+      long atLeastNanos = backoff.withJitter(attempt.retryAfter().toNanos());
+      TimeUnit.NANOSECONDS.sleep(Math.max(pauseNanos, atLeastNanos));
     }
   }
 
-  /** Waits until this candidate is elected; empty: it must ask again. */
-  private Optional<Leadership> tryCampaign(String value) throws InterruptedException {
+  /** Elected, or to be tried again; no failure: the client is closed. */
+  private record Attempt(Optional<Leadership> elected, Optional<LockkeeperException> failure) {
+
+    static Attempt failed(LockkeeperException failure) {
+      return new Attempt(Optional.empty(), Optional.of(failure));
+    }
+
+    boolean isOutage() {
+      return failure.filter(ServerUnavailableException.class::isInstance).isPresent();
+    }
+
+    Duration retryAfter() {
+      return failure
+          .filter(RequestRefusedException.class::isInstance)
+          .flatMap(refused -> ((RequestRefusedException) refused).retryAfter())
+          .orElse(Duration.ZERO);
+    }
+  }
+
+  /** Waits until this candidate is elected, or must ask again. */
+  private Attempt attempt(String value, LeadershipListener listener) throws InterruptedException {
     try {
-      return Optional.of(campaign(value));
-    } catch (LeaseLostException | ServerUnavailableException e) {
-      return Optional.empty();
-    } catch (NotAcquiredException e) {
-      if (e.reason() == NotAcquiredReason.REMOVED) {
-        return Optional.empty();
-      }
-      throw e;
+      return new Attempt(Optional.of(campaign(value, listener)), Optional.empty());
     } catch (LockkeeperException | IllegalStateException e) {
       if (client.isClosed()) {
-        return Optional.empty();
+        return new Attempt(Optional.empty(), Optional.empty());
+      }
+      if (e instanceof LockkeeperException failure && mayAskAgain(failure)) {
+        return Attempt.failed(failure);
       }
       throw e;
     }
+  }
+
+  private static boolean mayAskAgain(LockkeeperException failure) {
+    if (failure instanceof NotAcquiredException not) {
+      return not.reason() == NotAcquiredReason.REMOVED;
+    }
+    if (failure instanceof RequestRefusedException refused) {
+      return refused.retryAfter().isPresent();
+    }
+    return failure instanceof LeaseLostException || failure instanceof ServerUnavailableException;
   }
 
   /** Returns whether the task has returned while it led; false: the leadership was lost. */
@@ -133,10 +197,18 @@ public final class LeaderElection {
     try {
       return LockedTasks.run(leadership.handle(), leading);
     } catch (LockLostException e) {
-      if (e.lock().equals(name)) {
-        return false;
+      if (!e.lock().equals(name)) {
+        throw e; // Another lock of the task's.
       }
-      throw e; // Another lock of the task's.
+      for (Throwable failure : e.getSuppressed()) {
+        if (!(failure instanceof InterruptedException)) {
+          LOG.atWarn()
+              .addKeyValue("lock", name)
+              .setCause(failure)
+              .log("The task of a leader failed that has lost the leadership: {}", e.reason());
+        }
+      }
+      return false;
     }
   }
 

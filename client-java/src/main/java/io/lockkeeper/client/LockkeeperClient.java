@@ -313,11 +313,12 @@ public final class LockkeeperClient implements AutoCloseable {
   /**
    * Ends all watches and the lease, and with it all locks: those still held are told lost. Waits
    * until the server has confirmed, 5 s at most; otherwise the lease ends by its time to live. Then
-   * ends all threads. Idempotent. An interrupt cuts the wait short and is kept.
+   * ends all threads. Idempotent. An interrupt cuts the wait short and is kept; that of a task
+   * whose own lock is lost with this comes after it.
    */
   @Override
   public void close() {
-    runtime.close();
+    LockedTasks.undisturbed(runtime::close);
   }
 
   /** Returns whether {@link #close} was called. */

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import io.grpc.stub.StreamObserver;
+import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.ReleaseOutcome;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
@@ -14,8 +15,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
@@ -53,14 +57,16 @@ class LockedTaskTest {
   }
 
   private void takeAway() {
-    String id =
-        server.wishes().stream()
-            .filter(SessionRequest::hasAcquire)
-            .reduce((first, second) -> second)
-            .orElseThrow()
-            .getAcquire()
-            .getRequestId();
-    server.post(ScriptedServer.lost(id, 2));
+    server.post(ScriptedServer.lost(lastRequest(), 2));
+  }
+
+  private String lastRequest() {
+    return server.wishes().stream()
+        .filter(SessionRequest::hasAcquire)
+        .reduce((first, second) -> second)
+        .orElseThrow()
+        .getAcquire()
+        .getRequestId();
   }
 
   private long releases() {
@@ -149,6 +155,64 @@ class LockedTaskTest {
   }
 
   @Test
+  void taskIsInterruptedThoughNoCallbackCanRun() {
+    // Given
+    try (LockkeeperClient deaf =
+        LockkeeperClient.builder("scripted")
+            .channels(address -> server.connect())
+            .clock(scripted.clock)
+            .callbackExecutor(callback -> {})
+            .build()) {
+      // When / Then
+      assertThatThrownBy(
+              () ->
+                  deaf.runWithLock(
+                      REQUEST,
+                      lock -> {
+                        takeAway();
+                        awaitInterrupt();
+                      }))
+          .isInstanceOf(LockLostException.class);
+    }
+    assertThat(Thread.currentThread().isInterrupted()).isFalse();
+  }
+
+  @Test
+  void clientThatIsClosedByATaskWaitsForTheServerAndTheTaskIsInterruptedThen() {
+    // Given
+    List<String> order = new CopyOnWriteArrayList<>();
+    AtomicBoolean interrupted = new AtomicBoolean();
+    Thread worker = Thread.currentThread();
+    server.script(
+        (request, stream) -> {
+          if (request.hasClose()) {
+            Thread.State unused = stateOnceSettled(worker);
+            order.add("ended");
+          }
+          answer(request, stream);
+        });
+    // When
+    Throwable thrown =
+        catchThrowable(
+            () ->
+                client.runWithLock(
+                    REQUEST,
+                    lock -> {
+                      client.close();
+                      order.add("closed");
+                      interrupted.set(Thread.currentThread().isInterrupted());
+                    }));
+    // Then
+    assertThat(thrown)
+        .isInstanceOfSatisfying(
+            LockLostException.class,
+            e -> assertThat(e.reason()).isEqualTo(LossReason.LEASE_CLOSED));
+    assertThat(order).containsExactly("ended", "closed");
+    assertThat(interrupted).isTrue();
+    assertThat(Thread.currentThread().isInterrupted()).isFalse();
+  }
+
+  @Test
   void guardOfALockThatWasLostDoesNotCloseInSilence() throws InterruptedException {
     // Given
     LockHandle lock = client.lock(LOCK);
@@ -202,6 +266,71 @@ class LockedTaskTest {
     assertThat(terms).containsExactly(1L, 2L, 3L);
     assertThat(releases()).isEqualTo(1);
     assertThat(Thread.currentThread().isInterrupted()).isFalse();
+  }
+
+  @Test
+  void interruptOfTheCallersEndsTheElectionThoughTheLeadershipIsLostMeanwhile() {
+    // Given
+    LeaderElection election = client.asElection(LOCK);
+    // When / Then
+    assertThatThrownBy(
+            () ->
+                election.run(
+                    "",
+                    leadership -> {
+                      Thread.currentThread().interrupt();
+                      takeAway();
+                      while (leadership.isValid()) {
+                        Thread.onSpinWait(); // Whoever waits otherwise takes the interrupt.
+                      }
+                    }))
+        .isInstanceOf(InterruptedException.class);
+    assertThat(grants).hasValue(1);
+  }
+
+  @Test
+  void leaderThatResignsEndsItsTermAtOnceAndTheRunWithItsTask() throws InterruptedException {
+    // Given
+    AtomicLong releasedMeanwhile = new AtomicLong();
+    LeaderElection election = client.asElection(LOCK);
+    // When
+    election.run(
+        "",
+        leadership -> {
+          leadership.resign();
+          releasedMeanwhile.set(releases());
+        });
+    // Then
+    assertThat(releasedMeanwhile).hasValue(1);
+    assertThat(grants).hasValue(1);
+    assertThat(releases()).isEqualTo(1);
+  }
+
+  @Test
+  void leaderThatRunsHearsThatOthersAskItToResign() throws InterruptedException {
+    // Given
+    CompletableFuture<String> asked = new CompletableFuture<>();
+    LeadershipListener listener =
+        new LeadershipListener() {
+          @Override
+          public void onAskedToResign(Leadership leadership, ReleaseRequest request) {
+            asked.complete(request.reason());
+          }
+        };
+    AcquireResponse.Builder wish = AcquireResponse.newBuilder();
+    wish.getReleaseRequestedBuilder().setReason("deploy");
+    // When
+    client
+        .asElection(LOCK)
+        .run(
+            "",
+            listener,
+            leadership -> {
+              server.post(ScriptedServer.event(wish, lastRequest(), 2));
+              asked.join();
+            });
+    // Then
+    assertThat(asked).isCompletedWithValue("deploy");
   }
 
   @Test

@@ -1,7 +1,6 @@
 package io.lockkeeper.client.internal.acquisition;
 
 import io.lockkeeper.client.LockGrant;
-import io.lockkeeper.client.LockHandle;
 import io.lockkeeper.client.LockLostException;
 import io.lockkeeper.client.LockRequest;
 import io.lockkeeper.client.LossReason;
@@ -36,7 +35,7 @@ import org.slf4j.LoggerFactory;
  * server has lost ZooKeeper, the one that its jeopardy named. Whoever looks first and finds that a
  * deadline has passed ends the hold: so it is never valid again, whatever comes later.
  */
-final class GrantedHandle implements LockHandle {
+final class GrantedHandle implements PromptHandle {
 
   private static final Logger LOG = LoggerFactory.getLogger(GrantedHandle.class);
 
@@ -47,6 +46,7 @@ final class GrantedHandle implements LockHandle {
   private final OptionalLong limitNanos;
   private final List<GrantedHandle> outer;
   private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
+  private final CompletableFuture<Void> lostAtOnce = new CompletableFuture<>();
   private volatile End end = End.NONE;
   private volatile boolean releaseConfirmed;
   private volatile OptionalLong jeopardyNanos = OptionalLong.empty();
@@ -107,6 +107,11 @@ final class GrantedHandle implements LockHandle {
           .ifPresent(passed -> context.loop().schedule(0, () -> acquisition.expire(passed)));
     }
     return end;
+  }
+
+  /** Runs what must not wait for callbacks; for the loop. */
+  void completeLostAtOnce() {
+    lostAtOnce.complete(null);
   }
 
   /** Completes {@link #lost}; for the callback executor. */
@@ -213,6 +218,11 @@ final class GrantedHandle implements LockHandle {
   @Override
   public CompletionStage<LossReason> lost() {
     return lost.minimalCompletionStage();
+  }
+
+  @Override
+  public void onceLost(Runnable action) {
+    CompletableFuture<Void> unused = lostAtOnce.thenRun(action);
   }
 
   @Override

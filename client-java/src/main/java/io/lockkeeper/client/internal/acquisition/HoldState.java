@@ -236,6 +236,7 @@ public final class HoldState {
   private void tellLost(GrantedHandle mine, LossReason why) {
     if (!lossTold) {
       lossTold = true;
+      mine.completeLostAtOnce();
       context
           .callbacks()
           .run(

@@ -17,35 +17,36 @@ public final class LockedTasks {
    *     is suppressed by it, and an error suppresses it
    */
   public static <T, X extends Exception> T run(LockHandle lock, LockedTask<T, X> task) throws X {
+    LossInterrupt interrupt = LossInterrupt.ofCurrentThread(lock);
     T result;
     try {
-      result = interruptible(lock, task);
-    } catch (Exception e) {
-      closeAfter(lock, e);
+      result = task.run(lock);
+    } catch (Throwable e) { // Other languages throw checked exceptions that they do not declare.
+      boolean interrupted = interrupt.end(e instanceof InterruptedException);
+      closeAfter(lock, e, interrupted);
       throw e;
-    } catch (Error e) {
-      try (lock) {
-        throw e;
-      }
     }
+    boolean unused = interrupt.end(false);
     lock.close();
     return result;
   }
 
-  private static <T, X extends Exception> T interruptible(LockHandle lock, LockedTask<T, X> task)
-      throws X {
-    LossInterrupt interrupt = LossInterrupt.ofCurrentThread(lock);
-    try {
-      return task.run(lock);
-    } finally {
-      interrupt.end();
-    }
+  /** Runs {@code action} undisturbed by losses; they interrupt the calling thread after it. */
+  public static void undisturbed(Runnable action) {
+    LossInterrupt.holdBack(action);
   }
 
-  private static void closeAfter(LockHandle lock, Exception failure) {
+  private static void closeAfter(LockHandle lock, Throwable failure, boolean interrupted) {
     try {
       lock.close();
     } catch (LockLostException lost) {
+      if (failure instanceof Error) {
+        failure.addSuppressed(lost);
+        return;
+      }
+      if (failure instanceof InterruptedException && !interrupted) {
+        Thread.currentThread().interrupt(); // The caller's: it must not be lost with the lock.
+      }
       lost.addSuppressed(failure); // Most often its consequence: what failed was interrupted.
       throw lost;
     }
