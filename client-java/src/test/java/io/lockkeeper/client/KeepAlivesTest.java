@@ -17,11 +17,27 @@ class KeepAlivesTest {
     long first = keepAlives.sent(100);
     long second = keepAlives.sent(200);
     // When
-    OptionalLong ofSecond = keepAlives.answered(second);
     OptionalLong ofFirst = keepAlives.answered(first);
+    OptionalLong ofSecond = keepAlives.answered(second);
     // Then
-    assertThat(ofSecond).hasValue(200);
     assertThat(ofFirst).hasValue(100);
+    assertThat(ofSecond).hasValue(200);
+  }
+
+  @Test
+  void answerToALaterKeepAliveDoesForThoseBeforeIt() {
+    // Given
+    long first = keepAlives.sent(100);
+    long second = keepAlives.sent(200);
+    keepAlives.sent(300);
+    // When
+    OptionalLong ofUnknown = keepAlives.answered(987_654_321);
+    OptionalLong ofSecond = keepAlives.answered(second);
+    // Then
+    assertThat(ofUnknown).isEmpty();
+    assertThat(ofSecond).hasValue(200);
+    assertThat(keepAlives.longestSilenceNanos(400)).isEqualTo(100);
+    assertThat(keepAlives.answered(first)).isEmpty();
   }
 
   @Test

@@ -13,6 +13,7 @@ import io.lockkeeper.client.internal.loop.Backoff;
 import io.lockkeeper.client.internal.loop.Callbacks;
 import io.lockkeeper.client.internal.loop.CallerRuns;
 import io.lockkeeper.client.internal.loop.Loop;
+import io.lockkeeper.client.internal.protocol.Protos;
 import io.lockkeeper.client.internal.telemetry.Telemetry;
 import io.lockkeeper.client.internal.transport.Discovery;
 import io.lockkeeper.client.internal.transport.Target;
@@ -34,7 +35,10 @@ import org.junit.jupiter.api.Test;
 class AcquisitionTest {
 
   private static final Refused UNAVAILABLE =
-      Refused.newBuilder().setCode(Status.Code.UNAVAILABLE.value()).build();
+      Refused.newBuilder()
+          .setCode(Status.Code.UNAVAILABLE.value())
+          .setRetryAfter(Protos.toProto(Duration.ofSeconds(1)))
+          .build();
 
   private final ManualClock clock = new ManualClock();
 

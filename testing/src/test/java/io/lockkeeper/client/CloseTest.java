@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.grpc.ManagedChannel;
 import io.lockkeeper.testing.InMemoryLockkeeper;
+import io.lockkeeper.v1.SessionResponse;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -98,6 +99,26 @@ class CloseTest {
           .withMessageContaining("closed");
       assertThat(closed).succeedsWithin(Duration.ofSeconds(4));
       assertThat(held).isDone();
+    }
+  }
+
+  @Test
+  void clientWhoseCloseIsRefusedDoesNotWaitForWhatWillNotCome() {
+    // Given
+    try (ScriptedClient scripted = new ScriptedClient()) {
+      scripted.server.hold(scripted.client, "orders/42");
+      scripted.server.script(
+          (request, stream) -> {
+            if (request.hasClose()) {
+              SessionResponse.Builder refused = SessionResponse.newBuilder();
+              refused.getRefusedBuilder().setClose(request.getClose());
+              stream.onNext(refused.build());
+            }
+          });
+      // When
+      CompletableFuture<Void> closed = CompletableFuture.runAsync(scripted.client::close);
+      // Then
+      assertThat(closed).succeedsWithin(Duration.ofSeconds(4));
     }
   }
 

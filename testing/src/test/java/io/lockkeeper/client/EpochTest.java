@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.Any;
 import com.google.rpc.ErrorInfo;
+import com.google.rpc.RetryInfo;
 import io.grpc.Status;
 import io.grpc.protobuf.StatusProto;
+import io.lockkeeper.client.internal.protocol.Protos;
 import io.lockkeeper.testing.ManualClock;
 import io.lockkeeper.v1.GoingAwayReason;
 import io.lockkeeper.v1.LeaseEnded;
@@ -76,6 +78,7 @@ class EpochTest {
     clock.advance(Duration.ofSeconds(5));
     long until = held.validUntilNanos();
     SessionRequest unanswered = server.requests().get(server.requests().size() - 1);
+    assertThat(unanswered.hasKeepAlive()).isTrue();
     long nonce = unanswered.getKeepAlive().getNonce();
     SessionResponse.Builder ended = SessionResponse.newBuilder();
     ended.setLeaseEnded(LeaseEnded.getDefaultInstance());
@@ -181,6 +184,85 @@ class EpochTest {
     assertThat(server.requests().get(0).getOpen().getLeaseId()).isNotEmpty();
   }
 
+  /** An attempt to resume is given up, and the next one is answered. */
+  private void giveOneAttemptUp() {
+    server.script((request, stream) -> {});
+    server.end(Status.UNAVAILABLE);
+    clock.advance(MOMENT);
+    server.script(ScriptedServer::keepAlive);
+    clock.advance(Duration.ofSeconds(5));
+  }
+
+  @Test
+  void attemptThatCameLateExplainsOneTakeoverAndNoMore() {
+    // Given
+    LockHandle held = hold();
+    giveOneAttemptUp();
+    server.send(ScriptedServer.goingAway(GoingAwayReason.GOING_AWAY_REASON_SUPERSEDED));
+    clock.advance(Duration.ofSeconds(3));
+    boolean afterTheFirst = held.isValid();
+    // When
+    server.send(ScriptedServer.goingAway(GoingAwayReason.GOING_AWAY_REASON_SUPERSEDED));
+    // Then
+    assertThat(afterTheFirst).isTrue();
+    assertThat(held.isValid()).isFalse();
+    assertThat(heard.events()).endsWith("lost SUPERSEDED");
+  }
+
+  @Test
+  void attemptOfLongAgoExplainsNoTakeover() {
+    // Given
+    LockHandle held = hold();
+    giveOneAttemptUp();
+    clock.advance(Duration.ofSeconds(30));
+    boolean before = held.isValid();
+    // When
+    server.send(ScriptedServer.goingAway(GoingAwayReason.GOING_AWAY_REASON_SUPERSEDED));
+    // Then
+    assertThat(before).isTrue();
+    assertThat(held.isValid()).isFalse();
+    assertThat(heard.events()).endsWith("lost SUPERSEDED");
+  }
+
+  @Test
+  void attemptOfALeaseThatIsOverExplainsNoTakeoverOfTheNext() {
+    // Given
+    LockHandle before = hold();
+    giveOneAttemptUp();
+    SessionResponse.Builder ended = SessionResponse.newBuilder();
+    ended.setLeaseEnded(LeaseEnded.getDefaultInstance());
+    server.send(ended.build());
+    CompletableFuture<LockHandle> asked = ask();
+    clock.advance(MOMENT);
+    server.send(ScriptedServer.granted(id(), 1, LOCK, 6));
+    // When
+    server.send(ScriptedServer.goingAway(GoingAwayReason.GOING_AWAY_REASON_SUPERSEDED));
+    // Then
+    assertThat(before.isValid()).isFalse();
+    assertThat(asked.join().isValid()).isFalse();
+    assertThat(heard.events()).endsWith("lost SUPERSEDED");
+  }
+
+  @Test
+  void streamIsLeftAfterTwoIntervalsOfThePromiseThoughTheLeaseLivesMuchLonger() {
+    // Given: an interval of a second; a sixth of the time to live would be 2.5 s
+    LockHandle held = hold();
+    server.script(
+        (request, stream) ->
+            ScriptedServer.keepAlive(
+                request, new Relay(stream, response -> withInterval(response, 1))));
+    clock.advance(Duration.ofSeconds(6));
+    server.script(ScriptedServer::answerOpen);
+    // When
+    clock.advance(Duration.ofMillis(2_999));
+    int before = server.streamCount();
+    clock.advance(Duration.ofMillis(2));
+    // Then
+    assertThat(before).isEqualTo(1);
+    assertThat(server.streamCount()).isEqualTo(2);
+    assertThat(held.isValid()).isTrue();
+  }
+
   @ParameterizedTest
   @EnumSource(
       names = {"GOING_AWAY_REASON_SUPERSEDED", "UNRECOGNIZED"},
@@ -250,6 +332,51 @@ class EpochTest {
     secrets.add(server.requests().get(0).getOpen().getLeaseSecret());
     assertThat(secrets).hasSize(2).doesNotHaveDuplicates();
     assertThat(asked).isNotDone();
+  }
+
+  @Test
+  void secretThatIsRefusedIsReplacedThoughTheDetailsWereLostAndNotForEver() {
+    // Given: whatever stands between has stripped the details
+    List<String> secrets = new ArrayList<>();
+    server.script(
+        (request, stream) -> {
+          secrets.add(request.getOpen().getLeaseSecret());
+          stream.onError(Status.FAILED_PRECONDITION.asRuntimeException());
+        });
+    CompletableFuture<LockHandle> asked = ask();
+    // When
+    clock.advance(Duration.ofSeconds(14));
+    boolean early = asked.isDone();
+    clock.advance(Duration.ofSeconds(2));
+    // Then
+    assertThat(secrets).hasSizeBetween(5, 30).doesNotHaveDuplicates();
+    assertThat(early).isFalse();
+    assertThat(asked)
+        .failsWithin(Duration.ZERO)
+        .withThrowableThat()
+        .havingCause()
+        .isInstanceOf(ServerUnavailableException.class);
+  }
+
+  @Test
+  void serverThatWantsToBeLeftAloneIsLeftAloneAsLongAsTheLeaseAllows() {
+    // Given
+    LockHandle held = hold();
+    server.script(ScriptedServer::keepAlive);
+    com.google.rpc.Status.Builder status =
+        com.google.rpc.Status.newBuilder().setCode(Status.Code.UNAVAILABLE.value());
+    status.addDetails(
+        Any.pack(
+            RetryInfo.newBuilder().setRetryDelay(Protos.toProto(Duration.ofSeconds(4))).build()));
+    // When
+    server.end(StatusProto.toStatusRuntimeException(status.build()));
+    clock.advance(Duration.ofMillis(3_999));
+    int early = server.streamCount();
+    clock.advance(Duration.ofMillis(1_002));
+    // Then
+    assertThat(early).isEqualTo(1);
+    assertThat(server.streamCount()).isEqualTo(2);
+    assertThat(held.isValid()).isTrue();
   }
 
   @Test

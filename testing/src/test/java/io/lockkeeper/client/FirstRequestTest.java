@@ -5,10 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.testing.ManualClock;
+import io.lockkeeper.v1.ReleaseOutcome;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -22,11 +27,14 @@ class FirstRequestTest {
   private final ScriptedServer server = scripted.server;
   private final LockkeeperClient client = scripted.client;
 
+  private static final Duration DELAY = Duration.ofSeconds(3);
+
   private static void refuse(
       SessionRequest request, StreamObserver<SessionResponse> stream, Status.Code code) {
     ScriptedServer.keepAlive(request, stream);
     if (request.hasAcquire()) {
-      stream.onNext(ScriptedServer.refused(request.getAcquire().getRequestId(), code));
+      String id = request.getAcquire().getRequestId();
+      stream.onNext(ScriptedServer.after(DELAY, ScriptedServer.refused(id, code)));
     }
   }
 
@@ -62,7 +70,10 @@ class FirstRequestTest {
         .havingCause()
         .isInstanceOfSatisfying(
             RequestRefusedException.class,
-            e -> assertThat(e.code()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED));
+            e -> {
+              assertThat(e.code()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+              assertThat(e.retryAfter()).hasValue(DELAY);
+            });
   }
 
   private static void assertFullQueue(CompletableFuture<LockHandle> asked) {
@@ -102,6 +113,108 @@ class FirstRequestTest {
     clock.settle();
     // Then
     assertFullQueue(asked);
+  }
+
+  @Test
+  void requestThatIsRefusedForTheMomentIsSentAgainAfterTheDelay() {
+    // Given
+    server.script(FirstRequestTest::refuseForNow);
+    CompletableFuture<LockHandle> asked = client.acquire(LockRequest.of("orders/42"));
+    clock.settle();
+    // When
+    clock.advance(DELAY.minusMillis(1));
+    int early = server.wishes().size();
+    clock.advance(Duration.ofSeconds(1));
+    // Then
+    assertThat(early).isEqualTo(1);
+    assertThat(server.wishes()).hasSize(2).allMatch(SessionRequest::hasAcquire);
+    assertThat(server.wishes().get(1).getAcquire().getRequestId())
+        .isEqualTo(server.wishes().get(0).getAcquire().getRequestId());
+    assertThat(asked).isNotDone();
+  }
+
+  @Test
+  void requestThatIsRefusedWithoutADelayWouldBeRefusedAgain() {
+    // Given
+    server.script(
+        (request, stream) -> {
+          ScriptedServer.keepAlive(request, stream);
+          if (request.hasAcquire()) {
+            String id = request.getAcquire().getRequestId();
+            stream.onNext(ScriptedServer.refused(id, Status.Code.INTERNAL));
+          }
+        });
+    // When
+    CompletableFuture<LockHandle> asked = client.acquire(LockRequest.of("orders/42"));
+    clock.settle();
+    // Then
+    assertThat(asked)
+        .failsWithin(Duration.ZERO)
+        .withThrowableThat()
+        .havingCause()
+        .isInstanceOfSatisfying(
+            RequestRefusedException.class, e -> assertThat(e.retryAfter()).isEmpty());
+  }
+
+  @Test
+  void candidateThatIsRefusedForALimitAsksAgainAfterTheDelay() throws InterruptedException {
+    // Given
+    AtomicInteger asked = new AtomicInteger();
+    server.script(
+        (request, stream) -> {
+          if (request.hasAcquire() && asked.incrementAndGet() == 1) {
+            String id = request.getAcquire().getRequestId();
+            SessionResponse refused = ScriptedServer.refused(id, Status.Code.RESOURCE_EXHAUSTED);
+            stream.onNext(ScriptedServer.after(Duration.ofMillis(1), refused));
+          } else if (request.hasAcquire()) {
+            stream.onNext(
+                ScriptedServer.granted(request.getAcquire().getRequestId(), 1, "leader", 7));
+          } else if (request.hasRelease()) {
+            stream.onNext(
+                ScriptedServer.released(
+                    request.getRelease().getRequestId(), ReleaseOutcome.RELEASE_OUTCOME_RELEASED));
+          } else {
+            ScriptedServer.keepAlive(request, stream);
+          }
+        });
+    List<Long> terms = new ArrayList<>();
+    // When
+    client.asElection("leader").run("", leadership -> terms.add(leadership.fencingToken()));
+    // Then
+    assertThat(terms).containsExactly(7L);
+    assertThat(asked).hasValue(2);
+  }
+
+  @Test
+  void holdersCallThatIsRefusedForTheMomentIsSentAgainAfterTheDelay() {
+    // Given
+    LockHandle held = server.hold(client, "orders/42");
+    server.script(
+        (request, stream) -> {
+          ScriptedServer.keepAlive(request, stream);
+          if (request.hasUpdateMetadata()) {
+            SessionResponse.Builder refused = SessionResponse.newBuilder();
+            refused
+                .getRefusedBuilder()
+                .setUpdateMetadata(request.getUpdateMetadata().getRequestId())
+                .setCode(Status.Code.RESOURCE_EXHAUSTED.value());
+            stream.onNext(ScriptedServer.after(DELAY, refused.build()));
+          }
+        });
+    CompletableFuture<Void> update = held.updateMetadata(Map.of("step", "1"));
+    clock.settle();
+    // When
+    clock.advance(DELAY.minusMillis(1));
+    long early = updates();
+    clock.advance(Duration.ofSeconds(1));
+    // Then
+    assertThat(early).isEqualTo(1);
+    assertThat(updates()).isEqualTo(2);
+    assertThat(update).isNotDone();
+  }
+
+  private long updates() {
+    return server.wishes().stream().filter(SessionRequest::hasUpdateMetadata).count();
   }
 
   @Test

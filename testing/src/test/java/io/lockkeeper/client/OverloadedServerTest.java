@@ -8,6 +8,8 @@ import io.lockkeeper.testing.ManualClock;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.BiConsumer;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -77,14 +79,57 @@ class OverloadedServerTest {
   }
 
   @Test
-  void serverThatCannotServeTheLeaseIsLeft() {
+  void keepAliveIsSentAgainAfterTheDelayWhateverItIsRefusedFor() {
     // Given
     LockHandle held = hold();
-    server.script(refusing(Status.Code.UNAVAILABLE));
+    List<Long> sentAt = new ArrayList<>();
+    server.script(
+        (request, stream) -> {
+          ScriptedServer.answerOpen(request, stream);
+          if (request.hasKeepAlive()) {
+            sentAt.add(clock.getAsLong());
+            long nonce = request.getKeepAlive().getNonce();
+            stream.onNext(
+                sentAt.size() == 1
+                    ? ScriptedServer.after(
+                        Duration.ofSeconds(1),
+                        ScriptedServer.keepAliveRefused(nonce, Status.Code.UNAVAILABLE))
+                    : ScriptedServer.keptAlive(nonce));
+          }
+        });
     // When
     clock.advance(Duration.ofSeconds(8));
     // Then
-    assertThat(server.streamCount()).isGreaterThan(1);
+    assertThat(sentAt).hasSizeGreaterThan(1);
+    assertThat(sentAt.get(1) - sentAt.get(0)).isEqualTo(Duration.ofSeconds(1).toNanos());
+    assertThat(server.streamCount()).isEqualTo(1);
+    assertThat(held.isValid()).isTrue();
+  }
+
+  @Test
+  void serverThatCannotServeTheLeaseIsLeftAsIfItSaidNothing() {
+    // Given
+    LockHandle held = hold();
+    server.script(
+        (request, stream) -> {
+          ScriptedServer.answerOpen(request, stream);
+          if (request.hasKeepAlive()) {
+            long nonce = request.getKeepAlive().getNonce();
+            stream.onNext(
+                ScriptedServer.after(
+                    Duration.ofMillis(500),
+                    ScriptedServer.keepAliveRefused(nonce, Status.Code.UNAVAILABLE)));
+          }
+        });
+    // When
+    clock.advance(Duration.ofMillis(4_499)); // A keep-alive after 5 s, and 2.5 s for its answer.
+    int before = server.streamCount();
+    long tried = keepAlives();
+    clock.advance(Duration.ofMillis(2));
+    // Then
+    assertThat(before).isEqualTo(1);
+    assertThat(tried).isGreaterThan(3);
+    assertThat(server.streamCount()).isEqualTo(2);
     assertThat(held.isValid()).isTrue();
   }
 }

@@ -3,10 +3,12 @@ package io.lockkeeper.client;
 import io.grpc.ManagedChannel;
 import io.grpc.Server;
 import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import io.grpc.inprocess.InProcessChannelBuilder;
 import io.grpc.inprocess.InProcessServerBuilder;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.client.internal.loop.Loop;
+import io.lockkeeper.client.internal.protocol.Protos;
 import io.lockkeeper.testing.ManualClock;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.GoingAway;
@@ -27,6 +29,7 @@ import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -144,6 +147,13 @@ final class ScriptedServer implements AutoCloseable {
         .build();
   }
 
+  /** The same refusal, which says when to try again. */
+  static SessionResponse after(Duration delay, SessionResponse refused) {
+    SessionResponse.Builder delayed = refused.toBuilder();
+    delayed.getRefusedBuilder().setRetryAfter(Protos.toProto(delay));
+    return delayed.build();
+  }
+
   static SessionResponse goingAway() {
     return goingAway(GoingAwayReason.GOING_AWAY_REASON_DRAINING);
   }
@@ -222,7 +232,12 @@ final class ScriptedServer implements AutoCloseable {
 
   /** Breaks the newest stream. */
   void end(Status status) {
-    loop.execute(() -> clients.get(clients.size() - 1).onError(status.asRuntimeException()));
+    end(status.asRuntimeException());
+  }
+
+  /** Breaks the newest stream with details. */
+  void end(StatusRuntimeException failure) {
+    loop.execute(() -> clients.get(clients.size() - 1).onError(failure));
     clock.settle();
   }
 

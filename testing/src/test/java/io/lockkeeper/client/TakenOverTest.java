@@ -233,9 +233,12 @@ class TakenOverTest {
     String id = lastId();
     takeOver();
     // When
-    server.send(ScriptedServer.refused(id, code));
+    server.send(ScriptedServer.after(MOMENT, ScriptedServer.refused(id, code)));
+    clock.advance(MOMENT.minusMillis(1));
+    int early = server.wishes().size();
     clock.advance(MOMENT);
     // Then
+    assertThat(early).isEqualTo(1);
     assertThat(held.isValid()).isTrue();
     assertThat(server.wishes())
         .extracting(TakenOverTest::inWords)
@@ -244,8 +247,8 @@ class TakenOverTest {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"FAILED_PRECONDITION", "NOT_FOUND", "INVALID_ARGUMENT"})
-  void holdThatWillNeverBeConfirmedIsLostAndReleased(Status.Code code) {
+  @EnumSource(names = {"FAILED_PRECONDITION", "INVALID_ARGUMENT", "UNAVAILABLE", "INTERNAL"})
+  void holdThatIsRefusedWithoutADelayIsLostAndReleased(Status.Code code) {
     // Given
     LockHandle held = hold(LOCK, 5);
     String id = lastId();

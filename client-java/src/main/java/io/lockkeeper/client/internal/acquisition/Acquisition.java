@@ -201,13 +201,7 @@ public final class Acquisition {
   }
 
   private void retryLater(Refused refused) {
-    retry.set(retryNanos(refused), this::send);
-  }
-
-  private long retryNanos(Refused refused) {
-    return refused.hasRetryAfter()
-        ? context.backoff().withJitter(Protos.toNanos(refused.getRetryAfter()))
-        : context.backoff().retryNanos();
+    retry.set(context.backoff().retryNanos(Protos.toRetryNanos(refused)), this::send);
   }
 
   private void stopTimers() {
@@ -338,14 +332,16 @@ public final class Acquisition {
     }
   }
 
-  /** The server refused the request for the locks. */
+  /**
+   * The server refused the request for the locks. Whether it may be asked again, it says by a
+   * delay. Of a limit that is reached, a caller hears at once, unless the request has had a place.
+   */
   public void onRefused(Refused refused) {
     if (state == State.RELEASING || (state == State.HELD && hold.isConfirmed())) {
       return; // The answer to the release is what counts; or a repetition was not needed.
     }
-    Status.Code code = Status.fromCodeValue(refused.getCode()).getCode();
-    if (Protos.isPassing(code, Protos.toErrorReason(refused.getReason()))
-        || (repeating && code == Status.Code.RESOURCE_EXHAUSTED)) {
+    boolean isLimit = refused.getCode() == Status.Code.RESOURCE_EXHAUSTED.value();
+    if (refused.hasRetryAfter() && (repeating || !isLimit)) {
       if (state == State.SENT && !repeating) {
         state = State.PENDING; // A refused request has changed nothing: it may wait for later.
       }

@@ -85,7 +85,8 @@ public final class Acquisitions {
           find(response.getMetadataUpdated().getRequestId())
               .ifPresent(a -> a.hold().calls().onAnswered());
       case OPENED, KEPT_ALIVE, WATCHED, GOING_AWAY, LEASE_ENDED, BATCH, RESPONSE_NOT_SET ->
-          LOG.atDebug().log("The server sent an unexpected response: {}", response);
+          // Not the response itself, which may say the lease's id.
+          LOG.atDebug().log("The server sent an unexpected {}", response.getResponseCase());
     }
   }
 
@@ -98,7 +99,11 @@ public final class Acquisitions {
       case UPDATE_METADATA ->
           find(refused.getUpdateMetadata()).ifPresent(a -> a.hold().calls().onRefused(refused));
       case POSITION, WATCH, UNWATCH, KEEP_ALIVE, CLOSE, REQUEST_NOT_SET ->
-          LOG.atWarn().log("The server refused something that it was not asked for: {}", refused);
+          LOG.atWarn()
+              .log(
+                  "The server refused something that it was not asked for: {}, {}",
+                  refused.getRequestCase(),
+                  refused.getReason());
     }
   }
 

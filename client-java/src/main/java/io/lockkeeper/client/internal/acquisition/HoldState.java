@@ -260,12 +260,12 @@ public final class HoldState {
   }
 
   private void endanger(GrantedHandle mine, Jeopardy told) {
-    long validForNanos = Protos.toNanos(told.getValidFor());
+    Duration validFor = Protos.toJava(told.getValidFor());
+    long validForNanos = Loop.toNanos(validFor);
     boolean wasSafe = !mine.isInJeopardy();
     mine.onJeopardy(context.loop().nanos() + validForNanos);
     jeopardy.set(validForNanos, () -> acquisition.expire(LossReason.DEADLINE_PASSED));
     if (wasSafe) {
-      Duration validFor = Protos.toJava(told.getValidFor());
       tell(held -> request.listener().onJeopardy(held, shorter(validFor, held.remaining())));
     }
   }

@@ -102,8 +102,9 @@ final class HolderCalls {
       return;
     }
     Status.Code code = Status.fromCodeValue(refused.getCode()).getCode();
-    if (Protos.isPassing(code, Protos.toErrorReason(refused.getReason()))) {
-      retry.set(context.backoff().retryNanos(), this::resume);
+    if (refused.hasRetryAfter()
+        || Protos.isPassing(code, Protos.toErrorReason(refused.getReason()))) {
+      retry.set(context.backoff().retryNanos(Protos.toRetryNanos(refused)), this::resume);
     } else {
       calls.pop().fail(Protos.toRefusal(locks, refused));
       skipGivenUp();

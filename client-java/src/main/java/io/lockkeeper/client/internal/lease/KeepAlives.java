@@ -24,10 +24,22 @@ public final class KeepAlives {
     return lastNonce;
   }
 
-  /** Returns when the keep-alive was sent; empty if it is unknown or was answered before. */
+  /**
+   * Returns when the keep-alive was sent; empty if it is unknown, or it or a later one was answered
+   * before: an answer does for those before it.
+   */
   public OptionalLong answered(long nonce) {
-    Long sentAt = sentAtByNonce.remove(nonce);
-    return sentAt == null ? OptionalLong.empty() : OptionalLong.of(sentAt);
+    Long sentAt = sentAtByNonce.get(nonce);
+    if (sentAt == null) {
+      return OptionalLong.empty();
+    }
+    sentAtByNonce.headMap(nonce, true).clear();
+    return OptionalLong.of(sentAt);
+  }
+
+  /** Returns whether the keep-alive was sent and has no answer. */
+  boolean isUnanswered(long nonce) {
+    return sentAtByNonce.containsKey(nonce);
   }
 
   /** Returns how long the oldest keep-alive has been unanswered; zero: all are answered. */

@@ -7,9 +7,9 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Keeps one lease alive and watches its deadline. Keep-alives are sent as often as the server asks
- * for, and must be answered within a sixth of the time to live: so a silent stream is given up
- * while there is time to find another. The deadline is watched even without a stream. On the
- * client's loop only.
+ * for, and must be answered within a sixth of the time to live, or two intervals if that is less:
+ * so a silent stream is given up while there is time to find another. The deadline is watched even
+ * without a stream. On the client's loop only.
  */
 public final class LeaseRenewal {
 
@@ -83,12 +83,17 @@ public final class LeaseRenewal {
   }
 
   /**
-   * The server was too busy to take a keep-alive. The stream works, and another one would be more
-   * work: the next keep-alive is sent after the time that the server names, and when a third of the
-   * time left has passed at the latest.
+   * The server has not taken a keep-alive. Another one is sent over this stream after the time that
+   * it names, and when a third of the time left has passed at the latest.
+   *
+   * @param isBusy whether the server could serve the lease, but has too much to do: another stream
+   *     would be more work. Otherwise a refusal is no better than silence: if no keep-alive is
+   *     acknowledged in time, the stream is given up.
    */
-  public void onOverloaded(long nonce, OptionalLong retryAfterNanos) {
-    if (keepAlives.answered(nonce).isPresent()) {
+  public void onRefused(long nonce, OptionalLong retryAfterNanos, boolean isBusy) {
+    boolean isOfThisStream =
+        isBusy ? keepAlives.answered(nonce).isPresent() : keepAlives.isUnanswered(nonce);
+    if (isOfThisStream && (isBusy || retryAfterNanos.isPresent())) {
       long latest = lease.validity().remainingNanos(loop.nanos()) / 3;
       keepAliveAfter(Math.min(latest, retryAfterNanos.orElse(latest)));
     }
@@ -153,9 +158,10 @@ public final class LeaseRenewal {
     }
   }
 
-  /** Measured by the time to live: a smaller promise says nothing about the stream. */
+  /** What is promised may be far less than the time to live, and must do for another server. */
   private long silenceNanos() {
-    return Math.max(MIN_SILENCE_NANOS, Math.min(MAX_SILENCE_NANOS, lease.ttlNanos() / 6));
+    long longest = Math.min(lease.ttlNanos() / 6, 2 * intervalNanos);
+    return Math.max(MIN_SILENCE_NANOS, Math.min(MAX_SILENCE_NANOS, longest));
   }
 
   private void onSilenceWatch() {

@@ -1,5 +1,6 @@
 package io.lockkeeper.client.internal.loop;
 
+import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 
@@ -11,6 +12,7 @@ public final class Backoff {
   private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   private static final int RETRY_FAILURES = 5;
+  private static final long LONGEST_NANOS = TimeUnit.DAYS.toNanos(1);
 
   private final RandomGenerator random;
 
@@ -27,16 +29,22 @@ public final class Backoff {
     return full / 2 + random.nextLong(full / 2 + 1);
   }
 
-  /** Returns the wait between attempts while a server says that it cannot serve: 400 to 800 ms. */
-  public long retryNanos() {
-    return nanosAfter(RETRY_FAILURES);
+  /**
+   * Returns the wait before a server that has refused something is asked for it again: as long as
+   * it says, but not at once; 400 to 800 ms if it does not say how long.
+   */
+  public long retryNanos(OptionalLong askedNanos) {
+    return askedNanos.isPresent()
+        ? Math.max(nanosAfter(1), withJitter(askedNanos.getAsLong()))
+        : nanosAfter(RETRY_FAILURES);
   }
 
   /**
-   * Returns up to a quarter more than {@code nanos}, so that clients that were told the same do not
-   * all come at once.
+   * Returns up to a quarter more than {@code nanos}, of a day at most, so that clients that were
+   * told the same do not all come at once.
    */
   public long withJitter(long nanos) {
-    return nanos + random.nextLong(nanos / 4 + 1);
+    long asked = Math.max(0, Math.min(LONGEST_NANOS, nanos));
+    return asked + random.nextLong(asked / 4 + 1);
   }
 }

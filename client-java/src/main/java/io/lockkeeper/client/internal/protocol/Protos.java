@@ -264,6 +264,13 @@ public final class Protos {
         : toRefusal(lock, refused);
   }
 
+  /** Returns how long a server asks to wait before the same request; empty: it does not say. */
+  public static OptionalLong toRetryNanos(Refused refused) {
+    return refused.hasRetryAfter()
+        ? OptionalLong.of(toNanos(refused.getRetryAfter()))
+        : OptionalLong.empty();
+  }
+
   /** Returns what a call about a lock fails with when a server refuses it for good. */
   public static RequestRefusedException toRefusal(String lock, Refused refused) {
     return new RequestRefusedException(

@@ -214,7 +214,10 @@ public final class UnaryCalls implements AutoCloseable {
         return question.apply(
             service.apply(via).withDeadlineAfter(Math.max(1, tryNanos), TimeUnit.NANOSECONDS));
       } catch (StatusRuntimeException e) {
-        long pauseNanos = backoff.nanosAfter(failures);
+        // As long as the server asks for, while there is time enough left for another one.
+        long askedNanos = ErrorDetails.of(e).retryAfter().map(Loop::toNanos).orElse(0L);
+        long waitNanos = backoff.withJitter(Math.min(askedNanos, leftNanos / 2));
+        long pauseNanos = Math.max(waitNanos, backoff.nanosAfter(failures));
         moveOnOrThrow(what, e, via, leftNanos - pauseNanos);
         LockSupport.parkNanos(pauseNanos);
       }

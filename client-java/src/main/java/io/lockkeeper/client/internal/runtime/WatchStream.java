@@ -109,7 +109,7 @@ final class WatchStream implements Watch {
     try {
       next = new Attempt(servers.connect());
     } catch (RuntimeException | Error e) {
-      retryLater(); // The channel factory may be the user's.
+      retryLater(0); // The channel factory may be the user's.
       return;
     }
     current = Optional.of(next);
@@ -177,7 +177,7 @@ final class WatchStream implements Watch {
       begun = false;
       callbacks.run(() -> listener.onGap("the connection broke before the snapshot was complete"));
     }
-    retryLater();
+    retryLater(why.retryAfter().map(Loop::toNanos).orElse(0L));
   }
 
   /** A watch that was served is continued elsewhere when one server has too many watches. */
@@ -191,9 +191,12 @@ final class WatchStream implements Watch {
         : "watch of " + what.getNamesList();
   }
 
-  private void retryLater() {
+  /** Waits as long as the server asks for, but no longer than one may take to answer. */
+  private void retryLater(long askedNanos) {
     servers.moveOn();
-    retry.set(backoff.nanosAfter(++failures), this::attempt);
+    long atLeastNanos = Math.min(askedNanos, Loop.toNanos(settings.requestTimeout()));
+    retry.set(
+        Math.max(backoff.withJitter(atLeastNanos), backoff.nanosAfter(++failures)), this::attempt);
   }
 
   /** One call. */

@@ -1,7 +1,6 @@
 package io.lockkeeper.client.internal.session;
 
 import io.grpc.Status;
-import io.lockkeeper.client.ErrorReason;
 import io.lockkeeper.client.LockRequest;
 import io.lockkeeper.client.LockkeeperException;
 import io.lockkeeper.client.LossReason;
@@ -214,15 +213,16 @@ public final class Session
 
   private void onRefused(SessionResponse response) {
     Refused refused = response.getRefused();
-    if (!refused.hasKeepAlive()) {
+    if (refused.hasClose()) {
+      closed.complete(null); // It ends by its time to live.
+    } else if (!refused.hasKeepAlive()) {
       acquisitions.onResponse(response);
-    } else if (refused.getCode() == Status.Code.RESOURCE_EXHAUSTED.value()) {
-      OptionalLong retryAfter =
-          refused.hasRetryAfter()
-              ? OptionalLong.of(Protos.toNanos(refused.getRetryAfter()))
-              : OptionalLong.empty();
-      renewal.ifPresent(r -> r.onOverloaded(refused.getKeepAlive(), retryAfter));
-    } // Otherwise another server may renew the lease: this refusal is treated like silence.
+    } else {
+      OptionalLong retryAfter = Protos.toRetryNanos(refused);
+      // Where a server is only busy, so are the others. After another refusal, one may do better.
+      boolean isBusy = refused.getCode() == Status.Code.RESOURCE_EXHAUSTED.value();
+      renewal.ifPresent(r -> r.onRefused(refused.getKeepAlive(), retryAfter, isBusy));
+    }
   }
 
   @Override
@@ -233,8 +233,7 @@ public final class Session
       return;
     }
     onAway();
-    long resumeAfter = Protos.toNanos(going.getResumeAfter());
-    connector.moveToNext(Math.max(0, Math.min(resumeAfter, attemptLimitNanos())));
+    connector.moveToNext(Protos.toNanos(going.getResumeAfter()));
   }
 
   /** There is no stream: the lease continues, and may be resumed at any server. */
@@ -256,14 +255,22 @@ public final class Session
       if (code == Status.Code.NOT_FOUND || code == Status.Code.FAILED_PRECONDITION) {
         leaseOver(LossReason.LEASE_UNKNOWN);
       }
-    } else if (why.reason() == ErrorReason.SECRET_USED) {
-      key = LeaseKey.random(); // A lease whose opening got no answer has ended meanwhile.
+      return;
+    }
+    if (code == Status.Code.FAILED_PRECONDITION) {
+      useNewKey(); // A lease whose opening got no answer has ended meanwhile.
     } else if (!why.isPassing() && code != Status.Code.RESOURCE_EXHAUSTED) {
-      connector.stop();
       acquisitions.forEach(a -> a.fail(why.toException(LockNames.quoted(a.names()))));
-    } else if (acquisitions.isEmpty()) {
+    }
+    if (acquisitions.isEmpty()) {
       connector.stop();
     }
+  }
+
+  /** Whatever is known of a lease is not known of the next one. */
+  private void useNewKey() {
+    key = LeaseKey.random();
+    epoch = 0;
   }
 
   private boolean isExpired() {
@@ -279,8 +286,7 @@ public final class Session
     renewal.ifPresent(LeaseRenewal::end);
     renewal = Optional.empty();
     lease = Optional.empty();
-    key = LeaseKey.random();
-    epoch = 0;
+    useNewKey();
     leaseTag = "";
     connector.retire();
     if (closing) {

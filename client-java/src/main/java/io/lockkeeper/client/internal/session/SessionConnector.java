@@ -12,6 +12,7 @@ import io.lockkeeper.v1.SessionOpened;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -39,6 +40,9 @@ final class SessionConnector {
   private static final long MIN_OPENING_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
   private static final long STABLE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
+  /** How long what was sent over a connection that was closed since may be on its way. */
+  private static final long LATE_NANOS = TimeUnit.SECONDS.toNanos(30);
+
   private final Loop loop;
   private final ServerList servers;
   private final Backoff backoff = new Backoff(new SplittableRandom());
@@ -51,7 +55,7 @@ final class SessionConnector {
   private long sinceNanos;
   private long attempts;
   private int failures;
-  private int unanswered;
+  private OptionalLong unansweredAtNanos = OptionalLong.empty();
   private String lastFailure = "no server was asked";
 
   /** Opens the session on each new stream, and handles what happens to it. */
@@ -103,8 +107,13 @@ final class SessionConnector {
     stream = Optional.empty();
   }
 
-  /** Like {@link #stop}, but what was sent still gets through. */
+  /** Like {@link #stop}, but what was sent still gets through. The lease is over. */
   void retire() {
+    unansweredAtNanos = OptionalLong.empty();
+    retireStream();
+  }
+
+  private void retireStream() {
     retired.ifPresent(SessionStream::shutDown);
     retired = stream;
     stream.ifPresent(SessionStream::retire);
@@ -118,12 +127,12 @@ final class SessionConnector {
     retired.ifPresent(SessionStream::shutDown);
   }
 
-  /** Moves to a stream at the next server, {@code delayNanos} from now or later. */
+  /** Moves to a stream at the next server, after {@code delayNanos} if there is time for that. */
   void moveToNext(long delayNanos) {
     boolean wasStable = wasStable();
-    retire();
+    retireStream();
     running = true;
-    tryNext(wasStable, backoff.withJitter(delayNanos));
+    tryNext(wasStable, delayNanos);
   }
 
   /** Sends a request; returns false if no stream is open. */
@@ -141,15 +150,15 @@ final class SessionConnector {
   }
 
   /**
-   * Returns whether the stream was superseded by an earlier attempt of this client that was given
-   * up, and whose first request came late. Each such attempt explains one stream's end.
+   * Returns whether the stream may have been superseded by an attempt of this client for this lease
+   * that was given up a short time ago, and whose first request came late. That explains the end of
+   * one stream: the next one is somebody else's doing.
    */
   boolean wasSupersededByItself() {
-    if (unanswered == 0) {
-      return false;
-    }
-    unanswered--;
-    return true;
+    boolean recent =
+        unansweredAtNanos.isPresent() && loop.nanos() - unansweredAtNanos.getAsLong() <= LATE_NANOS;
+    unansweredAtNanos = OptionalLong.empty();
+    return recent;
   }
 
   /** Returns what went wrong last, human-readable. */
@@ -192,7 +201,7 @@ final class SessionConnector {
   }
 
   private void onUnanswered(String why) {
-    unanswered++;
+    unansweredAtNanos = OptionalLong.of(loop.nanos());
     fail(why);
   }
 
@@ -219,7 +228,7 @@ final class SessionConnector {
     stream = Optional.empty();
     lastFailure = servers.current() + ": " + describe(status);
     LOG.atDebug().addKeyValue("server", servers.current()).log("Session stream ended: {}", status);
-    tryNext(wasStable, 0);
+    tryNext(wasStable, why.retryAfter().map(Loop::toNanos).orElse(0L));
     handler.onBroken(why);
   }
 
@@ -227,10 +236,12 @@ final class SessionConnector {
     return open && loop.nanos() - sinceNanos > STABLE_NANOS;
   }
 
-  private void tryNext(boolean wasStable, long atLeastNanos) {
+  /** Waits as long as a server asks for, while there is time enough left for another one. */
+  private void tryNext(boolean wasStable, long askedNanos) {
     failures = wasStable ? 0 : failures + 1;
     servers.moveOn();
-    attemptAfter(Math.max(atLeastNanos, backoff.nanosAfter(failures)));
+    long atLeastNanos = Math.max(0, Math.min(askedNanos, handler.attemptLimitNanos()));
+    attemptAfter(Math.max(backoff.withJitter(atLeastNanos), backoff.nanosAfter(failures)));
   }
 
   private static String describe(Status status) {
