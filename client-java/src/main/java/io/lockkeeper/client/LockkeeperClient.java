@@ -4,6 +4,7 @@ import io.lockkeeper.client.internal.context.Settings;
 import io.lockkeeper.client.internal.protocol.Limits;
 import io.lockkeeper.client.internal.runtime.ClientRuntime;
 import io.lockkeeper.client.internal.views.LockedTasks;
+import io.lockkeeper.client.internal.views.ThreadOwners;
 import io.lockkeeper.v1.WatchRequest;
 import java.time.Duration;
 import java.util.List;
@@ -145,7 +146,15 @@ public final class LockkeeperClient implements AutoCloseable {
    */
   public <T, X extends Exception> T withLock(LockRequest request, LockedTask<T, X> task)
       throws X, InterruptedException {
-    return LockedTasks.run(lock(request), task);
+    return LockedTasks.run(lock(ownedByThread(request)), task);
+  }
+
+  /** Permits have no owner: each request takes its own. */
+  private static LockRequest ownedByThread(LockRequest request) {
+    boolean hasOwner = !request.owner().isEmpty();
+    boolean onlyPermits =
+        request.locks().stream().allMatch(lock -> lock.mode() == LockMode.PERMITS);
+    return hasOwner || onlyPermits ? request : request.owner(ThreadOwners.ofCurrentThread());
   }
 
   /** Like {@link #withLock}, for work that has no result. */

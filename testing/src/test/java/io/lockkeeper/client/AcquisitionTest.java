@@ -96,6 +96,33 @@ class AcquisitionTest {
   }
 
   @Test
+  void grantThatCrossesTheCallersLeavingIsReleasedAndNotTold() {
+    // Given
+    Recording heard = new Recording();
+    Acquisition mine =
+        new Acquisition("mine", LockRequest.of("orders/42").listener(heard), context, link);
+    onLoop(mine::start);
+    mine.becomeUnwanted();
+    // When
+    onLoop(
+        () ->
+            mine.onEvent(
+                AcquireResponse.newBuilder()
+                    .setSequence(1)
+                    .setGranted(
+                        Granted.newBuilder().addGrants(Grant.newBuilder().setFencingToken(7)))
+                    .build()));
+    onLoop(mine::withdraw);
+    // Then
+    assertThat(heard.events()).isEmpty();
+    assertThat(mine.result())
+        .failsWithin(Duration.ZERO)
+        .withThrowableThat()
+        .withCauseInstanceOf(NotAcquiredException.class);
+    assertThat(link.sent).last().matches(SessionRequest::hasRelease);
+  }
+
+  @Test
   void requestThatIsRefusedForGoodFailsWithCodeAndField() {
     // Given
     onLoop(acquisition::start);

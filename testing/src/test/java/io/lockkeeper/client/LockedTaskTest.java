@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
+import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.LeaseEnded;
 import io.lockkeeper.v1.ReleaseOutcome;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
@@ -420,6 +422,56 @@ class LockedTaskTest {
       state = waiter.getState();
     }
     return state;
+  }
+
+  @Test
+  void interruptedWaiterIsToldThatItsLeaseIsOver() throws InterruptedException {
+    // Given
+    AtomicReference<Throwable> thrown = new AtomicReference<>();
+    Thread waiter = new Thread(() -> thrown.set(catchThrowable(() -> client.lock(LOCK))));
+    server.script(
+        (request, stream) -> {
+          ScriptedServer.keepAlive(request, stream);
+          if (request.hasRelease()) {
+            SessionResponse.Builder ended = SessionResponse.newBuilder();
+            ended.setLeaseEnded(LeaseEnded.getDefaultInstance());
+            stream.onNext(ended.build());
+          }
+        });
+    waiter.start();
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .until(() -> server.streamCount() == 1 && !server.wishes().isEmpty());
+    // When
+    waiter.interrupt();
+    waiter.join();
+    // Then
+    assertThat(thrown.get())
+        .isInstanceOf(InterruptedException.class)
+        .hasMessageContaining("its lease is over, and its place in the queue goes with it");
+  }
+
+  @Test
+  void failureOfACallShowsWhoMadeTheCall() {
+    // Given
+    server.script(
+        (request, stream) -> {
+          ScriptedServer.keepAlive(request, stream);
+          if (request.hasAcquire()) {
+            String id = request.getAcquire().getRequestId();
+            stream.onNext(ScriptedServer.refused(id, Status.Code.INVALID_ARGUMENT));
+          }
+        });
+    // When
+    Throwable thrown = catchThrowable(() -> client.lock(LOCK));
+    // Then
+    assertThat(thrown)
+        .isInstanceOfSatisfying(
+            RequestRefusedException.class,
+            e -> assertThat(e.code()).isEqualTo(Status.Code.INVALID_ARGUMENT))
+        .hasNoSuppressedExceptions();
+    assertThat(thrown.getStackTrace())
+        .anyMatch(frame -> frame.getClassName().startsWith(LockedTaskTest.class.getName()));
   }
 
   @Test

@@ -62,6 +62,7 @@ public final class Acquisition {
   private State state = State.PENDING;
   private boolean heard;
   private boolean repeating;
+  private volatile boolean unwanted;
 
   private enum State {
     /** Not sent under the present lease, or refused for the moment: no server knows of it. */
@@ -142,7 +143,11 @@ public final class Acquisition {
     return result;
   }
 
-  /** Completes on the loop, never exceptionally, when the server certainly holds nothing of it. */
+  /**
+   * Completes on the loop, never exceptionally, when nothing more is to be done to end it: a server
+   * holds nothing of it, or it is lost: its lease is over for this client, and ends at the servers
+   * with whatever was sent under it.
+   */
   public CompletableFuture<ReleaseResult> released() {
     return released;
   }
@@ -267,10 +272,15 @@ public final class Acquisition {
       return;
     }
     switch (state) {
-      case PENDING, SENT -> { // Pending: sent before.
-        state = State.HELD;
-        stopTimers();
-        result.complete(hold.begin(granted));
+      case PENDING, SENT -> {
+        state = State.SENT; // Pending: refused for the moment, but granted before.
+        if (unwanted) {
+          withdraw();
+        } else {
+          state = State.HELD;
+          stopTimers();
+          result.complete(hold.begin(granted));
+        }
       }
       case HELD -> {
         if (hold.isOf(granted)) {
@@ -314,7 +324,8 @@ public final class Acquisition {
     if (state == State.HELD) {
       onLost(Protos.toLossReason(event.getReason()));
     } else {
-      fail(Protos.toException(names(), event));
+      LockkeeperException why = Protos.toException(names(), event);
+      end(() -> why, why instanceof LeaseLostException ? LOST : ALREADY_RELEASED);
     }
   }
 
@@ -383,11 +394,33 @@ public final class Acquisition {
     }
   }
 
-  /** Ends a request that has not been granted; nothing is to be said to the server. */
+  /** The client is closed, and its lease with all that was sent under it. */
+  public void onClosed(LockkeeperException why) {
+    if (state == State.HELD) {
+      onLost(LossReason.LEASE_CLOSED);
+    } else {
+      end(() -> why, state == State.PENDING ? ALREADY_RELEASED : LOST);
+    }
+  }
+
+  /** Ends a request of which the server has nothing. */
   public void fail(LockkeeperException why) {
     if (state != State.HELD) {
-      end(() -> why, LOST);
+      end(() -> why, ALREADY_RELEASED);
     }
+  }
+
+  /**
+   * The caller no longer wants it, as {@link #withdraw} will say: a grant that is told first is not
+   * told on. From any thread.
+   */
+  public void becomeUnwanted() {
+    unwanted = true;
+  }
+
+  /** Returns whether the caller no longer wants it. From any thread. */
+  boolean isUnwanted() {
+    return unwanted;
   }
 
   /** The caller no longer wants it: withdraws a request, releases a hold. */

@@ -2,6 +2,7 @@ package io.lockkeeper.client.internal.acquisition;
 
 import io.lockkeeper.client.LockkeeperException;
 import io.lockkeeper.client.internal.context.ClientContext;
+import io.lockkeeper.client.internal.protocol.LockNames;
 import io.lockkeeper.client.internal.protocol.Protos;
 import io.lockkeeper.client.internal.protocol.SessionRequests;
 import io.lockkeeper.v1.AcquireResponse;
@@ -41,7 +42,10 @@ public final class Acquisitions {
     if (acquisitions.size() >= CAPACITY) {
       acquisition.fail(
           new LockkeeperException(
-              "this client has " + CAPACITY + " requests and locks: release some, or use more"));
+              LockNames.quoted(acquisition.names())
+                  + ": this client has "
+                  + CAPACITY
+                  + " requests and locks: release some, or use more clients"));
       return false;
     }
     acquisitions.put(acquisition.requestId(), acquisition);

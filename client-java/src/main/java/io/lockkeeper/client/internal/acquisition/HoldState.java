@@ -91,7 +91,14 @@ public final class HoldState {
       startLimit(request.maxHold().get());
     }
     if (request.listener() != LockListener.NONE) {
-      context.callbacks().run(() -> request.listener().onGranted(mine));
+      context
+          .callbacks()
+          .run(
+              () -> {
+                if (!acquisition.isUnwanted()) {
+                  request.listener().onGranted(mine);
+                }
+              });
     }
     return mine;
   }

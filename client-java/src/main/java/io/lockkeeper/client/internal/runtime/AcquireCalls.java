@@ -3,6 +3,7 @@ package io.lockkeeper.client.internal.runtime;
 import io.lockkeeper.client.LockHandle;
 import io.lockkeeper.client.LockRequest;
 import io.lockkeeper.client.LockkeeperException;
+import io.lockkeeper.client.ReleaseResult;
 import io.lockkeeper.client.internal.acquisition.Acquisition;
 import io.lockkeeper.client.internal.context.ClientContext;
 import io.lockkeeper.client.internal.protocol.LockNames;
@@ -54,7 +55,11 @@ public record AcquireCalls(ClientContext context, Session session) {
       Acquisition acquisition, InterruptedException interrupt) {
     String known = "it has left the queue";
     try {
-      acquisition.released().get(WITHDRAWAL_LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+      ReleaseResult result =
+          acquisition.released().get(WITHDRAWAL_LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+      if (result.outcome() == ReleaseResult.Outcome.LOST) {
+        known = "its lease is over, and its place in the queue goes with it";
+      }
     } catch (InterruptedException again) {
       Thread.currentThread().interrupt();
       known = "it is leaving the queue";
@@ -92,7 +97,11 @@ public record AcquireCalls(ClientContext context, Session session) {
   private Acquisition submit(LockRequest request) {
     Acquisition acquisition = session.prepare(request);
     if (!context.loop().executeIfRunning(() -> session.submit(acquisition))) {
-      throw new IllegalStateException("this client is closed: build another one");
+      IllegalStateException closed =
+          new IllegalStateException(
+              LockNames.quoted(acquisition.names()) + ": this client is closed: build another one");
+      acquisition.result().completeExceptionally(closed); // For telemetry: nobody else has it.
+      throw closed;
     }
     return acquisition;
   }
@@ -103,6 +112,7 @@ public record AcquireCalls(ClientContext context, Session session) {
   }
 
   private void withdraw(Acquisition acquisition) {
+    acquisition.becomeUnwanted();
     context.loop().execute(acquisition::withdraw);
   }
 
@@ -110,14 +120,16 @@ public record AcquireCalls(ClientContext context, Session session) {
     if (context.loop().isCurrentThread()) {
       withdraw(acquisition);
       throw new IllegalStateException(
-          "this call waits and must not be made in a callback on the client's own thread: use"
-              + " acquire, or a callback executor with a thread");
+          LockNames.quoted(acquisition.names())
+              + ": this call waits and must not be made in a callback on the client's own thread:"
+              + " use acquire, or a callback executor with a thread");
     }
     try {
       return acquisition.result().get();
     } catch (ExecutionException e) {
       if (e.getCause() instanceof LockkeeperException failure) {
-        failure.addSuppressed(new IllegalStateException("the caller waited here"));
+        // Nobody else has it, and whoever reads its trace looks for the caller, not for the loop.
+        failure.fillInStackTrace();
         throw failure;
       }
       throw new IllegalStateException("a request fails with LockkeeperException only", e);

@@ -90,7 +90,7 @@ public final class Session
   /** Takes a request. */
   public void submit(Acquisition acquisition) {
     if (closing) {
-      acquisition.fail(closedClient());
+      acquisition.fail(closedClient(acquisition));
     } else if (acquisitions.add(acquisition)) {
       connector.start();
       acquisition.start();
@@ -102,11 +102,7 @@ public final class Session
     CompletableFuture<Void> unused = closed.thenRun(whenEnded);
     if (!closing) {
       closing = true;
-      acquisitions.forEach(
-          acquisition -> {
-            acquisition.fail(closedClient());
-            acquisition.onLeaseOver(LossReason.LEASE_CLOSED);
-          });
+      acquisitions.forEach(acquisition -> acquisition.onClosed(closedClient(acquisition)));
       if (lease.isEmpty()) {
         connector.stop();
         closed.complete(null);
@@ -123,8 +119,9 @@ public final class Session
     closed.complete(null);
   }
 
-  private static LockkeeperException closedClient() {
-    return new LockkeeperException("this client is closed: build another one");
+  private static LockkeeperException closedClient(Acquisition acquisition) {
+    return new LockkeeperException(
+        LockNames.quoted(acquisition.names()) + ": this client is closed: build another one");
   }
 
   @Override

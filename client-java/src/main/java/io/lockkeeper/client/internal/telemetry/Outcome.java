@@ -2,6 +2,7 @@ package io.lockkeeper.client.internal.telemetry;
 
 import io.lockkeeper.client.LeaseLostException;
 import io.lockkeeper.client.NotAcquiredException;
+import io.lockkeeper.client.NotAcquiredReason;
 import io.lockkeeper.client.RequestRefusedException;
 import io.lockkeeper.client.ServerUnavailableException;
 import java.util.Locale;
@@ -28,6 +29,12 @@ public record Outcome(String tag) {
       return new Outcome("refused");
     }
     return new Outcome("failed");
+  }
+
+  /** Returns whether a caller asks for it: it has set a limit, or has withdrawn the request. */
+  public boolean isExpected() {
+    return tag.equals(tag(NotAcquiredReason.TIMED_OUT))
+        || tag.equals(tag(NotAcquiredReason.WITHDRAWN));
   }
 
   /** Returns a constant as a tag. */

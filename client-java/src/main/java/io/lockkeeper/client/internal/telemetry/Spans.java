@@ -59,7 +59,11 @@ public record Spans(Tracer tracer) implements Observer {
 
     @Override
     public void onNotGranted(Outcome outcome, Throwable why) {
-      span.setAttribute(OUTCOME, outcome.tag()).setStatus(StatusCode.ERROR, outcome.tag()).end();
+      span.setAttribute(OUTCOME, outcome.tag());
+      if (!outcome.isExpected()) {
+        span.setStatus(StatusCode.ERROR, outcome.tag());
+      }
+      span.end();
     }
 
     @Override

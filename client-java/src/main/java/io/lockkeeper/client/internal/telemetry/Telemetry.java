@@ -10,7 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells observers what becomes of requests. What an observer throws is logged and does no harm.
+ * Tells observers what becomes of requests. What an observer throws is logged and does no harm: not
+ * even that of a library that lacks a class or a method which was there when this was compiled.
  *
  * @param observers who is told
  */
@@ -39,7 +40,7 @@ public record Telemetry(List<Observer> observers) {
   private static Optional<Observer.ObservedRequest> begin(Observer observer, LockRequest request) {
     try {
       return Optional.of(observer.onRequested(request));
-    } catch (RuntimeException e) {
+    } catch (Throwable e) {
       LOG.atWarn().setCause(e).log("Telemetry failed; the client goes on");
       return Optional.empty();
     }
@@ -79,7 +80,7 @@ public record Telemetry(List<Observer> observers) {
       for (Observer.ObservedRequest each : observed) {
         try {
           event.accept(each);
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
           LOG.atWarn().setCause(e).log("Telemetry failed; the client goes on");
         }
       }
