@@ -4,15 +4,11 @@ import io.grpc.ChannelCredentials;
 import io.grpc.ManagedChannel;
 import io.lockkeeper.client.internal.context.Settings;
 import io.lockkeeper.client.internal.loop.CallerRuns;
-import io.lockkeeper.client.internal.telemetry.Meters;
 import io.lockkeeper.client.internal.telemetry.Observer;
-import io.lockkeeper.client.internal.telemetry.Spans;
 import io.lockkeeper.client.internal.telemetry.Telemetry;
 import io.lockkeeper.client.internal.transport.Endpoint;
 import io.lockkeeper.client.internal.transport.Target;
 import io.lockkeeper.client.internal.transport.Transport;
-import io.micrometer.core.instrument.MeterRegistry;
-import io.opentelemetry.api.OpenTelemetry;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -164,30 +160,23 @@ public final class LockkeeperClientBuilder {
   }
 
   /**
-   * Counts and times in a registry of Micrometer, which must be on the class path: the timer {@code
-   * lockkeeper.client.acquire} (waits; tag {@code outcome}: {@code acquired}, {@code timed_out},
-   * ...), the timer {@code lockkeeper.client.held} (holds; tag {@code end}: {@code released} or
-   * {@code lost}) and the counter {@code lockkeeper.client.lost} (tag {@code reason}). Names of
-   * locks are no tags. Default: no metrics.
+   * Measures or traces what becomes of requests, with {@link MicrometerObserver} or {@link
+   * OpenTelemetryObserver}; several may be added. Default: neither.
    */
-  public LockkeeperClientBuilder meterRegistry(MeterRegistry registry) {
-    observers.add(new Meters(registry));
+  public LockkeeperClientBuilder observer(ClientObserver observer) {
+    observers.add(observer.observer());
     return this;
   }
 
   /**
-   * Traces with OpenTelemetry, whose API must be on the class path: a span {@code
-   * lockkeeper.acquire} for each wait and {@code lockkeeper.hold} for each hold, children of the
-   * span in which the lock was asked for. They name the lock. Default: no traces.
-   */
-  public LockkeeperClientBuilder openTelemetry(OpenTelemetry telemetry) {
-    observers.add(Spans.of(telemetry));
-    return this;
-  }
-
-  /**
-   * The clock by which deadlines are counted: monotonic nanoseconds. Default: {@link
-   * System#nanoTime}. For tests.
+   * The clock by which deadlines are counted: nanoseconds since any moment, from any thread, which
+   * never go back and run at the rate of real time. Default: {@link System#nanoTime}.
+   *
+   * <p>For machines that are suspended, which may stop the default's: give one that goes on
+   * meanwhile, such as {@code CLOCK_BOOTTIME} of Linux. Otherwise {@link LockHandle#isValid} may be
+   * wrong after a suspension until a server has been heard. Any clock but the default is polled
+   * every 10 ms while the client waits for something, which costs as many wake-ups, and timers are
+   * late by as much; the deadlines themselves are not. Also for tests.
    */
   public LockkeeperClientBuilder clock(LongSupplier nanos) {
     clock = Optional.of(nanos);

@@ -22,13 +22,16 @@ import io.lockkeeper.v1.SessionResponse;
 import java.io.IOException;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.regex.Pattern;
 
 /**
- * A server that grants at once whatever it is asked for, but locks under {@code taken/}, and takes
- * away what is under {@code lost/}. It remembers nothing.
+ * A server that grants at once whatever it is asked for, but locks with a segment {@code taken},
+ * and takes away those with a segment {@code lost}. It remembers nothing.
  */
 final class GrantingServer implements AutoCloseable {
 
+  private static final Pattern TAKEN = Pattern.compile("(^|/)taken(/|$)");
+  private static final Pattern LOST = Pattern.compile("(^|/)lost(/|$)");
   private static final long EPOCH = 1;
   private static final long TTL_SECONDS = 60;
 
@@ -99,7 +102,7 @@ final class GrantingServer implements AutoCloseable {
 
   private void acquire(AcquireRequest request, StreamObserver<SessionResponse> client) {
     String lock = request.getLocks(0).getName();
-    if (lock.startsWith("taken/")) {
+    if (TAKEN.matcher(lock).find()) {
       NotAcquired.Builder not = NotAcquired.newBuilder();
       not.setReason(NotAcquiredReason.NOT_ACQUIRED_REASON_TIMED_OUT);
       client.onNext(
@@ -116,7 +119,7 @@ final class GrantingServer implements AutoCloseable {
                         .setName(each.getName())
                         .setFencingToken(tokens.incrementAndGet())));
     client.onNext(event(request, AcquireResponse.newBuilder().setSequence(1).setGranted(granted)));
-    if (lock.startsWith("lost/")) {
+    if (LOST.matcher(lock).find()) {
       Lost.Builder lost = Lost.newBuilder();
       lost.setReason(io.lockkeeper.v1.LossReason.LOSS_REASON_FORCED);
       client.onNext(event(request, AcquireResponse.newBuilder().setSequence(2).setLost(lost)));

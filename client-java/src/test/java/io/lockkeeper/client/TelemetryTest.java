@@ -1,8 +1,11 @@
 package io.lockkeeper.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
+import io.lockkeeper.client.internal.telemetry.Observer;
+import io.lockkeeper.client.internal.telemetry.Outcome;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.opentelemetry.api.common.AttributeKey;
@@ -23,6 +26,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -50,7 +55,8 @@ class TelemetryTest {
     // Given
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
     // When
-    try (LockkeeperClient client = server.clientBuilder().meterRegistry(meters).build()) {
+    try (LockkeeperClient client =
+        server.clientBuilder().observer(MicrometerObserver.of(meters)).build()) {
       useLocks(client);
     }
     // Then
@@ -78,7 +84,8 @@ class TelemetryTest {
     OpenTelemetrySdk telemetry = OpenTelemetrySdk.builder().setTracerProvider(tracers).build();
     Span caller = tracers.get("test").spanBuilder("caller").startSpan();
     // When
-    try (LockkeeperClient client = server.clientBuilder().openTelemetry(telemetry).build();
+    try (LockkeeperClient client =
+            server.clientBuilder().observer(OpenTelemetryObserver.of(telemetry)).build();
         Scope scope = caller.makeCurrent()) {
       useLocks(client);
     }
@@ -103,11 +110,65 @@ class TelemetryTest {
               assertThat(span.getStatus().getStatusCode()).isEqualTo(StatusCode.ERROR);
               assertThat(attribute(span, "lockkeeper.loss_reason")).isEqualTo("forced");
             });
+    assertThat(finished)
+        .filteredOn(span -> "taken/1".equals(attribute(span, "lockkeeper.lock")))
+        .singleElement()
+        .satisfies(
+            span -> {
+              assertThat(span.getStatus().getStatusCode()).isEqualTo(StatusCode.UNSET);
+              assertThat(attribute(span, "lockkeeper.outcome")).isEqualTo("timed_out");
+            });
     tracers.close();
   }
 
   private static String attribute(SpanData span, String key) {
     return String.valueOf(span.getAttributes().get(AttributeKey.stringKey(key)));
+  }
+
+  @Test
+  void requestOfAClientThatIsClosedHasAnEndAsWell() {
+    // Given
+    SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    LockkeeperClient client =
+        server.clientBuilder().observer(MicrometerObserver.of(meters)).build();
+    client.close();
+    // When
+    Throwable thrown = catchThrowable(() -> client.lock("orders/42"));
+    // Then
+    assertThat(thrown).isInstanceOf(IllegalStateException.class).hasMessageContaining("orders/42");
+    assertThat(meters.get("lockkeeper.client.acquire").tag("outcome", "failed").timer().count())
+        .isEqualTo(1);
+  }
+
+  @Test
+  void libraryOfAnotherVersionStopsNoLockAndNoRelease() throws InterruptedException {
+    // Given
+    Observer.ObservedRequest broken =
+        new Observer.ObservedRequest() {
+          @Override
+          public void onGranted(LockHandle handle) {
+            throw new NoSuchMethodError("onGranted");
+          }
+
+          @Override
+          public void onNotGranted(Outcome outcome, Throwable why) {
+            throw new NoSuchMethodError("onNotGranted");
+          }
+
+          @Override
+          public void onEnded(Optional<LossReason> lost) {
+            throw new NoSuchMethodError("onEnded");
+          }
+        };
+    try (LockkeeperClient client =
+        server.clientBuilder().observer(new ClientObserver(request -> broken)).build()) {
+      // When
+      CompletableFuture<ReleaseResult> released = client.lock("orders/42").releaseForResult();
+      // Then
+      assertThat(released)
+          .succeedsWithin(LONG)
+          .isEqualTo(new ReleaseResult(ReleaseResult.Outcome.RELEASED, 0));
+    }
   }
 
   @Test
@@ -126,7 +187,8 @@ class TelemetryTest {
       token = user.getMethod("lockAndUnlock").invoke(null);
     }
     // Then
-    assertThat(token).isEqualTo("no Micrometer, no OpenTelemetry, token 1");
+    assertThat(token)
+        .isEqualTo("no Micrometer, no OpenTelemetry, a builder that can be looked at, token 1");
   }
 
   private static URL url(String entry) {
@@ -150,7 +212,9 @@ class TelemetryTest {
         return (isThere(mine, "io.micrometer.core.instrument.MeterRegistry") ? "" : "no ")
             + "Micrometer, "
             + (isThere(mine, "io.opentelemetry.api.OpenTelemetry") ? "" : "no ")
-            + "OpenTelemetry, token "
+            + "OpenTelemetry, "
+            + (LockkeeperClientBuilder.class.getMethods().length > 0 ? "a" : "no")
+            + " builder that can be looked at, token "
             + lock.fencingToken();
       }
     }
