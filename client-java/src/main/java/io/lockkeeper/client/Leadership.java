@@ -75,7 +75,8 @@ public final class Leadership implements AutoCloseable {
   }
 
   /**
-   * Steps down, and waits until that is certain, as {@link LockHandle#close} does.
+   * Steps down, and waits until that is certain, as {@link LockHandle#close} does. In the task of
+   * {@link LeaderElection#run}, that ends the term at once, and the run when the task returns.
    *
    * @throws LockLostException if the leadership was lost before
    */

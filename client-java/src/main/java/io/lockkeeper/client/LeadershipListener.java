@@ -11,7 +11,9 @@ public interface LeadershipListener {
   /** A listener that does nothing. */
   LeadershipListener NONE = new LeadershipListener() {};
 
-  /** The candidate leads now. Called before the campaign's future completes. */
+  /**
+   * The candidate leads now. Called before the campaign's future completes, if that is not done.
+   */
   default void onElected(Leadership leadership) {}
 
   /** Another client asks the leader to step down: {@link Leadership#resign} as soon as possible. */
@@ -25,9 +27,12 @@ public interface LeadershipListener {
    */
   default void onAboutToLose(Leadership leadership, Duration remaining) {}
 
-  /** After {@link #onAboutToLose}: the server is in contact again, and the leader still leads. */
+  /**
+   * After {@link #onAboutToLose} because a server had lost ZooKeeper: the contact is back, and the
+   * leader still leads.
+   */
   default void onSafe(Leadership leadership) {}
 
-  /** The leader no longer leads, without having resigned. Called exactly once, and last. */
+  /** The leader no longer leads, without having resigned. Called once, and last. */
   default void onLost(Leadership leadership, LossReason reason) {}
 }

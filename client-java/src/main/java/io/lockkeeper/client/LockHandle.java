@@ -17,7 +17,8 @@ import java.util.concurrent.CompletionStage;
  * <p>Validity is counted by the client's own monotonic clock: from the <em>sending</em> of the last
  * keep-alive that was acknowledged, for as long as the server then promised, less 2 % for clocks of
  * unequal rate and 50 ms. With {@link LockRequest#maxHold} it ends that long after the receipt of
- * the grant at the latest. It ends without any message of a server.
+ * the grant at the latest. It ends without any message of a server. A handle that was not valid is
+ * never valid again.
  *
  * <p>Some methods have a default so that a test's own handle need not implement them.
  */
@@ -90,7 +91,9 @@ public interface LockHandle extends AutoCloseable {
 
   /**
    * Returns the deadline as a reading of the client's clock in nanoseconds, by default that of
-   * {@link System#nanoTime}. It moves on with every acknowledged keep-alive, never back.
+   * {@link System#nanoTime}. It moves on with every acknowledged keep-alive. It moves back when a
+   * server tells that it has lost ZooKeeper and vouches for less, and on again when that is over:
+   * see {@link LockListener#onJeopardy}.
    */
   long validUntilNanos();
 
@@ -139,7 +142,8 @@ public interface LockHandle extends AutoCloseable {
 
   /**
    * Like {@link #releaseAsync}, and says what the release did: of an owner's reentrant hold it
-   * gives back one level. Never completes exceptionally.
+   * gives back one level. Never completes exceptionally; of a lock that was lost, or whose lease is
+   * over before a server has confirmed the release, it says {@link ReleaseResult.Outcome#LOST}.
    */
   default CompletableFuture<ReleaseResult> releaseForResult() {
     return releaseAsync()
@@ -164,7 +168,8 @@ public interface LockHandle extends AutoCloseable {
    * goes first, and this one is suppressed by it. Who wants to release without hearing of a loss
    * calls {@link #releaseAsync}.
    *
-   * @throws LockLostException if the lock was lost before this call, or its deadline has passed
+   * @throws LockLostException if the lock was lost before this call, or its deadline has passed,
+   *     which is a loss like any other
    */
   @Override
   void close();

@@ -34,7 +34,10 @@ public interface LockListener {
     onQueued(places.get(0).ahead(), places.get(0).holders());
   }
 
-  /** The lock is held. Called before the request's future completes. */
+  /**
+   * The lock is held. Called before the request's future completes, and not at all if that was
+   * cancelled or completed before by others: the grant is released then.
+   */
   default void onGranted(LockHandle handle) {}
 
   /**
@@ -46,14 +49,17 @@ public interface LockListener {
   default void onReleaseRequested(LockHandle handle, ReleaseRequest request) {}
 
   /**
-   * The server has lost contact with ZooKeeper. The lock is still held.
+   * The server has lost contact with ZooKeeper. The lock is still held. Called once until it is
+   * over: with {@link #onSafe}, or with {@link #onLost} when the time has passed. The time may
+   * change meanwhile: {@link LockHandle#remaining} knows.
    *
    * @param validFor how long it may still be used
    */
   default void onJeopardy(LockHandle handle, Duration validFor) {}
 
   /**
-   * After a jeopardy: the contact is back and the lock is still held.
+   * After {@link #onJeopardy}, and only then: the contact is back, or another server vouches for
+   * the lock, and it is still held.
    *
    * @param validFor how long it may be used without another answer of a server
    */
@@ -79,9 +85,9 @@ public interface LockListener {
   default void onAboutToExpire(LockHandle handle, Duration remaining) {}
 
   /**
-   * The lock is not held any more, without having been released. Called exactly once, and last. In
-   * a partition it is called at the client's own deadline, before a server grants the lock to
-   * another holder.
+   * The lock is not held any more, without having been released. Called once, and last. In a
+   * partition it is called at the client's own deadline, before a server grants the lock to another
+   * holder.
    */
   default void onLost(LockHandle handle, LossReason reason) {}
 }

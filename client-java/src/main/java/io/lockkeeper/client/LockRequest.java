@@ -116,7 +116,8 @@ public final class LockRequest {
    * Says who asks inside this client: a task, a thread. What the owner already holds in the same
    * mode is granted again at once and counted, and a holder of the write lock is granted the read
    * lock; permits are never shared. The owner's waits are searched for cycles: see {@link
-   * #checkForDeadlock}. Default: empty, no owner: every acquisition excludes every other.
+   * #checkForDeadlock}. Default: empty, no owner: every acquisition excludes every other. {@link
+   * LockkeeperClient#withLock} makes a request without one for the calling thread.
    *
    * @param name up to 256 bytes of UTF-8
    * @throws IllegalArgumentException if it is longer

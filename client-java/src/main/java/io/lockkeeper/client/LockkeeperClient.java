@@ -32,12 +32,17 @@ import java.util.stream.Stream;
  * another lease.
  *
  * <p>Tasks that share the client and hold one lock while they wait for another should each name an
- * {@link LockRequest#owner}: cycles of waits are found among owners. Requests without one are left
- * out of the search, since the server cannot tell the client's tasks apart, and keep waiting.
+ * {@link LockRequest#owner}: cycles of waits are found among owners. {@link #withLock} names the
+ * calling thread. Other requests without one are left out of the search, since the server cannot
+ * tell the client's tasks apart, and keep waiting.
  *
- * <p>Methods that wait may be interrupted, which withdraws. They must not be called by callbacks on
- * an executor that runs them in the calling thread. A thread that calls the client may also run,
- * for a moment, other work of the client, but no callbacks of others.
+ * <p>Methods that wait may be interrupted, which withdraws; those that ask about locks, or act on
+ * others' locks, throw {@link LockkeeperException} then and keep the interrupt. Methods that wait
+ * must not be called by callbacks on an executor that runs them in the calling thread: they throw
+ * {@link IllegalStateException}, and so do all methods that need a server when the client is
+ * closed. A client may have 10,000 requests and locks at a time, and fails others with {@link
+ * LockkeeperException}. A thread that calls the client may also run, for a moment, other work of
+ * the client, but no callbacks of others.
  */
 public final class LockkeeperClient implements AutoCloseable {
 
@@ -63,12 +68,16 @@ public final class LockkeeperClient implements AutoCloseable {
 
   /**
    * Asks for a lock and returns at once. Cancelling the future, or completing it (as {@code
-   * orTimeout} does), withdraws the request; a grant that comes later is released.
+   * orTimeout} does), withdraws the request; a grant that comes later is released, and its listener
+   * does not hear of it.
    *
    * @return completes on the callback executor with the held lock, or exceptionally with {@link
    *     NotAcquiredException}, {@link LeaseLostException} (the lease ended while waiting), {@link
-   *     ServerUnavailableException} (no server answered within the request timeout) or {@link
-   *     RequestRefusedException} (the request is wrong)
+   *     ServerUnavailableException} (no server answered within the request timeout), {@link
+   *     RequestRefusedException} (the request is wrong, or a limit is reached: then {@link
+   *     RequestRefusedException#retryAfter} says when to ask again) or {@link LockkeeperException}
+   *     (the client was closed meanwhile, or has 10,000 requests and locks)
+   * @throws IllegalStateException if the client is closed
    */
   public CompletableFuture<LockHandle> acquire(LockRequest request) {
     return runtime.acquireCalls().async(request);
@@ -77,12 +86,17 @@ public final class LockkeeperClient implements AutoCloseable {
   /**
    * Acquires a lock, waiting as long as it takes.
    *
-   * @throws InterruptedException if interrupted; the request is withdrawn. It has left the queue
-   *     then, or the message says that no server has confirmed that within a second: it goes on in
-   *     the background, and a grant that comes meanwhile is released.
+   * @throws InterruptedException if interrupted; the request is withdrawn. The message says whether
+   *     it has left the queue, or its lease is over and its place goes with it, or no server has
+   *     confirmed either within a second: then it goes on in the background, and a grant that comes
+   *     meanwhile is released.
+   * @throws NotAcquiredException if the queue is full
    * @throws LeaseLostException if the lease ended while waiting: call again
    * @throws ServerUnavailableException if no server answered within the request timeout
-   * @throws RequestRefusedException if the server refuses the request for good
+   * @throws RequestRefusedException if the server refuses the request: for good, or because a limit
+   *     is reached, and then {@link RequestRefusedException#retryAfter} says when to ask again
+   * @throws LockkeeperException if the client is closed meanwhile, or has 10,000 requests and locks
+   * @throws IllegalStateException if the client is closed, or in a callback on its own thread
    */
   public LockHandle lock(String name) throws InterruptedException {
     return lock(LockRequest.of(name));
@@ -91,7 +105,8 @@ public final class LockkeeperClient implements AutoCloseable {
   /**
    * Acquires a lock as the request says. Errors are those of {@link #lock(String)}, and:
    *
-   * @throws NotAcquiredException if the request's wait limit ran out, or the queue is full
+   * @throws NotAcquiredException if the request's wait limit ran out, the queue is full, or the
+   *     wait would never end: see {@link LockRequest#checkForDeadlock}
    */
   public LockHandle lock(LockRequest request) throws InterruptedException {
     return runtime.acquireCalls().await(request);
@@ -113,7 +128,10 @@ public final class LockkeeperClient implements AutoCloseable {
     return tryLock(name, Duration.ZERO);
   }
 
-  /** Acquires a lock as the request says; empty if its wait limit ran out. */
+  /**
+   * Acquires a lock as the request says; empty if its wait limit ran out. Errors are those of
+   * {@link #lock(LockRequest)} otherwise.
+   */
   public Optional<LockHandle> tryLock(LockRequest request) throws InterruptedException {
     try {
       return Optional.of(lock(request));
@@ -127,8 +145,15 @@ public final class LockkeeperClient implements AutoCloseable {
 
   /**
    * Runs {@code task} while it holds a lock, and releases the lock after it. The task runs in the
-   * calling thread. When the lock is lost, the thread is interrupted; that interrupt does not
-   * outlive the task.
+   * calling thread. When the lock is lost, the thread is interrupted, whatever the callbacks do;
+   * that interrupt does not outlive the task, and one of the caller's own does.
+   *
+   * <p>Reentrant for its thread, like {@link java.util.concurrent.locks.ReentrantLock}: a request
+   * without an {@link LockRequest#owner} is made for the calling thread. So a task that asks for
+   * its lock again, by this method, is granted it again; a task that writes may read; and a wait
+   * that would never end is refused. Permits have no owner: each request takes its own, and a task
+   * that asks for more than are left waits for itself. So does one that asks for its lock by {@link
+   * #lock(String)}, which has no owner.
    *
    * <pre>{@code
    * long left =
@@ -141,8 +166,9 @@ public final class LockkeeperClient implements AutoCloseable {
    * @return what the task returns
    * @throws LockLostException if the lock was lost by the end of the task, even if the task
    *     returned: what it did may not have been protected. What it has thrown is suppressed by this
-   *     exception.
-   * @throws IllegalStateException if the client is closed
+   *     exception, but for an error, which suppresses it. If that was the caller's interrupt, the
+   *     thread is interrupted again.
+   * @throws NotAcquiredException if the wait would never end, besides the reasons above
    */
   public <T, X extends Exception> T withLock(LockRequest request, LockedTask<T, X> task)
       throws X, InterruptedException {
@@ -213,6 +239,8 @@ public final class LockkeeperClient implements AutoCloseable {
    *
    * @throws ServerUnavailableException if no server answered within the request timeout
    * @throws RequestRefusedException if the name is malformed
+   * @throws LockkeeperException if interrupted, which is kept
+   * @throws IllegalStateException if the client is closed, or in a callback on its own thread
    */
   public LockInfo getLock(String name) {
     return runtime.unaryCalls().getLock(name);
@@ -277,10 +305,10 @@ public final class LockkeeperClient implements AutoCloseable {
   }
 
   /**
-   * Sets the limit of a lock of permits for as long as the lock exists; it outranks what requests
-   * say. A higher one lets waiters in at once, a lower one takes nothing away. Errors are those of
-   * {@link #getLock(String)}, and {@link RequestRefusedException} (FAILED_PRECONDITION) if the lock
-   * is in use as another kind.
+   * Sets the limit of a lock of permits until it is taken back, also while nobody uses the lock and
+   * through restarts of all servers; it outranks what requests say. A higher one lets waiters in at
+   * once, a lower one takes nothing away. Errors are those of {@link #getLock(String)}, and {@link
+   * RequestRefusedException} (FAILED_PRECONDITION) if the lock is in use as another kind.
    *
    * @param limit 1 to 1,000,000; zero takes the setting back
    * @return the limit before; empty: none is known
@@ -301,13 +329,18 @@ public final class LockkeeperClient implements AutoCloseable {
    * {@link WatchListener#onGap} and begins again.
    *
    * @param prefix up to 512 bytes of UTF-8; empty: all locks
+   * @throws IllegalStateException if the client is closed
    */
   public Watch watch(String prefix, WatchListener listener) {
     WatchRequest what = WatchRequest.newBuilder().setPrefix(prefix).build();
     return runtime.watch(what, listener);
   }
 
-  /** Watches the named locks, 1 to 256, as {@link #watch} does. */
+  /**
+   * Watches the named locks, 1 to 256, as {@link #watch} does.
+   *
+   * @throws IllegalArgumentException if there are none or too many
+   */
   public Watch watchLocks(List<String> names, WatchListener listener) {
     Limits.require(!names.isEmpty() && names.size() <= 256, "names", "1 to 256", names.size());
     WatchRequest what = WatchRequest.newBuilder().addAllNames(names).build();

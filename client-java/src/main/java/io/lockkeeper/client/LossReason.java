@@ -5,8 +5,8 @@ public enum LossReason {
   /** The server gave a reason that this client does not know. */
   UNKNOWN,
   /**
-   * The client's own deadline has passed: no keep-alive was acknowledged in time. No server needs
-   * to have said so.
+   * The client's own deadline has passed: no keep-alive was acknowledged in time, or a server that
+   * had lost ZooKeeper was not in contact again in time. No server needs to have said so.
    */
   DEADLINE_PASSED,
   /** The server ended the lease because it was not renewed in time. */

@@ -5,7 +5,11 @@ import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** The server refused a request for good: sending it again as it is will not help. */
+/**
+ * The server refused a request. Sending it again as it is will not help, unless {@link #retryAfter}
+ * says when it may: a limit is reached, such as the number of locks of this client's lease or of
+ * the clients of the server.
+ */
 public final class RequestRefusedException extends LockkeeperException {
 
   private static final long serialVersionUID = 1L;
@@ -60,7 +64,7 @@ public final class RequestRefusedException extends LockkeeperException {
     return field;
   }
 
-  /** Returns when the server says that the request may be tried again; empty: it does not. */
+  /** Returns how long to wait before the same request is tried again; empty: it would not help. */
   public Optional<Duration> retryAfter() {
     return Optional.ofNullable(retryAfter);
   }

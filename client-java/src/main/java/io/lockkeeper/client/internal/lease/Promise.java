@@ -1,5 +1,6 @@
 package io.lockkeeper.client.internal.lease;
 
+import com.google.protobuf.Duration;
 import io.lockkeeper.client.internal.protocol.Protos;
 import io.lockkeeper.v1.SessionKeptAlive;
 import io.lockkeeper.v1.SessionOpened;
@@ -18,26 +19,19 @@ public record Promise(long validForNanos, long intervalNanos) {
 
   /** Returns what the opening of a lease promises. */
   public static Promise of(SessionOpened opened) {
-    long validFor = Protos.toNanos(opened.getValidFor());
-    return new Promise(
-        validFor,
-        opened.hasKeepAliveInterval()
-            ? Protos.toNanos(opened.getKeepAliveInterval())
-            : intervalFor(validFor));
+    return of(opened.getValidFor(), opened.getKeepAliveInterval());
   }
 
   /** Returns what an acknowledged keep-alive promises. */
   public static Promise of(SessionKeptAlive kept) {
-    long validFor = Protos.toNanos(kept.getValidFor());
-    return new Promise(
-        validFor,
-        kept.hasKeepAliveInterval()
-            ? Protos.toNanos(kept.getKeepAliveInterval())
-            : intervalFor(validFor));
+    return of(kept.getValidFor(), kept.getKeepAliveInterval());
   }
 
-  /** Returns the interval for a server that names none. */
-  private static long intervalFor(long validForNanos) {
-    return Math.max(SHORTEST_INTERVAL_NANOS, validForNanos / 4);
+  /** A server that names no interval leaves it at zero. */
+  private static Promise of(Duration validFor, Duration interval) {
+    long validForNanos = Protos.toNanos(validFor);
+    long intervalNanos = Protos.toNanos(interval);
+    long usualNanos = Math.max(SHORTEST_INTERVAL_NANOS, validForNanos / 4);
+    return new Promise(validForNanos, intervalNanos > 0 ? intervalNanos : usualNanos);
   }
 }
