@@ -9,10 +9,9 @@ public final class MicrometerObserver {
   private MicrometerObserver() {}
 
   /**
-   * Returns what counts and times in a registry: the timer {@code lockkeeper.client.acquire}
-   * (waits; tag {@code outcome}), the timer {@code lockkeeper.client.held} (holds; tag {@code end})
-   * and the counter {@code lockkeeper.client.lost} (tag {@code reason}). The README of the client
-   * has the values of the tags. Names of locks are no tags.
+   * Returns what times waits and holds and counts losses in a registry, under names that begin with
+   * {@code lockkeeper.client}: the README of the client lists them with their tags. Names of locks
+   * are no tags.
    */
   public static ClientObserver of(MeterRegistry registry) {
     return new ClientObserver(new Meters(registry));

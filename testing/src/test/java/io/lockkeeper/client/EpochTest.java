@@ -359,6 +359,30 @@ class EpochTest {
   }
 
   @Test
+  void epochThatWasSeenOfASecretIsForgottenWithIt() {
+    // Given: what may have been said of a lease that an opening without an answer has made
+    List<OpenSession> opens = new ArrayList<>();
+    server.script(
+        (request, stream) -> {
+          if (request.hasOpen()) {
+            opens.add(request.getOpen());
+          }
+          switch (opens.size()) {
+            case 1 -> stream.onNext(ofEpoch(9, ScriptedServer.keptAlive(1)));
+            case 2 -> stream.onError(Status.FAILED_PRECONDITION.asRuntimeException());
+            default -> ScriptedServer.keepAlive(request, stream);
+          }
+        });
+    CompletableFuture<LockHandle> asked = ask();
+    // When
+    clock.advance(MOMENT);
+    // Then
+    assertThat(opens).hasSize(3);
+    assertThat(server.wishes()).singleElement().matches(SessionRequest::hasAcquire);
+    assertThat(asked).isNotDone();
+  }
+
+  @Test
   void serverThatWantsToBeLeftAloneIsLeftAloneAsLongAsTheLeaseAllows() {
     // Given
     LockHandle held = hold();

@@ -5,6 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.v1.AcquireResponse;
@@ -27,6 +31,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.slf4j.LoggerFactory;
 
 /** Work that needs a lock, guards that were lost, and waits that are interrupted. */
 @Timeout(60)
@@ -268,6 +273,38 @@ class LockedTaskTest {
     assertThat(terms).containsExactly(1L, 2L, 3L);
     assertThat(releases()).isEqualTo(1);
     assertThat(Thread.currentThread().isInterrupted()).isFalse();
+  }
+
+  @Test
+  void whatALeaderThrowsThatHasLostIsLogged() throws InterruptedException {
+    // Given
+    ListAppender<ILoggingEvent> logged = new ListAppender<>();
+    Logger logger = (Logger) LoggerFactory.getLogger(LeaderElection.class);
+    logged.start();
+    logger.addAppender(logged);
+    AtomicInteger terms = new AtomicInteger();
+    // When
+    client
+        .asElection(LOCK)
+        .run(
+            "",
+            leadership -> {
+              if (terms.incrementAndGet() == 1) {
+                takeAway();
+                await().atMost(Duration.ofSeconds(30)).until(() -> !leadership.isValid());
+                throw new IllegalStateException("disk full");
+              }
+            });
+    logger.detachAppender(logged);
+    // Then
+    assertThat(terms).hasValue(2);
+    assertThat(logged.list)
+        .singleElement()
+        .satisfies(
+            event -> {
+              assertThat(event.getLevel()).isEqualTo(Level.WARN);
+              assertThat(event.getThrowableProxy().getMessage()).isEqualTo("disk full");
+            });
   }
 
   @Test
