@@ -4,10 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.Any;
 import com.google.rpc.ErrorInfo;
-import com.google.rpc.RetryInfo;
 import io.grpc.Status;
 import io.grpc.protobuf.StatusProto;
-import io.lockkeeper.client.internal.protocol.Protos;
 import io.lockkeeper.testing.ManualClock;
 import io.lockkeeper.v1.GoingAwayReason;
 import io.lockkeeper.v1.LeaseEnded;
@@ -387,13 +385,8 @@ class EpochTest {
     // Given
     LockHandle held = hold();
     server.script(ScriptedServer::keepAlive);
-    com.google.rpc.Status.Builder status =
-        com.google.rpc.Status.newBuilder().setCode(Status.Code.UNAVAILABLE.value());
-    status.addDetails(
-        Any.pack(
-            RetryInfo.newBuilder().setRetryDelay(Protos.toProto(Duration.ofSeconds(4))).build()));
     // When
-    server.end(StatusProto.toStatusRuntimeException(status.build()));
+    server.end(ScriptedServer.busyFor(Duration.ofSeconds(4)));
     clock.advance(Duration.ofMillis(3_999));
     int early = server.streamCount();
     clock.advance(Duration.ofMillis(1_002));

@@ -146,6 +146,24 @@ class ReconnectTest {
   }
 
   @Test
+  void serverThatWantsToBeLeftAloneIsNotAskedMeanwhileAndTheNextIsAskedAtOnce() {
+    // Given
+    LockHandle held = hold();
+    second.script(Useless.REFUSES);
+    // When
+    first.end(ScriptedServer.busyFor(Duration.ofSeconds(4)));
+    List<String> atOnce = List.copyOf(tried);
+    clock.advance(Duration.ofMillis(3_999));
+    List<String> meanwhile = List.copyOf(tried);
+    clock.advance(Duration.ofSeconds(4));
+    // Then
+    assertThat(atOnce).containsExactly("first:1", "second:2");
+    assertThat(meanwhile).containsOnlyOnce("first:1");
+    assertThat(tried).endsWith("first:1");
+    assertThat(held.isValid()).isTrue();
+  }
+
+  @Test
   void streamThatDiesWithoutASignIsGivenUpWithHalfOfTheLeaseLeft() {
     // Given
     LockHandle held = hold();

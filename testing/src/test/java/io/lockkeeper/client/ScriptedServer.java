@@ -1,11 +1,14 @@
 package io.lockkeeper.client;
 
+import com.google.protobuf.Any;
+import com.google.rpc.RetryInfo;
 import io.grpc.ManagedChannel;
 import io.grpc.Server;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.inprocess.InProcessChannelBuilder;
 import io.grpc.inprocess.InProcessServerBuilder;
+import io.grpc.protobuf.StatusProto;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.client.internal.loop.Loop;
 import io.lockkeeper.client.internal.protocol.Protos;
@@ -233,6 +236,16 @@ final class ScriptedServer implements AutoCloseable {
   /** Breaks the newest stream. */
   void end(Status status) {
     end(status.asRuntimeException());
+  }
+
+  /** What a server ends a stream or a call with that wants to be left alone. */
+  static StatusRuntimeException busyFor(Duration delay) {
+    RetryInfo retry = RetryInfo.newBuilder().setRetryDelay(Protos.toProto(delay)).build();
+    return StatusProto.toStatusRuntimeException(
+        com.google.rpc.Status.newBuilder()
+            .setCode(Status.Code.UNAVAILABLE.value())
+            .addDetails(Any.pack(retry))
+            .build());
   }
 
   /** Breaks the newest stream with details. */

@@ -2,15 +2,10 @@ package io.lockkeeper.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.google.protobuf.Any;
-import com.google.rpc.RetryInfo;
 import io.grpc.Server;
-import io.grpc.Status;
 import io.grpc.inprocess.InProcessChannelBuilder;
 import io.grpc.inprocess.InProcessServerBuilder;
-import io.grpc.protobuf.StatusProto;
 import io.grpc.stub.StreamObserver;
-import io.lockkeeper.client.internal.protocol.Protos;
 import io.lockkeeper.testing.ManualClock;
 import io.lockkeeper.v1.LockServiceGrpc;
 import io.lockkeeper.v1.WatchRequest;
@@ -33,14 +28,7 @@ class WatchRetryTest {
     @Override
     public void watch(WatchRequest request, StreamObserver<WatchResponse> watcher) {
       asked.incrementAndGet();
-      RetryInfo.Builder retry =
-          RetryInfo.newBuilder().setRetryDelay(Protos.toProto(Duration.ofSeconds(4)));
-      watcher.onError(
-          StatusProto.toStatusRuntimeException(
-              com.google.rpc.Status.newBuilder()
-                  .setCode(Status.Code.UNAVAILABLE.value())
-                  .addDetails(Any.pack(retry.build()))
-                  .build()));
+      watcher.onError(ScriptedServer.busyFor(Duration.ofSeconds(4)));
     }
   }
 

@@ -214,12 +214,10 @@ public final class UnaryCalls implements AutoCloseable {
         return question.apply(
             service.apply(via).withDeadlineAfter(Math.max(1, tryNanos), TimeUnit.NANOSECONDS));
       } catch (StatusRuntimeException e) {
-        // As long as the server asks for, while there is time enough left for another one.
-        long askedNanos = ErrorDetails.of(e).retryAfter().map(Loop::toNanos).orElse(0L);
-        long waitNanos = backoff.withJitter(Math.min(askedNanos, leftNanos / 2));
-        long pauseNanos = Math.max(waitNanos, backoff.nanosAfter(failures));
+        long pauseNanos = backoff.nanosAfter(failures);
         moveOnOrThrow(what, e, via, leftNanos - pauseNanos);
-        LockSupport.parkNanos(pauseNanos);
+        // As long as the next server has asked for, while there is time enough for another one.
+        LockSupport.parkNanos(Math.max(pauseNanos, Math.min(aloneNanos(), leftNanos / 2)));
       }
     }
   }
@@ -233,7 +231,7 @@ public final class UnaryCalls implements AutoCloseable {
     if (!details.isPassing()) {
       throw details.toException(what);
     }
-    String failed = moveOn(via);
+    String failed = moveOn(via, details.retryAfter().map(Loop::toNanos).orElse(0L));
     if (leftNanos <= 0) {
       throw new ServerUnavailableException(
           settings.unavailable(what, failed + ": " + e.getStatus()), e);
@@ -260,11 +258,16 @@ public final class UnaryCalls implements AutoCloseable {
     }
   }
 
-  private synchronized String moveOn(ManagedChannel via) {
+  private synchronized long aloneNanos() {
+    return servers.aloneNanos(System.nanoTime());
+  }
+
+  private synchronized String moveOn(ManagedChannel via, long aloneNanos) {
     String failed = servers.current();
     if (channel.filter(via::equals).isPresent()) {
       via.shutdownNow();
       channel = Optional.empty();
+      servers.leaveAlone(System.nanoTime(), aloneNanos);
       servers.moveOn();
     }
     return failed;

@@ -191,12 +191,13 @@ final class WatchStream implements Watch {
         : "watch of " + what.getNamesList();
   }
 
-  /** Waits as long as the server asks for, but no longer than one may take to answer. */
-  private void retryLater(long askedNanos) {
+  /** Leaves each server alone as long as it asks for, but no longer than one may take to answer. */
+  private void retryLater(long aloneNanos) {
+    servers.leaveAlone(loop.nanos(), backoff.withJitter(aloneNanos));
     servers.moveOn();
-    long atLeastNanos = Math.min(askedNanos, Loop.toNanos(settings.requestTimeout()));
-    retry.set(
-        Math.max(backoff.withJitter(atLeastNanos), backoff.nanosAfter(++failures)), this::attempt);
+    long atLeastNanos =
+        Math.min(servers.aloneNanos(loop.nanos()), Loop.toNanos(settings.requestTimeout()));
+    retry.set(Math.max(atLeastNanos, backoff.nanosAfter(++failures)), this::attempt);
   }
 
   /** One call. */

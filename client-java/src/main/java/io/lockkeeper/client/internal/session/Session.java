@@ -268,6 +268,7 @@ public final class Session
   private void useNewKey() {
     key = LeaseKey.random();
     epoch = 0;
+    connector.forgetLease();
   }
 
   private boolean isExpired() {

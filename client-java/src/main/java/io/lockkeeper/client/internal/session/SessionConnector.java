@@ -107,13 +107,13 @@ final class SessionConnector {
     stream = Optional.empty();
   }
 
-  /** Like {@link #stop}, but what was sent still gets through. The lease is over. */
-  void retire() {
+  /** From now on, attempts are for another lease. */
+  void forgetLease() {
     unansweredAtNanos = OptionalLong.empty();
-    retireStream();
   }
 
-  private void retireStream() {
+  /** Like {@link #stop}, but what was sent still gets through. */
+  void retire() {
     retired.ifPresent(SessionStream::shutDown);
     retired = stream;
     stream.ifPresent(SessionStream::retire);
@@ -130,7 +130,7 @@ final class SessionConnector {
   /** Moves to a stream at the next server, after {@code delayNanos} if there is time for that. */
   void moveToNext(long delayNanos) {
     boolean wasStable = wasStable();
-    retireStream();
+    retire();
     running = true;
     tryNext(wasStable, delayNanos);
   }
@@ -228,7 +228,9 @@ final class SessionConnector {
     stream = Optional.empty();
     lastFailure = servers.current() + ": " + describe(status);
     LOG.atDebug().addKeyValue("server", servers.current()).log("Session stream ended: {}", status);
-    tryNext(wasStable, why.retryAfter().map(Loop::toNanos).orElse(0L));
+    long aloneNanos = why.retryAfter().map(Loop::toNanos).orElse(0L);
+    servers.leaveAlone(loop.nanos(), backoff.withJitter(aloneNanos));
+    tryNext(wasStable, 0);
     handler.onBroken(why);
   }
 
@@ -236,12 +238,16 @@ final class SessionConnector {
     return open && loop.nanos() - sinceNanos > STABLE_NANOS;
   }
 
-  /** Waits as long as a server asks for, while there is time enough left for another one. */
+  /**
+   * Waits as long as the server has asked for, and as the next one wants to be left alone, while
+   * there is time enough left for yet another one.
+   */
   private void tryNext(boolean wasStable, long askedNanos) {
     failures = wasStable ? 0 : failures + 1;
     servers.moveOn();
-    long atLeastNanos = Math.max(0, Math.min(askedNanos, handler.attemptLimitNanos()));
-    attemptAfter(Math.max(backoff.withJitter(atLeastNanos), backoff.nanosAfter(failures)));
+    long wantedNanos = Math.max(backoff.withJitter(askedNanos), servers.aloneNanos(loop.nanos()));
+    long atLeastNanos = Math.min(wantedNanos, handler.attemptLimitNanos());
+    attemptAfter(Math.max(atLeastNanos, backoff.nanosAfter(failures)));
   }
 
   private static String describe(Status status) {

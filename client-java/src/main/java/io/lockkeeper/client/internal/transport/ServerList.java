@@ -3,7 +3,9 @@ package io.lockkeeper.client.internal.transport;
 import io.grpc.ManagedChannel;
 import io.lockkeeper.client.internal.loop.Loop;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -20,6 +22,7 @@ public final class ServerList {
   private final Discovery discovery;
   private final Function<Endpoint, ManagedChannel> channels;
   private List<Endpoint> endpoints;
+  private final Map<Endpoint, Long> aloneUntil = new HashMap<>();
   private int current;
 
   public ServerList(Function<Endpoint, ManagedChannel> channels, Discovery discovery) {
@@ -40,6 +43,22 @@ public final class ServerList {
   /** Opens a connection to the current server. */
   public ManagedChannel connect() {
     return channels.apply(endpoints.get(current));
+  }
+
+  /** The current server is to be left alone for {@code nanos}, as it has asked for. */
+  public void leaveAlone(long nowNanos, long nanos) {
+    if (nanos > 0) {
+      aloneUntil.put(endpoints.get(current), nowNanos + nanos);
+    }
+  }
+
+  /** Returns for how long the current server is to be left alone yet; zero: it may be asked. */
+  public long aloneNanos(long nowNanos) {
+    long leftNanos = aloneUntil.getOrDefault(endpoints.get(current), nowNanos) - nowNanos;
+    if (leftNanos <= 0) {
+      aloneUntil.remove(endpoints.get(current));
+    }
+    return Math.max(0, leftNanos);
   }
 
   /** Moves on to the next server, after the last to the first. */
