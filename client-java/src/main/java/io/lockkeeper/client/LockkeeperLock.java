@@ -27,7 +27,8 @@ import java.util.concurrent.locks.Lock;
  *
  * <p>A wait that would never end is refused with a {@link NotAcquiredException} ({@link
  * NotAcquiredReason#WOULD_DEADLOCK}) whose message names the cycle. Interrupted waiters leave the
- * queue, and wait up to a second for a server to confirm that.
+ * queue, and wait up to a second for a server to confirm that; the message of the interrupt says
+ * whether one has, or whether their lease is over, and their place with it.
  */
 public final class LockkeeperLock implements Lock {
 

@@ -178,8 +178,8 @@ final class GrantedHandle implements PromptHandle {
 
   @Override
   public Duration remaining() {
-    boolean isHeld = look().isHeld();
-    return Duration.ofNanos(isHeld ? Math.max(0, validUntilNanos() - context.loop().nanos()) : 0);
+    long leftNanos = validUntilNanos() - context.loop().nanos();
+    return Duration.ofNanos(look().isHeld() ? Math.max(0, leftNanos) : 0);
   }
 
   @Override
