@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -104,8 +105,9 @@ func (j job) once(client pb.LockServiceClient, hangUp bool) error {
 
 // session is one Session stream; a stream allows one sender at a time.
 type session struct {
-	stream  pb.LockService_SessionClient
-	sending sync.Mutex
+	stream   pb.LockService_SessionClient
+	sending  sync.Mutex
+	interval atomic.Int64 // between keep-alives, as the newest answer says
 }
 
 func (s *session) send(request *pb.SessionRequest) error {
@@ -121,6 +123,9 @@ func (s *session) next(wanted func(*pb.SessionResponse) bool) (*pb.SessionRespon
 		if err != nil {
 			return nil, err
 		}
+		if kept := response.GetKeptAlive(); kept != nil {
+			s.interval.Store(int64(kept.KeepAliveInterval.AsDuration()))
+		}
 		if wanted(response) {
 			return response, nil
 		}
@@ -132,14 +137,12 @@ func (s *session) next(wanted func(*pb.SessionResponse) bool) (*pb.SessionRespon
 	}
 }
 
-func (s *session) keepAlive(ctx context.Context, period time.Duration) {
-	ticker := time.NewTicker(period)
-	defer ticker.Stop()
+func (s *session) keepAlive(ctx context.Context) {
 	for nonce := int64(1); ; nonce++ {
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C:
+		case <-time.After(time.Duration(s.interval.Load())):
 			request := &pb.SessionRequest{Request: &pb.SessionRequest_KeepAlive{
 				KeepAlive: &pb.SessionKeepAlive{Nonce: nonce}}}
 			if err := s.send(request); err != nil {
@@ -166,7 +169,8 @@ func (j job) bySession(client pb.LockServiceClient) error {
 	if err != nil {
 		return err
 	}
-	go s.keepAlive(ctx, opened.GetOpened().Ttl.AsDuration()/3)
+	s.interval.Store(int64(opened.GetOpened().KeepAliveInterval.AsDuration()))
+	go s.keepAlive(ctx)
 	for i := 0; i < j.iterations; i++ {
 		if err := j.underLease(s, fmt.Sprintf("%s-%d", name, i)); err != nil {
 			return err

@@ -60,6 +60,10 @@ async function byStream(stub, lock, iterations, counter, log) {
   }
 }
 
+function millis(duration) {
+  return Number(duration.seconds) * 1000 + duration.nanos / 1e6;
+}
+
 // One Session stream. Responses arrive through next(), in order.
 class Session {
   constructor(stub) {
@@ -71,23 +75,31 @@ class Session {
     const session = new Session(stub);
     session.call.write({ open: { holder: NAME } });
     const { opened } = await session.next('opened');
-    const millis = Number(opened.ttl.seconds) * 1000 + opened.ttl.nanos / 1e6;
-    let nonce = 0;
-    session.timer = setInterval(() => session.call.write({ keepAlive: { nonce: ++nonce } }), millis / 3);
+    session.interval = millis(opened.keepAliveInterval);
+    session.keepAlive(1);
     return session;
+  }
+
+  // The next one, and those after it, when the newest answer has said.
+  keepAlive(nonce) {
+    this.timer = setTimeout(() => {
+      this.call.write({ keepAlive: { nonce } });
+      this.keepAlive(nonce + 1);
+    }, this.interval);
   }
 
   async next(kind) {
     for (;;) {
       const { value, done } = await this.responses.next();
       if (done) throw new Error(`the stream ended before ${kind}`);
+      if (value.response === 'keptAlive') this.interval = millis(value.keptAlive.keepAliveInterval);
       if (value.response === kind) return value;
       if (['refused', 'goingAway', 'leaseEnded'].includes(value.response)) throw new Error(JSON.stringify(value));
     }
   }
 
   async close() {
-    clearInterval(this.timer);
+    clearTimeout(this.timer);
     this.call.write({ close: {} });
     await this.next('leaseEnded');
     this.call.end();

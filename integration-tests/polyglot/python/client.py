@@ -56,6 +56,10 @@ def by_stream(stub, lock, iterations, work):
                 raise SystemExit(f"{NAME}: {event}: {response}")
 
 
+def seconds(duration):
+    return duration.seconds + duration.nanos / 1e9
+
+
 class Session:
     """One Session stream: requests go into a queue that gRPC drains, responses come back as an iterator."""
 
@@ -63,17 +67,16 @@ class Session:
         self.requests = queue.Queue()
         self.responses = stub.Session(iter(self.requests.get, None))
         self.send(open=pb.OpenSession(holder=NAME))
-        self.opened = self.next("opened").opened
-        ttl = self.opened.ttl.seconds + self.opened.ttl.nanos / 1e9
+        self.interval = seconds(self.next("opened").opened.keep_alive_interval)
         self.closed = threading.Event()
-        threading.Thread(target=self.keep_alive, args=(ttl / 3,), daemon=True).start()
+        threading.Thread(target=self.keep_alive, daemon=True).start()
 
     def send(self, **request):
         self.requests.put(pb.SessionRequest(**request))
 
-    def keep_alive(self, period):
+    def keep_alive(self):
         nonce = 0
-        while not self.closed.wait(period):
+        while not self.closed.wait(self.interval):
             nonce += 1
             self.send(keep_alive=pb.SessionKeepAlive(nonce=nonce))
 
@@ -81,6 +84,8 @@ class Session:
         """The next response of that kind; others than these are of no interest, or fatal."""
         for response in self.responses:
             got = response.WhichOneof("response")
+            if got == "kept_alive":
+                self.interval = seconds(response.kept_alive.keep_alive_interval)
             if got == kind:
                 return response
             if got in ("refused", "going_away", "lease_ended"):
