@@ -13,8 +13,8 @@ from lockkeeper.v1 import lock_service_pb2_grpc as rpc
 from lockkeeper.v1 import types_pb2 as types
 
 OPENING_NANOS = 3_000_000_000
-SILENCE_NANOS = 4_000_000_000
-KEEP_ALIVE_NANOS = 2_000_000_000
+SHORTEST_SILENCE_NANOS = 1_000_000_000
+SHORTEST_INTERVAL_NANOS = 100_000_000
 TICK_SECONDS = 0.1
 RETRY_SECONDS = 0.5
 RETRIED = {grpc.StatusCode.UNAVAILABLE.value[0], grpc.StatusCode.RESOURCE_EXHAUSTED.value[0]}
@@ -64,7 +64,9 @@ class Lease:
         self.pending = {}
         self.nonce = 0
         self.last_keep_alive = 0
+        self.interval = 0
         self.resume_at = 0
+        self.given_up = 0
         self.threads = [threading.Thread(target=t, daemon=True) for t in (self.connect_loop, self.tick_loop)]
         for thread in self.threads:
             thread.start()
@@ -185,12 +187,13 @@ class Lease:
             return
         if not self.open:
             if now - self.opened_at > OPENING_NANOS:
+                self.given_up += 1
                 self.hang_up()
             return
-        if self.pending and now - min(self.pending.values()) > SILENCE_NANOS:
+        if self.pending and now - min(self.pending.values()) > max(SHORTEST_SILENCE_NANOS, 2 * self.interval):
             self.hang_up()
             return
-        if now - self.last_keep_alive > KEEP_ALIVE_NANOS:
+        if now - self.last_keep_alive > self.interval:
             self.last_keep_alive = now
             self.nonce += 1
             self.pending[self.nonce] = now
@@ -227,6 +230,9 @@ class Lease:
         elif kind == "refused":
             self.on_refused(response.refused)
         elif kind == "going_away":
+            if response.going_away.reason == pb.GOING_AWAY_REASON_SUPERSEDED and not self.superseded_itself():
+                self.lease_over("SUPERSEDED")  # To resume would be to take it from each other for ever.
+                return False
             wait = min(nanos(response.going_away.resume_after), 2_000_000_000)
             self.resume_at = time.monotonic_ns() + wait
             return False
@@ -235,11 +241,16 @@ class Lease:
             return False
         return True
 
+    def superseded_itself(self):
+        """Whether an open that was given up may have arrived late; each one explains one stream's end."""
+        self.given_up -= 1
+        return self.given_up >= 0
+
     def on_opened(self, opened, server):
         if not opened.resumed:
             self.lease_id, self.secret, self.tag = opened.lease_id, opened.lease_secret, opened.lease_tag
             self.valid_until = 0
-        self.extend(self.opened_at, nanos(opened.valid_for))
+        self.extend(self.opened_at, opened)
         self.last_keep_alive = self.opened_at
         self.open = True
         self.history.write("opened", lease=self.tag, server=server, resumed=opened.resumed)
@@ -249,12 +260,14 @@ class Lease:
             self.send(close=pb.CloseSession())
 
     def on_kept_alive(self, kept):
-        sent = self.pending.pop(kept.nonce, None)
-        if sent is not None:
-            self.extend(sent, nanos(kept.valid_for))
+        sent = self.pending.get(kept.nonce)
+        if sent is not None:  # It does for those before it.
+            self.pending = {nonce: at for nonce, at in self.pending.items() if nonce > kept.nonce}
+            self.extend(sent, kept)
 
-    def extend(self, sent, promised):
-        until = deadline(sent, promised)
+    def extend(self, sent, answer):
+        self.interval = max(SHORTEST_INTERVAL_NANOS, nanos(answer.keep_alive_interval))
+        until = deadline(sent, nanos(answer.valid_for))
         if until > self.valid_until:
             self.valid_until = until
             for acquisition in self.acquisitions.values():
@@ -319,7 +332,7 @@ class Lease:
 
     def lease_over(self, reason):
         self.lease_id = self.secret = ""
-        self.epoch = 0
+        self.epoch = self.given_up = 0
         for acquisition in list(self.acquisitions.values()):
             if acquisition.state == "leaving":
                 self.end(acquisition, "released", "lease over")
