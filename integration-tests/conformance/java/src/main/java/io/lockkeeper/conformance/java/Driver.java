@@ -8,6 +8,7 @@ import io.lockkeeper.client.LockSpec;
 import io.lockkeeper.client.LockkeeperClient;
 import io.lockkeeper.client.LossReason;
 import io.lockkeeper.client.NotAcquiredException;
+import io.lockkeeper.client.ReleaseResult;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -18,6 +19,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.StreamSupport;
@@ -31,6 +33,7 @@ public final class Driver {
 
   private final Map<String, CompletableFuture<LockHandle>> requests = new HashMap<>();
   private final Map<String, LockHandle> handles = new ConcurrentHashMap<>();
+  private final Set<String> lost = ConcurrentHashMap.newKeySet();
   private Optional<LockkeeperClient> client = Optional.empty();
 
   private Driver() {}
@@ -100,7 +103,14 @@ public final class Driver {
       Optional.ofNullable(requests.get(id)).ifPresent(request -> request.cancel(false));
     } else {
       CompletableFuture<Void> unused =
-          handle.releaseAsync().thenRun(() -> report("released", id, Map.of()));
+          handle.releaseForResult().thenAccept(result -> onReleased(id, result));
+    }
+  }
+
+  /** A lock that was lost may be released, too; its end has been told by then. */
+  private void onReleased(String id, ReleaseResult result) {
+    if (!lost.contains(id)) {
+      report("released", id, Map.of("outcome", result.outcome().name()));
     }
   }
 
@@ -147,6 +157,7 @@ public final class Driver {
 
     @Override
     public void onLost(LockHandle handle, LossReason reason) {
+      lost.add(id);
       report("lost", id, Map.of("reason", reason.name()));
     }
   }
