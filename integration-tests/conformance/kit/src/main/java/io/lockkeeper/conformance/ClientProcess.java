@@ -20,9 +20,11 @@ final class ClientProcess implements AutoCloseable {
   private static final JsonMapper JSON = new JsonMapper();
 
   private final Transcript transcript;
+  private final Runnable whenEnded;
   private final Process process;
   private final Writer commands;
   private final Mailbox<Report> reports = new Mailbox<>();
+  private final Fates fates = new Fates();
 
   /** One line of the client. */
   record Report(JsonNode line, long atNanos) {
@@ -39,12 +41,14 @@ final class ClientProcess implements AutoCloseable {
     }
   }
 
-  ClientProcess(String command, Transcript transcript) throws IOException {
+  /** Starts the command; {@code whenEnded} runs when it writes no more. */
+  ClientProcess(String command, Transcript transcript, Runnable whenEnded) throws IOException {
     this.transcript = transcript;
+    this.whenEnded = whenEnded;
     process = new ProcessBuilder("/bin/sh", "-c", "exec " + command).start();
     commands = process.outputWriter(StandardCharsets.UTF_8);
-    read(process.inputReader(StandardCharsets.UTF_8), this::onReport, "conformance-client");
-    read(process.errorReader(), line -> transcript.add("stderr", line), "conformance-stderr");
+    read(process.inputReader(StandardCharsets.UTF_8), this::onReport, this::onEnd);
+    read(process.errorReader(), line -> transcript.add("stderr", line), () -> {});
   }
 
   /** Sends a command: {@code {"do": what, ...}}. */
@@ -77,7 +81,24 @@ final class ClientProcess implements AutoCloseable {
   /** Asks whether the client believes now that it holds. */
   boolean believes(String id) {
     send("holding", Map.of("id", id));
+    return believed(id);
+  }
+
+  /** Asks so many times, of a client that is stopped: it answers when it goes on. */
+  void askWhileItIsStopped(String id, int times) {
+    for (int i = 0; i < times; i++) {
+      send("holding", Map.of("id", id));
+    }
+  }
+
+  /** Waits for the answer to a question that was asked before. */
+  boolean believed(String id) {
     return await(id, "holding").line().path("holding").asBoolean(false);
+  }
+
+  /** Returns what was told of each request. */
+  Fates fates() {
+    return fates;
   }
 
   /** Stops the client as a debugger or a hypervisor would, with all its threads. */
@@ -108,13 +129,20 @@ final class ClientProcess implements AutoCloseable {
   private void onReport(String line) {
     transcript.add("client", line);
     try {
-      reports.add(new Report(JSON.readTree(line), System.nanoTime()));
+      Report report = new Report(JSON.readTree(line), System.nanoTime());
+      fates.add(report.id(), report.is());
+      reports.add(report);
     } catch (JacksonException e) {
       reports.end("the client wrote a line that is no JSON: " + line);
     }
   }
 
-  private void read(BufferedReader lines, Consumer<String> each, String name) {
+  private void onEnd() {
+    reports.end("the client has ended");
+    whenEnded.run();
+  }
+
+  private void read(BufferedReader lines, Consumer<String> each, Runnable atTheEnd) {
     Thread reader =
         new Thread(
             () -> {
@@ -123,9 +151,9 @@ final class ClientProcess implements AutoCloseable {
               } catch (IOException | UncheckedIOException e) {
                 transcript.add("kit", "the client's output broke: " + e.getMessage());
               }
-              reports.end("the client has ended");
+              atTheEnd.run();
             },
-            name);
+            "conformance-client");
     reader.setDaemon(true);
     reader.start();
   }

@@ -11,19 +11,28 @@ import java.util.Map;
 import java.util.concurrent.Future;
 
 /**
- * Judges clients. Each option may be given several times, and what it says counts for all:
- *
- * <pre>
- *   --client COMMAND     a client that must pass; started once for each scenario
- *   --mistakes COMMAND   clients with a planted mistake each: COMMAND --list writes lines
- *                        "MISTAKE SCENARIO", and COMMAND MISTAKE must fail in SCENARIO
- *   --only TEXT          of the scenarios, only those whose names contain it
- *   --jobs N             how many scenarios are played at once; 4
- * </pre>
- *
- * <p>Ends with 0 if every client passed and every mistake was found.
+ * Judges clients, as the options say. Ends with 0 if every client passed and every mistake was
+ * found, with 1 if not, with 2 if the options are wrong.
  */
 public final class Kit {
+
+  private static final String USAGE =
+      """
+      usage: Kit OPTION...
+        --client COMMAND     a client that must pass; started once for each scenario
+        --mistakes COMMAND   clients with a planted mistake each: COMMAND --list writes lines
+                             "MISTAKE SCENARIO", and COMMAND MISTAKE must fail in SCENARIO
+        --only TEXT          of the scenarios, only those whose names contain it, and of the
+                             mistakes, those that these must find
+        --jobs N             how many scenarios are played at once; 4
+      One --client or one --mistakes at least; each may come several times.
+      """;
+
+  /**
+   * What a client with a mistake must pass: it can speak, and is found by what it does, not by its
+   * crash.
+   */
+  private static final String CONTROL = "Acquire.severalLocksAreOneRequest";
 
   private final List<String> clients = new ArrayList<>();
   private final List<String> mistakes = new ArrayList<>();
@@ -37,19 +46,37 @@ public final class Kit {
 
   /** Runs the kit. */
   public static void main(String[] args) throws IOException {
-    System.exit(run(System.out, args) ? 0 : 1);
+    Kit kit = new Kit(System.out);
+    try {
+      kit.options(args);
+    } catch (IllegalArgumentException e) {
+      System.err.println(e.getMessage() + "\n" + USAGE);
+      System.exit(2);
+    }
+    System.exit(kit.run() ? 0 : 1);
   }
 
-  /** Judges as the options say and prints what came of it; returns whether all is as it must be. */
+  /**
+   * Judges as the options say and prints what came of it; returns whether all is as it must be.
+   *
+   * @throws IllegalArgumentException if the options are wrong
+   */
   public static boolean run(PrintStream out, String... args) throws IOException {
     Kit kit = new Kit(out);
+    kit.options(args);
+    return kit.run();
+  }
+
+  private void options(String... args) {
     for (int i = 0; i < args.length; i += 2) {
       if (i + 1 == args.length) {
         throw new IllegalArgumentException(args[i] + " needs a value");
       }
-      kit.option(args[i], args[i + 1]);
+      option(args[i], args[i + 1]);
     }
-    return kit.run();
+    if (clients.isEmpty() && mistakes.isEmpty()) {
+      throw new IllegalArgumentException("nobody to judge");
+    }
   }
 
   private void option(String name, String value) {
@@ -57,14 +84,25 @@ public final class Kit {
       case "--client" -> clients.add(value);
       case "--mistakes" -> mistakes.add(value);
       case "--only" -> only = value;
-      case "--jobs" -> jobs = Integer.parseInt(value);
+      case "--jobs" -> jobs = number(value);
       default -> throw new IllegalArgumentException("no such option: " + name);
     }
+  }
+
+  private static int number(String value) {
+    if (!value.matches("[1-9][0-9]{0,2}")) {
+      throw new IllegalArgumentException("not a number of jobs: " + value);
+    }
+    return Integer.parseInt(value);
   }
 
   private boolean run() throws IOException {
     List<Scenario> scenarios =
         Scenario.all().stream().filter(scenario -> scenario.name().contains(only)).toList();
+    if (scenarios.isEmpty()) {
+      out.println("No scenario has \"" + only + "\" in its name: nothing was played");
+      return false;
+    }
     boolean good = true;
     try (Judge judge = new Judge(jobs)) {
       // All are begun before the first is waited for: while one client waits, another one works.
@@ -107,47 +145,63 @@ public final class Kit {
     static Mistake of(String line) {
       int space = line.indexOf(' ');
       if (space < 0) {
-        throw new IllegalArgumentException("not \"MISTAKE SCENARIO\": " + line);
+        throw new IllegalStateException("not \"MISTAKE SCENARIO\": " + line);
       }
-      String scenarioName = line.substring(space).strip();
-      return Scenario.all().stream()
-          .filter(scenario -> scenario.name().equals(scenarioName))
-          .map(scenario -> new Mistake(line.substring(0, space), scenario))
-          .findFirst()
-          .orElseThrow(() -> new IllegalArgumentException("no such scenario: " + line));
+      return new Mistake(line.substring(0, space), named(line.substring(space).strip()));
     }
   }
 
-  /** Mistakes, and what is to come of each. */
-  private record Plants(String command, List<Mistake> mistakes, List<Future<Verdict>> verdicts) {}
+  private static Scenario named(String name) {
+    return Scenario.all().stream()
+        .filter(scenario -> scenario.name().equals(name))
+        .findFirst()
+        .orElseThrow(() -> new IllegalStateException("no such scenario: " + name));
+  }
 
-  private static Plants plant(String command, Judge judge) throws IOException {
+  /** A mistake at work: it must fail, and pass the control. */
+  private record Plant(Mistake mistake, Future<Verdict> verdict, Future<Verdict> control) {}
+
+  /** The mistakes of one command that are played; {@code any}: whether it lists one at all. */
+  private record Plants(String command, boolean any, List<Plant> all) {}
+
+  private Plants plant(String command, Judge judge) throws IOException {
     Process list = new ProcessBuilder("/bin/sh", "-c", "exec " + command + " --list").start();
-    List<Mistake> planted;
+    List<Mistake> listed;
     try (BufferedReader lines = list.inputReader()) {
-      planted = lines.lines().map(Mistake::of).toList();
+      listed = lines.lines().map(Mistake::of).toList();
     }
-    List<Future<Verdict>> verdicts =
-        planted.stream()
-            .map(mistake -> judge.beginOnce(command + " " + mistake.name(), mistake.scenario()))
-            .toList();
-    return new Plants(command, planted, verdicts);
+    List<Plant> planted = new ArrayList<>();
+    for (Mistake mistake : listed) {
+      if (mistake.scenario().name().contains(only)) {
+        String client = command + " " + mistake.name();
+        planted.add(
+            new Plant(
+                mistake,
+                judge.beginOfMistake(client, mistake.scenario()),
+                judge.begin(client, named(CONTROL))));
+      }
+    }
+    return new Plants(command, !listed.isEmpty(), planted);
   }
 
   private boolean areFound(Plants planted) {
     out.println("\nPlanted mistakes: " + planted.command());
     int found = 0;
-    for (int i = 0; i < planted.mistakes().size(); i++) {
-      Verdict verdict = Judge.get(planted.verdicts().get(i));
-      found += verdict.passed() ? 0 : 1;
+    for (Plant plant : planted.all()) {
+      Verdict verdict = Judge.get(plant.verdict());
+      Verdict control = Judge.get(plant.control());
+      boolean isFound = !verdict.passed() && control.passed();
+      found += isFound ? 1 : 0;
       out.printf(
           "%s  %s, by %s%n",
-          verdict.passed() ? "NOT FOUND" : "found    ",
-          planted.mistakes().get(i).name(),
-          verdict.scenario().name());
+          isFound ? "found    " : "NOT FOUND", plant.mistake().name(), verdict.scenario().name());
       out.println("           seen: " + (verdict.passed() ? "nothing" : verdict.seen().strip()));
+      if (!control.passed()) {
+        out.println("           but it fails in " + CONTROL + ", too: " + control.seen().strip());
+        control.transcript().forEach(line -> out.println("        " + line));
+      }
     }
-    out.printf("%d of %d planted mistakes found%n", found, planted.mistakes().size());
-    return found > 0 && found == planted.mistakes().size();
+    out.printf("%d of %d planted mistakes found%n", found, planted.all().size());
+    return planted.any() && found == planted.all().size();
   }
 }

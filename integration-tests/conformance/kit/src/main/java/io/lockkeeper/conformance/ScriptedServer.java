@@ -50,22 +50,27 @@ final class ScriptedServer implements AutoCloseable {
     return "127.0.0.1:" + server.getPort();
   }
 
-  /** Returns how many streams were begun here so far. */
-  int streamsBegun() {
-    return opened.get();
-  }
-
   /** Takes the next stream that a client begins here, waiting for it. */
   ServedStream stream() {
     return streams.await("a session stream at " + name, stream -> true);
   }
 
+  /** Takes the next stream that was begun here, if there is one. */
+  Optional<ServedStream> streamIfThere() {
+    return streams.poll(any -> true);
+  }
+
   /** Takes the streams that were begun here and that nobody has asked for. */
   List<ServedStream> furtherStreams() {
-    return Stream.generate(() -> streams.poll(any -> true))
+    return Stream.generate(this::streamIfThere)
         .takeWhile(Optional::isPresent)
         .flatMap(Optional::stream)
         .toList();
+  }
+
+  /** No client will come any more: who waits for one need not. */
+  void endWith(String why) {
+    streams.end(why);
   }
 
   /** Drops every connection and refuses new ones. */

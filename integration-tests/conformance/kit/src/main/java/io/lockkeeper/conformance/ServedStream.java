@@ -61,10 +61,12 @@ final class ServedStream implements StreamObserver<SessionRequest> {
   private final ServerCallStreamObserver<SessionResponse> responses;
   private final Transcript transcript;
   private final Mailbox<Received> inbox = new Mailbox<>();
+  private final AtomicInteger requests = new AtomicInteger();
   private final AtomicInteger keepAlives = new AtomicInteger();
   private final AtomicInteger batches = new AtomicInteger();
   private final Map<String, Long> sequences = new HashMap<>();
   private volatile Consumer<Received> onKeepAlive = inbox::add;
+  private volatile Consumer<Received> onAcquire = inbox::add;
   private long epoch = 1;
   private boolean ended;
 
@@ -174,6 +176,11 @@ final class ServedStream implements StreamObserver<SessionRequest> {
     inbox.awaitEnd("the client to leave " + name);
   }
 
+  /** Returns how many requests came so far, of all kinds. */
+  int requests() {
+    return requests.get();
+  }
+
   /** Returns how many keep-alives came so far. */
   int keepAlives() {
     return keepAlives.get();
@@ -191,15 +198,29 @@ final class ServedStream implements StreamObserver<SessionRequest> {
 
   // What the server does by itself
 
-  /** From now on every keep-alive is answered at once. */
+  /** From now on every keep-alive is answered at once, and those that wait already. */
   ServedStream answersKeepAlives(Terms terms) {
     onKeepAlive = received -> keptAlive(received, terms);
+    Optional<Received> waiting = pollKeepAlive();
+    while (waiting.isPresent()) {
+      keptAlive(waiting.get(), terms);
+      waiting = pollKeepAlive();
+    }
     return this;
+  }
+
+  private Optional<Received> pollKeepAlive() {
+    return inbox.poll(received -> received.request().hasKeepAlive());
   }
 
   /** From now on every keep-alive is answered like this. */
   void answersKeepAlivesBy(Consumer<Received> answer) {
     onKeepAlive = answer;
+  }
+
+  /** From now on every request for locks is answered like this. */
+  void answersAcquiresBy(Consumer<AcquireRequest> answer) {
+    onAcquire = received -> answer.accept(received.request().getAcquire());
   }
 
   /** From now on keep-alives wait for the script. */
@@ -231,7 +252,13 @@ final class ServedStream implements StreamObserver<SessionRequest> {
 
   /** The lease is resumed. */
   void resumed(Received open, Terms terms) {
-    respond(SessionResponse.newBuilder().setOpened(opened(open.request().getOpen(), terms, true)));
+    resumed(open, terms, false);
+  }
+
+  /** The lease is resumed; batches may be sent from now on, or not. */
+  void resumed(Received open, Terms terms, boolean batches) {
+    SessionOpened.Builder opened = opened(open.request().getOpen(), terms, true);
+    respond(SessionResponse.newBuilder().setOpened(opened.setBatches(batches)));
   }
 
   private static SessionOpened.Builder opened(OpenSession asked, Terms terms, boolean resumed) {
@@ -316,10 +343,11 @@ final class ServedStream implements StreamObserver<SessionRequest> {
   }
 
   void safe(AcquireRequest request, long validForMillis) {
-    event(
-        request,
-        AcquireResponse.newBuilder()
-            .setSafe(Safe.newBuilder().setValidFor(Terms.toDuration(validForMillis))));
+    event(request, AcquireResponse.newBuilder().setSafe(safeFor(validForMillis)));
+  }
+
+  static Safe.Builder safeFor(long validForMillis) {
+    return Safe.newBuilder().setValidFor(Terms.toDuration(validForMillis));
   }
 
   void released(AcquireRequest request, ReleaseOutcome outcome) {
@@ -377,19 +405,20 @@ final class ServedStream implements StreamObserver<SessionRequest> {
     return event.setRequestId(about.getRequestId());
   }
 
-  /** Sends events as one batch. */
-  void batch(List<AcquireResponse.Builder> events) {
+  /** Sends several responses as one, each of the present epoch unless it has one. */
+  void batch(List<SessionResponse.Builder> responses) {
     SessionResponseBatch.Builder batch = SessionResponseBatch.newBuilder();
-    events.forEach(
-        event -> batch.addResponses(SessionResponse.newBuilder().setEvent(event).setEpoch(epoch)));
+    responses.forEach(response -> batch.addResponses(withEpoch(response)));
     respond(SessionResponse.newBuilder().setBatch(batch));
+  }
+
+  private SessionResponse.Builder withEpoch(SessionResponse.Builder response) {
+    return response.getEpoch() == 0 ? response.setEpoch(epoch) : response;
   }
 
   /** Sends a response, of the present epoch unless it has one. */
   synchronized void respond(SessionResponse.Builder response) {
-    if (response.getEpoch() == 0) {
-      response.setEpoch(epoch);
-    }
+    withEpoch(response);
     transcript.add(name + " <-", text(response.build()));
     if (!ended && !responses.isCancelled()) {
       responses.onNext(response.build());
@@ -434,9 +463,12 @@ final class ServedStream implements StreamObserver<SessionRequest> {
   }
 
   private void onRequest(Received received) {
+    requests.incrementAndGet();
     if (received.request().hasKeepAlive()) {
       keepAlives.incrementAndGet();
       onKeepAlive.accept(received);
+    } else if (received.request().hasAcquire()) {
+      onAcquire.accept(received);
     } else {
       inbox.add(received);
     }

@@ -12,6 +12,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.StreamSupport;
@@ -22,14 +23,18 @@ final class Stage implements AutoCloseable {
   /** After a deadline, before the client is asked: clocks of two threads never agree entirely. */
   private static final long MARGIN_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
+  /** How often a client is asked while it is stopped. */
+  private static final int QUESTIONS = 5;
+
   private final String command;
   private final Transcript transcript;
-  private final List<ScriptedServer> servers = new ArrayList<>();
+  private final List<ScriptedServer> servers = new CopyOnWriteArrayList<>();
   private final List<ServerSocket> sockets = new ArrayList<>();
   private final List<ClientProcess> clients = new ArrayList<>();
+  private final List<Stage> others = new ArrayList<>();
   private boolean over;
 
-  /** A client that holds the lock "a" with the token 7. */
+  /** A client that asks for the lock "a", or holds it with the token 7. */
   record Held(ScriptedServer server, ServedStream stream, Received open, AcquireRequest request) {}
 
   Stage(String command, Transcript transcript) {
@@ -37,9 +42,12 @@ final class Stage implements AutoCloseable {
     this.transcript = transcript;
   }
 
-  /** Returns a stage with a client of its own. */
-  Stage another() {
-    return new Stage(command, transcript);
+  /** Returns a stage with a client of its own; it ends with this one at the latest. */
+  synchronized Stage another() {
+    Unmet.unless(!over, "the scenario is over");
+    Stage other = new Stage(command, transcript);
+    others.add(other);
+    return other;
   }
 
   // Servers
@@ -88,13 +96,17 @@ final class Stage implements AutoCloseable {
   synchronized ClientProcess client(List<String> addresses) {
     Unmet.unless(!over, "the scenario is over");
     try {
-      ClientProcess client = new ClientProcess(command, transcript);
+      ClientProcess client = new ClientProcess(command, transcript, this::onEndOfClient);
       clients.add(client);
       client.send("open", Map.of("servers", addresses, "ttl_ms", 60_000));
       return client;
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  private void onEndOfClient() {
+    servers.forEach(server -> server.endWith("the client has ended"));
   }
 
   /** Returns the first client. */
@@ -135,23 +147,57 @@ final class Stage implements AutoCloseable {
   }
 
   private Held holdAtFirst(Terms terms, ScriptedServer... used) {
-    client(used);
-    acquire("a");
-    Optional<Held> held = Optional.empty();
-    while (held.isEmpty()) {
-      held = grantOn(used[0], terms); // A client that has just started may be too slow for itself.
-    }
+    Held asks = asks(terms, 0, used);
+    asks.stream().granted(asks.request(), 7);
     expectGranted("a", 7);
-    return held.get();
+    return asks;
   }
 
-  private static Optional<Held> grantOn(ScriptedServer server, Terms terms) {
+  /** A client asks for "a", and that is all; its open was answered after so many milliseconds. */
+  Held asks(Terms terms, long openingMillis, ScriptedServer... used) {
+    client(used);
+    acquire("a");
+    Optional<Held> asks = Optional.empty();
+    while (asks.isEmpty()) {
+      // A client that has just started may be too slow for itself.
+      asks = asksAt(used[0], terms, openingMillis);
+    }
+    // What it has begun elsewhere by then, and given up, is no resume.
+    List.of(used).forEach(ScriptedServer::furtherStreams);
+    return asks.get();
+  }
+
+  private Optional<Held> asksAt(ScriptedServer server, Terms terms, long openingMillis) {
     ServedStream stream = server.stream();
     Received open = stream.awaitOpen();
+    pause(openingMillis);
     stream.opened(open, terms);
-    Optional<AcquireRequest> request = stream.awaitAcquireOrEnd("a");
-    request.ifPresent(asked -> stream.granted(asked, 7));
-    return request.map(asked -> new Held(server, stream, open, asked));
+    return stream.awaitAcquireOrEnd("a").map(request -> new Held(server, stream, open, request));
+  }
+
+  /** Until then, whatever the client opens at the server of "a" resumes its lease and its hold. */
+  void servesResumes(Held held, Terms terms, long untilNanos) {
+    while (untilNanos - System.nanoTime() > 0) {
+      for (ServedStream next : held.server().furtherStreams()) {
+        next.resumed(next.awaitResume(held.open()), terms);
+        next.awaitAcquireOrEnd("a").ifPresent(again -> next.granted(again, 7));
+        next.answersKeepAlives(terms);
+      }
+      pause(50);
+    }
+  }
+
+  /** Returns what comes first: a stream at the server, or nothing but a report of that kind. */
+  Optional<ServedStream> streamOr(String kind, String id, ScriptedServer server) {
+    long giveUpNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(Mailbox.PATIENCE_SECONDS);
+    while (giveUpNanos - System.nanoTime() > 0) {
+      Optional<ServedStream> next = server.streamIfThere();
+      if (next.isPresent() || client().hasReported(kind, id)) {
+        return next;
+      }
+      pause(20);
+    }
+    throw new Unmet("neither a stream nor the report " + kind + " of " + id + " in 20 s");
   }
 
   // What the client must report, and believe
@@ -192,6 +238,37 @@ final class Stage implements AutoCloseable {
     expect(id, "lost");
   }
 
+  /**
+   * A client that is stopped is asked meanwhile, several times, and goes on: by then its deadline
+   * has passed, and it believes at no moment that it holds.
+   */
+  void mustNotHoldWhenItGoesOn(String id) {
+    client().askWhileItIsStopped(id, QUESTIONS);
+    client().resume();
+    for (int i = 1; i <= QUESTIONS; i++) {
+      Unmet.unless(
+          !client().believed(id),
+          "the client goes on after its deadline, and believes that it holds "
+              + id
+              + ": answer "
+              + i);
+    }
+  }
+
+  /** The client told of each request one grant and one ending at most, in this order. */
+  void mustHaveOneEndingEach() {
+    pause(200);
+    for (ClientProcess client : clients) {
+      boolean unused = client.believes("settled");
+    }
+    mustHaveToldNothingTwice();
+  }
+
+  private synchronized void mustHaveToldNothingTwice() {
+    clients.forEach(client -> client.fates().mustBePlausible());
+    others.forEach(Stage::mustHaveToldNothingTwice);
+  }
+
   void mustNotHaveReported(String kind, String id) {
     Unmet.unless(!client().hasReported(kind, id), "the client reports " + kind + " of " + id);
   }
@@ -218,6 +295,7 @@ final class Stage implements AutoCloseable {
   @Override
   public synchronized void close() {
     over = true;
+    others.forEach(Stage::close);
     clients.forEach(ClientProcess::close);
     servers.forEach(ScriptedServer::close);
     for (ServerSocket socket : sockets) {

@@ -20,9 +20,15 @@ final class ToleranceScenarios {
 
   private static final int UNKNOWN = 4_711;
 
+  private static final String UNKNOWN_COMES =
+      "What a client does not know may come at any time: fields, kinds of responses and of events, values of enums.";
+
+  private static final String WHATEVER_ITS_REASON =
+      "an ending is an ending, and a refusal a refusal, whatever its reason.";
+
   private ToleranceScenarios() {}
 
-  @Sentence("One of the answers.")
+  @Sentence(UNKNOWN_COMES)
   static void responseOfAnUnknownKindHarmsNothing(Stage stage) {
     Held held = stage.held(Terms.CALM);
     held.stream().respond(SessionResponse.newBuilder().setUnknownFields(unknown()));
@@ -31,7 +37,7 @@ final class ToleranceScenarios {
     stage.mustHold("a");
   }
 
-  @Sentence("What happened.")
+  @Sentence(UNKNOWN_COMES)
   static void eventOfAnUnknownKindHarmsNothing(Stage stage) {
     Held held = stage.held(Terms.CALM);
     held.stream().event(held.request(), AcquireResponse.newBuilder().setUnknownFields(unknown()));
@@ -41,8 +47,7 @@ final class ToleranceScenarios {
     held.stream().awaitRelease(held.request());
   }
 
-  @Sentence(
-      "The lease is open. After a resume, the current state of each of its acquisitions follows as events.")
+  @Sentence(UNKNOWN_COMES)
   static void unknownFieldsHarmNothing(Stage stage) {
     ScriptedServer server = stage.server();
     stage.client(server);
@@ -59,7 +64,7 @@ final class ToleranceScenarios {
     stage.mustHold("a");
   }
 
-  @Sentence("Final: the locks were held and are not any more.")
+  @Sentence(WHATEVER_ITS_REASON)
   static void lossForAnUnknownReasonIsALoss(Stage stage) {
     Held held = stage.held(Terms.CALM);
     held.stream()
@@ -70,7 +75,7 @@ final class ToleranceScenarios {
     stage.mustNotHold("a");
   }
 
-  @Sentence("Final: the locks were not granted.")
+  @Sentence(WHATEVER_ITS_REASON)
   static void notAcquiredForAnUnknownReasonIsOver(Stage stage) {
     Held held = stage.held(Terms.CALM);
     stage.acquire("b");
@@ -83,7 +88,7 @@ final class ToleranceScenarios {
     stage.mustHold("a");
   }
 
-  @Sentence("The lease has ended; the stream ends after this.")
+  @Sentence(WHATEVER_ITS_REASON)
   static void endOfTheLeaseForAnUnknownReasonIsItsEnd(Stage stage) {
     Held held = stage.held(Terms.CALM);
     held.stream()
@@ -95,7 +100,7 @@ final class ToleranceScenarios {
     stage.mustNotHold("a");
   }
 
-  @Sentence("A release is done.")
+  @Sentence(WHATEVER_ITS_REASON)
   static void releaseWithAnUnknownOutcomeIsDone(Stage stage) {
     Held held = stage.held(Terms.CALM);
     stage.release("a");
@@ -142,7 +147,8 @@ final class ToleranceScenarios {
             stream.numbered(b, ServedStream.grantedEvent(b, 8)),
             stream.numbered(a, AcquireResponse.newBuilder().setLost(Lost.getDefaultInstance())));
     if (batches) {
-      stream.batch(events);
+      stream.batch(
+          events.stream().map(event -> SessionResponse.newBuilder().setEvent(event)).toList());
     } else {
       events.forEach(event -> stream.respond(SessionResponse.newBuilder().setEvent(event)));
     }
