@@ -2,7 +2,6 @@ package io.lockkeeper.conformance;
 
 import io.lockkeeper.conformance.ServedStream.Received;
 import io.lockkeeper.conformance.Stage.Held;
-import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.Position;
 
@@ -10,6 +9,9 @@ import io.lockkeeper.v1.Position;
 final class DeadlineScenarios {
 
   private static final long SHORT = Terms.SHORT.validForMillis();
+
+  /** Leaves a client that resumes the time to wait for an answer. */
+  private static final Terms LONGER = new Terms(60_000, 10_000, 2_500);
 
   private DeadlineScenarios() {}
 
@@ -22,25 +24,19 @@ final class DeadlineScenarios {
   @Sentence(
       "An answer's valid_for counts from when its request was sent, never from when it was received.")
   static void validForOfOpenedCountsFromTheSending(Stage stage) {
-    ScriptedServer server = stage.server();
-    stage.client(server);
-    stage.acquire("a");
-    ServedStream stream = server.stream();
-    Received open = stream.awaitOpen();
-    stage.pause(1_500);
-    stream.opened(open, Terms.SHORT);
-    stream.granted(stream.awaitAcquire("a"), 7);
+    Held asks = stage.asks(Terms.SHORT, 1_500, stage.server());
+    asks.stream().granted(asks.request(), 7);
     stage.expectGranted("a", 7);
-    stage.mustLoseAt("a", open.plusMillis(SHORT));
+    stage.mustLoseAt("a", asks.open().plusMillis(SHORT));
   }
 
   @Sentence("How long from the sending of that keep-alive the lease is valid.")
   static void validForOfKeptAliveCountsFromTheSending(Stage stage) {
-    Held held = stage.heldOfSilentServer(new Terms(60_000, 4_000, 1_000));
+    Held held = stage.heldOfSilentServer(new Terms(60_000, 6_000, 1_500));
     Received keepAlive = held.stream().awaitKeepAlive();
     stage.pause(1_400);
-    held.stream().keptAlive(keepAlive, new Terms(60_000, 4_000, 1_000));
-    stage.mustLoseAt("a", keepAlive.plusMillis(4_000));
+    held.stream().keptAlive(keepAlive, new Terms(60_000, 6_000, 1_500));
+    stage.mustLoseAt("a", keepAlive.plusMillis(6_000));
   }
 
   @Sentence(
@@ -77,17 +73,11 @@ final class DeadlineScenarios {
   @Sentence(
       "Under a lease this extends nothing: the holder may rely on the locks until its lease's own deadline")
   static void grantExtendsNothing(Stage stage) {
-    ScriptedServer server = stage.server();
-    stage.client(server);
-    stage.acquire("a");
-    ServedStream stream = server.stream();
-    Received open = stream.awaitOpen();
-    stream.opened(open, Terms.SHORT);
-    AcquireRequest request = stream.awaitAcquire("a");
+    Held asks = stage.asks(Terms.SHORT, 0, stage.server());
     stage.pause(500);
-    stream.granted(request, 7); // Its valid_for is 30 s.
+    asks.stream().granted(asks.request(), 7); // Its valid_for is 30 s.
     stage.expectGranted("a", 7);
-    stage.mustLoseAt("a", open.plusMillis(SHORT));
+    stage.mustLoseAt("a", asks.open().plusMillis(SHORT));
   }
 
   @Sentence(
@@ -106,27 +96,6 @@ final class DeadlineScenarios {
     stage.mustLoseAt("a", held.open().plusMillis(SHORT));
   }
 
-  @Sentence("Holders keep their locks for valid_for at most.")
-  static void jeopardyEndsTheHoldWhenItsTimeIsOver(Stage stage) {
-    Held held = stage.heldOfSilentServer(Terms.CALM);
-    held.stream().jeopardy(held.request(), 1_500);
-    stage.settle();
-    long heard = System.nanoTime();
-    stage.pauseUntil(heard + 1_700_000_000L);
-    stage.mustNotHold("a");
-  }
-
-  @Sentence("The contact is back and the locks are still held.")
-  static void jeopardyThatIsOverCostsNothing(Stage stage) {
-    Held held = stage.held(Terms.CALM);
-    held.stream().jeopardy(held.request(), 10_000);
-    stage.settle();
-    stage.mustHold("a");
-    held.stream().safe(held.request(), 30_000);
-    stage.settle();
-    stage.mustHold("a");
-  }
-
   @Sentence("The lease was not renewed; its deadline stays.")
   static void trafficIsNoKeepAlive(Stage stage) {
     Held held = stage.heldOfSilentServer(Terms.SHORT);
@@ -142,11 +111,11 @@ final class DeadlineScenarios {
   @Sentence(
       "An answer's valid_for counts from when its request was sent, never from when it was received.")
   static void clientThatWasPausedLooksAtItsDeadlineFirst(Stage stage) {
-    Held held = stage.held(Terms.SHORT);
+    stage.held(Terms.SHORT);
     stage.client().pause();
     stage.pause(SHORT + 300);
-    stage.client().resume();
-    stage.mustLoseAt("a", held.open().atNanos());
+    stage.mustNotHoldWhenItGoesOn("a");
+    stage.expect("a", "lost");
   }
 
   @Sentence(
@@ -157,8 +126,51 @@ final class DeadlineScenarios {
     stage.client().pause();
     held.stream().keptAlive(keepAlive, Terms.SHORT);
     stage.pauseUntil(keepAlive.plusMillis(SHORT + 200));
-    stage.client().resume();
-    stage.mustLoseAt("a", keepAlive.plusMillis(SHORT));
+    stage.mustNotHoldWhenItGoesOn("a");
+    stage.expect("a", "lost");
+  }
+
+  @Sentence("How long from the sending of the open request the lease is valid.")
+  static void validForOfAResumeCountsFromTheSending(Stage stage) {
+    Held held = stage.held(LONGER);
+    held.stream().end();
+    ServedStream next = held.server().stream();
+    Received resume = next.awaitResume(held.open());
+    stage.pause(1_500);
+    next.resumed(resume, LONGER);
+    next.granted(next.awaitAcquire("a"), 7);
+    stage.mustLoseAt("a", resume.plusMillis(LONGER.validForMillis()));
+  }
+
+  @Sentence("How long from the sending of the open request the lease is valid.")
+  static void openedThatComesAfterItsOwnDeadlineIsWorthNothing(Stage stage) {
+    ScriptedServer server = stage.server();
+    stage.client(server);
+    stage.acquire("a");
+    ServedStream stream = server.stream();
+    Received open = stream.awaitOpen();
+    stage.client().pause();
+    stream.answersAcquiresBy(request -> stream.granted(request, 7));
+    stream.opened(open, Terms.SHORT);
+    stage.pauseUntil(open.plusMillis(SHORT + 200));
+    stage.mustNotHoldWhenItGoesOn("a");
+    stage.pause(1_000); // Whatever it asks for on that stream, it is granted.
+    stage.mustNotHold("a");
+  }
+
+  @Sentence("How long from the sending of the open request the lease is valid.")
+  static void openedThatComesAfterTheDeadlineRevivesNothing(Stage stage) {
+    Held held = stage.held(Terms.SHORT);
+    held.stream().end();
+    ServedStream next = held.server().stream();
+    Received resume = next.awaitResume(held.open());
+    stage.client().pause();
+    next.resumed(resume, Terms.CALM); // Good for half a minute, had it come in time.
+    stage.pauseUntil(resume.plusMillis(SHORT + 200));
+    stage.mustNotHoldWhenItGoesOn("a");
+    stage.settle();
+    stage.mustNotHold("a");
+    stage.expect("a", "lost");
   }
 
   @Sentence("Everything acquired under a lease ends with it.")

@@ -17,6 +17,7 @@ record Scenario(String name, String sentence, Method script) {
           DeadlineScenarios.class,
           EpochScenarios.class,
           GoingAwayScenarios.class,
+          JeopardyScenarios.class,
           KeepAliveScenarios.class,
           RefusalScenarios.class,
           ReleaseScenarios.class,
