@@ -37,6 +37,8 @@ final class GoingAwayScenarios {
     next.granted(next.awaitAcquire("a"), 7);
     stage.settle();
     stage.mustHold("a");
+    Unmet.unless(
+        held.server().furtherStreams().isEmpty(), "the server that leaves is asked once more");
   }
 
   @Sentence("Another coordinator serves the lease by now: resume, anywhere.")
