@@ -9,6 +9,9 @@ import io.lockkeeper.v1.NotAcquiredReason;
 import io.lockkeeper.v1.OpenSession;
 import io.lockkeeper.v1.Position;
 import io.lockkeeper.v1.QueuePosition;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 
 /** Requests for locks, and how they end. */
 final class AcquireScenarios {
@@ -32,6 +35,23 @@ final class AcquireScenarios {
     Unmet.unless(!second.getRequestId().isEmpty(), "the request has no request_id");
     Unmet.unless(
         !second.getRequestId().equals(held.request().getRequestId()), "two have one request_id");
+  }
+
+  @Sentence("The client's name for this acquisition, unique within the lease")
+  static void nameOfARequestThatHasEndedIsNotUsedAgain(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    Set<String> used = new HashSet<>(Set.of(held.request().getRequestId()));
+    held.stream().lost(held.request(), LossReason.LOSS_REASON_FORCED);
+    stage.expect("a", "lost");
+    for (String lock : List.of("b", "c", "d")) {
+      stage.acquire(lock);
+      AcquireRequest request = held.stream().awaitAcquire(lock);
+      Unmet.unless(
+          used.add(request.getRequestId()),
+          "the request_id of one that has ended comes again: " + request.getRequestId());
+      held.stream().notAcquired(request, NotAcquiredReason.NOT_ACQUIRED_REASON_WOULD_DEADLOCK);
+      stage.expect(lock, "not_acquired");
+    }
   }
 
   @Sentence("One grant for each lock, in the order of the request.")

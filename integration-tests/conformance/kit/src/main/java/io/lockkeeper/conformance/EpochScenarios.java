@@ -1,15 +1,20 @@
 package io.lockkeeper.conformance;
 
+import io.grpc.Status.Code;
 import io.lockkeeper.conformance.ServedStream.Received;
 import io.lockkeeper.conformance.Stage.Held;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.ErrorReason;
 import io.lockkeeper.v1.LeaseEndReason;
 import io.lockkeeper.v1.LeaseEnded;
 import io.lockkeeper.v1.LossReason;
 import io.lockkeeper.v1.Lost;
+import io.lockkeeper.v1.ReleaseOutcome;
 import io.lockkeeper.v1.SessionKeptAlive;
+import io.lockkeeper.v1.SessionReleased;
 import io.lockkeeper.v1.SessionResponse;
+import java.util.List;
 
 /** How answers of several servers, and repeated ones, are told apart. */
 final class EpochScenarios {
@@ -83,15 +88,86 @@ final class EpochScenarios {
 
   @Sentence("Events of one acquisition are ordered by (epoch, sequence)")
   static void eventsOutOfOrderTakeNothingBack(Stage stage) {
-    ScriptedServer server = stage.server();
-    stage.client(server);
-    stage.acquire("a");
-    ServedStream stream = server.stream().answersKeepAlives(Terms.CALM);
-    stream.opened(stream.awaitOpen(), Terms.CALM);
-    AcquireRequest request = stream.awaitAcquire("a");
-    stream.event(request, ServedStream.grantedEvent(request, 7).setSequence(2));
-    stream.queued(request); // Number 1.
+    Held asks = stage.asks(Terms.CALM, 0, stage.server());
+    AcquireRequest request = asks.request();
+    asks.stream().answersKeepAlives(Terms.CALM);
+    asks.stream().event(request, ServedStream.grantedEvent(request, 7).setSequence(2));
+    asks.stream().queued(request); // Number 1.
     stage.expectGranted("a", 7);
+    stage.settle();
+    stage.mustHold("a");
+  }
+
+  @Sentence("Events of one acquisition are ordered by (epoch, sequence)")
+  static void grantThatComesAfterItsLossIsNoGrant(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    stage.acquire("b");
+    AcquireRequest request = held.stream().awaitAcquire("b");
+    held.stream().event(request, lost().setSequence(2));
+    held.stream().event(request, ServedStream.grantedEvent(request, 8).setSequence(1));
+    stage.expect("b", "lost", "not_acquired");
+    stage.settle();
+    stage.mustNotHold("b");
+    stage.mustNotHaveReported("granted", "b");
+    stage.mustHold("a");
+  }
+
+  @Sentence("ignores whatever comes with a lower one: answers, events, endings.")
+  static void releasedOfALowerEpochIsVoid(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    ServedStream next = takenOver(stage, held);
+    next.granted(next.awaitAcquire("a"), 7);
+    stage.release("a");
+    next.awaitRelease(held.request());
+    next.respond(
+        SessionResponse.newBuilder()
+            .setEpoch(1)
+            .setReleased(SessionReleased.newBuilder().setRequestId(held.request().getRequestId())));
+    stage.settle();
+    stage.mustNotHaveReported("released", "a");
+    next.released(held.request(), ReleaseOutcome.RELEASE_OUTCOME_RELEASED);
+    stage.expect("a", "released");
+  }
+
+  @Sentence("ignores whatever comes with a lower one: answers, events, endings.")
+  static void refusalOfALowerEpochIsVoid(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    ServedStream next = takenOver(stage, held);
+    next.granted(next.awaitAcquire("a"), 7);
+    stage.acquire("b");
+    AcquireRequest request = next.awaitAcquire("b");
+    next.respond(
+        SessionResponse.newBuilder()
+            .setEpoch(1)
+            .setRefused(
+                ServedStream.refusal(
+                        ErrorReason.ERROR_REASON_WRONG_KIND, Code.FAILED_PRECONDITION, -1)
+                    .setAcquire(request.getRequestId())));
+    stage.settle();
+    stage.mustNotHaveReported("not_acquired", "b");
+    next.granted(request, 8);
+    stage.expectGranted("b", 8);
+  }
+
+  @Sentence("Above zero, in a batch too, each response of which has its own")
+  static void responseOfALowerEpochInABatchIsVoid(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    stage.settle();
+    held.stream().end();
+    ServedStream next = held.server().stream().epoch(2).answersKeepAlives(Terms.CALM);
+    Received resume = next.awaitResume(held.open());
+    boolean batches = resume.request().getOpen().getBatches();
+    next.resumed(resume, Terms.CALM, batches);
+    AcquireRequest again = next.awaitAcquire("a");
+    SessionResponse.Builder granted =
+        SessionResponse.newBuilder()
+            .setEvent(next.numbered(again, ServedStream.grantedEvent(again, 7)));
+    if (batches) {
+      next.batch(List.of(granted, staleEnd()));
+    } else {
+      next.respond(granted);
+      next.respond(staleEnd());
+    }
     stage.settle();
     stage.mustHold("a");
   }
@@ -120,11 +196,12 @@ final class EpochScenarios {
 
   @Sentence("ignores whatever comes with a lower one: answers, events, endings.")
   static void keptAliveOfALowerEpochIsVoid(Stage stage) {
-    Held held = stage.held(Terms.SHORT);
-    ServedStream next = resumedIn(2, stage, held, Terms.SHORT);
+    Terms terms = new Terms(60_000, 8_000, 2_000);
+    Held held = stage.held(terms);
+    ServedStream next = resumedIn(2, stage, held, terms);
     next.granted(next.awaitAcquire("a"), 7);
     Received keepAlive = next.awaitKeepAlive();
-    next.keptAlive(keepAlive, Terms.SHORT);
+    next.keptAlive(keepAlive, terms);
     Received later = next.awaitKeepAlive();
     next.respond(
         SessionResponse.newBuilder()
@@ -133,9 +210,9 @@ final class EpochScenarios {
                 SessionKeptAlive.newBuilder()
                     .setNonce(later.request().getKeepAlive().getNonce())
                     .setValidFor(Terms.CALM.validFor())
-                    .setKeepAliveInterval(Terms.SHORT.interval())));
+                    .setKeepAliveInterval(terms.interval())));
     // The one that was answered before a resume may have raised the deadline as well.
-    stage.mustLoseAt("a", later.plusMillis(Terms.SHORT.validForMillis()));
+    stage.mustLoseAt("a", later.plusMillis(terms.validForMillis()));
   }
 
   @Sentence("ignores whatever comes with a lower one: answers, events, endings.")
@@ -155,11 +232,7 @@ final class EpochScenarios {
     Held held = stage.held(Terms.CALM);
     ServedStream next = takenOver(stage, held);
     next.granted(next.awaitAcquire("a"), 7);
-    next.respond(
-        SessionResponse.newBuilder()
-            .setEpoch(1)
-            .setLeaseEnded(
-                LeaseEnded.newBuilder().setReason(LeaseEndReason.LEASE_END_REASON_EXPIRED)));
+    next.respond(staleEnd());
     stage.settle();
     stage.mustHold("a");
   }
@@ -173,6 +246,12 @@ final class EpochScenarios {
     stage.settle();
     stage.mustNotHaveReported("granted", "a");
     stage.mustHold("a");
+  }
+
+  private static SessionResponse.Builder staleEnd() {
+    return SessionResponse.newBuilder()
+        .setEpoch(1)
+        .setLeaseEnded(LeaseEnded.newBuilder().setReason(LeaseEndReason.LEASE_END_REASON_EXPIRED));
   }
 
   private static AcquireResponse.Builder lost() {

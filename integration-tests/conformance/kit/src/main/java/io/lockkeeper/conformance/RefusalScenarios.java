@@ -5,6 +5,7 @@ import io.lockkeeper.conformance.Stage.Held;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.ErrorReason;
 import io.lockkeeper.v1.Refused;
+import io.lockkeeper.v1.ReleaseOutcome;
 import java.util.List;
 
 /** What a client does when the server refuses a request of its stream. */
@@ -41,7 +42,7 @@ final class RefusalScenarios {
         ServedStream.refusal(ErrorReason.ERROR_REASON_QUEUE_FULL, Code.RESOURCE_EXHAUSTED, -1));
   }
 
-  @Sentence("A client takes one that it does not know by its status code.")
+  @Sentence("an ending is an ending, and a refusal a refusal, whatever its reason.")
   static void unknownReasonIsTakenByItsCode(Stage stage) {
     refusedForGood(
         stage,
@@ -61,6 +62,95 @@ final class RefusalScenarios {
         stage,
         ServedStream.refusal(ErrorReason.ERROR_REASON_UNSPECIFIED, Code.UNAVAILABLE, 800)
             .setReasonValue(4_711));
+  }
+
+  @Sentence("When to try again. Unset: the same request would be refused again.")
+  static void fullQueueIsNotAskedAgainBeforeTheDelay(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    stage.acquire("b");
+    AcquireRequest request = held.stream().awaitAcquire("b");
+    long refusedNanos = System.nanoTime();
+    held.stream()
+        .refused(
+            ServedStream.refusal(ErrorReason.ERROR_REASON_QUEUE_FULL, Code.RESOURCE_EXHAUSTED, 800)
+                .setAcquire(request.getRequestId()));
+    // A queue is mostly full for longer than that: the client may tell its caller instead.
+    while (!held.stream().hasAcquire(request)) {
+      long waitedMillis = (System.nanoTime() - refusedNanos) / 1_000_000;
+      Unmet.unless(waitedMillis < 20_000, "neither another acquire nor not_acquired in 20 s");
+      if (stage.client().hasReported("not_acquired", "b")) {
+        return;
+      }
+      stage.pause(20);
+    }
+    long afterMillis = (System.nanoTime() - refusedNanos) / 1_000_000;
+    Unmet.unless(
+        afterMillis >= 700, "told to wait 800 ms, it came back after " + afterMillis + " ms");
+    held.stream().granted(request, 8);
+    stage.expectGranted("b", 8);
+  }
+
+  @Sentence("An acquire: its request_id. Nothing is queued, and no event follows.")
+  static void requestThatIsRefusedAgainAndAgainEndsAtItsLimit(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    held.stream().answersAcquiresBy(request -> held.stream().refused(forNow(request, 300)));
+    stage.acquireWithin("b", 3_000);
+    stage.expect("b", "not_acquired"); // Nobody else counts the limit of what is not queued.
+    stage.mustNotHold("b");
+    stage.mustHold("a");
+  }
+
+  @Sentence("An acquire: its request_id. Nothing is queued, and no event follows.")
+  static void acquireRefusedAfterTheWithdrawalIsNotRepeated(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    stage.acquire("w");
+    AcquireRequest request = held.stream().awaitAcquire("w");
+    stage.release("w");
+    held.stream().awaitRelease(request);
+    held.stream().refused(forNow(request, 500));
+    stage.pause(3_000);
+    Unmet.unless(!held.stream().hasAcquire(request), "what was withdrawn is asked for again");
+    held.stream().released(request, ReleaseOutcome.RELEASE_OUTCOME_ALREADY_RELEASED);
+    stage.expect("w", "not_acquired", "released");
+    stage.mustHold("a");
+  }
+
+  @Sentence("Releases one acquisition, or withdraws it while it waits.")
+  static void withdrawalStopsTheRetry(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    stage.acquire("w");
+    AcquireRequest request = held.stream().awaitAcquire("w");
+    held.stream().refused(forNow(request, 3_000));
+    stage.settle();
+    stage.release("w");
+    stage.pause(5_000);
+    Unmet.unless(!held.stream().hasAcquire(request), "what was withdrawn is asked for again");
+    if (held.stream().hasRelease(request)) { // It may know that nothing is queued.
+      held.stream().released(request, ReleaseOutcome.RELEASE_OUTCOME_ALREADY_RELEASED);
+    }
+    stage.expect("w", "not_acquired", "released");
+    stage.mustHold("a");
+  }
+
+  private static Refused.Builder forNow(AcquireRequest request, long retryAfterMillis) {
+    return ServedStream.refusal(
+            ErrorReason.ERROR_REASON_NO_ZOOKEEPER, Code.UNAVAILABLE, retryAfterMillis)
+        .setAcquire(request.getRequestId());
+  }
+
+  @Sentence("When to try again. Unset: the same request would be refused again.")
+  static void repeatedHoldThatIsRefusedForGoodIsLost(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    held.stream().fail(Code.UNAVAILABLE, "gone");
+    ServedStream next = held.server().stream().answersKeepAlives(Terms.CALM).epoch(2);
+    next.resumed(next.awaitResume(held.open()), Terms.CALM);
+    AcquireRequest again = next.awaitAcquire("a");
+    next.refused(
+        ServedStream.refusal(
+                ErrorReason.ERROR_REASON_REQUEST_ID_IN_USE, Code.FAILED_PRECONDITION, -1)
+            .setAcquire(again.getRequestId()));
+    stage.expect("a", "lost");
+    stage.mustNotHold("a");
   }
 
   @Sentence(
@@ -116,19 +206,28 @@ final class RefusalScenarios {
         .refused(
             ServedStream.refusal(ErrorReason.ERROR_REASON_NOT_HELD, Code.FAILED_PRECONDITION, -1)
                 .setAnswerRelease("no-such-request"));
+    held.stream()
+        .refused(
+            ServedStream.refusal(ErrorReason.ERROR_REASON_NOT_HELD, Code.FAILED_PRECONDITION, -1)
+                .setUpdateMetadata(held.request().getRequestId()));
+    held.stream()
+        .refused(
+            ServedStream.refusal(
+                    ErrorReason.ERROR_REASON_LIMIT_REACHED, Code.RESOURCE_EXHAUSTED, 300)
+                .setWatch("no-such-watch"));
     stage.settle();
     stage.mustHold("a");
   }
 
   @Sentence(
-      "INVALID_ARGUMENT (first request is not open), NOT_FOUND (lease to resume unknown or ended: what it held is lost), FAILED_PRECONDITION (wrong secret).")
+      "INVALID_ARGUMENT: a field is malformed or out of its range; google.rpc.BadRequest and Refused.field name it.")
   static void openThatIsRefusedForGoodEndsTheRequest(Stage stage) {
     ScriptedServer server = stage.server();
     stage.client(server);
     stage.acquire("a");
     ServedStream stream = server.stream();
     stream.awaitOpen();
-    stream.fail(ResumeScenarios.status(Code.INVALID_ARGUMENT, "INVALID_FIELD"));
+    stream.fail(Statuses.of(Code.INVALID_ARGUMENT, "INVALID_FIELD"));
     stage.expect("a", "not_acquired");
   }
 

@@ -61,6 +61,30 @@ final class ReleaseScenarios {
   }
 
   @Sentence(
+      "A client repeats each acquisition that it depends on (see held_tokens), and a release whose answer it has not heard; both are idempotent.")
+  static void withdrawalInDoubtIsRepeatedAfterTheResume(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    stage.acquire("w");
+    AcquireRequest waiting = held.stream().awaitAcquire("w");
+    held.stream().queued(waiting);
+    stage.settle();
+    stage.release("w");
+    held.stream().awaitRelease(waiting);
+    held.stream().fail(Code.UNAVAILABLE, "gone before it answered");
+    ServedStream next = held.server().stream().answersKeepAlives(Terms.CALM).epoch(2);
+    next.resumed(next.awaitResume(held.open()), Terms.CALM);
+    next.granted(next.awaitAcquire("a"), 7);
+    next.granted(waiting, 8); // It was granted when the withdrawal was on its way.
+    next.awaitRelease(waiting);
+    stage.settle();
+    stage.mustNotHold("w");
+    stage.mustNotHaveReported("granted", "w");
+    next.released(waiting, ReleaseOutcome.RELEASE_OUTCOME_RELEASED);
+    stage.expect("w", "not_acquired", "released");
+    stage.mustHold("a");
+  }
+
+  @Sentence(
       "Also where the server has taken the lease over from another one and knows nothing of the acquisition: nothing of it is left then.")
   static void alreadyReleasedIsReleased(Stage stage) {
     Held held = stage.held(Terms.CALM);
@@ -152,7 +176,7 @@ final class ReleaseScenarios {
     stage.mustNotHaveReported("released", "a");
   }
 
-  @Sentence("Final: the locks were released at the holder's own wish.")
+  @Sentence("Everything acquired under a lease ends with it.")
   static void releaseIsOverWhenTheLeaseIsOver(Stage stage) {
     Held held = stage.heldOfSilentServer(Terms.SHORT);
     stage.release("a");

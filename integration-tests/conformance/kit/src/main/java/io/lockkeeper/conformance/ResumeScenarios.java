@@ -1,19 +1,20 @@
 package io.lockkeeper.conformance;
 
-import com.google.protobuf.Any;
-import com.google.rpc.ErrorInfo;
 import io.grpc.Status.Code;
 import io.grpc.StatusRuntimeException;
-import io.grpc.protobuf.StatusProto;
 import io.lockkeeper.conformance.ServedStream.Received;
 import io.lockkeeper.conformance.Stage.Held;
 import io.lockkeeper.v1.AcquireRequest;
+import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.GoingAwayReason;
 import io.lockkeeper.v1.LeaseEndReason;
 import io.lockkeeper.v1.LossReason;
 import io.lockkeeper.v1.OpenSession;
+import io.lockkeeper.v1.Position;
+import io.lockkeeper.v1.ReleaseOutcome;
 import io.lockkeeper.v1.SessionRequest;
 import java.util.List;
+import java.util.Optional;
 
 /** A stream breaks, or a server is gone: what a client does to keep its lease. */
 final class ResumeScenarios {
@@ -23,17 +24,29 @@ final class ResumeScenarios {
   @Sentence("A stream that ends with an error other than those below says nothing about the lease")
   static void brokenStreamCostsNoLock(Stage stage) {
     for (Code code : List.of(Code.UNAVAILABLE, Code.INTERNAL, Code.UNKNOWN)) {
-      try (Stage own = stage.another()) {
-        Held held = own.held(Terms.CALM);
-        held.stream().fail(code, "as the script says");
-        own.settle();
-        own.mustHold("a");
-        ServedStream next = held.server().stream().answersKeepAlives(Terms.CALM);
-        next.resumed(next.awaitResume(held.open()), Terms.CALM);
-        next.granted(next.awaitAcquire("a"), 7);
-        own.settle();
-        own.mustHold("a");
-      }
+      costsNoLock(
+          stage, code.toStatus().withDescription("as the script says").asRuntimeException());
+    }
+  }
+
+  @Sentence("A stream that ends with an error other than those below says nothing about the lease")
+  static void refusedStreamCostsNoLock(Stage stage) {
+    costsNoLock(stage, Statuses.of(Code.RESOURCE_EXHAUSTED, "SLOW_CONSUMER", 300));
+    costsNoLock(stage, Statuses.of(Code.ABORTED, "SUPERSEDED"));
+    costsNoLock(stage, Statuses.of(Code.UNIMPLEMENTED, "NOT_OFFERED"));
+  }
+
+  private static void costsNoLock(Stage stage, StatusRuntimeException end) {
+    try (Stage own = stage.another()) {
+      Held held = own.held(Terms.CALM);
+      held.stream().fail(end);
+      own.settle();
+      own.mustHold("a");
+      ServedStream next = held.server().stream().answersKeepAlives(Terms.CALM);
+      next.resumed(next.awaitResume(held.open()), Terms.CALM);
+      next.granted(next.awaitAcquire("a"), 7);
+      own.settle();
+      own.mustHold("a");
     }
   }
 
@@ -69,22 +82,46 @@ final class ResumeScenarios {
     Unmet.unless(waiting.getHeldTokensCount() == 0, "a request that waits repeats tokens");
   }
 
+  @Sentence(
+      "With tokens the request is never queued anew: it is granted once more with just these tokens, or told lost.")
+  static void tokensBeyondADoubleAreRepeatedBitByBit(Stage stage) {
+    long token = (1L << 53) + 1;
+    Held held = stage.held(Terms.CALM);
+    stage.acquire("b");
+    held.stream().granted(held.stream().awaitAcquire("b"), token);
+    stage.expectGranted("b", token);
+    held.stream().fail(Code.UNAVAILABLE, "gone");
+    ServedStream next = held.server().stream().answersKeepAlives(Terms.CALM);
+    next.resumed(next.awaitResume(held.open()), Terms.CALM);
+    List<Long> repeated = next.awaitAcquire("b").getHeldTokensList();
+    Unmet.unless(repeated.equals(List.of(token)), "held_tokens of " + token + ": " + repeated);
+  }
+
+  @Sentence("it is granted once more with just these tokens, or told lost.")
+  static void grantWithOtherTokensIsNotTheHold(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    held.stream().fail(Code.UNAVAILABLE, "gone");
+    ServedStream next = held.server().stream().answersKeepAlives(Terms.CALM).epoch(2);
+    next.resumed(next.awaitResume(held.open()), Terms.CALM);
+    next.granted(next.awaitAcquire("a"), 9);
+    stage.expect("a", "lost");
+    stage.mustNotHold("a");
+    next.awaitRelease(held.request()); // Nobody would, else.
+    next.released(held.request(), ReleaseOutcome.RELEASE_OUTCOME_RELEASED);
+    stage.settle();
+    stage.mustNotHold("a");
+  }
+
   @Sentence("the same request (same lease and request_id) finds its place or its grant again.")
   static void waitingRequestIsRepeatedAndGranted(Stage stage) {
-    ScriptedServer server = stage.server();
-    stage.client(server);
-    stage.acquire("a");
-    ServedStream stream = server.stream().answersKeepAlives(Terms.CALM);
-    Received open = stream.awaitOpen();
-    stream.opened(open, Terms.CALM);
-    AcquireRequest request = stream.awaitAcquire("a");
-    stream.queued(request);
+    Held asks = stage.asks(Terms.CALM, 0, stage.server());
+    asks.stream().queued(asks.request());
     stage.settle();
-    stream.fail(Code.UNAVAILABLE, "gone");
-    ServedStream next = server.stream().answersKeepAlives(Terms.CALM).epoch(2);
-    next.resumed(next.awaitResume(open), Terms.CALM);
+    asks.stream().fail(Code.UNAVAILABLE, "gone");
+    ServedStream next = asks.server().stream().answersKeepAlives(Terms.CALM).epoch(2);
+    next.resumed(next.awaitResume(asks.open()), Terms.CALM);
     AcquireRequest again = next.awaitAcquire("a");
-    mustRepeat(again, request, List.of());
+    mustRepeat(again, asks.request(), List.of());
     next.granted(again, 9);
     stage.expectGranted("a", 9);
     stage.mustHold("a");
@@ -134,7 +171,7 @@ final class ResumeScenarios {
     held.stream().fail(Code.UNAVAILABLE, "gone");
     ServedStream next = held.server().stream();
     next.awaitResume(held.open());
-    next.fail(status(Code.NOT_FOUND, "UNKNOWN_LEASE"));
+    next.fail(Statuses.of(Code.NOT_FOUND, "UNKNOWN_LEASE"));
     stage.expect("a", "lost");
     stage.mustNotHold("a");
     stage.expect("w", "not_acquired");
@@ -146,7 +183,7 @@ final class ResumeScenarios {
     held.stream().fail(Code.UNAVAILABLE, "gone");
     ServedStream next = held.server().stream();
     Received resume = next.awaitResume(held.open());
-    next.fail(status(Code.FAILED_PRECONDITION, "WRONG_SECRET"));
+    next.fail(Statuses.of(Code.FAILED_PRECONDITION, "WRONG_SECRET"));
     stage.expect("a", "lost");
     stage.mustNotHold("a");
     mustNotBeOpenedAgain(stage, held.server(), resume);
@@ -167,6 +204,30 @@ final class ResumeScenarios {
 
   @Sentence(
       "the lease that was opened with the secret that the client chose has ended: choose another secret.")
+  static void secretOfALeaseThatHasEndedIsNotUsedAgain(Stage stage) {
+    ScriptedServer server = stage.server();
+    stage.client(server);
+    stage.acquire("a");
+    ServedStream stream = server.stream();
+    String used = stream.awaitOpen().request().getOpen().getLeaseSecret();
+    stream.fail(Statuses.of(Code.FAILED_PRECONDITION, "SECRET_USED"));
+    // The request may go on under another lease, or be over: then the next one opens that lease.
+    ServedStream next =
+        stage
+            .streamOr("not_acquired", "a", server)
+            .orElseGet(
+                () -> {
+                  stage.acquire("b");
+                  return server.stream();
+                });
+    OpenSession open = next.awaitOpen().request().getOpen();
+    Unmet.unless(open.getLeaseId().isEmpty(), "it resumes what was never opened: " + open);
+    Unmet.unless(
+        !open.getLeaseSecret().equals(used), "the secret of a lease that has ended is used again");
+  }
+
+  @Sentence(
+      "What resuming a session will need, chosen by the client: 32 to 256 printable ASCII characters from a cryptographic random source, for one lease only.")
   static void nextLockIsTakenUnderAnotherLease(Stage stage) {
     Held held = stage.held(Terms.CALM);
     held.stream().leaseEnded(LeaseEndReason.LEASE_END_REASON_FORCED);
@@ -179,7 +240,7 @@ final class ResumeScenarios {
     OpenSession ended = held.open().request().getOpen();
     Unmet.unless(asked.getLeaseId().isEmpty(), "the client resumes a lease: " + asked);
     Unmet.unless(
-        asked.getLeaseSecret().isEmpty() || !asked.getLeaseSecret().equals(ended.getLeaseSecret()),
+        !asked.getLeaseSecret().equals(ended.getLeaseSecret()),
         "the client opens the lease that has ended once more");
     // A new lease has an epoch of its own, which may be lower than the other one's.
     next.opened(open, Terms.CALM);
@@ -204,7 +265,8 @@ final class ResumeScenarios {
         second.getLeaseSecret().equals(secret),
         "the repeated open has another secret: a lease that nobody knows may be left");
     Unmet.unless(
-        secret.isEmpty() || secret.matches("[\\x20-\\x7e]{32,256}"), "the secret is " + secret);
+        secret.matches("[\\x20-\\x7e]{32,256}"),
+        "the client chooses no secret that will do, but sends \"" + secret + "\"");
     next.opened(open, Terms.CALM);
     next.granted(next.awaitAcquire("a"), 7);
     stage.expectGranted("a", 7);
@@ -233,29 +295,53 @@ final class ResumeScenarios {
     grantAt(server, stage);
   }
 
-  @Sentence(
-      "resume it, here or elsewhere, after a delay that grows with each attempt and has jitter.")
+  @Sentence("The same request again, at any server, finds the same lease.")
   static void serverThatIsSilentIsPassedOver(Stage stage) {
     ScriptedServer server = stage.server();
     stage.client(List.of(stage.silentAddress(), server.address()));
     grantAt(server, stage);
   }
 
-  @Sentence(
-      "resume it, here or elsewhere, after a delay that grows with each attempt and has jitter.")
+  @Sentence(KeepAliveScenarios.QUARTER)
   static void streamThatFallsSilentIsLeftInTime(Stage stage) {
     ScriptedServer second = stage.server();
-    Terms terms = new Terms(30_000, 20_000, 1_500);
-    Held held = stage.heldAtFirst(terms, stage.server(), second);
+    Held held = stage.heldAtFirst(Terms.QUARTER, stage.server(), second);
     held.stream().isSilent();
-    ServedStream next = second.stream().answersKeepAlives(Terms.CALM);
-    next.resumed(next.awaitResume(held.open()), Terms.CALM);
+    mustComeInTime(stage, held, second.stream());
+  }
+
+  @Sentence(KeepAliveScenarios.QUARTER)
+  static void streamThatOnlyAnswersNoKeepAliveIsLeftInTime(Stage stage) {
+    ScriptedServer second = stage.server();
+    Held held = stage.heldAtFirst(Terms.QUARTER, stage.server(), second);
+    held.stream().isSilent();
+    AcquireResponse.Builder position =
+        AcquireResponse.newBuilder().setPosition(Position.getDefaultInstance());
+    Optional<ServedStream> next = Optional.empty();
+    while (next.isEmpty()) {
+      Unmet.unless(
+          held.open().plusMillis(Terms.QUARTER.validForMillis()) - System.nanoTime() > 0,
+          "the client stays with a server that answers no keep-alive, until its lease is over");
+      held.stream().event(held.request(), position.clone());
+      stage.pause(300);
+      next = second.streamIfThere();
+    }
+    mustComeInTime(stage, held, next.get());
+  }
+
+  /** The lease is resumed there before its deadline, and outlives that. */
+  private static void mustComeInTime(Stage stage, Held held, ServedStream next) {
+    long deadlineNanos = held.open().plusMillis(Terms.QUARTER.validForMillis());
+    Received resume = next.awaitResume(held.open());
+    Unmet.unless(deadlineNanos - resume.atNanos() > 0, "it resumes when its lease is over");
+    next.answersKeepAlives(Terms.CALM).resumed(resume, Terms.CALM);
     next.granted(next.awaitAcquire("a"), 7);
-    stage.settle();
+    stage.pauseUntil(deadlineNanos + 1_000_000_000L);
     stage.mustHold("a");
   }
 
-  @Sentence("listen to one server only, the one whose stream it opened last.")
+  @Sentence(
+      "hear only the stream that it opened last, and on it nothing of a lower epoch than it has seen.")
   static void streamThatWasLeftIsNotHeard(Stage stage) {
     ScriptedServer second = stage.server();
     Held held = stage.heldAtFirst(Terms.CALM, stage.server(), second);
@@ -267,6 +353,29 @@ final class ResumeScenarios {
     stage.settle();
     stage.mustHold("a");
     held.stream().awaitEndByClient();
+  }
+
+  @Sentence(
+      "hear only the stream that it opened last, and on it nothing of a lower epoch than it has seen.")
+  static void nothingIsSentOnTheStreamThatWasLeft(Stage stage) {
+    ScriptedServer second = stage.server();
+    Held held = stage.heldAtFirst(Terms.CALM, stage.server(), second);
+    held.stream().goingAway(GoingAwayReason.GOING_AWAY_REASON_DRAINING, 0);
+    ServedStream next = second.stream().answersKeepAlives(Terms.CALM);
+    next.resumed(next.awaitResume(held.open()), Terms.CALM);
+    next.granted(next.awaitAcquire("a"), 7);
+    stage.settle(); // What was on its way has arrived.
+    int before = held.stream().requests();
+    stage.acquire("b");
+    next.granted(next.awaitAcquire("b"), 8);
+    stage.expectGranted("b", 8);
+    stage.pause(2 * Terms.CALM.intervalMillis() + 1_000); // Two keep-alives are due.
+    int more = held.stream().requests() - before;
+    Unmet.unless(more == 0, more + " requests on a stream that has been left");
+    Unmet.unless(
+        second.furtherStreams().isEmpty() && held.server().furtherStreams().isEmpty(),
+        "the client has more than one stream open");
+    stage.mustHold("a");
   }
 
   @Sentence("so a client repeats all holds before it releases one of them.")
@@ -320,15 +429,5 @@ final class ResumeScenarios {
           isNew || !ServedStream.leaseId(open).equals(id),
           "the client opens the lease again: " + open);
     }
-  }
-
-  static StatusRuntimeException status(Code code, String reason) {
-    ErrorInfo info = ErrorInfo.newBuilder().setDomain("lockkeeper.io").setReason(reason).build();
-    return StatusProto.toStatusRuntimeException(
-        com.google.rpc.Status.newBuilder()
-            .setCode(code.value())
-            .setMessage("as the script says")
-            .addDetails(Any.pack(info))
-            .build());
   }
 }
