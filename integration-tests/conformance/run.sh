@@ -1,6 +1,7 @@
 #!/bin/sh
 # Judges clients by the contract: docs/writing-a-client.md. CLIENT='command' judges that one; nothing, all of ours and the
-# planted mistakes. ONLY=text plays only scenarios whose names contain it; JOBS=n plays that many at once.
+# planted mistakes. ONLY=text plays only scenarios whose names contain it, and the mistakes that these must find; JOBS=n plays
+# that many at once.
 set -eu
 cd "$(dirname "$0")/../.."
 kit=integration-tests/conformance
