@@ -6,6 +6,7 @@ import io.lockkeeper.server.core.Bench.Asked;
 import io.lockkeeper.server.core.api.AcquireCommand;
 import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.Contender;
+import io.lockkeeper.server.core.api.CoreSettings;
 import io.lockkeeper.server.core.api.HoldEnd;
 import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.api.StoreEffect;
@@ -17,6 +18,7 @@ import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.MarkerName;
 import io.lockkeeper.server.core.lock.MutexKind;
+import io.lockkeeper.server.core.lock.RevocationRequest;
 import io.lockkeeper.server.core.queue.Mirror;
 import io.lockkeeper.server.core.simulation.Wish;
 import java.time.Duration;
@@ -119,6 +121,48 @@ class LockDelayTest {
     assertThat(ref.guard()).contains("delay-30000-" + holder.id());
     assertThat(bench.granted(waiter).grants().get(0).previous()).contains(HoldEnd.CANCELLED);
     assertThat(delayedFor()).isEmpty();
+  }
+
+  @Test
+  void lockThatWasTakenAwayBeforeTheCallWasCancelledCountsAsTakenAway() {
+    // Given
+    Asked holder = onItsStream();
+    Asked waiter = waiter();
+    RevocationRequest force = new RevocationRequest("f", "ops", "", Optional.empty(), true);
+    bench.on(new ClientEvent.ForceRelease(bench.call(), A, 0, force));
+    // When
+    bench.on(new ClientEvent.StreamClosed(holder.stream(), true));
+    bench.deleteAll(holder);
+    // Then
+    assertThat(delayedFor()).contains(DELAY.toNanos());
+    guardVanishes(holder.id());
+    assertThat(bench.granted(waiter).grants().get(0).previous()).contains(HoldEnd.FORCED);
+  }
+
+  @Test
+  void lockThatWasReleasedBeforeTheCallWasCancelledCountsAsReleased() {
+    // Given: nobody is granted ahead of the commit
+    Bench careful =
+        Bench.ready(
+            new CoreSettings(
+                Duration.ofSeconds(2),
+                100,
+                100,
+                512 << 10,
+                4,
+                Duration.ofSeconds(5),
+                false,
+                Duration.ofSeconds(6)));
+    AcquireCommand command = Wish.named("h").exclusive("a").command(Optional.empty());
+    Asked holder = careful.acquire(new LeaseId(77, 7), command, new StreamId(77));
+    careful.createAll(holder);
+    Asked waiter = careful.alone(Wish.named("w").exclusive("a"));
+    careful.release(holder);
+    // When
+    careful.on(new ClientEvent.StreamClosed(holder.stream(), true));
+    careful.deleteAll(holder);
+    // Then
+    assertThat(careful.granted(waiter).grants().get(0).previous()).contains(HoldEnd.RELEASED);
   }
 
   @Test

@@ -400,10 +400,13 @@ public final class Acquisition {
 
   /** Returns how the entries leave the queue, as far as the ending told says. */
   public HoldEnd end() {
-    if (lease.isEnding() && lease.end() == LeaseEnd.CANCELLED && wasGranted()) {
-      return HoldEnd.CANCELLED;
+    HoldEnd told = lastNotice.isPresent() ? HoldEnd.by(lastNotice.get()) : HoldEnd.UNKNOWN;
+    if (told != HoldEnd.RELEASED && state.state() != AcquisitionState.State.RELEASING) {
+      return told;
     }
-    return lastNotice.isPresent() ? HoldEnd.by(lastNotice.get()) : HoldEnd.UNKNOWN;
+    // A cancelled call gives up what it holds at that moment, and only that.
+    boolean cancelled = !givenBack && lease.isEnding() && lease.end() == LeaseEnd.CANCELLED;
+    return cancelled ? HoldEnd.CANCELLED : HoldEnd.RELEASED;
   }
 
   /** Returns whether the newest notice of state was sent to somebody. */
