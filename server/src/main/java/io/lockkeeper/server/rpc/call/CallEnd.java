@@ -1,15 +1,21 @@
 package io.lockkeeper.server.rpc.call;
 
 import io.grpc.Context;
+import io.grpc.Deadline;
+import io.grpc.Grpc;
 import io.grpc.Metadata;
 import io.grpc.ServerStreamTracer;
 import io.grpc.Status;
 import io.grpc.Status.Code;
+import java.net.SocketAddress;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Knows how a call ended that was cut short: gRPC tells its handler the same of a client that
- * cancelled and of a connection that broke, and only the transport knows better.
+ * cancelled and of a connection that broke, and only the transport knows better. What it does not
+ * know for certain counts as no cancel: a crash that is taken for a decision would skip a lock
+ * delay.
  */
 public final class CallEnd extends ServerStreamTracer {
 
@@ -23,35 +29,63 @@ public final class CallEnd extends ServerStreamTracer {
       };
 
   private static final Context.Key<CallEnd> KEY = Context.key("call-end");
+
   // HTTP/2's CANCEL. A reset with another code is a fault on the way.
-  private static final String RESET = "RST_STREAM received for code ";
-  private static final String RESET_BY_CANCEL = RESET + "8";
+  private static final String RESET_BY_CANCEL = "RST_STREAM received for code 8";
+
+  // By its name: the transport is there in tests only.
+  private static final String IN_PROCESS = "io.grpc.inprocess.InProcessSocketAddress";
+
+  /**
+   * A client that resets a call because its deadline has passed may be heard a little before that:
+   * the deadline is counted here from when the call arrived, and may have been rounded up.
+   */
+  private static final long DEADLINE_SLACK_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   private volatile Optional<Status> status = Optional.empty();
+  private volatile Optional<Deadline> deadline = Optional.empty();
+  private volatile boolean inProcess;
 
   private CallEnd() {}
 
   /** Returns that of the current call; one that never ends, where the transport has no tracers. */
   public static CallEnd ofCurrentCall() {
     CallEnd current = KEY.get();
-    return current == null || Context.current().getDeadline() != null ? new CallEnd() : current;
+    if (current == null) {
+      return new CallEnd();
+    }
+    current.deadline = Optional.ofNullable(Context.current().getDeadline());
+    return current;
   }
 
   /**
    * Returns whether the client has cancelled the call, by its own decision: a connection that broke
-   * is none, and neither is a deadline of the call that passed, so no call that has one counts.
+   * is none, and neither is a deadline of the call that has passed by now. To be asked as soon as
+   * the call has ended.
    */
   public boolean isCancelledByClient() {
-    return status
-        .filter(ended -> ended.getCode() == Code.CANCELLED)
-        .map(ended -> String.valueOf(ended.getDescription()))
-        .filter(text -> !text.startsWith(RESET) || text.equals(RESET_BY_CANCEL))
-        .isPresent();
+    return status.filter(this::isCancel).isPresent() && deadline.filter(this::passes).isEmpty();
+  }
+
+  private boolean isCancel(Status ended) {
+    // In the process nothing can break, and the text is whatever the client says.
+    return ended.getCode() == Code.CANCELLED
+        && (inProcess || RESET_BY_CANCEL.equals(ended.getDescription()));
+  }
+
+  private boolean passes(Deadline of) {
+    return of.timeRemaining(TimeUnit.NANOSECONDS) <= DEADLINE_SLACK_NANOS;
   }
 
   @Override
   public Context filterContext(Context context) {
     return context.withValue(KEY, this);
+  }
+
+  @Override
+  public void serverCallStarted(ServerCallInfo<?, ?> call) {
+    SocketAddress client = call.getAttributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR);
+    inProcess = client != null && client.getClass().getName().equals(IN_PROCESS);
   }
 
   @Override
