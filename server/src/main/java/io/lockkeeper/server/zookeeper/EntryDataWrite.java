@@ -51,14 +51,18 @@ final class EntryDataWrite extends RetriedChange {
   }
 
   private void change(Handle handle, NodeReader.Node read) {
-    byte[] changed = UpdatedEntryData.of(read.data(), effect.update());
-    if (Arrays.equals(read.data(), changed)) {
+    Optional<byte[]> changed = UpdatedEntryData.of(read.data(), effect.update());
+    if (changed.isEmpty()) {
+      finish(Outcome.UNREADABLE);
+      return;
+    }
+    if (Arrays.equals(read.data(), changed.get())) {
       finish(Outcome.DONE);
       return;
     }
     handle.setData(
         path,
-        changed,
+        changed.get(),
         read.stat().getVersion(),
         (rc, at, ctx, stat) -> then(() -> onWritten(rc)),
         null);

@@ -22,6 +22,7 @@ import io.lockkeeper.server.core.lock.FencingToken;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.MutexKind;
+import io.lockkeeper.server.core.lock.PermitsKind;
 import io.lockkeeper.server.core.lock.RevocationRequest;
 import io.lockkeeper.server.core.simulation.Wish;
 import java.time.Duration;
@@ -126,22 +127,76 @@ class RevocationTest {
   @Test
   void holderOfAnotherCoordinatorIsReachedThroughItsEntry() {
     // Given
-    bench.foreign("a", STRANGER, MutexKind.EXCLUSIVE);
-    // When
+    StoreEvent.CreatedEntry entry = bench.foreign("a", STRANGER, MutexKind.EXCLUSIVE);
+    // When: who it is says its data
     CallId call = request();
+    assertThat(updates()).isEmpty();
+    read(entry, peers(Optional.empty()));
     // Then
     assertThat(updates())
         .containsExactly(
             new EntryUpdate.Ask(wish("q1", Optional.of(Duration.ofSeconds(30)), false)));
     assertThat(bench.answers(call)).isEmpty();
     answerUpdates(EntryUpdate.Outcome.DONE);
-    assertThat(bench.answer(call)).isInstanceOf(Answer.ReleaseAsked.class);
+    assertThat(asked(call))
+        .singleElement()
+        .satisfies(shown -> assertThat(shown.holder()).isEqualTo("peer"))
+        .satisfies(shown -> assertThat(shown.token()).isPresent());
+  }
+
+  private List<Contender> asked(CallId call) {
+    return ((Answer.ReleaseAsked) bench.answer(call)).holders();
+  }
+
+  @Test
+  void holderThatCannotBeReadInTimeIsAskedAndNotShown() {
+    // Given
+    bench.foreign("a", STRANGER, MutexKind.EXCLUSIVE);
+    // When
+    CallId call = request();
+    bench.pass(Duration.ofSeconds(3));
+    bench
+        .all(StoreEffect.UpdateEntry.class)
+        .forEach(
+            update ->
+                bench.on(
+                    new UpdateEvent.EntryUpdateAnswered(
+                        update.number(), EntryUpdate.Outcome.DONE)));
+    // Then
+    assertThat(bench.all(StoreEffect.UpdateEntry.class)).hasSize(1);
+    assertThat(asked(call)).isEmpty();
+  }
+
+  @Test
+  void onlyThoseAreShownWhoWereAsked() {
+    // Given: the entry of a newer release, one that goes meanwhile, and one of ours
+    StoreEvent.CreatedEntry newer = bench.foreign("a", STRANGER, new PermitsKind.Permits(1, 3));
+    StoreEvent.CreatedEntry gone =
+        bench.foreign("a", new UUID(0x7777, 2), new PermitsKind.Permits(1, 3));
+    bench.alone(Wish.named("own").permits("a", 1, 3));
+    // When
+    CallId call = request();
+    read(newer, EntryDetails.foreign("(newer)", Optional.empty()));
+    read(gone, peers(Optional.empty()));
+    List<StoreEffect.UpdateEntry> sent = bench.last(StoreEffect.UpdateEntry.class);
+    sent.forEach(
+        update ->
+            bench.on(
+                new UpdateEvent.EntryUpdateAnswered(
+                    update.number(),
+                    update.entry().equals(newer.name())
+                        ? EntryUpdate.Outcome.UNREADABLE
+                        : EntryUpdate.Outcome.GONE)));
+    // Then
+    assertThat(sent).hasSize(2);
+    assertThat(asked(call)).extracting(Contender::requestId).containsExactly("own");
   }
 
   @Test
   void requestThatCouldNotBeWrittenIsNotCalledDone() {
-    bench.foreign("a", STRANGER, MutexKind.EXCLUSIVE);
+    StoreEvent.CreatedEntry entry = bench.foreign("a", STRANGER, MutexKind.EXCLUSIVE);
     CallId call = request();
+    read(entry, peers(Optional.empty()));
     answerUpdates(EntryUpdate.Outcome.FAILED);
     assertThat(bench.failure(call)).isEqualTo(Failure.Reason.UNAVAILABLE);
   }

@@ -6,7 +6,9 @@ import io.lockkeeper.server.core.lock.EntryName;
 import io.lockkeeper.server.core.lock.EntryUpdate;
 import io.lockkeeper.server.core.lock.NodeKey;
 import io.lockkeeper.server.core.state.CoreState;
+import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -18,22 +20,21 @@ public final class EntryUpdates {
   private final Map<Long, Consumer<EntryUpdate.Outcome>> underWay = new HashMap<>();
   private long numbers;
 
-  /** Counts the answers of several updates that belong together. */
-  private static final class Tally {
-    private final Consumer<EntryUpdate.Outcome> then;
-    private int missing;
-    private EntryUpdate.Outcome worst = EntryUpdate.Outcome.DONE;
+  /** Gathers the answers of several updates that belong together. */
+  private static final class Gathering {
+    private final int count;
+    private final Consumer<Map<NodeKey, EntryUpdate.Outcome>> then;
+    private final Map<NodeKey, EntryUpdate.Outcome> outcomes = new LinkedHashMap<>();
 
-    Tally(int missing, Consumer<EntryUpdate.Outcome> then) {
-      this.missing = missing;
+    Gathering(int count, Consumer<Map<NodeKey, EntryUpdate.Outcome>> then) {
+      this.count = count;
       this.then = then;
     }
 
-    void add(EntryUpdate.Outcome outcome) {
-      worst = outcome.compareTo(worst) > 0 ? outcome : worst;
-      missing--;
-      if (missing == 0) {
-        then.accept(worst);
+    void add(NodeKey key, EntryUpdate.Outcome outcome) {
+      outcomes.put(key, outcome);
+      if (outcomes.size() == count) {
+        then.accept(outcomes);
       }
     }
   }
@@ -44,27 +45,35 @@ public final class EntryUpdates {
 
   /** Changes an entry of ours or of others; nobody waits for what comes of it. */
   public void send(NodeKey entry, EntryUpdate update) {
-    send(Map.of(entry, update), outcome -> {});
+    send(Map.of(entry, update), outcomes -> {});
   }
 
-  /** Changes several entries, and calls {@code then} with the worst that came of it. */
-  public void send(Map<NodeKey, EntryUpdate> updates, Consumer<EntryUpdate.Outcome> then) {
+  /** Changes several entries, and calls {@code then} with what came of each. */
+  public void send(
+      Map<NodeKey, EntryUpdate> updates, Consumer<Map<NodeKey, EntryUpdate.Outcome>> then) {
     if (updates.isEmpty()) {
-      then.accept(EntryUpdate.Outcome.DONE);
+      then.accept(Map.of());
       return;
     }
-    Tally tally = new Tally(updates.size(), then);
-    updates.forEach((key, update) -> send(key, update, tally));
+    Gathering gathering = new Gathering(updates.size(), then);
+    updates.forEach((key, update) -> send(key, update, gathering));
   }
 
-  private void send(NodeKey key, EntryUpdate update, Tally tally) {
+  private void send(NodeKey key, EntryUpdate update, Gathering gathering) {
     Optional<EntryName> name = EntryName.parse(key.name());
     if (name.isEmpty()) {
-      tally.add(EntryUpdate.Outcome.GONE);
+      gathering.add(key, EntryUpdate.Outcome.GONE);
       return;
     }
-    underWay.put(++numbers, tally::add);
+    underWay.put(++numbers, outcome -> gathering.add(key, outcome));
     core.emit(new StoreEffect.UpdateEntry(numbers, key.lock(), name.get(), update));
+  }
+
+  /** Returns the worst that came of several updates. */
+  public static EntryUpdate.Outcome worst(Map<NodeKey, EntryUpdate.Outcome> outcomes) {
+    return outcomes.values().stream()
+        .max(Comparator.naturalOrder())
+        .orElse(EntryUpdate.Outcome.DONE);
   }
 
   public void onAnswered(UpdateEvent.EntryUpdateAnswered answer) {

@@ -41,7 +41,7 @@ public final class Views {
    * Returns whether it is known whose an entry is and, of a holder, its token: only then it may be
    * shown.
    */
-  static boolean isNamed(Entry entry, boolean holder) {
+  public static boolean isNamed(Entry entry, boolean holder) {
     return entry.isDescribed() && (!holder || entry.token().isPresent());
   }
 

@@ -35,6 +35,10 @@ public sealed interface EntryUpdate {
     DONE,
     /** The entry does not exist any more. */
     GONE,
+    /**
+     * It was written by a newer release, in a format that this one cannot read: it is as it was.
+     */
+    UNREADABLE,
     /** It could not be done, or nobody knows whether it was. */
     FAILED
   }

@@ -138,7 +138,7 @@ public final class Descriptions {
     for (Hold hold : acquisition.holds()) {
       described.put(hold.key(), hold.description(core.now));
     }
-    updates.send(described, outcome -> answer(call, acquisition, outcome));
+    updates.send(described, outcomes -> answer(call, acquisition, EntryUpdates.worst(outcomes)));
   }
 
   private void answer(CallId call, Acquisition acquisition, EntryUpdate.Outcome outcome) {
@@ -150,6 +150,11 @@ public final class Descriptions {
             .forEach(h -> h.entryIn(core.mirror).ifPresent(entry -> announce(h.lock(), entry)));
       }
       case GONE -> core.fail(call, Failure.Reason.ENDED, "the acquisition has ended");
+      case UNREADABLE ->
+          core.fail(
+              call,
+              Failure.Reason.STORE_REFUSED,
+              "the entry has a format of a newer release, which this coordinator cannot change");
       case FAILED ->
           core.fail(
               call,

@@ -9,7 +9,6 @@ import io.lockkeeper.server.core.acquire.Views;
 import io.lockkeeper.server.core.api.Answer;
 import io.lockkeeper.server.core.api.CallId;
 import io.lockkeeper.server.core.api.ClientEvent;
-import io.lockkeeper.server.core.api.Contender;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.lock.EntryUpdate;
@@ -23,11 +22,14 @@ import io.lockkeeper.server.core.state.AcquisitionDescription;
 import io.lockkeeper.server.core.state.CoreState;
 import io.lockkeeper.server.core.state.Hold;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /**
  * Makes holders give way: asks them, and takes locks away by force. A holder that another
@@ -75,21 +77,39 @@ public final class Revocation {
       core.fail(event.call(), Failure.Reason.UNAVAILABLE, CoreState.NO_CONTACT);
       return;
     }
+    // Who was asked is shown, and nobody is before it is known who he is.
+    readFirst(event.lock(), () -> askKnown(event));
+  }
+
+  private void readFirst(LockName lock, Runnable then) {
+    List<NodeKey> unread =
+        holders(lock).stream()
+            .filter(holder -> !Views.isNamed(holder, true))
+            .limit(MAX_ENTRIES_OF_OTHERS)
+            .map(holder -> new NodeKey(lock, holder.name().text()))
+            .toList();
+    reads.read(unread, then);
+  }
+
+  private void askKnown(ClientEvent.RequestRelease event) {
     List<Entry> holders = holders(event.lock());
-    List<Contender> shown = views.contenders(holders.stream().limit(MAX_SHOWN).toList());
     ask(
         event.lock(),
         holders,
         event.ask(),
-        outcome -> {
-          if (outcome == EntryUpdate.Outcome.FAILED) {
+        asked -> {
+          if (asked.isEmpty()) {
             core.fail(
                 event.call(),
                 Failure.Reason.UNAVAILABLE,
                 "ZooKeeper did not confirm that all holders were asked: send it again");
-          } else {
-            core.reply(event.call(), new Answer.ReleaseAsked(shown));
+            return;
           }
+          Stream<Entry> shown =
+              holders.stream().filter(asked.get()::contains).filter(e -> Views.isNamed(e, true));
+          core.reply(
+              event.call(),
+              new Answer.ReleaseAsked(views.contenders(shown.limit(MAX_SHOWN).toList())));
         });
   }
 
@@ -97,30 +117,49 @@ public final class Revocation {
     return core.mirror.queue(lock).map(LockQueue::holders).orElse(List.of());
   }
 
+  /** Asks holders; {@code then} hears who was asked, or nothing if that is not certain of all. */
   private void ask(
       LockName lock,
       List<Entry> holders,
       RevocationRequest ask,
-      Consumer<EntryUpdate.Outcome> then) {
-    Map<NodeKey, EntryUpdate> others = new LinkedHashMap<>();
+      Consumer<Optional<Set<Entry>>> then) {
+    Set<Entry> asked = new HashSet<>();
+    Map<NodeKey, Entry> others = new LinkedHashMap<>();
     for (Entry holder : holders) {
       Optional<Hold> own = Hold.of(holder);
-      own.ifPresent(hold -> tell(hold, ask));
       if (own.isEmpty() && others.size() < MAX_ENTRIES_OF_OTHERS) {
-        others.put(new NodeKey(lock, holder.name().text()), new EntryUpdate.Ask(ask));
+        others.put(new NodeKey(lock, holder.name().text()), holder);
+      } else if (own.isPresent() && tell(own.get(), ask)) {
+        asked.add(holder);
       }
     }
-    updates.send(others, then);
+    Map<NodeKey, EntryUpdate> wishes = new LinkedHashMap<>();
+    others.keySet().forEach(key -> wishes.put(key, new EntryUpdate.Ask(ask)));
+    updates.send(
+        wishes,
+        outcomes -> {
+          outcomes.forEach(
+              (key, outcome) -> {
+                if (outcome == EntryUpdate.Outcome.DONE) {
+                  asked.add(others.get(key));
+                }
+              });
+          boolean certain = EntryUpdates.worst(outcomes) != EntryUpdate.Outcome.FAILED;
+          then.accept(certain ? Optional.of(asked) : Optional.empty());
+        });
   }
 
-  private void tell(Hold hold, RevocationRequest ask) {
+  /** Returns whether the hold's client is told: not where it holds nothing yet. */
+  private boolean tell(Hold hold, RevocationRequest ask) {
     Acquisition acquisition = hold.acquisition();
-    if (acquisition.state().isHeld()) {
-      AcquisitionDescription.Asked asked =
-          new AcquisitionDescription.Asked(ask, hold.lock(), core.now);
-      acquisition.description().asked(asked);
-      lifecycle.tell(acquisition, asked.notice(core.now));
+    if (!acquisition.state().isHeld()) {
+      return false;
     }
+    AcquisitionDescription.Asked asked =
+        new AcquisitionDescription.Asked(ask, hold.lock(), core.now);
+    acquisition.description().asked(asked);
+    lifecycle.tell(acquisition, asked.notice(core.now));
+    return true;
   }
 
   /** An entry of ours carries a wish that came from elsewhere. */
@@ -132,7 +171,7 @@ public final class Revocation {
     if (ask.force()) {
       takeAway(hold.get(), ask);
     } else {
-      tell(hold.get(), ask);
+      var unused = tell(hold.get(), ask);
     }
     if (ask.id().equals(RevocationRequest.BY_CURATOR)) {
       // Curator has written over what the entry said of itself.
@@ -171,14 +210,8 @@ public final class Revocation {
       core.fail(event.call(), Failure.Reason.UNAVAILABLE, CoreState.NO_CONTACT);
       return;
     }
-    List<NodeKey> unread =
-        holders(event.lock()).stream()
-            .filter(holder -> !holder.isDescribed())
-            .limit(MAX_ENTRIES_OF_OTHERS)
-            .map(holder -> new NodeKey(event.lock(), holder.name().text()))
-            .toList();
     // Whose an entry is, and its token, says its data.
-    reads.read(unread, () -> forceKnown(event));
+    readFirst(event.lock(), () -> forceKnown(event));
   }
 
   private void forceKnown(ClientEvent.ForceRelease event) {
@@ -222,7 +255,7 @@ public final class Revocation {
     RevocationRequest first =
         new RevocationRequest(
             force.id() + "-first", force.requester(), force.reason(), force.deadline(), false);
-    ask(event.lock(), holders, first, outcome -> {});
+    ask(event.lock(), holders, first, asked -> {});
     graces++;
     core.timers.at(
         core.now + force.deadline().map(Duration::toNanos).orElse(0L),

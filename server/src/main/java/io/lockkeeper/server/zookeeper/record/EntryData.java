@@ -140,7 +140,11 @@ public final class EntryData {
    * Returns the object that one of our own entries carries, or empty if it carries another thing.
    */
   static Optional<JsonNode> ours(byte[] data) {
-    return Json.readObject(data).filter(object -> !Json.text(object, "lease").isEmpty());
+    return Json.readObject(data).filter(EntryData::isOurs);
+  }
+
+  private static boolean isOurs(JsonNode object) {
+    return !Json.text(object, "lease").isEmpty();
   }
 
   /** Reads any entry's data; one that is not ours says only what it can. Never fails. */
@@ -155,9 +159,9 @@ public final class EntryData {
       return new ReadEntry(foreign, czxid, 0, Optional.empty());
     }
     return new ReadEntry(
-        RecordFormat.isReadable(object.get())
-            ? details(object.get())
-            : EntryDetails.foreign(RecordFormat.inWords(object.get()), Optional.empty()),
+        isOurs(object.get()) && !RecordFormat.isReadable(object.get())
+            ? EntryDetails.foreign(RecordFormat.inWords(object.get()), Optional.empty())
+            : details(object.get()),
         czxid,
         upTo(FencingToken.MAX_INDEX, object.get(), "index"),
         upTo(Integer.MAX_VALUE, object.get(), "part"),

@@ -10,8 +10,10 @@ import tools.jackson.databind.JsonNode;
  * one too, which may only add fields that can be ignored. What is newer still it does not
  * interpret. A record without a format is of the first.
  *
- * <p>What the names of nodes say, and in entries the fields {@code index}, {@code part} and {@code
- * token}, means the same in all formats: order and tokens depend on it.
+ * <p>What the names of nodes say, and in entries the fields {@code lease}, {@code index}, {@code
+ * part} and {@code token}, means the same in all formats: by the first it is known that an entry is
+ * ours and has a format at all, since others may write anything; order and tokens depend on the
+ * rest.
  */
 public final class RecordFormat {
 
@@ -22,6 +24,7 @@ public final class RecordFormat {
   static final int NEWEST_READABLE = CURRENT + 1;
 
   private static final String FIELD = "format";
+  private static final int MAX_SHOWN = 64;
 
   private RecordFormat() {}
 
@@ -53,6 +56,16 @@ public final class RecordFormat {
 
   /** Returns what to show of a record that is not readable. */
   static String inWords(JsonNode object) {
-    return "(a record of format " + object.path(FIELD) + ", which this version cannot read)";
+    // As JSON: what is no printable character of a text is escaped, but for those beyond ASCII.
+    String format =
+        object
+            .path(FIELD)
+            .toString()
+            .codePoints()
+            .limit(MAX_SHOWN)
+            .map(c -> c < ' ' || c > '~' ? '?' : c)
+            .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
+            .toString();
+    return "(a record of format " + format + ", which this version cannot read)";
   }
 }

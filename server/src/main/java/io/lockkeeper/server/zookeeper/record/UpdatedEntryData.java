@@ -18,14 +18,17 @@ public final class UpdatedEntryData {
   private UpdatedEntryData() {}
 
   /**
-   * Returns the data as updated; the same again if it is updated already, or of a format that this
-   * release cannot read.
+   * Returns the data as updated; the same again if it is updated already. Returns nothing for an
+   * entry of ours in a format that this release cannot read.
    */
-  public static byte[] of(byte[] data, EntryUpdate update) {
-    if (Json.readObject(data).filter(object -> !RecordFormat.isReadable(object)).isPresent()) {
-      return data;
-    }
+  public static Optional<byte[]> of(byte[] data, EntryUpdate update) {
     Optional<JsonNode> ours = EntryData.ours(data);
+    return ours.filter(object -> !RecordFormat.isReadable(object)).isPresent()
+        ? Optional.empty()
+        : Optional.of(updated(data, ours, update));
+  }
+
+  private static byte[] updated(byte[] data, Optional<JsonNode> ours, EntryUpdate update) {
     if (update instanceof EntryUpdate.Describe describe) {
       return ours.map(object -> described(object, describe)).orElseGet(() -> restored(describe));
     }

@@ -72,9 +72,28 @@ class RecordFormatTest {
     byte[] next = record("\"format\":2,", "\"lease\":\"77\"");
     byte[] newer = record("\"format\":3,", "\"lease\":\"77\"");
     // When
-    String asked = new String(UpdatedEntryData.of(next, ask), StandardCharsets.UTF_8);
+    String asked = new String(UpdatedEntryData.of(next, ask).orElseThrow(), StandardCharsets.UTF_8);
     // Then
     assertThat(asked).contains("\"format\":2", "\"added\":[1]", "bob");
-    assertThat(UpdatedEntryData.of(newer, ask)).isEqualTo(newer);
+    assertThat(UpdatedEntryData.of(newer, ask)).isEmpty();
+  }
+
+  @Test
+  void entryOfOthersHasNoFormatWhateverItsDataSays() {
+    // When
+    ReadEntry read = EntryData.read(record("\"format\":\"csv\",", "\"holder\":\"w-7\""), 5);
+    // Then
+    assertThat(read.details().holder()).isEqualTo("w-7");
+  }
+
+  @Test
+  void formatThatIsNotKnownIsShownInAFewPrintableCharacters() {
+    // Given
+    String format = "\"format\":\"" + "\\n\\u0000é" + "x".repeat(100_000) + "\",";
+    // When
+    String shown = EntryData.read(record(format, "\"lease\":\"77\""), 5).details().holder();
+    // Then
+    assertThat(shown.length()).isLessThan(130);
+    assertThat(shown).matches("\\(a record of format \"[ -~]+ which this version cannot read\\)");
   }
 }

@@ -25,6 +25,10 @@ final class UpdatedEntryDataTest {
   private static final EntryUpdate DESCRIBE =
       new EntryUpdate.Describe(NEXT, 3, 2, Optional.of(TOKEN));
 
+  private static byte[] updated(byte[] data, EntryUpdate update) {
+    return UpdatedEntryData.of(data, update).orElseThrow();
+  }
+
   private static byte[] bytes(String text) {
     return text.getBytes(StandardCharsets.UTF_8);
   }
@@ -41,7 +45,7 @@ final class UpdatedEntryDataTest {
             "{\"lease\":\"l\",\"holder\":\"old\",\"needs_ms\":5,\"stream\":true,\"index\":9,"
                 + "\"part\":5,\"token\":\"123\",\"later\":{\"a\":[1,2.50]}}");
     // When
-    byte[] updated = UpdatedEntryData.of(data, DESCRIBE);
+    byte[] updated = updated(data, DESCRIBE);
     // Then
     assertThat(EntryData.read(updated, 1))
         .isEqualTo(new ReadEntry(NEXT, 1, 9, 5, Optional.of(new FencingToken(123))));
@@ -52,10 +56,9 @@ final class UpdatedEntryDataTest {
   void descriptionKeepsAWishThatItDoesNotKnow() {
     // Given
     byte[] asked =
-        UpdatedEntryData.of(
-            EntryData.of(NEXT).with(0, 0, Optional.empty()), new EntryUpdate.Ask(ASK));
+        updated(EntryData.of(NEXT).with(0, 0, Optional.empty()), new EntryUpdate.Ask(ASK));
     // When
-    byte[] updated = UpdatedEntryData.of(asked, DESCRIBE);
+    byte[] updated = updated(asked, DESCRIBE);
     // Then
     assertThat(EntryData.read(updated, 1).details().ask()).contains(ASK);
   }
@@ -65,7 +68,7 @@ final class UpdatedEntryDataTest {
     // Given
     byte[] data = bytes("{\"lease\":\"l\",\"later\":7,\"index\":9,\"token\":\"123\"}");
     // When
-    String updated = text(UpdatedEntryData.of(data, new EntryUpdate.Ask(ASK)));
+    String updated = text(updated(data, new EntryUpdate.Ask(ASK)));
     // Then
     assertThat(updated)
         .isEqualTo(
@@ -75,11 +78,20 @@ final class UpdatedEntryDataTest {
 
   @ParameterizedTest
   @ValueSource(
-      strings = {"__REVOKE__", "", "10.0.0.1", "{}", "{\"lease\":\"\"}", "{\"lease\":", "[]"})
+      strings = {
+        "__REVOKE__",
+        "",
+        "10.0.0.1",
+        "{}",
+        "{\"lease\":\"\"}",
+        "{\"lease\":",
+        "[]",
+        "{\"format\":\"csv\",\"host\":\"w-7\"}"
+      })
   void whatIsNotOursIsRestoredByADescriptionAndRevokedByAWish(String foreign) {
     // When
-    byte[] restored = UpdatedEntryData.of(bytes(foreign), DESCRIBE);
-    byte[] asked = UpdatedEntryData.of(bytes(foreign), new EntryUpdate.Ask(ASK));
+    byte[] restored = updated(bytes(foreign), DESCRIBE);
+    byte[] asked = updated(bytes(foreign), new EntryUpdate.Ask(ASK));
     // Then
     assertThat(EntryData.read(restored, 1))
         .isEqualTo(new ReadEntry(NEXT, 1, 3, 2, Optional.of(TOKEN)));
@@ -95,9 +107,9 @@ final class UpdatedEntryDataTest {
   void updatingTwiceChangesNothingMore(String data) {
     for (EntryUpdate update : new EntryUpdate[] {DESCRIBE, new EntryUpdate.Ask(ASK)}) {
       // Given
-      byte[] once = UpdatedEntryData.of(bytes(data), update);
+      byte[] once = updated(bytes(data), update);
       // When
-      byte[] twice = UpdatedEntryData.of(once, update);
+      byte[] twice = updated(once, update);
       // Then
       assertThat(text(twice)).isEqualTo(text(once));
     }
