@@ -3,7 +3,9 @@ package io.lockkeeper.server.rpc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.grpc.Metadata;
 import io.grpc.Status.Code;
+import io.grpc.stub.MetadataUtils;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.server.coordinator.api.Coordinator.OpenedLease;
 import io.lockkeeper.server.core.api.Answer;
@@ -11,6 +13,7 @@ import io.lockkeeper.server.core.api.Failure.Reason;
 import io.lockkeeper.server.core.api.LeaseEnd;
 import io.lockkeeper.server.core.api.LeaseView;
 import io.lockkeeper.server.rpc.wire.Messages;
+import io.lockkeeper.server.rpc.wire.PeerHeaders;
 import io.lockkeeper.server.rpc.wire.ProtoDurations;
 import io.lockkeeper.server.testing.ViewSamples;
 import io.lockkeeper.v1.CloseLeaseRequest;
@@ -107,6 +110,28 @@ class LeaseCallsTest {
     assertThat(response.getKeepAliveInterval().getSeconds()).isEqualTo(1);
     assertThat(response.getEpoch()).isEqualTo(3);
     assertThat(ended.end().getCode()).isEqualTo(Code.NOT_FOUND);
+  }
+
+  @Test
+  void renewalOfALeaseThatHasEndedSaysHowInPlainWords() {
+    // Given: a call that is not forwarded again
+    Metadata headers = new Metadata();
+    headers.put(PeerHeaders.FORWARDED_BY, "peer");
+    Received<RenewLeaseRequest, RenewLeaseResponse> ended = Received.all();
+    // When
+    server
+        .leases()
+        .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(headers))
+        .renewLease(RenewLeaseRequest.newBuilder().setLeaseId(LEASE).build(), ended);
+    server
+        .coordinator
+        .keepAlives
+        .next()
+        .answer()
+        .complete(new Answer.LeaseGone(LeaseEnd.EXPIRED, 1));
+    // Then
+    assertThat(ended.end().getDescription())
+        .isEqualTo("the lease has ended: it was not renewed in time");
   }
 
   @Test

@@ -99,8 +99,20 @@ public final class LeaseCalls extends LeaseServiceGrpc.LeaseServiceImplBase {
           .setCoordinatorId(coordinatorId)
           .build();
     }
-    throw new RefusedException(
-        new Failure(Failure.Reason.UNKNOWN_LEASE, "the lease has ended: " + answer));
+    throw new RefusedException(new Failure(Failure.Reason.UNKNOWN_LEASE, endInWords(answer)));
+  }
+
+  private static String endInWords(Answer answer) {
+    if (answer instanceof Answer.LeaseGone gone) {
+      return switch (gone.end()) {
+        case EXPIRED -> "the lease has ended: it was not renewed in time";
+        case CLOSED -> "the lease has ended: it was closed";
+        case CANCELLED -> "the lease has ended: its call was cancelled";
+        case SESSION_LOST ->
+            "the lease has ended: the coordinator's ZooKeeper session was lost, or not proved alive";
+      };
+    }
+    throw new IllegalStateException("no answer to a renewal: " + answer.getClass());
   }
 
   @Override
