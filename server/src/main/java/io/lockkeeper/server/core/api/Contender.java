@@ -21,7 +21,7 @@ import java.util.Optional;
  *     they said
  * @param entry the znode name
  * @param atLeast whether the two times are the least they can be: this coordinator found the entry
- *     there
+ *     there, or holding
  */
 public record Contender(
     String leaseTag,

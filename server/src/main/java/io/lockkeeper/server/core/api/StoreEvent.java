@@ -276,7 +276,8 @@ public non-sealed interface StoreEvent extends Event {
    * An entry's data and creation.
    *
    * @param details what the entry says of itself
-   * @param czxid its creation zxid
+   * @param czxid its creation zxid; zero where ZooKeeper does not tell, since the entry must not be
+   *     read
    * @param index its index within its transaction, zero for entries that are not ours
    * @param ordinal which lock of its request it is for, from zero
    * @param keptToken the token that it keeps of the hold that it goes on, if it does

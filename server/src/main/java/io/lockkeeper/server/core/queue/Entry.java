@@ -31,7 +31,7 @@ public final class Entry {
   private final int orderingIndex;
   private final long arrival;
   private final long seenAtNanos;
-  private final boolean found;
+  private boolean found;
   private Optional<EntryOwner> owner = Optional.empty();
   private Optional<EntryDetails> details = Optional.empty();
   private Optional<FencingToken> token = Optional.empty();
@@ -116,8 +116,13 @@ public final class Entry {
   public void learn(StoreEvent.ReadEntry read, long nowNanos) {
     learnedAtNanos = nowNanos;
     details = Optional.of(read.details());
-    token = Optional.of(read.token());
-    czxid = OptionalLong.of(read.czxid());
+    if (read.czxid() > 0) {
+      token = Optional.of(read.token());
+      czxid = OptionalLong.of(read.czxid());
+    } else if (orderingZxid > 0) {
+      // The watch has told when it was created, though its data says nothing.
+      token = Optional.of(FencingToken.of(orderingZxid, 0));
+    }
   }
 
   /**
@@ -160,9 +165,14 @@ public final class Entry {
     return was;
   }
 
-  /** Returns whether it was there before the mirror began to look. */
+  /** Returns whether it was there, or held already, when the mirror began to look. */
   public boolean wasFound() {
     return found;
+  }
+
+  /** The mirror was away, and nobody knows since when it holds. */
+  public void markFound() {
+    found = true;
   }
 
   public long seenAtNanos() {

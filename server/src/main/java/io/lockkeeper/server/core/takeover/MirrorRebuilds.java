@@ -77,7 +77,7 @@ public final class MirrorRebuilds {
   public void onCurrent() {
     core.mirror.markCurrent();
     delays.onCurrent();
-    core.mirror.all().forEach(grants::admit);
+    core.mirror.all().forEach(this::admit);
     publications.gap("the coordinator was out of touch with ZooKeeper");
     core.mirror.marked().forEach(limits::onChanged);
     readAgain();
@@ -99,6 +99,14 @@ public final class MirrorRebuilds {
       barriers.pass(passed -> removeMissing(missing, passed));
     }
     suppressions.forgetAfterBarrier();
+  }
+
+  private void admit(LockQueue queue) {
+    for (Entry admitted : grants.admit(queue)) {
+      if (Hold.of(admitted).isEmpty()) {
+        admitted.markFound();
+      }
+    }
   }
 
   private void forgetAbsent(Acquisition acquisition) {

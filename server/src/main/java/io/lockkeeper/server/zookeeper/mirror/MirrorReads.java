@@ -72,12 +72,14 @@ public final class MirrorReads {
         context,
         handle.get(),
         context.paths().entry(lock, entry),
-        (rc, node) ->
-            tell(
-                new DetailsRead(
-                    lock,
-                    entry,
-                    node.map(found -> EntryData.read(found.data(), found.stat().getCzxid())))));
+        (rc, node) -> tell(new DetailsRead(lock, entry, read(rc, node))));
+  }
+
+  private static Optional<StoreEvent.ReadEntry> read(int rc, Optional<NodeReader.Node> node) {
+    // Curator's clients may have said that nobody else is to read what they write.
+    return rc == Code.NOAUTH.intValue()
+        ? Optional.of(EntryData.unreadable())
+        : node.map(found -> EntryData.read(found.data(), found.stat().getCzxid()));
   }
 
   /** Deletes a guard, if there is a connection: one that stays is met again by the next rebuild. */

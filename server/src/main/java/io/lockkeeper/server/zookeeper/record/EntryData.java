@@ -168,6 +168,12 @@ public final class EntryData {
         token(object.get()));
   }
 
+  /** Returns what is known of an entry whose data must not be read: it is none of ours. */
+  public static ReadEntry unreadable() {
+    return new ReadEntry(
+        EntryDetails.foreign("(cannot be read)", Optional.empty()), 0, 0, Optional.empty());
+  }
+
   /** Returns a number from zero to {@code largest}; zero if another or none is there. */
   private static int upTo(int largest, JsonNode object, String field) {
     long number = Json.number(object, field);

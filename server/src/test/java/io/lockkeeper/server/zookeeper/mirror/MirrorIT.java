@@ -19,6 +19,7 @@ import io.lockkeeper.server.zookeeper.ZooKeeperLockStore;
 import io.lockkeeper.server.zookeeper.record.EntryData;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
@@ -30,7 +31,9 @@ import java.util.UUID;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooDefs.OpCode;
+import org.apache.zookeeper.ZooDefs.Perms;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
@@ -210,6 +213,27 @@ final class MirrorIT {
     // Then
     Awaitility.await().until(() -> events.mirror().size() == 1);
     assertThat(writer.stats().get("nodes_ignored")).isEqualTo(2);
+  }
+
+  @Test
+  void entryThatMustNotBeReadSaysSo() throws Exception {
+    // Given
+    Asked.created(writerEvents, Asked.create(writer, session, "closed"));
+    List<ACL> closed = new ArrayList<>(List.of(new ACL(Perms.DELETE, Ids.ANYONE_ID_UNSAFE)));
+    String path =
+        truth.create(
+            "/lk/locks/closed/_c_" + UUID.randomUUID() + "-lock-",
+            new byte[0],
+            closed,
+            CreateMode.EPHEMERAL_SEQUENTIAL);
+    // When
+    String name = path.substring(path.lastIndexOf('/') + 1);
+    writer.readDetails(new StoreEffect.ReadDetails(new LockName("closed"), name));
+    // Then
+    StoreEvent.ReadEntry read =
+        writerEvents.await(StoreEvent.DetailsRead.class).read().orElseThrow();
+    assertThat(read.details().holder()).isEqualTo("(cannot be read)");
+    assertThat(read.czxid()).isZero();
   }
 
   @Test
