@@ -79,7 +79,7 @@ final class CoreRunner implements EventLoop.BatchListener {
     this.cleanupWait = new CleanupWait(loop, () -> kernel.counts(now()).deletesOwed() == 0);
     this.watchdog = new Watchdog(loop::batchCount, WATCHDOG_PATIENCE, failStop::onHang);
     this.watches =
-        new WatchHub(settings.maxWatches(), this::post, this::readHolders, kernel, clock);
+        new WatchHub(settings.maxWatches(), this::post, this::showToWatch, kernel, clock);
     this.effects = new EffectRunner(store, streams, calls, watches, observer);
   }
 
@@ -179,10 +179,10 @@ final class CoreRunner implements EventLoop.BatchListener {
     }
   }
 
-  private CompletableFuture<Answer> readHolders(List<LockName> locks) {
+  private CompletableFuture<Answer.LocksShown> showToWatch(List<LockName> locks) {
     CompletableFuture<Answer> answer = new CompletableFuture<>();
-    handle(new ClientEvent.ReadQueue(expect(answer), locks, 0));
-    return answer;
+    handle(new ClientEvent.WatchLocks(expect(answer), locks));
+    return answer.thenApply(Answer.LocksShown.class::cast);
   }
 
   private void onPeers(List<Peer> found) {

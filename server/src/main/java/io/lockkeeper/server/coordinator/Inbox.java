@@ -64,24 +64,6 @@ final class Inbox {
     }
   }
 
-  /** Looks at the mirror on the loop, unless it is being rebuilt. */
-  <T> void queryMirror(CompletableFuture<T> result, Runnable query) {
-    query(
-        result,
-        () -> {
-          if (runner.kernel().mirrorIsCurrent()) {
-            query.run();
-          } else {
-            result.completeExceptionally(
-                new RefusedException(
-                    new Failure(
-                        Failure.Reason.UNAVAILABLE,
-                        "the coordinator has no contact with ZooKeeper, or has just regained it:"
-                            + " its mirror of the queues is being rebuilt")));
-          }
-        });
-  }
-
   private boolean isOverloaded() {
     return runner.backlog() >= maxQueuedRequests;
   }

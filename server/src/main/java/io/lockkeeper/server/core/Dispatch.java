@@ -9,6 +9,7 @@ import io.lockkeeper.server.core.acquire.EntryUpdates;
 import io.lockkeeper.server.core.acquire.ForcedReleases;
 import io.lockkeeper.server.core.acquire.Grants;
 import io.lockkeeper.server.core.acquire.LockDelays;
+import io.lockkeeper.server.core.acquire.Looks;
 import io.lockkeeper.server.core.acquire.PermitLimits;
 import io.lockkeeper.server.core.acquire.PlacementPlanner;
 import io.lockkeeper.server.core.acquire.Publications;
@@ -53,6 +54,7 @@ final class Dispatch implements EventHandler {
   private final AcquireHandler acquireHandler;
   private final Releases releases;
   private final EntryReads reads;
+  private final Looks looks;
   private final EntryUpdates updates;
   private final Descriptions descriptions;
   private final Revocation revocation;
@@ -69,6 +71,7 @@ final class Dispatch implements EventHandler {
     barriers = new Barriers(core);
     reads = new EntryReads(core);
     Publications publications = new Publications(core, views, reads);
+    looks = new Looks(core, views, reads, publications);
     Reentrancy reentrancy = new Reentrancy(core);
     Deletions deletions = new Deletions(core, pool);
     LossReport losses = new LossReport(core, pool);
@@ -301,8 +304,13 @@ final class Dispatch implements EventHandler {
   }
 
   @Override
-  public void onReadQueue(ClientEvent.ReadQueue event) {
-    reads.readQueue(event);
+  public void onShowLocks(ClientEvent.ShowLocks event) {
+    looks.show(event);
+  }
+
+  @Override
+  public void onWatchLocks(ClientEvent.WatchLocks event) {
+    looks.watch(event);
   }
 
   @Override

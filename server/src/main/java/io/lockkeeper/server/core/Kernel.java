@@ -23,6 +23,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
@@ -77,9 +78,12 @@ public final class Kernel {
     return core.mirror.isCurrent();
   }
 
-  /** Says whether changes are described, or only told to have happened: nobody watches. */
-  public void describeChanges(boolean describe) {
-    core.describesChanges = describe;
+  /**
+   * Says of which locks changes are described, and only told to have happened of all others: those
+   * that somebody watches.
+   */
+  public void describeChanges(Predicate<LockName> wanted) {
+    core.described = wanted;
   }
 
   /** Returns the newest zxid that the mirror has seen. */
@@ -87,31 +91,20 @@ public final class Kernel {
     return core.mirror.revision();
   }
 
-  /** Returns one lock with up to {@code queueLimit} waiters. */
+  /** Returns one lock with up to {@code queueLimit} waiters; nothing is read for it. */
   public LockView lock(LockName lock, int queueLimit, long nowNanos) {
     core.now = nowNanos;
-    return views.lock(lock, queueLimit);
+    return views.show(views.see(lock, queueLimit));
   }
 
   /**
-   * Returns up to {@code limit} locks in use whose names begin with {@code prefix} and come after
-   * {@code after}.
+   * Returns the names of the locks in use that begin with {@code prefix} and come after {@code
+   * after}, in order.
    */
-  public List<LockView> locks(String prefix, Optional<LockName> after, int limit, long nowNanos) {
-    core.now = nowNanos;
+  public Stream<LockName> names(String prefix, Optional<LockName> after) {
     return from(prefix, after)
-        .takeWhile(queue -> queue.lock().value().startsWith(prefix))
-        .limit(limit)
-        .map(queue -> views.lock(queue, 0))
-        .toList();
-  }
-
-  /** Returns the names of the locks in use that begin with {@code prefix}, in order. */
-  public List<LockName> names(String prefix) {
-    return from(prefix, Optional.empty())
         .map(LockQueue::lock)
-        .takeWhile(name -> name.value().startsWith(prefix))
-        .toList();
+        .takeWhile(name -> name.value().startsWith(prefix));
   }
 
   /** Names that begin with a prefix are contiguous in the order of names. */

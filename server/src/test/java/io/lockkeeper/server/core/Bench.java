@@ -15,6 +15,7 @@ import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StreamId;
 import io.lockkeeper.server.core.api.TimeEvent;
+import io.lockkeeper.server.core.lock.EntryDetails;
 import io.lockkeeper.server.core.lock.EntryName;
 import io.lockkeeper.server.core.lock.EntryRef;
 import io.lockkeeper.server.core.lock.LeaseId;
@@ -314,6 +315,30 @@ public final class Bench {
         new StoreEvent.CreatedEntry(name, EntryName.parse(text).orElseThrow(), zxid(), 0);
     appear(entry);
     return entry;
+  }
+
+  /** Has locks shown to a watch. */
+  public CallId showToWatch(List<LockName> locks) {
+    CallId call = call();
+    on(new ClientEvent.WatchLocks(call, locks));
+    return call;
+  }
+
+  /** What was shown to the watch, if that has been done. */
+  public Optional<Answer.LocksShown> shownToWatch(CallId call) {
+    return answers(call).stream().map(Answer.LocksShown.class::cast).findFirst();
+  }
+
+  /** Another coordinator takes a lock. */
+  public StoreEvent.CreatedEntry takenElsewhere(String lock) {
+    return foreign(lock, new UUID(0x99, ++numbers), MutexKind.EXCLUSIVE);
+  }
+
+  /** ZooKeeper tells what an entry of another coordinator says. */
+  public void read(StoreEvent.CreatedEntry entry, EntryDetails details) {
+    StoreEvent.ReadEntry read =
+        new StoreEvent.ReadEntry(details, entry.czxid(), 0, Optional.empty());
+    on(new StoreEvent.DetailsRead(entry.lock(), entry.name().text(), Optional.of(read)));
   }
 
   /** The grant of the acquisition. */

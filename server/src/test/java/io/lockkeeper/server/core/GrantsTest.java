@@ -374,11 +374,11 @@ class GrantsTest {
   void changesAreDescribedOnlyWhenSomebodyWantsToHearThem() {
     // Given
     Bench bench = Bench.ready();
-    bench.kernel.describeChanges(false);
+    bench.kernel.describeChanges(lock -> false);
     bench.alone(Wish.named("r1").lock("a", MutexKind.EXCLUSIVE));
     List<Effect.Publish> untold = bench.all(Effect.Publish.class);
     // When
-    bench.kernel.describeChanges(true);
+    bench.kernel.describeChanges(new LockName("b")::equals);
     bench.alone(Wish.named("r2").lock("b", MutexKind.EXCLUSIVE));
     // Then
     assertThat(untold).extracting(p -> p.change().isUndescribed()).containsExactly(true);

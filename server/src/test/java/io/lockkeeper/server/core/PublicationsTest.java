@@ -3,15 +3,25 @@ package io.lockkeeper.server.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.core.Bench.Asked;
+import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.CallId;
+import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.Contender;
 import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.LockChange;
+import io.lockkeeper.server.core.api.LockView;
 import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.lock.EntryDetails;
+import io.lockkeeper.server.core.lock.EntryName;
 import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.MarkerName;
 import io.lockkeeper.server.core.lock.MutexKind;
+import io.lockkeeper.server.core.lock.ReadWriteKind;
 import io.lockkeeper.server.core.simulation.Wish;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -79,13 +89,119 @@ class PublicationsTest {
   }
 
   @Test
-  void holderThatIsNeverReadIsWaitedForNoLongerThanTwoSeconds() {
+  void changeWaitsForItsHolderToBeReadHoweverLongThatTakes() {
     // Given
-    bench.foreign("a", ELSEWHERE, MutexKind.EXCLUSIVE);
+    StoreEvent.CreatedEntry holder = bench.foreign("a", ELSEWHERE, MutexKind.EXCLUSIVE);
     // When
-    bench.pass(java.time.Duration.ofSeconds(3));
+    bench.pass(Duration.ofSeconds(30));
+    assertThat(published()).isEmpty();
+    read(holder, true);
     // Then
-    assertThat(published()).isNotEmpty().allMatch(change -> change.holders().isEmpty());
+    assertThat(published())
+        .singleElement()
+        .satisfies(
+            change ->
+                assertThat(change.holders()).extracting(Contender::holder).containsExactly("peer"));
+  }
+
+  private CallId watch(String lock) {
+    CallId call = bench.call();
+    bench.on(new ClientEvent.WatchLocks(call, List.of(new LockName(lock))));
+    return call;
+  }
+
+  private List<LockView> shown(CallId call) {
+    return ((Answer.LocksShown) bench.answer(call)).locks();
+  }
+
+  @Test
+  void snapshotShowsEveryHolderAndComesAfterTheChangesThatItContains() {
+    // Given: a change that waits
+    StoreEvent.CreatedEntry holder = bench.foreign("a", ELSEWHERE, MutexKind.EXCLUSIVE);
+    // When
+    CallId call = watch("a");
+    bench.alone(Wish.named("own").exclusive("b"));
+    bench.pass(Duration.ofSeconds(5));
+    assertThat(bench.answers(call)).isEmpty();
+    read(holder, true);
+    // Then
+    assertThat(shown(call).get(0).holders()).extracting(Contender::holder).containsExactly("peer");
+    assertThat(
+            bench.last(Effect.class).stream()
+                .filter(e -> e instanceof Effect.Publish || e instanceof Effect.Reply)
+                .map(Object::getClass)
+                .toList())
+        .startsWith(Effect.Publish.class, Effect.Reply.class)
+        .endsWith(Effect.Publish.class);
+  }
+
+  @Test
+  void snapshotShowsTheLockAsItWasBeforeTheChangesThatComeAfterIt() {
+    // Given
+    StoreEvent.CreatedEntry first = bench.foreign("a", ELSEWHERE, MutexKind.EXCLUSIVE);
+    CallId call = watch("a");
+    StoreEvent.CreatedEntry second = bench.foreign("a", new UUID(0x77, 2), MutexKind.EXCLUSIVE);
+    // When
+    read(first, true);
+    bench.vanish(first);
+    read(second, true);
+    // Then
+    assertThat(shown(call).get(0).holders())
+        .extracting(Contender::entry)
+        .containsExactly(first.name().text());
+    assertThat(published())
+        .last()
+        .satisfies(
+            change ->
+                assertThat(change.holders())
+                    .extracting(Contender::entry)
+                    .containsExactly(second.name().text()));
+  }
+
+  @Test
+  void snapshotReadsAllHoldersOfItsLocksHoweverMany() {
+    // Given
+    bench.kernel.describeChanges(lock -> false);
+    List<LockName> locks = List.of(A, new LockName("b"), new LockName("c"));
+    List<StoreEvent.CreatedEntry> readers = new ArrayList<>();
+    for (int i = 0; i < 2_700; i++) {
+      String lock = locks.get(i % 3).value();
+      readers.add(bench.foreign(lock, new UUID(0x77, i), ReadWriteKind.READ));
+    }
+    // When
+    CallId call = bench.call();
+    bench.on(new ClientEvent.WatchLocks(call, locks));
+    readers.forEach(reader -> bench.read(reader, EntryDetails.foreign("peer", Optional.empty())));
+    // Then
+    assertThat(shown(call)).hasSize(3).allMatch(lock -> lock.holders().size() == 900);
+  }
+
+  @Test
+  void moreChangesThanMayWaitAreAGapInTheirPlace() {
+    // Given
+    StoreEvent.CreatedEntry holder = bench.foreign("a", ELSEWHERE, MutexKind.EXCLUSIVE);
+    CallId call = watch("a");
+    // When
+    for (int i = 0; i < 10_000; i++) {
+      MarkerName limit = MarkerName.parse(MarkerName.Limit.prefix(5) + EntryName.suffix(i)).get();
+      bench.on(new StoreEvent.MarkerAppeared(new LockName("b"), limit, bench.zxid()));
+    }
+    read(holder, true);
+    // Then
+    assertThat(bench.all(Effect.PublishGap.class)).hasSize(2); // the first is that of the start
+    assertThat(bench.answers(call)).hasSize(1);
+    assertThat(published()).hasSizeLessThan(10).allMatch(c -> c.lock().value().equals("b"));
+  }
+
+  @Test
+  void entriesOfLocksThatNobodyWatchesAreNotRead() {
+    // Given
+    bench.kernel.describeChanges(new LockName("b")::equals);
+    // When
+    bench.foreign("a", ELSEWHERE, MutexKind.EXCLUSIVE);
+    // Then
+    assertThat(bench.all(StoreEffect.ReadDetails.class)).isEmpty();
+    assertThat(published()).singleElement().matches(LockChange::isUndescribed);
   }
 
   @Test

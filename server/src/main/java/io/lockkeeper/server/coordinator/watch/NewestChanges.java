@@ -40,6 +40,11 @@ final class NewestChanges {
     return first;
   }
 
+  /** Removes what has happened to a lock, if anything has. */
+  void remove(LockName lock) {
+    changes.remove(lock);
+  }
+
   void clear() {
     changes.clear();
   }

@@ -11,7 +11,9 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 
@@ -34,6 +36,10 @@ final class Watch implements WatchHandle {
   private final Deque<LockName> unread = new ArrayDeque<>();
   private final Deque<LockView> views = new ArrayDeque<>();
   private final NewestChanges backlog = new NewestChanges();
+
+  /** Up to which change later parts of the snapshot show their locks: what comes late is older. */
+  private final Map<LockName, Long> shown = new HashMap<>();
+
   private Optional<String> gap = Optional.empty();
   private boolean snapshotting;
   private boolean asking;
@@ -94,6 +100,7 @@ final class Watch implements WatchHandle {
     unread.clear();
     views.clear();
     backlog.clear();
+    shown.clear();
     snapshotting = true;
     // Until its first part comes, nothing of an older snapshot is sent, nor its end.
     knownNumber = Long.MAX_VALUE;
@@ -118,12 +125,25 @@ final class Watch implements WatchHandle {
   int offerAll(Collection<WatchedChange> changes) {
     int wanted = 0;
     for (WatchedChange change : changes) {
-      if (change.number() > knownNumber && filter.matches(change.change().lock())) {
+      if (isNew(change) && filter.matches(change.change().lock())) {
         wanted++;
         offer(change);
       }
     }
+    if (!shown.isEmpty()) {
+      source.wake(this);
+    }
     return wanted;
+  }
+
+  private boolean isNew(WatchedChange change) {
+    return change.number() > knownNumber
+        && change.number() > shown.getOrDefault(change.change().lock(), 0L);
+  }
+
+  /** Everything was offered that had happened when the last part of the snapshot was shown. */
+  void caughtUp() {
+    shown.clear();
   }
 
   private void offer(WatchedChange change) {
@@ -201,6 +221,11 @@ final class Watch implements WatchHandle {
       unread.addAll(part.unread());
       snapshotRevision = part.revision();
       knownNumber = part.number();
+    } else {
+      for (LockView view : part.locks()) {
+        shown.put(view.lock(), part.number());
+        backlog.remove(view.lock());
+      }
     }
     views.addAll(part.locks());
     source.wake(this);

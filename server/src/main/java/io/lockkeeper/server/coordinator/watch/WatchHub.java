@@ -14,14 +14,20 @@ import io.lockkeeper.server.core.api.LockChange;
 import io.lockkeeper.server.core.api.LockView;
 import io.lockkeeper.server.core.lock.LockName;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The event loop's side of watching: takes the changes, remembers the newest, and hands them to the
@@ -29,32 +35,35 @@ import java.util.function.Function;
  */
 public final class WatchHub implements Watch.Source {
 
-  /** How long changes go on being described after the last watcher has left. */
-  private static final long DESCRIBED_NANOS = TimeUnit.SECONDS.toNanos(30);
+  /** What is said of changes that nobody has counted: at least as many. */
+  private static final int SEVERAL = 2;
+
+  private static final Logger LOG = LoggerFactory.getLogger(WatchHub.class);
 
   private final int maxWatches;
   private final Consumer<Runnable> loop;
-  private final Function<List<LockName>, CompletableFuture<Answer>> reader;
+  private final Function<List<LockName>, CompletableFuture<Answer.LocksShown>> reader;
   private final Kernel kernel;
   private final CoordinatorClock clock;
   private final WatchThread thread;
   private final Set<Watch> watches = new LinkedHashSet<>();
+  private final WatchedLocks watched = new WatchedLocks();
   private final WatchHistory history = new WatchHistory();
   private List<WatchedChange> batch = new ArrayList<>();
-  private long unwatchedSinceNanos;
   private long number;
 
   /**
    * Makes a hub.
    *
    * @param loop runs a task on the event loop; may be called on any thread
-   * @param reader has the entries of locks read of which too little is known; answers on the loop
+   * @param reader shows locks in their turn among the changes that are published; answers on the
+   *     loop
    * @param kernel what watchers see
    */
   public WatchHub(
       int maxWatches,
       Consumer<Runnable> loop,
-      Function<List<LockName>, CompletableFuture<Answer>> reader,
+      Function<List<LockName>, CompletableFuture<Answer.LocksShown>> reader,
       Kernel kernel,
       CoordinatorClock clock) {
     this.reader = reader;
@@ -63,7 +72,7 @@ public final class WatchHub implements Watch.Source {
     this.kernel = kernel;
     this.clock = clock;
     this.thread = new WatchThread(clock);
-    this.unwatchedSinceNanos = clock.nanos();
+    kernel.describeChanges(watched::contains);
   }
 
   /** Starts the watchers' thread. On any thread. */
@@ -104,45 +113,77 @@ public final class WatchHub implements Watch.Source {
           "the coordinator's mirror of the queues is being rebuilt");
     } else {
       watches.add(watch);
-      kernel.describeChanges(true);
+      watched.add(watch.filter());
       thread.execute(rounds -> rounds.add(watch));
-      begin(watch, startRevision);
+      if (startRevision == 0) {
+        thread.execute(rounds -> watch.begin());
+      } else {
+        resume(watch, startRevision, new HashMap<>());
+      }
     }
   }
 
-  private void begin(Watch watch, long startRevision) {
-    if (startRevision == 0) {
-      thread.execute(rounds -> watch.begin());
+  /**
+   * Goes on where another watch ended.
+   *
+   * @param seen locks as they were after their newest change, where that was not described
+   */
+  private void resume(Watch watch, long startRevision, Map<LockName, LockView> seen) {
+    if (!watches.contains(watch)) {
       return;
     }
     Optional<List<LockChange>> missed = history.since(startRevision);
-    if (missed.isPresent()) {
-      List<WatchedChange> changes = told(missed.get(), watch.filter());
-      long current = number;
-      thread.execute(rounds -> watch.resume(changes, current));
-    } else {
+    if (missed.isEmpty()) {
       String reason =
           "revision " + startRevision + " is older than what this coordinator remembers";
       thread.execute(rounds -> watch.restart(reason));
+      return;
+    }
+    List<LockChange> wanted =
+        missed.get().stream().filter(c -> watch.filter().matches(c.lock())).toList();
+    Map<LockName, LockChange> newest = new LinkedHashMap<>();
+    wanted.forEach(change -> newest.put(change.lock(), change));
+    List<LockName> unseen =
+        newest.values().stream()
+            .filter(LockChange::isUndescribed)
+            .map(LockChange::lock)
+            .filter(lock -> !seen.containsKey(lock))
+            .toList();
+    if (unseen.isEmpty()) {
+      List<WatchedChange> changes = told(wanted, newest, seen);
+      long current = number;
+      thread.execute(rounds -> watch.resume(changes, current));
+    } else {
+      show(
+          watch,
+          unseen,
+          shown -> {
+            shown.locks().forEach(lock -> seen.put(lock.lock(), lock));
+            // What the core wants done besides comes first.
+            loop.accept(() -> resume(watch, startRevision, seen));
+          });
     }
   }
 
-  private List<WatchedChange> told(List<LockChange> missed, WatchFilter filter) {
-    List<LockChange> wanted = missed.stream().filter(c -> filter.matches(c.lock())).toList();
-    boolean described = wanted.stream().noneMatch(LockChange::isUndescribed);
-    return (described ? wanted : asTheyAre(wanted))
-        .stream().map(change -> new WatchedChange(change, number)).toList();
+  /** What was not described while nobody watched is told as one change for each lock. */
+  private List<WatchedChange> told(
+      List<LockChange> wanted, Map<LockName, LockChange> newest, Map<LockName, LockView> seen) {
+    if (wanted.stream().noneMatch(LockChange::isUndescribed)) {
+      return wanted.stream().map(change -> new WatchedChange(change, number)).toList();
+    }
+    NewestChanges coalesced = new NewestChanges();
+    wanted.forEach(change -> coalesced.add(new WatchedChange(change, number)));
+    return coalesced.all().stream()
+        .map(
+            change ->
+                Objects.requireNonNull(newest.get(change.change().lock())).isUndescribed()
+                    ? new WatchedChange(asItWas(change.change(), seen), number)
+                    : change)
+        .toList();
   }
 
-  /** What was not described while nobody watched: one change for each lock, as it is now. */
-  private List<LockChange> asTheyAre(List<LockChange> missed) {
-    NewestChanges newest = new NewestChanges();
-    missed.forEach(change -> newest.add(new WatchedChange(change, number)));
-    return newest.all().stream().map(WatchedChange::change).map(this::asItIs).toList();
-  }
-
-  private LockChange asItIs(LockChange change) {
-    LockView view = view(change.lock());
+  private static LockChange asItWas(LockChange change, Map<LockName, LockView> seen) {
+    LockView view = Objects.requireNonNull(seen.get(change.lock()));
     return new LockChange(
         change.revision(),
         change.lock(),
@@ -150,11 +191,50 @@ public final class WatchHub implements Watch.Source {
         Optional.empty(),
         view.holders(),
         view.queueLength(),
-        Math.max(2, change.coalesced()));
+        Math.max(SEVERAL, change.coalesced()));
   }
 
-  private LockView view(LockName lock) {
-    return kernel.lock(lock, 0, clock.nanos());
+  /**
+   * Has locks shown, in their turn among the changes; {@code then} runs on the loop unless the
+   * watch has ended. One that cannot be served ends, rather than wait for ever.
+   */
+  private void show(Watch watch, List<LockName> locks, Consumer<Answer.LocksShown> then) {
+    var unused =
+        reader
+            .apply(locks)
+            .thenAccept(
+                shown -> {
+                  if (watches.contains(watch)) {
+                    then.accept(shown);
+                  }
+                })
+            .whenComplete(
+                (done, cause) -> {
+                  if (cause != null) {
+                    fail(watch, cause);
+                  }
+                });
+  }
+
+  private void fail(Watch watch, Throwable cause) {
+    if (!forget(watch)) {
+      return;
+    }
+    if (cause instanceof CompletionException
+        && cause.getCause() instanceof RefusedException refused) {
+      refuse(watch, refused);
+    } else {
+      LOG.atError().setCause(cause).log("a watch could not be served");
+      refuse(watch, Failure.Reason.UNAVAILABLE, "the watch could not be served: begin it again");
+    }
+  }
+
+  private boolean forget(Watch watch) {
+    boolean there = watches.remove(watch);
+    if (there) {
+      watched.leave(watch.filter(), clock.nanos());
+    }
+    return there;
   }
 
   private void refuse(Watch watch, Failure.Reason reason, String message) {
@@ -189,27 +269,21 @@ public final class WatchHub implements Watch.Source {
             int read = Math.min(Watch.PART_LOCKS, wanted.size());
             List<LockName> now = wanted.subList(0, read);
             List<LockName> later = wanted.subList(read, wanted.size());
-            var unused =
-                reader.apply(now).handle((known, cause) -> part(watch, now, later, answer));
+            show(watch, now, shown -> answer(shown, later, answer));
           }
         });
   }
 
-  /** Whoever holds has been read, on the loop, if that was possible. */
-  private Optional<Watch.Part> part(
-      Watch watch, List<LockName> now, List<LockName> later, Consumer<Watch.Part> answer) {
-    if (!watches.contains(watch)) {
-      return Optional.empty();
-    }
-    List<LockView> locks = now.stream().map(this::view).map(LockView::named).toList();
-    Watch.Part part = new Watch.Part(locks, later, kernel.revision(), number);
+  private void answer(Answer.LocksShown shown, List<LockName> later, Consumer<Watch.Part> answer) {
+    // The changes that it contains are with the watchers' thread before it.
+    flush();
+    Watch.Part part = new Watch.Part(shown.locks(), later, shown.revision(), number);
     thread.execute(rounds -> answer.accept(part));
-    return Optional.of(part);
   }
 
   private List<LockName> inUse(WatchFilter filter) {
     return filter.names().isEmpty()
-        ? kernel.names(filter.prefix())
+        ? kernel.names(filter.prefix(), Optional.empty()).toList()
         : filter.names().stream().sorted().toList();
   }
 
@@ -217,8 +291,7 @@ public final class WatchHub implements Watch.Source {
   public void end(Watch watch) {
     loop.accept(
         () -> {
-          if (watches.remove(watch)) {
-            unwatchedSinceNanos = clock.nanos();
+          if (forget(watch)) {
             thread.execute(rounds -> rounds.remove(watch));
           }
         });
@@ -242,11 +315,9 @@ public final class WatchHub implements Watch.Source {
     }
   }
 
-  /** Stops describing changes when nobody has watched for a while. */
+  /** Stops describing the changes of locks that nobody has watched for a while. */
   public void rest(long nowNanos) {
-    if (watches.isEmpty() && nowNanos - unwatchedSinceNanos > DESCRIBED_NANOS) {
-      kernel.describeChanges(false);
-    }
+    watched.forget(nowNanos);
   }
 
   /** The mirror was out of touch and is whole again. */

@@ -88,6 +88,9 @@ final class WatchRounds {
         Watch watch = first.next();
         first.remove();
         sent += 1 + watch.pump();
+        if (round.isEmpty() && newest.isEmpty()) {
+          watch.caughtUp();
+        }
       }
       if (round.isEmpty() && !newest.isEmpty()) {
         startRound();

@@ -1,94 +1,103 @@
 package io.lockkeeper.server.core.acquire;
 
-import io.lockkeeper.server.core.api.Answer;
-import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.lock.NodeKey;
-import io.lockkeeper.server.core.queue.LockQueue;
 import io.lockkeeper.server.core.state.CoreState;
 import io.lockkeeper.server.core.state.Timers;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Has the data of entries read that are not ours, and says when it is there. Each wait has a bound:
- * whoever waits goes on without what did not come.
+ * Has the data of entries read that are not ours, and says when it is there. Each reading ends: the
+ * entry was read, or is gone, or the connection broke over which it was read.
  */
 public final class EntryReads {
 
-  /** How many entries are read for one view of locks. */
-  private static final int MAX_VIEWED = 2_000;
+  /** How many entries are being read at a time; the others wait. */
+  private static final int MAX_UNDER_WAY = 256;
 
   private static final long PATIENCE_NANOS = 2_000_000_000L;
 
   private final CoreState core;
   private final Map<NodeKey, List<Wait>> waits = new HashMap<>();
 
-  /** Somebody who waits for entries to be read. */
-  private record Wait(Set<NodeKey> missing, Timers.Timer bound, Runnable then) {}
+  /** What is to be read next; what nobody waits for any more is passed over. */
+  private final Deque<NodeKey> next = new ArrayDeque<>();
+
+  private final Set<NodeKey> underWay = new HashSet<>();
+
+  /** Somebody who waits for entries to be read, mostly not for ever. */
+  private record Wait(Set<NodeKey> missing, Optional<Timers.Timer> bound, Runnable then) {}
 
   public EntryReads(CoreState core) {
     this.core = core;
   }
 
   /**
-   * Reads the entries that a view of locks would show and of which too little is known; answers
-   * when that is done.
+   * Reads the entries, and runs {@code then} when each was read or could not be, or after two
+   * seconds.
    */
-  public void readQueue(ClientEvent.ReadQueue event) {
-    if (!core.mirror.isCurrent()) {
-      // The rebuild reads it all, and whoever asked is refused meanwhile.
-      core.reply(event.call(), new Answer.QueueRead());
-      return;
-    }
-    List<NodeKey> unread =
-        event.locks().stream()
-            .flatMap(lock -> core.mirror.queue(lock).stream())
-            .flatMap(queue -> unread(queue, event.queueLimit()))
-            .limit(MAX_VIEWED)
-            .toList();
-    read(unread, () -> core.reply(event.call(), new Answer.QueueRead()));
-  }
-
-  private static Stream<NodeKey> unread(LockQueue queue, int queueLimit) {
-    return Stream.concat(
-            queue.holders().stream().filter(entry -> !Views.isNamed(entry, true)),
-            queue.waiters(queueLimit).stream().filter(entry -> !Views.isNamed(entry, false)))
-        .map(entry -> new NodeKey(queue.lock(), entry.name().text()));
-  }
-
-  /** Reads the entries, and runs {@code then} when each was read or could not be. */
   public void read(List<NodeKey> entries, Runnable then) {
     if (entries.isEmpty()) {
       then.run();
       return;
     }
-    Set<NodeKey> missing = new HashSet<>(entries);
+    Set<NodeKey> missing = new LinkedHashSet<>(entries);
     Timers.Timer bound = core.timers.at(core.now + PATIENCE_NANOS, () -> giveUp(missing, then));
+    await(missing, Optional.of(bound), then);
+  }
+
+  /** The same, however long it takes: for whoever must not go on without. */
+  void readToTheEnd(List<NodeKey> entries, Runnable then) {
+    if (entries.isEmpty()) {
+      then.run();
+    } else {
+      await(new LinkedHashSet<>(entries), Optional.empty(), then);
+    }
+  }
+
+  private void await(Set<NodeKey> missing, Optional<Timers.Timer> bound, Runnable then) {
     for (NodeKey key : missing) {
       List<Wait> waiting = waits.computeIfAbsent(key, k -> new ArrayList<>(1));
       if (waiting.isEmpty()) {
-        core.emit(new StoreEffect.ReadDetails(key.lock(), key.name()));
+        next.add(key);
       }
       waiting.add(new Wait(missing, bound, then));
+    }
+    readNext();
+  }
+
+  private void readNext() {
+    while (underWay.size() < MAX_UNDER_WAY && !next.isEmpty()) {
+      NodeKey key = next.remove();
+      if (waits.containsKey(key) && underWay.add(key)) {
+        core.emit(new StoreEffect.ReadDetails(key.lock(), key.name()));
+      }
     }
   }
 
   private void giveUp(Set<NodeKey> missing, Runnable then) {
     for (NodeKey key : missing) {
       waits.computeIfPresent(key, (k, waiting) -> withoutThose(waiting, missing));
+      if (!waits.containsKey(key)) {
+        // Whoever wants it next has it asked for anew.
+        underWay.remove(key);
+      }
     }
+    readNext();
     then.run();
   }
 
-  /** Returns nothing where nobody waits for the entry any more: it is asked for anew then. */
   private static @Nullable List<Wait> withoutThose(List<Wait> waiting, Set<NodeKey> missing) {
     waiting.removeIf(wait -> wait.missing() == missing);
     return waiting.isEmpty() ? null : waiting;
@@ -107,14 +116,16 @@ public final class EntryReads {
   /** The entry was read, and whoever keeps what was read has done so. */
   public void onRead(StoreEvent.DetailsRead event) {
     NodeKey key = new NodeKey(event.lock(), event.entry());
+    underWay.remove(key);
     List<Wait> waiting = waits.remove(key);
+    readNext();
     if (waiting == null) {
       return;
     }
     for (Wait wait : waiting) {
       wait.missing().remove(key);
       if (wait.missing().isEmpty()) {
-        core.timers.cancel(wait.bound());
+        wait.bound().ifPresent(core.timers::cancel);
         wait.then().run();
       }
     }

@@ -1,6 +1,5 @@
 package io.lockkeeper.server.core.acquire;
 
-import io.lockkeeper.server.core.api.Contender;
 import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.LockChange;
 import io.lockkeeper.server.core.lock.LockName;
@@ -17,18 +16,25 @@ import java.util.stream.Stream;
 /**
  * Tells the watchers what happens to locks: in order, and each change once everybody in it can be
  * named. Of an entry of another coordinator the mirror shows no more than the name, so it is read
- * first, and what comes after it waits too. What is gone before it could be read is told as several
- * changes in one, by the state after them.
+ * first, for as long as that takes: whoever was left out would seem to hold nothing. What is gone
+ * before it could be read is told as several changes in one, by the state after them.
+ *
+ * <p>What comes after a change that waits waits too, whatever its lock: watchers resume from the
+ * last revision that they saw, and must have missed nothing before, of all their locks. That costs
+ * little. An entry is read over the connection that tells of it, so that a reading is late only
+ * where everything is, and its end is the end of that connection: then watchers begin again.
  */
 public final class Publications {
 
+  /** How many changes and snapshots may wait; where more would, watchers begin again. */
   private static final int MAX_WAITING = 10_000;
+
   private static final int SEVERAL = 2;
 
   private final CoreState core;
   private final Views views;
   private final EntryReads reads;
-  private final Deque<Waiting> waiting = new ArrayDeque<>();
+  private final Deque<Turn> waiting = new ArrayDeque<>();
 
   public Publications(CoreState core, Views views, EntryReads reads) {
     this.core = core;
@@ -36,8 +42,20 @@ public final class Publications {
     this.reads = reads;
   }
 
+  /** Something that is told when everything before it was, and everybody in it was read. */
+  private static final class Turn {
+    private final Runnable tell;
+    private final Runnable drop;
+    private boolean due;
+
+    Turn(Runnable tell, Runnable drop) {
+      this.tell = tell;
+      this.drop = drop;
+    }
+  }
+
   /** A change as it was when it happened. */
-  private static final class Waiting {
+  private static final class Happened {
     private final long revision;
     private final LockName lock;
     private final LockChange.Cause cause;
@@ -45,9 +63,8 @@ public final class Publications {
     private final boolean held;
     private final List<Entry> holders;
     private final int queueLength;
-    private boolean read;
 
-    Waiting(
+    Happened(
         long revision,
         LockName lock,
         LockChange.Cause cause,
@@ -58,7 +75,7 @@ public final class Publications {
       this.cause = cause;
       this.contender = contender;
       this.held = contender.filter(Entry::holds).isPresent();
-      this.holders = queue.map(q -> List.copyOf(q.holders())).orElse(List.of());
+      this.holders = queue.map(Views::firstHolders).orElse(List.of());
       this.queueLength = queue.map(LockQueue::waiting).orElse(0);
     }
 
@@ -74,47 +91,62 @@ public final class Publications {
 
   /** A lock has changed; {@code entry} is whom it happened to. */
   public void publish(LockName lock, LockChange.Cause cause, Optional<Entry> entry) {
-    if (!core.describesChanges && waiting.isEmpty()) {
-      core.emit(new Effect.Publish(LockChange.undescribed(core.mirror.revision(), lock)));
+    long revision = core.mirror.revision();
+    if (core.described.test(lock)) {
+      Happened change = new Happened(revision, lock, cause, entry, core.mirror.queue(lock));
+      inTurn(change.unnamed(), () -> core.emit(new Effect.Publish(described(change))), () -> {});
+    } else {
+      Effect.Publish undescribed = new Effect.Publish(LockChange.undescribed(revision, lock));
+      inTurn(List.of(), () -> core.emit(undescribed), () -> {});
+    }
+  }
+
+  /**
+   * Reads entries and then tells something, after all that was to be told before.
+   *
+   * @param drop what to do if it is not told, after the gap that takes its place
+   */
+  void inTurn(List<NodeKey> entries, Runnable tell, Runnable drop) {
+    if (waiting.isEmpty() && entries.isEmpty()) {
+      tell.run();
       return;
     }
-    Waiting change =
-        new Waiting(core.mirror.revision(), lock, cause, entry, core.mirror.queue(lock));
-    waiting.add(change);
-    List<NodeKey> unnamed = waiting.size() > MAX_WAITING ? List.of() : change.unnamed();
-    reads.read(
-        unnamed,
+    Turn turn = new Turn(tell, drop);
+    waiting.add(turn);
+    if (waiting.size() > MAX_WAITING) {
+      gap("more than " + MAX_WAITING + " changes came before it was known who holds");
+      return;
+    }
+    reads.readToTheEnd(
+        entries,
         () -> {
-          change.read = true;
+          turn.due = true;
           proceed();
         });
   }
 
   /** Changes may be missing: those that wait are among them. */
   public void gap(String reason) {
+    List<Turn> dropped = List.copyOf(waiting);
     waiting.clear();
     core.emit(new Effect.PublishGap(reason));
+    dropped.forEach(turn -> turn.drop.run());
   }
 
   private void proceed() {
-    while (!waiting.isEmpty() && waiting.peek().read) {
-      core.emit(new Effect.Publish(described(waiting.remove())));
+    while (!waiting.isEmpty() && waiting.peek().due) {
+      waiting.remove().tell.run();
     }
   }
 
-  private LockChange described(Waiting change) {
-    List<Contender> holders =
-        change.holders.stream()
-            .filter(entry -> Views.isNamed(entry, true))
-            .map(entry -> views.contender(entry, true))
-            .toList();
+  private LockChange described(Happened change) {
     boolean named = change.unnamed().isEmpty();
     return new LockChange(
         change.revision,
         change.lock,
         named ? change.cause : LockChange.Cause.SEVERAL,
         change.contender.filter(entry -> named).map(entry -> views.contender(entry, change.held)),
-        holders,
+        views.holders(change.holders),
         change.queueLength,
         named ? 1 : SEVERAL);
   }

@@ -20,6 +20,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.UUID;
 import java.util.function.ToIntBiFunction;
 import java.util.stream.Stream;
@@ -27,7 +28,11 @@ import java.util.stream.Stream;
 /** Shows queues and leases to people and clients. */
 public final class Views {
 
-  private static final int SHOWN_HOLDERS = 16;
+  /** How many holders of a lock are shown where they are not what was asked for. */
+  private static final int FEW_HOLDERS = 16;
+
+  /** How many are shown of a lock, and so may have to be read for it. */
+  private static final int MAX_HOLDERS = 1_000;
 
   private final CoreState core;
   private final LockDelays delays;
@@ -107,19 +112,31 @@ public final class Views {
         entry.wasFound());
   }
 
+  /** Shows holders of whom it is known who they are, in the order of the queue. */
+  public List<Contender> holders(Collection<Entry> entries) {
+    return shown(entries, true);
+  }
+
+  private List<Contender> shown(Collection<Entry> entries, boolean holders) {
+    List<Contender> contenders = new ArrayList<>(entries.size());
+    for (Entry entry : entries) {
+      if (isNamed(entry, holders)) {
+        contenders.add(contender(entry, holders));
+      }
+    }
+    return List.copyOf(contenders);
+  }
+
   /**
    * Returns the contenders of at most 16 holders: what a notice carries. It does not wait for those
    * that are not known yet, and leaves them out.
    */
   List<Contender> fewHolders(LockQueue queue) {
-    return few(queue)
-        .filter(entry -> isNamed(entry, true))
-        .map(entry -> contender(entry, true))
-        .toList();
+    return holders(few(queue).toList());
   }
 
   private static Stream<Entry> few(LockQueue queue) {
-    return queue.holders().stream().limit(SHOWN_HOLDERS);
+    return queue.holders().stream().limit(FEW_HOLDERS);
   }
 
   /** Returns the holders that a notice would carry if they were known. */
@@ -131,37 +148,67 @@ public final class Views {
         .toList();
   }
 
-  /** Shows entries in the order of the queue, each as what it is. */
-  public List<Contender> contenders(Collection<Entry> entries) {
-    List<Contender> contenders = new ArrayList<>(entries.size());
-    for (Entry entry : entries) {
-      contenders.add(contender(entry, entry.holds()));
+  /**
+   * A lock as it was at one moment. Whoever is not known yet may be read before it is shown.
+   *
+   * @param lock the lock
+   * @param holders the first of those who hold
+   * @param queueLength how many wait
+   * @param queue the first of those who wait
+   * @param queueLimit how many of them were asked for
+   * @param revision the newest zxid that changed this lock, zero if not known
+   * @param configuredLimit the limit of permits that was configured, if one was
+   * @param delayedForNanos how long until the next grant, while a delay is running
+   */
+  public record Seen(
+      LockName lock,
+      List<Entry> holders,
+      int queueLength,
+      List<Entry> queue,
+      int queueLimit,
+      long revision,
+      OptionalInt configuredLimit,
+      Optional<Long> delayedForNanos) {
+
+    /** Returns the entries of which too little is known to be shown. */
+    Stream<NodeKey> unnamed() {
+      return Stream.concat(
+              holders.stream().filter(entry -> !isNamed(entry, true)),
+              queue.stream().filter(entry -> !isNamed(entry, false)))
+          .map(entry -> new NodeKey(lock, entry.name().text()));
     }
-    return List.copyOf(contenders);
   }
 
-  /** Shows a lock with its holders and its first waiters. */
-  public LockView lock(LockName lock, int queueLimit) {
-    return core.mirror
-        .queue(lock)
-        .map(queue -> lock(queue, queueLimit))
-        .orElseGet(() -> view(lock, List.of(), 0, List.of(), 0));
+  /** Looks at a lock with its holders and its first waiters. */
+  public Seen see(LockName lock, int queueLimit) {
+    Optional<LockQueue> queue = core.mirror.queue(lock);
+    return new Seen(
+        lock,
+        queue.map(Views::firstHolders).orElse(List.of()),
+        queue.map(LockQueue::waiting).orElse(0),
+        queue.map(q -> q.waiters(queueLimit)).orElse(List.of()),
+        queueLimit,
+        queue.map(LockQueue::revision).orElse(0L),
+        core.mirror.limit(lock),
+        delays.leftNanos(lock));
   }
 
-  /** Shows a lock that has a queue. */
-  public LockView lock(LockQueue queue, int queueLimit) {
-    return view(
-        queue.lock(),
-        contenders(queue.holders()),
-        queue.waiting(),
-        contenders(queue.waiters(queueLimit)),
-        queue.revision());
+  /** Returns as many holders of a lock as are shown of it, in the order of the queue. */
+  static List<Entry> firstHolders(LockQueue queue) {
+    List<Entry> all = queue.holders();
+    return List.copyOf(all.size() > MAX_HOLDERS ? all.subList(0, MAX_HOLDERS) : all);
   }
 
-  private LockView view(
-      LockName lock, List<Contender> holders, int waiting, List<Contender> queue, long revision) {
+  /** Shows a lock as it was when it was looked at, but for those of whom too little is known. */
+  public LockView show(Seen seen) {
     return new LockView(
-        lock, holders, waiting, queue, revision, core.mirror.limit(lock), delays.leftNanos(lock));
+        seen.lock(),
+        holders(seen.holders()),
+        seen.queueLength(),
+        shown(seen.queue(), false),
+        seen.revision(),
+        seen.configuredLimit(),
+        seen.delayedForNanos());
   }
 
   /** Returns where an acquisition stands in the queues that it waits in. */
@@ -210,7 +257,7 @@ public final class Views {
         .flatMap(wanted -> core.mirror.queue(wanted.name()).stream())
         .flatMap(queue -> fewHolders(queue).stream())
         .filter(contender -> !contender.entry().contains(acquisition.id().toString()))
-        .limit(SHOWN_HOLDERS)
+        .limit(FEW_HOLDERS)
         .toList();
   }
 

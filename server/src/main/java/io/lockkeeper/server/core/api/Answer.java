@@ -92,8 +92,13 @@ public sealed interface Answer {
    */
   record PositionTold(Notice.Position told) implements Answer {}
 
-  /** What could be read of a lock's entries was read. */
-  record QueueRead() implements Answer {}
+  /**
+   * Locks as they were when the question came.
+   *
+   * @param locks the locks
+   * @param revision the newest zxid that the mirror had seen then
+   */
+  record LocksShown(List<LockView> locks, long revision) implements Answer {}
 
   /**
    * What is known of a token.

@@ -120,17 +120,31 @@ public sealed interface ClientEvent extends Event {
   }
 
   /**
-   * Somebody wants to see locks: what is known only by name is to be read first. Answered by {@link
-   * Answer.QueueRead}, at the latest after two seconds.
+   * Somebody looks at locks. Answered by {@link Answer.LocksShown}: as they are now, as soon as
+   * those in them are known, and within two seconds without those who are not.
    *
    * @param call who waits for the answer
    * @param locks the locks
    * @param queueLimit how many waiters are to be seen
    */
-  record ReadQueue(CallId call, List<LockName> locks, int queueLimit) implements ClientEvent {
+  record ShowLocks(CallId call, List<LockName> locks, int queueLimit) implements ClientEvent {
     @Override
     public void applyTo(EventHandler handler) {
-      handler.onReadQueue(this);
+      handler.onShowLocks(this);
+    }
+  }
+
+  /**
+   * A watch looks at locks. Answered by {@link Answer.LocksShown} in its turn among the changes
+   * that are published: after those that it contains, and before all others.
+   *
+   * @param call who waits for the answer
+   * @param locks the locks
+   */
+  record WatchLocks(CallId call, List<LockName> locks) implements ClientEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onWatchLocks(this);
     }
   }
 

@@ -101,8 +101,11 @@ public interface EventHandler {
   /** See {@link ClientEvent.QueryPosition}. */
   void onQueryPosition(ClientEvent.QueryPosition event);
 
-  /** See {@link ClientEvent.ReadQueue}. */
-  void onReadQueue(ClientEvent.ReadQueue event);
+  /** See {@link ClientEvent.ShowLocks}. */
+  void onShowLocks(ClientEvent.ShowLocks event);
+
+  /** See {@link ClientEvent.WatchLocks}. */
+  void onWatchLocks(ClientEvent.WatchLocks event);
 
   /** See {@link ClientEvent.CheckToken}. */
   void onCheckToken(ClientEvent.CheckToken event);

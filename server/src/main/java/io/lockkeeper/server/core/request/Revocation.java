@@ -109,7 +109,7 @@ public final class Revocation {
               holders.stream().filter(asked.get()::contains).filter(e -> Views.isNamed(e, true));
           core.reply(
               event.call(),
-              new Answer.ReleaseAsked(views.contenders(shown.limit(MAX_SHOWN).toList())));
+              new Answer.ReleaseAsked(views.holders(shown.limit(MAX_SHOWN).toList())));
         });
   }
 

@@ -8,6 +8,7 @@ import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.LeaseEnd;
 import io.lockkeeper.server.core.api.StreamId;
 import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.PathSizes;
 import io.lockkeeper.server.core.queue.Mirror;
 import java.util.ArrayDeque;
@@ -19,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Predicate;
 
 /** Everything that the core knows: shared by its parts, which all run on one thread. */
 public final class CoreState {
@@ -57,8 +59,8 @@ public final class CoreState {
   /** How many other coordinators say that they can serve leases. */
   public int servingPeers;
 
-  /** Whether changes are described, because somebody watches or did not long ago. */
-  public boolean describesChanges = true;
+  /** Of which locks changes are described, because somebody watches or did not long ago. */
+  public Predicate<LockName> described = lock -> true;
 
   private List<Effect> effects = new ArrayList<>();
 

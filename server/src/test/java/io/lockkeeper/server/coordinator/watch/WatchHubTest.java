@@ -6,28 +6,38 @@ import static org.awaitility.Awaitility.await;
 import io.lockkeeper.server.coordinator.api.CoordinatorClock;
 import io.lockkeeper.server.coordinator.api.RefusedException;
 import io.lockkeeper.server.coordinator.api.WatchFilter;
+import io.lockkeeper.server.coordinator.api.WatchHandle;
 import io.lockkeeper.server.coordinator.api.WatchListener;
 import io.lockkeeper.server.coordinator.api.WatchedChange;
 import io.lockkeeper.server.core.Bench;
 import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.CallId;
 import io.lockkeeper.server.core.api.LockChange;
 import io.lockkeeper.server.core.api.LockView;
+import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.lock.EntryDetails;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.simulation.Wish;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The hub between a core on the bench and the watchers' thread; the test's thread is the loop. */
 class WatchHubTest {
@@ -39,12 +49,7 @@ class WatchHubTest {
   private final Queue<Runnable> loop = new ConcurrentLinkedQueue<>();
   private final Heard heard = new Heard();
   private final WatchHub hub =
-      new WatchHub(
-          1,
-          loop::add,
-          locks -> CompletableFuture.completedFuture(new Answer.QueueRead()),
-          bench.kernel,
-          CoordinatorClock.SYSTEM);
+      new WatchHub(2, loop::add, this::show, bench.kernel, CoordinatorClock.SYSTEM);
 
   private static final class Heard implements WatchListener {
     final List<String> events = new CopyOnWriteArrayList<>();
@@ -72,6 +77,7 @@ class WatchHubTest {
     }
 
     private static String holders(LockChange change) {
+      assertThat(change.holders()).allMatch(holder -> holder.token().isPresent());
       return " held by " + change.holders().size();
     }
 
@@ -84,6 +90,30 @@ class WatchHubTest {
     public void onRefused(RefusedException why) {
       events.add("refused " + why.failure().reason());
     }
+  }
+
+  private final Map<CallId, CompletableFuture<Answer.LocksShown>> asked = new LinkedHashMap<>();
+  private boolean broken;
+
+  private CompletableFuture<Answer.LocksShown> show(List<LockName> locks) {
+    if (broken) {
+      return CompletableFuture.failedFuture(new IllegalStateException("a bug"));
+    }
+    CompletableFuture<Answer.LocksShown> shown = new CompletableFuture<>();
+    asked.put(bench.showToWatch(locks), shown);
+    answerShown();
+    return shown;
+  }
+
+  /** Hands over what the core has answered by now. */
+  private void answerShown() {
+    List.copyOf(asked.keySet())
+        .forEach(
+            call ->
+                bench
+                    .shownToWatch(call)
+                    .ifPresent(
+                        locks -> Objects.requireNonNull(asked.remove(call)).complete(locks)));
   }
 
   @BeforeEach
@@ -117,6 +147,7 @@ class WatchHubTest {
   void watchBeyondTheCapIsRefused() {
     // Given
     hub.watch(ALL, 0, heard);
+    hub.watch(ALL, 0, new Heard());
     awaitEvents(heard, 1);
     Heard second = new Heard();
     // When
@@ -203,6 +234,66 @@ class WatchHubTest {
     awaitEvents(heard, 2);
     // Then
     assertThat(heard.events).containsExactly("SEVERAL a x2 held by 1", "SEVERAL b x2 held by 0");
+  }
+
+  @Test
+  void whoResumesIsShownNoHolderBeforeItWasRead() {
+    // Given: nobody watched while another coordinator's client took the lock
+    StoreEvent.CreatedEntry holder = bench.takenElsewhere("a");
+    hub.publish(LockChange.undescribed(6, A));
+    // When
+    hub.watch(ALL, 6, heard);
+    await().pollInSameThread().until(() -> runLoop() && !asked.isEmpty());
+    assertThat(heard.events).isEmpty();
+    bench.read(holder, EntryDetails.foreign("peer", Optional.empty()));
+    answerShown();
+    awaitEvents(heard, 1);
+    // Then
+    assertThat(heard.events).containsExactly("SEVERAL a x2 held by 1");
+  }
+
+  private boolean runLoop() {
+    for (Runnable task = loop.poll(); task != null; task = loop.poll()) {
+      task.run();
+    }
+    return true;
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {0, 6})
+  void watchThatCannotBeServedEndsRatherThanWaitForEver(long startRevision) {
+    // Given
+    hub.publish(LockChange.undescribed(6, A));
+    broken = true;
+    // When
+    hub.watch(ALL, startRevision, heard);
+    awaitEvents(heard, 1);
+    // Then
+    assertThat(heard.events).containsExactly("refused UNAVAILABLE");
+    assertThat(hub.size()).isZero();
+  }
+
+  @Test
+  void locksAreDescribedFromWhenTheyAreWatchedUntilAWhileAfterwards() {
+    // Given
+    WatchHandle watch = hub.watch(new WatchFilter(Set.of(), "x/"), 0, heard);
+    hub.watch(new WatchFilter(Set.of(A), ""), 0, new Heard());
+    awaitEvents(heard, 1);
+    // When
+    boolean watched = isDescribed("x/1") && !isDescribed("y");
+    watch.close();
+    runLoop();
+    hub.rest(CoordinatorClock.SYSTEM.nanos() + TimeUnit.SECONDS.toNanos(20));
+    boolean justLeft = isDescribed("x/2");
+    hub.rest(CoordinatorClock.SYSTEM.nanos() + TimeUnit.SECONDS.toNanos(31));
+    // Then
+    assertThat(watched).isTrue();
+    assertThat(justLeft).isTrue();
+    assertThat(isDescribed("x/3")).isFalse();
+  }
+
+  private boolean isDescribed(String lock) {
+    return bench.kernel.core.described.test(new LockName(lock));
   }
 
   @Test

@@ -264,6 +264,45 @@ class WatchTest {
   }
 
   @Test
+  void changesThatALaterPartOfTheSnapshotShowsAreNotToldAfterIt() {
+    // Given: two parts, and changes of the second one's lock before and after it is shown
+    LockName late = new LockName("late");
+    List<Consumer<Watch.Part>> answers = new ArrayList<>();
+    Watch asking =
+        new Watch(
+            ALL,
+            recorder,
+            new AtOnce() {
+              @Override
+              public void read(Watch asked, List<LockName> names, Consumer<Watch.Part> answer) {
+                answers.add(answer);
+              }
+            });
+    asking.begin();
+    answers.get(0).accept(new Watch.Part(List.of(view(A)), List.of(late), 7, 10));
+    asking.offerAll(List.of(new WatchedChange(change(late, 8), 11)));
+    // When
+    answers.get(1).accept(new Watch.Part(List.of(view(late)), List.of(), 9, 12));
+    asking.offerAll(
+        List.of(
+            new WatchedChange(change(late, 9), 12),
+            new WatchedChange(change(A, 9), 12),
+            new WatchedChange(change(late, 10), 13)));
+    asking.caughtUp();
+    asking.offerAll(List.of(new WatchedChange(change(late, 11), 14)));
+    // Then
+    assertThat(recorder.heard)
+        .containsExactly(
+            "snapshot a",
+            "snapshot late",
+            "end 7",
+            "GRANTED a x1",
+            "GRANTED late x1",
+            "GRANTED late x1");
+    assertThat(recorder.revisions).containsExactly(9L, 10L, 11L);
+  }
+
+  @Test
   void roundOfFewChangesForFewWatchersTellsThemAll() {
     // Given
     WatchRounds rounds = new WatchRounds();
