@@ -245,6 +245,20 @@ class UsesOneSecretForEver(Lease):
         self.secret = "one-secret-for-all-leases-of-all-time"
 
 
+class RenewsOnTheStreamThatItLeft(Lease):
+    found_by = "Resume.nothingIsSentOnTheStreamThatWasLeft"
+    left = ()
+
+    def on_going_away(self, message):  # both streams stay open, and get all that is sent
+        self.left = [self.outbox]
+        self.loop.create_task(self.stream(self.servers[-1]))
+
+    def send(self, **request):
+        super().send(**request)
+        for outbox in self.left:
+            outbox.put_nowait(pb.SessionRequest(**request))
+
+
 class ForgetsReleasesInDoubt(Lease):
     found_by = "Release.releaseInDoubtIsRepeatedAfterTheResume"
 
