@@ -398,6 +398,55 @@ class TakesAFullServerForTheEnd(Lease):
         return super().on_error(code, metadata)
 
 
+class SharesItsSecret(Lease):
+    found_by = "Acquire.secretsOfTwoClientsDiffer"
+
+    def __init__(self, servers, ttl, tell):
+        super().__init__(servers, ttl, tell)
+        self.secret = "0" * 32
+
+
+class CountsAnswersOfTheStreamBefore(Lease):
+    found_by = "KeepAlive.answerToAKeepAliveOfTheStreamBeforeRenewsNothing"
+    sent = {}
+
+    def send_keep_alive(self):
+        super().send_keep_alive()
+        self.sent = {**self.sent, **self.unanswered}
+
+    def on_kept_alive(self, kept):
+        super().on_kept_alive(kept)
+        if kept.nonce in self.sent:
+            self.extend(self.sent[kept.nonce], kept.valid_for, kept.keep_alive_interval)
+
+
+class ForgetsNumbersAtAResume(Lease):
+    found_by = "Epoch.eventThatIsNotAboveTheLastIsIgnoredAfterAResumeToo"
+
+    def on_opened(self, opened):
+        for acquisition in self.acquisitions.values():
+            acquisition.last = (0, 0)
+        super().on_opened(opened)
+
+
+class TakesOnlyEventsOfABatch(Lease):
+    found_by = "Tolerance.endOfTheLeaseInABatchIsItsEnd"
+
+    def on_batch(self, batch):
+        for response in batch.responses:
+            if response.HasField("event"):
+                self.hear(response)
+
+
+class LetsAGrantUndoARelease(Lease):
+    found_by = "Release.grantOfTheNextEpochDoesNotUndoARelease"
+
+    def on_granted(self, acquisition, granted):
+        if acquisition.state == "releasing":
+            acquisition.state = "waiting"
+        super().on_granted(acquisition, granted)
+
+
 MISTAKES = {mistake.__name__: mistake for mistake in Lease.__subclasses__()}
 
 if __name__ == "__main__":

@@ -27,6 +27,22 @@ final class AcquireScenarios {
     Unmet.unless(open.getLeaseId().isEmpty(), "a new client resumes a lease: " + open);
   }
 
+  @Sentence(
+      "What resuming a session will need, chosen by the client: 32 to 256 printable ASCII characters from a cryptographic random source, for one lease only.")
+  static void secretsOfTwoClientsDiffer(Stage stage) {
+    String first = secret(stage);
+    try (Stage own = stage.another()) {
+      Unmet.unless(!secret(own).equals(first), "two clients have chosen the same secret");
+    }
+  }
+
+  private static String secret(Stage stage) {
+    ScriptedServer server = stage.server();
+    stage.client(server);
+    stage.acquire("a");
+    return server.stream().awaitOpen().request().getOpen().getLeaseSecret();
+  }
+
   @Sentence("Its lease_id is ignored, its request_id is required.")
   static void eachRequestHasANameOfItsOwn(Stage stage) {
     Held held = stage.held(Terms.CALM);

@@ -76,6 +76,22 @@ final class EpochScenarios {
     stage.mustHold("a");
   }
 
+  @Sentence(
+      "An event that is sent again, after a resume or in answer to a repeated request, keeps its number")
+  static void eventThatIsNotAboveTheLastIsIgnoredAfterAResumeToo(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    held.stream().jeopardy(held.request(), 20_000);
+    held.stream().safe(held.request(), 20_000);
+    stage.settle();
+    held.stream().end();
+    ServedStream next = held.server().stream().answersKeepAlives(Terms.CALM);
+    next.resumed(next.awaitResume(held.open()), Terms.CALM);
+    next.event(next.awaitAcquire("a"), ServedStream.grantedEvent(held.request(), 7).setSequence(1));
+    next.event(held.request(), lost().setSequence(2));
+    stage.settle();
+    stage.mustHold("a");
+  }
+
   @Sentence("what is not above the last (epoch, sequence) that was taken is a repetition.")
   static void eventThatIsNotAboveTheLastIsIgnored(Stage stage) {
     Held held = stage.held(Terms.CALM);

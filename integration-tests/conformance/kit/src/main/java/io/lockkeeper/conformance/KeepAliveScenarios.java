@@ -72,6 +72,20 @@ final class KeepAliveScenarios {
     }
   }
 
+  @Sentence("An answer counts on the stream of its keep-alive only.")
+  static void answerToAKeepAliveOfTheStreamBeforeRenewsNothing(Stage stage) {
+    Terms terms = new Terms(60_000, 8_000, 2_000);
+    Held held = stage.heldOfSilentServer(terms);
+    Received keepAlive = held.stream().awaitKeepAlive();
+    held.stream().end();
+    ServedStream next = held.server().stream();
+    Received resume = next.awaitResume(held.open());
+    next.resumed(resume, terms);
+    next.keptAlive(keepAlive, Terms.CALM); // Before the client has sent one here.
+    next.granted(next.awaitAcquire("a"), 7);
+    stage.mustLoseAt("a", resume.plusMillis(8_000));
+  }
+
   @Sentence(QUARTER)
   static void twoLostAnswersCostNoLock(Stage stage) {
     Held held = stage.heldOfSilentServer(Terms.QUARTER);

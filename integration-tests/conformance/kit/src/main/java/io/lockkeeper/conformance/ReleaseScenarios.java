@@ -162,6 +162,23 @@ final class ReleaseScenarios {
     stage.mustNotHold("w");
   }
 
+  @Sentence("Releases one acquisition, or withdraws it while it waits.")
+  static void grantOfTheNextEpochDoesNotUndoARelease(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    stage.release("a");
+    held.stream().awaitRelease(held.request());
+    held.stream().fail(Code.UNAVAILABLE, "gone before it answered");
+    ServedStream next = held.server().stream().answersKeepAlives(Terms.CALM).epoch(2);
+    next.resumed(next.awaitResume(held.open()), Terms.CALM);
+    next.granted(held.request(), 7); // What its coordinator knew is told after the resume.
+    next.awaitRelease(held.request());
+    stage.settle();
+    stage.mustNotHold("a");
+    stage.mustNotHaveReported("granted", "a");
+    next.released(held.request(), ReleaseOutcome.RELEASE_OUTCOME_RELEASED);
+    stage.expect("a", "released");
+  }
+
   @Sentence("The acquisition had ended before: released, lost, or never granted.")
   static void lossThatCrossesTheReleaseEndsIt(Stage stage) {
     Held held = stage.held(Terms.CALM);

@@ -6,6 +6,7 @@ import io.lockkeeper.conformance.ServedStream.Received;
 import io.lockkeeper.conformance.Stage.Held;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.LeaseEndReason;
 import io.lockkeeper.v1.LeaseEnded;
 import io.lockkeeper.v1.LossReason;
 import io.lockkeeper.v1.Lost;
@@ -156,6 +157,32 @@ final class ToleranceScenarios {
     stage.expectGranted("b", 8);
     stage.expect("a", "lost");
     stage.mustHold("b");
+  }
+
+  @Sentence("Several responses that the server had at once.")
+  static void endOfTheLeaseInABatchIsItsEnd(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    held.stream().end();
+    ServedStream next = held.server().stream().answersKeepAlives(Terms.CALM);
+    Received resume = next.awaitResume(held.open());
+    boolean batches = resume.request().getOpen().getBatches();
+    next.resumed(resume, Terms.CALM, batches);
+    AcquireRequest again = next.awaitAcquire("a");
+    SessionResponse.Builder granted =
+        SessionResponse.newBuilder()
+            .setEvent(next.numbered(again, ServedStream.grantedEvent(again, 7)));
+    SessionResponse.Builder ended =
+        SessionResponse.newBuilder()
+            .setLeaseEnded(
+                LeaseEnded.newBuilder().setReason(LeaseEndReason.LEASE_END_REASON_FORCED));
+    if (batches) {
+      next.batch(List.of(granted, ended));
+    } else {
+      next.respond(granted);
+      next.respond(ended);
+    }
+    stage.expect("a", "lost");
+    stage.mustNotHold("a");
   }
 
   @Sentence("the client may send them now, and will get them.")
