@@ -128,7 +128,8 @@ final class StatusPage {
 
   /** Returns who holds the lock and how: {@code shop-1, 3 of 5 permits for 13 s, needs 40 s}. */
   private static String inWords(Contender holder, OptionalInt configuredLimit) {
-    String who = holder.holder().isEmpty() ? "(somebody)" : holder.holder();
+    // Curator's Revoker writes over what an entry said of itself.
+    String who = holder.holder().isEmpty() ? holder.entry() : holder.holder();
     return who
         + ", "
         + inWords(holder.mode(), configuredLimit)

@@ -23,6 +23,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AutoClose;
@@ -165,6 +166,18 @@ class HttpEndpointTest {
         .contains("shop-1, room-blue for 2 s, needs 0 s")
         .contains("shop-1, EXCLUSIVE for 2 s</td><td class=\"n\">1</td><td></td>")
         .doesNotContain("a<b>", "and more");
+  }
+
+  @Test
+  void statusPageNamesAHolderThatSaysNothingOfItselfByItsEntry() throws Exception {
+    // Given
+    CompletableFuture<HttpResponse<String>> page =
+        client.sendAsync(request("/").build(), BodyHandlers.ofString());
+    Contender silent = ViewSamples.holder(ReadWriteKind.READ, "", Map.of());
+    // When
+    coordinator.listLocks.next().answer().complete(List.of(ViewSamples.held("a", List.of(silent))));
+    // Then
+    assertThat(page.get().body()).contains("_c_x-lock-0000000001, READ for 2 s");
   }
 
   @Test
