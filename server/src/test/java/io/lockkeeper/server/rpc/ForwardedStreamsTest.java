@@ -457,7 +457,9 @@ class ForwardedStreamsTest {
     requests.onNext(renewing(ViewSamples.LEASE));
     refuseKeepAlive(Reason.UNKNOWN_LEASE);
     // Then
-    assertThat(client.next().getEnded()).isEqualTo(LeaseEndReason.LEASE_END_REASON_UNSPECIFIED);
+    KeepAliveResponse answer = client.next();
+    assertThat(answer.getEnded()).isEqualTo(LeaseEndReason.LEASE_END_REASON_UNSPECIFIED);
+    assertThat(answer.getEpoch()).isZero();
   }
 
   @Test
