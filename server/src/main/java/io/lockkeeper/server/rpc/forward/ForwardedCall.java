@@ -162,8 +162,10 @@ final class ForwardedCall<Q, R> extends ServerCall.Listener<Q> implements PeerLi
     link.heard();
     if (PeerHeaders.isMarked(trailers) && !routed.isAnswered()) {
       routed.searchOn();
-    } else {
+    } else if (status.isOk() || PeerFailure.isPassedOn(status, trailers)) {
       routed.finish(status.withCause(null), PeerFailure.details(trailers));
+    } else {
+      routed.sendAway(Statuses.of(status.asRuntimeException()));
     }
   }
 

@@ -30,6 +30,14 @@ final class PeerFailure {
     return TRANSPORT.contains(status.getCode()) && !trailers.containsKey(DETAILS);
   }
 
+  /**
+   * Returns whether the client is told what the peer has told: a decision of a coordinator, or that
+   * the client's own deadline has passed.
+   */
+  static boolean isPassedOn(Status status, Metadata trailers) {
+    return trailers.containsKey(DETAILS) || status.getCode() == Code.DEADLINE_EXCEEDED;
+  }
+
   /** Returns whether the peer's machine has refused the connection: nobody listens at the port. */
   static boolean isRefused(Status status) {
     return status.getCause() instanceof ConnectException refusal

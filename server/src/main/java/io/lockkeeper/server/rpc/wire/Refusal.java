@@ -2,6 +2,7 @@ package io.lockkeeper.server.rpc.wire;
 
 import com.google.protobuf.Any;
 import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.Message;
 import com.google.rpc.BadRequest;
 import com.google.rpc.ErrorInfo;
 import com.google.rpc.RetryInfo;
@@ -40,21 +41,47 @@ public record Refusal(
 
   private static final String PREFIX = "ERROR_REASON_";
 
-  /** Returns the reason that a status carries, or INTERNAL if it carries none. */
-  static ErrorReason reasonOf(StatusRuntimeException status) {
-    Status details = StatusProto.fromThrowable(status);
-    for (Any detail : details.getDetailsList()) {
-      if (detail.is(ErrorInfo.class)) {
-        return toReason(detail);
-      }
-    }
-    return ErrorReason.ERROR_REASON_INTERNAL;
+  /** Returns the refusal that a peer's status carries, or empty if it carries no reason of ours. */
+  static Optional<Refusal> carriedBy(StatusRuntimeException exception) {
+    Status status = StatusProto.fromThrowable(exception);
+    Optional<ErrorInfo> info =
+        detail(status, ErrorInfo.class).filter(found -> found.getDomain().equals(DOMAIN));
+    Optional<BadRequest.FieldViolation> violation =
+        detail(status, BadRequest.class)
+            .flatMap(found -> found.getFieldViolationsList().stream().findFirst());
+    return info.map(
+        reason ->
+            new Refusal(
+                exception.getStatus().getCode(),
+                toReason(reason),
+                violation
+                    .map(BadRequest.FieldViolation::getDescription)
+                    .orElse(status.getMessage()),
+                violation.map(BadRequest.FieldViolation::getField).orElse(""),
+                detail(status, RetryInfo.class)
+                    .map(retry -> ProtoDurations.toJava(retry.getRetryDelay())),
+                false));
   }
 
-  private static ErrorReason toReason(Any detail) {
+  private static <T extends Message> Optional<T> detail(Status status, Class<T> type) {
+    return status.getDetailsList().stream()
+        .filter(detail -> detail.is(type))
+        .findFirst()
+        .flatMap(detail -> unpacked(detail, type));
+  }
+
+  private static <T extends Message> Optional<T> unpacked(Any detail, Class<T> type) {
     try {
-      return ErrorReason.valueOf(PREFIX + detail.unpack(ErrorInfo.class).getReason());
-    } catch (InvalidProtocolBufferException | IllegalArgumentException e) {
+      return Optional.of(detail.unpack(type));
+    } catch (InvalidProtocolBufferException e) {
+      return Optional.empty();
+    }
+  }
+
+  private static ErrorReason toReason(ErrorInfo info) {
+    try {
+      return ErrorReason.valueOf(PREFIX + info.getReason());
+    } catch (IllegalArgumentException e) {
       return ErrorReason.ERROR_REASON_INTERNAL; // A newer peer's.
     }
   }

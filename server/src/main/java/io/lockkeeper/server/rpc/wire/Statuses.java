@@ -1,6 +1,7 @@
 package io.lockkeeper.server.rpc.wire;
 
 import com.google.protobuf.InvalidProtocolBufferException;
+import io.grpc.Status;
 import io.grpc.Status.Code;
 import io.grpc.StatusRuntimeException;
 import io.lockkeeper.server.coordinator.api.RefusedException;
@@ -53,17 +54,32 @@ public final class Statuses {
     return unexpected(cause);
   }
 
-  /** What a peer has refused, or what gRPC says of a request that it could not read. */
+  /**
+   * What a peer has refused, or what gRPC says of a request that it could not read. What a peer
+   * says in gRPC's words alone is no decision of a coordinator: it did not answer in time, or is of
+   * another release.
+   */
   private static Refusal ofGrpc(StatusRuntimeException status) {
-    String description = String.valueOf(status.getStatus().getDescription());
     if (status.getCause() instanceof InvalidProtocolBufferException) {
       return refusal(
           Code.INVALID_ARGUMENT,
           ErrorReason.ERROR_REASON_INVALID_FIELD,
-          "the request is no message of this call: " + description,
+          "the request is no message of this call: " + inWords(status.getStatus()),
           "");
     }
-    return refusal(status.getStatus().getCode(), Refusal.reasonOf(status), description, "");
+    return Refusal.carriedBy(status)
+        .orElseGet(
+            () ->
+                unreachable(
+                    "the coordinator that serves the lease gave no answer of its own: "
+                        + inWords(status.getStatus())));
+  }
+
+  private static String inWords(Status status) {
+    String description = status.getDescription();
+    return description == null || description.isEmpty()
+        ? status.getCode().name()
+        : status.getCode() + ": " + description;
   }
 
   /** Returns the refusal that {@code failure} stands for. */

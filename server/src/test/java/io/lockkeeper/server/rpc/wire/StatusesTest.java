@@ -11,7 +11,10 @@ import io.grpc.protobuf.StatusProto;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.Failure.Reason;
 import io.lockkeeper.server.testing.ViewSamples;
+import io.lockkeeper.v1.ErrorReason;
 import java.io.IOException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -118,25 +121,97 @@ class StatusesTest {
     assertThat(unrelated.inField("open").field()).isEmpty();
   }
 
-  /** Returns one refusal of every kind that a server can give. */
+  /** Returns one refusal of every kind that a server can give: of every method that makes one. */
   private static List<Refusal> all() {
-    Duration soon = Duration.ofSeconds(1);
-    Stream<Refusal> others =
+    Stream<Refusal> failures =
+        Arrays.stream(Reason.values()).map(reason -> Statuses.of(new Failure(reason, "words")));
+    Stream<Refusal> causes =
         Stream.of(
-            Statuses.of(new InvalidRequestException("ttl", "must be short")),
-            Statuses.of(new NotOfferedException("not offered")),
-            Statuses.of(new IllegalStateException("a bug")),
-            Statuses.unknownWatch("w-1"),
-            Statuses.overflow(),
-            Statuses.draining("stopping", soon),
-            Statuses.connectionTooOld(),
-            Statuses.unreachable("silent"),
-            Statuses.superseded(),
-            Statuses.supersededSession());
-    return Stream.concat(
-            Arrays.stream(Reason.values()).map(reason -> Statuses.of(new Failure(reason, "words"))),
-            others)
-        .toList();
+                new InvalidRequestException("ttl", "must be short"),
+                new NotOfferedException("not offered"),
+                new IllegalStateException("a bug"),
+                io.grpc.Status.DEADLINE_EXCEEDED.asRuntimeException())
+            .map(Statuses::of);
+    Stream<Refusal> made =
+        Arrays.stream(Statuses.class.getDeclaredMethods())
+            .filter(method -> Modifier.isPublic(method.getModifiers()))
+            .filter(method -> method.getReturnType() == Refusal.class)
+            .filter(method -> !method.getName().equals("of"))
+            .map(StatusesTest::make);
+    return Stream.of(failures, causes, made).flatMap(refusals -> refusals).toList();
+  }
+
+  private static Refusal make(Method factory) {
+    Object[] arguments =
+        Arrays.stream(factory.getParameterTypes()).map(StatusesTest::argument).toArray();
+    try {
+      return (Refusal) factory.invoke(null, arguments);
+    } catch (ReflectiveOperationException e) {
+      throw new LinkageError(factory.toString(), e);
+    }
+  }
+
+  private static Object argument(Class<?> type) {
+    if (type == String.class) {
+      return "words";
+    }
+    if (type == Duration.class) {
+      return Duration.ofSeconds(1);
+    }
+    if (type == Failure.class) {
+      return new Failure(Reason.MOVED, "words");
+    }
+    throw new AssertionError("say here what to give a factory that takes a " + type);
+  }
+
+  @Test
+  void refusalOfAPeerIsPassedOnWithItsCodeReasonFieldAndDelay() {
+    for (Refusal refusal : all()) {
+      // When
+      Refusal passedOn = Statuses.of(refusal.toException());
+      // Then
+      assertThat(passedOn.code()).isEqualTo(refusal.code());
+      assertThat(passedOn.reason()).isEqualTo(refusal.reason());
+      assertThat(passedOn.retryAfter()).isEqualTo(refusal.retryAfter());
+      assertThat(passedOn.toException().getStatus().getDescription())
+          .isEqualTo(refusal.toException().getStatus().getDescription());
+    }
+    Refusal invalid = Statuses.of(new InvalidRequestException("ttl", "must be short"));
+    assertThat(Statuses.of(invalid.toException()).field()).isEqualTo("ttl");
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = Code.class,
+      names = {"OK"},
+      mode = EnumSource.Mode.EXCLUDE)
+  void peerThatAnswersInTheWordsOfGrpcAloneIsUnreachable(Code code) {
+    // When
+    Refusal refusal = Statuses.of(code.toStatus().asRuntimeException());
+    // Then
+    assertThat(refusal.code()).isEqualTo(Code.UNAVAILABLE);
+    assertThat(refusal.reason()).isEqualTo(ErrorReason.ERROR_REASON_COORDINATOR_UNREACHABLE);
+    assertThat(refusal.retryAfter()).isPresent();
+    assertThat(refusal.message()).contains(code.name()).doesNotContain("null");
+  }
+
+  @Test
+  void detailsOfOthersAreNoneOfOurs() {
+    // Given: what a proxy may say
+    com.google.rpc.Status status =
+        com.google.rpc.Status.newBuilder()
+            .setCode(Code.NOT_FOUND.value())
+            .addDetails(
+                Any.pack(
+                    ErrorInfo.newBuilder()
+                        .setDomain("example.com")
+                        .setReason("UNKNOWN_LEASE")
+                        .build()))
+            .build();
+    // When
+    Refusal refusal = Statuses.of(StatusProto.toStatusRuntimeException(status));
+    // Then
+    assertThat(refusal.reason()).isEqualTo(ErrorReason.ERROR_REASON_COORDINATOR_UNREACHABLE);
   }
 
   @Test
@@ -153,7 +228,6 @@ class StatusesTest {
       assertThat(info.getDomain()).isEqualTo("lockkeeper.io");
       assertThat("ERROR_REASON_" + info.getReason()).isEqualTo(refusal.reason().name());
       assertThat(refusal.toRefused().getReason()).isEqualTo(refusal.reason());
-      assertThat(Refusal.reasonOf(refusal.toException())).isEqualTo(refusal.reason());
     }
   }
 
