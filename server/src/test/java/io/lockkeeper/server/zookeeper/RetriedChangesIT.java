@@ -15,6 +15,7 @@ import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.testing.ZooKeeperProxy;
 import io.lockkeeper.server.testing.ZooKeeperProxy.Action;
 import io.lockkeeper.server.zookeeper.record.EntryData;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -155,6 +156,18 @@ final class RetriedChangesIT {
     assertThat(events.await(EntryUpdateAnswered.class).outcome())
         .isEqualTo(EntryUpdate.Outcome.FAILED);
     assertThat(events.await(LimitAnswered.class).done()).isFalse();
+  }
+
+  @Test
+  void entryThatANewerReleaseWroteStaysAsItIsAndIsNotCalledAsked() throws Exception {
+    // Given
+    byte[] newer = "{\"format\":9,\"lease\":\"77\"}".getBytes(StandardCharsets.UTF_8);
+    truth.setData("/lk/locks/a/" + entry.name(), newer, -1);
+    // When
+    EntryUpdate.Outcome outcome = update(1, new EntryUpdate.Ask(ASK));
+    // Then
+    assertThat(outcome).isEqualTo(EntryUpdate.Outcome.UNREADABLE);
+    assertThat(truth.getData("/lk/locks/a/" + entry.name(), false, null)).isEqualTo(newer);
   }
 
   @Test
