@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The server refused a request. Sending it again as it is will not help, unless {@link #retryAfter}
  * says when it may: a limit is reached, such as the number of locks of this client's lease or of
- * the clients of the server.
+ * the clients of the server; or it was refused, for the moment, until some seconds after its wait
+ * limit.
  */
 public final class RequestRefusedException extends LockkeeperException {
 

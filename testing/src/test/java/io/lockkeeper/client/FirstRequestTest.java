@@ -134,6 +134,32 @@ class FirstRequestTest {
   }
 
   @Test
+  void requestThatIsRefusedForTheMomentFailsSomeSecondsAfterItsWaitLimit() {
+    // Given: nobody but the client counts the limit of what is not queued
+    server.script(FirstRequestTest::refuseForNow);
+    CompletableFuture<LockHandle> asked =
+        client.acquire(LockRequest.of("orders/42").waitAtMost(Duration.ofSeconds(3)));
+    clock.settle();
+    // When
+    advanceBySeconds(6);
+    boolean early = asked.isDone();
+    advanceBySeconds(6);
+    // Then
+    assertThat(early).isFalse();
+    assertThat(asked)
+        .failsWithin(Duration.ZERO)
+        .withThrowableThat()
+        .havingCause()
+        .isInstanceOf(RequestRefusedException.class);
+  }
+
+  private void advanceBySeconds(int seconds) {
+    for (int i = 0; i < seconds; i++) {
+      clock.advance(Duration.ofSeconds(1));
+    }
+  }
+
+  @Test
   void requestThatIsRefusedWithoutADelayWouldBeRefusedAgain() {
     // Given
     server.script(

@@ -24,6 +24,7 @@ import io.lockkeeper.v1.Refused;
 import io.lockkeeper.v1.ReleaseRequested;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
@@ -41,6 +42,9 @@ import java.util.function.Supplier;
  * answered.
  */
 public final class Acquisition {
+
+  /** How long a request may be refused beyond its wait limit: one that does not wait, too. */
+  private static final long REFUSAL_NANOS = TimeUnit.SECONDS.toNanos(5);
 
   static final ReleaseResult LOST = new ReleaseResult(ReleaseResult.Outcome.LOST, 0);
   private static final LockRequest UNWANTED = LockRequest.of("unwanted");
@@ -345,14 +349,16 @@ public final class Acquisition {
 
   /**
    * The server refused the request for the locks. Whether it may be asked again, it says by a
-   * delay. Of a limit that is reached, a caller hears at once, unless the request has had a place.
+   * delay. Of a limit that is reached, a caller hears at once, unless the request has had a place;
+   * and of any refusal, some seconds after the wait limit, which no server counts meanwhile.
    */
   public void onRefused(Refused refused) {
     if (state == State.RELEASING || (state == State.HELD && hold.isConfirmed())) {
       return; // The answer to the release is what counts; or a repetition was not needed.
     }
     boolean isLimit = refused.getCode() == Status.Code.RESOURCE_EXHAUSTED.value();
-    if (refused.hasRetryAfter() && (repeating || !isLimit)) {
+    boolean mayAskAgain = refused.hasRetryAfter() && (repeating || !isLimit);
+    if (mayAskAgain && (state == State.HELD || !isPastItsWaitLimit())) {
       if (state == State.SENT && !repeating) {
         state = State.PENDING; // A refused request has changed nothing: it may wait for later.
       }
@@ -362,6 +368,14 @@ public final class Acquisition {
     } else {
       failForGood(Protos.toException(names(), refused));
     }
+  }
+
+  private boolean isPastItsWaitLimit() {
+    long waitedNanos = context.loop().nanos() - madeAtNanos;
+    return request
+        .waitLimit()
+        .filter(limit -> waitedNanos > Loop.toNanos(limit) + REFUSAL_NANOS)
+        .isPresent();
   }
 
   /** The server refused the release. */
