@@ -30,11 +30,12 @@ lint: ## Check format, style, layering and the API, without tests
 	$(MVN) verify -DskipTests -DskipITs
 	scripts/buf-lint.sh
 
-docs: $(JAR) ## Write the API reference and the Javadoc of the client for Java to target/docs
-	$(MVN) -q -P release -pl client-java -am package -Dmaven.test.skip=true
+docs: $(JAR) ## Write the API reference and the Javadoc of client-java and testing to target/docs; a warning fails
+	$(MVN) -q -P release -pl client-java,testing -am package -Dmaven.test.skip=true
 	java -cp $(JAR) scripts/ApiReference.java proto/target/lockkeeper.binpb target/docs/api.html
-	rm -rf target/docs/client-java && cp -r client-java/target/reports/apidocs target/docs/client-java
-	@echo "target/docs/api.html, target/docs/client-java/index.html"
+	for module in client-java testing; do \
+	  rm -rf target/docs/$$module && cp -r $$module/target/reports/apidocs target/docs/$$module || exit 1; done
+	@echo "target/docs/api.html, target/docs/client-java/index.html, target/docs/testing/index.html"
 
 baseline: ## Make the API as it is now what later changes may not break (at a release)
 	scripts/buf-lint.sh --renew
