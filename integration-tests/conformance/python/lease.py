@@ -23,6 +23,7 @@ OPENING = 3.0  # how long a server may take to answer an open, at most
 NEVER = float("inf")
 # Goes on while the machine is suspended, where there is such a clock.
 now = functools.partial(time.clock_gettime, getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
+HOPELESS = [getattr(grpc.StatusCode, c) for c in "INVALID_ARGUMENT UNIMPLEMENTED UNAUTHENTICATED PERMISSION_DENIED".split()]
 ENDINGS = {"waiting": "not_acquired", "held": "lost", "releasing": "released"}  # by the state that ends
 
 
@@ -91,7 +92,7 @@ class Lease:
             self.end(str(over))
 
     def backoff(self):
-        return min(2.0, 0.05 * 2**self.attempts) * random.uniform(0.5, 1.0)
+        return min(2.0, 0.05 * 2 ** min(self.attempts, 10)) * random.uniform(0.5, 1.0)
 
     async def stream(self, server):
         """One stream from its open to its end. Returns how long the server wants the client to stay away."""
@@ -136,8 +137,7 @@ class Lease:
         return oldest + max(1.0, 2 * self.interval) - now()
 
     def on_error(self, code, metadata):
-        hopeless = code == grpc.StatusCode.INVALID_ARGUMENT and not self.lease_id
-        if hopeless or code in (grpc.StatusCode.NOT_FOUND, grpc.StatusCode.FAILED_PRECONDITION):
+        if (code in HOPELESS and not self.lease_id) or code in (grpc.StatusCode.NOT_FOUND, grpc.StatusCode.FAILED_PRECONDITION):
             raise Over(code.name)
         return retry_delay(metadata)  # any other error says nothing about the lease
 
@@ -254,7 +254,7 @@ class Lease:
 
     def on_refused(self, refused):
         kind = refused.WhichOneof("request")
-        again = now() + to_seconds(refused.retry_after) if refused.HasField("retry_after") else NEVER
+        again = now() + max(0.05, to_seconds(refused.retry_after)) if refused.HasField("retry_after") else NEVER
         if kind == "close":
             raise Over("CLOSED")  # the TTL does the rest
         if kind == "keep_alive" and again < NEVER:

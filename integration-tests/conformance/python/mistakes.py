@@ -398,6 +398,13 @@ class TakesAFullServerForTheEnd(Lease):
         return super().on_error(code, metadata)
 
 
+class OpensForEverWhatNobodyOffers(Lease):
+    found_by = "Refusal.openThatNobodyOffersEndsTheRequest"
+
+    def on_error(self, code, metadata):
+        return 0 if code == grpc.StatusCode.UNIMPLEMENTED else super().on_error(code, metadata)
+
+
 class SharesItsSecret(Lease):
     found_by = "Acquire.secretsOfTwoClientsDiffer"
 

@@ -146,7 +146,8 @@ public final class LockkeeperClient implements AutoCloseable {
   /**
    * Runs {@code task} while it holds a lock, and releases the lock after it. The task runs in the
    * calling thread. When the lock is lost, the thread is interrupted, whatever the callbacks do;
-   * that interrupt does not outlive the task, and one of the caller's own does.
+   * that interrupt does not outlive the task. One of the caller's own that came before it does; one
+   * that comes after it cannot be told from it.
    *
    * <p>Reentrant for its thread, like {@link java.util.concurrent.locks.ReentrantLock}: a request
    * without an {@link LockRequest#owner} is made for the calling thread. So a task that asks for

@@ -113,6 +113,20 @@ class LeaseLifeTest {
   }
 
   @Test
+  void recordIsNotErasedBeforeItIsKnownToBeOurs() {
+    // Given
+    LeaseId lease = new LeaseId(7, 8);
+    bench.on(new ClientEvent.OpenLease(bench.call(), lease, "hash", Bench.TTL, "tester"));
+    // When
+    bench.pass(Bench.TTL);
+    boolean early = !bench.all(StoreEffect.EraseLease.class).isEmpty();
+    bench.recorded(lease);
+    // Then: it may have been another session's
+    assertThat(early).isFalse();
+    assertThat(bench.all(StoreEffect.EraseLease.class)).hasSize(1);
+  }
+
+  @Test
   void leaseThatTurnsOutToLiveElsewhereIsNotClosedHere() {
     // Given
     LeaseId lease = new LeaseId(7, 8);

@@ -144,6 +144,19 @@ class ForwardingTest {
   }
 
   @Test
+  void releaseOfALockThatAPeerOutOfReachMayKnowIsNotDecided() {
+    // Given
+    here.coordinator.servedBy(new LeaseLocation.Unknown());
+    meet();
+    there.die();
+    // When
+    Received<?, ?> client = RELEASE.on(here.channel);
+    RELEASE.refuse(here, Reason.UNKNOWN_LEASE);
+    // Then
+    assertThat(client.end().getCode()).isEqualTo(Code.UNAVAILABLE);
+  }
+
+  @Test
   void openOfALeaseThatIsGoneFromWhereItWasIsDoneHere() {
     // Given: another coordinator had a lease of that secret, and it has ended since
     here.coordinator.servedBy(new LeaseLocation.Unknown());

@@ -268,7 +268,7 @@ public final class UnaryCalls implements AutoCloseable {
       via.shutdownNow();
       channel = Optional.empty();
       servers.leaveAlone(System.nanoTime(), aloneNanos);
-      servers.moveOn();
+      servers.moveOn(System.nanoTime());
     }
     return failed;
   }

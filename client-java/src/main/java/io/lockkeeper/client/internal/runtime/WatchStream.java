@@ -194,7 +194,7 @@ final class WatchStream implements Watch {
   /** Leaves each server alone as long as it asks for, but no longer than one may take to answer. */
   private void retryLater(long aloneNanos) {
     servers.leaveAlone(loop.nanos(), backoff.withJitter(aloneNanos));
-    servers.moveOn();
+    servers.moveOn(loop.nanos());
     long atLeastNanos =
         Math.min(servers.aloneNanos(loop.nanos()), Loop.toNanos(settings.requestTimeout()));
     retry.set(Math.max(atLeastNanos, backoff.nanosAfter(++failures)), this::attempt);

@@ -244,7 +244,7 @@ final class SessionConnector {
    */
   private void tryNext(boolean wasStable, long askedNanos) {
     failures = wasStable ? 0 : failures + 1;
-    servers.moveOn();
+    servers.moveOn(loop.nanos());
     long wantedNanos = Math.max(backoff.withJitter(askedNanos), servers.aloneNanos(loop.nanos()));
     long atLeastNanos = Math.min(wantedNanos, handler.attemptLimitNanos());
     attemptAfter(Math.max(atLeastNanos, backoff.nanosAfter(failures)));

@@ -66,6 +66,21 @@ public final class ServerList {
     current = (current + 1) % endpoints.size();
   }
 
+  /** Moves on to the next server that may be asked first: one that is left alone is passed over. */
+  public void moveOn(long nowNanos) {
+    moveOn();
+    int soonest = current;
+    long waitNanos = aloneNanos(nowNanos);
+    for (int i = 1; i < endpoints.size() && waitNanos > 0; i++) {
+      moveOn();
+      if (aloneNanos(nowNanos) < waitNanos) {
+        soonest = current;
+        waitNanos = aloneNanos(nowNanos);
+      }
+    }
+    current = soonest;
+  }
+
   /** Looks up the servers again and then runs {@code then}, on the loop and in a bounded time. */
   public void refresh(Loop loop, Runnable then) {
     CompletableFuture<List<Endpoint>> found = discovery.resolve();
@@ -109,5 +124,6 @@ public final class ServerList {
     int same = fresh.indexOf(endpoints.get(current));
     current = same >= 0 ? same : current % fresh.size();
     endpoints = fresh;
+    aloneUntil.keySet().retainAll(fresh);
   }
 }

@@ -22,11 +22,11 @@ public final class LockedTasks {
     try {
       result = task.run(lock);
     } catch (Throwable e) { // Other languages throw checked exceptions that they do not declare.
-      boolean interrupted = interrupt.end(e instanceof InterruptedException);
+      boolean interrupted = interrupt.end();
       closeAfter(lock, e, interrupted);
       throw e;
     }
-    boolean unused = interrupt.end(false);
+    boolean unused = interrupt.end();
     lock.close();
     return result;
   }

@@ -57,11 +57,10 @@ final class LossInterrupt {
   /**
    * The work has ended. For the thread itself.
    *
-   * @param byInterrupt whether an interrupt has ended it, which is therefore over
    * @return whether the loss has interrupted the work
    */
-  boolean end(boolean byInterrupt) {
-    return worker.end(this, byInterrupt);
+  boolean end() {
+    return worker.end(this);
   }
 
   /** A thread that works under locks, the innermost first. */
@@ -91,12 +90,13 @@ final class LossInterrupt {
       }
     }
 
-    synchronized boolean end(LossInterrupt interrupt, boolean byInterrupt) {
+    synchronized boolean end(LossInterrupt interrupt) {
       interrupts.remove(interrupt);
       if (interrupt.fired) {
-        if (!byInterrupt) {
-          boolean unused = Thread.interrupted();
-        }
+        // Also where the task has ended with an InterruptedException: it may have been made from
+        // the
+        // flag, which is set then. The caller's own interrupt cannot be told from it.
+        boolean unused = Thread.interrupted();
         // Of several locks that are lost, one has interrupted: now it is the next one's turn.
         interrupts.stream().filter(outer -> outer.lost).findFirst().ifPresent(this::fire);
       }

@@ -1,6 +1,7 @@
 package io.lockkeeper.conformance;
 
 import io.grpc.Status.Code;
+import io.grpc.StatusRuntimeException;
 import io.lockkeeper.conformance.Stage.Held;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.ErrorReason;
@@ -222,12 +223,21 @@ final class RefusalScenarios {
   @Sentence(
       "INVALID_ARGUMENT: a field is malformed or out of its range; google.rpc.BadRequest and Refused.field name it.")
   static void openThatIsRefusedForGoodEndsTheRequest(Stage stage) {
+    openRefused(stage, Statuses.of(Code.INVALID_ARGUMENT, "INVALID_FIELD"));
+  }
+
+  @Sentence("UNIMPLEMENTED: this server does not offer the call or the option.")
+  static void openThatNobodyOffersEndsTheRequest(Stage stage) {
+    openRefused(stage, Statuses.of(Code.UNIMPLEMENTED, "NOT_OFFERED"));
+  }
+
+  private static void openRefused(Stage stage, StatusRuntimeException why) {
     ScriptedServer server = stage.server();
     stage.client(server);
     stage.acquire("a");
     ServedStream stream = server.stream();
     stream.awaitOpen();
-    stream.fail(Statuses.of(Code.INVALID_ARGUMENT, "INVALID_FIELD"));
+    stream.fail(why);
     stage.expect("a", "not_acquired");
   }
 

@@ -109,6 +109,9 @@ final class Watch implements WatchHandle {
 
   /** Goes on where another watch ended, {@code missed} being what changed since. */
   void resume(List<WatchedChange> missed, long number) {
+    if (snapshotting) {
+      return; // It has begun again meanwhile, and its snapshot has what was missed.
+    }
     knownNumber = 0;
     offerAll(missed);
     // Unless that was too many, and it begins.

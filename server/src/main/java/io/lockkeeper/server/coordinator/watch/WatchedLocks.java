@@ -6,6 +6,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -22,7 +24,7 @@ final class WatchedLocks {
   private static final int MAX_LEFT = 1_000;
 
   private final Map<LockName, Integer> names = new HashMap<>();
-  private final Map<String, Integer> prefixes = new HashMap<>();
+  private final NavigableMap<String, Integer> prefixes = new TreeMap<>();
   private final Deque<Left> left = new ArrayDeque<>();
 
   private record Left(WatchFilter filter, long atNanos) {}
@@ -63,14 +65,25 @@ final class WatchedLocks {
 
   /** Returns whether a lock is watched. */
   boolean contains(LockName lock) {
-    if (names.containsKey(lock)) {
-      return true;
+    return names.containsKey(lock) || isUnderPrefix(lock.value());
+  }
+
+  private boolean isUnderPrefix(String name) {
+    String prefix = prefixes.floorKey(name);
+    while (prefix != null && !name.startsWith(prefix)) {
+      // What is a prefix of the name, and before this one, is a prefix of what both begin with.
+      prefix = prefixes.floorKey(name.substring(0, commonLength(name, prefix)));
     }
-    for (String prefix : prefixes.keySet()) {
-      if (lock.value().startsWith(prefix)) {
-        return true;
+    return prefix != null;
+  }
+
+  private static int commonLength(String one, String other) {
+    int most = Math.min(one.length(), other.length());
+    for (int i = 0; i < most; i++) {
+      if (one.charAt(i) != other.charAt(i)) {
+        return i;
       }
     }
-    return false;
+    return most;
   }
 }

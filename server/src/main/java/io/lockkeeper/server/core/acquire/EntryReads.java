@@ -5,11 +5,10 @@ import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.lock.NodeKey;
 import io.lockkeeper.server.core.state.CoreState;
 import io.lockkeeper.server.core.state.Timers;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -23,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class EntryReads {
 
-  /** How many entries are being read at a time; the others wait. */
+  /** How many entries are read at a time, of those that somebody waits for; the others wait. */
   private static final int MAX_UNDER_WAY = 256;
 
   private static final long PATIENCE_NANOS = 2_000_000_000L;
@@ -31,8 +30,11 @@ public final class EntryReads {
   private final CoreState core;
   private final Map<NodeKey, List<Wait>> waits = new HashMap<>();
 
-  /** What is to be read next; what nobody waits for any more is passed over. */
-  private final Deque<NodeKey> next = new ArrayDeque<>();
+  /** What is to be read before all else: whoever waits for it must not go on without. */
+  private final Set<NodeKey> urgent = new LinkedHashSet<>();
+
+  /** What is to be read next. */
+  private final Set<NodeKey> next = new LinkedHashSet<>();
 
   private final Set<NodeKey> underWay = new HashSet<>();
 
@@ -69,8 +71,8 @@ public final class EntryReads {
   private void await(Set<NodeKey> missing, Optional<Timers.Timer> bound, Runnable then) {
     for (NodeKey key : missing) {
       List<Wait> waiting = waits.computeIfAbsent(key, k -> new ArrayList<>(1));
-      if (waiting.isEmpty()) {
-        next.add(key);
+      if (!underWay.contains(key)) {
+        (bound.isPresent() ? next : urgent).add(key);
       }
       waiting.add(new Wait(missing, bound, then));
     }
@@ -78,8 +80,15 @@ public final class EntryReads {
   }
 
   private void readNext() {
-    while (underWay.size() < MAX_UNDER_WAY && !next.isEmpty()) {
-      NodeKey key = next.remove();
+    read(urgent);
+    read(next);
+  }
+
+  private void read(Set<NodeKey> queue) {
+    Iterator<NodeKey> keys = queue.iterator();
+    while (underWay.size() < MAX_UNDER_WAY && keys.hasNext()) {
+      NodeKey key = keys.next();
+      keys.remove();
       if (waits.containsKey(key) && underWay.add(key)) {
         core.emit(new StoreEffect.ReadDetails(key.lock(), key.name()));
       }
@@ -91,6 +100,7 @@ public final class EntryReads {
       waits.computeIfPresent(key, (k, waiting) -> withoutThose(waiting, missing));
       if (!waits.containsKey(key)) {
         // Whoever wants it next has it asked for anew.
+        next.remove(key);
         underWay.remove(key);
       }
     }

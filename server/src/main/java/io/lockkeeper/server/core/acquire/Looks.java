@@ -20,6 +20,9 @@ public final class Looks {
   /** For how long: a reading that is not answered takes its own time besides. */
   private static final long AGAIN_WITHIN_NANOS = 1_000_000_000L;
 
+  /** How many entries are read for one look; the next look reads more. */
+  private static final int MAX_READ = 2_000;
+
   private final CoreState core;
   private final Views views;
   private final EntryReads reads;
@@ -52,7 +55,7 @@ public final class Looks {
       return;
     }
     reads.read(
-        unnamed,
+        unnamed.subList(0, Math.min(MAX_READ, unnamed.size())),
         () -> show(event, seen.stream().map(this::seeAgain).toList(), looks - 1, sinceNanos));
   }
 

@@ -121,7 +121,7 @@ public sealed interface ClientEvent extends Event {
 
   /**
    * Somebody looks at locks. Answered by {@link Answer.LocksShown}: as they are now, as soon as
-   * those in them are known, and within two seconds without those who are not.
+   * those in them are known, and within some seconds without those who are not.
    *
    * @param call who waits for the answer
    * @param locks the locks

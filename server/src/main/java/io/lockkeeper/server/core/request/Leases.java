@@ -147,13 +147,17 @@ public final class Leases {
   }
 
   public void onRecorded(StoreEvent.LeaseRecorded event) {
-    recordedOn(event.session(), event.lease())
-        .filter(lease -> lease.state() == Lease.State.RECORDING)
-        .ifPresent(
-            lease -> {
-              lease.opened();
-              lease.takeOpener().ifPresent(call -> core.reply(call, opened(lease)));
-            });
+    recordedOn(event.session(), event.lease()).ifPresent(this::onRecorded);
+  }
+
+  private void onRecorded(Lease lease) {
+    lease.recordIsWritten();
+    if (lease.isEnding()) {
+      erase(lease);
+    } else {
+      lease.opened();
+      lease.takeOpener().ifPresent(call -> core.reply(call, opened(lease)));
+    }
   }
 
   public void onRefused(StoreEvent.LeaseRefused event) {
@@ -413,8 +417,9 @@ public final class Leases {
     forgetIfOver(lease);
   }
 
+  /** Before it is known that the record is written, it may turn out to be another session's. */
   private void erase(Lease lease) {
-    if (lease.isRecorded()) {
+    if (lease.isRecorded() && lease.isRecordWritten()) {
       pool.erase(lease);
     }
   }

@@ -117,7 +117,10 @@ public final class Revocation {
     return core.mirror.queue(lock).map(LockQueue::holders).orElse(List.of());
   }
 
-  /** Asks holders; {@code then} hears who was asked, or nothing if that is not certain of all. */
+  /**
+   * Asks holders, of other coordinators' only the first 64; {@code then} hears who was asked, or
+   * nothing if that is not certain.
+   */
   private void ask(
       LockName lock,
       List<Entry> holders,

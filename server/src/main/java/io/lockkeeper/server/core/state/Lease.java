@@ -65,6 +65,7 @@ public final class Lease {
   private Optional<Timers.Timer> expiryTimer = Optional.empty();
   private long deadlineNanos;
   private boolean wasOpen;
+  private boolean recordWritten;
   private boolean recorded;
   private boolean adopted;
   private long vouchedUntilNanos;
@@ -211,6 +212,7 @@ public final class Lease {
             ttlNanos,
             false);
     lease.recorded = true;
+    lease.recordWritten = true;
     lease.opened();
     lease.vouchedBefore(adoption);
     return lease;
@@ -309,6 +311,15 @@ public final class Lease {
   public void opened() {
     state = State.OPEN;
     wasOpen = true;
+  }
+
+  /** The store has said that its record is there. */
+  public void recordIsWritten() {
+    recordWritten = true;
+  }
+
+  public boolean isRecordWritten() {
+    return recordWritten;
   }
 
   /** Returns whether it is or has been open: otherwise nobody was ever told of it. */

@@ -37,13 +37,17 @@ public final class CallEnd extends ServerStreamTracer {
   private static final String IN_PROCESS = "io.grpc.inprocess.InProcessSocketAddress";
 
   /**
-   * A client that resets a call because its deadline has passed may be heard a little before that:
-   * the deadline is counted here from when the call arrived, and may have been rounded up.
+   * A client that resets a call because its deadline has passed may be heard before that: the
+   * deadline is counted here from when the call arrived, and gRPC's core in C rounds it up by as
+   * much as a hundredth.
    */
   private static final long DEADLINE_SLACK_NANOS = TimeUnit.SECONDS.toNanos(2);
 
+  private static final int DEADLINE_SLACK_PART = 50;
+
   private volatile Optional<Status> status = Optional.empty();
   private volatile Optional<Deadline> deadline = Optional.empty();
+  private volatile long slackNanos = DEADLINE_SLACK_NANOS;
   private volatile boolean inProcess;
 
   private CallEnd() {}
@@ -55,6 +59,12 @@ public final class CallEnd extends ServerStreamTracer {
       return new CallEnd();
     }
     current.deadline = Optional.ofNullable(Context.current().getDeadline());
+    current.deadline.ifPresent(
+        of ->
+            current.slackNanos =
+                Math.max(
+                    DEADLINE_SLACK_NANOS,
+                    of.timeRemaining(TimeUnit.NANOSECONDS) / DEADLINE_SLACK_PART));
     return current;
   }
 
@@ -74,7 +84,7 @@ public final class CallEnd extends ServerStreamTracer {
   }
 
   private boolean passes(Deadline of) {
-    return of.timeRemaining(TimeUnit.NANOSECONDS) <= DEADLINE_SLACK_NANOS;
+    return of.timeRemaining(TimeUnit.NANOSECONDS) <= slackNanos;
   }
 
   @Override

@@ -175,7 +175,7 @@ final class ForwardedCall<Q, R> extends ServerCall.Listener<Q> implements PeerLi
       routed.sendAway(
           Statuses.unreachable("lost contact with coordinator " + link.peer().id(), Duration.ZERO));
     } else {
-      routed.searchOn();
+      routed.lostPeer();
     }
   }
 

@@ -149,9 +149,9 @@ public final class PeerLinks implements AutoCloseable {
     coordinator.suspect(peer.id());
   }
 
-  /** Returns the links to all peers that serve. */
-  List<PeerLink> serving() {
-    return links.values().stream().filter(PeerLink::serves).toList();
+  /** Returns the links to all peers. */
+  List<PeerLink> all() {
+    return List.copyOf(links.values());
   }
 
   /** Returns whether there is a link to a peer over which it was heard. */

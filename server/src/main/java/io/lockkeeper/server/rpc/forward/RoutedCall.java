@@ -63,6 +63,7 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
   private boolean away;
   private Optional<LeaseOwnerSearch> search = Optional.empty();
   private Optional<Deque<PeerLink>> unasked = Optional.empty();
+  private boolean isCertain = true;
   private ServerCall.Listener<Q> stage = new Nobody<>();
 
   /** Hears the client while nobody else does. */
@@ -222,8 +223,10 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
     }
     // A lease that is a call has no record.
     List<PeerLink> peers =
-        NamedLease.mayBeOfAStream(method()) ? forwarding.peers().serving() : List.of();
-    unasked = Optional.of(new ArrayDeque<>(peers));
+        NamedLease.mayBeOfAStream(method()) ? forwarding.peers().all() : List.of();
+    List<PeerLink> serving = peers.stream().filter(PeerLink::serves).toList();
+    isCertain = serving.size() == peers.size();
+    unasked = Optional.of(new ArrayDeque<>(serving));
     askNextPeer();
   }
 
@@ -231,9 +234,17 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
     PeerLink next = unasked.orElseThrow().poll();
     if (next != null) {
       cross(next);
-    } else {
+    } else if (isCertain) {
       finishUnknown();
+    } else {
+      finish(Statuses.unreachable("no coordinator that answers has the lease; send it again"));
     }
+  }
+
+  /** A peer could not be asked to the end. */
+  void lostPeer() {
+    isCertain = false;
+    searchOn();
   }
 
   private void finishUnknown() {

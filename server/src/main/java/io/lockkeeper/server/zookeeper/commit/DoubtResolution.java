@@ -13,13 +13,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Finds out which of the writes in doubt were done, where to repeat them would do harm. Runs on the
  * session's own connection after a barrier on it, when nothing is in flight: then all that was sent
  * before has been done, or never will be, and what the session owns is what was done.
  *
- * <p>One listing of the session's own nodes answers for all of them; it is short, because a session
+ * <p>A listing of the session's own nodes answers for all of a kind; it is short, because a session
  * owns little. Each entry that is found is read once, for its creation zxid and its index.
  */
 public final class DoubtResolution {
@@ -37,7 +38,7 @@ public final class DoubtResolution {
     reader = new NodeReader(context, handle, done, rc -> failed.run());
   }
 
-  /** Begins, and ends at once where no creation is in doubt. */
+  /** Begins, and ends at once where nothing in doubt has to be looked for. */
   public void start() {
     boolean leases = commit.inDoubt().stream().anyMatch(DoubtResolution::isOfLease);
     boolean entries = commit.inDoubt().stream().anyMatch(EntryCreation.class::isInstance);
@@ -57,7 +58,8 @@ public final class DoubtResolution {
         || (write instanceof LeaseRecording recording && recording.isTaken());
   }
 
-  private void onLeases(List<String> found) {
+  private void onLeases(List<String> listed) {
+    Set<String> found = Set.copyOf(listed);
     for (Write write : commit.inDoubt()) {
       if (write instanceof LeaseRecording recording && recording.isTaken()) {
         look(recording, found.contains(recording.path()));
@@ -70,7 +72,6 @@ public final class DoubtResolution {
 
   private void look(LeaseRecording recording, boolean ours) {
     if (ours) {
-      recording.isOurs();
       commit.foundDone(recording, recording.doneAlready().orElseThrow());
     } else {
       commit.foundBroken(recording, "", 0);

@@ -60,7 +60,6 @@ public final class GroupCommit {
   // What one batch brings goes together.
   private final OncePerBatch pump = new OncePerBatch(this::pump);
   private final InflightWindow inflight = new InflightWindow();
-  private final LeaseOrder leases = new LeaseOrder();
   private final PlacementOrder placements = new PlacementOrder();
   private int delayed;
   private int owned;
@@ -86,7 +85,7 @@ public final class GroupCommit {
       events.accept(refusal.get());
       return;
     }
-    if (!leases.holds(write) && !placements.holds(write)) {
+    if (!placements.holds(write)) {
       waiting.addLast(write);
       pump.soon();
     }
@@ -119,7 +118,6 @@ public final class GroupCommit {
     open = false;
     waiting.clear();
     inDoubt.clear();
-    leases.clear();
     placements.clear();
   }
 
@@ -185,7 +183,6 @@ public final class GroupCommit {
 
   private void answer(Write write, Optional<StoreEvent> event) {
     event.ifPresent(events);
-    leases.answered(write).ifPresent(waiting::addLast);
     placements.answered(write).forEach(waiting::addLast);
   }
 

@@ -56,11 +56,6 @@ public final class LeaseRecording extends Write {
     return taken;
   }
 
-  /** The record that is there is ours. */
-  void isOurs() {
-    taken = false;
-  }
-
   String path() {
     return path;
   }

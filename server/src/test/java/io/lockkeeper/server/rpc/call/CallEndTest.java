@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.Attributes;
 import io.grpc.Context;
+import io.grpc.Deadline;
 import io.grpc.Grpc;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
@@ -19,9 +20,11 @@ import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Who cancels gives up by his own decision; whatever else ends a call is a crash. */
@@ -40,16 +43,21 @@ class CallEndTest {
 
   /** Returns whether a call counts as cancelled that ends so. */
   private boolean isCancel(SocketAddress client, Optional<Long> deadlineSeconds, Status end) {
+    return isCancel(
+        client, deadlineSeconds.map(s -> Deadline.after(s, TimeUnit.SECONDS)), () -> {}, end);
+  }
+
+  private boolean isCancel(
+      SocketAddress client, Optional<Deadline> deadline, Runnable meanwhile, Status end) {
     ServerStreamTracer tracer = CallEnd.FACTORY.newServerStreamTracer("Acquire", new Metadata());
     tracer.serverCallStarted(new Info(client));
     Context context = tracer.filterContext(Context.ROOT);
     Context.CancellableContext call =
-        deadlineSeconds
-            .map(s -> context.withDeadlineAfter(s, TimeUnit.SECONDS, timer))
-            .orElseGet(context::withCancellation);
+        deadline.map(at -> context.withDeadline(at, timer)).orElseGet(context::withCancellation);
     Context before = call.attach();
     try {
       CallEnd ended = CallEnd.ofCurrentCall();
+      meanwhile.run();
       tracer.streamClosed(end);
       return ended.isCancelledByClient();
     } finally {
@@ -97,6 +105,32 @@ class CallEndTest {
   @ValueSource(longs = {-1, 0, 1})
   void resetByADeadlineThatPassesIsACrashThoughItIsHeardALittleBefore(long left) {
     assertThat(isCancel(NETWORK, Optional.of(left), RESET)).isFalse();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"900, true", "1001, false"})
+  void resetByADeadlineThatTheClientHasRoundedUpIsACrash(long after, boolean cancel) {
+    // Given: the client gave the call 1001 s
+    AtomicLong nanos = new AtomicLong();
+    Deadline rounded =
+        Deadline.after(
+            1_010,
+            TimeUnit.SECONDS,
+            new Deadline.Ticker() {
+              @Override
+              public long nanoTime() {
+                return nanos.get();
+              }
+            });
+    // When
+    boolean counted =
+        isCancel(
+            NETWORK,
+            Optional.of(rounded),
+            () -> nanos.addAndGet(TimeUnit.SECONDS.toNanos(after)),
+            RESET);
+    // Then
+    assertThat(counted).isEqualTo(cancel);
   }
 
   @ParameterizedTest

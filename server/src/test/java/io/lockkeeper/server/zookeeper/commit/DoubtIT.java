@@ -103,21 +103,6 @@ final class DoubtIT {
   }
 
   @Test
-  void leaseErasedWhileItsRecordIsInDoubtLeavesNothingBehind() throws Exception {
-    // Given
-    SessionKey session = Asked.open(store, events, 1);
-    LeaseId lease = new LeaseId(1, 2);
-    proxy.at(1, r -> r.contains(lease.toString()), Action.CUT_AFTER);
-    // When
-    store.recordLease(new StoreEffect.RecordLease(session, lease, 1_000, "h", "00"));
-    store.eraseLease(new StoreEffect.EraseLease(session, lease));
-    events.await(StoreEvent.LeaseErased.class);
-    // Then
-    assertThat(truth.exists("/lk/leases/" + lease, false)).isNull();
-    assertThat(events.all(StoreEvent.LeaseRecorded.class)).hasSize(1);
-  }
-
-  @Test
   void erasureWhoseAnswerIsLostDoesNotTakeTheRecordOfAnotherSession() throws Exception {
     // Given: the record is erased, and nobody knows
     SessionKey session = Asked.open(store, events, 1);

@@ -7,7 +7,7 @@ import io.lockkeeper.server.core.lock.LeaseId;
 import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Test;
 
-/** Records of leases: written once, and erased only where they are ours. */
+/** Records of leases: written once, and never taken for ours where they are another session's. */
 final class LeaseWritesTest extends CommitBench {
 
   @Test
@@ -41,40 +41,8 @@ final class LeaseWritesTest extends CommitBench {
     assertThat(events).containsExactly(taken(lease));
   }
 
-  @Test
-  void erasureOfALeaseWhoseRecordIsAnothersErasesNothing() {
-    // Given
-    LeaseId lease = new LeaseId(1, 2);
-    commit.open();
-    commit.add(record(lease));
-    commit.add(erasure(lease));
-    // When
-    fail(1, Code.NODEEXISTS);
-    // Then
-    assertThat(sent).isEmpty();
-    assertThat(events).containsExactly(taken(lease));
-  }
-
   private static StoreEvent taken(LeaseId lease) {
     return new StoreEvent.LeaseRefused(
         SESSION, lease, "another coordinator serves this lease", true);
-  }
-
-  @Test
-  void erasureWaitsUntilTheRecordIsAnswered() {
-    // Given
-    LeaseId lease = new LeaseId(1, 2);
-    commit.open();
-    commit.add(record(lease));
-    // When
-    commit.add(erasure(lease));
-    // Then
-    assertThat(sent).hasSize(1);
-    succeed();
-    succeed();
-    assertThat(events)
-        .containsExactly(
-            new StoreEvent.LeaseRecorded(SESSION, lease),
-            new StoreEvent.LeaseErased(SESSION, lease));
   }
 }
