@@ -79,7 +79,8 @@ final class CoreRunner implements EventLoop.BatchListener {
     this.cleanupWait = new CleanupWait(loop, () -> kernel.counts(now()).deletesOwed() == 0);
     this.watchdog = new Watchdog(loop::batchCount, WATCHDOG_PATIENCE, failStop::onHang);
     this.watches =
-        new WatchHub(settings.maxWatches(), this::post, this::showToWatch, kernel, clock);
+        new WatchHub(
+            settings.maxWatches(), this::post, this::showToWatch, this::handle, kernel, clock);
     this.effects = new EffectRunner(store, streams, calls, watches, observer);
   }
 
@@ -228,7 +229,6 @@ final class CoreRunner implements EventLoop.BatchListener {
     calls.expire(now);
     if (now - statusAtNanos >= STATUS_NANOS) {
       statusAtNanos = now;
-      watches.rest(now);
       status = describe(now);
       measureDelay(now);
     }

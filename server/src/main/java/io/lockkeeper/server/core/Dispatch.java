@@ -17,6 +17,7 @@ import io.lockkeeper.server.core.acquire.Reentrancy;
 import io.lockkeeper.server.core.acquire.Suppressions;
 import io.lockkeeper.server.core.acquire.Views;
 import io.lockkeeper.server.core.acquire.WaitTimeouts;
+import io.lockkeeper.server.core.acquire.WatchedLocks;
 import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.EventHandler;
 import io.lockkeeper.server.core.api.LifecycleEvent;
@@ -62,6 +63,7 @@ final class Dispatch implements EventHandler {
   private final TokenChecks tokenChecks;
   private final AdoptionGrace grace;
   private final Deadlocks deadlocks;
+  private final WatchedLocks watched;
 
   /** Puts the parts together. */
   Dispatch(CoreState core, SessionPool pool, Views views, LockDelays delays) {
@@ -70,7 +72,8 @@ final class Dispatch implements EventHandler {
     updates = new EntryUpdates(core);
     barriers = new Barriers(core);
     reads = new EntryReads(core);
-    Publications publications = new Publications(core, views, reads);
+    watched = new WatchedLocks(core);
+    Publications publications = new Publications(core, watched, views, reads);
     looks = new Looks(core, views, reads, publications);
     Reentrancy reentrancy = new Reentrancy(core);
     Deletions deletions = new Deletions(core, pool);
@@ -311,6 +314,16 @@ final class Dispatch implements EventHandler {
   @Override
   public void onWatchLocks(ClientEvent.WatchLocks event) {
     looks.watch(event);
+  }
+
+  @Override
+  public void onWatchBegan(ClientEvent.WatchBegan event) {
+    watched.onBegan(event);
+  }
+
+  @Override
+  public void onWatchEnded(ClientEvent.WatchEnded event) {
+    watched.onEnded(event);
   }
 
   @Override

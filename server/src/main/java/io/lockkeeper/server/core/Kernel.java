@@ -23,7 +23,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
@@ -76,14 +75,6 @@ public final class Kernel {
   /** Returns whether the mirror is whole. */
   public boolean mirrorIsCurrent() {
     return core.mirror.isCurrent();
-  }
-
-  /**
-   * Says of which locks changes are described, and only told to have happened of all others: those
-   * that somebody watches.
-   */
-  public void describeChanges(Predicate<LockName> wanted) {
-    core.described = wanted;
   }
 
   /** Returns the newest zxid that the mirror has seen. */

@@ -84,8 +84,32 @@ public final class Bench {
     return CoreSettings.defaults();
   }
 
-  /** A coordinator with one open session and an empty, current mirror. */
+  /** A coordinator with one open session and an empty, current mirror; all locks are watched. */
   static Bench ready(CoreSettings settings) {
+    Bench bench = bench(settings);
+    bench.watch(Set.of(), "");
+    return bench;
+  }
+
+  /** Takes an event. */
+  public void hear(ClientEvent event) {
+    on(event);
+  }
+
+  /** Returns whether a change of a lock is described. */
+  public boolean describes(String lock) {
+    String limit = MarkerName.Limit.prefix(5) + EntryName.suffix(0);
+    MarkerName marker = MarkerName.parse(limit).orElseThrow();
+    on(new StoreEvent.MarkerAppeared(new LockName(lock), marker, zxid()));
+    return last(Effect.Publish.class).stream().noneMatch(p -> p.change().isUndescribed());
+  }
+
+  /** Somebody watches these locks, or all of the prefix. */
+  void watch(Set<LockName> names, String prefix) {
+    on(new ClientEvent.WatchBegan(names, prefix));
+  }
+
+  private static Bench bench(CoreSettings settings) {
     Bench bench = new Bench(settings);
     bench.keep(bench.kernel.start(bench.now));
     bench.opened(S1);
@@ -96,6 +120,11 @@ public final class Bench {
 
   public static Bench ready() {
     return ready(settings());
+  }
+
+  /** The same, while nobody watches. */
+  public static Bench unwatched() {
+    return bench(settings());
   }
 
   List<Effect> on(Event event) {
@@ -115,7 +144,7 @@ public final class Bench {
   }
 
   /** Lets time pass; every timer fires at its time. */
-  void pass(Duration duration) {
+  public void pass(Duration duration) {
     long target = now + duration.toNanos();
     while (kernel.nextDeadline().isPresent() && kernel.nextDeadline().getAsLong() - target <= 0) {
       now = Math.max(now, kernel.nextDeadline().getAsLong());

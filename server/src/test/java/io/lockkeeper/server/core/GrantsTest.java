@@ -373,12 +373,11 @@ class GrantsTest {
   @Test
   void changesAreDescribedOnlyWhenSomebodyWantsToHearThem() {
     // Given
-    Bench bench = Bench.ready();
-    bench.kernel.describeChanges(lock -> false);
+    Bench bench = Bench.unwatched();
     bench.alone(Wish.named("r1").lock("a", MutexKind.EXCLUSIVE));
     List<Effect.Publish> untold = bench.all(Effect.Publish.class);
     // When
-    bench.kernel.describeChanges(new LockName("b")::equals);
+    bench.watch(Set.of(new LockName("b")), "");
     bench.alone(Wish.named("r2").lock("b", MutexKind.EXCLUSIVE));
     // Then
     assertThat(untold).extracting(p -> p.change().isUndescribed()).containsExactly(true);

@@ -82,7 +82,6 @@ public final class KernelCost {
     on(new SessionEvent.SessionOpened(session, Duration.ofSeconds(30).toNanos(), now, now));
     on(new StoreEvent.RebuildStarted(Set.of()));
     on(new StoreEvent.MirrorCurrent());
-    kernel.describeChanges(lock -> false);
     for (int i = 0; i < LOCKS; i++) {
       LeaseId lease = new LeaseId(random.nextLong(), random.nextLong());
       on(

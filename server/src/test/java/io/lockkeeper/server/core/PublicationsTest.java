@@ -25,6 +25,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
@@ -34,7 +35,7 @@ class PublicationsTest {
   private static final LockName A = new LockName("a");
   private static final UUID ELSEWHERE = new UUID(0x77, 1);
 
-  private final Bench bench = Bench.ready();
+  private Bench bench = Bench.ready();
 
   private List<LockChange> published() {
     return bench.all(Effect.Publish.class).stream().map(Effect.Publish::change).toList();
@@ -161,7 +162,7 @@ class PublicationsTest {
   @Test
   void snapshotReadsAllHoldersOfItsLocksHoweverMany() {
     // Given
-    bench.kernel.describeChanges(lock -> false);
+    bench = Bench.unwatched();
     List<LockName> locks = List.of(A, new LockName("b"), new LockName("c"));
     List<StoreEvent.CreatedEntry> readers = new ArrayList<>();
     for (int i = 0; i < 2_700; i++) {
@@ -196,7 +197,8 @@ class PublicationsTest {
   @Test
   void entriesOfLocksThatNobodyWatchesAreNotRead() {
     // Given
-    bench.kernel.describeChanges(new LockName("b")::equals);
+    bench = Bench.unwatched();
+    bench.watch(Set.of(new LockName("b")), "");
     // When
     bench.foreign("a", ELSEWHERE, MutexKind.EXCLUSIVE);
     // Then

@@ -9,6 +9,7 @@ import io.lockkeeper.server.coordinator.api.WatchedChange;
 import io.lockkeeper.server.coordinator.serial.AwaitedTask;
 import io.lockkeeper.server.core.Kernel;
 import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.LockChange;
 import io.lockkeeper.server.core.api.LockView;
@@ -43,11 +44,10 @@ public final class WatchHub implements Watch.Source {
   private final int maxWatches;
   private final Consumer<Runnable> loop;
   private final Function<List<LockName>, CompletableFuture<Answer.LocksShown>> reader;
+  private final Consumer<ClientEvent> core;
   private final Kernel kernel;
-  private final CoordinatorClock clock;
   private final WatchThread thread;
   private final Set<Watch> watches = new LinkedHashSet<>();
-  private final WatchedLocks watched = new WatchedLocks();
   private final WatchHistory history = new WatchHistory();
   private List<WatchedChange> batch = new ArrayList<>();
   private long number;
@@ -58,21 +58,22 @@ public final class WatchHub implements Watch.Source {
    * @param loop runs a task on the event loop; may be called on any thread
    * @param reader shows locks in their turn among the changes that are published; answers on the
    *     loop
+   * @param core hears of watches that begin and end; on the loop
    * @param kernel what watchers see
    */
   public WatchHub(
       int maxWatches,
       Consumer<Runnable> loop,
       Function<List<LockName>, CompletableFuture<Answer.LocksShown>> reader,
+      Consumer<ClientEvent> core,
       Kernel kernel,
       CoordinatorClock clock) {
     this.reader = reader;
     this.maxWatches = maxWatches;
     this.loop = loop;
+    this.core = core;
     this.kernel = kernel;
-    this.clock = clock;
     this.thread = new WatchThread(clock);
-    kernel.describeChanges(watched::contains);
   }
 
   /** Starts the watchers' thread. On any thread. */
@@ -113,7 +114,7 @@ public final class WatchHub implements Watch.Source {
           "the coordinator's mirror of the queues is being rebuilt");
     } else {
       watches.add(watch);
-      watched.add(watch.filter());
+      core.accept(new ClientEvent.WatchBegan(watch.filter().names(), watch.filter().prefix()));
       thread.execute(rounds -> rounds.add(watch));
       if (startRevision == 0) {
         thread.execute(rounds -> watch.begin());
@@ -232,7 +233,7 @@ public final class WatchHub implements Watch.Source {
   private boolean forget(Watch watch) {
     boolean there = watches.remove(watch);
     if (there) {
-      watched.leave(watch.filter(), clock.nanos());
+      core.accept(new ClientEvent.WatchEnded(watch.filter().names(), watch.filter().prefix()));
     }
     return there;
   }
@@ -313,11 +314,6 @@ public final class WatchHub implements Watch.Source {
       batch = new ArrayList<>();
       thread.execute(rounds -> rounds.changed(changes));
     }
-  }
-
-  /** Stops describing the changes of locks that nobody has watched for a while. */
-  public void rest(long nowNanos) {
-    watched.forget(nowNanos);
   }
 
   /** The mirror was out of touch and is whole again. */

@@ -32,12 +32,14 @@ public final class Publications {
   private static final int SEVERAL = 2;
 
   private final CoreState core;
+  private final WatchedLocks watched;
   private final Views views;
   private final EntryReads reads;
   private final Deque<Turn> waiting = new ArrayDeque<>();
 
-  public Publications(CoreState core, Views views, EntryReads reads) {
+  public Publications(CoreState core, WatchedLocks watched, Views views, EntryReads reads) {
     this.core = core;
+    this.watched = watched;
     this.views = views;
     this.reads = reads;
   }
@@ -92,7 +94,7 @@ public final class Publications {
   /** A lock has changed; {@code entry} is whom it happened to. */
   public void publish(LockName lock, LockChange.Cause cause, Optional<Entry> entry) {
     long revision = core.mirror.revision();
-    if (core.described.test(lock)) {
+    if (watched.contains(lock)) {
       Happened change = new Happened(revision, lock, cause, entry, core.mirror.queue(lock));
       inTurn(change.unnamed(), () -> core.emit(new Effect.Publish(described(change))), () -> {});
     } else {

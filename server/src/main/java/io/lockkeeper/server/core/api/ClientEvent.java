@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.UUID;
 
 /** Something that a client did. */
@@ -145,6 +146,45 @@ public sealed interface ClientEvent extends Event {
     @Override
     public void applyTo(EventHandler handler) {
       handler.onWatchLocks(this);
+    }
+  }
+
+  /**
+   * Somebody watches locks from now on: their changes are described. Of all others it is only told
+   * that there were some.
+   *
+   * @param names the locks; empty: those of the prefix
+   * @param prefix all whose names begin with this
+   */
+  record WatchBegan(Set<LockName> names, String prefix) implements ClientEvent {
+
+    /** Copies the names. */
+    public WatchBegan {
+      names = Set.copyOf(names);
+    }
+
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onWatchBegan(this);
+    }
+  }
+
+  /**
+   * A watch that has begun is over.
+   *
+   * @param names as it began
+   * @param prefix as it began
+   */
+  record WatchEnded(Set<LockName> names, String prefix) implements ClientEvent {
+
+    /** Copies the names. */
+    public WatchEnded {
+      names = Set.copyOf(names);
+    }
+
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onWatchEnded(this);
     }
   }
 

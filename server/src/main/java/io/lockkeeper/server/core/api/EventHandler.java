@@ -107,6 +107,12 @@ public interface EventHandler {
   /** See {@link ClientEvent.WatchLocks}. */
   void onWatchLocks(ClientEvent.WatchLocks event);
 
+  /** See {@link ClientEvent.WatchBegan}. */
+  void onWatchBegan(ClientEvent.WatchBegan event);
+
+  /** See {@link ClientEvent.WatchEnded}. */
+  void onWatchEnded(ClientEvent.WatchEnded event);
+
   /** See {@link ClientEvent.CheckToken}. */
   void onCheckToken(ClientEvent.CheckToken event);
 

@@ -8,7 +8,6 @@ import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.LeaseEnd;
 import io.lockkeeper.server.core.api.StreamId;
 import io.lockkeeper.server.core.lock.LeaseId;
-import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.PathSizes;
 import io.lockkeeper.server.core.queue.Mirror;
 import java.util.ArrayDeque;
@@ -20,7 +19,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.function.Predicate;
 
 /** Everything that the core knows: shared by its parts, which all run on one thread. */
 public final class CoreState {
@@ -58,9 +56,6 @@ public final class CoreState {
 
   /** How many other coordinators say that they can serve leases. */
   public int servingPeers;
-
-  /** Of which locks changes are described, because somebody watches or did not long ago. */
-  public Predicate<LockName> described = lock -> true;
 
   private List<Effect> effects = new ArrayList<>();
 

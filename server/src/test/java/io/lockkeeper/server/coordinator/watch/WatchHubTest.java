@@ -18,6 +18,7 @@ import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.lock.EntryDetails;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.simulation.Wish;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -29,7 +30,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -45,11 +45,11 @@ class WatchHubTest {
   private static final WatchFilter ALL = new WatchFilter(Set.of(), "");
   private static final LockName A = new LockName("a");
 
-  private final Bench bench = Bench.ready();
+  private final Bench bench = Bench.unwatched();
   private final Queue<Runnable> loop = new ConcurrentLinkedQueue<>();
   private final Heard heard = new Heard();
   private final WatchHub hub =
-      new WatchHub(2, loop::add, this::show, bench.kernel, CoordinatorClock.SYSTEM);
+      new WatchHub(2, loop::add, this::show, bench::hear, bench.kernel, CoordinatorClock.SYSTEM);
 
   private static final class Heard implements WatchListener {
     final List<String> events = new CopyOnWriteArrayList<>();
@@ -280,20 +280,16 @@ class WatchHubTest {
     hub.watch(new WatchFilter(Set.of(A), ""), 0, new Heard());
     awaitEvents(heard, 1);
     // When
-    boolean watched = isDescribed("x/1") && !isDescribed("y");
+    boolean watched = bench.describes("x/1") && !bench.describes("y");
     watch.close();
     runLoop();
-    hub.rest(CoordinatorClock.SYSTEM.nanos() + TimeUnit.SECONDS.toNanos(20));
-    boolean justLeft = isDescribed("x/2");
-    hub.rest(CoordinatorClock.SYSTEM.nanos() + TimeUnit.SECONDS.toNanos(31));
+    bench.pass(Duration.ofSeconds(20));
+    boolean justLeft = bench.describes("x/2");
+    bench.pass(Duration.ofSeconds(11));
     // Then
     assertThat(watched).isTrue();
     assertThat(justLeft).isTrue();
-    assertThat(isDescribed("x/3")).isFalse();
-  }
-
-  private boolean isDescribed(String lock) {
-    return bench.kernel.core.described.test(new LockName(lock));
+    assertThat(bench.describes("x/3")).isFalse();
   }
 
   @Test

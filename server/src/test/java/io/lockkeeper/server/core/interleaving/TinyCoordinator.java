@@ -1,6 +1,7 @@
 package io.lockkeeper.server.core.interleaving;
 
 import io.lockkeeper.server.core.Kernel;
+import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.CoreSettings;
 import io.lockkeeper.server.core.api.Event;
 import io.lockkeeper.server.core.api.SessionEvent;
@@ -150,6 +151,10 @@ final class TinyCoordinator extends TinyActor {
 
   void start() {
     kernel.start(world.now).forEach(effect -> effect.applyTo(effects));
+    // Somebody watches all of it, so that others' entries are read.
+    kernel
+        .on(new ClientEvent.WatchBegan(Set.of(), ""), world.now)
+        .forEach(effect -> effect.applyTo(effects));
     on(new StoreEvent.RebuildStarted(Set.of(TinyZooKeeper.LOCK)));
     mirrored(new StoreEvent.QueueListed(TinyZooKeeper.LOCK, world.zooKeeper.listed(), List.of()));
     mirrored(new StoreEvent.MirrorCurrent());

@@ -93,6 +93,10 @@ final class SimCoordinator {
     started = true;
     member.start();
     kernel.start(sim.now).forEach(effect -> effect.applyTo(effects));
+    // Somebody watches all of it, so that others' entries are read.
+    kernel
+        .on(new ClientEvent.WatchBegan(Set.of(), ""), sim.now)
+        .forEach(effect -> effect.applyTo(effects));
     feed.start();
     peers.start();
   }

@@ -1,61 +1,72 @@
-package io.lockkeeper.server.coordinator.watch;
+package io.lockkeeper.server.core.acquire;
 
-import io.lockkeeper.server.coordinator.api.WatchFilter;
+import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.state.CoreState;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Which locks somebody watches, or did a moment ago: whoever lost a watch goes on with it soon, and
- * wants to hear what happened meanwhile. On the event loop only.
+ * wants to hear what happened meanwhile.
  */
-final class WatchedLocks {
+public final class WatchedLocks {
 
   /** How long a lock counts as watched after its watch has ended. */
-  private static final long LEFT_NANOS = TimeUnit.SECONDS.toNanos(30);
+  private static final long LEFT_NANOS = 30_000_000_000L;
 
   /** How many watches that have ended are remembered. */
   private static final int MAX_LEFT = 1_000;
 
+  private final CoreState core;
   private final Map<LockName, Integer> names = new HashMap<>();
   private final NavigableMap<String, Integer> prefixes = new TreeMap<>();
   private final Deque<Left> left = new ArrayDeque<>();
 
-  private record Left(WatchFilter filter, long atNanos) {}
+  private record Left(ClientEvent.WatchEnded watch, long untilNanos) {}
+
+  public WatchedLocks(CoreState core) {
+    this.core = core;
+  }
 
   /** A watch has begun. */
-  void add(WatchFilter filter) {
-    filter.names().forEach(name -> names.merge(name, 1, Integer::sum));
-    if (filter.names().isEmpty()) {
-      prefixes.merge(filter.prefix(), 1, Integer::sum);
+  public void onBegan(ClientEvent.WatchBegan event) {
+    event.names().forEach(name -> names.merge(name, 1, Integer::sum));
+    if (event.names().isEmpty()) {
+      prefixes.merge(event.prefix(), 1, Integer::sum);
     }
   }
 
   /** A watch has ended. */
-  void leave(WatchFilter filter, long nowNanos) {
-    left.add(new Left(filter, nowNanos));
+  public void onEnded(ClientEvent.WatchEnded event) {
+    long untilNanos = core.now + LEFT_NANOS;
+    left.add(new Left(event, untilNanos));
+    if (left.size() == 1) {
+      core.timers.at(untilNanos, this::forget);
+    }
     if (left.size() > MAX_LEFT) {
-      remove(left.remove().filter());
+      remove(left.remove().watch());
     }
   }
 
-  /** Forgets the watches that ended long ago. */
-  void forget(long nowNanos) {
-    while (!left.isEmpty() && nowNanos - left.peek().atNanos() > LEFT_NANOS) {
-      remove(left.remove().filter());
+  private void forget() {
+    while (!left.isEmpty() && left.peek().untilNanos() - core.now <= 0) {
+      remove(left.remove().watch());
+    }
+    if (!left.isEmpty()) {
+      core.timers.at(left.peek().untilNanos(), this::forget);
     }
   }
 
-  private void remove(WatchFilter filter) {
-    filter.names().forEach(name -> names.computeIfPresent(name, WatchedLocks::less));
-    if (filter.names().isEmpty()) {
-      prefixes.computeIfPresent(filter.prefix(), WatchedLocks::less);
+  private void remove(ClientEvent.WatchEnded watch) {
+    watch.names().forEach(name -> names.computeIfPresent(name, WatchedLocks::less));
+    if (watch.names().isEmpty()) {
+      prefixes.computeIfPresent(watch.prefix(), WatchedLocks::less);
     }
   }
 
