@@ -2,6 +2,7 @@ package io.lockkeeper.integration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.Duration;
 import io.grpc.ManagedChannel;
@@ -142,7 +143,7 @@ final class RefusedIT {
   private Code describe(String lease, String requestId) {
     UpdateMetadataRequest request =
         UpdateMetadataRequest.newBuilder().setLeaseId(lease).setRequestId(requestId).build();
-    return refusalOf(() -> locks.updateMetadata(request)).getStatus().getCode();
+    return decided(() -> locks.updateMetadata(request));
   }
 
   private Code answer(String lease, String requestId) {
@@ -152,7 +153,7 @@ final class RefusedIT {
             .setRequestId(requestId)
             .setNeeds(seconds(1))
             .build();
-    return refusalOf(() -> locks.answerRelease(request)).getStatus().getCode();
+    return decided(() -> locks.answerRelease(request));
   }
 
   static Stream<Arguments> notOffered() {
@@ -178,6 +179,15 @@ final class RefusedIT {
     // Then
     assertThat(refusal.getStatus().getCode()).isEqualTo(Code.UNIMPLEMENTED);
     assertThat(refusal.getStatus().getDescription()).contains(what, "not offered");
+  }
+
+  /**
+   * While a coordinator that has just left might know the lease, nobody says that it is unknown.
+   */
+  private static Code decided(ThrowingCallable call) {
+    return await()
+        .atMost(java.time.Duration.ofSeconds(30))
+        .until(() -> refusalOf(call).getStatus().getCode(), code -> code != Code.UNAVAILABLE);
   }
 
   private static StatusRuntimeException refusalOf(ThrowingCallable call) {

@@ -130,7 +130,7 @@ final class CuratorMutexIT {
 
     // When
     Asking ours = here.ask("seen-by-us", LockMode.LOCK_MODE_EXCLUSIVE);
-    Contender told = ours.await(EventCase.QUEUED).value().getQueued().getPositions(0).getHolders(0);
+    Contender told = ours.awaitHolder();
     LockState lock = here.lock("seen-by-us");
 
     // Then

@@ -84,8 +84,7 @@ final class CuratorReadWriteIT {
 
     // When
     Asking ours = here.ask(lock, Party.mode(recipe));
-    Contender holder =
-        ours.await(EventCase.QUEUED).value().getQueued().getPositions(0).getHolders(0);
+    Contender holder = ours.awaitHolder();
 
     // Then
     assertThat(holder.getMode()).isEqualTo(LOCK_MODE_WRITE);

@@ -12,6 +12,7 @@ import io.lockkeeper.v1.GetLockRequest;
 import io.lockkeeper.v1.Granted;
 import io.lockkeeper.v1.LockRequest;
 import io.lockkeeper.v1.LockServiceGrpc;
+import io.lockkeeper.v1.QueuePosition;
 import io.lockkeeper.v1.ReleaseRequest;
 import io.lockkeeper.v1.ReleaseResponse;
 import java.time.Duration;
@@ -89,6 +90,20 @@ public final class Asking {
             response -> response.getEventCase() == one || response.getEventCase() == other)
         .value()
         .getEventCase();
+  }
+
+  /** Waits until it is told who holds the lock: with its place, or when that has become known. */
+  public Contender awaitHolder() {
+    AcquireResponse told = events.await("a holder", r -> !holders(r).isEmpty()).value();
+    return holders(told).get(0);
+  }
+
+  private static List<Contender> holders(AcquireResponse told) {
+    List<QueuePosition> positions =
+        told.hasQueued()
+            ? told.getQueued().getPositionsList()
+            : told.getPosition().getPositionsList();
+    return positions.stream().flatMap(position -> position.getHoldersList().stream()).toList();
   }
 
   /** Returns an event if it has come. */
