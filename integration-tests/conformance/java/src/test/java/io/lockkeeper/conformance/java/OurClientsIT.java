@@ -17,7 +17,7 @@ class OurClientsIT {
   @Test
   void ourClientsKeepTheContractAndPlantedMistakesAreFound() throws IOException {
     // Given
-    List<String> options = new ArrayList<>(List.of("--jobs", "4", "--client", driver()));
+    List<String> options = new ArrayList<>(List.of("--jobs", "6", "--client", driver()));
     String python = CONFORMANCE + "/python/python.sh ";
     if (Files.isExecutable(CONFORMANCE.resolve("../polyglot/build/python/bin/python"))) {
       options.addAll(
