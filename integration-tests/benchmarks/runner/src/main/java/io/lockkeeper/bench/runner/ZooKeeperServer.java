@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.net.SocketException;
+import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -110,14 +111,14 @@ final class ZooKeeperServer implements AutoCloseable {
         .orElseThrow(() -> new IllegalStateException("no " + name + " in: " + answer));
   }
 
-  /** Asks one of ZooKeeper's four-letter words; empty if nobody answers. */
+  /** Asks one of ZooKeeper's four-letter words; empty if nobody answers, as while it starts. */
   private String ask(String word) throws IOException {
     try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
       socket.setSoTimeout(PATIENCE_MILLIS);
       socket.getOutputStream().write(word.getBytes(StandardCharsets.US_ASCII));
       socket.getOutputStream().flush();
       return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    } catch (SocketException notYet) {
+    } catch (SocketException | SocketTimeoutException notYet) {
       return "";
     }
   }
