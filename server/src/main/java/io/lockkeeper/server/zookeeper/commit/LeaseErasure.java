@@ -3,7 +3,6 @@ package io.lockkeeper.server.zookeeper.commit;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StoreEvent.LeaseErased;
-import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.zookeeper.commit.Transaction.WritePart;
 import io.lockkeeper.server.zookeeper.record.StorePaths;
 import java.util.List;
@@ -20,10 +19,6 @@ public final class LeaseErasure extends Write {
   public LeaseErasure(StorePaths paths, StoreEffect.EraseLease effect) {
     this.effect = effect;
     path = paths.lease(effect.lease());
-  }
-
-  LeaseId lease() {
-    return effect.lease();
   }
 
   String path() {

@@ -60,10 +60,6 @@ public final class LeaseRecording extends Write {
     return path;
   }
 
-  LeaseId lease() {
-    return lease;
-  }
-
   @Override
   int bytes() {
     return path.length() + data.length + EntryCreation.OPERATION_BYTES;
