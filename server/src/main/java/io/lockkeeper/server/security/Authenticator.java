@@ -1,0 +1,20 @@
+package io.lockkeeper.server.security;
+
+/** Finds out who calls by what the call brings along. Asked on any thread; never blocks. */
+public interface Authenticator {
+
+  /** Knows no tokens. */
+  Authenticator NONE =
+      token -> {
+        throw new UnauthenticatedException(
+            "this server takes no bearer tokens: show a client certificate");
+      };
+
+  /**
+   * Returns whose bearer token it is: a JWT, or a static token.
+   *
+   * @throws UnauthenticatedException if it is nobody's; the message says why, and never what the
+   *     token was
+   */
+  Identity ofBearerToken(String token);
+}

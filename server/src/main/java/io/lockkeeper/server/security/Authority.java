@@ -1,0 +1,41 @@
+package io.lockkeeper.server.security;
+
+import io.lockkeeper.server.core.lock.LockName;
+
+/**
+ * Decides who may do what, and how much. Asked on any thread, for every request and for every lock
+ * that is shown; never blocks.
+ */
+public interface Authority {
+
+  /** Returns whether {@code identity} has {@code right} on a lock. */
+  boolean permits(Identity identity, Right right, LockName lock);
+
+  /**
+   * Returns whether it has the right on every lock whose name begins with {@code prefix}; with an
+   * empty prefix, on all locks.
+   */
+  boolean permitsAll(Identity identity, Right right, String prefix);
+
+  /** Returns how much one identity may have and ask for. */
+  Limits limitsOf(Identity identity);
+
+  /** Permits everything to everybody, within the default limits. */
+  Authority OPEN =
+      new Authority() {
+        @Override
+        public boolean permits(Identity identity, Right right, LockName lock) {
+          return true;
+        }
+
+        @Override
+        public boolean permitsAll(Identity identity, Right right, String prefix) {
+          return true;
+        }
+
+        @Override
+        public Limits limitsOf(Identity identity) {
+          return Limits.DEFAULTS;
+        }
+      };
+}

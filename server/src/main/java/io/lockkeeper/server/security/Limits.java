@@ -1,0 +1,42 @@
+package io.lockkeeper.server.security;
+
+import java.time.Duration;
+
+/**
+ * How much one identity may have on one coordinator, and ask for. Where clients prove no identity,
+ * each address counts as one.
+ *
+ * @param leases open leases, streams that are leases included
+ * @param acquisitions acquisitions that hold or wait
+ * @param entryBytes bytes of all entries in ZooKeeper, with what they say of their owners
+ * @param streams open streams: sessions, acquisitions, watches, keep-alives
+ * @param watches watches, in session streams or as streams of their own
+ * @param requestsPerSecond requests a second, on average over some seconds; a batch counts each
+ * @param metadataBytes bytes of metadata of one request
+ * @param maxTtl the longest TTL of a lease
+ * @param maxWait the longest wait_timeout; a request without one waits as long
+ */
+public record Limits(
+    int leases,
+    int acquisitions,
+    long entryBytes,
+    int streams,
+    int watches,
+    int requestsPerSecond,
+    int metadataBytes,
+    Duration maxTtl,
+    Duration maxWait) {
+
+  /** What counts where the policy says nothing. */
+  public static final Limits DEFAULTS =
+      new Limits(
+          20_000,
+          50_000,
+          32L << 20,
+          20_000,
+          2_000,
+          100_000,
+          4 * 1024,
+          Duration.ofHours(1),
+          Duration.ofDays(365));
+}
