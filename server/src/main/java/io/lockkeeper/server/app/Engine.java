@@ -259,6 +259,8 @@ final class Engine {
             config.limits().maxLeases(),
             core.maxSessionPathBytes(),
             core.maxSessions(),
+            core.maxLeaseEntryBytes(),
+            core.maxEntryBytes(),
             core.linger(),
             core.handOffAhead(),
             config.zookeeper().memberSessionTimeout()),

@@ -3,8 +3,9 @@ package io.lockkeeper.server.coordinator;
 import io.lockkeeper.server.coordinator.api.RefusedException;
 import io.lockkeeper.server.core.api.Answer;
 import io.lockkeeper.server.core.api.CallId;
+import io.lockkeeper.server.core.api.Caller;
 import io.lockkeeper.server.core.api.ClientEvent;
-import io.lockkeeper.server.core.api.Event;
+import io.lockkeeper.server.core.api.ClientRequest;
 import io.lockkeeper.server.core.api.Failure;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -23,23 +24,24 @@ final class Inbox {
   }
 
   /** Asks the core something that it answers. */
-  CompletableFuture<Answer> ask(Function<CallId, ClientEvent> request) {
+  CompletableFuture<Answer> ask(Caller caller, Function<CallId, ClientEvent> request) {
     CompletableFuture<Answer> answer = new CompletableFuture<>();
     if (isOverloaded()) {
       answer.completeExceptionally(overloaded());
     } else {
       runner.post(
-          () -> runner.handle(request.apply(runner.expect(answer))), answer::completeExceptionally);
+          () -> runner.handle(new ClientRequest(caller, request.apply(runner.expect(answer)))),
+          answer::completeExceptionally);
     }
     return answer;
   }
 
   /** Tells the core something that has no answer. */
-  void submit(Supplier<? extends Event> request, Consumer<RefusedException> refuse) {
+  void submit(Caller caller, Supplier<ClientEvent> request, Consumer<RefusedException> refuse) {
     if (isOverloaded()) {
       refuse.accept(overloaded());
     } else {
-      runner.post(() -> runner.handle(request.get()), refuse);
+      runner.post(() -> runner.handle(new ClientRequest(caller, request.get())), refuse);
     }
   }
 

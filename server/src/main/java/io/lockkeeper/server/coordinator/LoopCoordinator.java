@@ -16,6 +16,7 @@ import io.lockkeeper.server.coordinator.api.WatchHandle;
 import io.lockkeeper.server.coordinator.api.WatchListener;
 import io.lockkeeper.server.core.api.AcquireCommand;
 import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.Caller;
 import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.LeaseView;
 import io.lockkeeper.server.core.api.LifecycleEvent;
@@ -34,6 +35,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /** The coordinator: runs the core on one event loop and brings requests to it and answers back. */
 public final class LoopCoordinator implements Coordinator {
@@ -41,8 +43,9 @@ public final class LoopCoordinator implements Coordinator {
   private final CoreRunner runner;
   private final Inbox inbox;
   private final Queries queries;
-  private final Secrets secrets = new Secrets();
-  private final AtomicLong streamIds = new AtomicLong();
+  private final Secrets secrets;
+  private final AtomicLong streamIds;
+  private final Caller caller;
 
   /** Makes a coordinator that goes by the system's clock. */
   public LoopCoordinator(
@@ -72,6 +75,23 @@ public final class LoopCoordinator implements Coordinator {
     this.runner = new CoreRunner(store, settings, observer, onBreakdown, clock);
     this.inbox = new Inbox(runner, settings.maxQueuedRequests());
     this.queries = new Queries(runner, inbox);
+    this.secrets = new Secrets();
+    this.streamIds = new AtomicLong();
+    this.caller = Caller.ANYBODY;
+  }
+
+  private LoopCoordinator(LoopCoordinator whole, Caller caller) {
+    this.runner = whole.runner;
+    this.inbox = whole.inbox;
+    this.queries = whole.queries;
+    this.secrets = whole.secrets;
+    this.streamIds = whole.streamIds;
+    this.caller = caller;
+  }
+
+  @Override
+  public Coordinator by(Caller other) {
+    return new LoopCoordinator(this, other);
   }
 
   /** Starts the loop and the store. Called once. */
@@ -107,7 +127,7 @@ public final class LoopCoordinator implements Coordinator {
     LeaseId id = chosen.map(ChosenSecret::leaseId).orElseGet(secrets::leaseId);
     String secret = chosen.orElseGet(secrets::secret);
     return inbox
-        .ask(call -> new ClientEvent.OpenLease(call, id, Secrets.hash(secret), ttl, holder))
+        .ask(caller, call -> new ClientEvent.OpenLease(call, id, Secrets.hash(secret), ttl, holder))
         .thenApply(answer -> new OpenedLease((Answer.LeaseOpened) answer, secret));
   }
 
@@ -117,6 +137,7 @@ public final class LoopCoordinator implements Coordinator {
     CompletableFuture<Answer.LeaseAttached> attached =
         inbox
             .ask(
+                caller,
                 call -> {
                   runner.streams().add(stream, new StreamTarget.OfLease(listener));
                   return new ClientEvent.AttachLease(call, lease, Secrets.hash(secret), stream);
@@ -158,6 +179,7 @@ public final class LoopCoordinator implements Coordinator {
     public void acquire(AcquireCommand command) {
       UUID id = secrets.acquisitionId(lease);
       inbox.submit(
+          caller,
           () -> new ClientEvent.Acquire(stream, id, lease, command.under(lease), true),
           refusal -> listener.onRefused(command.requestId(), refusal));
     }
@@ -178,13 +200,13 @@ public final class LoopCoordinator implements Coordinator {
 
   @Override
   public CompletableFuture<Answer> keepAlive(LeaseId lease) {
-    return inbox.ask(call -> new ClientEvent.KeepAlive(call, lease));
+    return inbox.ask(caller, call -> new ClientEvent.KeepAlive(call, lease));
   }
 
   @Override
   public CompletableFuture<Answer.LeaseClosed> closeLease(LeaseId lease) {
     return inbox
-        .ask(call -> new ClientEvent.CloseLease(call, lease))
+        .ask(caller, call -> new ClientEvent.CloseLease(call, lease))
         .thenApply(Answer.LeaseClosed.class::cast);
   }
 
@@ -194,6 +216,7 @@ public final class LoopCoordinator implements Coordinator {
     LeaseId lease = command.lease().orElseGet(secrets::leaseId);
     UUID id = secrets.acquisitionId(lease);
     inbox.submit(
+        caller,
         () -> {
           runner.streams().add(stream, new StreamTarget.OfAcquisition(listener));
           return new ClientEvent.Acquire(stream, id, lease, command, false);
@@ -206,7 +229,7 @@ public final class LoopCoordinator implements Coordinator {
   public CompletableFuture<Answer.ReleaseDone> release(
       LeaseId lease, String requestId, long token) {
     return inbox
-        .ask(call -> new ClientEvent.Release(call, lease, requestId, token))
+        .ask(caller, call -> new ClientEvent.Release(call, lease, requestId, token))
         .thenApply(Answer.ReleaseDone.class::cast);
   }
 
@@ -216,7 +239,7 @@ public final class LoopCoordinator implements Coordinator {
     RevocationRequest wish =
         new RevocationRequest(secrets.askId(), requester, reason, deadline, false);
     return inbox
-        .ask(call -> new ClientEvent.RequestRelease(call, lock, wish))
+        .ask(caller, call -> new ClientEvent.RequestRelease(call, lock, wish))
         .thenApply(Answer.ReleaseAsked.class::cast);
   }
 
@@ -225,7 +248,7 @@ public final class LoopCoordinator implements Coordinator {
       LockName lock, long token, String requester, String reason, Optional<Duration> grace) {
     RevocationRequest wish = new RevocationRequest(secrets.askId(), requester, reason, grace, true);
     return inbox
-        .ask(call -> new ClientEvent.ForceRelease(call, lock, token, wish))
+        .ask(caller, call -> new ClientEvent.ForceRelease(call, lock, token, wish))
         .thenApply(Answer.Forced.class::cast);
   }
 
@@ -233,7 +256,7 @@ public final class LoopCoordinator implements Coordinator {
   public CompletableFuture<Answer.Described> answerRelease(
       LeaseId lease, String requestId, Duration needs) {
     return inbox
-        .ask(call -> new ClientEvent.AnswerRelease(call, lease, requestId, needs))
+        .ask(caller, call -> new ClientEvent.AnswerRelease(call, lease, requestId, needs))
         .thenApply(Answer.Described.class::cast);
   }
 
@@ -241,21 +264,21 @@ public final class LoopCoordinator implements Coordinator {
   public CompletableFuture<Answer.Described> updateMetadata(
       LeaseId lease, String requestId, Map<String, String> metadata) {
     return inbox
-        .ask(call -> new ClientEvent.UpdateMetadata(call, lease, requestId, metadata))
+        .ask(caller, call -> new ClientEvent.UpdateMetadata(call, lease, requestId, metadata))
         .thenApply(Answer.Described.class::cast);
   }
 
   @Override
   public CompletableFuture<Answer.LimitSet> configureLock(LockName lock, OptionalInt limit) {
     return inbox
-        .ask(call -> new ClientEvent.ConfigureLock(call, lock, limit))
+        .ask(caller, call -> new ClientEvent.ConfigureLock(call, lock, limit))
         .thenApply(Answer.LimitSet.class::cast);
   }
 
   @Override
   public CompletableFuture<Notice.Position> position(LeaseId lease, String requestId) {
     return inbox
-        .ask(call -> new ClientEvent.QueryPosition(call, lease, requestId))
+        .ask(caller, call -> new ClientEvent.QueryPosition(call, lease, requestId))
         .thenApply(answer -> ((Answer.PositionTold) answer).told());
   }
 
@@ -265,15 +288,15 @@ public final class LoopCoordinator implements Coordinator {
   }
 
   @Override
-  public CompletableFuture<List<LockView>> listLocks(
-      String prefix, Optional<LockName> after, int limit) {
-    return queries.listLocks(prefix, after, limit);
+  public CompletableFuture<LockPage> listLocks(
+      String prefix, Optional<LockName> after, int limit, Predicate<LockName> visible) {
+    return queries.listLocks(prefix, after, limit, visible);
   }
 
   @Override
   public CompletableFuture<TokenCheck> checkToken(LockName lock, long token) {
     return inbox
-        .ask(call -> new ClientEvent.CheckToken(call, lock, token))
+        .ask(caller, call -> new ClientEvent.CheckToken(call, lock, token))
         .thenApply(Answer.TokenChecked.class::cast)
         .thenApply(
             checked ->
@@ -283,12 +306,12 @@ public final class LoopCoordinator implements Coordinator {
 
   @Override
   public CompletableFuture<LeaseView> getLease(LeaseId lease, int limit) {
-    return queries.getLease(lease, limit);
+    return queries.getLease(caller, lease, limit);
   }
 
   @Override
   public CompletableFuture<List<LeaseView>> listLeases(String afterTag, int limit) {
-    return queries.listLeases(afterTag, limit);
+    return queries.listLeases(caller, afterTag, limit);
   }
 
   @Override

@@ -1,22 +1,30 @@
 package io.lockkeeper.server.coordinator;
 
 import io.lockkeeper.server.coordinator.api.Coordinator;
+import io.lockkeeper.server.coordinator.api.Coordinator.LockPage;
 import io.lockkeeper.server.coordinator.api.LeaseLocation;
 import io.lockkeeper.server.coordinator.api.RefusedException;
 import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.Caller;
 import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.LeaseView;
 import io.lockkeeper.server.core.api.LockView;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
+import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /** Questions about how things are: nothing is changed by them. See {@link Coordinator}. */
 final class Queries {
+
+  /** How many names a page may look at: the loop does nothing else meanwhile. */
+  private static final int MAX_SCANNED = 10_000;
 
   private final CoreRunner runner;
   private final Inbox inbox;
@@ -30,40 +38,69 @@ final class Queries {
     return shown(() -> List.of(lock), queueLimit).thenApply(locks -> locks.get(0));
   }
 
-  CompletableFuture<List<LockView>> listLocks(String prefix, Optional<LockName> after, int limit) {
-    return shown(() -> runner.kernel().names(prefix, after).limit(limit).toList(), 0);
+  CompletableFuture<LockPage> listLocks(
+      String prefix, Optional<LockName> after, int limit, Predicate<LockName> visible) {
+    NamesScan scan = new NamesScan(limit, visible);
+    return shown(() -> scan.of(runner.kernel().names(prefix, after).iterator()), 0)
+        .thenApply(locks -> new LockPage(locks, scan.last));
+  }
+
+  /** Goes through names on the loop, as far as it takes for a page and no farther. */
+  private static final class NamesScan {
+    private final int limit;
+    private final Predicate<LockName> visible;
+    private Optional<LockName> last = Optional.empty();
+
+    NamesScan(int limit, Predicate<LockName> visible) {
+      this.limit = limit;
+      this.visible = visible;
+    }
+
+    List<LockName> of(Iterator<LockName> names) {
+      List<LockName> found = new ArrayList<>();
+      int scanned = 0;
+      while (names.hasNext() && scanned < MAX_SCANNED && found.size() < limit) {
+        LockName name = names.next();
+        scanned++;
+        last = Optional.of(name);
+        if (visible.test(name)) {
+          found.add(name);
+        }
+      }
+      if (!names.hasNext()) {
+        last = Optional.empty();
+      }
+      return found;
+    }
   }
 
   /** Looks at locks, which are named on the loop. */
   private CompletableFuture<List<LockView>> shown(Supplier<List<LockName>> locks, int queueLimit) {
     return inbox
-        .ask(call -> new ClientEvent.ShowLocks(call, locks.get(), queueLimit))
+        .ask(Caller.ANYBODY, call -> new ClientEvent.ShowLocks(call, locks.get(), queueLimit))
         .thenApply(answer -> ((Answer.LocksShown) answer).locks());
   }
 
-  CompletableFuture<LeaseView> getLease(LeaseId lease, int limit) {
+  CompletableFuture<LeaseView> getLease(Caller by, LeaseId lease, int limit) {
     CompletableFuture<LeaseView> result = new CompletableFuture<>();
     inbox.query(
         result,
         () ->
             runner
                 .kernel()
-                .lease(lease, limit, runner.now())
+                .lease(by, lease, limit, runner.now())
                 .ifPresentOrElse(
                     result::complete,
                     () ->
                         result.completeExceptionally(
-                            new RefusedException(
-                                new Failure(
-                                    Failure.Reason.UNKNOWN_LEASE,
-                                    "no lease with the id " + lease.tag() + "… is served here")))));
+                            new RefusedException(runner.kernel().unknownLease(by, lease)))));
     return result;
   }
 
-  CompletableFuture<List<LeaseView>> listLeases(String afterTag, int limit) {
+  CompletableFuture<List<LeaseView>> listLeases(Caller by, String afterTag, int limit) {
     CompletableFuture<List<LeaseView>> result = new CompletableFuture<>();
     inbox.query(
-        result, () -> result.complete(runner.kernel().leases(afterTag, limit, runner.now())));
+        result, () -> result.complete(runner.kernel().leases(by, afterTag, limit, runner.now())));
     return result;
   }
 

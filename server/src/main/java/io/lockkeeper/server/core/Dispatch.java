@@ -18,7 +18,9 @@ import io.lockkeeper.server.core.acquire.Suppressions;
 import io.lockkeeper.server.core.acquire.Views;
 import io.lockkeeper.server.core.acquire.WaitTimeouts;
 import io.lockkeeper.server.core.acquire.WatchedLocks;
+import io.lockkeeper.server.core.api.Caller;
 import io.lockkeeper.server.core.api.ClientEvent;
+import io.lockkeeper.server.core.api.ClientRequest;
 import io.lockkeeper.server.core.api.EventHandler;
 import io.lockkeeper.server.core.api.LifecycleEvent;
 import io.lockkeeper.server.core.api.SessionEvent;
@@ -269,6 +271,16 @@ final class Dispatch implements EventHandler {
   @Override
   public void onLimitAnswered(UpdateEvent.LimitAnswered event) {
     limits.onAnswered(event);
+  }
+
+  @Override
+  public void onClientRequest(ClientRequest event) {
+    core.caller = event.by();
+    try {
+      event.request().applyTo(this);
+    } finally {
+      core.caller = Caller.ANYBODY;
+    }
   }
 
   @Override

@@ -2,10 +2,12 @@ package io.lockkeeper.server.core;
 
 import io.lockkeeper.server.core.acquire.LockDelays;
 import io.lockkeeper.server.core.acquire.Views;
+import io.lockkeeper.server.core.api.Caller;
 import io.lockkeeper.server.core.api.CoreCounts;
 import io.lockkeeper.server.core.api.CoreSettings;
 import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Event;
+import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.LeaseView;
 import io.lockkeeper.server.core.api.LockView;
 import io.lockkeeper.server.core.api.TimeEvent;
@@ -106,17 +108,34 @@ public final class Kernel {
         .dropWhile(queue -> queue.lock().value().compareTo(prefix) < 0);
   }
 
-  /** Returns a lease with up to {@code limit} acquisitions. */
-  public Optional<LeaseView> lease(LeaseId id, int limit, long nowNanos) {
+  /** Returns a lease that {@code by} may use, with up to {@code limit} acquisitions. */
+  public Optional<LeaseView> lease(Caller by, LeaseId id, int limit, long nowNanos) {
     core.now = nowNanos;
-    return leases.find(id).filter(lease -> !lease.isEnding()).map(l -> views.lease(l, limit));
+    return leases
+        .find(id)
+        .filter(lease -> !lease.isEnding() && lease.isUsableBy(by))
+        .map(lease -> views.lease(lease, limit));
   }
 
-  /** Returns up to {@code limit} leases whose tags come after {@code afterTag}, ordered by tag. */
-  public List<LeaseView> leases(String afterTag, int limit, long nowNanos) {
+  /** Returns what to say of a lease that {@code by} names and cannot be shown. */
+  public Failure unknownLease(Caller by, LeaseId id) {
+    core.caller = by;
+    try {
+      return leases.unknown(id);
+    } finally {
+      core.caller = Caller.ANYBODY;
+    }
+  }
+
+  /**
+   * Returns up to {@code limit} leases that {@code by} may use whose tags come after {@code
+   * afterTag}, ordered by tag.
+   */
+  public List<LeaseView> leases(Caller by, String afterTag, int limit, long nowNanos) {
     core.now = nowNanos;
     return core.leases.values().stream()
-        .filter(lease -> !lease.isEnding() && lease.id().tag().compareTo(afterTag) > 0)
+        .filter(lease -> !lease.isEnding() && lease.isUsableBy(by))
+        .filter(lease -> lease.id().tag().compareTo(afterTag) > 0)
         .sorted(Comparator.comparing((Lease lease) -> lease.id().tag()))
         .limit(limit)
         .map(lease -> views.lease(lease, 0))

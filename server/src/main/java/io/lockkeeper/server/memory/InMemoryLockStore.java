@@ -308,7 +308,11 @@ public final class InMemoryLockStore implements LockStore {
   public void recordLease(StoreEffect.RecordLease effect) {
     SessionEvent.AdoptedLease record =
         new SessionEvent.AdoptedLease(
-            effect.lease(), effect.ttlMillis(), effect.holder(), effect.secretHash());
+            effect.lease(),
+            effect.ttlMillis(),
+            effect.holder(),
+            effect.secretHash(),
+            effect.identity());
     onSession(
         effect.session(),
         session -> {

@@ -6,6 +6,7 @@ import io.grpc.ServerBuilder;
 import io.grpc.ServerCredentials;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.lockkeeper.server.coordinator.api.Coordinator;
+import io.lockkeeper.server.rpc.call.AccessRules;
 import io.lockkeeper.server.rpc.call.ConnectionAge;
 import io.lockkeeper.server.rpc.call.GrpcLimits;
 import io.lockkeeper.server.rpc.forward.PeerLimits;
@@ -47,8 +48,17 @@ public final class GrpcEndpoint {
   private final GrpcServices services;
   private volatile Optional<Server> server = Optional.empty();
 
-  /** Prepares an endpoint of {@code coordinator}; nothing listens yet. */
+  /** Prepares an endpoint of {@code coordinator} that is open to all; nothing listens yet. */
   public GrpcEndpoint(GrpcSettings settings, Coordinator coordinator) {
+    this(settings, coordinator, AccessRules.OPEN);
+  }
+
+  /**
+   * Prepares an endpoint of {@code coordinator}; nothing listens yet.
+   *
+   * @param rules by what callers are let in
+   */
+  public GrpcEndpoint(GrpcSettings settings, Coordinator coordinator, AccessRules rules) {
     this.settings = settings;
     this.age = new ConnectionAge(settings.maxConnectionAge(), new Random());
     this.services =
@@ -56,7 +66,8 @@ public final class GrpcEndpoint {
             coordinator,
             settings.limits(),
             new PeerSetup(settings.coordinatorId(), PeerLimits.DEFAULTS, dialer),
-            age);
+            age,
+            rules);
   }
 
   /** Reads the files for TLS when the endpoint starts, where an error has somewhere to go. */

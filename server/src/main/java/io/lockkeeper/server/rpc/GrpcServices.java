@@ -1,14 +1,21 @@
 package io.lockkeeper.server.rpc;
 
 import io.grpc.BindableService;
+import io.grpc.Metadata;
 import io.grpc.MethodDescriptor.Marshaller;
 import io.grpc.ServerBuilder;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
 import io.grpc.ServerInterceptors;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.protobuf.services.ProtoReflectionService;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import io.grpc.services.ChannelzService;
 import io.lockkeeper.server.coordinator.api.Coordinator;
+import io.lockkeeper.server.rpc.call.Access;
+import io.lockkeeper.server.rpc.call.AccessRules;
+import io.lockkeeper.server.rpc.call.Authentication;
 import io.lockkeeper.server.rpc.call.CallEnd;
 import io.lockkeeper.server.rpc.call.CallGuard;
 import io.lockkeeper.server.rpc.call.ConnectionAge;
@@ -17,6 +24,7 @@ import io.lockkeeper.server.rpc.call.HealthReporter;
 import io.lockkeeper.server.rpc.call.OpenStreams;
 import io.lockkeeper.server.rpc.call.RpcStats;
 import io.lockkeeper.server.rpc.call.SteadyTimer;
+import io.lockkeeper.server.rpc.call.Usage;
 import io.lockkeeper.server.rpc.forward.Forwarding;
 import io.lockkeeper.server.rpc.forward.LeaseOwnerSearches;
 import io.lockkeeper.server.rpc.forward.PeerLinks;
@@ -26,6 +34,7 @@ import io.lockkeeper.server.rpc.service.LeaseCalls;
 import io.lockkeeper.server.rpc.service.LockCalls;
 import io.lockkeeper.server.rpc.wire.Refusal;
 import io.lockkeeper.server.rpc.wire.Statuses;
+import io.lockkeeper.server.security.Right;
 import java.io.InputStream;
 import java.time.Duration;
 import java.util.List;
@@ -56,6 +65,18 @@ public final class GrpcServices {
         }
       };
 
+  private static final ServerInterceptor OPERATORS_ONLY =
+      new ServerInterceptor() {
+        @Override
+        public <Q, R> ServerCall.Listener<Q> interceptCall(
+            ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
+          Access.current().requireAll(Right.ADMIN, "");
+          return next.startCall(call, headers);
+        }
+      };
+
+  private static final long IDLE_ACCOUNTS_SECONDS = 10;
+
   private final GrpcLimits limits;
   private final ConnectionAge age;
   private final OpenStreams streams;
@@ -65,6 +86,8 @@ public final class GrpcServices {
   private final CallGuard ourCalls = new CallGuard();
   private final CallGuard toolCalls = new CallGuard();
   private final RpcStats stats = new RpcStats();
+  private final Usage usage = new Usage();
+  private final Authentication authentication;
   private final PeerLinks peers;
   private final Forwarding forwarding;
   private final LockCalls lockCalls;
@@ -76,13 +99,20 @@ public final class GrpcServices {
    *
    * @param setup how the other coordinators are reached
    * @param age how old connections may become
+   * @param rules by what callers are let in
    */
-  GrpcServices(Coordinator coordinator, GrpcLimits limits, PeerSetup setup, ConnectionAge age) {
+  GrpcServices(
+      Coordinator coordinator,
+      GrpcLimits limits,
+      PeerSetup setup,
+      ConnectionAge age,
+      AccessRules rules) {
     this(
         coordinator,
         limits,
         setup,
         age,
+        rules,
         callThreads(),
         new SteadyTimer(named("lockkeeper-rpc-timer")));
   }
@@ -92,6 +122,7 @@ public final class GrpcServices {
    *
    * @param setup how the other coordinators are reached
    * @param age how old connections may become
+   * @param rules by what callers are let in
    * @param calls the threads for calls; ended with the services
    * @param timer for what is done later; ended with the services
    */
@@ -100,9 +131,11 @@ public final class GrpcServices {
       GrpcLimits limits,
       PeerSetup setup,
       ConnectionAge age,
+      AccessRules rules,
       ExecutorService calls,
       ScheduledExecutorService timer) {
     this.limits = limits;
+    this.authentication = new Authentication(rules, usage);
     this.age = age;
     this.health = new HealthReporter(coordinator);
     this.timer = timer;
@@ -111,7 +144,6 @@ public final class GrpcServices {
     this.peers = new PeerLinks(coordinator, setup, calls, timer, stats);
     this.forwarding =
         new Forwarding(
-            coordinator,
             new LeaseOwnerSearches(coordinator, setup.limits(), timer),
             peers,
             streams,
@@ -153,23 +185,34 @@ public final class GrpcServices {
     server.addTransportFilter(age);
     server.addStreamTracerFactory(CallEnd.FACTORY);
     for (BindableService service : List.of(lockCalls, leaseCalls, adminCalls)) {
-      server.addService(guarded(ServerInterceptors.intercept(service, forwarding), ourCalls));
-    }
-    for (BindableService tool : tools()) {
+      // The last is the first to see a call.
       server.addService(
-          guarded(ServerInterceptors.intercept(tool, new ReflectionAnswers()), toolCalls));
+          guarded(ServerInterceptors.intercept(service, forwarding, authentication), ourCalls));
     }
+    // Whoever looks at health may be a balancer, or a probe, that has no identity.
+    server.addService(guarded(health.service().bindService(), toolCalls));
+    for (BindableService reflection : reflection()) {
+      server.addService(
+          guarded(
+              ServerInterceptors.intercept(reflection, new ReflectionAnswers(), authentication),
+              toolCalls));
+    }
+    // It shows who is connected, and from where.
+    server.addService(
+        guarded(
+            ServerInterceptors.intercept(channelz(), OPERATORS_ONLY, authentication), toolCalls));
     return server;
+  }
+
+  @SuppressWarnings("deprecation")
+  private static BindableService channelz() {
+    return ChannelzService.newInstance(MAX_CHANNELZ_PAGE);
   }
 
   // Tools of before 2023 ask for the alpha of reflection only.
   @SuppressWarnings("deprecation")
-  private List<BindableService> tools() {
-    return List.of(
-        health.service(),
-        ProtoReflectionServiceV1.newInstance(),
-        ProtoReflectionService.newInstance(),
-        ChannelzService.newInstance(MAX_CHANNELZ_PAGE));
+  private static List<BindableService> reflection() {
+    return List.of(ProtoReflectionServiceV1.newInstance(), ProtoReflectionService.newInstance());
   }
 
   /**
@@ -187,6 +230,9 @@ public final class GrpcServices {
     long millis = limits.healthInterval().toMillis();
     var unused =
         timer.scheduleWithFixedDelay(health::update, millis, millis, TimeUnit.MILLISECONDS);
+    var unusedIdle =
+        timer.scheduleWithFixedDelay(
+            usage::forgetIdle, IDLE_ACCOUNTS_SECONDS, IDLE_ACCOUNTS_SECONDS, TimeUnit.SECONDS);
   }
 
   /** Begins to watch the other coordinators. Called once the coordinator runs. */

@@ -3,6 +3,7 @@ package io.lockkeeper.server.rpc;
 import io.grpc.ManagedChannelBuilder;
 import io.grpc.ServerBuilder;
 import io.lockkeeper.server.coordinator.api.Coordinator;
+import io.lockkeeper.server.rpc.call.AccessRules;
 import io.lockkeeper.server.rpc.call.ConnectionAge;
 import io.lockkeeper.server.rpc.call.GrpcLimits;
 import io.lockkeeper.server.rpc.forward.PeerLimits;
@@ -40,6 +41,7 @@ public final class LocalEndpoint {
             GrpcLimits.DEFAULTS,
             new PeerSetup(id, PeerLimits.DEFAULTS, dialer::apply),
             new ConnectionAge(Optional.empty(), new Random()),
+            AccessRules.OPEN,
             threads,
             threads);
   }

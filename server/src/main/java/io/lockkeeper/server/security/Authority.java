@@ -20,6 +20,16 @@ public interface Authority {
   /** Returns how much one identity may have and ask for. */
   Limits limitsOf(Identity identity);
 
+  /**
+   * Returns how many acquisitions may hold or wait in a namespace on one coordinator, whoever makes
+   * them.
+   *
+   * @param namespace the first part of a lock's name
+   */
+  default int maxAcquisitionsOf(String namespace) {
+    return Integer.MAX_VALUE;
+  }
+
   /** Permits everything to everybody, within the default limits. */
   Authority OPEN =
       new Authority() {

@@ -64,7 +64,8 @@ final class Pages {
     try {
       return Optional.of(
           coordinator
-              .listLocks("", Optional.empty(), StatusPage.MAX_LOCKS + 1)
+              .listLocks("", Optional.empty(), StatusPage.MAX_LOCKS + 1, lock -> true)
+              .thenApply(Coordinator.LockPage::locks)
               .get(LOCKS_LIMIT_MILLIS, TimeUnit.MILLISECONDS));
     } catch (ExecutionException | TimeoutException e) {
       return Optional.empty();

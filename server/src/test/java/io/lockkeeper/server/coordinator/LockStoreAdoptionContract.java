@@ -80,7 +80,7 @@ public abstract class LockStoreAdoptionContract {
 
   private CreatedEntry holdAtFirst() {
     openAtFirst();
-    first.recordLease(new StoreEffect.RecordLease(OWN, LEASE, 15_000, "me", "00ff"));
+    first.recordLease(new StoreEffect.RecordLease(OWN, LEASE, 15_000, "me", "00ff", ""));
     firstEvents.await(StoreEvent.LeaseRecorded.class);
     UUID id = UUID.randomUUID();
     PlannedEntry planned = new PlannedEntry(lock, MutexKind.EXCLUSIVE, Optional.empty());
@@ -133,7 +133,7 @@ public abstract class LockStoreAdoptionContract {
     // Then
     assertThat(firstEvents.await(SessionEnded.class)).isEqualTo(new SessionEnded(OWN, true));
     assertThat(adopted.session()).isEqualTo(ADOPTED);
-    assertThat(adopted.leases()).containsExactly(new AdoptedLease(LEASE, 15_000, "me", "00ff"));
+    assertThat(adopted.leases()).containsExactly(new AdoptedLease(LEASE, 15_000, "me", "00ff", ""));
     assertThat(adopted.entries())
         .extracting(AdoptedEntry::lock, AdoptedEntry::name, AdoptedEntry::read)
         .containsExactly(

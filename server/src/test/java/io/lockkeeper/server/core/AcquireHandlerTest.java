@@ -199,6 +199,8 @@ class AcquireHandlerTest {
         100_000,
         512 << 10,
         64,
+        8L << 20,
+        64L << 20,
         defaults.linger(),
         true,
         java.time.Duration.ofSeconds(6));
@@ -215,6 +217,8 @@ class AcquireHandlerTest {
                 10,
                 260,
                 8,
+                8L << 20,
+                64L << 20,
                 Duration.ofSeconds(5),
                 true,
                 java.time.Duration.ofSeconds(6)));
@@ -237,6 +241,8 @@ class AcquireHandlerTest {
                 1,
                 512 << 10,
                 8,
+                8L << 20,
+                64L << 20,
                 Duration.ofSeconds(5),
                 true,
                 java.time.Duration.ofSeconds(6)));

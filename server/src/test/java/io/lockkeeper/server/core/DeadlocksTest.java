@@ -38,8 +38,8 @@ class DeadlocksTest {
     Asked younger = ask(two, "two-a", "a");
     // Then
     assertThat(bench.ending(younger).reason()).isEqualTo(Notice.RefusalReason.WOULD_DEADLOCK);
-    assertThat(bench.ending(younger).message())
-        .contains(one.tag(), two.tag(), "'a'", "'b'", "'two-a'", "'one-b'");
+    assertThat(bench.ending(younger).cycle().toString())
+        .contains(one.tag(), two.tag(), "lock=a", "lock=b", "'two-a'", "'one-b'");
     assertThat(bench.told(older, Notice.NotAcquired.class)).isEmpty();
   }
 
@@ -52,7 +52,7 @@ class DeadlocksTest {
     ask(two, "two-c", "c");
     Asked last = ask(three, "three-a", "a");
     assertThat(bench.ending(last).reason()).isEqualTo(Notice.RefusalReason.WOULD_DEADLOCK);
-    assertThat(bench.ending(last).message()).contains(one.tag(), two.tag(), three.tag());
+    assertThat(bench.ending(last).cycle().toString()).contains(one.tag(), two.tag(), three.tag());
   }
 
   @Test
@@ -130,7 +130,7 @@ class DeadlocksTest {
     bench.askAndCreate(one, Wish.named("6").exclusive("d").by("q"));
     bench.askAndCreate(one, Wish.named("7").exclusive("d").by("p"));
     Asked inside = bench.askAndCreate(one, Wish.named("8").exclusive("c").by("q"));
-    assertThat(bench.ending(inside).message()).contains("owner 'p'", "owner 'q'");
+    assertThat(bench.ending(inside).cycle().toString()).contains("owner 'p'", "owner 'q'");
   }
 
   @Test
@@ -166,7 +166,7 @@ class DeadlocksTest {
     // Then: three is behind two in a, and two behind three in b
     assertThat(bench.told(second, Notice.NotAcquired.class)).isEmpty();
     assertThat(bench.ending(third).reason()).isEqualTo(Notice.RefusalReason.WOULD_DEADLOCK);
-    assertThat(bench.ending(third).message()).doesNotContain("'one-2'");
+    assertThat(bench.ending(third).cycle().toString()).doesNotContain("'one-2'");
   }
 
   @Test
@@ -219,7 +219,7 @@ class DeadlocksTest {
     describe(holds, "same");
     describe(waits, "same");
     assertThat(bench.ending(last).reason()).isEqualTo(Notice.RefusalReason.WOULD_DEADLOCK);
-    assertThat(bench.ending(last).message()).contains("elsewhere");
+    assertThat(bench.ending(last).cycle().toString()).contains("elsewhere");
   }
 
   @Test

@@ -283,7 +283,7 @@ class DeposedLeasesTest {
             bench.now,
             bench.now,
             false,
-            List.of(new SessionEvent.AdoptedLease(lease, 15_000, "tester", "hash")),
+            List.of(new SessionEvent.AdoptedLease(lease, 15_000, "tester", "hash", "")),
             List.of(
                 new SessionEvent.AdoptedEntry(
                     entry.lock(),

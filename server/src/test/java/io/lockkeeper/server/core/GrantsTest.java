@@ -100,6 +100,8 @@ class GrantsTest {
                 10,
                 512 << 10,
                 8,
+                8L << 20,
+                64L << 20,
                 defaults.linger(),
                 false,
                 java.time.Duration.ofSeconds(6)));

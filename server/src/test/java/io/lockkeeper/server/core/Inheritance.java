@@ -44,7 +44,7 @@ final class Inheritance {
 
   /** The record of a lease. */
   LeaseId record(LeaseId lease) {
-    leases.add(new AdoptedLease(lease, Bench.TTL.toMillis(), "tester", "hash"));
+    leases.add(new AdoptedLease(lease, Bench.TTL.toMillis(), "tester", "hash", ""));
     return lease;
   }
 

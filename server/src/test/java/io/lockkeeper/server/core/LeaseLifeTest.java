@@ -6,6 +6,7 @@ import io.lockkeeper.server.core.Bench.Asked;
 import io.lockkeeper.server.core.api.AcquireCommand;
 import io.lockkeeper.server.core.api.Answer;
 import io.lockkeeper.server.core.api.CallId;
+import io.lockkeeper.server.core.api.Caller;
 import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Failure;
@@ -39,7 +40,8 @@ class LeaseLifeTest {
     bench.on(new ClientEvent.OpenLease(call, lease, "hash", Bench.TTL, "tester"));
     assertThat(bench.answers(call)).isEmpty();
     assertThat(bench.last(StoreEffect.RecordLease.class))
-        .containsExactly(new StoreEffect.RecordLease(Bench.S1, lease, 15_000, "tester", "hash"));
+        .containsExactly(
+            new StoreEffect.RecordLease(Bench.S1, lease, 15_000, "tester", "hash", ""));
     // When
     bench.pass(Duration.ofSeconds(1));
     bench.on(new StoreEvent.LeaseRecorded(Bench.S1, lease));
@@ -453,7 +455,7 @@ class LeaseLifeTest {
     bench.create(held);
     bench.on(new ClientEvent.StreamClosed(stream, false));
     assertThat(bench.counts().held()).isEqualTo(1);
-    assertThat(bench.kernel.lease(lease, 10, bench.now)).isPresent();
+    assertThat(bench.kernel.lease(Caller.ANYBODY, lease, 10, bench.now)).isPresent();
   }
 
   private CallId keepAlive(LeaseId lease) {

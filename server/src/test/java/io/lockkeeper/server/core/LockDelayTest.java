@@ -150,6 +150,8 @@ class LockDelayTest {
                 100,
                 512 << 10,
                 4,
+                8L << 20,
+                64L << 20,
                 Duration.ofSeconds(5),
                 false,
                 Duration.ofSeconds(6)));

@@ -38,6 +38,8 @@ class SessionPoolTest {
         100_000,
         800,
         maxSessions,
+        8L << 20,
+        64L << 20,
         Duration.ofSeconds(5),
         true,
         java.time.Duration.ofSeconds(6));
@@ -461,6 +463,8 @@ class SessionPoolTest {
                 10,
                 2_000,
                 1,
+                8L << 20,
+                64L << 20,
                 Duration.ofSeconds(5),
                 true,
                 Duration.ofSeconds(6)));

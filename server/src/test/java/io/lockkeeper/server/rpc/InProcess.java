@@ -8,6 +8,7 @@ import io.grpc.inprocess.InProcessChannelBuilder;
 import io.grpc.inprocess.InProcessServerBuilder;
 import io.lockkeeper.server.coordinator.CoordinatorInMemory;
 import io.lockkeeper.server.coordinator.api.CoordinatorStatus;
+import io.lockkeeper.server.rpc.call.AccessRules;
 import io.lockkeeper.server.rpc.call.ConnectionAge;
 import io.lockkeeper.server.rpc.call.GrpcLimits;
 import io.lockkeeper.server.rpc.forward.PeerLimits;
@@ -46,17 +47,26 @@ public final class InProcess implements AutoCloseable {
   }
 
   public InProcess(GrpcLimits limits) {
-    this(new FakeCoordinator(), Optional.empty(), limits);
+    this(new FakeCoordinator(), Optional.empty(), limits, AccessRules.OPEN);
   }
 
   /** Serves a real coordinator, which serves already, instead of the one that acts when told. */
   static InProcess onRealCoordinator() {
-    CoordinatorInMemory real = CoordinatorInMemory.start();
-    await().until(() -> real.coordinator().status().serving());
-    return new InProcess(new FakeCoordinator(), Optional.of(real), GrpcLimits.DEFAULTS);
+    return onRealCoordinator(AccessRules.OPEN);
   }
 
-  private InProcess(FakeCoordinator fake, Optional<CoordinatorInMemory> real, GrpcLimits limits) {
+  /** The same by other rules. */
+  static InProcess onRealCoordinator(AccessRules rules) {
+    CoordinatorInMemory real = CoordinatorInMemory.start();
+    await().until(() -> real.coordinator().status().serving());
+    return new InProcess(new FakeCoordinator(), Optional.of(real), GrpcLimits.DEFAULTS, rules);
+  }
+
+  private InProcess(
+      FakeCoordinator fake,
+      Optional<CoordinatorInMemory> real,
+      GrpcLimits limits,
+      AccessRules rules) {
     this.coordinator = fake;
     this.real = real;
     this.services =
@@ -64,7 +74,8 @@ public final class InProcess implements AutoCloseable {
             real.map(CoordinatorInMemory::coordinator).orElse(fake),
             limits,
             NO_PEERS,
-            new ConnectionAge(Optional.empty(), new Random(1)));
+            new ConnectionAge(Optional.empty(), new Random(1)),
+            rules);
     String name = InProcessServerBuilder.generateName();
     try {
       this.server = services.addTo(InProcessServerBuilder.forName(name)).build().start();

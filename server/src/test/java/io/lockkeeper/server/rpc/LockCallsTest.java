@@ -217,7 +217,7 @@ class LockCallsTest {
     next.answer().complete(List.of(ViewSamples.lock("é/2")));
     // Then
     assertThat(asked.what().prefix()).isEqualTo("é/");
-    assertThat(asked.what().limit()).isEqualTo(2);
+    assertThat(asked.what().limit()).isEqualTo(1);
     assertThat(asked.what().after()).isEmpty();
     assertThat(page.getLocksList()).hasSize(1);
     assertThat(page.getLocks(0).getQueueCount()).isZero();

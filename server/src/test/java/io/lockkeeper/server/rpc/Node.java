@@ -8,6 +8,7 @@ import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.lockkeeper.server.coordinator.api.LeaseLocation;
 import io.lockkeeper.server.coordinator.api.Peer;
+import io.lockkeeper.server.rpc.call.AccessRules;
 import io.lockkeeper.server.rpc.call.ConnectionAge;
 import io.lockkeeper.server.rpc.forward.PeerLimits;
 import io.lockkeeper.server.rpc.forward.PeerSetup;
@@ -48,7 +49,8 @@ public final class Node implements AutoCloseable {
             coordinator,
             InProcess.LIMITS,
             new PeerSetup(id, limits, dialer()),
-            new ConnectionAge(Optional.empty(), new Random(1)));
+            new ConnectionAge(Optional.empty(), new Random(1)),
+            AccessRules.OPEN);
     InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
     try {
       this.server = services.addTo(NettyServerBuilder.forAddress(address)).build().start();

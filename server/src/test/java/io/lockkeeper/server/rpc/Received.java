@@ -5,6 +5,7 @@ import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
 import io.lockkeeper.server.testing.Calls;
 import java.util.Optional;
+import org.awaitility.Awaitility;
 
 /** What a client receives on a stream. */
 public final class Received<Q, R> implements ClientResponseObserver<Q, R> {
@@ -50,6 +51,12 @@ public final class Received<Q, R> implements ClientResponseObserver<Q, R> {
   /** Returns how the stream ended, waiting for it. */
   public Status end() {
     return end.next().map(Status::fromThrowable).orElse(Status.OK);
+  }
+
+  /** Returns whether a message comes before the stream ends, waiting for either. */
+  public boolean isServed() {
+    Awaitility.await().until(() -> !messages.isEmpty() || hasEnded());
+    return !messages.isEmpty();
   }
 
   /** Returns whether the stream has ended. */

@@ -9,6 +9,7 @@ import io.lockkeeper.server.coordinator.api.WatchHandle;
 import io.lockkeeper.server.coordinator.api.WatchListener;
 import io.lockkeeper.server.core.api.AcquireCommand;
 import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.Caller;
 import io.lockkeeper.server.core.api.LeaseView;
 import io.lockkeeper.server.core.api.LockView;
 import io.lockkeeper.server.core.api.Notice;
@@ -20,9 +21,11 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.awaitility.Awaitility;
 
 /** A coordinator that notes what it is asked and answers only when a test says what. */
@@ -97,6 +100,10 @@ public final class FakeCoordinator implements Coordinator {
   public final Calls<Asked<TokenToCheck, TokenCheck>> checkTokens = new Calls<>("checkToken");
   public final Calls<Asked<LeaseId, LeaseView>> getLeases = new Calls<>("getLease");
   public final Calls<Asked<LeasesToList, List<LeaseView>>> listLeases = new Calls<>("listLeases");
+
+  /** Whose requests the coordinator was asked to take. */
+  public final List<Caller> callers = new CopyOnWriteArrayList<>();
+
   public final Calls<Watched> watches = new Calls<>("watch");
 
   public final Calls<String> suspects = new Calls<>("suspect");
@@ -249,9 +256,23 @@ public final class FakeCoordinator implements Coordinator {
   }
 
   @Override
-  public CompletableFuture<List<LockView>> listLocks(
-      String prefix, Optional<LockName> after, int limit) {
-    return ask(listLocks, new LocksToList(prefix, after, limit));
+  public Coordinator by(Caller caller) {
+    callers.add(caller);
+    return this;
+  }
+
+  /** A test answers with all locks that there are; what is too many for a page follows. */
+  @Override
+  public CompletableFuture<LockPage> listLocks(
+      String prefix, Optional<LockName> after, int limit, Predicate<LockName> visible) {
+    return ask(listLocks, new LocksToList(prefix, after, limit))
+        .thenApply(all -> page(all.stream().filter(l -> visible.test(l.lock())).toList(), limit));
+  }
+
+  private static LockPage page(List<LockView> all, int limit) {
+    return all.size() <= limit
+        ? new LockPage(all, Optional.empty())
+        : new LockPage(all.subList(0, limit), Optional.of(all.get(limit - 1).lock()));
   }
 
   @Override

@@ -21,8 +21,8 @@ class EventCountersTest {
         List.of(
             new Notice.Lost(Notice.LossReason.SESSION_LOST, ""),
             new Notice.Lost(Notice.LossReason.SESSION_LOST, ""),
-            new Notice.NotAcquired(Notice.RefusalReason.TIMED_OUT, "", List.of()),
-            new Notice.NotAcquired(Notice.RefusalReason.WOULD_DEADLOCK, "", List.of()),
+            new Notice.NotAcquired(Notice.RefusalReason.TIMED_OUT, ""),
+            new Notice.NotAcquired(Notice.RefusalReason.WOULD_DEADLOCK, ""),
             new Notice.Lost(Notice.LossReason.MAX_HOLD, ""),
             new Notice.ReleaseRequested(ViewSamples.LOCK, "bob", "", Optional.empty()),
             new Notice.Released());

@@ -2,6 +2,7 @@ package io.lockkeeper.server.coordinator.api;
 
 import io.lockkeeper.server.core.api.AcquireCommand;
 import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.Caller;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.LeaseView;
 import io.lockkeeper.server.core.api.LockView;
@@ -15,6 +16,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /**
  * What the coordinator does for those who carry requests to it. All methods may be called from any
@@ -30,6 +32,13 @@ public interface Coordinator {
 
   /** How long an answer may take at most, in seconds. */
   int ANSWER_SECONDS = 10;
+
+  /**
+   * Returns the same coordinator for the requests of a caller: he may use his own leases and those
+   * that belong to nobody, and what he opens and acquires is his. Without this, requests are {@link
+   * Caller#ANYBODY}'s.
+   */
+  Coordinator by(Caller caller);
 
   /**
    * Opens a lease. With a secret of the client's choice, the same request again finds the same
@@ -167,9 +176,21 @@ public interface Coordinator {
 
   /**
    * Returns up to {@code limit} locks in use whose names begin with {@code prefix} and come after
-   * {@code after}.
+   * {@code after}, in the order of their names.
+   *
+   * @param visible which of them may be shown
    */
-  CompletableFuture<List<LockView>> listLocks(String prefix, Optional<LockName> after, int limit);
+  CompletableFuture<LockPage> listLocks(
+      String prefix, Optional<LockName> after, int limit, Predicate<LockName> visible);
+
+  /**
+   * Some of the locks in use.
+   *
+   * @param locks the locks
+   * @param last after which name there may be more; empty if these were the last. Not always that
+   *     of the last lock: of many that may not be shown only so many are looked at
+   */
+  record LockPage(List<LockView> locks, Optional<LockName> last) {}
 
   /** Says whether a token is current, after a write through the quorum. */
   CompletableFuture<TokenCheck> checkToken(LockName lock, long token);

@@ -1,5 +1,6 @@
 package io.lockkeeper.server.core.acquire;
 
+import io.lockkeeper.server.core.api.AcquireCommand;
 import io.lockkeeper.server.core.api.Answer;
 import io.lockkeeper.server.core.api.CallId;
 import io.lockkeeper.server.core.api.Effect;
@@ -436,6 +437,25 @@ public final class AcquisitionLifecycle {
    */
   public void expireWait(
       Acquisition acquisition, Notice.RefusalReason reason, String message, Runnable again) {
+    expireWait(acquisition, reason, message, Optional.empty(), again);
+  }
+
+  /** The same for a wait that would have closed a cycle. */
+  public void refuseCycle(Acquisition acquisition, Notice.WaitCycle cycle, Runnable again) {
+    expireWait(
+        acquisition,
+        Notice.RefusalReason.WOULD_DEADLOCK,
+        "a cycle of waits",
+        Optional.of(cycle),
+        again);
+  }
+
+  private void expireWait(
+      Acquisition acquisition,
+      Notice.RefusalReason reason,
+      String message,
+      Optional<Notice.WaitCycle> cycle,
+      Runnable again) {
     if (!acquisition.state().isWaiting() || !acquisition.mayEnd()) {
       return;
     }
@@ -455,7 +475,14 @@ public final class AcquisitionLifecycle {
       apply(
           acquisition,
           new AcquisitionEvent.WaitExpired(
-              new Notice.NotAcquired(reason, message, views.holdersFor(acquisition))));
+              new Notice.NotAcquired(
+                  reason,
+                  message,
+                  cycle,
+                  acquisition.command().locks().stream()
+                      .map(AcquireCommand.WantedLock::name)
+                      .toList(),
+                  views.holdersFor(acquisition))));
     }
   }
 
@@ -468,7 +495,7 @@ public final class AcquisitionLifecycle {
 
   private void forget(Acquisition acquisition) {
     Lease lease = acquisition.lease();
-    core.acquisitions.remove(acquisition.id());
+    core.remove(acquisition);
     lease.acquisitions().remove(acquisition.command().requestId(), acquisition);
     acquisition.timers().stopAll(core.timers);
     acquisition.holds().forEach(Hold::leavePlace);

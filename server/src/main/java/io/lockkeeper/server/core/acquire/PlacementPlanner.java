@@ -56,7 +56,7 @@ public final class PlacementPlanner {
     record Ended(Notice.NotAcquired ending) implements Plan {
 
       Ended(Notice.RefusalReason reason, String message) {
-        this(new Notice.NotAcquired(reason, message, List.of()));
+        this(new Notice.NotAcquired(reason, message));
       }
     }
   }

@@ -16,6 +16,9 @@ import java.time.Duration;
  *     gone
  * @param handOffAhead whether the next waiter may be granted before the holder's deletion has
  *     committed
+ * @param maxLeaseEntryBytes how many bytes the entries of one lease may take in ZooKeeper
+ * @param maxEntryBytes how many bytes the entries of all leases may take: what a request says of
+ *     itself is kept in the entry of each of its locks, so that few bytes sent can be many there
  * @param sendAwayAfter for how long a lock session may be without contact before the streams of its
  *     leases are sent to other coordinators, who may have adopted it
  */
@@ -25,11 +28,16 @@ public record CoreSettings(
     int maxLeases,
     long maxSessionPathBytes,
     int maxSessions,
+    long maxLeaseEntryBytes,
+    long maxEntryBytes,
     Duration linger,
     boolean handOffAhead,
     Duration sendAwayAfter) {
 
-  /** Returns the defaults: 2 s, 10,000, 100,000, 512 KiB, 64, 5 s, hand-off ahead, 6 s. */
+  /**
+   * Returns the defaults: 2 s, 10,000, 100,000, 512 KiB, 64, 8 MiB, 64 MiB, 5 s, hand-off ahead, 6
+   * s.
+   */
   public static CoreSettings defaults() {
     return new CoreSettings(
         Duration.ofSeconds(2),
@@ -37,6 +45,8 @@ public record CoreSettings(
         100_000,
         512 << 10,
         64,
+        8L << 20,
+        64L << 20,
         Duration.ofSeconds(5),
         true,
         Duration.ofSeconds(6));

@@ -80,6 +80,9 @@ public interface EventHandler {
   /** See {@link UpdateEvent.LimitAnswered}. */
   void onLimitAnswered(UpdateEvent.LimitAnswered event);
 
+  /** See {@link ClientRequest}. */
+  void onClientRequest(ClientRequest event);
+
   /** See {@link ClientEvent.OpenLease}. */
   void onOpenLease(ClientEvent.OpenLease event);
 

@@ -1,5 +1,6 @@
 package io.lockkeeper.server.core.api;
 
+import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
 
 /**
@@ -15,10 +16,17 @@ public record Failure(Reason reason, String message) {
     return new Failure(Reason.WRONG_KIND, "lock '" + lock + "' is in use as another kind: " + kind);
   }
 
+  /** Returns what to say of a lease that no coordinator serves, as far as the caller may know. */
+  public static String nobodyServes(LeaseId lease) {
+    return "no coordinator serves a lease " + lease.tag() + "…";
+  }
+
   /** What can be wrong. */
   public enum Reason {
     /** The lease is not known here. */
     UNKNOWN_LEASE,
+    /** The lease belongs to somebody else; who asks is told the same as if there were none. */
+    FOREIGN_LEASE,
     /**
      * Another coordinator serves the lease from now on; the request may not have been carried out.
      */
@@ -49,9 +57,9 @@ public record Failure(Reason reason, String message) {
     COUNTER_STUCK,
     /** The lock's queue is full. */
     QUEUE_FULL,
-    /** The lease has as many entries as one ZooKeeper session may own. */
+    /** The lease has as many entries as one ZooKeeper session may own, or as large ones. */
     LEASE_FULL,
-    /** The coordinator serves as many leases or watches as it may. */
+    /** The coordinator serves as many leases or watches as it may, or as one client may have. */
     TOO_MANY,
     /**
      * ZooKeeper is out of reach, or has not answered in time, or the mirror is being rebuilt: it is

@@ -108,15 +108,52 @@ public sealed interface Notice {
    * The locks were not granted.
    *
    * @param reason why
-   * @param message human-readable
+   * @param message human-readable; where there is a cycle, what comes before it
+   * @param cycle the cycle of waits that the request would have closed
+   * @param locks what was asked for, where holders are named
    * @param holders who held them, at most 16
    */
-  record NotAcquired(RefusalReason reason, String message, List<Contender> holders)
+  record NotAcquired(
+      RefusalReason reason,
+      String message,
+      Optional<WaitCycle> cycle,
+      List<LockName> locks,
+      List<Contender> holders)
       implements Notice {
+
+    /** Makes one that names no holders. */
+    public NotAcquired(RefusalReason reason, String message) {
+      this(reason, message, Optional.empty(), List.of(), List.of());
+    }
+
+    /** Returns the same without who held the locks. */
+    public NotAcquired withoutHolders() {
+      return new NotAcquired(reason, message, cycle, List.of(), List.of());
+    }
+
     @Override
     public boolean isFinal() {
       return true;
     }
+  }
+
+  /**
+   * A cycle of waits.
+   *
+   * @param steps the first of its steps, beginning with the one that was refused
+   * @param untold how many more there are
+   */
+  record WaitCycle(List<Step> steps, int untold) {
+
+    /**
+     * Somebody waits for somebody.
+     *
+     * @param waiter who waits, human-readable
+     * @param lock for which lock
+     * @param obstacle who is in the way, human-readable
+     * @param holds whether he holds the lock; else he waits for it before the waiter
+     */
+    public record Step(String waiter, LockName lock, String obstacle, boolean holds) {}
   }
 
   /** The locks were released at the holder's own wish. */

@@ -130,8 +130,10 @@ public sealed interface SessionEvent extends StoreEvent {
    * @param ttlMillis its time to live
    * @param holder who the client is
    * @param secretHash the hash of its secret
+   * @param identity whose it is; empty: nobody's
    */
-  record AdoptedLease(LeaseId lease, long ttlMillis, String holder, String secretHash) {}
+  record AdoptedLease(
+      LeaseId lease, long ttlMillis, String holder, String secretHash, String identity) {}
 
   /**
    * An entry that an adopted session owns.

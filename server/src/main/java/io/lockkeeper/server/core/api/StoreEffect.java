@@ -183,9 +183,15 @@ public sealed interface StoreEffect extends Effect {
    * @param ttlMillis its time to live
    * @param holder who the client is
    * @param secretHash the hash of its secret
+   * @param identity whose it is; empty: nobody's
    */
   record RecordLease(
-      SessionKey session, LeaseId lease, long ttlMillis, String holder, String secretHash)
+      SessionKey session,
+      LeaseId lease,
+      long ttlMillis,
+      String holder,
+      String secretHash,
+      String identity)
       implements StoreEffect {
     @Override
     public void applyTo(Store store) {

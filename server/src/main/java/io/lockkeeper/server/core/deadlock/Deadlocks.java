@@ -145,30 +145,21 @@ public final class Deadlocks {
         .filter(acquisition -> acquisition.state().isWaiting())
         .ifPresent(
             acquisition ->
-                lifecycle.expireWait(
-                    acquisition,
-                    Notice.RefusalReason.WOULD_DEADLOCK,
-                    message(cycle, youngest),
-                    () -> onWaiting(acquisition)));
+                lifecycle.refuseCycle(
+                    acquisition, told(cycle, youngest), () -> onWaiting(acquisition)));
   }
 
-  private static String message(List<WaitSearch.WaitEdge> cycle, WaitSearch.WaitEdge youngest) {
+  private static Notice.WaitCycle told(
+      List<WaitSearch.WaitEdge> cycle, WaitSearch.WaitEdge youngest) {
     int start = cycle.indexOf(youngest);
-    List<String> steps = new ArrayList<>();
+    List<Notice.WaitCycle.Step> steps = new ArrayList<>();
     for (int i = 0; i < Math.min(cycle.size(), MAX_STEPS_TOLD); i++) {
       WaitSearch.WaitEdge step = cycle.get((start + i) % cycle.size());
       steps.add(
-          name(step.entry())
-              + " waits for lock '"
-              + step.lock()
-              + "', which "
-              + name(step.obstacle())
-              + (step.obstacle().holds() ? " holds" : " waits for before it"));
+          new Notice.WaitCycle.Step(
+              name(step.entry()), step.lock(), name(step.obstacle()), step.obstacle().holds()));
     }
-    int untold = cycle.size() - steps.size();
-    return "a cycle of waits: "
-        + String.join("; ", steps)
-        + (untold > 0 ? "; and " + untold + " more" : "");
+    return new Notice.WaitCycle(steps, cycle.size() - steps.size());
   }
 
   private static String name(Entry entry) {

@@ -61,7 +61,7 @@ public final class AcquireHandler {
     }
     Optional<Lease> lease = leases.findOpen(event.lease());
     if (lease.isEmpty()) {
-      refuse(event, Failure.Reason.UNKNOWN_LEASE, leases.unknown(event.lease()));
+      refuse(event, leases.unknown(event.lease()));
       return;
     }
     String requestId = event.command().requestId();
@@ -121,11 +121,16 @@ public final class AcquireHandler {
    * Does what planning says; without a lease, the stream becomes one if there is a place to queue.
    */
   private void carryOut(ClientEvent.Acquire event, Optional<Lease> known, LockSession session) {
+    Optional<Failure> refusal = core.accounts.refusal(core.caller, known, event.command());
+    if (refusal.isPresent()) {
+      refuse(event, refusal.get());
+      return;
+    }
     PlacementPlanner.Plan plan = planner.plan(event.command(), known);
     if (plan instanceof PlacementPlanner.Plan.Ended ended) {
       end(event, known, session.epoch(), ended.ending());
     } else if (plan instanceof PlacementPlanner.Plan.Refused refused) {
-      refuse(event, refused.failure().reason(), refused.failure().message());
+      refuse(event, refused.failure());
     } else if (plan instanceof PlacementPlanner.Plan.Parts placements) {
       Lease lease =
           known.orElseGet(
@@ -149,7 +154,7 @@ public final class AcquireHandler {
   private void acquireForStream(ClientEvent.Acquire event) {
     Optional<Failure> refusal = leases.refusal();
     if (refusal.isPresent()) {
-      refuse(event, refusal.get().reason(), refusal.get().message());
+      refuse(event, refusal.get());
       return;
     }
     Optional<LockSession> session = pool.forNewLease();
@@ -197,8 +202,7 @@ public final class AcquireHandler {
 
   private void take(
       Acquisition acquisition, LockSession session, long bytes, Optional<Hold.Proof> proof) {
-    core.acquisitions.put(acquisition.id(), acquisition);
-    acquisition.lease().acquisitions().put(acquisition.command().requestId(), acquisition);
+    core.add(acquisition);
     session.addPathBytes(acquisition, bytes);
     for (Hold hold : acquisition.holds()) {
       hold.awaitMirror();
@@ -320,8 +324,10 @@ public final class AcquireHandler {
   }
 
   private void refuse(ClientEvent.Acquire event, Failure.Reason reason, String message) {
-    core.emit(
-        new Effect.Refuse(
-            event.stream(), event.command().requestId(), new Failure(reason, message)));
+    refuse(event, new Failure(reason, message));
+  }
+
+  private void refuse(ClientEvent.Acquire event, Failure failure) {
+    core.emit(new Effect.Refuse(event.stream(), event.command().requestId(), failure));
   }
 }

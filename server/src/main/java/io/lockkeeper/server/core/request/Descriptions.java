@@ -29,7 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Consumer;
+import java.util.function.Function;
 
 /**
  * What contenders say of themselves while they are in a queue: changed by their clients, written
@@ -79,7 +79,7 @@ public final class Descriptions {
         event.lease(),
         event.requestId(),
         false,
-        acquisition -> acquisition.description().metadata(event.metadata()));
+        acquisition -> core.accounts.describe(core.caller, acquisition, event.metadata()));
   }
 
   /** Takes what a holder answers to a wish to give way. */
@@ -90,7 +90,10 @@ public final class Descriptions {
         event.lease(),
         event.requestId(),
         true,
-        acquisition -> acquisition.description().needs(needs, core.now));
+        acquisition -> {
+          acquisition.description().needs(needs, core.now);
+          return Optional.empty();
+        });
   }
 
   private void change(
@@ -98,10 +101,10 @@ public final class Descriptions {
       LeaseId leaseId,
       String requestId,
       boolean holdersOnly,
-      Consumer<Acquisition> change) {
+      Function<Acquisition, Optional<Failure>> change) {
     Optional<Lease> lease = leases.findOpen(leaseId);
     if (lease.isEmpty()) {
-      core.fail(call, Failure.Reason.UNKNOWN_LEASE, leases.unknown(leaseId));
+      core.reply(call, new Answer.Failed(leases.unknown(leaseId)));
       return;
     }
     Optional<Acquisition> acquisition = grace.find(lease.get(), requestId);
@@ -132,8 +135,13 @@ public final class Descriptions {
         : Optional.empty();
   }
 
-  private void write(CallId call, Acquisition acquisition, Consumer<Acquisition> change) {
-    change.accept(acquisition);
+  private void write(
+      CallId call, Acquisition acquisition, Function<Acquisition, Optional<Failure>> change) {
+    Optional<Failure> refusal = change.apply(acquisition);
+    if (refusal.isPresent()) {
+      core.reply(call, new Answer.Failed(refusal.get()));
+      return;
+    }
     Map<NodeKey, EntryUpdate> described = new LinkedHashMap<>();
     for (Hold hold : acquisition.holds()) {
       described.put(hold.key(), hold.description(core.now));

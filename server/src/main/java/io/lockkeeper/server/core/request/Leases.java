@@ -27,6 +27,9 @@ import java.util.Optional;
 /** The life of leases: opened or adopted, renewed, attached to streams, ended, forgotten. */
 public final class Leases {
 
+  private static final String SECRET_USED =
+      "the lease that was opened with this secret has ended: choose another secret";
+
   private final CoreState core;
   private final SessionPool pool;
   private final AcquisitionLifecycle lifecycle;
@@ -56,7 +59,7 @@ public final class Leases {
               Failure.Reason.TOO_MANY,
               "the coordinator serves its limit of " + core.settings.maxLeases() + " leases"));
     }
-    return Optional.empty();
+    return core.accounts.refusalOfLease(core.caller);
   }
 
   /**
@@ -79,7 +82,7 @@ public final class Leases {
       core.fail(event.call(), Failure.Reason.TOO_MANY, tooManySessions());
       return;
     }
-    Lease lease = Lease.opening(event, session.get().key(), session.get().epoch());
+    Lease lease = Lease.opening(event, core.caller, session.get().key(), session.get().epoch());
     register(lease, session.get());
     session.get().addPathBytes(core.pathSizes.leaseBytes());
     lease.renew(core.now);
@@ -90,23 +93,24 @@ public final class Leases {
             lease.id(),
             event.ttl().toMillis(),
             event.holder(),
-            event.secretHash()));
+            event.secretHash(),
+            lease.identity()));
   }
 
   /** The client has chosen the secret, and with it the id. */
   private void openAgain(ClientEvent.OpenLease event, Optional<Lease> known) {
     Optional<Lease> open = known.filter(lease -> lease.state() == Lease.State.OPEN);
-    if (open.filter(lease -> lease.hasSecret(event.secretHash())).isPresent()) {
+    if (isForeign(event.lease())) {
+      // Somebody else has chosen the same secret, or has had it stolen.
+      core.fail(event.call(), Failure.Reason.SECRET_USED, SECRET_USED);
+    } else if (open.filter(lease -> lease.hasSecret(event.secretHash())).isPresent()) {
       open.get().renew(core.now);
       core.reply(event.call(), opened(open.get()));
     } else if (known.filter(lease -> !lease.wasOpen()).isPresent()) {
       core.fail(
           event.call(), Failure.Reason.UNAVAILABLE, "the lease is being opened: send it again");
     } else {
-      core.fail(
-          event.call(),
-          Failure.Reason.SECRET_USED,
-          "the lease that was opened with this secret has ended: choose another secret");
+      core.fail(event.call(), Failure.Reason.SECRET_USED, SECRET_USED);
     }
   }
 
@@ -124,7 +128,7 @@ public final class Leases {
 
   /** Makes a stream a lease. */
   public Lease openForStream(LeaseId id, LockSession session, String holder) {
-    Lease lease = Lease.ofStream(id, session.key(), session.epoch(), holder);
+    Lease lease = Lease.ofStream(id, core.caller, session.key(), session.epoch(), holder);
     register(lease, session);
     return lease;
   }
@@ -141,8 +145,7 @@ public final class Leases {
   }
 
   private void register(Lease lease, LockSession session) {
-    core.leases.put(lease.id(), lease);
-    core.leasesByTag.put(lease.id().high(), lease);
+    core.add(lease);
     session.leases().add(lease.id());
   }
 
@@ -197,7 +200,7 @@ public final class Leases {
 
   /** Renews a lease. */
   public void keepAlive(ClientEvent.KeepAlive event) {
-    Optional<Lease> lease = find(event.lease()).filter(l -> l.state() != Lease.State.RECORDING);
+    Optional<Lease> lease = named(event.lease()).filter(l -> l.state() != Lease.State.RECORDING);
     if (lease.isEmpty()) {
       answerGone(event.call(), event.lease());
       return;
@@ -237,30 +240,55 @@ public final class Leases {
 
   private void answerGone(CallId call, LeaseId id) {
     Optional<CoreState.EndedLease> ended = Optional.ofNullable(core.endedLeases.get(id));
-    if (ended.isPresent()) {
+    if (ended.isPresent() && !isForeign(id)) {
       core.reply(call, new Answer.LeaseGone(ended.get().end(), ended.get().epoch()));
     } else {
-      core.fail(call, Failure.Reason.UNKNOWN_LEASE, unknown(id));
+      core.reply(call, new Answer.Failed(unknown(id)));
     }
   }
 
-  /** Returns what to say of a lease that is not served here. */
-  public String unknown(LeaseId id) {
+  /**
+   * Returns what to say of a lease that is not served here, or not to the caller: he is not told
+   * that there is one.
+   */
+  public Failure unknown(LeaseId id) {
+    if (isForeign(id)) {
+      // What is said where all coordinators were asked.
+      return new Failure(Failure.Reason.FOREIGN_LEASE, Failure.nobodyServes(id));
+    }
+    return new Failure(
+        Failure.Reason.UNKNOWN_LEASE,
+        Optional.ofNullable(core.endedLeases.get(id))
+            .map(ended -> "lease " + id.tag() + "… has ended: " + ended.end())
+            .orElse("no lease with the id " + id.tag() + "… is served here"));
+  }
+
+  /** Returns whether a lease is, or was as far as is remembered, somebody else's. */
+  private boolean isForeign(LeaseId id) {
+    Optional<Lease> known = find(id);
+    if (known.isPresent()) {
+      return !known.get().isUsableBy(core.caller);
+    }
     return Optional.ofNullable(core.endedLeases.get(id))
-        .map(ended -> "lease " + id.tag() + "… has ended: " + ended.end())
-        .orElse("no lease with the id " + id.tag() + "… is served here");
+        .map(CoreState.EndedLease::identity)
+        .filter(
+            identity ->
+                !identity.isEmpty()
+                    && !identity.equals(core.caller.identity())
+                    && !core.caller.operator())
+        .isPresent();
   }
 
   /** Ends a lease at the wish of its client. */
   public void close(ClientEvent.CloseLease event) {
-    Optional<Lease> found = find(event.lease());
+    Optional<Lease> found = named(event.lease());
     if (found.isPresent()) {
       found.get().closers().add(event.call());
       end(found.get(), LeaseEnd.CLOSED);
-    } else if (core.endedLeases.containsKey(event.lease())) {
+    } else if (core.endedLeases.containsKey(event.lease()) && !isForeign(event.lease())) {
       core.reply(event.call(), new Answer.LeaseClosed(true));
     } else {
-      core.fail(event.call(), Failure.Reason.UNKNOWN_LEASE, unknown(event.lease()));
+      core.reply(event.call(), new Answer.Failed(unknown(event.lease())));
     }
   }
 
@@ -333,9 +361,14 @@ public final class Leases {
     return Optional.ofNullable(core.leases.get(id));
   }
 
-  /** Returns a lease under which things can be done. */
+  /** Returns a lease that the caller names, if he may use it. */
+  public Optional<Lease> named(LeaseId id) {
+    return find(id).filter(lease -> lease.isUsableBy(core.caller));
+  }
+
+  /** Returns a lease that the caller names and under which things can be done. */
   public Optional<Lease> findOpen(LeaseId id) {
-    Optional<Lease> lease = find(id);
+    Optional<Lease> lease = named(id);
     return lease.isPresent() && lease.get().state() == Lease.State.OPEN ? lease : Optional.empty();
   }
 
@@ -343,7 +376,7 @@ public final class Leases {
   public void attach(ClientEvent.AttachLease event) {
     Optional<Lease> found = findOpen(event.lease());
     if (found.isEmpty()) {
-      core.fail(event.call(), Failure.Reason.UNKNOWN_LEASE, unknown(event.lease()));
+      core.reply(event.call(), new Answer.Failed(unknown(event.lease())));
       return;
     }
     Lease lease = found.get();
@@ -454,7 +487,8 @@ public final class Leases {
     }
     if (lease.wasOpen()) {
       // One that was never open may be open elsewhere, or be opened by the same request yet.
-      core.endedLeases.put(lease.id(), new CoreState.EndedLease(why, lease.epoch()));
+      core.endedLeases.put(
+          lease.id(), new CoreState.EndedLease(why, lease.epoch(), lease.identity()));
     }
     lease.ending(why);
     lease.expiryTimer().ifPresent(core.timers::cancel);
@@ -487,8 +521,7 @@ public final class Leases {
     if (!lease.isEnding() || !lease.acquisitions().isEmpty() || lease.isRecorded()) {
       return;
     }
-    if (core.leases.remove(lease.id(), lease)) {
-      core.leasesByTag.remove(lease.id().high(), lease);
+    if (core.remove(lease)) {
       lease.closers().forEach(call -> core.reply(call, new Answer.LeaseClosed(false)));
       pool.find(lease.session()).ifPresent(session -> leaveSession(lease, session));
     }

@@ -49,9 +49,9 @@ public final class Releases {
 
   /** Gives back what an acquisition holds, or withdraws it from the queue. */
   public void release(ClientEvent.Release event) {
-    Optional<Lease> lease = leases.find(event.lease());
+    Optional<Lease> lease = leases.named(event.lease());
     if (lease.isEmpty() || lease.get().isEnding()) {
-      core.fail(event.call(), Failure.Reason.UNKNOWN_LEASE, leases.unknown(event.lease()));
+      core.reply(event.call(), new Answer.Failed(leases.unknown(event.lease())));
       return;
     }
     Optional<Acquisition> acquisition = grace.find(lease.get(), event.requestId());
@@ -106,7 +106,7 @@ public final class Releases {
   public void queryPosition(ClientEvent.QueryPosition event) {
     Optional<Lease> lease = leases.findOpen(event.lease());
     if (lease.isEmpty()) {
-      core.fail(event.call(), Failure.Reason.UNKNOWN_LEASE, leases.unknown(event.lease()));
+      core.reply(event.call(), new Answer.Failed(leases.unknown(event.lease())));
       return;
     }
     Optional<Acquisition> acquisition = grace.find(lease.get(), event.requestId());

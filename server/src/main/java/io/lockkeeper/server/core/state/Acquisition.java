@@ -35,6 +35,7 @@ public final class Acquisition {
   private Optional<StreamId> stream = Optional.empty();
   private Optional<Notice> lastNotice = Optional.empty();
   private long pathBytes;
+  private long entryBytes;
   private int remainingHolds;
   private long sequence;
   private long noticeSequence;
@@ -319,6 +320,16 @@ public final class Acquisition {
 
   public void addPathBytes(long bytes) {
     pathBytes += bytes;
+  }
+
+  /** Returns about how many bytes its entries take in ZooKeeper. */
+  long entryBytes() {
+    return entryBytes;
+  }
+
+  void addEntryBytes(long bytes) {
+    entryBytes += bytes;
+    lease.addEntryBytes(bytes);
   }
 
   /** Returns what it says of itself beside what it asked for. */

@@ -281,7 +281,7 @@ public record AcquisitionState(State state, Answer.ReleaseOutcome releaseOutcome
   }
 
   private static Notice.NotAcquired notAcquired(Notice.RefusalReason reason, String message) {
-    return new Notice.NotAcquired(reason, message, List.of());
+    return new Notice.NotAcquired(reason, message);
   }
 
   private static Notice.LossReason lossBy(LeaseEnd end) {

@@ -2,6 +2,7 @@ package io.lockkeeper.server.core.state;
 
 import io.lockkeeper.server.core.api.Answer;
 import io.lockkeeper.server.core.api.CallId;
+import io.lockkeeper.server.core.api.Caller;
 import io.lockkeeper.server.core.api.CoreSettings;
 import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Failure;
@@ -51,6 +52,12 @@ public final class CoreState {
         }
       };
 
+  /** What each client has here. */
+  public final Accounts accounts;
+
+  /** Who makes the request that is being taken. */
+  public Caller caller = Caller.ANYBODY;
+
   /** Whether this coordinator is about to leave. */
   public boolean draining;
 
@@ -65,6 +72,38 @@ public final class CoreState {
   public CoreState(CoreSettings settings, PathSizes pathSizes) {
     this.settings = settings;
     this.pathSizes = pathSizes;
+    this.accounts = new Accounts(settings);
+  }
+
+  /** Begins to serve a lease. */
+  public void add(Lease lease) {
+    Optional.ofNullable(leases.put(lease.id(), lease)).ifPresent(accounts::closed);
+    leasesByTag.put(lease.id().high(), lease);
+    accounts.opened(lease);
+  }
+
+  /** Serves a lease no more; returns whether it was served. */
+  public boolean remove(Lease lease) {
+    if (!leases.remove(lease.id(), lease)) {
+      return false;
+    }
+    leasesByTag.remove(lease.id().high(), lease);
+    accounts.closed(lease);
+    return true;
+  }
+
+  /** Begins to serve an acquisition of a lease that is served. */
+  public void add(Acquisition acquisition) {
+    Optional.ofNullable(acquisitions.put(acquisition.id(), acquisition)).ifPresent(accounts::ended);
+    acquisition.lease().acquisitions().put(acquisition.command().requestId(), acquisition);
+    accounts.began(acquisition);
+  }
+
+  /** Serves an acquisition no more. */
+  public void remove(Acquisition acquisition) {
+    if (acquisitions.remove(acquisition.id(), acquisition)) {
+      accounts.ended(acquisition);
+    }
   }
 
   /**
@@ -72,8 +111,9 @@ public final class CoreState {
    *
    * @param end why
    * @param epoch its epoch when it ended
+   * @param identity whose it was; empty: nobody's
    */
-  public record EndedLease(LeaseEnd end, long epoch) {}
+  public record EndedLease(LeaseEnd end, long epoch, String identity) {}
 
   /** Who listens on a stream: one acquisition, or a whole lease. */
   public sealed interface Subscriber {

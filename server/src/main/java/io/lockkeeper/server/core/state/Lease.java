@@ -2,6 +2,7 @@ package io.lockkeeper.server.core.state;
 
 import io.lockkeeper.server.core.api.AcquireCommand;
 import io.lockkeeper.server.core.api.CallId;
+import io.lockkeeper.server.core.api.Caller;
 import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.LeaseEnd;
 import io.lockkeeper.server.core.api.Notice;
@@ -53,6 +54,8 @@ public final class Lease {
   private final String secretHash;
   private final long ttlNanos;
   private final boolean isStream;
+  private final String identity;
+  private final String account;
   private final Map<String, Acquisition> acquisitions = new LinkedHashMap<>();
   private final Map<String, Ended> endings = new Remembered(REMEMBERED_ENDINGS);
   private final Map<String, Ended> losses = new Remembered(REMEMBERED_LOSSES);
@@ -71,6 +74,7 @@ public final class Lease {
   private long vouchedUntilNanos;
   private long awakeAtNanos;
   private long pathBytes;
+  private long entryBytes;
 
   /**
    * One lock of one owner.
@@ -121,7 +125,7 @@ public final class Lease {
     public Ended {
       command = command.withoutDescription();
       if (notice instanceof Notice.NotAcquired ending) {
-        notice = new Notice.NotAcquired(ending.reason(), ending.message(), List.of());
+        notice = ending.withoutHolders();
       }
     }
 
@@ -162,7 +166,9 @@ public final class Lease {
       String holder,
       String secretHash,
       long ttlNanos,
-      boolean isStream) {
+      boolean isStream,
+      String identity,
+      String account) {
     this.id = id;
     this.session = session;
     this.epoch = epoch;
@@ -170,12 +176,15 @@ public final class Lease {
     this.secretHash = secretHash;
     this.ttlNanos = ttlNanos;
     this.isStream = isStream;
+    this.identity = identity;
+    this.account = account;
     this.state = isStream ? State.OPEN : State.RECORDING;
     this.wasOpen = isStream;
   }
 
   /** Makes a lease whose record is to be written. */
-  public static Lease opening(ClientEvent.OpenLease open, SessionKey session, long epoch) {
+  public static Lease opening(
+      ClientEvent.OpenLease open, Caller by, SessionKey session, long epoch) {
     Lease lease =
         new Lease(
             open.lease(),
@@ -184,14 +193,18 @@ public final class Lease {
             open.holder(),
             open.secretHash(),
             open.ttl().toNanos(),
-            false);
+            false,
+            by.identity(),
+            by.account());
     lease.opener = Optional.of(open.call());
     lease.recorded = true;
     return lease;
   }
 
-  public static Lease ofStream(LeaseId id, SessionKey session, long epoch, String holder) {
-    return new Lease(id, session, epoch, holder, "", Long.MAX_VALUE, true);
+  public static Lease ofStream(
+      LeaseId id, Caller by, SessionKey session, long epoch, String holder) {
+    return new Lease(
+        id, session, epoch, holder, "", Long.MAX_VALUE, true, by.identity(), by.account());
   }
 
   /**
@@ -210,7 +223,9 @@ public final class Lease {
             record.holder(),
             record.secretHash(),
             ttlNanos,
-            false);
+            false,
+            record.identity(),
+            record.identity());
     lease.recorded = true;
     lease.recordWritten = true;
     lease.opened();
@@ -221,7 +236,7 @@ public final class Lease {
   /** Makes what is left of a lease that was a stream, or is ending: entries without a record. */
   public static Lease remains(
       LeaseId id, SessionKey session, String holder, SessionEvent.SessionAdopted adoption) {
-    Lease lease = ofStream(id, session, adoption.epoch(), holder);
+    Lease lease = ofStream(id, Caller.ANYBODY, session, adoption.epoch(), holder);
     lease.vouchedBefore(adoption);
     return lease;
   }
@@ -254,6 +269,35 @@ public final class Lease {
    */
   public long awakeAtNanos() {
     return awakeAtNanos;
+  }
+
+  /** Returns whose it is; empty: nobody's. */
+  public String identity() {
+    return identity;
+  }
+
+  /** Returns what it is counted under; empty: it is not counted. */
+  public String account() {
+    return account;
+  }
+
+  /**
+   * Returns whether somebody may act under it: its owner, and where it has none, whoever knows its
+   * id. Whose the remains of a stream were, nobody knows: only somebody who has no identity either.
+   */
+  public boolean isUsableBy(Caller caller) {
+    return caller.operator()
+        || identity.equals(caller.identity())
+        || (identity.isEmpty() && !(isStream && adopted));
+  }
+
+  /** Returns about how many bytes its entries take in ZooKeeper. */
+  long entryBytes() {
+    return entryBytes;
+  }
+
+  void addEntryBytes(long bytes) {
+    entryBytes += bytes;
   }
 
   /** Returns how many bytes of paths its entries take. */

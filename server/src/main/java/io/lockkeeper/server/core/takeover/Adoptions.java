@@ -213,8 +213,7 @@ public final class Adoptions {
     details
         .needsMillis()
         .ifPresent(millis -> acquisition.description().needs(Duration.ofMillis(millis), core.now));
-    core.acquisitions.put(acquisition.id(), acquisition);
-    lease.acquisitions().put(acquisition.command().requestId(), acquisition);
+    core.add(acquisition);
     session.addPathBytes(acquisition, core.pathSizes.bytesOf(acquisition.planned()));
     return acquisition;
   }

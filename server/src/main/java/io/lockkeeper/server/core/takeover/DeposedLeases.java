@@ -60,9 +60,8 @@ public final class DeposedLeases {
     List.copyOf(lease.acquisitions().values()).forEach(this::forget);
     lease.acquisitions().clear();
     lease.holds().clear();
-    core.leases.remove(lease.id(), lease);
+    core.remove(lease);
     core.endedLeases.remove(lease.id());
-    core.leasesByTag.remove(lease.id().high(), lease);
     pool.find(lease.session())
         .ifPresent(
             session -> {
@@ -113,7 +112,7 @@ public final class DeposedLeases {
               Failure moved = new Failure(Failure.Reason.MOVED, MOVED + ": repeat the request");
               core.emit(new Effect.Refuse(stream, acquisition.command().requestId(), moved));
             });
-    core.acquisitions.remove(acquisition.id());
+    core.remove(acquisition);
     acquisition.holds().forEach(hold -> hold.entryIn(core.mirror).ifPresent(Entry::unbind));
   }
 

@@ -9,6 +9,7 @@ import io.lockkeeper.server.coordinator.api.Coordinator;
 import io.lockkeeper.server.coordinator.api.Peer;
 import io.lockkeeper.server.coordinator.api.RefusedException;
 import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.rpc.call.Access;
 import io.lockkeeper.server.rpc.call.Answers;
 import io.lockkeeper.server.rpc.wire.Messages;
 import io.lockkeeper.server.rpc.wire.PeerHeaders;
@@ -32,6 +33,7 @@ public final class ForwardedKeepAlive implements LeaseOwnerSearch.Seeker {
   private final LeaseId lease;
   private final Coordinator coordinator;
   private final Forwarding forwarding;
+  private final Access access;
   private final CompletableFuture<KeepAliveResponse> answer = new CompletableFuture<>();
   private final SynchronizationContext sync =
       new SynchronizationContext((thread, bug) -> fail(bug));
@@ -39,7 +41,8 @@ public final class ForwardedKeepAlive implements LeaseOwnerSearch.Seeker {
   private final LeaseOwnerSearch search;
   private boolean forwarded;
 
-  ForwardedKeepAlive(LeaseId lease, Coordinator coordinator, Forwarding forwarding) {
+  ForwardedKeepAlive(LeaseId lease, Coordinator coordinator, Forwarding forwarding, Access access) {
+    this.access = access;
     this.lease = lease;
     this.coordinator = coordinator;
     this.forwarding = forwarding;
@@ -77,7 +80,7 @@ public final class ForwardedKeepAlive implements LeaseOwnerSearch.Seeker {
     StreamObserver<KeepAliveRequest> requests =
         LeaseServiceGrpc.newStub(link.get().channel())
             .withDeadlineAfter(Coordinator.ANSWER_SECONDS, TimeUnit.SECONDS)
-            .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(forwarding.headers()))
+            .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(forwarding.headers(access)))
             .keepAlive(attempt);
     requests.onNext(KeepAliveRequest.newBuilder().setLeaseId(lease.toString()).build());
     requests.onCompleted();

@@ -9,6 +9,8 @@ import io.grpc.ServerInterceptor;
 import io.grpc.SynchronizationContext;
 import io.lockkeeper.server.coordinator.api.Coordinator;
 import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.rpc.call.Access;
+import io.lockkeeper.server.rpc.call.Authentication;
 import io.lockkeeper.server.rpc.call.OpenStreams;
 import io.lockkeeper.server.rpc.call.RpcStats;
 import io.lockkeeper.server.rpc.wire.NamedLease;
@@ -29,7 +31,6 @@ public final class Forwarding implements ServerInterceptor {
   private static final Context.Key<Boolean> FORWARDED =
       Context.keyWithDefault("lockkeeper-forwarded", false);
 
-  private final Coordinator coordinator;
   private final LeaseOwnerSearches searches;
   private final PeerLinks peers;
   private final OpenStreams streams;
@@ -44,14 +45,12 @@ public final class Forwarding implements ServerInterceptor {
    * @param ownId this coordinator's id
    */
   public Forwarding(
-      Coordinator coordinator,
       LeaseOwnerSearches searches,
       PeerLinks peers,
       OpenStreams streams,
       Executor calls,
       RpcStats stats,
       String ownId) {
-    this.coordinator = coordinator;
     this.searches = searches;
     this.peers = peers;
     this.streams = streams;
@@ -68,7 +67,7 @@ public final class Forwarding implements ServerInterceptor {
       Context context = Context.current().withValue(FORWARDED, forwarded);
       return Contexts.interceptCall(context, call, headers, next);
     }
-    RoutedCall<Q, R> routed = new RoutedCall<>(call, headers, next, this);
+    RoutedCall<Q, R> routed = new RoutedCall<>(call, headers, next, this, Access.current());
     routed.start();
     return routed;
   }
@@ -81,17 +80,22 @@ public final class Forwarding implements ServerInterceptor {
   /**
    * Renews a lease that is not served here. Completes with the answer for the client, also if there
    * is no such lease.
+   *
+   * @param local this coordinator, as the caller uses it
+   * @param access who calls
    */
-  public CompletableFuture<KeepAliveResponse> keepAlive(LeaseId lease) {
-    ForwardedKeepAlive keepAlive = new ForwardedKeepAlive(lease, coordinator, this);
+  public CompletableFuture<KeepAliveResponse> keepAlive(
+      Coordinator local, LeaseId lease, Access access) {
+    ForwardedKeepAlive keepAlive = new ForwardedKeepAlive(lease, local, this, access);
     keepAlive.start();
     return keepAlive.answer();
   }
 
-  /** Returns the headers of a forwarded request. */
-  Metadata headers() {
+  /** Returns the headers of a forwarded request: it stays its caller's. */
+  Metadata headers(Access access) {
     Metadata headers = new Metadata();
     headers.put(PeerHeaders.FORWARDED_BY, ownId);
+    Authentication.addTo(headers, access);
     return headers;
   }
 

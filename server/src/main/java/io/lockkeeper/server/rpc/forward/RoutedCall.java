@@ -11,6 +11,7 @@ import io.grpc.SynchronizationContext;
 import io.lockkeeper.server.coordinator.api.Peer;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.rpc.call.Access;
 import io.lockkeeper.server.rpc.call.ConnectionAge;
 import io.lockkeeper.server.rpc.call.OpenStreams;
 import io.lockkeeper.server.rpc.wire.AcquireRequests;
@@ -51,6 +52,7 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
   private final ServerCallHandler<Q, R> service;
   private final Forwarding forwarding;
   private final Context context = Context.current();
+  private final Access access;
   private final SynchronizationContext sync =
       new SynchronizationContext((thread, bug) -> finish(Statuses.of(bug)));
   private final Executor serial;
@@ -73,7 +75,9 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
       ServerCall<Q, R> call,
       Metadata headers,
       ServerCallHandler<Q, R> service,
-      Forwarding forwarding) {
+      Forwarding forwarding,
+      Access access) {
+    this.access = access;
     this.call = call;
     this.headers = headers;
     this.service = service;
@@ -198,7 +202,7 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
     ForwardedCall<Q, R> forwardedCall =
         new ForwardedCall<>(call, this, link, Optional.ofNullable(context.getDeadline()), serial);
     stage = forwardedCall;
-    forwardedCall.start(forwarding.headers(), first.orElseThrow(), halfClosed);
+    forwardedCall.start(forwarding.headers(access), first.orElseThrow(), halfClosed);
   }
 
   @Override
@@ -248,11 +252,8 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
   }
 
   private void finishUnknown() {
-    String tag = first.flatMap(NamedLease::of).map(LeaseId::tag).orElse("");
-    finish(
-        Statuses.of(
-            new Failure(
-                Failure.Reason.UNKNOWN_LEASE, "no coordinator serves a lease " + tag + "…")));
+    LeaseId lease = first.flatMap(NamedLease::of).orElseThrow();
+    finish(Statuses.of(new Failure(Failure.Reason.UNKNOWN_LEASE, Failure.nobodyServes(lease))));
   }
 
   @Override

@@ -7,6 +7,8 @@ import io.lockkeeper.server.coordinator.api.Coordinator.Subscription;
 import io.lockkeeper.server.coordinator.api.RefusedException;
 import io.lockkeeper.server.core.api.AcquireCommand;
 import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.rpc.call.Access;
 import io.lockkeeper.server.rpc.call.CallEnd;
 import io.lockkeeper.server.rpc.call.CallGuard;
 import io.lockkeeper.server.rpc.call.GrpcLimits;
@@ -15,8 +17,10 @@ import io.lockkeeper.server.rpc.call.OutboundStream;
 import io.lockkeeper.server.rpc.wire.Notices;
 import io.lockkeeper.server.rpc.wire.Refusal;
 import io.lockkeeper.server.rpc.wire.Statuses;
+import io.lockkeeper.server.security.Right;
 import io.lockkeeper.v1.AcquireResponse;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /**
  * One Acquire call: tells the client what happens to its request, and the coordinator when the
@@ -27,6 +31,7 @@ final class AcquireStream implements AcquisitionListener, OpenStreams.Leavable {
   private final OutboundStream<AcquireResponse> out;
   private final OpenStreams streams;
   private final String coordinatorId;
+  private final Predicate<LockName> readable;
   private final CallEnd end = CallEnd.ofCurrentCall();
   private volatile Optional<Subscription> subscription = Optional.empty();
 
@@ -34,8 +39,10 @@ final class AcquireStream implements AcquisitionListener, OpenStreams.Leavable {
       ServerCallStreamObserver<AcquireResponse> call,
       GrpcLimits limits,
       OpenStreams streams,
-      String coordinatorId) {
+      String coordinatorId,
+      Access access) {
     this.coordinatorId = coordinatorId;
+    this.readable = access.having(Right.READ);
     this.out = new OutboundStream<>(call, limits.streamMessages(), limits.streamBytes());
     this.streams = streams;
     out.onEnd(this::close);
@@ -68,7 +75,7 @@ final class AcquireStream implements AcquisitionListener, OpenStreams.Leavable {
   public void onNotice(String requestId, long epoch, long sequence, Notice notice) {
     out.send(
         () ->
-            Notices.toEvent(requestId, epoch, sequence, notice)
+            Notices.toEvent(requestId, epoch, sequence, notice, readable)
                 .setCoordinatorId(coordinatorId)
                 .build());
     if (notice.isFinal()) {

@@ -2,10 +2,11 @@ package io.lockkeeper.server.rpc.service;
 
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.server.coordinator.api.Coordinator;
+import io.lockkeeper.server.rpc.call.Access;
 import io.lockkeeper.server.rpc.call.Answers;
-import io.lockkeeper.server.rpc.call.CallGuard;
 import io.lockkeeper.server.rpc.wire.NotOfferedException;
 import io.lockkeeper.server.rpc.wire.RevocationRequests;
+import io.lockkeeper.server.security.Right;
 import io.lockkeeper.v1.AdminServiceCloseLeaseRequest;
 import io.lockkeeper.v1.AdminServiceCloseLeaseResponse;
 import io.lockkeeper.v1.AdminServiceGrpc;
@@ -17,6 +18,7 @@ import io.lockkeeper.v1.FreezeRequest;
 import io.lockkeeper.v1.FreezeResponse;
 import io.lockkeeper.v1.UnfreezeRequest;
 import io.lockkeeper.v1.UnfreezeResponse;
+import java.util.Map;
 
 /** The admin service. A call that this server does not offer says what it cannot do. */
 public final class AdminCalls extends AdminServiceGrpc.AdminServiceImplBase {
@@ -30,10 +32,14 @@ public final class AdminCalls extends AdminServiceGrpc.AdminServiceImplBase {
   @Override
   public void forceRelease(
       ForceReleaseRequest request, StreamObserver<ForceReleaseResponse> responses) {
+    Access access = Access.current();
     RevocationRequests.Force wanted = RevocationRequests.toForce(request);
+    access.require(Right.RELEASE_OTHERS, wanted.lock());
     Answers.unary(
-        coordinator.forceRelease(
-            wanted.lock(), wanted.token(), CallGuard.peer(), wanted.reason(), wanted.grace()),
+        access.audited(
+            Map.of("lock", wanted.lock().value(), "reason", wanted.reason()),
+            coordinator.forceRelease(
+                wanted.lock(), wanted.token(), access.peer(), wanted.reason(), wanted.grace())),
         forced ->
             ForceReleaseResponse.newBuilder()
                 .setReleased(forced.released())

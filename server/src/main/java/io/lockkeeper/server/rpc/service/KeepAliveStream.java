@@ -5,6 +5,7 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.server.coordinator.api.Coordinator;
 import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.rpc.call.Access;
 import io.lockkeeper.server.rpc.call.CallGuard;
 import io.lockkeeper.server.rpc.call.GrpcLimits;
 import io.lockkeeper.server.rpc.call.InboundWindow;
@@ -46,6 +47,7 @@ final class KeepAliveStream implements StreamObserver<KeepAliveRequest>, OpenStr
   private final String coordinatorId;
   private final Optional<Forwarding> forwarding;
   private final OpenStreams streams;
+  private final Access access;
   private final OutboundStream<KeepAliveResponse> out;
   private final InboundWindow inbound;
   // The last renewal under way, by lease.
@@ -63,7 +65,9 @@ final class KeepAliveStream implements StreamObserver<KeepAliveRequest>, OpenStr
       Optional<Forwarding> forwarding,
       ServerCallStreamObserver<KeepAliveResponse> call,
       GrpcLimits limits,
-      OpenStreams streams) {
+      OpenStreams streams,
+      Access access) {
+    this.access = access;
     this.coordinator = coordinator;
     this.coordinatorId = coordinatorId;
     this.forwarding = forwarding;
@@ -105,7 +109,7 @@ final class KeepAliveStream implements StreamObserver<KeepAliveRequest>, OpenStr
 
   private CompletableFuture<KeepAliveResponse> renewElsewhere(LeaseId lease) {
     return forwarding
-        .map(others -> others.keepAlive(lease))
+        .map(others -> others.keepAlive(coordinator, lease, access))
         .orElseGet(() -> CompletableFuture.completedFuture(Messages.unknownLease(lease)));
   }
 

@@ -6,9 +6,11 @@ import io.lockkeeper.server.coordinator.api.Coordinator;
 import io.lockkeeper.server.coordinator.api.Coordinator.OpenedLease;
 import io.lockkeeper.server.coordinator.api.RefusedException;
 import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.Caller;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.LeaseView;
 import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.rpc.call.Access;
 import io.lockkeeper.server.rpc.call.Answers;
 import io.lockkeeper.server.rpc.call.CallGuard;
 import io.lockkeeper.server.rpc.call.GrpcLimits;
@@ -18,6 +20,7 @@ import io.lockkeeper.server.rpc.wire.Fields;
 import io.lockkeeper.server.rpc.wire.Messages;
 import io.lockkeeper.server.rpc.wire.ProtoDurations;
 import io.lockkeeper.server.rpc.wire.RequestReader;
+import io.lockkeeper.server.security.Right;
 import io.lockkeeper.v1.CloseLeaseRequest;
 import io.lockkeeper.v1.CloseLeaseResponse;
 import io.lockkeeper.v1.GetLeaseRequest;
@@ -63,10 +66,13 @@ public final class LeaseCalls extends LeaseServiceGrpc.LeaseServiceImplBase {
 
   @Override
   public void openLease(OpenLeaseRequest request, StreamObserver<OpenLeaseResponse> responses) {
+    Access access = Access.current();
+    access.usage().request(access.limits());
     RequestReader.NewLease wanted =
-        RequestReader.toNewLease(request, limits.defaultTtl(), CallGuard.peer());
+        RequestReader.toNewLease(request, limits.defaultTtl(), access.peer());
+    access.requireTtl(wanted.ttl());
     Answers.unary(
-        coordinator.openLease(wanted.ttl(), wanted.holder(), wanted.secret()),
+        coordinator.by(access.caller()).openLease(wanted.ttl(), wanted.holder(), wanted.secret()),
         opened -> toResponse(opened, wanted.secret().isPresent()),
         responses);
   }
@@ -87,7 +93,8 @@ public final class LeaseCalls extends LeaseServiceGrpc.LeaseServiceImplBase {
   @Override
   public void renewLease(RenewLeaseRequest request, StreamObserver<RenewLeaseResponse> responses) {
     LeaseId lease = Fields.leaseId("lease_id", request.getLeaseId());
-    Answers.unary(coordinator.keepAlive(lease), this::toRenewed, responses);
+    Answers.unary(
+        coordinator.by(Access.current().caller()).keepAlive(lease), this::toRenewed, responses);
   }
 
   private RenewLeaseResponse toRenewed(Answer answer) {
@@ -117,14 +124,16 @@ public final class LeaseCalls extends LeaseServiceGrpc.LeaseServiceImplBase {
 
   @Override
   public StreamObserver<KeepAliveRequest> keepAlive(StreamObserver<KeepAliveResponse> responses) {
+    Access access = Access.current();
     KeepAliveStream stream =
         new KeepAliveStream(
-            coordinator,
+            coordinator.by(access.caller()),
             coordinatorId,
             Forwarding.isForwarded() ? Optional.empty() : Optional.of(forwarding),
             (ServerCallStreamObserver<KeepAliveResponse>) responses,
             limits,
-            streams);
+            streams,
+            access);
     stream.start();
     return stream;
   }
@@ -133,7 +142,7 @@ public final class LeaseCalls extends LeaseServiceGrpc.LeaseServiceImplBase {
   public void closeLease(CloseLeaseRequest request, StreamObserver<CloseLeaseResponse> responses) {
     LeaseId lease = Fields.leaseId("lease_id", request.getLeaseId());
     Answers.unary(
-        coordinator.closeLease(lease),
+        coordinator.by(Access.current().caller()).closeLease(lease),
         closed -> CloseLeaseResponse.newBuilder().setAlreadyEnded(closed.already()).build(),
         responses);
   }
@@ -142,7 +151,7 @@ public final class LeaseCalls extends LeaseServiceGrpc.LeaseServiceImplBase {
   public void getLease(GetLeaseRequest request, StreamObserver<GetLeaseResponse> responses) {
     LeaseId lease = Fields.leaseId("lease_id", request.getLeaseId());
     Answers.unary(
-        coordinator.getLease(lease, MAX_ACQUISITIONS),
+        coordinator.by(looking()).getLease(lease, MAX_ACQUISITIONS),
         view -> GetLeaseResponse.newBuilder().setLease(Messages.toLeaseState(view)).build(),
         responses);
   }
@@ -152,9 +161,16 @@ public final class LeaseCalls extends LeaseServiceGrpc.LeaseServiceImplBase {
     RequestReader.LeasePage page = RequestReader.toPage(request);
     // One more than shown tells whether another page follows.
     Answers.unary(
-        coordinator.listLeases(page.afterTag(), page.limit() + 1),
+        coordinator.by(looking()).listLeases(page.afterTag(), page.limit() + 1),
         leases -> toPage(leases, page.limit()),
         responses);
+  }
+
+  /** Returns as whom the current caller looks at leases: an operator sees everybody's. */
+  private static Caller looking() {
+    Access access = Access.current();
+    access.usage().request(access.limits());
+    return access.permitsAll(Right.ADMIN, "") ? access.operator() : access.caller();
   }
 
   private static ListLeasesResponse toPage(List<LeaseView> leases, int limit) {

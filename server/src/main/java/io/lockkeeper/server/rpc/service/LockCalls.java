@@ -3,12 +3,13 @@ package io.lockkeeper.server.rpc.service;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.server.coordinator.api.Coordinator;
+import io.lockkeeper.server.coordinator.api.Coordinator.LockPage;
 import io.lockkeeper.server.coordinator.api.WatchFilter;
 import io.lockkeeper.server.core.api.AcquireCommand;
 import io.lockkeeper.server.core.api.LockView;
 import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.rpc.call.Access;
 import io.lockkeeper.server.rpc.call.Answers;
-import io.lockkeeper.server.rpc.call.CallGuard;
 import io.lockkeeper.server.rpc.call.GrpcLimits;
 import io.lockkeeper.server.rpc.call.OpenStreams;
 import io.lockkeeper.server.rpc.call.RpcStats;
@@ -17,6 +18,7 @@ import io.lockkeeper.server.rpc.wire.Fields;
 import io.lockkeeper.server.rpc.wire.Messages;
 import io.lockkeeper.server.rpc.wire.RequestReader;
 import io.lockkeeper.server.rpc.wire.RevocationRequests;
+import io.lockkeeper.server.security.Right;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.AnswerReleaseRequest;
@@ -41,7 +43,7 @@ import io.lockkeeper.v1.UpdateMetadataRequest;
 import io.lockkeeper.v1.UpdateMetadataResponse;
 import io.lockkeeper.v1.WatchRequest;
 import io.lockkeeper.v1.WatchResponse;
-import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ScheduledExecutorService;
 
 /**
@@ -76,32 +78,44 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
 
   @Override
   public void acquire(AcquireRequest request, StreamObserver<AcquireResponse> responses) {
-    AcquireCommand command = AcquireRequests.toCommand(request, CallGuard.peer());
-    new AcquireStream(streamOf(responses), limits, streams, coordinatorId)
-        .start(coordinator, command);
+    Access access = Access.current();
+    AcquireCommand command = AcquireRequests.toCommand(request, access.peer());
+    access.requireToAcquire(command);
+    new AcquireStream(streamOf(responses), limits, streams, coordinatorId, access)
+        .start(coordinator.by(access.caller()), command);
   }
 
   @Override
   public void watch(WatchRequest request, StreamObserver<WatchResponse> responses) {
+    Access access = asked();
     WatchFilter filter = RequestReader.toFilter(request);
-    new WatchStream(streamOf(responses), limits, streams)
+    filter.names().forEach(lock -> access.require(Right.WATCH, lock));
+    new WatchStream(streamOf(responses), limits, streams, access)
         .start(coordinator, filter, request.getStartRevision());
   }
 
   @Override
   public StreamObserver<SessionRequest> session(StreamObserver<SessionResponse> responses) {
+    Access access = Access.current();
     SessionStream session =
         new SessionStream(
-            coordinator,
+            coordinator.by(access.caller()),
             coordinatorId,
             streamOf(responses),
             limits,
             streams,
             timer,
             stats.sentAway,
-            CallGuard.peer());
+            access);
     session.start();
     return session;
+  }
+
+  /** Returns who makes the current call, which counts as one request of his. */
+  private static Access asked() {
+    Access access = Access.current();
+    access.usage().request(access.limits());
+    return access;
   }
 
   private static <T> ServerCallStreamObserver<T> streamOf(StreamObserver<T> responses) {
@@ -113,7 +127,9 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
     LeaseId lease = Fields.leaseId("lease_id", request.getLeaseId());
     RequestReader.NamedRelease wanted = RequestReader.toRelease(request);
     Answers.unary(
-        coordinator.release(lease, wanted.requestId(), wanted.token()),
+        coordinator
+            .by(Access.current().caller())
+            .release(lease, wanted.requestId(), wanted.token()),
         Messages::toReleaseResponse,
         responses);
   }
@@ -121,6 +137,7 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
   @Override
   public void getLock(GetLockRequest request, StreamObserver<GetLockResponse> responses) {
     RequestReader.LockQuery query = RequestReader.toQuery(request);
+    asked().require(Right.READ, query.lock());
     Answers.unary(
         coordinator.getLock(query.lock(), query.queueLimit()),
         lock -> GetLockResponse.newBuilder().setLock(Messages.toLockState(lock)).build(),
@@ -130,22 +147,23 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
   @Override
   public void listLocks(ListLocksRequest request, StreamObserver<ListLocksResponse> responses) {
     RequestReader.LockPage page = RequestReader.toPage(request);
-    // One more than shown tells whether another page follows.
     Answers.unary(
-        coordinator.listLocks(page.prefix(), page.after(), page.limit() + 1),
-        locks -> toPage(locks, page.limit()),
+        coordinator.listLocks(
+            page.prefix(), page.after(), page.limit(), asked().having(Right.READ)),
+        LockCalls::toPage,
         responses);
   }
 
   /** A page that grows too large for clients ends early. */
-  private static ListLocksResponse toPage(List<LockView> locks, int limit) {
+  private static ListLocksResponse toPage(LockPage page) {
     ListLocksResponse.Builder response = ListLocksResponse.newBuilder();
+    page.last().ifPresent(last -> response.setNextPageToken(Fields.toPageToken(last.value())));
     int bytes = 0;
-    for (LockView view : locks) {
+    for (LockView view : page.locks()) {
       LockState lock = Messages.toLockState(view).toBuilder().clearQueue().build();
       bytes += lock.getSerializedSize();
       int count = response.getLocksCount();
-      if (count == limit || (count > 0 && bytes > MAX_PAGE_BYTES)) {
+      if (count > 0 && bytes > MAX_PAGE_BYTES) {
         response.setNextPageToken(Fields.toPageToken(response.getLocks(count - 1).getName()));
         break;
       }
@@ -157,6 +175,7 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
   @Override
   public void checkToken(CheckTokenRequest request, StreamObserver<CheckTokenResponse> responses) {
     RequestReader.TokenQuery query = RequestReader.toQuery(request);
+    asked().require(Right.READ, query.lock());
     Answers.unary(
         coordinator.checkToken(query.lock(), query.token()),
         check ->
@@ -170,7 +189,9 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
   @Override
   public void requestRelease(
       RequestReleaseRequest request, StreamObserver<RequestReleaseResponse> responses) {
-    RevocationRequests.Wish wish = RevocationRequests.toWish(request, CallGuard.peer());
+    Access access = asked();
+    RevocationRequests.Wish wish = RevocationRequests.toWish(request, access.peer());
+    access.require(Right.REQUEST_RELEASE, wish.lock());
     Answers.unary(
         coordinator.requestRelease(wish.lock(), wish.requester(), wish.reason(), wish.deadline()),
         Messages::toAsked,
@@ -183,7 +204,7 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
     LeaseId lease = Fields.leaseId("lease_id", request.getLeaseId());
     RevocationRequests.HolderReply reply = RevocationRequests.toReply(request);
     Answers.unary(
-        coordinator.answerRelease(lease, reply.requestId(), reply.needs()),
+        coordinator.by(asked().caller()).answerRelease(lease, reply.requestId(), reply.needs()),
         taken -> AnswerReleaseResponse.getDefaultInstance(),
         responses);
   }
@@ -193,8 +214,12 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
       UpdateMetadataRequest request, StreamObserver<UpdateMetadataResponse> responses) {
     LeaseId lease = Fields.leaseId("lease_id", request.getLeaseId());
     RequestReader.Description wanted = RequestReader.toDescription(request);
+    Access access = asked();
+    access.requireDescribable(wanted.metadata());
     Answers.unary(
-        coordinator.updateMetadata(lease, wanted.requestId(), wanted.metadata()),
+        coordinator
+            .by(access.caller())
+            .updateMetadata(lease, wanted.requestId(), wanted.metadata()),
         updated -> UpdateMetadataResponse.getDefaultInstance(),
         responses);
   }
@@ -203,8 +228,16 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
   public void configureLock(
       ConfigureLockRequest request, StreamObserver<ConfigureLockResponse> responses) {
     RequestReader.LimitChange wanted = RequestReader.toLimit(request);
+    Access access = asked();
+    access.require(Right.CONFIGURE, wanted.lock());
     Answers.unary(
-        coordinator.configureLock(wanted.lock(), wanted.limit()),
+        access.audited(
+            Map.of(
+                "lock",
+                wanted.lock().value(),
+                "limit",
+                wanted.limit().isPresent() ? String.valueOf(wanted.limit().getAsInt()) : "none"),
+            coordinator.configureLock(wanted.lock(), wanted.limit())),
         set -> ConfigureLockResponse.newBuilder().setPreviousLimit(set.previous()).build(),
         responses);
   }

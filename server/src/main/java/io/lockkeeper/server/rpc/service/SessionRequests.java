@@ -6,6 +6,7 @@ import io.lockkeeper.server.core.api.AcquireCommand;
 import io.lockkeeper.server.core.api.Answer;
 import io.lockkeeper.server.core.api.LeaseEnd;
 import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.rpc.call.Access;
 import io.lockkeeper.server.rpc.call.Answers;
 import io.lockkeeper.server.rpc.call.InboundWindow;
 import io.lockkeeper.server.rpc.call.OutboundStream;
@@ -52,6 +53,7 @@ final class SessionRequests {
   private final InboundWindow inbound;
   private final SessionStreamEvents events;
   private final SessionWatches watches;
+  private final Access access;
 
   SessionRequests(
       Coordinator coordinator,
@@ -60,7 +62,9 @@ final class SessionRequests {
       OutboundStream<SessionResponse> out,
       InboundWindow inbound,
       SessionStreamEvents events,
-      SessionWatches watches) {
+      SessionWatches watches,
+      Access access) {
+    this.access = access;
     this.coordinator = coordinator;
     this.lease = lease;
     this.attachment = attachment;
@@ -123,6 +127,7 @@ final class SessionRequests {
 
   private void acquire(AcquireRequest request) {
     AcquireCommand command = AcquireRequests.toSessionCommand(request);
+    access.requireToAcquire(command);
     inbound.awaits(command.requestId());
     attachment.acquire(command);
   }
@@ -152,6 +157,8 @@ final class SessionRequests {
 
   private void updateMetadata(SessionRequest request, UpdateMetadataRequest update) {
     RequestReader.Description wanted = RequestReader.toDescription(update);
+    access.usage().request(access.limits());
+    access.requireDescribable(wanted.metadata());
     answer(
         request,
         coordinator.updateMetadata(lease, wanted.requestId(), wanted.metadata()),
@@ -162,12 +169,14 @@ final class SessionRequests {
 
   private void position(SessionRequest request, PositionQuery query) {
     String requestId = RequestReader.toRequestId(query);
+    access.usage().request(access.limits());
     answer(
         request,
         coordinator.position(lease, requestId),
         position ->
             SessionResponse.newBuilder()
-                .setEvent(Notices.toEvent(requestId, events.epoch(), 0, position)));
+                .setEvent(
+                    Notices.toEvent(requestId, events.epoch(), 0, position, events.readable())));
   }
 
   private void watch(WatchRequest request) {

@@ -7,6 +7,7 @@ import io.lockkeeper.server.coordinator.api.Coordinator.Attachment;
 import io.lockkeeper.server.coordinator.api.Coordinator.OpenedLease;
 import io.lockkeeper.server.core.api.Answer;
 import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.rpc.call.Access;
 import io.lockkeeper.server.rpc.call.Answers;
 import io.lockkeeper.server.rpc.call.CallGuard;
 import io.lockkeeper.server.rpc.call.GrpcLimits;
@@ -20,6 +21,7 @@ import io.lockkeeper.server.rpc.wire.Refusal;
 import io.lockkeeper.server.rpc.wire.RequestReader;
 import io.lockkeeper.server.rpc.wire.SessionBatches;
 import io.lockkeeper.server.rpc.wire.Statuses;
+import io.lockkeeper.server.security.Right;
 import io.lockkeeper.v1.OpenSession;
 import io.lockkeeper.v1.SessionOpened;
 import io.lockkeeper.v1.SessionRequest;
@@ -50,7 +52,7 @@ final class SessionStream implements StreamObserver<SessionRequest>, OpenStreams
   private final GrpcLimits limits;
   private final OpenStreams streams;
   private final ScheduledExecutorService timer;
-  private final String peer;
+  private final Access access;
   private final OutboundStream<SessionResponse> out;
   private final InboundWindow inbound;
   private final SessionStreamEvents events;
@@ -71,17 +73,17 @@ final class SessionStream implements StreamObserver<SessionRequest>, OpenStreams
       OpenStreams streams,
       ScheduledExecutorService timer,
       LongAdder sentAway,
-      String peer) {
+      Access access) {
     this.coordinator = coordinator;
     this.coordinatorId = coordinatorId;
     this.limits = limits;
     this.streams = streams;
     this.timer = timer;
-    this.peer = peer;
+    this.access = access;
     this.out = new OutboundStream<>(call, limits.sessionMessages(), limits.streamBytes());
     this.inbound = new InboundWindow(call, out, limits.sessionUnanswered());
-    this.events = new SessionStreamEvents(out, inbound, sentAway);
-    this.watches = new SessionWatches(coordinator, out, events, limits.sessionWatches());
+    this.events = new SessionStreamEvents(out, inbound, sentAway, access.having(Right.READ));
+    this.watches = new SessionWatches(coordinator, out, events, limits.sessionWatches(), access);
   }
 
   /** Waits for the first request. */
@@ -140,7 +142,9 @@ final class SessionStream implements StreamObserver<SessionRequest>, OpenStreams
       attach(resumption.lease(), resumption.secret(), Optional.empty());
       return;
     }
-    RequestReader.NewLease wanted = RequestReader.toNewLease(open, limits.defaultTtl(), peer);
+    RequestReader.NewLease wanted =
+        RequestReader.toNewLease(open, limits.defaultTtl(), access.peer());
+    access.requireTtl(wanted.ttl());
     Answers.deliver(
         coordinator.openLease(wanted.ttl(), wanted.holder(), wanted.secret()),
         opened -> {
@@ -178,7 +182,7 @@ final class SessionStream implements StreamObserver<SessionRequest>, OpenStreams
     requests =
         Optional.of(
             new SessionRequests(
-                coordinator, answer.lease(), attached, out, inbound, events, watches));
+                coordinator, answer.lease(), attached, out, inbound, events, watches, access));
     if (batches) {
       out.pack(SessionBatches::pack);
     }

@@ -5,6 +5,7 @@ import io.lockkeeper.server.coordinator.api.RefusedException;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.LeaseEnd;
 import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.rpc.call.InboundWindow;
 import io.lockkeeper.server.rpc.call.OutboundStream;
 import io.lockkeeper.server.rpc.wire.Messages;
@@ -15,6 +16,7 @@ import io.lockkeeper.v1.LeaseEnded;
 import io.lockkeeper.v1.Refused;
 import io.lockkeeper.v1.SessionResponse;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /** Tells a session stream what happens to its lease. */
@@ -23,6 +25,7 @@ final class SessionStreamEvents implements SessionListener {
   private final OutboundStream<SessionResponse> out;
   private final InboundWindow inbound;
   private final LongAdder sentAway;
+  private final Predicate<LockName> readable;
   private volatile boolean closing;
   private volatile long epoch;
 
@@ -30,9 +33,14 @@ final class SessionStreamEvents implements SessionListener {
    * Prepares.
    *
    * @param sentAway counts the streams whose clients are asked to resume
+   * @param readable of which locks the client may be told who holds them and who waits
    */
   SessionStreamEvents(
-      OutboundStream<SessionResponse> out, InboundWindow inbound, LongAdder sentAway) {
+      OutboundStream<SessionResponse> out,
+      InboundWindow inbound,
+      LongAdder sentAway,
+      Predicate<LockName> readable) {
+    this.readable = readable;
     this.out = out;
     this.inbound = inbound;
     this.sentAway = sentAway;
@@ -53,6 +61,10 @@ final class SessionStreamEvents implements SessionListener {
 
   long epoch() {
     return epoch;
+  }
+
+  Predicate<LockName> readable() {
+    return readable;
   }
 
   /** Sends a response. */
@@ -93,7 +105,7 @@ final class SessionStreamEvents implements SessionListener {
     send(
         () ->
             SessionResponse.newBuilder()
-                .setEvent(Notices.toEvent(requestId, told, sequence, notice)));
+                .setEvent(Notices.toEvent(requestId, told, sequence, notice, readable)));
     inbound.heardOf(requestId);
   }
 

@@ -8,12 +8,14 @@ import io.lockkeeper.server.coordinator.api.WatchListener;
 import io.lockkeeper.server.coordinator.api.WatchedChange;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.LockView;
+import io.lockkeeper.server.rpc.call.Access;
 import io.lockkeeper.server.rpc.call.OutboundStream;
 import io.lockkeeper.server.rpc.wire.Fields;
 import io.lockkeeper.server.rpc.wire.QuotedInput;
 import io.lockkeeper.server.rpc.wire.RequestReader;
 import io.lockkeeper.server.rpc.wire.Statuses;
 import io.lockkeeper.server.rpc.wire.WatchEvents;
+import io.lockkeeper.server.security.Right;
 import io.lockkeeper.v1.SessionResponse;
 import io.lockkeeper.v1.SessionWatched;
 import io.lockkeeper.v1.WatchRequest;
@@ -21,6 +23,7 @@ import io.lockkeeper.v1.WatchResponse;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 /** The watches of one session stream. */
@@ -30,13 +33,16 @@ final class SessionWatches {
   private final OutboundStream<SessionResponse> out;
   private final SessionStreamEvents events;
   private final int max;
+  private final Access access;
   private final Map<String, Watched> watches = new ConcurrentHashMap<>();
 
   SessionWatches(
       Coordinator coordinator,
       OutboundStream<SessionResponse> out,
       SessionStreamEvents events,
-      int max) {
+      int max,
+      Access access) {
+    this.access = access;
     this.coordinator = coordinator;
     this.out = out;
     this.events = events;
@@ -56,6 +62,9 @@ final class SessionWatches {
           new Failure(
               Failure.Reason.TOO_MANY, "a session stream may have at most " + max + " watches"));
     }
+    access.usage().request(access.limits());
+    filter.names().forEach(lock -> access.require(Right.WATCH, lock));
+    access.usage().openWatch(access.limits());
     Watched watched = new Watched(id);
     watches.put(id, watched);
     watched.attach(coordinator.watch(filter, request.getStartRevision(), watched));
@@ -87,6 +96,7 @@ final class SessionWatches {
     private final String id;
     private volatile Optional<WatchHandle> handle = Optional.empty();
     private volatile boolean closed;
+    private final AtomicBoolean counted = new AtomicBoolean(true);
 
     Watched(String id) {
       this.id = id;
@@ -106,8 +116,15 @@ final class SessionWatches {
     }
 
     void close() {
-      closed = true;
+      end();
       handle.ifPresent(WatchHandle::close);
+    }
+
+    private void end() {
+      closed = true;
+      if (counted.compareAndSet(true, false)) {
+        access.usage().closeWatch();
+      }
     }
 
     @Override
@@ -117,7 +134,9 @@ final class SessionWatches {
 
     @Override
     public void onSnapshot(LockView lock) {
-      tell(() -> WatchEvents.snapshot(lock));
+      if (access.permits(Right.WATCH, lock.lock())) {
+        tell(() -> WatchEvents.snapshot(lock));
+      }
     }
 
     @Override
@@ -127,7 +146,9 @@ final class SessionWatches {
 
     @Override
     public void onChange(WatchedChange change) {
-      tell(() -> WatchEvents.change(change));
+      if (access.permits(Right.WATCH, change.change().lock())) {
+        tell(() -> WatchEvents.change(change));
+      }
     }
 
     @Override
@@ -138,7 +159,7 @@ final class SessionWatches {
     @Override
     public void onRefused(RefusedException why) {
       watches.remove(id, this);
-      closed = true;
+      end();
       events.tellRefused(Statuses.of(why).toRefused().setWatch(id));
     }
 

@@ -8,6 +8,7 @@ import io.lockkeeper.server.coordinator.api.WatchHandle;
 import io.lockkeeper.server.coordinator.api.WatchListener;
 import io.lockkeeper.server.coordinator.api.WatchedChange;
 import io.lockkeeper.server.core.api.LockView;
+import io.lockkeeper.server.rpc.call.Access;
 import io.lockkeeper.server.rpc.call.CallGuard;
 import io.lockkeeper.server.rpc.call.GrpcLimits;
 import io.lockkeeper.server.rpc.call.OpenStreams;
@@ -15,8 +16,10 @@ import io.lockkeeper.server.rpc.call.OutboundStream;
 import io.lockkeeper.server.rpc.wire.Refusal;
 import io.lockkeeper.server.rpc.wire.Statuses;
 import io.lockkeeper.server.rpc.wire.WatchEvents;
+import io.lockkeeper.server.security.Right;
 import io.lockkeeper.v1.WatchResponse;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * One Watch call. What a slow client has not read is kept back and coalesced by the coordinator.
@@ -25,10 +28,16 @@ final class WatchStream implements WatchListener, OpenStreams.Leavable {
 
   private final OutboundStream<WatchResponse> out;
   private final OpenStreams streams;
+  private final Access access;
+  private final AtomicBoolean counted = new AtomicBoolean();
   private volatile Optional<WatchHandle> handle = Optional.empty();
 
   WatchStream(
-      ServerCallStreamObserver<WatchResponse> call, GrpcLimits limits, OpenStreams streams) {
+      ServerCallStreamObserver<WatchResponse> call,
+      GrpcLimits limits,
+      OpenStreams streams,
+      Access access) {
+    this.access = access;
     this.out = new OutboundStream<>(call, limits.streamMessages(), limits.streamBytes());
     this.streams = streams;
     out.onEnd(this::close);
@@ -37,8 +46,11 @@ final class WatchStream implements WatchListener, OpenStreams.Leavable {
 
   /** Asks the coordinator. */
   void start(Coordinator coordinator, WatchFilter filter, long startRevision) {
+    access.usage().openWatch(access.limits());
+    counted.set(true);
     streams.add(this, CallGuard.connection(), false);
     if (out.isEnded()) {
+      close();
       return;
     }
     WatchHandle started = coordinator.watch(filter, startRevision, this);
@@ -52,6 +64,9 @@ final class WatchStream implements WatchListener, OpenStreams.Leavable {
 
   private void close() {
     streams.remove(this);
+    if (counted.compareAndSet(true, false)) {
+      access.usage().closeWatch();
+    }
     handle.ifPresent(WatchHandle::close);
   }
 
@@ -62,7 +77,9 @@ final class WatchStream implements WatchListener, OpenStreams.Leavable {
 
   @Override
   public void onSnapshot(LockView lock) {
-    out.send(() -> WatchEvents.snapshot(lock));
+    if (access.permits(Right.WATCH, lock.lock())) {
+      out.send(() -> WatchEvents.snapshot(lock));
+    }
   }
 
   @Override
@@ -72,7 +89,9 @@ final class WatchStream implements WatchListener, OpenStreams.Leavable {
 
   @Override
   public void onChange(WatchedChange change) {
-    out.send(() -> WatchEvents.change(change));
+    if (access.permits(Right.WATCH, change.change().lock())) {
+      out.send(() -> WatchEvents.change(change));
+    }
   }
 
   @Override

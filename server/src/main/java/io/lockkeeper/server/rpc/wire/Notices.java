@@ -2,6 +2,7 @@ package io.lockkeeper.server.rpc.wire;
 
 import io.lockkeeper.server.core.api.HoldEnd;
 import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.Grant;
 import io.lockkeeper.v1.Granted;
@@ -18,6 +19,8 @@ import io.lockkeeper.v1.ReleaseRequested;
 import io.lockkeeper.v1.Released;
 import io.lockkeeper.v1.Safe;
 import java.util.List;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 /** Translates what an acquisition is told into events of the contract. */
 public final class Notices {
@@ -27,15 +30,18 @@ public final class Notices {
   /**
    * Returns the event; {@code sequence} is zero for an answer that is not one of the numbered
    * events.
+   *
+   * @param readable of which locks the client may be told who holds them and who waits
    */
   public static AcquireResponse.Builder toEvent(
-      String requestId, long epoch, long sequence, Notice notice) {
+      String requestId, long epoch, long sequence, Notice notice, Predicate<LockName> readable) {
     AcquireResponse.Builder event =
         AcquireResponse.newBuilder().setRequestId(requestId).setEpoch(epoch).setSequence(sequence);
     if (notice instanceof Notice.Queued queued) {
-      event.setQueued(Queued.newBuilder().addAllPositions(toPositions(queued.places())));
+      event.setQueued(Queued.newBuilder().addAllPositions(toPositions(queued.places(), readable)));
     } else if (notice instanceof Notice.Position position) {
-      event.setPosition(Position.newBuilder().addAllPositions(toPositions(position.places())));
+      event.setPosition(
+          Position.newBuilder().addAllPositions(toPositions(position.places(), readable)));
     } else if (notice instanceof Notice.Granted granted) {
       event.setGranted(toGranted(granted));
     } else if (notice instanceof Notice.ReleaseRequested wish) {
@@ -51,8 +57,11 @@ public final class Notices {
       event.setNotAcquired(
           NotAcquired.newBuilder()
               .setReason(toReason(refused.reason()))
-              .setMessage(refused.message())
-              .addAllHolders(new Contenders().toMessages(refused.holders(), Contenders.FEW)));
+              .setMessage(inWords(refused, readable))
+              .addAllHolders(
+                  refused.locks().stream().allMatch(readable)
+                      ? new Contenders().toMessages(refused.holders(), Contenders.FEW)
+                      : List.of()));
     } else if (notice instanceof Notice.Released) {
       event.setReleased(Released.getDefaultInstance());
     } else {
@@ -61,7 +70,35 @@ public final class Notices {
     return event;
   }
 
-  private static List<QueuePosition> toPositions(List<Notice.Place> places) {
+  private static String inWords(Notice.NotAcquired refused, Predicate<LockName> readable) {
+    return refused.message()
+        + refused.cycle().map(cycle -> ": " + inWords(cycle, readable)).orElse("");
+  }
+
+  private static String inWords(Notice.WaitCycle cycle, Predicate<LockName> readable) {
+    String steps =
+        cycle.steps().stream()
+            .map(step -> readable.test(step.lock()) ? inWords(step) : inWordsWithoutNames(step))
+            .collect(Collectors.joining("; "));
+    return cycle.untold() > 0 ? steps + "; and " + cycle.untold() + " more" : steps;
+  }
+
+  private static String inWords(Notice.WaitCycle.Step step) {
+    return step.waiter()
+        + " waits for lock '"
+        + step.lock()
+        + "', which "
+        + step.obstacle()
+        + (step.holds() ? " holds" : " waits for before it");
+  }
+
+  private static String inWordsWithoutNames(Notice.WaitCycle.Step step) {
+    return "somebody waits for a lock that you may not read, which somebody else "
+        + (step.holds() ? "holds" : "waits for before him");
+  }
+
+  private static List<QueuePosition> toPositions(
+      List<Notice.Place> places, Predicate<LockName> readable) {
     Contenders contenders = new Contenders();
     return places.stream()
         .map(
@@ -69,7 +106,10 @@ public final class Notices {
                 QueuePosition.newBuilder()
                     .setName(place.lock().value())
                     .setAhead(place.ahead())
-                    .addAllHolders(contenders.toMessages(place.holders(), Contenders.FEW))
+                    .addAllHolders(
+                        readable.test(place.lock())
+                            ? contenders.toMessages(place.holders(), Contenders.FEW)
+                            : List.of())
                     .build())
         .toList();
   }

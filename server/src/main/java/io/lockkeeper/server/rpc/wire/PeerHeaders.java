@@ -13,6 +13,17 @@ public final class PeerHeaders {
   public static final Metadata.Key<String> FORWARDED_BY =
       Metadata.Key.of("lockkeeper-forwarded-by", Metadata.ASCII_STRING_MARSHALLER);
 
+  /**
+   * A header beside that: the names of whom the request comes from, each in Base64, separated by
+   * commas. Believed only from a coordinator.
+   */
+  public static final Metadata.Key<String> CALLER =
+      Metadata.Key.of("lockkeeper-caller", Metadata.ASCII_STRING_MARSHALLER);
+
+  /** A header beside that: the address that he called from. */
+  public static final Metadata.Key<String> CALLER_ADDRESS =
+      Metadata.Key.of("lockkeeper-caller-address", Metadata.ASCII_STRING_MARSHALLER);
+
   /** A trailer of refusals by a coordinator that does not serve the lease: another one may. */
   public static final Metadata.Key<String> NOT_SERVED_HERE =
       Metadata.Key.of("lockkeeper-elsewhere", Metadata.ASCII_STRING_MARSHALLER);

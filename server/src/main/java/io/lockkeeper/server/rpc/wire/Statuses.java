@@ -41,6 +41,21 @@ public final class Statuses {
           invalid.description(),
           invalid.field());
     }
+    if (cause instanceof DeniedException denied) {
+      return refusal(
+          Code.PERMISSION_DENIED,
+          ErrorReason.ERROR_REASON_PERMISSION_DENIED,
+          String.valueOf(denied.getMessage()),
+          "");
+    }
+    if (cause instanceof OverLimitException over) {
+      return refusal(
+              Code.RESOURCE_EXHAUSTED,
+              ErrorReason.ERROR_REASON_LIMIT_REACHED,
+              String.valueOf(over.getMessage()),
+              "")
+          .withRetryAfter(over.retryAfter());
+    }
     if (cause instanceof NotOfferedException unoffered) {
       return refusal(
           Code.UNIMPLEMENTED,
@@ -96,7 +111,7 @@ public final class Statuses {
 
   private static ErrorReason reasonOf(Failure.Reason reason) {
     return switch (reason) {
-      case UNKNOWN_LEASE -> ErrorReason.ERROR_REASON_UNKNOWN_LEASE;
+      case UNKNOWN_LEASE, FOREIGN_LEASE -> ErrorReason.ERROR_REASON_UNKNOWN_LEASE;
       case MOVED -> ErrorReason.ERROR_REASON_LEASE_MOVED;
       case UNKNOWN_ACQUISITION -> ErrorReason.ERROR_REASON_UNKNOWN_ACQUISITION;
       case SECRET_USED -> ErrorReason.ERROR_REASON_SECRET_USED;
@@ -121,7 +136,7 @@ public final class Statuses {
 
   private static Code codeOf(Failure.Reason reason) {
     return switch (reason) {
-      case UNKNOWN_LEASE, UNKNOWN_ACQUISITION, NO_HOLDER -> Code.NOT_FOUND;
+      case UNKNOWN_LEASE, FOREIGN_LEASE, UNKNOWN_ACQUISITION, NO_HOLDER -> Code.NOT_FOUND;
       case SECRET_USED,
           WRONG_SECRET,
           REQUEST_ID_IN_USE,
@@ -146,6 +161,11 @@ public final class Statuses {
       return Optional.of(RETRY_SOON);
     }
     return code == Code.RESOURCE_EXHAUSTED ? Optional.of(RETRY_LATER) : Optional.empty();
+  }
+
+  /** Returns the refusal of a call of whom nobody knows who makes it. */
+  public static Refusal unauthenticated(String message) {
+    return refusal(Code.UNAUTHENTICATED, ErrorReason.ERROR_REASON_UNAUTHENTICATED, message, "");
   }
 
   /** Returns the refusal that ends a stream whose client does not read what it is sent. */

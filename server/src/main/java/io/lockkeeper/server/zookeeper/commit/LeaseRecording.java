@@ -35,6 +35,9 @@ public final class LeaseRecording extends Write {
     object.put("ttlMillis", effect.ttlMillis());
     object.put("holder", effect.holder());
     object.put("secretHash", effect.secretHash());
+    if (!effect.identity().isEmpty()) {
+      object.put("identity", effect.identity());
+    }
     data = Json.write(object);
   }
 
@@ -48,7 +51,8 @@ public final class LeaseRecording extends Write {
                     lease,
                     Json.number(object, "ttlMillis"),
                     Json.text(object, "holder"),
-                    Json.text(object, "secretHash")));
+                    Json.text(object, "secretHash"),
+                    Json.text(object, "identity")));
   }
 
   /** Returns whether there is a record of that name that is not known to be ours. */

@@ -1,6 +1,7 @@
 package io.lockkeeper.server.core.interleaving;
 
 import io.lockkeeper.server.core.Kernel;
+import io.lockkeeper.server.core.api.Caller;
 import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.CoreSettings;
 import io.lockkeeper.server.core.api.Event;
@@ -222,7 +223,7 @@ final class TinyCoordinator extends TinyActor {
 
   /** Returns whether it would take a client back, whoever owns the session. */
   boolean serves(LeaseId lease) {
-    return !dead && kernel.lease(lease, 0, world.now).isPresent();
+    return !dead && kernel.lease(Caller.ANYBODY, lease, 0, world.now).isPresent();
   }
 
   void on(Event event) {

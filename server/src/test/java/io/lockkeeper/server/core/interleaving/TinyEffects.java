@@ -160,7 +160,11 @@ final class TinyEffects implements EffectHandler, StoreEffect.Store {
     TinyCoordinator.Connection connection = on(effect.session());
     SessionEvent.AdoptedLease lease =
         new SessionEvent.AdoptedLease(
-            effect.lease(), effect.ttlMillis(), effect.holder(), effect.secretHash());
+            effect.lease(),
+            effect.ttlMillis(),
+            effect.holder(),
+            effect.secretHash(),
+            effect.identity());
     connection.write(
         effect,
         () -> {

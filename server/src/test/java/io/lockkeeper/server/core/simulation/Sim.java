@@ -263,6 +263,8 @@ final class Sim {
         100,
         tiny ? 900 : 512 << 10,
         tiny ? 4 : 64,
+        8L << 20,
+        64L << 20,
         Duration.ofSeconds(2),
         random.nextInt(4) != 0,
         Duration.ofSeconds(3));

@@ -171,7 +171,7 @@ final class SimSaboteur {
             tell.requestId(),
             tell.epoch(),
             tell.sequence(),
-            new Notice.NotAcquired(Notice.RefusalReason.WOULD_DEADLOCK, "", List.of()))
+            new Notice.NotAcquired(Notice.RefusalReason.WOULD_DEADLOCK, ""))
         : effect;
   }
 

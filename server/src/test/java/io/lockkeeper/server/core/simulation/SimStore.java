@@ -140,7 +140,7 @@ final class SimStore {
     LeaseId lease = effect.lease();
     SessionEvent.AdoptedLease record =
         new SessionEvent.AdoptedLease(
-            lease, effect.ttlMillis(), effect.holder(), effect.secretHash());
+            lease, effect.ttlMillis(), effect.holder(), effect.secretHash(), effect.identity());
     connection.write(
         () -> {
           if (sim.chance(2)) {

@@ -243,7 +243,7 @@ class AcquisitionStateTest {
             new AcquisitionEvent.Placed(new Notice.Queued(List.of())),
             new AcquisitionEvent.Admitted(new Notice.Granted(new LeaseId(1, 2), List.of(), 1)),
             new AcquisitionEvent.WaitExpired(
-                new Notice.NotAcquired(Notice.RefusalReason.TIMED_OUT, "", List.of())),
+                new Notice.NotAcquired(Notice.RefusalReason.TIMED_OUT, "")),
             new AcquisitionEvent.ReleaseAsked(),
             new AcquisitionEvent.LeaseEnded(LeaseEnd.EXPIRED),
             new AcquisitionEvent.BoundLost(),

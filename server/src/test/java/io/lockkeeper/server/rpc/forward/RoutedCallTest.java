@@ -11,9 +11,13 @@ import io.grpc.StatusRuntimeException;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.rpc.Node;
 import io.lockkeeper.server.rpc.SessionMessages;
+import io.lockkeeper.server.rpc.call.Access;
+import io.lockkeeper.server.rpc.call.AccessRules;
 import io.lockkeeper.server.rpc.call.OpenStreams;
 import io.lockkeeper.server.rpc.call.RpcStats;
+import io.lockkeeper.server.rpc.call.Usage;
 import io.lockkeeper.server.rpc.wire.Statuses;
+import io.lockkeeper.server.security.Identity;
 import io.lockkeeper.server.testing.Calls;
 import io.lockkeeper.server.testing.FakeCoordinator.Attached;
 import io.lockkeeper.server.testing.ViewSamples;
@@ -91,7 +95,6 @@ class RoutedCallTest {
     here.knows(there);
     Forwarding forwarding =
         new Forwarding(
-            here.coordinator,
             new LeaseOwnerSearches(here.coordinator, Node.LIMITS, timer),
             here.services.peers(),
             new OpenStreams(timer),
@@ -99,7 +102,17 @@ class RoutedCallTest {
             new RpcStats(),
             "here");
     RoutedCall<SessionRequest, SessionResponse> call =
-        new RoutedCall<>(client, new Metadata(), notServedHere(), forwarding);
+        new RoutedCall<>(
+            client,
+            new Metadata(),
+            notServedHere(),
+            forwarding,
+            new Access(
+                Identity.ANONYMOUS,
+                "127.0.0.1:1",
+                "Session",
+                AccessRules.OPEN,
+                new Usage().of("127.0.0.1")));
     call.start();
     call.onMessage(SessionMessages.resuming());
     Attached attached = there.coordinator.attaches.next();

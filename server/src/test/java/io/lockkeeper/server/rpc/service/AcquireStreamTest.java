@@ -10,6 +10,7 @@ import io.lockkeeper.server.core.api.Failure.Reason;
 import io.lockkeeper.server.core.api.HoldEnd;
 import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.lock.FencingToken;
+import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.MutexKind;
 import io.lockkeeper.server.core.lock.ReadWriteKind;
 import io.lockkeeper.server.rpc.InProcess;
@@ -177,7 +178,7 @@ class AcquireStreamTest {
     Notice.Place place = new Notice.Place(ViewSamples.LOCK, 20, Collections.nCopies(20, wordy));
     // When
     AcquireResponse.Builder event =
-        Notices.toEvent("r", 1, 1, new Notice.Queued(Collections.nCopies(64, place)));
+        Notices.toEvent("r", 1, 1, new Notice.Queued(Collections.nCopies(64, place)), lock -> true);
     // Then
     assertThat(event.getQueued().getPositionsList())
         .hasSize(64)
@@ -189,13 +190,19 @@ class AcquireStreamTest {
   @Test
   void everyReasonHasItsName() {
     for (Notice.LossReason reason : Notice.LossReason.values()) {
-      var lost = Notices.toEvent("r", 1, 1, new Notice.Lost(reason, "")).getLost();
+      var lost = Notices.toEvent("r", 1, 1, new Notice.Lost(reason, ""), lock -> true).getLost();
       assertThat(lost.getReason().name()).isEqualTo("LOSS_REASON_" + reason);
       assertThat(lost.getMessage()).isNotEmpty();
     }
     for (Notice.RefusalReason reason : Notice.RefusalReason.values()) {
-      Notice notice = new Notice.NotAcquired(reason, "words", List.of(ViewSamples.holder()));
-      AcquireResponse.Builder event = Notices.toEvent("r", 1, 1, notice);
+      Notice notice =
+          new Notice.NotAcquired(
+              reason,
+              "words",
+              Optional.empty(),
+              List.of(new LockName("a")),
+              List.of(ViewSamples.holder()));
+      AcquireResponse.Builder event = Notices.toEvent("r", 1, 1, notice, lock -> true);
       assertThat(event.getNotAcquired().getReason().name())
           .isEqualTo("NOT_ACQUIRED_REASON_" + reason);
       assertThat(event.getNotAcquired().getMessage()).isEqualTo("words");
@@ -220,7 +227,11 @@ class AcquireStreamTest {
           new Notice.Grant(ViewSamples.LOCK, new FencingToken(77), Optional.of(end), 1);
       Notice granted = new Notice.Granted(ViewSamples.LEASE, List.of(grant), 1);
       assertThat(
-              Notices.toEvent("r", 1, 1, granted).getGranted().getGrants(0).getPreviousEnd().name())
+              Notices.toEvent("r", 1, 1, granted, lock -> true)
+                  .getGranted()
+                  .getGrants(0)
+                  .getPreviousEnd()
+                  .name())
           .isEqualTo("PREVIOUS_END_" + names.get(end));
     }
   }
@@ -230,7 +241,7 @@ class AcquireStreamTest {
     // Given
     Notice lost = new Notice.Lost(Notice.LossReason.FORCED, "taken by bob: maintenance");
     // When
-    AcquireResponse.Builder event = Notices.toEvent("r", 1, 1, lost);
+    AcquireResponse.Builder event = Notices.toEvent("r", 1, 1, lost, lock -> true);
     // Then
     assertThat(event.getLost().getMessage()).isEqualTo("taken by bob: maintenance");
   }
@@ -240,7 +251,7 @@ class AcquireStreamTest {
     // Given
     Notice wish = new Notice.ReleaseRequested(ViewSamples.LOCK, "bob", "", Optional.empty());
     // When
-    AcquireResponse.Builder event = Notices.toEvent("r", 1, 1, wish);
+    AcquireResponse.Builder event = Notices.toEvent("r", 1, 1, wish, lock -> true);
     // Then
     assertThat(event.getReleaseRequested().hasDeadline()).isFalse();
   }

@@ -37,6 +37,7 @@ class StatusesTest {
 
   static {
     CODES.put(Reason.UNKNOWN_LEASE, Code.NOT_FOUND);
+    CODES.put(Reason.FOREIGN_LEASE, Code.NOT_FOUND);
     CODES.put(Reason.UNKNOWN_ACQUISITION, Code.NOT_FOUND);
     CODES.put(Reason.SECRET_USED, Code.FAILED_PRECONDITION);
     CODES.put(Reason.WRONG_SECRET, Code.FAILED_PRECONDITION);
@@ -129,6 +130,8 @@ class StatusesTest {
         Stream.of(
                 new InvalidRequestException("ttl", "must be short"),
                 new NotOfferedException("not offered"),
+                new DeniedException("lacks a right"),
+                new OverLimitException("has its limit", Duration.ofSeconds(3)),
                 new IllegalStateException("a bug"),
                 io.grpc.Status.DEADLINE_EXCEEDED.asRuntimeException())
             .map(Statuses::of);

@@ -74,7 +74,7 @@ abstract class CommitBench implements GroupCommit.Lane {
   }
 
   LeaseRecording record(LeaseId lease) {
-    return new LeaseRecording(paths, new StoreEffect.RecordLease(SESSION, lease, 1, "h", "00"));
+    return new LeaseRecording(paths, new StoreEffect.RecordLease(SESSION, lease, 1, "h", "00", ""));
   }
 
   LeaseErasure erasure(LeaseId lease) {

@@ -107,7 +107,7 @@ final class DoubtIT {
     // Given: the record is erased, and nobody knows
     SessionKey session = Asked.open(store, events, 1);
     LeaseId lease = new LeaseId(1, 2);
-    store.recordLease(new StoreEffect.RecordLease(session, lease, 1_000, "h", "00"));
+    store.recordLease(new StoreEffect.RecordLease(session, lease, 1_000, "h", "00", ""));
     events.await(StoreEvent.LeaseRecorded.class);
     proxy.at(1, r -> r.isMultiWith(OpCode.delete), Action.CUT_AFTER);
     proxy.at(1, OpCode.getEphemerals, Action.HOLD);

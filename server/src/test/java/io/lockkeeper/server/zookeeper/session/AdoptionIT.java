@@ -82,7 +82,7 @@ final class AdoptionIT {
   void adoptedSessionKeepsItsNodesTheirCreationAndTheLeaseOnRecord() throws Exception {
     // Given
     CreatedEntry entry = hold("kept");
-    old.recordLease(new StoreEffect.RecordLease(ONE, LEASE, 15_000, "me", "00ff"));
+    old.recordLease(new StoreEffect.RecordLease(ONE, LEASE, 15_000, "me", "00ff", ""));
     olds.await(StoreEvent.LeaseRecorded.class);
     Stat before = truth.exists(AdoptionFixture.path(entry), false);
     long asked = System.nanoTime();
@@ -90,7 +90,7 @@ final class AdoptionIT {
     old.stop();
     SessionAdopted adopted = adopt();
     // Then
-    assertThat(adopted.leases()).containsExactly(new AdoptedLease(LEASE, 15_000, "me", "00ff"));
+    assertThat(adopted.leases()).containsExactly(new AdoptedLease(LEASE, 15_000, "me", "00ff", ""));
     assertThat(adopted.entries()).hasSize(1);
     AdoptedEntry kept = adopted.entries().get(0);
     assertThat(kept.lock()).isEqualTo(entry.lock());
@@ -162,7 +162,7 @@ final class AdoptionIT {
   void nodesThatAreNothingOfOursAreLeftAndKeepTheSessionFromBeingClosed() throws Exception {
     // Given
     CreatedEntry entry = hold("beside");
-    old.recordLease(new StoreEffect.RecordLease(ONE, LEASE, 15_000, "me", "00ff"));
+    old.recordLease(new StoreEffect.RecordLease(ONE, LEASE, 15_000, "me", "00ff", ""));
     olds.await(StoreEvent.LeaseRecorded.class);
     truth.setData("/lk/leases/" + LEASE, new byte[] {1}, -1);
     old.stop();

@@ -1,0 +1,41 @@
+package io.lockkeeper.server.core.api;
+
+/** How much one account may have on one coordinator. */
+public interface Quota {
+
+  /** As much as it likes. */
+  Quota UNLIMITED =
+      new Quota() {
+        @Override
+        public int leases() {
+          return Integer.MAX_VALUE;
+        }
+
+        @Override
+        public int acquisitions() {
+          return Integer.MAX_VALUE;
+        }
+
+        @Override
+        public long entryBytes() {
+          return Long.MAX_VALUE;
+        }
+
+        @Override
+        public int acquisitionsIn(String namespace) {
+          return Integer.MAX_VALUE;
+        }
+      };
+
+  /** Returns how many leases may be open, streams that are leases included. */
+  int leases();
+
+  /** Returns how many acquisitions may hold or wait. */
+  int acquisitions();
+
+  /** Returns how many bytes their entries may take in ZooKeeper. */
+  long entryBytes();
+
+  /** Returns how many acquisitions of all accounts may hold or wait for a lock of a namespace. */
+  int acquisitionsIn(String namespace);
+}

@@ -1,0 +1,229 @@
+package io.lockkeeper.server.core.state;
+
+import io.lockkeeper.server.core.api.AcquireCommand;
+import io.lockkeeper.server.core.api.AcquireCommand.WantedLock;
+import io.lockkeeper.server.core.api.Caller;
+import io.lockkeeper.server.core.api.CoreSettings;
+import io.lockkeeper.server.core.api.Failure;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Counts what each account has on this coordinator, and what all have, and says when that is
+ * enough. What was adopted counts as well; it is never taken away for being too much.
+ */
+public final class Accounts {
+
+  /** What an entry takes beside its path and what its client says, about. */
+  private static final int ENTRY_BYTES = 192;
+
+  private static final Account NONE = new Account();
+
+  private final CoreSettings settings;
+  private final Map<String, Account> accounts = new HashMap<>();
+  private final Map<String, Integer> acquisitionsByNamespace = new HashMap<>();
+  private long entryBytes;
+
+  /** What one account has. */
+  private static final class Account {
+    private int leases;
+    private int acquisitions;
+    private long entryBytes;
+
+    boolean isEmpty() {
+      return leases == 0 && acquisitions == 0;
+    }
+  }
+
+  Accounts(CoreSettings settings) {
+    this.settings = settings;
+  }
+
+  /** Counts a lease. */
+  void opened(Lease lease) {
+    if (!lease.account().isEmpty()) {
+      accounts.computeIfAbsent(lease.account(), name -> new Account()).leases++;
+    }
+  }
+
+  /** Counts a lease no more. */
+  void closed(Lease lease) {
+    Account account = accounts.get(lease.account());
+    if (account != null) {
+      account.leases--;
+      dropEmpty(lease.account(), account);
+    }
+  }
+
+  /** Counts an acquisition. */
+  void began(Acquisition acquisition) {
+    for (String namespace : namespaces(acquisition.command())) {
+      acquisitionsByNamespace.merge(namespace, 1, Integer::sum);
+    }
+    Account account = accounts.get(acquisition.lease().account());
+    if (account != null) {
+      account.acquisitions++;
+    }
+    addEntryBytes(acquisition, bytesOf(acquisition.command()));
+  }
+
+  /** Counts an acquisition no more. */
+  void ended(Acquisition acquisition) {
+    for (String namespace : namespaces(acquisition.command())) {
+      acquisitionsByNamespace.computeIfPresent(
+          namespace, (name, count) -> count == 1 ? null : Integer.valueOf(count - 1));
+    }
+    addEntryBytes(acquisition, -acquisition.entryBytes());
+    Account account = accounts.get(acquisition.lease().account());
+    if (account != null) {
+      account.acquisitions--;
+      dropEmpty(acquisition.lease().account(), account);
+    }
+  }
+
+  private void dropEmpty(String name, Account account) {
+    if (account.isEmpty()) {
+      accounts.remove(name);
+    }
+  }
+
+  private void addEntryBytes(Acquisition acquisition, long bytes) {
+    acquisition.addEntryBytes(bytes);
+    entryBytes += bytes;
+    Account account = accounts.get(acquisition.lease().account());
+    if (account != null) {
+      account.entryBytes += bytes;
+    }
+  }
+
+  /** Returns why a caller may have no further lease, if that is so. */
+  public Optional<Failure> refusalOfLease(Caller caller) {
+    int most = caller.quota().leases();
+    return of(caller).leases >= most
+        ? Optional.of(tooMany(caller, most + " leases"))
+        : Optional.empty();
+  }
+
+  /**
+   * Returns why a caller may have no further acquisition, if that is so.
+   *
+   * @param lease under which; empty if the stream is to be the lease
+   */
+  public Optional<Failure> refusal(Caller caller, Optional<Lease> lease, AcquireCommand command) {
+    if (of(caller).acquisitions >= caller.quota().acquisitions()) {
+      return Optional.of(tooMany(caller, caller.quota().acquisitions() + " acquisitions"));
+    }
+    for (String namespace : namespaces(command)) {
+      int most = caller.quota().acquisitionsIn(namespace);
+      if (acquisitionsByNamespace.getOrDefault(namespace, 0) >= most) {
+        return Optional.of(
+            new Failure(
+                Failure.Reason.TOO_MANY,
+                "the namespace '"
+                    + namespace
+                    + "' has its limit of "
+                    + most
+                    + " acquisitions here"));
+      }
+    }
+    return refusalOfBytes(caller, lease, bytesOf(command));
+  }
+
+  private Optional<Failure> refusalOfBytes(Caller caller, Optional<Lease> lease, long more) {
+    if (lease.isPresent() && lease.get().entryBytes() + more > settings.maxLeaseEntryBytes()) {
+      return Optional.of(
+          new Failure(
+              Failure.Reason.LEASE_FULL,
+              "the lease's entries take its limit of "
+                  + settings.maxLeaseEntryBytes()
+                  + " bytes in ZooKeeper; use another lease, or less metadata"));
+    }
+    if (of(caller).entryBytes + more > caller.quota().entryBytes()) {
+      return Optional.of(tooMany(caller, caller.quota().entryBytes() + " bytes of entries"));
+    }
+    if (entryBytes + more > settings.maxEntryBytes()) {
+      return Optional.of(
+          new Failure(
+              Failure.Reason.TOO_MANY,
+              "the coordinator's entries take its limit of "
+                  + settings.maxEntryBytes()
+                  + " bytes in ZooKeeper"));
+    }
+    return Optional.empty();
+  }
+
+  /** Returns what a caller has, which may be nothing. */
+  private Account of(Caller caller) {
+    return accounts.getOrDefault(caller.account(), NONE);
+  }
+
+  private static Failure tooMany(Caller caller, String limit) {
+    return new Failure(
+        Failure.Reason.TOO_MANY,
+        "'" + caller.account() + "' has its limit of " + limit + " on this coordinator");
+  }
+
+  /**
+   * Lets an acquisition say something else of itself.
+   *
+   * @return why it may not, if there is no room for it
+   */
+  public Optional<Failure> describe(
+      Caller caller, Acquisition acquisition, Map<String, String> metadata) {
+    long more =
+        bytesOf(acquisition.command().locks().size(), bytesOf(metadata))
+            - bytesOf(
+                acquisition.command().locks().size(),
+                bytesOf(acquisition.description().metadata()));
+    Optional<Failure> refusal =
+        more > 0
+            ? refusalOfBytes(caller, Optional.of(acquisition.lease()), more)
+            : Optional.empty();
+    if (refusal.isEmpty()) {
+      addEntryBytes(acquisition, more);
+      acquisition.description().metadata(metadata);
+    }
+    return refusal;
+  }
+
+  /** Returns how many bytes the entries of a request take in ZooKeeper, about. */
+  private static long bytesOf(AcquireCommand command) {
+    long own =
+        bytes(command.owner())
+            + bytes(command.requestId())
+            + bytes(command.holder())
+            + bytesOf(command.metadata());
+    return bytesOf(command.locks().size(), own + ENTRY_BYTES);
+  }
+
+  private static long bytesOf(int locks, long each) {
+    return locks * each;
+  }
+
+  private static long bytesOf(Map<String, String> metadata) {
+    long sum = 0;
+    for (Map.Entry<String, String> entry : metadata.entrySet()) {
+      sum += bytes(entry.getKey()) + bytes(entry.getValue());
+    }
+    return sum;
+  }
+
+  private static long bytes(String text) {
+    return text.getBytes(StandardCharsets.UTF_8).length;
+  }
+
+  private static Set<String> namespaces(AcquireCommand command) {
+    if (command.locks().size() == 1) {
+      return Set.of(command.locks().get(0).name().namespace());
+    }
+    Set<String> namespaces = new LinkedHashSet<>();
+    for (WantedLock lock : command.locks()) {
+      namespaces.add(lock.name().namespace());
+    }
+    return namespaces;
+  }
+}

@@ -1,0 +1,262 @@
+package io.lockkeeper.server.rpc.call;
+
+import io.grpc.Context;
+import io.lockkeeper.server.core.api.AcquireCommand;
+import io.lockkeeper.server.core.api.Caller;
+import io.lockkeeper.server.core.api.Quota;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.Mode;
+import io.lockkeeper.server.core.lock.PermitsKind;
+import io.lockkeeper.server.core.lock.ReadWriteKind;
+import io.lockkeeper.server.rpc.wire.DeniedException;
+import io.lockkeeper.server.rpc.wire.Fields;
+import io.lockkeeper.server.rpc.wire.InvalidRequestException;
+import io.lockkeeper.server.rpc.wire.Refusal;
+import io.lockkeeper.server.rpc.wire.Statuses;
+import io.lockkeeper.server.security.Audit;
+import io.lockkeeper.server.security.Authority;
+import io.lockkeeper.server.security.Identity;
+import io.lockkeeper.server.security.Limits;
+import io.lockkeeper.server.security.Right;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Predicate;
+
+/** Who makes a call, and what he may do. Asks the policy anew each time: it may have changed. */
+public final class Access {
+
+  private static final Context.Key<Access> KEY = Context.key("access");
+
+  private final Identity identity;
+  private final String peer;
+  private final String rpc;
+  private final AccessRules rules;
+  private final Usage.Account usage;
+  private final Caller caller;
+
+  /**
+   * Makes one.
+   *
+   * @param peer from where he calls: address and port
+   * @param rpc what he calls
+   * @param usage what is counted for him
+   */
+  public Access(
+      Identity identity, String peer, String rpc, AccessRules rules, Usage.Account usage) {
+    this.identity = identity;
+    this.peer = peer;
+    this.rpc = rpc;
+    this.rules = rules;
+    this.usage = usage;
+    this.caller =
+        new Caller(
+            identity.isAnonymous() ? "" : identity.name(),
+            false,
+            usage.name(),
+            new PolicyQuota(rules.authority(), identity));
+  }
+
+  /** The limits that the policy sets, as the core asks for them. */
+  private record PolicyQuota(Authority authority, Identity identity) implements Quota {
+    @Override
+    public int leases() {
+      return authority.limitsOf(identity).leases();
+    }
+
+    @Override
+    public int acquisitions() {
+      return authority.limitsOf(identity).acquisitions();
+    }
+
+    @Override
+    public long entryBytes() {
+      return authority.limitsOf(identity).entryBytes();
+    }
+
+    @Override
+    public int acquisitionsIn(String namespace) {
+      return authority.maxAcquisitionsOf(namespace);
+    }
+  }
+
+  /**
+   * Returns that of the current call.
+   *
+   * @throws IllegalStateException outside of calls
+   */
+  public static Access current() {
+    Access access = KEY.get();
+    if (access == null) {
+      throw new IllegalStateException("not in a call");
+    }
+    return access;
+  }
+
+  /** Makes this the one of the current call. */
+  Context in(Context context) {
+    return context.withValue(KEY, this);
+  }
+
+  /** Returns who makes the call. */
+  public Identity identity() {
+    return identity;
+  }
+
+  /** Returns from where he makes it: address and port. */
+  public String peer() {
+    return peer;
+  }
+
+  /** Returns as whom the core takes his requests. */
+  public Caller caller() {
+    return caller;
+  }
+
+  /** Returns as whom the core takes those requests that an operator may make for others. */
+  public Caller operator() {
+    return new Caller(caller.identity(), true, caller.account(), caller.quota());
+  }
+
+  /** Returns how much he may have and ask for. */
+  public Limits limits() {
+    return rules.authority().limitsOf(identity);
+  }
+
+  /** Returns what he has and asks for. */
+  public Usage.Account usage() {
+    return usage;
+  }
+
+  /** Returns whether he has a right on a lock. */
+  public boolean permits(Right right, LockName lock) {
+    return rules.authority().permits(identity, right, lock);
+  }
+
+  /** Returns on which locks he has a right. */
+  public Predicate<LockName> having(Right right) {
+    return lock -> permits(right, lock);
+  }
+
+  /** Returns whether he has a right on all locks whose names begin with a prefix. */
+  public boolean permitsAll(Right right, String prefix) {
+    return rules.authority().permitsAll(identity, right, prefix);
+  }
+
+  /**
+   * Lets the call go on if he has a right on a lock. Whether there is such a lock is not looked at
+   * before.
+   *
+   * @throws DeniedException if he has not; the refusal is audited
+   */
+  public void require(Right right, LockName lock) {
+    if (!permits(right, lock)) {
+      throw denied(
+          right, "on lock '" + lock + "'", Map.of("right", right.key(), "lock", lock.value()));
+    }
+  }
+
+  /**
+   * Lets the call go on if he has a right on all locks whose names begin with a prefix.
+   *
+   * @throws DeniedException if he has not; the refusal is audited
+   */
+  public void requireAll(Right right, String prefix) {
+    if (!permitsAll(right, prefix)) {
+      throw denied(
+          right,
+          prefix.isEmpty() ? "on all locks" : "on all locks under '" + prefix + "'",
+          Map.of("right", right.key(), "prefix", prefix));
+    }
+  }
+
+  /**
+   * Lets a request for locks go on if he has the right to each, in its mode, and keeps his limits.
+   *
+   * @throws DeniedException if he lacks one
+   * @throws InvalidRequestException if he asks for more than he may
+   */
+  public void requireToAcquire(AcquireCommand command) {
+    usage.request(limits());
+    for (AcquireCommand.WantedLock wanted : command.locks()) {
+      require(isShared(wanted.mode()) ? Right.ACQUIRE_SHARED : Right.ACQUIRE, wanted.name());
+    }
+    requireDescribable(command.metadata());
+    Duration maxWait = limits().maxWait();
+    if (command.waitTimeout().filter(wait -> wait.compareTo(maxWait) > 0).isPresent()) {
+      throw Fields.invalid(
+          "wait_timeout",
+          "must be at most " + maxWait + ", which is the limit of '" + identity + "'");
+    }
+  }
+
+  private static boolean isShared(Mode mode) {
+    return mode.equals(ReadWriteKind.READ) || mode instanceof PermitsKind.Permits;
+  }
+
+  /**
+   * Lets metadata of this size be kept.
+   *
+   * @throws InvalidRequestException if it is larger than he may make it
+   */
+  public void requireDescribable(Map<String, String> metadata) {
+    int most = limits().metadataBytes();
+    int bytes = 0;
+    for (Map.Entry<String, String> entry : metadata.entrySet()) {
+      bytes += entry.getKey().getBytes(StandardCharsets.UTF_8).length;
+      bytes += entry.getValue().getBytes(StandardCharsets.UTF_8).length;
+    }
+    if (bytes > most) {
+      throw Fields.invalid(
+          "metadata", "must be at most " + most + " bytes for '" + identity + "', are " + bytes);
+    }
+  }
+
+  /**
+   * Lets a lease have this TTL.
+   *
+   * @throws InvalidRequestException if it is longer than he may have it
+   */
+  public void requireTtl(Duration ttl) {
+    Duration most = limits().maxTtl();
+    if (ttl.compareTo(most) > 0) {
+      throw Fields.invalid(
+          "ttl", "must be at most " + most + ", which is the limit of '" + identity + "'");
+    }
+  }
+
+  private DeniedException denied(Right right, String where, Map<String, String> details) {
+    DeniedException denied =
+        new DeniedException(
+            "'"
+                + identity
+                + "' may not do this: it lacks the right '"
+                + right.key()
+                + "' "
+                + where);
+    record("PERMISSION_DENIED", String.valueOf(denied.getMessage()), details);
+    return denied;
+  }
+
+  /**
+   * Records how something ends that must be recorded.
+   *
+   * @param details what it is about
+   */
+  public <A> CompletableFuture<A> audited(Map<String, String> details, CompletableFuture<A> end) {
+    return end.whenComplete(
+        (answer, cause) -> {
+          if (cause == null) {
+            record("OK", "", details);
+          } else {
+            Refusal refusal = Statuses.of(cause);
+            record(refusal.code().name(), refusal.message(), details);
+          }
+        });
+  }
+
+  private void record(String result, String message, Map<String, String> details) {
+    rules.audit().record(new Audit.Entry(rpc, identity, peer, result, message, details));
+  }
+}

@@ -1,0 +1,193 @@
+package io.lockkeeper.server.rpc.call;
+
+import io.grpc.Context;
+import io.grpc.Contexts;
+import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import io.grpc.StatusRuntimeException;
+import io.lockkeeper.server.rpc.wire.PeerHeaders;
+import io.lockkeeper.server.rpc.wire.Statuses;
+import io.lockkeeper.server.security.Audit;
+import io.lockkeeper.server.security.Identity;
+import io.lockkeeper.server.security.UnauthenticatedException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Finds out who makes a call, and lets nobody in of whom that is not known, where that is demanded.
+ *
+ * <p>A bearer token counts before a certificate. What another coordinator has forwarded is the call
+ * of the client that it names; only a connection whose certificate the authority for coordinators
+ * has signed may do that, and where callers need not be known, anybody.
+ */
+public final class Authentication implements ServerInterceptor {
+
+  private static final Metadata.Key<String> AUTHORIZATION =
+      Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
+  private static final String BEARER = "bearer ";
+  private static final int MAX_NAMES = 64;
+
+  private final AccessRules rules;
+  private final Usage usage;
+
+  /**
+   * Prepares.
+   *
+   * @param rules by what callers are let in
+   * @param usage counts what they ask for
+   */
+  public Authentication(AccessRules rules, Usage usage) {
+    this.rules = rules;
+    this.usage = usage;
+  }
+
+  /** Who makes a call, and from where. */
+  private record Client(Identity identity, String peer) {
+
+    /** Returns what his requests are counted under: without an identity, the address alone. */
+    String account() {
+      if (!identity.isAnonymous()) {
+        return identity.name();
+      }
+      int port = peer.lastIndexOf(':');
+      return port < 0 ? peer : peer.substring(0, port);
+    }
+  }
+
+  @Override
+  public <Q, R> ServerCall.Listener<Q> interceptCall(
+      ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
+    Access access = access(call, headers);
+    Context context = access.in(Context.current());
+    if (call.getMethodDescriptor().getType() == MethodDescriptor.MethodType.UNARY) {
+      return Contexts.interceptCall(context, call, headers, next);
+    }
+    access.usage().openStream(access.limits());
+    AtomicBoolean open = new AtomicBoolean(true);
+    Runnable close =
+        () -> {
+          if (open.compareAndSet(true, false)) {
+            access.usage().closeStream();
+          }
+        };
+    try {
+      return new CountedStream<>(Contexts.interceptCall(context, call, headers, next), close);
+    } catch (RuntimeException | Error e) {
+      close.run();
+      throw e;
+    }
+  }
+
+  /** Hears of the end of a stream: of one of the two, once. */
+  private static final class CountedStream<Q> extends SimpleForwardingServerCallListener<Q> {
+    private final Runnable close;
+
+    CountedStream(ServerCall.Listener<Q> stream, Runnable close) {
+      super(stream);
+      this.close = close;
+    }
+
+    @Override
+    public void onCancel() {
+      close.run();
+      super.onCancel();
+    }
+
+    @Override
+    public void onComplete() {
+      close.run();
+      super.onComplete();
+    }
+  }
+
+  private Access access(ServerCall<?, ?> call, Metadata headers) {
+    String rpc = call.getMethodDescriptor().getFullMethodName();
+    String peer = CallGuard.peer();
+    try {
+      Client client = client(ConnectionIdentity.of(call.getAttributes()), headers, peer);
+      if (rules.identified() && client.identity().isAnonymous()) {
+        throw new UnauthenticatedException(
+            "nobody knows who calls: show a client certificate, or a bearer token");
+      }
+      return new Access(client.identity(), client.peer(), rpc, rules, usage.of(client.account()));
+    } catch (UnauthenticatedException e) {
+      throw unauthenticated(rpc, peer, String.valueOf(e.getMessage()));
+    }
+  }
+
+  private Client client(ConnectionIdentity.Caller connection, Metadata headers, String peer) {
+    if (headers.containsKey(PeerHeaders.FORWARDED_BY)) {
+      return forwarded(connection, headers, peer);
+    }
+    Optional<String> token = Optional.ofNullable(headers.get(AUTHORIZATION));
+    if (token.isPresent()) {
+      return new Client(rules.authenticator().ofBearerToken(bearer(token.get())), peer);
+    }
+    if (connection.refusal().isPresent()) {
+      throw new UnauthenticatedException(connection.refusal().get());
+    }
+    return new Client(connection.identity().orElse(Identity.ANONYMOUS), peer);
+  }
+
+  private static String bearer(String authorization) {
+    if (!authorization.regionMatches(true, 0, BEARER, 0, BEARER.length())) {
+      throw new UnauthenticatedException("the header 'authorization' must be 'Bearer' and a token");
+    }
+    return authorization.substring(BEARER.length()).trim();
+  }
+
+  private Client forwarded(ConnectionIdentity.Caller connection, Metadata headers, String peer) {
+    if (rules.identified() && !connection.isPeer()) {
+      throw new UnauthenticatedException(
+          "only a coordinator may forward calls: its certificate must be signed by this"
+              + " coordinator's --peer-ca");
+    }
+    String address = Optional.ofNullable(headers.get(PeerHeaders.CALLER_ADDRESS)).orElse(peer);
+    return new Client(
+        Optional.ofNullable(headers.get(PeerHeaders.CALLER))
+            .map(Authentication::decoded)
+            .orElse(Identity.ANONYMOUS),
+        address);
+  }
+
+  /** Says in the headers of a forwarded call whose it is. */
+  public static void addTo(Metadata headers, Access access) {
+    headers.put(PeerHeaders.CALLER_ADDRESS, access.peer());
+    if (!access.identity().isAnonymous()) {
+      List<String> names = new ArrayList<>();
+      for (String name : access.identity().names()) {
+        names.add(Base64.getEncoder().encodeToString(name.getBytes(StandardCharsets.UTF_8)));
+      }
+      headers.put(PeerHeaders.CALLER, String.join(",", names));
+    }
+  }
+
+  private static Identity decoded(String header) {
+    List<String> names = new ArrayList<>();
+    try {
+      for (String name : header.split(",", MAX_NAMES)) {
+        names.add(new String(Base64.getDecoder().decode(name), StandardCharsets.UTF_8));
+      }
+      return new Identity(names.get(0), names);
+    } catch (IllegalArgumentException e) {
+      throw new UnauthenticatedException("the name of the forwarded caller cannot be read");
+    }
+  }
+
+  private StatusRuntimeException unauthenticated(String rpc, String peer, String message) {
+    rules
+        .audit()
+        .record(
+            new Audit.Entry(rpc, Identity.ANONYMOUS, peer, "UNAUTHENTICATED", message, Map.of()));
+    return Statuses.unauthenticated(message).toException();
+  }
+}

@@ -1,0 +1,142 @@
+package io.lockkeeper.server.rpc.call;
+
+import io.lockkeeper.server.rpc.wire.OverLimitException;
+import io.lockkeeper.server.security.Limits;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+
+/**
+ * Counts the streams, watches and requests of each account on this endpoint, and refuses what is
+ * beyond its limits. An account is an identity, or the address of somebody who has none.
+ */
+public final class Usage {
+
+  /** How long an account may save what it does not ask for: a batch comes at once. */
+  private static final long BURST_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+  private static final Duration RETRY = Duration.ofSeconds(1);
+
+  private final Map<String, Account> accounts = new ConcurrentHashMap<>();
+  private final LongSupplier clock;
+
+  /** Makes one that goes by the monotonic clock. */
+  public Usage() {
+    this(System::nanoTime);
+  }
+
+  Usage(LongSupplier clock) {
+    this.clock = clock;
+  }
+
+  /** Returns the account of that name. */
+  public Account of(String name) {
+    return accounts.computeIfAbsent(name, Account::new);
+  }
+
+  /**
+   * Forgets accounts that have nothing and have asked for nothing lately. Called every now and
+   * then; a request that comes at the same moment is counted on an account that is forgotten, once.
+   */
+  public void forgetIdle() {
+    accounts.values().removeIf(Account::isIdle);
+  }
+
+  /** Returns how many accounts are known. */
+  int size() {
+    return accounts.size();
+  }
+
+  /** One account. */
+  public final class Account {
+    private final String name;
+    private final AtomicInteger streams = new AtomicInteger();
+    private final AtomicInteger watches = new AtomicInteger();
+
+    /** When all that was asked for would have been asked for at the highest rate. */
+    private final AtomicLong paidUntil = new AtomicLong(clock.getAsLong());
+
+    private Account(String name) {
+      this.name = name;
+    }
+
+    String name() {
+      return name;
+    }
+
+    private boolean isIdle() {
+      return streams.get() == 0 && watches.get() == 0 && paidUntil.get() - clock.getAsLong() <= 0;
+    }
+
+    /**
+     * Counts one request.
+     *
+     * @throws OverLimitException if there are too many; it says when there will not be
+     */
+    public void request(Limits limits) {
+      long wait = pay(limits.requestsPerSecond());
+      if (wait > 0) {
+        throw over(limits.requestsPerSecond() + " requests a second", Duration.ofNanos(wait));
+      }
+    }
+
+    /** Returns zero, or how long the request must wait. */
+    private long pay(int perSecond) {
+      long cost = TimeUnit.SECONDS.toNanos(1) / perSecond;
+      while (true) {
+        long now = clock.getAsLong();
+        long paid = paidUntil.get();
+        long next = (paid - now > 0 ? paid : now) + cost;
+        if (next - now > BURST_NANOS) {
+          return next - now - BURST_NANOS;
+        }
+        if (paidUntil.compareAndSet(paid, next)) {
+          return 0;
+        }
+      }
+    }
+
+    /**
+     * Counts a stream until {@link #closeStream}.
+     *
+     * @throws OverLimitException if there are too many
+     */
+    void openStream(Limits limits) {
+      open(streams, limits.streams(), "open streams");
+    }
+
+    void closeStream() {
+      streams.decrementAndGet();
+    }
+
+    /**
+     * Counts a watch until {@link #closeWatch}.
+     *
+     * @throws OverLimitException if there are too many
+     */
+    public void openWatch(Limits limits) {
+      open(watches, limits.watches(), "watches");
+    }
+
+    /** Counts a watch no more. */
+    public void closeWatch() {
+      watches.decrementAndGet();
+    }
+
+    private void open(AtomicInteger count, int most, String what) {
+      if (count.incrementAndGet() > most) {
+        count.decrementAndGet();
+        throw over(most + " " + what, RETRY);
+      }
+    }
+
+    private OverLimitException over(String limit, Duration retryAfter) {
+      return new OverLimitException(
+          "'" + name + "' has its limit of " + limit + " on this coordinator", retryAfter);
+    }
+  }
+}
