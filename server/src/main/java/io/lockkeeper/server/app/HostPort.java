@@ -17,6 +17,11 @@ public record HostPort(String host, int port) {
   private static final Pattern SHAPE =
       Pattern.compile("(?:\\[([0-9A-Fa-f:.%]+)]|([^\\[\\]:/\\s,]+)):(\\d{1,5})");
 
+  private static final Pattern LOOPBACK =
+      Pattern.compile(
+          "localhost|127\\.\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}|::1|(?:0{1,4}:){7}0{0,3}1",
+          Pattern.CASE_INSENSITIVE);
+
   /**
    * Returns the address that {@code text} says: {@code host:port}, or {@code [address]:port} for
    * IPv6.
@@ -48,6 +53,11 @@ public record HostPort(String host, int port) {
   /** Returns the socket address; a name that does not resolve stays unresolved. */
   public InetSocketAddress toSocketAddress() {
     return new InetSocketAddress(host, port);
+  }
+
+  /** Returns whether only this machine reaches it: by its name and its range, without a lookup. */
+  public boolean isLoopback() {
+    return LOOPBACK.matcher(host).matches();
   }
 
   /** Returns {@code host:port}, with an IPv6 address in brackets. */

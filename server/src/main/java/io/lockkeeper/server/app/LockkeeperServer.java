@@ -6,6 +6,8 @@ import io.lockkeeper.server.core.api.CoreSettings;
 import io.lockkeeper.server.rpc.GrpcEndpoint;
 import io.lockkeeper.server.rpc.GrpcSettings;
 import io.lockkeeper.server.rpc.call.GrpcLimits;
+import io.lockkeeper.server.security.tls.TlsFiles;
+import io.lockkeeper.server.security.tls.TlsPaths;
 import io.lockkeeper.server.web.EventCounters;
 import io.lockkeeper.server.web.HttpEndpoint;
 import io.lockkeeper.server.web.HttpSettings;
@@ -14,7 +16,9 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.IOException;
+import java.time.Clock;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -39,12 +43,18 @@ public final class LockkeeperServer implements AutoCloseable {
   private final Engine engine;
   private final GrpcEndpoint grpc;
   private final HttpEndpoint http;
+  private final Optional<CertificateWatch> certificates;
   private final AtomicBoolean stopped = new AtomicBoolean();
 
-  private LockkeeperServer(Engine engine, GrpcEndpoint grpc, HttpEndpoint http) {
+  private LockkeeperServer(
+      Engine engine,
+      GrpcEndpoint grpc,
+      HttpEndpoint http,
+      Optional<CertificateWatch> certificates) {
     this.engine = engine;
     this.grpc = grpc;
     this.http = http;
+    this.certificates = certificates;
   }
 
   /**
@@ -66,17 +76,20 @@ public final class LockkeeperServer implements AutoCloseable {
    * @throws StartException if an address cannot be listened on, or a file cannot be used
    */
   public static LockkeeperServer start(ServerConfig config, Consumer<FatalFailure> onBreakdown) {
+    Optional<TlsFiles> tls = config.tls().map(LockkeeperServer::openTls);
+    warnOfOpenDoors(config);
     String id = CoordinatorId.make();
     PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     Engine engine = Engine.create(config, id, new EventCounters(registry), onBreakdown);
     engine.measure(registry);
-    GrpcEndpoint grpc = new GrpcEndpoint(grpcSettings(config, id), engine.coordinator());
+    GrpcEndpoint grpc = new GrpcEndpoint(grpcSettings(config, tls, id), engine.coordinator());
     measure(grpc, registry);
     LockkeeperServer server =
         new LockkeeperServer(
             engine,
             grpc,
-            new HttpEndpoint(httpSettings(config, id), engine.coordinator(), registry));
+            new HttpEndpoint(httpSettings(config, id), engine.coordinator(), registry),
+            tls.map(files -> CertificateWatch.start(files, registry)));
     try {
       server.listen();
     } catch (IOException e) {
@@ -87,6 +100,31 @@ public final class LockkeeperServer implements AutoCloseable {
       throw e;
     }
     return server;
+  }
+
+  private static TlsFiles openTls(TlsPaths paths) {
+    try {
+      return TlsFiles.open(paths, Clock.systemUTC());
+    } catch (IOException e) {
+      throw new StartException("TLS: " + e.getMessage(), e);
+    }
+  }
+
+  private static void warnOfOpenDoors(ServerConfig config) {
+    if (config.insecure()) {
+      log.atWarn()
+          .addKeyValue("listen", config.listen())
+          .log(
+              "INSECURE: whoever reaches this address can {}take, free and see every lock, because --insecure was given",
+              config.tls().isPresent() ? "" : "listen in, ");
+    }
+    if (config.tls().flatMap(TlsPaths::clientCa).isPresent()
+        && config.tls().flatMap(TlsPaths::peerCa).isEmpty()) {
+      log.atWarn()
+          .log(
+              "Without --peer-ca no caller is taken for another coordinator: requests that others hand on are refused here."
+                  + " That does not matter where this is the only one");
+    }
   }
 
   private static void measure(GrpcEndpoint grpc, MeterRegistry registry) {
@@ -174,6 +212,7 @@ public final class LockkeeperServer implements AutoCloseable {
     engine.leave();
     grpc.stop(RPC_GRACE);
     engine.stop();
+    certificates.ifPresent(CertificateWatch::close);
     http.stop();
     if (wasUp) {
       log.atInfo().log("stopped");
@@ -186,11 +225,11 @@ public final class LockkeeperServer implements AutoCloseable {
     stop();
   }
 
-  private static GrpcSettings grpcSettings(ServerConfig config, String id) {
+  private static GrpcSettings grpcSettings(ServerConfig config, Optional<TlsFiles> tls, String id) {
     return new GrpcSettings(
         config.listen().host(),
         config.listen().port(),
-        config.tls(),
+        tls.map(files -> new GrpcSettings.Tls(files, files.paths().clientCa().isPresent())),
         id,
         GrpcLimits.DEFAULTS.withDefaultTtl(config.limits().defaultLeaseTtl()),
         config.limits().maxConnectionAge());
@@ -203,6 +242,7 @@ public final class LockkeeperServer implements AutoCloseable {
         config.http().port(),
         id,
         version == null ? "development" : version,
-        CoreSettings.defaults().maxSessionPathBytes());
+        CoreSettings.defaults().maxSessionPathBytes(),
+        config.insecure());
   }
 }

@@ -1,8 +1,9 @@
 package io.lockkeeper.server.app;
 
-import io.lockkeeper.server.rpc.GrpcSettings;
+import io.lockkeeper.server.security.tls.TlsPaths;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -20,6 +21,8 @@ import java.util.regex.Pattern;
  *     on
  * @param dataDir where the home is, and dev's ZooKeeper has its data; empty: no home
  * @param tls the files of TLS; empty: plaintext
+ * @param insecure whether others than this machine are served without TLS, or without knowing who
+ *     they are: only where that is asked for
  * @param limits defaults and caps
  * @param logLevel what to log, in upper case
  */
@@ -29,11 +32,16 @@ public record ServerConfig(
     HostPort http,
     Optional<HostPort> advertise,
     Optional<Path> dataDir,
-    Optional<GrpcSettings.Tls> tls,
+    Optional<TlsPaths> tls,
+    boolean insecure,
     Limits limits,
     String logLevel) {
 
   private static final String CERTIFICATES = "a file of certificates in PEM";
+
+  /** Each of these tells the server who calls. */
+  private static final List<Setting> IDENTIFYING = List.of(Setting.TLS_CLIENT_CA);
+
   private static final int MAX_PATH_CHARS = 128;
   private static final Pattern ZNODE_PATH = Pattern.compile("(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+");
   private static final List<String> LOG_LEVELS = List.of("error", "warn", "info", "debug", "trace");
@@ -91,15 +99,21 @@ public record ServerConfig(
       Optional<Path> configFile) {
     SettingValues values = new SettingValues(profile, flags, environment, configFile);
     SettingValue advertise = values.get(Setting.ADVERTISE);
+    ZooKeeper zookeeper = zookeeper(values);
+    Optional<Path> dataDir = dataDir(profile, values.get(Setting.DATA_DIR));
+    Optional<TlsPaths> tls = tls(values);
+    Limits limits = limits(values);
+    String logLevel = logLevel(values.get(Setting.LOG_LEVEL));
     return new ServerConfig(
-        zookeeper(values),
+        zookeeper,
         values.get(Setting.LISTEN).address(),
         values.get(Setting.HTTP).address(),
         advertise.isEmpty() ? Optional.empty() : Optional.of(advertise.address()),
-        dataDir(profile, values.get(Setting.DATA_DIR)),
-        tls(values),
-        limits(values),
-        logLevel(values.get(Setting.LOG_LEVEL)));
+        dataDir,
+        tls,
+        isInsecure(values),
+        limits,
+        logLevel);
   }
 
   /**
@@ -124,7 +138,8 @@ public record ServerConfig(
             zookeeper.tickTime,
             zookeeper.syncLimit,
             zookeeper.embeddedPort);
-    return new ServerConfig(other, listen, http, advertise, dataDir, tls, limits, logLevel);
+    return new ServerConfig(
+        other, listen, http, advertise, dataDir, tls, insecure, limits, logLevel);
   }
 
   private static ZooKeeper zookeeper(SettingValues values) {
@@ -199,7 +214,7 @@ public record ServerConfig(
     return path;
   }
 
-  private static Optional<GrpcSettings.Tls> tls(SettingValues values) {
+  private static Optional<TlsPaths> tls(SettingValues values) {
     SettingValue certValue = values.get(Setting.TLS_CERT);
     SettingValue keyValue = values.get(Setting.TLS_KEY);
     SettingValue caValue = values.get(Setting.TLS_CLIENT_CA);
@@ -218,7 +233,37 @@ public record ServerConfig(
     if (clientCa.isPresent() && cert.isEmpty()) {
       throw caValue.error("mutual TLS needs --tls-cert and --tls-key as well");
     }
-    return cert.map(file -> new GrpcSettings.Tls(file, key.orElseThrow(), clientCa, peerCa));
+    return cert.map(file -> new TlsPaths(file, key.orElseThrow(), clientCa, peerCa));
+  }
+
+  /**
+   * Returns whether others than this machine are served who can be overheard or may be anybody.
+   *
+   * @throws ConfigException if so, and nobody has asked for it
+   */
+  private static boolean isInsecure(SettingValues values) {
+    SettingValue listen = values.get(Setting.LISTEN);
+    boolean isAllowed = values.get(Setting.INSECURE).isTrue();
+    List<String> missing = new ArrayList<>();
+    if (values.get(Setting.TLS_CERT).isEmpty()) {
+      missing.add(Setting.TLS_CERT.flag() + " and " + Setting.TLS_KEY.flag());
+    }
+    if (IDENTIFYING.stream().allMatch(setting -> values.get(setting).isEmpty())) {
+      missing.add(String.join(" or ", IDENTIFYING.stream().map(Setting::flag).toList()));
+    }
+    if (missing.isEmpty() || listen.address().isLoopback()) {
+      return false;
+    }
+    if (!isAllowed) {
+      throw listen.error(
+          listen.text()
+              + " is not for this machine only, and whoever reaches it could take, free and see every lock: give "
+              + String.join(", and ", missing)
+              + "; or listen on 127.0.0.1; or give "
+              + Setting.INSECURE.flag()
+              + " if something else keeps everybody else away");
+    }
+    return true;
   }
 
   private static Limits limits(SettingValues values) {

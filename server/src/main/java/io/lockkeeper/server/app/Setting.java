@@ -77,14 +77,22 @@ public enum Setting {
       "tls-client-ca",
       "FILE",
       "",
-      "The authorities (PEM) one of which must have signed a client's certificate: mutual TLS."),
+      "The authorities (PEM) one of which must have signed a client's certificate: mutual TLS. Not those of --peer-ca."),
   /** Which coordinators we believe. */
   PEER_CA(
       "peer-ca",
       "FILE",
       "",
-      "The authorities (PEM) one of which must have signed another coordinator's certificate; empty: those of"
-          + " --tls-client-ca, or else --tls-cert's own chain and Java's."),
+      "The authorities (PEM) one of which must have signed another coordinator's certificate, and that sign nothing else."
+          + " Empty: this one calls those whom --tls-client-ca, or else --tls-cert's own chain or Java trusts, and where"
+          + " clients must say who they are, nobody is taken for a coordinator."),
+  /** Whether nothing needs to protect the locks. */
+  INSECURE(
+      "insecure",
+      "true|false",
+      "false",
+      "Serve others than this machine although anybody who reaches --listen can then take, free and see every lock: without"
+          + " TLS, or without a way to tell clients apart."),
   /** The timeout of the sessions that own entries. */
   LOCK_SESSION_TIMEOUT(
       "lock-session-timeout",
@@ -185,6 +193,11 @@ public enum Setting {
   /** Returns what the setting does, with its range, in one or two sentences. */
   public String description() {
     return description;
+  }
+
+  /** Returns whether it is true or false: on the command line the flag alone means true. */
+  public boolean isSwitch() {
+    return this == INSECURE;
   }
 
   /** Returns whether the setting means anything under {@code profile}. */

@@ -52,6 +52,15 @@ record SettingValue(Setting setting, String text, String source) {
     return value;
   }
 
+  /** Returns the value of a switch. */
+  boolean isTrue() {
+    return switch (text) {
+      case "true" -> true;
+      case "false" -> false;
+      default -> throw error("\"" + text + "\" is neither true nor false");
+    };
+  }
+
   /** Returns the value as an address. */
   HostPort address() {
     return parsed(HostPort::parse);

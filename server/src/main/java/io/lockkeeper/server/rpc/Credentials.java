@@ -2,44 +2,44 @@ package io.lockkeeper.server.rpc;
 
 import io.grpc.InsecureServerCredentials;
 import io.grpc.ServerCredentials;
-import io.grpc.TlsServerCredentials;
-import io.grpc.TlsServerCredentials.ClientAuth;
+import io.grpc.netty.shaded.io.grpc.netty.GrpcSslContexts;
+import io.grpc.netty.shaded.io.grpc.netty.NettySslContextServerCredentials;
+import io.grpc.netty.shaded.io.netty.handler.ssl.ClientAuth;
+import io.grpc.netty.shaded.io.netty.handler.ssl.SslContextBuilder;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Optional;
 
-/** Reads what the server proves itself with, and what it demands of clients. */
+/** What the server proves itself with, and what it demands of callers. */
 final class Credentials {
+
+  /** What servers and their links to others speak. */
+  static final String[] PROTOCOLS = {"TLSv1.3", "TLSv1.2"};
 
   private Credentials() {}
 
   /**
-   * Returns plaintext credentials, TLS, or mutual TLS, as the files given demand.
+   * Returns plaintext credentials, TLS, or mutual TLS. Of ciphers only those that HTTP/2 allows:
+   * authenticated encryption with a key exchange that keeps past secrets.
    *
-   * @throws IOException if a file cannot be read; the message names it
+   * @throws IOException if this machine cannot do that
    */
   static ServerCredentials of(Optional<GrpcSettings.Tls> tls) throws IOException {
     if (tls.isEmpty()) {
       return InsecureServerCredentials.create();
     }
-    GrpcSettings.Tls files = tls.get();
-    TlsServerCredentials.Builder builder = TlsServerCredentials.newBuilder();
-    builder.keyManager(
-        readable("certificate chain", files.certificateChain()).toFile(),
-        readable("private key", files.privateKey()).toFile());
-    if (files.clientCa().isPresent()) {
-      builder
-          .trustManager(readable("client CA", files.clientCa().get()).toFile())
-          .clientAuth(ClientAuth.REQUIRE);
-    }
-    return builder.build();
+    GrpcSettings.Tls settings = tls.get();
+    SslContextBuilder context =
+        GrpcSslContexts.configure(SslContextBuilder.forServer(settings.files().keys()))
+            .protocols(PROTOCOLS)
+            .trustManager(settings.files().callers())
+            .clientAuth(clientAuth(settings));
+    return NettySslContextServerCredentials.create(context.build());
   }
 
-  private static Path readable(String what, Path file) throws IOException {
-    if (!Files.isRegularFile(file) || !Files.isReadable(file)) {
-      throw new IOException("the " + what + " cannot be read: " + file);
+  private static ClientAuth clientAuth(GrpcSettings.Tls settings) {
+    if (settings.certificateRequired()) {
+      return ClientAuth.REQUIRE;
     }
-    return file;
+    return settings.files().knowsCallers() ? ClientAuth.OPTIONAL : ClientAuth.NONE;
   }
 }

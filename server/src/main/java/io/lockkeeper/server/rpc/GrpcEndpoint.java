@@ -8,6 +8,7 @@ import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.lockkeeper.server.coordinator.api.Coordinator;
 import io.lockkeeper.server.rpc.call.AccessRules;
 import io.lockkeeper.server.rpc.call.ConnectionAge;
+import io.lockkeeper.server.rpc.call.ConnectionIdentity;
 import io.lockkeeper.server.rpc.call.GrpcLimits;
 import io.lockkeeper.server.rpc.forward.PeerLimits;
 import io.lockkeeper.server.rpc.forward.PeerSetup;
@@ -70,7 +71,7 @@ public final class GrpcEndpoint {
             rules);
   }
 
-  /** Reads the files for TLS when the endpoint starts, where an error has somewhere to go. */
+  /** Prepares TLS when the endpoint starts, where an error has somewhere to go. */
   private static final class LazyDialer implements PeerSetup.Dialer {
     private volatile Optional<PeerSetup.Dialer> ready = Optional.empty();
 
@@ -83,8 +84,8 @@ public final class GrpcEndpoint {
   /**
    * Listens and serves.
    *
-   * @throws IOException if the address cannot be listened on, or a file for TLS cannot be used; the
-   *     message says which
+   * @throws IOException if the address cannot be listened on, or TLS cannot be spoken; the message
+   *     says which
    */
   public void start() throws IOException {
     InetSocketAddress address = new InetSocketAddress(settings.host(), settings.port());
@@ -95,6 +96,9 @@ public final class GrpcEndpoint {
       ServerCredentials credentials = Credentials.of(settings.tls());
       dialer.ready = Optional.of(PeerCredentials.dialer(settings.tls()));
       NettyServerBuilder builder = NettyServerBuilder.forAddress(address, credentials);
+      settings
+          .tls()
+          .ifPresent(tls -> builder.addTransportFilter(new ConnectionIdentity(tls.files())));
       Server started = services.addTo(limited(builder)).build().start();
       server = Optional.of(started);
       services.start();

@@ -1,7 +1,7 @@
 package io.lockkeeper.server.rpc;
 
 import io.lockkeeper.server.rpc.call.GrpcLimits;
-import java.nio.file.Path;
+import io.lockkeeper.server.security.tls.TlsFiles;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -10,7 +10,7 @@ import java.util.Optional;
  *
  * @param host the host name or address to bind
  * @param port the port, zero for any free one
- * @param tls the files for TLS, or empty for plaintext
+ * @param tls how TLS is spoken; empty: plaintext
  * @param coordinatorId names the coordinator in what clients are told when it goes away
  * @param limits what one client may cost
  * @param maxConnectionAge after what time clients are asked to make a new connection; empty: never
@@ -24,23 +24,13 @@ public record GrpcSettings(
     Optional<Duration> maxConnectionAge) {
 
   /**
-   * The files for TLS, in PEM.
+   * How TLS is spoken.
    *
-   * @param certificateChain the server's certificate, then those that signed it
-   * @param privateKey the server's key, PKCS#8 without a passphrase
-   * @param clientCa if given, clients must show a certificate that one of these has signed
-   * @param peerCa if given, other coordinators must show a certificate that one of these has
-   *     signed; otherwise one that the authorities for clients have signed, or those that this
-   *     server's own chain or Java trusts
+   * @param files the server's certificate, and the authorities that are believed
+   * @param certificateRequired whether a caller without a certificate is not even listened to:
+   *     nothing else can say who calls. Otherwise one that is shown must be trusted nevertheless
    */
-  public record Tls(
-      Path certificateChain, Path privateKey, Optional<Path> clientCa, Optional<Path> peerCa) {
-
-    /** Makes files without authorities for peers. */
-    public Tls(Path certificateChain, Path privateKey, Optional<Path> clientCa) {
-      this(certificateChain, privateKey, clientCa, Optional.empty());
-    }
-  }
+  public record Tls(TlsFiles files, boolean certificateRequired) {}
 
   /** Checks the port. */
   public GrpcSettings {

@@ -9,9 +9,15 @@ package io.lockkeeper.server.web;
  * @param version the program's version, for the status page
  * @param sessionPathBytesCap how many bytes of paths one lock session may own, shown beside what
  *     they do own
+ * @param insecure whether others than this machine are served over gRPC without protection
  */
 public record HttpSettings(
-    String host, int port, String coordinatorId, String version, long sessionPathBytesCap) {
+    String host,
+    int port,
+    String coordinatorId,
+    String version,
+    long sessionPathBytesCap,
+    boolean insecure) {
 
   /** Checks the port. */
   public HttpSettings {

@@ -41,6 +41,7 @@ final class StatusPage {
    *
    * @param coordinatorId who the coordinator is
    * @param version its version
+   * @param insecure whether others are served without protection
    * @param readiness whether it serves, and why not
    * @param locks some of the locks in use
    * @param locksNote what is to be said of the locks that are not shown; empty for nothing
@@ -50,6 +51,7 @@ final class StatusPage {
   private record Shown(
       String coordinatorId,
       String version,
+      boolean insecure,
       Readiness readiness,
       List<Lock> locks,
       String locksNote,
@@ -93,6 +95,7 @@ final class StatusPage {
         new Shown(
             settings.coordinatorId(),
             settings.version(),
+            settings.insecure(),
             Readiness.of(status),
             locks.orElse(List.of()).stream().limit(MAX_LOCKS).map(StatusPage::lock).toList(),
             locks

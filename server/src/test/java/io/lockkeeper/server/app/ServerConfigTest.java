@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -17,13 +18,15 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 class ServerConfigTest {
 
+  private static final Map<String, String> OPEN = Map.of("insecure", "true");
+
   @TempDir private Path directory;
 
   @ParameterizedTest
   @EnumSource
   void everyDefaultIsValid(Profile profile) {
     // When
-    ServerConfig config = ServerConfig.of(profile, Map.of());
+    ServerConfig config = ServerConfig.of(profile, OPEN);
     // Then
     assertThat(config.zookeeper().lockSessionTimeout()).isEqualTo(Duration.ofSeconds(30));
     assertThat(config.zookeeper().memberSessionTimeout()).isEqualTo(Duration.ofSeconds(6));
@@ -39,15 +42,16 @@ class ServerConfigTest {
   void devServesThisMachineOnlyUnlessTold() {
     // When // Then
     assertThat(ServerConfig.of(Profile.DEV, Map.of()).listen()).hasToString("127.0.0.1:7420");
-    assertThat(ServerConfig.of(Profile.SERVE, Map.of()).listen()).hasToString("0.0.0.0:7420");
+    assertThat(ServerConfig.of(Profile.SERVE, OPEN).listen()).hasToString("0.0.0.0:7420");
   }
 
   @Test
   void onlyDevHasADataDirectoryUnlessTold() {
     // When // Then
     assertThat(ServerConfig.of(Profile.DEV, Map.of()).dataDir()).contains(Path.of("data"));
-    assertThat(ServerConfig.of(Profile.SERVE, Map.of()).dataDir()).isEmpty();
-    assertThat(ServerConfig.of(Profile.SERVE, Map.of("data-dir", "/x")).dataDir())
+    assertThat(ServerConfig.of(Profile.SERVE, OPEN).dataDir()).isEmpty();
+    assertThat(
+            ServerConfig.of(Profile.SERVE, Map.of("data-dir", "/x", "insecure", "true")).dataDir())
         .contains(Path.of("/x"));
     assertThatExceptionOfType(ConfigException.class)
         .isThrownBy(() -> ServerConfig.of(Profile.DEV, Map.of("data-dir", "")));
@@ -56,7 +60,8 @@ class ServerConfigTest {
   @Test
   void connectionsMayBecomeAsOldAsTheyLike() {
     // When
-    ServerConfig config = ServerConfig.of(Profile.SERVE, Map.of("max-connection-age", "0s"));
+    ServerConfig config =
+        ServerConfig.of(Profile.SERVE, Map.of("max-connection-age", "0s", "insecure", "true"));
     // Then
     assertThat(config.limits().maxConnectionAge()).isEmpty();
   }
@@ -70,7 +75,10 @@ class ServerConfigTest {
     // When
     ServerConfig config =
         ServerConfig.load(
-            Profile.SERVE, Map.of("max-waiters", "100"), environment, Optional.of(file));
+            Profile.SERVE,
+            Map.of("max-waiters", "100", "insecure", "true"),
+            environment,
+            Optional.of(file));
     // Then
     assertThat(config.limits())
         .isEqualTo(
@@ -86,10 +94,7 @@ class ServerConfigTest {
     // When
     ServerConfig config =
         ServerConfig.load(
-            Profile.SERVE,
-            Map.of(),
-            Map.of("LOCKKEEPER_CONFIG", file.toString()),
-            Optional.empty());
+            Profile.SERVE, OPEN, Map.of("LOCKKEEPER_CONFIG", file.toString()), Optional.empty());
     // Then
     assertThat(config.zookeeper().root()).isEqualTo("/elsewhere");
     assertThat(config.zookeeper().locksPath()).isEqualTo("/elsewhere/locks");
@@ -115,6 +120,7 @@ class ServerConfigTest {
         "member-session-timeout | 31s        | --member-session-timeout: 31s is above lock-session-timeout 30s",
         "max-connection-age   | 999ms        | --max-connection-age: 999ms is below the minimum of 1s",
         "peer-ca              | missing.pem  | --peer-ca: missing.pem does not exist",
+        "insecure             | yes          | --insecure: \"yes\" is neither true nor false",
         "log-level            | loud         | --log-level: \"loud\" is none of error, warn",
         "tls-cert             | missing.pem  | --tls-cert: missing.pem does not exist",
       })
@@ -175,9 +181,9 @@ class ServerConfigTest {
     // Given
     Path file = file("# nothing\n");
     // When
-    ServerConfig config = ServerConfig.load(Profile.SERVE, Map.of(), Map.of(), Optional.of(file));
+    ServerConfig config = ServerConfig.load(Profile.SERVE, OPEN, Map.of(), Optional.of(file));
     // Then
-    assertThat(config).isEqualTo(ServerConfig.of(Profile.SERVE, Map.of()));
+    assertThat(config).isEqualTo(ServerConfig.of(Profile.SERVE, OPEN));
   }
 
   @Test
@@ -191,7 +197,10 @@ class ServerConfigTest {
     assertThatExceptionOfType(ConfigException.class)
         .isThrownBy(() -> ServerConfig.of(Profile.SERVE, Map.of("tls-client-ca", cert)))
         .withMessage("--tls-client-ca: mutual TLS needs --tls-cert and --tls-key as well");
-    assertThat(ServerConfig.of(Profile.SERVE, Map.of("tls-cert", cert, "tls-key", cert)).tls())
+    assertThat(
+            ServerConfig.of(
+                    Profile.SERVE, Map.of("tls-cert", cert, "tls-key", cert, "insecure", "true"))
+                .tls())
         .isPresent();
   }
 
@@ -206,6 +215,69 @@ class ServerConfigTest {
     assertThatExceptionOfType(ConfigException.class)
         .isThrownBy(() -> ServerConfig.of(Profile.SERVE, Map.of("tls-key", garbage)))
         .withMessage("--tls-key: " + garbage + " is not an unencrypted PKCS#8 key in PEM");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "SERVE | 0.0.0.0:7420   | false | false | give --tls-cert and --tls-key, and --tls-client-ca; or listen on 127.0.0.1",
+        "SERVE | 10.0.0.1:7420  | true  | false | give --tls-client-ca; or",
+        "SERVE | [::]:7420      | false | false | or give --insecure",
+        "SERVE | 127.0.0.1.nip.io:1 | false | false | give --tls-cert",
+        "DEV   | 0.0.0.0:7420   | false | false | --listen: 0.0.0.0:7420 is not for this machine only",
+      })
+  void addressForOthersWithoutProtectionIsRefused(
+      Profile profile, String listen, boolean tls, boolean clientCa, String message)
+      throws IOException {
+    // When // Then
+    assertThatExceptionOfType(ConfigException.class)
+        .isThrownBy(() -> ServerConfig.of(profile, settings(listen, tls, clientCa)))
+        .withMessageStartingWith("--listen: " + listen)
+        .withMessageContaining(message);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "0.0.0.0:7420, true, true",
+    "127.0.0.1:7420, false, false",
+    "127.1.2.3:0, false, false",
+    "LOCALHOST:7420, false, false",
+    "[::1]:7420, false, false",
+    "[0:0:0:0:0:0:0:1]:7420, false, false",
+  })
+  void addressForThisMachineOrWithProtectionNeedsNoConsent(
+      String listen, boolean tls, boolean clientCa) throws IOException {
+    // When
+    ServerConfig config = ServerConfig.of(Profile.SERVE, settings(listen, tls, clientCa));
+    // Then
+    assertThat(config.insecure()).isFalse();
+  }
+
+  @Test
+  void consentToServeOthersWithoutProtectionComesFromAnySource() throws IOException {
+    // Given
+    Path file = file("insecure: true\n");
+    Map<String, String> variable = Map.of("LOCKKEEPER_INSECURE", "true");
+    // When // Then
+    assertThat(ServerConfig.of(Profile.SERVE, OPEN).insecure()).isTrue();
+    assertThat(ServerConfig.load(Profile.SERVE, Map.of(), variable, Optional.empty()).insecure())
+        .isTrue();
+    assertThat(ServerConfig.load(Profile.SERVE, Map.of(), Map.of(), Optional.of(file)).insecure())
+        .isTrue();
+  }
+
+  private Map<String, String> settings(String listen, boolean tls, boolean clientCa)
+      throws IOException {
+    String pem = file("-----BEGIN CERTIFICATE-----\n-----BEGIN PRIVATE KEY-----\n").toString();
+    Map<String, String> settings = new HashMap<>(Map.of("listen", listen));
+    if (tls) {
+      settings.putAll(Map.of("tls-cert", pem, "tls-key", pem));
+    }
+    if (clientCa) {
+      settings.put("tls-client-ca", pem);
+    }
+    return settings;
   }
 
   private Path file(String text) throws IOException {

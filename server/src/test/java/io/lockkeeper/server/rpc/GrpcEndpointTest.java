@@ -37,7 +37,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -227,11 +226,7 @@ class GrpcEndpointTest {
     // Given
     Certificates authority = Certificates.authority(folder, "ca");
     Certificates.Signed server = authority.sign("server");
-    int port =
-        start(
-                Optional.of(
-                    new GrpcSettings.Tls(server.certificate(), server.key(), Optional.empty())))
-            .port();
+    int port = start(Optional.of(Certificates.tls(server, Optional.empty()))).port();
     // Then
     assertThatItServes(
         tls(port, TlsChannelCredentials.newBuilder().trustManager(authority.authority.toFile())));
@@ -241,11 +236,7 @@ class GrpcEndpointTest {
   void plaintextIsNotSpokenWhereTlsIs() throws Exception {
     // Given
     Certificates.Signed server = Certificates.authority(folder, "ca").sign("server");
-    int port =
-        start(
-                Optional.of(
-                    new GrpcSettings.Tls(server.certificate(), server.key(), Optional.empty())))
-            .port();
+    int port = start(Optional.of(Certificates.tls(server, Optional.empty()))).port();
     // When
     StatusRuntimeException refused =
         refusedOn(
@@ -265,12 +256,7 @@ class GrpcEndpointTest {
     Certificates.Signed server = ours.sign("server");
     Certificates.Signed client = ours.sign("client");
     Certificates.Signed stranger = theirs.sign("stranger");
-    int port =
-        start(
-                Optional.of(
-                    new GrpcSettings.Tls(
-                        server.certificate(), server.key(), Optional.of(ours.authority))))
-            .port();
+    int port = start(Optional.of(Certificates.tls(server, Optional.of(ours.authority)))).port();
     // Then
     assertThatItServes(
         tls(
@@ -291,36 +277,6 @@ class GrpcEndpointTest {
     assertThat(nameless.getStatus().getCode()).isEqualTo(Code.UNAVAILABLE);
     assertThat(foreign.getStatus().getCode()).isEqualTo(Code.UNAVAILABLE);
     assertThat(coordinator.getLocks.isEmpty()).isTrue();
-  }
-
-  @Test
-  void missingKeyFileIsNamed() throws Exception {
-    // Given
-    Certificates.Signed server = Certificates.authority(folder, "ca").sign("server");
-    Path missing = folder.resolve("missing.key");
-    // Then
-    assertThatThrownBy(
-            () ->
-                start(
-                    Optional.of(
-                        new GrpcSettings.Tls(server.certificate(), missing, Optional.empty()))))
-        .isInstanceOf(IOException.class)
-        .hasMessageContaining("private key cannot be read: " + missing);
-  }
-
-  @Test
-  void fileThatIsNoKeyIsAnErrorInWords() throws Exception {
-    // Given
-    Certificates.Signed server = Certificates.authority(folder, "ca").sign("server");
-    Path broken = Files.writeString(folder.resolve("broken.key"), "not a key");
-    // Then
-    assertThatThrownBy(
-            () ->
-                start(
-                    Optional.of(
-                        new GrpcSettings.Tls(server.certificate(), broken, Optional.empty()))))
-        .isInstanceOf(IOException.class)
-        .hasMessageContaining("cannot listen for gRPC");
   }
 
   @Test

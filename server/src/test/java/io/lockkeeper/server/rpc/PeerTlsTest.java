@@ -94,7 +94,7 @@ class PeerTlsTest {
   private static GrpcSettings.Tls mutual(Certificates authority, String name, Path clientCa)
       throws Exception {
     Certificates.Signed own = authority.sign(name);
-    return new GrpcSettings.Tls(own.certificate(), own.key(), Optional.of(clientCa));
+    return Certificates.tls(own, Optional.of(clientCa));
   }
 
   @Test
@@ -108,13 +108,8 @@ class PeerTlsTest {
         start(
             "here",
             here,
-            new GrpcSettings.Tls(
-                one.certificate(),
-                one.key(),
-                Optional.of(clients.authority),
-                Optional.of(servers.authority)));
-    GrpcEndpoint owner =
-        start("there", there, new GrpcSettings.Tls(two.certificate(), two.key(), Optional.empty()));
+            Certificates.tls(one, Optional.of(clients.authority), Optional.of(servers.authority)));
+    GrpcEndpoint owner = start("there", there, Certificates.tls(two, Optional.empty()));
     // When // Then
     assertThatTheyForward(asked, owner, servers.authority, clients.sign("client"));
   }
@@ -124,8 +119,7 @@ class PeerTlsTest {
     // Given
     Certificates authority = Certificates.authority(folder, "ca");
     Certificates.Signed shared = authority.sign("shared");
-    GrpcSettings.Tls tls =
-        new GrpcSettings.Tls(shared.certificate(), shared.key(), Optional.empty());
+    GrpcSettings.Tls tls = Certificates.tls(shared, Optional.empty());
     GrpcEndpoint asked = start("here", here, tls);
     GrpcEndpoint owner = start("there", there, tls);
     // When // Then

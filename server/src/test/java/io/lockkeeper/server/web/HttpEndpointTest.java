@@ -40,7 +40,7 @@ class HttpEndpointTest {
 
   private HttpEndpoint endpoint(int port) {
     return new HttpEndpoint(
-        new HttpSettings("127.0.0.1", port, "c<1>", "0.1.0", 524_288),
+        new HttpSettings("127.0.0.1", port, "c<1>", "0.1.0", 524_288, false),
         coordinator,
         new PrometheusMeterRegistry(PrometheusConfig.DEFAULT));
   }
