@@ -53,8 +53,11 @@ abstract class ServerCommand implements Callable<Integer> {
 
   private static OptionSpec option(Setting setting, Profile profile) {
     String byDefault = setting.defaultFor(profile);
-    return OptionSpec.builder(setting.flag())
-        .type(String.class)
+    OptionSpec.Builder option = OptionSpec.builder(setting.flag()).type(String.class);
+    if (setting.isSwitch()) {
+      option.arity("0..1").fallbackValue("true");
+    }
+    return option
         .paramLabel(setting.placeholder())
         .description(
             setting.description(),

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -55,6 +56,11 @@ class MainTest {
         "serve --max-waiter 5                 | --max-waiters",
         "serve --config missing.yaml          | missing.yaml does not exist",
         "serve --tls-cert missing.pem         | --tls-cert: missing.pem does not exist",
+        "serve                                | --listen: 0.0.0.0:7420 is not for this machine only",
+        "serve --insecure maybe               | --insecure: \"maybe\" is neither true nor false",
+        "serve --insecure=false               | or give --insecure",
+        "serve --insecure --listen 7420       | --listen: \"7420\" is not an address",
+        "dev --listen 0.0.0.0:0               | or give --insecure",
         "dev --listen 7420                    | --listen: \"7420\" is not an address",
         "dev --zookeeper localhost:2181       | --zookeeper",
       })
@@ -77,7 +83,8 @@ class MainTest {
     for (Setting setting : Setting.values()) {
       if (setting.appliesTo(profile)) {
         assertThat(result.out())
-            .contains(setting.flag() + "=" + setting.placeholder())
+            .containsPattern(
+                Pattern.quote(setting.flag()) + "\\[?=" + Pattern.quote(setting.placeholder()))
             .contains(setting.variable())
             .contains(setting.defaultFor(profile));
       }
