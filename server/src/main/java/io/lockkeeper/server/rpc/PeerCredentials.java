@@ -40,10 +40,10 @@ final class PeerCredentials {
 
   private static ChannelCredentials credentials(TlsFiles files) throws IOException {
     return NettySslContextChannelCredentials.create(
-        GrpcSslContexts.forClient()
-            .protocols(Credentials.PROTOCOLS)
-            .keyManager(files.keys())
-            .trustManager(files.servers())
-            .build());
+        Credentials.withoutResumption(
+            GrpcSslContexts.forClient()
+                .protocols(Credentials.PROTOCOLS)
+                .keyManager(files.keys())
+                .trustManager(files.servers())));
   }
 }

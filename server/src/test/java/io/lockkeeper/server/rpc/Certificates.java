@@ -65,17 +65,17 @@ public final class Certificates {
     }
 
     /** The same with another subject. */
-    public Shape subject(String distinguishedName) {
+    public Shape withSubject(String distinguishedName) {
       return new Shape(new X500Name(distinguishedName), names, from, until);
     }
 
     /** The same with other alternative names. */
-    public Shape names(GeneralName... others) {
+    public Shape withNames(GeneralName... others) {
       return new Shape(subject, List.of(others), from, until);
     }
 
     /** The same at another time. */
-    public Shape valid(Instant since, Instant limit) {
+    public Shape withValidity(Instant since, Instant limit) {
       return new Shape(subject, names, since, limit);
     }
   }
@@ -117,7 +117,17 @@ public final class Certificates {
 
   /** Signs a certificate, into files of that name. */
   public Signed sign(String file, Shape shape) throws Exception {
-    KeyPair own = newKeys();
+    return sign(file, shape, newKeys());
+  }
+
+  /** Signs a valid certificate for localhost with an RSA key. */
+  public Signed signRsa(String file) throws Exception {
+    KeyPairGenerator generator = KeyPairGenerator.getInstance("RSA");
+    generator.initialize(2048);
+    return sign(file, Shape.of(file), generator.generateKeyPair());
+  }
+
+  private Signed sign(String file, Shape shape, KeyPair own) throws Exception {
     Path certificate = folder.resolve(file + ".pem");
     Path key = folder.resolve(file + ".key");
     X509Certificate signed = certificate(shape, own, false);

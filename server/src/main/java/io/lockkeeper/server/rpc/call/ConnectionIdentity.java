@@ -69,10 +69,7 @@ public final class ConnectionIdentity extends ServerTransportFilter {
     }
   }
 
-  /**
-   * The handshake has proved that the caller has the key. Whose word that is must be found out in
-   * any case, and where a session was resumed nobody has looked at the certificate this time.
-   */
+  /** The handshake has proved that the caller has the key, and that one of both has signed it. */
   private Caller caller(List<X509Certificate> chain) {
     if (chain.isEmpty()) {
       return Caller.UNKNOWN;

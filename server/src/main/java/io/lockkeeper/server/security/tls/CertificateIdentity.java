@@ -17,6 +17,7 @@ import javax.security.auth.x500.X500Principal;
 /** Whom a certificate names. The caller has checked that it is to be believed. */
 public final class CertificateIdentity {
 
+  private static final String ALTERNATIVE_NAMES = "2.5.29.17";
   private static final int DNS = 2;
   private static final int URI = 6;
   private static final int MAX_NAMES = 64;
@@ -91,6 +92,10 @@ public final class CertificateIdentity {
   private static List<List<?>> alternatives(X509Certificate certificate) {
     try {
       Collection<List<?>> found = certificate.getSubjectAlternativeNames();
+      // Java leaves all names away where one is malformed; what is left would be another identity.
+      if (found == null && certificate.getExtensionValue(ALTERNATIVE_NAMES) != null) {
+        throw new CertificateParsingException();
+      }
       return found == null ? List.of() : List.copyOf(found);
     } catch (CertificateParsingException e) {
       throw new UnauthenticatedException("the certificate's alternative names are malformed");
