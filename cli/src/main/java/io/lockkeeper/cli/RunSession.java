@@ -10,6 +10,7 @@ import io.lockkeeper.client.LockkeeperException;
 import io.lockkeeper.client.NotAcquiredException;
 import io.lockkeeper.client.QueuePlace;
 import io.lockkeeper.client.ReleaseRequest;
+import io.lockkeeper.client.RequestRefusedException;
 import io.lockkeeper.client.ServerUnavailableException;
 import java.io.PrintWriter;
 import java.time.Duration;
@@ -245,6 +246,10 @@ final class RunSession implements LockListener {
     }
     if (error instanceof ServerUnavailableException) {
       return new CliException(ExitCodes.UNAVAILABLE, String.valueOf(error.getMessage()), error);
+    }
+    if (error instanceof RequestRefusedException refused) {
+      return new CliException(
+          ExitCodes.FAILED, refused.getMessage() + Servers.whoWeAre(refused.code()), error);
     }
     if (error instanceof LockkeeperException) {
       return new CliException(ExitCodes.FAILED, String.valueOf(error.getMessage()), error);

@@ -100,7 +100,10 @@ final class Servers {
         + "\nIs one running there (\"lockkeeper dev\" starts one on this machine), is the address right (--server or"
         + " LOCKKEEPER_SERVER), and "
         + (options.usesTls()
-            ? "does it talk TLS?"
+            ? "does it talk TLS"
+                + (options.showsCertificate()
+                    ? "?"
+                    : ", without a certificate of ours (else give --cert and --key)?")
             : "does it talk plaintext (else give --tls or --ca)?");
   }
 
@@ -114,8 +117,21 @@ final class Servers {
     return new CliException(
         exitCode,
         "the server refuses: "
-            + (description == null ? e.getStatus().getCode() : Text.plain(description)),
+            + (description == null ? e.getStatus().getCode() : Text.plain(description))
+            + whoWeAre(e.getStatus().getCode()),
         e);
+  }
+
+  /** Returns what to do about a refusal that depends on who asks; empty if it does not. */
+  static String whoWeAre(Status.Code code) {
+    return switch (code) {
+      case UNAUTHENTICATED ->
+          "\nSay who you are: with --cert and --key, or --token-file (LOCKKEEPER_AUTH_TOKEN).";
+      case PERMISSION_DENIED ->
+          "\nAs somebody else it may be permitted: --cert and --key, or --token-file"
+              + " (LOCKKEEPER_AUTH_TOKEN), say who you are.";
+      default -> "";
+    };
   }
 
   /** Returns the innermost reason: gRPC wraps "connection refused" in "io exception". */

@@ -3,7 +3,11 @@ package io.lockkeeper.cli;
 import com.google.protobuf.Message;
 import io.grpc.Grpc;
 import io.grpc.InsecureServerCredentials;
+import io.grpc.Metadata;
 import io.grpc.Server;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.v1.AdminServiceGrpc;
@@ -36,6 +40,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
  */
 final class FakeLockService extends LockServiceGrpc.LockServiceImplBase implements AutoCloseable {
 
+  private static final Metadata.Key<String> AUTHORIZATION =
+      Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
+
   final List<LockState> locks = new ArrayList<>();
   final List<WatchResponse> events = new ArrayList<>();
   final List<Contender> asked = new ArrayList<>();
@@ -45,6 +52,9 @@ final class FakeLockService extends LockServiceGrpc.LockServiceImplBase implemen
 
   /** All requests about holders and limits, and all watches, as they came. */
   final List<Message> requests = new CopyOnWriteArrayList<>();
+
+  /** What calls have said of who makes them. */
+  final List<String> authorizations = new CopyOnWriteArrayList<>();
 
   final ForceReleaseResponse.Builder forced = ForceReleaseResponse.newBuilder();
   int previousLimit;
@@ -56,6 +66,7 @@ final class FakeLockService extends LockServiceGrpc.LockServiceImplBase implemen
         Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create())
             .addService(this)
             .addService(new Admin())
+            .intercept(new Authorizations())
             .build();
     try {
       server.start();
@@ -134,6 +145,15 @@ final class FakeLockService extends LockServiceGrpc.LockServiceImplBase implemen
         request,
         ConfigureLockResponse.newBuilder().setPreviousLimit(previousLimit).build(),
         response);
+  }
+
+  private final class Authorizations implements ServerInterceptor {
+    @Override
+    public <Q, R> ServerCall.Listener<Q> interceptCall(
+        ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
+      Optional.ofNullable(headers.get(AUTHORIZATION)).ifPresent(authorizations::add);
+      return next.startCall(call, headers);
+    }
   }
 
   /** The service for operators. */

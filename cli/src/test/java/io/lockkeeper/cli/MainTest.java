@@ -50,6 +50,8 @@ class MainTest {
         "ls --key key.pem                     | --key: needs --cert",
         "ls --cert cert.pem                   | mutual TLS needs both",
         "ls --ca missing.pem                  | missing.pem",
+        "ls --token-file missing              | --token-file: cannot read missing: it does not exist",
+        "ls --token-file pom.xml --server 10.0.0.1 | the token is not sent in plaintext to 10.0.0.1:7420",
         "show orders/42 --queue 0             | --queue: must be 1 to 1000",
         "show                                 | Missing required parameter: 'LOCK'",
         "serve --max-waiters 0                | --max-waiters: 0 is below the minimum of 1",

@@ -16,10 +16,13 @@ import io.lockkeeper.v1.WatchRequest;
 import io.lockkeeper.v1.WatchResponse;
 import java.io.IOException;
 import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class QueryCommandsTest {
 
@@ -341,6 +344,33 @@ class QueryCommandsTest {
     assertThat(refused.exitCode()).isEqualTo(ExitCodes.USAGE);
     assertThat(unavailable.err()).contains(server.address() + ": no ZooKeeper");
     assertThat(unavailable.exitCode()).isEqualTo(ExitCodes.UNAVAILABLE);
+  }
+
+  @Test
+  void refusalThatDependsOnWhoAsksSaysHowToSayWhoYouAre() {
+    // Given
+    server.refusal = Optional.of(Status.UNAUTHENTICATED.withDescription("no certificate"));
+    // When
+    Cli unknown = Cli.run("ls", "--server", server.address());
+    server.refusal = Optional.of(Status.PERMISSION_DENIED.withDescription("not yours"));
+    Cli forbidden = Cli.run("ls", "--server", server.address());
+    // Then
+    assertThat(unknown.err())
+        .startsWith("lockkeeper: the server refuses: no certificate\nSay who you are: with --cert");
+    assertThat(unknown.exitCode()).isEqualTo(ExitCodes.FAILED);
+    assertThat(forbidden.err()).contains("not yours\n", "--token-file");
+    assertThat(forbidden.exitCode()).isEqualTo(ExitCodes.FAILED);
+  }
+
+  @Test
+  void tokenOfTheFileGoesWithEachCall(@TempDir Path folder) throws IOException {
+    // Given
+    Path file = Files.writeString(folder.resolve("token"), "t0ken\n");
+    // When
+    Cli result = Cli.run("ls", "--server", server.address(), "--token-file", file.toString());
+    // Then
+    assertThat(result.exitCode()).isZero();
+    assertThat(server.authorizations).containsExactly("Bearer t0ken");
   }
 
   private static int closedPort() throws IOException {

@@ -6,6 +6,7 @@ import io.lockkeeper.client.internal.context.Settings;
 import io.lockkeeper.client.internal.loop.CallerRuns;
 import io.lockkeeper.client.internal.telemetry.Observer;
 import io.lockkeeper.client.internal.telemetry.Telemetry;
+import io.lockkeeper.client.internal.transport.BearerToken;
 import io.lockkeeper.client.internal.transport.Endpoint;
 import io.lockkeeper.client.internal.transport.Target;
 import io.lockkeeper.client.internal.transport.Transport;
@@ -17,12 +18,14 @@ import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /** Builds a {@link LockkeeperClient}. The defaults suit most programs. */
 public final class LockkeeperClientBuilder {
 
   private final List<Target> servers;
   private Transport transport = Transport.plaintext();
+  private Optional<BearerToken> bearerToken = Optional.empty();
   private Optional<Function<String, ManagedChannel>> channels = Optional.empty();
   private Optional<Target.Resolver> resolver = Optional.of(Target.Resolver.SYSTEM);
   private Optional<Duration> ttl = Optional.empty();
@@ -82,8 +85,23 @@ public final class LockkeeperClientBuilder {
   }
 
   /**
+   * Sends a token with every call, by which the server knows who the client is: {@code
+   * authorization: Bearer ...}. Over TLS only, or in plaintext to a server on this machine: with
+   * anything else, calls fail with UNAUTHENTICATED and the token is not sent.
+   *
+   * @param token returns the token of the moment: one that has been renewed goes with the next
+   *     call. It is asked at each call, on any thread, and must not wait; what it throws fails the
+   *     call as a server that cannot be reached does, and the call is tried again
+   */
+  public LockkeeperClientBuilder bearerToken(Supplier<String> token) {
+    bearerToken = Optional.of(new BearerToken(token));
+    return this;
+  }
+
+  /**
    * Opens connections in another way: the factory returns a new channel to an address as it was
-   * written. No name is looked up then.
+   * written. No name is looked up then. Credentials are the factory's then, {@link #bearerToken}
+   * too.
    */
   public LockkeeperClientBuilder channels(Function<String, ManagedChannel> factory) {
     channels = Optional.of(factory);
@@ -183,7 +201,12 @@ public final class LockkeeperClientBuilder {
     return this;
   }
 
-  /** Makes the client. Connects when it is first used. */
+  /**
+   * Makes the client. Connects when it is first used.
+   *
+   * @throws IllegalArgumentException if there are both a token and a factory of channels: a channel
+   *     brings its own credentials
+   */
   public LockkeeperClient build() {
     return new LockkeeperClient(
         new Settings(
@@ -217,7 +240,11 @@ public final class LockkeeperClientBuilder {
   }
 
   private Function<Endpoint, ManagedChannel> connector() {
-    Transport own = transport;
+    if (bearerToken.isPresent() && channels.isPresent()) {
+      throw new IllegalArgumentException(
+          "bearerToken and channels do not go together: give the factory's channels the token");
+    }
+    Transport own = bearerToken.map(transport::with).orElse(transport);
     return channels
         .<Function<Endpoint, ManagedChannel>>map(
             factory -> server -> factory.apply(server.address()))

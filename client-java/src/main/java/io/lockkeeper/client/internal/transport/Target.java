@@ -22,6 +22,9 @@ public record Target(String host, int port) {
   private static final int MAX_PORT = 65_535;
   private static final Pattern SHAPE =
       Pattern.compile("(?:dns:///)?(?:\\[([0-9A-Fa-f:.%]+)]|([^\\[\\]:/\\s,]+))(?::(\\d{1,5}))?");
+  private static final Pattern LOOPBACK =
+      Pattern.compile(
+          "localhost|127\\.\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}|::1", Pattern.CASE_INSENSITIVE);
   private static final Pattern IP_V4 = Pattern.compile("[0-9.]+");
 
   /** Looks up the addresses of hosts. */
@@ -69,6 +72,11 @@ public record Target(String host, int port) {
   /** Returns whether there is nothing to look up. */
   public boolean isLiteral() {
     return host.indexOf(':') >= 0 || IP_V4.matcher(host).matches();
+  }
+
+  /** Returns whether the server is on this machine, by its name alone. */
+  public boolean isLoopback() {
+    return LOOPBACK.matcher(host).matches();
   }
 
   /** Returns the server itself, if the host stands for only one. */

@@ -1,6 +1,7 @@
 package io.lockkeeper.client.internal.transport;
 
 import io.grpc.ChannelCredentials;
+import io.grpc.CompositeChannelCredentials;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
@@ -47,6 +48,11 @@ public record Transport(ChannelCredentials credentials) {
           "cannot read the TLS files: " + e.getMessage(), new UncheckedIOException(e));
     }
     return new Transport(credentials.build());
+  }
+
+  /** Returns a transport that sends a token with every call besides. */
+  public Transport with(BearerToken token) {
+    return new Transport(CompositeChannelCredentials.create(credentials, token));
   }
 
   /** Opens a channel to a server. */
