@@ -112,7 +112,8 @@ final class ServerOptions {
 
   /** Lets a client connect as the options say. */
   LockkeeperClientBuilder connect(LockkeeperClientBuilder client) {
-    return client.credentials(credentials());
+    var unused = credentials(); // What is wrong with them is said now.
+    return client.credentials(this::credentials);
   }
 
   private ChannelCredentials credentials() {

@@ -63,7 +63,8 @@ public final class LockkeeperClientBuilder {
   }
 
   /**
-   * Connects with mutual TLS: trusts the authorities in a PEM file and shows a certificate.
+   * Connects with mutual TLS: trusts the authorities in a PEM file and shows a certificate. The
+   * files are read again for each connection, so they may be renewed.
    *
    * @param certificateChain PEM
    * @param privateKey PEM, PKCS #8, not encrypted
@@ -80,6 +81,17 @@ public final class LockkeeperClientBuilder {
 
   /** Connects with credentials made with gRPC's API. */
   public LockkeeperClientBuilder credentials(ChannelCredentials credentials) {
+    return credentials(() -> credentials);
+  }
+
+  /**
+   * Connects with credentials made with gRPC's API, anew for each connection: for certificates that
+   * are renewed while the client lives.
+   *
+   * @param credentials is asked on any thread and must not wait; what it throws fails the attempt
+   *     to connect
+   */
+  public LockkeeperClientBuilder credentials(Supplier<ChannelCredentials> credentials) {
     transport = new Transport(credentials);
     return this;
   }
