@@ -62,5 +62,11 @@ public enum ErrorReason {
   /** ZooKeeper refused the write, and would again: an operator must look (INTERNAL). */
   STORE_REFUSED,
   /** A fault of the server; its log says more (INTERNAL). */
-  INTERNAL
+  INTERNAL,
+  /**
+   * Nobody knows who calls: no client certificate and no bearer token, or one that does not count.
+   */
+  UNAUTHENTICATED,
+  /** The caller lacks a right; the message names it. */
+  PERMISSION_DENIED
 }

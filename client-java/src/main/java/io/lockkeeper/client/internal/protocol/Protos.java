@@ -320,6 +320,8 @@ public final class Protos {
       case ERROR_REASON_SUPERSEDED -> ErrorReason.SUPERSEDED;
       case ERROR_REASON_STORE_REFUSED -> ErrorReason.STORE_REFUSED;
       case ERROR_REASON_INTERNAL -> ErrorReason.INTERNAL;
+      case ERROR_REASON_UNAUTHENTICATED -> ErrorReason.UNAUTHENTICATED;
+      case ERROR_REASON_PERMISSION_DENIED -> ErrorReason.PERMISSION_DENIED;
     };
   }
 
