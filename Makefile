@@ -6,10 +6,10 @@ MVN := ./mvnw -Dorg.slf4j.simpleLogger.defaultLogLevel=warn
 JAR := cli/target/lockkeeper.jar
 SOURCES := pom.xml $(wildcard */pom.xml) $(shell find proto/src/main server/src/main client-java/src/main cli/src/main -type f)
 
-.PHONY: help build run test unit lint docs baseline format demo bench conformance failover outages chaos soak model clean
+.PHONY: help build run test unit lint docs baseline supply-chain checksums format demo bench conformance failover outages chaos soak model clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: $(JAR) ## Build the runnable jar, without tests
 
@@ -39,6 +39,12 @@ docs: $(JAR) ## Write the API reference and the Javadoc of client-java and testi
 
 baseline: ## Make the API as it is now what later changes may not break (at a release)
 	scripts/buf-lint.sh --renew
+
+supply-chain: $(JAR) ## Check the licences and known vulnerabilities of what is shipped, and that the jar is reproducible
+	scripts/supply-chain.sh
+
+checksums: ## Record the checksums of what the build downloads, after a change of versions
+	$(MVN) -Daether.artifactResolver.postProcessor.trustedChecksums.record=true verify -DskipTests -DskipITs
 
 format: ## Format the Java sources
 	$(MVN) -pl '!bom' spotless:apply
