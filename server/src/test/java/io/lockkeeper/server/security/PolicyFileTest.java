@@ -119,7 +119,8 @@ class PolicyFileTest {
   @Test
   void secondDocumentIsRefused() {
     // When // Then
-    assertRefused("rules: [" + GOOD_RULE + "]\n---\nrules: []\n", "a second document: write one only");
+    assertRefused(
+        "rules: [" + GOOD_RULE + "]\n---\nrules: []\n", "a second document: write one only");
   }
 
   @Test
