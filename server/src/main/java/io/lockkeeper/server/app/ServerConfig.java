@@ -24,6 +24,7 @@ import java.util.regex.Pattern;
  * @param insecure whether others than this machine are served without TLS, or without knowing who
  *     they are: only where that is asked for
  * @param limits defaults and caps
+ * @param security who is known, what he may do, and the audit
  * @param logLevel what to log, in upper case
  */
 public record ServerConfig(
@@ -35,12 +36,13 @@ public record ServerConfig(
     Optional<TlsPaths> tls,
     boolean insecure,
     Limits limits,
+    SecurityConfig security,
     String logLevel) {
 
   private static final String CERTIFICATES = "a file of certificates in PEM";
 
   /** Each of these tells the server who calls. */
-  private static final List<Setting> IDENTIFYING = List.of(Setting.TLS_CLIENT_CA);
+  private static final List<Setting> IDENTIFYING = List.of(Setting.TLS_CLIENT_CA, Setting.TOKENS, Setting.JWT_JWKS);
 
   private static final int MAX_PATH_CHARS = 128;
   private static final Pattern ZNODE_PATH = Pattern.compile("(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+");
@@ -113,6 +115,7 @@ public record ServerConfig(
         tls,
         isInsecure(values),
         limits,
+        SecurityConfig.of(values),
         logLevel);
   }
 
@@ -139,7 +142,7 @@ public record ServerConfig(
             zookeeper.syncLimit,
             zookeeper.embeddedPort);
     return new ServerConfig(
-        other, listen, http, advertise, dataDir, tls, insecure, limits, logLevel);
+        other, listen, http, advertise, dataDir, tls, insecure, limits, security, logLevel);
   }
 
   private static ZooKeeper zookeeper(SettingValues values) {

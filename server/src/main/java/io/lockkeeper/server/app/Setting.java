@@ -143,6 +143,53 @@ public enum Setting {
       "COUNT",
       "100000",
       "Leases on this coordinator, streams without a lease included, 1 to 10000000; more are refused."),
+  /** Who may do what. */
+  POLICY(
+      "policy",
+      "FILE",
+      "",
+      "Who may do what, and how much of it (YAML), read again when it changes; empty: everybody may do everything."),
+  /** The static tokens. */
+  TOKENS(
+      "tokens",
+      "FILE",
+      "",
+      "The bearer tokens that are taken (YAML of names and digests, see lockkeeper token), read again when it changes."),
+  /** Whose JWTs are taken. */
+  JWT_ISSUER(
+      "jwt-issuer",
+      "TEXT",
+      "",
+      "The issuer (iss) whose JWTs are taken as bearer tokens; with --jwt-audience and --jwt-jwks."),
+  /** For whom JWTs must be. */
+  JWT_AUDIENCE("jwt-audience", "TEXT", "", "What a JWT must have as its audience (aud)."),
+  /** The keys of JWTs. */
+  JWT_JWKS(
+      "jwt-jwks",
+      "FILE|URL",
+      "",
+      "The issuer's public keys, a JSON Web Key Set: a file, read again when it changes, or an https or http URL, fetched"
+          + " every 5 minutes."),
+  /** How far clocks may be apart. */
+  JWT_CLOCK_SKEW(
+      "jwt-clock-skew",
+      "DURATION",
+      "30s",
+      "How far the clock of the issuer of JWTs may be from ours, 0s to 5m."),
+  /** Where the audit goes. */
+  AUDIT(
+      "audit",
+      "FILE",
+      "",
+      "Where to write who did what, and what was denied, as lines of JSON; -: standard output; empty: nowhere."),
+  /** When the audit's file is renamed. */
+  AUDIT_MAX_SIZE(
+      "audit-max-size",
+      "SIZE",
+      "100MB",
+      "How large the audit's file gets before it is renamed, 1MB to 10GB."),
+  /** How many files of the audit are kept. */
+  AUDIT_KEEP("audit-keep", "COUNT", "10", "Renamed files of the audit that are kept, 0 to 1000."),
   /** How much is logged. */
   LOG_LEVEL("log-level", "LEVEL", "info", "What to log: error, warn, info, debug or trace.");
 

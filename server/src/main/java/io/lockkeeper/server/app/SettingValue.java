@@ -8,6 +8,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * A setting's value and where it came from, so that an error names what must be changed.
@@ -17,6 +19,8 @@ import java.util.function.Function;
  * @param source the flag, variable or file that gave it
  */
 record SettingValue(Setting setting, String text, String source) {
+
+  private static final Pattern SIZE = Pattern.compile("(\\d{1,9})(KB|MB|GB)");
 
   /** Returns whether no value was given and there is no default. */
   boolean isEmpty() {
@@ -59,6 +63,15 @@ record SettingValue(Setting setting, String text, String source) {
       case "false" -> false;
       default -> throw error("\"" + text + "\" is neither true nor false");
     };
+  }
+
+  /** Returns the value as a size in bytes within bounds, both included. */
+  long size(long min, long max) {
+    long size = parsed(SettingValue::parseSize);
+    if (size < min || size > max) {
+      throw error(text + " is not within " + sizeText(min) + " to " + sizeText(max));
+    }
+    return size;
   }
 
   /** Returns the value as an address. */
@@ -123,6 +136,27 @@ record SettingValue(Setting setting, String text, String source) {
     } catch (IllegalArgumentException e) {
       throw error(String.valueOf(e.getMessage()));
     }
+  }
+
+  private static long parseSize(String text) {
+    Matcher matcher = SIZE.matcher(text);
+    if (!matcher.matches()) {
+      throw new IllegalArgumentException(
+          "\""
+              + text
+              + "\" is not a size: write a whole number and a unit, as in 500KB, 100MB or 1GB");
+    }
+    int shift =
+        switch (matcher.group(2)) {
+          case "KB" -> 10;
+          case "MB" -> 20;
+          default -> 30;
+        };
+    return Long.parseLong(matcher.group(1)) << shift;
+  }
+
+  private static String sizeText(long bytes) {
+    return bytes >= 1 << 30 ? (bytes >> 30) + "GB" : (bytes >> 20) + "MB";
   }
 
   private static int parseCount(String text) {
