@@ -25,7 +25,9 @@ import picocli.CommandLine.UnmatchedArgumentException;
       WatchCommand.class,
       ReleaseRequestCommand.class,
       ForceReleaseCommand.class,
-      LimitCommand.class
+      LimitCommand.class,
+      PolicyCommand.class,
+      TokenCommand.class
     },
     footer = {"", "Each command has its own --help."})
 public final class Main implements Runnable {
