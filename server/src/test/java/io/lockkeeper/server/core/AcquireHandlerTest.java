@@ -172,23 +172,53 @@ class AcquireHandlerTest {
   }
 
   @Test
-  void fullQueueRefusesAtOnceAndAPlaceBeyondTheCapIsGivenUp() {
+  void fullQueueRefusesAtOnceThoughNoneOfItsEntriesHasBeenSeen() {
     // Given
     Bench small = Bench.ready(withMaxWaiters(2));
     Asked first = small.acquire("a");
     Asked second = small.acquire("a");
+    // When: two are under way
     Asked third = small.acquire("a");
-    // When: three were under way before any was seen
     small.create(first);
     small.create(second);
-    small.create(third);
     Asked fourth = small.acquire("a");
     // Then
-    assertThat(small.told(third, Notice.NotAcquired.class))
-        .extracting(Notice.NotAcquired::reason)
-        .containsExactly(Notice.RefusalReason.QUEUE_FULL);
+    assertThat(small.refusals(third.stream())).containsExactly(Failure.Reason.QUEUE_FULL);
     assertThat(small.refusals(fourth.stream())).containsExactly(Failure.Reason.QUEUE_FULL);
     assertThat(small.told(second, Notice.Queued.class)).hasSize(1);
+  }
+
+  @Test
+  void placeBeyondTheCapIsGivenUp() {
+    // Given
+    Bench small = Bench.ready(withMaxWaiters(2));
+    Asked late = small.acquire("a");
+    // When: others came first while it was under way
+    small.takenElsewhere("a");
+    small.takenElsewhere("a");
+    small.create(late);
+    // Then
+    assertThat(small.told(late, Notice.NotAcquired.class))
+        .extracting(Notice.NotAcquired::reason)
+        .containsExactly(Notice.RefusalReason.QUEUE_FULL);
+  }
+
+  @Test
+  void entriesWhoseDeletionIsOwedAreInTheQueueUntilItIsCertain() {
+    // Given: two that were cancelled before anybody saw their entries
+    Bench small = Bench.ready(withMaxWaiters(2));
+    Asked first = small.acquire("a");
+    Asked second = small.acquire("a");
+    small.on(new ClientEvent.StreamClosed(first.stream(), true));
+    small.on(new ClientEvent.StreamClosed(second.stream(), true));
+    // When
+    Asked tooEarly = small.acquire("a");
+    small.answerCreated(first, small.entryOf(first));
+    small.deleteAll(first);
+    Asked third = small.acquire("a");
+    // Then
+    assertThat(small.refusals(tooEarly.stream())).containsExactly(Failure.Reason.QUEUE_FULL);
+    assertThat(small.refusals(third.stream())).isEmpty();
   }
 
   private static CoreSettings withMaxWaiters(int waiters) {

@@ -218,7 +218,10 @@ public final class PlacementPlanner {
     if (kind.isPresent() && !kind.get().equals(wanted.mode().kind().name())) {
       return Optional.of(Failure.wrongKind(wanted.name(), kind.get()));
     }
-    if (queue.isPresent() && queue.get().size() >= core.settings.maxWaiters()) {
+    // A client that asks and hangs up again and again leaves entries that nobody has seen still, or
+    // whose deletion is owed: they are as much in the way as those in the mirror.
+    int entries = Math.max(queue.map(LockQueue::size).orElse(0), core.ownEntries(wanted.name()));
+    if (entries >= core.settings.maxWaiters()) {
       return Optional.of(
           new Failure(
               Failure.Reason.QUEUE_FULL,

@@ -9,6 +9,7 @@ import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.LeaseEnd;
 import io.lockkeeper.server.core.api.StreamId;
 import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.PathSizes;
 import io.lockkeeper.server.core.queue.Mirror;
 import java.util.ArrayDeque;
@@ -20,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** Everything that the core knows: shared by its parts, which all run on one thread. */
 public final class CoreState {
@@ -64,6 +66,7 @@ public final class CoreState {
   /** How many other coordinators say that they can serve leases. */
   public int servingPeers;
 
+  private final Map<LockName, Integer> ownEntries = new HashMap<>();
   private List<Effect> effects = new ArrayList<>();
 
   private final Deque<FollowUp> followUps = new ArrayDeque<>();
@@ -97,13 +100,21 @@ public final class CoreState {
     Optional.ofNullable(acquisitions.put(acquisition.id(), acquisition)).ifPresent(accounts::ended);
     acquisition.lease().acquisitions().put(acquisition.command().requestId(), acquisition);
     accounts.began(acquisition);
+    acquisition.holds().forEach(hold -> ownEntries.merge(hold.lock(), 1, Integer::sum));
   }
 
-  /** Serves an acquisition no more. */
+  /** Forgets an acquisition of which nothing is left, or which is another coordinator's. */
   public void remove(Acquisition acquisition) {
     if (acquisitions.remove(acquisition.id(), acquisition)) {
-      accounts.ended(acquisition);
+      uncount(acquisition);
     }
+  }
+
+  private void uncount(Acquisition acquisition) {
+    accounts.ended(acquisition);
+    acquisition
+        .holds()
+        .forEach(hold -> ownEntries.computeIfPresent(hold.lock(), CoreState::oneLess));
   }
 
   /**
@@ -130,6 +141,18 @@ public final class CoreState {
      * @param lease the lease
      */
     record ForLease(Lease lease) implements Subscriber {}
+  }
+
+  private static @Nullable Integer oneLess(LockName lock, int entries) {
+    return entries == 1 ? null : entries - 1;
+  }
+
+  /**
+   * Returns how many entries of this coordinator there are for a lock: those as well that are being
+   * created, and those whose deletion is not certain.
+   */
+  public int ownEntries(LockName lock) {
+    return ownEntries.getOrDefault(lock, 0);
   }
 
   public void emit(Effect effect) {
