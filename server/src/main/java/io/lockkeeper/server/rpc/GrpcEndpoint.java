@@ -2,7 +2,6 @@ package io.lockkeeper.server.rpc;
 
 import io.grpc.ManagedChannelBuilder;
 import io.grpc.Server;
-import io.grpc.ServerBuilder;
 import io.grpc.ServerCredentials;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.lockkeeper.server.coordinator.api.Coordinator;
@@ -10,6 +9,10 @@ import io.lockkeeper.server.rpc.call.AccessRules;
 import io.lockkeeper.server.rpc.call.ConnectionAge;
 import io.lockkeeper.server.rpc.call.ConnectionIdentity;
 import io.lockkeeper.server.rpc.call.GrpcLimits;
+import io.lockkeeper.server.rpc.call.ConnectionGate;
+import io.lockkeeper.server.rpc.call.Limit;
+import io.lockkeeper.server.rpc.call.MemoryAlarm;
+import io.lockkeeper.server.rpc.call.RefusalCounts;
 import io.lockkeeper.server.rpc.forward.PeerLimits;
 import io.lockkeeper.server.rpc.forward.PeerSetup;
 import io.lockkeeper.server.rpc.wire.Causes;
@@ -30,21 +33,14 @@ import org.slf4j.LoggerFactory;
 public final class GrpcEndpoint {
 
   private static final Logger LOG = LoggerFactory.getLogger(GrpcEndpoint.class);
-  // Kept here, since the JDK forgets the level of a logger that nobody refers to.
-  private static final java.util.logging.Logger TRANSPORT_LOG =
-      java.util.logging.Logger.getLogger(
-          NettyServerBuilder.class.getPackageName() + ".NettyServerStream");
-
-  static {
-    // It would log a warning with a stack trace for every request that is too large: any client
-    // could fill the disk.
-    TRANSPORT_LOG.setLevel(java.util.logging.Level.SEVERE);
-  }
-
   private static final Duration AFTER_GRACE = Duration.ofSeconds(1);
 
   private final GrpcSettings settings;
+  private final Transport transport = new Transport();
   private final LazyDialer dialer = new LazyDialer();
+  private final RefusalCounts refusals = new RefusalCounts();
+  private final MemoryAlarm alarm = new MemoryAlarm();
+  private final ConnectionGate gate;
   private final ConnectionAge age;
   private final GrpcServices services;
   private volatile Optional<Server> server = Optional.empty();
@@ -62,13 +58,15 @@ public final class GrpcEndpoint {
   public GrpcEndpoint(GrpcSettings settings, Coordinator coordinator, AccessRules rules) {
     this.settings = settings;
     this.age = new ConnectionAge(settings.maxConnectionAge(), new Random());
+    this.gate = new ConnectionGate(settings.limits().server(), refusals, alarm);
     this.services =
         new GrpcServices(
             coordinator,
             settings.limits(),
             new PeerSetup(settings.coordinatorId(), PeerLimits.DEFAULTS, dialer),
             age,
-            rules);
+            rules,
+            refusals);
   }
 
   /** Prepares TLS when the endpoint starts, where an error has somewhere to go. */
@@ -88,13 +86,15 @@ public final class GrpcEndpoint {
    *     says which
    */
   public void start() throws IOException {
+    TransportLog.install();
     InetSocketAddress address = new InetSocketAddress(settings.host(), settings.port());
     try {
       if (address.isUnresolved()) {
         throw new IOException("unknown host");
       }
       ServerCredentials credentials = Credentials.of(settings.tls());
-      dialer.ready = Optional.of(PeerCredentials.dialer(settings.tls()));
+      PeerSetup.Dialer peers = PeerCredentials.dialer(settings.tls());
+      dialer.ready = Optional.of(peer -> transport.share(peers.dial(peer)));
       NettyServerBuilder builder = NettyServerBuilder.forAddress(address, credentials);
       settings
           .tls()
@@ -108,6 +108,7 @@ public final class GrpcEndpoint {
           .log("gRPC endpoint listens");
     } catch (IOException | IllegalArgumentException e) {
       services.stopThreads();
+      transport.close();
       throw new IOException(
           "cannot listen for gRPC on "
               + settings.host()
@@ -119,26 +120,35 @@ public final class GrpcEndpoint {
     }
   }
 
-  private ServerBuilder<?> limited(NettyServerBuilder builder) {
-    GrpcLimits limits = settings.limits();
+  private NettyServerBuilder limited(NettyServerBuilder builder) {
     age.ofTransport()
         .ifPresent(max -> builder.maxConnectionAge(max.toNanos(), TimeUnit.NANOSECONDS));
-    return builder
-        .maxInboundMessageSize(limits.maxMessageBytes())
-        .maxInboundMetadataSize(limits.maxMetadataBytes())
-        .maxConcurrentCallsPerConnection(limits.maxCallsPerConnection())
-        // A client whose host vanished is found out; one that pings as often as ours do is not sent
-        // away for it.
-        .keepAliveTime(10, TimeUnit.SECONDS)
-        .keepAliveTimeout(5, TimeUnit.SECONDS)
-        .permitKeepAliveTime(5, TimeUnit.SECONDS)
-        .permitKeepAliveWithoutCalls(true)
-        .handshakeTimeout(10, TimeUnit.SECONDS);
+    return transport.setUp(builder, settings.limits(), gate);
   }
 
   /** Begins to watch the other coordinators. Called once, when the coordinator runs. */
   public void meetPeers() {
     services.meetPeers();
+  }
+
+  /** Returns how often something was refused at the limit. May be called on any thread. */
+  public long refused(Limit limit) {
+    return refusals.of(limit);
+  }
+
+  /** Returns how many connections are open. May be called on any thread. */
+  public int connections() {
+    return gate.open();
+  }
+
+  /** Returns how many calls are open. May be called on any thread. */
+  public int calls() {
+    return services.openCalls();
+  }
+
+  /** Returns in words why the endpoint cannot serve, if it cannot. May be called on any thread. */
+  public Optional<String> impediment() {
+    return alarm.impediment(System.nanoTime());
   }
 
   /** Returns what the endpoint has counted so far, by name. May be called on any thread. */
@@ -168,6 +178,7 @@ public final class GrpcEndpoint {
     services.goAway(reason());
     server.ifPresent(running -> shutDown(running, grace));
     services.stopThreads();
+    transport.close();
   }
 
   private String reason() {

@@ -16,13 +16,17 @@ import io.lockkeeper.server.coordinator.api.Coordinator;
 import io.lockkeeper.server.rpc.call.Access;
 import io.lockkeeper.server.rpc.call.AccessRules;
 import io.lockkeeper.server.rpc.call.Authentication;
+import io.lockkeeper.server.rpc.call.CallAdmission;
+import io.lockkeeper.server.rpc.call.CallBudgets;
 import io.lockkeeper.server.rpc.call.CallEnd;
 import io.lockkeeper.server.rpc.call.CallGuard;
 import io.lockkeeper.server.rpc.call.ConnectionAge;
 import io.lockkeeper.server.rpc.call.GrpcLimits;
 import io.lockkeeper.server.rpc.call.HealthReporter;
 import io.lockkeeper.server.rpc.call.OpenStreams;
+import io.lockkeeper.server.rpc.call.RefusalCounts;
 import io.lockkeeper.server.rpc.call.RpcStats;
+import io.lockkeeper.server.rpc.call.ServerLimits;
 import io.lockkeeper.server.rpc.call.SteadyTimer;
 import io.lockkeeper.server.rpc.call.Usage;
 import io.lockkeeper.server.rpc.forward.Forwarding;
@@ -51,6 +55,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class GrpcServices {
 
   private static final int MAX_CHANNELZ_PAGE = 100;
+  private static final long SWEEP_MILLIS = 1_000;
+
+  /** Tools have places of their own, so that health is told when clients have taken all others. */
+  private static final int TOOLS_PART = 16;
 
   private static final Marshaller<InputStream> UNPARSED =
       new Marshaller<>() {
@@ -83,8 +91,9 @@ public final class GrpcServices {
   private final HealthReporter health;
   private final ScheduledExecutorService timer;
   private final ExecutorService calls;
-  private final CallGuard ourCalls = new CallGuard();
-  private final CallGuard toolCalls = new CallGuard();
+  private final CallGuard ourCalls;
+  private final CallGuard toolCalls;
+  private final CallBudgets budgets;
   private final RpcStats stats = new RpcStats();
   private final Usage usage = new Usage();
   private final Authentication authentication;
@@ -100,19 +109,22 @@ public final class GrpcServices {
    * @param setup how the other coordinators are reached
    * @param age how old connections may become
    * @param rules by what callers are let in
+   * @param refusals counts what is refused at a limit of the server
    */
   GrpcServices(
       Coordinator coordinator,
       GrpcLimits limits,
       PeerSetup setup,
       ConnectionAge age,
-      AccessRules rules) {
+      AccessRules rules,
+      RefusalCounts refusals) {
     this(
         coordinator,
         limits,
         setup,
         age,
         rules,
+        refusals,
         callThreads(),
         new SteadyTimer(named("lockkeeper-rpc-timer")));
   }
@@ -123,6 +135,7 @@ public final class GrpcServices {
    * @param setup how the other coordinators are reached
    * @param age how old connections may become
    * @param rules by what callers are let in
+   * @param refusals counts what is refused at a limit of the server
    * @param calls the threads for calls; ended with the services
    * @param timer for what is done later; ended with the services
    */
@@ -132,11 +145,15 @@ public final class GrpcServices {
       PeerSetup setup,
       ConnectionAge age,
       AccessRules rules,
+      RefusalCounts refusals,
       ExecutorService calls,
       ScheduledExecutorService timer) {
     this.limits = limits;
     this.authentication = new Authentication(rules, usage);
     this.age = age;
+    this.budgets = new CallBudgets(limits.server(), refusals);
+    this.ourCalls = guard(limits, 1, refusals);
+    this.toolCalls = guard(limits, TOOLS_PART, refusals);
     this.health = new HealthReporter(coordinator);
     this.timer = timer;
     this.streams = new OpenStreams(timer);
@@ -153,6 +170,14 @@ public final class GrpcServices {
     this.lockCalls = new LockCalls(coordinator, setup.ownId(), limits, streams, timer, stats);
     this.leaseCalls = new LeaseCalls(coordinator, setup.ownId(), limits, streams, forwarding);
     this.adminCalls = new AdminCalls(coordinator);
+  }
+
+  /** Makes a guard for calls that may be so large a part of all. */
+  private static CallGuard guard(GrpcLimits limits, int part, RefusalCounts refusals) {
+    ServerLimits server = limits.server();
+    return new CallGuard(
+        new CallAdmission(
+            server.calls() / part, server.addressCalls() / part, limits.openTimeout(), refusals));
   }
 
   // No handler blocks. What queues here is one task for each call with work, and calls are capped.
@@ -183,7 +208,7 @@ public final class GrpcServices {
     // No handler blocks: each runs on the thread that read its request, and wakes no other.
     server.directExecutor();
     server.addTransportFilter(age);
-    server.addStreamTracerFactory(CallEnd.FACTORY);
+    server.addStreamTracerFactory(CallEnd.factory(budgets));
     for (BindableService service : List.of(lockCalls, leaseCalls, adminCalls)) {
       // The last is the first to see a call.
       server.addService(
@@ -232,7 +257,16 @@ public final class GrpcServices {
         timer.scheduleWithFixedDelay(health::update, millis, millis, TimeUnit.MILLISECONDS);
     var unusedIdle =
         timer.scheduleWithFixedDelay(
-            usage::forgetIdle, IDLE_ACCOUNTS_SECONDS, IDLE_ACCOUNTS_SECONDS, TimeUnit.SECONDS);
+            usage::forgetIdle, IDLE_ACCOUNTS_SECONDS, IDLE_ACCOUNTS_SECONDS, TimeUnit.SECONDS,
+    var unusedToo =
+        timer.scheduleWithFixedDelay(
+            this::endOverdueCalls, SWEEP_MILLIS, SWEEP_MILLIS, TimeUnit.MILLISECONDS);
+  }
+
+  private void endOverdueCalls() {
+    long now = System.nanoTime();
+    ourCalls.endOverdue(now);
+    toolCalls.endOverdue(now);
   }
 
   /** Begins to watch the other coordinators. Called once the coordinator runs. */
@@ -277,6 +311,11 @@ public final class GrpcServices {
   /** Ends the calls that are still under way. */
   void endCalls(String reason) {
     ourCalls.endAll(draining(reason));
+  }
+
+  /** Returns how many calls are open. */
+  int openCalls() {
+    return ourCalls.openCalls() + toolCalls.openCalls();
   }
 
   /** Returns how many streams are open. */

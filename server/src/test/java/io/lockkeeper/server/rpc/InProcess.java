@@ -11,6 +11,8 @@ import io.lockkeeper.server.coordinator.api.CoordinatorStatus;
 import io.lockkeeper.server.rpc.call.AccessRules;
 import io.lockkeeper.server.rpc.call.ConnectionAge;
 import io.lockkeeper.server.rpc.call.GrpcLimits;
+import io.lockkeeper.server.rpc.call.RefusalCounts;
+import io.lockkeeper.server.rpc.call.ServerLimits;
 import io.lockkeeper.server.rpc.forward.PeerLimits;
 import io.lockkeeper.server.rpc.forward.PeerSetup;
 import io.lockkeeper.server.testing.FakeCoordinator;
@@ -75,7 +77,8 @@ public final class InProcess implements AutoCloseable {
             limits,
             NO_PEERS,
             new ConnectionAge(Optional.empty(), new Random(1)),
-            rules);
+            rules,
+            new RefusalCounts());
     String name = InProcessServerBuilder.generateName();
     try {
       this.server = services.addTo(InProcessServerBuilder.forName(name)).build().start();
@@ -100,7 +103,8 @@ public final class InProcess implements AutoCloseable {
         openTimeout,
         Duration.ofMillis(20),
         Duration.ofMillis(1_500),
-        Duration.ofSeconds(15));
+        Duration.ofSeconds(15),
+        ServerLimits.ofThisProcess());
   }
 
   /** Returns what the real coordinator says of itself. */

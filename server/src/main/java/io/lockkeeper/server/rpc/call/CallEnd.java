@@ -7,26 +7,33 @@ import io.grpc.Metadata;
 import io.grpc.ServerStreamTracer;
 import io.grpc.Status;
 import io.grpc.Status.Code;
+import io.lockkeeper.server.rpc.wire.Refusal;
+import io.lockkeeper.server.rpc.wire.Statuses;
 import java.net.SocketAddress;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 
 /**
- * Knows how a call ended that was cut short: gRPC tells its handler the same of a client that
- * cancelled and of a connection that broke, and only the transport knows better. What it does not
- * know for certain counts as no cancel: a crash that is taken for a decision would skip a lock
- * delay.
+ * What only the transport knows of a call: how much of a request it holds that has not arrived
+ * whole, when it is over, and how it ended that was cut short. For that, gRPC tells its handler the
+ * same of a client that cancelled and of a connection that broke, and only the transport knows
+ * better. What it does not know for certain counts as no cancel: a crash that is taken for a
+ * decision would skip a lock delay.
  */
 public final class CallEnd extends ServerStreamTracer {
 
-  /** Makes one for each call. */
-  public static final Factory FACTORY =
-      new Factory() {
-        @Override
-        public ServerStreamTracer newServerStreamTracer(String method, Metadata headers) {
-          return new CallEnd();
-        }
-      };
+  /** Returns what makes one for each call. */
+  public static Factory factory(CallBudgets budgets) {
+    return new Factory() {
+      @Override
+      public ServerStreamTracer newServerStreamTracer(String method, Metadata headers) {
+        return new CallEnd(budgets);
+      }
+    };
+  }
 
   private static final Context.Key<CallEnd> KEY = Context.key("call-end");
 
@@ -45,18 +52,28 @@ public final class CallEnd extends ServerStreamTracer {
 
   private static final int DEADLINE_SLACK_PART = 50;
 
+  /** What a piece of a request costs besides its bytes: each may come in a buffer of its own. */
+  private static final int PIECE_BYTES = 512;
+
+  private final CallBudgets budgets;
+  private final AtomicLong partialBytes = new AtomicLong();
+  private final CompletableFuture<Void> closed = new CompletableFuture<>();
+  private volatile Consumer<Refusal> onOverBudget = refusal -> {};
+  private volatile boolean wholeWithMessage;
   private volatile Optional<Status> status = Optional.empty();
   private volatile Optional<Deadline> deadline = Optional.empty();
   private volatile long slackNanos = DEADLINE_SLACK_NANOS;
   private volatile boolean inProcess;
 
-  private CallEnd() {}
+  private CallEnd(CallBudgets budgets) {
+    this.budgets = budgets;
+  }
 
   /** Returns that of the current call; one that never ends, where the transport has no tracers. */
   public static CallEnd ofCurrentCall() {
     CallEnd current = KEY.get();
     if (current == null) {
-      return new CallEnd();
+      return new CallEnd(CallBudgets.unlimited());
     }
     current.deadline = Optional.ofNullable(Context.current().getDeadline());
     current.deadline.ifPresent(
@@ -66,6 +83,56 @@ public final class CallEnd extends ServerStreamTracer {
                     DEADLINE_SLACK_NANOS,
                     of.timeRemaining(TimeUnit.NANOSECONDS) / DEADLINE_SLACK_PART));
     return current;
+  }
+
+  /** Returns that of the current call, where the transport has tracers. */
+  static Optional<CallEnd> current() {
+    return Optional.ofNullable(KEY.get());
+  }
+
+  /** Returns the budgets that the call shares with all others. */
+  CallBudgets budgets() {
+    return budgets;
+  }
+
+  /** Says what to do once when the transport has let go of the call, at once if it has. */
+  void onClosed(Runnable action) {
+    var unused = closed.thenRun(action);
+  }
+
+  /** Says how the call is ended where its request goes over the budget. */
+  void onOverBudget(Consumer<Refusal> end) {
+    onOverBudget = end;
+  }
+
+  /** Says that the request has arrived whole, or is not wanted any more. */
+  void requestIsWhole() {
+    long bytes = partialBytes.getAndSet(0);
+    if (bytes != 0) {
+      budgets.partial().release(bytes);
+    }
+  }
+
+  @Override
+  public void inboundWireSize(long bytes) {
+    long cost = bytes + PIECE_BYTES;
+    partialBytes.addAndGet(cost);
+    if (!budgets.partial().hold(cost)) {
+      budgets.refusals().count(Limit.PARTIAL_REQUESTS);
+      onOverBudget.accept(
+          Statuses.limitReached(
+              "the requests that have not arrived whole hold as many bytes as they may in all, which is "
+                  + budgets.partial().max()));
+    }
+  }
+
+  @Override
+  public void inboundMessageRead(int sequence, long wireBytes, long bytes) {
+    // Who may send one request only is heard when he says that there is no more: until then, it is
+    // held.
+    if (wholeWithMessage) {
+      requestIsWhole();
+    }
   }
 
   /**
@@ -95,11 +162,14 @@ public final class CallEnd extends ServerStreamTracer {
   @Override
   public void serverCallStarted(ServerCallInfo<?, ?> call) {
     SocketAddress client = call.getAttributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR);
+    wholeWithMessage = !call.getMethodDescriptor().getType().clientSendsOneMessage();
     inProcess = client != null && client.getClass().getName().equals(IN_PROCESS);
   }
 
   @Override
   public void streamClosed(Status ended) {
     status = Optional.of(ended);
+    requestIsWhole();
+    closed.complete(null);
   }
 }

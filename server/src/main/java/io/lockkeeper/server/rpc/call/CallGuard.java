@@ -32,6 +32,26 @@ public final class CallGuard implements ServerInterceptor {
       Context.keyWithDefault("connection", Optional.empty());
 
   private final Set<EndOnce<?, ?>> open = ConcurrentHashMap.newKeySet();
+  private final CallAdmission admission;
+
+  /** Makes one for calls that {@code admission} lets in. */
+  public CallGuard(CallAdmission admission) {
+    this.admission = admission;
+  }
+
+  /** Ends the calls whose clients have not said within their time what they want. */
+  public void endOverdue(long nowNanos) {
+    for (EndOnce<?, ?> call : open) {
+      if (call.waits && admission.isOverdue(call.startNanos, nowNanos)) {
+        call.fail(admission.overdue().toException());
+      }
+    }
+  }
+
+  /** Returns how many calls are open. */
+  public int openCalls() {
+    return admission.open();
+  }
 
   /** Ends all calls that are open. */
   public void endAll(Refusal why) {
@@ -52,6 +72,17 @@ public final class CallGuard implements ServerInterceptor {
   public <Q, R> ServerCall.Listener<Q> interceptCall(
       ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
     EndOnce<Q, R> guarded = new EndOnce<>(call, open);
+    // A transport without tracers never says when a call is over; production's has them.
+    Optional<CallEnd> end = CallEnd.current();
+    Optional<Refusal> refusal = end.flatMap(of -> admission.admit(call, of));
+    if (refusal.isPresent()) {
+      guarded.fail(refusal.get().toException());
+      return new ServerCall.Listener<>() {};
+    }
+    end.ifPresent(of -> of.onOverBudget(over -> guarded.fail(over.toException())));
+    // What the client has not read waits here, where it is counted, and not in the transport, which
+    // takes a whole buffer for each message.
+    call.setOnReadyThreshold(1);
     open.add(guarded);
     // What a peer has forwarded belongs to its clients' connections, not to its own.
     boolean forwarded = headers.containsKey(PeerHeaders.FORWARDED_BY);
@@ -61,7 +92,7 @@ public final class CallGuard implements ServerInterceptor {
             .withValue(
                 CONNECTION, forwarded ? Optional.empty() : ConnectionAge.of(call.getAttributes()));
     try {
-      return new Guarded<>(Contexts.interceptCall(context, guarded, headers, next), guarded);
+      return new Guarded<>(Contexts.interceptCall(context, guarded, headers, next), guarded, end);
     } catch (RuntimeException e) {
       guarded.fail(Statuses.of(e).toException());
       return new ServerCall.Listener<>() {};
@@ -82,6 +113,9 @@ public final class CallGuard implements ServerInterceptor {
     private final AtomicBoolean ended = new AtomicBoolean();
 
     private final Set<EndOnce<?, ?>> open;
+
+    private final long startNanos = System.nanoTime();
+    private volatile boolean waits = true;
 
     EndOnce(ServerCall<Q, R> call, Set<EndOnce<?, ?>> open) {
       super(call);
@@ -119,19 +153,28 @@ public final class CallGuard implements ServerInterceptor {
   private static final class Guarded<Q, R> extends SimpleForwardingServerCallListener<Q> {
 
     private final EndOnce<Q, R> call;
+    private final Optional<CallEnd> end;
+    private final boolean wholeWithMessage;
 
-    Guarded(ServerCall.Listener<Q> delegate, EndOnce<Q, R> call) {
+    Guarded(ServerCall.Listener<Q> delegate, EndOnce<Q, R> call, Optional<CallEnd> end) {
       super(delegate);
       this.call = call;
+      this.end = end;
+      this.wholeWithMessage = !call.getMethodDescriptor().getType().clientSendsOneMessage();
     }
 
     @Override
     public void onMessage(Q message) {
+      if (wholeWithMessage) {
+        call.waits = false;
+      }
       guard(() -> super.onMessage(message));
     }
 
     @Override
     public void onHalfClose() {
+      call.waits = false;
+      end.ifPresent(CallEnd::requestIsWhole);
       guard(super::onHalfClose);
     }
 

@@ -7,7 +7,8 @@ import java.time.Duration;
  *
  * @param maxMessageBytes the largest request
  * @param maxMetadataBytes the largest set of request headers
- * @param maxCallsPerConnection how many calls one connection may have open at a time
+ * @param maxCallsPerConnection how many calls one connection may have open at a time: a session
+ *     stream is one for all its locks, an Acquire stream one for each
  * @param streamMessages how many messages may wait for a slow reader of an Acquire or Watch stream
  * @param sessionMessages the same for a session stream, which may carry the state of some thousands
  *     of acquisitions
@@ -15,10 +16,11 @@ import java.time.Duration;
  * @param sessionUnanswered how many requests of one session stream may be unanswered before it is
  *     not read from
  * @param sessionWatches how many watches one session stream may have
- * @param openTimeout how long a session stream may take to send its first request
+ * @param openTimeout how long a call may take to send its first request
  * @param healthInterval how often the coordinator is asked whether it serves
  * @param resumeAfter how long clients are asked to wait before they resume when the endpoint stops
  * @param defaultTtl how long a lease lives whose opener does not say
+ * @param server what all clients together may cost
  */
 public record GrpcLimits(
     int maxMessageBytes,
@@ -32,14 +34,15 @@ public record GrpcLimits(
     Duration openTimeout,
     Duration healthInterval,
     Duration resumeAfter,
-    Duration defaultTtl) {
+    Duration defaultTtl,
+    ServerLimits server) {
 
   /** The limits of production. */
   public static final GrpcLimits DEFAULTS =
       new GrpcLimits(
           64 * 1024,
           8 * 1024,
-          16_384,
+          4_096,
           256,
           8_192,
           2 * 1024 * 1024,
@@ -48,7 +51,8 @@ public record GrpcLimits(
           Duration.ofSeconds(10),
           Duration.ofMillis(200),
           Duration.ofMillis(200),
-          Duration.ofSeconds(15));
+          Duration.ofSeconds(15),
+          ServerLimits.ofThisProcess());
 
   /** Returns the same with another default time to live. */
   public GrpcLimits withDefaultTtl(Duration ttl) {
@@ -64,6 +68,7 @@ public record GrpcLimits(
         openTimeout,
         healthInterval,
         resumeAfter,
-        ttl);
+        ttl,
+        server);
   }
 }

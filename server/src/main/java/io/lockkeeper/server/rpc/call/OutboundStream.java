@@ -23,8 +23,8 @@ import org.slf4j.LoggerFactory;
  * gRPC's own {@code onNext} would buffer without bound, and is not thread-safe: whoever finds
  * nobody at work drains for all.
  *
- * <p>A stream whose queue overflows ends with RESOURCE_EXHAUSTED: the client can resume and hears
- * what is true then.
+ * <p>A stream whose queue overflows, or that is read slowly while too much waits on all streams,
+ * ends with RESOURCE_EXHAUSTED: the client can resume and hears what is true then.
  */
 public final class OutboundStream<T extends MessageLite> {
 
@@ -33,9 +33,13 @@ public final class OutboundStream<T extends MessageLite> {
   private static final int PACK_MESSAGES = 256;
   private static final int PACK_BYTES = 32 * 1024;
 
+  /** What a message that waits costs in memory besides its bytes. */
+  private static final int MESSAGE_BYTES = 128;
+
   private final ServerCallStreamObserver<T> call;
   private final int maxMessages;
   private final long maxBytes;
+  private final CallBudgets budgets;
   private final Queue<T> queue = new ConcurrentLinkedQueue<>();
   private final AtomicInteger messages = new AtomicInteger();
   private final AtomicLong bytes = new AtomicLong();
@@ -70,6 +74,7 @@ public final class OutboundStream<T extends MessageLite> {
     this.call = call;
     this.maxMessages = maxMessages;
     this.maxBytes = maxBytes;
+    this.budgets = CallEnd.current().map(CallEnd::budgets).orElseGet(CallBudgets::unlimited);
     call.setOnReadyHandler(this::drain);
     // Without a handler, gRPC throws CANCELLED out of onNext, into the coordinator's loop.
     call.setOnCancelHandler(() -> end(new Ending(false, true, Optional.empty())));
@@ -128,8 +133,29 @@ public final class OutboundStream<T extends MessageLite> {
       fail(Statuses.overflow());
       return;
     }
+    if (!budgets.unread().hold(costOf(message)) && isReadSlowly()) {
+      budgets.unread().release(costOf(message));
+      budgets.refusals().count(Limit.UNREAD_BYTES);
+      fail(Statuses.overflow());
+      return;
+    }
     queue.add(message);
     drainSoon.soon();
+  }
+
+  /** Where too much waits in all, those pay for whom it waits. */
+  private boolean isReadSlowly() {
+    return !queue.isEmpty() && !call.isReady();
+  }
+
+  private long costOf(T message) {
+    return (long) message.getSerializedSize() + MESSAGE_BYTES;
+  }
+
+  private void discard() {
+    for (T message = queue.poll(); message != null; message = queue.poll()) {
+      taken(message);
+    }
   }
 
   /** Ends the stream well, after all that was sent before. */
@@ -217,7 +243,7 @@ public final class OutboundStream<T extends MessageLite> {
    */
   private void breakOff(RuntimeException cause) {
     finished = true;
-    queue.clear();
+    discard();
     Refusal refusal = Statuses.of(cause);
     if (ended.compareAndSet(false, true)) {
       onEnd.run();
@@ -232,7 +258,7 @@ public final class OutboundStream<T extends MessageLite> {
   private void drainOnce() {
     Optional<Ending> end = ending;
     if (finished || end.map(how -> !how.afterQueue()).orElse(false)) {
-      queue.clear();
+      discard();
       end.ifPresent(this::finish);
       return;
     }
@@ -260,6 +286,7 @@ public final class OutboundStream<T extends MessageLite> {
   private T taken(T message) {
     messages.decrementAndGet();
     bytes.addAndGet(-message.getSerializedSize());
+    budgets.unread().release(costOf(message));
     return message;
   }
 

@@ -177,6 +177,15 @@ public final class Statuses {
         "");
   }
 
+  /** Returns the refusal of what would go over a limit of the whole server. */
+  public static Refusal limitReached(String message) {
+    return refusal(
+        Code.RESOURCE_EXHAUSTED,
+        ErrorReason.ERROR_REASON_LIMIT_REACHED,
+        message + "; try again later",
+        "");
+  }
+
   /** Returns the refusal that ends streams and calls because the coordinator is about to leave. */
   public static Refusal draining(String message, Duration after) {
     return new Refusal(

@@ -49,7 +49,8 @@ class CallEndTest {
 
   private boolean isCancel(
       SocketAddress client, Optional<Deadline> deadline, Runnable meanwhile, Status end) {
-    ServerStreamTracer tracer = CallEnd.FACTORY.newServerStreamTracer("Acquire", new Metadata());
+    ServerStreamTracer tracer =
+        CallEnd.factory(CallBudgets.unlimited()).newServerStreamTracer("Acquire", new Metadata());
     tracer.serverCallStarted(new Info(client));
     Context context = tracer.filterContext(Context.ROOT);
     Context.CancellableContext call =
