@@ -57,9 +57,8 @@ final class HiddenSwitchesIT {
             // LOCKKEEPER_..., which are documented beside the options.
             "io/lockkeeper/cli/ServerCommand",
             "io/lockkeeper/cli/ServerOptions",
-            // Of ZooKeeper and of the JDK's HTTP server, in order to set them.
-            "io/lockkeeper/server/app/EmbeddedZooKeeper",
-            "io/lockkeeper/server/web/HttpEndpoint");
+            // Of ZooKeeper, in order to set them.
+            "io/lockkeeper/server/app/EmbeddedZooKeeper");
   }
 
   private static boolean isOurs(JarEntry entry) {

@@ -32,6 +32,9 @@ public final class ServerProcess implements AutoCloseable {
   private static final List<String> QUICK_START =
       List.of("-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
 
+  private static final List<String> SMALL =
+      List.of("-Xmx256m", "-XX:MaxDirectMemorySize=64m", "-XX:+ExitOnOutOfMemoryError");
+
   private final Process process;
   private final Path log;
   private final int port;
@@ -57,13 +60,30 @@ public final class ServerProcess implements AutoCloseable {
     return launch(Map.of(), Ports.free(), zookeeper, flags);
   }
 
+  /** Starts a server with little memory on free ports and waits until it serves. */
+  public static ServerProcess startSmall(String zookeeper, String... flags) {
+    ServerProcess server = launch(SMALL, Map.of(), Ports.free(), zookeeper, flags);
+    server.awaitHealth(ServingStatus.SERVING);
+    return server;
+  }
+
   /** Starts a server on a given port and in a given environment, and waits for nothing. */
   public static ServerProcess launch(
       Map<String, String> environment, int port, String zookeeper, String... flags) {
+    return launch(List.of(), environment, port, zookeeper, flags);
+  }
+
+  private static ServerProcess launch(
+      List<String> java,
+      Map<String, String> environment,
+      int port,
+      String zookeeper,
+      String... flags) {
     int httpPort = Ports.free();
     Path directory = Scratch.directory("server");
     List<String> command = new ArrayList<>(List.of(Jar.JAVA));
     command.addAll(QUICK_START);
+    command.addAll(java);
     command.addAll(List.of("-jar", Jar.PROGRAM.toString()));
     command.addAll(List.of("serve", "--zookeeper", zookeeper));
     command.addAll(List.of("--listen", "127.0.0.1:" + port, "--http", "127.0.0.1:" + httpPort));

@@ -6,12 +6,14 @@ import io.lockkeeper.server.core.api.CoreSettings;
 import io.lockkeeper.server.rpc.GrpcEndpoint;
 import io.lockkeeper.server.rpc.GrpcSettings;
 import io.lockkeeper.server.rpc.call.GrpcLimits;
+import io.lockkeeper.server.rpc.call.Limit;
 import io.lockkeeper.server.security.tls.TlsFiles;
 import io.lockkeeper.server.security.tls.TlsPaths;
 import io.lockkeeper.server.web.EventCounters;
 import io.lockkeeper.server.web.HttpEndpoint;
 import io.lockkeeper.server.web.HttpSettings;
 import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
@@ -88,7 +90,8 @@ public final class LockkeeperServer implements AutoCloseable {
         new LockkeeperServer(
             engine,
             grpc,
-            new HttpEndpoint(httpSettings(config, id), engine.coordinator(), registry),
+            new HttpEndpoint(
+                httpSettings(config, id), engine.coordinator(), registry, grpc::impediment),
             tls.map(files -> CertificateWatch.start(files, registry)));
     try {
       server.listen();
@@ -133,6 +136,18 @@ public final class LockkeeperServer implements AutoCloseable {
               "lockkeeper." + name, grpc, endpoint -> endpoint.stats().getOrDefault(name, 0L))
           .register(registry);
     }
+    for (Limit limit : Limit.values()) {
+      FunctionCounter.builder("lockkeeper.refused", grpc, endpoint -> endpoint.refused(limit))
+          .description("What was refused at a limit of the server")
+          .tag("limit", limit.key())
+          .register(registry);
+    }
+    Gauge.builder("lockkeeper.connections", grpc, GrpcEndpoint::connections)
+        .description("Open connections of gRPC")
+        .register(registry);
+    Gauge.builder("lockkeeper.calls", grpc, GrpcEndpoint::calls)
+        .description("Open calls")
+        .register(registry);
   }
 
   /**
@@ -243,6 +258,8 @@ public final class LockkeeperServer implements AutoCloseable {
         id,
         version == null ? "development" : version,
         CoreSettings.defaults().maxSessionPathBytes(),
-        config.insecure());
+        config.insecure(),
+        true,
+        Optional.empty());
   }
 }

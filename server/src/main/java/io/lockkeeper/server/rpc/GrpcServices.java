@@ -257,7 +257,7 @@ public final class GrpcServices {
         timer.scheduleWithFixedDelay(health::update, millis, millis, TimeUnit.MILLISECONDS);
     var unusedIdle =
         timer.scheduleWithFixedDelay(
-            usage::forgetIdle, IDLE_ACCOUNTS_SECONDS, IDLE_ACCOUNTS_SECONDS, TimeUnit.SECONDS,
+            usage::forgetIdle, IDLE_ACCOUNTS_SECONDS, IDLE_ACCOUNTS_SECONDS, TimeUnit.SECONDS);
     var unusedToo =
         timer.scheduleWithFixedDelay(
             this::endOverdueCalls, SWEEP_MILLIS, SWEEP_MILLIS, TimeUnit.MILLISECONDS);

@@ -1,5 +1,7 @@
 package io.lockkeeper.server.web;
 
+import java.util.Optional;
+
 /**
  * Where the HTTP endpoint listens, and what it shows of the process.
  *
@@ -10,6 +12,9 @@ package io.lockkeeper.server.web;
  * @param sessionPathBytesCap how many bytes of paths one lock session may own, shown beside what
  *     they do own
  * @param insecure whether others than this machine are served over gRPC without protection
+ * @param locksForAll whether the status page, which names locks, is served to everybody: only where
+ *     gRPC does not ask who its clients are either
+ * @param pages where the status page is served to those who may see it; empty: nowhere
  */
 public record HttpSettings(
     String host,
@@ -17,10 +22,16 @@ public record HttpSettings(
     String coordinatorId,
     String version,
     long sessionPathBytesCap,
-    boolean insecure) {
+    boolean insecure,
+    boolean locksForAll,
+    Optional<PagesSettings> pages) {
 
   /** Checks the port. */
   public HttpSettings {
+    checkPort(port);
+  }
+
+  static void checkPort(int port) {
     if (port < 0 || port > 65_535) {
       throw new IllegalArgumentException("the port must be 0 to 65535: " + port);
     }

@@ -3,19 +3,23 @@ package io.lockkeeper.server.web;
 import io.lockkeeper.server.coordinator.api.Coordinator;
 import io.lockkeeper.server.coordinator.api.CoordinatorStatus;
 import io.lockkeeper.server.core.api.LockView;
+import io.lockkeeper.server.security.Authority;
+import io.lockkeeper.server.security.Identity;
+import io.lockkeeper.server.security.Right;
+import io.lockkeeper.server.security.UnauthenticatedException;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Semaphore;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Which page there is under which path. */
 final class Pages {
 
   private static final int OK = 200;
+  private static final int UNAUTHORIZED = 401;
   private static final int NOT_FOUND = 404;
   private static final int UNAVAILABLE = 503;
   private static final String METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
@@ -26,55 +30,112 @@ final class Pages {
   private final PrometheusMeterRegistry registry;
   private final CoordinatorMetrics metrics;
   private final StatusPage statusPage;
-
-  // Fewer than there are threads, so that health is always told at once.
-  private final Semaphore waiting = new Semaphore(2);
+  private final VisibleLocks locks;
+  private final Supplier<Optional<String>> impediment;
   private final JsonMapper json = JsonMapper.builder().build();
 
-  Pages(HttpSettings settings, Coordinator coordinator, PrometheusMeterRegistry registry) {
+  Pages(
+      HttpSettings settings,
+      Coordinator coordinator,
+      PrometheusMeterRegistry registry,
+      Supplier<Optional<String>> impediment) {
     this.coordinator = coordinator;
     this.registry = registry;
     this.metrics = new CoordinatorMetrics(coordinator, settings.sessionPathBytesCap(), registry);
     this.statusPage = new StatusPage(settings);
+    this.locks = new VisibleLocks(coordinator);
+    this.impediment = impediment;
   }
 
-  /** Returns the page under {@code path}. */
-  Page at(String path) {
+  /** Returns the pages for everybody, with the status page where it names no secret. */
+  Site open(HttpSettings settings) {
+    Supplier<CompletableFuture<Page>> first =
+        settings.locksForAll()
+            ? () -> status(Identity.ANONYMOUS, Authority.OPEN)
+            : () -> now(elsewhere(settings.pages()));
+    return (path, visitor) -> at(path, first);
+  }
+
+  private static Page elsewhere(Optional<PagesSettings> pages) {
+    return Page.text(
+        NOT_FOUND,
+        pages
+            .map(
+                there ->
+                    "the status page names locks: it is served over HTTPS, at "
+                        + there.host()
+                        + ":"
+                        + there.port()
+                        + "\n")
+            .orElse(
+                "the status page names locks, and is not served: set --pages to serve it over HTTPS to those who may"
+                    + " see it\n"));
+  }
+
+  /** Returns the pages for those who say who they are. */
+  Site closed(PagesSettings settings) {
+    Visitors visitors = new Visitors(settings);
+    return (path, visitor) ->
+        at(
+            path,
+            () -> {
+              try {
+                return status(visitors.identify(visitor), settings.authority());
+              } catch (UnauthenticatedException e) {
+                return now(
+                    Page.text(UNAUTHORIZED, e.getMessage() + "\n")
+                        .with("WWW-Authenticate", "Basic realm=\"lockkeeper\", charset=\"UTF-8\""));
+              }
+            });
+  }
+
+  private CompletableFuture<Page> at(String path, Supplier<CompletableFuture<Page>> first) {
     return switch (path) {
-      case "/" -> status();
-      case "/metrics" -> metrics();
-      case "/healthz" -> Page.text(OK, "alive\n");
-      case "/readyz" -> ready();
-      default -> Page.text(NOT_FOUND, "not found: see /, /metrics, /healthz, /readyz\n");
+      case "/" -> first.get();
+      case "/metrics" -> now(metrics());
+      case "/healthz" -> now(Page.text(OK, "alive\n"));
+      case "/readyz" -> now(ready());
+      default -> now(Page.text(NOT_FOUND, "not found: see /, /metrics, /healthz, /readyz\n"));
     };
   }
 
-  private Page status() {
+  private static CompletableFuture<Page> now(Page page) {
+    return CompletableFuture.completedFuture(page);
+  }
+
+  private Readiness readiness(CoordinatorStatus status) {
+    return Readiness.of(status, impediment.get());
+  }
+
+  private CompletableFuture<Page> status(Identity visitor, Authority authority) {
     CoordinatorStatus status = coordinator.status();
-    return new Page(OK, "text/html; charset=utf-8", statusPage.render(status, locks(status)));
+    return locks(status, visitor, authority)
+        .thenApply(
+            shown ->
+                new Page(
+                    OK,
+                    "text/html; charset=utf-8",
+                    statusPage.render(status, readiness(status), shown)));
   }
 
   /**
    * Returns some locks and, as a sign that there are more, one too many; empty if not told soon.
    */
-  private Optional<List<LockView>> locks(CoordinatorStatus status) {
-    if (!status.mirrorCurrent() || !waiting.tryAcquire()) {
-      return Optional.empty();
+  private CompletableFuture<Optional<List<LockView>>> locks(
+      CoordinatorStatus status, Identity visitor, Authority authority) {
+    if (!status.mirrorCurrent()) {
+      return CompletableFuture.completedFuture(Optional.empty());
     }
-    try {
-      return Optional.of(
-          coordinator
-              .listLocks("", Optional.empty(), StatusPage.MAX_LOCKS + 1, lock -> true)
-              .thenApply(Coordinator.LockPage::locks)
-              .get(LOCKS_LIMIT_MILLIS, TimeUnit.MILLISECONDS));
-    } catch (ExecutionException | TimeoutException e) {
-      return Optional.empty();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return Optional.empty();
-    } finally {
-      waiting.release();
-    }
+    int limit = StatusPage.MAX_LOCKS + 1;
+    CompletableFuture<List<LockView>> found =
+        coordinator
+            .listLocks(
+                "", Optional.empty(), limit, lock -> authority.permits(visitor, Right.READ, lock))
+            .thenApply(Coordinator.LockPage::locks);
+    return found
+        .thenApply(Optional::of)
+        .exceptionally(failure -> Optional.empty())
+        .completeOnTimeout(Optional.empty(), LOCKS_LIMIT_MILLIS, TimeUnit.MILLISECONDS);
   }
 
   private Page metrics() {
@@ -83,7 +144,7 @@ final class Pages {
   }
 
   private Page ready() {
-    Readiness readiness = Readiness.of(coordinator.status());
+    Readiness readiness = readiness(coordinator.status());
     return new Page(
         readiness.serving() ? OK : UNAVAILABLE,
         "application/json",

@@ -4,6 +4,7 @@ import io.lockkeeper.server.coordinator.api.CoordinatorStatus;
 import io.lockkeeper.server.coordinator.api.CoordinatorStatus.SessionStatus;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Whether requests for locks can be served, and if not, why, in words.
@@ -13,7 +14,22 @@ import java.util.List;
  */
 record Readiness(boolean serving, List<String> reasons) {
 
-  static Readiness of(CoordinatorStatus status) {
+  /**
+   * Returns what the coordinator says.
+   *
+   * @param impediment what keeps requests from reaching it
+   */
+  static Readiness of(CoordinatorStatus status, Optional<String> impediment) {
+    Readiness coordinator = of(status);
+    if (impediment.isEmpty()) {
+      return coordinator;
+    }
+    List<String> reasons = new ArrayList<>(coordinator.reasons());
+    reasons.add(impediment.get());
+    return new Readiness(false, List.copyOf(reasons));
+  }
+
+  private static Readiness of(CoordinatorStatus status) {
     if (status.failed()) {
       return new Readiness(
           false, List.of("the coordinator's state is in doubt: it does nothing any more"));

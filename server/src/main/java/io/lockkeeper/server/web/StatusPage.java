@@ -90,13 +90,13 @@ final class StatusPage {
    *
    * @param locks may be one too many; empty where they cannot be told
    */
-  String render(CoordinatorStatus status, Optional<List<LockView>> locks) {
+  String render(CoordinatorStatus status, Readiness readiness, Optional<List<LockView>> locks) {
     return template.execute(
         new Shown(
             settings.coordinatorId(),
             settings.version(),
             settings.insecure(),
-            Readiness.of(status),
+            readiness,
             locks.orElse(List.of()).stream().limit(MAX_LOCKS).map(StatusPage::lock).toList(),
             locks
                 .map(StatusPage::note)
@@ -123,7 +123,7 @@ final class StatusPage {
       holders.add("and " + number(more) + " more");
     }
     return new Lock(
-        lock.lock().value(),
+        Plain.text(lock.lock().value()),
         holders,
         number(lock.queueLength()),
         lock.delayedForNanos().map(nanos -> "in " + age(nanos)).orElse(""));
@@ -133,7 +133,7 @@ final class StatusPage {
   private static String inWords(Contender holder, OptionalInt configuredLimit) {
     // Curator's Revoker writes over what an entry said of itself.
     String who = holder.holder().isEmpty() ? holder.entry() : holder.holder();
-    return who
+    return Plain.text(who)
         + ", "
         + inWords(holder.mode(), configuredLimit)
         + holder.heldForNanos().map(nanos -> " for " + age(nanos)).orElse("")
@@ -145,7 +145,7 @@ final class StatusPage {
       return permits.permits() + " of " + configuredLimit.orElse(permits.limit()) + " permits";
     }
     boolean ours = mode.kind() instanceof MutexKind || mode.kind() instanceof ReadWriteKind;
-    return ours ? mode.toString() : mode.marker().replaceFirst("-$", "");
+    return ours ? mode.toString() : Plain.text(mode.marker().replaceFirst("-$", ""));
   }
 
   private static List<Figure> counts(CoordinatorStatus status) {
@@ -162,7 +162,7 @@ final class StatusPage {
 
   private Session session(CoordinatorStatus.SessionStatus session) {
     return new Session(
-        session.name(),
+        Plain.text(session.name()),
         session.connected() ? "yes" : "no",
         session.provenAlive() ? "yes" : "no",
         number(session.leases()),

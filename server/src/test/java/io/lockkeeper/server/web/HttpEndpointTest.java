@@ -16,15 +16,20 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
@@ -32,6 +37,8 @@ import org.junit.jupiter.api.Test;
 
 class HttpEndpointTest {
 
+  private final AtomicReference<Optional<String>> impediment =
+      new AtomicReference<>(Optional.empty());
   private final FakeCoordinator coordinator = new FakeCoordinator();
   private final HttpClient client = HttpClient.newHttpClient();
 
@@ -40,9 +47,10 @@ class HttpEndpointTest {
 
   private HttpEndpoint endpoint(int port) {
     return new HttpEndpoint(
-        new HttpSettings("127.0.0.1", port, "c<1>", "0.1.0", 524_288, false),
+        new HttpSettings("127.0.0.1", port, "c<1>", "0.1.0", 524_288, false, true, Optional.empty()),
         coordinator,
-        new PrometheusMeterRegistry(PrometheusConfig.DEFAULT));
+        new PrometheusMeterRegistry(PrometheusConfig.DEFAULT),
+        impediment::get);
   }
 
   @BeforeEach
@@ -89,6 +97,35 @@ class HttpEndpointTest {
     assertThat(response.headers().firstValue("Content-Type")).contains("application/json");
     assertThat(response.body())
         .contains("\"serving\":false", "mirror", "lock session lock<1> is not connected");
+  }
+
+  @Test
+  void whatKeepsRequestsFromTheCoordinatorIsNotReady() throws Exception {
+    // Given
+    impediment.set(Optional.of("no memory"));
+    // When
+    HttpResponse<String> response = get("/readyz");
+    // Then
+    assertThat(response.statusCode()).isEqualTo(503);
+    assertThat(response.body()).contains("\"serving\":false", "no memory");
+  }
+
+  @Test
+  void statusPageShowsWhatSteersTextAsItIs() throws Exception {
+    // Given
+    Contender evil = ViewSamples.holder(ReadWriteKind.READ, "me\u202E\u0007you", Map.of());
+    CompletableFuture<HttpResponse<String>> page =
+        client.sendAsync(request("/").build(), BodyHandlers.ofString());
+    // When
+    coordinator
+        .listLocks
+        .next()
+        .answer()
+        .complete(List.of(ViewSamples.held("a\u202Eb\u2066c\u2028d", List.of(evil))));
+    // Then
+    assertThat(page.get().body())
+        .contains("a\\u202Eb\\u2066c\\u2028d", "me\\u202E\\u0007you")
+        .doesNotContain("\u202E", "\u2066", "\u2028", "\u0007");
   }
 
   @Test
@@ -262,6 +299,63 @@ class HttpEndpointTest {
     // Then
     assertThat(health.statusCode()).isEqualTo(200);
     assertThat(pages).allSatisfy(page -> assertThat(page.join().body()).contains("not known"));
+  }
+
+  /** Sends bytes as they are, and returns all that comes back until the end. */
+  private String raw(String request) throws IOException {
+    try (Socket socket = new Socket("127.0.0.1", endpoint.port())) {
+      socket.setSoTimeout(20_000);
+      socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+      return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    }
+  }
+
+  @Test
+  void requestsThatCameAtOnceAreAnsweredInTheirOrder() throws Exception {
+    // Given
+    String first = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
+    String second = "GET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    // When
+    String answers = raw(first + second);
+    // Then
+    assertThat(answers).containsSubsequence("200 OK", "alive", "404 Not Found", "close");
+  }
+
+  @Test
+  void requestBeyondTheLimitsIsRefusedAndTheLimitTold() throws Exception {
+    assertThat(raw("GET /" + "x".repeat(5_000) + " HTTP/1.1\r\n\r\n")).contains(" 414 ", "4096");
+    assertThat(raw("GET / HTTP/1.1\r\nx: " + "x".repeat(20_000) + "\r\n\r\n"))
+        .contains(" 431 ", "16384");
+    assertThat(raw("GET / HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello")).contains(" 413 ");
+    assertThat(raw("nonsense\r\n\r\n")).contains(" 400 ");
+  }
+
+  @Test
+  void requestThatTakesTooLongIsNotWaitedFor() throws Exception {
+    // When: the rest never comes
+    String answer = raw("GET /healthz HTTP/1.1\r\nHo");
+    // Then
+    assertThat(answer).isEmpty();
+    assertThat(get("/metrics").body())
+        .contains("lockkeeper_refused_total{limit=\"http-time\"} 1.0");
+  }
+
+  @Test
+  void connectionThatWaitsForLongestGivesWayToOneThatAsks() throws Exception {
+    // Given: as many as one address may have, none of which has asked
+    List<Socket> idle = new ArrayList<>();
+    for (int i = 0; i < Connections.MAX_OF_ADDRESS; i++) {
+      idle.add(new Socket("127.0.0.1", endpoint.port()));
+    }
+    // When
+    String answer = raw("GET /healthz HTTP/1.0\r\n\r\n");
+    // Then
+    assertThat(answer).contains("200 OK", "alive");
+    idle.get(0).setSoTimeout(20_000);
+    assertThat(idle.get(0).getInputStream().read()).isEqualTo(-1);
+    for (Socket socket : idle) {
+      socket.close();
+    }
   }
 
   @Test

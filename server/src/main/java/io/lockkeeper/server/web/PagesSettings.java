@@ -1,0 +1,37 @@
+package io.lockkeeper.server.web;
+
+import io.lockkeeper.server.security.Authenticator;
+import io.lockkeeper.server.security.Authority;
+import io.lockkeeper.server.security.Identity;
+import java.security.cert.X509Certificate;
+import java.util.Optional;
+import java.util.function.Function;
+import javax.net.ssl.X509ExtendedKeyManager;
+import javax.net.ssl.X509ExtendedTrustManager;
+
+/**
+ * Where the pages that name locks are served over TLS, and to whom.
+ *
+ * @param host the host name or address to bind
+ * @param port the port, zero for any free one
+ * @param keys the server's certificates and keys
+ * @param clients says which certificates of visitors are believed; empty: none is asked for
+ * @param identities says whose a believed certificate is
+ * @param authenticator says whose a token is, as a bearer token or as the password of Basic
+ *     authentication
+ * @param authority says which locks a visitor may see: those that he may read
+ */
+public record PagesSettings(
+    String host,
+    int port,
+    X509ExtendedKeyManager keys,
+    Optional<X509ExtendedTrustManager> clients,
+    Function<X509Certificate, Identity> identities,
+    Authenticator authenticator,
+    Authority authority) {
+
+  /** Checks the port. */
+  public PagesSettings {
+    HttpSettings.checkPort(port);
+  }
+}

@@ -1,0 +1,63 @@
+package io.lockkeeper.server.web;
+
+import io.lockkeeper.server.security.Identity;
+import io.lockkeeper.server.security.UnauthenticatedException;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+
+/** Finds out who a visitor is. */
+final class Visitors {
+
+  private static final String BEARER = "Bearer ";
+  private static final String BASIC = "Basic ";
+
+  private final PagesSettings settings;
+
+  Visitors(PagesSettings settings) {
+    this.settings = settings;
+  }
+
+  /**
+   * Returns who it is: by his certificate, or else by the token that he sends as a bearer token or
+   * as a password.
+   *
+   * @throws UnauthenticatedException if nobody knows; the message says why
+   */
+  Identity identify(Visitor visitor) {
+    if (visitor.certificate().isPresent()) {
+      return settings.identities().apply(visitor.certificate().get());
+    }
+    String authorization =
+        visitor
+            .authorization()
+            .orElseThrow(
+                () ->
+                    new UnauthenticatedException(
+                        "show a client certificate, or send a token as a bearer token or as a password"));
+    return settings.authenticator().ofBearerToken(token(authorization));
+  }
+
+  // Schemes are told apart without regard to case (RFC 9110, 11.1).
+  private static String token(String authorization) {
+    if (authorization.regionMatches(true, 0, BEARER, 0, BEARER.length())) {
+      return authorization.substring(BEARER.length()).trim();
+    }
+    if (authorization.regionMatches(true, 0, BASIC, 0, BASIC.length())) {
+      return password(authorization.substring(BASIC.length()).trim());
+    }
+    throw new UnauthenticatedException("the header Authorization must be Bearer or Basic");
+  }
+
+  private static String password(String credentials) {
+    try {
+      String text = new String(Base64.getDecoder().decode(credentials), StandardCharsets.UTF_8);
+      int colon = text.indexOf(':');
+      if (colon >= 0) {
+        return text.substring(colon + 1);
+      }
+    } catch (IllegalArgumentException e) {
+      // As without a colon.
+    }
+    throw new UnauthenticatedException("what follows Basic must be USER:TOKEN in Base64");
+  }
+}

@@ -1,0 +1,49 @@
+package io.lockkeeper.server.web;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/** Counts what HTTP refuses, by limit. Thread-safe. */
+final class WebRefusals {
+
+  /** A limit of HTTP at which something is refused. */
+  enum Limit {
+    /** Connections in all. */
+    HTTP_CONNECTIONS,
+    /** Connections from one address. */
+    HTTP_ADDRESS_CONNECTIONS,
+    /** The time that a request and its answer may take. */
+    HTTP_TIME,
+    /** The length of a request. */
+    HTTP_REQUEST,
+    /** A visitor who is nobody known. */
+    HTTP_IDENTITY
+  }
+
+  private final Map<Limit, Counter> counters;
+
+  WebRefusals(MeterRegistry registry) {
+    this.counters =
+        Arrays.stream(Limit.values())
+            .collect(
+                Collectors.toUnmodifiableMap(
+                    Function.identity(),
+                    limit ->
+                        Counter.builder("lockkeeper.refused")
+                            .description("What was refused at a limit of the server")
+                            .tag("limit", limit.name().toLowerCase(Locale.ROOT).replace('_', '-'))
+                            .register(registry)));
+  }
+
+  void count(Limit limit) {
+    Counter counter = counters.get(limit);
+    if (counter != null) {
+      counter.increment();
+    }
+  }
+}

@@ -1,0 +1,192 @@
+package io.lockkeeper.server.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.security.Authority;
+import io.lockkeeper.server.security.Identity;
+import io.lockkeeper.server.security.Limits;
+import io.lockkeeper.server.security.Right;
+import io.lockkeeper.server.security.UnauthenticatedException;
+import io.lockkeeper.server.testing.FakeCoordinator;
+import io.lockkeeper.server.testing.ViewSamples;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+import javax.net.ssl.SSLContext;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Who sees the locks of a server that asks its clients who they are. */
+class ClosedPagesTest {
+
+  /** May read what begins with its own name. */
+  private static final Authority OWN_LOCKS =
+      new Authority() {
+        @Override
+        public boolean permits(Identity identity, Right right, LockName lock) {
+          return right == Right.READ && lock.value().startsWith(identity.name());
+        }
+
+        @Override
+        public boolean permitsAll(Identity identity, Right right, String prefix) {
+          return false;
+        }
+
+        @Override
+        public Limits limitsOf(Identity identity) {
+          return Limits.DEFAULTS;
+        }
+      };
+
+  private final FakeCoordinator coordinator = new FakeCoordinator();
+  private Keys server;
+  private Keys known;
+  private HttpEndpoint endpoint;
+
+  @BeforeEach
+  void start() throws Exception {
+    server = Keys.of("server");
+    known = Keys.of("shop");
+    PagesSettings pages =
+        new PagesSettings(
+            "127.0.0.1",
+            0,
+            server.manager(),
+            Optional.of(known.trust()),
+            certificate ->
+                Identity.of(certificate.getSubjectX500Principal().getName().substring(3)),
+            ClosedPagesTest::ofToken,
+            OWN_LOCKS);
+    endpoint =
+        new HttpEndpoint(
+            new HttpSettings("127.0.0.1", 0, "c-1", "0.1.0", 1, false, false, Optional.of(pages)),
+            coordinator,
+            new PrometheusMeterRegistry(PrometheusConfig.DEFAULT),
+            Optional::empty);
+    endpoint.start();
+  }
+
+  @AfterEach
+  void stop() {
+    endpoint.stop();
+  }
+
+  private static Identity ofToken(String token) {
+    if (!token.equals("s3cret:")) {
+      throw new UnauthenticatedException("this token is nobody's");
+    }
+    return Identity.of("shop");
+  }
+
+  private HttpRequest.Builder request(String path) {
+    return HttpRequest.newBuilder(URI.create("https://127.0.0.1:" + endpoint.pagesPort() + path))
+        .timeout(Duration.ofSeconds(20));
+  }
+
+  private static HttpClient client(SSLContext tls) {
+    return HttpClient.newBuilder().sslContext(tls).build();
+  }
+
+  private HttpResponse<String> ask(String authorization) throws Exception {
+    HttpRequest.Builder request = request("/");
+    if (!authorization.isEmpty()) {
+      request.header("Authorization", authorization);
+    }
+    return client(server.visitedWith()).send(request.build(), BodyHandlers.ofString());
+  }
+
+  private String shown(CompletableFuture<HttpResponse<String>> page) {
+    coordinator
+        .listLocks
+        .next()
+        .answer()
+        .complete(List.of(ViewSamples.lock("pay/a"), ViewSamples.lock("shop/b")));
+    return page.join().body();
+  }
+
+  @Test
+  void visitorWithACertificateSeesTheLocksThatHeMayReadAndNoOther() throws Exception {
+    // When
+    CompletableFuture<HttpResponse<String>> page =
+        client(server.visitedWith(known.manager()))
+            .sendAsync(request("/").build(), BodyHandlers.ofString());
+    // Then
+    assertThat(shown(page)).contains("shop/b").doesNotContain("pay/a");
+  }
+
+  @Test
+  void tokenIsTakenAsABearerTokenAndAsAPassword() throws Exception {
+    // Given
+    String basic =
+        Base64.getEncoder().encodeToString("me:s3cret:".getBytes(StandardCharsets.UTF_8));
+    for (String authorization : List.of("Bearer s3cret:", "bearer s3cret:", "Basic " + basic)) {
+      // When
+      CompletableFuture<HttpResponse<String>> page =
+          client(server.visitedWith())
+              .sendAsync(
+                  request("/").header("Authorization", authorization).build(),
+                  BodyHandlers.ofString());
+      // Then
+      assertThat(shown(page)).contains("shop/b").doesNotContain("pay/a");
+    }
+  }
+
+  @Test
+  void visitorWhoIsNobodyKnownIsAskedWhoHeIs() throws Exception {
+    for (String authorization : List.of("", "Bearer wrong", "Basic ???", "Digest x")) {
+      // When
+      HttpResponse<String> response = ask(authorization);
+      // Then
+      assertThat(response.statusCode()).isEqualTo(401);
+      assertThat(response.headers().firstValue("WWW-Authenticate").orElseThrow())
+          .startsWith("Basic ");
+      assertThat(response.body()).doesNotContain("wrong", "shop/b");
+    }
+  }
+
+  @Test
+  void openPagesNameNoLockAndSayWhereThePageIs() throws Exception {
+    // When
+    HttpResponse<String> response =
+        HttpClient.newHttpClient()
+            .send(
+                HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + endpoint.port() + "/"))
+                    .build(),
+                BodyHandlers.ofString());
+    // Then
+    assertThat(response.statusCode()).isEqualTo(404);
+    assertThat(response.body()).contains("HTTPS", "127.0.0.1:");
+  }
+
+  @Test
+  void visitorWhoMayReadLittleOfMuchSeesIt() throws Exception {
+    // Given
+    CompletableFuture<HttpResponse<String>> page =
+        client(server.visitedWith(known.manager()))
+            .sendAsync(request("/").build(), BodyHandlers.ofString());
+    // When
+    coordinator
+        .listLocks
+        .next()
+        .answer()
+        .complete(IntStream.range(0, 500).mapToObj(i -> ViewSamples.lock("pay/" + i)).toList());
+    var second = coordinator.listLocks.next();
+    second.answer().complete(List.of(ViewSamples.lock("shop/b")));
+    // Then
+    assertThat(second.what().after().orElseThrow().value()).isEqualTo("pay/499");
+    assertThat(page.join().body()).contains("shop/b").doesNotContain("pay/");
+  }
+}
