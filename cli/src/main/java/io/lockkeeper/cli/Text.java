@@ -8,15 +8,25 @@ final class Text {
   private Text() {}
 
   /**
-   * Returns {@code text} with control characters replaced: names come from others and must not
-   * steer the terminal.
+   * Returns {@code text} with characters replaced that are not shown, or that steer how others are:
+   * names come from others and must not steer the terminal.
    */
   static String plain(String text) {
     StringBuilder plain = new StringBuilder(text.length());
-    text.codePoints()
-        .map(c -> Character.isISOControl(c) || Character.getType(c) == Character.FORMAT ? '?' : c)
-        .forEach(plain::appendCodePoint);
+    text.codePoints().map(c -> isShown(c) ? c : '?').forEach(plain::appendCodePoint);
     return plain.toString();
+  }
+
+  private static boolean isShown(int codePoint) {
+    return switch (Character.getType(codePoint)) {
+      case Character.CONTROL,
+          Character.FORMAT,
+          Character.SURROGATE,
+          Character.LINE_SEPARATOR,
+          Character.PARAGRAPH_SEPARATOR ->
+          false;
+      default -> true;
+    };
   }
 
   /**

@@ -2,13 +2,14 @@ package io.lockkeeper.integration.attack;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lockkeeper.integration.harness.Asking;
 import io.lockkeeper.integration.harness.RawHttp2;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.awaitility.Awaitility;
-import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 /** Attackers that open connections, break them, or break the protocol. */
@@ -103,8 +104,7 @@ final class ConnectionFloodIT {
 
   /** Returns a request to acquire a lock, as gRPC frames it. */
   private static byte[] acquire(String lock) {
-    byte[] body =
-        io.lockkeeper.integration.harness.Asking.request(lock).build().toByteArray();
+    byte[] body = Asking.request(lock).build().toByteArray();
     byte[] message = new byte[body.length + 5];
     message[4] = (byte) body.length;
     System.arraycopy(body, 0, message, 5, body.length);
@@ -116,12 +116,10 @@ final class ConnectionFloodIT {
     try (Target target = Target.start("--log-level=warn")) {
       // When
       RawHttp2 attacker = target.attack(Target.EVIL);
-      List<Integer> sent = new ArrayList<>();
       boolean open = true;
       for (int ping = 0; ping < 1_000 && open; ping++) {
         attacker.frame(RawHttp2.PING, 0, 0, new byte[8]);
         open = flushed(attacker);
-        sent.add(ping);
       }
 
       // Then

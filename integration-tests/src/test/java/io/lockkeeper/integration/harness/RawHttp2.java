@@ -8,6 +8,7 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
@@ -58,9 +59,8 @@ public final class RawHttp2 implements AutoCloseable {
    *
    * @param type its type
    * @param stream its stream, zero for the connection
-   * @param body what is in it
    */
-  public record Frame(int type, int stream, byte[] body) {}
+  public record Frame(int type, int stream) {}
 
   private RawHttp2(Socket socket) throws IOException {
     this.socket = socket;
@@ -175,10 +175,9 @@ public final class RawHttp2 implements AutoCloseable {
       int type = in.readUnsignedByte();
       in.readUnsignedByte();
       int stream = in.readInt() & Integer.MAX_VALUE;
-      byte[] body = new byte[length];
-      in.readFully(body);
-      return Optional.of(new Frame(type, stream, body));
-    } catch (java.net.SocketTimeoutException e) {
+      in.readFully(new byte[length]);
+      return Optional.of(new Frame(type, stream));
+    } catch (SocketTimeoutException e) {
       throw new UncheckedIOException(e);
     } catch (IOException e) {
       return Optional.empty();

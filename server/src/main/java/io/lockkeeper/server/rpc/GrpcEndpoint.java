@@ -11,8 +11,7 @@ import io.lockkeeper.server.rpc.call.ConnectionIdentity;
 import io.lockkeeper.server.rpc.call.GrpcLimits;
 import io.lockkeeper.server.rpc.call.ConnectionGate;
 import io.lockkeeper.server.rpc.call.Limit;
-import io.lockkeeper.server.rpc.call.MemoryAlarm;
-import io.lockkeeper.server.rpc.call.RefusalCounts;
+import io.lockkeeper.server.rpc.call.Safeguards;
 import io.lockkeeper.server.rpc.forward.PeerLimits;
 import io.lockkeeper.server.rpc.forward.PeerSetup;
 import io.lockkeeper.server.rpc.wire.Causes;
@@ -38,8 +37,7 @@ public final class GrpcEndpoint {
   private final GrpcSettings settings;
   private final Transport transport = new Transport();
   private final LazyDialer dialer = new LazyDialer();
-  private final RefusalCounts refusals = new RefusalCounts();
-  private final MemoryAlarm alarm = new MemoryAlarm();
+  private final Safeguards safeguards = new Safeguards();
   private final ConnectionGate gate;
   private final ConnectionAge age;
   private final GrpcServices services;
@@ -58,7 +56,7 @@ public final class GrpcEndpoint {
   public GrpcEndpoint(GrpcSettings settings, Coordinator coordinator, AccessRules rules) {
     this.settings = settings;
     this.age = new ConnectionAge(settings.maxConnectionAge(), new Random());
-    this.gate = new ConnectionGate(settings.limits().server(), refusals, alarm);
+    this.gate = new ConnectionGate(settings.limits().server(), safeguards);
     this.services =
         new GrpcServices(
             coordinator,
@@ -66,7 +64,7 @@ public final class GrpcEndpoint {
             new PeerSetup(settings.coordinatorId(), PeerLimits.DEFAULTS, dialer),
             age,
             rules,
-            refusals);
+            safeguards);
   }
 
   /** Prepares TLS when the endpoint starts, where an error has somewhere to go. */
@@ -133,7 +131,7 @@ public final class GrpcEndpoint {
 
   /** Returns how often something was refused at the limit. May be called on any thread. */
   public long refused(Limit limit) {
-    return refusals.of(limit);
+    return safeguards.refusals().of(limit);
   }
 
   /** Returns how many connections are open. May be called on any thread. */
@@ -148,7 +146,7 @@ public final class GrpcEndpoint {
 
   /** Returns in words why the endpoint cannot serve, if it cannot. May be called on any thread. */
   public Optional<String> impediment() {
-    return alarm.impediment(System.nanoTime());
+    return safeguards.alarm().impediment(System.nanoTime());
   }
 
   /** Returns what the endpoint has counted so far, by name. May be called on any thread. */

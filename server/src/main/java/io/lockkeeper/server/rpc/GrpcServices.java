@@ -26,6 +26,7 @@ import io.lockkeeper.server.rpc.call.HealthReporter;
 import io.lockkeeper.server.rpc.call.OpenStreams;
 import io.lockkeeper.server.rpc.call.RefusalCounts;
 import io.lockkeeper.server.rpc.call.RpcStats;
+import io.lockkeeper.server.rpc.call.Safeguards;
 import io.lockkeeper.server.rpc.call.ServerLimits;
 import io.lockkeeper.server.rpc.call.SteadyTimer;
 import io.lockkeeper.server.rpc.call.Usage;
@@ -109,7 +110,7 @@ public final class GrpcServices {
    * @param setup how the other coordinators are reached
    * @param age how old connections may become
    * @param rules by what callers are let in
-   * @param refusals counts what is refused at a limit of the server
+   * @param safeguards what is counted and watched
    */
   GrpcServices(
       Coordinator coordinator,
@@ -117,14 +118,14 @@ public final class GrpcServices {
       PeerSetup setup,
       ConnectionAge age,
       AccessRules rules,
-      RefusalCounts refusals) {
+      Safeguards safeguards) {
     this(
         coordinator,
         limits,
         setup,
         age,
         rules,
-        refusals,
+        safeguards,
         callThreads(),
         new SteadyTimer(named("lockkeeper-rpc-timer")));
   }
@@ -135,7 +136,7 @@ public final class GrpcServices {
    * @param setup how the other coordinators are reached
    * @param age how old connections may become
    * @param rules by what callers are let in
-   * @param refusals counts what is refused at a limit of the server
+   * @param safeguards what is counted and watched
    * @param calls the threads for calls; ended with the services
    * @param timer for what is done later; ended with the services
    */
@@ -145,16 +146,19 @@ public final class GrpcServices {
       PeerSetup setup,
       ConnectionAge age,
       AccessRules rules,
-      RefusalCounts refusals,
+      Safeguards safeguards,
       ExecutorService calls,
       ScheduledExecutorService timer) {
     this.limits = limits;
     this.authentication = new Authentication(rules, usage);
     this.age = age;
+    RefusalCounts refusals = safeguards.refusals();
     this.budgets = new CallBudgets(limits.server(), refusals);
     this.ourCalls = guard(limits, 1, refusals);
     this.toolCalls = guard(limits, TOOLS_PART, refusals);
-    this.health = new HealthReporter(coordinator);
+    this.health =
+        new HealthReporter(
+            coordinator, () -> safeguards.alarm().impediment(System.nanoTime()));
     this.timer = timer;
     this.streams = new OpenStreams(timer);
     this.calls = calls;

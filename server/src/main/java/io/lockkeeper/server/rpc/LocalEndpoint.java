@@ -6,7 +6,7 @@ import io.lockkeeper.server.coordinator.api.Coordinator;
 import io.lockkeeper.server.rpc.call.AccessRules;
 import io.lockkeeper.server.rpc.call.ConnectionAge;
 import io.lockkeeper.server.rpc.call.GrpcLimits;
-import io.lockkeeper.server.rpc.call.RefusalCounts;
+import io.lockkeeper.server.rpc.call.Safeguards;
 import io.lockkeeper.server.rpc.forward.PeerLimits;
 import io.lockkeeper.server.rpc.forward.PeerSetup;
 import java.time.Duration;
@@ -43,7 +43,7 @@ public final class LocalEndpoint {
             new PeerSetup(id, PeerLimits.DEFAULTS, dialer::apply),
             new ConnectionAge(Optional.empty(), new Random()),
             AccessRules.OPEN,
-            new RefusalCounts(),
+            new Safeguards(),
             threads,
             threads);
   }

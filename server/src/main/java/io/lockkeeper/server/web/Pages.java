@@ -30,7 +30,6 @@ final class Pages {
   private final PrometheusMeterRegistry registry;
   private final CoordinatorMetrics metrics;
   private final StatusPage statusPage;
-  private final VisibleLocks locks;
   private final Supplier<Optional<String>> impediment;
   private final JsonMapper json = JsonMapper.builder().build();
 
@@ -43,7 +42,6 @@ final class Pages {
     this.registry = registry;
     this.metrics = new CoordinatorMetrics(coordinator, settings.sessionPathBytesCap(), registry);
     this.statusPage = new StatusPage(settings);
-    this.locks = new VisibleLocks(coordinator);
     this.impediment = impediment;
   }
 

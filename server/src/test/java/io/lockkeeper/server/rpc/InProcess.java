@@ -11,7 +11,7 @@ import io.lockkeeper.server.coordinator.api.CoordinatorStatus;
 import io.lockkeeper.server.rpc.call.AccessRules;
 import io.lockkeeper.server.rpc.call.ConnectionAge;
 import io.lockkeeper.server.rpc.call.GrpcLimits;
-import io.lockkeeper.server.rpc.call.RefusalCounts;
+import io.lockkeeper.server.rpc.call.Safeguards;
 import io.lockkeeper.server.rpc.call.ServerLimits;
 import io.lockkeeper.server.rpc.forward.PeerLimits;
 import io.lockkeeper.server.rpc.forward.PeerSetup;
@@ -78,7 +78,7 @@ public final class InProcess implements AutoCloseable {
             NO_PEERS,
             new ConnectionAge(Optional.empty(), new Random(1)),
             rules,
-            new RefusalCounts());
+            new Safeguards());
     String name = InProcessServerBuilder.generateName();
     try {
       this.server = services.addTo(InProcessServerBuilder.forName(name)).build().start();

@@ -10,7 +10,7 @@ import io.lockkeeper.server.coordinator.api.LeaseLocation;
 import io.lockkeeper.server.coordinator.api.Peer;
 import io.lockkeeper.server.rpc.call.AccessRules;
 import io.lockkeeper.server.rpc.call.ConnectionAge;
-import io.lockkeeper.server.rpc.call.RefusalCounts;
+import io.lockkeeper.server.rpc.call.Safeguards;
 import io.lockkeeper.server.rpc.forward.PeerLimits;
 import io.lockkeeper.server.rpc.forward.PeerSetup;
 import io.lockkeeper.server.testing.FakeCoordinator;
@@ -52,7 +52,7 @@ public final class Node implements AutoCloseable {
             new PeerSetup(id, limits, dialer()),
             new ConnectionAge(Optional.empty(), new Random(1)),
             AccessRules.OPEN,
-            new RefusalCounts());
+            new Safeguards());
     InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
     try {
       this.server = services.addTo(NettyServerBuilder.forAddress(address)).build().start();

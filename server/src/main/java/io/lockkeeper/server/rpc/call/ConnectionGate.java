@@ -23,10 +23,10 @@ public final class ConnectionGate extends ChannelInboundHandlerAdapter {
   private final MemoryAlarm alarm;
 
   /** Makes a gate that nobody has passed. */
-  public ConnectionGate(ServerLimits limits, RefusalCounts refusals, MemoryAlarm alarm) {
+  public ConnectionGate(ServerLimits limits, Safeguards safeguards) {
     this.slots = new Slots(limits.connections(), limits.addressConnections());
-    this.refusals = refusals;
-    this.alarm = alarm;
+    this.refusals = safeguards.refusals();
+    this.alarm = safeguards.alarm();
   }
 
   /** Returns how many connections are open. */

@@ -11,6 +11,7 @@ import io.lockkeeper.v1.LockServiceGrpc;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,13 +30,20 @@ public final class HealthReporter {
       List.of(HealthStatusManager.SERVICE_NAME_ALL_SERVICES, LockServiceGrpc.SERVICE_NAME);
 
   private final Coordinator coordinator;
+  private final Supplier<Optional<String>> impediment;
   private final HealthStatusManager health = new HealthStatusManager();
   private final AtomicBoolean stopped = new AtomicBoolean();
   // Only the thread that calls update touches it.
   private ServingStatus told = ServingStatus.NOT_SERVING;
 
-  public HealthReporter(Coordinator coordinator) {
+  /**
+   * Prepares.
+   *
+   * @param impediment says why requests do not reach the coordinator, if they do not
+   */
+  public HealthReporter(Coordinator coordinator, Supplier<Optional<String>> impediment) {
     this.coordinator = coordinator;
+    this.impediment = impediment;
     health.setStatus(AdminServiceGrpc.SERVICE_NAME, ServingStatus.NOT_SERVING);
     health.setStatus(LEASES, told);
     SERVICES.forEach(service -> health.setStatus(service, told));
@@ -61,10 +69,10 @@ public final class HealthReporter {
     }
   }
 
-  /** Returns how the coordinator is, or nothing if it cannot say. */
+  /** Returns how the coordinator is, or nothing if it cannot say or be reached. */
   private Optional<CoordinatorStatus> status() {
     try {
-      return Optional.of(coordinator.status());
+      return impediment.get().isPresent() ? Optional.empty() : Optional.of(coordinator.status());
     } catch (RuntimeException e) {
       LOG.atError().setCause(e).log("The coordinator cannot say how it is");
       return Optional.empty();

@@ -1,0 +1,247 @@
+package io.lockkeeper.server.rpc.call;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.StringValue;
+import io.grpc.Attributes;
+import io.grpc.Context;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.ServerStreamTracer;
+import io.grpc.Status;
+import io.grpc.stub.ServerCallStreamObserver;
+import io.lockkeeper.server.rpc.wire.Refusal;
+import io.lockkeeper.server.rpc.wire.Statuses;
+import io.lockkeeper.v1.LockServiceGrpc;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What all calls together hold in memory is bounded, and is given back whole. */
+class CallBudgetsTest {
+
+  private static final int PIECE = 1_000;
+
+  private final RefusalCounts refusals = new RefusalCounts();
+  private final CallBudgets budgets =
+      new CallBudgets(new ServerLimits(0, 0, 0, 0, 10_000, 10_000), refusals);
+  private final List<Refusal> refused = new ArrayList<>();
+
+  private ServerStreamTracer callOf(MethodDescriptor<?, ?> method) {
+    ServerStreamTracer call =
+        CallEnd.factory(budgets).newServerStreamTracer(method.getFullMethodName(), new Metadata());
+    call.serverCallStarted(new Info<>(method));
+    call.filterContext(Context.ROOT)
+        .run(() -> CallEnd.current().orElseThrow().onOverBudget(refused::add));
+    return call;
+  }
+
+  /** A call as the transport tells it. */
+  private static final class Info<Q, R> extends ServerStreamTracer.ServerCallInfo<Q, R> {
+
+    private final MethodDescriptor<Q, R> method;
+
+    Info(MethodDescriptor<Q, R> method) {
+      this.method = method;
+    }
+
+    @Override
+    public MethodDescriptor<Q, R> getMethodDescriptor() {
+      return method;
+    }
+
+    @Override
+    public Attributes getAttributes() {
+      return Attributes.EMPTY;
+    }
+
+    @Override
+    public String getAuthority() {
+      return "localhost";
+    }
+  }
+
+  @Test
+  void callWhosePiecesGoOverTheBudgetIsRefusedWithTheLimit() {
+    // Given
+    ServerStreamTracer patient = callOf(LockServiceGrpc.getAcquireMethod());
+    for (int i = 0; i < 6; i++) {
+      patient.inboundWireSize(PIECE);
+    }
+    // When
+    callOf(LockServiceGrpc.getSessionMethod()).inboundWireSize(PIECE);
+    // Then
+    assertThat(refused).hasSize(1);
+    assertThat(refused.get(0).message()).contains("10000");
+    assertThat(refused.get(0).retryAfter()).isPresent();
+    assertThat(refusals.of(Limit.PARTIAL_REQUESTS)).isEqualTo(1);
+  }
+
+  @Test
+  void smallPiecesCostMoreThanTheirBytes() {
+    // Given
+    ServerStreamTracer call = callOf(LockServiceGrpc.getAcquireMethod());
+    // When
+    for (int i = 0; i < 20; i++) {
+      call.inboundWireSize(1);
+    }
+    // Then
+    assertThat(refused).isNotEmpty();
+  }
+
+  @Test
+  void callThatEndsGivesBackWhatItHeldOfItsRequest() {
+    // Given
+    ServerStreamTracer call = callOf(LockServiceGrpc.getAcquireMethod());
+    call.inboundWireSize(PIECE);
+    // When
+    call.streamClosed(Status.CANCELLED);
+    // Then
+    assertThat(budgets.partial().held()).isZero();
+  }
+
+  @Test
+  void requestOfAStreamIsWholeWhenItIsReadAndALoneOneWhenNothingMoreComes() {
+    // Given
+    ServerStreamTracer session = callOf(LockServiceGrpc.getSessionMethod());
+    ServerStreamTracer acquire = callOf(LockServiceGrpc.getAcquireMethod());
+    session.inboundWireSize(PIECE);
+    acquire.inboundWireSize(PIECE);
+    // When
+    session.inboundMessageRead(0, PIECE, PIECE);
+    acquire.inboundMessageRead(0, PIECE, PIECE);
+    // Then
+    assertThat(budgets.partial().held()).isBetween(1L * PIECE, 2L * PIECE);
+    acquire.filterContext(Context.ROOT).run(() -> CallEnd.current().orElseThrow().requestIsWhole());
+    assertThat(budgets.partial().held()).isZero();
+  }
+
+  @Test
+  void streamThatIsReadSlowlyEndsWhereTooMuchWaitsInAllAndAPromptOneDoesNot() {
+    // Given: a hundred streams whose clients do not read, each with little
+    List<Stream> slow = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      slow.add(new Stream(false));
+      slow.get(i).send(2);
+    }
+    Stream prompt = new Stream(true);
+    // When
+    prompt.send(5);
+    // Then
+    assertThat(prompt.observer.ends).isEmpty();
+    assertThat(slow).anyMatch(stream -> !stream.observer.ends.isEmpty());
+    assertThat(slow.get(0).observer.ends).isEmpty();
+    assertThat(refusals.of(Limit.UNREAD_BYTES)).isPositive();
+  }
+
+  @Test
+  void whateverWayAStreamEndsNothingOfItCountsAnyMore() {
+    // Given
+    Stream cancelled = new Stream(false);
+    Stream failed = new Stream(false);
+    Stream completed = new Stream(false);
+    List.of(cancelled, failed, completed).forEach(stream -> stream.send(3));
+    long held = budgets.unread().held();
+    // When
+    cancelled.observer.cancel();
+    failed.out.fail(Statuses.overflow());
+    completed.out.complete();
+    // Then
+    assertThat(held).isPositive();
+    assertThat(budgets.unread().held()).isZero();
+  }
+
+  /** A stream to a client that reads, or not. */
+  private final class Stream {
+
+    final Observer observer;
+    final OutboundStream<StringValue> out;
+
+    Stream(boolean ready) {
+      this.observer = new Observer(ready);
+      List<OutboundStream<StringValue>> made = new ArrayList<>();
+      CallEnd.factory(budgets)
+          .newServerStreamTracer("Watch", new Metadata())
+          .filterContext(Context.ROOT)
+          .run(() -> made.add(new OutboundStream<>(observer, 1_000, 1_000_000)));
+      this.out = made.get(0);
+    }
+
+    void send(int messages) {
+      for (int i = 0; i < messages; i++) {
+        out.send(() -> StringValue.of("x".repeat(50)));
+      }
+    }
+  }
+
+  /** The call below a stream. */
+  private static final class Observer extends ServerCallStreamObserver<StringValue> {
+
+    final List<String> ends = new ArrayList<>();
+    private final boolean ready;
+    private Runnable onCancel = () -> {};
+
+    Observer(boolean ready) {
+      this.ready = ready;
+    }
+
+    void cancel() {
+      onCancel.run();
+    }
+
+    @Override
+    public void onNext(StringValue value) {
+      // What is sent does not matter.
+    }
+
+    @Override
+    public void onError(Throwable cause) {
+      ends.add(cause.getMessage());
+    }
+
+    @Override
+    public void onCompleted() {
+      ends.add("completed");
+    }
+
+    @Override
+    public boolean isReady() {
+      return ready;
+    }
+
+    @Override
+    public boolean isCancelled() {
+      return false;
+    }
+
+    @Override
+    public void setOnCancelHandler(Runnable handler) {
+      onCancel = handler;
+    }
+
+    @Override
+    public void setOnReadyHandler(Runnable handler) {
+      // It never becomes ready.
+    }
+
+    @Override
+    public void setCompression(String compression) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void disableAutoInboundFlowControl() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void request(int count) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void setMessageCompression(boolean enable) {
+      throw new UnsupportedOperationException();
+    }
+  }
+}
