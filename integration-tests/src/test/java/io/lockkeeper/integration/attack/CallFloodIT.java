@@ -101,12 +101,7 @@ final class CallFloodIT {
       try (GZIPOutputStream gzip = new GZIPOutputStream(packed)) {
         gzip.write(new byte[10 << 20]);
       }
-      byte[] body = packed.toByteArray();
-      byte[] message = new byte[body.length + 5];
-      message[0] = 1;
-      message[3] = (byte) (body.length >> 8);
-      message[4] = (byte) body.length;
-      System.arraycopy(body, 0, message, 5, body.length);
+      byte[] message = Messages.framedAsPacked(packed.toByteArray());
 
       // When
       RawHttp2 attacker = target.attack(Target.EVIL);

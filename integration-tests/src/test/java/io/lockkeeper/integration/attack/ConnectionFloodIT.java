@@ -75,7 +75,7 @@ final class ConnectionFloodIT {
     try (Target target = Target.start("--log-level=warn")) {
       // When
       RawHttp2 attacker = target.attack(Target.EVIL);
-      byte[] request = acquire("flood/reset");
+      byte[] request = Messages.framed(Asking.request("flood/reset").build());
       boolean closed = false;
       for (int call = 0; call < 50_000 && !closed; call++) {
         int stream = attacker.call(RawHttp2.ACQUIRE);
@@ -100,15 +100,6 @@ final class ConnectionFloodIT {
     } catch (IOException e) {
       return false;
     }
-  }
-
-  /** Returns a request to acquire a lock, as gRPC frames it. */
-  private static byte[] acquire(String lock) {
-    byte[] body = Asking.request(lock).build().toByteArray();
-    byte[] message = new byte[body.length + 5];
-    message[4] = (byte) body.length;
-    System.arraycopy(body, 0, message, 5, body.length);
-    return message;
   }
 
   @Test

@@ -157,8 +157,7 @@ public final class GrpcServices {
     this.ourCalls = guard(limits, 1, refusals);
     this.toolCalls = guard(limits, TOOLS_PART, refusals);
     this.health =
-        new HealthReporter(
-            coordinator, () -> safeguards.alarm().impediment(System.nanoTime()));
+        new HealthReporter(coordinator, () -> safeguards.alarm().impediment(System.nanoTime()));
     this.timer = timer;
     this.streams = new OpenStreams(timer);
     this.calls = calls;

@@ -3,10 +3,13 @@ package io.lockkeeper.server.rpc;
 import io.grpc.ManagedChannelBuilder;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.grpc.netty.shaded.io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.grpc.netty.shaded.io.netty.channel.ChannelHandler;
+import io.grpc.netty.shaded.io.netty.channel.ChannelOption;
 import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.IoHandlerFactory;
 import io.grpc.netty.shaded.io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.grpc.netty.shaded.io.netty.channel.RecvByteBufAllocator;
 import io.grpc.netty.shaded.io.netty.channel.ServerChannel;
 import io.grpc.netty.shaded.io.netty.channel.epoll.Epoll;
 import io.grpc.netty.shaded.io.netty.channel.epoll.EpollIoHandler;
@@ -34,6 +37,9 @@ final class Transport {
   private static final int RESETS = 10_000;
 
   private static final int RESET_SECONDS = 10;
+
+  private static final int LEAST_BUFFER = 64;
+  private static final int FIRST_BUFFER = 2 * 1024;
 
   private final EventLoopGroup acceptor;
   private final EventLoopGroup workers;
@@ -64,6 +70,7 @@ final class Transport {
         .maxInboundMetadataSize(limits.maxMetadataBytes())
         .maxConcurrentCallsPerConnection(limits.maxCallsPerConnection())
         .flowControlWindow(ServerLimits.WINDOW_BYTES)
+        .withChildOption(ChannelOption.RECVBUF_ALLOCATOR, buffers())
         .maxRstFramesPerWindow(RESETS, RESET_SECONDS)
         // A client whose host vanished is found out; one that pings as often as ours do is not sent
         // away for it.
@@ -72,6 +79,10 @@ final class Transport {
         .permitKeepAliveTime(5, TimeUnit.SECONDS)
         .permitKeepAliveWithoutCalls(true)
         .handshakeTimeout(10, TimeUnit.SECONDS);
+  }
+
+  private static RecvByteBufAllocator buffers() {
+    return new AdaptiveRecvByteBufAllocator(LEAST_BUFFER, FIRST_BUFFER, ServerLimits.BUFFER_BYTES);
   }
 
   private static ServerChannel listening(ChannelHandler gate) {

@@ -22,6 +22,10 @@ final class ByteBudget {
     held.addAndGet(-bytes);
   }
 
+  boolean isHalfHeld() {
+    return held.get() > max / 2;
+  }
+
   long max() {
     return max;
   }

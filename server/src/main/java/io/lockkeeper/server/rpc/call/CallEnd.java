@@ -52,8 +52,11 @@ public final class CallEnd extends ServerStreamTracer {
 
   private static final int DEADLINE_SLACK_PART = 50;
 
-  /** What a piece of a request costs besides its bytes: each may come in a buffer of its own. */
-  private static final int PIECE_BYTES = 512;
+  /**
+   * What a piece of a request costs besides its bytes: it keeps the whole buffer that it came in,
+   * and whatever else was in that may be long forgotten.
+   */
+  private static final int PIECE_BYTES = ServerLimits.BUFFER_BYTES;
 
   private final CallBudgets budgets;
   private final AtomicLong partialBytes = new AtomicLong();
@@ -116,8 +119,10 @@ public final class CallEnd extends ServerStreamTracer {
   @Override
   public void inboundWireSize(long bytes) {
     long cost = bytes + PIECE_BYTES;
-    partialBytes.addAndGet(cost);
-    if (!budgets.partial().hold(cost)) {
+    boolean first = partialBytes.getAndAdd(cost) == 0;
+    boolean fits = budgets.partial().hold(cost);
+    // Most requests come in one piece: half of the budget is for those alone.
+    if (!fits || (!first && budgets.partial().isHalfHeld())) {
       budgets.refusals().count(Limit.PARTIAL_REQUESTS);
       onOverBudget.accept(
           Statuses.limitReached(

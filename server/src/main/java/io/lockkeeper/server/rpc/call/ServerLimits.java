@@ -28,6 +28,9 @@ public record ServerLimits(
    */
   public static final int WINDOW_BYTES = 64 * 1024;
 
+  /** The largest buffer that is read into: a small piece of a request may keep all of it. */
+  public static final int BUFFER_BYTES = 16 * 1024;
+
   // Half of the direct memory is for the windows of all connections, and what a connection costs
   // besides, TLS included, fits into the heap as often.
   private static final int DIRECT_PER_CONNECTION = 2 * WINDOW_BYTES;

@@ -1,0 +1,52 @@
+package io.lockkeeper.integration.attack;
+
+import io.lockkeeper.integration.harness.Asking;
+import io.lockkeeper.integration.harness.RawHttp2;
+import io.lockkeeper.v1.WatchRequest;
+import java.io.IOException;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+/** Attackers that ask for streams by the hundred, and read none. */
+final class SlowReaderFloodIT {
+
+  private static final String WATCH = "/lockkeeper.v1.LockService/Watch";
+  private static final int CONNECTIONS = 4;
+  private static final int WATCHES = 250;
+  private static final int CHANGES = 200;
+
+  @Test
+  void streamsThatNobodyReadsNeverTakeTheServersMemoryTogether() throws IOException {
+    try (Target target = Target.start("--log-level=warn")) {
+      // Given
+      byte[] watch = Messages.framed(WatchRequest.newBuilder().setPrefix("slow/").build());
+      for (int connection = 0; connection < CONNECTIONS; connection++) {
+        RawHttp2 attacker = target.attack(Target.EVIL);
+        for (int call = 0; call < WATCHES; call++) {
+          attacker.data(attacker.call(WATCH), watch, true);
+        }
+        attacker.flush();
+      }
+      Awaitility.await()
+          .until(() -> target.server().metric("lockkeeper_watches ") >= CONNECTIONS * WATCHES);
+
+      // When: far more comes for all of them together than the heap would hold
+      String metadata = "x".repeat(4_000);
+      for (int change = 0; change < CHANGES; change++) {
+        Asking asking =
+            Asking.with(
+                target.honest(),
+                Asking.request("slow/" + change % 10).putMetadata("k", metadata).build());
+        asking.awaitGrant();
+        asking.release();
+      }
+
+      // Then
+      target.awaitRefused("unread-bytes");
+      target.assertServes();
+      target.callOff();
+      target.awaitGivenBack();
+      target.assertServes();
+    }
+  }
+}
