@@ -58,7 +58,7 @@ final class CoreRunner implements EventLoop.BatchListener {
   private final FailStop failStop;
   private final CleanupWait cleanupWait;
   private volatile CoordinatorStatus status =
-      new CoordinatorStatus(false, false, List.of(), 0, 0, 0, 0, 0, 0, 0, 0, 0);
+      new CoordinatorStatus(false, false, false, List.of(), 0, 0, 0, 0, 0, 0, 0, 0, 0);
   private volatile long loopDelayNanos;
   private long statusAtNanos;
   private List<Peer> peers = List.of();
@@ -273,6 +273,7 @@ final class CoreRunner implements EventLoop.BatchListener {
     CoreCounts counts = kernel.counts(nowNanos);
     return new CoordinatorStatus(
         false,
+        kernel.core.draining,
         counts.mirrorCurrent(),
         counts.sessions().stream()
             .map(

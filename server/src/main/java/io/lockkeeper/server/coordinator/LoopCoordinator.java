@@ -1,6 +1,7 @@
 package io.lockkeeper.server.coordinator;
 
 import io.lockkeeper.server.coordinator.api.ChosenSecret;
+import io.lockkeeper.server.coordinator.api.ClusterView;
 import io.lockkeeper.server.coordinator.api.Coordinator;
 import io.lockkeeper.server.coordinator.api.CoordinatorClock;
 import io.lockkeeper.server.coordinator.api.CoordinatorObserver;
@@ -23,7 +24,9 @@ import io.lockkeeper.server.core.api.LifecycleEvent;
 import io.lockkeeper.server.core.api.LockView;
 import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.api.StreamId;
+import io.lockkeeper.server.core.lock.Freeze;
 import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LeaseName;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.RevocationRequest;
 import java.time.Duration;
@@ -46,6 +49,7 @@ public final class LoopCoordinator implements Coordinator {
   private final Secrets secrets;
   private final AtomicLong streamIds;
   private final Caller caller;
+  private final Draining draining;
 
   /** Makes a coordinator that goes by the system's clock. */
   public LoopCoordinator(
@@ -78,6 +82,7 @@ public final class LoopCoordinator implements Coordinator {
     this.secrets = new Secrets();
     this.streamIds = new AtomicLong();
     this.caller = Caller.ANYBODY;
+    this.draining = new Draining(runner);
   }
 
   private LoopCoordinator(LoopCoordinator whole, Caller caller) {
@@ -87,6 +92,7 @@ public final class LoopCoordinator implements Coordinator {
     this.secrets = whole.secrets;
     this.streamIds = whole.streamIds;
     this.caller = caller;
+    this.draining = whole.draining;
   }
 
   @Override
@@ -273,6 +279,37 @@ public final class LoopCoordinator implements Coordinator {
     return inbox
         .ask(caller, call -> new ClientEvent.ConfigureLock(call, lock, limit))
         .thenApply(Answer.LimitSet.class::cast);
+  }
+
+  @Override
+  public CompletableFuture<Answer.FreezeChanged> freeze(Freeze freeze) {
+    return inbox
+        .ask(call -> new ClientEvent.Freeze(call, freeze))
+        .thenApply(Answer.FreezeChanged.class::cast);
+  }
+
+  @Override
+  public CompletableFuture<Answer.FreezeChanged> unfreeze(String prefix) {
+    return inbox
+        .ask(call -> new ClientEvent.Unfreeze(call, prefix))
+        .thenApply(Answer.FreezeChanged.class::cast);
+  }
+
+  @Override
+  public CompletableFuture<Answer.LeaseClosed> forceCloseLease(LeaseName lease, String reason) {
+    return inbox
+        .ask(call -> new ClientEvent.ForceCloseLease(call, lease, reason))
+        .thenApply(Answer.LeaseClosed.class::cast);
+  }
+
+  @Override
+  public CompletableFuture<Integer> drain(Duration grace) {
+    return draining.begin(grace);
+  }
+
+  @Override
+  public CompletableFuture<ClusterView> cluster() {
+    return queries.cluster();
   }
 
   @Override

@@ -70,7 +70,7 @@ final class NoticeStreams {
   }
 
   void tellLeaseEnd(Effect.TellLeaseEnd effect) {
-    passLast(effect.stream(), target -> target.leaseEnded(effect.end()));
+    passLast(effect.stream(), target -> target.leaseEnded(effect.end(), effect.message()));
   }
 
   void sendAway(Effect.SendAway effect) {

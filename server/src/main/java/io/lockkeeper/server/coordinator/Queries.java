@@ -1,9 +1,12 @@
 package io.lockkeeper.server.coordinator;
 
+import io.lockkeeper.server.coordinator.api.ClusterView;
 import io.lockkeeper.server.coordinator.api.Coordinator;
 import io.lockkeeper.server.coordinator.api.Coordinator.LockPage;
 import io.lockkeeper.server.coordinator.api.LeaseLocation;
 import io.lockkeeper.server.coordinator.api.RefusedException;
+import io.lockkeeper.server.coordinator.api.StoreView;
+import io.lockkeeper.server.core.Kernel;
 import io.lockkeeper.server.core.api.Answer;
 import io.lockkeeper.server.core.api.Caller;
 import io.lockkeeper.server.core.api.ClientEvent;
@@ -102,6 +105,31 @@ final class Queries {
     inbox.query(
         result, () -> result.complete(runner.kernel().leases(by, afterTag, limit, runner.now())));
     return result;
+  }
+
+  CompletableFuture<ClusterView> cluster() {
+    CompletableFuture<ClusterView> result = new CompletableFuture<>();
+    inbox.query(
+        result,
+        () -> runner.store().describe(seen -> inbox.query(result, () -> complete(result, seen))));
+    return result;
+  }
+
+  private void complete(CompletableFuture<ClusterView> result, Optional<StoreView> seen) {
+    Kernel kernel = runner.kernel();
+    seen.ifPresentOrElse(
+        store ->
+            result.complete(
+                new ClusterView(
+                    store,
+                    kernel.counts(runner.now()),
+                    kernel.core.draining,
+                    kernel.frozen(runner.now()))),
+        () ->
+            result.completeExceptionally(
+                new RefusedException(
+                    new Failure(
+                        Failure.Reason.UNAVAILABLE, "ZooKeeper has not been reached yet"))));
   }
 
   CompletableFuture<LeaseLocation> locate(LeaseId lease) {

@@ -7,6 +7,8 @@ import io.lockkeeper.server.core.acquire.Deletions;
 import io.lockkeeper.server.core.acquire.EntryReads;
 import io.lockkeeper.server.core.acquire.EntryUpdates;
 import io.lockkeeper.server.core.acquire.ForcedReleases;
+import io.lockkeeper.server.core.acquire.Freezes;
+import io.lockkeeper.server.core.acquire.Freezing;
 import io.lockkeeper.server.core.acquire.Grants;
 import io.lockkeeper.server.core.acquire.LockDelays;
 import io.lockkeeper.server.core.acquire.Looks;
@@ -22,6 +24,7 @@ import io.lockkeeper.server.core.api.Caller;
 import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.ClientRequest;
 import io.lockkeeper.server.core.api.EventHandler;
+import io.lockkeeper.server.core.api.FreezeEvent;
 import io.lockkeeper.server.core.api.LifecycleEvent;
 import io.lockkeeper.server.core.api.SessionEvent;
 import io.lockkeeper.server.core.api.StoreEvent;
@@ -62,13 +65,14 @@ final class Dispatch implements EventHandler {
   private final Descriptions descriptions;
   private final Revocation revocation;
   private final PermitLimits limits;
+  private final Freezing freezing;
   private final TokenChecks tokenChecks;
   private final AdoptionGrace grace;
   private final Deadlocks deadlocks;
   private final WatchedLocks watched;
 
   /** Puts the parts together. */
-  Dispatch(CoreState core, SessionPool pool, Views views, LockDelays delays) {
+  Dispatch(CoreState core, SessionPool pool, Views views, LockDelays delays, Freezes freezes) {
     this.core = core;
     this.pool = pool;
     updates = new EntryUpdates(core);
@@ -92,6 +96,7 @@ final class Dispatch implements EventHandler {
             publications,
             lifecycle,
             delays,
+            freezes,
             limits,
             forcedReleases,
             reentrancy,
@@ -99,6 +104,7 @@ final class Dispatch implements EventHandler {
     rebuilds =
         new MirrorRebuilds(
             core, barriers, lifecycle, grants, delays, limits, suppressions, publications);
+    freezing = new Freezing(core, freezes, barriers, grants, views, lifecycle);
     WaitTimeouts timeouts = new WaitTimeouts(core, views, lifecycle);
     grace = new AdoptionGrace(core, timeouts, grants, limits);
     leases = new Leases(core, pool, lifecycle, grace);
@@ -284,6 +290,31 @@ final class Dispatch implements EventHandler {
   }
 
   @Override
+  public void onFreezeAppeared(FreezeEvent.Appeared event) {
+    freezing.onAppeared(event);
+  }
+
+  @Override
+  public void onFreezeRead(FreezeEvent.Read event) {
+    freezing.onRead(event);
+  }
+
+  @Override
+  public void onFreezeVanished(FreezeEvent.Vanished event) {
+    freezing.onVanished(event);
+  }
+
+  @Override
+  public void onFreezesListed(FreezeEvent.Listed event) {
+    freezing.onListed(event);
+  }
+
+  @Override
+  public void onFreezeAnswered(FreezeEvent.Answered event) {
+    freezing.onAnswered(event);
+  }
+
+  @Override
   public void onOpenLease(ClientEvent.OpenLease event) {
     leases.open(event);
   }
@@ -366,6 +397,21 @@ final class Dispatch implements EventHandler {
   @Override
   public void onConfigureLock(ClientEvent.ConfigureLock event) {
     limits.configure(event);
+  }
+
+  @Override
+  public void onFreeze(ClientEvent.Freeze event) {
+    freezing.freeze(event);
+  }
+
+  @Override
+  public void onUnfreeze(ClientEvent.Unfreeze event) {
+    freezing.unfreeze(event);
+  }
+
+  @Override
+  public void onForceCloseLease(ClientEvent.ForceCloseLease event) {
+    leases.closeByForce(event);
   }
 
   @Override

@@ -1,5 +1,6 @@
 package io.lockkeeper.server.core;
 
+import io.lockkeeper.server.core.acquire.Freezes;
 import io.lockkeeper.server.core.acquire.LockDelays;
 import io.lockkeeper.server.core.acquire.Views;
 import io.lockkeeper.server.core.api.Caller;
@@ -8,6 +9,7 @@ import io.lockkeeper.server.core.api.CoreSettings;
 import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Event;
 import io.lockkeeper.server.core.api.Failure;
+import io.lockkeeper.server.core.api.FreezeView;
 import io.lockkeeper.server.core.api.LeaseView;
 import io.lockkeeper.server.core.api.LockView;
 import io.lockkeeper.server.core.api.TimeEvent;
@@ -35,6 +37,7 @@ public final class Kernel {
 
   public final CoreState core;
   private final SessionPool pool;
+  private final Freezes freezes;
   private final Views views;
   private final Leases leases;
   private final Dispatch dispatch;
@@ -43,9 +46,10 @@ public final class Kernel {
   public Kernel(CoreSettings settings, PathSizes pathSizes) {
     core = new CoreState(settings, pathSizes);
     pool = new SessionPool(core);
-    LockDelays delays = new LockDelays(core);
-    views = new Views(core, delays);
-    dispatch = new Dispatch(core, pool, views, delays);
+    freezes = new Freezes(core);
+    LockDelays delays = new LockDelays(core, freezes);
+    views = new Views(core, delays, freezes);
+    dispatch = new Dispatch(core, pool, views, delays, freezes);
     leases = dispatch.leases();
   }
 
@@ -82,6 +86,12 @@ public final class Kernel {
   /** Returns the newest zxid that the mirror has seen. */
   public long revision() {
     return core.mirror.revision();
+  }
+
+  /** Returns the frozen prefixes, in their order. */
+  public List<FreezeView> frozen(long nowNanos) {
+    core.now = nowNanos;
+    return freezes.all();
   }
 
   /** Returns one lock with up to {@code queueLimit} waiters; nothing is read for it. */

@@ -21,6 +21,7 @@ import java.util.TreeMap;
 public final class InMemoryCluster {
 
   private final InMemoryQueues queues = new InMemoryQueues(this::broadcast);
+  private final InMemoryFreezes freezes = new InMemoryFreezes(this::broadcast);
   private final List<InMemoryLockStore> mirrors = new ArrayList<>();
   private final Map<String, InMemoryLockStore> members = new TreeMap<>();
   private final Map<String, InMemorySession> sessions = new TreeMap<>();
@@ -54,6 +55,22 @@ public final class InMemoryCluster {
 
   InMemoryQueues queues() {
     return queues;
+  }
+
+  InMemoryFreezes freezes() {
+    return freezes;
+  }
+
+  /** Returns all that there is, as whoever begins to mirror it is told. */
+  List<StoreEvent> listing() {
+    List<StoreEvent> told = new ArrayList<>(freezes.listing());
+    told.addAll(queues.listing());
+    return told;
+  }
+
+  /** Returns the members. */
+  List<Peer> all() {
+    return members.values().stream().map(InMemoryLockStore::self).toList();
   }
 
   void join(InMemoryLockStore store) {

@@ -3,6 +3,8 @@ package io.lockkeeper.server.memory;
 import io.lockkeeper.server.coordinator.api.LeaseLocation;
 import io.lockkeeper.server.coordinator.api.LockStore;
 import io.lockkeeper.server.coordinator.api.Peer;
+import io.lockkeeper.server.coordinator.api.StoreView;
+import io.lockkeeper.server.core.api.FreezeEvent;
 import io.lockkeeper.server.core.api.SessionEvent;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
@@ -145,7 +147,7 @@ public final class InMemoryLockStore implements LockStore {
         () -> {
           if (cutOff) {
             cutOff = false;
-            cluster.queues().listing().forEach(this::say);
+            cluster.listing().forEach(this::say);
             flow();
             List.copyOf(sessions.keySet())
                 .forEach(key -> proveSession(new StoreEffect.ProveSession(key)));
@@ -202,7 +204,7 @@ public final class InMemoryLockStore implements LockStore {
     failure = onFailure;
     act(
         () -> {
-          cluster.queues().listing().forEach(this::say);
+          cluster.listing().forEach(this::say);
           cluster.join(this);
           lookForOrphans();
         });
@@ -373,6 +375,29 @@ public final class InMemoryLockStore implements LockStore {
   }
 
   @Override
+  public void setFreeze(StoreEffect.SetFreeze effect) {
+    act(
+        () -> {
+          cluster.freezes().set(effect.freeze());
+          say(new FreezeEvent.Answered(effect.number(), FreezeEvent.Outcome.DONE));
+        });
+  }
+
+  @Override
+  public void removeFreeze(StoreEffect.RemoveFreeze effect) {
+    act(
+        () -> {
+          FreezeEvent.Outcome outcome = cluster.freezes().remove(effect.prefix());
+          say(new FreezeEvent.Answered(effect.number(), outcome));
+        });
+  }
+
+  @Override
+  public void thaw(StoreEffect.Thaw effect) {
+    act(() -> cluster.freezes().thaw(effect.prefix(), effect.zxid()));
+  }
+
+  @Override
   public int pathBytes(LockName lock, Mode mode) {
     return lock.encoded().length() + 80;
   }
@@ -413,6 +438,29 @@ public final class InMemoryLockStore implements LockStore {
         .filter(peer -> !isOrphan(session))
         .<LeaseLocation>map(LeaseLocation.At::new)
         .orElseGet(LeaseLocation.Nowhere::new);
+  }
+
+  @Override
+  public void describe(Consumer<Optional<StoreView>> answer) {
+    act(
+        () ->
+            answer.accept(
+                Optional.of(
+                    new StoreView(
+                        cluster.all().stream().map(peer -> new StoreView.Member(peer, 0)).toList(),
+                        cluster.sessions().stream().map(this::view).toList(),
+                        List.of("memory"),
+                        cutOff ? Optional.empty() : Optional.of("memory")))));
+  }
+
+  private StoreView.Session view(InMemorySession session) {
+    Optional<SessionKey> own =
+        sessions.entrySet().stream()
+            .filter(owned -> owned.getValue().session() == session)
+            .map(Map.Entry::getKey)
+            .findFirst();
+    return new StoreView.Session(
+        session.claim(), session.owner(), session.epoch(), isOrphan(session), own);
   }
 
   @Override

@@ -172,7 +172,30 @@ public final class GrpcServices {
             setup.ownId());
     this.lockCalls = new LockCalls(coordinator, setup.ownId(), limits, streams, timer, stats);
     this.leaseCalls = new LeaseCalls(coordinator, setup.ownId(), limits, streams, forwarding);
-    this.adminCalls = new AdminCalls(coordinator);
+    this.adminCalls = new AdminCalls(coordinator, setup.ownId(), new AdminSurroundings());
+  }
+
+  /** What the admin service needs of all this. */
+  private final class AdminSurroundings implements AdminCalls.Surroundings {
+    @Override
+    public boolean serves(String peerId) {
+      return peers.serves(peerId);
+    }
+
+    @Override
+    public int peers() {
+      return peers.size();
+    }
+
+    @Override
+    public void turnAway() {
+      health.drain();
+    }
+
+    @Override
+    public void sendAway() {
+      GrpcServices.this.sendAway("the coordinator was drained", limits.resumeAfter());
+    }
   }
 
   /** Makes a guard for calls that may be so large a part of all. */

@@ -34,6 +34,10 @@ record Readiness(boolean serving, List<String> reasons) {
       return new Readiness(
           false, List.of("the coordinator's state is in doubt: it does nothing any more"));
     }
+    if (status.draining()) {
+      return new Readiness(
+          false, List.of("drained: the coordinator hands over what it serves, or has"));
+    }
     List<String> reasons = new ArrayList<>();
     if (!status.mirrorCurrent()) {
       reasons.add(

@@ -15,7 +15,8 @@ import org.apache.zookeeper.KeeperException.Code;
  * is decided or its time is up. What it does can be done twice without harm, so that it needs no
  * more than another look when an answer is lost. Lives on the store's thread.
  */
-abstract sealed class RetriedChange permits EntryDataWrite, LimitWrite, LeaseSearch {
+abstract sealed class RetriedChange
+    permits EntryDataWrite, LimitWrite, LeaseSearch, FreezeWrite, FreezeRemoval, ThawByTime {
 
   /** Less than the time in which each call of a client is answered. */
   static final long LIMIT_MILLIS = 5_000;

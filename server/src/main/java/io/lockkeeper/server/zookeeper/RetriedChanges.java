@@ -35,6 +35,21 @@ final class RetriedChanges {
     start(new LimitWrite(context, connection, () -> underWay--, effect));
   }
 
+  /** Freezes a prefix. */
+  void setFreeze(StoreEffect.SetFreeze effect) {
+    start(new FreezeWrite(context, connection, () -> underWay--, effect));
+  }
+
+  /** Takes a freeze back. */
+  void removeFreeze(StoreEffect.RemoveFreeze effect) {
+    start(new FreezeRemoval(context, connection, () -> underWay--, effect));
+  }
+
+  /** Takes a freeze back whose time is over. */
+  void thaw(StoreEffect.Thaw effect) {
+    start(new ThawByTime(context, connection, () -> underWay--, effect));
+  }
+
   /** Finds out who serves a lease. */
   void locate(LeaseId lease, Members members, Consumer<Optional<LeaseLocation>> answer) {
     start(new LeaseSearch(context, connection, () -> underWay--, lease, members, answer));

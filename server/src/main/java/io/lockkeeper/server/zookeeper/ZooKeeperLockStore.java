@@ -3,6 +3,7 @@ package io.lockkeeper.server.zookeeper;
 import io.lockkeeper.server.coordinator.api.LeaseLocation;
 import io.lockkeeper.server.coordinator.api.LockStore;
 import io.lockkeeper.server.coordinator.api.Peer;
+import io.lockkeeper.server.coordinator.api.StoreView;
 import io.lockkeeper.server.coordinator.serial.BatchConsumer;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
@@ -200,6 +201,21 @@ public final class ZooKeeperLockStore implements LockStore {
     onThread(p -> p.reads().removeGuard(effect.lock(), effect.guard()));
   }
 
+  @Override
+  public void setFreeze(StoreEffect.SetFreeze effect) {
+    onThread(p -> p.changes().setFreeze(effect));
+  }
+
+  @Override
+  public void removeFreeze(StoreEffect.RemoveFreeze effect) {
+    onThread(p -> p.changes().removeFreeze(effect));
+  }
+
+  @Override
+  public void thaw(StoreEffect.Thaw effect) {
+    onThread(p -> p.changes().thaw(effect));
+  }
+
   private void onThread(Consumer<StoreParts> action) {
     wishes.accept(action);
   }
@@ -211,6 +227,22 @@ public final class ZooKeeperLockStore implements LockStore {
             parts.ifPresentOrElse(
                 p -> p.changes().locate(lease, p.members(), answer),
                 () -> answer.accept(Optional.empty())));
+  }
+
+  @Override
+  public void describe(Consumer<Optional<StoreView>> answer) {
+    executor.execute(
+        () ->
+            answer.accept(
+                parts.flatMap(
+                    p ->
+                        p.members()
+                            .view(p.sessions().claims())
+                            .map(seen -> seen.over(servers(), p.mirror().server())))));
+  }
+
+  private List<String> servers() {
+    return List.of(settings.connectString().split(","));
   }
 
   @Override

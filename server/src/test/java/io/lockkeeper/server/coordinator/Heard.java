@@ -37,7 +37,7 @@ class Heard implements Coordinator.AcquisitionListener, Coordinator.SessionListe
   }
 
   @Override
-  public void onLeaseEnded(LeaseEnd end) {
+  public void onLeaseEnded(LeaseEnd end, String message) {
     ends.add(end);
   }
 

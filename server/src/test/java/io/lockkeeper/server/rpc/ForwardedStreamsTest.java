@@ -260,7 +260,7 @@ class ForwardedStreamsTest {
     // Given
     Session session = new Session(Received.all()).open();
     // When
-    session.attached.listener().onLeaseEnded(LeaseEnd.EXPIRED);
+    session.attached.listener().onLeaseEnded(LeaseEnd.EXPIRED, "");
     // Then
     assertThat(session.client.next().getLeaseEnded().getReason())
         .isEqualTo(LeaseEndReason.LEASE_END_REASON_EXPIRED);

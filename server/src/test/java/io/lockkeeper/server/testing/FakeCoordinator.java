@@ -1,5 +1,6 @@
 package io.lockkeeper.server.testing;
 
+import io.lockkeeper.server.coordinator.api.ClusterView;
 import io.lockkeeper.server.coordinator.api.Coordinator;
 import io.lockkeeper.server.coordinator.api.CoordinatorStatus;
 import io.lockkeeper.server.coordinator.api.LeaseLocation;
@@ -13,7 +14,9 @@ import io.lockkeeper.server.core.api.Caller;
 import io.lockkeeper.server.core.api.LeaseView;
 import io.lockkeeper.server.core.api.LockView;
 import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.lock.Freeze;
 import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LeaseName;
 import io.lockkeeper.server.core.lock.LockName;
 import java.time.Duration;
 import java.util.List;
@@ -49,6 +52,8 @@ public final class FakeCoordinator implements Coordinator {
   public record MetadataToUpdate(LeaseId lease, String requestId, Map<String, String> metadata) {}
 
   public record LockToConfigure(LockName lock, OptionalInt limit) {}
+
+  public record LeaseToForce(LeaseName lease, String reason) {}
 
   public record LocksToList(String prefix, Optional<LockName> after, int limit) {}
 
@@ -94,6 +99,12 @@ public final class FakeCoordinator implements Coordinator {
       new Calls<>("updateMetadata");
   public final Calls<Asked<LockToConfigure, Answer.LimitSet>> configurations =
       new Calls<>("configureLock");
+  public final Calls<Asked<Freeze, Answer.FreezeChanged>> freezes = new Calls<>("freeze");
+  public final Calls<Asked<String, Answer.FreezeChanged>> thaws = new Calls<>("unfreeze");
+  public final Calls<Asked<LeaseToForce, Answer.LeaseClosed>> forcedLeases =
+      new Calls<>("forceCloseLease");
+  public final Calls<Asked<Duration, Integer>> drains = new Calls<>("drain");
+  public final Calls<Asked<String, ClusterView>> clusters = new Calls<>("cluster");
   public final Calls<Asked<String, Notice.Position>> positions = new Calls<>("position");
   public final Calls<Asked<LockToGet, LockView>> getLocks = new Calls<>("getLock");
   public final Calls<Asked<LocksToList, List<LockView>>> listLocks = new Calls<>("listLocks");
@@ -243,6 +254,31 @@ public final class FakeCoordinator implements Coordinator {
   @Override
   public CompletableFuture<Answer.LimitSet> configureLock(LockName lock, OptionalInt limit) {
     return ask(configurations, new LockToConfigure(lock, limit));
+  }
+
+  @Override
+  public CompletableFuture<Answer.FreezeChanged> freeze(Freeze freeze) {
+    return ask(freezes, freeze);
+  }
+
+  @Override
+  public CompletableFuture<Answer.FreezeChanged> unfreeze(String prefix) {
+    return ask(thaws, prefix);
+  }
+
+  @Override
+  public CompletableFuture<Answer.LeaseClosed> forceCloseLease(LeaseName lease, String reason) {
+    return ask(forcedLeases, new LeaseToForce(lease, reason));
+  }
+
+  @Override
+  public CompletableFuture<Integer> drain(Duration grace) {
+    return ask(drains, grace);
+  }
+
+  @Override
+  public CompletableFuture<ClusterView> cluster() {
+    return ask(clusters, "");
   }
 
   @Override

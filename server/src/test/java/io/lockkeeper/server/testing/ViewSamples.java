@@ -32,6 +32,7 @@ public final class ViewSamples {
   public static CoordinatorStatus serving() {
     return new CoordinatorStatus(
         false,
+        false,
         true,
         List.of(
             new SessionStatus("lock-1", true, true, 1_000, 3),
@@ -49,6 +50,7 @@ public final class ViewSamples {
 
   public static CoordinatorStatus cutOff() {
     return new CoordinatorStatus(
+        false,
         false,
         false,
         List.of(new SessionStatus("lock<1>", false, false, 0, 0)),

@@ -7,7 +7,9 @@ import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.LeaseView;
 import io.lockkeeper.server.core.api.LockView;
 import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.lock.Freeze;
 import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LeaseName;
 import io.lockkeeper.server.core.lock.LockName;
 import java.time.Duration;
 import java.util.List;
@@ -89,8 +91,12 @@ public interface Coordinator {
     /** A request for locks could not be taken. */
     void onRefused(String requestId, RefusedException why);
 
-    /** The lease has ended; nothing follows. */
-    void onLeaseEnded(io.lockkeeper.server.core.api.LeaseEnd end);
+    /**
+     * The lease has ended; nothing follows.
+     *
+     * @param message why, human-readable, may be empty
+     */
+    void onLeaseEnded(io.lockkeeper.server.core.api.LeaseEnd end, String message);
 
     /**
      * The lease lives on, and the client shall resume it: at another coordinator, or here. Nothing
@@ -167,6 +173,31 @@ public interface Coordinator {
 
   /** Sets the limit of a lock of permits; empty takes the setting back. */
   CompletableFuture<Answer.LimitSet> configureLock(LockName lock, OptionalInt limit);
+
+  /**
+   * Freezes a prefix: nobody new is granted a lock under it, at any coordinator. Completes when
+   * this one, too, decides by it.
+   */
+  CompletableFuture<Answer.FreezeChanged> freeze(Freeze freeze);
+
+  /** Thaws a prefix that was frozen. Fails with NOT_FROZEN. */
+  CompletableFuture<Answer.FreezeChanged> unfreeze(String prefix);
+
+  /**
+   * Closes somebody's lease with all that it holds. Completes when all of it is gone for good.
+   * Fails with UNKNOWN_LEASE.
+   */
+  CompletableFuture<Answer.LeaseClosed> forceCloseLease(LeaseName lease, String reason);
+
+  /**
+   * Leaves while the process stays: takes no new leases, lets deletions settle, and gives all
+   * leases to whichever peers adopt them. For good; idempotent. Completes with the number of leases
+   * that are left after {@code grace}, or about a second if that is longer.
+   */
+  CompletableFuture<Integer> drain(Duration grace);
+
+  /** Returns the cluster as this coordinator sees it. */
+  CompletableFuture<ClusterView> cluster();
 
   /** Returns where a waiting acquisition stands. */
   CompletableFuture<Notice.Position> position(LeaseId lease, String requestId);

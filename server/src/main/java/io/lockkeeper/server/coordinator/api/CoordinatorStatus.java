@@ -6,6 +6,7 @@ import java.util.List;
  * How a coordinator is.
  *
  * @param failed whether its state is in doubt, so that it does nothing any more
+ * @param draining whether it hands over what it serves, or has
  * @param mirrorCurrent whether the mirror is whole, so that grants can be made
  * @param sessions the lock sessions
  * @param leases how many leases are open
@@ -20,6 +21,7 @@ import java.util.List;
  */
 public record CoordinatorStatus(
     boolean failed,
+    boolean draining,
     boolean mirrorCurrent,
     List<SessionStatus> sessions,
     int leases,
@@ -54,6 +56,7 @@ public record CoordinatorStatus(
   public CoordinatorStatus afterFailure() {
     return new CoordinatorStatus(
         true,
+        draining,
         mirrorCurrent,
         sessions,
         leases,
@@ -72,7 +75,7 @@ public record CoordinatorStatus(
    * mirror is whole and a session is proven and connected.
    */
   public boolean serving() {
-    return mirrorCurrent && sessionUsable();
+    return !draining && mirrorCurrent && sessionUsable();
   }
 
   /**

@@ -56,6 +56,13 @@ public interface LockStore extends StoreEffect.Store {
    */
   void suspect(String id);
 
+  /**
+   * Describes the other coordinators and the lock sessions, as they were seen last.
+   *
+   * @param answer gets that, on any thread; empty if nothing has been seen yet
+   */
+  void describe(Consumer<Optional<StoreView>> answer);
+
   /** Says who hears of the other coordinators, on any thread. Called once at most. */
   void watchPeers(Consumer<List<Peer>> listener);
 

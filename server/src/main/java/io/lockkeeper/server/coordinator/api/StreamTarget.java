@@ -14,7 +14,7 @@ public sealed interface StreamTarget {
   boolean refused(String requestId, RefusedException why);
 
   /** Passes on that the lease has ended. */
-  void leaseEnded(LeaseEnd end);
+  void leaseEnded(LeaseEnd end, String message);
 
   /** Passes on that the lease is to be resumed, elsewhere or here. */
   void sentAway(Failure why);
@@ -44,7 +44,7 @@ public sealed interface StreamTarget {
     }
 
     @Override
-    public void leaseEnded(LeaseEnd end) {
+    public void leaseEnded(LeaseEnd end, String message) {
       throw new IllegalStateException("an acquisition's stream is told its own ending");
     }
 
@@ -83,8 +83,8 @@ public sealed interface StreamTarget {
     }
 
     @Override
-    public void leaseEnded(LeaseEnd end) {
-      listener.onLeaseEnded(end);
+    public void leaseEnded(LeaseEnd end, String message) {
+      listener.onLeaseEnded(end, message);
     }
 
     @Override

@@ -214,8 +214,8 @@ public final class AcquisitionLifecycle {
   }
 
   /** The lease has ended. */
-  public void leaseEnded(Acquisition acquisition, LeaseEnd end) {
-    apply(acquisition, new AcquisitionEvent.LeaseEnded(end));
+  public void leaseEnded(Acquisition acquisition, LeaseEnd end, String message) {
+    apply(acquisition, new AcquisitionEvent.LeaseEnded(end, message));
     deletions.proceed(acquisition);
   }
 
@@ -404,7 +404,10 @@ public final class AcquisitionLifecycle {
       expireWait(
           acquisition,
           Notice.RefusalReason.TIMED_OUT,
-          delayed ? "the lock is closed: a lock_delay is running" : "the lock is taken",
+          views
+              .whyFrozen(acquisition)
+              .orElse(
+                  delayed ? "the lock is closed: a lock_delay is running" : "the lock is taken"),
           () -> placeAgain(acquisition));
     } else {
       acquisition.moved(ahead);

@@ -29,6 +29,7 @@ public final class Grants {
   private final PermitLimits limits;
   private final AcquisitionLifecycle lifecycle;
   private final LockDelays delays;
+  private final Freezes freezes;
   private final ForcedReleases forcedReleases;
   private final Reentrancy reentrancy;
   private final Suppressions suppressions;
@@ -39,6 +40,7 @@ public final class Grants {
       Publications publications,
       AcquisitionLifecycle lifecycle,
       LockDelays delays,
+      Freezes freezes,
       PermitLimits limits,
       ForcedReleases forcedReleases,
       Reentrancy reentrancy,
@@ -47,6 +49,7 @@ public final class Grants {
     this.core = core;
     this.reentrancy = reentrancy;
     this.delays = delays;
+    this.freezes = freezes;
     this.limits = limits;
     this.forcedReleases = forcedReleases;
     this.pool = pool;
@@ -285,13 +288,36 @@ public final class Grants {
     }
   }
 
-  /** Applies the admission rule to one queue, unless a delay keeps it closed. */
-  public List<Entry> admit(LockQueue queue) {
+  private List<Entry> admit(LockQueue queue) {
+    if (freezes.isFrozen(queue.lock())) {
+      queue.admitNobody();
+      return List.of();
+    }
+    return admitFound(queue);
+  }
+
+  /**
+   * Applies the admission rule to one queue, unless a delay keeps it closed. Of a queue that was
+   * just read back, who is first is taken for a holder in a freeze, too: it may have been granted
+   * before, and then it must not look as if it held nothing. Nothing is granted by that: see {@link
+   * #proof}.
+   */
+  public List<Entry> admitFound(LockQueue queue) {
     if (delays.isDelayed(queue.lock())) {
       queue.admitNobody();
       return List.of();
     }
     return queue.admit(core.now, core.mirror.limit(queue.lock()));
+  }
+
+  /** A lock is frozen no more. */
+  void onThawed(LockName lock) {
+    advance(lock);
+    // Who looks like a holder since before waits too.
+    core.mirror.queue(lock).map(LockQueue::holders).orElse(List.of()).stream()
+        .flatMap(entry -> Acquisition.of(entry).stream())
+        .toList()
+        .forEach(this::decide);
   }
 
   /** Entries have been created: what is granted by them is granted now. */
@@ -364,7 +390,9 @@ public final class Grants {
     if (isHeldByOwner(hold)) {
       return Optional.of(Hold.Proof.OWNER);
     }
-    return isHeldByQueue(hold) ? Optional.of(Hold.Proof.QUEUE) : Optional.empty();
+    return !freezes.isFrozen(hold.lock()) && isHeldByQueue(hold)
+        ? Optional.of(Hold.Proof.QUEUE)
+        : Optional.empty();
   }
 
   /**

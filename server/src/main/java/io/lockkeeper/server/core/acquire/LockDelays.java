@@ -25,6 +25,7 @@ public final class LockDelays {
   private static final long AGAIN_NANOS = Duration.ofSeconds(2).toNanos();
 
   private final CoreState core;
+  private final Freezes freezes;
   private final Map<LockName, Map<UUID, Running>> running = new HashMap<>();
   private final Map<GuardKey, Timers.Timer> clearing = new HashMap<>();
 
@@ -34,8 +35,9 @@ public final class LockDelays {
   /** A delay under way. */
   private record Running(MarkerName.Guard guard, Timers.Timer timer, long untilNanos) {}
 
-  public LockDelays(CoreState core) {
+  public LockDelays(CoreState core, Freezes freezes) {
     this.core = core;
+    this.freezes = freezes;
   }
 
   /** Returns whether nobody may be admitted now. */
@@ -71,12 +73,13 @@ public final class LockDelays {
   }
 
   /**
-   * Nobody is admitted in a delay, so that after a rebuild nobody knows here who holds. That an
+   * Nobody is admitted in a delay or a freeze, so that nobody may know here who holds. That an
    * entry of ours was not granted here says nothing: it may be another coordinator's by now.
    */
   private boolean onlyWaited(LockName lock, Entry entry) {
     boolean granted = Hold.of(entry).filter(Hold::wasGranted).isPresent();
-    return core.mirror.isCurrent() && !isDelayed(lock) && !entry.holds() && !granted;
+    boolean open = !isDelayed(lock) && !freezes.isFrozen(lock);
+    return core.mirror.isCurrent() && open && !entry.holds() && !granted;
   }
 
   /**

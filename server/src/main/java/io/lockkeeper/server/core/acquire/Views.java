@@ -2,6 +2,7 @@ package io.lockkeeper.server.core.acquire;
 
 import io.lockkeeper.server.core.api.AcquireCommand;
 import io.lockkeeper.server.core.api.Contender;
+import io.lockkeeper.server.core.api.FreezeView;
 import io.lockkeeper.server.core.api.LeaseView;
 import io.lockkeeper.server.core.api.LockView;
 import io.lockkeeper.server.core.api.Notice;
@@ -36,9 +37,11 @@ public final class Views {
 
   private final CoreState core;
   private final LockDelays delays;
+  private final Freezes freezes;
 
-  public Views(CoreState core, LockDelays delays) {
+  public Views(CoreState core, LockDelays delays, Freezes freezes) {
     this.core = core;
+    this.freezes = freezes;
     this.delays = delays;
   }
 
@@ -159,6 +162,7 @@ public final class Views {
    * @param revision the newest zxid that changed this lock, zero if not known
    * @param configuredLimit the limit of permits that was configured, if one was
    * @param delayedForNanos how long until the next grant, while a delay is running
+   * @param frozen the freeze that the lock is under, if it is
    */
   public record Seen(
       LockName lock,
@@ -168,7 +172,8 @@ public final class Views {
       int queueLimit,
       long revision,
       OptionalInt configuredLimit,
-      Optional<Long> delayedForNanos) {
+      Optional<Long> delayedForNanos,
+      Optional<FreezeView> frozen) {
 
     /** Returns the entries of which too little is known to be shown. */
     Stream<NodeKey> unnamed() {
@@ -190,7 +195,8 @@ public final class Views {
         queueLimit,
         queue.map(LockQueue::revision).orElse(0L),
         core.mirror.limit(lock),
-        delays.leftNanos(lock));
+        delays.leftNanos(lock),
+        freezes.of(lock));
   }
 
   /** Returns as many holders of a lock as are shown of it, in the order of the queue. */
@@ -208,7 +214,8 @@ public final class Views {
         shown(seen.queue(), false),
         seen.revision(),
         seen.configuredLimit(),
-        seen.delayedForNanos());
+        seen.delayedForNanos(),
+        seen.frozen());
   }
 
   /** Returns where an acquisition stands in the queues that it waits in. */
@@ -228,9 +235,11 @@ public final class Views {
     for (Hold hold : acquisition.holds()) {
       Optional<LockQueue> queue = core.mirror.queue(hold.lock());
       Optional<Entry> entry = hold.entryIn(core.mirror);
-      if (entry.isPresent() && !entry.get().holds()) {
+      Optional<FreezeView> frozen = freezes.of(hold.lock());
+      // Who is first may look like a holder in a freeze, and waits all the same.
+      if (entry.isPresent() && (frozen.isPresent() || !entry.get().holds())) {
         int ahead = aheadOf.applyAsInt(queue.get(), entry.get());
-        places.add(new Notice.Place(queue.get().lock(), ahead, fewHolders(queue.get())));
+        places.add(new Notice.Place(queue.get().lock(), ahead, fewHolders(queue.get()), frozen));
       }
     }
     return List.copyOf(places);
@@ -247,8 +256,14 @@ public final class Views {
                 new Notice.Place(
                     place.lock(),
                     place.ahead(),
-                    place.holders().stream().map(Contender::withoutMetadata).toList()))
+                    place.holders().stream().map(Contender::withoutMetadata).toList(),
+                    place.frozen()))
         .toList();
+  }
+
+  /** Says why a request is granted nothing, if one of its locks is frozen. */
+  Optional<String> whyFrozen(Acquisition acquisition) {
+    return freezes.inWords(acquisition.command());
   }
 
   /** Returns who holds the locks that an acquisition asks for. */

@@ -14,7 +14,7 @@ public final class WaitTimeouts {
   private static final long TRY_BOUND_NANOS = 5_000_000_000L;
 
   /** How old a place may be that is told unasked. */
-  private static final long PLACES_NANOS = 100_000_000L;
+  static final long PLACES_NANOS = 100_000_000L;
 
   private final CoreState core;
   private final Views views;
@@ -48,7 +48,11 @@ public final class WaitTimeouts {
                                 lifecycle.expireWait(
                                     acquisition,
                                     Notice.RefusalReason.TIMED_OUT,
-                                    "not granted within the wait timeout"))));
+                                    "not granted within the wait timeout"
+                                        + views
+                                            .whyFrozen(acquisition)
+                                            .map(why -> ": " + why)
+                                            .orElse("")))));
   }
 
   private void armPosition(Acquisition acquisition) {

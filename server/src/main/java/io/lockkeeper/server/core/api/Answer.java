@@ -85,6 +85,9 @@ public sealed interface Answer {
    */
   record LimitSet(int previous) implements Answer {}
 
+  /** The prefix is frozen, or thawed. */
+  record FreezeChanged() implements Answer {}
+
   /**
    * Where a waiting acquisition stands.
    *

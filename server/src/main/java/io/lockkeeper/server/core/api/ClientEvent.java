@@ -1,6 +1,7 @@
 package io.lockkeeper.server.core.api;
 
 import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LeaseName;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.RevocationRequest;
 import java.time.Duration;
@@ -276,6 +277,46 @@ public sealed interface ClientEvent extends Event {
     @Override
     public void applyTo(EventHandler handler) {
       handler.onConfigureLock(this);
+    }
+  }
+
+  /**
+   * An operator freezes a prefix. Answered by {@link Answer.FreezeChanged}.
+   *
+   * @param call who waits for the answer
+   * @param freeze the freeze
+   */
+  record Freeze(CallId call, io.lockkeeper.server.core.lock.Freeze freeze) implements ClientEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onFreeze(this);
+    }
+  }
+
+  /**
+   * An operator thaws a prefix. Answered by {@link Answer.FreezeChanged}.
+   *
+   * @param call who waits for the answer
+   * @param prefix the prefix, as it was frozen
+   */
+  record Unfreeze(CallId call, String prefix) implements ClientEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onUnfreeze(this);
+    }
+  }
+
+  /**
+   * An operator closes somebody's lease. Answered by {@link Answer.LeaseClosed}.
+   *
+   * @param call who waits for the answer
+   * @param lease the lease, by its id or by its tag
+   * @param reason why, human-readable
+   */
+  record ForceCloseLease(CallId call, LeaseName lease, String reason) implements ClientEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onForceCloseLease(this);
     }
   }
 

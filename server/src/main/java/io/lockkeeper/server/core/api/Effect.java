@@ -61,8 +61,15 @@ public interface Effect {
    *
    * @param stream the stream
    * @param end why
+   * @param message why, human-readable, may be empty
    */
-  record TellLeaseEnd(StreamId stream, LeaseEnd end) implements Effect {
+  record TellLeaseEnd(StreamId stream, LeaseEnd end, String message) implements Effect {
+
+    /** Makes one that says no more. */
+    public TellLeaseEnd(StreamId stream, LeaseEnd end) {
+      this(stream, end, "");
+    }
+
     @Override
     public void applyTo(EffectHandler handler) {
       handler.tellLeaseEnd(this);

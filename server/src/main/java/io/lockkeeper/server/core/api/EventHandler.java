@@ -83,6 +83,21 @@ public interface EventHandler {
   /** See {@link ClientRequest}. */
   void onClientRequest(ClientRequest event);
 
+  /** See {@link FreezeEvent.Appeared}. */
+  void onFreezeAppeared(FreezeEvent.Appeared event);
+
+  /** See {@link FreezeEvent.Read}. */
+  void onFreezeRead(FreezeEvent.Read event);
+
+  /** See {@link FreezeEvent.Vanished}. */
+  void onFreezeVanished(FreezeEvent.Vanished event);
+
+  /** See {@link FreezeEvent.Listed}. */
+  void onFreezesListed(FreezeEvent.Listed event);
+
+  /** See {@link FreezeEvent.Answered}. */
+  void onFreezeAnswered(FreezeEvent.Answered event);
+
   /** See {@link ClientEvent.OpenLease}. */
   void onOpenLease(ClientEvent.OpenLease event);
 
@@ -133,6 +148,15 @@ public interface EventHandler {
 
   /** See {@link ClientEvent.ConfigureLock}. */
   void onConfigureLock(ClientEvent.ConfigureLock event);
+
+  /** See {@link ClientEvent.Freeze}. */
+  void onFreeze(ClientEvent.Freeze event);
+
+  /** See {@link ClientEvent.Unfreeze}. */
+  void onUnfreeze(ClientEvent.Unfreeze event);
+
+  /** See {@link ClientEvent.ForceCloseLease}. */
+  void onForceCloseLease(ClientEvent.ForceCloseLease event);
 
   /** See {@link ClientEvent.StreamClosed}. */
   void onStreamClosed(ClientEvent.StreamClosed event);

@@ -1,6 +1,5 @@
 package io.lockkeeper.server.core.api;
 
-import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
 
 /**
@@ -17,8 +16,8 @@ public record Failure(Reason reason, String message) {
   }
 
   /** Returns what to say of a lease that no coordinator serves, as far as the caller may know. */
-  public static String nobodyServes(LeaseId lease) {
-    return "no coordinator serves a lease " + lease.tag() + "…";
+  public static String nobodyServes(String tag) {
+    return "no coordinator serves a lease " + tag + "…";
   }
 
   /** What can be wrong. */
@@ -53,6 +52,8 @@ public record Failure(Reason reason, String message) {
     ENDED,
     /** Nobody holds the lock, or nobody with that token. */
     NO_HOLDER,
+    /** The prefix is not frozen. */
+    NOT_FROZEN,
     /** ZooKeeper's counter of the lock is at its end. */
     COUNTER_STUCK,
     /** The lock's queue is full. */

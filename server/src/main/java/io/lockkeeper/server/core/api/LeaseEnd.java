@@ -9,5 +9,7 @@ public enum LeaseEnd {
   /** It was a stream, and its client has cancelled the call. */
   CANCELLED,
   /** The coordinator's ZooKeeper session ended, or could not be proved alive within its bound. */
-  SESSION_LOST
+  SESSION_LOST,
+  /** An operator closed it. */
+  FORCED
 }

@@ -16,6 +16,7 @@ import java.util.OptionalInt;
  * @param revision the newest zxid that changed this lock, zero if not known
  * @param configuredLimit the limit of permits that was configured, if one was
  * @param delayedForNanos how long until the next grant, while a lost holder's delay is running
+ * @param frozen the freeze that the lock is under, if it is
  */
 public record LockView(
     LockName lock,
@@ -24,4 +25,26 @@ public record LockView(
     List<Contender> queue,
     long revision,
     OptionalInt configuredLimit,
-    Optional<Long> delayedForNanos) {}
+    Optional<Long> delayedForNanos,
+    Optional<FreezeView> frozen) {
+
+  /** Makes that of a lock that is not frozen. */
+  public LockView(
+      LockName lock,
+      List<Contender> holders,
+      int queueLength,
+      List<Contender> queue,
+      long revision,
+      OptionalInt configuredLimit,
+      Optional<Long> delayedForNanos) {
+    this(
+        lock,
+        holders,
+        queueLength,
+        queue,
+        revision,
+        configuredLimit,
+        delayedForNanos,
+        Optional.empty());
+  }
+}

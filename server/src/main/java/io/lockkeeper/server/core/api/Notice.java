@@ -34,8 +34,14 @@ public sealed interface Notice {
    * @param lock the lock
    * @param ahead how many entries are ahead, holders included
    * @param holders who holds the lock, at most 16
+   * @param frozen the freeze that the lock is under, if it is
    */
-  record Place(LockName lock, int ahead, List<Contender> holders) {
+  record Place(LockName lock, int ahead, List<Contender> holders, Optional<FreezeView> frozen) {
+
+    /** Makes a place in the queue of a lock that is not frozen. */
+    public Place(LockName lock, int ahead, List<Contender> holders) {
+      this(lock, ahead, holders, Optional.empty());
+    }
 
     /** Returns how many are ahead where most are, zero if there are no places. */
     public static int most(List<Place> places) {

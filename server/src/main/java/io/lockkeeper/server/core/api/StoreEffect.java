@@ -4,6 +4,7 @@ import io.lockkeeper.server.core.lock.EntryDetails;
 import io.lockkeeper.server.core.lock.EntryName;
 import io.lockkeeper.server.core.lock.EntryRef;
 import io.lockkeeper.server.core.lock.EntryUpdate;
+import io.lockkeeper.server.core.lock.Freeze;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.MarkerName;
@@ -72,6 +73,15 @@ public sealed interface StoreEffect extends Effect {
 
     /** See {@link RemoveGuard}. */
     void removeGuard(RemoveGuard effect);
+
+    /** See {@link SetFreeze}. */
+    void setFreeze(SetFreeze effect);
+
+    /** See {@link RemoveFreeze}. */
+    void removeFreeze(RemoveFreeze effect);
+
+    /** See {@link Thaw}. */
+    void thaw(Thaw effect);
   }
 
   /**
@@ -280,6 +290,48 @@ public sealed interface StoreEffect extends Effect {
     @Override
     public void applyTo(Store store) {
       store.removeGuard(this);
+    }
+  }
+
+  /**
+   * Freeze a prefix, or replace its record. Answered by {@link FreezeEvent.Answered}, in a bounded
+   * time; the mirror tells of it too.
+   *
+   * @param number names the change
+   * @param freeze the freeze
+   */
+  record SetFreeze(long number, Freeze freeze) implements StoreEffect {
+    @Override
+    public void applyTo(Store store) {
+      store.setFreeze(this);
+    }
+  }
+
+  /**
+   * Take a freeze back, whatever its record says. Answered by {@link FreezeEvent.Answered}, in a
+   * bounded time; the mirror tells of it too.
+   *
+   * @param number names the change
+   * @param prefix the frozen prefix
+   */
+  record RemoveFreeze(long number, String prefix) implements StoreEffect {
+    @Override
+    public void applyTo(Store store) {
+      store.removeFreeze(this);
+    }
+  }
+
+  /**
+   * Take a freeze back whose time is over, unless its record was written again since. Not answered:
+   * the mirror sees it vanish.
+   *
+   * @param prefix the frozen prefix
+   * @param zxid the transaction that wrote the record whose time is over
+   */
+  record Thaw(String prefix, long zxid) implements StoreEffect {
+    @Override
+    public void applyTo(Store store) {
+      store.thaw(this);
     }
   }
 }

@@ -110,6 +110,16 @@ public final class LockName implements Comparable<LockName> {
    * that.
    */
   public static Optional<LockName> decode(String encoded) {
+    Optional<String> value = decodeText(encoded);
+    if (value.isEmpty() || problemOf(value.get()).isPresent()) {
+      return Optional.empty();
+    }
+    LockName name = new LockName(value.get());
+    return name.encoded().equals(encoded) ? Optional.of(name) : Optional.empty();
+  }
+
+  /** Returns the text that was percent-encoded, or empty if there is none that may have been. */
+  private static Optional<String> decodeText(String encoded) {
     byte[] bytes = new byte[encoded.length()];
     int length = 0;
     for (int i = 0; i < encoded.length(); i++) {
@@ -126,12 +136,17 @@ public final class LockName implements Comparable<LockName> {
       bytes[length++] = (byte) ((high << 4) | low);
       i += 2;
     }
-    String value = new String(bytes, 0, length, StandardCharsets.UTF_8);
-    if (problemOf(value).isPresent()) {
-      return Optional.empty();
-    }
-    LockName name = new LockName(value);
-    return name.encoded().equals(encoded) ? Optional.of(name) : Optional.empty();
+    return Optional.of(new String(bytes, 0, length, StandardCharsets.UTF_8));
+  }
+
+  /** Percent-encodes the beginning of a name: any text, also none, as names are encoded. */
+  public static String encodePrefix(String prefix) {
+    return encode(prefix);
+  }
+
+  /** Returns the beginning of a name that encodes to exactly {@code encoded}, if there is one. */
+  public static Optional<String> decodePrefix(String encoded) {
+    return decodeText(encoded).filter(prefix -> encode(prefix).equals(encoded));
   }
 
   /**

@@ -13,6 +13,7 @@ import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StreamId;
 import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LeaseName;
 import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.core.session.LockSession;
 import io.lockkeeper.server.core.session.SessionPool;
@@ -254,7 +255,7 @@ public final class Leases {
   public Failure unknown(LeaseId id) {
     if (isForeign(id)) {
       // What is said where all coordinators were asked.
-      return new Failure(Failure.Reason.FOREIGN_LEASE, Failure.nobodyServes(id));
+      return new Failure(Failure.Reason.FOREIGN_LEASE, Failure.nobodyServes(id.tag()));
     }
     return new Failure(
         Failure.Reason.UNKNOWN_LEASE,
@@ -290,6 +291,33 @@ public final class Leases {
     } else {
       core.reply(event.call(), new Answer.Failed(unknown(event.lease())));
     }
+  }
+
+  /** Ends a lease at the wish of an operator. */
+  public void closeByForce(ClientEvent.ForceCloseLease event) {
+    Optional<Lease> found = find(event.lease());
+    if (found.isPresent()) {
+      found.get().closers().add(event.call());
+      end(found.get(), LeaseEnd.FORCED, byForce(event.reason()));
+    } else if (event.lease() instanceof LeaseName.ById named
+        && core.endedLeases.containsKey(named.id())) {
+      core.reply(event.call(), new Answer.LeaseClosed(true));
+    } else {
+      core.fail(
+          event.call(),
+          Failure.Reason.UNKNOWN_LEASE,
+          "no lease " + event.lease().tag() + "… is served here");
+    }
+  }
+
+  private static String byForce(String reason) {
+    return "an operator closed the lease" + (reason.isEmpty() ? "" : ": " + reason);
+  }
+
+  private Optional<Lease> find(LeaseName name) {
+    return name instanceof LeaseName.ByTag tagged
+        ? Optional.ofNullable(core.leasesByTag.get(tagged.high()))
+        : find(((LeaseName.ById) name).id());
   }
 
   /** Takes no more leases; those that are streams end, because their streams are about to. */
@@ -438,13 +466,17 @@ public final class Leases {
 
   /** Ends a lease with all that it holds. */
   public void end(Lease lease, LeaseEnd why) {
+    end(lease, why, "");
+  }
+
+  private void end(Lease lease, LeaseEnd why, String message) {
     if (!lease.isEnding()) {
       // What held is lost, and what waited is withdrawn: so each must know which it is.
       grace.attendAll(lease);
     }
     if (beginEnd(lease, why)) {
-      acquisitionsOf(lease).forEach(acquisition -> lifecycle.leaseEnded(acquisition, why));
-      tellEnd(lease, why);
+      acquisitionsOf(lease).forEach(acquisition -> lifecycle.leaseEnded(acquisition, why, message));
+      tellEnd(lease, why, message);
       erase(lease);
     }
     forgetIfOver(lease);
@@ -500,11 +532,15 @@ public final class Leases {
   }
 
   private void tellEnd(Lease lease, LeaseEnd why) {
+    tellEnd(lease, why, "");
+  }
+
+  private void tellEnd(Lease lease, LeaseEnd why, String message) {
     lease.stream()
         .ifPresent(
             stream -> {
               core.streams.remove(stream);
-              core.emit(new Effect.TellLeaseEnd(stream, why));
+              core.emit(new Effect.TellLeaseEnd(stream, why, message));
             });
     lease.attach(Optional.empty());
   }

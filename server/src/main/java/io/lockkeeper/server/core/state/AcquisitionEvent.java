@@ -77,11 +77,18 @@ public sealed interface AcquisitionEvent {
    * The lease has ended.
    *
    * @param end why
+   * @param message why, human-readable, may be empty
    */
-  record LeaseEnded(LeaseEnd end) implements AcquisitionEvent {
+  record LeaseEnded(LeaseEnd end, String message) implements AcquisitionEvent {
+
+    /** Makes one that says no more. */
+    public LeaseEnded(LeaseEnd end) {
+      this(end, "");
+    }
+
     @Override
     public AcquisitionState.Transition applyTo(AcquisitionState state) {
-      return state.onLeaseEnded(end);
+      return state.onLeaseEnded(end, message);
     }
   }
 

@@ -167,17 +167,19 @@ public record AcquisitionState(State state, Answer.ReleaseOutcome releaseOutcome
     };
   }
 
-  Transition onLeaseEnded(LeaseEnd end) {
+  Transition onLeaseEnded(LeaseEnd end, String message) {
     if (isWaiting()) {
       return leave(
-          notAcquired(Notice.RefusalReason.LEASE_ENDED, "the lease ended while waiting"),
+          notAcquired(
+              Notice.RefusalReason.LEASE_ENDED,
+              message.isEmpty() ? "the lease ended while waiting" : message),
           Answer.ReleaseOutcome.ALREADY_RELEASED);
     }
     if (isHeld() && end == LeaseEnd.CANCELLED) {
       // The client has stopped by its own decision: nobody has to wait for what it left undone.
       return to(State.RELEASING, DELETE);
     }
-    return isHeld() ? lose(lossBy(end)) : stay();
+    return isHeld() ? lose(new Notice.Lost(lossBy(end), message)) : stay();
   }
 
   Transition onBoundLost() {
@@ -289,6 +291,7 @@ public record AcquisitionState(State state, Answer.ReleaseOutcome releaseOutcome
       case EXPIRED -> Notice.LossReason.LEASE_EXPIRED;
       case CLOSED, CANCELLED -> Notice.LossReason.LEASE_CLOSED;
       case SESSION_LOST -> Notice.LossReason.SESSION_LOST;
+      case FORCED -> Notice.LossReason.FORCED;
     };
   }
 }

@@ -102,7 +102,7 @@ public final class MirrorRebuilds {
   }
 
   private void admit(LockQueue queue) {
-    for (Entry admitted : grants.admit(queue)) {
+    for (Entry admitted : grants.admitFound(queue)) {
       if (Hold.of(admitted).isEmpty()) {
         admitted.markFound();
       }

@@ -17,7 +17,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Answers grpc.health.v1: the services serve when the coordinator does, and the lease service also
- * while only the mirror is being rebuilt. The admin service never does: it offers nothing.
+ * while only the mirror is being rebuilt. The admin service does unless the coordinator has failed:
+ * an operator may need it most when nothing else works.
  */
 public final class HealthReporter {
 
@@ -33,6 +34,7 @@ public final class HealthReporter {
   private final Supplier<Optional<String>> impediment;
   private final HealthStatusManager health = new HealthStatusManager();
   private final AtomicBoolean stopped = new AtomicBoolean();
+  private volatile boolean drained;
   // Only the thread that calls update touches it.
   private ServingStatus told = ServingStatus.NOT_SERVING;
 
@@ -44,7 +46,7 @@ public final class HealthReporter {
   public HealthReporter(Coordinator coordinator, Supplier<Optional<String>> impediment) {
     this.coordinator = coordinator;
     this.impediment = impediment;
-    health.setStatus(AdminServiceGrpc.SERVICE_NAME, ServingStatus.NOT_SERVING);
+    health.setStatus(AdminServiceGrpc.SERVICE_NAME, ServingStatus.SERVING);
     health.setStatus(LEASES, told);
     SERVICES.forEach(service -> health.setStatus(service, told));
   }
@@ -60,8 +62,10 @@ public final class HealthReporter {
       return;
     }
     Optional<CoordinatorStatus> status = status();
-    health.setStatus(LEASES, servingIf(status.filter(CoordinatorStatus::sessionUsable)));
-    ServingStatus now = servingIf(status.filter(CoordinatorStatus::serving));
+    health.setStatus(
+        AdminServiceGrpc.SERVICE_NAME, servingIf(status.filter(known -> !known.failed())));
+    health.setStatus(LEASES, servingIf(status.filter(known -> !drained && known.sessionUsable())));
+    ServingStatus now = servingIf(status.filter(known -> !drained && known.serving()));
     if (now != told) {
       told = now;
       SERVICES.forEach(service -> health.setStatus(service, now));
@@ -81,6 +85,13 @@ public final class HealthReporter {
 
   private static ServingStatus servingIf(Optional<CoordinatorStatus> able) {
     return able.isPresent() ? ServingStatus.SERVING : ServingStatus.NOT_SERVING;
+  }
+
+  /** Tells NOT_SERVING of locks and leases for good. Idempotent. */
+  public void drain() {
+    drained = true;
+    health.setStatus(LEASES, ServingStatus.NOT_SERVING);
+    SERVICES.forEach(service -> health.setStatus(service, ServingStatus.NOT_SERVING));
   }
 
   /** Tells NOT_SERVING for good. Idempotent. */

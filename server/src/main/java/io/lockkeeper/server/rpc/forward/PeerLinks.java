@@ -154,6 +154,17 @@ public final class PeerLinks implements AutoCloseable {
     return List.copyOf(links.values());
   }
 
+  /** Returns whether a peer can renew leases, as far as is known. */
+  public boolean serves(String id) {
+    PeerLink link = links.get(id);
+    return link != null && link.serves();
+  }
+
+  /** Returns how many peers there are. */
+  public int size() {
+    return links.size();
+  }
+
   /** Returns whether there is a link to a peer over which it was heard. */
   boolean knows(String id) {
     PeerLink link = links.get(id);

@@ -164,6 +164,9 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
           Optional<LeaseId> lease = first.flatMap(NamedLease::of);
           if (lease.isPresent()) {
             search(lease.get());
+          } else if (first.flatMap(NamedLease::tagIn).isPresent()) {
+            leaveHere();
+            askPeers();
           } else {
             finish(status, trailers);
           }
@@ -171,14 +174,19 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
   }
 
   private void search(LeaseId lease) {
-    away = true;
     if (search.isEmpty()) {
       search = Optional.of(new LeaseOwnerSearch(lease, forwarding.searches(), serial, this));
-      forwarding
-          .streams()
-          .add(this, ConnectionAge.of(call.getAttributes()), NamedLease.isStream(method()));
+      leaveHere();
     }
+    away = true;
     search.get().ask();
+  }
+
+  private void leaveHere() {
+    away = true;
+    forwarding
+        .streams()
+        .add(this, ConnectionAge.of(call.getAttributes()), NamedLease.isStream(method()));
   }
 
   // What the search finds, in serial.
@@ -225,7 +233,11 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
       onHere(); // Who had it when it was refused here has lost it since.
       return;
     }
-    // A lease that is a call has no record.
+    askPeers();
+  }
+
+  /** A lease that is a call has no record, and one that is named by its tag is not found by it. */
+  private void askPeers() {
     List<PeerLink> peers =
         NamedLease.mayBeOfAStream(method()) ? forwarding.peers().all() : List.of();
     List<PeerLink> serving = peers.stream().filter(PeerLink::serves).toList();
@@ -252,8 +264,8 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
   }
 
   private void finishUnknown() {
-    LeaseId lease = first.flatMap(NamedLease::of).orElseThrow();
-    finish(Statuses.of(new Failure(Failure.Reason.UNKNOWN_LEASE, Failure.nobodyServes(lease))));
+    String tag = first.flatMap(NamedLease::tagIn).orElse("");
+    finish(Statuses.of(new Failure(Failure.Reason.UNKNOWN_LEASE, Failure.nobodyServes(tag))));
   }
 
   @Override

@@ -2,9 +2,11 @@ package io.lockkeeper.server.rpc.service;
 
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.server.coordinator.api.Coordinator;
+import io.lockkeeper.server.core.lock.Freeze;
 import io.lockkeeper.server.rpc.call.Access;
 import io.lockkeeper.server.rpc.call.Answers;
-import io.lockkeeper.server.rpc.wire.NotOfferedException;
+import io.lockkeeper.server.rpc.wire.AdminRequests;
+import io.lockkeeper.server.rpc.wire.ClusterMessages;
 import io.lockkeeper.server.rpc.wire.RevocationRequests;
 import io.lockkeeper.server.security.Right;
 import io.lockkeeper.v1.AdminServiceCloseLeaseRequest;
@@ -16,17 +18,40 @@ import io.lockkeeper.v1.ForceReleaseRequest;
 import io.lockkeeper.v1.ForceReleaseResponse;
 import io.lockkeeper.v1.FreezeRequest;
 import io.lockkeeper.v1.FreezeResponse;
+import io.lockkeeper.v1.GetClusterRequest;
+import io.lockkeeper.v1.GetClusterResponse;
 import io.lockkeeper.v1.UnfreezeRequest;
 import io.lockkeeper.v1.UnfreezeResponse;
+import java.time.Duration;
 import java.util.Map;
 
-/** The admin service. A call that this server does not offer says what it cannot do. */
+/** The admin service: each method checks, asks the coordinator and translates. */
 public final class AdminCalls extends AdminServiceGrpc.AdminServiceImplBase {
 
   private final Coordinator coordinator;
+  private final String coordinatorId;
+  private final Surroundings surroundings;
 
-  public AdminCalls(Coordinator coordinator) {
+  /** What the calls need of the endpoint that they are served by. */
+  public interface Surroundings {
+
+    /** Returns whether a peer can renew leases, as far as is known. */
+    boolean serves(String peerId);
+
+    /** Returns how many peers there are. */
+    int peers();
+
+    /** Tells those who look at health that nothing more should come here. Idempotent. */
+    void turnAway();
+
+    /** Tells those whose streams are open to come again elsewhere. */
+    void sendAway();
+  }
+
+  public AdminCalls(Coordinator coordinator, String coordinatorId, Surroundings surroundings) {
     this.coordinator = coordinator;
+    this.coordinatorId = coordinatorId;
+    this.surroundings = surroundings;
   }
 
   @Override
@@ -52,28 +77,69 @@ public final class AdminCalls extends AdminServiceGrpc.AdminServiceImplBase {
   public void closeLease(
       AdminServiceCloseLeaseRequest request,
       StreamObserver<AdminServiceCloseLeaseResponse> responses) {
-    throw notOffered(
-        "CloseLease of others' leases",
-        "only who knows a lease's id can close it, through LeaseService");
+    AdminRequests.LeaseClosing wanted = AdminRequests.toClosing(request);
+    Access access = Access.current();
+    access.requireAll(Right.ADMIN, "");
+    Answers.unary(
+        access.audited(
+            Map.of("lease", wanted.lease().tag(), "reason", wanted.reason()),
+            coordinator.forceCloseLease(wanted.lease(), wanted.reason())),
+        closed ->
+            AdminServiceCloseLeaseResponse.newBuilder().setAlreadyEnded(closed.already()).build(),
+        responses);
   }
 
   @Override
   public void freeze(FreezeRequest request, StreamObserver<FreezeResponse> responses) {
-    throw notOffered("Freeze", "this server cannot hold back grants under a prefix");
+    Access access = Access.current();
+    Freeze wanted = AdminRequests.toFreeze(request, access.peer());
+    access.requireAll(Right.ADMIN, wanted.prefix());
+    Answers.unary(
+        access.audited(
+            Map.of("prefix", wanted.prefix(), "reason", wanted.reason()),
+            coordinator.freeze(wanted)),
+        done -> FreezeResponse.getDefaultInstance(),
+        responses);
   }
 
   @Override
   public void unfreeze(UnfreezeRequest request, StreamObserver<UnfreezeResponse> responses) {
-    throw notOffered("Unfreeze", "this server cannot hold back grants under a prefix");
+    Access access = Access.current();
+    String prefix = AdminRequests.toPrefix(request);
+    access.requireAll(Right.ADMIN, prefix);
+    Answers.unary(
+        access.audited(Map.of("prefix", prefix), coordinator.unfreeze(prefix)),
+        done -> UnfreezeResponse.getDefaultInstance(),
+        responses);
   }
 
   @Override
   public void drain(DrainRequest request, StreamObserver<DrainResponse> responses) {
-    throw notOffered(
-        "Drain", "a server hands over what it serves when its process is told to stop");
+    Duration grace = AdminRequests.toGrace(request);
+    Access access = Access.current();
+    access.requireAll(Right.ADMIN, "");
+    surroundings.turnAway();
+    Answers.unary(
+        access
+            .audited(Map.of("grace", grace.toString()), coordinator.drain(grace))
+            .whenComplete((left, refused) -> surroundings.sendAway()),
+        left ->
+            DrainResponse.newBuilder().setLeasesLeft(left).setPeers(surroundings.peers()).build(),
+        responses);
   }
 
-  private static NotOfferedException notOffered(String call, String reason) {
-    return new NotOfferedException(call + " is not offered: " + reason);
+  @Override
+  public void getCluster(GetClusterRequest request, StreamObserver<GetClusterResponse> responses) {
+    Access access = Access.current();
+    access.requireAll(Right.ADMIN, "");
+    Answers.unary(
+        access.audited(Map.of(), coordinator.cluster()),
+        view -> ClusterMessages.toResponse(view, coordinatorId, version(), surroundings::serves),
+        responses);
+  }
+
+  private static String version() {
+    String version = AdminCalls.class.getPackage().getImplementationVersion();
+    return version == null ? "development" : version;
   }
 }

@@ -117,6 +117,7 @@ public final class LeaseCalls extends LeaseServiceGrpc.LeaseServiceImplBase {
         case CANCELLED -> "the lease has ended: its call was cancelled";
         case SESSION_LOST ->
             "the lease has ended: the coordinator's ZooKeeper session was lost, or not proved alive";
+        case FORCED -> "the lease has ended: an operator closed it";
       };
     }
     throw new IllegalStateException("no answer to a renewal: " + answer.getClass());

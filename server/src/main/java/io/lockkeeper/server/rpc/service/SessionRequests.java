@@ -196,7 +196,7 @@ final class SessionRequests {
     events.closing();
     Answers.deliver(
         coordinator.closeLease(lease),
-        closed -> events.tellEnded(LeaseEnd.CLOSED),
+        closed -> events.tellEnded(LeaseEnd.CLOSED, ""),
         refusal -> {
           // The lease may have ended meanwhile: only a new stream can tell.
           refuse(request, refusal);
@@ -212,7 +212,7 @@ final class SessionRequests {
         future,
         answer -> {
           if (answer instanceof Answer.LeaseGone gone) {
-            events.tellEnded(gone.end());
+            events.tellEnded(gone.end(), "");
           } else {
             events.send(() -> message.apply(answer));
           }

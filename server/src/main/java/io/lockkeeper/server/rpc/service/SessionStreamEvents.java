@@ -73,11 +73,12 @@ final class SessionStreamEvents implements SessionListener {
   }
 
   /** Tells the end of the lease, and ends the stream. */
-  void tellEnded(LeaseEnd end) {
+  void tellEnded(LeaseEnd end, String message) {
     send(
         () ->
             SessionResponse.newBuilder()
-                .setLeaseEnded(LeaseEnded.newBuilder().setReason(Messages.toReason(end))));
+                .setLeaseEnded(
+                    LeaseEnded.newBuilder().setReason(Messages.toReason(end)).setMessage(message)));
     out.complete();
   }
 
@@ -116,9 +117,9 @@ final class SessionStreamEvents implements SessionListener {
   }
 
   @Override
-  public void onLeaseEnded(LeaseEnd end) {
+  public void onLeaseEnded(LeaseEnd end, String message) {
     if (!closing) {
-      tellEnded(end);
+      tellEnded(end, message);
     }
   }
 

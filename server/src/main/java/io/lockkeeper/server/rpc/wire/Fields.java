@@ -1,6 +1,7 @@
 package io.lockkeeper.server.rpc.wire;
 
 import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LeaseName;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.v1.GetLockRequest;
 import java.nio.charset.StandardCharsets;
@@ -43,6 +44,16 @@ public final class Fields {
                 invalid(
                     field,
                     "must be a lease id: 32 lower-case hexadecimal digits; "
+                        + (value.isEmpty() ? "it is empty" : "sent were " + describe(value))));
+  }
+
+  static LeaseName leaseName(String field, String value) {
+    return LeaseName.parse(value)
+        .orElseThrow(
+            () ->
+                invalid(
+                    field,
+                    "must be a lease id, 32 lower-case hexadecimal digits, or a lease tag, 16; "
                         + (value.isEmpty() ? "it is empty" : "sent were " + describe(value))));
   }
 

@@ -2,6 +2,7 @@ package io.lockkeeper.server.rpc.wire;
 
 import com.google.protobuf.Duration;
 import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.FreezeView;
 import io.lockkeeper.server.core.api.LeaseEnd;
 import io.lockkeeper.server.core.api.LeaseView;
 import io.lockkeeper.server.core.api.LockChange;
@@ -10,6 +11,7 @@ import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.v1.AcquisitionState;
 import io.lockkeeper.v1.ChangeCause;
+import io.lockkeeper.v1.Frozen;
 import io.lockkeeper.v1.KeepAliveResponse;
 import io.lockkeeper.v1.LeaseEndReason;
 import io.lockkeeper.v1.LeaseState;
@@ -36,7 +38,19 @@ public final class Messages {
             .addAllQueue(contenders.toMessages(view.queue(), MAX_SHOWN))
             .setRevision(view.revision())
             .setConfiguredLimit(view.configuredLimit().orElse(0));
+    view.frozen().ifPresent(frozen -> message.setFrozen(toFrozen(frozen)));
     view.delayedForNanos().ifPresent(nanos -> message.setDelayedFor(ProtoDurations.ofNanos(nanos)));
+    return message.build();
+  }
+
+  public static Frozen toFrozen(FreezeView view) {
+    Frozen.Builder message =
+        Frozen.newBuilder()
+            .setPrefix(view.freeze().prefix())
+            .setReason(view.freeze().reason())
+            .setFrozenBy(view.freeze().requester())
+            .setFrozenFor(ProtoDurations.ofNanos(view.frozenForNanos()));
+    view.thawsInNanos().ifPresent(nanos -> message.setThawsIn(ProtoDurations.ofNanos(nanos)));
     return message.build();
   }
 
@@ -93,6 +107,7 @@ public final class Messages {
       case EXPIRED -> LeaseEndReason.LEASE_END_REASON_EXPIRED;
       case CLOSED, CANCELLED -> LeaseEndReason.LEASE_END_REASON_CLOSED;
       case SESSION_LOST -> LeaseEndReason.LEASE_END_REASON_SESSION_LOST;
+      case FORCED -> LeaseEndReason.LEASE_END_REASON_FORCED;
     };
   }
 

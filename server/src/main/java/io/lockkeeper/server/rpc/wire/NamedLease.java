@@ -7,6 +7,8 @@ import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.protobuf.ProtoMethodDescriptorSupplier;
 import io.lockkeeper.server.coordinator.api.ChosenSecret;
 import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LeaseName;
+import io.lockkeeper.v1.AdminServiceCloseLeaseRequest;
 import io.lockkeeper.v1.OpenLeaseRequest;
 import io.lockkeeper.v1.SessionRequest;
 import java.util.Optional;
@@ -28,13 +30,37 @@ public final class NamedLease {
     }
     var request = schema.getMethodDescriptor().getInputType();
     return method.getType().clientSendsOneMessage()
-        ? request.findFieldByName(FIELD) != null
+        ? isForceClose(method)
+            || request.findFieldByName(FIELD) != null
             || request.getFullName().equals(OpenLeaseRequest.getDescriptor().getFullName())
         : request.getFullName().equals(SessionRequest.getDescriptor().getFullName());
   }
 
-  /** Returns the lease that a request names. */
+  /** Returns whether such a call closes a lease, whosever it is. */
+  private static boolean isForceClose(MethodDescriptor<?, ?> method) {
+    return method.getSchemaDescriptor() instanceof ProtoMethodDescriptorSupplier schema
+        && schema
+            .getMethodDescriptor()
+            .getInputType()
+            .getFullName()
+            .equals(AdminServiceCloseLeaseRequest.getDescriptor().getFullName());
+  }
+
+  /**
+   * Returns the tag of the lease that a request names. Where it names no more, nobody can look up
+   * who serves the lease: all are to be asked.
+   */
+  public static Optional<String> tagIn(Object request) {
+    return request instanceof AdminServiceCloseLeaseRequest close
+        ? LeaseName.parse(close.getLease()).map(LeaseName::tag)
+        : of(request).map(LeaseId::tag);
+  }
+
+  /** Returns the lease that a request names by its id. */
   public static Optional<LeaseId> of(Object request) {
+    if (request instanceof AdminServiceCloseLeaseRequest close) {
+      return LeaseId.parse(close.getLease());
+    }
     if (request instanceof SessionRequest session) {
       return opened(session.getOpen().getLeaseId(), session.getOpen().getLeaseSecret());
     }
@@ -69,7 +95,8 @@ public final class NamedLease {
   public static boolean mayBeOfAStream(MethodDescriptor<?, ?> method) {
     return method.getType() == MethodType.UNARY
         && method.getSchemaDescriptor() instanceof ProtoMethodDescriptorSupplier schema
-        && schema.getMethodDescriptor().getInputType().findFieldByName("request_id") != null;
+        && (isForceClose(method)
+            || schema.getMethodDescriptor().getInputType().findFieldByName("request_id") != null);
   }
 
   /** Returns whether the requests of a call come one by one. */

@@ -100,18 +100,21 @@ public final class Notices {
   private static List<QueuePosition> toPositions(
       List<Notice.Place> places, Predicate<LockName> readable) {
     Contenders contenders = new Contenders();
-    return places.stream()
-        .map(
-            place ->
-                QueuePosition.newBuilder()
-                    .setName(place.lock().value())
-                    .setAhead(place.ahead())
-                    .addAllHolders(
-                        readable.test(place.lock())
-                            ? contenders.toMessages(place.holders(), Contenders.FEW)
-                            : List.of())
-                    .build())
-        .toList();
+    return places.stream().map(place -> toPosition(place, contenders, readable)).toList();
+  }
+
+  private static QueuePosition toPosition(
+      Notice.Place place, Contenders contenders, Predicate<LockName> readable) {
+    QueuePosition.Builder message =
+        QueuePosition.newBuilder()
+            .setName(place.lock().value())
+            .setAhead(place.ahead())
+            .addAllHolders(
+                readable.test(place.lock())
+                    ? contenders.toMessages(place.holders(), Contenders.FEW)
+                    : List.of());
+    place.frozen().ifPresent(frozen -> message.setFrozen(Messages.toFrozen(frozen)));
+    return message.build();
   }
 
   private static Granted toGranted(Notice.Granted granted) {

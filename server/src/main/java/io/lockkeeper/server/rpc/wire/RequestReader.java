@@ -193,7 +193,7 @@ public final class RequestReader {
     return holder.isEmpty() ? otherwise : holder;
   }
 
-  private static String prefix(String value) {
+  static String prefix(String value) {
     return Fields.text("prefix", value, LockName.MAX_BYTES);
   }
 }

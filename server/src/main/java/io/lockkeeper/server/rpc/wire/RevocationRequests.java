@@ -55,7 +55,7 @@ public final class RevocationRequests {
         requestId, Fields.duration("needs", request.getNeeds(), Duration.ZERO, MAX_NEEDS));
   }
 
-  private static String reason(String value) {
+  static String reason(String value) {
     return Fields.text("reason", value, MAX_REASON_BYTES);
   }
 }

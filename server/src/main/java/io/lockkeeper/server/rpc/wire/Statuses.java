@@ -56,13 +56,6 @@ public final class Statuses {
               "")
           .withRetryAfter(over.retryAfter());
     }
-    if (cause instanceof NotOfferedException unoffered) {
-      return refusal(
-          Code.UNIMPLEMENTED,
-          ErrorReason.ERROR_REASON_NOT_OFFERED,
-          String.valueOf(unoffered.getMessage()),
-          "");
-    }
     if (cause instanceof StatusRuntimeException status) {
       return ofGrpc(status);
     }
@@ -124,6 +117,7 @@ public final class Statuses {
       case NOT_HELD -> ErrorReason.ERROR_REASON_NOT_HELD;
       case ENDED -> ErrorReason.ERROR_REASON_ACQUISITION_ENDED;
       case NO_HOLDER -> ErrorReason.ERROR_REASON_NO_HOLDER;
+      case NOT_FROZEN -> ErrorReason.ERROR_REASON_NOT_FROZEN;
       case COUNTER_STUCK -> ErrorReason.ERROR_REASON_COUNTER_EXHAUSTED;
       case QUEUE_FULL -> ErrorReason.ERROR_REASON_QUEUE_FULL;
       case LEASE_FULL -> ErrorReason.ERROR_REASON_LEASE_FULL;
@@ -136,7 +130,8 @@ public final class Statuses {
 
   private static Code codeOf(Failure.Reason reason) {
     return switch (reason) {
-      case UNKNOWN_LEASE, FOREIGN_LEASE, UNKNOWN_ACQUISITION, NO_HOLDER -> Code.NOT_FOUND;
+      case UNKNOWN_LEASE, FOREIGN_LEASE, UNKNOWN_ACQUISITION, NO_HOLDER, NOT_FROZEN ->
+          Code.NOT_FOUND;
       case SECRET_USED,
           WRONG_SECRET,
           REQUEST_ID_IN_USE,

@@ -93,7 +93,7 @@ public final class Handle extends ZooKeeper {
   }
 
   /** Returns the server that it is at, or tries. */
-  String server() {
+  public String server() {
     return hosts.newest();
   }
 

@@ -1,12 +1,16 @@
 package io.lockkeeper.server.zookeeper.member;
 
 import io.lockkeeper.server.coordinator.api.Peer;
+import io.lockkeeper.server.coordinator.api.StoreView;
+import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.zookeeper.client.Handle;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
 import io.lockkeeper.server.zookeeper.record.MemberRecord;
+import io.lockkeeper.server.zookeeper.record.StorePaths;
 import io.lockkeeper.server.zookeeper.record.VersionedClaim;
 import io.lockkeeper.server.zookeeper.record.ZooKeeperSettings;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -31,6 +35,7 @@ public final class Members {
   private final long intervalMillis;
   private final Suspicions suspicions = new Suspicions();
   private Map<String, MemberRecord> members = Map.of();
+  private final Map<String, Long> seenAtNanos = new HashMap<>();
   private Map<String, VersionedClaim> claims = Map.of();
   private Consumer<List<Peer>> listener = peers -> {};
   private boolean seenOnce;
@@ -98,6 +103,46 @@ public final class Members {
         : Optional.ofNullable(members.get(owner)).map(known -> new Peer(owner, known.address()));
   }
 
+  /**
+   * Describes the members and the claims as they were seen last.
+   *
+   * @param ours what our own sessions are called, by the names of their claims
+   */
+  public Optional<StoreView> view(Map<String, SessionKey> ours) {
+    if (!seenOnce) {
+      return Optional.empty();
+    }
+    long now = System.nanoTime();
+    List<StoreView.Member> known =
+        members.entrySet().stream()
+            .map(
+                member ->
+                    new StoreView.Member(
+                        new Peer(member.getKey(), member.getValue().address()),
+                        now - seenAtNanos.getOrDefault(member.getKey(), now)))
+            .sorted(Comparator.comparing(member -> member.peer().id()))
+            .toList();
+    List<StoreView.Session> sessions =
+        claims.entrySet().stream()
+            .map(claim -> view(claim.getKey(), claim.getValue(), ours))
+            .sorted(
+                Comparator.comparing(StoreView.Session::owner)
+                    .thenComparing(StoreView.Session::name))
+            .toList();
+    return Optional.of(new StoreView(known, sessions, List.of(), Optional.empty()));
+  }
+
+  private StoreView.Session view(
+      String claimName, VersionedClaim claim, Map<String, SessionKey> ours) {
+    Optional<SessionKey> own = Optional.ofNullable(ours.get(claimName));
+    return new StoreView.Session(
+        StorePaths.shortName(claimName),
+        claim.record().owner(),
+        claim.record().epoch(),
+        own.isEmpty() && isOrphan(claimName, claim),
+        own);
+  }
+
   /** Forgets an orphan that somebody has taken. */
   public void onTaken(String claimName) {
     orphans.forget(claimName);
@@ -145,6 +190,8 @@ public final class Members {
     List<Peer> before = others();
     members = Map.copyOf(seen.members());
     claims = Map.copyOf(seen.claims());
+    seenAtNanos.keySet().retainAll(members.keySet());
+    members.keySet().forEach(id -> seenAtNanos.putIfAbsent(id, System.nanoTime()));
     seenOnce = true;
     suspicions.look(members.keySet(), claims, System.nanoTime());
     List<Peer> now = others();

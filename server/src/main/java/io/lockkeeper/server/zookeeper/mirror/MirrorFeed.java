@@ -17,6 +17,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.LongConsumer;
 import org.apache.zookeeper.AddWatchMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
@@ -42,6 +43,7 @@ public final class MirrorFeed implements HandleListener {
   private final Set<String> warned = new HashSet<>();
   private final ReachabilityLog reachability;
   private Optional<RootNodes> rootNodes = Optional.empty();
+  private final FreezeFeed freezes;
   private Runnable membersChanged = () -> {};
   private final Connection connection;
   private Optional<MirrorRebuild> rebuild = Optional.empty();
@@ -51,6 +53,7 @@ public final class MirrorFeed implements HandleListener {
 
   public MirrorFeed(StoreContext context) {
     this.context = context;
+    freezes = new FreezeFeed(context);
     connection =
         new Connection(
             context, Connection.Use.LISTENING, context.settings().sessionTimeout(), this);
@@ -80,6 +83,11 @@ public final class MirrorFeed implements HandleListener {
   /** Returns the handle while it is connected. */
   public Optional<Handle> connection() {
     return connection.connected();
+  }
+
+  /** Returns the server that it is connected to, if it is. */
+  public Optional<String> server() {
+    return connection().map(Handle::server);
   }
 
   /** Returns the handle while it is connected and everything that happened has been seen. */
@@ -115,19 +123,34 @@ public final class MirrorFeed implements HandleListener {
     }
     handle()
         .addWatch(
-            context.paths().locks(),
+            context.paths().freezes(),
             AddWatchMode.PERSISTENT_RECURSIVE,
-            (rc, path, ctx) -> context.executor().execute(() -> onWatch(current, rc)),
+            (rc, path, ctx) ->
+                context.executor().execute(() -> onWatch(current, rc, this::watchQueues)),
             null);
   }
 
-  private void onWatch(long current, int rc) {
+  private void watchQueues(long current) {
+    handle()
+        .addWatch(
+            context.paths().locks(),
+            AddWatchMode.PERSISTENT_RECURSIVE,
+            (rc, path, ctx) ->
+                context.executor().execute(() -> onWatch(current, rc, this::onWatching)),
+            null);
+  }
+
+  private void onWatching(long current) {
+    watching = true;
+    passBarrier(current);
+  }
+
+  private void onWatch(long current, int rc, LongConsumer next) {
     if (!isCurrent(current)) {
       return;
     }
     if (rc == Code.OK.intValue()) {
-      watching = true;
-      passBarrier(current);
+      next.accept(current);
     } else {
       warnRetry("cannot watch the queues", rc);
       context.executor().after(RETRY_MILLIS, () -> watch(current));
@@ -174,7 +197,8 @@ public final class MirrorFeed implements HandleListener {
     }
     rebuild.ifPresent(MirrorRebuild::cancel);
     MirrorRebuild next =
-        new MirrorRebuild(handle(), context, this::onRebuilt, rc -> onRebuildFailed(current, rc));
+        new MirrorRebuild(
+            handle(), context, freezes, this::onRebuilt, rc -> onRebuildFailed(current, rc));
     rebuild = Optional.of(next);
     next.start();
   }
@@ -230,8 +254,13 @@ public final class MirrorFeed implements HandleListener {
     if (type != EventType.NodeCreated && type != EventType.NodeDeleted && !changed) {
       return;
     }
-    if (path.equals(context.paths().locks())) {
-      rootNodes.ifPresent(RootNodes::ensure);
+    if (path.equals(context.paths().locks()) || path.equals(context.paths().freezes())) {
+      // Each freeze writes its parent, too.
+      rootNodes.filter(nodes -> !changed).ifPresent(RootNodes::ensure);
+      return;
+    }
+    if (path.startsWith(context.paths().freezes() + "/")) {
+      connection().ifPresent(handle -> freezes.onNode(handle, type, path));
       return;
     }
     Optional<ParsedPath> parsed = context.paths().place(path, context.directories()::lock);

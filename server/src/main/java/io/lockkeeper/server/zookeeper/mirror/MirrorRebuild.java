@@ -36,10 +36,15 @@ final class MirrorRebuild {
   private static final int MAX_LISTINGS = 5;
 
   private final StoreContext context;
+  private final Handle handle;
+  private final FreezeFeed freezes;
   private final NodeReader reader;
 
-  MirrorRebuild(Handle handle, StoreContext context, Runnable done, IntConsumer failed) {
+  MirrorRebuild(
+      Handle handle, StoreContext context, FreezeFeed freezes, Runnable done, IntConsumer failed) {
     this.context = context;
+    this.handle = handle;
+    this.freezes = freezes;
     reader = new NodeReader(context, handle, done, failed);
   }
 
@@ -49,6 +54,7 @@ final class MirrorRebuild {
   }
 
   void start() {
+    freezes.readAll(handle, reader);
     reader.list(
         context.paths().locks(),
         false,

@@ -5,6 +5,10 @@ import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.MarkerName;
 import io.lockkeeper.server.core.lock.Mode;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -16,6 +20,8 @@ public final class StorePaths {
   /** How many characters ZooKeeper appends to a sequential node's name. */
   public static final int SEQUENCE_CHARS = 10;
 
+  private static final String FREEZE = "prefix-";
+  private static final int SHORT_NAME_BYTES = 6;
   private static final int LEASE_CHARS = 32;
   // A closing session's transaction lists each path behind its length.
   private static final int LENGTH_BYTES = 4;
@@ -42,6 +48,24 @@ public final class StorePaths {
 
   public String coordinators() {
     return settings.rootPath() + "/coordinators";
+  }
+
+  /** Returns the node under which the frozen prefixes are. */
+  public String freezes() {
+    return settings.rootPath() + "/freezes";
+  }
+
+  /** Returns the node of a frozen prefix, which may be empty. */
+  public String freeze(String prefix) {
+    return freezes() + "/" + FREEZE + LockName.encodePrefix(prefix);
+  }
+
+  /** Returns the prefix that a node below the freezes is named for, if it is one of ours. */
+  public Optional<String> frozenPrefix(String path) {
+    String start = freezes() + "/" + FREEZE;
+    return path.startsWith(start)
+        ? LockName.decodePrefix(path.substring(start.length()))
+        : Optional.empty();
   }
 
   public String directory(LockName lock) {
@@ -86,13 +110,27 @@ public final class StorePaths {
     return name.matches("[0-9a-f]{16}");
   }
 
+  /**
+   * Returns what to call a claim where others see it: the id of a session is half of what it takes
+   * to use it, so it is hashed.
+   */
+  public static String shortName(String claimName) {
+    try {
+      byte[] hash =
+          MessageDigest.getInstance("SHA-256").digest(claimName.getBytes(StandardCharsets.UTF_8));
+      return HexFormat.of().formatHex(hash, 0, SHORT_NAME_BYTES);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every JDK has SHA-256", e);
+    }
+  }
+
   public String member() {
     return coordinators() + "/" + settings.coordinatorId();
   }
 
   /** Returns every node that must exist before anything else, parents first. */
   public List<String> layout() {
-    return java.util.stream.Stream.of(locks(), leases(), sessions(), coordinators())
+    return java.util.stream.Stream.of(locks(), leases(), sessions(), coordinators(), freezes())
         .flatMap(path -> prefixes(path).stream())
         .distinct()
         .toList();

@@ -111,6 +111,18 @@ public final class SessionConnections {
     return names;
   }
 
+  /** Returns the sessions that are ours now, by the names of their claims. */
+  public Map<String, SessionKey> claims() {
+    Map<String, SessionKey> claims = new HashMap<>();
+    sessions.forEach(
+        (key, session) ->
+            session
+                .claimName()
+                .filter(name -> !session.hasEnded())
+                .ifPresent(name -> claims.put(name, key)));
+    return claims;
+  }
+
   /** Returns how many adoptions are under way. */
   public int adoptions() {
     return takings.size() + (int) sessions.values().stream().filter(s -> s.isBeginning()).count();

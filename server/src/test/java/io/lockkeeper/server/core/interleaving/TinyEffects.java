@@ -219,6 +219,21 @@ final class TinyEffects implements EffectHandler, StoreEffect.Store {
   }
 
   @Override
+  public void setFreeze(StoreEffect.SetFreeze effect) {
+    throw new AssertionError(effect);
+  }
+
+  @Override
+  public void removeFreeze(StoreEffect.RemoveFreeze effect) {
+    throw new AssertionError(effect);
+  }
+
+  @Override
+  public void thaw(StoreEffect.Thaw effect) {
+    throw new AssertionError(effect);
+  }
+
+  @Override
   public void tell(Effect.Tell effect) {
     TinyClient client = world.client(TinyClient.numberOf(effect.stream().value()));
     if (effect.notice() instanceof Notice.Granted) {

@@ -92,7 +92,9 @@ final class Sim {
     /** What was adopted ends when it has lingered, whoever else may vouch for it. */
     LINGER_UNCHECKED,
     /** When it is known that a lock is held, only one of those is told who hold it by that. */
-    ONE_SETTLED
+    ONE_SETTLED,
+    /** What is frozen is not seen. */
+    FREEZES_UNSEEN
   }
 
   /** A rule that was broken. */
@@ -109,6 +111,7 @@ final class Sim {
   final Random random;
   final Set<Mutant> mutants;
   final SimZooKeeper zooKeeper;
+  final SimFreezes freezes;
   final SimRules rules;
   final SimHolds holds;
   final SimCycles cycles;
@@ -180,6 +183,7 @@ final class Sim {
     this.leaderIsFast = chance(50) ? 900 * MILLI : 0;
     this.diesHandingOn = chance(15);
     this.zooKeeper = new SimZooKeeper(this);
+    this.freezes = new SimFreezes(this);
     this.rules = new SimRules(this);
     this.holds = new SimHolds(this);
     this.cycles = new SimCycles(this);
@@ -242,6 +246,7 @@ final class Sim {
       clients.removeIf(SimClient::isForgotten);
     }
     chaos = false;
+    freezes.end();
     strangers.forEach(SimStranger::finish);
     if (chance(40)) {
       // Whatever was cut is whole again by then, and who waits has reason to.

@@ -64,6 +64,9 @@ final class SimCoordinator {
   /** Whether its process is gone. */
   boolean crashed;
 
+  /** What the events that it has taken say is frozen. */
+  final Set<String> frozen = new LinkedHashSet<>();
+
   private final Sim sim;
   private final int number;
   private final SimEffects effects;
@@ -134,6 +137,7 @@ final class SimCoordinator {
     } else if (event instanceof StoreEvent.MirrorCurrent) {
       mirrorIsCurrent = true;
     }
+    sim.freezes.onTaken(this, event);
     sim.rules.beforeStep(this, event);
     sim.losses.beforeStep(this, event);
     sim.known.beforeStep(this, event);

@@ -128,6 +128,21 @@ final class SimEffects implements EffectHandler, StoreEffect.Store {
   }
 
   @Override
+  public void setFreeze(StoreEffect.SetFreeze effect) {
+    store.setFreeze(effect);
+  }
+
+  @Override
+  public void removeFreeze(StoreEffect.RemoveFreeze effect) {
+    store.removeFreeze(effect);
+  }
+
+  @Override
+  public void thaw(StoreEffect.Thaw effect) {
+    store.thaw(effect);
+  }
+
+  @Override
   public void tell(Effect.Tell effect) {
     sim.note(effect);
     sim.rules.onTell(coordinator, effect);

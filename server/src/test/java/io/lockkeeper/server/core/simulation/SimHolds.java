@@ -283,6 +283,9 @@ final class SimHolds {
     check(
         life.coordinator.mirrorIsCurrent || !byQueue,
         () -> "granted on a stale mirror: " + what.get());
+    life.acquisition.holds().stream()
+        .filter(SimHolds::isByQueue)
+        .forEach(hold -> sim.freezes.onGrant(life.coordinator, hold.lock(), nodeOf(hold), what));
     List<LockName> names = told.grants().stream().map(Notice.Grant::lock).toList();
     List<AcquireCommand.WantedLock> wanted = life.acquisition.command().locks();
     check(

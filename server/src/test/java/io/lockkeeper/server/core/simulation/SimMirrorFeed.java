@@ -1,5 +1,6 @@
 package io.lockkeeper.server.core.simulation;
 
+import io.lockkeeper.server.core.api.FreezeEvent;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.lock.EntryName;
 import io.lockkeeper.server.core.lock.LockName;
@@ -40,6 +41,7 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
 
   void start() {
     sim.zooKeeper.watch(this);
+    sim.freezes.watch(this);
     connect();
   }
 
@@ -100,6 +102,13 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
     return new EntryName(node.name.text(), node.name.id(), mode, sequence);
   }
 
+  /** Something has happened to what is frozen. */
+  void onFreeze(FreezeEvent event) {
+    if (up && !sim.has(Sim.Mutant.FREEZES_UNSEEN)) {
+      server.committed(event, this);
+    }
+  }
+
   private void deliver(StoreEvent event) {
     deliver(event, server.position());
   }
@@ -145,6 +154,9 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
       return;
     }
     server.advance(this);
+    if (!sim.has(Sim.Mutant.FREEZES_UNSEEN)) {
+      sim.freezes.listing(server.position()).forEach(this::deliver);
+    }
     List<LockName> locks = server.locks();
     deliver(new StoreEvent.RebuildStarted(new java.util.LinkedHashSet<>(locks)));
     listNext(connectedIn, new ArrayList<>(locks));
@@ -243,6 +255,7 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
   /** The process is gone. */
   void stop() {
     sim.zooKeeper.forget(this);
+    sim.freezes.forget(this);
     up = false;
     epoch++;
   }

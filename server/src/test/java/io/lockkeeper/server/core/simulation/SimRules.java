@@ -140,6 +140,10 @@ final class SimRules {
       return Optional.of(update.call());
     } else if (event instanceof ClientEvent.ConfigureLock configure) {
       return Optional.of(configure.call());
+    } else if (event instanceof ClientEvent.Freeze freeze) {
+      return Optional.of(freeze.call());
+    } else if (event instanceof ClientEvent.Unfreeze unfreeze) {
+      return Optional.of(unfreeze.call());
     }
     return Optional.empty();
   }

@@ -1,5 +1,6 @@
 package io.lockkeeper.server.core.simulation;
 
+import io.lockkeeper.server.core.api.FreezeEvent;
 import io.lockkeeper.server.core.api.SessionEvent;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
@@ -181,6 +182,38 @@ final class SimStore {
           if (coordinator.feed.isUp() && !sim.chance(5)) {
             sim.zooKeeper.barrier();
             sim.zooKeeper.unmark(effect.lock(), effect.guard());
+          }
+        });
+  }
+
+  void setFreeze(StoreEffect.SetFreeze effect) {
+    retried(
+        () -> {
+          sim.freezes.freeze(effect.freeze());
+          return FreezeEvent.Outcome.DONE;
+        },
+        done -> answered(effect.number(), done));
+  }
+
+  void removeFreeze(StoreEffect.RemoveFreeze effect) {
+    retried(
+        () ->
+            sim.freezes.thaw(effect.prefix(), frozen -> true)
+                ? FreezeEvent.Outcome.DONE
+                : FreezeEvent.Outcome.NOT_FROZEN,
+        done -> answered(effect.number(), done));
+  }
+
+  private static StoreEvent answered(long number, Optional<FreezeEvent.Outcome> done) {
+    return new FreezeEvent.Answered(number, done.orElse(FreezeEvent.Outcome.FAILED));
+  }
+
+  void thaw(StoreEffect.Thaw effect) {
+    sim.after(
+        sim.delay(200),
+        () -> {
+          if (coordinator.feed.isUp() && !sim.chance(5)) {
+            sim.freezes.thaw(effect.prefix(), frozen -> frozen.writtenAt() == effect.zxid());
           }
         });
   }

@@ -108,8 +108,10 @@ final class SimWishes {
   /** Returns what people and operators do with locks of anybody. */
   ClientEvent meddling(CallId call, SimRequest request) {
     LockName lock = sim.anyLock();
-    int kind = sim.random.nextInt(10);
-    if (kind < 2) {
+    int kind = sim.random.nextInt(12);
+    if (kind >= 10) {
+      return sim.freezes.meddling(call, kind == 10);
+    } else if (kind < 2) {
       return new ClientEvent.RequestRelease(call, lock, ask(false));
     } else if (kind < 4) {
       return new ClientEvent.ForceRelease(call, lock, sim.chance(10) ? 7 : 0, ask(true));

@@ -153,7 +153,8 @@ class AcquisitionStateTest {
 
   @Test
   void reasonOfTheLeasesEndIsTheReasonOfTheLoss() {
-    for (LeaseEnd end : List.of(LeaseEnd.EXPIRED, LeaseEnd.CLOSED, LeaseEnd.SESSION_LOST)) {
+    for (LeaseEnd end :
+        List.of(LeaseEnd.EXPIRED, LeaseEnd.CLOSED, LeaseEnd.SESSION_LOST, LeaseEnd.FORCED)) {
       AcquisitionState.Transition lost =
           in(AcquisitionState.State.HELD).on(new AcquisitionEvent.LeaseEnded(end));
       String expected =
@@ -161,6 +162,7 @@ class AcquisitionStateTest {
             case EXPIRED -> "LOST LEASE_EXPIRED";
             case CLOSED -> "LOST LEASE_CLOSED";
             case SESSION_LOST -> "LOST SESSION_LOST";
+            case FORCED -> "LOST FORCED";
             case CANCELLED -> throw new AssertionError("that is a release");
           };
       assertThat(lost.actions().stream().map(AcquisitionStateTest::text)).contains(expected);

@@ -175,7 +175,7 @@ class SessionStreamTest {
     // When
     requests.onNext(closing());
     var close = server.coordinator.closeLeases.next();
-    attached.listener().onLeaseEnded(LeaseEnd.CLOSED);
+    attached.listener().onLeaseEnded(LeaseEnd.CLOSED, "");
     assertThat(client.messages.isEmpty()).isTrue();
     close.answer().complete(new Answer.LeaseClosed(false));
     // Then
@@ -206,7 +206,7 @@ class SessionStreamTest {
     // Given
     Attached attached = session.open();
     // When
-    attached.listener().onLeaseEnded(LeaseEnd.SESSION_LOST);
+    attached.listener().onLeaseEnded(LeaseEnd.SESSION_LOST, "");
     // Then
     assertThat(client.next().getLeaseEnded().getReason().name())
         .isEqualTo("LEASE_END_REASON_SESSION_LOST");

@@ -129,7 +129,6 @@ class StatusesTest {
     Stream<Refusal> causes =
         Stream.of(
                 new InvalidRequestException("ttl", "must be short"),
-                new NotOfferedException("not offered"),
                 new DeniedException("lacks a right"),
                 new OverLimitException("has its limit", Duration.ofSeconds(3)),
                 new IllegalStateException("a bug"),
