@@ -67,8 +67,12 @@ class ToolsTest {
   }
 
   @Test
-  void serviceThatOffersNothingNeverServes() {
-    assertThat(healthOf(AdminServiceGrpc.SERVICE_NAME)).isEqualTo(ServingStatus.NOT_SERVING);
+  void adminServiceServesAlsoWithoutContactToZooKeeper() {
+    // When
+    server.coordinator.is(ViewSamples.cutOff());
+    await().until(() -> healthOf("") == ServingStatus.NOT_SERVING);
+    // Then
+    assertThat(healthOf(AdminServiceGrpc.SERVICE_NAME)).isEqualTo(ServingStatus.SERVING);
   }
 
   @Test

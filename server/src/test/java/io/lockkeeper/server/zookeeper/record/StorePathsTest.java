@@ -121,7 +121,8 @@ final class StorePathsTest {
                 "/lockkeeper",
                 "/lockkeeper/leases",
                 "/lockkeeper/sessions",
-                "/lockkeeper/coordinators"));
+                "/lockkeeper/coordinators",
+                "/lockkeeper/freezes"));
   }
 
   @Test

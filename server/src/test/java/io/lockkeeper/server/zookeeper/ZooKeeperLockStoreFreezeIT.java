@@ -1,0 +1,112 @@
+package io.lockkeeper.server.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lockkeeper.server.coordinator.LockStoreFreezeContract;
+import io.lockkeeper.server.coordinator.RecordedEvents;
+import io.lockkeeper.server.coordinator.api.LockStore;
+import io.lockkeeper.server.core.api.FreezeEvent;
+import io.lockkeeper.server.core.lock.Freeze;
+import java.nio.charset.StandardCharsets;
+import java.util.UUID;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The contract on a real ZooKeeper, and what others may find or leave there. */
+final class ZooKeeperLockStoreFreezeIT extends LockStoreFreezeContract {
+
+  @AutoClose private static final Ensemble ensemble = Ensemble.start();
+  private static final ZooKeeper raw = ensemble.client();
+
+  private final RecordedEvents events = new RecordedEvents();
+
+  @AutoClose("stop")
+  private final ZooKeeperLockStore store = ensemble.store(events);
+
+  @Override
+  protected LockStore store() {
+    return store;
+  }
+
+  @Override
+  protected RecordedEvents events() {
+    return events;
+  }
+
+  private static String write(String prefix, String data)
+      throws KeeperException, InterruptedException {
+    String path = "/lk/freezes/prefix-" + prefix;
+    return raw.create(
+        path, data.getBytes(StandardCharsets.UTF_8), Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "| (cannot be read)",
+        "rubbish | (cannot be read)",
+        "[1] | (cannot be read)",
+        "{\"format\":7,\"reason\":\"x\",\"durationMillis\":1} | (a record of format 7, which this version cannot read)",
+        "{\"format\":2,\"reason\":\"x\",\"more\":1} | x"
+      })
+  void prefixIsFrozenWhateverItsRecordSays(String data, String reason)
+      throws KeeperException, InterruptedException {
+    // Given
+    events.awaitCurrent();
+    String prefix = "unreadable-" + UUID.randomUUID();
+    // When
+    write(prefix, data == null ? "" : data);
+    // Then
+    events.await(FreezeEvent.Appeared.class, appeared -> appeared.prefix().equals(prefix));
+    Freeze read =
+        events
+            .await(FreezeEvent.Read.class, event -> event.freeze().prefix().equals(prefix))
+            .freeze();
+    assertThat(read.reason()).isEqualTo(reason);
+    assertThat(read.duration()).isEmpty();
+  }
+
+  @Test
+  void storeThatStartsIsToldWhatIsFrozenBeforeItsMirrorIsCurrent()
+      throws KeeperException, InterruptedException {
+    // Given
+    events.awaitCurrent();
+    String prefix = "before-" + UUID.randomUUID();
+    write(prefix, "{\"format\":1,\"reason\":\"why\"}");
+    // When
+    RecordedEvents later = new RecordedEvents();
+    ZooKeeperLockStore another = ensemble.store(later);
+    try {
+      later.awaitCurrent();
+      // Then
+      FreezeEvent.Listed listed = later.await(FreezeEvent.Listed.class);
+      assertThat(listed.prefixes()).contains(prefix);
+      later.await(FreezeEvent.Read.class, event -> event.freeze().prefix().equals(prefix));
+    } finally {
+      another.stop();
+    }
+  }
+
+  @Test
+  void nodesThatAreNoneOfOursFreezeNothing() throws KeeperException, InterruptedException {
+    // Given
+    events.awaitCurrent();
+    // When
+    raw.create("/lk/freezes/other-x", new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+    write("%zz", "");
+    String known = "known-" + UUID.randomUUID();
+    write(known, "{}");
+    events.await(FreezeEvent.Appeared.class, appeared -> appeared.prefix().equals(known));
+    // Then: what came before it was passed over
+    assertThat(events.all(FreezeEvent.Appeared.class))
+        .filteredOn(appeared -> appeared.prefix().contains("zz") || appeared.prefix().equals("x"))
+        .isEmpty();
+  }
+}
