@@ -19,6 +19,8 @@ public enum ErrorReason {
   UNKNOWN_WATCH,
   /** Nobody holds the lock, or nobody with that token (NOT_FOUND). */
   NO_HOLDER,
+  /** The prefix is not frozen (NOT_FOUND). */
+  NOT_FROZEN,
   /** The secret is not the lease's (FAILED_PRECONDITION). */
   WRONG_SECRET,
   /** The lease that was opened with that secret has ended (FAILED_PRECONDITION). */

@@ -17,6 +17,8 @@ import java.util.OptionalInt;
  * @param delayedFor how long until the next grant, while the lock delay of a holder that was lost
  *     is running, as far as the server knows; empty: it is not
  * @param revision the lock's newest change that the server has seen
+ * @param frozen why operators have frozen the lock, so that nobody new is granted it; empty: it is
+ *     not frozen
  */
 public record LockInfo(
     String name,
@@ -25,7 +27,8 @@ public record LockInfo(
     List<Contender> queue,
     OptionalInt configuredLimit,
     Optional<Duration> delayedFor,
-    long revision) {
+    long revision,
+    Optional<String> frozen) {
 
   /** Copies the lists. */
   public LockInfo {

@@ -1,6 +1,7 @@
 package io.lockkeeper.client;
 
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Where a request stands in the queue of one lock.
@@ -8,8 +9,10 @@ import java.util.List;
  * @param lock the lock
  * @param ahead how many entries are ahead, holders included
  * @param holders who holds the lock, as far as known; at most 16
+ * @param frozen why operators have frozen the lock, so that nobody new is granted it; may be an
+ *     empty text; empty: it is not frozen
  */
-public record QueuePlace(String lock, int ahead, List<Contender> holders) {
+public record QueuePlace(String lock, int ahead, List<Contender> holders, Optional<String> frozen) {
 
   /** Copies the list. */
   public QueuePlace {

@@ -55,7 +55,14 @@ class LeaderWatchTest {
 
   private static LockInfo info(Contender... holders) {
     return new LockInfo(
-        "leader", List.of(holders), 0, List.of(), OptionalInt.empty(), Optional.empty(), 1);
+        "leader",
+        List.of(holders),
+        0,
+        List.of(),
+        OptionalInt.empty(),
+        Optional.empty(),
+        1,
+        Optional.empty());
   }
 
   private void change(Contender... holders) {

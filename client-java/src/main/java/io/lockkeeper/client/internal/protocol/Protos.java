@@ -19,6 +19,7 @@ import io.lockkeeper.client.QueuePlace;
 import io.lockkeeper.client.ReleaseRequest;
 import io.lockkeeper.client.ReleaseResult;
 import io.lockkeeper.client.RequestRefusedException;
+import io.lockkeeper.v1.Frozen;
 import io.lockkeeper.v1.Grant;
 import io.lockkeeper.v1.Granted;
 import io.lockkeeper.v1.LeaseEndReason;
@@ -100,7 +101,8 @@ public final class Protos {
                 new QueuePlace(
                     position.getName(),
                     position.getAhead(),
-                    toContenders(position.getHoldersList())))
+                    toContenders(position.getHoldersList()),
+                    frozen(position.hasFrozen(), position.getFrozen())))
         .toList();
   }
 
@@ -121,7 +123,12 @@ public final class Protos {
             ? OptionalInt.empty()
             : OptionalInt.of(message.getConfiguredLimit()),
         message.hasDelayedFor() ? Optional.of(toJava(message.getDelayedFor())) : Optional.empty(),
-        message.getRevision());
+        message.getRevision(),
+        frozen(message.hasFrozen(), message.getFrozen()));
+  }
+
+  private static Optional<String> frozen(boolean isFrozen, Frozen frozen) {
+    return isFrozen ? Optional.of(frozen.getReason()) : Optional.empty();
   }
 
   public static LockChange toLockChange(WatchResponse response) {
