@@ -1,6 +1,7 @@
 package io.lockkeeper.cli;
 
 import io.lockkeeper.v1.Contender;
+import io.lockkeeper.v1.Frozen;
 import io.lockkeeper.v1.LockMode;
 import io.lockkeeper.v1.LockState;
 import java.util.ArrayList;
@@ -14,6 +15,18 @@ final class LockText {
   private static final String NONE = "-";
 
   private LockText() {}
+
+  /** Returns a prefix of names, where none means all. */
+  static String prefix(String prefix) {
+    return prefix.isEmpty() ? "(all locks)" : Text.plain(prefix);
+  }
+
+  /** Returns why a lock is frozen: {@code frozen: migration}. */
+  static String frozen(Frozen frozen) {
+    return "frozen"
+        + (frozen.getReason().isEmpty() ? "" : ": " + Text.plain(frozen.getReason()))
+        + (frozen.hasThawsIn() ? " (thaws in " + Text.age(frozen.getThawsIn()) + ")" : "");
+  }
 
   /** Returns who the contender is: what it calls itself, else what is known of it. */
   static String who(Contender contender) {

@@ -85,6 +85,11 @@ final class LsCommand implements Callable<Integer> {
   }
 
   private static String heldBy(LockState lock) {
+    String who = holders(lock);
+    return lock.hasFrozen() ? who + " (" + LockText.frozen(lock.getFrozen()) + ")" : who;
+  }
+
+  private static String holders(LockState lock) {
     return lock.getHoldersCount() == 0 && lock.hasDelayedFor()
         ? "(next grant in " + Text.age(lock.getDelayedFor()) + ")"
         : LockText.who(lock.getHoldersList());

@@ -26,6 +26,11 @@ import picocli.CommandLine.UnmatchedArgumentException;
       ReleaseRequestCommand.class,
       ForceReleaseCommand.class,
       LimitCommand.class,
+      FreezeCommand.class,
+      UnfreezeCommand.class,
+      CloseLeaseCommand.class,
+      DrainCommand.class,
+      ClusterCommand.class,
       PolicyCommand.class,
       TokenCommand.class
     },

@@ -10,6 +10,7 @@ import io.lockkeeper.v1.AdminServiceGrpc.AdminServiceBlockingStub;
 import io.lockkeeper.v1.LockServiceGrpc;
 import io.lockkeeper.v1.LockServiceGrpc.LockServiceBlockingStub;
 import java.net.UnknownHostException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -45,6 +46,23 @@ final class Servers {
             call.apply(
                 AdminServiceGrpc.newBlockingStub(channel)
                     .withDeadlineAfter(CALL_SECONDS, TimeUnit.SECONDS)));
+  }
+
+  /**
+   * Calls the one server that there is, which may take so long in addition.
+   *
+   * @throws CliException if several servers are named, or the one does not answer, or refuses
+   */
+  <T> T only(Duration longer, Function<AdminServiceBlockingStub, T> call) {
+    if (endpoints().size() != 1) {
+      throw new CliException(ExitCodes.USAGE, "--server: must name one server, and no more");
+    }
+    return ask(
+        channel ->
+            call.apply(
+                AdminServiceGrpc.newBlockingStub(channel)
+                    .withDeadlineAfter(
+                        longer.plusSeconds(CALL_SECONDS).toMillis(), TimeUnit.MILLISECONDS)));
   }
 
   /**

@@ -68,6 +68,9 @@ final class ShowCommand implements Callable<Integer> {
     if (lock.getConfiguredLimit() > 0) {
       out.println("  its limit is set to " + lock.getConfiguredLimit() + " permits");
     }
+    if (lock.hasFrozen()) {
+      out.println("  it is " + LockText.frozen(lock.getFrozen()) + "; nobody new is granted it");
+    }
     if (lock.hasDelayedFor()) {
       out.println(
           "  its last holder was lost: the next grant comes in "

@@ -54,7 +54,12 @@ final class Waiting implements AutoCloseable {
             + (others == 0 ? "" : " and " + others + " more")
             + ", "
             + first.ahead()
-            + " ahead";
+            + " ahead"
+            + places.stream()
+                .flatMap(p -> p.frozen().stream())
+                .findFirst()
+                .map(Waiting::frozen)
+                .orElse("");
     holders = first.holders();
     heardNanos = System.nanoTime();
     if (terminal) {
@@ -89,6 +94,10 @@ final class Waiting implements AutoCloseable {
 
   private static String needs(Duration left) {
     return left.isNegative() ? "" : ", needs it " + Text.age(left) + " more";
+  }
+
+  private static String frozen(String reason) {
+    return ", frozen" + (reason.isEmpty() ? "" : ": " + Text.plain(reason));
   }
 
   private static String who(Contender holder) {

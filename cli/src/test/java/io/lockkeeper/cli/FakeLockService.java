@@ -10,12 +10,20 @@ import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
+import io.lockkeeper.v1.AdminServiceCloseLeaseRequest;
+import io.lockkeeper.v1.AdminServiceCloseLeaseResponse;
 import io.lockkeeper.v1.AdminServiceGrpc;
 import io.lockkeeper.v1.ConfigureLockRequest;
 import io.lockkeeper.v1.ConfigureLockResponse;
 import io.lockkeeper.v1.Contender;
+import io.lockkeeper.v1.DrainRequest;
+import io.lockkeeper.v1.DrainResponse;
 import io.lockkeeper.v1.ForceReleaseRequest;
 import io.lockkeeper.v1.ForceReleaseResponse;
+import io.lockkeeper.v1.FreezeRequest;
+import io.lockkeeper.v1.FreezeResponse;
+import io.lockkeeper.v1.GetClusterRequest;
+import io.lockkeeper.v1.GetClusterResponse;
 import io.lockkeeper.v1.GetLockRequest;
 import io.lockkeeper.v1.GetLockResponse;
 import io.lockkeeper.v1.ListLocksRequest;
@@ -25,6 +33,8 @@ import io.lockkeeper.v1.LockServiceGrpc;
 import io.lockkeeper.v1.LockState;
 import io.lockkeeper.v1.RequestReleaseRequest;
 import io.lockkeeper.v1.RequestReleaseResponse;
+import io.lockkeeper.v1.UnfreezeRequest;
+import io.lockkeeper.v1.UnfreezeResponse;
 import io.lockkeeper.v1.WatchRequest;
 import io.lockkeeper.v1.WatchResponse;
 import java.io.IOException;
@@ -57,6 +67,8 @@ final class FakeLockService extends LockServiceGrpc.LockServiceImplBase implemen
   final List<String> authorizations = new CopyOnWriteArrayList<>();
 
   final ForceReleaseResponse.Builder forced = ForceReleaseResponse.newBuilder();
+  final DrainResponse.Builder drained = DrainResponse.newBuilder();
+  final GetClusterResponse.Builder cluster = GetClusterResponse.newBuilder();
   int previousLimit;
   Optional<Status> refusal = Optional.empty();
   private final Server server;
@@ -162,6 +174,33 @@ final class FakeLockService extends LockServiceGrpc.LockServiceImplBase implemen
     public void forceRelease(
         ForceReleaseRequest request, StreamObserver<ForceReleaseResponse> response) {
       answer(request, forced.build(), response);
+    }
+
+    @Override
+    public void freeze(FreezeRequest request, StreamObserver<FreezeResponse> response) {
+      answer(request, FreezeResponse.getDefaultInstance(), response);
+    }
+
+    @Override
+    public void unfreeze(UnfreezeRequest request, StreamObserver<UnfreezeResponse> response) {
+      answer(request, UnfreezeResponse.getDefaultInstance(), response);
+    }
+
+    @Override
+    public void closeLease(
+        AdminServiceCloseLeaseRequest request,
+        StreamObserver<AdminServiceCloseLeaseResponse> response) {
+      answer(request, AdminServiceCloseLeaseResponse.getDefaultInstance(), response);
+    }
+
+    @Override
+    public void drain(DrainRequest request, StreamObserver<DrainResponse> response) {
+      answer(request, drained.build(), response);
+    }
+
+    @Override
+    public void getCluster(GetClusterRequest request, StreamObserver<GetClusterResponse> response) {
+      answer(request, cluster.build(), response);
     }
   }
 

@@ -1,0 +1,129 @@
+package io.lockkeeper.cli;
+
+import io.lockkeeper.v1.CoordinatorState;
+import io.lockkeeper.v1.Frozen;
+import io.lockkeeper.v1.GetClusterRequest;
+import io.lockkeeper.v1.GetClusterResponse;
+import io.lockkeeper.v1.LockSessionState;
+import java.io.PrintWriter;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Shows the servers, who serves what, and what is frozen. */
+@Command(
+    name = "cluster",
+    mixinStandardHelpOptions = true,
+    versionProvider = Main.Version.class,
+    sortOptions = false,
+    description = {
+      "Shows the servers, the ZooKeeper sessions that leases live on, and what is frozen, as the server that answers sees it.",
+      "",
+      "LEASES and USED are known of that server's own sessions only."
+    })
+final class ClusterCommand implements Callable<Integer> {
+
+  private static final String NONE = "-";
+
+  @Spec private CommandSpec spec;
+
+  @Option(names = "--json", description = "One JSON object.")
+  private boolean json;
+
+  @Mixin private ServerOptions options;
+
+  @Override
+  public Integer call() {
+    options.prepare();
+    GetClusterResponse cluster =
+        new Servers(options).admin(stub -> stub.getCluster(GetClusterRequest.getDefaultInstance()));
+    PrintWriter out = spec.commandLine().getOut();
+    if (json) {
+      out.println(Json.line(cluster));
+    } else {
+      print(cluster, out);
+    }
+    out.flush();
+    return ExitCodes.OK;
+  }
+
+  private static void print(GetClusterResponse cluster, PrintWriter out) {
+    out.println(
+        "answered by "
+            + Text.plain(cluster.getCoordinatorId())
+            + ", version "
+            + Text.plain(cluster.getVersion())
+            + (cluster.getMirrorCurrent() ? "" : "; it cannot grant: its copy is being rebuilt"));
+    String connected = cluster.getEnsemble().getConnectedTo();
+    out.println(
+        "ZooKeeper "
+            + Text.plain(String.join(",", cluster.getEnsemble().getServersList()))
+            + (connected.isEmpty()
+                ? ", not connected"
+                : ", connected to " + Text.plain(connected)));
+    out.println();
+    Table coordinators = new Table("SERVER", "ADDRESS", "KNOWN FOR", "STATE");
+    for (CoordinatorState one : cluster.getCoordinatorsList()) {
+      coordinators.row(
+          Text.plain(one.getCoordinatorId()),
+          one.getAddress().isEmpty() ? NONE : Text.plain(one.getAddress()),
+          one.hasKnownFor() ? Text.age(one.getKnownFor()) : NONE,
+          state(one));
+    }
+    coordinators.print(out, "");
+    printSessions(cluster, out);
+    printFrozen(cluster, out);
+  }
+
+  private static String state(CoordinatorState one) {
+    if (one.getDraining()) {
+      return "drained";
+    }
+    return one.getServing() ? "serving" : "not serving";
+  }
+
+  private static void printSessions(GetClusterResponse cluster, PrintWriter out) {
+    if (cluster.getSessionsCount() == 0) {
+      return;
+    }
+    out.println();
+    Table sessions = new Table("SESSION", "SERVED BY", "EPOCH", "LEASES", "USED");
+    for (LockSessionState one : cluster.getSessionsList()) {
+      sessions.row(
+          Text.plain(one.getSession()),
+          one.getOrphaned() ? "nobody, after " + servedBy(one) : servedBy(one),
+          Long.toString(one.getEpoch()),
+          one.hasLeases() ? Integer.toString(one.getLeases()) : NONE,
+          one.hasUsedPercent() ? one.getUsedPercent() + " %" : NONE);
+    }
+    sessions.print(out, "");
+    int more = cluster.getSessionCount() - cluster.getSessionsCount();
+    if (more > 0) {
+      out.println("and " + more + " more");
+    }
+  }
+
+  private static String servedBy(LockSessionState one) {
+    return Text.plain(one.getCoordinatorId());
+  }
+
+  private static void printFrozen(GetClusterResponse cluster, PrintWriter out) {
+    if (cluster.getFrozenCount() == 0) {
+      return;
+    }
+    out.println();
+    Table frozen = new Table("FROZEN", "FOR", "THAWS IN", "BY", "REASON");
+    for (Frozen one : cluster.getFrozenList()) {
+      frozen.row(
+          LockText.prefix(one.getPrefix()),
+          Text.age(one.getFrozenFor()),
+          one.hasThawsIn() ? Text.age(one.getThawsIn()) : "never",
+          one.getFrozenBy().isEmpty() ? NONE : Text.plain(one.getFrozenBy()),
+          Text.plain(one.getReason()));
+    }
+    frozen.print(out, "");
+  }
+}
