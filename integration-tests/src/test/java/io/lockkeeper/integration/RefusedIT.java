@@ -17,10 +17,8 @@ import io.lockkeeper.v1.AdminServiceGrpc;
 import io.lockkeeper.v1.AdminServiceGrpc.AdminServiceBlockingStub;
 import io.lockkeeper.v1.AnswerReleaseRequest;
 import io.lockkeeper.v1.CloseLeaseRequest;
-import io.lockkeeper.v1.DrainRequest;
 import io.lockkeeper.v1.ForceReleaseRequest;
 import io.lockkeeper.v1.ForceReleaseResponse;
-import io.lockkeeper.v1.FreezeRequest;
 import io.lockkeeper.v1.LeaseServiceGrpc;
 import io.lockkeeper.v1.LeaseServiceGrpc.LeaseServiceBlockingStub;
 import io.lockkeeper.v1.LockMode;
@@ -31,13 +29,8 @@ import io.lockkeeper.v1.OpenLeaseRequest;
 import io.lockkeeper.v1.UnfreezeRequest;
 import io.lockkeeper.v1.UpdateMetadataRequest;
 import java.util.List;
-import java.util.function.Consumer;
-import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * What is well-formed and still not granted gets a clear answer, and takes nothing from anybody.
@@ -156,29 +149,21 @@ final class RefusedIT {
     return decided(() -> locks.answerRelease(request));
   }
 
-  static Stream<Arguments> notOffered() {
-    return Stream.of(
-        Arguments.of("Freeze", call(a -> a.freeze(FreezeRequest.getDefaultInstance()))),
-        Arguments.of("Unfreeze", call(a -> a.unfreeze(UnfreezeRequest.getDefaultInstance()))),
-        Arguments.of("Drain", call(a -> a.drain(DrainRequest.getDefaultInstance()))),
-        Arguments.of(
-            "CloseLease",
-            call(a -> a.closeLease(AdminServiceCloseLeaseRequest.getDefaultInstance()))));
-  }
+  @Test
+  void whatOperatorsNameAndIsNotThereIsNotFound() {
+    // Given
+    UnfreezeRequest thaw = UnfreezeRequest.newBuilder().setPrefix("never/frozen").build();
+    AdminServiceCloseLeaseRequest close =
+        AdminServiceCloseLeaseRequest.newBuilder().setLease(UNKNOWN_LEASE).build();
 
-  private static Consumer<AdminServiceBlockingStub> call(Consumer<AdminServiceBlockingStub> call) {
-    return call;
-  }
-
-  @ParameterizedTest(name = "{0}")
-  @MethodSource("notOffered")
-  void whatIsNotOfferedSaysSo(String what, Consumer<AdminServiceBlockingStub> call) {
     // When
-    StatusRuntimeException refusal = refusalOf(() -> call.accept(admin));
+    StatusRuntimeException notFrozen = refusalOf(() -> admin.unfreeze(thaw));
+    Code noLease = decided(() -> admin.closeLease(close));
 
     // Then
-    assertThat(refusal.getStatus().getCode()).isEqualTo(Code.UNIMPLEMENTED);
-    assertThat(refusal.getStatus().getDescription()).contains(what, "not offered");
+    assertThat(notFrozen.getStatus().getCode()).isEqualTo(Code.NOT_FOUND);
+    assertThat(notFrozen.getStatus().getDescription()).contains("never/frozen");
+    assertThat(noLease).isEqualTo(Code.NOT_FOUND);
   }
 
   /**
