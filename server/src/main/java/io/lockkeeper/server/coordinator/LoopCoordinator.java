@@ -284,21 +284,21 @@ public final class LoopCoordinator implements Coordinator {
   @Override
   public CompletableFuture<Answer.FreezeChanged> freeze(Freeze freeze) {
     return inbox
-        .ask(call -> new ClientEvent.Freeze(call, freeze))
+        .ask(caller, call -> new ClientEvent.Freeze(call, freeze))
         .thenApply(Answer.FreezeChanged.class::cast);
   }
 
   @Override
   public CompletableFuture<Answer.FreezeChanged> unfreeze(String prefix) {
     return inbox
-        .ask(call -> new ClientEvent.Unfreeze(call, prefix))
+        .ask(caller, call -> new ClientEvent.Unfreeze(call, prefix))
         .thenApply(Answer.FreezeChanged.class::cast);
   }
 
   @Override
   public CompletableFuture<Answer.LeaseClosed> forceCloseLease(LeaseName lease, String reason) {
     return inbox
-        .ask(call -> new ClientEvent.ForceCloseLease(call, lease, reason))
+        .ask(caller, call -> new ClientEvent.ForceCloseLease(call, lease, reason))
         .thenApply(Answer.LeaseClosed.class::cast);
   }
 
