@@ -24,6 +24,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** While a prefix is frozen nobody new is granted a lock under it. */
 class FreezesTest {
@@ -312,6 +313,43 @@ class FreezesTest {
         entry.lock(),
         List.of(new StoreEvent.ListedEntry(entry.name(), Optional.empty(), 0)),
         List.of());
+  }
+
+  /** Whether it was granted before, only its client can say. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 10})
+  void holderThatWasAdoptedInAFreezeIsEndedByNoClockBeforeItsClientHasCome(int waitSeconds) {
+    // Given
+    Inheritance left = new Inheritance(bench);
+    LeaseId lease = left.lease();
+    Duration wait = Duration.ofSeconds(waitSeconds);
+    left.entries(lease, Wish.named("held").exclusive("a").waiting(wait));
+    frozen("a");
+    left.take();
+    // When
+    bench.keepAliveFor(lease, Bench.TIMEOUT.plusSeconds(60));
+    // Then
+    assertThat(bench.told("held", Notice.NotAcquired.class)).isEmpty();
+    assertThat(bench.deletions()).isEmpty();
+    // When
+    thawed("a");
+    // Then
+    assertThat(bench.told("held", Notice.Granted.class)).hasSize(1);
+  }
+
+  @Test
+  void holderThatWasAdoptedInAFreezeHasItsLockWhenItNamesItsToken() {
+    // Given
+    Inheritance left = new Inheritance(bench);
+    LeaseId lease = left.lease();
+    long token = left.entries(lease, Wish.named("held").exclusive("a")).get(0);
+    frozen("a");
+    left.take();
+    // When
+    bench.repeat(bench.attach(lease), lease, Wish.named("held").exclusive("a").holding(token));
+    // Then
+    assertThat(bench.told("held", Notice.Granted.class).get(0).grants().get(0).token().value())
+        .isEqualTo(token);
   }
 
   @Test

@@ -305,6 +305,7 @@ public final class Protos {
       case ERROR_REASON_UNKNOWN_ACQUISITION -> ErrorReason.UNKNOWN_ACQUISITION;
       case ERROR_REASON_UNKNOWN_WATCH -> ErrorReason.UNKNOWN_WATCH;
       case ERROR_REASON_NO_HOLDER -> ErrorReason.NO_HOLDER;
+      case ERROR_REASON_NOT_FROZEN -> ErrorReason.NOT_FROZEN;
       case ERROR_REASON_WRONG_SECRET -> ErrorReason.WRONG_SECRET;
       case ERROR_REASON_SECRET_USED -> ErrorReason.SECRET_USED;
       case ERROR_REASON_REQUEST_ID_IN_USE -> ErrorReason.REQUEST_ID_IN_USE;

@@ -266,6 +266,16 @@ public final class Views {
     return freezes.inWords(acquisition.command());
   }
 
+  /**
+   * Returns whether a request that looks as if it waited may have been granted by another
+   * coordinator before its lock was frozen: its client has not come yet to say. Then it must not be
+   * ended as one that waits.
+   */
+  boolean mayHoldFrozen(Acquisition acquisition) {
+    return acquisition.adoptedState().filter(state -> !state.isRepeated()).isPresent()
+        && whyFrozen(acquisition).isPresent();
+  }
+
   /** Returns who holds the locks that an acquisition asks for. */
   List<Contender> holdersFor(Acquisition acquisition) {
     return acquisition.command().locks().stream()

@@ -109,7 +109,10 @@ public final class WaitTimeouts {
     // Who names its token was granted it elsewhere, and knows.
     boolean known = acquisition.heard() || isGrantedBy(Hold.Proof.CLIENT, acquisition);
     boolean unheardGrant = acquisition.state().isHeld() && !known;
-    if (acquisition.target().isEmpty() && (acquisition.state().isWaiting() || unheardGrant)) {
+    boolean waits = acquisition.state().isWaiting();
+    if (acquisition.target().isEmpty() && waits && views.mayHoldFrozen(acquisition)) {
+      linger(acquisition);
+    } else if (acquisition.target().isEmpty() && (waits || unheardGrant)) {
       lifecycle.abandon(acquisition);
     }
   }
