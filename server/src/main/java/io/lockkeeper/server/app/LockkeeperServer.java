@@ -7,8 +7,6 @@ import io.lockkeeper.server.rpc.GrpcEndpoint;
 import io.lockkeeper.server.rpc.GrpcSettings;
 import io.lockkeeper.server.rpc.call.GrpcLimits;
 import io.lockkeeper.server.rpc.call.Limit;
-import io.lockkeeper.server.security.tls.TlsFiles;
-import io.lockkeeper.server.security.tls.TlsPaths;
 import io.lockkeeper.server.web.EventCounters;
 import io.lockkeeper.server.web.HttpEndpoint;
 import io.lockkeeper.server.web.HttpSettings;
@@ -18,7 +16,6 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.IOException;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -45,18 +42,15 @@ public final class LockkeeperServer implements AutoCloseable {
   private final Engine engine;
   private final GrpcEndpoint grpc;
   private final HttpEndpoint http;
-  private final Optional<CertificateWatch> certificates;
+  private final Protection protection;
   private final AtomicBoolean stopped = new AtomicBoolean();
 
   private LockkeeperServer(
-      Engine engine,
-      GrpcEndpoint grpc,
-      HttpEndpoint http,
-      Optional<CertificateWatch> certificates) {
+      Engine engine, GrpcEndpoint grpc, HttpEndpoint http, Protection protection) {
     this.engine = engine;
     this.grpc = grpc;
     this.http = http;
-    this.certificates = certificates;
+    this.protection = protection;
   }
 
   /**
@@ -78,21 +72,29 @@ public final class LockkeeperServer implements AutoCloseable {
    * @throws StartException if an address cannot be listened on, or a file cannot be used
    */
   public static LockkeeperServer start(ServerConfig config, Consumer<FatalFailure> onBreakdown) {
-    Optional<TlsFiles> tls = config.tls().map(LockkeeperServer::openTls);
-    warnOfOpenDoors(config);
+    Protection protection = Protection.open(config);
+    protection.warnOfOpenDoors();
     String id = CoordinatorId.make();
     PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     Engine engine = Engine.create(config, id, new EventCounters(registry), onBreakdown);
     engine.measure(registry);
-    GrpcEndpoint grpc = new GrpcEndpoint(grpcSettings(config, tls, id), engine.coordinator());
+    GrpcEndpoint grpc =
+        new GrpcEndpoint(
+            grpcSettings(config, protection.ofGrpc(), id),
+            engine.coordinator(),
+            protection.rules());
     measure(grpc, registry);
     LockkeeperServer server =
         new LockkeeperServer(
             engine,
             grpc,
             new HttpEndpoint(
-                httpSettings(config, id), engine.coordinator(), registry, grpc::impediment),
-            tls.map(files -> CertificateWatch.start(files, registry)));
+                httpSettings(config, protection, id),
+                engine.coordinator(),
+                registry,
+                grpc::impediment),
+            protection);
+    protection.start(registry);
     try {
       server.listen();
     } catch (IOException e) {
@@ -103,31 +105,6 @@ public final class LockkeeperServer implements AutoCloseable {
       throw e;
     }
     return server;
-  }
-
-  private static TlsFiles openTls(TlsPaths paths) {
-    try {
-      return TlsFiles.open(paths, Clock.systemUTC());
-    } catch (IOException e) {
-      throw new StartException("TLS: " + e.getMessage(), e);
-    }
-  }
-
-  private static void warnOfOpenDoors(ServerConfig config) {
-    if (config.insecure()) {
-      log.atWarn()
-          .addKeyValue("listen", config.listen())
-          .log(
-              "INSECURE: whoever reaches this address can {}take, free and see every lock, because --insecure was given",
-              config.tls().isPresent() ? "" : "listen in, ");
-    }
-    if (config.tls().flatMap(TlsPaths::clientCa).isPresent()
-        && config.tls().flatMap(TlsPaths::peerCa).isEmpty()) {
-      log.atWarn()
-          .log(
-              "Without --peer-ca no caller is taken for another coordinator: requests that others hand on are refused here."
-                  + " That does not matter where this is the only one");
-    }
   }
 
   private static void measure(GrpcEndpoint grpc, MeterRegistry registry) {
@@ -227,8 +204,8 @@ public final class LockkeeperServer implements AutoCloseable {
     engine.leave();
     grpc.stop(RPC_GRACE);
     engine.stop();
-    certificates.ifPresent(CertificateWatch::close);
     http.stop();
+    protection.close();
     if (wasUp) {
       log.atInfo().log("stopped");
     }
@@ -240,17 +217,18 @@ public final class LockkeeperServer implements AutoCloseable {
     stop();
   }
 
-  private static GrpcSettings grpcSettings(ServerConfig config, Optional<TlsFiles> tls, String id) {
+  private static GrpcSettings grpcSettings(
+      ServerConfig config, Optional<GrpcSettings.Tls> tls, String id) {
     return new GrpcSettings(
         config.listen().host(),
         config.listen().port(),
-        tls.map(files -> new GrpcSettings.Tls(files, files.paths().clientCa().isPresent())),
+        tls,
         id,
         GrpcLimits.DEFAULTS.withDefaultTtl(config.limits().defaultLeaseTtl()),
         config.limits().maxConnectionAge());
   }
 
-  private static HttpSettings httpSettings(ServerConfig config, String id) {
+  private static HttpSettings httpSettings(ServerConfig config, Protection protection, String id) {
     String version = LockkeeperServer.class.getPackage().getImplementationVersion();
     return new HttpSettings(
         config.http().host(),
@@ -259,7 +237,7 @@ public final class LockkeeperServer implements AutoCloseable {
         version == null ? "development" : version,
         CoreSettings.defaults().maxSessionPathBytes(),
         config.insecure(),
-        true,
-        Optional.empty());
+        protection.opensPages(),
+        protection.pages());
   }
 }

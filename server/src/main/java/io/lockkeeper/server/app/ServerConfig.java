@@ -17,6 +17,7 @@ import java.util.regex.Pattern;
  * @param zookeeper the ensemble and how it is used
  * @param listen where to serve gRPC
  * @param http where to serve HTTP
+ * @param pages where to serve the pages that name locks, over HTTPS; empty: nowhere else
  * @param advertise what peers are told; empty: this machine's name and the port that gRPC is served
  *     on
  * @param dataDir where the home is, and dev's ZooKeeper has its data; empty: no home
@@ -31,6 +32,7 @@ public record ServerConfig(
     ZooKeeper zookeeper,
     HostPort listen,
     HostPort http,
+    Optional<HostPort> pages,
     Optional<HostPort> advertise,
     Optional<Path> dataDir,
     Optional<TlsPaths> tls,
@@ -42,7 +44,8 @@ public record ServerConfig(
   private static final String CERTIFICATES = "a file of certificates in PEM";
 
   /** Each of these tells the server who calls. */
-  private static final List<Setting> IDENTIFYING = List.of(Setting.TLS_CLIENT_CA, Setting.TOKENS, Setting.JWT_JWKS);
+  private static final List<Setting> IDENTIFYING =
+      List.of(Setting.TLS_CLIENT_CA, Setting.TOKENS, Setting.JWT_JWKS);
 
   private static final int MAX_PATH_CHARS = 128;
   private static final Pattern ZNODE_PATH = Pattern.compile("(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+");
@@ -110,6 +113,7 @@ public record ServerConfig(
         zookeeper,
         values.get(Setting.LISTEN).address(),
         values.get(Setting.HTTP).address(),
+        pages(values.get(Setting.PAGES), tls),
         advertise.isEmpty() ? Optional.empty() : Optional.of(advertise.address()),
         dataDir,
         tls,
@@ -142,7 +146,7 @@ public record ServerConfig(
             zookeeper.syncLimit,
             zookeeper.embeddedPort);
     return new ServerConfig(
-        other, listen, http, advertise, dataDir, tls, insecure, limits, security, logLevel);
+        other, listen, http, pages, advertise, dataDir, tls, insecure, limits, security, logLevel);
   }
 
   private static ZooKeeper zookeeper(SettingValues values) {
@@ -179,6 +183,16 @@ public record ServerConfig(
         tick,
         syncLimit,
         values.get(Setting.ZOOKEEPER_PORT).count(0, 65_535));
+  }
+
+  private static Optional<HostPort> pages(SettingValue value, Optional<TlsPaths> tls) {
+    if (value.isEmpty()) {
+      return Optional.empty();
+    }
+    if (tls.isEmpty()) {
+      throw value.error("pages are served over HTTPS, which needs --tls-cert and --tls-key");
+    }
+    return Optional.of(value.address());
   }
 
   private static Optional<Path> dataDir(Profile profile, SettingValue value) {

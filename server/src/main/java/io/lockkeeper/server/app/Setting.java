@@ -43,6 +43,13 @@ public enum Setting {
       "0.0.0.0:7421",
       "127.0.0.1:7421",
       "Where to serve metrics and health over HTTP. Port 0: any free one."),
+  /** The address of the pages. */
+  PAGES(
+      "pages",
+      "HOST:PORT",
+      "",
+      "Where to serve the status page, which names locks, over HTTPS to those who say who they are: by a certificate, or"
+          + " by a token as the password. Empty: nowhere, unless clients need no identity; then it is on --http."),
   /** What peers are told. */
   ADVERTISE(
       "advertise",

@@ -47,7 +47,8 @@ class HttpEndpointTest {
 
   private HttpEndpoint endpoint(int port) {
     return new HttpEndpoint(
-        new HttpSettings("127.0.0.1", port, "c<1>", "0.1.0", 524_288, false, true, Optional.empty()),
+        new HttpSettings(
+            "127.0.0.1", port, "c<1>", "0.1.0", 524_288, false, true, Optional.empty()),
         coordinator,
         new PrometheusMeterRegistry(PrometheusConfig.DEFAULT),
         impediment::get);
