@@ -31,7 +31,7 @@ class SafeStartTest {
 
   @TempDir private Path folder;
 
-  private final Logger logger = (Logger) LoggerFactory.getLogger(LockkeeperServer.class);
+  private final Logger logger = (Logger) LoggerFactory.getLogger(Protection.class);
   private final ListAppender<ILoggingEvent> logged = new ListAppender<>();
 
   @BeforeEach
@@ -120,6 +120,8 @@ class SafeStartTest {
     // When
     LockkeeperServer.start(config(settings)).close();
     // Then
-    assertThat(warnings()).singleElement().asString().contains("--peer-ca");
+    assertThat(warnings())
+        .anyMatch(warning -> warning.contains("--peer-ca"))
+        .anyMatch(warning -> warning.contains("--policy"));
   }
 }

@@ -35,7 +35,7 @@ class SecurityTest {
   }
 
   private static SecurityConfig config(String... settings) {
-    Map<String, String> flags = new HashMap<>();
+    Map<String, String> flags = new HashMap<>(Map.of("listen", "127.0.0.1:7420"));
     for (int i = 0; i < settings.length; i += 2) {
       flags.put(settings[i], settings[i + 1]);
     }

@@ -221,8 +221,8 @@ class ServerConfigTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "SERVE | 0.0.0.0:7420   | false | false | give --tls-cert and --tls-key, and --tls-client-ca; or listen on 127.0.0.1",
-        "SERVE | 10.0.0.1:7420  | true  | false | give --tls-client-ca; or",
+        "SERVE | 0.0.0.0:7420   | false | false | give --tls-cert and --tls-key, and --tls-client-ca or --tokens or --jwt-jwks; or listen on 127.0.0.1",
+        "SERVE | 10.0.0.1:7420  | true  | false | give --tls-client-ca or --tokens or --jwt-jwks; or",
         "SERVE | [::]:7420      | false | false | or give --insecure",
         "SERVE | 127.0.0.1.nip.io:1 | false | false | give --tls-cert",
         "DEV   | 0.0.0.0:7420   | false | false | --listen: 0.0.0.0:7420 is not for this machine only",

@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -182,11 +183,12 @@ class ClosedPagesTest {
         .listLocks
         .next()
         .answer()
-        .complete(IntStream.range(0, 500).mapToObj(i -> ViewSamples.lock("pay/" + i)).toList());
-    var second = coordinator.listLocks.next();
-    second.answer().complete(List.of(ViewSamples.lock("shop/b")));
+        .complete(
+            Stream.concat(
+                    IntStream.range(0, 500).mapToObj(i -> ViewSamples.lock("pay/" + i)),
+                    Stream.of(ViewSamples.lock("shop/b")))
+                .toList());
     // Then
-    assertThat(second.what().after().orElseThrow().value()).isEqualTo("pay/499");
     assertThat(page.join().body()).contains("shop/b").doesNotContain("pay/");
   }
 }
