@@ -113,6 +113,7 @@ final class PolicyCheckCommand implements Callable<Integer> {
     LockName lock;
     try {
       identity = new Identity(question.names.get(0), question.names);
+      question.names.forEach(PolicyCheckCommand::requireKind);
     } catch (IllegalArgumentException e) {
       throw new CliException(ExitCodes.USAGE, "--identity: " + e.getMessage(), e);
     }
@@ -140,9 +141,9 @@ final class PolicyCheckCommand implements Callable<Integer> {
       out.println("ALLOWED: " + who + " has " + what + ", by " + explanation.rule().orElseThrow());
       return ExitCodes.OK;
     }
-    out.println("DENIED: " + who + " has not " + what);
+    out.println("DENIED: " + who + " does not have " + what);
     if (explanation.near().isEmpty()) {
-      out.println("No rule means this identity." + hint(identity));
+      out.println("No rule means this identity.");
     }
     explanation.near().stream().limit(MAX_NEAR).forEach(near -> out.println("  " + near));
     int more = explanation.near().size() - MAX_NEAR;
@@ -152,10 +153,14 @@ final class PolicyCheckCommand implements Callable<Integer> {
     return ExitCodes.FAILED;
   }
 
-  private static String hint(Identity identity) {
-    boolean hasKind =
-        identity.isAnonymous() || identity.names().stream().anyMatch(name -> name.contains(":"));
-    return hasKind ? "" : " A name begins with its kind: jwt:, token:, dns:, subject: or spiffe://";
+  /** Refuses what no caller is called: a decision on it would answer another question. */
+  private static void requireKind(String name) {
+    if (name.indexOf(':') < 0 && !name.equals(Identity.ANONYMOUS.name())) {
+      throw new IllegalArgumentException(
+          "\""
+              + Text.plain(name)
+              + "\" is nobody's name: one begins with jwt:, token:, dns:, subject: or spiffe://, or is anonymous");
+    }
   }
 
   private void describe(Policy policy, PrintWriter out) {

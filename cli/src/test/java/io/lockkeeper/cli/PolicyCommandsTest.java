@@ -105,7 +105,7 @@ class PolicyCommandsTest {
     assertThat(cli.out())
         .isEqualTo(
             """
-            DENIED: jwt:shop-1 has not configure on orders/42
+            DENIED: jwt:shop-1 does not have configure on orders/42
               rule 1 (shop) gives other rights: acquire, watch
               rule 2 gives other rights: read
             """);
@@ -116,7 +116,7 @@ class PolicyCommandsTest {
   void whoIsMeantByNoRuleIsToldSo() {
     // When // Then
     assertThat(decide("anonymous", "read", "x").out())
-        .isEqualTo("DENIED: anonymous has not read on x\nNo rule means this identity.\n");
+        .isEqualTo("DENIED: anonymous does not have read on x\nNo rule means this identity.\n");
   }
 
   @Test
@@ -148,6 +148,7 @@ class PolicyCommandsTest {
       value = {
         "jwt:a  | aquire  | x    | --right: \"aquire\" is no right; there are read,",
         "jwt:a  | read    | a//b | --lock: must not have empty segments",
+        "shop   | read    | x    | --identity: \"shop\" is nobody's name: one begins with jwt:",
         "''     | read    | x    | --identity: an identity's name has 1 to 512 bytes",
       })
   void questionThatMakesNoSenseIsBadUsage(
