@@ -242,6 +242,7 @@ final class Engine {
         .withRoot(zookeeper.root())
         .withLocksPath(zookeeper.locksPath())
         .withHome(home)
+        .withAccess(zookeeper.access())
         .withTimes(
             zookeeper.lockSessionTimeout(),
             zookeeper.memberSessionTimeout(),

@@ -1,6 +1,7 @@
 package io.lockkeeper.server.app;
 
 import io.lockkeeper.server.security.tls.TlsPaths;
+import io.lockkeeper.server.zookeeper.record.ZooKeeperAccess;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -62,6 +63,7 @@ public record ServerConfig(
    * @param tickTime the ensemble's tickTime
    * @param syncLimit the ensemble's syncLimit
    * @param embeddedPort the port of the embedded server
+   * @param access how we and ZooKeeper prove who we are
    */
   public record ZooKeeper(
       String connect,
@@ -71,7 +73,8 @@ public record ServerConfig(
       Duration memberSessionTimeout,
       Duration tickTime,
       int syncLimit,
-      int embeddedPort) {}
+      int embeddedPort,
+      ZooKeeperAccess access) {}
 
   /**
    * Defaults and caps.
@@ -144,7 +147,8 @@ public record ServerConfig(
             zookeeper.memberSessionTimeout,
             zookeeper.tickTime,
             zookeeper.syncLimit,
-            zookeeper.embeddedPort);
+            zookeeper.embeddedPort,
+            zookeeper.access);
     return new ServerConfig(
         other, listen, http, pages, advertise, dataDir, tls, insecure, limits, security, logLevel);
   }
@@ -182,7 +186,8 @@ public record ServerConfig(
         memberSession,
         tick,
         syncLimit,
-        values.get(Setting.ZOOKEEPER_PORT).count(0, 65_535));
+        values.get(Setting.ZOOKEEPER_PORT).count(0, 65_535),
+        ZooKeeperFiles.access(values));
   }
 
   private static Optional<HostPort> pages(SettingValue value, Optional<TlsPaths> tls) {

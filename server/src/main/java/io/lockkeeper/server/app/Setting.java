@@ -125,6 +125,32 @@ public enum Setting {
       "COUNT",
       "5",
       "syncLimit of the ensemble, as its zoo.cfg has it, 1 to 1000."),
+  /** Who we are to ZooKeeper. */
+  ZOOKEEPER_CREDENTIALS(
+      "zookeeper-credentials",
+      "FILE",
+      "",
+      "A file with one line user:password, by which to authenticate at ZooKeeper (digest): all that is created there is"
+          + " for that user alone. Read anew for each connection; nobody else should be able to read it."),
+  /** Whether to talk TLS to ZooKeeper. */
+  ZOOKEEPER_TLS(
+      "zookeeper-tls",
+      "true|false",
+      "false",
+      "Whether to talk TLS to ZooKeeper, at its secureClientPort; needs --zookeeper-tls-trust-store."),
+  /** Our certificate for ZooKeeper. */
+  ZOOKEEPER_TLS_KEY_STORE(
+      "zookeeper-tls-key-store",
+      "FILE",
+      "",
+      "The certificate chain and its private key (PEM, PKCS#8, in one file) to show to ZooKeeper; empty: none."),
+  /** Which ZooKeeper to believe. */
+  ZOOKEEPER_TLS_TRUST_STORE(
+      "zookeeper-tls-trust-store",
+      "FILE",
+      "",
+      "The authorities (PEM) one of which must have signed the certificates of ZooKeeper's servers, which must name"
+          + " the hosts as --zookeeper does."),
   /** The TTL of a lease whose opener names none. */
   DEFAULT_LEASE_TTL(
       "default-lease-ttl",
@@ -257,7 +283,12 @@ public enum Setting {
   /** Returns whether the setting means anything under {@code profile}. */
   public boolean appliesTo(Profile profile) {
     return switch (this) {
-      case ZOOKEEPER -> profile == Profile.SERVE;
+      case ZOOKEEPER,
+          ZOOKEEPER_CREDENTIALS,
+          ZOOKEEPER_TLS,
+          ZOOKEEPER_TLS_KEY_STORE,
+          ZOOKEEPER_TLS_TRUST_STORE ->
+          profile == Profile.SERVE;
       case ZOOKEEPER_PORT -> profile == Profile.DEV;
       default -> true;
     };

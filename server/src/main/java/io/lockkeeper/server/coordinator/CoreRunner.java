@@ -8,6 +8,7 @@ import io.lockkeeper.server.coordinator.api.FatalFailure;
 import io.lockkeeper.server.coordinator.api.LockStore;
 import io.lockkeeper.server.coordinator.api.Peer;
 import io.lockkeeper.server.coordinator.api.RefusedException;
+import io.lockkeeper.server.coordinator.api.StoreHealth;
 import io.lockkeeper.server.coordinator.serial.AwaitedTask;
 import io.lockkeeper.server.coordinator.serial.BatchConsumer;
 import io.lockkeeper.server.coordinator.serial.EventLoop;
@@ -58,7 +59,8 @@ final class CoreRunner implements EventLoop.BatchListener {
   private final FailStop failStop;
   private final CleanupWait cleanupWait;
   private volatile CoordinatorStatus status =
-      new CoordinatorStatus(false, false, false, List.of(), 0, 0, 0, 0, 0, 0, 0, 0, 0);
+      new CoordinatorStatus(
+          false, false, false, List.of(), 0, 0, 0, 0, 0, 0, 0, 0, 0, StoreHealth.WELL);
   private volatile long loopDelayNanos;
   private long statusAtNanos;
   private List<Peer> peers = List.of();
@@ -289,6 +291,7 @@ final class CoreRunner implements EventLoop.BatchListener {
         watches.size(),
         streams.size(),
         counts.deletesOwed(),
-        loopDelayNanos);
+        loopDelayNanos,
+        store.health());
   }
 }

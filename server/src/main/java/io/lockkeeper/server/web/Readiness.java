@@ -10,7 +10,7 @@ import java.util.Optional;
  * Whether requests for locks can be served, and if not, why, in words.
  *
  * @param serving whether they can
- * @param reasons what is missing, empty when serving
+ * @param reasons what is missing; when serving, what some locks suffer from, if anything
  */
 record Readiness(boolean serving, List<String> reasons) {
 
@@ -38,7 +38,7 @@ record Readiness(boolean serving, List<String> reasons) {
       return new Readiness(
           false, List.of("drained: the coordinator hands over what it serves, or has"));
     }
-    List<String> reasons = new ArrayList<>();
+    List<String> reasons = new ArrayList<>(status.store().refusal().stream().toList());
     if (!status.mirrorCurrent()) {
       reasons.add(
           "the mirror of the queues is not whole: no connection to ZooKeeper, or it is being rebuilt");
@@ -48,7 +48,11 @@ record Readiness(boolean serving, List<String> reasons) {
     } else if (status.sessions().stream().noneMatch(SessionStatus::usable)) {
       status.sessions().forEach(session -> reasons.add(inWords(session)));
     }
-    return new Readiness(status.serving(), status.serving() ? List.of() : List.copyOf(reasons));
+    if (status.serving()) {
+      reasons.clear();
+    }
+    status.store().inWords().ifPresent(reasons::add);
+    return new Readiness(status.serving(), List.copyOf(reasons));
   }
 
   private static String inWords(SessionStatus session) {

@@ -16,7 +16,6 @@ import java.util.function.Supplier;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
-import org.apache.zookeeper.ZooDefs.Ids;
 
 /**
  * Makes one marker name a lock's limit, or none. Reads behind a barrier what markers there are; one
@@ -111,8 +110,8 @@ final class LimitWrite extends RetriedChange {
         .findFirst();
   }
 
-  private static Op create(String path, byte[] data, CreateMode mode) {
-    return Op.create(path, data, Ids.OPEN_ACL_UNSAFE, mode);
+  private Op create(String path, byte[] data, CreateMode mode) {
+    return Op.create(path, data, paths().acl(), mode);
   }
 
   private void change(Handle handle, List<Op> operations, boolean directoryMissing) {

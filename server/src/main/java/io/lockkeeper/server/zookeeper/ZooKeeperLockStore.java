@@ -3,6 +3,7 @@ package io.lockkeeper.server.zookeeper;
 import io.lockkeeper.server.coordinator.api.LeaseLocation;
 import io.lockkeeper.server.coordinator.api.LockStore;
 import io.lockkeeper.server.coordinator.api.Peer;
+import io.lockkeeper.server.coordinator.api.StoreHealth;
 import io.lockkeeper.server.coordinator.api.StoreView;
 import io.lockkeeper.server.coordinator.serial.BatchConsumer;
 import io.lockkeeper.server.core.api.StoreEffect;
@@ -15,6 +16,7 @@ import io.lockkeeper.server.zookeeper.client.Connector;
 import io.lockkeeper.server.zookeeper.client.RootNodes;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
 import io.lockkeeper.server.zookeeper.client.StoreExecutor;
+import io.lockkeeper.server.zookeeper.client.StoreProblems;
 import io.lockkeeper.server.zookeeper.client.StoreStats;
 import io.lockkeeper.server.zookeeper.client.UnusableEnsemble;
 import io.lockkeeper.server.zookeeper.commit.EntryCreation;
@@ -53,6 +55,7 @@ public final class ZooKeeperLockStore implements LockStore {
   private final Pace pace;
   private final StorePaths paths;
   private final StoreStats stats = new StoreStats();
+  private final StoreProblems problems = new StoreProblems();
   private final StoreExecutor executor = new StoreExecutor();
   private final Connector connector;
   private final StoreShutdown ending;
@@ -91,13 +94,21 @@ public final class ZooKeeperLockStore implements LockStore {
     executor.onFailure(onFailure);
     StoreContext context =
         new StoreContext(
-            settings, paths, executor, connector, new Directories(), stats, events, onUnusable);
+            settings,
+            paths,
+            executor,
+            connector,
+            new Directories(),
+            stats,
+            events,
+            onUnusable,
+            problems);
     executor.execute(() -> assemble(context));
   }
 
   private void assemble(StoreContext context) {
     MirrorFeed mirror = new MirrorFeed(context);
-    RootNodes rootNodes = new RootNodes(context, mirror::connection);
+    RootNodes rootNodes = new RootNodes(context, mirror::connection, mirror::renew);
     MemberNode member = new MemberNode(context, rootNodes);
     ClaimRemoval claims =
         new ClaimRemoval(context, () -> mirror.connection().or(member::connection));
@@ -273,6 +284,11 @@ public final class ZooKeeperLockStore implements LockStore {
   @Override
   public int leasePathBytes() {
     return paths.leasePathBytes();
+  }
+
+  @Override
+  public StoreHealth health() {
+    return problems.health();
   }
 
   /** Returns what the store has counted so far, by name. May be called on any thread. */

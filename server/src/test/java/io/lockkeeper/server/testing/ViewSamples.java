@@ -3,6 +3,7 @@ package io.lockkeeper.server.testing;
 import io.lockkeeper.server.coordinator.api.CoordinatorStatus;
 import io.lockkeeper.server.coordinator.api.CoordinatorStatus.SessionStatus;
 import io.lockkeeper.server.coordinator.api.RefusedException;
+import io.lockkeeper.server.coordinator.api.StoreHealth;
 import io.lockkeeper.server.core.api.Answer;
 import io.lockkeeper.server.core.api.Contender;
 import io.lockkeeper.server.core.api.Failure;
@@ -45,7 +46,8 @@ public final class ViewSamples {
         2,
         3,
         1,
-        1_500_000);
+        1_500_000,
+        StoreHealth.WELL);
   }
 
   public static CoordinatorStatus cutOff() {
@@ -62,7 +64,8 @@ public final class ViewSamples {
         0,
         0,
         0,
-        0);
+        0,
+        StoreHealth.WELL);
   }
 
   public static Contender holder() {

@@ -17,6 +17,7 @@ import io.lockkeeper.server.zookeeper.client.Handle;
 import io.lockkeeper.server.zookeeper.client.HandleListener;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
 import io.lockkeeper.server.zookeeper.client.StoreExecutor;
+import io.lockkeeper.server.zookeeper.client.StoreProblems;
 import io.lockkeeper.server.zookeeper.client.StoreStats;
 import io.lockkeeper.server.zookeeper.commit.EntryCreation;
 import io.lockkeeper.server.zookeeper.record.Directories;
@@ -61,7 +62,8 @@ public final class Asked {
         new Directories(),
         new StoreStats(),
         events,
-        problem -> {});
+        problem -> {},
+        new StoreProblems());
   }
 
   /** Returns the write that creates entries. */

@@ -18,6 +18,7 @@ import java.util.List;
  * @param streams how many streams hear of acquisitions and leases
  * @param deletesOwed how many acquisitions have entries whose deletion is not certain yet
  * @param loopDelayNanos how long the event loop's last event had waited
+ * @param store what is wrong with the nodes in ZooKeeper
  */
 public record CoordinatorStatus(
     boolean failed,
@@ -32,7 +33,8 @@ public record CoordinatorStatus(
     int watches,
     int streams,
     int deletesOwed,
-    long loopDelayNanos) {
+    long loopDelayNanos,
+    StoreHealth store) {
 
   /**
    * One lock session.
@@ -67,15 +69,16 @@ public record CoordinatorStatus(
         watches,
         streams,
         deletesOwed,
-        loopDelayNanos);
+        loopDelayNanos,
+        store);
   }
 
   /**
    * Returns whether requests for locks can be served now: the coordinator has not failed, the
-   * mirror is whole and a session is proven and connected.
+   * mirror is whole, a session is proven and connected, and ZooKeeper lets us write.
    */
   public boolean serving() {
-    return !draining && mirrorCurrent && sessionUsable();
+    return !draining && mirrorCurrent && sessionUsable() && store.refusal().isEmpty();
   }
 
   /**

@@ -36,6 +36,11 @@ public interface LockStore extends StoreEffect.Store {
   /** Returns the bytes that a lease record's path takes in ZooKeeper. Pure. */
   int leasePathBytes();
 
+  /** Returns what is wrong with what the store works on. May be called on any thread. */
+  default StoreHealth health() {
+    return StoreHealth.WELL;
+  }
+
   /**
    * Ends all handles and threads. Lock sessions that still own entries are abandoned without being
    * closed, so that their entries live until the session timeout or until somebody adopts them.

@@ -44,6 +44,7 @@ public final class Connection implements HandleListener {
   private static final long FIRST_RETRY_MILLIS = 200;
   private static final long LONGEST_RETRY_MILLIS = 5_000;
   private static final long CHECK_MILLIS = 500;
+  private static final long AUTH_RETRY_MILLIS = 2_000;
   private static final long TOUCH_NANOS = TimeUnit.SECONDS.toNanos(1);
   private static final List<Op> TOUCH = List.of(Op.check("/", Fence.ANY));
 
@@ -167,9 +168,42 @@ public final class Connection implements HandleListener {
     listener.onExpired();
   }
 
+  /** Tries again in a while, with credentials that are read anew: they may be right by then. */
+  @Override
+  public void onAuthFailed() {
+    connected = false;
+    away = "ZooKeeper refuses our credentials";
+    handle.ifPresent(context.connector()::abandon);
+    handle = Optional.empty();
+    context.problems().accessRefused(away);
+    listener.onDisconnected();
+    context
+        .executor()
+        .after(
+            AUTH_RETRY_MILLIS,
+            () -> {
+              if (!ended) {
+                listener.onAuthFailed();
+              }
+            });
+  }
+
   @Override
   public void onNode(WatchedEvent event) {
     listener.onNode(event);
+  }
+
+  /** Closes the handle and its session, and has its user open another, as after its end. */
+  public void renew() {
+    if (!ended && handle.isPresent()) {
+      Handle last = handle.get();
+      connected = false;
+      away = "another connection is made";
+      handle = Optional.empty();
+      context.connector().close(last, () -> {});
+      listener.onDisconnected();
+      listener.onExpired();
+    }
   }
 
   private void check() {

@@ -21,6 +21,7 @@ public final class Connector {
 
   private final ZooKeeperSettings settings;
   private final StoreExecutor executor;
+  private final ClientAccess access;
   private final ThreadPoolExecutor closers;
   private final ThreadPoolExecutor leavers;
   private final Set<Handle> open = ConcurrentHashMap.newKeySet();
@@ -28,6 +29,7 @@ public final class Connector {
   public Connector(ZooKeeperSettings settings, StoreExecutor executor) {
     this.settings = settings;
     this.executor = executor;
+    access = new ClientAccess(settings.access());
     closers = pool(CLOSERS, "zookeeper-closer");
     leavers = pool(1, "zookeeper-leaver");
   }
@@ -61,7 +63,7 @@ public final class Connector {
    * @param listening whether it will be told a great many small things: ZooKeeper's default
    *     transport reads each of them from the socket with two calls of the system, Netty's reads
    *     whatever there is with one
-   * @throws IOException if there are no descriptors
+   * @throws IOException if there are no descriptors, or the credentials cannot be read
    * @throws OutOfMemoryError if there are no threads
    */
   public Handle open(
@@ -71,6 +73,7 @@ public final class Connector {
       HandleListener listener)
       throws IOException {
     ZKClientConfig config = config();
+    Optional<byte[]> digest = access.readDigest();
     EventRelay relay = new EventRelay(executor, listener);
     if (listening) {
       config.setProperty(
@@ -82,11 +85,14 @@ public final class Connector {
     return opened(
         session.isPresent()
             ? new Handle(servers, millis, relay, session.get(), hosts, config)
-            : new Handle(servers, millis, relay, hosts, config));
+            : new Handle(servers, millis, relay, hosts, config),
+        digest);
   }
 
-  private Handle opened(Handle handle) {
+  private Handle opened(Handle handle, Optional<byte[]> digest) {
     open.add(handle);
+    // Nothing is asked before: that it is connected is told in a task after this one.
+    ClientAccess.authenticate(handle, digest);
     return handle;
   }
 
@@ -98,7 +104,7 @@ public final class Connector {
   }
 
   private ZKClientConfig config() {
-    ZKClientConfig config = new ZKClientConfig();
+    ZKClientConfig config = access.config();
     config.setProperty(ZKClientConfig.JUTE_MAXBUFFER, Integer.toString(settings.maxReplyBytes()));
     // The mirror counts on the client to watch again after each reconnect.
     config.setProperty(ZKClientConfig.DISABLE_AUTO_WATCH_RESET, "false");

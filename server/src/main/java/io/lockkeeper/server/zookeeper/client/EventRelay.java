@@ -37,7 +37,8 @@ final class EventRelay implements Watcher {
       case SyncConnected -> listener.onConnected();
       case Disconnected -> listener.onDisconnected();
       // Neither leaves the handle alive; the session may be.
-      case Expired, AuthFailed -> listener.onExpired();
+      case Expired -> listener.onExpired();
+      case AuthFailed -> listener.onAuthFailed();
       default -> {
         // SaslAuthenticated, ConnectedReadOnly (never asked for) and Closed change nothing here.
       }

@@ -17,6 +17,14 @@ public interface HandleListener {
    */
   void onExpired();
 
+  /**
+   * The handle is dead, because ZooKeeper has refused to believe who we are; this says nothing of
+   * the session.
+   */
+  default void onAuthFailed() {
+    onExpired();
+  }
+
   /** Something happened to a node below a watched path. */
   default void onNode(WatchedEvent event) {}
 }

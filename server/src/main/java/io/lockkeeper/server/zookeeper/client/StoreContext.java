@@ -17,6 +17,7 @@ import java.util.function.Consumer;
  * @param stats what is counted
  * @param events where events go
  * @param onUnusable told once what makes this ensemble unfit to serve
+ * @param problems what is wrong with the nodes in ZooKeeper, and whether we may use them
  */
 public record StoreContext(
     ZooKeeperSettings settings,
@@ -26,4 +27,5 @@ public record StoreContext(
     Directories directories,
     StoreStats stats,
     Consumer<StoreEvent> events,
-    Consumer<String> onUnusable) {}
+    Consumer<String> onUnusable,
+    StoreProblems problems) {}

@@ -14,19 +14,13 @@ import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.CreateOptions;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
-import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.data.ACL;
 
 /**
  * One fenced transaction as it is put together: the check of the session's claim, then the
  * operations of whole writes, each operation knowing whose it is.
  */
 public final class Transaction {
-
-  // Creations with options answer with the Stat, and those of containers: others do not.
-  private static final CreateOptions QUEUED =
-      CreateOptions.newBuilder(Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL_SEQUENTIAL).build();
-  private static final CreateOptions PLACED =
-      CreateOptions.newBuilder(Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL).build();
 
   /** What an operation does for its write. */
   enum Role {
@@ -51,6 +45,9 @@ public final class Transaction {
 
   private final StorePaths paths;
   private final Directories directories;
+  private final List<ACL> acl;
+  private final CreateOptions queued;
+  private final CreateOptions placed;
   private final List<Op> ops = new ArrayList<>();
   private final List<WritePart> steps = new ArrayList<>();
   private final List<Write> writes = new ArrayList<>();
@@ -61,6 +58,10 @@ public final class Transaction {
   Transaction(StorePaths paths, Directories directories, Op fence) {
     this.paths = paths;
     this.directories = directories;
+    acl = paths.acl();
+    // Creations with options answer with the Stat, and those of containers: others do not.
+    queued = CreateOptions.newBuilder(acl, CreateMode.EPHEMERAL_SEQUENTIAL).build();
+    placed = CreateOptions.newBuilder(acl, CreateMode.EPHEMERAL).build();
     ops.add(fence);
   }
 
@@ -75,7 +76,7 @@ public final class Transaction {
   void needDirectory(Write write, int part, LockName lock) {
     if (!directories.contains(lock) && directoriesAdded.putIfAbsent(lock, ops.size()) == null) {
       put(
-          Op.create(paths.directory(lock), new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.CONTAINER),
+          Op.create(paths.directory(lock), new byte[0], acl, CreateMode.CONTAINER),
           new WritePart(write, Role.DIRECTORY, part));
     }
   }
@@ -87,27 +88,25 @@ public final class Transaction {
 
   /** Adds the creation of an entry at the end of its queue. */
   void createQueued(Write write, int part, String prefix, byte[] data) {
-    put(Op.create(prefix, data, QUEUED), new WritePart(write, Role.SUBJECT, part));
+    put(Op.create(prefix, data, queued), new WritePart(write, Role.SUBJECT, part));
   }
 
   /** Adds the creation of an entry under a name of its own, as long as {@code anchor} exists. */
   void createPlaced(Write write, int part, String anchor, String path, byte[] data) {
     put(Op.check(anchor, -1), new WritePart(write, Role.ANCHOR, part));
-    put(Op.create(path, data, PLACED), new WritePart(write, Role.SUBJECT, part));
+    put(Op.create(path, data, placed), new WritePart(write, Role.SUBJECT, part));
   }
 
   /** Adds the creation of a guard. */
   void guard(Write write, int part, String path) {
     put(
-        Op.create(path, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT),
+        Op.create(path, new byte[0], acl, CreateMode.PERSISTENT),
         new WritePart(write, Role.GUARD, part));
   }
 
   /** Adds the creation of an ephemeral node. */
   void createEphemeral(Write write, String path, byte[] data) {
-    put(
-        Op.create(path, data, Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL),
-        new WritePart(write, Role.SUBJECT, 0));
+    put(Op.create(path, data, acl, CreateMode.EPHEMERAL), new WritePart(write, Role.SUBJECT, 0));
   }
 
   /** Adds a deletion. */

@@ -12,7 +12,6 @@ import java.util.Deque;
 import java.util.Optional;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
-import org.apache.zookeeper.ZooDefs.Ids;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,6 +23,7 @@ public final class MemberNode implements HandleListener {
 
   private static final Logger LOG = LoggerFactory.getLogger(MemberNode.class);
   private static final long RETRY_MILLIS = 500;
+  private static final long RENEW_MILLIS = 2_000;
 
   private final StoreContext context;
   private final RootNodes rootNodes;
@@ -107,7 +107,7 @@ public final class MemberNode implements HandleListener {
     asked.create(
         context.paths().member(),
         new MemberRecord(context.settings().advertisedAddress(), context.settings().home()).write(),
-        Ids.OPEN_ACL_UNSAFE,
+        context.paths().acl(),
         CreateMode.EPHEMERAL,
         (rc, path, ctx, name) -> context.executor().execute(() -> onRegistered(asked, rc)),
         null);
@@ -132,13 +132,21 @@ public final class MemberNode implements HandleListener {
       if (rc == Code.NONODE.intValue()) {
         rootNodes.ensure();
       }
-      registerLater();
+      if (rc == Code.NOAUTH.intValue()) {
+        // Who we are is settled for each handle when it is opened.
+        context.executor().after(RENEW_MILLIS, connection::renew);
+      } else {
+        registerLater();
+      }
     }
   }
 
   private void onOurs() {
     registered = true;
     wasRegistered = true;
+    if (context.problems().isRefused()) {
+      rootNodes.ensure();
+    }
     while (!whenRegistered.isEmpty()) {
       whenRegistered.removeFirst().run();
     }

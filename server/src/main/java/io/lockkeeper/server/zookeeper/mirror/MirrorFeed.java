@@ -48,6 +48,7 @@ public final class MirrorFeed implements HandleListener {
   private final Connection connection;
   private Optional<MirrorRebuild> rebuild = Optional.empty();
   private boolean watching;
+  private boolean stopped;
   private boolean stale = true;
   private long generation;
 
@@ -231,6 +232,13 @@ public final class MirrorFeed implements HandleListener {
     open();
   }
 
+  /** Opens another handle, which shows the credentials as they are by now. */
+  public void renew() {
+    if (context.settings().access().isAuthenticated() && !stopped) {
+      connection.renew();
+    }
+  }
+
   private void lose() {
     generation++;
     reachability.onDisconnected();
@@ -298,6 +306,7 @@ public final class MirrorFeed implements HandleListener {
 
   /** Ends the handle, and its session if it is connected. */
   public void stop(Runnable closed) {
+    stopped = true;
     reachability.stop();
     // Closing waits for an answer, which a handle without a connection may not get for long.
     boolean closable = connection().isPresent();

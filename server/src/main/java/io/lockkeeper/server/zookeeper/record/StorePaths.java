@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
+import org.apache.zookeeper.data.ACL;
 
 /** Where everything is in ZooKeeper. */
 public final class StorePaths {
@@ -32,6 +33,21 @@ public final class StorePaths {
   public StorePaths(ZooKeeperSettings settings) {
     this.settings = settings;
     insideLocks = settings.locksPath() + "/";
+  }
+
+  /** Returns the access list of every node that we create. */
+  public List<ACL> acl() {
+    return settings.access().acl();
+  }
+
+  /** Returns the node under which everything is, the queues perhaps excepted. */
+  public String root() {
+    return settings.rootPath();
+  }
+
+  /** Returns whether a node of the layout is below our root, or it: nobody else's. */
+  public boolean isOurs(String path) {
+    return path.equals(root()) || path.startsWith(root() + "/");
   }
 
   public String locks() {
@@ -128,12 +144,14 @@ public final class StorePaths {
     return coordinators() + "/" + settings.coordinatorId();
   }
 
+  /** Returns the nodes right under which we create and delete. */
+  public List<String> parents() {
+    return List.of(locks(), leases(), sessions(), coordinators(), freezes());
+  }
+
   /** Returns every node that must exist before anything else, parents first. */
   public List<String> layout() {
-    return java.util.stream.Stream.of(locks(), leases(), sessions(), coordinators(), freezes())
-        .flatMap(path -> prefixes(path).stream())
-        .distinct()
-        .toList();
+    return parents().stream().flatMap(path -> prefixes(path).stream()).distinct().toList();
   }
 
   private static List<String> prefixes(String path) {

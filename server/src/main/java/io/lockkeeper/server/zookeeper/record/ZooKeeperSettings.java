@@ -17,6 +17,7 @@ import java.time.Duration;
  * @param home what the coordinators that run one after the other on a data directory have in
  *     common, and no two at a time; empty without one
  * @param maxReplyBytes the longest reply that is accepted, such as the listing of a long queue
+ * @param access how we and ZooKeeper prove who we are
  */
 public record ZooKeeperSettings(
     String connectString,
@@ -29,7 +30,8 @@ public record ZooKeeperSettings(
     String coordinatorId,
     String advertisedAddress,
     String home,
-    int maxReplyBytes) {
+    int maxReplyBytes,
+    ZooKeeperAccess access) {
 
   private static final int DEFAULT_MAX_REPLY_BYTES = 16 << 20;
   private static final int DEFAULT_SYNC_LIMIT = 5;
@@ -80,7 +82,8 @@ public record ZooKeeperSettings(
         coordinatorId,
         advertisedAddress,
         "",
-        DEFAULT_MAX_REPLY_BYTES);
+        DEFAULT_MAX_REPLY_BYTES,
+        ZooKeeperAccess.OPEN);
   }
 
   /** Returns the same with another root, and the queues under it. */
@@ -97,7 +100,8 @@ public record ZooKeeperSettings(
         coordinatorId,
         advertisedAddress,
         home,
-        maxReplyBytes);
+        maxReplyBytes,
+        access);
   }
 
   /** Returns the same with the queues elsewhere. */
@@ -113,7 +117,8 @@ public record ZooKeeperSettings(
         coordinatorId,
         advertisedAddress,
         home,
-        maxReplyBytes);
+        maxReplyBytes,
+        access);
   }
 
   /** Returns the same at another home. */
@@ -129,7 +134,8 @@ public record ZooKeeperSettings(
         coordinatorId,
         advertisedAddress,
         newHome,
-        maxReplyBytes);
+        maxReplyBytes,
+        access);
   }
 
   /** Returns the same with other clocks. */
@@ -146,7 +152,25 @@ public record ZooKeeperSettings(
         coordinatorId,
         advertisedAddress,
         home,
-        maxReplyBytes);
+        maxReplyBytes,
+        access);
+  }
+
+  /** Returns the same with another access. */
+  public ZooKeeperSettings withAccess(ZooKeeperAccess newAccess) {
+    return new ZooKeeperSettings(
+        connectString,
+        rootPath,
+        locksPath,
+        sessionTimeout,
+        memberTimeout,
+        tick,
+        syncLimit,
+        coordinatorId,
+        advertisedAddress,
+        home,
+        maxReplyBytes,
+        newAccess);
   }
 
   /**

@@ -75,6 +75,11 @@ final class AdoptedSession implements SessionStart {
   }
 
   @Override
+  public void onAuthFailed() {
+    attachment.again();
+  }
+
+  @Override
   public void tellProved(long sentAtNanos, Runnable done, Runnable failed) {
     if (told) {
       events.proved(sentAtNanos, attachment, true);

@@ -12,7 +12,6 @@ import io.lockkeeper.server.zookeeper.record.ZooKeeperSettings;
 import java.util.Optional;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
-import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.data.Stat;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,6 +24,7 @@ final class NewSession implements SessionStart {
 
   private static final Logger LOG = LoggerFactory.getLogger(NewSession.class);
   private static final long RETRY_MILLIS = 200;
+  private static final long RENEW_MILLIS = 2_000;
   private static final int FIRST_EPOCH = 0;
 
   private final SessionContext services;
@@ -80,6 +80,11 @@ final class NewSession implements SessionStart {
   }
 
   @Override
+  public void onAuthFailed() {
+    onExpired();
+  }
+
+  @Override
   public void tellProved(long sentAtNanos, Runnable told, Runnable failed) {
     events.proved(sentAtNanos, attachment, true);
     told.run();
@@ -108,7 +113,7 @@ final class NewSession implements SessionStart {
     handle.create(
         context.paths().claim(StorePaths.claimName(session.id())),
         record.write(),
-        Ids.OPEN_ACL_UNSAFE,
+        context.paths().acl(),
         CreateMode.PERSISTENT,
         (rc, path, ctx, name, stat) ->
             context.executor().execute(() -> onAnswer(handle, rc, Optional.ofNullable(stat))),
@@ -128,8 +133,13 @@ final class NewSession implements SessionStart {
       read(asked);
       return;
     }
-    if (rc == Code.NONODE.intValue()) {
+    if (rc == Code.NONODE.intValue() || rc == Code.NOAUTH.intValue()) {
       services.rootNodes().ensure();
+    }
+    if (rc == Code.NOAUTH.intValue()) {
+      // Who we are is settled for each handle when it is opened.
+      context.executor().after(RENEW_MILLIS, () -> renew(asked));
+      return;
     }
     if (ResultCode.of(rc) != ResultCode.IN_DOUBT) {
       LOG.atWarn()
@@ -137,6 +147,13 @@ final class NewSession implements SessionStart {
           .log("cannot write the claim of a lock session, trying again");
     }
     context.executor().after(RETRY_MILLIS, this::write);
+  }
+
+  private void renew(Handle asked) {
+    if (wanted && attachment.isCurrent(asked)) {
+      wanted = false;
+      attachment.close(attachment::startOver);
+    }
   }
 
   private void onOurs() {

@@ -132,6 +132,9 @@ public final class SessionConnection
 
   @Override
   public void onProved() {
+    if (context.problems().isRefused()) {
+      services.rootNodes().ensure();
+    }
     if (closing) {
       proof.ifPresent(SessionProof::countOwned);
     } else {
@@ -174,6 +177,16 @@ public final class SessionConnection
           attachment.again();
         }
       }
+      case ENDED -> {}
+    }
+  }
+
+  @Override
+  public void onAuthFailed() {
+    switch (state) {
+      case BEGINNING -> beginning.onAuthFailed();
+      // The session is alive for all that is known, and ours.
+      case PROVING, OPEN, SUSPENDED -> attachment.again();
       case ENDED -> {}
     }
   }

@@ -26,6 +26,9 @@ sealed interface SessionStart permits NewSession, AdoptedSession {
   /** The handle died before the session had begun. */
   void onExpired();
 
+  /** ZooKeeper has refused our credentials before the session had begun. */
+  void onAuthFailed();
+
   /**
    * Tells the coordinator of a first proof on a new connection, and whatever it has to know before;
    * then runs {@code told}, or {@code failed} if that needs another connection.

@@ -131,7 +131,8 @@ final class ConnectionIT {
             new Directories(),
             new StoreStats(),
             events,
-            problem -> {});
+            problem -> {},
+            new StoreProblems());
     CompletableFuture<Void> connected = new CompletableFuture<>();
     Connection connection =
         new Connection(
