@@ -6,13 +6,10 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
 import javax.security.auth.login.Configuration;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Reads from the settings how to authenticate at ZooKeeper, and checks the files. */
 final class ZooKeeperFiles {
 
-  private static final Logger log = LoggerFactory.getLogger(ZooKeeperFiles.class);
   private static final String JAAS_FILE = "java.security.auth.login.config";
 
   /** What ZooKeeper's client looks for, unless it is told another name. */
@@ -34,11 +31,6 @@ final class ZooKeeperFiles {
   private static void check(Path file, SettingValue value) {
     try {
       ClientAccess.read(file);
-      if (ClientAccess.isExposed(file)) {
-        log.atWarn()
-            .addKeyValue("file", file)
-            .log("others than its owner may read or change the file of credentials: chmod 600 it");
-      }
     } catch (IOException e) {
       throw value.error(String.valueOf(e.getMessage()));
     }

@@ -210,6 +210,11 @@ final class Dispatch implements EventHandler {
   }
 
   @Override
+  public void onDeletionDelayed(StoreEvent.DeletionDelayed event) {
+    answers.onDeletionDelayed(event);
+  }
+
+  @Override
   public void onLeaseRecorded(StoreEvent.LeaseRecorded event) {
     leases.onRecorded(event);
   }

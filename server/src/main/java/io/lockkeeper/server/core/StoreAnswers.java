@@ -65,7 +65,12 @@ final class StoreAnswers {
 
   void onRefused(StoreEvent.EntriesRefused event) {
     findUnanswered(event.id())
-        .ifPresent(acquisition -> lifecycle.refused(acquisition, event.message()));
+        .ifPresent(acquisition -> lifecycle.refused(acquisition, event.message(), event.passing()));
+  }
+
+  void onDeletionDelayed(StoreEvent.DeletionDelayed event) {
+    find(event.id())
+        .ifPresent(acquisition -> lifecycle.deletionDelayed(acquisition, event.message()));
   }
 
   void onDeleted(StoreEvent.EntriesDeleted event) {

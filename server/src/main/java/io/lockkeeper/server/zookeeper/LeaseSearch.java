@@ -7,6 +7,7 @@ import io.lockkeeper.server.zookeeper.client.Handle;
 import io.lockkeeper.server.zookeeper.client.MultiReply;
 import io.lockkeeper.server.zookeeper.client.NodeReader;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
+import io.lockkeeper.server.zookeeper.commit.LeaseRecording;
 import io.lockkeeper.server.zookeeper.member.Members;
 import io.lockkeeper.server.zookeeper.record.ClaimRecord;
 import io.lockkeeper.server.zookeeper.record.StorePaths;
@@ -17,6 +18,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
+import org.apache.zookeeper.data.Stat;
 
 /**
  * Finds out who serves a lease: its record says on which session it is, the session's claim record
@@ -57,7 +59,7 @@ final class LeaseSearch extends RetriedChange {
             then(
                 () -> {
                   if (rc == Code.OK.intValue() && stat != null) {
-                    readClaim(handle, StorePaths.claimName(stat.getEphemeralOwner()));
+                    onRecord(handle, stat);
                   } else if (rc == Code.NONODE.intValue()) {
                     missing.run();
                   } else {
@@ -65,6 +67,19 @@ final class LeaseSearch extends RetriedChange {
                   }
                 }),
         null);
+  }
+
+  private void onRecord(Handle handle, Stat stat) {
+    if (stat.getEphemeralOwner() == 0) {
+      nobodys("it is on no session");
+    } else {
+      readClaim(handle, StorePaths.claimName(stat.getEphemeralOwner()));
+    }
+  }
+
+  private void nobodys(String why) {
+    context.problems().foreign(paths().lease(lease), "no lease can be served from it: " + why);
+    finish(new LeaseLocation.Unknown());
   }
 
   /** Looks again behind a write through the quorum. */
@@ -86,19 +101,61 @@ final class LeaseSearch extends RetriedChange {
   }
 
   private void readClaim(Handle handle, String claimName) {
-    read(handle, paths().claim(claimName), (rc, node) -> onClaim(claimName, rc, node));
+    read(handle, paths().claim(claimName), (rc, node) -> onClaim(handle, claimName, rc, node));
   }
 
-  private void onClaim(String claimName, int rc, Optional<NodeReader.Node> node) {
+  /** A claim is there before anything else is on its session, and for as long as it can be used. */
+  private void confirmNoClaim(Handle handle, String claimName) {
+    List<Op> check = List.of(Op.check(paths().claim(claimName), Fence.ANY));
+    handle.multi(
+        check,
+        (rc, at, ctx, results) ->
+            then(
+                () -> {
+                  MultiReply reply = MultiReply.of(rc, results, check.size());
+                  if (reply instanceof MultiReply.Culprit culprit
+                      && culprit.code() == Code.NONODE.intValue()) {
+                    nobodys("its session is none of ours");
+                  } else {
+                    later();
+                  }
+                }),
+        null);
+  }
+
+  /**
+   * Where whoever owns the session is said to be us, or nobody, the lease comes from its record
+   * alone: one that cannot be read is no lease for anybody.
+   */
+  private void onLocated(Handle handle, LeaseLocation where) {
+    if (where instanceof LeaseLocation.At) {
+      finish(where);
+      return;
+    }
+    read(
+        handle,
+        paths().lease(lease),
+        (rc, node) -> {
+          if (node.isPresent() && LeaseRecording.read(lease, node.get().data()).isEmpty()) {
+            nobodys("it cannot be understood");
+          } else if (node.isPresent() || rc == Code.NONODE.intValue()) {
+            finish(where);
+          } else {
+            onError(rc);
+          }
+        });
+  }
+
+  private void onClaim(Handle handle, String claimName, int rc, Optional<NodeReader.Node> node) {
     if (node.isPresent()) {
       int version = node.get().stat().getVersion();
-      finish(
-          ClaimRecord.read(claimName, node.get().data())
-              .map(record -> of(claimName, new VersionedClaim(record, version)))
-              .orElseGet(LeaseLocation.Nowhere::new));
+      ClaimRecord.read(claimName, node.get().data())
+          .map(record -> of(claimName, new VersionedClaim(record, version)))
+          .ifPresentOrElse(
+              where -> onLocated(handle, where),
+              () -> nobodys("the claim of its session cannot be understood"));
     } else if (rc == Code.NONODE.intValue()) {
-      // The session is about to go, or was never one of ours.
-      finish(new LeaseLocation.Nowhere());
+      confirmNoClaim(handle, claimName);
     } else {
       onError(rc);
     }

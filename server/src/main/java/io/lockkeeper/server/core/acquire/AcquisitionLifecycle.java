@@ -94,7 +94,10 @@ public final class AcquisitionLifecycle {
     if (action instanceof AcquisitionState.Action.Tell tell) {
       tell(acquisition, tell.notice());
     } else if (action instanceof AcquisitionState.Action.Refuse refuse) {
-      Failure failure = new Failure(Failure.Reason.STORE_REFUSED, refuse.message());
+      Failure failure =
+          new Failure(
+              refuse.passing() ? Failure.Reason.UNAVAILABLE : Failure.Reason.STORE_REFUSED,
+              refuse.message());
       acquisition
           .target()
           .ifPresent(
@@ -134,10 +137,10 @@ public final class AcquisitionLifecycle {
    * ZooKeeper has refused to create the entries. What was granted at once, beside what its owner
    * holds, is tried again: its client relies on it, and the entry beside it stays meanwhile.
    */
-  public void refused(Acquisition acquisition, String message) {
+  public void refused(Acquisition acquisition, String message, boolean passing) {
     if (!acquisition.isReliedOn()) {
       acquisition.refused();
-      apply(acquisition, new AcquisitionEvent.Refused(message));
+      apply(acquisition, new AcquisitionEvent.Refused(message, passing));
       deletions.onAnswered(acquisition);
     } else if (core.mirror.isCurrent() && isWithoutBase(acquisition, Hold::isSeen)) {
       loseWithoutBase(acquisition);
@@ -207,6 +210,14 @@ public final class AcquisitionLifecycle {
   public void release(Acquisition acquisition, CallId call) {
     acquisition.releaseCalls().add(call);
     giveBack(acquisition);
+  }
+
+  /** Its entries cannot be deleted for now: whoever waits for the release is told so. */
+  public void deletionDelayed(Acquisition acquisition, String message) {
+    for (CallId call : acquisition.releaseCalls()) {
+      core.fail(call, Failure.Reason.UNAVAILABLE, message);
+    }
+    acquisition.releaseCalls().clear();
   }
 
   /** The client needs the acquisition no more. */

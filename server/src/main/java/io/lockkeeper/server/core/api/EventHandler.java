@@ -35,6 +35,9 @@ public interface EventHandler {
   /** See {@link StoreEvent.EntriesRefused}. */
   void onEntriesRefused(StoreEvent.EntriesRefused event);
 
+  /** See {@link StoreEvent.DeletionDelayed}. */
+  void onDeletionDelayed(StoreEvent.DeletionDelayed event);
+
   /** See {@link StoreEvent.EntriesDeleted}. */
   void onEntriesDeleted(StoreEvent.EntriesDeleted event);
 

@@ -166,16 +166,36 @@ public non-sealed interface StoreEvent extends Event {
   record CreatedEntry(LockName lock, EntryName name, long czxid, int index) {}
 
   /**
-   * The entries of one acquisition do not exist and will not: ZooKeeper refused them for a reason
-   * that a retry does not mend.
+   * The entries of one acquisition do not exist and will not: ZooKeeper refused them.
+   *
+   * @param id the acquisition
+   * @param message why, human-readable
+   * @param passing whether the same request may succeed once somebody has mended ZooKeeper's nodes
+   */
+  record EntriesRefused(UUID id, String message, boolean passing) implements StoreEvent {
+
+    /** Refused for a reason that a retry does not mend. */
+    public EntriesRefused(UUID id, String message) {
+      this(id, message, false);
+    }
+
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onEntriesRefused(this);
+    }
+  }
+
+  /**
+   * The entries of one acquisition cannot be deleted for now. The store tries on; told after each
+   * attempt.
    *
    * @param id the acquisition
    * @param message why, human-readable
    */
-  record EntriesRefused(UUID id, String message) implements StoreEvent {
+  record DeletionDelayed(UUID id, String message) implements StoreEvent {
     @Override
     public void applyTo(EventHandler handler) {
-      handler.onEntriesRefused(this);
+      handler.onDeletionDelayed(this);
     }
   }
 
@@ -205,15 +225,23 @@ public non-sealed interface StoreEvent extends Event {
   }
 
   /**
-   * A lease's record was refused for a reason that a retry does not mend.
+   * A lease's record was refused.
    *
    * @param session the session that was to own it
    * @param lease the lease
    * @param message why, human-readable
    * @param taken whether the reason is that another session has a lease of that id
+   * @param passing whether the same request may succeed once somebody has mended ZooKeeper's nodes
    */
-  record LeaseRefused(SessionKey session, LeaseId lease, String message, boolean taken)
+  record LeaseRefused(
+      SessionKey session, LeaseId lease, String message, boolean taken, boolean passing)
       implements StoreEvent {
+
+    /** Refused for a reason that a retry does not mend. */
+    public LeaseRefused(SessionKey session, LeaseId lease, String message, boolean taken) {
+      this(session, lease, message, taken, false);
+    }
+
     @Override
     public void applyTo(EventHandler handler) {
       handler.onLeaseRefused(this);

@@ -168,8 +168,7 @@ public final class Leases {
     recordedOn(event.session(), event.lease())
         .ifPresent(
             lease -> {
-              Failure.Reason why =
-                  event.taken() ? Failure.Reason.MOVED : Failure.Reason.STORE_REFUSED;
+              Failure.Reason why = reasonOf(event);
               lease.takeOpener().ifPresent(call -> core.fail(call, why, event.message()));
               if (event.taken()) {
                 // It lives at another coordinator: who wants it closed must ask there.
@@ -179,6 +178,13 @@ public final class Leases {
               lease.erased();
               end(lease, LeaseEnd.CLOSED);
             });
+  }
+
+  private static Failure.Reason reasonOf(StoreEvent.LeaseRefused event) {
+    if (event.taken()) {
+      return Failure.Reason.MOVED;
+    }
+    return event.passing() ? Failure.Reason.UNAVAILABLE : Failure.Reason.STORE_REFUSED;
   }
 
   /**

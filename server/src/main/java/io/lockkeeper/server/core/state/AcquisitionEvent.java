@@ -21,11 +21,18 @@ public sealed interface AcquisitionEvent {
    * ZooKeeper refuses to create the entries.
    *
    * @param message why
+   * @param passing whether the same request may succeed later
    */
-  record Refused(String message) implements AcquisitionEvent {
+  record Refused(String message, boolean passing) implements AcquisitionEvent {
+
+    /** Refused for good. */
+    public Refused(String message) {
+      this(message, false);
+    }
+
     @Override
     public AcquisitionState.Transition applyTo(AcquisitionState state) {
-      return state.onRefused(message);
+      return state.onRefused(message, passing);
     }
   }
 

@@ -64,8 +64,15 @@ public record AcquisitionState(State state, Answer.ReleaseOutcome releaseOutcome
      * Tell the client that the request could not be taken.
      *
      * @param message why
+     * @param passing whether the same request may succeed later
      */
-    record Refuse(String message) implements Action {}
+    record Refuse(String message, boolean passing) implements Action {
+
+      /** Refuses for good. */
+      public Refuse(String message) {
+        this(message, false);
+      }
+    }
 
     /** Delete the entries, for certain. */
     record Delete() implements Action {}
@@ -131,9 +138,10 @@ public record AcquisitionState(State state, Answer.ReleaseOutcome releaseOutcome
     };
   }
 
-  Transition onRefused(String message) {
+  Transition onRefused(String message, boolean passing) {
     return switch (state) {
-      case ENQUEUING -> to(State.ENDED, new Action.Refuse(message), answer(releaseOutcome));
+      case ENQUEUING ->
+          to(State.ENDED, new Action.Refuse(message, passing), answer(releaseOutcome));
       case CANCELLED -> to(State.ENDED, answer(releaseOutcome));
       case QUEUED, HELD, RELEASING, LEAVING, ENDED -> stay();
     };

@@ -115,8 +115,23 @@ public final class ClientAccess {
     return line;
   }
 
-  /** Returns whether others than the file's owner and group may read it, or others change it. */
-  public static boolean isExposed(Path file) throws IOException {
+  /**
+   * Returns the file of credentials if others than its owner and group may read it, or others than
+   * its owner change it.
+   */
+  public Optional<Path> exposedFile() {
+    return access.credentials().filter(ClientAccess::isExposed);
+  }
+
+  private static boolean isExposed(Path file) {
+    try {
+      return mayBeRead(file);
+    } catch (IOException e) {
+      return false; // Whoever reads it next says so.
+    }
+  }
+
+  private static boolean mayBeRead(Path file) throws IOException {
     if (!Files.getFileStore(file).supportsFileAttributeView("posix")) {
       return false;
     }

@@ -13,10 +13,13 @@ import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.ClientCnxnSocketNetty;
 import org.apache.zookeeper.client.ConnectStringParser;
 import org.apache.zookeeper.client.ZKClientConfig;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Opens handles, and ends them on threads of its own, because that blocks. */
 public final class Connector {
 
+  private static final Logger LOG = LoggerFactory.getLogger(Connector.class);
   private static final int CLOSERS = 4;
 
   private final ZooKeeperSettings settings;
@@ -30,6 +33,13 @@ public final class Connector {
     this.settings = settings;
     this.executor = executor;
     access = new ClientAccess(settings.access());
+    access
+        .exposedFile()
+        .ifPresent(
+            file ->
+                LOG.atWarn()
+                    .addKeyValue("file", file)
+                    .log("others than its owner may read or change the credentials: chmod 600"));
     closers = pool(CLOSERS, "zookeeper-closer");
     leavers = pool(1, "zookeeper-leaver");
   }

@@ -20,12 +20,20 @@ public final class NodeReader {
 
   private static final int MAX_OUTSTANDING = 256;
 
+  // Anybody's node may hold 1 MiB: so much at a time, at most.
+  private static final int MAX_READS = 32;
+
+  /** The most that a record of ours has in bytes, with much room. */
+  private static final int MAX_RECORD_BYTES = 16 << 10;
+
   private final StoreContext context;
   private final Handle handle;
   private final Runnable done;
   private final IntConsumer failed;
   private final Deque<Runnable> waiting = new ArrayDeque<>();
+  private final Deque<Runnable> waitingReads = new ArrayDeque<>();
   private int outstanding;
+  private int reads;
   private boolean over;
 
   /** A node as it was read. */
@@ -99,7 +107,48 @@ public final class NodeReader {
 
   /** Reads a node; {@code then} gets nothing if there is none. */
   public void read(String path, Consumer<Optional<Node>> then) {
-    ask(() -> readOnce(context, handle, path, (rc, node) -> onAnswer(rc, () -> then.accept(node))));
+    waitingReads.add(
+        () ->
+            readOnce(
+                context,
+                handle,
+                path,
+                (rc, node) -> {
+                  reads--;
+                  onAnswer(rc, () -> then.accept(node));
+                }));
+    proceed();
+  }
+
+  /**
+   * Reads a record, unless it is known: looks first what there is. What is too large for a record
+   * is told without its data, and so is what is known by its last change.
+   *
+   * @param knownMzxid the transaction of the last change that is known already; zero if none is
+   * @param then gets nothing if there is no such node
+   */
+  public void readRecord(String path, long knownMzxid, Consumer<Optional<Node>> then) {
+    ask(
+        () ->
+            handle.exists(
+                path,
+                false,
+                (rc, asked, ctx, stat) ->
+                    context
+                        .executor()
+                        .execute(() -> onAnswer(rc, () -> onStat(path, knownMzxid, stat, then))),
+                null));
+  }
+
+  private void onStat(
+      String path, long knownMzxid, @Nullable Stat stat, Consumer<Optional<Node>> then) {
+    if (stat == null) {
+      then.accept(Optional.empty());
+    } else if (stat.getMzxid() == knownMzxid || stat.getDataLength() > MAX_RECORD_BYTES) {
+      then.accept(Optional.of(new Node(path, null, stat)));
+    } else {
+      read(path, then);
+    }
   }
 
   /** Lists the children of a node; {@code then} gets nothing if there is no such node. */
@@ -154,6 +203,11 @@ public final class NodeReader {
       outstanding++;
       waiting.removeFirst().run();
     }
+    while (!over && reads < MAX_READS && !waitingReads.isEmpty()) {
+      outstanding++;
+      reads++;
+      waitingReads.removeFirst().run();
+    }
     if (!over && outstanding == 0) {
       over = true;
       done.run();
@@ -172,5 +226,6 @@ public final class NodeReader {
   public void cancel() {
     over = true;
     waiting.clear();
+    waitingReads.clear();
   }
 }

@@ -63,6 +63,19 @@ public enum ResultCode {
     };
   }
 
+  /** Returns whether it can be mended by whoever looks after ZooKeeper's nodes. */
+  public static boolean isMendable(int code) {
+    return known(code)
+        .filter(
+            what ->
+                what == Code.NOAUTH
+                    || what == Code.INVALIDACL
+                    || what == Code.NOTEMPTY
+                    || what == Code.QUOTAEXCEEDED
+                    || what == Code.NOCHILDRENFOREPHEMERALS)
+        .isPresent();
+  }
+
   /** Returns a code's name, human-readable. */
   public static String name(int code) {
     return known(code).map(Code::name).orElse("error " + code);

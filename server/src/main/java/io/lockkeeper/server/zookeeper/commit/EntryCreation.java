@@ -217,8 +217,8 @@ public final class EntryCreation extends Write {
   }
 
   @Override
-  Optional<StoreEvent> refused(String message) {
-    return Optional.of(new EntriesRefused(id, problem.orElse(message)));
+  Optional<StoreEvent> refused(String message, boolean passing) {
+    return Optional.of(new EntriesRefused(id, problem.orElse(message), passing));
   }
 
   @Override

@@ -3,11 +3,14 @@ package io.lockkeeper.server.zookeeper.commit;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StoreEvent.EntriesDeleted;
 import io.lockkeeper.server.core.lock.EntryRef;
+import io.lockkeeper.server.zookeeper.client.ResultCode;
 import io.lockkeeper.server.zookeeper.commit.Transaction.WritePart;
 import io.lockkeeper.server.zookeeper.record.StorePaths;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.OpResult;
@@ -16,11 +19,14 @@ import org.apache.zookeeper.OpResult;
 public final class EntryDeletion extends Write {
 
   private final Optional<UUID> answered;
+  private final Set<String> guards;
   private final List<String> left;
   private final int count;
   private final int entries;
 
-  private EntryDeletion(Optional<UUID> answered, List<String> nodes, int entries) {
+  private EntryDeletion(
+      Optional<UUID> answered, Collection<String> guards, List<String> nodes, int entries) {
+    this.guards = Set.copyOf(guards);
     this.answered = answered;
     this.entries = entries;
     left = nodes;
@@ -30,19 +36,21 @@ public final class EntryDeletion extends Write {
   /** Deletes the entries of an acquisition, and says so at the end. */
   public static EntryDeletion of(StorePaths paths, UUID id, List<EntryRef> refs) {
     List<String> nodes = new ArrayList<>(refs.size());
+    List<String> guards = new ArrayList<>();
     for (EntryRef ref : refs) {
       // The guard first: whoever sees the entry vanish alone knows that its holder was lost.
+      ref.guard().ifPresent(guard -> guards.add(paths.entry(ref.lock(), guard)));
       ref.guard().ifPresent(guard -> nodes.add(paths.entry(ref.lock(), guard)));
       nodes.add(paths.entry(ref.lock(), ref.entry()));
     }
-    return new EntryDeletion(Optional.of(id), nodes, refs.size());
+    return new EntryDeletion(Optional.of(id), guards, nodes, refs.size());
   }
 
   /** Deletes what is left of a creation that was given up, and tells nobody. */
   static EntryDeletion remains(List<String> guards, List<String> entries) {
     List<String> nodes = new ArrayList<>(guards);
     nodes.addAll(entries);
-    return new EntryDeletion(Optional.empty(), nodes, entries.size());
+    return new EntryDeletion(Optional.empty(), guards, nodes, entries.size());
   }
 
   @Override
@@ -73,8 +81,14 @@ public final class EntryDeletion extends Write {
 
   @Override
   Mend mend(WritePart step, int code) {
+    if (code == Code.NOTEMPTY.intValue() && guards.contains(left.get(step.part()))) {
+      // Somebody has put something under the guard, and keeps it. The lock must not be kept by it:
+      // the lock delay passes, as if the holder had been lost.
+      left.remove(step.part());
+      return left.isEmpty() ? Mend.DONE : Mend.AGAIN;
+    }
     if (code != Code.NONODE.intValue()) {
-      return Mend.LATER;
+      return ResultCode.of(code) == ResultCode.REFUSED ? Mend.BLOCKED : Mend.LATER;
     }
     left.remove(step.part());
     return left.isEmpty() ? Mend.DONE : Mend.AGAIN;
@@ -86,8 +100,13 @@ public final class EntryDeletion extends Write {
   }
 
   @Override
-  Optional<StoreEvent> refused(String message) {
+  Optional<StoreEvent> refused(String message, boolean passing) {
     return Optional.empty();
+  }
+
+  @Override
+  Optional<StoreEvent> blocked(String message) {
+    return answered.map(id -> new StoreEvent.DeletionDelayed(id, message));
   }
 
   @Override

@@ -7,6 +7,7 @@ import io.lockkeeper.server.zookeeper.client.MultiReply;
 import io.lockkeeper.server.zookeeper.client.ResultCode;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
 import io.lockkeeper.server.zookeeper.client.StoreExecutor;
+import io.lockkeeper.server.zookeeper.client.StoreProblems;
 import io.lockkeeper.server.zookeeper.client.StoreStats;
 import io.lockkeeper.server.zookeeper.commit.Transaction.WritePart;
 import io.lockkeeper.server.zookeeper.record.Directories;
@@ -30,6 +31,8 @@ public final class GroupCommit {
 
   private static final int MAX_FAILURES = 50;
   private static final long LATER_MILLIS = 200;
+  private static final long MAX_LATER_MILLIS = 5_000;
+  private static final int MAX_DOUBLED = 8;
 
   /** What a batch of writes needs of its session. */
   public interface Lane {
@@ -55,6 +58,7 @@ public final class GroupCommit {
   private final StoreExecutor executor;
   private final StoreStats stats;
   private final Consumer<StoreEvent> events;
+  private final StoreProblems problems;
   private final WaitingWrites waiting = new WaitingWrites();
   private final List<Write> inDoubt = new ArrayList<>();
   // What one batch brings goes together.
@@ -73,6 +77,7 @@ public final class GroupCommit {
     executor = context.executor();
     stats = context.stats();
     events = context.events();
+    problems = context.problems();
   }
 
   /** Takes a write. */
@@ -80,7 +85,8 @@ public final class GroupCommit {
     if (ended) {
       return;
     }
-    Optional<StoreEvent> refusal = waiting.problemOf(write).flatMap(write::refused);
+    Optional<StoreEvent> refusal =
+        waiting.problemOf(write).flatMap(problem -> write.refused(problem, false));
     if (refusal.isPresent()) {
       events.accept(refusal.get());
       return;
@@ -177,6 +183,9 @@ public final class GroupCommit {
     stats.add(StoreStats.StoreCount.TRANSACTIONS, 1);
     stats.add(StoreStats.StoreCount.WRITES, transaction.writes().size());
     transaction.onCommitted(committed.results());
+    if (problems.hasUnwritable()) {
+      transaction.ops().forEach(op -> problems.written(parent(op.getPath())));
+    }
     transaction.writes().forEach(write -> owned += write.owned());
     transaction.answer(committed.results(), (write, own) -> answer(write, write.done(own)));
   }
@@ -200,6 +209,7 @@ public final class GroupCommit {
     boolean hopeless =
         mend != Write.Mend.DONE
             && mend != Write.Mend.LOOK
+            && mend != Write.Mend.BLOCKED
             && write.countFailure() > MAX_FAILURES + 2 * write.operations();
     if (hopeless) {
       mend = Write.Mend.REFUSE;
@@ -213,14 +223,16 @@ public final class GroupCommit {
       case AGAIN -> {
         // It went again in its place among the others.
       }
-      case LATER -> later(write);
+      case LATER -> later(write, LATER_MILLIS);
       // What is gone already may never have been counted: to count too much is safe, since only
       // what owns nothing is closed.
       case DONE -> answer(write, write.doneAlready());
-      case REFUSE -> refuse(write, culprit.code());
+      case REFUSE -> refuse(write, transaction.path(culprit.index()), culprit.code());
+      case BLOCKED -> block(write, transaction.path(culprit.index()), culprit.code());
       case LOOK -> doubt(List.of(write));
     }
-    if (mend == Write.Mend.LATER && culprit.code() == Code.NONODE.intValue()) {
+    boolean missing = mend == Write.Mend.LATER && culprit.code() == Code.NONODE.intValue();
+    if (missing || culprit.code() == Code.NOAUTH.intValue()) {
       lane.onLayoutMissing();
     }
   }
@@ -236,10 +248,10 @@ public final class GroupCommit {
   private void onWhole(Transaction transaction, MultiReply.Whole whole) {
     switch (whole.result()) {
       case DONE, IN_DOUBT -> doubt(transaction.writes());
-      case RETRY -> transaction.writes().forEach(this::later);
+      case RETRY -> transaction.writes().forEach(write -> later(write, LATER_MILLIS));
       case REFUSED -> {
         if (transaction.writes().size() == 1) {
-          refuse(transaction.writes().get(0), whole.code());
+          refuse(transaction.writes().get(0), "", whole.code());
         } else {
           // Nobody is named: each goes alone, and the culprit names itself.
           transaction.writes().forEach(Write::isolate);
@@ -249,21 +261,42 @@ public final class GroupCommit {
     }
   }
 
-  private void refuse(Write write, int code) {
-    Optional<StoreEvent> event =
-        write.refused("ZooKeeper refused the write: " + ResultCode.name(code));
+  private void refuse(Write write, String path, int code) {
+    boolean mendable = ResultCode.isMendable(code);
+    if (mendable && !path.isEmpty()) {
+      problems.unwritable(parent(path), path, code);
+    }
+    Optional<StoreEvent> event = write.refused(inWords(path, code), mendable);
     if (event.isPresent()) {
       answer(write, event);
     } else {
       // A deletion is never given up.
-      later(write);
+      later(write, LATER_MILLIS);
     }
   }
 
-  private void later(Write write) {
+  private static String inWords(String path, int code) {
+    return "ZooKeeper refused the write"
+        + (path.isEmpty() ? "" : " of " + path)
+        + ": "
+        + ResultCode.name(code);
+  }
+
+  private void block(Write write, String path, int code) {
+    problems.unwritable(parent(path), path, code);
+    write.blocked(inWords(path, code) + "; it is tried on").ifPresent(events);
+    long millis = LATER_MILLIS << Math.min(write.countBlock(), MAX_DOUBLED);
+    later(write, Math.min(MAX_LATER_MILLIS, millis));
+  }
+
+  private static String parent(String path) {
+    return path.substring(0, Math.max(0, path.lastIndexOf('/')));
+  }
+
+  private void later(Write write, long millis) {
     delayed++;
     executor.after(
-        LATER_MILLIS,
+        millis,
         () -> {
           delayed--;
           if (!ended) {
@@ -294,7 +327,7 @@ public final class GroupCommit {
   void foundBroken(Write write, String message, int left) {
     if (inDoubt.remove(write)) {
       owned += left;
-      answer(write, write.refused(message));
+      answer(write, write.refused(message, false));
     }
   }
 }

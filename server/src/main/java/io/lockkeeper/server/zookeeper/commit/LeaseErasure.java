@@ -3,6 +3,7 @@ package io.lockkeeper.server.zookeeper.commit;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StoreEvent.LeaseErased;
+import io.lockkeeper.server.zookeeper.client.ResultCode;
 import io.lockkeeper.server.zookeeper.commit.Transaction.WritePart;
 import io.lockkeeper.server.zookeeper.record.StorePaths;
 import java.util.List;
@@ -47,7 +48,10 @@ public final class LeaseErasure extends Write {
 
   @Override
   Mend mend(WritePart step, int code) {
-    return code == Code.NONODE.intValue() ? Mend.DONE : Mend.LATER;
+    if (code == Code.NONODE.intValue()) {
+      return Mend.DONE;
+    }
+    return ResultCode.of(code) == ResultCode.REFUSED ? Mend.BLOCKED : Mend.LATER;
   }
 
   @Override
@@ -56,7 +60,7 @@ public final class LeaseErasure extends Write {
   }
 
   @Override
-  Optional<StoreEvent> refused(String message) {
+  Optional<StoreEvent> refused(String message, boolean passing) {
     return Optional.empty();
   }
 

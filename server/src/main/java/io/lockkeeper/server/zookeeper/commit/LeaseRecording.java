@@ -102,9 +102,9 @@ public final class LeaseRecording extends Write {
   }
 
   @Override
-  Optional<StoreEvent> refused(String message) {
+  Optional<StoreEvent> refused(String message, boolean passing) {
     String why = taken ? "another coordinator serves this lease" : message;
-    return Optional.of(new LeaseRefused(session, lease, why, taken));
+    return Optional.of(new LeaseRefused(session, lease, why, taken, passing));
   }
 
   @Override

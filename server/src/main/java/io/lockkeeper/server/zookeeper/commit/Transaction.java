@@ -144,6 +144,11 @@ public final class Transaction {
     return steps.get(index - 1);
   }
 
+  /** Returns the path of the operation at {@code index}. */
+  String path(int index) {
+    return ops.get(index).getPath();
+  }
+
   /** Gives each write, in their order, the results of what it is about, by part. */
   void answer(List<OpResult> results, BiConsumer<Write, List<OpResult>> answer) {
     int next = 0;

@@ -21,6 +21,8 @@ abstract sealed class Write permits EntryCreation, EntryDeletion, LeaseRecording
     DONE,
     /** It cannot be done. */
     REFUSE,
+    /** Something stands in its way that others must take away: tell, and send it again later. */
+    BLOCKED,
     /** It may have been done earlier: look. */
     LOOK
   }
@@ -29,6 +31,7 @@ abstract sealed class Write permits EntryCreation, EntryDeletion, LeaseRecording
   private static final int FAILURES_IN_COMPANY = 3;
 
   private int failures;
+  private int blocks;
   private boolean alone;
   private boolean wasInDoubt;
 
@@ -50,8 +53,17 @@ abstract sealed class Write permits EntryCreation, EntryDeletion, LeaseRecording
   /** Returns the answer when what it wanted was the case already. */
   abstract Optional<StoreEvent> doneAlready();
 
-  /** Returns the answer when it is refused, or empty if it is never refused. */
-  abstract Optional<StoreEvent> refused(String message);
+  /**
+   * Returns the answer when it is refused, or empty if it is never refused.
+   *
+   * @param passing whether the same may succeed once somebody has mended ZooKeeper's nodes
+   */
+  abstract Optional<StoreEvent> refused(String message, boolean passing);
+
+  /** Returns what is told while it is blocked, if anything is. */
+  Optional<StoreEvent> blocked(String message) {
+    return Optional.empty();
+  }
 
   /** Returns by how much a success changes the number of nodes that the session owns. */
   abstract int owned();
@@ -64,6 +76,11 @@ abstract sealed class Write permits EntryCreation, EntryDeletion, LeaseRecording
     failures++;
     alone |= failures > FAILURES_IN_COMPANY;
     return failures;
+  }
+
+  /** Counts that it was blocked; returns how often it was before. */
+  final int countBlock() {
+    return blocks++;
   }
 
   /**

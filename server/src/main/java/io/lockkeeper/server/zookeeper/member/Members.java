@@ -34,6 +34,7 @@ public final class Members {
   private final OrphanedSessions orphans;
   private final long intervalMillis;
   private final Suspicions suspicions = new Suspicions();
+  private MemberScan.Seen newest = new MemberScan.Seen(Map.of(), Map.of());
   private Map<String, MemberRecord> members = Map.of();
   private final Map<String, Long> seenAtNanos = new HashMap<>();
   private Map<String, VersionedClaim> claims = Map.of();
@@ -90,6 +91,7 @@ public final class Members {
   private List<Peer> others() {
     return members.entrySet().stream()
         .filter(known -> !known.getKey().equals(context.settings().coordinatorId()))
+        .filter(known -> known.getValue().hasAddress())
         .map(known -> new Peer(known.getKey(), known.getValue().address()))
         .sorted(Comparator.comparing(Peer::id))
         .toList();
@@ -100,7 +102,9 @@ public final class Members {
     String owner = claim.record().owner();
     return isOrphan(claimName, claim)
         ? Optional.empty()
-        : Optional.ofNullable(members.get(owner)).map(known -> new Peer(owner, known.address()));
+        : Optional.ofNullable(members.get(owner))
+            .filter(MemberRecord::hasAddress)
+            .map(known -> new Peer(owner, known.address()));
   }
 
   /**
@@ -170,7 +174,7 @@ public final class Members {
         .ifPresent(
             handle -> {
               scanning = true;
-              new MemberScan(context, handle, members, this::onScanned).start();
+              new MemberScan(context, handle, newest, this::onScanned).start();
             });
   }
 
@@ -188,6 +192,7 @@ public final class Members {
 
   private void onSeen(MemberScan.Seen seen) {
     List<Peer> before = others();
+    newest = seen;
     members = Map.copyOf(seen.members());
     claims = Map.copyOf(seen.claims());
     seenAtNanos.keySet().retainAll(members.keySet());

@@ -22,6 +22,7 @@ public final class OrphanedSessions {
   static final int MAX_ADOPTIONS = 16;
 
   private static final long RANK_MILLIS = 300;
+  private static final int MAX_RANK = 16;
   private static final long FULL_MILLIS = 50;
 
   private final StoreContext context;
@@ -70,7 +71,9 @@ public final class OrphanedSessions {
     boolean own =
         claim.record().owner().equals(self)
             || claim.record().isPredecessor(self, context.settings().home());
-    long millis = own ? 0 : RANK_MILLIS * Rendezvous.rank(name, self, candidates);
+    // However many claim to be members: in the end each of us tries.
+    int rank = own ? 0 : Math.min(MAX_RANK, Rendezvous.rank(name, self, candidates));
+    long millis = RANK_MILLIS * rank;
     if (millis > 0) {
       context.executor().after(millis + 1, this::tell);
     }

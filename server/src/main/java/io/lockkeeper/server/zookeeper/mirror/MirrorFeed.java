@@ -13,10 +13,8 @@ import io.lockkeeper.server.zookeeper.client.RootNodes;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
 import io.lockkeeper.server.zookeeper.client.StoreStats;
 import io.lockkeeper.server.zookeeper.record.ParsedPath;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.LongConsumer;
 import org.apache.zookeeper.AddWatchMode;
 import org.apache.zookeeper.KeeperException.Code;
@@ -37,10 +35,8 @@ public final class MirrorFeed implements HandleListener {
 
   private static final Logger LOG = LoggerFactory.getLogger(MirrorFeed.class);
   private static final long RETRY_MILLIS = 500;
-  private static final int MAX_WARNED = 1_000;
 
   private final StoreContext context;
-  private final Set<String> warned = new HashSet<>();
   private final ReachabilityLog reachability;
   private Optional<RootNodes> rootNodes = Optional.empty();
   private final FreezeFeed freezes;
@@ -299,9 +295,7 @@ public final class MirrorFeed implements HandleListener {
 
   private void ignore(String path) {
     context.stats().add(StoreStats.StoreCount.NODES_IGNORED, 1);
-    if (warned.size() < MAX_WARNED && warned.add(path)) {
-      LOG.atWarn().addKeyValue("path", path).log("ignoring a node that is no entry of a queue");
-    }
+    context.problems().foreign(path, "it is no entry of a queue");
   }
 
   /** Ends the handle, and its session if it is connected. */

@@ -12,6 +12,8 @@ import io.lockkeeper.server.zookeeper.client.NodeReader;
 import io.lockkeeper.server.zookeeper.client.ResultCode;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
 import io.lockkeeper.server.zookeeper.record.EntryData;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -28,8 +30,13 @@ public final class MirrorReads {
 
   private static final Logger LOG = LoggerFactory.getLogger(MirrorReads.class);
 
+  // Anybody's entry may hold 1 MiB: so much at a time, at most.
+  private static final int MAX_READS = 32;
+
   private final StoreContext context;
+  private final Deque<Runnable> waiting = new ArrayDeque<>();
   private final Supplier<Optional<Handle>> connection;
+  private int outstanding;
 
   /** Asks over whatever handle {@code connection} gives at the time. */
   public MirrorReads(StoreContext context, Supplier<Optional<Handle>> connection) {
@@ -68,11 +75,25 @@ public final class MirrorReads {
       tell(new DetailsRead(lock, entry, Optional.empty()));
       return;
     }
-    NodeReader.readOnce(
-        context,
-        handle.get(),
-        context.paths().entry(lock, entry),
-        (rc, node) -> tell(new DetailsRead(lock, entry, read(rc, node))));
+    waiting.add(
+        () ->
+            NodeReader.readOnce(
+                context,
+                handle.get(),
+                context.paths().entry(lock, entry),
+                (rc, node) -> {
+                  outstanding--;
+                  tell(new DetailsRead(lock, entry, read(rc, node)));
+                  proceed();
+                }));
+    proceed();
+  }
+
+  private void proceed() {
+    while (outstanding < MAX_READS && !waiting.isEmpty()) {
+      outstanding++;
+      waiting.removeFirst().run();
+    }
   }
 
   private static Optional<StoreEvent.ReadEntry> read(int rc, Optional<NodeReader.Node> node) {

@@ -67,6 +67,7 @@ final class MirrorRebuild {
       Optional<LockName> lock = LockName.decode(name);
       lock.ifPresent(locks::add);
       if (lock.isEmpty()) {
+        context.problems().foreign(context.paths().locks() + "/" + name, "no lock has such a name");
         context.stats().add(StoreStats.StoreCount.NODES_IGNORED, 1);
       }
     }
@@ -99,7 +100,7 @@ final class MirrorRebuild {
         Optional<MarkerName> marker = MarkerName.parse(name);
         marker.ifPresent(markers::add);
         if (marker.isEmpty()) {
-          EntryName.parse(name).ifPresent(entries::add);
+          EntryName.parse(name).ifPresentOrElse(entries::add, () -> ignore(name));
         }
       }
       int known = entries.size() + markers.size();
@@ -113,6 +114,10 @@ final class MirrorRebuild {
         reads = unread.size();
         new HashSet<>(unread).forEach(this::read);
       }
+    }
+
+    private void ignore(String name) {
+      context.problems().foreign(context.paths().entry(lock, name), "it is no entry of a queue");
     }
 
     private void read(String entry) {

@@ -29,6 +29,14 @@ public record ClaimRecord(
     boolean alone,
     int format) {
 
+  /** No session of ours has a longer timeout. */
+  private static final long MAX_TIMEOUT_MILLIS = 3_600_000;
+
+  /** As many adoptions as a node has versions. */
+  private static final long MAX_EPOCH = 0xffff_ffffL;
+
+  private static final int MAX_PASSWORD_CHARS = 128;
+
   /** Makes the record of a new session. */
   public ClaimRecord(
       String owner,
@@ -86,6 +94,8 @@ public record ClaimRecord(
   public static Optional<ClaimRecord> read(String name, byte[] data) {
     return Json.readRecord(data)
         .filter(object -> !Json.text(object, "owner").isEmpty())
+        .filter(object -> isUpTo(MAX_TIMEOUT_MILLIS, Json.number(object, "timeoutMillis")))
+        .filter(object -> isUpTo(MAX_EPOCH, Json.number(object, "epoch")))
         .flatMap(
             object ->
                 session(name, object)
@@ -95,15 +105,20 @@ public record ClaimRecord(
                                 Json.text(object, "owner"),
                                 Json.text(object, "home"),
                                 session,
-                                Math.max(0, Json.number(object, "timeoutMillis")),
-                                Math.max(0, Json.number(object, "epoch")),
+                                Json.number(object, "timeoutMillis"),
+                                Json.number(object, "epoch"),
                                 object.path("alone").asBoolean(false),
                                 RecordFormat.of(object))));
   }
 
+  private static boolean isUpTo(long largest, long number) {
+    return number >= 0 && number <= largest;
+  }
+
   private static Optional<SessionIdentity> session(String name, JsonNode object) {
     String password = Json.text(object, "password");
-    boolean readable = !password.isEmpty() && password.matches("([0-9a-f]{2})+");
+    boolean readable =
+        password.length() <= MAX_PASSWORD_CHARS && password.matches("([0-9a-f]{2})+");
     return readable && StorePaths.isClaimName(name) && name.equals(Json.text(object, "session"))
         ? Optional.of(
             new SessionIdentity(

@@ -25,6 +25,9 @@ public final class EntryData {
 
   private static final int MAX_FOREIGN_HOLDER = 64;
 
+  /** Far more than an entry of ours ever has: metadata and texts are limited. */
+  private static final int MAX_BYTES = 128 << 10;
+
   private final byte[] common;
 
   private EntryData(byte[] common) {
@@ -149,7 +152,8 @@ public final class EntryData {
 
   /** Reads any entry's data; one that is not ours says only what it can. Never fails. */
   public static ReadEntry read(byte[] data, long czxid) {
-    Optional<JsonNode> object = Json.readObject(data);
+    // What is larger is nothing of ours, and would stay in memory for as long as the entry does.
+    Optional<JsonNode> object = data.length > MAX_BYTES ? Optional.empty() : Json.readObject(data);
     if (object.isEmpty()) {
       boolean revoked = Arrays.equals(data, REVOKED);
       EntryDetails foreign =

@@ -2,6 +2,7 @@ package io.lockkeeper.server.zookeeper.record;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.regex.Pattern;
 
 /**
  * What a coordinator says of itself: the data of its member node.
@@ -11,6 +12,15 @@ import java.util.Map;
  *     common; may be empty
  */
 public record MemberRecord(String address, String home) {
+
+  /** A name or an address, and a port. */
+  private static final Pattern ADDRESS =
+      Pattern.compile("([A-Za-z0-9._-]{1,255}|\\[[0-9A-Fa-f:.%]{2,64}\\]):[0-9]{1,5}");
+
+  /** Returns whether it says where to reach a coordinator. */
+  public boolean hasAddress() {
+    return ADDRESS.matcher(address).matches();
+  }
 
   /** Returns the node's data. */
   public byte[] write() {

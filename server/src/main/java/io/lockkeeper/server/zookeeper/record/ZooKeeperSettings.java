@@ -1,6 +1,7 @@
 package io.lockkeeper.server.zookeeper.record;
 
 import java.time.Duration;
+import java.util.regex.Pattern;
 
 /**
  * How the store reaches ZooKeeper and what it expects of it.
@@ -36,6 +37,8 @@ public record ZooKeeperSettings(
   private static final int DEFAULT_MAX_REPLY_BYTES = 16 << 20;
   private static final int DEFAULT_SYNC_LIMIT = 5;
   private static final int SILENCES_PER_TIMEOUT = 6;
+  private static final Pattern COORDINATOR_ID =
+      Pattern.compile("[A-Za-z0-9_-][A-Za-z0-9._-]{0,254}");
   private static final Duration SHORTEST_SILENCE = Duration.ofSeconds(2);
 
   /**
@@ -51,7 +54,7 @@ public record ZooKeeperSettings(
     requirePath(rootPath, "root path");
     requirePath(locksPath, "locks path");
     require(
-        coordinatorId.matches("[A-Za-z0-9_-][A-Za-z0-9._-]*"),
+        isCoordinatorId(coordinatorId),
         "the coordinator id must be made of letters, digits, '_', '-' and '.'");
     require(!tick.isNegative() && !tick.isZero(), "the tick must be positive");
     require(syncLimit > 0, "the sync limit must be positive");
@@ -66,6 +69,11 @@ public record ZooKeeperSettings(
         !memberTimeout.isNegative() && !memberTimeout.isZero(),
         "the member timeout must be positive");
     require(maxReplyBytes >= 1 << 20, "the longest reply must be at least 1 MiB");
+  }
+
+  /** Returns whether a coordinator may be called so: it is the name of its member node. */
+  public static boolean isCoordinatorId(String text) {
+    return COORDINATOR_ID.matcher(text).matches();
   }
 
   /** Returns the defaults for one ensemble and one coordinator. */

@@ -200,6 +200,7 @@ public final class SessionConnection
     beginning.cancel();
     commit.end();
     if (!deposed) {
+      claimName().ifPresent(services.left()::remove);
       beginning.claim().ifPresent(services.claims()::remove);
     }
     events.ended(deposed);
@@ -240,6 +241,7 @@ public final class SessionConnection
   @Override
   public void onCounted(boolean empty) {
     if (!empty) {
+      claimName().ifPresent(claim -> services.left().add(claim, System.nanoTime()));
       handOver();
       return;
     }

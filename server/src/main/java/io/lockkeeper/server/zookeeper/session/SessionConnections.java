@@ -101,9 +101,10 @@ public final class SessionConnections {
     return Optional.ofNullable(sessions.get(key)).filter(session -> !session.hasEnded());
   }
 
-  /** Returns the names of the claims that are ours, or about to be ours or to go. */
+  /** Returns the names of the claims that are ours, or about to be ours or to go, or left alone. */
   public Set<String> ours() {
     Set<String> names = new HashSet<>(services.claims().owed());
+    names.addAll(services.left().at(System.nanoTime()));
     takings.values().forEach(taking -> names.add(taking.name()));
     sessions.values().stream()
         .filter(session -> !session.hasEnded())

@@ -11,6 +11,18 @@ import io.lockkeeper.server.zookeeper.member.MemberNode;
  * @param rootNodes the nodes below which everything is kept
  * @param claims removes the claim records of sessions that are gone
  * @param member the node that says that this coordinator lives
+ * @param left the sessions that were ours and were left as they are
  */
 public record SessionContext(
-    StoreContext context, RootNodes rootNodes, ClaimRemoval claims, MemberNode member) {}
+    StoreContext context,
+    RootNodes rootNodes,
+    ClaimRemoval claims,
+    MemberNode member,
+    LeftSessions left) {
+
+  /** Makes one for a new store. */
+  public SessionContext(
+      StoreContext context, RootNodes rootNodes, ClaimRemoval claims, MemberNode member) {
+    this(context, rootNodes, claims, member, new LeftSessions(context.settings().sessionTimeout()));
+  }
+}

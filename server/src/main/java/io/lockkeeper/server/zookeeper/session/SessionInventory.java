@@ -58,6 +58,7 @@ final class SessionInventory {
         reader.read(path, node -> node.ifPresentOrElse(this::add, () -> nodes--));
       } else {
         context.stats().add(StoreStats.StoreCount.NODES_IGNORED, 1);
+        context.problems().foreign(path, "it is on one of our sessions, and is nothing of ours");
       }
     }
   }
@@ -80,7 +81,10 @@ final class SessionInventory {
   private void add(NodeReader.Node node) {
     Optional<LeaseId> lease = leaseOf(node.path());
     if (lease.isPresent()) {
-      LeaseRecording.read(lease.get(), node.data()).ifPresent(leases::add);
+      LeaseRecording.read(lease.get(), node.data())
+          .ifPresentOrElse(
+              leases::add,
+              () -> context.problems().foreign(node.path(), "no lease can be read from it"));
       return;
     }
     Optional<ParsedPath> parsed = context.paths().place(node.path());
