@@ -56,6 +56,7 @@ public final class Main implements Runnable {
     CommandLine line = new CommandLine(new Main());
     line.addSubcommand("serve", ServerCommand.commandLine(new ServeCommand()));
     line.addSubcommand("dev", ServerCommand.commandLine(new DevCommand()));
+    line.addSubcommand("doctor", ServerCommand.commandLine(new DoctorCommand()));
     return configured(line);
   }
 

@@ -44,7 +44,7 @@ abstract class ServerCommand implements Callable<Integer> {
   static CommandLine commandLine(ServerCommand command) {
     CommandSpec spec = CommandSpec.forAnnotatedObject(command);
     for (Setting setting : Setting.values()) {
-      if (setting.appliesTo(command.profile)) {
+      if (command.takes(setting)) {
         spec.addOption(option(setting, command.profile));
       }
     }
@@ -67,6 +67,11 @@ abstract class ServerCommand implements Callable<Integer> {
                 + setting.variable()
                 + "]")
         .build();
+  }
+
+  /** Returns whether there is a flag for a setting. */
+  boolean takes(Setting setting) {
+    return setting.appliesTo(profile);
   }
 
   /** Returns the configuration that flags, environment and file give. */
