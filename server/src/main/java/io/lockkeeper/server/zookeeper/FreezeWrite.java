@@ -12,7 +12,6 @@ import java.util.function.Supplier;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
-import org.apache.zookeeper.ZooDefs.Ids;
 
 /**
  * Freezes a prefix, or replaces its record. Each time the version of the parent rises, so that
@@ -43,7 +42,7 @@ final class FreezeWrite extends RetriedChange {
             Op.setData(paths().freezes(), new byte[0], -1),
             exists
                 ? Op.setData(path, data, -1)
-                : Op.create(path, data, Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT));
+                : Op.create(path, data, paths().acl(), CreateMode.PERSISTENT));
     handle.multi(
         operations,
         (rc, at, ctx, results) ->

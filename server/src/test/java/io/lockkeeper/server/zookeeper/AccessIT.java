@@ -82,7 +82,7 @@ final class AccessIT {
         new StoreEffect.CreateEntries(
             ONE, id, List.of(Asked.planned(new LockName("mine"))), Asked.DETAILS, 700));
     Asked.created(events, id);
-    store.recordLease(new StoreEffect.RecordLease(ONE, LEASE, 15_000, "me", "00ff"));
+    store.recordLease(new StoreEffect.RecordLease(ONE, LEASE, 15_000, "me", "00ff", ""));
     events.await(StoreEvent.LeaseRecorded.class);
     store.setLimit(new StoreEffect.SetLimit(1, new LockName("limited"), OptionalInt.of(3)));
     events.await(io.lockkeeper.server.core.api.UpdateEvent.LimitAnswered.class);

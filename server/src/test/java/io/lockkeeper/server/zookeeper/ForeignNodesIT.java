@@ -144,7 +144,7 @@ final class ForeignNodesIT {
   @Test
   void sessionWhoseLeaseCannotBeReadIsAdoptedOnceLeftAloneAndItsLeaseUnknown() throws Exception {
     // Given
-    store.recordLease(new StoreEffect.RecordLease(ONE, LEASE, 15_000, "me", "00ff"));
+    store.recordLease(new StoreEffect.RecordLease(ONE, LEASE, 15_000, "me", "00ff", ""));
     events.await(LeaseRecorded.class);
     truth.setData("/lk/leases/" + LEASE, new byte[] {1, 2, 3}, -1);
     RecordedEvents news = new RecordedEvents();
