@@ -330,9 +330,14 @@ final class OperatorsIT {
                   one -> one.getCoordinatorId().equals(heir) && one.getLeases() > 0);
       assertThat(adopted.getOrphaned()).isFalse();
       assertThat(look(1).getOrphanCount()).isZero();
-      assertThat(look(1).getCoordinatorsList())
-          .extracting(CoordinatorState::getCoordinatorId)
-          .containsExactly(heir);
+      await()
+          .atMost(PATIENCE)
+          .until(
+              () ->
+                  look(1).getCoordinatorsList().stream()
+                      .map(CoordinatorState::getCoordinatorId)
+                      .toList()
+                      .equals(List.of(heir)));
       assertThat(look(1).getEnsemble().getConnectedTo()).isNotEmpty();
       holder.moveTo(cluster.connect(1));
     }

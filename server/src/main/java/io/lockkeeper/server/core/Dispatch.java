@@ -192,6 +192,7 @@ final class Dispatch implements EventHandler {
   @Override
   public void onMirrorCurrent(StoreEvent.MirrorCurrent event) {
     rebuilds.onCurrent();
+    freezing.onCurrent();
   }
 
   @Override

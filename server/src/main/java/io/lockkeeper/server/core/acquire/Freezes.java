@@ -151,11 +151,11 @@ public final class Freezes {
     return gone.isPresent();
   }
 
-  /** Makes the prefixes what a listing found. */
-  void listed(Set<String> prefixes) {
-    List.copyOf(frozen.keySet()).stream()
-        .filter(prefix -> !prefixes.contains(prefix))
-        .forEach(this::vanished);
+  /** Makes the prefixes what a listing found; returns those that are frozen no more. */
+  List<String> listed(Set<String> prefixes) {
+    List<String> gone = frozen.keySet().stream().filter(p -> !prefixes.contains(p)).toList();
+    gone.forEach(this::vanished);
     prefixes.forEach(this::appeared);
+    return gone;
   }
 }

@@ -16,7 +16,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Predicate;
 
 /** Freezes and thaws prefixes, and tells those who wait. */
 public final class Freezing {
@@ -35,6 +34,9 @@ public final class Freezing {
   private final AcquisitionLifecycle lifecycle;
   private final Map<Long, Change> underWay = new HashMap<>();
   private long changes;
+
+  /** What was frozen or thawed while the mirror was not whole: no more than is frozen at a time. */
+  private final Set<String> untold = new LinkedHashSet<>();
 
   /** A prefix that is being frozen or thawed. */
   private record Change(CallId call, String prefix) {}
@@ -106,7 +108,7 @@ public final class Freezing {
   /** It is known why a prefix is frozen: those who wait are told. */
   public void onRead(FreezeEvent.Read event) {
     if (freezes.read(event)) {
-      tellWaiters(event.freeze()::covers);
+      tellWaiters(event.freeze().prefix());
     }
   }
 
@@ -120,7 +122,7 @@ public final class Freezing {
       List<LockName> thawed = under(event.prefix());
       thawed.forEach(grants::onThawed);
     }
-    tellWaiters(lock -> lock.value().startsWith(event.prefix()));
+    tellWaiters(event.prefix());
   }
 
   private List<LockName> under(String prefix) {
@@ -132,16 +134,24 @@ public final class Freezing {
 
   /** The mirror is being read back. */
   public void onListed(FreezeEvent.Listed event) {
-    freezes.listed(event.prefixes());
+    untold.addAll(freezes.listed(event.prefixes()));
   }
 
-  private void tellWaiters(Predicate<LockName> covered) {
+  /** The mirror is whole again: those who wait are told what they could not be told meanwhile. */
+  public void onCurrent() {
+    List<String> prefixes = List.copyOf(untold);
+    untold.clear();
+    prefixes.forEach(this::tellWaiters);
+  }
+
+  private void tellWaiters(String prefix) {
     if (!core.mirror.isCurrent()) {
+      untold.add(prefix);
       return;
     }
     Set<Acquisition> told = new LinkedHashSet<>();
     for (LockQueue queue : core.mirror.all()) {
-      if (covered.test(queue.lock())) {
+      if (queue.lock().value().startsWith(prefix)) {
         queue.entries().stream()
             .flatMap(entry -> Acquisition.of(entry).stream())
             .filter(waiter -> waiter.state().isWaiting() && waiter.wasPlaced())
