@@ -32,7 +32,8 @@ class TextTest {
   @Test
   void namesOfOthersCannotSteerTheTerminal() {
     // When // Then
-    assertThat(Text.plain("a\u001b[2Jb\nc\u202ed\u2028e\u2029f\u200bg")).isEqualTo("a?[2Jb?c?d?e?f?g");
+    assertThat(Text.plain("a\u001b[2Jb\nc\u202ed\u2028e\u2029f\u200bg"))
+        .isEqualTo("a?[2Jb?c?d?e?f?g");
     assertThat(Text.plain("Zoë 🔒")).isEqualTo("Zoë 🔒");
   }
 
