@@ -25,8 +25,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The mirror: one recursive watch on all queues, turned into events in ZooKeeper's order. Lives on
- * the store's thread.
+ * The mirror: one recursive watch on all queues, and one on what is frozen, turned into events in
+ * ZooKeeper's order. Lives on the store's thread.
  *
  * <p>A recursive watch does not tell what happened while the connection was down. So every
  * connection begins with a rebuild, behind the watch that the client has put back by then.
