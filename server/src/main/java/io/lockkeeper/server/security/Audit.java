@@ -5,6 +5,9 @@ import java.util.Map;
 /** Records who did what that matters. Called on any thread; never blocks for long. */
 public interface Audit {
 
+  /** The result of what went well; every other result is the name of the status code. */
+  String OK = "OK";
+
   /** Records nothing. */
   Audit NONE = entry -> {};
 
@@ -14,10 +17,10 @@ public interface Audit {
   /**
    * One thing that was done, or was refused. Never with a secret, a token or a lease's id.
    *
-   * @param action what: the rpc's name ({@code AdminService/ForceRelease}), or {@code authenticate}
+   * @param action what: the rpc with its service ({@code lockkeeper.v1.AdminService/ForceRelease})
    * @param identity who
    * @param peer from where: address and port
-   * @param result {@code ok}, or the status code's name
+   * @param result {@link #OK}, or the status code's name
    * @param message what the refusal says; empty where all went well
    * @param details what it was about, such as {@code lock}, {@code lease} (its tag), {@code reason}
    */

@@ -35,7 +35,6 @@ public final class AuditLog implements Audit, AutoCloseable {
   static final int MAX_QUEUED = 10_000;
 
   private static final Logger LOG = LoggerFactory.getLogger(AuditLog.class);
-  private static final String OK = "ok";
   private static final int TICK_MILLIS = 1_000;
   private static final int CLOSE_LIMIT_MILLIS = 5_000;
 
@@ -104,7 +103,7 @@ public final class AuditLog implements Audit, AutoCloseable {
 
   @Override
   public void record(Entry entry) {
-    if (!entry.result().equals(OK) && !denials.admits(entry, nanoClock.getAsLong())) {
+    if (!entry.result().equals(Audit.OK) && !denials.admits(entry, nanoClock.getAsLong())) {
       return;
     }
     if (closed || !queue.offer(Optional.of(new Stamped(Instant.now(), entry)))) {

@@ -64,7 +64,7 @@ class AuditLogTest {
   }
 
   private static Audit.Entry ok(String action) {
-    return new Audit.Entry(action, ALICE, "10.0.0.7:5000", "ok", "", Map.of());
+    return new Audit.Entry(action, ALICE, "10.0.0.7:5000", "OK", "", Map.of());
   }
 
   private static Audit.Entry denied(String action, Identity identity) {
@@ -82,7 +82,7 @@ class AuditLogTest {
             "AdminService/ForceRelease",
             ALICE,
             "10.0.0.7:5000",
-            "ok",
+            "OK",
             "",
             Map.of("lock", "orders/42", "reason", "stuck")));
     audit.close();
@@ -124,7 +124,7 @@ class AuditLogTest {
     // When
     audit.record(
         new Audit.Entry(
-            "a", Identity.of("jwt:" + nasty), nasty, "ok", nasty, Map.of("lock", nasty)));
+            "a", Identity.of("jwt:" + nasty), nasty, "OK", nasty, Map.of("lock", nasty)));
     audit.close();
 
     // Then

@@ -248,7 +248,7 @@ public final class Access {
     return end.whenComplete(
         (answer, cause) -> {
           if (cause == null) {
-            record("OK", "", details);
+            record(Audit.OK, "", details);
           } else {
             Refusal refusal = Statuses.of(cause);
             record(refusal.code().name(), refusal.message(), details);
