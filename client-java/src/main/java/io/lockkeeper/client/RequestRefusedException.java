@@ -40,7 +40,7 @@ public final class RequestRefusedException extends LockkeeperException {
         request
             + ": the server refused the request ("
             + code
-            + (reason == ErrorReason.UNKNOWN ? "" : ", " + reason)
+            + (saysMore(reason, code) ? ", " + reason : "")
             + (field.isEmpty() ? "" : ", field " + field)
             + "): "
             + (message.isEmpty() ? "it gave no reason" : message));
@@ -48,6 +48,10 @@ public final class RequestRefusedException extends LockkeeperException {
     this.reason = reason;
     this.field = field;
     this.retryAfter = retryAfter.orElse(null);
+  }
+
+  private static boolean saysMore(ErrorReason reason, Status.Code code) {
+    return reason != ErrorReason.UNKNOWN && !reason.name().equals(code.name());
   }
 
   /** Returns the gRPC status code, for instance {@code INVALID_ARGUMENT}. */
