@@ -49,6 +49,8 @@ final class DevCommand extends ServerCommand {
   private static void welcome(
       ServerConfig config, EmbeddedZooKeeper zookeeper, LockkeeperServer server, PrintWriter out) {
     String grpc = reachable(config.listen().host()) + ":" + server.grpcPort();
+    boolean isTls = config.tls().isPresent();
+    String protection = isTls ? " --ca FILE --cert FILE --key FILE" : "";
     out.printf(
         """
 
@@ -60,22 +62,25 @@ final class DevCommand extends ServerCommand {
 
         Try, in another terminal:
 
-          grpcurl -plaintext -d '{"locks":[{"name":"orders/42"}]}' %s lockkeeper.v1.LockService/Acquire
-          %s run orders/42 -- sleep 30
-          %s ls
+          grpcurl %s -d '{"locks":[{"name":"orders/42"}]}' %s lockkeeper.v1.LockService/Acquire
+          %s run orders/42%s -- sleep 30
+          %s ls%s
 
         Ctrl-C stops it.
 
         """,
-        config.tls().isPresent() ? "TLS" : "plaintext",
+        isTls ? "TLS" : "plaintext",
         grpc,
         reachable(config.http().host()),
         server.httpPort(),
         zookeeper.connectString(),
         config.dataDir().orElseThrow().toAbsolutePath().normalize(),
+        isTls ? "-cacert FILE -cert FILE -key FILE" : "-plaintext",
         grpc,
         program(),
-        program());
+        protection,
+        program(),
+        protection);
     out.flush();
   }
 
