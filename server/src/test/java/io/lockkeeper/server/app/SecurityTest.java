@@ -35,6 +35,7 @@ class SecurityTest {
   }
 
   private static SecurityConfig config(String... settings) {
+    // For this machine only: else the start is refused for what this test is not about.
     Map<String, String> flags = new HashMap<>(Map.of("listen", "127.0.0.1:7420"));
     for (int i = 0; i < settings.length; i += 2) {
       flags.put(settings[i], settings[i + 1]);
@@ -110,7 +111,7 @@ class SecurityTest {
     // When
     security
         .audit()
-        .record(new Audit.Entry("a", Identity.of("jwt:a"), "p", "ok", "", Map.of("lock", "x")));
+        .record(new Audit.Entry("a", Identity.of("jwt:a"), "p", "OK", "", Map.of("lock", "x")));
     security.close();
 
     // Then
