@@ -49,6 +49,7 @@ final class DocumentedTestsTest {
     try (Stream<Path> docs = Files.list(ROOT.resolve("docs"))) {
       List<Path> pages = new ArrayList<>(docs.filter(p -> p.toString().endsWith(".md")).toList());
       pages.add(ROOT.resolve("README.md"));
+      pages.add(ROOT.resolve("SECURITY.md"));
       return pages.stream().sorted();
     }
   }
