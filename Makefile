@@ -6,7 +6,7 @@ MVN := ./mvnw -Dorg.slf4j.simpleLogger.defaultLogLevel=warn
 JAR := cli/target/lockkeeper.jar
 SOURCES := pom.xml $(wildcard */pom.xml) $(shell find proto/src/main server/src/main client-java/src/main cli/src/main -type f)
 
-.PHONY: help build run test unit lint docs baseline supply-chain checksums format demo bench conformance failover outages chaos soak model clean
+.PHONY: help build run test unit lint docs baseline supply-chain checksums format demo bench conformance failover outages chaos fuzz soak model clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,6 +66,9 @@ outages: $(JAR) ## Measure what outages of ZooKeeper servers cost, against its f
 
 chaos: $(JAR) ## Kill, freeze and cut off everything for ten minutes, and check what was promised
 	integration-tests/chaos/run.sh
+
+fuzz: $(JAR) ## Send hostile requests to every rpc until something breaks, or for SECONDS=N; SEED=N repeats a round
+	FUZZ_SECONDS='$(SECONDS)' FUZZ_SEED='$(SEED)' integration-tests/fuzz/run.sh
 
 soak: ## Run fresh seeds of the simulation for MINUTES=10, or those of SEEDS=FIRST-LAST
 	$(MVN) -pl server -am test-compile

@@ -1,0 +1,2 @@
+/** Everything that reads what others wrote, against input that nobody would write. */
+package io.lockkeeper.server.parsing;
