@@ -73,7 +73,8 @@ final class Attacker implements Runnable {
       this.rpc = rpc;
       this.call =
           channel.newCall(
-              rpc.call(), CallOptions.DEFAULT.withDeadlineAfter(PATIENCE_SECONDS, TimeUnit.SECONDS));
+              rpc.call(),
+              CallOptions.DEFAULT.withDeadlineAfter(PATIENCE_SECONDS, TimeUnit.SECONDS));
       call.start(this, headers());
       call.request(Integer.MAX_VALUE);
     }
@@ -192,8 +193,15 @@ final class Attacker implements Runnable {
       headers.put(
           FuzzedServer.AUTHORIZATION,
           words.oneOf(
-              List.of("", "Bearer", "Bearer ", "Basic YTpi", "Bearer a.b.c", "Bearer lkt_guess",
-                  "bearer " + "x".repeat(2_000), server.attacker() + " ")));
+              List.of(
+                  "",
+                  "Bearer",
+                  "Bearer ",
+                  "Basic YTpi",
+                  "Bearer a.b.c",
+                  "Bearer lkt_guess",
+                  "bearer " + "x".repeat(2_000),
+                  server.attacker() + " ")));
     }
     if (words.chance(3)) {
       headers.put(FORWARDED_BY, words.oneOf(List.of("", "1", "coordinator", "127.0.0.1:1")));

@@ -36,8 +36,7 @@ public final class Fuzz {
     System.out.println("fuzz: seed " + seed);
     try (FuzzedServer server = FuzzedServer.start()) {
       long begunNanos = System.nanoTime();
-      FuzzRun.Result result =
-          FuzzRun.of(server, seed, () -> elapsedSeconds(begunNanos) < seconds);
+      FuzzRun.Result result = FuzzRun.of(server, seed, () -> elapsedSeconds(begunNanos) < seconds);
       System.out.printf(
           "fuzz: %d requests, %d rounds of the witness, %s%n",
           result.sent(), result.rounds(), result.ends());

@@ -31,7 +31,9 @@ final class Loot {
   /** Returns a value that a field of that name had in some answer, if one had. */
   synchronized Optional<Object> find(String field, Random random) {
     List<Object> found = values.getOrDefault(field, List.of());
-    return found.isEmpty() ? Optional.empty() : Optional.of(found.get(random.nextInt(found.size())));
+    return found.isEmpty()
+        ? Optional.empty()
+        : Optional.of(found.get(random.nextInt(found.size())));
   }
 
   /** Keeps a value for fields of that name. */
@@ -62,8 +64,7 @@ final class Loot {
     for (Map.Entry<FieldDescriptor, Object> entry : message.getAllFields().entrySet()) {
       FieldDescriptor field = entry.getKey();
       if (field.getJavaType() == FieldDescriptor.JavaType.MESSAGE) {
-        List<?> all =
-            field.isRepeated() ? (List<?>) entry.getValue() : List.of(entry.getValue());
+        List<?> all = field.isRepeated() ? (List<?>) entry.getValue() : List.of(entry.getValue());
         all.forEach(inner -> take((Message) inner, refusals));
       } else if (refused && field.getName().equals("code")) {
         refusals.add((Integer) entry.getValue());

@@ -165,7 +165,10 @@ final class Witness implements AutoCloseable {
     ReleaseOutcome outcome =
         locks()
             .release(
-                ReleaseRequest.newBuilder().setLeaseId(hidden.getLeaseId()).setRequestId(requestId).build())
+                ReleaseRequest.newBuilder()
+                    .setLeaseId(hidden.getLeaseId())
+                    .setRequestId(requestId)
+                    .build())
             .getOutcome();
     if (outcome != ReleaseOutcome.RELEASE_OUTCOME_RELEASED) {
       findings.add("the witness's lock was gone before its release: " + outcome);

@@ -1,7 +1,7 @@
 package io.lockkeeper.integration.fuzz;
 
-import com.google.protobuf.Duration;
 import com.google.protobuf.Descriptors.FieldDescriptor;
+import com.google.protobuf.Duration;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Random;
@@ -16,21 +16,74 @@ final class Words {
   private static final int HUGE = 70_000;
   private static final List<Long> EDGE_NUMBERS =
       List.of(
-          0L, 1L, -1L, 2L, 1_000L, 1_001L, 100_000L, 10_000_000L, (long) Integer.MAX_VALUE,
-          (long) Integer.MIN_VALUE, 1L << 32, 1L << 53, Long.MAX_VALUE, Long.MIN_VALUE);
+          0L,
+          1L,
+          -1L,
+          2L,
+          1_000L,
+          1_001L,
+          100_000L,
+          10_000_000L,
+          (long) Integer.MAX_VALUE,
+          (long) Integer.MIN_VALUE,
+          1L << 32,
+          1L << 53,
+          Long.MAX_VALUE,
+          Long.MIN_VALUE);
   private static final List<Long> EDGE_SECONDS =
-      List.of(0L, -1L, 1L, 3_600L, 3_601L, 31_536_000L, 315_576_000_000L, 315_576_000_001L,
-          Long.MAX_VALUE, Long.MIN_VALUE);
+      List.of(
+          0L,
+          -1L,
+          1L,
+          3_600L,
+          3_601L,
+          31_536_000L,
+          315_576_000_000L,
+          315_576_000_001L,
+          Long.MAX_VALUE,
+          Long.MIN_VALUE);
   private static final List<Integer> EDGE_NANOS =
       List.of(0, 1, -1, 999_999_999, 1_000_000_000, Integer.MAX_VALUE, Integer.MIN_VALUE);
   private static final List<String> EDGE_NAMES =
       List.of(
-          "", "/", "//", ".", "..", "../..", "a/../b", "%2e%2e", "%2E%2E%2F", "a%00b", "%", "%%",
-          "a\u0000b", "a\nb", "a\u202Eb", "\uFEFF", "\u2028", "e\u0301", "\uD83D\uDD12", "/zookeeper",
-          "zookeeper/config", "tenant-b", "tenant-b/", "tenant-b/*", "*", "tenant-a*", "_c_",
-          "_c_00000000-0000-0000-0000-000000000000-lock-0000000001", "limit-1-0000000001",
-          "delay-1-00000000-0000-0000-0000-000000000000", "{\"a\":1}", "${jndi:x}", "<b>", "'; --",
-          "tenant-a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a", "TENANT-A/x", "tenant-a/.", "tenant-a//x");
+          "",
+          "/",
+          "//",
+          ".",
+          "..",
+          "../..",
+          "a/../b",
+          "%2e%2e",
+          "%2E%2E%2F",
+          "a%00b",
+          "%",
+          "%%",
+          "a\u0000b",
+          "a\nb",
+          "a\u202Eb",
+          "\uFEFF",
+          "\u2028",
+          "e\u0301",
+          "\uD83D\uDD12",
+          "/zookeeper",
+          "zookeeper/config",
+          "tenant-b",
+          "tenant-b/",
+          "tenant-b/*",
+          "*",
+          "tenant-a*",
+          "_c_",
+          "_c_00000000-0000-0000-0000-000000000000-lock-0000000001",
+          "limit-1-0000000001",
+          "delay-1-00000000-0000-0000-0000-000000000000",
+          "{\"a\":1}",
+          "${jndi:x}",
+          "<b>",
+          "'; --",
+          "tenant-a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a",
+          "TENANT-A/x",
+          "tenant-a/.",
+          "tenant-a//x");
 
   private final Random random;
   private final Loot loot;
