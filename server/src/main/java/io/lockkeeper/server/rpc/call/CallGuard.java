@@ -134,6 +134,13 @@ public final class CallGuard implements ServerInterceptor {
     }
 
     @Override
+    public void sendHeaders(Metadata headers) {
+      if (!ended.get()) {
+        super.sendHeaders(headers);
+      }
+    }
+
+    @Override
     public void sendMessage(R message) {
       if (!ended.get()) {
         super.sendMessage(message);

@@ -1,0 +1,98 @@
+package io.lockkeeper.server.rpc.call;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.grpc.Attributes;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.ServerCall;
+import io.grpc.Status;
+import io.lockkeeper.server.rpc.wire.Fields;
+import io.lockkeeper.v1.KeepAliveRequest;
+import io.lockkeeper.v1.KeepAliveResponse;
+import io.lockkeeper.v1.LeaseServiceGrpc;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+
+/** A call ends once, and what comes later is dropped. */
+final class CallGuardTest {
+
+  /** A call of the transport, which takes nothing once it is closed, as gRPC's does. */
+  private static final class Transport extends ServerCall<KeepAliveRequest, KeepAliveResponse> {
+    private final List<String> taken = new ArrayList<>();
+
+    private void take(String what) {
+      assertThat(taken).as(what + " after the end").doesNotContain("close INVALID_ARGUMENT");
+      taken.add(what);
+    }
+
+    @Override
+    public void request(int messages) {
+      take("request");
+    }
+
+    @Override
+    public void sendHeaders(Metadata headers) {
+      take("headers");
+    }
+
+    @Override
+    public void sendMessage(KeepAliveResponse message) {
+      take("message");
+    }
+
+    @Override
+    public void close(Status status, Metadata trailers) {
+      take("close " + status.getCode());
+    }
+
+    @Override
+    public boolean isCancelled() {
+      return false;
+    }
+
+    @Override
+    public Attributes getAttributes() {
+      return Attributes.EMPTY;
+    }
+
+    @Override
+    public MethodDescriptor<KeepAliveRequest, KeepAliveResponse> getMethodDescriptor() {
+      return LeaseServiceGrpc.getKeepAliveMethod();
+    }
+  }
+
+  @Test
+  void answerToARequestBeforeTheOneThatEndedTheCallIsDropped() {
+    // Given
+    Transport transport = new Transport();
+    AtomicReference<ServerCall<KeepAliveRequest, KeepAliveResponse>> service =
+        new AtomicReference<>();
+    CallGuard guard = new CallGuard(new CallAdmission(1, 1, Duration.ofSeconds(1), new RefusalCounts()));
+    ServerCall.Listener<KeepAliveRequest> listener =
+        guard.interceptCall(
+            transport,
+            new Metadata(),
+            (call, headers) -> {
+              service.set(call);
+              return new ServerCall.Listener<>() {
+                @Override
+                public void onMessage(KeepAliveRequest message) {
+                  throw Fields.invalid("lease_id", "is malformed");
+                }
+              };
+            });
+
+    // When
+    listener.onMessage(KeepAliveRequest.getDefaultInstance());
+    service.get().sendHeaders(new Metadata());
+    service.get().sendMessage(KeepAliveResponse.getDefaultInstance());
+    service.get().close(Status.OK, new Metadata());
+
+    // Then
+    assertThat(transport.taken).containsExactly("close INVALID_ARGUMENT");
+  }
+}
