@@ -164,7 +164,9 @@ final class Attacker implements Runnable {
       return;
     }
     Call call = words.oneOf(open);
-    call.send(requests.request(rpc.input()));
+    // What is malformed ends most conversations: too much of it, and none would come far.
+    boolean good = words.chance(85);
+    call.send(good ? requests.good(rpc.input()) : requests.request(rpc.input()));
     if (call.sent > MOST_MESSAGES || words.chance(2)) {
       conversations.remove(call);
       // Requests that are still unread when the client says that there are no more.
