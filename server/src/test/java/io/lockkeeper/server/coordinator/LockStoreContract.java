@@ -183,7 +183,7 @@ public abstract class LockStoreContract extends LockStoreUpdateContract {
     // Given
     open();
     // When
-    store().recordLease(new StoreEffect.RecordLease(SESSION, LEASE, 15_000, "me", "00ff"));
+    store().recordLease(new StoreEffect.RecordLease(SESSION, LEASE, 15_000, "me", "00ff", ""));
     events().await(StoreEvent.LeaseRecorded.class, e -> e.lease().equals(LEASE));
     store().eraseLease(new StoreEffect.EraseLease(SESSION, LEASE));
     events().await(StoreEvent.LeaseErased.class, e -> e.lease().equals(LEASE));
