@@ -71,7 +71,8 @@ final class CallGuardTest {
     Transport transport = new Transport();
     AtomicReference<ServerCall<KeepAliveRequest, KeepAliveResponse>> service =
         new AtomicReference<>();
-    CallGuard guard = new CallGuard(new CallAdmission(1, 1, Duration.ofSeconds(1), new RefusalCounts()));
+    CallGuard guard =
+        new CallGuard(new CallAdmission(1, 1, Duration.ofSeconds(1), new RefusalCounts()));
     ServerCall.Listener<KeepAliveRequest> listener =
         guard.interceptCall(
             transport,
