@@ -146,7 +146,7 @@ final class EnsembleChecks {
             ? Finding.ok(SUBJECT, "the quorum answers a write within " + millis + " ms")
             : Finding.warn(
                 SUBJECT, "the quorum takes " + millis + " ms for a write: look at its disks"));
-    if (client.exists(settings.root(), false) == null) {
+    if (!isThere(client, settings.root())) {
       String parent = parent(settings.root());
       tell.accept(
           mayCreate(client, parent)
@@ -159,6 +159,16 @@ final class EnsembleChecks {
     }
     checkNode(client, settings.locksPath(), settings.locksPath().startsWith(settings.root() + "/"));
     checkDirectories(client);
+  }
+
+  /** What is closed to us is there. */
+  private static boolean isThere(ZooKeeper client, String path)
+      throws KeeperException, InterruptedException {
+    try {
+      return client.exists(path, false) != null;
+    } catch (KeeperException.NoAuthException e) {
+      return true;
+    }
   }
 
   private static String parent(String path) {

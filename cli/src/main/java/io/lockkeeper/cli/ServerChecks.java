@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
 final class ServerChecks {
 
   private static final int ADMIN_PORT = 8_080;
-  private static final Pattern VERSION = Pattern.compile("version: (\\d+)\\.(\\d+)\\.\\S*");
+  private static final Pattern VERSION = Pattern.compile("version: (\\d+)\\.(\\d+)\\.[^-,\\s]*");
   private static final Pattern MODE = Pattern.compile("(?m)^Mode: (\\w+)");
   private static final Pattern LINE = Pattern.compile("(?m)^(\\w+)=(\\d+)$");
 

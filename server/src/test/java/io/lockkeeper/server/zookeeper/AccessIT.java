@@ -208,6 +208,20 @@ final class AccessIT {
   }
 
   @Test
+  void whoIsShutOutOfEverythingThatIsThereSaysSo() throws Exception {
+    // Given
+    fill(store("c1"));
+    Path wrong = Files.writeString(files.resolve("wrong"), "lk:wrong");
+    // When
+    RecordedEvents others = new RecordedEvents();
+    ZooKeeperLockStore shut = ensemble.store(settings("c2", wrong), others);
+    // Then
+    Awaitility.await().atMost(LIMIT).until(() -> shut.health().refusal().isPresent());
+    assertThat(shut.health().refusal().orElseThrow()).contains("/lk");
+    assertThat(others.isCurrent()).isFalse();
+  }
+
+  @Test
   void refusalNamesTheIdentityThatTheAccessListWants() throws Exception {
     // Given
     insider.addAuthInfo("digest", "owner:secret".getBytes(StandardCharsets.UTF_8));

@@ -165,6 +165,30 @@ final class ForeignNodesIT {
   }
 
   @Test
+  void nodesThatWeMayNotReadKeepNobodyFromServing() throws Exception {
+    // Given
+    for (String path :
+        List.of(
+            "/lk/locks/private",
+            "/lk/sessions/00000000000000aa",
+            "/lk/coordinators/private",
+            "/lk/leases/private")) {
+      truth.create(path, new byte[0], Ids.CREATOR_ALL_ACL, CreateMode.PERSISTENT);
+    }
+    AdoptionFixture.hold(store, events, ONE, "held");
+    RecordedEvents news = new RecordedEvents();
+    ZooKeeperLockStore next = ensemble.store(ensemble.server().connectString(), "next", news);
+    // When
+    news.awaitCurrent();
+    store.stop();
+    // Then
+    assertThat(AdoptionFixture.adopt(next, news, 7).entries()).hasSize(1);
+    UUID refused = Asked.create(next, new SessionKey(7), "private");
+    assertThat(news.await(EntriesRefused.class, event -> event.id().equals(refused)).message())
+        .contains("/lk/locks/private");
+  }
+
+  @Test
   void memberWithoutAnAddressIsNoPeer() throws Exception {
     // Given
     List<List<Peer>> told = new CopyOnWriteArrayList<>();

@@ -32,6 +32,7 @@ public final class NodeReader {
   private final IntConsumer failed;
   private final Deque<Runnable> waiting = new ArrayDeque<>();
   private final Deque<Runnable> waitingReads = new ArrayDeque<>();
+  private boolean tolerant;
   private int outstanding;
   private int reads;
   private boolean over;
@@ -87,6 +88,12 @@ public final class NodeReader {
     this.failed = failed;
   }
 
+  /** Makes nodes that we may not read as good as absent, and no failure; returns this reader. */
+  public NodeReader tolerant() {
+    tolerant = true;
+    return this;
+  }
+
   /** Reads one node, whatever comes of it. */
   public static void readOnce(
       StoreContext context, Handle handle, String path, ReadListener answer) {
@@ -105,7 +112,7 @@ public final class NodeReader {
         : Optional.empty();
   }
 
-  /** Reads a node; {@code then} gets nothing if there is none. */
+  /** Reads a node; {@code then} gets nothing if there is none, or none that we may read. */
   public void read(String path, Consumer<Optional<Node>> then) {
     waitingReads.add(
         () ->
@@ -115,7 +122,7 @@ public final class NodeReader {
                 path,
                 (rc, node) -> {
                   reads--;
-                  onAnswer(rc, () -> then.accept(node));
+                  onAnswer(path, rc, () -> then.accept(node));
                 }));
     proceed();
   }
@@ -136,7 +143,8 @@ public final class NodeReader {
                 (rc, asked, ctx, stat) ->
                     context
                         .executor()
-                        .execute(() -> onAnswer(rc, () -> onStat(path, knownMzxid, stat, then))),
+                        .execute(
+                            () -> onAnswer(path, rc, () -> onStat(path, knownMzxid, stat, then))),
                 null));
   }
 
@@ -151,7 +159,10 @@ public final class NodeReader {
     }
   }
 
-  /** Lists the children of a node; {@code then} gets nothing if there is no such node. */
+  /**
+   * Lists the children of a node; {@code then} gets nothing if there is no such node, or none that
+   * we may read.
+   */
   public void list(String path, boolean watch, Consumer<Optional<List<String>>> then) {
     ask(
         () ->
@@ -161,8 +172,14 @@ public final class NodeReader {
                 (rc, asked, ctx, names) ->
                     context
                         .executor()
-                        .execute(() -> onAnswer(rc, () -> then.accept(Optional.ofNullable(names)))),
+                        .execute(() -> onListed(path, rc, Optional.ofNullable(names), then)),
                 null));
+  }
+
+  private void onListed(
+      String path, int rc, Optional<List<String>> names, Consumer<Optional<List<String>>> then) {
+    context.problems().listed(path, rc != Code.NOAUTH.intValue());
+    onAnswer(path, rc, () -> then.accept(names));
   }
 
   /** Lists the ephemeral nodes of the handle's session below a path. */
@@ -176,7 +193,10 @@ public final class NodeReader {
                         .executor()
                         .execute(
                             () ->
-                                onAnswer(rc, () -> then.accept(found == null ? List.of() : found))),
+                                onAnswer(
+                                    path,
+                                    rc,
+                                    () -> then.accept(found == null ? List.of() : found))),
                 null));
   }
 
@@ -185,12 +205,16 @@ public final class NodeReader {
     proceed();
   }
 
-  private void onAnswer(int rc, Runnable next) {
+  private void onAnswer(String path, int rc, Runnable next) {
     outstanding--;
     if (over) {
       return;
     }
-    if (rc == Code.OK.intValue() || rc == Code.NONODE.intValue()) {
+    boolean closed = tolerant && rc == Code.NOAUTH.intValue();
+    if (closed) {
+      context.problems().foreign(path, "its access list does not let us read it");
+    }
+    if (closed || rc == Code.OK.intValue() || rc == Code.NONODE.intValue()) {
       next.run();
       proceed();
     } else {

@@ -109,20 +109,23 @@ public final class RootNodes {
     handle.exists(
         nodes.get(index),
         false,
-        (rc, path, ctx, stat) ->
-            context
-                .executor()
-                .execute(
-                    () -> {
-                      if (rc == Code.OK.intValue()) {
-                        create(index + 1);
-                      } else if (rc == Code.NONODE.intValue()) {
-                        access(handle).describe(parent(nodes.get(index)));
-                      } else {
-                        later();
-                      }
-                    }),
+        (rc, path, ctx, stat) -> context.executor().execute(() -> onLookedFor(handle, index, rc)),
         null);
+  }
+
+  private void onLookedFor(Handle handle, int index, int rc) {
+    String node = nodes.get(index);
+    boolean closed = rc == Code.NOAUTH.intValue();
+    // What is above our root need not be open to us.
+    if (rc == Code.OK.intValue() || (closed && !context.paths().isOurs(node))) {
+      create(index + 1);
+    } else if (closed) {
+      access(handle).describe(node);
+    } else if (rc == Code.NONODE.intValue()) {
+      access(handle).describe(parent(node));
+    } else {
+      later();
+    }
   }
 
   private void later() {

@@ -19,11 +19,13 @@ public final class StoreProblems {
   /** How many paths are remembered of each sort: what comes after them is not logged. */
   static final int MAX_PATHS = 1_000;
 
+  private static final int MAX_UNLISTED = 100_000;
   private static final int MAX_SHOWN = 300;
   private static final Logger LOG = LoggerFactory.getLogger(StoreProblems.class);
 
   private final Set<String> foreign = new HashSet<>();
   private final Set<String> told = new HashSet<>();
+  private final Set<String> unlisted = new HashSet<>();
   private final Map<String, String> unwritable = new LinkedHashMap<>();
   private Optional<String> refusal = Optional.empty();
   private volatile StoreHealth health = StoreHealth.WELL;
@@ -49,6 +51,20 @@ public final class StoreProblems {
           .addKeyValue("error", ResultCode.name(code))
           .log("a node in ZooKeeper can be neither written nor deleted, trying on");
     }
+  }
+
+  /** Takes note whether a directory could be listed: nobody can tell who is in one that cannot. */
+  public void listed(String directory, boolean done) {
+    if (done) {
+      unlisted.remove(directory);
+    } else if (unlisted.size() < MAX_UNLISTED) {
+      unlisted.add(directory);
+    }
+  }
+
+  /** Returns whether a directory could not be listed the last time. */
+  public boolean isUnlisted(String directory) {
+    return !unlisted.isEmpty() && unlisted.contains(directory);
   }
 
   /** Returns whether anything is known to be unwritable. */

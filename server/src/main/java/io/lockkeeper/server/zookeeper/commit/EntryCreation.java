@@ -94,6 +94,11 @@ public final class EntryCreation extends Write {
   }
 
   @Override
+  List<String> joined() {
+    return entries.stream().map(entry -> paths.directory(entry.lock())).toList();
+  }
+
+  @Override
   int bytes() {
     int sum = 0;
     for (PlannedEntry entry : entries) {

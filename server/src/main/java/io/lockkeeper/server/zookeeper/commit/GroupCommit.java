@@ -86,7 +86,10 @@ public final class GroupCommit {
       return;
     }
     Optional<StoreEvent> refusal =
-        waiting.problemOf(write).flatMap(problem -> write.refused(problem, false));
+        waiting
+            .problemOf(write)
+            .flatMap(problem -> write.refused(problem, false))
+            .or(() -> unknown(write));
     if (refusal.isPresent()) {
       events.accept(refusal.get());
       return;
@@ -95,6 +98,16 @@ public final class GroupCommit {
       waiting.addLast(write);
       pump.soon();
     }
+  }
+
+  /** Who is ahead in a queue that we may not list, nobody can tell. */
+  private Optional<StoreEvent> unknown(Write write) {
+    return write.joined().stream()
+        .filter(problems::isUnlisted)
+        .findFirst()
+        .flatMap(
+            directory ->
+                write.refused("ZooKeeper does not let us list the queue in " + directory, true));
   }
 
   /**

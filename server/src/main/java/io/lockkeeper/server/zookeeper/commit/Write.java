@@ -60,6 +60,11 @@ abstract sealed class Write permits EntryCreation, EntryDeletion, LeaseRecording
    */
   abstract Optional<StoreEvent> refused(String message, boolean passing);
 
+  /** Returns the directories of the locks whose queues it joins. */
+  List<String> joined() {
+    return List.of();
+  }
+
   /** Returns what is told while it is blocked, if anything is. */
   Optional<StoreEvent> blocked(String message) {
     return Optional.empty();

@@ -78,7 +78,7 @@ final class MemberScan {
   }
 
   private NodeReader reader(Runnable then) {
-    return new NodeReader(context, handle, then, rc -> done.accept(Optional.empty()));
+    return new NodeReader(context, handle, then, rc -> done.accept(Optional.empty())).tolerant();
   }
 
   /** Without the parent nobody's absence means anything. */

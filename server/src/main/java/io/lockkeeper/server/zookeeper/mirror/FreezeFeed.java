@@ -63,7 +63,13 @@ final class FreezeFeed {
   /** Reads all back as part of a rebuild. */
   void readAll(Handle handle, NodeReader reader) {
     String parent = context.paths().freezes();
-    reader.list(parent, false, names -> onListed(handle, names.orElse(List.of())));
+    // Who may not be granted anything, nobody can tell where it cannot be listed.
+    reader.list(
+        parent,
+        false,
+        names ->
+            names.ifPresentOrElse(
+                listed -> onListed(handle, listed), () -> reader.fail(Code.NONODE.intValue())));
   }
 
   private void onListed(Handle handle, List<String> names) {

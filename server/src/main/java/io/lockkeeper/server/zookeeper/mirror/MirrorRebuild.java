@@ -45,7 +45,7 @@ final class MirrorRebuild {
     this.context = context;
     this.handle = handle;
     this.freezes = freezes;
-    reader = new NodeReader(context, handle, done, failed);
+    reader = new NodeReader(context, handle, done, failed).tolerant();
   }
 
   /** Makes the rebuild tell nothing more. */

@@ -41,10 +41,11 @@ final class SessionInventory {
     this.context = context;
     reader =
         new NodeReader(
-            context,
-            handle,
-            () -> done.accept(new Found(leases, entries, nodes)),
-            rc -> failed.run());
+                context,
+                handle,
+                () -> done.accept(new Found(leases, entries, nodes)),
+                rc -> failed.run())
+            .tolerant();
   }
 
   void start() {
