@@ -1,0 +1,135 @@
+package io.lockkeeper.integration.hostile;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lockkeeper.integration.harness.Jar;
+import io.lockkeeper.integration.harness.Scratch;
+import io.lockkeeper.integration.harness.ServerProcess;
+import io.lockkeeper.server.testing.Ports;
+import io.lockkeeper.server.testing.TlsFiles;
+import io.lockkeeper.server.testing.ZooKeeperProcess;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** What doctor says of real ensembles. */
+final class DoctorIT {
+
+  private static final List<String> TIMES =
+      List.of("--zookeeper-tick-time=200ms", "--zookeeper-sync-limit=5");
+
+  private final Path files = Scratch.directory("doctor");
+
+  /** What it said, and how it ended. */
+  private record Said(int exitCode, String text) {}
+
+  private Said ask(String zookeeper, String... flags) throws IOException, InterruptedException {
+    List<String> command = new ArrayList<>(List.of(Jar.JAVA, "-jar", Jar.PROGRAM.toString()));
+    command.addAll(List.of("doctor", "--zookeeper", zookeeper));
+    command.addAll(TIMES);
+    command.addAll(List.of(flags));
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    System.out.println(text);
+    return new Said(process.exitValue(), text);
+  }
+
+  private ZooKeeperProcess.Builder zookeeper(String name) {
+    return ZooKeeperProcess.in(files.resolve(name));
+  }
+
+  private String credentials() throws IOException {
+    return Files.writeString(files.resolve("credentials"), "lk:secret\n").toString();
+  }
+
+  @Test
+  void openEnsembleGetsWarningsThatSayWhatToDo() throws Exception {
+    // Given
+    try (ZooKeeperProcess zookeeper = zookeeper("open").start();
+        ServerProcess server =
+            ServerProcess.start(zookeeper.connectString(), TIMES.toArray(String[]::new))) {
+      // When
+      Said said = ask(zookeeper.connectString());
+      // Then
+      assertThat(server.isAlive()).isTrue();
+      assertThat(said.exitCode()).isEqualTo(1);
+      assertThat(said.text())
+          .contains("WARN  /lockkeeper: is open to everybody")
+          .contains("WARN  stranger: reads the session passwords")
+          .contains("4lw.commands.whitelist")
+          .contains("--zookeeper-credentials")
+          .contains("tickTime is 200")
+          .doesNotContain("FAIL");
+    }
+  }
+
+  @Test
+  void ensembleWithCredentialsIsClosedToStrangersAndNothingFails() throws Exception {
+    // Given
+    List<String> flags = new ArrayList<>(TIMES);
+    flags.addAll(List.of("--zookeeper-credentials", credentials()));
+    try (ZooKeeperProcess zookeeper = zookeeper("digest").start();
+        ServerProcess server =
+            ServerProcess.start(zookeeper.connectString(), flags.toArray(String[]::new))) {
+      // When
+      Said said =
+          ask(zookeeper.connectString(), "--zookeeper-credentials", credentials(), "--json");
+      Said without = ask(zookeeper.connectString());
+      // Then
+      assertThat(server.isAlive()).isTrue();
+      assertThat(said.text())
+          .contains("credentials are used: digest:lk")
+          .contains("cannot read what is under /lockkeeper")
+          .doesNotContain("secret\"", "\"FAIL\"");
+      assertThat(said.exitCode()).isEqualTo(1);
+      assertThat(without.text()).contains("FAIL  /lockkeeper: is closed to us");
+      assertThat(without.exitCode()).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void ensembleWithTlsIsLookedAtOverTls() throws Exception {
+    // Given
+    TlsFiles server = TlsFiles.of(files, "server", "dns:localhost");
+    int port = Ports.free();
+    try (ZooKeeperProcess zookeeper =
+        zookeeper("tls")
+            .configuration("secureClientPort", Integer.toString(port))
+            .configuration(
+                "serverCnxnFactory", "org.apache.zookeeper.server.NettyServerCnxnFactory")
+            .configuration("ssl.keyStore.location", server.both().toString())
+            .configuration("ssl.keyStore.type", "PEM")
+            .configuration("ssl.clientAuth", "none")
+            .start()) {
+      // When
+      Said said =
+          ask(
+              "localhost:" + port,
+              "--zookeeper-tls=true",
+              "--zookeeper-tls-trust-store=" + server.certificate());
+      // Then
+      assertThat(zookeeper.isAlive()).isTrue();
+      assertThat(said.text()).contains("OK    ensemble: TLS is used").doesNotContain("FAIL");
+      assertThat(said.exitCode()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void ensembleThatIsNotThereIsSaidToBeSoWithinItsBounds() throws Exception {
+    // Given
+    String nobody = "127.0.0.1:" + Ports.free();
+    // When
+    Said said = ask(nobody);
+    // Then
+    assertThat(said.text())
+        .contains("FAIL  " + nobody + ": cannot be reached")
+        .contains("FAIL  ensemble: a coordinator gets no session");
+    assertThat(said.exitCode()).isEqualTo(2);
+  }
+}
