@@ -49,6 +49,7 @@ public final class SessionConnection
   private final StoreContext context;
   private final SessionContext services;
   private final SessionEvents events;
+  private final boolean adopted;
   private final GroupCommit commit;
   private final SessionAttachment attachment;
   private final SessionStart beginning;
@@ -61,6 +62,7 @@ public final class SessionConnection
   SessionConnection(SessionKey key, SessionContext services, Optional<AdoptedClaim> adoptedClaim) {
     this.services = services;
     context = services.context();
+    adopted = adoptedClaim.isPresent();
     events = new SessionEvents(key, context.events());
     commit = new GroupCommit(this, context);
     if (adoptedClaim.isPresent()) {
@@ -241,7 +243,10 @@ public final class SessionConnection
   @Override
   public void onCounted(boolean empty) {
     if (!empty) {
-      claimName().ifPresent(claim -> services.left().add(claim, System.nanoTime()));
+      // Of what we opened ourselves a creation may be ours yet: whoever adopts it finds that out.
+      if (adopted) {
+        claimName().ifPresent(claim -> services.left().add(claim, System.nanoTime()));
+      }
       handOver();
       return;
     }
