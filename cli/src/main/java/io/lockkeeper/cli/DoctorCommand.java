@@ -5,6 +5,7 @@ import io.lockkeeper.server.app.ServerConfig;
 import io.lockkeeper.server.app.Setting;
 import java.io.PrintWriter;
 import java.util.EnumSet;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import picocli.CommandLine.Command;
@@ -48,6 +49,12 @@ final class DoctorCommand extends ServerCommand {
   @Override
   boolean takes(Setting setting) {
     return SETTINGS.contains(setting);
+  }
+
+  /** It serves nobody. */
+  @Override
+  Map<String, String> fixed() {
+    return Map.of(Setting.LISTEN.key(), "127.0.0.1:0");
   }
 
   @Override

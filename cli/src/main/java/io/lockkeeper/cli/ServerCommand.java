@@ -83,6 +83,12 @@ abstract class ServerCommand implements Callable<Integer> {
         flags.put(setting.key(), value);
       }
     }
+    flags.putAll(fixed());
     return ServerConfig.load(profile, flags, System.getenv(), configFile);
+  }
+
+  /** Returns what is set whatever the user says, by key. */
+  Map<String, String> fixed() {
+    return Map.of();
   }
 }

@@ -58,7 +58,11 @@ final class HiddenSwitchesIT {
             "io/lockkeeper/cli/ServerCommand",
             "io/lockkeeper/cli/ServerOptions",
             // Of ZooKeeper, in order to set them.
-            "io/lockkeeper/server/app/EmbeddedZooKeeper");
+            "io/lockkeeper/server/app/EmbeddedZooKeeper",
+            // What ZooKeeper's client reads itself: whether there is a file of JAAS.
+            "io/lockkeeper/server/app/ZooKeeperFiles",
+            // How Java is told to resume no TLS session.
+            "io/lockkeeper/server/rpc/Credentials");
   }
 
   private static boolean isOurs(JarEntry entry) {

@@ -23,6 +23,10 @@ import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.netty.handler.ssl.SslHandler;
 import java.security.cert.Certificate;
 import java.security.cert.X509Certificate;
+import java.time.ZoneOffset;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -41,6 +45,8 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
   static final long LIMIT_SECONDS = 10;
 
   private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
+  private static final DateTimeFormatter DATE =
+      DateTimeFormatter.ofPattern("EEE, dd MMM yyyy HH:mm:ss 'GMT'", Locale.ROOT);
 
   private final Site site;
   private final Connections connections;
@@ -179,6 +185,7 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
         .headers()
         .set(HttpHeaderNames.CONTENT_TYPE, page.contentType())
         .set(HttpHeaderNames.CONTENT_LENGTH, bytes.length)
+        .set(HttpHeaderNames.DATE, DATE.format(ZonedDateTime.now(ZoneOffset.UTC)))
         .set(HttpHeaderNames.CACHE_CONTROL, "no-store")
         .set("X-Content-Type-Options", "nosniff")
         .set(
