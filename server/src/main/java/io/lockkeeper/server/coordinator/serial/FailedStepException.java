@@ -1,5 +1,6 @@
 package io.lockkeeper.server.coordinator.serial;
 
+import io.lockkeeper.server.core.api.ClientRequest;
 import io.lockkeeper.server.core.api.Event;
 
 /** Says in which step of the coordinator's work something was thrown. */
@@ -23,8 +24,9 @@ public final class FailedStepException extends RuntimeException {
 
   /** Wraps what was thrown while an event was handled. */
   public static FailedStepException of(Event event, Throwable thrown) {
+    Event step = event instanceof ClientRequest asked ? asked.request() : event;
     // Its type alone: what it says may be a secret.
-    String name = event.getClass().getName();
+    String name = step.getClass().getName();
     return new FailedStepException(
         name.substring(name.lastIndexOf('.') + 1).replace('$', '.'), thrown);
   }
