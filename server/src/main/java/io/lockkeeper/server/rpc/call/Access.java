@@ -109,6 +109,11 @@ public final class Access {
     return peer;
   }
 
+  /** Returns who he is and from where, human-readable, for those whom his request is about. */
+  public String who() {
+    return identity.isAnonymous() ? peer : identity + " (" + peer + ")";
+  }
+
   /** Returns as whom the core takes his requests. */
   public Caller caller() {
     return caller;

@@ -64,7 +64,7 @@ public final class AdminCalls extends AdminServiceGrpc.AdminServiceImplBase {
         access.audited(
             Map.of("lock", wanted.lock().value(), "reason", wanted.reason()),
             coordinator.forceRelease(
-                wanted.lock(), wanted.token(), access.peer(), wanted.reason(), wanted.grace())),
+                wanted.lock(), wanted.token(), access.who(), wanted.reason(), wanted.grace())),
         forced ->
             ForceReleaseResponse.newBuilder()
                 .setReleased(forced.released())
@@ -92,7 +92,7 @@ public final class AdminCalls extends AdminServiceGrpc.AdminServiceImplBase {
   @Override
   public void freeze(FreezeRequest request, StreamObserver<FreezeResponse> responses) {
     Access access = Access.current();
-    Freeze wanted = AdminRequests.toFreeze(request, access.peer());
+    Freeze wanted = AdminRequests.toFreeze(request, access.who());
     access.requireAll(Right.ADMIN, wanted.prefix());
     Answers.unary(
         access.audited(

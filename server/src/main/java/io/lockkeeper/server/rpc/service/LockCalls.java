@@ -190,7 +190,7 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
   public void requestRelease(
       RequestReleaseRequest request, StreamObserver<RequestReleaseResponse> responses) {
     Access access = asked();
-    RevocationRequests.Wish wish = RevocationRequests.toWish(request, access.peer());
+    RevocationRequests.Wish wish = RevocationRequests.toWish(request, access.who());
     access.require(Right.REQUEST_RELEASE, wish.lock());
     Answers.unary(
         coordinator.requestRelease(wish.lock(), wish.requester(), wish.reason(), wish.deadline()),
