@@ -282,6 +282,31 @@ class AcquireHandlerTest {
   }
 
   @Test
+  void refusalThatAnOperatorCanMendSaysThatTheRequestMayComeAgain() {
+    // Given
+    Asked asked = bench.acquire(lease, "r", "a");
+    // When
+    bench.on(new StoreEvent.EntriesRefused(asked.id(), "closed", true));
+    // Then
+    assertThat(bench.refusals(asked.stream())).containsExactly(Failure.Reason.UNAVAILABLE);
+  }
+
+  @Test
+  void releaseWhoseDeletionIsDelayedIsAnsweredAtOnceAndAgainWhenItIsDone() {
+    // Given
+    Asked asked = bench.acquire(lease, "r", "a");
+    bench.create(asked);
+    CallId first = bench.release(asked);
+    // When
+    bench.on(new StoreEvent.DeletionDelayed(asked.id(), "closed"));
+    CallId second = bench.release(asked);
+    bench.on(new StoreEvent.EntriesDeleted(asked.id()));
+    // Then
+    assertThat(bench.failure(first)).isEqualTo(Failure.Reason.UNAVAILABLE);
+    assertThat(bench.answers(second)).hasSize(1);
+  }
+
+  @Test
   void storesRefusalIsToldAndTheRequestMayComeAgain() {
     // Given
     Asked asked = bench.acquire(lease, "r", "a");
