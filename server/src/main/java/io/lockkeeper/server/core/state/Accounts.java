@@ -175,10 +175,8 @@ public final class Accounts {
   public Optional<Failure> describe(
       Caller caller, Acquisition acquisition, Map<String, String> metadata) {
     long more =
-        bytesOf(acquisition.command().locks().size(), bytesOf(metadata))
-            - bytesOf(
-                acquisition.command().locks().size(),
-                bytesOf(acquisition.description().metadata()));
+        acquisition.command().locks().size()
+            * (bytesOf(metadata) - bytesOf(acquisition.description().metadata()));
     Optional<Failure> refusal =
         more > 0
             ? refusalOfBytes(caller, Optional.of(acquisition.lease()), more)
@@ -197,11 +195,7 @@ public final class Accounts {
             + bytes(command.requestId())
             + bytes(command.holder())
             + bytesOf(command.metadata());
-    return bytesOf(command.locks().size(), own + ENTRY_BYTES);
-  }
-
-  private static long bytesOf(int locks, long each) {
-    return locks * each;
+    return command.locks().size() * (own + ENTRY_BYTES);
   }
 
   private static long bytesOf(Map<String, String> metadata) {

@@ -11,6 +11,7 @@ import io.lockkeeper.server.core.lock.ReadWriteKind;
 import io.lockkeeper.server.rpc.wire.DeniedException;
 import io.lockkeeper.server.rpc.wire.Fields;
 import io.lockkeeper.server.rpc.wire.InvalidRequestException;
+import io.lockkeeper.server.rpc.wire.OverLimitException;
 import io.lockkeeper.server.rpc.wire.Refusal;
 import io.lockkeeper.server.rpc.wire.Statuses;
 import io.lockkeeper.server.security.Audit;
@@ -18,7 +19,6 @@ import io.lockkeeper.server.security.Authority;
 import io.lockkeeper.server.security.Identity;
 import io.lockkeeper.server.security.Limits;
 import io.lockkeeper.server.security.Right;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -92,6 +92,26 @@ public final class Access {
       throw new IllegalStateException("not in a call");
     }
     return access;
+  }
+
+  /**
+   * Returns that of the current call, which counts as one request.
+   *
+   * @throws OverLimitException if the caller makes too many
+   */
+  public static Access requesting() {
+    Access access = current();
+    access.countRequest();
+    return access;
+  }
+
+  /**
+   * Counts one request.
+   *
+   * @throws OverLimitException if the caller makes too many; it says when there will not be
+   */
+  public void countRequest() {
+    usage.request(limits());
   }
 
   /** Makes this the one of the current call. */
@@ -183,7 +203,7 @@ public final class Access {
    * @throws InvalidRequestException if he asks for more than he may
    */
   public void requireToAcquire(AcquireCommand command) {
-    usage.request(limits());
+    countRequest();
     for (AcquireCommand.WantedLock wanted : command.locks()) {
       require(isShared(wanted.mode()) ? Right.ACQUIRE_SHARED : Right.ACQUIRE, wanted.name());
     }
@@ -207,11 +227,7 @@ public final class Access {
    */
   public void requireDescribable(Map<String, String> metadata) {
     int most = limits().metadataBytes();
-    int bytes = 0;
-    for (Map.Entry<String, String> entry : metadata.entrySet()) {
-      bytes += entry.getKey().getBytes(StandardCharsets.UTF_8).length;
-      bytes += entry.getValue().getBytes(StandardCharsets.UTF_8).length;
-    }
+    int bytes = Fields.metadataBytes(metadata);
     if (bytes > most) {
       throw Fields.invalid(
           "metadata", "must be at most " + most + " bytes for '" + identity + "', are " + bytes);

@@ -66,8 +66,7 @@ public final class LeaseCalls extends LeaseServiceGrpc.LeaseServiceImplBase {
 
   @Override
   public void openLease(OpenLeaseRequest request, StreamObserver<OpenLeaseResponse> responses) {
-    Access access = Access.current();
-    access.usage().request(access.limits());
+    Access access = Access.requesting();
     RequestReader.NewLease wanted =
         RequestReader.toNewLease(request, limits.defaultTtl(), access.peer());
     access.requireTtl(wanted.ttl());
@@ -169,8 +168,7 @@ public final class LeaseCalls extends LeaseServiceGrpc.LeaseServiceImplBase {
 
   /** Returns as whom the current caller looks at leases: an operator sees everybody's. */
   private static Caller looking() {
-    Access access = Access.current();
-    access.usage().request(access.limits());
+    Access access = Access.requesting();
     return access.permitsAll(Right.ADMIN, "") ? access.operator() : access.caller();
   }
 

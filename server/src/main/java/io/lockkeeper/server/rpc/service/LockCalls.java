@@ -87,7 +87,7 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
 
   @Override
   public void watch(WatchRequest request, StreamObserver<WatchResponse> responses) {
-    Access access = asked();
+    Access access = Access.requesting();
     WatchFilter filter = RequestReader.toFilter(request);
     filter.names().forEach(lock -> access.require(Right.WATCH, lock));
     new WatchStream(streamOf(responses), limits, streams, access)
@@ -111,13 +111,6 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
     return session;
   }
 
-  /** Returns who makes the current call, which counts as one request of his. */
-  private static Access asked() {
-    Access access = Access.current();
-    access.usage().request(access.limits());
-    return access;
-  }
-
   private static <T> ServerCallStreamObserver<T> streamOf(StreamObserver<T> responses) {
     return (ServerCallStreamObserver<T>) responses;
   }
@@ -137,7 +130,7 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
   @Override
   public void getLock(GetLockRequest request, StreamObserver<GetLockResponse> responses) {
     RequestReader.LockQuery query = RequestReader.toQuery(request);
-    asked().require(Right.READ, query.lock());
+    Access.requesting().require(Right.READ, query.lock());
     Answers.unary(
         coordinator.getLock(query.lock(), query.queueLimit()),
         lock -> GetLockResponse.newBuilder().setLock(Messages.toLockState(lock)).build(),
@@ -149,7 +142,7 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
     RequestReader.LockPage page = RequestReader.toPage(request);
     Answers.unary(
         coordinator.listLocks(
-            page.prefix(), page.after(), page.limit(), asked().having(Right.READ)),
+            page.prefix(), page.after(), page.limit(), Access.requesting().having(Right.READ)),
         LockCalls::toPage,
         responses);
   }
@@ -175,7 +168,7 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
   @Override
   public void checkToken(CheckTokenRequest request, StreamObserver<CheckTokenResponse> responses) {
     RequestReader.TokenQuery query = RequestReader.toQuery(request);
-    asked().require(Right.READ, query.lock());
+    Access.requesting().require(Right.READ, query.lock());
     Answers.unary(
         coordinator.checkToken(query.lock(), query.token()),
         check ->
@@ -189,7 +182,7 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
   @Override
   public void requestRelease(
       RequestReleaseRequest request, StreamObserver<RequestReleaseResponse> responses) {
-    Access access = asked();
+    Access access = Access.requesting();
     RevocationRequests.Wish wish = RevocationRequests.toWish(request, access.who());
     access.require(Right.REQUEST_RELEASE, wish.lock());
     Answers.unary(
@@ -204,7 +197,9 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
     LeaseId lease = Fields.leaseId("lease_id", request.getLeaseId());
     RevocationRequests.HolderReply reply = RevocationRequests.toReply(request);
     Answers.unary(
-        coordinator.by(asked().caller()).answerRelease(lease, reply.requestId(), reply.needs()),
+        coordinator
+            .by(Access.requesting().caller())
+            .answerRelease(lease, reply.requestId(), reply.needs()),
         taken -> AnswerReleaseResponse.getDefaultInstance(),
         responses);
   }
@@ -214,7 +209,7 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
       UpdateMetadataRequest request, StreamObserver<UpdateMetadataResponse> responses) {
     LeaseId lease = Fields.leaseId("lease_id", request.getLeaseId());
     RequestReader.Description wanted = RequestReader.toDescription(request);
-    Access access = asked();
+    Access access = Access.requesting();
     access.requireDescribable(wanted.metadata());
     Answers.unary(
         coordinator
@@ -228,7 +223,7 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
   public void configureLock(
       ConfigureLockRequest request, StreamObserver<ConfigureLockResponse> responses) {
     RequestReader.LimitChange wanted = RequestReader.toLimit(request);
-    Access access = asked();
+    Access access = Access.requesting();
     access.require(Right.CONFIGURE, wanted.lock());
     Answers.unary(
         access.audited(

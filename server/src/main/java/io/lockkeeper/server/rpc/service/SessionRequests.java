@@ -157,7 +157,7 @@ final class SessionRequests {
 
   private void updateMetadata(SessionRequest request, UpdateMetadataRequest update) {
     RequestReader.Description wanted = RequestReader.toDescription(update);
-    access.usage().request(access.limits());
+    access.countRequest();
     access.requireDescribable(wanted.metadata());
     answer(
         request,
@@ -169,7 +169,7 @@ final class SessionRequests {
 
   private void position(SessionRequest request, PositionQuery query) {
     String requestId = RequestReader.toRequestId(query);
-    access.usage().request(access.limits());
+    access.countRequest();
     answer(
         request,
         coordinator.position(lease, requestId),

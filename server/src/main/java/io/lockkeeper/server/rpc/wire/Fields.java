@@ -99,10 +99,7 @@ public final class Fields {
     if (value.containsKey("")) {
       throw invalid(field, "must not have an empty key");
     }
-    int bytes = 0;
-    for (Map.Entry<String, String> entry : value.entrySet()) {
-      bytes += utf8Bytes(entry.getKey()) + utf8Bytes(entry.getValue());
-    }
+    int bytes = metadataBytes(value);
     if (bytes > MAX_METADATA_BYTES) {
       throw invalid(
           field,
@@ -112,6 +109,15 @@ public final class Fields {
               + bytes);
     }
     return value;
+  }
+
+  /** Returns the bytes of metadata, keys and values together, in UTF-8. */
+  public static int metadataBytes(Map<String, String> metadata) {
+    int bytes = 0;
+    for (Map.Entry<String, String> entry : metadata.entrySet()) {
+      bytes += utf8Bytes(entry.getKey()) + utf8Bytes(entry.getValue());
+    }
+    return bytes;
   }
 
   static Duration duration(
