@@ -1,0 +1,53 @@
+package io.lockkeeper.server.rpc.call;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.lockkeeper.server.rpc.wire.OverLimitException;
+import io.lockkeeper.server.security.Limits;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** How requests are counted over time, and when an account is forgotten. */
+class UsageTest {
+
+  private static final Limits FEW =
+      new Limits(1, 1, 1, 1, 1, 10, 1, Duration.ofSeconds(1), Duration.ofSeconds(1));
+
+  private long now;
+  private final Usage usage = new Usage(() -> now);
+
+  @Test
+  void whoSavesTwoSecondsOfRequestsIsToldWhenTheNextMayCome() {
+    // Given
+    Usage.Account account = usage.of("token:a");
+    for (int i = 0; i < 20; i++) {
+      account.request(FEW);
+    }
+    // When // Then
+    assertThatExceptionOfType(OverLimitException.class)
+        .isThrownBy(() -> account.request(FEW))
+        .satisfies(over -> assertThat(over.retryAfter()).isEqualTo(Duration.ofMillis(100)));
+    now += TimeUnit.MILLISECONDS.toNanos(100);
+    account.request(FEW);
+  }
+
+  @Test
+  void accountIsForgottenOnceItHasNothingAndItsRequestsAreLongAgo() {
+    // Given
+    Usage.Account account = usage.of("token:a");
+    account.openStream(FEW);
+    account.request(FEW);
+    // When
+    now += TimeUnit.SECONDS.toNanos(10);
+    usage.forgetIdle();
+    // Then
+    assertThat(usage.size()).isEqualTo(1);
+    // When
+    account.closeStream();
+    usage.forgetIdle();
+    // Then
+    assertThat(usage.size()).isZero();
+  }
+}
