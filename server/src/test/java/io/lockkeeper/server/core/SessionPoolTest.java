@@ -18,6 +18,7 @@ import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StreamId;
 import io.lockkeeper.server.core.api.TimeEvent;
 import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.core.simulation.Wish;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -492,5 +493,37 @@ class SessionPoolTest {
     int taken = takeAll(small, small.lease(), "a");
     // Then
     assertThat(taken).isEqualTo((800 - Bench.LEASE_BYTES) / Bench.ENTRY_BYTES);
+  }
+
+  @Test
+  void leasesThatAreOpenedBeforeAnybodyLocksHaveRoomForTheirLocks() {
+    // Given: many clients open their leases first, some of whose records would fill half a session
+    int many = (int) (Bench.settings().maxSessionPathBytes() / 2 / Bench.LEASE_BYTES) + 1;
+    List<LeaseId> leases = new ArrayList<>();
+    for (int i = 0; i < many; i++) {
+      LeaseId lease = new LeaseId((long) i << 32, i);
+      bench.on(new ClientEvent.OpenLease(bench.call(), lease, "hash", Bench.TTL, "tester"));
+      bench.last(StoreEffect.OpenSession.class).forEach(open -> bench.opened(open.session()));
+      bench.on(new StoreEvent.LeaseRecorded(sessionOf(lease), lease));
+      leases.add(lease);
+    }
+    // When: each asks for as many as it has room for, whatever the others take
+    for (LeaseId lease : leases) {
+      for (int lock = 0; lock < 5; lock++) {
+        bench.acquire(lease, "r" + lock, lease.tag() + lock);
+      }
+    }
+    // Then
+    assertThat(bench.all(Effect.Refuse.class)).isEmpty();
+    assertThat(bench.all(StoreEffect.CreateEntries.class)).hasSize(5 * many);
+    assertThat(bench.counts().sessions())
+        .allSatisfy(
+            session ->
+                assertThat(session.pathBytes())
+                    .isLessThanOrEqualTo(Bench.settings().maxSessionPathBytes()));
+  }
+
+  private SessionKey sessionOf(LeaseId lease) {
+    return bench.kernel.core.leases.get(lease).session();
   }
 }

@@ -85,7 +85,6 @@ public final class Leases {
     }
     Lease lease = Lease.opening(event, core.caller, session.get().key(), session.get().epoch());
     register(lease, session.get());
-    session.get().addPathBytes(core.pathSizes.leaseBytes());
     lease.renew(core.now);
     armExpiry(lease);
     core.emit(
@@ -138,7 +137,6 @@ public final class Leases {
   public Lease adopt(Lease lease, LockSession session) {
     register(lease, session);
     if (!lease.isStream()) {
-      session.addPathBytes(core.pathSizes.leaseBytes());
       lease.renew(core.now);
       armExpiry(lease);
     }
@@ -147,7 +145,7 @@ public final class Leases {
 
   private void register(Lease lease, LockSession session) {
     core.add(lease);
-    session.leases().add(lease.id());
+    session.add(lease, core.pathSizes.leaseBytes());
   }
 
   public void onRecorded(StoreEvent.LeaseRecorded event) {
@@ -570,10 +568,7 @@ public final class Leases {
   }
 
   private void leaveSession(Lease lease, LockSession session) {
-    session.leases().remove(lease.id());
-    if (!lease.isStream()) {
-      session.addPathBytes(-core.pathSizes.leaseBytes());
-    }
+    session.remove(lease, core.pathSizes.leaseBytes());
     pool.closeEmpty(session);
   }
 }

@@ -56,6 +56,7 @@ public final class LockSession {
   private long provenAtNanos;
   private LeaderClock leaderClock = new LeaderClock(Duration.ZERO, 0);
   private long pathBytes;
+  private int records;
   private long suspendedSinceNanos;
   private long emptiedFromNanos;
 
@@ -233,25 +234,46 @@ public final class LockSession {
   }
 
   /**
-   * Returns whether a lease may take so many bytes more. The first half is for whoever comes first;
-   * of the second each lease on the session has an equal share that no other can take.
+   * Returns whether a lease with a record may take so many bytes more. The first half is for
+   * whoever comes first; of the second each lease that has a record on the session has an equal
+   * share that no other can take.
    */
   public boolean hasRoomFor(Lease lease, long bytes, long most) {
-    long share = most / 2 / Math.max(1, leases.size());
-    long keptForOthers = share * (leases.size() - 1);
+    long share = most / 2 / Math.max(1, records);
+    long keptForOthers = share * (records - 1);
     return pathBytes + bytes <= most - keptForOthers
         || (lease.pathBytes() + bytes <= share && pathBytes + bytes <= most);
   }
 
-  /** Counts what an acquisition's entries take, or gives it back. */
-  public void addPathBytes(Acquisition acquisition, long bytes) {
-    addPathBytes(bytes);
-    acquisition.addPathBytes(bytes);
-    acquisition.lease().addPathBytes(bytes);
+  /** Counts a lease, and its record if it has one. */
+  public void add(Lease lease, long recordBytes) {
+    leases.add(lease.id());
+    if (!lease.isStream()) {
+      records++;
+      pathBytes += recordBytes;
+    }
   }
 
-  public void addPathBytes(long bytes) {
+  /** Counts a lease no more, nor what its entries take. */
+  public void remove(Lease lease, long recordBytes) {
+    leases.remove(lease.id());
+    pathBytes -= lease.pathBytes();
+    if (!lease.isStream()) {
+      records--;
+      pathBytes -= recordBytes;
+    }
+  }
+
+  /** Returns how many leases have a record on it. */
+  int records() {
+    return records;
+  }
+
+  /** Counts what an acquisition's entries take, or gives it back. */
+  public void addPathBytes(Acquisition acquisition, long bytes) {
     pathBytes += bytes;
+    acquisition.addPathBytes(bytes);
+    acquisition.lease().addPathBytes(bytes);
   }
 
   public Set<LeaseId> leases() {

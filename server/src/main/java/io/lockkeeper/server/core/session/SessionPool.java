@@ -7,6 +7,7 @@ import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.core.state.CoreState;
 import io.lockkeeper.server.core.state.Lease;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,6 +21,12 @@ public final class SessionPool {
 
   /** After which part of its timeout without a proof a session is in jeopardy. */
   private static final int JEOPARDY_PART = 3;
+
+  /**
+   * How many leases with a record share a session while more may be opened: whatever the others
+   * take, each has that part of half of it for certain, which is some four entries.
+   */
+  private static final int MAX_RECORDS = 512;
 
   private final CoreState core;
   private final Map<SessionKey, LockSession> sessions = new LinkedHashMap<>();
@@ -49,26 +56,40 @@ public final class SessionPool {
 
   /**
    * Returns a session for a new lease and opens the next one in time, or empty if the pool is as
-   * large as it may be.
+   * large as it may be, and full.
    */
   public Optional<LockSession> forNewLease() {
-    long half = core.settings.maxSessionPathBytes() / 2;
-    List<LockSession> roomy = withRoom(half);
+    List<LockSession> roomy = sessions.values().stream().filter(this::isRoomy).toList();
     if (roomy.isEmpty()) {
-      return open();
+      return open().or(this::leastShared);
     }
     LockSession chosen =
         roomy.stream().filter(LockSession::isSure).findFirst().orElseGet(() -> roomy.get(0));
-    if (roomy.size() == 1 && chosen.pathBytes() > half * 3 / 4) {
+    if (roomy.size() == 1
+        && (chosen.pathBytes() > half() * 3 / 4 || chosen.records() > MAX_RECORDS * 3 / 4)) {
       open();
     }
     return Optional.of(chosen);
   }
 
-  private List<LockSession> withRoom(long limit) {
+  /** The other half of each session is for the shares of the leases that are there. */
+  private long half() {
+    return core.settings.maxSessionPathBytes() / 2;
+  }
+
+  private boolean hasRoom(LockSession session) {
+    return session.takesLeases() && session.pathBytes() < half();
+  }
+
+  private boolean isRoomy(LockSession session) {
+    return hasRoom(session) && session.records() < MAX_RECORDS;
+  }
+
+  /** No more sessions may be opened: the shares become smaller, alike everywhere. */
+  private Optional<LockSession> leastShared() {
     return sessions.values().stream()
-        .filter(s -> s.takesLeases() && s.pathBytes() < limit)
-        .toList();
+        .filter(this::hasRoom)
+        .min(Comparator.comparingInt(LockSession::records));
   }
 
   /** Opens one more session, unless there are as many as may be. */
@@ -97,7 +118,8 @@ public final class SessionPool {
   }
 
   private boolean hasSpare(LockSession candidate) {
-    return withRoom(core.settings.maxSessionPathBytes() / 2).stream()
+    return sessions.values().stream()
+        .filter(this::isRoomy)
         .anyMatch(other -> other != candidate && other.state() == LockSession.SessionState.OPEN);
   }
 

@@ -65,8 +65,7 @@ public final class DeposedLeases {
     pool.find(lease.session())
         .ifPresent(
             session -> {
-              session.addPathBytes(-lease.pathBytes() - core.pathSizes.leaseBytes());
-              session.leases().remove(lease.id());
+              session.remove(lease, core.pathSizes.leaseBytes());
               pool.closeEmpty(session);
             });
   }
