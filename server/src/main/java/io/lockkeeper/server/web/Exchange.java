@@ -38,21 +38,27 @@ import org.slf4j.LoggerFactory;
 /**
  * Answers the requests of one connection, one after the other. For each there is one time limit,
  * from the end of the answer before until its own answer is sent; who is late finds the connection
- * closed.
+ * closed. After so many requests it is closed as well: a visitor proves his certificate anew.
  */
 final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
 
   static final long LIMIT_SECONDS = 10;
+  static final int MAX_REQUESTS = 100;
 
   private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
   private static final DateTimeFormatter DATE =
       DateTimeFormatter.ofPattern("EEE, dd MMM yyyy HH:mm:ss 'GMT'", Locale.ROOT);
+  private static final String CONTENT_POLICY =
+      "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none';"
+          + " frame-ancestors 'none'";
 
   private final Site site;
   private final Connections connections;
   private final WebRefusals refusals;
   private @Nullable Future<?> limit;
   private @Nullable HttpRequest request;
+  private int answers;
+  private boolean idle;
 
   Exchange(Site site, Connections connections, WebRefusals refusals) {
     this.site = site;
@@ -83,7 +89,9 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
   }
 
   private void tooLate(ChannelHandlerContext context) {
-    refusals.count(WebRefusals.Limit.HTTP_TIME);
+    if (!idle) {
+      refusals.count(WebRefusals.Limit.HTTP_TIME);
+    }
     var unused = context.close();
   }
 
@@ -91,6 +99,7 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
   protected void channelRead0(ChannelHandlerContext context, HttpObject part) {
     if (part instanceof HttpRequest begun) {
       request = begun;
+      idle = false;
     }
     HttpRequest current = request;
     if (current == null) {
@@ -127,19 +136,22 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
     if (!method.equals(HttpMethod.GET) && !method.equals(HttpMethod.HEAD)) {
       return Optional.of(Page.text(405, "only GET and HEAD\n").with("Allow", "GET, HEAD"));
     }
+    // Any encoding: one that is not known here may be a body to whoever has handed the request on.
     boolean body =
-        HttpUtil.isTransferEncodingChunked(request) || HttpUtil.getContentLength(request, 0L) > 0;
+        request.headers().contains(HttpHeaderNames.TRANSFER_ENCODING)
+            || HttpUtil.getContentLength(request, 0L) > 0;
     return body ? Optional.of(Page.text(413, "a request has no body here\n")) : Optional.empty();
   }
 
   private void answer(ChannelHandlerContext context, HttpRequest asked) {
-    boolean keepAlive = HttpUtil.isKeepAlive(asked);
+    boolean keepAlive = HttpUtil.isKeepAlive(asked) && ++answers < MAX_REQUESTS;
     String uri = asked.uri();
     int query = uri.indexOf('?');
     Visitor visitor =
         new Visitor(
             certificate(context),
-            Optional.ofNullable(asked.headers().get(HttpHeaderNames.AUTHORIZATION)));
+            Optional.ofNullable(asked.headers().get(HttpHeaderNames.AUTHORIZATION)),
+            Optional.ofNullable(asked.headers().get(HttpHeaderNames.HOST)));
     try {
       var unused =
           site.at(query < 0 ? uri : uri.substring(0, query), visitor)
@@ -188,9 +200,8 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
         .set(HttpHeaderNames.DATE, DATE.format(ZonedDateTime.now(ZoneOffset.UTC)))
         .set(HttpHeaderNames.CACHE_CONTROL, "no-store")
         .set("X-Content-Type-Options", "nosniff")
-        .set(
-            HttpHeaderNames.CONTENT_SECURITY_POLICY,
-            "default-src 'none'; style-src 'unsafe-inline'");
+        .set("Referrer-Policy", "no-referrer")
+        .set(HttpHeaderNames.CONTENT_SECURITY_POLICY, CONTENT_POLICY);
     page.headers().forEach((name, value) -> response.headers().set(name, value));
     if (!keepAlive) {
       response.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
@@ -204,6 +215,7 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
                 (ChannelFutureListener)
                     sent -> {
                       if (keepAlive && sent.isSuccess()) {
+                        idle = true;
                         connections.answered(context.channel());
                         awaitRequest(context);
                       } else {

@@ -7,6 +7,7 @@ import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslProvider;
 import java.io.IOException;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLException;
@@ -18,6 +19,19 @@ import javax.net.ssl.SSLException;
  * TLS at an address of its own, to those who may see it. Started once and stopped once.
  */
 public final class HttpEndpoint {
+
+  /** Those that HTTP/2 allows: authenticated encryption, and a key exchange that keeps secrets. */
+  private static final List<String> CIPHERS =
+      List.of(
+          "TLS_AES_128_GCM_SHA256",
+          "TLS_AES_256_GCM_SHA384",
+          "TLS_CHACHA20_POLY1305_SHA256",
+          "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
+          "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
+          "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
+          "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+          "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
+          "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256");
 
   private final JvmMetrics jvm;
   private final Pages pages;
@@ -81,12 +95,15 @@ public final class HttpEndpoint {
         refusals);
   }
 
-  private static SslContext tls(PagesSettings settings) throws IOException {
+  /** Returns how TLS is spoken: like that of gRPC, and no earlier connection is resumed. */
+  static SslContext tls(PagesSettings settings) throws IOException {
     try {
       SslContextBuilder builder =
           SslContextBuilder.forServer(settings.keys())
               .sslProvider(SslProvider.JDK)
-              .protocols("TLSv1.3", "TLSv1.2");
+              .protocols("TLSv1.3", "TLSv1.2")
+              .ciphers(CIPHERS)
+              .sessionTimeout(1);
       settings
           .clients()
           .ifPresent(clients -> builder.trustManager(clients).clientAuth(ClientAuth.OPTIONAL));

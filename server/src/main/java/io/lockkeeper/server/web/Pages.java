@@ -13,23 +13,30 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Which page there is under which path. */
+/** Which page there is under which path, and who may see it. */
 final class Pages {
 
   private static final int OK = 200;
   private static final int UNAUTHORIZED = 401;
   private static final int NOT_FOUND = 404;
+  private static final int MISDIRECTED = 421;
   private static final int UNAVAILABLE = 503;
   private static final String METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
   private static final long LOCKS_LIMIT_MILLIS = 1_000;
 
+  private static final Pattern LOOPBACK = Pattern.compile("localhost|127\\..*|\\[?::1]?");
+  private static final Pattern NO_NAME =
+      Pattern.compile("(?i)(localhost|[0-9.]+|\\[[0-9a-f:.]+])(:[0-9]*)?");
+
   private final Coordinator coordinator;
   private final PrometheusMeterRegistry registry;
   private final CoordinatorMetrics metrics;
   private final StatusPage statusPage;
+  private final boolean locksForAll;
   private final Supplier<Optional<String>> impediment;
   private final JsonMapper json = JsonMapper.builder().build();
 
@@ -42,16 +49,31 @@ final class Pages {
     this.registry = registry;
     this.metrics = new CoordinatorMetrics(coordinator, settings.sessionPathBytesCap(), registry);
     this.statusPage = new StatusPage(settings);
+    this.locksForAll = settings.locksForAll();
     this.impediment = impediment;
   }
 
   /** Returns the pages for everybody, with the status page where it names no secret. */
   Site open(HttpSettings settings) {
-    Supplier<CompletableFuture<Page>> first =
-        settings.locksForAll()
-            ? () -> status(Identity.ANONYMOUS, Authority.OPEN)
-            : () -> now(elsewhere(settings.pages()));
-    return (path, visitor) -> at(path, first);
+    if (!locksForAll) {
+      return (path, visitor) -> at(path, () -> now(elsewhere(settings.pages())));
+    }
+    boolean forThisMachine = LOOPBACK.matcher(settings.host()).matches();
+    return (path, visitor) ->
+        at(
+            path,
+            () ->
+                forThisMachine && isMisdirected(visitor)
+                    ? now(Page.text(MISDIRECTED, "ask for localhost, or by address\n"))
+                    : status(Identity.ANONYMOUS, Authority.OPEN));
+  }
+
+  /**
+   * Returns whether the visitor believes to be elsewhere: a browser on this machine, whose page has
+   * a name that was made to mean 127.0.0.1 so that its scripts can read what is here.
+   */
+  private static boolean isMisdirected(Visitor visitor) {
+    return visitor.host().isPresent() && !NO_NAME.matcher(visitor.host().get()).matches();
   }
 
   private static Page elsewhere(Optional<PagesSettings> pages) {
@@ -102,7 +124,7 @@ final class Pages {
   }
 
   private Readiness readiness(CoordinatorStatus status) {
-    return Readiness.of(status, impediment.get());
+    return Readiness.of(status, impediment.get(), locksForAll);
   }
 
   private CompletableFuture<Page> status(Identity visitor, Authority authority) {

@@ -18,9 +18,10 @@ record Readiness(boolean serving, List<String> reasons) {
    * Returns what the coordinator says.
    *
    * @param impediment what keeps requests from reaching it
+   * @param namesLocks whether names of locks may be told to whoever reads this
    */
-  static Readiness of(CoordinatorStatus status, Optional<String> impediment) {
-    Readiness coordinator = of(status);
+  static Readiness of(CoordinatorStatus status, Optional<String> impediment, boolean namesLocks) {
+    Readiness coordinator = of(status, namesLocks);
     if (impediment.isEmpty()) {
       return coordinator;
     }
@@ -29,7 +30,7 @@ record Readiness(boolean serving, List<String> reasons) {
     return new Readiness(false, List.copyOf(reasons));
   }
 
-  private static Readiness of(CoordinatorStatus status) {
+  private static Readiness of(CoordinatorStatus status, boolean namesLocks) {
     if (status.failed()) {
       return new Readiness(
           false, List.of("the coordinator's state is in doubt: it does nothing any more"));
@@ -51,7 +52,15 @@ record Readiness(boolean serving, List<String> reasons) {
     if (status.serving()) {
       reasons.clear();
     }
-    status.store().inWords().ifPresent(reasons::add);
+    // What cannot be written is, as a rule, the directory of a lock, with its name.
+    if (namesLocks) {
+      status.store().inWords().ifPresent(reasons::add);
+    } else if (status.store().unwritable() > 0) {
+      reasons.add(
+          "directories in ZooKeeper that cannot be written as they should: "
+              + status.store().unwritable()
+              + "; the log names them");
+    }
     return new Readiness(status.serving(), List.copyOf(reasons));
   }
 

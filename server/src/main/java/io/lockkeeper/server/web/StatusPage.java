@@ -4,6 +4,7 @@ import com.samskivert.mustache.Mustache;
 import com.samskivert.mustache.Template;
 import io.lockkeeper.server.coordinator.api.CoordinatorStatus;
 import io.lockkeeper.server.core.api.Contender;
+import io.lockkeeper.server.core.api.FreezeView;
 import io.lockkeeper.server.core.api.LockView;
 import io.lockkeeper.server.core.lock.Mode;
 import io.lockkeeper.server.core.lock.MutexKind;
@@ -41,7 +42,7 @@ final class StatusPage {
    *
    * @param coordinatorId who the coordinator is
    * @param version its version
-   * @param insecure whether others are served without protection
+   * @param insecure whether others are served although nobody is asked who he is
    * @param readiness whether it serves, and why not
    * @param locks some of the locks in use
    * @param locksNote what is to be said of the locks that are not shown; empty for nothing
@@ -95,7 +96,7 @@ final class StatusPage {
         new Shown(
             settings.coordinatorId(),
             settings.version(),
-            settings.insecure(),
+            settings.insecure() && settings.locksForAll(),
             readiness,
             locks.orElse(List.of()).stream().limit(MAX_LOCKS).map(StatusPage::lock).toList(),
             locks
@@ -123,10 +124,21 @@ final class StatusPage {
       holders.add("and " + number(more) + " more");
     }
     return new Lock(
-        Plain.text(lock.lock().value()),
-        holders,
-        number(lock.queueLength()),
-        lock.delayedForNanos().map(nanos -> "in " + age(nanos)).orElse(""));
+        Plain.text(lock.lock().value()), holders, number(lock.queueLength()), nextGrant(lock));
+  }
+
+  private static String nextGrant(LockView lock) {
+    List<String> words = new ArrayList<>();
+    lock.frozen().ifPresent(frozen -> words.add(inWords(frozen)));
+    lock.delayedForNanos().ifPresent(nanos -> words.add("in " + age(nanos)));
+    return String.join(", ", words);
+  }
+
+  private static String inWords(FreezeView frozen) {
+    String reason = frozen.freeze().reason();
+    return "frozen"
+        + (reason.isEmpty() ? "" : ": " + Plain.text(reason))
+        + frozen.thawsInNanos().map(nanos -> " (thaws in " + age(nanos) + ")").orElse("");
   }
 
   /** Returns who holds the lock and how: {@code shop-1, 3 of 5 permits for 13 s, needs 40 s}. */

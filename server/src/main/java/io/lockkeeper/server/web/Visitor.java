@@ -4,9 +4,11 @@ import java.security.cert.X509Certificate;
 import java.util.Optional;
 
 /**
- * What a visitor brings along to say who he is.
+ * What a visitor brings along to say who he is, and where he believes to be.
  *
  * @param certificate the certificate that the handshake has proved
  * @param authorization the header {@code Authorization}
+ * @param host the header {@code Host}
  */
-record Visitor(Optional<X509Certificate> certificate, Optional<String> authorization) {}
+record Visitor(
+    Optional<X509Certificate> certificate, Optional<String> authorization, Optional<String> host) {}

@@ -1,7 +1,10 @@
 package io.lockkeeper.server.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lockkeeper.server.coordinator.api.CoordinatorStatus;
+import io.lockkeeper.server.coordinator.api.StoreHealth;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.security.Authority;
 import io.lockkeeper.server.security.Identity;
@@ -12,6 +15,7 @@ import io.lockkeeper.server.testing.FakeCoordinator;
 import io.lockkeeper.server.testing.ViewSamples;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.netty.handler.ssl.SslContext;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -26,6 +30,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -55,13 +61,14 @@ class ClosedPagesTest {
   private final FakeCoordinator coordinator = new FakeCoordinator();
   private Keys server;
   private Keys known;
+  private PagesSettings pages;
   private HttpEndpoint endpoint;
 
   @BeforeEach
   void start() throws Exception {
     server = Keys.of("server");
     known = Keys.of("shop");
-    PagesSettings pages =
+    pages =
         new PagesSettings(
             "127.0.0.1",
             0,
@@ -170,6 +177,71 @@ class ClosedPagesTest {
     // Then
     assertThat(response.statusCode()).isEqualTo(404);
     assertThat(response.body()).contains("HTTPS", "127.0.0.1:");
+  }
+
+  @Test
+  void whatCannotBeWrittenIsNamedToNobodyThoughItIsCounted() throws Exception {
+    // Given
+    coordinator.is(unwritable("/lockkeeper/locks/pay%2Fa/_c_x (NoAuth)"));
+    CompletableFuture<HttpResponse<String>> page =
+        client(server.visitedWith(known.manager()))
+            .sendAsync(request("/").build(), BodyHandlers.ofString());
+    // When
+    String shown = shown(page);
+    String ready =
+        client(server.visitedWith())
+            .send(request("/readyz").build(), BodyHandlers.ofString())
+            .body();
+    // Then
+    assertThat(List.of(shown, ready))
+        .allSatisfy(
+            text ->
+                assertThat(text)
+                    .contains("cannot be written as they should: 3")
+                    .doesNotContain("pay"));
+  }
+
+  private static CoordinatorStatus unwritable(String first) {
+    CoordinatorStatus well = ViewSamples.serving();
+    return new CoordinatorStatus(
+        well.failed(),
+        well.draining(),
+        well.mirrorCurrent(),
+        well.sessions(),
+        well.leases(),
+        well.acquisitions(),
+        well.held(),
+        well.locks(),
+        well.entries(),
+        well.watches(),
+        well.streams(),
+        well.deletesOwed(),
+        well.loopDelayNanos(),
+        new StoreHealth(Optional.empty(), 3, Optional.of(first)));
+  }
+
+  @Test
+  void ciphersThatDoNotKeepSecretsOrDoNotAuthenticateAreNotSpoken() throws Exception {
+    // Given
+    SSLContext visitor = server.visitedWith();
+    String[] old = {
+      "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256", "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA"
+    };
+    try (SSLSocket socket =
+        (SSLSocket) visitor.getSocketFactory().createSocket("127.0.0.1", endpoint.pagesPort())) {
+      socket.setEnabledProtocols(new String[] {"TLSv1.2"});
+      socket.setEnabledCipherSuites(old);
+      // When, Then
+      assertThatThrownBy(socket::startHandshake).isInstanceOf(SSLException.class);
+    }
+  }
+
+  @Test
+  void earlierConnectionsAreNotResumed() throws Exception {
+    // When
+    SslContext context = HttpEndpoint.tls(pages);
+    // Then: a second is the shortest that there is
+    assertThat(context.sessionContext().getSessionTimeout()).isEqualTo(1);
   }
 
   @Test

@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lockkeeper.server.core.api.Contender;
 import io.lockkeeper.server.core.api.Failure;
+import io.lockkeeper.server.core.api.FreezeView;
 import io.lockkeeper.server.core.api.LockView;
+import io.lockkeeper.server.core.lock.Freeze;
+import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.PermitsKind.Permits;
 import io.lockkeeper.server.core.lock.ReadWriteKind;
 import io.lockkeeper.server.testing.FakeCoordinator;
@@ -28,6 +31,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
@@ -47,8 +51,7 @@ class HttpEndpointTest {
 
   private HttpEndpoint endpoint(int port) {
     return new HttpEndpoint(
-        new HttpSettings(
-            "127.0.0.1", port, "c<1>", "0.1.0", 524_288, false, true, Optional.empty()),
+        new HttpSettings("127.0.0.1", port, "c<1>", "0.1.0", 524_288, true, true, Optional.empty()),
         coordinator,
         new PrometheusMeterRegistry(PrometheusConfig.DEFAULT),
         impediment::get);
@@ -177,6 +180,7 @@ class HttpEndpointTest {
     assertThat(response.headers().firstValue("Content-Type").orElseThrow()).contains("text/html");
     assertThat(response.body())
         .contains("not serving", "c&lt;1&gt;", "lock&lt;1&gt;", "href=\"/metrics\"")
+        .contains("insecure</span> Whoever reaches the gRPC port can take")
         .doesNotContain("lock<1>", "c<1>");
   }
 
@@ -204,6 +208,53 @@ class HttpEndpointTest {
         .contains("shop-1, room-blue for 2 s, needs 0 s")
         .contains("shop-1, EXCLUSIVE for 2 s</td><td class=\"n\">1</td><td></td>")
         .doesNotContain("a<b>", "and more");
+  }
+
+  @Test
+  void statusPageSaysWhyALockIsFrozen() throws Exception {
+    // Given
+    FreezeView freeze =
+        new FreezeView(
+            new Freeze("orders/", "move <here>\u202E", "anna", Optional.empty()),
+            1,
+            Optional.of(90_000_000_000L));
+    LockView frozen =
+        new LockView(
+            new LockName("orders/42"),
+            List.of(),
+            1,
+            List.of(),
+            99,
+            OptionalInt.empty(),
+            Optional.of(7_000_000_000L),
+            Optional.of(freeze));
+    CompletableFuture<HttpResponse<String>> page =
+        client.sendAsync(request("/").build(), BodyHandlers.ofString());
+    // When
+    coordinator.listLocks.next().answer().complete(List.of(frozen));
+    // Then
+    assertThat(page.get().body())
+        .contains("<td>frozen: move &lt;here&gt;\\u202E (thaws in 90 s), in 7 s</td>");
+  }
+
+  @Test
+  void pageCannotBeFramedOrMadeToLoadAnything() throws Exception {
+    // When
+    HttpResponse<String> response = get("/healthz");
+    // Then
+    assertThat(response.headers().firstValue("Content-Security-Policy").orElseThrow())
+        .contains("default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "form-action");
+    assertThat(response.headers().firstValue("X-Content-Type-Options")).contains("nosniff");
+    assertThat(response.headers().firstValue("Cache-Control")).contains("no-store");
+  }
+
+  @Test
+  void pageOfThisMachineIsNotForPagesOfElsewhereInItsBrowser() throws Exception {
+    assertThat(raw("GET / HTTP/1.0\r\nHost: evil.example:7421\r\n\r\n")).contains(" 421 ");
+    for (String own : List.of("localhost:7421", "LOCALHOST", "127.0.0.1:7421", "[::1]:7421")) {
+      assertThat(raw("GET / HTTP/1.0\r\nHost: " + own + "\r\n\r\n")).contains("200 OK");
+    }
+    assertThat(raw("GET /healthz HTTP/1.0\r\nHost: evil.example\r\n\r\n")).contains("200 OK");
   }
 
   @Test
@@ -256,6 +307,9 @@ class HttpEndpointTest {
   void unknownPathIsNotFound() throws Exception {
     assertThat(get("/etc/passwd").statusCode()).isEqualTo(404);
     assertThat(get("/metrics/").statusCode()).isEqualTo(404);
+    for (String path : List.of("//", "/..", "/%2e%2e/metrics", "/%2F", "/%6Detrics", "/%00", "*")) {
+      assertThat(raw("GET " + path + " HTTP/1.0\r\n\r\n")).as(path).contains(" 404 Not Found");
+    }
   }
 
   @Test
@@ -332,13 +386,61 @@ class HttpEndpointTest {
   }
 
   @Test
-  void requestThatTakesTooLongIsNotWaitedFor() throws Exception {
-    // When: the rest never comes
-    String answer = raw("GET /healthz HTTP/1.1\r\nHo");
+  void requestThatTakesTooLongIsNotWaitedForAndOneThatWasNotBegunIsNotRefused() throws Exception {
+    // Given: one that has been answered, and asks no more
+    try (Socket answered = new Socket("127.0.0.1", endpoint.port())) {
+      answered.setSoTimeout(20_000);
+      answered
+          .getOutputStream()
+          .write("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+      // When: the rest never comes
+      String answer = raw("GET /healthz HTTP/1.1\r\nHo");
+      // Then
+      assertThat(answer).isEmpty();
+      assertThat(answered.getInputStream().readAllBytes()).isNotEmpty();
+      assertThat(get("/metrics").body())
+          .contains("lockkeeper_refused_total{limit=\"http-time\"} 1.0");
+    }
+  }
+
+  @Test
+  void bodyInAnyEncodingIsRefusedAndWhatFollowsIsNoRequest() throws Exception {
+    for (String encoding : List.of("chunked", "identity", "gzip, chunked", "\u000bchunked", "x")) {
+      // When
+      String answers =
+          raw(
+              "GET /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
+                  + encoding
+                  + "\r\n\r\n0\r\n\r\nGET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+      // Then
+      assertThat(answers).as(encoding).containsPattern("^HTTP/1.1 4(00|13) ");
+      assertThat(answers).as(encoding).doesNotContain("lockkeeper_leases");
+    }
+  }
+
+  @Test
+  void lengthsThatDisagreeOrAreNoNumbersAreRefused() throws Exception {
+    for (String lengths :
+        List.of(
+            "Content-Length: 0\r\nContent-Length: 5",
+            "Content-Length: +0",
+            "Content-Length: -1",
+            "Content-Length: 0x0",
+            "Content-Length : 0",
+            "Content-Length: 99999999999999999999")) {
+      assertThat(raw("GET /healthz HTTP/1.1\r\nHost: x\r\n" + lengths + "\r\n\r\n"))
+          .as(lengths)
+          .startsWith("HTTP/1.1 400 ");
+    }
+  }
+
+  @Test
+  void connectionIsClosedAfterAHundredRequests() throws Exception {
+    // When
+    String answers = raw("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n".repeat(150));
     // Then
-    assertThat(answer).isEmpty();
-    assertThat(get("/metrics").body())
-        .contains("lockkeeper_refused_total{limit=\"http-time\"} 1.0");
+    assertThat(answers.split("alive", -1)).hasSize(101);
+    assertThat(answers.split("connection: close", -1)).hasSize(2);
   }
 
   @Test
