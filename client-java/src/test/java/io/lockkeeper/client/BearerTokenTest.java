@@ -57,6 +57,11 @@ class BearerTokenTest {
   }
 
   private static Applied apply(Supplier<String> token, SecurityLevel level, String remote) {
+    return apply(token, level, remote, remote + ":7420");
+  }
+
+  private static Applied apply(
+      Supplier<String> token, SecurityLevel level, String remote, String authority) {
     Applied applied = new Applied();
     new BearerToken(token)
         .applyRequestMetadata(
@@ -73,7 +78,7 @@ class BearerTokenTest {
 
               @Override
               public String getAuthority() {
-                return remote;
+                return authority;
               }
 
               @Override
@@ -105,6 +110,24 @@ class BearerTokenTest {
     assertThat(applied.sent).isEmpty();
     assertThat(applied.failure.getCode()).isEqualTo(Status.Code.UNAUTHENTICATED);
     assertThat(applied.failure.getDescription()).contains("use TLS");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"127.0.0.1:7420", "localhost:7420", "[::1]:7420"})
+  void tokenGoesOutInPlaintextWithinTheMachine(String authority) {
+    // When
+    Applied applied = apply(() -> "t0ken", SecurityLevel.NONE, "127.0.0.1", authority);
+    // Then
+    assertThat(applied.sent).contains("Bearer t0ken");
+  }
+
+  @Test
+  void tokenIsNotSentInPlaintextToAnotherMachineThroughAProxyOnThisOne() {
+    // When
+    Applied applied = apply(() -> "t0ken", SecurityLevel.NONE, "127.0.0.1", "db.example:7420");
+    // Then
+    assertThat(applied.sent).isEmpty();
+    assertThat(applied.failure.getCode()).isEqualTo(Status.Code.UNAUTHENTICATED);
   }
 
   @ParameterizedTest

@@ -61,10 +61,12 @@ public final class BearerToken extends CallCredentials {
     applier.apply(headers);
   }
 
+  /** The address alone does not say so: it may be that of a proxy on this machine. */
   private static boolean isWithinMachine(RequestInfo call) {
     return call.getTransportAttrs().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR)
             instanceof InetSocketAddress remote
         && remote.getAddress() != null
-        && remote.getAddress().isLoopbackAddress();
+        && remote.getAddress().isLoopbackAddress()
+        && Target.parseList(call.getAuthority()).stream().allMatch(Target::isLoopback);
   }
 }
