@@ -3,13 +3,16 @@ package io.lockkeeper.server.core;
 import io.lockkeeper.server.core.api.AcquireCommand;
 import io.lockkeeper.server.core.api.Answer;
 import io.lockkeeper.server.core.api.CallId;
+import io.lockkeeper.server.core.api.Caller;
 import io.lockkeeper.server.core.api.ClientEvent;
+import io.lockkeeper.server.core.api.ClientRequest;
 import io.lockkeeper.server.core.api.CoreCounts;
 import io.lockkeeper.server.core.api.CoreSettings;
 import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Event;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.Quota;
 import io.lockkeeper.server.core.api.SessionEvent;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
@@ -183,6 +186,17 @@ public final class Bench {
   LeaseId opening(Duration ttl) {
     LeaseId lease = new LeaseId(++numbers << 32, numbers);
     on(new ClientEvent.OpenLease(call(), lease, "hash", ttl, "tester"));
+    return lease;
+  }
+
+  /** A lease that is counted under an account. */
+  LeaseId leaseOf(String account) {
+    LeaseId lease = new LeaseId(++numbers << 32, numbers);
+    on(
+        new ClientRequest(
+            new Caller("", false, account, Quota.UNLIMITED),
+            new ClientEvent.OpenLease(call(), lease, "hash", TTL, "tester")));
+    recorded(lease);
     return lease;
   }
 

@@ -453,22 +453,44 @@ class SessionPoolTest {
     return taken;
   }
 
+  private static Bench withTwoThousandBytes() {
+    return Bench.ready(
+        new CoreSettings(
+            Duration.ofSeconds(2),
+            10,
+            10,
+            2_000,
+            1,
+            8L << 20,
+            64L << 20,
+            Duration.ofSeconds(5),
+            true,
+            Duration.ofSeconds(6)));
+  }
+
+  @Test
+  void accountWithManyLeasesLeavesAnotherItsShareOfTheSession() {
+    // Given: half of 2,000 bytes are for whoever comes first, the other half for two accounts
+    Bench small = withTwoThousandBytes();
+    LeaseId lone = small.leaseOf("lone");
+    List<LeaseId> many = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      many.add(small.leaseOf("many"));
+    }
+    // When
+    for (int i = 0; i < many.size(); i++) {
+      int unused = takeAll(small, many.get(i), "many" + i + "-");
+    }
+    int taken = takeAll(small, lone, "lone");
+    // Then
+    assertThat(taken).isEqualTo(5);
+    assertThat(small.counts().sessions().get(0).pathBytes()).isLessThanOrEqualTo(2_000);
+  }
+
   @Test
   void leaseThatTakesAllItCanLeavesTheOthersOfItsSessionTheirShares() {
     // Given: half of 2,000 bytes are for whoever comes first, the other half for four leases
-    Bench small =
-        Bench.ready(
-            new CoreSettings(
-                Duration.ofSeconds(2),
-                10,
-                10,
-                2_000,
-                1,
-                8L << 20,
-                64L << 20,
-                Duration.ofSeconds(5),
-                true,
-                Duration.ofSeconds(6)));
+    Bench small = withTwoThousandBytes();
     List<LeaseId> leases = new ArrayList<>();
     for (int i = 0; i < 4; i++) {
       leases.add(small.lease());

@@ -6,8 +6,10 @@ import io.lockkeeper.server.core.state.Acquisition;
 import io.lockkeeper.server.core.state.Lease;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -47,6 +49,7 @@ public final class LockSession {
   private final Optional<String> claim;
   private long epoch = 1;
   private final Set<LeaseId> leases = new HashSet<>();
+  private final Map<String, Integer> recordsByAccount = new HashMap<>();
   private final List<Question> questions = new ArrayList<>(0);
   private SessionState state = SessionState.OPENING;
   private boolean suspended;
@@ -235,12 +238,14 @@ public final class LockSession {
 
   /**
    * Returns whether a lease with a record may take so many bytes more. The first half is for
-   * whoever comes first; of the second each lease that has a record on the session has an equal
-   * share that no other can take.
+   * whoever comes first; of the second each account with such leases on the session has an equal
+   * share that no other can take, and each of these leases an equal part of it: the more of them an
+   * account has, the less has each.
    */
   public boolean hasRoomFor(Lease lease, long bytes, long most) {
-    long share = most / 2 / Math.max(1, records);
-    long keptForOthers = share * (records - 1);
+    long forAccount = most / 2 / Math.max(1, recordsByAccount.size());
+    long share = forAccount / recordsByAccount.getOrDefault(lease.account(), 1);
+    long keptForOthers = most / 2 - share;
     return pathBytes + bytes <= most - keptForOthers
         || (lease.pathBytes() + bytes <= share && pathBytes + bytes <= most);
   }
@@ -250,6 +255,7 @@ public final class LockSession {
     leases.add(lease.id());
     if (!lease.isStream()) {
       records++;
+      recordsByAccount.merge(lease.account(), 1, Integer::sum);
       pathBytes += recordBytes;
     }
   }
@@ -260,6 +266,8 @@ public final class LockSession {
     pathBytes -= lease.pathBytes();
     if (!lease.isStream()) {
       records--;
+      recordsByAccount.computeIfPresent(
+          lease.account(), (account, count) -> count == 1 ? null : Integer.valueOf(count - 1));
       pathBytes -= recordBytes;
     }
   }

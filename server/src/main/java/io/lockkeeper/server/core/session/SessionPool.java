@@ -23,8 +23,8 @@ public final class SessionPool {
   private static final int JEOPARDY_PART = 3;
 
   /**
-   * How many leases with a record share a session while more may be opened: whatever the others
-   * take, each has that part of half of it for certain, which is some four entries.
+   * How many leases with a record share a session while more may be opened: where all are of one
+   * account each has that part of half of it for certain, which is some four entries.
    */
   private static final int MAX_RECORDS = 512;
 
