@@ -10,14 +10,19 @@ public final class LockkeeperLoad {
 
   /**
    * Serves orders. Arguments: {@code lockkeeper} or {@code ping-pong}, the servers' addresses
-   * separated by commas, and how many connections the clients share.
+   * separated by commas, how many connections the clients share, and the files of {@link
+   * Credentials}.
    */
   public static void main(String[] arguments) throws Exception {
     List<String> servers = List.of(arguments[1].split(",", -1));
     int connections = Integer.parseInt(arguments[2]);
     LoadProgram.run(
         switch (arguments[0]) {
-          case "lockkeeper" -> LockkeeperLocks.connect(servers, connections);
+          case "lockkeeper" ->
+              LockkeeperLocks.connect(
+                  servers,
+                  connections,
+                  Credentials.of(List.of(arguments).subList(3, arguments.length)));
           case "ping-pong" -> PingPong.connect(servers.get(0));
           default -> throw new IllegalArgumentException("no load: " + arguments[0]);
         });

@@ -31,12 +31,13 @@ final class LockkeeperLocks implements LoadedSystem {
    * Makes {@code count} library clients; where there are several servers, each has one to begin
    * with, in turn.
    */
-  static LockkeeperLocks connect(List<String> servers, int count) {
+  static LockkeeperLocks connect(List<String> servers, int count, Credentials credentials) {
     return new LockkeeperLocks(
         IntStream.range(0, count)
             .mapToObj(
                 i ->
-                    LockkeeperClient.builder(servers.get(i % servers.size()))
+                    credentials
+                        .addTo(LockkeeperClient.builder(servers.get(i % servers.size())))
                         .holder("bench-" + i)
                         .callbackExecutor(Runnable::run)
                         .build())

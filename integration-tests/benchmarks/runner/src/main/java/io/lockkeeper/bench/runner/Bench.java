@@ -115,7 +115,14 @@ public final class Bench {
     about.put("versions", Machine.versions(jvms));
     about.put("settings", settings.describe());
     Path documents = Files.createDirectories(jvms.root().resolve("docs/benchmarks"));
-    Files.writeString(documents.resolve("latest.json"), ResultsJson.of(about, results));
+    Path latest = documents.resolve("latest.json");
+    String written = ResultsJson.of(about, results);
+    boolean isSelection = settings.rows().size() < Rows.all().size();
+    Files.writeString(
+        latest,
+        isSelection && Files.exists(latest)
+            ? ResultsJson.merged(Files.readString(latest), written, about.keySet())
+            : written);
     Plots.write(documents, results);
     table.print("%nwritten: docs/benchmarks/latest.json, and the plots beside it");
   }

@@ -81,6 +81,13 @@ final class Child implements AutoCloseable {
     throw new IOException(name + ": not " + what + " in time: see " + log);
   }
 
+  /** Waits for a process that ends by itself, and well. */
+  void awaitEnd() throws IOException, InterruptedException {
+    if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS) || process.exitValue() != 0) {
+      throw new IOException(name + " has not ended well: see " + log);
+    }
+  }
+
   /** Something to wait for. */
   interface Condition {
     /** Returns whether it is so by now. */

@@ -9,8 +9,9 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 
-/** One coordinator as one runs it: the program's jar, with its default settings. */
+/** One coordinator as one runs it: the program's jar. */
 final class Coordinator implements AutoCloseable {
 
   private static final HttpClient HTTP = HttpClient.newHttpClient();
@@ -25,21 +26,36 @@ final class Coordinator implements AutoCloseable {
     this.httpPort = httpPort;
   }
 
-  /** Starts a coordinator and waits until it serves. */
+  /** Starts a coordinator with its default settings and waits until it serves. */
   static Coordinator start(
       Jvms jvms, String name, Path directory, String zookeeper, List<String> javaFlags)
+      throws IOException, InterruptedException {
+    return start(jvms, name, directory, zookeeper, javaFlags, List.of());
+  }
+
+  /** Starts a coordinator and waits until it serves. */
+  static Coordinator start(
+      Jvms jvms,
+      String name,
+      Path directory,
+      String zookeeper,
+      List<String> javaFlags,
+      List<String> settings)
       throws IOException, InterruptedException {
     int port = Ports.free();
     int httpPort = Ports.free();
     List<String> command =
         jvms.program(
             javaFlags,
-            List.of(
-                "serve",
-                "--zookeeper=" + zookeeper,
-                "--listen=127.0.0.1:" + port,
-                "--http=127.0.0.1:" + httpPort,
-                "--data-dir=" + directory.resolve("home")));
+            Stream.concat(
+                    Stream.of(
+                        "serve",
+                        "--zookeeper=" + zookeeper,
+                        "--listen=127.0.0.1:" + port,
+                        "--http=127.0.0.1:" + httpPort,
+                        "--data-dir=" + directory.resolve("home")),
+                    settings.stream())
+                .toList());
     Child child = Child.start(name, Files.createDirectories(directory), command);
     Coordinator coordinator = new Coordinator(child, port, httpPort);
     child.await("serving", coordinator::isReady);

@@ -29,7 +29,10 @@ record Floor(String ratio, double limit, boolean isCeiling) {
           atMost("queue-10k/last-to-first", 1.5),
           atMost("queue-10k/heap-bytes-a-waiter", 4096),
           atMost("leases-50k/cores", 0.5),
-          atLeast("watchers-1k/without", 0.8));
+          atLeast("watchers-1k/without", 0.8),
+          atLeast("secured-256/mutual-tls", 0.8),
+          atLeast("hostile/throughput", 0.75),
+          atMost("hostile/latency", 1.25));
 
   /** A floor that was measured. */
   record Outcome(Floor floor, double measured) {

@@ -5,8 +5,12 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /** Writes results for programs. */
 final class ResultsJson {
@@ -44,6 +48,34 @@ final class ResultsJson {
     }
     all.put("floors", floors);
     return JSON.writeValueAsString(all) + "\n";
+  }
+
+  /**
+   * Returns a run with the rows of a later one in the place of its own. What is said of the later
+   * run as a whole stands under {@code laterRuns}, by row.
+   *
+   * @param about the names of what is said of a run as a whole
+   */
+  static String merged(String earlier, String later, Set<String> about) {
+    ObjectNode all = (ObjectNode) JSON.readTree(earlier);
+    ObjectNode newer = (ObjectNode) JSON.readTree(later);
+    Set<String> rows = new TreeSet<>(newer.get("rows").propertyNames());
+    rows.addAll(newer.get("figures").propertyNames());
+    for (String part : List.of("rows", "figures", "ratios")) {
+      ObjectNode into = (ObjectNode) all.get(part);
+      into.remove(into.propertyNames().stream().filter(n -> rows.contains(rowOf(n))).toList());
+      into.setAll((ObjectNode) newer.get(part));
+    }
+    ArrayNode floors = (ArrayNode) all.get("floors");
+    floors.removeIf(floor -> rows.contains(rowOf(floor.get("ratio").asString())));
+    floors.addAll((ArrayNode) newer.get("floors"));
+    ObjectNode runs = all.withObject("/laterRuns");
+    rows.forEach(row -> runs.set(row, newer.deepCopy().retain(about)));
+    return JSON.writeValueAsString(all) + "\n";
+  }
+
+  private static String rowOf(String ratio) {
+    return ratio.split("/", 2)[0];
   }
 
   private static Map<String, Object> of(Summary summary) {

@@ -14,6 +14,8 @@ final class Rows {
             new NamesRow(),
             new QueueRow(),
             new WatchersRow(),
+            new SecuredRow(),
+            new HostileRow(),
             new CoordinatorsRow(),
             new ShardsRow(),
             // The last: what is left of it takes a while to go away.

@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * A system that runs, with its load.
@@ -16,6 +17,12 @@ import java.util.Optional;
  */
 record Scene(
     Subject subject, LoadJvm load, List<Child> servers, Optional<ZooKeeperServer> zookeeper) {
+
+  /** Returns the same, with one more process that is counted. */
+  Scene with(Child another) {
+    return new Scene(
+        subject, load, Stream.concat(servers.stream(), Stream.of(another)).toList(), zookeeper);
+  }
 
   /** Has an order carried out of which only the load's own report matters. */
   Report warmUp(Order order) throws IOException {

@@ -18,6 +18,7 @@ import java.util.Set;
  * @param warmUpSeconds how long each system works before the first round
  * @param connections how many connections the clients of a system share
  * @param names how many lock names the row {@code names} uses
+ * @param attacks what the hostile client does in the row {@code hostile}
  * @param seed of the order of the systems in each round
  * @param coordinatorFlags flags of the coordinator's JVM, beside none
  * @param writes whether results are written, however few rows ran
@@ -32,6 +33,7 @@ record Settings(
     double warmUpSeconds,
     int connections,
     int names,
+    List<String> attacks,
     long seed,
     List<String> coordinatorFlags,
     boolean writes,
@@ -58,6 +60,7 @@ record Settings(
         number(environment, "WARMUP", 8),
         (int) number(environment, "CONNECTIONS", 4),
         (int) number(environment, "NAMES", 1_000_000),
+        attacks(environment),
         (long) number(environment, "SEED", 1),
         words(environment, "COORDINATOR_FLAGS"),
         number(environment, "WRITE", rows.isEmpty() && systems.isEmpty() ? 1 : 0) != 0,
@@ -75,6 +78,7 @@ record Settings(
         warmUpSeconds,
         connections,
         names,
+        attacks,
         seed,
         coordinatorFlags,
         writes,
@@ -85,6 +89,17 @@ record Settings(
     return Arrays.stream(environment.getOrDefault(name, "").split("[ ,]+", -1))
         .filter(word -> !word.isEmpty())
         .toList();
+  }
+
+  private static List<String> attacks(Map<String, String> environment) {
+    List<String> attacks = words(environment, "ATTACKS");
+    for (String attack : attacks) {
+      if (!HostileRow.ATTACKS.contains(attack)) {
+        throw new IllegalArgumentException(
+            "no such attack: " + attack + "; there are " + HostileRow.ATTACKS);
+      }
+    }
+    return attacks.isEmpty() ? HostileRow.ATTACKS : attacks;
   }
 
   private static double number(Map<String, String> environment, String name, double otherwise) {

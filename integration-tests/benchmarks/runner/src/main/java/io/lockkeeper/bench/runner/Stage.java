@@ -25,6 +25,8 @@ final class Stage implements AutoCloseable {
   private final Map<Subject, Scene> scenes = new EnumMap<>(Subject.class);
   private Optional<ZooKeeperServer> zookeeper = Optional.empty();
   private Optional<Coordinator> coordinator = Optional.empty();
+  private Optional<Secured> secured = Optional.empty();
+  private Optional<Scene> certified = Optional.empty();
   private Optional<Neighbours.Running> redis = Optional.empty();
 
   /** Nothing runs yet; processes write below {@code directory}. */
@@ -157,6 +159,24 @@ final class Stage implements AutoCloseable {
       coordinator = Optional.of(started);
     }
     return coordinator.orElseThrow();
+  }
+
+  /** Returns the one coordinator that is secured. */
+  Secured secured() throws IOException, InterruptedException {
+    if (secured.isEmpty()) {
+      Secured started = Secured.start(settings, jvms, directory, zookeeper());
+      open.push(started::close);
+      secured = Optional.of(started);
+    }
+    return secured.orElseThrow();
+  }
+
+  /** Returns the secured coordinator with a load that shows a certificate, both warm. */
+  Scene certified() throws IOException, InterruptedException {
+    if (certified.isEmpty()) {
+      certified = Optional.of(secured().certified());
+    }
+    return certified.orElseThrow();
   }
 
   /** Starts a load that answers words; the caller ends it. */

@@ -45,6 +45,11 @@ final class TalkingJvm implements AutoCloseable {
     return JSON.readTree(await(Conversation.ANSWER).substring(Conversation.ANSWER.length()));
   }
 
+  /** Returns the load's process. */
+  Child child() {
+    return child;
+  }
+
   private String await(String beginning) throws IOException {
     for (String line = answers.readLine(); line != null; line = answers.readLine()) {
       if (line.startsWith(beginning)) {

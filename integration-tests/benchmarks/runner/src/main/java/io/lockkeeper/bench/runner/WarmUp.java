@@ -29,9 +29,13 @@ final class WarmUp {
     if (settings.warmUpSeconds() <= 0) {
       return;
     }
-    double seconds =
-        warm(scene, Shape.OWN, CLIENTS, settings) + warm(scene, Shape.HOT, HOT_CLIENTS, settings);
-    table.print("warmed up %s in %.0f s", scene.subject().label(), seconds);
+    table.print("warmed up %s in %.0f s", scene.subject().label(), all(scene, settings));
+  }
+
+  /** Warms a system up for what most rows do. Returns how many seconds it took. */
+  static double all(Scene scene, Settings settings) throws IOException {
+    return warm(scene, Shape.OWN, CLIENTS, settings)
+        + warm(scene, Shape.HOT, HOT_CLIENTS, settings);
   }
 
   /**

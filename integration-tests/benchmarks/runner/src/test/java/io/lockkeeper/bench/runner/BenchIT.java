@@ -15,7 +15,7 @@ class BenchIT {
 
   private static final Map<String, String> TINY =
       Map.of(
-          "ROWS", "own-1,hot-64,reentry",
+          "ROWS", "own-1,hot-64,reentry,secured-256,hostile",
           "SYSTEMS", "raw-async,raw-multi,curator,lockkeeper,ping-pong",
           "ROUNDS", "1",
           "BENCH_SECONDS", "0.2",
@@ -23,7 +23,7 @@ class BenchIT {
           "WARMUP", "0");
 
   @Test
-  @Timeout(180)
+  @Timeout(300)
   void everySystemIsMeasuredAndEachComparisonHasALine() throws Exception {
     // Given
     ByteArrayOutputStream printed = new ByteArrayOutputStream();
@@ -41,11 +41,25 @@ class BenchIT {
     assertThat(results.summaries("reentry"))
         .containsOnlyKeys("curator", "lockkeeper")
         .allSatisfy((system, summary) -> assertThat(summary.cyclesPerSecond().min()).isPositive());
+    assertThat(results.summaries("secured-256")).containsOnlyKeys("own-256", "mutual-tls", "token");
+    assertThat(results.summaries("hostile").keySet())
+        .contains("alone")
+        .containsAll(HostileRow.ATTACKS);
+    assertThat(HostileRow.ATTACKS)
+        .allSatisfy(
+            attack ->
+                assertThat(results.figures().get("hostile"))
+                    .hasEntrySatisfying(
+                        "its answers a second, " + attack,
+                        answers -> assertThat((Double) answers).isPositive()));
     assertThat(results.summaries("own-1").get("curator").transactionsPerCycle()).isPositive();
     assertThat(results.summaries("hot-64").get("lockkeeper").cpuPerThousand())
         .containsOnlyKeys("zookeeper", "coordinator", "load");
     assertThat(printed.toString(StandardCharsets.UTF_8))
         .contains("ratio own-1/curator ", "ratio reentry/curator ")
-        .contains("floor hot-64/ping-pong 0.70 measured ");
+        .contains("floor hot-64/ping-pong 0.70 measured ")
+        .contains("floor secured-256/mutual-tls 0.80 measured ")
+        .contains(
+            "floor hostile/throughput 0.75 measured ", "floor hostile/latency 1.25 measured ");
   }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
@@ -49,6 +50,35 @@ class ResultsJsonTest {
     assertThat(system.get("cyclesPerSecond").get("median").asDouble()).isEqualTo(8_620.123);
     assertThat(system.get("rounds").size()).isEqualTo(1);
     assertThat(system.get("cpuSecondsPerThousandCycles").get("load").asDouble()).isEqualTo(0.5);
+  }
+
+  @Test
+  void laterRunOfSomeRowsTakesTheirPlaceAndLeavesTheOthers() {
+    // Given
+    results.ratio("names/own-256", 0.7);
+    Results later = new Results();
+    later.add("own-256", "lockkeeper", Samples.of(6_000, 70));
+    later.add("own-256", "curator", Samples.of(3_000, 50));
+    later.figure("hostile", "worst", "locks");
+    // When
+    JsonNode merged =
+        JsonMapper.shared()
+            .readTree(
+                ResultsJson.merged(
+                    ResultsJson.of(Map.of("date", "today"), results),
+                    ResultsJson.of(Map.of("date", "tomorrow"), later),
+                    Set.of("date")));
+    // Then
+    assertThat(merged.get("date").asString()).isEqualTo("today");
+    assertThat(merged.get("ratios").get("own-256/curator").asDouble()).isEqualTo(2);
+    assertThat(merged.get("ratios").get("names/own-256").asDouble()).isEqualTo(0.7);
+    assertThat(merged.get("figures").propertyNames()).containsExactly("queue-10k", "hostile");
+    assertThat(merged.get("floors").size()).isEqualTo(2);
+    assertThat(merged.get("floors").get(0).get("ratio").asString()).isEqualTo("names/own-256");
+    assertThat(merged.get("floors").get(1).get("measured").asDouble()).isEqualTo(2);
+    assertThat(merged.get("laterRuns").propertyNames()).containsExactly("hostile", "own-256");
+    assertThat(merged.get("laterRuns").get("own-256").toString())
+        .isEqualTo("{\"date\":\"tomorrow\"}");
   }
 
   @Test

@@ -18,6 +18,7 @@ class SettingsTest {
     // Then
     assertThat(settings.rows()).isEqualTo(ROWS);
     assertThat(settings.subjects()).containsExactly(Subject.values());
+    assertThat(settings.attacks()).isEqualTo(HostileRow.ATTACKS);
     assertThat(settings.writes()).isTrue();
     assertThat(settings.checks()).isFalse();
   }
@@ -50,5 +51,8 @@ class SettingsTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Settings.of(Map.of("BENCH_SECONDS", "few"), ROWS))
         .withMessageContaining("BENCH_SECONDS");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> Settings.of(Map.of("ATTACKS", "locks,charm"), ROWS))
+        .withMessageContaining("charm");
   }
 }

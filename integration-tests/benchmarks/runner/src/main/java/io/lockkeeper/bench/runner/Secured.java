@@ -1,0 +1,122 @@
+package io.lockkeeper.bench.runner;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * A coordinator with mutual TLS, a policy, tokens and an audit, and its loads. It has a root of its
+ * own in the ZooKeeper of all, so that neither coordinator hears of the other one's locks.
+ */
+final class Secured implements AutoCloseable {
+
+  private static final String NAME = "secured";
+
+  private final Settings settings;
+  private final Jvms jvms;
+  private final Path directory;
+  private final ZooKeeperServer zookeeper;
+  private final IdentityFiles files;
+  private final Coordinator coordinator;
+  private final Deque<Runnable> open = new ArrayDeque<>();
+
+  private Secured(
+      Settings settings,
+      Jvms jvms,
+      Path directory,
+      ZooKeeperServer zookeeper,
+      IdentityFiles files,
+      Coordinator coordinator) {
+    this.settings = settings;
+    this.jvms = jvms;
+    this.directory = directory;
+    this.zookeeper = zookeeper;
+    this.files = files;
+    this.coordinator = coordinator;
+    open.push(coordinator::close);
+  }
+
+  /** Returns whether there is all that it takes. */
+  static boolean isPossible() {
+    return Neighbours.find(IdentityFiles.PROGRAM).isPresent();
+  }
+
+  /** Starts the coordinator. */
+  static Secured start(Settings settings, Jvms jvms, Path directory, ZooKeeperServer zookeeper)
+      throws IOException, InterruptedException {
+    IdentityFiles files = IdentityFiles.in(directory.resolve(NAME));
+    Coordinator coordinator =
+        Coordinator.start(
+            jvms,
+            "coordinator",
+            files.directory(),
+            zookeeper.address(),
+            settings.coordinatorFlags(),
+            Stream.concat(Stream.of("--root=/" + NAME), files.settings().stream()).toList());
+    return new Secured(settings, jvms, directory, zookeeper, files, coordinator);
+  }
+
+  Coordinator coordinator() {
+    return coordinator;
+  }
+
+  /** Starts a load that shows a certificate, and warms both up. */
+  Scene certified() throws IOException {
+    return scene("certificate", files.certificateOf("load"));
+  }
+
+  /** Starts a load that sends a token, and warms both up. */
+  Scene withToken() throws IOException {
+    return scene("token", files.token());
+  }
+
+  private Scene scene(String name, List<String> credentials) throws IOException {
+    LoadJvm load =
+        LoadJvm.start(
+            jvms,
+            "load-" + name,
+            directory,
+            "lockkeeper",
+            LoadJvm.LOCKKEEPER,
+            Stream.concat(
+                    Stream.of(
+                        "lockkeeper",
+                        coordinator.address(),
+                        Integer.toString(settings.connections())),
+                    credentials.stream())
+                .toList());
+    open.push(load::close);
+    Scene scene =
+        new Scene(
+            Subject.LOCKKEEPER,
+            load,
+            List.of(zookeeper.child(), coordinator.child()),
+            Optional.of(zookeeper));
+    double unused = WarmUp.all(scene, settings);
+    return scene;
+  }
+
+  /** Starts the client that does its worst; the caller ends it. */
+  TalkingJvm hostile() throws IOException {
+    return TalkingJvm.start(
+        jvms,
+        "load-hostile",
+        directory,
+        "io.lockkeeper.bench.lockkeeper.HostileLoad",
+        Stream.concat(
+                Stream.of(coordinator.address(), Integer.toString(settings.connections())),
+                files.certificateOf("hostile").stream())
+            .toList());
+  }
+
+  @Override
+  public void close() {
+    while (!open.isEmpty()) {
+      open.pop().run();
+    }
+  }
+}
