@@ -1,6 +1,8 @@
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.LocalDate;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -21,11 +23,17 @@ final class SupplyChain {
   /** A vulnerability: all versions below {@code fixedIn} of {@code part} have it. */
   private record Advisory(String id, String part, String fixedIn, String what) {}
 
+  private static final String REVIEWED = "reviewed ";
+  private static final long STALE_DAYS = 90;
+
   public static void main(String[] args) throws IOException {
     List<String> wrong = new ArrayList<>();
     int parts = 0;
     Set<String> licenses = new HashSet<>(lines(Path.of(args[1])));
-    List<Advisory> advisories = lines(Path.of(args[2])).stream().map(SupplyChain::advisory).toList();
+    List<String> known = lines(Path.of(args[2]));
+    List<Advisory> advisories =
+        known.stream().filter(line -> !line.startsWith(REVIEWED)).map(SupplyChain::advisory).toList();
+    warnIfStale(args[2], known);
     for (JsonNode part : JsonMapper.shared().readTree(Files.readString(Path.of(args[0]))).path("components")) {
       String name = part.path("group").asString() + ":" + part.path("name").asString();
       String version = part.path("version").asString();
@@ -50,6 +58,21 @@ final class SupplyChain {
     }
     System.out.println(
         "supply chain: ok, " + parts + " parts, " + licenses.size() + " licences, " + advisories.size() + " advisories");
+  }
+
+  /** A list that nobody has looked at for long says little; that is no reason to refuse a build. */
+  private static void warnIfStale(String file, List<String> lines) {
+    LocalDate reviewed =
+        lines.stream()
+            .filter(line -> line.startsWith(REVIEWED))
+            .map(line -> LocalDate.parse(line.substring(REVIEWED.length()).strip()))
+            .findFirst()
+            .orElseThrow(() -> new IllegalArgumentException(file + " does not say when it was reviewed"));
+    long days = ChronoUnit.DAYS.between(reviewed, LocalDate.now());
+    if (days > STALE_DAYS) {
+      System.err.println(
+          "WARNING: " + file + " was reviewed " + days + " days ago: give the bill of materials to a scanner, and review it");
+    }
   }
 
   private static List<String> lines(Path file) throws IOException {

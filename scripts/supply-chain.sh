@@ -10,8 +10,12 @@ java -cp "$JAR" scripts/SupplyChain.java cli/target/lockkeeper.cdx.json \
 
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
-git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$copy" 2>/dev/null || true
-(cd "$copy" && ./mvnw -q -pl cli -am package -Dmaven.test.skip=true)
+# What git knows of and is still there; in another directory, in another time zone, and of nothing whose checksum is not recorded.
+git ls-files -z --cached --others --exclude-standard |
+  while IFS= read -r -d '' file; do [ ! -e "$file" ] || printf '%s\0' "$file"; done |
+  xargs -0 cp --parents -t "$copy"
+(cd "$copy" && TZ=Pacific/Kiritimati ./mvnw -q -pl cli -am package -Dmaven.test.skip=true \
+  -Daether.artifactResolver.postProcessor.trustedChecksums.failIfMissing=true)
 if ! cmp "$JAR" "$copy/$JAR"; then
   echo "the jar is not reproducible: built twice from the same sources, it differs" >&2
   exit 1

@@ -59,6 +59,7 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
   private @Nullable HttpRequest request;
   private int answers;
   private boolean idle;
+  private boolean reading;
 
   Exchange(Site site, Connections connections, WebRefusals refusals) {
     this.site = site;
@@ -79,7 +80,20 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
   private void awaitRequest(ChannelHandlerContext context) {
     stopLimit();
     limit = context.executor().schedule(() -> tooLate(context), LIMIT_SECONDS, TimeUnit.SECONDS);
+    readOn(context);
+  }
+
+  private void readOn(ChannelHandlerContext context) {
+    reading = true;
     context.read();
+  }
+
+  /** What has come may be less than a part of a request: then the rest is asked for. */
+  @Override
+  public void channelReadComplete(ChannelHandlerContext context) {
+    if (reading) {
+      context.read();
+    }
   }
 
   private void stopLimit() {
@@ -97,6 +111,7 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
 
   @Override
   protected void channelRead0(ChannelHandlerContext context, HttpObject part) {
+    reading = false;
     if (part instanceof HttpRequest begun) {
       request = begun;
       idle = false;
@@ -115,7 +130,7 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
       connections.asked(context.channel());
       answer(context, current);
     } else {
-      context.read();
+      readOn(context);
     }
   }
 
