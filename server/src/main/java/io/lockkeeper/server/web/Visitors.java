@@ -18,23 +18,22 @@ final class Visitors {
   }
 
   /**
-   * Returns who it is: by his certificate, or else by the token that he sends as a bearer token or
-   * as a password.
+   * Returns who it is: by the token that he sends as a bearer token or as a password, or else by
+   * his certificate; as gRPC knows its callers.
    *
    * @throws UnauthenticatedException if nobody knows; the message says why
    */
   Identity identify(Visitor visitor) {
-    if (visitor.certificate().isPresent()) {
-      return settings.identities().apply(visitor.certificate().get());
+    if (visitor.authorization().isPresent()) {
+      return settings.authenticator().ofBearerToken(token(visitor.authorization().get()));
     }
-    String authorization =
-        visitor
-            .authorization()
-            .orElseThrow(
-                () ->
-                    new UnauthenticatedException(
-                        "show a client certificate, or send a token as a bearer token or as a password"));
-    return settings.authenticator().ofBearerToken(token(authorization));
+    return visitor
+        .certificate()
+        .map(settings.identities())
+        .orElseThrow(
+            () ->
+                new UnauthenticatedException(
+                    "show a client certificate, or send a token as a bearer token or as a password"));
   }
 
   // Schemes are told apart without regard to case (RFC 9110, 11.1).

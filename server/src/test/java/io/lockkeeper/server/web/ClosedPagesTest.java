@@ -166,6 +166,18 @@ class ClosedPagesTest {
   }
 
   @Test
+  void tokenThatIsNotAcceptedCountsBeforeACertificate() throws Exception {
+    // When
+    HttpResponse<String> response =
+        client(server.visitedWith(known.manager()))
+            .send(
+                request("/").header("Authorization", "Bearer wrong").build(),
+                BodyHandlers.ofString());
+    // Then
+    assertThat(response.statusCode()).isEqualTo(401);
+  }
+
+  @Test
   void openPagesNameNoLockAndSayWhereThePageIs() throws Exception {
     // When
     HttpResponse<String> response =
