@@ -26,8 +26,6 @@ import picocli.CommandLine.Spec;
     })
 final class ClusterCommand implements Callable<Integer> {
 
-  private static final String NONE = "-";
-
   @Spec private CommandSpec spec;
 
   @Option(names = "--json", description = "One JSON object.")
@@ -40,13 +38,7 @@ final class ClusterCommand implements Callable<Integer> {
     options.prepare();
     GetClusterResponse cluster =
         new Servers(options).admin(stub -> stub.getCluster(GetClusterRequest.getDefaultInstance()));
-    PrintWriter out = spec.commandLine().getOut();
-    if (json) {
-      out.println(Json.line(cluster));
-    } else {
-      print(cluster, out);
-    }
-    out.flush();
+    Json.printOr(json, cluster, spec.commandLine().getOut(), ClusterCommand::print);
     return ExitCodes.OK;
   }
 
@@ -64,18 +56,21 @@ final class ClusterCommand implements Callable<Integer> {
             + (connected.isEmpty()
                 ? ", not connected"
                 : ", connected to " + Text.plain(connected)));
-    out.println();
+    printCoordinators(cluster, out);
+    printSessions(cluster, out);
+    printFrozen(cluster, out);
+  }
+
+  private static void printCoordinators(GetClusterResponse cluster, PrintWriter out) {
     Table coordinators = new Table("SERVER", "ADDRESS", "KNOWN FOR", "STATE");
     for (CoordinatorState one : cluster.getCoordinatorsList()) {
       coordinators.row(
           Text.plain(one.getCoordinatorId()),
-          one.getAddress().isEmpty() ? NONE : Text.plain(one.getAddress()),
-          one.hasKnownFor() ? Text.age(one.getKnownFor()) : NONE,
+          one.getAddress().isEmpty() ? LockText.NONE : Text.plain(one.getAddress()),
+          one.hasKnownFor() ? Text.age(one.getKnownFor()) : LockText.NONE,
           state(one));
     }
-    coordinators.print(out, "");
-    printSessions(cluster, out);
-    printFrozen(cluster, out);
+    coordinators.printPart(out, 0);
   }
 
   private static String state(CoordinatorState one) {
@@ -86,24 +81,16 @@ final class ClusterCommand implements Callable<Integer> {
   }
 
   private static void printSessions(GetClusterResponse cluster, PrintWriter out) {
-    if (cluster.getSessionsCount() == 0) {
-      return;
-    }
-    out.println();
     Table sessions = new Table("SESSION", "SERVED BY", "EPOCH", "LEASES", "USED");
     for (LockSessionState one : cluster.getSessionsList()) {
       sessions.row(
           Text.plain(one.getSession()),
           one.getOrphaned() ? "nobody, after " + servedBy(one) : servedBy(one),
           Long.toString(one.getEpoch()),
-          one.hasLeases() ? Integer.toString(one.getLeases()) : NONE,
-          one.hasUsedPercent() ? one.getUsedPercent() + " %" : NONE);
+          one.hasLeases() ? Integer.toString(one.getLeases()) : LockText.NONE,
+          one.hasUsedPercent() ? one.getUsedPercent() + " %" : LockText.NONE);
     }
-    sessions.print(out, "");
-    int more = cluster.getSessionCount() - cluster.getSessionsCount();
-    if (more > 0) {
-      out.println("and " + more + " more");
-    }
+    sessions.printPart(out, cluster.getSessionCount() - cluster.getSessionsCount());
   }
 
   private static String servedBy(LockSessionState one) {
@@ -111,19 +98,15 @@ final class ClusterCommand implements Callable<Integer> {
   }
 
   private static void printFrozen(GetClusterResponse cluster, PrintWriter out) {
-    if (cluster.getFrozenCount() == 0) {
-      return;
-    }
-    out.println();
     Table frozen = new Table("FROZEN", "FOR", "THAWS IN", "BY", "REASON");
     for (Frozen one : cluster.getFrozenList()) {
       frozen.row(
           LockText.prefix(one.getPrefix()),
           Text.age(one.getFrozenFor()),
           one.hasThawsIn() ? Text.age(one.getThawsIn()) : "never",
-          one.getFrozenBy().isEmpty() ? NONE : Text.plain(one.getFrozenBy()),
+          one.getFrozenBy().isEmpty() ? LockText.NONE : Text.plain(one.getFrozenBy()),
           Text.plain(one.getReason()));
     }
-    frozen.print(out, "");
+    frozen.printPart(out, 0);
   }
 }

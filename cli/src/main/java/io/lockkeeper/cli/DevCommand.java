@@ -4,6 +4,7 @@ import io.lockkeeper.server.app.EmbeddedZooKeeper;
 import io.lockkeeper.server.app.LockkeeperServer;
 import io.lockkeeper.server.app.Profile;
 import io.lockkeeper.server.app.ServerConfig;
+import io.lockkeeper.server.security.tls.TlsPaths;
 import java.io.PrintWriter;
 import java.time.Duration;
 import picocli.CommandLine.Command;
@@ -50,14 +51,19 @@ final class DevCommand extends ServerCommand {
       ServerConfig config, EmbeddedZooKeeper zookeeper, LockkeeperServer server, PrintWriter out) {
     String grpc = reachable(config.listen().host()) + ":" + server.grpcPort();
     boolean isTls = config.tls().isPresent();
-    String protection = isTls ? " --ca FILE --cert FILE --key FILE" : "";
+    boolean byCertificate = config.tls().flatMap(TlsPaths::clientCa).isPresent();
+    boolean byToken = !byCertificate && config.security().identifiesByToken();
+    String protection =
+        (isTls ? " --ca FILE" : "")
+            + (byCertificate ? " --cert FILE --key FILE" : "")
+            + (byToken ? " --token-file FILE" : "");
     out.printf(
         """
 
         Lockkeeper is ready, for development: %s, one ZooKeeper of its own.
 
           gRPC       %s
-          HTTP       http://%s:%d/
+          HTTP       http://%s:%d/%s
           ZooKeeper  %s, data in %s
 
         Try, in another terminal:
@@ -73,9 +79,12 @@ final class DevCommand extends ServerCommand {
         grpc,
         reachable(config.http().host()),
         server.httpPort(),
+        config.pages().map(pages -> ", status page https://" + pages + "/").orElse(""),
         zookeeper.connectString(),
         config.dataDir().orElseThrow().toAbsolutePath().normalize(),
-        isTls ? "-cacert FILE -cert FILE -key FILE" : "-plaintext",
+        (isTls ? "-cacert FILE" : "-plaintext")
+            + (byCertificate ? " -cert FILE -key FILE" : "")
+            + (byToken ? " -H 'authorization: Bearer TOKEN'" : ""),
         grpc,
         program(),
         protection,

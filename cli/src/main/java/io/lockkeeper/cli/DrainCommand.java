@@ -47,6 +47,7 @@ final class DrainCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     options.prepare();
+    DurationConverter.require("--grace", grace, Duration.ZERO, Duration.ofHours(1));
     DrainRequest request =
         DrainRequest.newBuilder().setGrace(DurationConverter.toMessage(grace)).build();
     DrainResponse response = new Servers(options).only(grace, stub -> stub.drain(request));

@@ -17,6 +17,25 @@ final class DurationConverter implements ITypeConverter<Duration> {
     }
   }
 
+  /**
+   * Checks the range of an option's value.
+   *
+   * @throws CliException if it is out of it
+   */
+  static void require(String option, Duration value, Duration least, Duration most) {
+    if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
+      throw new CliException(
+          ExitCodes.USAGE,
+          option
+              + ": must be "
+              + Durations.format(least)
+              + " to "
+              + Durations.format(most)
+              + ", is "
+              + Durations.format(value));
+    }
+  }
+
   /** Returns the message, however long the duration is: the server says what is too long. */
   static com.google.protobuf.Duration toMessage(Duration duration) {
     return com.google.protobuf.Duration.newBuilder()

@@ -37,6 +37,7 @@ final class EnsembleChecks {
 
   private final ServerConfig.ZooKeeper settings;
   private final Consumer<Finding> tell;
+  private boolean connected;
 
   EnsembleChecks(ServerConfig.ZooKeeper settings, Consumer<Finding> tell) {
     this.settings = settings;
@@ -56,11 +57,15 @@ final class EnsembleChecks {
                 SUBJECT,
                 "no credentials: whoever reaches ZooKeeper can take every lock; see --zookeeper-credentials"));
     withClient(access, this::checkAsCoordinator, this::unconnected);
-    ZooKeeperAccess stranger = new ZooKeeperAccess(Optional.empty(), false, access.tls());
-    withClient(
-        stranger,
-        this::checkAsStranger,
-        why -> tell.accept(Finding.ok("stranger", "a client without credentials is not let in")));
+    if (connected) {
+      ZooKeeperAccess stranger = new ZooKeeperAccess(Optional.empty(), false, access.tls());
+      withClient(
+          stranger,
+          this::checkAsStranger,
+          why -> tell.accept(Finding.ok("stranger", "a client without credentials is not let in")));
+    } else {
+      tell.accept(Finding.warn("stranger", "not looked at: not even a coordinator gets a session"));
+    }
     tellUnseen();
   }
 
@@ -88,6 +93,7 @@ final class EnsembleChecks {
       if (problem.isPresent()) {
         unconnected.accept(problem.get());
       } else {
+        connected = true;
         look.at(client);
       }
     } catch (TimeoutException e) {

@@ -69,6 +69,8 @@ final class ForceReleaseCommand implements Callable<Integer> {
     options.prepare();
     ForceReleaseRequest.Builder request =
         ForceReleaseRequest.newBuilder().setName(lock).setFencingToken(token).setReason(reason);
+    grace.ifPresent(
+        time -> DurationConverter.require("--grace", time, Duration.ZERO, Duration.ofHours(1)));
     grace.ifPresent(time -> request.setGrace(DurationConverter.toMessage(time)));
     ForceReleaseResponse response =
         new Servers(options).admin(stub -> stub.forceRelease(request.build()));

@@ -27,6 +27,9 @@ import picocli.CommandLine.Spec;
     })
 final class FreezeCommand implements Callable<Integer> {
 
+  private static final Duration LEAST = Duration.ofSeconds(1);
+  private static final Duration MOST = Duration.ofDays(365);
+
   @Spec private CommandSpec spec;
 
   @Parameters(
@@ -45,7 +48,7 @@ final class FreezeCommand implements Callable<Integer> {
       names = "--for",
       paramLabel = "DURATION",
       converter = DurationConverter.class,
-      description = "Thaw by itself after this long, 1s to 8760h. [default: never]")
+      description = "Thaw by itself after this long, 1s to 365d. [default: never]")
   private Optional<Duration> duration = Optional.empty();
 
   @Mixin private ServerOptions options;
@@ -54,6 +57,7 @@ final class FreezeCommand implements Callable<Integer> {
   public Integer call() {
     options.prepare();
     FreezeRequest.Builder request = FreezeRequest.newBuilder().setPrefix(prefix).setReason(reason);
+    duration.ifPresent(time -> DurationConverter.require("--for", time, LEAST, MOST));
     duration.ifPresent(time -> request.setDuration(DurationConverter.toMessage(time)));
     FreezeResponse unused = new Servers(options).admin(stub -> stub.freeze(request.build()));
     PrintWriter out = spec.commandLine().getOut();

@@ -82,6 +82,11 @@ final class HoldOptions {
     if (permits.isEmpty() && limit.isPresent()) {
       throw new CliException(ExitCodes.USAGE, "--limit: needs --permits as well");
     }
+    maxHold.ifPresent(
+        time ->
+            DurationConverter.require(
+                "--max-hold", time, Duration.ofMillis(100), Duration.ofDays(7)));
+    DurationConverter.require("--lock-delay", lockDelay, Duration.ZERO, Duration.ofHours(1));
     List<String> names = new ArrayList<>(List.of(lock));
     names.addAll(more);
     LockRequest request =

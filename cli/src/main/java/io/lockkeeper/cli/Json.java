@@ -3,6 +3,8 @@ package io.lockkeeper.cli;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.MessageOrBuilder;
 import com.google.protobuf.util.JsonFormat;
+import java.io.PrintWriter;
+import java.util.function.BiConsumer;
 
 /** Writes messages as JSON, one to a line, the same JSON that grpcurl prints. */
 final class Json {
@@ -11,6 +13,17 @@ final class Json {
       JsonFormat.printer().omittingInsignificantWhitespace();
 
   private Json() {}
+
+  /** Prints a message: as JSON, or as {@code words} prints it. */
+  static <M extends MessageOrBuilder> void printOr(
+      boolean json, M message, PrintWriter out, BiConsumer<M, PrintWriter> words) {
+    if (json) {
+      out.println(line(message));
+    } else {
+      words.accept(message, out);
+    }
+    out.flush();
+  }
 
   /** Returns the message on one line. */
   static String line(MessageOrBuilder message) {

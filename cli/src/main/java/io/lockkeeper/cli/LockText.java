@@ -12,7 +12,8 @@ import java.util.stream.Collectors;
 /** Says in words who holds a lock and how, and who waits. */
 final class LockText {
 
-  private static final String NONE = "-";
+  /** What stands where there is nothing to say. */
+  static final String NONE = "-";
 
   private LockText() {}
 

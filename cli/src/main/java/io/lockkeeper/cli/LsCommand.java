@@ -79,7 +79,7 @@ final class LsCommand implements Callable<Integer> {
             Integer.toString(lock.getQueueLength()),
             LockText.token(lock));
       }
-      table.print(out, "");
+      table.print(out);
     }
     out.flush();
   }

@@ -34,7 +34,13 @@ import picocli.CommandLine.UnmatchedArgumentException;
       PolicyCommand.class,
       TokenCommand.class
     },
-    footer = {"", "Each command has its own --help."})
+    footer = {
+      "",
+      "Each command has its own --help.",
+      "",
+      "Exit codes, where a command does not say more: 0, done; 1, it failed or was refused; 2, the command line or a setting is"
+          + " wrong; 69, no server answers."
+    })
 public final class Main implements Runnable {
 
   @Spec private CommandSpec spec;

@@ -1,8 +1,10 @@
 package io.lockkeeper.cli;
 
+import io.lockkeeper.server.app.Durations;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.security.Explanation;
 import io.lockkeeper.server.security.Identity;
+import io.lockkeeper.server.security.Limits;
 import io.lockkeeper.server.security.Policy;
 import io.lockkeeper.server.security.ReloadedFile;
 import io.lockkeeper.server.security.Right;
@@ -28,7 +30,7 @@ import picocli.CommandLine.Spec;
     sortOptions = false,
     description = {
       "Says whether a policy's file is good, and what its rules are. With --identity, --right and --lock it says instead"
-          + " whether that is allowed, and by which rule.",
+          + " whether that is allowed, by which rule, and which limits count.",
       ""
     },
     exitCodeListHeading = "%nExit codes:%n",
@@ -139,6 +141,7 @@ final class PolicyCheckCommand implements Callable<Integer> {
     String what = right.key() + " on " + Text.plain(lock.value());
     if (explanation.isPermitted()) {
       out.println("ALLOWED: " + who + " has " + what + ", by " + explanation.rule().orElseThrow());
+      describeLimits(policy, identity, lock, out);
       return ExitCodes.OK;
     }
     out.println("DENIED: " + who + " does not have " + what);
@@ -151,6 +154,40 @@ final class PolicyCheckCommand implements Callable<Integer> {
       out.println("  ... and " + more + " rules more that mean this identity");
     }
     return ExitCodes.FAILED;
+  }
+
+  private static void describeLimits(
+      Policy policy, Identity identity, LockName lock, PrintWriter out) {
+    Limits limits = policy.limitsOf(identity);
+    out.println(
+        "  limits"
+            + (limits.equals(Limits.DEFAULTS) ? " (the defaults)" : "")
+            + ": leases "
+            + limits.leases()
+            + ", acquisitions "
+            + limits.acquisitions()
+            + ", entry-bytes "
+            + limits.entryBytes()
+            + ", streams "
+            + limits.streams()
+            + ", watches "
+            + limits.watches()
+            + ", requests-per-second "
+            + limits.requestsPerSecond()
+            + ", metadata-bytes "
+            + limits.metadataBytes()
+            + ", max-ttl "
+            + Durations.format(limits.maxTtl())
+            + ", max-wait "
+            + Durations.format(limits.maxWait()));
+    int shared = policy.maxAcquisitionsOf(lock.namespace());
+    if (shared < Integer.MAX_VALUE) {
+      out.println(
+          "  all together in namespace "
+              + Text.plain(lock.namespace())
+              + ": acquisitions "
+              + shared);
+    }
   }
 
   /** Refuses what no caller is called: a decision on it would answer another question. */

@@ -58,6 +58,8 @@ final class ReleaseRequestCommand implements Callable<Integer> {
             .setName(lock)
             .setReason(reason)
             .setRequester(Me.atHost());
+    deadline.ifPresent(
+        left -> DurationConverter.require("--deadline", left, Duration.ZERO, Duration.ofDays(7)));
     deadline.ifPresent(left -> request.setDeadline(DurationConverter.toMessage(left)));
     RequestReleaseResponse response =
         new Servers(options).call(stub -> stub.requestRelease(request.build()));

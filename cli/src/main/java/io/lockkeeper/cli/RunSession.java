@@ -215,6 +215,8 @@ final class RunSession implements LockListener {
   }
 
   private LockkeeperClient client() {
+    command.ttl.ifPresent(
+        ttl -> DurationConverter.require("--ttl", ttl, Duration.ofSeconds(2), Duration.ofHours(1)));
     String servers =
         command.options.targets().stream().map(Object::toString).collect(Collectors.joining(","));
     try {
@@ -240,22 +242,22 @@ final class RunSession implements LockListener {
     return command.killAfter.compareTo(third) < 0 ? command.killAfter : third;
   }
 
-  private RuntimeException failure(Throwable error) {
+  /** What a server says may quote others: their names must not steer the terminal. */
+  private static RuntimeException failure(Throwable error) {
+    if (!(error instanceof LockkeeperException)) {
+      return error instanceof RuntimeException unchecked
+          ? unchecked
+          : new IllegalStateException(error);
+    }
+    int exitCode = ExitCodes.FAILED;
     if (error instanceof NotAcquiredException) {
-      return new CliException(ExitCodes.NOT_ACQUIRED, String.valueOf(error.getMessage()), error);
+      exitCode = ExitCodes.NOT_ACQUIRED;
+    } else if (error instanceof ServerUnavailableException) {
+      exitCode = ExitCodes.UNAVAILABLE;
     }
-    if (error instanceof ServerUnavailableException) {
-      return new CliException(ExitCodes.UNAVAILABLE, String.valueOf(error.getMessage()), error);
-    }
-    if (error instanceof RequestRefusedException refused) {
-      return new CliException(
-          ExitCodes.FAILED, refused.getMessage() + Servers.whoWeAre(refused.code()), error);
-    }
-    if (error instanceof LockkeeperException) {
-      return new CliException(ExitCodes.FAILED, String.valueOf(error.getMessage()), error);
-    }
-    return error instanceof RuntimeException unchecked
-        ? unchecked
-        : new IllegalStateException(error);
+    String whoWeAre =
+        error instanceof RequestRefusedException refused ? Servers.whoWeAre(refused.code()) : "";
+    return new CliException(
+        exitCode, Text.plain(String.valueOf(error.getMessage())) + whoWeAre, error);
   }
 }

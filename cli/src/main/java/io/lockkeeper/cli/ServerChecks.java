@@ -155,6 +155,13 @@ final class ServerChecks {
   }
 
   private void checkWords(HostPort server, String name) throws IOException {
+    if (settings.access().tls().isPresent()) {
+      tell.accept(
+          Finding.ok(
+              name,
+              "its four-letter words cannot be asked over TLS: set 4lw.commands.whitelist=srvr,ruok,conf"));
+      return;
+    }
     List<String> open = new ArrayList<>();
     for (String word : TALKATIVE) {
       if (FourLetterWord.ask(server, word).isPresent()) {

@@ -171,16 +171,19 @@ final class ServerOptions {
       throw new CliException(ExitCodes.USAGE, "mutual TLS needs both --cert and --key");
     }
     TlsChannelCredentials.Builder builder = TlsChannelCredentials.newBuilder();
+    String options = "--ca";
     try {
       if (ca.isPresent()) {
         builder.trustManager(ca.get());
       }
+      options = "--cert, --key";
       if (cert.isPresent()) {
         builder.keyManager(cert.get(), key.orElseThrow());
       }
       return builder.build();
     } catch (IOException | IllegalArgumentException e) {
-      throw new CliException(ExitCodes.USAGE, "cannot read the TLS files: " + e.getMessage(), e);
+      throw new CliException(
+          ExitCodes.USAGE, options + ": cannot read the TLS files: " + e.getMessage(), e);
     }
   }
 }

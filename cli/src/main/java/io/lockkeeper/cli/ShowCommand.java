@@ -52,13 +52,7 @@ final class ShowCommand implements Callable<Integer> {
     GetLockRequest request =
         GetLockRequest.newBuilder().setName(name).setQueueLimit(queueLimit).build();
     LockState lock = new Servers(options).call(stub -> stub.getLock(request)).getLock();
-    PrintWriter out = spec.commandLine().getOut();
-    if (json) {
-      out.println(Json.line(lock));
-    } else {
-      print(lock, out);
-    }
-    out.flush();
+    Json.printOr(json, lock, spec.commandLine().getOut(), ShowCommand::print);
     return ExitCodes.OK;
   }
 
@@ -77,14 +71,8 @@ final class ShowCommand implements Callable<Integer> {
               + Text.age(lock.getDelayedFor())
               + " at the earliest");
     }
-    if (lock.getHoldersCount() > 0) {
-      out.println();
-      printHolders(lock, out);
-    }
-    if (lock.getQueueLength() > 0) {
-      out.println();
-      printQueue(lock, out);
-    }
+    printHolders(lock, out);
+    printQueue(lock, out);
   }
 
   private static void printHolders(LockState lock, PrintWriter out) {
@@ -99,7 +87,7 @@ final class ShowCommand implements Callable<Integer> {
           LockText.lease(holder),
           LockText.metadata(holder));
     }
-    holders.print(out, "  ");
+    holders.printPart(out, 0);
   }
 
   private static void printQueue(LockState lock, PrintWriter out) {
@@ -114,10 +102,6 @@ final class ShowCommand implements Callable<Integer> {
           LockText.lease(waiter),
           LockText.metadata(waiter));
     }
-    queue.print(out, "  ");
-    int more = lock.getQueueLength() - lock.getQueueCount();
-    if (more > 0) {
-      out.println("  and " + more + " more");
-    }
+    queue.printPart(out, lock.getQueueLength() - lock.getQueueCount());
   }
 }

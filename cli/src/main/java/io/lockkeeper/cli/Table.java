@@ -4,8 +4,11 @@ import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Prints rows in columns as wide as their widest cell. */
+/** Prints rows in columns as wide as their widest cell, but for cells that are very wide. */
 final class Table {
+
+  /** What is wider pushes the rest of its row aside, and of no other. */
+  private static final int MAX_WIDTH = 60;
 
   private final List<List<String>> rows = new ArrayList<>();
 
@@ -19,22 +22,34 @@ final class Table {
     rows.add(List.of(cells));
   }
 
-  /** Prints it all, each line after {@code indent}. */
-  void print(PrintWriter out, String indent) {
+  /** Prints an empty line, all rows, and how many more there are; nothing if there are no rows. */
+  void printPart(PrintWriter out, int more) {
+    if (rows.size() == 1 && more <= 0) {
+      return;
+    }
+    out.println();
+    print(out);
+    if (more > 0) {
+      out.println("and " + more + " more");
+    }
+  }
+
+  /** Prints all rows. */
+  void print(PrintWriter out) {
     int columns = rows.get(0).size();
     int[] widths = new int[columns];
     for (List<String> row : rows) {
       for (int i = 0; i < columns; i++) {
-        widths[i] = Math.max(widths[i], width(row.get(i)));
+        widths[i] = Math.max(widths[i], Math.min(MAX_WIDTH, width(row.get(i))));
       }
     }
     for (List<String> row : rows) {
-      StringBuilder line = new StringBuilder(indent);
+      StringBuilder line = new StringBuilder();
       for (int i = 0; i < columns; i++) {
         String cell = row.get(i);
         line.append(cell);
         if (i < columns - 1) {
-          line.append(" ".repeat(widths[i] - width(cell) + 2));
+          line.append(" ".repeat(Math.max(0, widths[i] - width(cell)) + 2));
         }
       }
       out.println(line.toString().stripTrailing());

@@ -16,6 +16,8 @@ import io.lockkeeper.v1.UnfreezeRequest;
 import java.util.Optional;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class OperatorCommandsTest {
 
@@ -67,6 +69,28 @@ class OperatorCommandsTest {
     // Then
     assertThat(result.err()).contains("--reason");
     assertThat(result.exitCode()).isEqualTo(ExitCodes.USAGE);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "freeze a --reason b --for 9000h | --for: must be 1s to 365d, is 375d",
+        "freeze a --reason b --for 0s    | --for: must be 1s to 365d, is 0s",
+        "drain --grace 61m               | --grace: must be 0s to 1h, is 61m",
+        "force-release a --grace 2h      | --grace: must be 0s to 1h, is 2h",
+        "release-request a --deadline 8d | --deadline: must be 0s to 7d, is 8d",
+        "run a --ttl 1s -- true          | --ttl: must be 2s to 1h, is 1s",
+        "ls --ca /none/ca.pem            | --ca: cannot read the TLS files: /none/ca.pem",
+        "ls --cert /none/c --key /none/k | --cert, --key: cannot read the TLS files: /none/",
+      })
+  void valueThatCannotBeIsToldWithItsOptionAndTheLimit(String line, String message) {
+    // When
+    Cli result = Cli.run(line.split(" "));
+    // Then
+    assertThat(result.exitCode()).isEqualTo(ExitCodes.USAGE);
+    assertThat(result.err()).startsWith("lockkeeper: " + message);
+    assertThat(server.requests).isEmpty();
   }
 
   @Test

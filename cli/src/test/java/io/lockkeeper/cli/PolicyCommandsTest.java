@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -13,6 +14,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** What {@code policy check} and {@code token} say, and how they end. */
 class PolicyCommandsTest {
+
+  private static final String DEFAULTS =
+      "  limits (the defaults): leases 20000, acquisitions 50000, entry-bytes 33554432, streams 20000, watches 2000,"
+          + " requests-per-second 100000, metadata-bytes 4096, max-ttl 1h, max-wait 365d\n";
 
   @TempDir private Path directory;
   private String policy = "";
@@ -92,8 +97,33 @@ class PolicyCommandsTest {
 
     // Then
     assertThat(cli.out())
-        .isEqualTo("ALLOWED: jwt:shop-1 has acquire on orders/42, by rule 1 (shop)\n");
+        .isEqualTo("ALLOWED: jwt:shop-1 has acquire on orders/42, by rule 1 (shop)\n" + DEFAULTS);
     assertThat(cli.exitCode()).isZero();
+  }
+
+  @Test
+  void limitsThatCountAreSaidWithThoseOfTheNamespace() throws IOException {
+    // Given
+    Files.writeString(
+        Path.of(policy),
+        """
+        limits:
+          - {identities: ["jwt:other"], leases: 1}
+          - {identities: ["jwt:shop-*"], leases: 7, requests-per-second: 50, max-wait: 5m}
+        namespaces:
+          - {names: [orders], acquisitions: 900}
+        """,
+        StandardOpenOption.APPEND);
+
+    // When // Then
+    assertThat(decide("jwt:shop-1", "acquire", "orders/42").out())
+        .endsWith(
+            """
+              limits: leases 7, acquisitions 50000, entry-bytes 33554432, streams 20000, watches 2000, \
+            requests-per-second 50, metadata-bytes 4096, max-ttl 1h, max-wait 5m
+              all together in namespace orders: acquisitions 900
+            """);
+    assertThat(decide("jwt:op", "read", "payments/1").out()).endsWith(DEFAULTS);
   }
 
   @Test
@@ -139,7 +169,7 @@ class PolicyCommandsTest {
 
     // Then
     assertThat(cli.out())
-        .isEqualTo("ALLOWED: dns:a.example = jwt:op has admin on x, by rule 3 (desk)\n");
+        .isEqualTo("ALLOWED: dns:a.example = jwt:op has admin on x, by rule 3 (desk)\n" + DEFAULTS);
   }
 
   @ParameterizedTest(name = "{0} {1} {2}")

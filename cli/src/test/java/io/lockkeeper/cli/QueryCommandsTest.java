@@ -105,12 +105,27 @@ class QueryCommandsTest {
         .containsExactly(
             "orders/42 is held",
             "",
-            "  HELD BY   MODE       FOR   NEEDS  TOKEN       LEASE             METADATA",
-            "  alice@ci  exclusive  13 s  -      4294967301  00112233aabbccdd  note=nightly",
+            "HELD BY   MODE       FOR   NEEDS  TOKEN       LEASE             METADATA",
+            "alice@ci  exclusive  13 s  -      4294967301  00112233aabbccdd  note=nightly",
             "",
-            "  #  WAITING  MODE       FOR  LEASE             METADATA",
-            "  1  bob@ci   exclusive  5 s  00112233aabbccdd  -",
-            "  and 1 more");
+            "#  WAITING  MODE       FOR  LEASE             METADATA",
+            "1  bob@ci   exclusive  5 s  00112233aabbccdd  -",
+            "and 1 more");
+  }
+
+  @Test
+  void nameThatIsVeryLongPushesItsOwnRowAsideOnly() {
+    // Given
+    String name = "long/" + "x".repeat(400);
+    server.locks.add(LockState.newBuilder().setName(name).build());
+    server.locks.add(LockState.newBuilder().setName("short").build());
+    // When
+    Cli result = Cli.run("ls", "--server", server.address());
+    // Then
+    assertThat(result.out().lines().filter(line -> line.startsWith("long/")))
+        .containsExactly(name + "  -     -        -    0        -");
+    assertThat(result.out().lines().filter(line -> !line.startsWith("long/")))
+        .allSatisfy(line -> assertThat(line).hasSizeLessThan(120));
   }
 
   @Test
@@ -142,9 +157,9 @@ class QueryCommandsTest {
             "  its limit is set to 6 permits",
             "  its last holder was lost: the next grant comes in 7 s at the earliest",
             "",
-            "  HELD BY   MODE            FOR   NEEDS  TOKEN  LEASE                      METADATA",
-            "  alice@ci  3 of 6 permits  0 ms  40 s   -      00112233aabbccdd/worker-1  -",
-            "  bob@ci    2 of 6 permits  0 ms  -      -      00112233aabbccdd           -");
+            "HELD BY   MODE            FOR   NEEDS  TOKEN  LEASE                      METADATA",
+            "alice@ci  3 of 6 permits  0 ms  40 s   -      00112233aabbccdd/worker-1  -",
+            "bob@ci    2 of 6 permits  0 ms  -      -      00112233aabbccdd           -");
   }
 
   private static LockState pool() {

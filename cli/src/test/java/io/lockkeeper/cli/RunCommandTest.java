@@ -72,14 +72,14 @@ class RunCommandTest {
   @Test
   void heldLockIsNotWaitedForLongerThanTold() throws Exception {
     // Given
-    try (LockkeeperClient other = server.clientBuilder().holder("alice@ci").build();
+    try (LockkeeperClient other = server.clientBuilder().holder("alice@ci\u001b[2J").build();
         LockHandle held = other.lock("orders/42")) {
       // When
       int exitCode = run("touch ran", "--wait", "0s");
       // Then
       assertThat(held.isValid()).isTrue();
       assertThat(exitCode).isEqualTo(ExitCodes.NOT_ACQUIRED);
-      assertThat(err.toString()).contains("TIMED_OUT", "alice@ci");
+      assertThat(err.toString()).contains("TIMED_OUT", "alice@ci").doesNotContain("\u001b");
       assertThat(directory.resolve("ran")).doesNotExist();
     }
   }

@@ -45,9 +45,9 @@ class TextTest {
     table.row("orders/42", "2");
     StringWriter out = new StringWriter();
     // When
-    table.print(new PrintWriter(out), "  ");
+    table.print(new PrintWriter(out));
     // Then
     assertThat(out.toString().lines())
-        .containsExactly("  LOCK       WAITING", "  a          1", "  orders/42  2");
+        .containsExactly("LOCK       WAITING", "a          1", "orders/42  2");
   }
 }
