@@ -2,6 +2,7 @@ package io.lockkeeper.cli;
 
 import io.lockkeeper.server.app.ConfigException;
 import io.lockkeeper.server.app.StartException;
+import io.lockkeeper.server.rpc.wire.ServerVersion;
 import java.io.PrintWriter;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -105,8 +106,7 @@ public final class Main implements Runnable {
   static final class Version implements IVersionProvider {
     @Override
     public String[] getVersion() {
-      String version = Main.class.getPackage().getImplementationVersion();
-      return new String[] {"lockkeeper " + (version == null ? "development" : version)};
+      return new String[] {"lockkeeper " + ServerVersion.text()};
     }
   }
 }

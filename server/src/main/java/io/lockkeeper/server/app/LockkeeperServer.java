@@ -7,6 +7,7 @@ import io.lockkeeper.server.rpc.GrpcEndpoint;
 import io.lockkeeper.server.rpc.GrpcSettings;
 import io.lockkeeper.server.rpc.call.GrpcLimits;
 import io.lockkeeper.server.rpc.call.Limit;
+import io.lockkeeper.server.rpc.wire.ServerVersion;
 import io.lockkeeper.server.web.EventCounters;
 import io.lockkeeper.server.web.HttpEndpoint;
 import io.lockkeeper.server.web.HttpSettings;
@@ -229,12 +230,11 @@ public final class LockkeeperServer implements AutoCloseable {
   }
 
   private static HttpSettings httpSettings(ServerConfig config, Protection protection, String id) {
-    String version = LockkeeperServer.class.getPackage().getImplementationVersion();
     return new HttpSettings(
         config.http().host(),
         config.http().port(),
         id,
-        version == null ? "development" : version,
+        ServerVersion.text(),
         CoreSettings.defaults().maxSessionPathBytes(),
         config.insecure(),
         protection.opensPages(),

@@ -134,12 +134,7 @@ public final class AdminCalls extends AdminServiceGrpc.AdminServiceImplBase {
     access.requireAll(Right.ADMIN, "");
     Answers.unary(
         access.audited(Map.of(), coordinator.cluster()),
-        view -> ClusterMessages.toResponse(view, coordinatorId, version(), surroundings::serves),
+        view -> ClusterMessages.toResponse(view, coordinatorId, surroundings::serves),
         responses);
-  }
-
-  private static String version() {
-    String version = AdminCalls.class.getPackage().getImplementationVersion();
-    return version == null ? "development" : version;
   }
 }

@@ -28,11 +28,11 @@ public final class ClusterMessages {
    * @param serves whether a peer can renew leases, by its id
    */
   public static GetClusterResponse toResponse(
-      ClusterView view, String ownId, String version, Predicate<String> serves) {
+      ClusterView view, String ownId, Predicate<String> serves) {
     GetClusterResponse.Builder message =
         GetClusterResponse.newBuilder()
             .setCoordinatorId(ownId)
-            .setVersion(version)
+            .setVersion(ServerVersion.text())
             .setMirrorCurrent(view.counts().mirrorCurrent())
             .setSessionCount(view.store().sessions().size())
             .setOrphanCount(
