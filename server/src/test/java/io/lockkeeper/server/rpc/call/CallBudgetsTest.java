@@ -9,7 +9,6 @@ import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServerStreamTracer;
 import io.grpc.Status;
-import io.grpc.stub.ServerCallStreamObserver;
 import io.lockkeeper.server.rpc.wire.Refusal;
 import io.lockkeeper.server.rpc.wire.Statuses;
 import io.lockkeeper.v1.LockServiceGrpc;
@@ -143,9 +142,9 @@ class CallBudgetsTest {
     // When
     prompt.send(5);
     // Then
-    assertThat(prompt.observer.ends).isEmpty();
-    assertThat(slow).anyMatch(stream -> !stream.observer.ends.isEmpty());
-    assertThat(slow.get(0).observer.ends).isEmpty();
+    assertThat(prompt.call.ends).isEmpty();
+    assertThat(slow).anyMatch(stream -> !stream.call.ends.isEmpty());
+    assertThat(slow.get(0).call.ends).isEmpty();
     assertThat(refusals.of(Limit.UNREAD_BYTES)).isPositive();
   }
 
@@ -158,7 +157,7 @@ class CallBudgetsTest {
     List.of(cancelled, failed, completed).forEach(stream -> stream.send(3));
     long held = budgets.unread().held();
     // When
-    cancelled.observer.cancel();
+    cancelled.call.cancel();
     failed.out.fail(Statuses.overflow());
     completed.out.complete();
     // Then
@@ -169,16 +168,16 @@ class CallBudgetsTest {
   /** A stream to a client that reads, or not. */
   private final class Stream {
 
-    final Observer observer;
+    final NotingCall<StringValue> call = new NotingCall<>();
     final OutboundStream<StringValue> out;
 
     Stream(boolean ready) {
-      this.observer = new Observer(ready);
+      call.ready = ready;
       List<OutboundStream<StringValue>> made = new ArrayList<>();
       CallEnd.factory(budgets)
           .newServerStreamTracer("Watch", new Metadata())
           .filterContext(Context.ROOT)
-          .run(() -> made.add(new OutboundStream<>(observer, 1_000, 1_000_000)));
+          .run(() -> made.add(new OutboundStream<>(call, 1_000, 1_000_000)));
       this.out = made.get(0);
     }
 
@@ -186,77 +185,6 @@ class CallBudgetsTest {
       for (int i = 0; i < messages; i++) {
         out.send(() -> StringValue.of("x".repeat(50)));
       }
-    }
-  }
-
-  /** The call below a stream. */
-  private static final class Observer extends ServerCallStreamObserver<StringValue> {
-
-    final List<String> ends = new ArrayList<>();
-    private final boolean ready;
-    private Runnable onCancel = () -> {};
-
-    Observer(boolean ready) {
-      this.ready = ready;
-    }
-
-    void cancel() {
-      onCancel.run();
-    }
-
-    @Override
-    public void onNext(StringValue value) {
-      // What is sent does not matter.
-    }
-
-    @Override
-    public void onError(Throwable cause) {
-      ends.add(cause.getMessage());
-    }
-
-    @Override
-    public void onCompleted() {
-      ends.add("completed");
-    }
-
-    @Override
-    public boolean isReady() {
-      return ready;
-    }
-
-    @Override
-    public boolean isCancelled() {
-      return false;
-    }
-
-    @Override
-    public void setOnCancelHandler(Runnable handler) {
-      onCancel = handler;
-    }
-
-    @Override
-    public void setOnReadyHandler(Runnable handler) {
-      // It never becomes ready.
-    }
-
-    @Override
-    public void setCompression(String compression) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public void disableAutoInboundFlowControl() {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public void request(int count) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public void setMessageCompression(boolean enable) {
-      throw new UnsupportedOperationException();
     }
   }
 }

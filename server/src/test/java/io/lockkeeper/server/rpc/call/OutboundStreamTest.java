@@ -3,7 +3,6 @@ package io.lockkeeper.server.rpc.call;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.Int64Value;
-import io.grpc.stub.ServerCallStreamObserver;
 import io.lockkeeper.server.core.api.Failure.Reason;
 import io.lockkeeper.server.rpc.wire.Statuses;
 import io.lockkeeper.server.testing.ViewSamples;
@@ -20,10 +19,14 @@ class OutboundStreamTest {
 
   private static final int PLENTY = 10_000_000;
 
-  private final Call call = new Call();
+  private final NotingCall<Int64Value> call = new NotingCall<>();
 
   private static Int64Value number(long value) {
     return Int64Value.of(value);
+  }
+
+  private List<Long> sent() {
+    return call.sent.stream().map(Int64Value::getValue).toList();
   }
 
   @Test
@@ -56,7 +59,7 @@ class OutboundStreamTest {
     assertThat(call.sent).hasSize((int) (threads * each));
     for (int thread = 0; thread < threads; thread++) {
       long base = thread * each;
-      assertThat(call.sent.stream().filter(v -> v >= base && v < base + each)).isSorted();
+      assertThat(sent().stream().filter(v -> v >= base && v < base + each)).isSorted();
     }
     assertThat(call.ends).containsExactly("completed");
   }
@@ -71,7 +74,7 @@ class OutboundStreamTest {
     // When
     call.becomeReady();
     // Then
-    assertThat(call.sent).containsExactly(1L);
+    assertThat(sent()).containsExactly(1L);
   }
 
   @Test
@@ -115,7 +118,7 @@ class OutboundStreamTest {
     // When
     out.complete();
     // Then
-    assertThat(call.sent).containsExactly(1L, 2L);
+    assertThat(sent()).containsExactly(1L, 2L);
     assertThat(call.ends).containsExactly("completed");
   }
 
@@ -196,90 +199,6 @@ class OutboundStreamTest {
     // When
     out.startWith(number(1));
     // Then
-    assertThat(call.sent).containsExactly(1L, 2L);
-  }
-
-  /** A call that notes what it is given, and whether two threads were in it at once. */
-  private static final class Call extends ServerCallStreamObserver<Int64Value> {
-
-    final List<Long> sent = new ArrayList<>();
-    final List<String> ends = new ArrayList<>();
-    final AtomicInteger overlaps = new AtomicInteger();
-    private final AtomicInteger inside = new AtomicInteger();
-    volatile boolean ready = true;
-    volatile boolean broken;
-    private Runnable onReady = () -> {};
-    private Runnable onCancel = () -> {};
-
-    void becomeReady() {
-      ready = true;
-      onReady.run();
-    }
-
-    void cancel() {
-      onCancel.run();
-    }
-
-    @Override
-    public void onNext(Int64Value value) {
-      if (broken) {
-        throw new IllegalStateException("call is closed");
-      }
-      if (inside.incrementAndGet() > 1) {
-        overlaps.incrementAndGet();
-      }
-      sent.add(value.getValue());
-      inside.decrementAndGet();
-    }
-
-    @Override
-    public void onError(Throwable cause) {
-      ends.add(cause.getMessage());
-    }
-
-    @Override
-    public void onCompleted() {
-      ends.add("completed");
-    }
-
-    @Override
-    public boolean isReady() {
-      return ready;
-    }
-
-    @Override
-    public boolean isCancelled() {
-      return false;
-    }
-
-    @Override
-    public void setOnCancelHandler(Runnable handler) {
-      onCancel = handler;
-    }
-
-    @Override
-    public void setOnReadyHandler(Runnable handler) {
-      onReady = handler;
-    }
-
-    @Override
-    public void setCompression(String compression) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public void disableAutoInboundFlowControl() {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public void request(int count) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public void setMessageCompression(boolean enable) {
-      throw new UnsupportedOperationException();
-    }
+    assertThat(sent()).containsExactly(1L, 2L);
   }
 }
