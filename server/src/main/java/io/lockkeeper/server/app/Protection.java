@@ -2,6 +2,7 @@ package io.lockkeeper.server.app;
 
 import io.lockkeeper.server.rpc.GrpcSettings;
 import io.lockkeeper.server.rpc.call.AccessRules;
+import io.lockkeeper.server.rpc.call.SteadyTimer;
 import io.lockkeeper.server.security.tls.CertificateIdentity;
 import io.lockkeeper.server.security.tls.TlsFiles;
 import io.lockkeeper.server.security.tls.TlsPaths;
@@ -12,27 +13,24 @@ import io.micrometer.core.instrument.MeterRegistry;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.Optional;
-import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * What keeps a server from those who may not use it: TLS, identities, the policy and the audit, as
- * the configuration says. All its files are looked at every few seconds, on a thread of its own: a
+ * the configuration says. All its files are looked at every two seconds, on a thread of its own: a
  * file system that hangs must hold up nothing else.
  */
 final class Protection implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(Protection.class);
-  private static final long POLL_SECONDS = 5;
 
   private final ServerConfig config;
   private final Optional<TlsFiles> tls;
   private final Security security;
   private final ScheduledExecutorService timer =
-      Executors.newSingleThreadScheduledExecutor(
+      new SteadyTimer(
           task -> {
             Thread thread = new Thread(task, "lockkeeper-security-files");
             thread.setDaemon(true);
@@ -136,15 +134,21 @@ final class Protection implements AutoCloseable {
   /** Begins to look at the files, and adds what there is to measure. */
   void start(MeterRegistry registry) {
     tls.ifPresent(files -> measure(files, registry));
-    Gauge.builder("lockkeeper.security.problems", security, s -> s.problems().size())
+    Gauge.builder("lockkeeper.security.problems", this, Protection::problems)
         .description("Files of the security that are wrong, or keys that cannot be fetched")
         .register(registry);
     FunctionCounter.builder("lockkeeper.audit.dropped", security, Security::auditDropped)
         .description("Entries of the audit that were lost")
         .register(registry);
-    var unused =
-        timer.scheduleWithFixedDelay(this::look, POLL_SECONDS, POLL_SECONDS, TimeUnit.SECONDS);
+    tls.ifPresent(
+        files -> {
+          var unused = Security.poll(files::poll, timer);
+        });
     security.start(timer);
+  }
+
+  private int problems() {
+    return security.problems().size() + (tls.flatMap(TlsFiles::lastError).isPresent() ? 1 : 0);
   }
 
   private static void measure(TlsFiles files, MeterRegistry registry) {
@@ -157,14 +161,6 @@ final class Protection implements AutoCloseable {
           .tag("file", file)
           .description("Time until the first certificate of the file expires")
           .register(registry);
-    }
-  }
-
-  private void look() {
-    try {
-      tls.ifPresent(TlsFiles::poll);
-    } catch (RuntimeException e) {
-      log.atError().setCause(e).log("The files of TLS could not be looked at; trying again");
     }
   }
 

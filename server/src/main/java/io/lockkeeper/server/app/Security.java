@@ -22,8 +22,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -44,7 +44,7 @@ public final class Security implements AutoCloseable {
   private final Authenticator authenticator;
   private final Authority authority;
   private final Audit audit;
-  private Optional<ScheduledFuture<?>> polling = Optional.empty();
+  private final List<Future<?>> polling = new ArrayList<>();
 
   private Security(SecurityConfig config) {
     authority =
@@ -146,20 +146,20 @@ public final class Security implements AutoCloseable {
     return audit instanceof AuditLog log ? log.dropped() : 0;
   }
 
-  /** Looks for changes from now on, every two seconds, on {@code timer}'s threads. */
+  /** Looks for changes from now on, on {@code timer}'s threads. */
   public void start(ScheduledExecutorService timer) {
-    if (!polls.isEmpty()) {
-      polling =
-          Optional.of(
-              timer.scheduleWithFixedDelay(
-                  () -> polls.forEach(Runnable::run), 0, POLL_SECONDS, TimeUnit.SECONDS));
-    }
+    polls.forEach(look -> polling.add(poll(look, timer)));
+  }
+
+  /** Looks at something every two seconds. */
+  static Future<?> poll(Runnable look, ScheduledExecutorService timer) {
+    return timer.scheduleWithFixedDelay(look, 0, POLL_SECONDS, TimeUnit.SECONDS);
   }
 
   /** Stops looking for changes, and writes what the audit still has, within some seconds. */
   @Override
   public void close() {
-    polling.ifPresent(future -> future.cancel(false));
+    polling.forEach(future -> future.cancel(false));
     for (AutoCloseable each : owned) {
       try {
         each.close();

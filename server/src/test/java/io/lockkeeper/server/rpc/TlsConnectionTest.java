@@ -178,6 +178,12 @@ class TlsConnectionTest {
     Files.copy(by.key(), what.key(), StandardCopyOption.REPLACE_EXISTING);
   }
 
+  /** Files that have changed are taken at the second look. */
+  private static void poll(TlsFiles changed) {
+    changed.poll();
+    changed.poll();
+  }
+
   /** Returns the certificate that a connection sees which is made now. */
   private static X509Certificate shownBy(Server server) throws Exception {
     SSLContext context = SSLContext.getInstance("TLS");
@@ -255,7 +261,7 @@ class TlsConnectionTest {
     Caller first = callers.next();
     // When
     replace(mine, peers.sign("renewed"));
-    here.poll();
+    poll(here);
     ManagedChannel after = dialer.dial("localhost:" + server.getPort()).build();
     channels.add(after);
     call(after);
@@ -338,7 +344,7 @@ class TlsConnectionTest {
     Signed next = peers.sign("next");
     // When
     replace(own, next);
-    files.poll();
+    poll(files);
     // Then
     health.setStatus("", ServingStatus.NOT_SERVING);
     assertThat(watcher.next().getStatus()).isEqualTo(ServingStatus.NOT_SERVING);
@@ -356,7 +362,7 @@ class TlsConnectionTest {
     Signed next = peers.sign("next");
     // When
     replace(own, next);
-    files.poll();
+    poll(files);
     // Then
     assertThat(before).isEqualTo(own.parsed());
     assertThat(shownBy(server, context)).isEqualTo(next.parsed());
@@ -368,7 +374,7 @@ class TlsConnectionTest {
     Server server = start(false);
     // When
     Files.writeString(own.certificate(), "broken");
-    files.poll();
+    poll(files);
     // Then
     assertThat(shownBy(server)).isEqualTo(own.parsed());
   }
@@ -383,7 +389,7 @@ class TlsConnectionTest {
     ChannelCredentials fresh = showing(successor.sign("client2"));
     // When
     Files.copy(successor.authority, clients.authority, StandardCopyOption.REPLACE_EXISTING);
-    files.poll();
+    poll(files);
     // Then
     assertThat(callerOf(server, fresh).identity()).isPresent();
     assertThatNobodyIsLetIn(server, old);
@@ -404,7 +410,7 @@ class TlsConnectionTest {
     // Given
     Signed rsa = peers.signRsa("rsa");
     replace(own, rsa);
-    files.poll();
+    poll(files);
     Server server = start(false);
     // When // Then: key exchange by RSA; CBC; RC4 and 3DES; and one that is good
     assertThat(answerTo(server, TLS_1_2, 0x009C, 0x009D, 0x002F, 0x0035).type())

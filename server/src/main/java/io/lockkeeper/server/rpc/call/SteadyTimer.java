@@ -9,14 +9,16 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A timer on one thread whose tasks fail alone and not in silence: what one throws is logged, and
- * one that comes again and again goes on to come. None of them decides who holds what.
+ * one that comes again and again goes on to come. None of them decides who holds what. After the
+ * end, tasks are dropped.
  */
 public final class SteadyTimer extends ScheduledThreadPoolExecutor {
 
   private static final Logger LOG = LoggerFactory.getLogger(SteadyTimer.class);
 
   public SteadyTimer(ThreadFactory threads) {
-    super(1, threads);
+    // Only once all is over: what is to be done later is not done then.
+    super(1, threads, new DiscardPolicy());
     setRemoveOnCancelPolicy(true);
   }
 

@@ -31,6 +31,7 @@ record PemText(Path file, String text) {
   private static final int MAX_BYTES = 1 << 20;
   private static final List<String> KEY_ALGORITHMS = List.of("EC", "RSA");
   private static final Pattern CERTIFICATE = block("CERTIFICATE");
+  private static final Pattern BEGIN_CERTIFICATE = Pattern.compile("-----BEGIN CERTIFICATE-----");
   private static final Pattern KEY = block("PRIVATE KEY");
 
   private static Pattern block(String label) {
@@ -62,7 +63,7 @@ record PemText(Path file, String text) {
   /**
    * Returns all certificates, in the order of the file.
    *
-   * @throws IOException if there is none, or one is malformed
+   * @throws IOException if there is none, or one is malformed or cut off
    */
   List<X509Certificate> certificates() throws IOException {
     List<X509Certificate> found = new ArrayList<>();
@@ -79,6 +80,9 @@ record PemText(Path file, String text) {
     }
     if (found.isEmpty()) {
       throw error("it has no certificate in PEM");
+    }
+    if (found.size() < BEGIN_CERTIFICATE.matcher(text).results().count()) {
+      throw error("a certificate in it begins and does not end");
     }
     return found;
   }

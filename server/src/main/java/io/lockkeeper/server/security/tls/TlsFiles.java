@@ -17,7 +17,9 @@ import org.slf4j.LoggerFactory;
 /**
  * The files of TLS as they are now. When they are replaced, {@link #poll} finds it: connections
  * that are made from then on use the new ones, those that are open stay as they are. All files are
- * taken together, or none: files that cannot be used, or do not fit each other, change nothing.
+ * taken together, or none: files that cannot be used, or do not fit each other, change nothing. New
+ * ones are taken when two polls in a row have found the same, so that a file of authorities that is
+ * being written is never taken by half.
  *
  * <p>For any thread.
  */
@@ -36,14 +38,19 @@ public final class TlsFiles {
   private volatile LoadedFiles previous;
   private long generation = 1;
   private Instant warnAgainAt;
-  private Optional<Object> refused = Optional.empty();
-  private boolean refusalIsTold;
+  private Found seen;
+  private boolean told;
+  private volatile Optional<String> error = Optional.empty();
+
+  /** What a look has found: the files, or why they cannot be read. */
+  private record Found(Optional<LoadedFiles.Texts> texts, String problem) {}
 
   private TlsFiles(TlsPaths paths, Clock clock) throws IOException {
     this.paths = paths;
     this.clock = clock;
     this.current = load(LoadedFiles.Texts.read(paths));
     this.previous = current;
+    this.seen = new Found(Optional.of(current.texts()), "");
     this.warnAgainAt = clock.instant();
     this.callers = new CurrentTrust(() -> current.callers().map(Authorities::trust));
     this.servers = new CurrentTrust(() -> Optional.of(current.servers().trust()));
@@ -142,53 +149,63 @@ public final class TlsFiles {
     return previous;
   }
 
+  /** Returns why the files, as they are now, are not in use. */
+  public Optional<String> lastError() {
+    return error;
+  }
+
   /**
    * Takes the files again if they have changed, and once a day warns of what expires soon. Reads
-   * them all, so not for a thread that must not wait. Called every few seconds.
+   * them all, so not for a thread that must not wait. Called every two seconds.
    */
   public synchronized void poll() {
-    try {
-      LoadedFiles.Texts found = LoadedFiles.Texts.read(paths);
-      if (found.equals(current.texts())) {
-        refused = Optional.empty();
-      } else {
-        replace(found);
-      }
-    } catch (IOException e) {
-      refuse(String.valueOf(e.getMessage()), e);
+    Found found = look();
+    // While files are replaced one by one, they are not whole, or do not fit each other.
+    if (found.equals(seen)) {
+      found.texts().ifPresentOrElse(this::take, () -> refuse(found.problem()));
+    } else {
+      seen = found;
+      told = false;
     }
     warn();
   }
 
-  private void replace(LoadedFiles.Texts found) {
+  private Found look() {
+    try {
+      return new Found(Optional.of(LoadedFiles.Texts.read(paths)), "");
+    } catch (IOException e) {
+      return new Found(Optional.empty(), String.valueOf(e.getMessage()));
+    }
+  }
+
+  /** Those that were refused are looked at again: a certificate may be valid by now. */
+  private void take(LoadedFiles.Texts found) {
+    if (found.equals(current.texts())) {
+      error = Optional.empty();
+      return;
+    }
     generation++;
     try {
       LoadedFiles next = load(found);
       previous = current;
       current = next;
-      refused = Optional.empty();
+      error = Optional.empty();
       warnAgainAt = clock.instant();
       LOG.atInfo()
           .addKeyValue("certificate", Authorities.name(next.own().chain().get(0)))
           .addKeyValue("until", next.own().chain().get(0).getNotAfter().toInstant())
           .log("The files of TLS have changed and are used from now on");
     } catch (IOException | RuntimeException e) {
-      refuse(found, e);
+      refuse(String.valueOf(e.getMessage()));
     }
   }
 
-  /**
-   * Says once for each content that it is no good, and not before it has been the same for two
-   * looks: while files are replaced one by one, they do not fit each other for a moment.
-   */
-  private void refuse(Object content, Exception why) {
-    if (!refused.equals(Optional.of(content))) {
-      refused = Optional.of(content);
-      refusalIsTold = false;
-    } else if (!refusalIsTold) {
-      refusalIsTold = true;
-      LOG.atError()
-          .log("The new files of TLS cannot be used, the old ones stay: {}", why.getMessage());
+  /** Says once for each content that it is no good. */
+  private void refuse(String why) {
+    error = Optional.of(why);
+    if (!told) {
+      told = true;
+      LOG.atError().log("The new files of TLS cannot be used, the old ones stay: {}", why);
     }
   }
 

@@ -27,4 +27,15 @@ final class SteadyTimerTest {
     // Then
     assertThat(runs.await(10, TimeUnit.SECONDS)).isTrue();
   }
+
+  @Test
+  void taskThatComesAfterTheEndIsDropped() {
+    // Given
+    timer.shutdownNow();
+    // When
+    var late = timer.schedule(() -> {}, 1, TimeUnit.MILLISECONDS);
+    // Then
+    assertThat(late.isDone()).isFalse();
+    assertThat(timer.getQueue()).isEmpty();
+  }
 }

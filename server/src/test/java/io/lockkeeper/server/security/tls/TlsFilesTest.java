@@ -102,6 +102,12 @@ class TlsFilesTest {
     return files.keys().getCertificateChain(alias)[0];
   }
 
+  /** Files that have changed are taken at the second look. */
+  private static void poll(TlsFiles files) {
+    files.poll();
+    files.poll();
+  }
+
   private static void replace(Path file, Path by) throws IOException {
     Files.copy(by, file, StandardCopyOption.REPLACE_EXISTING);
   }
@@ -186,6 +192,17 @@ class TlsFilesTest {
     assertThatExceptionOfType(IOException.class)
         .isThrownBy(() -> open(new Signed(missing, own.key(), own.parsed())))
         .withMessage(missing + " cannot be read: it does not exist");
+  }
+
+  @Test
+  void certificateThatIsCutOffIsNotLeftAway() throws Exception {
+    // Given
+    Signed own = authority("ca").sign("own");
+    String certificate = Files.readString(own.certificate());
+    // When
+    Files.writeString(own.certificate(), certificate + certificate.substring(0, 200));
+    // Then
+    assertThatItIsRefused(own, own.certificate(), "begins and does not end");
   }
 
   @Test
@@ -293,11 +310,33 @@ class TlsFilesTest {
     files.poll();
     X509Certificate between = shown(files);
     replace(own.key(), next.key());
-    files.poll();
+    poll(files);
     // Then
     assertThat(between).isEqualTo(own.parsed());
     assertThat(shown(files)).isEqualTo(next.parsed());
     assertThat(told(Level.ERROR)).isEmpty();
+  }
+
+  @Test
+  void fileOfAuthoritiesThatIsBeingWrittenIsNotTakenByHalf() throws Exception {
+    // Given
+    Certificates ca = authority("ca");
+    Certificates other = authority("other");
+    Signed client = other.sign("client");
+    Path both = Files.copy(ca.authority, ca.authority.resolveSibling("both.pem"));
+    append(both, other.authority);
+    TlsFiles files = open(ca.sign("own"), Optional.of(both), Optional.empty());
+    String whole = Files.readString(both);
+    // When: for a moment the second one is missing
+    replace(both, ca.authority);
+    files.poll();
+    boolean between = files.isClient(List.of(client.parsed()));
+    Files.writeString(both, whole);
+    files.poll();
+    boolean after = files.isClient(List.of(client.parsed()));
+    // Then
+    assertThat(between).isTrue();
+    assertThat(after).isTrue();
   }
 
   @Test
@@ -312,7 +351,7 @@ class TlsFilesTest {
     // When
     replace(own.certificate(), next.certificate());
     replace(own.key(), next.key());
-    files.poll();
+    poll(files);
     // Then
     assertThat(files.keys().getCertificateChain(chosen)[0]).isEqualTo(own.parsed());
     assertThat(files.keys().getPrivateKey(chosen)).isEqualTo(key).isNotNull();
@@ -336,13 +375,11 @@ class TlsFilesTest {
     // When
     for (String broken : List.of("broken", "broken in another way")) {
       Files.writeString(own.certificate(), broken);
-      files.poll();
-      files.poll();
+      poll(files);
       files.poll();
     }
     Files.delete(own.certificate());
-    files.poll();
-    files.poll();
+    poll(files);
     // Then
     assertThat(shown(files)).isEqualTo(own.parsed());
     assertThat(told(Level.ERROR))
@@ -351,11 +388,13 @@ class TlsFilesTest {
         .last()
         .asString()
         .contains("it does not exist");
+    assertThat(files.lastError()).isPresent();
     // When
     Files.writeString(own.certificate(), good);
-    files.poll();
+    poll(files);
     // Then
     assertThat(told(Level.ERROR)).hasSize(3);
+    assertThat(files.lastError()).isEmpty();
   }
 
   @Test
@@ -367,7 +406,7 @@ class TlsFilesTest {
     TlsFiles files = open(own);
     replace(own.certificate(), later.certificate());
     replace(own.key(), later.key());
-    files.poll();
+    poll(files);
     X509Certificate before = shown(files);
     // When
     clock.now = start.plus(HOUR.multipliedBy(2));
