@@ -2,6 +2,7 @@ package io.lockkeeper.server.security;
 
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /**
  * Who makes a call, as the transport or a token has proved it.
@@ -18,25 +19,50 @@ public record Identity(String name, List<String> names) {
   /** The longest name, in bytes of UTF-8: it is kept with every lease. */
   public static final int MAX_NAME_BYTES = 512;
 
+  private static final int MAX_NAMES = 64;
+
+  /** They go along in the headers of a call that is forwarded, which are limited. */
+  private static final int MAX_BYTES = 4 * 1024;
+
+  /**
+   * Control characters, those that change the direction of text or show nothing, line ends, and
+   * halves of characters, all of which UTF-8 would make a question mark.
+   */
+  private static final Pattern UNFIT = Pattern.compile("[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}]");
+
   /** Somebody who has proved nothing. */
   public static final Identity ANONYMOUS = of("anonymous");
 
   /**
-   * Checks.
+   * Checks. What the messages say can be said of any name.
    *
-   * @throws IllegalArgumentException if a name is empty or too long, or the first is not the name
+   * @throws IllegalArgumentException if there are too many names, one cannot be used, or the first
+   *     is not the name
    */
   public Identity {
     names = List.copyOf(names);
     if (names.isEmpty() || !names.get(0).equals(name)) {
       throw new IllegalArgumentException("the first of the names is the name");
     }
+    if (names.size() > MAX_NAMES) {
+      throw new IllegalArgumentException(
+          "an identity has at most " + MAX_NAMES + " names, this one has " + names.size());
+    }
+    int all = 0;
     for (String each : names) {
       int bytes = each.getBytes(StandardCharsets.UTF_8).length;
       if (bytes == 0 || bytes > MAX_NAME_BYTES) {
         throw new IllegalArgumentException(
             "an identity's name has 1 to " + MAX_NAME_BYTES + " bytes, this one has " + bytes);
       }
+      if (UNFIT.matcher(each).find()) {
+        throw new IllegalArgumentException("an identity's name has no control characters");
+      }
+      all += bytes;
+    }
+    if (all > MAX_BYTES) {
+      throw new IllegalArgumentException(
+          "an identity's names have at most " + MAX_BYTES + " bytes together, these have " + all);
     }
   }
 

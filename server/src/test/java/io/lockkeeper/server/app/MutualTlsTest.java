@@ -1,11 +1,13 @@
 package io.lockkeeper.server.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
 import io.grpc.Grpc;
 import io.grpc.ManagedChannel;
 import io.grpc.Status.Code;
+import io.grpc.StatusRuntimeException;
 import io.grpc.TlsChannelCredentials;
 import io.lockkeeper.server.rpc.Certificates;
 import io.lockkeeper.server.rpc.Certificates.Shape;
@@ -108,6 +110,22 @@ class MutualTlsTest {
         .filter(line -> line.startsWith("lockkeeper_certificate_expiry_seconds{file=\"tls-cert\"}"))
         .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' '))))
         .sum();
+  }
+
+  @Test
+  void coordinatorIsNoClient() throws Exception {
+    // Given
+    LockkeeperServer server = server(peers.sign("one"));
+    // When
+    StatusRuntimeException refused =
+        catchThrowableOfType(
+            StatusRuntimeException.class,
+            () ->
+                LeaseServiceGrpc.newBlockingStub(channel(server, peers.sign("two")))
+                    .withDeadlineAfter(LIMIT)
+                    .openLease(OpenLeaseRequest.getDefaultInstance()));
+    // Then
+    assertThat(refused.getStatus().getCode()).isEqualTo(Code.UNAUTHENTICATED);
   }
 
   @Test

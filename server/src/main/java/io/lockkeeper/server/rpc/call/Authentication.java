@@ -27,14 +27,17 @@ import java.util.concurrent.atomic.AtomicBoolean;
  *
  * <p>A bearer token counts before a certificate. What another coordinator has forwarded is the call
  * of the client that it names; only a connection whose certificate the authority for coordinators
- * has signed may do that, and where callers need not be known, anybody.
+ * has signed may do that, and where callers need not be known, anybody. Such a certificate is no
+ * client's.
  */
 public final class Authentication implements ServerInterceptor {
 
   private static final Metadata.Key<String> AUTHORIZATION =
       Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
   private static final String BEARER = "bearer ";
-  private static final int MAX_NAMES = 64;
+
+  /** More than any address and port; where nobody need be known, anybody may send the header. */
+  private static final int MAX_ADDRESS = 128;
 
   private final AccessRules rules;
   private final Usage usage;
@@ -53,13 +56,9 @@ public final class Authentication implements ServerInterceptor {
   /** Who makes a call, and from where. */
   private record Client(Identity identity, String peer) {
 
-    /** Returns what his requests are counted under: without an identity, the address alone. */
+    /** Returns what his requests are counted under. */
     String account() {
-      if (!identity.isAnonymous()) {
-        return identity.name();
-      }
-      int port = peer.lastIndexOf(':');
-      return port < 0 ? peer : peer.substring(0, port);
+      return identity.isAnonymous() ? Usage.accountAt(peer) : identity.name();
     }
   }
 
@@ -135,7 +134,8 @@ public final class Authentication implements ServerInterceptor {
     if (connection.refusal().isPresent()) {
       throw new UnauthenticatedException(connection.refusal().get());
     }
-    return new Client(connection.identity().orElse(Identity.ANONYMOUS), peer);
+    Optional<Identity> client = connection.identity().filter(who -> !connection.isPeer());
+    return new Client(client.orElse(Identity.ANONYMOUS), peer);
   }
 
   private static String bearer(String authorization) {
@@ -152,6 +152,9 @@ public final class Authentication implements ServerInterceptor {
               + " coordinator's --peer-ca");
     }
     String address = Optional.ofNullable(headers.get(PeerHeaders.CALLER_ADDRESS)).orElse(peer);
+    if (address.length() > MAX_ADDRESS) {
+      throw new UnauthenticatedException("the address of the forwarded caller is none");
+    }
     return new Client(
         Optional.ofNullable(headers.get(PeerHeaders.CALLER))
             .map(Authentication::decoded)
@@ -174,7 +177,7 @@ public final class Authentication implements ServerInterceptor {
   private static Identity decoded(String header) {
     List<String> names = new ArrayList<>();
     try {
-      for (String name : header.split(",", MAX_NAMES)) {
+      for (String name : header.split(",", -1)) {
         names.add(new String(Base64.getDecoder().decode(name), StandardCharsets.UTF_8));
       }
       return new Identity(names.get(0), names);

@@ -3,6 +3,7 @@ package io.lockkeeper.server.rpc.call;
 import io.lockkeeper.server.rpc.wire.OverLimitException;
 import io.lockkeeper.server.security.Limits;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -31,6 +32,17 @@ public final class Usage {
 
   Usage(LongSupplier clock) {
     this.clock = clock;
+  }
+
+  /**
+   * Returns the name of the account of somebody without an identity: his address, without the port;
+   * of IPv6, the /64, all addresses of which one host may have.
+   */
+  static String accountAt(String peer) {
+    int port = peer.lastIndexOf(':');
+    String host = port < 0 ? peer : peer.substring(0, port);
+    List<String> groups = List.of(host.split(":", -1)); // Java writes all eight of IPv6
+    return groups.size() == 8 ? String.join(":", groups.subList(0, 4)) + "::/64" : host;
   }
 
   /** Returns the account of that name. */

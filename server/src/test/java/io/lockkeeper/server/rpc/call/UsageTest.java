@@ -34,6 +34,15 @@ class UsageTest {
   }
 
   @Test
+  void strangersAreCountedByAddressAndOfIpv6ByThoseThatOneHostMayHave() {
+    assertThat(Usage.accountAt("10.0.0.7:51844")).isEqualTo("10.0.0.7");
+    assertThat(Usage.accountAt("2001:db8:1:2:3:4:5:6:51844"))
+        .isEqualTo(Usage.accountAt("2001:db8:1:2:9:9:9:9:80"))
+        .isNotEqualTo(Usage.accountAt("2001:db8:1:3:3:4:5:6:51844"));
+    assertThat(Usage.accountAt("in-process")).isEqualTo("in-process");
+  }
+
+  @Test
   void accountIsForgottenOnceItHasNothingAndItsRequestsAreLongAgo() {
     // Given
     Usage.Account account = usage.of("token:a");
