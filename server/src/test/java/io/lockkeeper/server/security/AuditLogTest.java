@@ -124,7 +124,12 @@ class AuditLogTest {
     // When
     audit.record(
         new Audit.Entry(
-            "a", Identity.of("jwt:" + nasty), nasty, "OK", nasty, Map.of("lock", nasty)));
+            "a",
+            Identity.of("jwt:\u00e4\"}{\ud83d\ude00"),
+            nasty,
+            "OK",
+            nasty,
+            Map.of("lock", nasty)));
     audit.close();
 
     // Then
