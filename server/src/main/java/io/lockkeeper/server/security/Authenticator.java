@@ -1,5 +1,8 @@
 package io.lockkeeper.server.security;
 
+import java.time.Instant;
+import java.util.Optional;
+
 /** Finds out who calls by what the call brings along. Asked on any thread; never blocks. */
 public interface Authenticator {
 
@@ -17,4 +20,9 @@ public interface Authenticator {
    *     token was
    */
   Identity ofBearerToken(String token);
+
+  /** Returns until when it counts, of one that was accepted; empty: until it is withdrawn. */
+  default Optional<Instant> expiryOf(String token) {
+    return Optional.empty();
+  }
 }

@@ -1,5 +1,6 @@
 package io.lockkeeper.server.security;
 
+import java.time.Instant;
 import java.util.Optional;
 
 /**
@@ -32,11 +33,21 @@ public final class BearerTokens implements Authenticator {
               + " characters, more than "
               + JwtTokens.MAX_CHARS);
     }
-    if (jwts.isPresent() && (tokens.isEmpty() || JwtTokens.isOne(token))) {
-      return jwts.get().identityOf(token);
+    Optional<JwtTokens> taking = takingJwt(token);
+    if (taking.isPresent()) {
+      return taking.get().identityOf(token);
     }
     return tokens
         .flatMap(file -> file.get().identityOf(token))
         .orElseThrow(() -> new UnauthenticatedException("the bearer token is not known"));
+  }
+
+  @Override
+  public Optional<Instant> expiryOf(String token) {
+    return takingJwt(token).map(jwt -> jwt.expiryOf(token));
+  }
+
+  private Optional<JwtTokens> takingJwt(String token) {
+    return jwts.filter(jwt -> tokens.isEmpty() || JwtTokens.isOne(token));
   }
 }

@@ -124,17 +124,30 @@ public final class JwtTokens {
    *
    * @throws UnauthenticatedException if it is not accepted
    */
-  @SuppressWarnings("ReferenceEquality") // the same keys are the same object; comparing them costs
   Identity identityOf(String token) {
+    return verified(token).identity();
+  }
+
+  /**
+   * Returns until when the token counts.
+   *
+   * @throws UnauthenticatedException if it is not accepted
+   */
+  Instant expiryOf(String token) {
+    return verified(token).until();
+  }
+
+  @SuppressWarnings("ReferenceEquality") // the same keys are the same object; comparing them costs
+  private Verified verified(String token) {
     ByteBuffer digest = ByteBuffer.wrap(Sha256.of(token));
     JWKSet current = keys.current();
     Verified known = remembered.get(digest);
     if (known != null && known.by() == current && clock.instant().isBefore(known.until())) {
-      return known.identity();
+      return known;
     }
     Verified verified = verify(token, current);
     remembered.put(digest, verified);
-    return verified.identity();
+    return verified;
   }
 
   private Verified verify(String token, JWKSet current) {

@@ -12,7 +12,9 @@ import io.lockkeeper.server.security.UnauthenticatedException;
 import io.lockkeeper.v1.AdminServiceGrpc;
 import io.lockkeeper.v1.LeaseServiceGrpc;
 import io.lockkeeper.v1.LockServiceGrpc;
+import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** A server that knows its callers by tokens: the token {@code t-shop} is {@code token:shop}'s. */
@@ -21,18 +23,30 @@ final class SecuredServer implements AutoCloseable {
   private static final Metadata.Key<String> AUTHORIZATION =
       Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
 
+  /** Behind a name: the token expires in a moment. */
+  static final String BRIEF = "-brief";
+
   final List<Audit.Entry> audited = new CopyOnWriteArrayList<>();
   final InProcess server;
 
   SecuredServer(Authority authority) {
-    Authenticator tokens =
-        token -> {
-          if (!token.startsWith("t-")) {
-            throw new UnauthenticatedException("nobody has this token");
-          }
-          return Identity.of("token:" + token.substring(2));
-        };
+    Authenticator tokens = new Tokens();
     server = InProcess.onRealCoordinator(new AccessRules(true, tokens, authority, audited::add));
+  }
+
+  private static final class Tokens implements Authenticator {
+    @Override
+    public Identity ofBearerToken(String token) {
+      if (!token.startsWith("t-")) {
+        throw new UnauthenticatedException("nobody has this token");
+      }
+      return Identity.of("token:" + token.substring(2).replace(BRIEF, ""));
+    }
+
+    @Override
+    public Optional<Instant> expiryOf(String token) {
+      return token.endsWith(BRIEF) ? Optional.of(Instant.now().plusSeconds(2)) : Optional.empty();
+    }
   }
 
   static ClientInterceptor header(String name, String value) {

@@ -241,6 +241,15 @@ class JwtTokensTest {
   }
 
   @Test
+  void tokenCountsUntilItsExpiryAndTheSkewAndWhatHasNoneUntilItIsWithdrawn() {
+    // Given
+    String token = good(c -> c.expirationTime(Date.from(NOW)));
+    // When // Then
+    assertThat(tokens.expiryOf(token)).contains(NOW.plusSeconds(30));
+    assertThat(Authenticator.NONE.expiryOf(token)).isEmpty();
+  }
+
+  @Test
   void clocksMayDifferByTheSkewAndNoMore() {
     // Given
     String token = good(c -> c.expirationTime(Date.from(NOW)));

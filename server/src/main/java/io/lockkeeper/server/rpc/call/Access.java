@@ -129,6 +129,11 @@ public final class Access {
     return peer;
   }
 
+  /** Returns what he calls. */
+  String rpc() {
+    return rpc;
+  }
+
   /** Returns who he is and from where, human-readable, for those whom his request is about. */
   public String who() {
     return identity.isAnonymous() ? peer : identity + " (" + peer + ")";

@@ -15,6 +15,8 @@ import io.lockkeeper.server.security.Audit;
 import io.lockkeeper.server.security.Identity;
 import io.lockkeeper.server.security.UnauthenticatedException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
@@ -70,6 +72,7 @@ public final class Authentication implements ServerInterceptor {
     if (call.getMethodDescriptor().getType() == MethodDescriptor.MethodType.UNARY) {
       return Contexts.interceptCall(context, call, headers, next);
     }
+    Context stream = untilExpiry(access, headers, context);
     access.usage().openStream(access.limits());
     AtomicBoolean open = new AtomicBoolean(true);
     Runnable close =
@@ -79,10 +82,30 @@ public final class Authentication implements ServerInterceptor {
           }
         };
     try {
-      return new CountedStream<>(Contexts.interceptCall(context, call, headers, next), close);
+      return new CountedStream<>(Contexts.interceptCall(stream, call, headers, next), close);
     } catch (RuntimeException | Error e) {
       close.run();
       throw e;
+    }
+  }
+
+  /**
+   * A stream whose token has expired is sent away, to come again with a fresh one. What was
+   * forwarded is sent away by whoever has forwarded it.
+   */
+  private Context untilExpiry(Access access, Metadata headers, Context context) {
+    String authorization = headers.get(AUTHORIZATION);
+    if (authorization == null || headers.containsKey(PeerHeaders.FORWARDED_BY)) {
+      return context;
+    }
+    try {
+      return rules
+          .authenticator()
+          .expiryOf(bearer(authorization))
+          .map(until -> CallGuard.leavingAfter(Duration.between(Instant.now(), until), context))
+          .orElse(context);
+    } catch (UnauthenticatedException e) { // It has expired in between.
+      throw unauthenticated(access.rpc(), access.peer(), String.valueOf(e.getMessage()));
     }
   }
 

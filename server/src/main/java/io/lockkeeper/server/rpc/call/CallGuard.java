@@ -16,6 +16,7 @@ import io.lockkeeper.server.rpc.wire.Refusal;
 import io.lockkeeper.server.rpc.wire.Statuses;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -30,6 +31,8 @@ public final class CallGuard implements ServerInterceptor {
   private static final Context.Key<String> PEER = Context.keyWithDefault("peer", "unknown");
   private static final Context.Key<Optional<ConnectionAge.AgedConnection>> CONNECTION =
       Context.keyWithDefault("connection", Optional.empty());
+
+  private static final Duration FAR = Duration.ofDays(365);
 
   private final Set<EndOnce<?, ?>> open = ConcurrentHashMap.newKeySet();
   private final CallAdmission admission;
@@ -63,9 +66,22 @@ public final class CallGuard implements ServerInterceptor {
     return PEER.get();
   }
 
-  /** Returns until when the streams of the current call's connection may stay on it. */
+  /** Returns until when the current call's stream may stay, if that is limited. */
   public static Optional<ConnectionAge.AgedConnection> connection() {
     return CONNECTION.get();
+  }
+
+  /** Says that streams of the call should leave after a time, if not earlier. */
+  static Context leavingAfter(Duration time, Context context) {
+    Duration finite = time.compareTo(FAR) < 0 ? time : FAR;
+    long at = System.nanoTime() + finite.toNanos();
+    return context.withValue(
+        CONNECTION,
+        Optional.of(
+            CONNECTION
+                .get(context)
+                .map(connection -> connection.notAfter(at))
+                .orElseGet(() -> new ConnectionAge.AgedConnection(at, at))));
   }
 
   @Override

@@ -3,9 +3,7 @@ package io.lockkeeper.server.rpc.call;
 import io.grpc.Attributes;
 import io.grpc.ServerTransportFilter;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.random.RandomGenerator;
 
 /**
@@ -21,6 +19,9 @@ import java.util.random.RandomGenerator;
  *
  * <p>Nothing is cut off: an Acquire stream that is a lease by itself keeps its old connection for
  * as long as it lasts.
+ *
+ * <p>Streams of a token that expires leave in the same way, when it does: whoever has a fresh one
+ * comes again and has lost nothing.
  */
 public final class ConnectionAge extends ServerTransportFilter {
 
@@ -41,12 +42,17 @@ public final class ConnectionAge extends ServerTransportFilter {
    * @param first when sessions should
    * @param last when all should
    */
-  record AgedConnection(long first, long last) {
+  public record AgedConnection(long first, long last) {
 
-    /** Returns how long it is until a stream should leave; empty if it may stay. */
-    OptionalLong untilLeaving(boolean session, long nowNanos) {
-      return (session ? List.of(first, last) : List.of(last))
-          .stream().mapToLong(due -> due - nowNanos).filter(left -> left > 0).findFirst();
+    /** Returns the same moments, none of them later than {@code at}. */
+    AgedConnection notAfter(long at) {
+      return new AgedConnection(first - at < 0 ? first : at, last - at < 0 ? last : at);
+    }
+
+    /** Returns how long it is until a stream should leave. */
+    long untilLeaving(boolean session, long nowNanos) {
+      long next = session && first - nowNanos > 0 ? first : last;
+      return Math.max(0, next - nowNanos);
     }
   }
 

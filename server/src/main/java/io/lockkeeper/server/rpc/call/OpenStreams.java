@@ -16,6 +16,8 @@ import java.util.concurrent.TimeUnit;
  */
 public final class OpenStreams {
 
+  private static final Future<?> NEVER = CompletableFuture.completedFuture(null);
+
   private final Map<Leavable, Future<?>> streams = new ConcurrentHashMap<>();
   private final ScheduledExecutorService timer;
   private volatile Optional<Refusal> leaving = Optional.empty();
@@ -32,7 +34,8 @@ public final class OpenStreams {
 
   /** Adds a stream that may stay for as long as the endpoint. */
   public void add(Leavable stream) {
-    add(stream, CompletableFuture.completedFuture(null));
+    streams.put(stream, NEVER);
+    leaving.ifPresent(stream::goAway);
   }
 
   /**
@@ -43,23 +46,18 @@ public final class OpenStreams {
    */
   public void add(
       Leavable stream, Optional<ConnectionAge.AgedConnection> connection, boolean session) {
-    connection
-        .map(moments -> moments.untilLeaving(session, System.nanoTime()))
-        .filter(left -> left.isPresent())
-        .ifPresentOrElse(
-            left ->
-                add(
-                    stream,
-                    timer.schedule(
-                        () -> stream.goAway(Statuses.connectionTooOld()),
-                        left.getAsLong(),
-                        TimeUnit.NANOSECONDS)),
-            () -> add(stream));
-  }
-
-  private void add(Leavable stream, Future<?> whenOld) {
-    streams.put(stream, whenOld);
-    leaving.ifPresent(stream::goAway);
+    add(stream);
+    connection.ifPresent(
+        moments -> {
+          Future<?> whenOld =
+              timer.schedule(
+                  () -> stream.goAway(Statuses.connectionTooOld()),
+                  moments.untilLeaving(session, System.nanoTime()),
+                  TimeUnit.NANOSECONDS);
+          if (!streams.replace(stream, NEVER, whenOld)) {
+            whenOld.cancel(false); // It has ended meanwhile.
+          }
+        });
   }
 
   /** Forgets a stream that has ended. */

@@ -12,6 +12,7 @@ import io.lockkeeper.server.coordinator.api.Peer;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.rpc.call.Access;
+import io.lockkeeper.server.rpc.call.CallGuard;
 import io.lockkeeper.server.rpc.call.ConnectionAge;
 import io.lockkeeper.server.rpc.call.OpenStreams;
 import io.lockkeeper.server.rpc.wire.AcquireRequests;
@@ -52,6 +53,7 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
   private final ServerCallHandler<Q, R> service;
   private final Forwarding forwarding;
   private final Context context = Context.current();
+  private final Optional<ConnectionAge.AgedConnection> connection = CallGuard.connection();
   private final Access access;
   private final SynchronizationContext sync =
       new SynchronizationContext((thread, bug) -> finish(Statuses.of(bug)));
@@ -184,9 +186,7 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
 
   private void leaveHere() {
     away = true;
-    forwarding
-        .streams()
-        .add(this, ConnectionAge.of(call.getAttributes()), NamedLease.isStream(method()));
+    forwarding.streams().add(this, connection, NamedLease.isStream(method()));
   }
 
   // What the search finds, in serial.

@@ -192,12 +192,12 @@ public final class Statuses {
         false);
   }
 
-  /** Returns the refusal that ends a stream because its connection is to be replaced. */
+  /** Returns the refusal that ends a stream because its connection, or its token, is too old. */
   public static Refusal connectionTooOld() {
     return new Refusal(
         Code.UNAVAILABLE,
         ErrorReason.ERROR_REASON_CONNECTION_TOO_OLD,
-        "the connection has reached its maximum age",
+        "the connection has reached its maximum age, or the token of the call has expired",
         "",
         Optional.of(Duration.ZERO),
         false);

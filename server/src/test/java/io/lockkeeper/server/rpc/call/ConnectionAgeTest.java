@@ -56,10 +56,13 @@ class ConnectionAgeTest {
     // Given
     AgedConnection connection = new AgedConnection(100, 150);
     // Then
-    assertThat(connection.untilLeaving(true, 40)).hasValue(60);
-    assertThat(connection.untilLeaving(true, 120)).hasValue(30);
-    assertThat(connection.untilLeaving(true, 150)).isEmpty();
-    assertThat(connection.untilLeaving(false, 40)).hasValue(110);
+    assertThat(connection.untilLeaving(true, 40)).isEqualTo(60);
+    assertThat(connection.untilLeaving(true, 120)).isEqualTo(30);
+    assertThat(connection.untilLeaving(true, 150)).isZero();
+    assertThat(connection.untilLeaving(false, 40)).isEqualTo(110);
+    assertThat(connection.notAfter(60).untilLeaving(true, 40)).isEqualTo(20);
+    assertThat(connection.notAfter(120)).isEqualTo(new AgedConnection(100, 120));
+    assertThat(connection.notAfter(200)).isEqualTo(connection);
   }
 
   @Test
