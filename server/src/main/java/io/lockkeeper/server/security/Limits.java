@@ -14,7 +14,8 @@ import java.time.Duration;
  * @param requestsPerSecond requests a second, on average over some seconds; a batch counts each
  * @param metadataBytes bytes of metadata of one request
  * @param maxTtl the longest TTL of a lease
- * @param maxWait the longest wait_timeout; a request without one waits as long
+ * @param maxWait the longest wait_timeout; where it is less than the default, a request must have
+ *     one
  */
 public record Limits(
     int leases,
@@ -27,7 +28,7 @@ public record Limits(
     Duration maxTtl,
     Duration maxWait) {
 
-  /** What counts where the policy says nothing. */
+  /** What counts where the policy says nothing. Of sizes and times: the most that it may say. */
   public static final Limits DEFAULTS =
       new Limits(
           20_000,
@@ -38,5 +39,5 @@ public record Limits(
           100_000,
           4 * 1024,
           Duration.ofHours(1),
-          Duration.ofDays(365));
+          Duration.ofDays(7));
 }

@@ -134,7 +134,9 @@ final class PolicyFile {
                 count(entry, "streams", byDefault.streams()),
                 count(entry, "watches", byDefault.watches()),
                 count(entry, "requests-per-second", byDefault.requestsPerSecond()),
-                (int) entry.count("metadata-bytes", 0, 4_096, byDefault.metadataBytes()),
+                (int)
+                    entry.count(
+                        "metadata-bytes", 0, byDefault.metadataBytes(), byDefault.metadataBytes()),
                 duration(entry, "max-ttl", Duration.ofSeconds(2), byDefault.maxTtl()),
                 duration(entry, "max-wait", Duration.ZERO, byDefault.maxWait()))));
   }

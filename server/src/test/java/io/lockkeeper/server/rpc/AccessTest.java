@@ -58,6 +58,7 @@ class AccessTest {
           .give("token:shop", "", Right.READ, Right.ACQUIRE, Right.WATCH)
           .give("token:pay", "pay/", Right.READ, Right.ACQUIRE, Right.WATCH)
           .give("token:blind", "", Right.ACQUIRE)
+          .give("token:asker", "", Right.REQUEST_RELEASE)
           .give("token:root", "", Right.values());
 
   @AutoClose private final SecuredServer secured = new SecuredServer(rights);
@@ -136,7 +137,6 @@ class AccessTest {
     assertThat(impostor.getStatus().getDescription()).contains("only a coordinator may forward");
   }
 
-  private Map<String, Consumer<String>> callsWithALease(String who, String secret) {
   @Test
   void addressOfACallerIsNoMoreThanOneThoughAnybodyMayNameIt() {
     // Given: nobody need say who he is, and an account would be kept under what he says
@@ -155,6 +155,7 @@ class AccessTest {
     }
   }
 
+  private Map<String, Consumer<String>> callsWithALease(String who, String secret) {
     Map<String, Consumer<String>> calls = new LinkedHashMap<>();
     calls.put(
         "RenewLease",
@@ -439,6 +440,9 @@ class AccessTest {
     assertThat(queued.getPositions(0).getHoldersList()).isEmpty();
     assertThat(reader.getPositions(0).getHoldersList()).hasSize(1);
     assertThat(refused.getHoldersList()).isEmpty();
+    RequestReleaseRequest wish = RequestReleaseRequest.newBuilder().setName("orders/1").build();
+    assertThat(secured.locksNow("asker").requestRelease(wish).getHoldersList()).isEmpty();
+    assertThat(secured.locksNow("root").requestRelease(wish).getHoldersList()).hasSize(1);
   }
 
   @Test

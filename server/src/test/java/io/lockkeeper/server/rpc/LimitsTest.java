@@ -13,10 +13,15 @@ import io.lockkeeper.server.security.Right;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.CloseLeaseRequest;
+import io.lockkeeper.v1.FreezeRequest;
 import io.lockkeeper.v1.GetLockRequest;
 import io.lockkeeper.v1.LockRequest;
 import io.lockkeeper.v1.OpenLeaseRequest;
 import io.lockkeeper.v1.OpenLeaseResponse;
+import io.lockkeeper.v1.OpenSession;
+import io.lockkeeper.v1.ReleaseRequest;
+import io.lockkeeper.v1.SessionRequest;
+import io.lockkeeper.v1.SessionResponse;
 import io.lockkeeper.v1.UpdateMetadataRequest;
 import io.lockkeeper.v1.WatchRequest;
 import io.lockkeeper.v1.WatchResponse;
@@ -50,7 +55,7 @@ class LimitsTest {
         requests,
         64,
         java.time.Duration.ofMinutes(1),
-        java.time.Duration.ofHours(1));
+        Limits.DEFAULTS.maxWait());
   }
 
   private static final int MANY = 10_000;
@@ -182,7 +187,17 @@ class LimitsTest {
   @Test
   void ttlAndWaitAreWithinTheRangeOfTheIdentity() {
     // Given
-    limit(of(MANY, MANY, MANY, MANY, MANY, MANY));
+    limit(
+        new Limits(
+            MANY,
+            MANY,
+            MANY,
+            MANY,
+            MANY,
+            MANY,
+            64,
+            java.time.Duration.ofMinutes(1),
+            java.time.Duration.ofHours(1)));
     // When
     StatusRuntimeException ttl =
         failure(
@@ -200,10 +215,12 @@ class LimitsTest {
                 .addLocks(LockRequest.newBuilder().setName("a"))
                 .setWaitTimeout(Duration.newBuilder().setSeconds(3_601))
                 .build());
+    var waitForEver = acquire("greedy", "a");
     // Then
     assertThat(ttl.getStatus().getCode()).isEqualTo(Code.INVALID_ARGUMENT);
     assertThat(ttl.getStatus().getDescription()).contains("ttl", "token:greedy");
     assertThat(wait.end().getDescription()).contains("wait_timeout", "token:greedy");
+    assertThat(waitForEver.end().getDescription()).contains("wait_timeout", "must be set");
   }
 
   @Test
@@ -250,6 +267,74 @@ class LimitsTest {
     assertOver(over, "1 requests a second");
     for (int i = 0; i < 100; i++) {
       secured.locksNow("other").getLock(request);
+    }
+  }
+
+  private void assertThatItIsCounted(Runnable request) {
+    assertThat(
+            failure(
+                    () -> {
+                      for (int i = 0; i < 100; i++) {
+                        request.run();
+                      }
+                    })
+                .getStatus()
+                .getDescription())
+        .contains("1 requests a second");
+  }
+
+  @Test
+  void requestsOfAllKindsCountThatMakeWork() {
+    // Given
+    limit(of(MANY, MANY, MANY, MANY, MANY, 1));
+    String nobodys = "0123456789abcdef0123456789abcdef";
+    // When // Then
+    assertThatItIsCounted(
+        () ->
+            secured
+                .admin("greedy")
+                .freeze(FreezeRequest.newBuilder().setPrefix("a/").setReason("why").build()));
+    Awaitility.await().until(() -> isServed("greedy"));
+    assertThatItIsCounted(
+        () -> {
+          Received<SessionRequest, SessionResponse> session = Received.all();
+          secured
+              .locks("greedy")
+              .session(session)
+              .onNext(
+                  SessionRequest.newBuilder().setOpen(OpenSession.getDefaultInstance()).build());
+          if (!session.isServed()) {
+            throw session.end().asRuntimeException();
+          }
+          session.cancel();
+        });
+    Awaitility.await().until(() -> isServed("greedy"));
+    assertThatItIsCounted(
+        () ->
+            assertThat(
+                    failure(
+                        () ->
+                            secured
+                                .locksNow("greedy")
+                                .release(
+                                    ReleaseRequest.newBuilder()
+                                        .setLeaseId(nobodys)
+                                        .setRequestId("r")
+                                        .build())))
+                .satisfies(
+                    refused -> {
+                      if (refused.getStatus().getCode() != Code.NOT_FOUND) {
+                        throw refused;
+                      }
+                    }));
+  }
+
+  private boolean isServed(String who) {
+    try {
+      secured.locksNow(who).getLock(GetLockRequest.newBuilder().setName("a").build());
+      return true;
+    } catch (StatusRuntimeException e) {
+      return false;
     }
   }
 }

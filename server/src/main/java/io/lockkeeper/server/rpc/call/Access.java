@@ -35,6 +35,7 @@ public final class Access {
   private final AccessRules rules;
   private final Usage.Account usage;
   private final Caller caller;
+  private volatile boolean counted;
 
   /**
    * Makes one.
@@ -111,7 +112,19 @@ public final class Access {
    * @throws OverLimitException if the caller makes too many; it says when there will not be
    */
   public void countRequest() {
+    counted = true;
     usage.request(limits());
+  }
+
+  /**
+   * Counts the call as one request, unless that was done before.
+   *
+   * @throws OverLimitException if the caller makes too many
+   */
+  public void countOnce() {
+    if (!counted) {
+      countRequest();
+    }
   }
 
   /** Makes this the one of the current call. */
@@ -203,21 +216,28 @@ public final class Access {
 
   /**
    * Lets a request for locks go on if he has the right to each, in its mode, and keeps his limits.
+   * What is held under a lease may go on to be held whatever the policy says by now: a request with
+   * tokens gets nothing else there.
    *
+   * @param underLease whether it is under a lease that there is
    * @throws DeniedException if he lacks one
    * @throws InvalidRequestException if he asks for more than he may
    */
-  public void requireToAcquire(AcquireCommand command) {
+  public void requireToAcquire(AcquireCommand command, boolean underLease) {
     countRequest();
+    if (underLease && !command.heldTokens().isEmpty()) {
+      return;
+    }
     for (AcquireCommand.WantedLock wanted : command.locks()) {
       require(isShared(wanted.mode()) ? Right.ACQUIRE_SHARED : Right.ACQUIRE, wanted.name());
     }
     requireDescribable(command.metadata());
     Duration maxWait = limits().maxWait();
-    if (command.waitTimeout().filter(wait -> wait.compareTo(maxWait) > 0).isPresent()) {
+    boolean mayWaitForEver = maxWait.equals(Limits.DEFAULTS.maxWait());
+    if (command.waitTimeout().map(wait -> wait.compareTo(maxWait) > 0).orElse(!mayWaitForEver)) {
       throw Fields.invalid(
           "wait_timeout",
-          "must be at most " + maxWait + ", which is the limit of '" + identity + "'");
+          "must be set, to at most " + maxWait + ", which is the limit of '" + identity + "'");
     }
   }
 

@@ -17,6 +17,7 @@ import io.lockkeeper.server.rpc.call.ConnectionAge;
 import io.lockkeeper.server.rpc.call.OpenStreams;
 import io.lockkeeper.server.rpc.wire.AcquireRequests;
 import io.lockkeeper.server.rpc.wire.NamedLease;
+import io.lockkeeper.server.rpc.wire.OverLimitException;
 import io.lockkeeper.server.rpc.wire.PeerHeaders;
 import io.lockkeeper.server.rpc.wire.Refusal;
 import io.lockkeeper.server.rpc.wire.Statuses;
@@ -163,6 +164,9 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
             return;
           }
           stage = new Nobody<>();
+          if (isOverLimit()) {
+            return;
+          }
           Optional<LeaseId> lease = first.flatMap(NamedLease::of);
           if (lease.isPresent()) {
             search(lease.get());
@@ -173,6 +177,17 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
             finish(status, trailers);
           }
         });
+  }
+
+  /** To give a lock back costs nothing where its lease is served; to look for a lease does. */
+  private boolean isOverLimit() {
+    try {
+      access.countOnce();
+      return false;
+    } catch (OverLimitException e) {
+      finish(Statuses.of(e));
+      return true;
+    }
   }
 
   private void search(LeaseId lease) {

@@ -57,7 +57,7 @@ public final class AdminCalls extends AdminServiceGrpc.AdminServiceImplBase {
   @Override
   public void forceRelease(
       ForceReleaseRequest request, StreamObserver<ForceReleaseResponse> responses) {
-    Access access = Access.current();
+    Access access = Access.requesting();
     RevocationRequests.Force wanted = RevocationRequests.toForce(request);
     access.require(Right.RELEASE_OTHERS, wanted.lock());
     Answers.unary(
@@ -78,7 +78,7 @@ public final class AdminCalls extends AdminServiceGrpc.AdminServiceImplBase {
       AdminServiceCloseLeaseRequest request,
       StreamObserver<AdminServiceCloseLeaseResponse> responses) {
     AdminRequests.LeaseClosing wanted = AdminRequests.toClosing(request);
-    Access access = Access.current();
+    Access access = Access.requesting();
     access.requireAll(Right.ADMIN, "");
     Answers.unary(
         access.audited(
@@ -91,7 +91,7 @@ public final class AdminCalls extends AdminServiceGrpc.AdminServiceImplBase {
 
   @Override
   public void freeze(FreezeRequest request, StreamObserver<FreezeResponse> responses) {
-    Access access = Access.current();
+    Access access = Access.requesting();
     Freeze wanted = AdminRequests.toFreeze(request, access.who());
     access.requireAll(Right.ADMIN, wanted.prefix());
     Answers.unary(
@@ -104,7 +104,7 @@ public final class AdminCalls extends AdminServiceGrpc.AdminServiceImplBase {
 
   @Override
   public void unfreeze(UnfreezeRequest request, StreamObserver<UnfreezeResponse> responses) {
-    Access access = Access.current();
+    Access access = Access.requesting();
     String prefix = AdminRequests.toPrefix(request);
     access.requireAll(Right.ADMIN, prefix);
     Answers.unary(
@@ -116,7 +116,7 @@ public final class AdminCalls extends AdminServiceGrpc.AdminServiceImplBase {
   @Override
   public void drain(DrainRequest request, StreamObserver<DrainResponse> responses) {
     Duration grace = AdminRequests.toGrace(request);
-    Access access = Access.current();
+    Access access = Access.requesting();
     access.requireAll(Right.ADMIN, "");
     surroundings.turnAway();
     Answers.unary(
@@ -130,7 +130,7 @@ public final class AdminCalls extends AdminServiceGrpc.AdminServiceImplBase {
 
   @Override
   public void getCluster(GetClusterRequest request, StreamObserver<GetClusterResponse> responses) {
-    Access access = Access.current();
+    Access access = Access.requesting();
     access.requireAll(Right.ADMIN, "");
     Answers.unary(
         access.audited(Map.of(), coordinator.cluster()),

@@ -108,6 +108,7 @@ final class KeepAliveStream implements StreamObserver<KeepAliveRequest>, OpenStr
   }
 
   private CompletableFuture<KeepAliveResponse> renewElsewhere(LeaseId lease) {
+    access.countRequest(); // To look for a lease costs a request; to renew one does not.
     return forwarding
         .map(others -> others.keepAlive(coordinator, lease, access))
         .orElseGet(() -> CompletableFuture.completedFuture(Messages.unknownLease(lease)));

@@ -80,7 +80,7 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
   public void acquire(AcquireRequest request, StreamObserver<AcquireResponse> responses) {
     Access access = Access.current();
     AcquireCommand command = AcquireRequests.toCommand(request, access.peer());
-    access.requireToAcquire(command);
+    access.requireToAcquire(command, command.lease().isPresent());
     new AcquireStream(streamOf(responses), limits, streams, coordinatorId, access)
         .start(coordinator.by(access.caller()), command);
   }
@@ -187,7 +187,7 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
     access.require(Right.REQUEST_RELEASE, wish.lock());
     Answers.unary(
         coordinator.requestRelease(wish.lock(), wish.requester(), wish.reason(), wish.deadline()),
-        Messages::toAsked,
+        asked -> Messages.toAsked(asked, access.permits(Right.READ, wish.lock())),
         responses);
   }
 

@@ -127,7 +127,7 @@ final class SessionRequests {
 
   private void acquire(AcquireRequest request) {
     AcquireCommand command = AcquireRequests.toSessionCommand(request);
-    access.requireToAcquire(command);
+    access.requireToAcquire(command, true);
     inbound.awaits(command.requestId());
     attachment.acquire(command);
   }

@@ -144,6 +144,7 @@ final class SessionStream implements StreamObserver<SessionRequest>, OpenStreams
     }
     RequestReader.NewLease wanted =
         RequestReader.toNewLease(open, limits.defaultTtl(), access.peer());
+    access.countRequest();
     access.requireTtl(wanted.ttl());
     Answers.deliver(
         coordinator.openLease(wanted.ttl(), wanted.holder(), wanted.secret()),

@@ -5,6 +5,7 @@ import io.lockkeeper.server.core.api.AcquireCommand;
 import io.lockkeeper.server.core.api.AcquireCommand.WantedLock;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.security.Limits;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.LockRequest;
 import java.time.Duration;
@@ -19,7 +20,6 @@ import java.util.UUID;
 public final class AcquireRequests {
 
   private static final int MAX_LOCKS = 64;
-  private static final Duration MAX_WAIT = Duration.ofDays(7);
   private static final Duration MIN_HOLD = Duration.ofMillis(100);
   private static final Duration MAX_HOLD = Duration.ofDays(7);
   private static final Duration MAX_DELAY = Duration.ofHours(1);
@@ -57,7 +57,11 @@ public final class AcquireRequests {
     Optional<Duration> wait =
         request.hasWaitTimeout()
             ? Optional.of(
-                Fields.duration("wait_timeout", request.getWaitTimeout(), Duration.ZERO, MAX_WAIT))
+                Fields.duration(
+                    "wait_timeout",
+                    request.getWaitTimeout(),
+                    Duration.ZERO,
+                    Limits.DEFAULTS.maxWait()))
             : Optional.empty();
     Optional<Duration> interval =
         request.hasPositionInterval()

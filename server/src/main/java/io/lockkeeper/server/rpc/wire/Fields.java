@@ -3,6 +3,7 @@ package io.lockkeeper.server.rpc.wire;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LeaseName;
 import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.security.Limits;
 import io.lockkeeper.v1.GetLockRequest;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -17,7 +18,6 @@ import java.util.Map;
 public final class Fields {
 
   private static final int MAX_METADATA_ENTRIES = 32;
-  private static final int MAX_METADATA_BYTES = 4 * 1024;
   private static final int MAX_PAGE = 1_000;
   private static final int DEFAULT_PAGE = 100;
 
@@ -100,13 +100,11 @@ public final class Fields {
       throw invalid(field, "must not have an empty key");
     }
     int bytes = metadataBytes(value);
-    if (bytes > MAX_METADATA_BYTES) {
+    int most = Limits.DEFAULTS.metadataBytes();
+    if (bytes > most) {
       throw invalid(
           field,
-          "must be at most "
-              + MAX_METADATA_BYTES
-              + " bytes of UTF-8, keys and values together; is "
-              + bytes);
+          "must be at most " + most + " bytes of UTF-8, keys and values together; is " + bytes);
     }
     return value;
   }

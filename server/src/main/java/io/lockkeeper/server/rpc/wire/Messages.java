@@ -19,6 +19,7 @@ import io.lockkeeper.v1.LockState;
 import io.lockkeeper.v1.ReleaseOutcome;
 import io.lockkeeper.v1.ReleaseResponse;
 import io.lockkeeper.v1.RequestReleaseResponse;
+import java.util.List;
 
 /** Translates what the coordinator shows into messages. */
 public final class Messages {
@@ -127,9 +128,15 @@ public final class Messages {
     };
   }
 
-  public static RequestReleaseResponse toAsked(Answer.ReleaseAsked asked) {
+  /**
+   * Translates the answer to a wish for a lock.
+   *
+   * @param readable whether the client may be told who holds it
+   */
+  public static RequestReleaseResponse toAsked(Answer.ReleaseAsked asked, boolean readable) {
     return RequestReleaseResponse.newBuilder()
-        .addAllHolders(new Contenders().toMessages(asked.holders(), Contenders.FEW))
+        .addAllHolders(
+            readable ? new Contenders().toMessages(asked.holders(), Contenders.FEW) : List.of())
         .build();
   }
 

@@ -4,6 +4,7 @@ import io.lockkeeper.server.coordinator.api.WatchFilter;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.PermitsKind;
+import io.lockkeeper.server.security.Limits;
 import io.lockkeeper.v1.CheckTokenRequest;
 import io.lockkeeper.v1.ConfigureLockRequest;
 import io.lockkeeper.v1.GetLockRequest;
@@ -36,7 +37,6 @@ public final class RequestReader {
   private static final int MIN_SECRET_CHARS = 32;
   private static final int MAX_SECRET_BYTES = 256;
   private static final Duration MIN_TTL = Duration.ofSeconds(2);
-  private static final Duration MAX_TTL = Duration.ofHours(1);
 
   private RequestReader() {}
 
@@ -45,7 +45,9 @@ public final class RequestReader {
 
   public static NewLease toNewLease(OpenLeaseRequest request, Duration defaultTtl, String peer) {
     Duration ttl =
-        request.hasTtl() ? Fields.duration("ttl", request.getTtl(), MIN_TTL, MAX_TTL) : defaultTtl;
+        request.hasTtl()
+            ? Fields.duration("ttl", request.getTtl(), MIN_TTL, Limits.DEFAULTS.maxTtl())
+            : defaultTtl;
     return new NewLease(
         ttl, holder("holder", request.getHolder(), peer), chosen(request.getLeaseSecret()));
   }
@@ -69,7 +71,9 @@ public final class RequestReader {
 
   public static NewLease toNewLease(OpenSession open, Duration defaultTtl, String peer) {
     Duration ttl =
-        open.hasTtl() ? Fields.duration("ttl", open.getTtl(), MIN_TTL, MAX_TTL) : defaultTtl;
+        open.hasTtl()
+            ? Fields.duration("ttl", open.getTtl(), MIN_TTL, Limits.DEFAULTS.maxTtl())
+            : defaultTtl;
     return new NewLease(
         ttl, holder("holder", open.getHolder(), peer), chosen(open.getLeaseSecret()));
   }
