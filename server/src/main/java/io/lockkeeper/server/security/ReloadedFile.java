@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What a file says, read again when its content changes. A wrong content is not taken: what was
- * read before stays in force, the log says so once for each content, and {@link #isCurrent} until a
+ * read before stays in force, the log says so once for each content, and {@link #lastError} until a
  * good one comes.
  *
  * <p>Each poll reads the whole file, through links: such files are small, and neither a time of
@@ -72,11 +72,6 @@ public final class ReloadedFile<T> {
   /** Returns what the file says, or said when it was last good. */
   public T get() {
     return value;
-  }
-
-  /** Returns whether the file, as it is now, is in force. */
-  public boolean isCurrent() {
-    return error == null;
   }
 
   /** Returns why the file, as it is now, is not in force. */
