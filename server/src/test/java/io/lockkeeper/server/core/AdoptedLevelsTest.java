@@ -277,4 +277,38 @@ class AdoptedLevelsTest {
     // Then
     assertThat(bench.wasGranted(next)).isFalse();
   }
+
+  @Test
+  void whatAClientClaimsToHoldTakesNoMoreThanASessionMayOwn() {
+    // Given
+    Wish outer = Wish.named("outer").exclusive("a").by("t");
+    long token = left.entries(lease, outer).get(0);
+    left.take();
+    StreamId stream = bench.attach(lease);
+    long most = Bench.settings().maxSessionPathBytes();
+    // When: it names its token for one level after the other that nobody has granted
+    for (int i = 0; i <= most / Bench.ENTRY_BYTES; i++) {
+      bench.repeat(stream, lease, Wish.named("claim" + i).exclusive("a").by("t").holding(token));
+    }
+    // Then
+    assertThat(bench.counts().sessions())
+        .allSatisfy(session -> assertThat(session.pathBytes()).isLessThanOrEqualTo(most));
+    assertThat(bench.told("claim" + most / Bench.ENTRY_BYTES))
+        .singleElement()
+        .isInstanceOf(Notice.Lost.class);
+  }
+
+  @Test
+  void levelThatNobodyHasGrantedIsNotHeldForItsToken() {
+    // Given: a lease that no other coordinator served
+    LeaseId own = bench.lease();
+    StreamId stream = bench.attach(own);
+    Bench.Asked outer = bench.askAndCreate(own, Wish.named("own").exclusive("x").by("t"));
+    long token = bench.granted(outer).grants().get(0).token().value();
+    // When
+    bench.repeat(stream, own, Wish.named("claim").exclusive("x").by("t").holding(token));
+    // Then
+    assertThat(bench.told("claim")).singleElement().isInstanceOf(Notice.Lost.class);
+    assertThat(bench.all(StoreEffect.CreateEntries.class)).hasSize(1);
+  }
 }

@@ -78,20 +78,26 @@ public final class AcquireHandler {
     }
   }
 
-  /** A client that holds comes back, and its acquisition is not known: it is never queued anew. */
+  /**
+   * A client that holds comes back, and its acquisition is not known: it is never queued anew. Of a
+   * lease that no other coordinator served, everything that its client can hold is known.
+   */
   private void goOn(ClientEvent.Acquire event, Lease lease) {
-    Optional<List<Placement>> placements = PlacementPlanner.resumed(lease, event.command());
+    Optional<List<Placement>> placements =
+        lease.isAdopted() ? PlacementPlanner.resumed(lease, event.command()) : Optional.empty();
     Optional<LockSession> session = pool.find(lease.session());
     if (placements.isPresent() && session.isPresent()) {
       if (enqueue(event, lease, session.get(), placements.get())) {
         placements.get().forEach(this::replaceNameless);
       }
     } else {
-      ifOurs(
-          event,
-          lease,
-          () -> end(event, Optional.of(lease), lease.epoch(), RequestMatching.gone()));
+      tellGone(event, lease);
     }
+  }
+
+  private void tellGone(ClientEvent.Acquire event, Lease lease) {
+    ifOurs(
+        event, lease, () -> end(event, Optional.of(lease), lease.epoch(), RequestMatching.gone()));
   }
 
   /** What says nothing of whose it is gives way to the request that it was for. */
@@ -176,15 +182,18 @@ public final class AcquireHandler {
     Acquisition acquisition =
         Acquisition.of(event.id(), lease, event.command(), placements, adoptedState);
     long bytes = core.pathSizes.bytesOf(acquisition.planned());
-    // What its client holds had room where it was granted.
-    if (!lease.isStream()
-        && !held
-        && !session.hasRoomFor(lease, bytes, core.settings.maxSessionPathBytes())) {
+    long most = core.settings.maxSessionPathBytes();
+    if (held && !session.mayOwn(bytes, most)) {
+      // What its client holds had room where it was granted: this was granted nowhere.
+      tellGone(event, lease);
+      return false;
+    }
+    if (!lease.isStream() && !held && !session.hasRoomFor(lease, bytes, most)) {
       refuse(
           event,
           Failure.Reason.LEASE_FULL,
           "the lease's entries take its share of the "
-              + core.settings.maxSessionPathBytes()
+              + most
               + " bytes of paths that a ZooKeeper session may own; use another lease");
       return false;
     }

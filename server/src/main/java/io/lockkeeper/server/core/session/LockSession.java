@@ -247,7 +247,12 @@ public final class LockSession {
     long share = forAccount / recordsByAccount.getOrDefault(lease.account(), 1);
     long keptForOthers = most / 2 - share;
     return pathBytes + bytes <= most - keptForOthers
-        || (lease.pathBytes() + bytes <= share && pathBytes + bytes <= most);
+        || (lease.pathBytes() + bytes <= share && mayOwn(bytes, most));
+  }
+
+  /** Returns whether it may own so many bytes more, whoever takes them. */
+  public boolean mayOwn(long bytes, long most) {
+    return pathBytes + bytes <= most;
   }
 
   /** Counts a lease, and its record if it has one. */
