@@ -5,7 +5,6 @@ import io.lockkeeper.server.core.api.AcquireCommand.WantedLock;
 import io.lockkeeper.server.core.api.Caller;
 import io.lockkeeper.server.core.api.CoreSettings;
 import io.lockkeeper.server.core.api.Failure;
-import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.Map;
@@ -24,15 +23,15 @@ public final class Accounts {
   private static final Account NONE = new Account();
 
   private final CoreSettings settings;
-  private final Map<String, Account> accounts = new HashMap<>();
-  private final Map<String, Integer> acquisitionsByNamespace = new HashMap<>();
-  private long entryBytes;
+  final Map<String, Account> accounts = new HashMap<>();
+  final Map<String, Integer> acquisitionsByNamespace = new HashMap<>();
+  long entryBytes;
 
   /** What one account has. */
-  private static final class Account {
-    private int leases;
-    private int acquisitions;
-    private long entryBytes;
+  static final class Account {
+    int leases;
+    int acquisitions;
+    long entryBytes;
 
     boolean isEmpty() {
       return leases == 0 && acquisitions == 0;
@@ -68,7 +67,8 @@ public final class Accounts {
     if (account != null) {
       account.acquisitions++;
     }
-    addEntryBytes(acquisition, bytesOf(acquisition.command()));
+    AcquireCommand command = acquisition.command();
+    addEntryBytes(acquisition, bytesOf(command, acquisition.lease().holderOf(command)));
   }
 
   /** Counts an acquisition no more. */
@@ -103,8 +103,8 @@ public final class Accounts {
   /** Returns why a caller may have no further lease, if that is so. */
   public Optional<Failure> refusalOfLease(Caller caller) {
     int most = caller.quota().leases();
-    return of(caller).leases >= most
-        ? Optional.of(tooMany(caller, most + " leases"))
+    return of(caller.account()).leases >= most
+        ? Optional.of(tooMany(caller.account(), most + " leases"))
         : Optional.empty();
   }
 
@@ -114,8 +114,9 @@ public final class Accounts {
    * @param lease under which; empty if the stream is to be the lease
    */
   public Optional<Failure> refusal(Caller caller, Optional<Lease> lease, AcquireCommand command) {
-    if (of(caller).acquisitions >= caller.quota().acquisitions()) {
-      return Optional.of(tooMany(caller, caller.quota().acquisitions() + " acquisitions"));
+    String account = accountOf(caller, lease);
+    if (of(account).acquisitions >= caller.quota().acquisitions()) {
+      return Optional.of(tooMany(account, caller.quota().acquisitions() + " acquisitions"));
     }
     for (String namespace : namespaces(command)) {
       int most = caller.quota().acquisitionsIn(namespace);
@@ -130,7 +131,8 @@ public final class Accounts {
                     + " acquisitions here"));
       }
     }
-    return refusalOfBytes(caller, lease, bytesOf(command));
+    String holder = lease.map(known -> known.holderOf(command)).orElse(command.holder());
+    return refusalOfBytes(caller, lease, bytesOf(command, holder));
   }
 
   private Optional<Failure> refusalOfBytes(Caller caller, Optional<Lease> lease, long more) {
@@ -142,8 +144,9 @@ public final class Accounts {
                   + settings.maxLeaseEntryBytes()
                   + " bytes in ZooKeeper; use another lease, or less metadata"));
     }
-    if (of(caller).entryBytes + more > caller.quota().entryBytes()) {
-      return Optional.of(tooMany(caller, caller.quota().entryBytes() + " bytes of entries"));
+    String account = accountOf(caller, lease);
+    if (of(account).entryBytes + more > caller.quota().entryBytes()) {
+      return Optional.of(tooMany(account, caller.quota().entryBytes() + " bytes of entries"));
     }
     if (entryBytes + more > settings.maxEntryBytes()) {
       return Optional.of(
@@ -156,15 +159,23 @@ public final class Accounts {
     return Optional.empty();
   }
 
-  /** Returns what a caller has, which may be nothing. */
-  private Account of(Caller caller) {
-    return accounts.getOrDefault(caller.account(), NONE);
+  /**
+   * Returns what a request is counted under: as its lease is, whoever uses that. A lease that is
+   * nobody's may be used from anywhere.
+   */
+  private static String accountOf(Caller caller, Optional<Lease> lease) {
+    return lease.map(Lease::account).orElse(caller.account());
   }
 
-  private static Failure tooMany(Caller caller, String limit) {
+  /** Returns what an account has, which may be nothing. */
+  private Account of(String account) {
+    return accounts.getOrDefault(account, NONE);
+  }
+
+  private static Failure tooMany(String account, String limit) {
     return new Failure(
         Failure.Reason.TOO_MANY,
-        "'" + caller.account() + "' has its limit of " + limit + " on this coordinator");
+        "'" + account + "' has its limit of " + limit + " on this coordinator");
   }
 
   /**
@@ -189,11 +200,11 @@ public final class Accounts {
   }
 
   /** Returns how many bytes the entries of a request take in ZooKeeper, about. */
-  private static long bytesOf(AcquireCommand command) {
+  private static long bytesOf(AcquireCommand command, String holder) {
     long own =
         bytes(command.owner())
             + bytes(command.requestId())
-            + bytes(command.holder())
+            + bytes(holder)
             + bytesOf(command.metadata());
     return command.locks().size() * (own + ENTRY_BYTES);
   }
@@ -206,8 +217,20 @@ public final class Accounts {
     return sum;
   }
 
+  /** Returns how long a text is in JSON: what must be escaped there is longer than it was sent. */
   private static long bytes(String text) {
-    return text.getBytes(StandardCharsets.UTF_8).length;
+    long bytes = 0;
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      if (c < ' ') {
+        bytes += 6;
+      } else if (c == '"' || c == '\\' || (c >= 0x80 && c < 0x800) || Character.isSurrogate(c)) {
+        bytes += 2;
+      } else {
+        bytes += c < 0x80 ? 1 : 3;
+      }
+    }
+    return bytes;
   }
 
   private static Set<String> namespaces(AcquireCommand command) {

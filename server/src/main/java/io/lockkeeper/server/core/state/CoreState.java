@@ -97,7 +97,7 @@ public final class CoreState {
 
   /** Begins to serve an acquisition of a lease that is served. */
   public void add(Acquisition acquisition) {
-    Optional.ofNullable(acquisitions.put(acquisition.id(), acquisition)).ifPresent(accounts::ended);
+    Optional.ofNullable(acquisitions.put(acquisition.id(), acquisition)).ifPresent(this::uncount);
     acquisition.lease().acquisitions().put(acquisition.command().requestId(), acquisition);
     accounts.began(acquisition);
     acquisition.holds().forEach(hold -> ownEntries.merge(hold.lock(), 1, Integer::sum));

@@ -3,10 +3,12 @@ package io.lockkeeper.server.core.simulation;
 import io.lockkeeper.server.core.api.AcquireCommand;
 import io.lockkeeper.server.core.api.Answer;
 import io.lockkeeper.server.core.api.CallId;
+import io.lockkeeper.server.core.api.Caller;
 import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.Quota;
 import io.lockkeeper.server.core.api.StreamId;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
@@ -30,6 +32,9 @@ final class SimClient {
 
   final boolean byStream;
 
+  /** Who it is: one of two tenants. */
+  final Caller caller;
+
   /** What its lease is proved with. */
   static final String SECRET = "hash";
 
@@ -51,6 +56,8 @@ final class SimClient {
     this.byStream = sim.chance(30);
     this.ttl = (sim.chance(30) ? 20 : sim.chance(30) ? 3 : 5) * Sim.SECOND;
     this.lease = new LeaseId(sim.random.nextLong(), sim.random.nextLong());
+    String tenant = "tenant" + (lease.low() & 1);
+    this.caller = new Caller(tenant, false, tenant, Quota.UNLIMITED);
     this.way = new SimResume(sim, this);
   }
 

@@ -2,6 +2,7 @@ package io.lockkeeper.server.core.simulation;
 
 import io.lockkeeper.server.core.Kernel;
 import io.lockkeeper.server.core.api.ClientEvent;
+import io.lockkeeper.server.core.api.ClientRequest;
 import io.lockkeeper.server.core.api.CoreCounts;
 import io.lockkeeper.server.core.api.CoreSettings;
 import io.lockkeeper.server.core.api.Effect;
@@ -15,6 +16,7 @@ import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.Mode;
 import io.lockkeeper.server.core.lock.PathSizes;
 import io.lockkeeper.server.core.lock.SessionKey;
+import io.lockkeeper.server.core.state.AccountsCheck;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -130,7 +132,8 @@ final class SimCoordinator {
     }
   }
 
-  private void step(Event event) {
+  private void step(Event taken) {
+    Event event = taken instanceof ClientRequest asked ? asked.request() : taken;
     sim.note(this, event);
     if (event instanceof StoreEvent.MirrorStale) {
       mirrorIsCurrent = false;
@@ -142,8 +145,9 @@ final class SimCoordinator {
     sim.losses.beforeStep(this, event);
     sim.known.beforeStep(this, event);
     saboteur.beforeStep(event);
-    List<Effect> wanted = kernel.on(saboteur.changed(event), sim.now);
+    List<Effect> wanted = kernel.on(saboteur.changed(taken), sim.now);
     saboteur.afterStep();
+    AccountsCheck.check(kernel.core);
     sim.holds.afterStep(this);
     sim.known.afterStep(this, event);
     boolean keepLate =
@@ -297,7 +301,7 @@ final class SimCoordinator {
     if (!crashed) {
       effects.expect(link, event);
       sim.rules.expectAnswers(event, this);
-      deliver(event);
+      deliver(new ClientRequest(link.client.caller, event));
       if (event instanceof ClientEvent.Release && sim.diesHandingOn && sim.chance(5)) {
         sim.after(sim.delay(200), this::dieHandingOn);
       }

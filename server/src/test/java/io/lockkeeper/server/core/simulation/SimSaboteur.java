@@ -1,6 +1,7 @@
 package io.lockkeeper.server.core.simulation;
 
 import io.lockkeeper.server.core.api.ClientEvent;
+import io.lockkeeper.server.core.api.ClientRequest;
 import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Event;
 import io.lockkeeper.server.core.api.Notice;
@@ -148,6 +149,9 @@ final class SimSaboteur {
   }
 
   Event changed(Event event) {
+    if (event instanceof ClientRequest asked) {
+      return new ClientRequest(asked.by(), (ClientEvent) changed(asked.request()));
+    }
     return sim.has(Sim.Mutant.CYCLES_NOT_SEARCHED) && event instanceof ClientEvent.Acquire acquire
         ? new ClientEvent.Acquire(
             acquire.stream(),
