@@ -406,6 +406,19 @@ class FreezesTest {
   }
 
   @Test
+  void prefixesThatAreBeingFrozenCountAsFrozen() {
+    // Given
+    for (int i = 0; i < 1_000; i++) {
+      bench.on(new ClientEvent.Freeze(bench.call(), Freeze.unread("p" + i, "")));
+    }
+    // When
+    CallId another = bench.call();
+    bench.on(new ClientEvent.Freeze(another, Freeze.unread("q", "")));
+    // Then
+    assertThat(bench.failure(another)).isEqualTo(Failure.Reason.TOO_MANY);
+  }
+
+  @Test
   void freezeWithoutContactToZooKeeperIsRefused() {
     // Given
     bench.on(new StoreEvent.MirrorStale());

@@ -61,7 +61,7 @@ public final class Freezing {
     String prefix = event.freeze().prefix();
     if (!core.mirror.isCurrent()) {
       core.fail(event.call(), Failure.Reason.UNAVAILABLE, CoreState.NO_CONTACT);
-    } else if (freezes.size() >= MAX_FROZEN && !freezes.contains(prefix)) {
+    } else if (freezes.size() + underWay.size() >= MAX_FROZEN && !freezes.contains(prefix)) {
       core.fail(
           event.call(),
           Failure.Reason.TOO_MANY,
