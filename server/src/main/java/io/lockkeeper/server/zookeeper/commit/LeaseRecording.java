@@ -12,6 +12,7 @@ import io.lockkeeper.server.zookeeper.commit.Transaction.WritePart;
 import io.lockkeeper.server.zookeeper.record.Json;
 import io.lockkeeper.server.zookeeper.record.RecordFormat;
 import io.lockkeeper.server.zookeeper.record.StorePaths;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -20,6 +21,9 @@ import org.apache.zookeeper.OpResult;
 
 /** Creates a lease's record. */
 public final class LeaseRecording extends Write {
+
+  /** Far more than a lease may have: a record that says so is damaged, or nobody's. */
+  private static final long MAX_TTL_MILLIS = Duration.ofDays(1).toMillis();
 
   private final SessionKey session;
   private final LeaseId lease;
@@ -44,7 +48,7 @@ public final class LeaseRecording extends Write {
   /** Reads a record; empty if it is none. */
   public static Optional<AdoptedLease> read(LeaseId lease, byte[] data) {
     return Json.readRecord(data)
-        .filter(object -> Json.number(object, "ttlMillis") > 0)
+        .filter(object -> isTtl(Json.number(object, "ttlMillis")))
         .map(
             object ->
                 new AdoptedLease(
@@ -53,6 +57,10 @@ public final class LeaseRecording extends Write {
                     Json.text(object, "holder"),
                     Json.text(object, "secretHash"),
                     Json.text(object, "identity")));
+  }
+
+  private static boolean isTtl(long millis) {
+    return millis > 0 && millis <= MAX_TTL_MILLIS;
   }
 
   /** Returns whether there is a record of that name that is not known to be ours. */

@@ -14,7 +14,10 @@ import tools.jackson.databind.json.JsonMapper;
 public final class Json {
 
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
-  private static final long MAX_MILLIS = Long.MAX_VALUE / 1_000_000;
+
+  /** Half of what can be told in nanoseconds: deadlines that far away can still be compared. */
+  private static final long MAX_MILLIS = Long.MAX_VALUE / 2_000_000;
+
   private static final Pattern NATURAL = Pattern.compile("[0-9]{1,19}");
 
   /** An object without fields. */
@@ -41,6 +44,11 @@ public final class Json {
   /** Returns the record that {@code bytes} hold, or empty if this release cannot read it. */
   public static Optional<JsonNode> readRecord(byte[] bytes) {
     return readObject(bytes).filter(RecordFormat::isReadable);
+  }
+
+  /** Returns whether {@code bytes} hold a record that only another release can read. */
+  public static boolean isOfAnotherRelease(byte[] bytes) {
+    return readObject(bytes).filter(object -> !RecordFormat.isReadable(object)).isPresent();
   }
 
   /** Returns the text of a field, or an empty one. */

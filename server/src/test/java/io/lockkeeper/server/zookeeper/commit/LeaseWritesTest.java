@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.lock.LeaseId;
+import java.nio.charset.StandardCharsets;
 import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Records of leases: written once, and never taken for ours where they are another session's. */
 final class LeaseWritesTest extends CommitBench {
@@ -39,6 +42,16 @@ final class LeaseWritesTest extends CommitBench {
     assertThat(looked.isTaken()).isTrue();
     commit.foundBroken(looked, "", 0);
     assertThat(events).containsExactly(taken(lease));
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {Long.MIN_VALUE, 0, 86_400_001, Long.MAX_VALUE})
+  void recordWithATtlThatNoLeaseHasIsNone(long ttlMillis) {
+    // When
+    String record = "{\"ttlMillis\":" + ttlMillis + "}";
+    // Then
+    assertThat(LeaseRecording.read(new LeaseId(1, 2), record.getBytes(StandardCharsets.UTF_8)))
+        .isEmpty();
   }
 
   private static StoreEvent taken(LeaseId lease) {

@@ -89,7 +89,7 @@ final class EntryDataTest {
     ReadEntry read = EntryData.read(EntryData.of(details).with(0, 0, Optional.empty()), 9);
     // Then
     Duration deadline = read.details().ask().flatMap(RevocationRequest::deadline).orElseThrow();
-    assertThat(deadline).isGreaterThan(Duration.ofDays(100_000));
+    assertThat(deadline).isGreaterThan(Duration.ofDays(50_000));
   }
 
   @Test
