@@ -10,6 +10,7 @@ import io.lockkeeper.server.zookeeper.client.StoreContext;
 import io.lockkeeper.server.zookeeper.commit.LeaseRecording;
 import io.lockkeeper.server.zookeeper.member.Members;
 import io.lockkeeper.server.zookeeper.record.ClaimRecord;
+import io.lockkeeper.server.zookeeper.record.Json;
 import io.lockkeeper.server.zookeeper.record.StorePaths;
 import io.lockkeeper.server.zookeeper.record.VersionedClaim;
 import java.util.List;
@@ -125,7 +126,8 @@ final class LeaseSearch extends RetriedChange {
 
   /**
    * Where whoever owns the session is said to be us, or nobody, the lease comes from its record
-   * alone: one that cannot be read is no lease for anybody.
+   * alone: one that cannot be read is no lease for anybody, unless another release can read it and
+   * may adopt it still.
    */
   private void onLocated(Handle handle, LeaseLocation where) {
     if (where instanceof LeaseLocation.At) {
@@ -136,7 +138,12 @@ final class LeaseSearch extends RetriedChange {
         handle,
         paths().lease(lease),
         (rc, node) -> {
-          if (node.isPresent() && LeaseRecording.read(lease, node.get().data()).isEmpty()) {
+          boolean waits =
+              where instanceof LeaseLocation.Nowhere
+                  && node.filter(n -> Json.isOfAnotherRelease(n.data())).isPresent();
+          if (node.isPresent()
+              && !waits
+              && LeaseRecording.read(lease, node.get().data()).isEmpty()) {
             nobodys("it cannot be understood");
           } else if (node.isPresent() || rc == Code.NONODE.intValue()) {
             finish(where);
@@ -148,16 +155,24 @@ final class LeaseSearch extends RetriedChange {
 
   private void onClaim(Handle handle, String claimName, int rc, Optional<NodeReader.Node> node) {
     if (node.isPresent()) {
-      int version = node.get().stat().getVersion();
-      ClaimRecord.read(claimName, node.get().data())
-          .map(record -> of(claimName, new VersionedClaim(record, version)))
-          .ifPresentOrElse(
-              where -> onLocated(handle, where),
-              () -> nobodys("the claim of its session cannot be understood"));
+      onClaim(handle, claimName, node.get());
     } else if (rc == Code.NONODE.intValue()) {
       confirmNoClaim(handle, claimName);
     } else {
       onError(rc);
+    }
+  }
+
+  private void onClaim(Handle handle, String claimName, NodeReader.Node node) {
+    Optional<ClaimRecord> record = ClaimRecord.read(claimName, node.data());
+    if (record.isPresent()) {
+      VersionedClaim claim = new VersionedClaim(record.get(), node.stat().getVersion());
+      onLocated(handle, of(claimName, claim));
+    } else if (Json.isOfAnotherRelease(node.data())) {
+      // Whoever wrote it serves the lease, or will be followed by somebody who can read it.
+      finish(new LeaseLocation.Nowhere());
+    } else {
+      nobodys("the claim of its session cannot be understood");
     }
   }
 

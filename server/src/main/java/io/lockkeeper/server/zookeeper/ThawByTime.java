@@ -77,9 +77,17 @@ final class ThawByTime extends RetriedChange {
       over();
     } else if (reply instanceof MultiReply.Whole whole) {
       onError(whole.code());
-    } else {
+    } else if (reply instanceof MultiReply.Culprit culprit) {
+      onCulprit(culprit.code());
+    }
+  }
+
+  private void onCulprit(int code) {
+    if (code == Code.BADVERSION.intValue() || code == Code.NONODE.intValue()) {
       // Something was frozen, or thawed, since it was read.
       later();
+    } else {
+      onError(code);
     }
   }
 

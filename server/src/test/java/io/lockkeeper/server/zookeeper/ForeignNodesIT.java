@@ -6,6 +6,7 @@ import io.lockkeeper.server.coordinator.RecordedEvents;
 import io.lockkeeper.server.coordinator.api.LeaseLocation;
 import io.lockkeeper.server.coordinator.api.Peer;
 import io.lockkeeper.server.coordinator.api.StoreHealth;
+import io.lockkeeper.server.coordinator.api.StoreView;
 import io.lockkeeper.server.core.api.SessionEvent.SessionEnded;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent.DeletionDelayed;
@@ -142,6 +143,18 @@ final class ForeignNodesIT {
   }
 
   @Test
+  void leaseOnASessionOfANewerReleaseIsWaitedForAndNotUnknown() throws Exception {
+    // Given
+    store.recordLease(new StoreEffect.RecordLease(ONE, LEASE, 15_000, "me", "00ff", ""));
+    events.await(LeaseRecorded.class);
+    String claim = "/lk/sessions/" + truth.getChildren("/lk/sessions", false).get(0);
+    // When
+    truth.setData(claim, "{\"format\":99}".getBytes(StandardCharsets.UTF_8), -1);
+    // Then
+    assertThat(locate(LEASE)).contains(new LeaseLocation.Nowhere());
+  }
+
+  @Test
   void sessionWhoseLeaseCannotBeReadIsAdoptedOnceLeftAloneAndItsLeaseUnknown() throws Exception {
     // Given
     store.recordLease(new StoreEffect.RecordLease(ONE, LEASE, 15_000, "me", "00ff", ""));
@@ -162,6 +175,17 @@ final class ForeignNodesIT {
         .contains(new LeaseLocation.Unknown());
     Awaitility.await().atMost(LIMIT).until(() -> truth.getChildren("/lk/leases", false).isEmpty());
     assertThat(next.stats()).containsEntry("sessions_adopted", 1L);
+  }
+
+  @Test
+  void nodeThatLooksLikeOurTrialOfAParentKeepsNobodyFromServing() throws Exception {
+    // Given
+    truth.create("/lk/locks/.trial", new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+    RecordedEvents news = new RecordedEvents();
+    // When
+    ensemble.store(ensemble.server().connectString(), "next", news);
+    // Then
+    news.awaitCurrent();
   }
 
   @Test
@@ -186,6 +210,40 @@ final class ForeignNodesIT {
     UUID refused = Asked.create(next, new SessionKey(7), "private");
     assertThat(news.await(EntriesRefused.class, event -> event.id().equals(refused)).message())
         .contains("/lk/locks/private");
+    assertThat(next.health().firstUnwritable().orElseThrow()).contains("/lk/locks/private");
+    // And: once we may list it the lock is served, without a restart
+    truth.setACL("/lk/locks/private", Ids.OPEN_ACL_UNSAFE, -1);
+    Awaitility.await().atMost(LIMIT).until(() -> next.health().equals(StoreHealth.WELL));
+    Asked.created(news, Asked.create(next, new SessionKey(7), "private"));
+  }
+
+  @Test
+  void memberThatWeMayNotReadLives() throws Exception {
+    // Given
+    List<List<Peer>> told = new CopyOnWriteArrayList<>();
+    store.watchPeers(told::add);
+    truth.create("/lk/coordinators/silent", new byte[0], Ids.CREATOR_ALL_ACL, CreateMode.EPHEMERAL);
+    String claim = "/lk/sessions/" + truth.getChildren("/lk/sessions", false).get(0);
+    String record = new String(truth.getData(claim, false, null), StandardCharsets.UTF_8);
+    String theirs = record.replaceFirst("\"owner\":\"[^\"]*\"", "\"owner\":\"silent\"");
+    truth.setData(claim, theirs.getBytes(StandardCharsets.UTF_8), -1);
+    // When
+    truth.create(
+        "/lk/coordinators/mark",
+        "h:1".getBytes(StandardCharsets.UTF_8),
+        Ids.OPEN_ACL_UNSAFE,
+        CreateMode.EPHEMERAL);
+    Awaitility.await().atMost(LIMIT).until(() -> told.contains(List.of(new Peer("mark", "h:1"))));
+    // Then
+    CompletableFuture<Optional<StoreView>> view = new CompletableFuture<>();
+    store.describe(view::complete);
+    assertThat(view.get(LIMIT.toSeconds(), TimeUnit.SECONDS).orElseThrow().sessions())
+        .singleElement()
+        .satisfies(
+            session -> {
+              assertThat(session.owner()).isEqualTo("silent");
+              assertThat(session.orphaned()).isFalse();
+            });
   }
 
   @Test

@@ -114,6 +114,10 @@ public final class NodeReader {
 
   /** Reads a node; {@code then} gets nothing if there is none, or none that we may read. */
   public void read(String path, Consumer<Optional<Node>> then) {
+    read(path, (rc, node) -> then.accept(node));
+  }
+
+  private void read(String path, ReadListener then) {
     waitingReads.add(
         () ->
             readOnce(
@@ -122,14 +126,14 @@ public final class NodeReader {
                 path,
                 (rc, node) -> {
                   reads--;
-                  onAnswer(path, rc, () -> then.accept(node));
+                  onAnswer(path, rc, () -> then.onRead(rc, node));
                 }));
     proceed();
   }
 
   /**
-   * Reads a record, unless it is known: looks first what there is. What is too large for a record
-   * is told without its data, and so is what is known by its last change.
+   * Reads a record, unless it is known: looks first what there is. What is too large for a record,
+   * or closed to us, is told without its data, and so is what is known by its last change.
    *
    * @param knownMzxid the transaction of the last change that is known already; zero if none is
    * @param then gets nothing if there is no such node
@@ -155,7 +159,10 @@ public final class NodeReader {
     } else if (stat.getMzxid() == knownMzxid || stat.getDataLength() > MAX_RECORD_BYTES) {
       then.accept(Optional.of(new Node(path, null, stat)));
     } else {
-      read(path, then);
+      Node closed = new Node(path, null, stat);
+      read(
+          path,
+          (rc, node) -> then.accept(rc == Code.NOAUTH.intValue() ? Optional.of(closed) : node));
     }
   }
 

@@ -142,11 +142,13 @@ final class RootAccess {
   private void onTried(List<String> parents, MultiReply reply) {
     if (!(reply instanceof MultiReply.Culprit culprit)) {
       unanswered.run();
-    } else if (culprit.code() == Code.BADVERSION.intValue()) {
-      granted.run();
     } else if (culprit.code() == Code.NOAUTH.intValue()
         || culprit.code() == Code.INVALIDACL.intValue()) {
       describe(parents.get(culprit.index() / 2));
+    } else if (culprit.code() != Code.NONODE.intValue()
+        && ResultCode.of(culprit.code()) == ResultCode.REFUSED) {
+      // By the check, or by what is no matter of access: somebody's node of that name, or a quota.
+      granted.run();
     } else {
       unanswered.run();
     }

@@ -3,6 +3,7 @@ package io.lockkeeper.server.zookeeper.client;
 import io.lockkeeper.server.coordinator.api.StoreHealth;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -19,7 +20,7 @@ public final class StoreProblems {
   /** How many paths are remembered of each sort: what comes after them is not logged. */
   static final int MAX_PATHS = 1_000;
 
-  private static final int MAX_UNLISTED = 100_000;
+  static final int MAX_UNLISTED = 100_000;
   private static final int MAX_SHOWN = 300;
   private static final Logger LOG = LoggerFactory.getLogger(StoreProblems.class);
 
@@ -55,16 +56,24 @@ public final class StoreProblems {
 
   /** Takes note whether a directory could be listed: nobody can tell who is in one that cannot. */
   public void listed(String directory, boolean done) {
-    if (done) {
-      unlisted.remove(directory);
-    } else if (unlisted.size() < MAX_UNLISTED) {
+    if (!done && unlisted.size() < MAX_UNLISTED) {
       unlisted.add(directory);
+    } else if (done && unlisted.remove(directory)) {
+      written(directory);
     }
   }
 
-  /** Returns whether a directory could not be listed the last time. */
+  /** Returns the directories that could not be listed the last time, as many as are remembered. */
+  public List<String> unlisted() {
+    return List.copyOf(unlisted);
+  }
+
+  /**
+   * Returns whether a directory could not be listed the last time. Where there are more of them
+   * than are remembered, it may be any.
+   */
   public boolean isUnlisted(String directory) {
-    return !unlisted.isEmpty() && unlisted.contains(directory);
+    return unlisted.size() >= MAX_UNLISTED || unlisted.contains(directory);
   }
 
   /** Returns whether anything is known to be unwritable. */

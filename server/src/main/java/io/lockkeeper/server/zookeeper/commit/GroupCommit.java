@@ -48,7 +48,7 @@ public final class GroupCommit {
     /** The outcome of some writes is in doubt: nothing is sent until {@link #open}. */
     void onDoubt();
 
-    /** Something that should exist does not: the layout must be checked. */
+    /** Something of the layout does not exist, or is closed to us: it must be checked. */
     void onLayoutMissing();
   }
 
@@ -106,8 +106,11 @@ public final class GroupCommit {
         .filter(problems::isUnlisted)
         .findFirst()
         .flatMap(
-            directory ->
-                write.refused("ZooKeeper does not let us list the queue in " + directory, true));
+            directory -> {
+              problems.unwritable(directory, directory, Code.NOAUTH.intValue());
+              return write.refused(
+                  "ZooKeeper does not let us list the queue in " + directory, true);
+            });
   }
 
   /**
@@ -245,7 +248,10 @@ public final class GroupCommit {
       case LOOK -> doubt(List.of(write));
     }
     boolean missing = mend == Write.Mend.LATER && culprit.code() == Code.NONODE.intValue();
-    if (missing || culprit.code() == Code.NOAUTH.intValue()) {
+    boolean closed =
+        culprit.code() == Code.NOAUTH.intValue()
+            && paths.parents().contains(parent(transaction.path(culprit.index())));
+    if (missing || closed) {
       lane.onLayoutMissing();
     }
   }

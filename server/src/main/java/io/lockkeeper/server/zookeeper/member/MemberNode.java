@@ -134,10 +134,17 @@ public final class MemberNode implements HandleListener {
       }
       if (rc == Code.NOAUTH.intValue()) {
         // Who we are is settled for each handle when it is opened.
-        context.executor().after(RENEW_MILLIS, connection::renew);
+        context.executor().after(RENEW_MILLIS, () -> renew(asked));
       } else {
         registerLater();
       }
+    }
+  }
+
+  /** Unless it is another handle by now, or has been let in: to end that session is to be dead. */
+  private void renew(Handle asked) {
+    if (isCurrent(asked) && !registered && !left) {
+      connection.renew();
     }
   }
 

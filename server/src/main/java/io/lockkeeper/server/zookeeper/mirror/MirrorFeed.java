@@ -7,6 +7,7 @@ import io.lockkeeper.server.zookeeper.client.Fence;
 import io.lockkeeper.server.zookeeper.client.Handle;
 import io.lockkeeper.server.zookeeper.client.HandleListener;
 import io.lockkeeper.server.zookeeper.client.MultiReply;
+import io.lockkeeper.server.zookeeper.client.NodeReader;
 import io.lockkeeper.server.zookeeper.client.ReachabilityLog;
 import io.lockkeeper.server.zookeeper.client.ResultCode;
 import io.lockkeeper.server.zookeeper.client.RootNodes;
@@ -35,6 +36,7 @@ public final class MirrorFeed implements HandleListener {
 
   private static final Logger LOG = LoggerFactory.getLogger(MirrorFeed.class);
   private static final long RETRY_MILLIS = 500;
+  private static final long LOOK_AGAIN_MILLIS = 5_000;
 
   private final StoreContext context;
   private final ReachabilityLog reachability;
@@ -204,6 +206,36 @@ public final class MirrorFeed implements HandleListener {
     stale = false;
     context.stats().add(StoreStats.StoreCount.REBUILDS, 1);
     context.events().accept(new MirrorCurrent());
+    lookAgainLater(generation);
+  }
+
+  private void lookAgainLater(long current) {
+    if (!context.problems().unlisted().isEmpty()) {
+      context.executor().after(LOOK_AGAIN_MILLIS, () -> lookAgain(current));
+    }
+  }
+
+  /** Looks whether a queue that was closed to us is open by now: then all are read back. */
+  private void lookAgain(long current) {
+    if (!isCurrent(current)) {
+      return;
+    }
+    NodeReader reader =
+        new NodeReader(
+                context, handle(), () -> lookAgainLater(current), rc -> lookAgainLater(current))
+            .tolerant();
+    for (String directory : context.problems().unlisted()) {
+      reader.list(
+          directory,
+          false,
+          names -> {
+            if (names.isPresent()) {
+              reader.cancel();
+              goStale();
+              rebuild(current);
+            }
+          });
+    }
   }
 
   private void onRebuildFailed(long current, int rc) {
@@ -240,6 +272,10 @@ public final class MirrorFeed implements HandleListener {
     reachability.onDisconnected();
     rebuild.ifPresent(MirrorRebuild::cancel);
     rebuild = Optional.empty();
+    goStale();
+  }
+
+  private void goStale() {
     if (!stale) {
       stale = true;
       context.events().accept(new MirrorStale());

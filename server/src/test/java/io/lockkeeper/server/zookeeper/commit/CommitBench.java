@@ -44,6 +44,7 @@ abstract class CommitBench implements GroupCommit.Lane {
   final Deque<Transaction> sent = new ArrayDeque<>();
   boolean fenceFailed;
   boolean doubt;
+  int layoutMissing;
 
   @Override
   public void send(Transaction transaction) {
@@ -67,7 +68,9 @@ abstract class CommitBench implements GroupCommit.Lane {
   }
 
   @Override
-  public void onLayoutMissing() {}
+  public void onLayoutMissing() {
+    layoutMissing++;
+  }
 
   EntryCreation creation(UUID id, List<PlannedEntry> entries, int lockDelayMillis) {
     return Asked.creation(context, id, entries, DETAILS, lockDelayMillis);

@@ -463,4 +463,22 @@ final class GroupCommitTest extends CommitBench {
       assertThat(fresh.events).doesNotHaveDuplicates();
     }
   }
+
+  @Test
+  void directoryThatIsClosedToUsIsNoReasonToLookAtTheWholeLayout() {
+    // Given
+    directories.add(LOCK);
+    create(LOCK);
+    commit.open();
+    // When
+    fail(1, Code.NOAUTH);
+    // Then
+    assertThat(events).hasOnlyElementsOfType(EntriesRefused.class).hasSize(1);
+    assertThat(layoutMissing).isZero();
+    // When: it is a node of the layout
+    commit.add(record(new LeaseId(1, 2)));
+    fail(1, Code.NOAUTH);
+    // Then
+    assertThat(layoutMissing).isEqualTo(1);
+  }
 }
