@@ -7,7 +7,6 @@ import org.junit.jupiter.api.BeforeEach;
 /** The contract in memory. */
 final class InMemoryLockStoreFreezeTest extends LockStoreFreezeContract {
 
-  private final RecordedEvents events = new RecordedEvents();
   private final InMemoryLockStore store = new InMemoryLockStore();
 
   @BeforeEach
@@ -18,10 +17,5 @@ final class InMemoryLockStoreFreezeTest extends LockStoreFreezeContract {
   @Override
   protected LockStore store() {
     return store;
-  }
-
-  @Override
-  protected RecordedEvents events() {
-    return events;
   }
 }

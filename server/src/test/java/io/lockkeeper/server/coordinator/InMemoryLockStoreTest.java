@@ -9,7 +9,6 @@ import org.junit.jupiter.api.BeforeEach;
 /** The fake keeps the same contract as the real store, so that tests on it do not lie. */
 final class InMemoryLockStoreTest extends LockStoreContract {
 
-  private final RecordedEvents events = new RecordedEvents();
   private final InMemoryLockStore store = new InMemoryLockStore();
 
   @BeforeEach
@@ -20,11 +19,6 @@ final class InMemoryLockStoreTest extends LockStoreContract {
   @Override
   protected LockStore store() {
     return store;
-  }
-
-  @Override
-  protected RecordedEvents events() {
-    return events;
   }
 
   @Override

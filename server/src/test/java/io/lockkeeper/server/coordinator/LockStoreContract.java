@@ -34,9 +34,9 @@ public abstract class LockStoreContract extends LockStoreUpdateContract {
   @Test
   void mirrorIsCurrentAfterItsFirstRebuild() {
     // When
-    events().awaitCurrent();
+    events.awaitCurrent();
     // Then
-    List<StoreEvent> all = events().all();
+    List<StoreEvent> all = events.all();
     List<StoreEvent> before =
         all.stream().takeWhile(event -> !(event instanceof StoreEvent.MirrorCurrent)).toList();
     assertThat(all.get(0))
@@ -51,7 +51,7 @@ public abstract class LockStoreContract extends LockStoreUpdateContract {
     long before = System.nanoTime();
     // When
     store().openSession(new StoreEffect.OpenSession(SESSION));
-    SessionEvent.SessionOpened opened = events().await(SessionEvent.SessionOpened.class);
+    SessionEvent.SessionOpened opened = events.await(SessionEvent.SessionOpened.class);
     // Then
     assertThat(opened.session()).isEqualTo(SESSION);
     assertThat(opened.timeoutNanos()).isPositive();
@@ -67,20 +67,20 @@ public abstract class LockStoreContract extends LockStoreUpdateContract {
     // When
     store().proveSession(new StoreEffect.ProveSession(SESSION));
     // Then
-    events().await(SessionEvent.SessionProved.class, proof -> proof.sentAtNanos() - asked >= 0);
+    events.await(SessionEvent.SessionProved.class, proof -> proof.sentAtNanos() - asked >= 0);
   }
 
   @Test
   void createdEntryAppearsInTheMirrorUnderTheSameNameAndZxid() {
     // Given
     open();
-    events().awaitCurrent();
+    events.awaitCurrent();
     UUID id = UUID.randomUUID();
     // When
     CreatedEntry created = create(id, lock).entries().get(0);
     // Then
     StoreEvent.EntryAppeared appeared =
-        events().await(StoreEvent.EntryAppeared.class, e -> e.lock().equals(lock));
+        events.await(StoreEvent.EntryAppeared.class, e -> e.lock().equals(lock));
     assertThat(appeared.entry()).isEqualTo(created.name());
     assertThat(appeared.zxid()).isEqualTo(created.czxid());
     assertThat(created.name().id()).contains(id);
@@ -118,32 +118,31 @@ public abstract class LockStoreContract extends LockStoreUpdateContract {
   void deletedEntryVanishesAndDeletingItAgainIsAnsweredToo() {
     // Given
     open();
-    events().awaitCurrent();
+    events.awaitCurrent();
     UUID id = UUID.randomUUID();
     CreatedEntry created = create(id, lock).entries().get(0);
     // When
     store().deleteEntries(new StoreEffect.DeleteEntries(SESSION, id, List.of(ref(created))));
-    events().await(EntriesDeleted.class, e -> e.id().equals(id));
+    events.await(EntriesDeleted.class, e -> e.id().equals(id));
     store().deleteEntries(new StoreEffect.DeleteEntries(SESSION, id, List.of(ref(created))));
     // Then
-    events()
-        .await(
-            StoreEvent.EntryVanished.class,
-            e -> e.entry().equals(created.name()) && e.zxid() > created.czxid());
-    Awaitility.await().until(() -> events().all(EntriesDeleted.class).size() == 2);
+    events.await(
+        StoreEvent.EntryVanished.class,
+        e -> e.entry().equals(created.name()) && e.zxid() > created.czxid());
+    Awaitility.await().until(() -> events.all(EntriesDeleted.class).size() == 2);
   }
 
   @Test
   void barrierPassesAfterEverythingThatWasCommittedBeforeIt() {
     // Given
     open();
-    events().awaitCurrent();
+    events.awaitCurrent();
     CreatedEntry created = create(UUID.randomUUID(), lock).entries().get(0);
     // When
     store().barrier(new StoreEffect.Barrier(42));
-    events().await(StoreEvent.BarrierPassed.class, b -> b.barrier() == 42);
+    events.await(StoreEvent.BarrierPassed.class, b -> b.barrier() == 42);
     // Then
-    List<StoreEvent> all = events().all();
+    List<StoreEvent> all = events.all();
     StoreEvent appeared = new StoreEvent.EntryAppeared(lock, created.name(), created.czxid());
     assertThat(all).contains(appeared);
     assertThat(all.indexOf(appeared)).isLessThan(all.indexOf(new StoreEvent.BarrierPassed(42)));
@@ -153,11 +152,11 @@ public abstract class LockStoreContract extends LockStoreUpdateContract {
   void detailsAreReadAsTheyWereWritten() {
     // Given
     open();
-    events().awaitCurrent();
+    events.awaitCurrent();
     CreatedEntry created = create(UUID.randomUUID(), lock).entries().get(0);
     // When
     store().readDetails(new StoreEffect.ReadDetails(lock, created.name().text()));
-    StoreEvent.DetailsRead read = events().await(StoreEvent.DetailsRead.class);
+    StoreEvent.DetailsRead read = events.await(StoreEvent.DetailsRead.class);
     // Then
     assertThat(read.lock()).isEqualTo(lock);
     assertThat(read.entry()).isEqualTo(created.name().text());
@@ -169,13 +168,13 @@ public abstract class LockStoreContract extends LockStoreUpdateContract {
   void detailsOfAnEntryThatIsGoneAreEmpty() {
     // Given
     open();
-    events().awaitCurrent();
+    events.awaitCurrent();
     // When
     store()
         .readDetails(
             new StoreEffect.ReadDetails(lock, "_c_" + UUID.randomUUID() + "-lock-0000000001"));
     // Then
-    assertThat(events().await(StoreEvent.DetailsRead.class).read()).isEqualTo(Optional.empty());
+    assertThat(events.await(StoreEvent.DetailsRead.class).read()).isEqualTo(Optional.empty());
   }
 
   @Test
@@ -184,12 +183,12 @@ public abstract class LockStoreContract extends LockStoreUpdateContract {
     open();
     // When
     store().recordLease(new StoreEffect.RecordLease(SESSION, LEASE, 15_000, "me", "00ff", ""));
-    events().await(StoreEvent.LeaseRecorded.class, e -> e.lease().equals(LEASE));
+    events.await(StoreEvent.LeaseRecorded.class, e -> e.lease().equals(LEASE));
     store().eraseLease(new StoreEffect.EraseLease(SESSION, LEASE));
-    events().await(StoreEvent.LeaseErased.class, e -> e.lease().equals(LEASE));
+    events.await(StoreEvent.LeaseErased.class, e -> e.lease().equals(LEASE));
     // Then
-    assertThat(events().all(StoreEvent.LeaseRecorded.class)).hasSize(1);
-    assertThat(events().all(StoreEvent.LeaseErased.class)).hasSize(1);
+    assertThat(events.all(StoreEvent.LeaseRecorded.class)).hasSize(1);
+    assertThat(events.all(StoreEvent.LeaseErased.class)).hasSize(1);
   }
 
   @Test
@@ -221,7 +220,7 @@ public abstract class LockStoreContract extends LockStoreUpdateContract {
   void entryPlacedBesideAnotherStandsAtItsNumberAndKeepsTheToken() {
     // Given
     open();
-    events().awaitCurrent();
+    events.awaitCurrent();
     CreatedEntry writing = createOne(ReadWriteKind.WRITE);
     CreatedEntry waiting = createOne(ReadWriteKind.WRITE);
     // When
@@ -234,14 +233,14 @@ public abstract class LockStoreContract extends LockStoreUpdateContract {
     assertThat(reading.czxid()).isGreaterThan(waiting.czxid());
     assertThat(read(reading.name()))
         .isEqualTo(new ReadEntry(DETAILS, reading.czxid(), reading.index(), Optional.of(TOKEN)));
-    events().await(StoreEvent.EntryAppeared.class, e -> e.entry().equals(reading.name()));
+    events.await(StoreEvent.EntryAppeared.class, e -> e.entry().equals(reading.name()));
   }
 
   @Test
   void entriesOfOneHoldStandAtOneNumberAndEachGoesByItself() {
     // Given
     open();
-    events().awaitCurrent();
+    events.awaitCurrent();
     CreatedEntry first = createOne(MutexKind.EXCLUSIVE);
     CreatedEntry waiting = createOne(MutexKind.EXCLUSIVE);
     UUID id = UUID.randomUUID();
@@ -251,13 +250,13 @@ public abstract class LockStoreContract extends LockStoreUpdateContract {
     store()
         .deleteEntries(
             new StoreEffect.DeleteEntries(SESSION, UUID.randomUUID(), List.of(ref(first))));
-    events().await(StoreEvent.EntryVanished.class, e -> e.entry().equals(first.name()));
+    events.await(StoreEvent.EntryVanished.class, e -> e.entry().equals(first.name()));
     // Then
     assertThat(second.name().sequence()).isEqualTo(first.name().sequence());
     assertThat(second.name().mode()).isEqualTo(MutexKind.EXCLUSIVE);
     assertThat(second.name().id()).contains(id);
     assertThat(read(second.name()).token()).isEqualTo(TOKEN);
-    assertThat(events().mirror().get(lock))
+    assertThat(events.mirror().get(lock))
         .containsExactlyInAnyOrder(second.name().text(), waiting.name().text());
   }
 
@@ -265,7 +264,7 @@ public abstract class LockStoreContract extends LockStoreUpdateContract {
   void entryIsPlacedBesideOneWhoseCreationIsNotAnsweredYet() {
     // Given
     open();
-    events().awaitCurrent();
+    events.awaitCurrent();
     CreatedEntry base = createOne(MutexKind.EXCLUSIVE);
     UUID inner = UUID.randomUUID();
     UUID innermost = UUID.randomUUID();
@@ -282,18 +281,18 @@ public abstract class LockStoreContract extends LockStoreUpdateContract {
         create(innermost, 0, List.of(beside(next, MutexKind.EXCLUSIVE))).entries().get(0);
     // Then
     assertThat(last.name().sequence()).isEqualTo(base.name().sequence());
-    assertThat(events().all(EntriesCreated.class))
+    assertThat(events.all(EntriesCreated.class))
         .extracting(EntriesCreated::id)
         .containsExactly(base.name().id().orElseThrow(), inner, innermost);
-    events().await(StoreEvent.EntryAppeared.class, e -> e.entry().equals(last.name()));
-    assertThat(events().mirror().get(lock)).hasSize(3);
+    events.await(StoreEvent.EntryAppeared.class, e -> e.entry().equals(last.name()));
+    assertThat(events.mirror().get(lock)).hasSize(3);
   }
 
   @Test
   void entriesSayWhichLocksOfTheirRequestTheyAreFor() {
     // Given
     open();
-    events().awaitCurrent();
+    events.awaitCurrent();
     CreatedEntry writing = createOne(ReadWriteKind.WRITE);
     LockName before = new LockName(lock.value() + "/before");
     LockName after = new LockName(lock.value() + "/after");
@@ -317,12 +316,12 @@ public abstract class LockStoreContract extends LockStoreUpdateContract {
   void nothingIsCreatedBesideAnEntryThatIsGone() {
     // Given
     open();
-    events().awaitCurrent();
+    events.awaitCurrent();
     CreatedEntry writing = createOne(ReadWriteKind.WRITE);
     store()
         .deleteEntries(
             new StoreEffect.DeleteEntries(SESSION, UUID.randomUUID(), List.of(ref(writing))));
-    events().await(EntriesDeleted.class);
+    events.await(EntriesDeleted.class);
     LockName other = new LockName(lock.value() + "/other");
     UUID id = UUID.randomUUID();
     // When
@@ -335,20 +334,20 @@ public abstract class LockStoreContract extends LockStoreUpdateContract {
                 DETAILS,
                 5));
     // Then
-    StoreEvent.EntriesRefused refused = events().await(StoreEvent.EntriesRefused.class);
+    StoreEvent.EntriesRefused refused = events.await(StoreEvent.EntriesRefused.class);
     assertThat(refused.id()).isEqualTo(id);
     assertThat(refused.message()).contains(lock.value(), "does not exist any more");
     store().barrier(new StoreEffect.Barrier(1));
-    events().await(StoreEvent.BarrierPassed.class);
-    assertThat(events().mirror()).doesNotContainKeys(lock, other);
-    assertThat(events().markers()).doesNotContainKeys(lock, other);
+    events.await(StoreEvent.BarrierPassed.class);
+    assertThat(events.mirror()).doesNotContainKeys(lock, other);
+    assertThat(events.markers()).doesNotContainKeys(lock, other);
   }
 
   @Test
   void guardComesAfterItsEntryAndGoesBeforeIt() {
     // Given
     open();
-    events().awaitCurrent();
+    events.awaitCurrent();
     UUID id = UUID.randomUUID();
     MarkerName guard = MarkerName.Guard.of(id, 700);
     // When
@@ -358,8 +357,8 @@ public abstract class LockStoreContract extends LockStoreUpdateContract {
     store().deleteEntries(new StoreEffect.DeleteEntries(SESSION, id, List.of(both)));
     // Then
     StoreEvent.EntryVanished vanished =
-        events().await(StoreEvent.EntryVanished.class, e -> e.lock().equals(lock));
-    assertThat(events().all())
+        events.await(StoreEvent.EntryVanished.class, e -> e.lock().equals(lock));
+    assertThat(events.all())
         .containsSubsequence(
             new StoreEvent.EntryAppeared(lock, created.name(), created.czxid()),
             new StoreEvent.MarkerAppeared(lock, guard, created.czxid()),
@@ -371,14 +370,14 @@ public abstract class LockStoreContract extends LockStoreUpdateContract {
   void guardOutlivesAnEntryThatIsDeletedAloneUntilItIsRemoved() {
     // Given
     open();
-    events().awaitCurrent();
+    events.awaitCurrent();
     UUID id = UUID.randomUUID();
     MarkerName.Guard guard = MarkerName.Guard.of(id, 700);
     List<PlannedEntry> entries = List.of(planned(lock, MutexKind.EXCLUSIVE));
     CreatedEntry created = create(id, 700, entries).entries().get(0);
     // When
     store().deleteEntries(new StoreEffect.DeleteEntries(SESSION, id, List.of(ref(created))));
-    events().await(StoreEvent.EntryVanished.class, e -> e.lock().equals(lock));
+    events.await(StoreEvent.EntryVanished.class, e -> e.lock().equals(lock));
     awaitMarkers(guard.text());
     store().removeGuard(new StoreEffect.RemoveGuard(lock, guard));
     store().removeGuard(new StoreEffect.RemoveGuard(lock, guard));
@@ -390,18 +389,18 @@ public abstract class LockStoreContract extends LockStoreUpdateContract {
   void entryIsRefusedWhoseGuardIsThere() {
     // Given
     open();
-    events().awaitCurrent();
+    events.awaitCurrent();
     UUID id = UUID.randomUUID();
     List<PlannedEntry> entries = List.of(planned(lock, MutexKind.EXCLUSIVE));
     CreatedEntry created = create(id, 700, entries).entries().get(0);
     store().deleteEntries(new StoreEffect.DeleteEntries(SESSION, id, List.of(ref(created))));
-    events().await(StoreEvent.EntryVanished.class, e -> e.lock().equals(lock));
+    events.await(StoreEvent.EntryVanished.class, e -> e.lock().equals(lock));
     // When
     store().createEntries(new StoreEffect.CreateEntries(SESSION, id, entries, DETAILS, 700));
     // Then
-    StoreEvent.EntriesRefused refused = events().await(StoreEvent.EntriesRefused.class);
+    StoreEvent.EntriesRefused refused = events.await(StoreEvent.EntriesRefused.class);
     assertThat(refused.message()).contains("somebody else removed");
-    assertThat(events().mirror().getOrDefault(lock, Set.of())).isEmpty();
+    assertThat(events.mirror().getOrDefault(lock, Set.of())).isEmpty();
     awaitMarkers(MarkerName.Guard.of(id, 700).text());
   }
 
@@ -420,7 +419,7 @@ public abstract class LockStoreContract extends LockStoreUpdateContract {
     // When
     store().deleteEntries(new StoreEffect.DeleteEntries(SESSION, id, List.of(never, unguarded)));
     // Then
-    assertThat(events().await(EntriesDeleted.class).id()).isEqualTo(id);
-    Awaitility.await().until(() -> !events().mirror().containsKey(lock));
+    assertThat(events.await(EntriesDeleted.class).id()).isEqualTo(id);
+    Awaitility.await().until(() -> !events.mirror().containsKey(lock));
   }
 }

@@ -20,11 +20,11 @@ public abstract class LockStoreFreezeContract {
   private final String id = UUID.randomUUID().toString();
   private long numbers;
 
+  /** What hears the store. */
+  protected final RecordedEvents events = new RecordedEvents();
+
   /** Returns a store that has been started with {@link #events}. */
   protected abstract LockStore store();
-
-  /** Returns what hears the store. */
-  protected abstract RecordedEvents events();
 
   private FreezeEvent.Read freeze(Freeze freeze) {
     int before = reads(freeze.prefix()).size();
@@ -36,7 +36,7 @@ public abstract class LockStoreFreezeContract {
   }
 
   private List<FreezeEvent.Read> reads(String prefix) {
-    return events().all(FreezeEvent.Read.class).stream()
+    return events.all(FreezeEvent.Read.class).stream()
         .filter(read -> read.freeze().prefix().equals(prefix))
         .toList();
   }
@@ -48,13 +48,13 @@ public abstract class LockStoreFreezeContract {
   }
 
   private FreezeEvent.Outcome answer(long number) {
-    return events()
+    return events
         .await(FreezeEvent.Answered.class, answered -> answered.number() == number)
         .outcome();
   }
 
   private void awaitVanished(String prefix) {
-    events().await(FreezeEvent.Vanished.class, gone -> gone.prefix().equals(prefix));
+    events.await(FreezeEvent.Vanished.class, gone -> gone.prefix().equals(prefix));
   }
 
   private Freeze sample(String prefix) {
@@ -74,7 +74,7 @@ public abstract class LockStoreFreezeContract {
     assertThat(removed).isEqualTo(FreezeEvent.Outcome.DONE);
     awaitVanished(freeze.prefix());
     FreezeEvent.Appeared appeared = new FreezeEvent.Appeared(freeze.prefix());
-    assertThat(events().all(FreezeEvent.class))
+    assertThat(events.all(FreezeEvent.class))
         .containsSubsequence(appeared, read, new FreezeEvent.Vanished(freeze.prefix()));
   }
 
@@ -93,7 +93,7 @@ public abstract class LockStoreFreezeContract {
     // Then
     assertThat(second.freeze()).isEqualTo(other);
     assertThat(second.zxid()).isNotEqualTo(first.zxid());
-    assertThat(events().all(FreezeEvent.Appeared.class).stream())
+    assertThat(events.all(FreezeEvent.Appeared.class).stream())
         .filteredOn(appeared -> appeared.prefix().equals(id))
         .hasSize(1);
   }
@@ -123,7 +123,7 @@ public abstract class LockStoreFreezeContract {
     org.awaitility.Awaitility.await()
         .until(
             () ->
-                events().all(FreezeEvent.Vanished.class).stream()
+                events.all(FreezeEvent.Vanished.class).stream()
                         .filter(gone -> gone.prefix().equals(id))
                         .count()
                     == 2);

@@ -64,11 +64,11 @@ public abstract class LockStoreUpdateContract {
   private static final RevocationRequest ASK =
       new RevocationRequest("ask-1", "ops", "reboot", Optional.of(Duration.ofSeconds(3)), true);
 
+  /** What hears the store. */
+  protected final RecordedEvents events = new RecordedEvents();
+
   /** Returns a store that has been started with {@link #events}. */
   protected abstract LockStore store();
-
-  /** Returns what hears the store. */
-  protected abstract RecordedEvents events();
 
   /** Overwrites an entry's data as a whole, as Curator's Revoker does. */
   protected abstract void revokeAsCuratorDoes(LockName lock, EntryName entry);
@@ -85,7 +85,7 @@ public abstract class LockStoreUpdateContract {
     store()
         .createEntries(
             new StoreEffect.CreateEntries(SESSION, id, entries, DETAILS, lockDelayMillis));
-    return events().await(EntriesCreated.class, created -> created.id().equals(id));
+    return events.await(EntriesCreated.class, created -> created.id().equals(id));
   }
 
   final CreatedEntry createOne(Mode mode) {
@@ -109,29 +109,27 @@ public abstract class LockStoreUpdateContract {
   }
 
   final ReadEntry read(LockName of, EntryName entry) {
-    int before = events().all(StoreEvent.DetailsRead.class).size();
+    int before = events.all(StoreEvent.DetailsRead.class).size();
     store().readDetails(new StoreEffect.ReadDetails(of, entry.text()));
-    Awaitility.await().until(() -> events().all(StoreEvent.DetailsRead.class).size() > before);
-    return events().all(StoreEvent.DetailsRead.class).get(before).read().orElseThrow();
+    Awaitility.await().until(() -> events.all(StoreEvent.DetailsRead.class).size() > before);
+    return events.all(StoreEvent.DetailsRead.class).get(before).read().orElseThrow();
   }
 
   private EntryUpdate.Outcome update(long number, EntryName entry, EntryUpdate update) {
     store().updateEntry(new StoreEffect.UpdateEntry(number, lock, entry, update));
-    return events()
-        .await(UpdateEvent.EntryUpdateAnswered.class, e -> e.number() == number)
-        .outcome();
+    return events.await(UpdateEvent.EntryUpdateAnswered.class, e -> e.number() == number).outcome();
   }
 
   private boolean setLimit(long number, OptionalInt limit) {
     store().setLimit(new StoreEffect.SetLimit(number, lock, limit));
-    return events().await(UpdateEvent.LimitAnswered.class, e -> e.change() == number).done();
+    return events.await(UpdateEvent.LimitAnswered.class, e -> e.change() == number).done();
   }
 
   final void awaitMarkers(String... forms) {
     Awaitility.await("markers")
         .untilAsserted(
             () -> {
-              Set<String> found = events().markers().getOrDefault(lock, Set.of());
+              Set<String> found = events.markers().getOrDefault(lock, Set.of());
               assertThat(found).hasSize(forms.length);
               assertThat(found.stream().filter(m -> Arrays.stream(forms).anyMatch(m::startsWith)))
                   .hasSize(forms.length);
@@ -140,7 +138,7 @@ public abstract class LockStoreUpdateContract {
 
   final void open() {
     store().openSession(new StoreEffect.OpenSession(SESSION));
-    events().await(SessionEvent.SessionOpened.class);
+    events.await(SessionEvent.SessionOpened.class);
   }
 
   static EntryRef ref(CreatedEntry entry) {
@@ -151,7 +149,7 @@ public abstract class LockStoreUpdateContract {
   void descriptionIsReplacedAndWhatTheEntryWasCreatedWithStays() {
     // Given
     open();
-    events().awaitCurrent();
+    events.awaitCurrent();
     CreatedEntry writing = createOne(ReadWriteKind.WRITE);
     LockName other = new LockName(lock.value() + "/other");
     List<PlannedEntry> planned =
@@ -177,17 +175,15 @@ public abstract class LockStoreUpdateContract {
     assertThat(outcome).isEqualTo(EntryUpdate.Outcome.DONE);
     assertThat(read(entry))
         .isEqualTo(new ReadEntry(next, before.czxid(), before.index(), 1, before.keptToken()));
-    events()
-        .await(
-            StoreEvent.EntryChanged.class,
-            e -> e.entry().equals(entry) && e.zxid() > before.czxid());
+    events.await(
+        StoreEvent.EntryChanged.class, e -> e.entry().equals(entry) && e.zxid() > before.czxid());
   }
 
   @Test
   void wishIsAddedToTheEntryAndSurvivesItsNextDescription() {
     // Given
     open();
-    events().awaitCurrent();
+    events.awaitCurrent();
     EntryName entry = createOne(MutexKind.EXCLUSIVE).name();
     // When
     assertThat(update(1, entry, new EntryUpdate.Ask(ASK))).isEqualTo(EntryUpdate.Outcome.DONE);
@@ -203,7 +199,7 @@ public abstract class LockStoreUpdateContract {
   void newerWishReplacesTheOlder() {
     // Given
     open();
-    events().awaitCurrent();
+    events.awaitCurrent();
     EntryName entry = createOne(MutexKind.EXCLUSIVE).name();
     RevocationRequest newer = new RevocationRequest("ask-2", "", "", Optional.empty(), false);
     // When
@@ -217,7 +213,7 @@ public abstract class LockStoreUpdateContract {
   void overwrittenEntryCarriesCuratorsWishAndIsRestoredByItsDescription() {
     // Given
     open();
-    events().awaitCurrent();
+    events.awaitCurrent();
     CreatedEntry created = createOne(MutexKind.EXCLUSIVE);
     revokeAsCuratorDoes(lock, created.name());
     ReadEntry revoked = read(created.name());
@@ -236,7 +232,7 @@ public abstract class LockStoreUpdateContract {
   void wishToAnEntryThatIsNotOursIsWhatCuratorUnderstands() {
     // Given
     open();
-    events().awaitCurrent();
+    events.awaitCurrent();
     EntryName entry = createOne(MutexKind.EXCLUSIVE).name();
     revokeAsCuratorDoes(lock, entry);
     // When
@@ -251,7 +247,7 @@ public abstract class LockStoreUpdateContract {
   void removedEntryVanishesAndItsGuardStays() {
     // Given
     open();
-    events().awaitCurrent();
+    events.awaitCurrent();
     UUID id = UUID.randomUUID();
     EntryName entry =
         create(id, 700, List.of(planned(lock, MutexKind.EXCLUSIVE))).entries().get(0).name();
@@ -259,7 +255,7 @@ public abstract class LockStoreUpdateContract {
     EntryUpdate.Outcome outcome = update(1, entry, new EntryUpdate.Remove());
     // Then
     assertThat(outcome).isEqualTo(EntryUpdate.Outcome.DONE);
-    events().await(StoreEvent.EntryVanished.class, e -> e.entry().equals(entry));
+    events.await(StoreEvent.EntryVanished.class, e -> e.entry().equals(entry));
     awaitMarkers("delay-700-" + id);
   }
 
@@ -267,12 +263,12 @@ public abstract class LockStoreUpdateContract {
   void updatesOfAnEntryThatIsGoneSaySo() {
     // Given
     open();
-    events().awaitCurrent();
+    events.awaitCurrent();
     CreatedEntry created = createOne(MutexKind.EXCLUSIVE);
     store()
         .deleteEntries(
             new StoreEffect.DeleteEntries(SESSION, UUID.randomUUID(), List.of(ref(created))));
-    events().await(EntriesDeleted.class);
+    events.await(EntriesDeleted.class);
     // When
     List<EntryUpdate.Outcome> outcomes =
         List.of(
@@ -286,7 +282,7 @@ public abstract class LockStoreUpdateContract {
   @Test
   void limitIsNamedByOneMarkerAtATimeAndCanBeTakenBack() {
     // Given
-    events().awaitCurrent();
+    events.awaitCurrent();
     // When
     assertThat(setLimit(1, OptionalInt.of(5))).isTrue();
     awaitMarkers("limit-5-");
@@ -297,7 +293,7 @@ public abstract class LockStoreUpdateContract {
     // Then
     awaitMarkers();
     assertThat(setLimit(5, OptionalInt.empty())).isTrue();
-    assertThat(events().all(StoreEvent.MarkerAppeared.class))
+    assertThat(events.all(StoreEvent.MarkerAppeared.class))
         .filteredOn(e -> e.lock().equals(lock))
         .hasSize(2);
   }
@@ -305,14 +301,14 @@ public abstract class LockStoreUpdateContract {
   @Test
   void newLimitStandsBehindTheOldOneWhileBothAreSeen() {
     // Given
-    events().awaitCurrent();
+    events.awaitCurrent();
     // When
     setLimit(1, OptionalInt.of(9));
     setLimit(2, OptionalInt.of(5));
     awaitMarkers("limit-5-");
     // Then
     List<Integer> sequences =
-        events().all(StoreEvent.MarkerAppeared.class).stream()
+        events.all(StoreEvent.MarkerAppeared.class).stream()
             .filter(e -> e.lock().equals(lock))
             .map(e -> ((MarkerName.Limit) e.marker()).sequence())
             .toList();

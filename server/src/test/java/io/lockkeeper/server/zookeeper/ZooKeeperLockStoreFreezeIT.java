@@ -24,19 +24,12 @@ final class ZooKeeperLockStoreFreezeIT extends LockStoreFreezeContract {
   @AutoClose private static final Ensemble ensemble = Ensemble.start();
   private static final ZooKeeper raw = ensemble.client();
 
-  private final RecordedEvents events = new RecordedEvents();
-
   @AutoClose("stop")
   private final ZooKeeperLockStore store = ensemble.store(events);
 
   @Override
   protected LockStore store() {
     return store;
-  }
-
-  @Override
-  protected RecordedEvents events() {
-    return events;
   }
 
   private static String write(String prefix, String data)

@@ -1,7 +1,6 @@
 package io.lockkeeper.server.zookeeper;
 
 import io.lockkeeper.server.coordinator.LockStoreContract;
-import io.lockkeeper.server.coordinator.RecordedEvents;
 import io.lockkeeper.server.coordinator.api.LockStore;
 import io.lockkeeper.server.core.lock.EntryName;
 import io.lockkeeper.server.core.lock.LockName;
@@ -16,19 +15,12 @@ final class ZooKeeperLockStoreIT extends LockStoreContract {
   @AutoClose private static final Ensemble ensemble = Ensemble.start();
   private static final ZooKeeper raw = ensemble.client();
 
-  private final RecordedEvents events = new RecordedEvents();
-
   @AutoClose("stop")
   private final ZooKeeperLockStore store = ensemble.store(events);
 
   @Override
   protected LockStore store() {
     return store;
-  }
-
-  @Override
-  protected RecordedEvents events() {
-    return events;
   }
 
   @Override
