@@ -307,8 +307,8 @@ final class EnsembleChecks {
     tell.accept(
         Finding.ok(
             "unseen",
-            "jute.maxbuffer and znode.container.* cannot be seen: leave the first at its default, and see"
-                + " docs/operations.md for the second"));
+            "jute.maxbuffer, maxClientCnxns and znode.container.* cannot be seen: leave the first at its default, and see"
+                + " docs/operations.md for the others"));
     tell.accept(Finding.ok("clock", "not compared: no lock depends on a wall clock"));
   }
 }
