@@ -27,6 +27,8 @@ public abstract class LockStoreFreezeContract {
   protected abstract LockStore store();
 
   private FreezeEvent.Read freeze(Freeze freeze) {
+    // What is frozen before is listed, and not told as it appears.
+    events.awaitCurrent();
     int before = reads(freeze.prefix()).size();
     long number = ++numbers;
     store().setFreeze(new StoreEffect.SetFreeze(number, freeze));
