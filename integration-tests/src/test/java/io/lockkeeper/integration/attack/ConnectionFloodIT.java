@@ -2,7 +2,6 @@ package io.lockkeeper.integration.attack;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lockkeeper.integration.harness.Asking;
 import io.lockkeeper.integration.harness.RawHttp2;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -21,9 +20,7 @@ final class ConnectionFloodIT {
   void connectionsBeyondTheLimitOfAnAddressAreClosedAndOthersServed() throws IOException {
     try (Target target = Target.start("--log-level=warn")) {
       // When
-      for (int connection = 0; connection < 2_000; connection++) {
-        target.silent(Target.EVIL);
-      }
+      Floods.silence(target.attack(), 2_000);
       target.awaitRefused("address-connections");
 
       // Then
@@ -40,19 +37,8 @@ final class ConnectionFloodIT {
     try (Target target = Target.start()) {
       int before = target.server().output().length();
       // When: frames of data for streams that never were, and bytes that are no frames at all
-      for (int connection = 0; connection < 200; connection++) {
-        RawHttp2 attacker = target.attack(Target.EVIL);
-        for (int i = 0; i < 100; i++) {
-          attacker.call("/" + i, "content-type", "text/plain");
-          attacker.call("no-slash\u0001");
-        }
-        sendAnyway(attacker, RawHttp2.DATA, 4_001);
-      }
-      for (int connection = 0; connection < 200; connection++) {
-        RawHttp2 attacker = target.silent(Target.EVIL);
-        attacker.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
-      }
-      target.callOff();
+      Floods.brokenFrames(target.attack());
+      target.attack().close();
       target.awaitGivenBack();
 
       // Then
@@ -61,31 +47,14 @@ final class ConnectionFloodIT {
     }
   }
 
-  private static void sendAnyway(RawHttp2 attacker, int type, int stream) {
-    try {
-      attacker.frame(type, 0, stream, new byte[10]);
-      attacker.flush();
-    } catch (IOException e) {
-      assertThat(e).hasMessageMatching("(?s).*(reset|Broken pipe|closed).*");
-    }
-  }
-
   @Test
   void connectionThatResetsCallAfterCallIsClosedAndOthersAreServed() throws IOException {
     try (Target target = Target.start("--log-level=warn")) {
       // When
-      RawHttp2 attacker = target.attack(Target.EVIL);
-      byte[] request = Messages.framed(Asking.request("flood/reset").build());
-      boolean closed = false;
-      for (int call = 0; call < 50_000 && !closed; call++) {
-        int stream = attacker.call(RawHttp2.ACQUIRE);
-        attacker.data(stream, request, true);
-        attacker.cancel(stream);
-        closed = call % 100 == 0 && !flushed(attacker);
-      }
+      boolean closed = Floods.resets(target.attack(), "flood/reset", 50_000);
 
       // Then
-      assertThat(closed || attacker.isClosedByServer()).isTrue();
+      assertThat(closed).isTrue();
       target.assertServes();
       Awaitility.await()
           .atMost(PATIENCE)
@@ -93,28 +62,14 @@ final class ConnectionFloodIT {
     }
   }
 
-  private static boolean flushed(RawHttp2 attacker) {
-    try {
-      attacker.flush();
-      return true;
-    } catch (IOException e) {
-      return false;
-    }
-  }
-
   @Test
   void connectionThatPingsWithoutEndIsClosed() throws IOException {
     try (Target target = Target.start("--log-level=warn")) {
       // When
-      RawHttp2 attacker = target.attack(Target.EVIL);
-      boolean open = true;
-      for (int ping = 0; ping < 1_000 && open; ping++) {
-        attacker.frame(RawHttp2.PING, 0, 0, new byte[8]);
-        open = flushed(attacker);
-      }
+      boolean closed = Floods.pings(target.attack());
 
       // Then
-      assertThat(attacker.isClosedByServer()).isTrue();
+      assertThat(closed).isTrue();
       target.assertServes();
     }
   }
@@ -125,7 +80,7 @@ final class ConnectionFloodIT {
       // When: more than there may be, each of which has begun a request
       List<RawHttp2> slow = new ArrayList<>();
       for (int connection = 0; connection < 300; connection++) {
-        RawHttp2 attacker = RawHttp2.silent(Target.EVIL, target.server().httpPort());
+        RawHttp2 attacker = RawHttp2.silent(Attack.EVIL, target.server().httpPort());
         attacker.send("GET /healthz HT".getBytes(StandardCharsets.US_ASCII));
         slow.add(attacker);
       }

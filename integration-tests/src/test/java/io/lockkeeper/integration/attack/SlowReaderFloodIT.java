@@ -1,8 +1,6 @@
 package io.lockkeeper.integration.attack;
 
 import io.lockkeeper.integration.harness.Asking;
-import io.lockkeeper.integration.harness.RawHttp2;
-import io.lockkeeper.v1.WatchRequest;
 import java.io.IOException;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -10,7 +8,6 @@ import org.junit.jupiter.api.Test;
 /** Attackers that ask for streams by the hundred, and read none. */
 final class SlowReaderFloodIT {
 
-  private static final String WATCH = "/lockkeeper.v1.LockService/Watch";
   private static final int CONNECTIONS = 4;
   private static final int WATCHES = 250;
   private static final int CHANGES = 200;
@@ -19,14 +16,7 @@ final class SlowReaderFloodIT {
   void streamsThatNobodyReadsNeverTakeTheServersMemoryTogether() throws IOException {
     try (Target target = Target.start("--log-level=warn")) {
       // Given
-      byte[] watch = Messages.framed(WatchRequest.newBuilder().setPrefix("slow/").build());
-      for (int connection = 0; connection < CONNECTIONS; connection++) {
-        RawHttp2 attacker = target.attack(Target.EVIL);
-        for (int call = 0; call < WATCHES; call++) {
-          attacker.data(attacker.call(WATCH), watch, true);
-        }
-        attacker.flush();
-      }
+      Floods.unreadWatches(target.attack(), "slow/", CONNECTIONS, WATCHES);
       Awaitility.await()
           .until(() -> target.server().metric("lockkeeper_watches ") >= CONNECTIONS * WATCHES);
 
@@ -43,7 +33,7 @@ final class SlowReaderFloodIT {
 
       // Then
       target.assertServes();
-      target.callOff();
+      target.attack().close();
       target.awaitGivenBack();
       target.assertServes();
     }

@@ -3,11 +3,22 @@ package io.lockkeeper.integration.attack;
 import static io.grpc.health.v1.HealthCheckResponse.ServingStatus.SERVING;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.grpc.ChannelCredentials;
+import io.grpc.Grpc;
+import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
+import io.grpc.StatusRuntimeException;
+import io.grpc.TlsChannelCredentials;
+import io.grpc.health.v1.HealthCheckRequest;
+import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
+import io.grpc.health.v1.HealthGrpc;
 import io.lockkeeper.integration.harness.Asking;
-import io.lockkeeper.integration.harness.RawHttp2;
 import io.lockkeeper.integration.harness.Rig;
 import io.lockkeeper.integration.harness.ServerProcess;
+import io.lockkeeper.integration.harness.TlsContexts;
+import io.lockkeeper.server.rpc.Certificates;
+import io.lockkeeper.server.rpc.Certificates.Signed;
+import io.lockkeeper.server.testing.ZooKeeperProcess;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.HttpURLConnection;
@@ -16,6 +27,10 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntFunction;
+import javax.net.ssl.SSLContext;
 import org.awaitility.Awaitility;
 
 /**
@@ -24,47 +39,73 @@ import org.awaitility.Awaitility;
  */
 final class Target implements AutoCloseable {
 
-  /** Where the attackers come from; the honest client comes from 127.0.0.1. */
-  static final String EVIL = "127.0.0.2";
-
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final int HTTP_MILLIS = 10_000;
+  private static final int HEALTH_SECONDS = 10;
 
-  private final Rig rig;
+  private final ZooKeeperProcess zookeeper;
+  private final ServerProcess server;
+  private final IntFunction<ManagedChannel> connections;
+  private final Attack attack;
   private final ManagedChannel honest;
-  private final List<RawHttp2> attackers = new ArrayList<>();
   private int locks;
 
-  private Target(Rig rig) {
-    this.rig = rig;
-    this.honest = rig.connect();
+  private Target(
+      IntFunction<ManagedChannel> connections, Optional<SSLContext> tls, List<String> flags) {
+    this.connections = connections;
+    this.zookeeper = Rig.startZooKeeper();
+    this.server =
+        ServerProcess.launchSmall(
+            zookeeper.connectString(), Rig.shortSessions(20, flags.toArray(String[]::new)));
+    this.attack = new Attack(server.port(), tls);
+    this.honest = connections.apply(server.port());
+    Awaitility.await("health")
+        .atMost(PATIENCE)
+        .failFast("the server has exited", () -> !server.isAlive())
+        .until(() -> health() == SERVING);
     lockAndRelease();
   }
 
+  /** Starts one without TLS. */
   static Target start(String... flags) {
-    return new Target(Rig.startSmall(Rig.shortSessions(20, flags)));
+    return new Target(
+        port ->
+            Grpc.newChannelBuilder("127.0.0.1:" + port, InsecureChannelCredentials.create())
+                .build(),
+        Optional.empty(),
+        List.of(flags));
+  }
+
+  /** Starts one that speaks TLS only, and takes only whom the authority for clients has signed. */
+  static Target start(Certificates servers, Certificates clients, String... flags)
+      throws Exception {
+    Signed own = servers.sign("server");
+    Signed client = clients.sign("honest");
+    List<String> all = new ArrayList<>(List.of(flags));
+    all.add("--tls-cert=" + own.certificate());
+    all.add("--tls-key=" + own.key());
+    all.add("--tls-client-ca=" + clients.authority);
+    ChannelCredentials credentials =
+        TlsChannelCredentials.newBuilder()
+            .trustManager(servers.authority.toFile())
+            .keyManager(client.certificate().toFile(), client.key().toFile())
+            .build();
+    return new Target(
+        port -> Grpc.newChannelBuilder("localhost:" + port, credentials).build(),
+        Optional.of(TlsContexts.trusting(servers.authority)),
+        all);
   }
 
   ServerProcess server() {
-    return rig.server();
+    return server;
   }
 
   ManagedChannel honest() {
     return honest;
   }
 
-  /** Opens a connection that speaks HTTP/2. */
-  RawHttp2 attack(String from) throws IOException {
-    RawHttp2 attacker = RawHttp2.open(from, rig.server().port());
-    attackers.add(attacker);
-    return attacker;
-  }
-
-  /** Opens a connection that says nothing. */
-  RawHttp2 silent(String from) throws IOException {
-    RawHttp2 attacker = RawHttp2.silent(from, rig.server().port());
-    attackers.add(attacker);
-    return attacker;
+  Attack attack() {
+    return attack;
   }
 
   /** The honest client gets a lock and gives it back. */
@@ -76,12 +117,27 @@ final class Target implements AutoCloseable {
 
   /** Asserts that the server lives, serves an old client and a new one, and says so. */
   void assertServes() throws IOException {
-    assertThat(rig.server().isAlive()).isTrue();
+    assertThat(server.isAlive()).isTrue();
     lockAndRelease();
-    assertThat(rig.server().health()).isEqualTo(SERVING);
+    assertThat(health()).isEqualTo(SERVING);
     assertThat(get("/healthz")).startsWith("200");
     assertThat(get("/readyz")).startsWith("200");
-    assertThat(rig.server().output()).doesNotContain("OutOfMemory", "OutOfDirectMemory");
+    assertThat(server.output()).doesNotContain("OutOfMemory", "OutOfDirectMemory");
+  }
+
+  /** Asks on a new connection. */
+  private ServingStatus health() {
+    ManagedChannel channel = connections.apply(server.port());
+    try {
+      return HealthGrpc.newBlockingStub(channel)
+          .withDeadlineAfter(HEALTH_SECONDS, TimeUnit.SECONDS)
+          .check(HealthCheckRequest.getDefaultInstance())
+          .getStatus();
+    } catch (StatusRuntimeException e) {
+      return ServingStatus.UNKNOWN;
+    } finally {
+      channel.shutdownNow();
+    }
   }
 
   /** Waits until something was refused at the limit. */
@@ -91,13 +147,7 @@ final class Target implements AutoCloseable {
 
   /** Returns how often something was refused at the limit. */
   double refused(String limit) {
-    return rig.server().metric("lockkeeper_refused_total{limit=\"" + limit + "\"}");
-  }
-
-  /** Ends all attacks. */
-  void callOff() {
-    attackers.forEach(RawHttp2::close);
-    attackers.clear();
+    return server.metric("lockkeeper_refused_total{limit=\"" + limit + "\"}");
   }
 
   /** Waits until what the attack has taken is given back: only honest calls and connections. */
@@ -106,17 +156,15 @@ final class Target implements AutoCloseable {
         .atMost(PATIENCE)
         .until(
             () ->
-                rig.server().metric("lockkeeper_calls") < 5
-                    && rig.server().metric("lockkeeper_connections") < 5);
+                server.metric("lockkeeper_calls") < 5
+                    && server.metric("lockkeeper_connections") < 5);
   }
 
   /** Returns the status and the body of a page. */
   String get(String path) throws IOException {
     HttpURLConnection connection =
         (HttpURLConnection)
-            URI.create("http://127.0.0.1:" + rig.server().httpPort() + path)
-                .toURL()
-                .openConnection();
+            URI.create("http://127.0.0.1:" + server.httpPort() + path).toURL().openConnection();
     connection.setConnectTimeout(HTTP_MILLIS);
     connection.setReadTimeout(HTTP_MILLIS);
     int status = connection.getResponseCode();
@@ -128,7 +176,9 @@ final class Target implements AutoCloseable {
 
   @Override
   public void close() {
-    callOff();
-    rig.close();
+    attack.close();
+    honest.shutdownNow();
+    server.close();
+    zookeeper.close();
   }
 }

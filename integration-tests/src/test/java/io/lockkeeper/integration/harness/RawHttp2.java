@@ -68,22 +68,32 @@ public final class RawHttp2 implements AutoCloseable {
   }
 
   /**
-   * Connects and says nothing at all.
+   * Connects, for whatever is to be said.
    *
    * @param from the address of this machine to come from, such as 127.0.0.2
    */
-  public static RawHttp2 silent(String from, int port) throws IOException {
+  public static Socket connect(String from, int port) throws IOException {
     Socket socket = new Socket();
     socket.setSoTimeout(READ_MILLIS);
     socket.setTcpNoDelay(true);
     socket.bind(new InetSocketAddress(InetAddress.getByName(from), 0));
     socket.connect(new InetSocketAddress("127.0.0.1", port), CONNECT_MILLIS);
-    return new RawHttp2(socket);
+    return socket;
+  }
+
+  /** Connects and says nothing at all. */
+  public static RawHttp2 silent(String from, int port) throws IOException {
+    return new RawHttp2(connect(from, port));
   }
 
   /** Connects and begins as a client should. */
   public static RawHttp2 open(String from, int port) throws IOException {
-    RawHttp2 connection = silent(from, port);
+    return begin(connect(from, port));
+  }
+
+  /** Begins as a client should, on a connection that is there, such as one of TLS. */
+  public static RawHttp2 begin(Socket socket) throws IOException {
+    RawHttp2 connection = new RawHttp2(socket);
     connection.pending.write(PREFACE);
     connection.frame(SETTINGS, 0, 0, new byte[0]);
     connection.flush();

@@ -33,12 +33,6 @@ public final class Rig implements AutoCloseable {
     return new Rig(zookeeper, ServerProcess.start(zookeeper.connectString(), flags));
   }
 
-  /** Starts a rig of its own for one test, whose server has little memory. */
-  public static Rig startSmall(String... flags) {
-    ZooKeeperProcess zookeeper = startZooKeeper();
-    return new Rig(zookeeper, ServerProcess.startSmall(zookeeper.connectString(), flags));
-  }
-
   /** Starts a ZooKeeper on which sessions may be short. */
   public static ZooKeeperProcess startZooKeeper() {
     return ZooKeeperProcess.in(Scratch.directory("zookeeper"))
