@@ -1,5 +1,6 @@
 package io.lockkeeper.server.zookeeper.client;
 
+import java.util.Objects;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 
@@ -33,7 +34,8 @@ final class EventRelay implements Watcher {
       listener.onNode(event);
       return;
     }
-    switch (event.getState()) {
+    // A handle that cannot even begin with SASL is dead, and says so without a state.
+    switch (Objects.requireNonNullElse(event.getState(), Event.KeeperState.AuthFailed)) {
       case SyncConnected -> listener.onConnected();
       case Disconnected -> listener.onDisconnected();
       // Neither leaves the handle alive; the session may be.

@@ -37,6 +37,11 @@ final class EventRelayTest implements HandleListener {
   }
 
   @Override
+  public void onAuthFailed() {
+    told.add("refused");
+  }
+
+  @Override
   public void onNode(WatchedEvent event) {
     told.add(event.getPath());
   }
@@ -75,5 +80,13 @@ final class EventRelayTest implements HandleListener {
         });
     // Then
     assertThat(told).isEmpty();
+  }
+
+  @Test
+  void authenticationThatCannotBeginIsOneThatFailed() {
+    // When: as ZooKeeper's client says it where it finds no mechanism of SASL, or no ticket
+    relay.process(new WatchedEvent(EventType.None, null, null));
+    // Then
+    assertThat(told).containsExactly("refused");
   }
 }
