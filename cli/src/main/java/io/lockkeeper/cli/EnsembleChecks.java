@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -17,6 +18,7 @@ import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooDefs.Perms;
 import org.apache.zookeeper.ZooKeeper;
@@ -108,7 +110,8 @@ final class EnsembleChecks {
   }
 
   private static void onEvent(WatchedEvent event, CompletableFuture<Optional<String>> state) {
-    switch (event.getState()) {
+    // Where authentication cannot even begin, the client says so without a state.
+    switch (Objects.requireNonNullElse(event.getState(), KeeperState.AuthFailed)) {
       case SyncConnected -> state.complete(Optional.empty());
       case AuthFailed -> state.complete(Optional.of("ZooKeeper refuses our credentials"));
       case Expired -> state.complete(Optional.of("the session has expired"));
