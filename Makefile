@@ -69,8 +69,8 @@ outages: $(JAR) ## Measure what outages of ZooKeeper servers cost, against its f
 chaos: $(JAR) ## Kill, freeze and cut off everything for ten minutes, and check what was promised
 	integration-tests/chaos/run.sh
 
-fuzz: $(JAR) ## Send hostile requests to every rpc until something breaks, or for SECONDS=N; SEED=N repeats a round
-	FUZZ_SECONDS='$(SECONDS)' FUZZ_SEED='$(SEED)' integration-tests/fuzz/run.sh
+fuzz: $(JAR) ## Send hostile requests to every rpc until something breaks, or for SECONDS=N; SEED=N repeats a round; MINUTES=30 stays with the same coordinators, floods them and watches what they take
+	FUZZ_SECONDS='$(SECONDS)' FUZZ_SEED='$(SEED)' FUZZ_MINUTES='$(MINUTES)' integration-tests/fuzz/run.sh
 
 soak: ## Run fresh seeds of the simulation for MINUTES=10, or those of SEEDS=FIRST-LAST
 	$(MVN) -pl server -am test-compile

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Hostile requests against a server of its own, round after round. Ends with 1 at the first round that found something.
-# Settings, in the environment: FUZZ_SECONDS (default: no end), FUZZ_SEED (default: a fresh one for each round).
+# Hostile requests against two coordinators of their own, round after round. Ends with 1 at the first round that found something.
+# Settings, in the environment: FUZZ_SECONDS (default: no end), FUZZ_SEED (default: a fresh one for each round), FUZZ_MINUTES (that
+# long against the same coordinators, which are flooded too and must not grow).
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -11,4 +12,4 @@ tests=$(cd "$here/.." && pwd)
 
 cd "$tests"
 exec "${JAVA_HOME:+$JAVA_HOME/bin/}java" -Xmx384m -XX:+UseSerialGC -cp "target/test-classes:$(cat target/test.classpath)" \
-  io.lockkeeper.integration.fuzz.Fuzz "${FUZZ_SECONDS:-}" "${FUZZ_SEED:-}"
+  io.lockkeeper.integration.fuzz.Fuzz "${FUZZ_SECONDS:-}" "${FUZZ_SEED:-}" "${FUZZ_MINUTES:-}"

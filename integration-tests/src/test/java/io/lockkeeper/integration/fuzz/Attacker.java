@@ -2,22 +2,28 @@ package io.lockkeeper.integration.fuzz;
 
 import com.google.protobuf.Duration;
 import io.grpc.CallOptions;
-import io.grpc.Channel;
 import io.grpc.ClientCall;
+import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.Status;
+import io.lockkeeper.integration.fuzz.Callers.Caller;
 import io.lockkeeper.v1.OpenSession;
 import io.lockkeeper.v1.SessionRequest;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
-/** One connection and what is sent over it: calls of every kind, many at a time. */
+/** One caller and what is sent in his name, and in that of others: calls of every kind at once. */
 final class Attacker implements Runnable {
 
   private static final int MOST_OPEN_CALLS = 160;
@@ -31,11 +37,13 @@ final class Attacker implements Runnable {
   private static final Metadata.Key<String> CALLER = header("lockkeeper-caller");
   private static final Metadata.Key<String> CALLER_ADDRESS = header("lockkeeper-caller-address");
 
-  private final Channel channel;
-  private final FuzzedServer server;
+  private final Caller caller;
+  private final Callers callers;
+  private final Map<Caller, List<ManagedChannel>> channels;
   private final Findings findings;
   private final Loot loot;
   private final BooleanSupplier another;
+  private final Spared spared;
   private final List<Rpc> conversational = Rpc.all().stream().filter(Rpc::takesMany).toList();
   private final List<Rpc> single = Rpc.all().stream().filter(rpc -> !rpc.takesMany()).toList();
   private final Random random;
@@ -46,11 +54,23 @@ final class Attacker implements Runnable {
   private final List<Call> conversations = new ArrayList<>();
 
   /** Prepares; {@code another} says each time whether one more request is wanted. */
-  Attacker(FuzzedServer server, Findings findings, Loot loot, long seed, BooleanSupplier another) {
-    this.channel = server.connect();
-    this.server = server;
+  Attacker(
+      FuzzedCluster cluster,
+      Caller caller,
+      Findings findings,
+      Loot loot,
+      Spared spared,
+      long seed,
+      BooleanSupplier another) {
+    this.caller = caller;
+    this.callers = cluster.callers();
+    this.channels =
+        Stream.of(caller, Caller.IMPOSTOR, Caller.NOBODY)
+            .distinct()
+            .collect(Collectors.toMap(each -> each, cluster::connectToAll));
     this.findings = findings;
     this.loot = loot;
+    this.spared = spared;
     this.another = another;
     this.random = new Random(seed);
     this.words = new Words(random, loot, List.of(Witness.KNOWN_LOCK, "tenant-b/guessed"));
@@ -64,6 +84,8 @@ final class Attacker implements Runnable {
   /** One call. What it was sent last is told with what came of it. */
   private final class Call extends ClientCall.Listener<byte[]> {
     private final Rpc rpc;
+    private final Guise guise;
+    private final int coordinator = random.nextInt(FuzzedCluster.SIZE);
     private final ClientCall<byte[], byte[]> call;
     private volatile byte[] last = new byte[0];
     private volatile boolean ended;
@@ -71,12 +93,26 @@ final class Attacker implements Runnable {
 
     Call(Rpc rpc) {
       this.rpc = rpc;
+      this.guise = guise();
       this.call =
-          channel.newCall(
-              rpc.call(),
-              CallOptions.DEFAULT.withDeadlineAfter(PATIENCE_SECONDS, TimeUnit.SECONDS));
-      call.start(this, headers());
+          channels
+              .get(guise.connected(caller))
+              .get(coordinator)
+              .newCall(
+                  rpc.call(),
+                  CallOptions.DEFAULT.withDeadlineAfter(PATIENCE_SECONDS, TimeUnit.SECONDS));
+      call.start(this, headers(guise));
       call.request(Integer.MAX_VALUE);
+    }
+
+    /** Returns whether the server lets the call do what only operators may. */
+    boolean isOperators() {
+      return caller == Caller.OPERATOR && guise == Guise.OWN;
+    }
+
+    /** Returns whether the request may not be sent, since it is to be obeyed. */
+    boolean isSpared(byte[] request) {
+      return isOperators() && spared.spares(rpc, request, coordinator);
     }
 
     void send(byte[] request) {
@@ -95,19 +131,33 @@ final class Attacker implements Runnable {
 
     @Override
     public void onMessage(byte[] message) {
-      findings.onMessage(rpc, message, loot.take(rpc.output(), message), last);
+      if (!guise.mayBeAnswered) {
+        findings.add(rpc.name() + " was answered to somebody who is " + guise);
+      }
+      findings.onMessage(rpc, isOperators(), message, loot.take(rpc.output(), message), last);
     }
 
     @Override
     public void onClose(Status status, Metadata trailers) {
       ended = true;
       calls.release();
-      findings.onEnd(rpc, status, last);
+      if (!guise.mayBeAnswered && status.isOk()) {
+        findings.add(rpc.name() + " went well for somebody who is " + guise);
+      }
+      findings.onEnd(rpc, isOperators(), status, last);
     }
   }
 
   @Override
   public void run() {
+    try {
+      attack();
+    } finally {
+      channels.values().forEach(each -> each.forEach(ManagedChannel::shutdownNow));
+    }
+  }
+
+  private void attack() {
     while (another.getAsBoolean()) {
       if (words.chance(CONVERSATION_PERCENT)) {
         converse(words.oneOf(conversational));
@@ -138,7 +188,12 @@ final class Attacker implements Runnable {
       call.cancel();
       return;
     }
-    call.send(requests.request(rpc.input()));
+    byte[] request = requests.request(rpc.input());
+    if (call.isSpared(request)) {
+      call.cancel();
+      return;
+    }
+    call.send(request);
     call.endRequests();
     if (rpc.goesOn()) {
       streams.add(call);
@@ -184,16 +239,70 @@ final class Attacker implements Runnable {
     return SessionRequest.newBuilder().setOpen(open).build().toByteArray();
   }
 
-  private Metadata headers() {
-    Metadata headers = new Metadata();
+  /** As whom a call is made. */
+  private enum Guise {
+    OWN(true),
+    STRANGER(true),
+    UNKNOWN(false),
+    COORDINATOR(false),
+    COORDINATOR_BY_NAME(false);
+
+    private final boolean mayBeAnswered;
+
+    Guise(boolean mayBeAnswered) {
+      this.mayBeAnswered = mayBeAnswered;
+    }
+
+    /** Returns by whose certificate. */
+    Caller connected(Caller caller) {
+      return switch (this) {
+        case OWN, COORDINATOR -> caller;
+        case STRANGER, UNKNOWN -> Caller.NOBODY;
+        case COORDINATOR_BY_NAME -> Caller.IMPOSTOR;
+      };
+    }
+  }
+
+  private Guise guise() {
     int kind = random.nextInt(100);
-    if (kind < 93) {
-      headers.put(FuzzedServer.AUTHORIZATION, server.attacker());
-    } else if (kind < 95) {
-      headers.put(FuzzedServer.AUTHORIZATION, server.stranger());
-    } else if (kind < 98) {
+    if (kind < 90) {
+      return Guise.OWN;
+    }
+    if (kind < 92) {
+      return Guise.STRANGER;
+    }
+    if (kind < 95) {
+      return Guise.UNKNOWN;
+    }
+    return kind < 97 ? Guise.COORDINATOR : Guise.COORDINATOR_BY_NAME;
+  }
+
+  private Metadata headers(Guise guise) {
+    Metadata headers = new Metadata();
+    switch (guise) {
+      case OWN -> own(headers);
+      case STRANGER -> headers.put(Callers.AUTHORIZATION, callers.strangersToken());
+      case UNKNOWN -> unknown(headers);
+      case COORDINATOR, COORDINATOR_BY_NAME -> forwarded(headers);
+    }
+    return headers;
+  }
+
+  private void own(Metadata headers) {
+    if (caller == Caller.NOBODY) {
+      headers.put(Callers.AUTHORIZATION, callers.token() + (words.chance(1) ? " " : ""));
+    }
+    if (words.chance(1)) {
+      // Nothing, without the other header.
+      headers.put(CALLER, callerHeader());
+      headers.put(CALLER_ADDRESS, "10.0.0.1:1");
+    }
+  }
+
+  private void unknown(Metadata headers) {
+    if (words.chance(80)) {
       headers.put(
-          FuzzedServer.AUTHORIZATION,
+          Callers.AUTHORIZATION,
           words.oneOf(
               List.of(
                   "",
@@ -203,16 +312,24 @@ final class Attacker implements Runnable {
                   "Bearer a.b.c",
                   "Bearer lkt_guess",
                   "bearer " + "x".repeat(2_000),
-                  server.attacker() + " ")));
+                  callers.token() + "x")));
     }
-    if (words.chance(3)) {
-      headers.put(FORWARDED_BY, words.oneOf(List.of("", "1", "coordinator", "127.0.0.1:1")));
+  }
+
+  private void forwarded(Metadata headers) {
+    if (words.chance(50)) {
+      headers.put(Callers.AUTHORIZATION, callers.token());
     }
-    if (words.chance(3)) {
-      // token:b, in Base64.
-      headers.put(CALLER, words.oneOf(List.of("", "dG9rZW46Yg==", ",,,", "!", "token:b")));
+    headers.put(FORWARDED_BY, words.oneOf(List.of("", "1", "coordinator", "127.0.0.1:1")));
+    if (words.chance(90)) {
+      headers.put(CALLER, callerHeader());
       headers.put(CALLER_ADDRESS, "10.0.0.1:1");
     }
-    return headers;
+  }
+
+  private String callerHeader() {
+    return words.chance(70)
+        ? Base64.getEncoder().encodeToString(Caller.WITNESS.uri().getBytes(StandardCharsets.UTF_8))
+        : words.oneOf(List.of("", ",,,", "!", Caller.WITNESS.uri()));
   }
 }

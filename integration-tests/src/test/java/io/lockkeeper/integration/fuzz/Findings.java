@@ -13,6 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.Stream;
 
 /** What went wrong in a run, each with what brings it about, and how calls ended. */
 final class Findings {
@@ -26,6 +27,7 @@ final class Findings {
   private final long seed;
   private final List<String> found = new ArrayList<>();
   private final Set<String> secrets = ConcurrentHashMap.newKeySet();
+  private final Set<String> keys = ConcurrentHashMap.newKeySet();
   private final ConcurrentMap<String, LongAdder> ends = new ConcurrentHashMap<>();
   private final AtomicLong more = new AtomicLong();
 
@@ -33,9 +35,14 @@ final class Findings {
     this.seed = seed;
   }
 
-  /** From now on no attacker may be told this. */
+  /** From now on no attacker may be told this, but operators. */
   void keepSecret(String secret) {
     secrets.add(secret);
+  }
+
+  /** From now on nobody may be told this, operators included. */
+  void keepToItsOwner(String key) {
+    keys.add(key);
   }
 
   /** Keeps something that should not be. */
@@ -48,8 +55,9 @@ final class Findings {
   }
 
   /** Looks at one message that an attacker was sent. */
-  void onMessage(Rpc rpc, byte[] message, List<Integer> refusals, byte[] request) {
-    checkSecrets(rpc, new String(message, StandardCharsets.UTF_8), request);
+  void onMessage(
+      Rpc rpc, boolean toOperator, byte[] message, List<Integer> refusals, byte[] request) {
+    checkSecrets(rpc, toOperator, new String(message, StandardCharsets.UTF_8), request);
     for (int code : refusals) {
       ends.computeIfAbsent("refused " + Status.fromCodeValue(code).getCode(), x -> new LongAdder())
           .increment();
@@ -60,21 +68,19 @@ final class Findings {
   }
 
   /** Looks at how a call of an attacker ended. */
-  void onEnd(Rpc rpc, Status status, byte[] request) {
+  void onEnd(Rpc rpc, boolean toOperator, Status status, byte[] request) {
     ends.computeIfAbsent(status.getCode().name(), code -> new LongAdder()).increment();
     String description = String.valueOf(status.getDescription());
-    checkSecrets(rpc, description, request);
+    checkSecrets(rpc, toOperator, description, request);
     if (FAULTS.contains(status.getCode())) {
       add(rpc.name() + " ended with " + status.getCode() + ": " + description + printed(request));
     }
   }
 
-  private void checkSecrets(Rpc rpc, String text, byte[] request) {
-    for (String secret : secrets) {
-      if (text.contains(secret)) {
-        add(rpc.name() + " told '" + secret + "'" + printed(request));
-      }
-    }
+  private void checkSecrets(Rpc rpc, boolean toOperator, String text, byte[] request) {
+    Stream.concat(keys.stream(), toOperator ? Stream.empty() : secrets.stream())
+        .filter(text::contains)
+        .forEach(secret -> add(rpc.name() + " told '" + secret + "'" + printed(request)));
   }
 
   private static String printed(byte[] request) {

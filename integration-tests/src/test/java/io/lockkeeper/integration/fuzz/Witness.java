@@ -1,9 +1,11 @@
 package io.lockkeeper.integration.fuzz;
 
 import com.google.protobuf.Duration;
-import io.grpc.Channel;
 import io.grpc.Context;
+import io.grpc.ManagedChannel;
 import io.grpc.StatusRuntimeException;
+import io.lockkeeper.integration.fuzz.Callers.Caller;
+import io.lockkeeper.integration.harness.Inside;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.AcquireResponse.EventCase;
@@ -21,6 +23,7 @@ import io.lockkeeper.v1.ReleaseOutcome;
 import io.lockkeeper.v1.ReleaseRequest;
 import io.lockkeeper.v1.RenewLeaseRequest;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -28,12 +31,17 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * A tenant who works under its own names while others attack: it holds one lock the whole time, and
- * takes and gives back another one again and again. Whatever disturbs it is a finding.
+ * takes and gives back another one again and again, which all witnesses want. It asks one
+ * coordinator, and the lease of the lock that it keeps was opened at the other one. Whatever
+ * disturbs it is a finding.
  */
 final class Witness implements AutoCloseable {
 
+  /** What the names of the witnesses' locks begin with. */
+  static final String TENANT = "tenant-b/";
+
   /** A lock whose name the attackers know. */
-  static final String KNOWN_LOCK = "tenant-b/known";
+  static final String KNOWN_LOCK = TENANT + "known";
 
   private static final String HELD = "held";
   private static final Duration TTL = Duration.newBuilder().setSeconds(60).build();
@@ -41,41 +49,73 @@ final class Witness implements AutoCloseable {
   private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
   private static final int PATIENCE_SECONDS = 30;
 
+  private final List<ManagedChannel> channels;
   private final LockServiceBlockingStub locks;
   private final LeaseServiceBlockingStub leases;
   private final Findings findings;
+  private final Inside inside;
   private final String mark;
+  private final String kept;
   private final OpenLeaseResponse known;
   private final OpenLeaseResponse hidden;
   private final long heldToken;
   private final Thread thread = new Thread(this::work, "witness");
-  private long lastToken;
   private volatile boolean stopped;
   private final AtomicLong rounds = new AtomicLong();
 
-  private Witness(Channel channel, Findings findings, String mark) {
-    this.locks = LockServiceGrpc.newBlockingStub(channel);
-    this.leases = LeaseServiceGrpc.newBlockingStub(channel);
+  private Witness(
+      ManagedChannel home,
+      ManagedChannel other,
+      String kept,
+      Findings findings,
+      Inside inside,
+      String mark) {
+    this.channels = List.of(home, other);
+    this.locks = LockServiceGrpc.newBlockingStub(home);
+    this.leases = LeaseServiceGrpc.newBlockingStub(home);
     this.findings = findings;
+    this.inside = inside;
     this.mark = mark;
-    this.known = openLease();
-    this.hidden = openLease();
-    this.heldToken = acquire(KNOWN_LOCK, HELD, known.getLeaseId()).getGrants(0).getFencingToken();
+    this.kept = kept;
+    this.known = openLease(LeaseServiceGrpc.newBlockingStub(other));
+    this.hidden = openLease(leases);
+    this.heldToken = acquire(kept, HELD, known.getLeaseId()).getGrants(0).getFencingToken();
   }
 
-  private OpenLeaseResponse openLease() {
-    return leases()
+  private OpenLeaseResponse openLease(LeaseServiceBlockingStub at) {
+    return at.withDeadlineAfter(PATIENCE_SECONDS, TimeUnit.SECONDS)
         .openLease(OpenLeaseRequest.newBuilder().setTtl(TTL).setHolder("holder-" + mark).build());
   }
 
-  /** Begins to work; {@code mark} is in all of its names that attackers must not be told. */
-  static Witness start(FuzzedServer server, Findings findings, String mark) {
-    Witness witness = new Witness(server.connectWitness(), findings, mark);
+  /**
+   * Begins to work at a coordinator.
+   *
+   * @param inside the witnesses that exclude each other
+   * @param mark in all of its names that attackers must not be told
+   */
+  static Witness start(
+      FuzzedCluster cluster, int home, Findings findings, Inside inside, String mark) {
+    Witness witness =
+        new Witness(
+            cluster.connect(Caller.WITNESS, home),
+            cluster.connect(Caller.WITNESS, (home + 1) % FuzzedCluster.SIZE),
+            home == 0 ? KNOWN_LOCK : TENANT + "kept",
+            findings,
+            inside,
+            mark);
     findings.keepSecret(mark);
     // The tag of the other one is the beginning of its id, which attackers have and are echoed.
     findings.keepSecret(witness.hidden.getLeaseTag());
+    findings.keepToItsOwner(witness.hidden.getLeaseId());
+    findings.keepToItsOwner(witness.hidden.getLeaseSecret());
+    findings.keepToItsOwner(witness.known.getLeaseSecret());
     witness.thread.start();
     return witness;
+  }
+
+  /** Returns the tags of its leases. */
+  List<String> leaseTags() {
+    return List.of(known.getLeaseTag(), hidden.getLeaseTag());
   }
 
   /** Returns the id of the lease under which the known lock is held, for attackers to steal. */
@@ -140,7 +180,7 @@ final class Witness implements AutoCloseable {
           renew(hidden);
           checkHeld();
         }
-      } catch (StatusRuntimeException | IllegalStateException e) {
+      } catch (StatusRuntimeException | IllegalStateException | AssertionError e) {
         findings.add("the witness was disturbed after " + rounds + " rounds: " + e);
       }
       LockSupport.parkNanos(PAUSE_NANOS);
@@ -152,16 +192,14 @@ final class Witness implements AutoCloseable {
   }
 
   private void round() {
-    String lock = "tenant-b/" + mark;
+    String lock = TENANT + mark;
     String requestId = "round-" + System.nanoTime();
     long token = acquire(lock, requestId, hidden.getLeaseId()).getGrants(0).getFencingToken();
-    if (token <= lastToken) {
-      findings.add("the witness's token fell from " + lastToken + " to " + token);
-    }
-    lastToken = token;
+    inside.enter(lock, false, token);
     if (!isCurrent(lock, token)) {
       findings.add("the witness holds " + lock + " and its token is not current");
     }
+    inside.leave(lock, false);
     ReleaseOutcome outcome =
         locks()
             .release(
@@ -182,8 +220,8 @@ final class Witness implements AutoCloseable {
   }
 
   private void checkHeld() {
-    if (!isCurrent(KNOWN_LOCK, heldToken)) {
-      findings.add("the witness has lost " + KNOWN_LOCK);
+    if (!isCurrent(kept, heldToken)) {
+      findings.add("the witness has lost " + kept);
     }
   }
 
@@ -200,6 +238,8 @@ final class Witness implements AutoCloseable {
       findings.add("the witness was disturbed at its end: " + e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    } finally {
+      channels.forEach(ManagedChannel::shutdownNow);
     }
   }
 

@@ -5,6 +5,7 @@ import com.google.protobuf.Duration;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 
 /** Values for single fields: those that a field of that name would have, and those at the edges. */
 final class Words {
@@ -12,6 +13,7 @@ final class Words {
   /** What the names of the attackers' locks begin with. */
   static final String TENANT = "tenant-a";
 
+  private static final Set<String> FREEZING = Set.of("FreezeRequest", "UnfreezeRequest");
   private static final int MOST_NAME_BYTES = 512;
   private static final int HUGE = 70_000;
   private static final List<Long> EDGE_NUMBERS =
@@ -108,7 +110,8 @@ final class Words {
 
   /** Returns the name of a lock of the attackers'. */
   String ownName() {
-    return TENANT + "/n" + random.nextInt(24);
+    // Few names, so that many wait for the same; and many, so that much is held.
+    return TENANT + "/n" + random.nextInt(chance(50) ? 24 : 1_000);
   }
 
   /** Returns what a field might well be. */
@@ -116,9 +119,14 @@ final class Words {
     return switch (field.getName()) {
       case "name" -> chance(90) ? ownName() : chance(50) ? oneOf(foreignNames) : edgeText();
       case "names" -> chance(90) ? ownName() : oneOf(foreignNames);
-      case "prefix", "prefixes" ->
-          chance(70) ? TENANT + "/n" + random.nextInt(30) : oneOf(List.of("", "tenant-b", TENANT));
-      case "lease_id", "lease" -> leaseId();
+      // What is frozen is granted to nobody: most of the names are to stay.
+      case "prefix" ->
+          FREEZING.contains(field.getContainingType().getName())
+              ? TENANT + "/n" + (20 + random.nextInt(10))
+              : prefix();
+      case "prefixes" -> prefix();
+      case "lease_id" -> leaseId();
+      case "lease" -> leaseName();
       case "lease_secret", "page_token" ->
           loot.find(field.getName(), random).map(String::valueOf).orElse("");
       case "request_id", "acquire", "release", "position", "unwatch", "watch_id" ->
@@ -126,6 +134,18 @@ final class Words {
       case "custom" -> oneOf(List.of("a", "b", "-", "lock-", "read"));
       default -> oneOf(List.of("", "x", "worker 1", "maintenance"));
     };
+  }
+
+  private String prefix() {
+    return chance(70) ? TENANT + "/n" + random.nextInt(30) : oneOf(List.of("", "tenant-b", TENANT));
+  }
+
+  /**
+   * Returns what operators call a lease by: its tag, which is the first half of its id, or that.
+   */
+  private String leaseName() {
+    String id = leaseId();
+    return chance(50) ? id.substring(0, id.length() / 2) : id;
   }
 
   private String leaseId() {
