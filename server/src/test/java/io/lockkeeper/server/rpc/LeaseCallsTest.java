@@ -3,8 +3,12 @@ package io.lockkeeper.server.rpc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
 import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
 import io.grpc.Status.Code;
+import io.grpc.stub.ClientCalls;
 import io.grpc.stub.MetadataUtils;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.server.coordinator.api.Coordinator.OpenedLease;
@@ -22,12 +26,15 @@ import io.lockkeeper.v1.GetLeaseRequest;
 import io.lockkeeper.v1.GetLeaseResponse;
 import io.lockkeeper.v1.KeepAliveRequest;
 import io.lockkeeper.v1.KeepAliveResponse;
+import io.lockkeeper.v1.LeaseServiceGrpc;
 import io.lockkeeper.v1.ListLeasesRequest;
 import io.lockkeeper.v1.ListLeasesResponse;
 import io.lockkeeper.v1.OpenLeaseRequest;
 import io.lockkeeper.v1.OpenLeaseResponse;
 import io.lockkeeper.v1.RenewLeaseRequest;
 import io.lockkeeper.v1.RenewLeaseResponse;
+import java.io.ByteArrayInputStream;
+import java.io.InputStream;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -39,6 +46,21 @@ import org.junit.jupiter.params.provider.EnumSource;
 class LeaseCallsTest {
 
   private static final String LEASE = ViewSamples.LEASE.toString();
+
+  private static final MethodDescriptor.Marshaller<KeepAliveResponse> ANSWERS =
+      LeaseServiceGrpc.getKeepAliveMethod().getResponseMarshaller();
+  private static final MethodDescriptor.Marshaller<InputStream> AS_IT_IS =
+      new MethodDescriptor.Marshaller<>() {
+        @Override
+        public InputStream stream(InputStream bytes) {
+          return bytes;
+        }
+
+        @Override
+        public InputStream parse(InputStream bytes) {
+          return bytes;
+        }
+      };
 
   @AutoClose private final InProcess server = new InProcess();
 
@@ -211,6 +233,22 @@ class LeaseCallsTest {
     Received<KeepAliveRequest, KeepAliveResponse> client = Received.all();
     // When
     server.leases().keepAlive(client).onNext(renewing("nope"));
+    // Then
+    assertThat(client.end().getCode()).isEqualTo(Code.INVALID_ARGUMENT);
+    await().until(() -> server.services.openStreams() == 0);
+  }
+
+  @Test
+  void whatIsNoMessageEndsTheKeepAliveStreamAndNothingOfItStays() {
+    // Given
+    MethodDescriptor<InputStream, KeepAliveResponse> method =
+        LeaseServiceGrpc.getKeepAliveMethod().toBuilder(AS_IT_IS, ANSWERS).build();
+    Received<InputStream, KeepAliveResponse> client = Received.all();
+    ClientCall<InputStream, KeepAliveResponse> call =
+        server.leases().getChannel().newCall(method, CallOptions.DEFAULT);
+    // When
+    ClientCalls.asyncBidiStreamingCall(call, client)
+        .onNext(new ByteArrayInputStream(new byte[] {-1}));
     // Then
     assertThat(client.end().getCode()).isEqualTo(Code.INVALID_ARGUMENT);
     await().until(() -> server.services.openStreams() == 0);

@@ -78,6 +78,8 @@ public final class OutboundStream<T extends MessageLite> {
     call.setOnReadyHandler(this::drain);
     // Without a handler, gRPC throws CANCELLED out of onNext, into the coordinator's loop.
     call.setOnCancelHandler(() -> end(new Ending(false, true, Optional.empty())));
+    // Others end calls too: for what is no message, comes too late, or is too much.
+    call.setOnCloseHandler(() -> end(new Ending(false, true, Optional.empty())));
   }
 
   /**

@@ -16,6 +16,7 @@ final class NotingCall<T> extends ServerCallStreamObserver<T> {
   volatile boolean broken;
   private Runnable onReady = () -> {};
   private Runnable onCancel = () -> {};
+  private Runnable onClose = () -> {};
 
   void becomeReady() {
     ready = true;
@@ -24,6 +25,11 @@ final class NotingCall<T> extends ServerCallStreamObserver<T> {
 
   void cancel() {
     onCancel.run();
+  }
+
+  /** The transport is done with the call, which somebody has ended. */
+  void close() {
+    onClose.run();
   }
 
   @Override
@@ -61,6 +67,11 @@ final class NotingCall<T> extends ServerCallStreamObserver<T> {
   @Override
   public void setOnCancelHandler(Runnable handler) {
     onCancel = handler;
+  }
+
+  @Override
+  public void setOnCloseHandler(Runnable handler) {
+    onClose = handler;
   }
 
   @Override

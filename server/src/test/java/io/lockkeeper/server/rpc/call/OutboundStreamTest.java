@@ -140,6 +140,22 @@ class OutboundStreamTest {
   }
 
   @Test
+  void streamWhoseCallOthersHaveEndedEndsAndHoldsNothing() {
+    // Given
+    AtomicInteger ended = new AtomicInteger();
+    OutboundStream<Int64Value> out = new OutboundStream<>(call, 10, PLENTY);
+    out.onEnd(ended::incrementAndGet);
+    // When
+    call.close();
+    out.send(() -> number(1));
+    // Then
+    assertThat(out.isEnded()).isTrue();
+    assertThat(call.sent).isEmpty();
+    assertThat(call.ends).isEmpty();
+    assertThat(ended).hasValue(1);
+  }
+
+  @Test
   void callThatThrowsDoesNotReachTheSender() {
     // Given
     AtomicInteger ended = new AtomicInteger();
