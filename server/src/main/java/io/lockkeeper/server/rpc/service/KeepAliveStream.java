@@ -141,6 +141,10 @@ final class KeepAliveStream implements StreamObserver<KeepAliveRequest>, OpenStr
           .addKeyValue("lease", lease.tag())
           .log("A renewal gets no answer: {}", refusal.message());
       inbound.unanswerable(refusal);
+    } else if (refusal.code() == Code.NOT_FOUND && forwarding.isPresent()) {
+      // The lease of another, which is as if it were not there. Another coordinator is told so as
+      // it is: it would look further for a lease that is not here.
+      answer(Messages.unknownLease(lease));
     } else {
       out.failAfterQueue(refusal);
     }
