@@ -76,10 +76,11 @@ public final class OutboundStream<T extends MessageLite> {
     this.maxBytes = maxBytes;
     this.budgets = CallEnd.current().map(CallEnd::budgets).orElseGet(CallBudgets::unlimited);
     call.setOnReadyHandler(this::drain);
+    Runnable gone = () -> end(new Ending(false, true, Optional.empty()));
     // Without a handler, gRPC throws CANCELLED out of onNext, into the coordinator's loop.
-    call.setOnCancelHandler(() -> end(new Ending(false, true, Optional.empty())));
+    call.setOnCancelHandler(gone);
     // Others end calls too: for what is no message, comes too late, or is too much.
-    call.setOnCloseHandler(() -> end(new Ending(false, true, Optional.empty())));
+    call.setOnCloseHandler(gone);
   }
 
   /**

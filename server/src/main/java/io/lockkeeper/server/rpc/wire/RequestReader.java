@@ -44,10 +44,7 @@ public final class RequestReader {
   public record NewLease(Duration ttl, String holder, Optional<String> secret) {}
 
   public static NewLease toNewLease(OpenLeaseRequest request, Duration defaultTtl, String peer) {
-    Duration ttl =
-        request.hasTtl()
-            ? Fields.duration("ttl", request.getTtl(), MIN_TTL, Limits.DEFAULTS.maxTtl())
-            : defaultTtl;
+    Duration ttl = request.hasTtl() ? ttl(request.getTtl()) : defaultTtl;
     return new NewLease(
         ttl, holder("holder", request.getHolder(), peer), chosen(request.getLeaseSecret()));
   }
@@ -70,12 +67,13 @@ public final class RequestReader {
   }
 
   public static NewLease toNewLease(OpenSession open, Duration defaultTtl, String peer) {
-    Duration ttl =
-        open.hasTtl()
-            ? Fields.duration("ttl", open.getTtl(), MIN_TTL, Limits.DEFAULTS.maxTtl())
-            : defaultTtl;
+    Duration ttl = open.hasTtl() ? ttl(open.getTtl()) : defaultTtl;
     return new NewLease(
         ttl, holder("holder", open.getHolder(), peer), chosen(open.getLeaseSecret()));
+  }
+
+  private static Duration ttl(com.google.protobuf.Duration ttl) {
+    return Fields.duration("ttl", ttl, MIN_TTL, Limits.DEFAULTS.maxTtl());
   }
 
   /** A lease to resume. */
