@@ -4,6 +4,7 @@ import io.grpc.ManagedChannel;
 import io.lockkeeper.integration.harness.Rig;
 import io.lockkeeper.integration.harness.Scratch;
 import io.lockkeeper.integration.harness.ServerProcess;
+import io.lockkeeper.integration.harness.Znodes;
 import io.lockkeeper.server.core.lock.EntryName;
 import io.lockkeeper.server.testing.Ports;
 import io.lockkeeper.server.testing.ZooKeeperProcess;
@@ -19,8 +20,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.apache.zookeeper.KeeperException;
-import org.apache.zookeeper.ZooKeeper;
 import org.awaitility.Awaitility;
 
 /**
@@ -34,7 +33,6 @@ final class FuzzedCluster implements AutoCloseable {
 
   private static final String LOCKS = "/lockkeeper/locks";
   private static final String FREEZES = "/lockkeeper/freezes";
-  private static final int SESSION_TIMEOUT_MILLIS = 20_000;
   // The heap is taken at once, so that what grows beside it can be seen.
   private static final Map<String, String> ENVIRONMENT =
       Map.of("JAVA_TOOL_OPTIONS", "-Xms384m -XX:+AlwaysPreTouch");
@@ -66,7 +64,7 @@ final class FuzzedCluster implements AutoCloseable {
       """;
 
   private final ZooKeeperProcess process;
-  private final ZooKeeper zookeeper;
+  private final Znodes znodes;
   private final Callers callers;
   private final Path directory;
   private final List<ServerProcess> servers = new ArrayList<>();
@@ -76,7 +74,7 @@ final class FuzzedCluster implements AutoCloseable {
     this.callers = Callers.in(directory);
     Files.writeString(directory.resolve("policy.yaml"), POLICY);
     this.process = Rig.startZooKeeper();
-    this.zookeeper = new ZooKeeper(process.connectString(), SESSION_TIMEOUT_MILLIS, event -> {});
+    this.znodes = Znodes.at(process.connectString());
     for (int i = 0; i < SIZE; i++) {
       servers.add(launch(i, Ports.free()));
     }
@@ -163,9 +161,9 @@ final class FuzzedCluster implements AutoCloseable {
   /** Returns the entries in ZooKeeper that are in queues of locks with other names than these. */
   List<String> entriesBeside(String encodedPrefix) {
     List<String> entries = new ArrayList<>();
-    for (String lock : children(LOCKS)) {
+    for (String lock : znodes.children(LOCKS)) {
       if (!lock.startsWith(encodedPrefix)) {
-        children(LOCKS + "/" + lock).stream()
+        znodes.children(LOCKS + "/" + lock).stream()
             .filter(child -> EntryName.parse(child).isPresent())
             .forEach(entry -> entries.add(lock + "/" + entry));
       }
@@ -175,20 +173,7 @@ final class FuzzedCluster implements AutoCloseable {
 
   /** Returns the nodes in ZooKeeper that freeze something. */
   List<String> freezes() {
-    return children(FREEZES);
-  }
-
-  private List<String> children(String path) {
-    try {
-      return zookeeper.getChildren(path, false);
-    } catch (KeeperException.NoNodeException e) {
-      return List.of();
-    } catch (KeeperException e) {
-      throw new IllegalStateException(e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException(e);
-    }
+    return znodes.children(FREEZES);
   }
 
   /** Returns how many nodes ZooKeeper has. */
@@ -203,11 +188,7 @@ final class FuzzedCluster implements AutoCloseable {
 
   @Override
   public void close() {
-    try {
-      zookeeper.close();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    znodes.close();
     servers.forEach(ServerProcess::close);
     process.close();
   }

@@ -136,7 +136,8 @@ public final class Znodes implements AutoCloseable {
     }
   }
 
-  private List<String> children(String path) {
+  /** Returns the names of the nodes below another; none if that is not there. */
+  public List<String> children(String path) {
     try {
       return zookeeper.getChildren(path, false);
     } catch (KeeperException.NoNodeException e) {
