@@ -35,8 +35,7 @@ final class HostileRow extends OwnRow {
   @Override
   public void run(Settings settings, Stage stage, Results results)
       throws IOException, InterruptedException {
-    if (!Secured.isPossible()) {
-      System.out.println("SKIPPED: " + label() + " needs the program " + IdentityFiles.PROGRAM);
+    if (Secured.isSkipped(label())) {
       return;
     }
     Scene scene = stage.certified();

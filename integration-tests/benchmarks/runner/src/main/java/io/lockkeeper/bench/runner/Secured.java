@@ -40,9 +40,13 @@ final class Secured implements AutoCloseable {
     open.push(coordinator::close);
   }
 
-  /** Returns whether there is all that it takes. */
-  static boolean isPossible() {
-    return Neighbours.find(IdentityFiles.PROGRAM).isPresent();
+  /** Returns whether a row must be left out, for want of a program, and says so if that is so. */
+  static boolean isSkipped(String row) {
+    boolean possible = Neighbours.find(IdentityFiles.PROGRAM).isPresent();
+    if (!possible) {
+      System.out.println("SKIPPED: " + row + " needs the program " + IdentityFiles.PROGRAM);
+    }
+    return !possible;
   }
 
   /** Starts the coordinator. */

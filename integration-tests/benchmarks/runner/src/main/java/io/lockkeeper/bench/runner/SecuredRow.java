@@ -22,8 +22,7 @@ final class SecuredRow extends OwnRow {
   @Override
   public void run(Settings settings, Stage stage, Results results)
       throws IOException, InterruptedException {
-    if (!Secured.isPossible()) {
-      System.out.println("SKIPPED: " + label() + " needs the program " + IdentityFiles.PROGRAM);
+    if (Secured.isSkipped(label())) {
       return;
     }
     Map<String, Scene> scenes = new LinkedHashMap<>();
