@@ -154,8 +154,8 @@ public final class GrpcServices {
     this.age = age;
     RefusalCounts refusals = safeguards.refusals();
     this.budgets = new CallBudgets(limits.server(), refusals);
-    this.ourCalls = guard(limits, 1, refusals);
-    this.toolCalls = guard(limits, TOOLS_PART, refusals);
+    this.ourCalls = guard(limits, 1, refusals, timer);
+    this.toolCalls = guard(limits, TOOLS_PART, refusals, timer);
     this.health =
         new HealthReporter(coordinator, () -> safeguards.alarm().impediment(System.nanoTime()));
     this.timer = timer;
@@ -171,7 +171,8 @@ public final class GrpcServices {
             stats,
             setup.ownId());
     this.lockCalls = new LockCalls(coordinator, setup.ownId(), limits, streams, timer, stats);
-    this.leaseCalls = new LeaseCalls(coordinator, setup.ownId(), limits, streams, forwarding);
+    this.leaseCalls =
+        new LeaseCalls(coordinator, setup.ownId(), limits, streams, timer, forwarding);
     this.adminCalls = new AdminCalls(coordinator, setup.ownId(), new AdminSurroundings());
   }
 
@@ -199,11 +200,13 @@ public final class GrpcServices {
   }
 
   /** Makes a guard for calls that may be so large a part of all. */
-  private static CallGuard guard(GrpcLimits limits, int part, RefusalCounts refusals) {
+  private static CallGuard guard(
+      GrpcLimits limits, int part, RefusalCounts refusals, ScheduledExecutorService timer) {
     ServerLimits server = limits.server();
     return new CallGuard(
         new CallAdmission(
-            server.calls() / part, server.addressCalls() / part, limits.openTimeout(), refusals));
+            server.calls() / part, server.addressCalls() / part, limits.openTimeout(), refusals),
+        timer);
   }
 
   // No handler blocks. What queues here is one task for each call with work, and calls are capped.

@@ -30,7 +30,7 @@ public interface Authority {
     return Integer.MAX_VALUE;
   }
 
-  /** Permits everything to everybody, within the default limits. */
+  /** Permits everything to everybody, within limits that protect the server. */
   Authority OPEN =
       new Authority() {
         @Override
@@ -45,7 +45,7 @@ public interface Authority {
 
         @Override
         public Limits limitsOf(Identity identity) {
-          return Limits.DEFAULTS;
+          return Limits.WITHOUT_POLICY;
         }
       };
 }

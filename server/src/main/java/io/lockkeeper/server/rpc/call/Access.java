@@ -22,6 +22,7 @@ import io.lockkeeper.server.security.Right;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
 /** Who makes a call, and what he may do. Asks the policy anew each time: it may have changed. */
@@ -29,13 +30,20 @@ public final class Access {
 
   private static final Context.Key<Access> KEY = Context.key("access");
 
+  /** A refused call costs about as much as so many refused requests of a stream. */
+  private static final int CALL_TURNS = 10;
+
+  /** Less than passes between two renewals of the shortest lease. */
+  private static final long MAX_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
   private final Identity identity;
   private final String peer;
   private final String rpc;
   private final AccessRules rules;
   private final Usage.Account usage;
   private final Caller caller;
-  private volatile boolean counted;
+  // Of the call's requests: after how long the last one that was beyond the limit would be taken.
+  private volatile long beyondLimit;
 
   /**
    * Makes one.
@@ -96,35 +104,92 @@ public final class Access {
   }
 
   /**
-   * Returns that of the current call, which counts as one request.
+   * Returns that of the current call, which must keep the limit of requests.
    *
    * @throws OverLimitException if the caller makes too many
    */
   public static Access requesting() {
     Access access = current();
-    access.countRequest();
+    access.requireRate();
     return access;
   }
 
   /**
-   * Counts one request.
+   * Returns that of the current call, which makes much work.
    *
-   * @throws OverLimitException if the caller makes too many; it says when there will not be
+   * @param weight as how many requests it counts
+   * @throws OverLimitException if the caller makes too many
    */
-  public void countRequest() {
-    counted = true;
-    usage.request(limits());
+  public static Access requesting(int weight) {
+    Access access = requesting();
+    if (weight > 1) {
+      access.countRequest(weight - 1); // As one it was counted when it came.
+    }
+    return access;
   }
 
   /**
-   * Counts the call as one request, unless that was done before.
-   *
-   * @throws OverLimitException if the caller makes too many
+   * Counts the call itself. Who gives something back is not refused for having called too often.
    */
-  public void countOnce() {
-    if (!counted) {
-      countRequest();
+  void countCall() {
+    if (!count(1)) {
+      usage.turnAway(limits(), CALL_TURNS - 1);
     }
+  }
+
+  /**
+   * Lets the call go on if it has kept the limit of requests so far.
+   *
+   * @throws OverLimitException if the caller makes too many; it says when there will not be
+   */
+  public void requireRate() {
+    if (beyondLimit > 0) {
+      throw usage.tooManyRequests(limits(), beyondLimit);
+    }
+  }
+
+  /**
+   * Counts a request.
+   *
+   * @param weight as how many it counts
+   * @throws OverLimitException if the caller makes too many; it says when there will not be
+   */
+  public void countRequest(int weight) {
+    if (!count(weight)) {
+      throw usage.tooManyRequests(limits(), beyondLimit);
+    }
+  }
+
+  /**
+   * Counts a request that is taken in any case.
+   *
+   * @param weight as how many it counts
+   * @return whether it is within the limit
+   */
+  public boolean count(int weight) {
+    long wait = usage.request(limits(), weight);
+    if (wait > 0) {
+      beyondLimit = wait;
+      usage.turnAway(limits(), 1);
+    }
+    return wait == 0;
+  }
+
+  /** Returns how many nanoseconds a refusal waits: none, unless the caller makes too many. */
+  long refusalDelay() {
+    return beyondLimit > 0 ? usage.nanosUntilTurn() : 0;
+  }
+
+  /**
+   * Returns for how many nanoseconds a stream is not read: none, unless something that came on it
+   * since the last time was beyond the limit.
+   */
+  public long pause() {
+    if (beyondLimit == 0) {
+      return 0;
+    }
+    beyondLimit = 0;
+    return Math.min(MAX_PAUSE_NANOS, usage.nanosUntilTurn());
   }
 
   /** Makes this the one of the current call. */
@@ -224,7 +289,6 @@ public final class Access {
    * @throws InvalidRequestException if he asks for more than he may
    */
   public void requireToAcquire(AcquireCommand command, boolean underLease) {
-    countRequest();
     if (underLease && !command.heldTokens().isEmpty()) {
       return;
     }

@@ -68,6 +68,8 @@ public final class Authentication implements ServerInterceptor {
   public <Q, R> ServerCall.Listener<Q> interceptCall(
       ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
     Access access = access(call, headers);
+    access.countCall();
+    CallGuard.delayRefusals(access::refusalDelay);
     Context context = access.in(Context.current());
     if (call.getMethodDescriptor().getType() == MethodDescriptor.MethodType.UNARY) {
       return Contexts.interceptCall(context, call, headers, next);

@@ -20,7 +20,10 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongSupplier;
 
 /**
  * Stands around every call: knows the peer, ends a call with the status that its exception stands
@@ -32,21 +35,39 @@ public final class CallGuard implements ServerInterceptor {
   private static final Context.Key<Optional<ConnectionAge.AgedConnection>> CONNECTION =
       Context.keyWithDefault("connection", Optional.empty());
 
+  private static final Context.Key<Optional<EndOnce<?, ?>>> GUARDED =
+      Context.keyWithDefault("guarded", Optional.empty());
+
   private static final Duration FAR = Duration.ofDays(365);
 
   private final Set<EndOnce<?, ?>> open = ConcurrentHashMap.newKeySet();
   private final CallAdmission admission;
+  private final ScheduledExecutorService timer;
 
-  /** Makes one for calls that {@code admission} lets in. */
-  public CallGuard(CallAdmission admission) {
+  /**
+   * Makes one for calls that {@code admission} lets in.
+   *
+   * @param timer for refusals that wait
+   */
+  public CallGuard(CallAdmission admission, ScheduledExecutorService timer) {
     this.admission = admission;
+    this.timer = timer;
+  }
+
+  /**
+   * Lets refusals of the current call wait.
+   *
+   * @param nanos how long, asked when there is one
+   */
+  static void delayRefusals(LongSupplier nanos) {
+    GUARDED.get().ifPresent(call -> call.delay = nanos);
   }
 
   /** Ends the calls whose clients have not said within their time what they want. */
   public void endOverdue(long nowNanos) {
     for (EndOnce<?, ?> call : open) {
       if (call.waits && admission.isOverdue(call.startNanos, nowNanos)) {
-        call.fail(admission.overdue().toException());
+        call.end(admission.overdue().toException());
       }
     }
   }
@@ -58,7 +79,7 @@ public final class CallGuard implements ServerInterceptor {
 
   /** Ends all calls that are open. */
   public void endAll(Refusal why) {
-    open.forEach(call -> call.fail(why.toException()));
+    open.forEach(call -> call.end(why.toException()));
   }
 
   /** Returns the address of the client of the current call. */
@@ -87,7 +108,7 @@ public final class CallGuard implements ServerInterceptor {
   @Override
   public <Q, R> ServerCall.Listener<Q> interceptCall(
       ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
-    EndOnce<Q, R> guarded = new EndOnce<>(call, open);
+    EndOnce<Q, R> guarded = new EndOnce<>(call, open, timer);
     // A transport without tracers never says when a call is over; production's has them.
     Optional<CallEnd> end = CallEnd.current();
     Optional<Refusal> refusal = end.flatMap(of -> admission.admit(call, of));
@@ -95,7 +116,7 @@ public final class CallGuard implements ServerInterceptor {
       guarded.fail(refusal.get().toException());
       return new ServerCall.Listener<>() {};
     }
-    end.ifPresent(of -> of.onOverBudget(over -> guarded.fail(over.toException())));
+    end.ifPresent(of -> of.onOverBudget(over -> guarded.end(over.toException())));
     // What the client has not read waits here, where it is counted, and not in the transport, which
     // takes a whole buffer for each message.
     call.setOnReadyThreshold(1);
@@ -105,6 +126,7 @@ public final class CallGuard implements ServerInterceptor {
     Context context =
         Context.current()
             .withValue(PEER, peerOf(call))
+            .withValue(GUARDED, Optional.of(guarded))
             .withValue(
                 CONNECTION, forwarded ? Optional.empty() : ConnectionAge.of(call.getAttributes()));
     try {
@@ -131,11 +153,14 @@ public final class CallGuard implements ServerInterceptor {
     private final Set<EndOnce<?, ?>> open;
 
     private final long startNanos = System.nanoTime();
+    private final ScheduledExecutorService timer;
     private volatile boolean waits = true;
+    private volatile LongSupplier delay = () -> 0;
 
-    EndOnce(ServerCall<Q, R> call, Set<EndOnce<?, ?>> open) {
+    EndOnce(ServerCall<Q, R> call, Set<EndOnce<?, ?>> open, ScheduledExecutorService timer) {
       super(call);
       this.open = open;
+      this.timer = timer;
     }
 
     /** Notes that the transport is done with the call. */
@@ -145,8 +170,17 @@ public final class CallGuard implements ServerInterceptor {
     }
 
     void fail(StatusRuntimeException status) {
+      close(status.getStatus(), trailersOf(status));
+    }
+
+    /** Ends the call now, whatever waits. */
+    void end(StatusRuntimeException status) {
+      closeNow(status.getStatus(), trailersOf(status));
+    }
+
+    private static Metadata trailersOf(StatusRuntimeException status) {
       Metadata trailers = status.getTrailers();
-      close(status.getStatus(), trailers == null ? new Metadata() : trailers);
+      return trailers == null ? new Metadata() : trailers;
     }
 
     @Override
@@ -165,6 +199,16 @@ public final class CallGuard implements ServerInterceptor {
 
     @Override
     public void close(Status status, Metadata trailers) {
+      long nanos = status.isOk() ? 0 : delay.getAsLong();
+      if (nanos > 0) {
+        waits = false;
+        var unused = timer.schedule(() -> closeNow(status, trailers), nanos, TimeUnit.NANOSECONDS);
+      } else {
+        closeNow(status, trailers);
+      }
+    }
+
+    private void closeNow(Status status, Metadata trailers) {
       if (ended.compareAndSet(false, true)) {
         open.remove(this);
         super.close(status, trailers);

@@ -5,6 +5,8 @@ import io.lockkeeper.server.rpc.wire.Refusal;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -18,6 +20,8 @@ public final class InboundWindow {
   private final ServerCallStreamObserver<?> call;
   private final OutboundStream<?> out;
   private final int maxUnanswered;
+  private final Access access;
+  private final ScheduledExecutorService timer;
   private final AtomicInteger unanswered = new AtomicInteger();
   private final AtomicBoolean asked = new AtomicBoolean();
   private final Set<String> acquisitions = ConcurrentHashMap.newKeySet();
@@ -25,8 +29,20 @@ public final class InboundWindow {
   private volatile boolean senderDone;
   private volatile Optional<Refusal> owed = Optional.empty();
 
-  /** Stops gRPC from reading ahead. Must be called before the service method returns. */
-  public InboundWindow(ServerCallStreamObserver<?> call, OutboundStream<?> out, int maxUnanswered) {
+  /**
+   * Stops gRPC from reading ahead. Must be called before the service method returns.
+   *
+   * @param access says how long to read nothing
+   * @param timer for what is read later
+   */
+  public InboundWindow(
+      ServerCallStreamObserver<?> call,
+      OutboundStream<?> out,
+      int maxUnanswered,
+      Access access,
+      ScheduledExecutorService timer) {
+    this.access = access;
+    this.timer = timer;
     this.call = call;
     this.out = out;
     this.maxUnanswered = maxUnanswered;
@@ -59,8 +75,17 @@ public final class InboundWindow {
     unanswered.addAndGet(requests);
   }
 
-  /** Says that the request has been handed on. */
+  /** Says that the request has been handed on. After one beyond a limit, the next has to wait. */
   public void handled() {
+    long pause = access.pause();
+    if (pause == 0) {
+      readOn();
+    } else {
+      var unused = timer.schedule(this::readOn, pause, TimeUnit.NANOSECONDS);
+    }
+  }
+
+  private void readOn() {
     asked.set(false);
     readNext();
   }

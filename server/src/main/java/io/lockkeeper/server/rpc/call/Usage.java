@@ -72,6 +72,9 @@ public final class Usage {
     /** When all that was asked for would have been asked for at the highest rate. */
     private final AtomicLong paidUntil = new AtomicLong(clock.getAsLong());
 
+    /** When all that was refused would have been refused at the highest rate. */
+    private final AtomicLong refusedUntil = new AtomicLong(clock.getAsLong());
+
     private Account(String name) {
       this.name = name;
     }
@@ -81,35 +84,61 @@ public final class Usage {
     }
 
     private boolean isIdle() {
-      return streams.get() == 0 && watches.get() == 0 && paidUntil.get() - clock.getAsLong() <= 0;
+      return streams.get() == 0 && watches.get() == 0 && nanosUntil(paidUntil) == 0;
     }
 
     /**
-     * Counts one request.
+     * Counts a request, unless it is beyond the limit. One that counts for more than is ever saved
+     * is taken when no more than one other is owed, which may be the call that it came in.
      *
-     * @throws OverLimitException if there are too many; it says when there will not be
+     * @param weight as how many it counts, 1 and more
+     * @return zero, or after how many nanoseconds it would be taken
      */
-    public void request(Limits limits) {
-      long wait = pay(limits.requestsPerSecond());
-      if (wait > 0) {
-        throw over(limits.requestsPerSecond() + " requests a second", Duration.ofNanos(wait));
-      }
-    }
-
-    /** Returns zero, or how long the request must wait. */
-    private long pay(int perSecond) {
-      long cost = TimeUnit.SECONDS.toNanos(1) / perSecond;
+    long request(Limits limits, int weight) {
+      long one = TimeUnit.SECONDS.toNanos(1) / limits.requestsPerSecond();
+      long cost = weight * one;
       while (true) {
         long now = clock.getAsLong();
         long paid = paidUntil.get();
-        long next = (paid - now > 0 ? paid : now) + cost;
-        if (next - now > BURST_NANOS) {
-          return next - now - BURST_NANOS;
+        long owed = Math.max(0, paid - now);
+        if (owed > one && owed + cost > BURST_NANOS) {
+          return Math.min(owed - one, owed + cost - BURST_NANOS);
         }
-        if (paidUntil.compareAndSet(paid, next)) {
+        if (paidUntil.compareAndSet(paid, now + owed + cost)) {
           return 0;
         }
       }
+    }
+
+    /** Returns why a request is refused that would be taken after so many nanoseconds. */
+    OverLimitException tooManyRequests(Limits limits, long wait) {
+      return over(limits.requestsPerSecond() + " requests a second", Duration.ofNanos(wait));
+    }
+
+    /**
+     * Counts what came beyond the limit: it takes its turn, so that whoever asks in vain as fast as
+     * he can is answered no faster than at the limit.
+     *
+     * @param weight as how many it counts, 1 and more
+     */
+    void turnAway(Limits limits, int weight) {
+      long cost = weight * TimeUnit.SECONDS.toNanos(1) / limits.requestsPerSecond();
+      refusedUntil.updateAndGet(
+          until -> {
+            long now = clock.getAsLong();
+            return now + Math.min(BURST_NANOS, Math.max(0, until - now) + cost);
+          });
+    }
+
+    /**
+     * Returns how many nanoseconds, two seconds at most, until all who were turned away had theirs.
+     */
+    long nanosUntilTurn() {
+      return nanosUntil(refusedUntil);
+    }
+
+    private long nanosUntil(AtomicLong time) {
+      return Math.max(0, time.get() - clock.getAsLong());
     }
 
     /**

@@ -179,10 +179,10 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
         });
   }
 
-  /** To give a lock back costs nothing where its lease is served; to look for a lease does. */
+  /** To give a lock back is never refused where its lease is served; to look for a lease is. */
   private boolean isOverLimit() {
     try {
-      access.countOnce();
+      access.requireRate();
       return false;
     } catch (OverLimitException e) {
       finish(Statuses.of(e));

@@ -24,6 +24,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ScheduledExecutorService;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -66,6 +67,7 @@ final class KeepAliveStream implements StreamObserver<KeepAliveRequest>, OpenStr
       ServerCallStreamObserver<KeepAliveResponse> call,
       GrpcLimits limits,
       OpenStreams streams,
+      ScheduledExecutorService timer,
       Access access) {
     this.access = access;
     this.coordinator = coordinator;
@@ -73,7 +75,7 @@ final class KeepAliveStream implements StreamObserver<KeepAliveRequest>, OpenStr
     this.forwarding = forwarding;
     this.streams = streams;
     this.out = new OutboundStream<>(call, MAX_QUEUED, limits.streamBytes());
-    this.inbound = new InboundWindow(call, out, MAX_UNANSWERED);
+    this.inbound = new InboundWindow(call, out, MAX_UNANSWERED, access, timer);
   }
 
   /** Waits for the first request. */
@@ -88,6 +90,7 @@ final class KeepAliveStream implements StreamObserver<KeepAliveRequest>, OpenStr
   @Override
   public void onNext(KeepAliveRequest request) {
     inbound.received();
+    boolean unused = access.count(1);
     try {
       renew(Fields.leaseId("lease_id", request.getLeaseId()));
     } catch (RuntimeException e) {
@@ -108,7 +111,7 @@ final class KeepAliveStream implements StreamObserver<KeepAliveRequest>, OpenStr
   }
 
   private CompletableFuture<KeepAliveResponse> renewElsewhere(LeaseId lease) {
-    access.countRequest(); // To look for a lease costs a request; to renew one does not.
+    access.requireRate(); // To renew a lease is never refused, to look for one is.
     return forwarding
         .map(others -> others.keepAlive(coordinator, lease, access))
         .orElseGet(() -> CompletableFuture.completedFuture(Messages.unknownLease(lease)));

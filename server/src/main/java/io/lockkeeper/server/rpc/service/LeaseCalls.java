@@ -15,6 +15,7 @@ import io.lockkeeper.server.rpc.call.Answers;
 import io.lockkeeper.server.rpc.call.CallGuard;
 import io.lockkeeper.server.rpc.call.GrpcLimits;
 import io.lockkeeper.server.rpc.call.OpenStreams;
+import io.lockkeeper.server.rpc.call.RequestWeights;
 import io.lockkeeper.server.rpc.forward.Forwarding;
 import io.lockkeeper.server.rpc.wire.Fields;
 import io.lockkeeper.server.rpc.wire.Messages;
@@ -36,6 +37,7 @@ import io.lockkeeper.v1.RenewLeaseRequest;
 import io.lockkeeper.v1.RenewLeaseResponse;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.ScheduledExecutorService;
 
 /**
  * The lease service: each method checks, asks the coordinator and translates. What it throws,
@@ -49,6 +51,7 @@ public final class LeaseCalls extends LeaseServiceGrpc.LeaseServiceImplBase {
   private final String coordinatorId;
   private final GrpcLimits limits;
   private final OpenStreams streams;
+  private final ScheduledExecutorService timer;
   private final Forwarding forwarding;
 
   public LeaseCalls(
@@ -56,7 +59,9 @@ public final class LeaseCalls extends LeaseServiceGrpc.LeaseServiceImplBase {
       String coordinatorId,
       GrpcLimits limits,
       OpenStreams streams,
+      ScheduledExecutorService timer,
       Forwarding forwarding) {
+    this.timer = timer;
     this.coordinator = coordinator;
     this.coordinatorId = coordinatorId;
     this.forwarding = forwarding;
@@ -66,7 +71,7 @@ public final class LeaseCalls extends LeaseServiceGrpc.LeaseServiceImplBase {
 
   @Override
   public void openLease(OpenLeaseRequest request, StreamObserver<OpenLeaseResponse> responses) {
-    Access access = Access.requesting();
+    Access access = Access.requesting(RequestWeights.OPEN_LEASE);
     RequestReader.NewLease wanted =
         RequestReader.toNewLease(request, limits.defaultTtl(), access.peer());
     access.requireTtl(wanted.ttl());
@@ -133,6 +138,7 @@ public final class LeaseCalls extends LeaseServiceGrpc.LeaseServiceImplBase {
             (ServerCallStreamObserver<KeepAliveResponse>) responses,
             limits,
             streams,
+            timer,
             access);
     stream.start();
     return stream;
@@ -151,7 +157,7 @@ public final class LeaseCalls extends LeaseServiceGrpc.LeaseServiceImplBase {
   public void getLease(GetLeaseRequest request, StreamObserver<GetLeaseResponse> responses) {
     LeaseId lease = Fields.leaseId("lease_id", request.getLeaseId());
     Answers.unary(
-        coordinator.by(looking()).getLease(lease, MAX_ACQUISITIONS),
+        coordinator.by(looking(1)).getLease(lease, MAX_ACQUISITIONS),
         view -> GetLeaseResponse.newBuilder().setLease(Messages.toLeaseState(view)).build(),
         responses);
   }
@@ -161,14 +167,16 @@ public final class LeaseCalls extends LeaseServiceGrpc.LeaseServiceImplBase {
     RequestReader.LeasePage page = RequestReader.toPage(request);
     // One more than shown tells whether another page follows.
     Answers.unary(
-        coordinator.by(looking()).listLeases(page.afterTag(), page.limit() + 1),
+        coordinator
+            .by(looking(RequestWeights.ofList(page.limit())))
+            .listLeases(page.afterTag(), page.limit() + 1),
         leases -> toPage(leases, page.limit()),
         responses);
   }
 
   /** Returns as whom the current caller looks at leases: an operator sees everybody's. */
-  private static Caller looking() {
-    Access access = Access.requesting();
+  private static Caller looking(int weight) {
+    Access access = Access.requesting(weight);
     return access.permitsAll(Right.ADMIN, "") ? access.operator() : access.caller();
   }
 

@@ -12,6 +12,7 @@ import io.lockkeeper.server.rpc.call.Access;
 import io.lockkeeper.server.rpc.call.Answers;
 import io.lockkeeper.server.rpc.call.GrpcLimits;
 import io.lockkeeper.server.rpc.call.OpenStreams;
+import io.lockkeeper.server.rpc.call.RequestWeights;
 import io.lockkeeper.server.rpc.call.RpcStats;
 import io.lockkeeper.server.rpc.wire.AcquireRequests;
 import io.lockkeeper.server.rpc.wire.Fields;
@@ -78,7 +79,8 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
 
   @Override
   public void acquire(AcquireRequest request, StreamObserver<AcquireResponse> responses) {
-    Access access = Access.current();
+    boolean keeps = RequestWeights.keeps(request) && !request.getLeaseId().isEmpty();
+    Access access = keeps ? Access.current() : Access.requesting(RequestWeights.of(request));
     AcquireCommand command = AcquireRequests.toCommand(request, access.peer());
     access.requireToAcquire(command, command.lease().isPresent());
     new AcquireStream(streamOf(responses), limits, streams, coordinatorId, access)
@@ -87,7 +89,7 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
 
   @Override
   public void watch(WatchRequest request, StreamObserver<WatchResponse> responses) {
-    Access access = Access.requesting();
+    Access access = Access.requesting(RequestWeights.of(request));
     WatchFilter filter = RequestReader.toFilter(request);
     filter.names().forEach(lock -> access.require(Right.WATCH, lock));
     new WatchStream(streamOf(responses), limits, streams, access)
@@ -130,7 +132,7 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
   @Override
   public void getLock(GetLockRequest request, StreamObserver<GetLockResponse> responses) {
     RequestReader.LockQuery query = RequestReader.toQuery(request);
-    Access.requesting().require(Right.READ, query.lock());
+    Access.requesting(RequestWeights.ofQueue(query.queueLimit())).require(Right.READ, query.lock());
     Answers.unary(
         coordinator.getLock(query.lock(), query.queueLimit()),
         lock -> GetLockResponse.newBuilder().setLock(Messages.toLockState(lock)).build(),
@@ -142,7 +144,10 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
     RequestReader.LockPage page = RequestReader.toPage(request);
     Answers.unary(
         coordinator.listLocks(
-            page.prefix(), page.after(), page.limit(), Access.requesting().having(Right.READ)),
+            page.prefix(),
+            page.after(),
+            page.limit(),
+            Access.requesting(RequestWeights.ofList(page.limit())).having(Right.READ)),
         LockCalls::toPage,
         responses);
   }
@@ -198,7 +203,7 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
     RevocationRequests.HolderReply reply = RevocationRequests.toReply(request);
     Answers.unary(
         coordinator
-            .by(Access.requesting().caller())
+            .by(Access.current().caller())
             .answerRelease(lease, reply.requestId(), reply.needs()),
         taken -> AnswerReleaseResponse.getDefaultInstance(),
         responses);
@@ -209,7 +214,7 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
       UpdateMetadataRequest request, StreamObserver<UpdateMetadataResponse> responses) {
     LeaseId lease = Fields.leaseId("lease_id", request.getLeaseId());
     RequestReader.Description wanted = RequestReader.toDescription(request);
-    Access access = Access.requesting();
+    Access access = Access.requesting(RequestWeights.described(wanted.metadata()));
     access.requireDescribable(wanted.metadata());
     Answers.unary(
         coordinator

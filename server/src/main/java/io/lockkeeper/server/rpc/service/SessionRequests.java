@@ -10,6 +10,7 @@ import io.lockkeeper.server.rpc.call.Access;
 import io.lockkeeper.server.rpc.call.Answers;
 import io.lockkeeper.server.rpc.call.InboundWindow;
 import io.lockkeeper.server.rpc.call.OutboundStream;
+import io.lockkeeper.server.rpc.call.RequestWeights;
 import io.lockkeeper.server.rpc.wire.AcquireRequests;
 import io.lockkeeper.server.rpc.wire.Fields;
 import io.lockkeeper.server.rpc.wire.Messages;
@@ -77,9 +78,23 @@ final class SessionRequests {
   /** Takes one request. */
   void take(SessionRequest request) {
     try {
+      count(request);
       dispatch(request);
     } catch (RuntimeException e) {
       refuse(request, Statuses.of(e));
+    }
+  }
+
+  /** What keeps or gives back what is held is never refused, but slows the stream down. */
+  private void count(SessionRequest request) {
+    if (request.hasBatch()) {
+      return; // Each in it counts by itself.
+    }
+    int weight = RequestWeights.of(request);
+    if (RequestWeights.wants(request)) {
+      access.countRequest(weight);
+    } else {
+      boolean unused = access.count(weight);
     }
   }
 
@@ -157,7 +172,6 @@ final class SessionRequests {
 
   private void updateMetadata(SessionRequest request, UpdateMetadataRequest update) {
     RequestReader.Description wanted = RequestReader.toDescription(update);
-    access.countRequest();
     access.requireDescribable(wanted.metadata());
     answer(
         request,
@@ -169,7 +183,6 @@ final class SessionRequests {
 
   private void position(SessionRequest request, PositionQuery query) {
     String requestId = RequestReader.toRequestId(query);
-    access.countRequest();
     answer(
         request,
         coordinator.position(lease, requestId),

@@ -14,6 +14,7 @@ import io.lockkeeper.server.rpc.call.GrpcLimits;
 import io.lockkeeper.server.rpc.call.InboundWindow;
 import io.lockkeeper.server.rpc.call.OpenStreams;
 import io.lockkeeper.server.rpc.call.OutboundStream;
+import io.lockkeeper.server.rpc.call.RequestWeights;
 import io.lockkeeper.server.rpc.wire.Fields;
 import io.lockkeeper.server.rpc.wire.Messages;
 import io.lockkeeper.server.rpc.wire.ProtoDurations;
@@ -81,7 +82,7 @@ final class SessionStream implements StreamObserver<SessionRequest>, OpenStreams
     this.timer = timer;
     this.access = access;
     this.out = new OutboundStream<>(call, limits.sessionMessages(), limits.streamBytes());
-    this.inbound = new InboundWindow(call, out, limits.sessionUnanswered());
+    this.inbound = new InboundWindow(call, out, limits.sessionUnanswered(), access, timer);
     this.events = new SessionStreamEvents(out, inbound, sentAway, access.having(Right.READ));
     this.watches = new SessionWatches(coordinator, out, events, limits.sessionWatches(), access);
   }
@@ -144,7 +145,7 @@ final class SessionStream implements StreamObserver<SessionRequest>, OpenStreams
     }
     RequestReader.NewLease wanted =
         RequestReader.toNewLease(open, limits.defaultTtl(), access.peer());
-    access.countRequest();
+    access.countRequest(RequestWeights.OPEN_LEASE);
     access.requireTtl(wanted.ttl());
     Answers.deliver(
         coordinator.openLease(wanted.ttl(), wanted.holder(), wanted.secret()),

@@ -62,7 +62,6 @@ final class SessionWatches {
           new Failure(
               Failure.Reason.TOO_MANY, "a session stream may have at most " + max + " watches"));
     }
-    access.countRequest();
     filter.names().forEach(lock -> access.require(Right.WATCH, lock));
     access.usage().openWatch(access.limits());
     Watched watched = new Watched(id);

@@ -8,12 +8,16 @@ import io.grpc.MethodDescriptor;
 import io.grpc.ServerCall;
 import io.grpc.Status;
 import io.lockkeeper.server.rpc.wire.Fields;
+import io.lockkeeper.server.rpc.wire.Statuses;
 import io.lockkeeper.v1.KeepAliveRequest;
 import io.lockkeeper.v1.KeepAliveResponse;
 import io.lockkeeper.v1.LeaseServiceGrpc;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
@@ -65,14 +69,27 @@ final class CallGuardTest {
     }
   }
 
+  private final List<Runnable> later = new ArrayList<>();
+
+  private CallGuard guard() {
+    return new CallGuard(
+        new CallAdmission(1, 1, Duration.ofSeconds(1), new RefusalCounts()),
+        new ScheduledThreadPoolExecutor(1) {
+          @Override
+          public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
+            later.add(task);
+            return super.schedule(() -> {}, 1, TimeUnit.DAYS);
+          }
+        });
+  }
+
   @Test
   void answerToARequestBeforeTheOneThatEndedTheCallIsDropped() {
     // Given
     Transport transport = new Transport();
     AtomicReference<ServerCall<KeepAliveRequest, KeepAliveResponse>> service =
         new AtomicReference<>();
-    CallGuard guard =
-        new CallGuard(new CallAdmission(1, 1, Duration.ofSeconds(1), new RefusalCounts()));
+    CallGuard guard = guard();
     ServerCall.Listener<KeepAliveRequest> listener =
         guard.interceptCall(
             transport,
@@ -95,5 +112,35 @@ final class CallGuardTest {
 
     // Then
     assertThat(transport.taken).containsExactly("close INVALID_ARGUMENT");
+  }
+
+  @Test
+  void refusalThatIsDelayedIsToldLaterAndTheEndOfAllIsNotWaitedFor() {
+    // Given
+    Transport refused = new Transport();
+    CallGuard guard = guard();
+    ServerCall.Listener<KeepAliveRequest> listener =
+        guard.interceptCall(
+            refused,
+            new Metadata(),
+            (call, headers) -> {
+              CallGuard.delayRefusals(() -> 1);
+              return new ServerCall.Listener<>() {
+                @Override
+                public void onMessage(KeepAliveRequest message) {
+                  throw Fields.invalid("lease_id", "is malformed");
+                }
+              };
+            });
+    // When
+    listener.onMessage(KeepAliveRequest.getDefaultInstance());
+    // Then
+    assertThat(refused.taken).isEmpty();
+    assertThat(later).hasSize(1);
+    // When
+    guard.endAll(Statuses.overflow());
+    later.forEach(Runnable::run);
+    // Then
+    assertThat(refused.taken).containsExactly("close RESOURCE_EXHAUSTED");
   }
 }

@@ -1,9 +1,7 @@
 package io.lockkeeper.server.rpc.call;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.lockkeeper.server.rpc.wire.OverLimitException;
 import io.lockkeeper.server.security.Limits;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -23,14 +21,47 @@ class UsageTest {
     // Given
     Usage.Account account = usage.of("token:a");
     for (int i = 0; i < 20; i++) {
-      account.request(FEW);
+      assertThat(account.request(FEW, 1)).isZero();
     }
-    // When // Then
-    assertThatExceptionOfType(OverLimitException.class)
-        .isThrownBy(() -> account.request(FEW))
-        .satisfies(over -> assertThat(over.retryAfter()).isEqualTo(Duration.ofMillis(100)));
-    now += TimeUnit.MILLISECONDS.toNanos(100);
-    account.request(FEW);
+    // When
+    long wait = account.request(FEW, 1);
+    // Then
+    assertThat(wait).isEqualTo(TimeUnit.MILLISECONDS.toNanos(100));
+    assertThat(account.tooManyRequests(FEW, wait).retryAfter()).isEqualTo(Duration.ofMillis(100));
+    now += wait;
+    assertThat(account.request(FEW, 1)).isZero();
+  }
+
+  @Test
+  void requestThatCountsMoreThanIsSavedComesAloneAndThoseAfterItWait() {
+    // Given
+    Usage.Account account = usage.of("token:a");
+    assertThat(account.request(FEW, 2)).isZero();
+    // When
+    long wait = account.request(FEW, 50);
+    // Then
+    assertThat(wait).isEqualTo(TimeUnit.MILLISECONDS.toNanos(100));
+    now += wait;
+    assertThat(account.request(FEW, 50)).isZero();
+    assertThat(account.request(FEW, 1)).isEqualTo(TimeUnit.MILLISECONDS.toNanos(3_200));
+  }
+
+  @Test
+  void whoIsTurnedAwayTakesTurnsAtTheRateOfTheLimitOfTwoSecondsAtMost() {
+    // Given
+    Usage.Account account = usage.of("token:a");
+    // When
+    account.turnAway(FEW, 3);
+    // Then
+    assertThat(account.nanosUntilTurn()).isEqualTo(TimeUnit.MILLISECONDS.toNanos(300));
+    assertThat(usage.of("token:b").nanosUntilTurn()).isZero();
+    // When
+    account.turnAway(FEW, 1_000);
+    // Then
+    assertThat(account.nanosUntilTurn()).isEqualTo(TimeUnit.SECONDS.toNanos(2));
+    assertThat(account.request(FEW, 1)).as("what is refused is not owed").isZero();
+    now += TimeUnit.SECONDS.toNanos(2);
+    assertThat(account.nanosUntilTurn()).isZero();
   }
 
   @Test
@@ -47,7 +78,7 @@ class UsageTest {
     // Given
     Usage.Account account = usage.of("token:a");
     account.openStream(FEW);
-    account.request(FEW);
+    assertThat(account.request(FEW, 1)).isZero();
     // When
     now += TimeUnit.SECONDS.toNanos(10);
     usage.forgetIdle();

@@ -103,6 +103,10 @@ record IdentityFiles(Path directory) {
     return rules
         .append(rule(IDENTITIES + "load\", \"token:load", "bench/*", "read, acquire, watch"))
         .append(rule(IDENTITIES + "hostile", "hostile/*", "read, acquire, watch"))
+        // All of the load's clients are one identity here. The hostile one has the default.
+        .append("limits:\n")
+        .append("  - {identities: [\"" + IDENTITIES + "load\", \"token:load\"], ")
+        .append("requests-per-second: 1000000}\n")
         .toString();
   }
 

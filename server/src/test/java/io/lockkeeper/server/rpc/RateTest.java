@@ -1,0 +1,153 @@
+package io.lockkeeper.server.rpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.grpc.Status.Code;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.StreamObserver;
+import io.lockkeeper.server.security.Limits;
+import io.lockkeeper.server.security.Right;
+import io.lockkeeper.v1.AcquireRequest;
+import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.CloseLeaseRequest;
+import io.lockkeeper.v1.ErrorReason;
+import io.lockkeeper.v1.GetLockRequest;
+import io.lockkeeper.v1.LockRequest;
+import io.lockkeeper.v1.OpenLeaseRequest;
+import io.lockkeeper.v1.OpenLeaseResponse;
+import io.lockkeeper.v1.RenewLeaseRequest;
+import io.lockkeeper.v1.SessionRequest;
+import io.lockkeeper.v1.SessionResponse;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Whoever asks for too much too fast is refused that, and loses nothing of what he has. */
+class RateTest {
+
+  private static final int MANY = 1_000;
+  private static final int PER_SECOND = 10;
+  private static final int BEYOND = 40;
+
+  private final SomeRights rights =
+      new SomeRights()
+          .give("token:greedy", "", Right.values())
+          .give("token:other", "", Right.values());
+
+  @AutoClose private final SecuredServer secured = new SecuredServer(rights);
+
+  @BeforeEach
+  void limit() {
+    rights.limit(
+        "token:greedy",
+        new Limits(
+            MANY,
+            MANY,
+            1L << 20,
+            MANY,
+            MANY,
+            PER_SECOND,
+            Limits.DEFAULTS.metadataBytes(),
+            Limits.DEFAULTS.maxTtl(),
+            Limits.DEFAULTS.maxWait()));
+  }
+
+  private static AcquireRequest locks(String prefix, int count) {
+    AcquireRequest.Builder request = AcquireRequest.newBuilder().setRequestId(prefix);
+    for (int i = 0; i < count; i++) {
+      request.addLocks(LockRequest.newBuilder().setName(prefix + "/" + i));
+    }
+    return request.build();
+  }
+
+  private static SessionRequest of(AcquireRequest request) {
+    return SessionRequest.newBuilder().setAcquire(request).build();
+  }
+
+  @Test
+  void sessionBeyondItsRateIsRefusedWhatItWantsAndKeepsAndGivesBackWhatItHas() {
+    // Given
+    Received<SessionRequest, SessionResponse> client = Received.all();
+    StreamObserver<SessionRequest> session = secured.locks("greedy").session(client);
+    session.onNext(SessionMessages.opening());
+    assertThat(client.next().hasOpened()).isTrue();
+    session.onNext(of(locks("held", 1)));
+    assertThat(client.next().getEvent().hasGranted()).isTrue();
+    // When
+    session.onNext(of(locks("more", BEYOND)));
+    SessionResponse refused = client.next();
+    // Then
+    assertThat(refused.getRefused().getAcquire()).isEqualTo("more");
+    assertThat(refused.getRefused().getReason()).isEqualTo(ErrorReason.ERROR_REASON_LIMIT_REACHED);
+    assertThat(refused.getRefused().getMessage()).contains("10 requests a second");
+    assertThat(refused.getRefused().hasRetryAfter()).isTrue();
+    // When
+    for (int i = 0; i < BEYOND; i++) {
+      session.onNext(SessionMessages.keepAlive(i));
+    }
+    session.onNext(SessionMessages.releasing("held"));
+    // Then
+    for (int i = 0; i < BEYOND; i++) {
+      assertThat(client.next().getKeptAlive().getNonce()).isEqualTo(i);
+    }
+    SessionResponse answer = client.next();
+    while (answer.hasEvent()) {
+      answer = client.next(); // The end of the acquisition is told, too.
+    }
+    assertThat(answer.getReleased().getRequestId()).isEqualTo("held");
+    client.cancel();
+  }
+
+  @Test
+  void leaseIsRenewedAndClosedHoweverManyRequestsThereWere() {
+    // Given
+    OpenLeaseResponse lease =
+        secured.leasesNow("greedy").openLease(OpenLeaseRequest.getDefaultInstance());
+    // When
+    StatusRuntimeException refused =
+        catchThrowableOfType(
+            StatusRuntimeException.class,
+            () -> {
+              for (int i = 0; i < MANY; i++) {
+                secured
+                    .locksNow("greedy")
+                    .getLock(GetLockRequest.newBuilder().setName("a").build());
+              }
+            });
+    // Then
+    assertThat(refused.getStatus().getCode()).isEqualTo(Code.RESOURCE_EXHAUSTED);
+    String id = lease.getLeaseId();
+    for (int i = 0; i < BEYOND; i++) {
+      assertThat(
+              secured
+                  .leasesNow("greedy")
+                  .renewLease(RenewLeaseRequest.newBuilder().setLeaseId(id).build())
+                  .hasValidFor())
+          .isTrue();
+    }
+    assertThat(
+            secured
+                .leasesNow("greedy")
+                .closeLease(CloseLeaseRequest.newBuilder().setLeaseId(id).build())
+                .getAlreadyEnded())
+        .isFalse();
+  }
+
+  @Test
+  void requestForManyLocksThatIsMoreThanASecondsWorthIsTakenWhenItComesAlone() {
+    // When
+    Received<SessionRequest, SessionResponse> client = Received.all();
+    StreamObserver<SessionRequest> session = secured.locks("other").session(client);
+    session.onNext(SessionMessages.opening());
+    assertThat(client.next().hasOpened()).isTrue();
+    Received<AcquireRequest, AcquireResponse> alone = Received.all();
+    secured.locks("greedy").acquire(locks("wide", BEYOND), alone);
+    // Then
+    assertThat(alone.next().hasGranted()).isTrue();
+    session.onNext(of(locks("others", BEYOND)));
+    assertThat(client.next().getEvent().hasGranted()).isTrue();
+    alone.cancel();
+    client.cancel();
+  }
+}
