@@ -148,6 +148,9 @@ public final class CallGuard implements ServerInterceptor {
   /** A call that takes one end and drops what comes later. */
   private static final class EndOnce<Q, R> extends SimpleForwardingServerCall<Q, R> {
 
+    /** Its end is decided, and may have to wait; what comes later is dropped. */
+    private final AtomicBoolean ending = new AtomicBoolean();
+
     private final AtomicBoolean ended = new AtomicBoolean();
 
     private final Set<EndOnce<?, ?>> open;
@@ -165,6 +168,7 @@ public final class CallGuard implements ServerInterceptor {
 
     /** Notes that the transport is done with the call. */
     void gone() {
+      ending.set(true);
       ended.set(true);
       open.remove(this);
     }
@@ -175,6 +179,7 @@ public final class CallGuard implements ServerInterceptor {
 
     /** Ends the call now, whatever waits. */
     void end(StatusRuntimeException status) {
+      ending.set(true);
       closeNow(status.getStatus(), trailersOf(status));
     }
 
@@ -185,20 +190,23 @@ public final class CallGuard implements ServerInterceptor {
 
     @Override
     public void sendHeaders(Metadata headers) {
-      if (!ended.get()) {
+      if (!ending.get()) {
         super.sendHeaders(headers);
       }
     }
 
     @Override
     public void sendMessage(R message) {
-      if (!ended.get()) {
+      if (!ending.get()) {
         super.sendMessage(message);
       }
     }
 
     @Override
     public void close(Status status, Metadata trailers) {
+      if (!ending.compareAndSet(false, true)) {
+        return;
+      }
       long nanos = status.isOk() ? 0 : delay.getAsLong();
       if (nanos > 0) {
         waits = false;

@@ -118,12 +118,15 @@ final class CallGuardTest {
   void refusalThatIsDelayedIsToldLaterAndTheEndOfAllIsNotWaitedFor() {
     // Given
     Transport refused = new Transport();
+    AtomicReference<ServerCall<KeepAliveRequest, KeepAliveResponse>> service =
+        new AtomicReference<>();
     CallGuard guard = guard();
     ServerCall.Listener<KeepAliveRequest> listener =
         guard.interceptCall(
             refused,
             new Metadata(),
             (call, headers) -> {
+              service.set(call);
               CallGuard.delayRefusals(() -> 1);
               return new ServerCall.Listener<>() {
                 @Override
@@ -134,6 +137,8 @@ final class CallGuardTest {
             });
     // When
     listener.onMessage(KeepAliveRequest.getDefaultInstance());
+    service.get().sendMessage(KeepAliveResponse.getDefaultInstance());
+    service.get().close(Status.INTERNAL, new Metadata());
     // Then
     assertThat(refused.taken).isEmpty();
     assertThat(later).hasSize(1);
@@ -142,5 +147,30 @@ final class CallGuardTest {
     later.forEach(Runnable::run);
     // Then
     assertThat(refused.taken).containsExactly("close RESOURCE_EXHAUSTED");
+  }
+
+  @Test
+  void refusalThatIsDelayedIsTheFirstOne() {
+    // Given
+    Transport refused = new Transport();
+    AtomicReference<ServerCall<KeepAliveRequest, KeepAliveResponse>> service =
+        new AtomicReference<>();
+    ServerCall.Listener<KeepAliveRequest> listener =
+        guard()
+            .interceptCall(
+                refused,
+                new Metadata(),
+                (call, headers) -> {
+                  service.set(call);
+                  CallGuard.delayRefusals(() -> 1);
+                  return new ServerCall.Listener<>() {};
+                });
+    // When
+    service.get().close(Status.NOT_FOUND, new Metadata());
+    service.get().close(Status.INTERNAL, new Metadata());
+    listener.onHalfClose();
+    later.forEach(Runnable::run);
+    // Then
+    assertThat(refused.taken).containsExactly("close NOT_FOUND");
   }
 }
