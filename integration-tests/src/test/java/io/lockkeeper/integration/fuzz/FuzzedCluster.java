@@ -57,9 +57,15 @@ final class FuzzedCluster implements AutoCloseable {
       limits:
         - identities: ["spiffe://fuzz/witness"]
           leases: 100
+        # Held to the default rate; the others get as deep as they can.
+        - identities: ["token:t"]
+          acquisitions: 1500
+          leases: 1500
+          max-ttl: 15s
         - identities: ["*"]
           acquisitions: 1500
           leases: 1500
+          requests-per-second: 1000000
           max-ttl: 15s
       """;
 
