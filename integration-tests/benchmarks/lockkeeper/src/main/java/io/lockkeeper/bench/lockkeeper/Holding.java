@@ -3,6 +3,8 @@ package io.lockkeeper.bench.lockkeeper;
 import com.google.protobuf.Duration;
 import io.grpc.Channel;
 import io.grpc.Context;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.CloseLeaseRequest;
 import io.lockkeeper.v1.LeaseServiceGrpc;
@@ -10,6 +12,7 @@ import io.lockkeeper.v1.LockServiceGrpc;
 import io.lockkeeper.v1.OpenLeaseRequest;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /** Locks that are held while an attack lasts, under a lease of their own. */
 final class Holding {
@@ -28,28 +31,54 @@ final class Holding {
   /** Acquires what is asked for, one request after the other. */
   static Holding of(Channel channel, List<AcquireRequest> requests) {
     String lease =
-        LeaseServiceGrpc.newBlockingStub(channel)
-            .withDeadlineAfter(PATIENCE_SECONDS, TimeUnit.SECONDS)
-            .openLease(OpenLeaseRequest.newBuilder().setTtl(TTL).setHolder("hostile").build())
+        withinTheRate(
+                () ->
+                    LeaseServiceGrpc.newBlockingStub(channel)
+                        .withDeadlineAfter(PATIENCE_SECONDS, TimeUnit.SECONDS)
+                        .openLease(
+                            OpenLeaseRequest.newBuilder().setTtl(TTL).setHolder("hostile").build()))
             .getLeaseId();
-    requests.forEach(request -> acquire(channel, request.toBuilder().setLeaseId(lease).build()));
+    for (AcquireRequest request : requests) {
+      boolean unused =
+          withinTheRate(() -> acquire(channel, request.toBuilder().setLeaseId(lease).build()));
+    }
     return new Holding(channel, lease);
   }
 
-  private static void acquire(Channel channel, AcquireRequest request) {
+  /** Asks again for as long as there were too many requests, those of earlier attacks included. */
+  private static <A> A withinTheRate(Supplier<A> request) {
+    long startNanos = System.nanoTime();
+    while (true) {
+      try {
+        return request.get();
+      } catch (StatusRuntimeException e) {
+        if (e.getStatus().getCode() != Status.Code.RESOURCE_EXHAUSTED
+            || System.nanoTime() - startNanos > TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS)) {
+          throw e;
+        }
+        // The server makes whoever asks too often wait for his refusals.
+      }
+    }
+  }
+
+  private static boolean acquire(Channel channel, AcquireRequest request) {
     Context.CancellableContext whileWaiting = Context.current().withCancellation();
-    whileWaiting.run(
-        () -> {
-          var events =
-              LockServiceGrpc.newBlockingStub(channel)
-                  .withDeadlineAfter(PATIENCE_SECONDS, TimeUnit.SECONDS)
-                  .acquire(request);
-          while (!events.next().hasGranted()) {
-            // It is queued first.
-          }
-        });
-    // The lease holds it from here on.
-    whileWaiting.cancel(null);
+    try {
+      whileWaiting.run(
+          () -> {
+            var events =
+                LockServiceGrpc.newBlockingStub(channel)
+                    .withDeadlineAfter(PATIENCE_SECONDS, TimeUnit.SECONDS)
+                    .acquire(request);
+            while (!events.next().hasGranted()) {
+              // It is queued first.
+            }
+          });
+    } finally {
+      // The lease holds it from here on.
+      whileWaiting.cancel(null);
+    }
+    return true;
   }
 
   /** Gives all of it back. */
