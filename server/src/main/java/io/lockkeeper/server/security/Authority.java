@@ -30,7 +30,7 @@ public interface Authority {
     return Integer.MAX_VALUE;
   }
 
-  /** Permits everything to everybody, within limits that protect the server. */
+  /** Permits everything to everybody, within {@link Limits#WITHOUT_POLICY}. */
   Authority OPEN =
       new Authority() {
         @Override

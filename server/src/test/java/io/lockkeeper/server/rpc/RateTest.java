@@ -13,6 +13,8 @@ import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.CloseLeaseRequest;
 import io.lockkeeper.v1.ErrorReason;
 import io.lockkeeper.v1.GetLockRequest;
+import io.lockkeeper.v1.KeepAliveRequest;
+import io.lockkeeper.v1.KeepAliveResponse;
 import io.lockkeeper.v1.LockRequest;
 import io.lockkeeper.v1.OpenLeaseRequest;
 import io.lockkeeper.v1.OpenLeaseResponse;
@@ -61,6 +63,14 @@ class RateTest {
     return request.build();
   }
 
+  private StreamObserver<SessionRequest> open(
+      String who, Received<SessionRequest, SessionResponse> client) {
+    StreamObserver<SessionRequest> session = secured.locks(who).session(client);
+    session.onNext(SessionMessages.opening());
+    assertThat(client.next().hasOpened()).isTrue();
+    return session;
+  }
+
   private static SessionRequest of(AcquireRequest request) {
     return SessionRequest.newBuilder().setAcquire(request).build();
   }
@@ -69,9 +79,7 @@ class RateTest {
   void sessionBeyondItsRateIsRefusedWhatItWantsAndKeepsAndGivesBackWhatItHas() {
     // Given
     Received<SessionRequest, SessionResponse> client = Received.all();
-    StreamObserver<SessionRequest> session = secured.locks("greedy").session(client);
-    session.onNext(SessionMessages.opening());
-    assertThat(client.next().hasOpened()).isTrue();
+    StreamObserver<SessionRequest> session = open("greedy", client);
     session.onNext(of(locks("held", 1)));
     assertThat(client.next().getEvent().hasGranted()).isTrue();
     // When
@@ -135,12 +143,25 @@ class RateTest {
   }
 
   @Test
+  void toLookForLeasesThatAreNotServedHereIsRefusedWhereItGoesBeyondTheRate() {
+    // Given
+    Received<KeepAliveRequest, KeepAliveResponse> client = Received.all();
+    StreamObserver<KeepAliveRequest> renewals = secured.leases("greedy").keepAlive(client);
+    // When
+    for (int i = 10; i < 34; i++) {
+      renewals.onNext(
+          KeepAliveRequest.newBuilder().setLeaseId("0123456789abcdef0123456789abcd" + i).build());
+    }
+    renewals.onCompleted();
+    // Then
+    assertThat(client.end().getCode()).isEqualTo(Code.RESOURCE_EXHAUSTED);
+  }
+
+  @Test
   void requestForManyLocksThatIsMoreThanASecondsWorthIsTakenWhenItComesAlone() {
     // When
     Received<SessionRequest, SessionResponse> client = Received.all();
-    StreamObserver<SessionRequest> session = secured.locks("other").session(client);
-    session.onNext(SessionMessages.opening());
-    assertThat(client.next().hasOpened()).isTrue();
+    StreamObserver<SessionRequest> session = open("other", client);
     Received<AcquireRequest, AcquireResponse> alone = Received.all();
     secured.locks("greedy").acquire(locks("wide", BEYOND), alone);
     // Then

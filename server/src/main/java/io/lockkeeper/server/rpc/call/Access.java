@@ -42,8 +42,11 @@ public final class Access {
   private final AccessRules rules;
   private final Usage.Account usage;
   private final Caller caller;
-  // Of the call's requests: after how long the last one that was beyond the limit would be taken.
-  private volatile long beyondLimit;
+  // Zero, or after how many nanoseconds the call itself, which was beyond the limit, would be
+  // taken.
+  private volatile long callWait;
+  // Whether something was beyond the limit; of a stream that is read slower, since its last pause.
+  private volatile boolean beyondLimit;
 
   /**
    * Makes one.
@@ -132,19 +135,21 @@ public final class Access {
    * Counts the call itself. Who gives something back is not refused for having called too often.
    */
   void countCall() {
-    if (!count(1)) {
-      usage.turnAway(limits(), CALL_TURNS - 1);
-    }
+    callWait = count(1, CALL_TURNS);
   }
 
   /**
-   * Lets the call go on if it has kept the limit of requests so far.
+   * Lets the call go on if it was within the limit of requests when it came.
    *
    * @throws OverLimitException if the caller makes too many; it says when there will not be
    */
   public void requireRate() {
-    if (beyondLimit > 0) {
-      throw usage.tooManyRequests(limits(), beyondLimit);
+    refuseIfBeyond(callWait);
+  }
+
+  private void refuseIfBeyond(long wait) {
+    if (wait > 0) {
+      throw usage.tooManyRequests(limits(), wait);
     }
   }
 
@@ -155,29 +160,27 @@ public final class Access {
    * @throws OverLimitException if the caller makes too many; it says when there will not be
    */
   public void countRequest(int weight) {
-    if (!count(weight)) {
-      throw usage.tooManyRequests(limits(), beyondLimit);
-    }
+    refuseIfBeyond(count(weight, 1));
   }
 
-  /**
-   * Counts a request that is taken in any case.
-   *
-   * @param weight as how many it counts
-   * @return whether it is within the limit
-   */
-  public boolean count(int weight) {
-    long wait = usage.request(limits(), weight);
+  /** Counts a request that keeps or gives back what is held, and so is taken in any case. */
+  public void countKept() {
+    long unused = count(1, 1);
+  }
+
+  private long count(int weight, int turns) {
+    Limits limits = limits();
+    long wait = usage.request(limits, weight);
     if (wait > 0) {
-      beyondLimit = wait;
-      usage.turnAway(limits(), 1);
+      beyondLimit = true;
+      usage.turnAway(limits, turns);
     }
-    return wait == 0;
+    return wait;
   }
 
   /** Returns how many nanoseconds a refusal waits: none, unless the caller makes too many. */
   long refusalDelay() {
-    return beyondLimit > 0 ? usage.nanosUntilTurn() : 0;
+    return beyondLimit || callWait > 0 ? usage.nanosUntilTurn() : 0;
   }
 
   /**
@@ -185,10 +188,10 @@ public final class Access {
    * since the last time was beyond the limit.
    */
   public long pause() {
-    if (beyondLimit == 0) {
+    if (!beyondLimit) {
       return 0;
     }
-    beyondLimit = 0;
+    beyondLimit = false;
     return Math.min(MAX_PAUSE_NANOS, usage.nanosUntilTurn());
   }
 

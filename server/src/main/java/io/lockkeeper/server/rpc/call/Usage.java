@@ -95,7 +95,7 @@ public final class Usage {
      * @return zero, or after how many nanoseconds it would be taken
      */
     long request(Limits limits, int weight) {
-      long one = TimeUnit.SECONDS.toNanos(1) / limits.requestsPerSecond();
+      long one = nanosEach(limits);
       long cost = weight * one;
       while (true) {
         long now = clock.getAsLong();
@@ -122,7 +122,7 @@ public final class Usage {
      * @param weight as how many it counts, 1 and more
      */
     void turnAway(Limits limits, int weight) {
-      long cost = weight * TimeUnit.SECONDS.toNanos(1) / limits.requestsPerSecond();
+      long cost = weight * nanosEach(limits);
       refusedUntil.updateAndGet(
           until -> {
             long now = clock.getAsLong();
@@ -135,6 +135,10 @@ public final class Usage {
      */
     long nanosUntilTurn() {
       return nanosUntil(refusedUntil);
+    }
+
+    private static long nanosEach(Limits limits) {
+      return TimeUnit.SECONDS.toNanos(1) / limits.requestsPerSecond();
     }
 
     private long nanosUntil(AtomicLong time) {

@@ -90,7 +90,7 @@ final class KeepAliveStream implements StreamObserver<KeepAliveRequest>, OpenStr
   @Override
   public void onNext(KeepAliveRequest request) {
     inbound.received();
-    boolean unused = access.count(1);
+    access.countKept();
     try {
       renew(Fields.leaseId("lease_id", request.getLeaseId()));
     } catch (RuntimeException e) {
@@ -111,7 +111,7 @@ final class KeepAliveStream implements StreamObserver<KeepAliveRequest>, OpenStr
   }
 
   private CompletableFuture<KeepAliveResponse> renewElsewhere(LeaseId lease) {
-    access.requireRate(); // To renew a lease is never refused, to look for one is.
+    access.countRequest(1); // To renew a lease is never refused, to look for one is.
     return forwarding
         .map(others -> others.keepAlive(coordinator, lease, access))
         .orElseGet(() -> CompletableFuture.completedFuture(Messages.unknownLease(lease)));

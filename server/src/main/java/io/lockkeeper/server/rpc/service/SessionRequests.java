@@ -90,11 +90,10 @@ final class SessionRequests {
     if (request.hasBatch()) {
       return; // Each in it counts by itself.
     }
-    int weight = RequestWeights.of(request);
     if (RequestWeights.wants(request)) {
-      access.countRequest(weight);
+      access.countRequest(RequestWeights.of(request));
     } else {
-      boolean unused = access.count(weight);
+      access.countKept();
     }
   }
 

@@ -15,10 +15,10 @@ import io.lockkeeper.v1.LeaseServiceGrpc;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /** A call ends once, and what comes later is dropped. */
@@ -69,40 +69,42 @@ final class CallGuardTest {
     }
   }
 
-  private final List<Runnable> later = new ArrayList<>();
+  private static final long DAY = TimeUnit.DAYS.toNanos(1);
 
-  private CallGuard guard() {
-    return new CallGuard(
-        new CallAdmission(1, 1, Duration.ofSeconds(1), new RefusalCounts()),
-        new ScheduledThreadPoolExecutor(1) {
-          @Override
-          public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
-            later.add(task);
-            return super.schedule(() -> {}, 1, TimeUnit.DAYS);
-          }
+  @AutoClose("shutdownNow")
+  private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1);
+
+  private final CallGuard guard =
+      new CallGuard(new CallAdmission(1, 1, Duration.ofSeconds(1), new RefusalCounts()), timer);
+
+  private final AtomicReference<ServerCall<KeepAliveRequest, KeepAliveResponse>> service =
+      new AtomicReference<>();
+
+  private ServerCall.Listener<KeepAliveRequest> accept(Transport transport, long delayNanos) {
+    return guard.interceptCall(
+        transport,
+        new Metadata(),
+        (call, headers) -> {
+          service.set(call);
+          CallGuard.delayRefusals(() -> delayNanos);
+          return new ServerCall.Listener<>() {
+            @Override
+            public void onMessage(KeepAliveRequest message) {
+              throw Fields.invalid("lease_id", "is malformed");
+            }
+          };
         });
+  }
+
+  private void doWhatWaits() {
+    List.copyOf(timer.getQueue()).forEach(Runnable::run);
   }
 
   @Test
   void answerToARequestBeforeTheOneThatEndedTheCallIsDropped() {
     // Given
     Transport transport = new Transport();
-    AtomicReference<ServerCall<KeepAliveRequest, KeepAliveResponse>> service =
-        new AtomicReference<>();
-    CallGuard guard = guard();
-    ServerCall.Listener<KeepAliveRequest> listener =
-        guard.interceptCall(
-            transport,
-            new Metadata(),
-            (call, headers) -> {
-              service.set(call);
-              return new ServerCall.Listener<>() {
-                @Override
-                public void onMessage(KeepAliveRequest message) {
-                  throw Fields.invalid("lease_id", "is malformed");
-                }
-              };
-            });
+    ServerCall.Listener<KeepAliveRequest> listener = accept(transport, 0);
 
     // When
     listener.onMessage(KeepAliveRequest.getDefaultInstance());
@@ -118,33 +120,17 @@ final class CallGuardTest {
   void refusalThatIsDelayedIsToldLaterAndTheEndOfAllIsNotWaitedFor() {
     // Given
     Transport refused = new Transport();
-    AtomicReference<ServerCall<KeepAliveRequest, KeepAliveResponse>> service =
-        new AtomicReference<>();
-    CallGuard guard = guard();
-    ServerCall.Listener<KeepAliveRequest> listener =
-        guard.interceptCall(
-            refused,
-            new Metadata(),
-            (call, headers) -> {
-              service.set(call);
-              CallGuard.delayRefusals(() -> 1);
-              return new ServerCall.Listener<>() {
-                @Override
-                public void onMessage(KeepAliveRequest message) {
-                  throw Fields.invalid("lease_id", "is malformed");
-                }
-              };
-            });
+    ServerCall.Listener<KeepAliveRequest> listener = accept(refused, DAY);
     // When
     listener.onMessage(KeepAliveRequest.getDefaultInstance());
     service.get().sendMessage(KeepAliveResponse.getDefaultInstance());
     service.get().close(Status.INTERNAL, new Metadata());
     // Then
     assertThat(refused.taken).isEmpty();
-    assertThat(later).hasSize(1);
+    assertThat(timer.getQueue()).hasSize(1);
     // When
     guard.endAll(Statuses.overflow());
-    later.forEach(Runnable::run);
+    doWhatWaits();
     // Then
     assertThat(refused.taken).containsExactly("close RESOURCE_EXHAUSTED");
   }
@@ -153,23 +139,12 @@ final class CallGuardTest {
   void refusalThatIsDelayedIsTheFirstOne() {
     // Given
     Transport refused = new Transport();
-    AtomicReference<ServerCall<KeepAliveRequest, KeepAliveResponse>> service =
-        new AtomicReference<>();
-    ServerCall.Listener<KeepAliveRequest> listener =
-        guard()
-            .interceptCall(
-                refused,
-                new Metadata(),
-                (call, headers) -> {
-                  service.set(call);
-                  CallGuard.delayRefusals(() -> 1);
-                  return new ServerCall.Listener<>() {};
-                });
+    ServerCall.Listener<KeepAliveRequest> listener = accept(refused, DAY);
     // When
     service.get().close(Status.NOT_FOUND, new Metadata());
     service.get().close(Status.INTERNAL, new Metadata());
     listener.onHalfClose();
-    later.forEach(Runnable::run);
+    doWhatWaits();
     // Then
     assertThat(refused.taken).containsExactly("close NOT_FOUND");
   }
