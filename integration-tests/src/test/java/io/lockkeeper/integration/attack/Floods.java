@@ -5,6 +5,7 @@ import io.lockkeeper.integration.harness.RawHttp2;
 import io.lockkeeper.v1.WatchRequest;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import javax.net.ssl.SSLContext;
 
@@ -122,15 +123,17 @@ public final class Floods {
     byte[] announced = new byte[FRAME];
     announced[3] = (byte) 0xEF; // Uncompressed, and 61,184 bytes long.
     byte[] more = new byte[FRAME];
+    List<RawHttp2> attackers = new ArrayList<>();
     for (int connection = 0; connection < connections; connection++) {
-      RawHttp2 attacker = attack.http2(connection % 2 == 0 ? Attack.EVIL : "127.0.0.3");
-      for (int call = 0; call < 16; call++) {
+      attackers.add(attack.http2(connection % 2 == 0 ? Attack.EVIL : "127.0.0.3"));
+    }
+    for (int call = 0; call < 16; call++) {
+      for (RawHttp2 attacker : attackers) {
         int stream = attacker.call(RawHttp2.ACQUIRE);
-        attacker.data(stream, announced, false);
+        attacker.dataWithinWindow(stream, announced);
         for (int sent = FRAME; sent + FRAME <= PIECE; sent += FRAME) {
-          attacker.data(stream, more, false);
+          attacker.dataWithinWindow(stream, more);
         }
-        attacker.flush();
       }
     }
   }

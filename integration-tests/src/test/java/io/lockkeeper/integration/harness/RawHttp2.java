@@ -9,6 +9,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
@@ -46,6 +47,7 @@ public final class RawHttp2 implements AutoCloseable {
       "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
   private static final int END_STREAM = 1;
   private static final int END_HEADERS = 4;
+  private static final int INITIAL_WINDOW = 65_535;
   private static final int CONNECT_MILLIS = 5_000;
   private static final int READ_MILLIS = 20_000;
 
@@ -53,6 +55,9 @@ public final class RawHttp2 implements AutoCloseable {
   private final OutputStream out;
   private final ByteArrayOutputStream pending = new ByteArrayOutputStream();
   private int nextStream = 1;
+
+  /** How many bytes of data the other side has said that the connection may send. */
+  private int window = INITIAL_WINDOW;
 
   /**
    * One frame.
@@ -143,7 +148,24 @@ public final class RawHttp2 implements AutoCloseable {
 
   /** Adds data to a stream. */
   public void data(int stream, byte[] bytes, boolean last) throws IOException {
+    window -= bytes.length;
     frame(DATA, last ? END_STREAM : 0, stream, bytes);
+  }
+
+  /**
+   * Sends data as soon as the connection may: who sends more than the other side has room for is
+   * cut off.
+   *
+   * @throws IOException if the connection has ended
+   */
+  public void dataWithinWindow(int stream, byte[] bytes) throws IOException {
+    while (window < bytes.length) {
+      if (read().isEmpty()) {
+        throw new IOException("the connection has ended");
+      }
+    }
+    data(stream, bytes, false);
+    flush();
   }
 
   /** Adds a reset of a stream, as a client that cancels sends it. */
@@ -185,7 +207,11 @@ public final class RawHttp2 implements AutoCloseable {
       int type = in.readUnsignedByte();
       in.readUnsignedByte();
       int stream = in.readInt() & Integer.MAX_VALUE;
-      in.readFully(new byte[length]);
+      byte[] body = new byte[length];
+      in.readFully(body);
+      if (type == WINDOW_UPDATE && stream == 0) {
+        window += ByteBuffer.wrap(body).getInt();
+      }
       return Optional.of(new Frame(type, stream));
     } catch (SocketTimeoutException e) {
       throw new UncheckedIOException(e);
