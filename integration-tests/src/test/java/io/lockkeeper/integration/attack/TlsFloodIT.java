@@ -101,6 +101,7 @@ final class TlsFloodIT {
       }
 
       // Then
+      assertThat(target.refused("address-handshakes")).isPositive();
       target.assertServes();
       target.awaitGivenBack();
       Footprint after = Footprint.of(target.server());

@@ -55,7 +55,8 @@ public final class GrpcEndpoint {
   public GrpcEndpoint(GrpcSettings settings, Coordinator coordinator, AccessRules rules) {
     this.settings = settings;
     this.age = new ConnectionAge(settings.maxConnectionAge(), new Random());
-    this.gate = new ConnectionGate(settings.limits().server(), safeguards);
+    this.gate =
+        new ConnectionGate(settings.limits().server(), safeguards, settings.tls().isPresent());
     this.services =
         new GrpcServices(
             coordinator,

@@ -37,7 +37,7 @@ public record Limits(
           32L << 20,
           20_000,
           2_000,
-          5_000,
+          2_000,
           4 * 1024,
           Duration.ofHours(1),
           Duration.ofDays(7));

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 class RateTest {
 
   private static final int MANY = 1_000;
-  private static final int PER_SECOND = 10;
+  private static final int PER_SECOND = 30;
   private static final int BEYOND = 40;
 
   private final SomeRights rights =
@@ -88,7 +88,7 @@ class RateTest {
     // Then
     assertThat(refused.getRefused().getAcquire()).isEqualTo("more");
     assertThat(refused.getRefused().getReason()).isEqualTo(ErrorReason.ERROR_REASON_LIMIT_REACHED);
-    assertThat(refused.getRefused().getMessage()).contains("10 requests a second");
+    assertThat(refused.getRefused().getMessage()).contains("30 requests a second");
     assertThat(refused.getRefused().hasRetryAfter()).isTrue();
     // When
     for (int i = 0; i < BEYOND; i++) {
@@ -148,7 +148,7 @@ class RateTest {
     Received<KeepAliveRequest, KeepAliveResponse> client = Received.all();
     StreamObserver<KeepAliveRequest> renewals = secured.leases("greedy").keepAlive(client);
     // When
-    for (int i = 10; i < 34; i++) {
+    for (int i = 10; i < 74; i++) {
       renewals.onNext(
           KeepAliveRequest.newBuilder().setLeaseId("0123456789abcdef0123456789abcd" + i).build());
     }

@@ -126,7 +126,8 @@ public final class Access {
   public static Access requesting(int weight) {
     Access access = requesting();
     if (weight > 1) {
-      access.countRequest(weight - 1); // As one it was counted when it came.
+      // As one it was counted when it came.
+      access.refuseIfBeyond(access.count(weight - 1, Math.max(weight, CALL_TURNS)));
     }
     return access;
   }
@@ -160,7 +161,7 @@ public final class Access {
    * @throws OverLimitException if the caller makes too many; it says when there will not be
    */
   public void countRequest(int weight) {
-    refuseIfBeyond(count(weight, 1));
+    refuseIfBeyond(count(weight, weight));
   }
 
   /** Counts a request that keeps or gives back what is held, and so is taken in any case. */

@@ -1,17 +1,22 @@
 package io.lockkeeper.server.rpc.call;
 
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+
 import io.grpc.netty.shaded.io.netty.channel.Channel;
 import io.grpc.netty.shaded.io.netty.channel.ChannelHandler.Sharable;
 import io.grpc.netty.shaded.io.netty.channel.ChannelHandlerContext;
 import io.grpc.netty.shaded.io.netty.channel.ChannelInboundHandlerAdapter;
+import io.grpc.netty.shaded.io.netty.util.concurrent.Future;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * Stands first in the listening channel: a connection beyond the limits is closed before it has
- * cost a buffer or a handshake. Also looks for a lack of memory there and at the head of each
- * connection, where Netty allocates what it reads into and tells nobody else.
+ * cost a buffer or a handshake, and one of an address that makes too many handshakes waits for its
+ * turn. Also looks for a lack of memory there and at the head of each connection, where Netty
+ * allocates what it reads into and tells nobody else.
  */
 @Sharable
 public final class ConnectionGate extends ChannelInboundHandlerAdapter {
@@ -21,9 +26,15 @@ public final class ConnectionGate extends ChannelInboundHandlerAdapter {
   private final Slots slots;
   private final RefusalCounts refusals;
   private final MemoryAlarm alarm;
+  private final Optional<HandshakePace> pace;
 
-  /** Makes a gate that nobody has passed. */
-  public ConnectionGate(ServerLimits limits, Safeguards safeguards) {
+  /**
+   * Makes a gate that nobody has passed.
+   *
+   * @param handshakes whether connections cost one
+   */
+  public ConnectionGate(ServerLimits limits, Safeguards safeguards, boolean handshakes) {
+    this.pace = handshakes ? Optional.of(new HandshakePace()) : Optional.empty();
     this.slots = new Slots(limits.connections(), limits.addressConnections());
     this.refusals = safeguards.refusals();
     this.alarm = safeguards.alarm();
@@ -41,16 +52,59 @@ public final class ConnectionGate extends ChannelInboundHandlerAdapter {
       return;
     }
     SocketAddress from = Optional.ofNullable(connection.remoteAddress()).orElse(UNKNOWN);
-    Optional<Slots.Full> full = slots.take(from);
-    if (full.isPresent()) {
-      refusals.count(
-          full.get() == Slots.Full.IN_ALL ? Limit.CONNECTIONS : Limit.ADDRESS_CONNECTIONS);
-      connection.unsafe().closeForcibly();
+    OptionalLong wait = pace.map(of -> of.nanosUntilTurn(from)).orElse(OptionalLong.of(0));
+    if (wait.isEmpty()) {
+      refuse(connection, Limit.ADDRESS_HANDSHAKES);
       return;
     }
-    var unused = connection.closeFuture().addListener(closed -> slots.free(from));
+    Optional<Slots.Full> full = slots.take(from);
+    if (full.isPresent()) {
+      refuse(
+          connection,
+          full.get() == Slots.Full.IN_ALL ? Limit.CONNECTIONS : Limit.ADDRESS_CONNECTIONS);
+      return;
+    }
+    long startNanos = System.nanoTime();
+    var unused =
+        connection
+            .closeFuture()
+            .addListener(closed -> forget(from, System.nanoTime() - startNanos));
     connection.pipeline().addFirst(new Watchman(alarm));
-    context.fireChannelRead(message);
+    if (wait.getAsLong() == 0) {
+      context.fireChannelRead(connection);
+      return;
+    }
+    refusals.count(Limit.ADDRESS_HANDSHAKES);
+    var unusedToo =
+        context
+            .executor()
+            .schedule(() -> let(connection, context), wait.getAsLong(), NANOSECONDS)
+            .addListener(turn -> closeIfCancelled(turn, connection));
+  }
+
+  private void refuse(Channel connection, Limit limit) {
+    refusals.count(limit);
+    connection.unsafe().closeForcibly();
+  }
+
+  private void forget(SocketAddress from, long lastedNanos) {
+    slots.free(from);
+    pace.ifPresent(of -> of.ended(from, lastedNanos));
+  }
+
+  private static void let(Channel connection, ChannelHandlerContext context) {
+    if (context.channel().isOpen()) {
+      context.fireChannelRead(connection);
+    } else {
+      connection.unsafe().closeForcibly();
+    }
+  }
+
+  /** When its threads end, what waits never comes to its turn. */
+  private static void closeIfCancelled(Future<?> turn, Channel connection) {
+    if (turn.isCancelled()) {
+      connection.unsafe().closeForcibly();
+    }
   }
 
   @Override

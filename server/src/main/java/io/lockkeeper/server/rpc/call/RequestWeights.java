@@ -12,8 +12,8 @@ import java.util.Map;
  */
 public final class RequestWeights {
 
-  /** A lease is opened: its record is written, and deleted. */
-  public static final int OPEN_LEASE = 4;
+  /** A lease is opened: its record is written and deleted, and it has timers and a secret. */
+  public static final int OPEN_LEASE = 10;
 
   private static final int SNAPSHOT = 100;
   private static final int BYTES = 1024;
@@ -22,9 +22,11 @@ public final class RequestWeights {
 
   private RequestWeights() {}
 
-  /** Returns that of a request for locks: each is an entry that has all metadata. */
+  /**
+   * Returns that of a request for locks: each is an entry, written with all metadata and deleted.
+   */
   public static int of(AcquireRequest request) {
-    return Math.max(1, request.getLocksCount()) * described(request.getMetadataMap());
+    return Math.max(1, request.getLocksCount()) * (1 + described(request.getMetadataMap()));
   }
 
   /** Returns whether a request says anew what is held already, under a lease. */

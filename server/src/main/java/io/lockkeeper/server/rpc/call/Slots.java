@@ -64,8 +64,8 @@ public final class Slots {
     return taken.get();
   }
 
-  /** What comes from within the process has no address, and is limited in all only. */
-  private static Optional<ByteBuffer> networkOf(SocketAddress from) {
+  /** Returns by what an address counts; what comes from within the process has none. */
+  static Optional<ByteBuffer> networkOf(SocketAddress from) {
     if (from instanceof InetSocketAddress inet && inet.getAddress() != null) {
       InetAddress address = inet.getAddress();
       byte[] bytes = address.getAddress();

@@ -18,7 +18,10 @@ import java.util.function.LongSupplier;
 public final class Usage {
 
   /** How long an account may save what it does not ask for: a batch comes at once. */
-  private static final long BURST_NANOS = TimeUnit.SECONDS.toNanos(2);
+  private static final long BURST_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  /** The longest that somebody who was turned away waits for his turn. */
+  private static final long MAX_TURN_NANOS = TimeUnit.SECONDS.toNanos(5);
 
   private static final Duration RETRY = Duration.ofSeconds(1);
 
@@ -126,12 +129,13 @@ public final class Usage {
       refusedUntil.updateAndGet(
           until -> {
             long now = clock.getAsLong();
-            return now + Math.min(BURST_NANOS, Math.max(0, until - now) + cost);
+            return now + Math.min(MAX_TURN_NANOS, Math.max(0, until - now) + cost);
           });
     }
 
     /**
-     * Returns how many nanoseconds, two seconds at most, until all who were turned away had theirs.
+     * Returns how many nanoseconds, five seconds at most, until all who were turned away had
+     * theirs.
      */
     long nanosUntilTurn() {
       return nanosUntil(refusedUntil);

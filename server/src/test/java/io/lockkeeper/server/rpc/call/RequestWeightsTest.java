@@ -23,10 +23,10 @@ class RequestWeightsTest {
 
   @Test
   void requestForLocksCountsEachOfThemWithTheMetadataThatItCarries() {
-    assertThat(RequestWeights.of(AcquireRequest.getDefaultInstance())).isEqualTo(1);
-    assertThat(RequestWeights.of(locks(64).build())).isEqualTo(64);
+    assertThat(RequestWeights.of(AcquireRequest.getDefaultInstance())).isEqualTo(2);
+    assertThat(RequestWeights.of(locks(64).build())).isEqualTo(64 * 2);
     assertThat(RequestWeights.of(locks(64).putMetadata("k", "v".repeat(4_095)).build()))
-        .isEqualTo(64 * 5);
+        .isEqualTo(64 * 6);
   }
 
   @Test
@@ -40,12 +40,12 @@ class RequestWeightsTest {
     // Then
     assertThat(RequestWeights.of(keeps)).isEqualTo(1);
     assertThat(RequestWeights.wants(keeps)).isFalse();
-    assertThat(RequestWeights.of(wants)).isEqualTo(64);
+    assertThat(RequestWeights.of(wants)).isEqualTo(64 * 2);
     assertThat(RequestWeights.wants(wants)).isTrue();
     assertThat(RequestWeights.of(renews)).isEqualTo(1);
     assertThat(RequestWeights.wants(renews)).isFalse();
     // A stream that is a lease by itself holds nothing before.
-    assertThat(RequestWeights.of(keeps.getAcquire())).isEqualTo(64);
+    assertThat(RequestWeights.of(keeps.getAcquire())).isEqualTo(64 * 2);
   }
 
   @Test

@@ -17,10 +17,10 @@ class UsageTest {
   private final Usage usage = new Usage(() -> now);
 
   @Test
-  void whoSavesTwoSecondsOfRequestsIsToldWhenTheNextMayCome() {
+  void whoSavesASecondOfRequestsIsToldWhenTheNextMayCome() {
     // Given
     Usage.Account account = usage.of("token:a");
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < 10; i++) {
       assertThat(account.request(FEW, 1)).isZero();
     }
     // When
@@ -43,11 +43,11 @@ class UsageTest {
     assertThat(wait).isEqualTo(TimeUnit.MILLISECONDS.toNanos(100));
     now += wait;
     assertThat(account.request(FEW, 50)).isZero();
-    assertThat(account.request(FEW, 1)).isEqualTo(TimeUnit.MILLISECONDS.toNanos(3_200));
+    assertThat(account.request(FEW, 1)).isEqualTo(TimeUnit.MILLISECONDS.toNanos(4_200));
   }
 
   @Test
-  void whoIsTurnedAwayTakesTurnsAtTheRateOfTheLimitOfTwoSecondsAtMost() {
+  void whoIsTurnedAwayTakesTurnsAtTheRateOfTheLimitOfFiveSecondsAtMost() {
     // Given
     Usage.Account account = usage.of("token:a");
     // When
@@ -58,9 +58,9 @@ class UsageTest {
     // When
     account.turnAway(FEW, 1_000);
     // Then
-    assertThat(account.nanosUntilTurn()).isEqualTo(TimeUnit.SECONDS.toNanos(2));
+    assertThat(account.nanosUntilTurn()).isEqualTo(TimeUnit.SECONDS.toNanos(5));
     assertThat(account.request(FEW, 1)).as("what is refused is not owed").isZero();
-    now += TimeUnit.SECONDS.toNanos(2);
+    now += TimeUnit.SECONDS.toNanos(5);
     assertThat(account.nanosUntilTurn()).isZero();
   }
 
