@@ -31,7 +31,8 @@ import java.util.stream.IntStream;
  * A client with an ordinary identity that does its worst, at full speed.
  *
  * <p>Words: {@code begin ATTACK} begins one of those below; {@code burn CORES} takes so much of the
- * processors instead, and asks for nothing; {@code end} ends either; {@code status}. All are
+ * processors instead, and asks for nothing; {@code end} ends either; {@code status}; {@code
+ * rehearse ATTACK} does the same as an identity without limits, until {@code rehearsed}. All are
  * answered with how many answers there were so far.
  *
  * <ul>
@@ -72,16 +73,27 @@ public final class HostileLoad implements Conversation.Host {
   }
 
   /**
-   * Answers words. Arguments: the server's address, how many connections there are, the server's
-   * authority, and the certificate and the key of the identity.
+   * Answers words. Arguments: the server's address, how many connections there are, and of either
+   * identity, the one with limits first, the server's authority, its certificate and its key.
    */
   public static void main(String[] arguments) throws IOException {
-    ChannelCredentials credentials =
-        TlsChannelCredentials.newBuilder()
-            .trustManager(new File(arguments[2]))
-            .keyManager(new File(arguments[3]), new File(arguments[4]))
-            .build();
-    Conversation.run(new HostileLoad(arguments[0], Integer.parseInt(arguments[1]), credentials));
+    int connections = Integer.parseInt(arguments[1]);
+    HostileLoad limited = new HostileLoad(arguments[0], connections, credentials(arguments, 2));
+    HostileLoad rehearsal = new HostileLoad(arguments[0], connections, credentials(arguments, 5));
+    Conversation.run(
+        (word, rest) ->
+            switch (word) {
+              case "rehearse" -> rehearsal.answer("begin", rest);
+              case "rehearsed" -> rehearsal.answer("end", rest);
+              default -> limited.answer(word, rest);
+            });
+  }
+
+  private static ChannelCredentials credentials(String[] arguments, int first) throws IOException {
+    return TlsChannelCredentials.newBuilder()
+        .trustManager(new File(arguments[first]))
+        .keyManager(new File(arguments[first + 1]), new File(arguments[first + 2]))
+        .build();
   }
 
   @Override

@@ -68,28 +68,49 @@ final class HostileRow extends OwnRow {
       this.hostile = hostile;
       this.results = results;
       this.order = new Order(Shape.OWN, CLIENTS, settings.rampMillis(), settings.millis(), 0, 0);
-      Report unused = scene.warmUp(order);
+      double unused = WarmUp.warm(scene, Shape.OWN, CLIENTS, settings);
       this.nodesBefore = stage.zookeeper().nodes();
     }
 
-    /** Lets everybody compile what an attack needs, and sees how much it takes. */
+    /**
+     * Lets everybody compile what an attack needs, sees how much it takes, and warms up once more:
+     * much of what was compiled for honest clients alone is thrown away meanwhile. Limited attacks
+     * are too slow for the compilers, so that calls are made without a limit first.
+     */
     void calibrate() throws IOException, InterruptedException {
+      hostile.ask("rehearse leases");
+      double rehearsed = 0;
+      while (rehearsed <= settings.warmUpSeconds() * 1_000) {
+        rehearsed += settings.millis();
+        Report unused = scene.warmUp(order);
+      }
+      hostile.ask("rehearsed");
+      settle();
       for (String attack : settings.attacks()) {
         Sample unused = under(attack);
       }
+      double unusedSeconds = WarmUp.warm(scene, Shape.OWN, CLIENTS, settings);
     }
 
+    /** An attack and what it is compared with stand side by side, now one first, now the other. */
     void measure() throws IOException, InterruptedException {
-      List<String> all =
-          Stream.concat(
-                  Stream.of(ALONE),
-                  settings.attacks().stream().flatMap(a -> Stream.of(a, a + IDLE)))
-              .toList();
+      List<String> all = Stream.concat(Stream.of(ALONE), settings.attacks().stream()).toList();
+      boolean attackFirst = true;
       for (List<String> round : Rounds.of(all, settings.rounds(), settings.seed())) {
         for (String what : round) {
-          results.add(label(), what, sample(what));
+          for (String one : pair(what, attackFirst)) {
+            results.add(label(), one, sample(one));
+          }
         }
+        attackFirst = !attackFirst;
       }
+    }
+
+    private static List<String> pair(String what, boolean attackFirst) {
+      if (what.equals(ALONE)) {
+        return List.of(ALONE);
+      }
+      return attackFirst ? List.of(what, what + IDLE) : List.of(what + IDLE, what);
     }
 
     private Sample sample(String what) throws IOException, InterruptedException {

@@ -26,7 +26,10 @@ record IdentityFiles(Path directory) {
     files.certificate("server", "DNS:localhost,IP:127.0.0.1");
     files.certificate("load", "URI:" + IDENTITIES + "load");
     files.certificate("hostile", "URI:" + IDENTITIES + "hostile");
-    files.write("clients.pem", files.read("load.pem") + files.read("hostile.pem"));
+    files.certificate("rehearsal", "URI:" + IDENTITIES + "rehearsal");
+    files.write(
+        "clients.pem",
+        files.read("load.pem") + files.read("hostile.pem") + files.read("rehearsal.pem"));
     files.write("policy.yaml", policy());
     files.write("token", TOKEN);
     files.write("tokens.yaml", "tokens:\n  - {name: load, sha256: " + sha256(TOKEN) + "}\n");
@@ -88,11 +91,11 @@ record IdentityFiles(Path directory) {
 
   /**
    * Returns the policy: each service may use locks of its own, and each tenth rule lets all of them
-   * look at something. The load's own rule is the last but one.
+   * look at something. The load's own rule is one of the last.
    */
   private static String policy() {
     StringBuilder rules = new StringBuilder("rules:\n");
-    for (int i = 0; i < RULES - 2; i++) {
+    for (int i = 0; i < RULES - 3; i++) {
       boolean isForAll = i % RULES_BY_ONE_FOR_ALL == 0;
       rules.append(
           rule(
@@ -103,9 +106,11 @@ record IdentityFiles(Path directory) {
     return rules
         .append(rule(IDENTITIES + "load\", \"token:load", "bench/*", "read, acquire, watch"))
         .append(rule(IDENTITIES + "hostile", "hostile/*", "read, acquire, watch"))
+        .append(rule(IDENTITIES + "rehearsal", "hostile/*", "read, acquire, watch"))
         // All of the load's clients are one identity here. The hostile one has the default.
         .append("limits:\n")
-        .append("  - {identities: [\"" + IDENTITIES + "load\", \"token:load\"], ")
+        .append("  - {identities: [\"" + IDENTITIES + "load\", \"token:load\", ")
+        .append("\"" + IDENTITIES + "rehearsal\"], ")
         .append("requests-per-second: 1000000}\n")
         .toString();
   }

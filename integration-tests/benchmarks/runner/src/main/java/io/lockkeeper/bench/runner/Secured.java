@@ -111,9 +111,11 @@ final class Secured implements AutoCloseable {
         "load-hostile",
         directory,
         "io.lockkeeper.bench.lockkeeper.HostileLoad",
-        Stream.concat(
-                Stream.of(coordinator.address(), Integer.toString(settings.connections())),
-                files.certificateOf("hostile").stream())
+        Stream.of(
+                List.of(coordinator.address(), Integer.toString(settings.connections())),
+                files.certificateOf("hostile"),
+                files.certificateOf("rehearsal"))
+            .flatMap(List::stream)
             .toList());
   }
 
