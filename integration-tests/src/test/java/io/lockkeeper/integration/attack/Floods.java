@@ -52,8 +52,8 @@ public final class Floods {
         Floods::brokenFrames,
         attack -> resets(attack, prefix + "reset", 12_000),
         Floods::pings,
-        attack -> handshakes(attack, unknown, 500),
-        attack -> handshakes(attack, known, 500));
+        attack -> handshakes(attack, unknown, 200),
+        attack -> handshakes(attack, known, 200));
   }
 
   /** Connections that say nothing. */
