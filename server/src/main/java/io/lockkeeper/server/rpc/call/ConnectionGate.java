@@ -6,7 +6,6 @@ import io.grpc.netty.shaded.io.netty.channel.Channel;
 import io.grpc.netty.shaded.io.netty.channel.ChannelHandler.Sharable;
 import io.grpc.netty.shaded.io.netty.channel.ChannelHandlerContext;
 import io.grpc.netty.shaded.io.netty.channel.ChannelInboundHandlerAdapter;
-import io.grpc.netty.shaded.io.netty.util.concurrent.Future;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.Optional;
@@ -78,8 +77,8 @@ public final class ConnectionGate extends ChannelInboundHandlerAdapter {
     var unusedToo =
         context
             .executor()
-            .schedule(() -> let(connection, context), wait.getAsLong(), NANOSECONDS)
-            .addListener(turn -> closeIfCancelled(turn, connection));
+            .schedule(() -> {}, wait.getAsLong(), NANOSECONDS)
+            .addListener(turn -> endWait(turn.isSuccess(), connection, context));
   }
 
   private void refuse(Channel connection, Limit limit) {
@@ -92,17 +91,11 @@ public final class ConnectionGate extends ChannelInboundHandlerAdapter {
     pace.ifPresent(of -> of.ended(from, lastedNanos));
   }
 
-  private static void let(Channel connection, ChannelHandlerContext context) {
-    if (context.channel().isOpen()) {
+  /** When the endpoint stops, what waits does not come to its turn. */
+  private static void endWait(boolean hasTurn, Channel connection, ChannelHandlerContext context) {
+    if (hasTurn && context.channel().isOpen()) {
       context.fireChannelRead(connection);
     } else {
-      connection.unsafe().closeForcibly();
-    }
-  }
-
-  /** When its threads end, what waits never comes to its turn. */
-  private static void closeIfCancelled(Future<?> turn, Channel connection) {
-    if (turn.isCancelled()) {
       connection.unsafe().closeForcibly();
     }
   }

@@ -1,7 +1,6 @@
 package io.lockkeeper.server.rpc.call;
 
 import java.net.SocketAddress;
-import java.nio.ByteBuffer;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.ThreadLocalRandom;
@@ -41,7 +40,8 @@ final class HandshakePace {
   private final long startNanos;
 
   /**
-   * By place: when all that ended early would have ended at the pace, in nanoseconds since then.
+   * By place: when all that ended early would have ended at the pace, in nanoseconds since the
+   * start.
    */
   private final AtomicLongArray paidUntil = new AtomicLongArray(1 << PLACE_BITS);
 
@@ -81,11 +81,7 @@ final class HandshakePace {
   /** Adds one more to what is owed, and returns how far from now that is. */
   private long add(AtomicLongArray times, int place, long most) {
     long now = now();
-    return times.accumulateAndGet(
-            place,
-            EACH_NANOS,
-            (before, each) -> now + Math.min(Math.max(0, before - now) + each, most))
-        - now;
+    return times.updateAndGet(place, until -> Turns.oneMore(until, now, EACH_NANOS, most)) - now;
   }
 
   private long now() {
@@ -93,10 +89,7 @@ final class HandshakePace {
   }
 
   private Optional<Integer> placeOf(SocketAddress from) {
-    return Slots.networkOf(from).map(this::placeOf);
-  }
-
-  private int placeOf(ByteBuffer network) {
-    return ((network.hashCode() ^ salt) * SPREADING) >>> (Integer.SIZE - PLACE_BITS);
+    return Slots.networkOf(from)
+        .map(of -> ((of.hashCode() ^ salt) * SPREADING) >>> (Integer.SIZE - PLACE_BITS));
   }
 }

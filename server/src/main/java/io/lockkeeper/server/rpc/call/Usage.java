@@ -127,10 +127,7 @@ public final class Usage {
     void turnAway(Limits limits, int weight) {
       long cost = weight * nanosEach(limits);
       refusedUntil.updateAndGet(
-          until -> {
-            long now = clock.getAsLong();
-            return now + Math.min(MAX_TURN_NANOS, Math.max(0, until - now) + cost);
-          });
+          until -> Turns.oneMore(until, clock.getAsLong(), cost, MAX_TURN_NANOS));
     }
 
     /**
