@@ -68,7 +68,7 @@ final class HostileRow extends OwnRow {
       this.hostile = hostile;
       this.results = results;
       this.order = new Order(Shape.OWN, CLIENTS, settings.rampMillis(), settings.millis(), 0, 0);
-      double unused = WarmUp.warm(scene, Shape.OWN, CLIENTS, settings);
+      Report unused = scene.warmUp(order); // The locks' nodes stay, and count as there before.
       this.nodesBefore = stage.zookeeper().nodes();
     }
 
