@@ -138,24 +138,6 @@ class AccessTest {
     assertThat(impostor.getStatus().getDescription()).contains("only a coordinator may forward");
   }
 
-  @Test
-  void addressOfACallerIsNoMoreThanOneThoughAnybodyMayNameIt() {
-    // Given: nobody need say who he is, and an account would be kept under what he says
-    try (InProcess open = InProcess.onRealCoordinator()) {
-      // When
-      StatusRuntimeException refused =
-          failure(
-              () ->
-                  open.locksNow()
-                      .withInterceptors(
-                          SecuredServer.header("lockkeeper-forwarded-by", "c-2"),
-                          SecuredServer.header("lockkeeper-caller-address", "x".repeat(1_000)))
-                      .getLock(GetLockRequest.newBuilder().setName("a").build()));
-      // Then
-      assertThat(refused.getStatus().getCode()).isEqualTo(Code.UNAUTHENTICATED);
-    }
-  }
-
   private Map<String, Consumer<String>> callsWithALease(String who, String secret) {
     Map<String, Consumer<String>> calls = new LinkedHashMap<>();
     calls.put(

@@ -29,17 +29,15 @@ import java.util.concurrent.atomic.AtomicBoolean;
  *
  * <p>A bearer token counts before a certificate. What another coordinator has forwarded is the call
  * of the client that it names; only a connection whose certificate the authority for coordinators
- * has signed may do that, and where callers need not be known, anybody. Such a certificate is no
- * client's.
+ * has signed may name one, and such a certificate is no client's. Where callers need not be known,
+ * others may forward calls, too, and what they say of the caller is not believed: he stays nobody
+ * known, at the address that the connection comes from.
  */
 public final class Authentication implements ServerInterceptor {
 
   private static final Metadata.Key<String> AUTHORIZATION =
       Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
   private static final String BEARER = "bearer ";
-
-  /** More than any address and port; where nobody need be known, anybody may send the header. */
-  private static final int MAX_ADDRESS = 128;
 
   private final AccessRules rules;
   private final Usage usage;
@@ -150,7 +148,15 @@ public final class Authentication implements ServerInterceptor {
 
   private Client client(ConnectionIdentity.Caller connection, Metadata headers, String peer) {
     if (headers.containsKey(PeerHeaders.FORWARDED_BY)) {
-      return forwarded(connection, headers, peer);
+      if (connection.isPeer()) {
+        return forwarded(headers, peer);
+      }
+      if (rules.identified()) {
+        throw new UnauthenticatedException(
+            "only a coordinator may forward calls: its certificate must be signed by this"
+                + " coordinator's --peer-ca");
+      }
+      // Whoever sends it may be anybody: neither a name nor an address from him counts.
     }
     Optional<String> token = Optional.ofNullable(headers.get(AUTHORIZATION));
     if (token.isPresent()) {
@@ -170,21 +176,12 @@ public final class Authentication implements ServerInterceptor {
     return authorization.substring(BEARER.length()).trim();
   }
 
-  private Client forwarded(ConnectionIdentity.Caller connection, Metadata headers, String peer) {
-    if (rules.identified() && !connection.isPeer()) {
-      throw new UnauthenticatedException(
-          "only a coordinator may forward calls: its certificate must be signed by this"
-              + " coordinator's --peer-ca");
-    }
-    String address = Optional.ofNullable(headers.get(PeerHeaders.CALLER_ADDRESS)).orElse(peer);
-    if (address.length() > MAX_ADDRESS) {
-      throw new UnauthenticatedException("the address of the forwarded caller is none");
-    }
+  private static Client forwarded(Metadata headers, String peer) {
     return new Client(
         Optional.ofNullable(headers.get(PeerHeaders.CALLER))
             .map(Authentication::decoded)
             .orElse(Identity.ANONYMOUS),
-        address);
+        Optional.ofNullable(headers.get(PeerHeaders.CALLER_ADDRESS)).orElse(peer));
   }
 
   /** Says in the headers of a forwarded call whose it is. */

@@ -15,12 +15,12 @@ public final class PeerHeaders {
 
   /**
    * A header beside that: the names of whom the request comes from, each in Base64, separated by
-   * commas. Believed only from a coordinator.
+   * commas. Believed only from a connection that has proved to be a coordinator's.
    */
   public static final Metadata.Key<String> CALLER =
       Metadata.Key.of("lockkeeper-caller", Metadata.ASCII_STRING_MARSHALLER);
 
-  /** A header beside that: the address that he called from. */
+  /** A header beside that: the address that he called from. Believed in the same way. */
   public static final Metadata.Key<String> CALLER_ADDRESS =
       Metadata.Key.of("lockkeeper-caller-address", Metadata.ASCII_STRING_MARSHALLER);
 
