@@ -84,6 +84,12 @@ final class Protection implements AutoCloseable {
               tls.isPresent() ? "" : "listen in, ",
               isIdentifying() ? "pretend to be others" : "take, free and see every lock");
     }
+    if (!config.insecure() && opensPages() && !config.http().isLoopback()) {
+      log.atWarn()
+          .addKeyValue("http", config.http())
+          .log(
+              "INSECURE: whoever reaches this address can see every lock, because --insecure was given");
+    }
     if (isIdentifying() && config.tls().flatMap(TlsPaths::peerCa).isEmpty()) {
       log.atWarn()
           .log(
@@ -110,7 +116,7 @@ final class Protection implements AutoCloseable {
 
   /** Returns whether everybody may see the pages that name locks. */
   boolean opensPages() {
-    return !isIdentifying();
+    return !isIdentifying() && config.httpNamesLocks();
   }
 
   /** Returns where the pages that name locks are, and for whom. */

@@ -25,6 +25,8 @@ import java.util.regex.Pattern;
  * @param tls the files of TLS; empty: plaintext
  * @param insecure whether others than this machine are served without TLS, or without knowing who
  *     they are: only where that is asked for
+ * @param httpNamesLocks whether HTTP may tell names of locks to whoever asks, if clients need not
+ *     say who they are either: it is for this machine only, or more is asked for
  * @param limits defaults and caps
  * @param security who is known, what he may do, and the audit
  * @param logLevel what to log, in upper case
@@ -38,6 +40,7 @@ public record ServerConfig(
     Optional<Path> dataDir,
     Optional<TlsPaths> tls,
     boolean insecure,
+    boolean httpNamesLocks,
     Limits limits,
     SecurityConfig security,
     String logLevel) {
@@ -121,6 +124,7 @@ public record ServerConfig(
         dataDir,
         tls,
         isInsecure(values),
+        values.get(Setting.HTTP).address().isLoopback() || values.get(Setting.INSECURE).isTrue(),
         limits,
         SecurityConfig.of(values),
         logLevel);
@@ -150,7 +154,18 @@ public record ServerConfig(
             zookeeper.embeddedPort,
             zookeeper.access);
     return new ServerConfig(
-        other, listen, http, pages, advertise, dataDir, tls, insecure, limits, security, logLevel);
+        other,
+        listen,
+        http,
+        pages,
+        advertise,
+        dataDir,
+        tls,
+        insecure,
+        httpNamesLocks,
+        limits,
+        security,
+        logLevel);
   }
 
   private static ZooKeeper zookeeper(SettingValues values) {

@@ -49,7 +49,8 @@ public enum Setting {
       "HOST:PORT",
       "",
       "Where to serve the status page, which names locks, over HTTPS to those who say who they are: by a certificate, or"
-          + " by a token as the password. Empty: nowhere, unless clients need no identity; then it is on --http."),
+          + " by a token as the password. Empty: nowhere, unless clients need no identity, and --http is for this machine"
+          + " only or --insecure is given; then it is on --http."),
   /** What peers are told. */
   ADVERTISE(
       "advertise",
@@ -99,7 +100,8 @@ public enum Setting {
       "true|false",
       "false",
       "Serve others than this machine although anybody who reaches --listen can then take, free and see every lock: without"
-          + " TLS, or without a way to tell clients apart."),
+          + " TLS, or without a way to tell clients apart. In the latter case the status page is shown to whoever reaches"
+          + " --http, too."),
   /** The timeout of the sessions that own entries. */
   LOCK_SESSION_TIMEOUT(
       "lock-session-timeout",

@@ -15,8 +15,9 @@ import javax.net.ssl.SSLException;
 /**
  * The coordinator's HTTP endpoint: {@code /metrics} for Prometheus, {@code /healthz} (the process
  * lives), {@code /readyz} (requests for locks can be served), and a status page. What names locks
- * is there for everybody only where gRPC asks nobody who he is either; otherwise it is served over
- * TLS at an address of its own, to those who may see it. Started once and stopped once.
+ * is there for everybody only where gRPC asks nobody who he is either, and only for this machine
+ * unless more is asked for; otherwise it is served over TLS at an address of its own, to those who
+ * may see it. Started once and stopped once.
  */
 public final class HttpEndpoint {
 

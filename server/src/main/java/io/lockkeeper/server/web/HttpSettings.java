@@ -13,7 +13,8 @@ import java.util.Optional;
  *     they do own
  * @param insecure whether others than this machine are served over gRPC without protection
  * @param locksForAll whether the status page, which names locks, is served to everybody: only where
- *     gRPC does not ask who its clients are either
+ *     gRPC does not ask who its clients are either, and no other machine reaches it unless that is
+ *     asked for
  * @param pages where the status page is served to those who may see it; empty: nowhere
  */
 public record HttpSettings(

@@ -111,6 +111,37 @@ class SafeStartTest {
   }
 
   @Test
+  void pageIsNotOpenToOtherMachinesUnlessThatIsAskedFor() throws Exception {
+    // Given: gRPC is for this machine only, and so need not ask anybody who he is
+    ServerConfig config = config(Map.of("http", "0.0.0.0:0"));
+    // When
+    try (LockkeeperServer server = LockkeeperServer.start(config)) {
+      // Then
+      assertThat(get(server, "/")).startsWith("the status page names locks, and is not served");
+      assertThat(get(server, "/healthz")).startsWith("alive");
+      assertThat(get(server, "/readyz")).contains("\"serving\":false");
+      assertThat(get(server, "/metrics")).contains("lockkeeper_leases");
+    }
+    assertThat(warnings()).isEmpty();
+  }
+
+  @Test
+  void pageThatIsOpenToOtherMachinesIsSaidInTheLog() throws Exception {
+    // Given
+    ServerConfig config = config(Map.of("http", "0.0.0.0:0", "insecure", "true"));
+    // When
+    try (LockkeeperServer server = LockkeeperServer.start(config)) {
+      // Then
+      assertThat(get(server, "/")).contains("<title>Lockkeeper");
+    }
+    assertThat(warnings())
+        .singleElement()
+        .asString()
+        .isEqualTo(
+            "INSECURE: whoever reaches this address can see every lock, because --insecure was given");
+  }
+
+  @Test
   void withoutAnAuthorityForPeersTheStartSaysThatNobodyIsOne() throws Exception {
     // Given
     Certificates ca = Certificates.authority(folder, "ca");
