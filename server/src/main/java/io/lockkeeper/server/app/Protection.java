@@ -133,7 +133,8 @@ final class Protection implements AutoCloseable {
                   certifiesClients() ? Optional.of(files.callers()) : Optional.empty(),
                   CertificateIdentity::of,
                   security.authenticator(),
-                  security.authority());
+                  security.authority(),
+                  security.audit());
             });
   }
 

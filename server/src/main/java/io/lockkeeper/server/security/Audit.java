@@ -8,6 +8,9 @@ public interface Audit {
   /** The result of what went well; every other result is the name of the status code. */
   String OK = "OK";
 
+  /** The action of a visitor of the pages that name locks. */
+  String PAGES = "pages";
+
   /** Records nothing. */
   Audit NONE = entry -> {};
 
@@ -17,7 +20,8 @@ public interface Audit {
   /**
    * One thing that was done, or was refused. Never with a secret, a token or a lease's id.
    *
-   * @param action what: the rpc with its service ({@code lockkeeper.v1.AdminService/ForceRelease})
+   * @param action what: the rpc with its service ({@code lockkeeper.v1.AdminService/ForceRelease}),
+   *     or {@link #PAGES}
    * @param identity who
    * @param peer from where: address and port
    * @param result {@link #OK}, or the status code's name

@@ -21,6 +21,8 @@ import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.netty.handler.ssl.SslHandler;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.security.cert.Certificate;
 import java.security.cert.X509Certificate;
 import java.time.ZoneOffset;
@@ -164,6 +166,7 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
     int query = uri.indexOf('?');
     Visitor visitor =
         new Visitor(
+            peer(context),
             certificate(context),
             Optional.ofNullable(asked.headers().get(HttpHeaderNames.AUTHORIZATION)),
             Optional.ofNullable(asked.headers().get(HttpHeaderNames.HOST)));
@@ -180,6 +183,13 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
   private static Page failed(Throwable cause) {
     LOG.atError().setCause(cause).log("A page failed");
     return Page.text(500, "internal error; the server's log says more\n");
+  }
+
+  private static String peer(ChannelHandlerContext context) {
+    SocketAddress address = context.channel().remoteAddress();
+    return address instanceof InetSocketAddress inet && inet.getAddress() != null
+        ? inet.getAddress().getHostAddress() + ":" + inet.getPort()
+        : String.valueOf(address);
   }
 
   private static Optional<X509Certificate> certificate(ChannelHandlerContext context) {

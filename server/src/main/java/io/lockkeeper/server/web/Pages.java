@@ -3,12 +3,14 @@ package io.lockkeeper.server.web;
 import io.lockkeeper.server.coordinator.api.Coordinator;
 import io.lockkeeper.server.coordinator.api.CoordinatorStatus;
 import io.lockkeeper.server.core.api.LockView;
+import io.lockkeeper.server.security.Audit;
 import io.lockkeeper.server.security.Authority;
 import io.lockkeeper.server.security.Identity;
 import io.lockkeeper.server.security.Right;
 import io.lockkeeper.server.security.UnauthenticatedException;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -102,11 +104,18 @@ final class Pages {
               try {
                 return status(visitors.identify(visitor), settings.authority());
               } catch (UnauthenticatedException e) {
+                String why = String.valueOf(e.getMessage());
+                settings.audit().record(refusal(visitor, why));
                 return now(
-                    Page.text(UNAUTHORIZED, e.getMessage() + "\n")
+                    Page.text(UNAUTHORIZED, why + "\n")
                         .with("WWW-Authenticate", "Basic realm=\"lockkeeper\", charset=\"UTF-8\""));
               }
             });
+  }
+
+  private static Audit.Entry refusal(Visitor visitor, String why) {
+    return new Audit.Entry(
+        Audit.PAGES, Identity.ANONYMOUS, visitor.peer(), "UNAUTHENTICATED", why, Map.of());
   }
 
   private CompletableFuture<Page> at(String path, Supplier<CompletableFuture<Page>> first) {

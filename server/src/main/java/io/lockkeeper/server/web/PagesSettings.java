@@ -1,5 +1,6 @@
 package io.lockkeeper.server.web;
 
+import io.lockkeeper.server.security.Audit;
 import io.lockkeeper.server.security.Authenticator;
 import io.lockkeeper.server.security.Authority;
 import io.lockkeeper.server.security.Identity;
@@ -20,6 +21,7 @@ import javax.net.ssl.X509ExtendedTrustManager;
  * @param authenticator says whose a token is, as a bearer token or as the password of Basic
  *     authentication
  * @param authority says which locks a visitor may see: those that he may read
+ * @param audit hears of visitors of whom nobody knows who they are
  */
 public record PagesSettings(
     String host,
@@ -28,7 +30,8 @@ public record PagesSettings(
     Optional<X509ExtendedTrustManager> clients,
     Function<X509Certificate, Identity> identities,
     Authenticator authenticator,
-    Authority authority) {
+    Authority authority,
+    Audit audit) {
 
   /** Checks the port. */
   public PagesSettings {

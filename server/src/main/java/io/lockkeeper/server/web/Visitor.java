@@ -6,9 +6,13 @@ import java.util.Optional;
 /**
  * What a visitor brings along to say who he is, and where he believes to be.
  *
+ * @param peer from where he comes: address and port
  * @param certificate the certificate that the handshake has proved
  * @param authorization the header {@code Authorization}
  * @param host the header {@code Host}
  */
 record Visitor(
-    Optional<X509Certificate> certificate, Optional<String> authorization, Optional<String> host) {}
+    String peer,
+    Optional<X509Certificate> certificate,
+    Optional<String> authorization,
+    Optional<String> host) {}

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.lockkeeper.server.coordinator.api.CoordinatorStatus;
 import io.lockkeeper.server.coordinator.api.StoreHealth;
 import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.security.Audit;
 import io.lockkeeper.server.security.Authority;
 import io.lockkeeper.server.security.Identity;
 import io.lockkeeper.server.security.Limits;
@@ -27,6 +28,7 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import javax.net.ssl.SSLContext;
@@ -58,6 +60,7 @@ class ClosedPagesTest {
         }
       };
 
+  private final List<Audit.Entry> audited = new CopyOnWriteArrayList<>();
   private final FakeCoordinator coordinator = new FakeCoordinator();
   private Keys server;
   private Keys known;
@@ -77,7 +80,8 @@ class ClosedPagesTest {
             certificate ->
                 Identity.of(certificate.getSubjectX500Principal().getName().substring(3)),
             ClosedPagesTest::ofToken,
-            OWN_LOCKS);
+            OWN_LOCKS,
+            audited::add);
     endpoint =
         new HttpEndpoint(
             new HttpSettings("127.0.0.1", 0, "c-1", "0.1.0", 1, false, false, Optional.of(pages)),
@@ -163,6 +167,24 @@ class ClosedPagesTest {
           .startsWith("Basic ");
       assertThat(response.body()).doesNotContain("wrong", "shop/b");
     }
+  }
+
+  @Test
+  void visitorWhoIsNobodyKnownIsAuditedWithHisAddressAndTheReasonAndNoToken() throws Exception {
+    // When
+    var unused = ask("Bearer wrong");
+    // Then
+    assertThat(audited)
+        .singleElement()
+        .satisfies(
+            entry -> {
+              assertThat(entry.action()).isEqualTo("pages");
+              assertThat(entry.identity()).isEqualTo(Identity.ANONYMOUS);
+              assertThat(entry.peer()).startsWith("127.0.0.1:");
+              assertThat(entry.result()).isEqualTo("UNAUTHENTICATED");
+              assertThat(entry.message()).isEqualTo("this token is nobody's");
+              assertThat(entry.toString()).doesNotContain("wrong");
+            });
   }
 
   @Test
