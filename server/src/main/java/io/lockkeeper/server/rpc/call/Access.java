@@ -24,6 +24,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 /** Who makes a call, and what he may do. Asks the policy anew each time: it may have changed. */
 public final class Access {
@@ -354,6 +355,35 @@ public final class Access {
   }
 
   /**
+   * Returns what a request says that must be recorded, also if it is not a valid one.
+   *
+   * @throws InvalidRequestException as {@code reading} does; the refusal is audited
+   */
+  public <W> W auditedRequest(Supplier<W> reading) {
+    try {
+      return reading.get();
+    } catch (InvalidRequestException e) {
+      recordRefusal(e, Map.of());
+      throw e;
+    }
+  }
+
+  /**
+   * Lets a call that must be recorded go on if it was within the limit of requests when it came.
+   *
+   * @param details what it is about
+   * @throws OverLimitException if the caller makes too many; the refusal is audited
+   */
+  public void requireAuditedRate(Map<String, String> details) {
+    try {
+      requireRate();
+    } catch (OverLimitException e) {
+      recordRefusal(e, details);
+      throw e;
+    }
+  }
+
+  /**
    * Records how something ends that must be recorded.
    *
    * @param details what it is about
@@ -364,10 +394,14 @@ public final class Access {
           if (cause == null) {
             record(Audit.OK, "", details);
           } else {
-            Refusal refusal = Statuses.of(cause);
-            record(refusal.code().name(), refusal.message(), details);
+            recordRefusal(cause, details);
           }
         });
+  }
+
+  private void recordRefusal(Throwable cause, Map<String, String> details) {
+    Refusal refusal = Statuses.of(cause);
+    record(refusal.code().name(), refusal.message(), details);
   }
 
   private void record(String result, String message, Map<String, String> details) {

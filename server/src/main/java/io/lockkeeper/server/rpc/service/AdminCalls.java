@@ -57,12 +57,15 @@ public final class AdminCalls extends AdminServiceGrpc.AdminServiceImplBase {
   @Override
   public void forceRelease(
       ForceReleaseRequest request, StreamObserver<ForceReleaseResponse> responses) {
-    Access access = Access.requesting();
-    RevocationRequests.Force wanted = RevocationRequests.toForce(request);
+    Access access = Access.current();
+    RevocationRequests.Force wanted =
+        access.auditedRequest(() -> RevocationRequests.toForce(request));
+    Map<String, String> details = Map.of("lock", wanted.lock().value(), "reason", wanted.reason());
+    access.requireAuditedRate(details);
     access.require(Right.RELEASE_OTHERS, wanted.lock());
     Answers.unary(
         access.audited(
-            Map.of("lock", wanted.lock().value(), "reason", wanted.reason()),
+            details,
             coordinator.forceRelease(
                 wanted.lock(), wanted.token(), access.who(), wanted.reason(), wanted.grace())),
         forced ->
@@ -77,13 +80,14 @@ public final class AdminCalls extends AdminServiceGrpc.AdminServiceImplBase {
   public void closeLease(
       AdminServiceCloseLeaseRequest request,
       StreamObserver<AdminServiceCloseLeaseResponse> responses) {
-    AdminRequests.LeaseClosing wanted = AdminRequests.toClosing(request);
-    Access access = Access.requesting();
+    Access access = Access.current();
+    AdminRequests.LeaseClosing wanted =
+        access.auditedRequest(() -> AdminRequests.toClosing(request));
+    Map<String, String> details = Map.of("lease", wanted.lease().tag(), "reason", wanted.reason());
+    access.requireAuditedRate(details);
     access.requireAll(Right.ADMIN, "");
     Answers.unary(
-        access.audited(
-            Map.of("lease", wanted.lease().tag(), "reason", wanted.reason()),
-            coordinator.forceCloseLease(wanted.lease(), wanted.reason())),
+        access.audited(details, coordinator.forceCloseLease(wanted.lease(), wanted.reason())),
         closed ->
             AdminServiceCloseLeaseResponse.newBuilder().setAlreadyEnded(closed.already()).build(),
         responses);
@@ -91,37 +95,41 @@ public final class AdminCalls extends AdminServiceGrpc.AdminServiceImplBase {
 
   @Override
   public void freeze(FreezeRequest request, StreamObserver<FreezeResponse> responses) {
-    Access access = Access.requesting();
-    Freeze wanted = AdminRequests.toFreeze(request, access.who());
+    Access access = Access.current();
+    Freeze wanted = access.auditedRequest(() -> AdminRequests.toFreeze(request, access.who()));
+    Map<String, String> details = Map.of("prefix", wanted.prefix(), "reason", wanted.reason());
+    access.requireAuditedRate(details);
     access.requireAll(Right.ADMIN, wanted.prefix());
     Answers.unary(
-        access.audited(
-            Map.of("prefix", wanted.prefix(), "reason", wanted.reason()),
-            coordinator.freeze(wanted)),
+        access.audited(details, coordinator.freeze(wanted)),
         done -> FreezeResponse.getDefaultInstance(),
         responses);
   }
 
   @Override
   public void unfreeze(UnfreezeRequest request, StreamObserver<UnfreezeResponse> responses) {
-    Access access = Access.requesting();
-    String prefix = AdminRequests.toPrefix(request);
+    Access access = Access.current();
+    String prefix = access.auditedRequest(() -> AdminRequests.toPrefix(request));
+    Map<String, String> details = Map.of("prefix", prefix);
+    access.requireAuditedRate(details);
     access.requireAll(Right.ADMIN, prefix);
     Answers.unary(
-        access.audited(Map.of("prefix", prefix), coordinator.unfreeze(prefix)),
+        access.audited(details, coordinator.unfreeze(prefix)),
         done -> UnfreezeResponse.getDefaultInstance(),
         responses);
   }
 
   @Override
   public void drain(DrainRequest request, StreamObserver<DrainResponse> responses) {
-    Duration grace = AdminRequests.toGrace(request);
-    Access access = Access.requesting();
+    Access access = Access.current();
+    Duration grace = access.auditedRequest(() -> AdminRequests.toGrace(request));
+    Map<String, String> details = Map.of("grace", grace.toString());
+    access.requireAuditedRate(details);
     access.requireAll(Right.ADMIN, "");
     surroundings.turnAway();
     Answers.unary(
         access
-            .audited(Map.of("grace", grace.toString()), coordinator.drain(grace))
+            .audited(details, coordinator.drain(grace))
             .whenComplete((left, refused) -> surroundings.sendAway()),
         left ->
             DrainResponse.newBuilder().setLeasesLeft(left).setPeers(surroundings.peers()).build(),
@@ -130,7 +138,8 @@ public final class AdminCalls extends AdminServiceGrpc.AdminServiceImplBase {
 
   @Override
   public void getCluster(GetClusterRequest request, StreamObserver<GetClusterResponse> responses) {
-    Access access = Access.requesting();
+    Access access = Access.current();
+    access.requireAuditedRate(Map.of());
     access.requireAll(Right.ADMIN, "");
     Answers.unary(
         access.audited(Map.of(), coordinator.cluster()),

@@ -227,17 +227,14 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
   @Override
   public void configureLock(
       ConfigureLockRequest request, StreamObserver<ConfigureLockResponse> responses) {
-    RequestReader.LimitChange wanted = RequestReader.toLimit(request);
-    Access access = Access.requesting();
+    Access access = Access.current();
+    RequestReader.LimitChange wanted = access.auditedRequest(() -> RequestReader.toLimit(request));
+    String limit = wanted.limit().isPresent() ? String.valueOf(wanted.limit().getAsInt()) : "none";
+    Map<String, String> details = Map.of("lock", wanted.lock().value(), "limit", limit);
+    access.requireAuditedRate(details);
     access.require(Right.CONFIGURE, wanted.lock());
     Answers.unary(
-        access.audited(
-            Map.of(
-                "lock",
-                wanted.lock().value(),
-                "limit",
-                wanted.limit().isPresent() ? String.valueOf(wanted.limit().getAsInt()) : "none"),
-            coordinator.configureLock(wanted.lock(), wanted.limit())),
+        access.audited(details, coordinator.configureLock(wanted.lock(), wanted.limit())),
         set -> ConfigureLockResponse.newBuilder().setPreviousLimit(set.previous()).build(),
         responses);
   }
