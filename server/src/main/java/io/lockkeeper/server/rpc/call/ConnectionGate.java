@@ -33,7 +33,11 @@ public final class ConnectionGate extends ChannelInboundHandlerAdapter {
    * @param handshakes whether connections cost one
    */
   public ConnectionGate(ServerLimits limits, Safeguards safeguards, boolean handshakes) {
-    this.pace = handshakes ? Optional.of(new HandshakePace()) : Optional.empty();
+    this(limits, safeguards, handshakes ? Optional.of(new HandshakePace()) : Optional.empty());
+  }
+
+  ConnectionGate(ServerLimits limits, Safeguards safeguards, Optional<HandshakePace> pace) {
+    this.pace = pace;
     this.slots = new Slots(limits.connections(), limits.addressConnections());
     this.refusals = safeguards.refusals();
     this.alarm = safeguards.alarm();
@@ -51,11 +55,6 @@ public final class ConnectionGate extends ChannelInboundHandlerAdapter {
       return;
     }
     SocketAddress from = Optional.ofNullable(connection.remoteAddress()).orElse(UNKNOWN);
-    OptionalLong wait = pace.map(of -> of.nanosUntilTurn(from)).orElse(OptionalLong.of(0));
-    if (wait.isEmpty()) {
-      refuse(connection, Limit.ADDRESS_HANDSHAKES);
-      return;
-    }
     Optional<Slots.Full> full = slots.take(from);
     if (full.isPresent()) {
       refuse(
@@ -63,22 +62,20 @@ public final class ConnectionGate extends ChannelInboundHandlerAdapter {
           full.get() == Slots.Full.IN_ALL ? Limit.CONNECTIONS : Limit.ADDRESS_CONNECTIONS);
       return;
     }
-    long startNanos = System.nanoTime();
-    var unused =
-        connection
-            .closeFuture()
-            .addListener(closed -> forget(from, System.nanoTime() - startNanos));
-    connection.pipeline().addFirst(new Watchman(alarm));
-    if (wait.getAsLong() == 0) {
-      context.fireChannelRead(connection);
-      return;
+    OptionalLong wait = pace.map(of -> of.takeTurn(from)).orElse(OptionalLong.of(0));
+    if (wait.isEmpty()) {
+      slots.free(from);
+      refuse(connection, Limit.ADDRESS_HANDSHAKES);
+    } else if (wait.getAsLong() == 0) {
+      begin(context, connection, from);
+    } else {
+      refusals.count(Limit.ADDRESS_HANDSHAKES);
+      var unused =
+          context
+              .executor()
+              .schedule(() -> {}, wait.getAsLong(), NANOSECONDS)
+              .addListener(turn -> endWait(turn.isSuccess(), context, connection, from));
     }
-    refusals.count(Limit.ADDRESS_HANDSHAKES);
-    var unusedToo =
-        context
-            .executor()
-            .schedule(() -> {}, wait.getAsLong(), NANOSECONDS)
-            .addListener(turn -> endWait(turn.isSuccess(), connection, context));
   }
 
   private void refuse(Channel connection, Limit limit) {
@@ -86,16 +83,30 @@ public final class ConnectionGate extends ChannelInboundHandlerAdapter {
     connection.unsafe().closeForcibly();
   }
 
-  private void forget(SocketAddress from, long lastedNanos) {
-    slots.free(from);
-    pace.ifPresent(of -> of.ended(from, lastedNanos));
+  private void begin(ChannelHandlerContext context, Channel connection, SocketAddress from) {
+    Watchman watchman = new Watchman(alarm);
+    long startNanos = System.nanoTime();
+    var unused =
+        connection
+            .closeFuture()
+            .addListener(
+                closed -> {
+                  slots.free(from);
+                  if (watchman.heard) {
+                    pace.ifPresent(of -> of.ended(from, System.nanoTime() - startNanos));
+                  }
+                });
+    connection.pipeline().addFirst(watchman);
+    context.fireChannelRead(connection);
   }
 
   /** When the endpoint stops, what waits does not come to its turn. */
-  private static void endWait(boolean hasTurn, Channel connection, ChannelHandlerContext context) {
+  private void endWait(
+      boolean hasTurn, ChannelHandlerContext context, Channel connection, SocketAddress from) {
     if (hasTurn && context.channel().isOpen()) {
-      context.fireChannelRead(connection);
+      begin(context, connection, from);
     } else {
+      slots.free(from);
       connection.unsafe().closeForcibly();
     }
   }
@@ -111,8 +122,17 @@ public final class ConnectionGate extends ChannelInboundHandlerAdapter {
 
     private final MemoryAlarm alarm;
 
+    /** Whether the client has sent anything: who only looks whether the port is open has not. */
+    private volatile boolean heard;
+
     Watchman(MemoryAlarm alarm) {
       this.alarm = alarm;
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) {
+      heard = true;
+      context.fireChannelRead(message);
     }
 
     @Override
