@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -159,6 +160,7 @@ public final class CallGuard implements ServerInterceptor {
     private final ScheduledExecutorService timer;
     private volatile boolean waits = true;
     private volatile LongSupplier delay = () -> 0;
+    private volatile Optional<Future<?>> delayed = Optional.empty();
 
     EndOnce(ServerCall<Q, R> call, Set<EndOnce<?, ?>> open, ScheduledExecutorService timer) {
       super(call);
@@ -171,6 +173,7 @@ public final class CallGuard implements ServerInterceptor {
       ending.set(true);
       ended.set(true);
       open.remove(this);
+      delayed.ifPresent(of -> of.cancel(false)); // it would keep the call until its turn
     }
 
     void fail(StatusRuntimeException status) {
@@ -210,7 +213,12 @@ public final class CallGuard implements ServerInterceptor {
       long nanos = status.isOk() ? 0 : delay.getAsLong();
       if (nanos > 0) {
         waits = false;
-        var unused = timer.schedule(() -> closeNow(status, trailers), nanos, TimeUnit.NANOSECONDS);
+        delayed =
+            Optional.of(
+                timer.schedule(() -> closeNow(status, trailers), nanos, TimeUnit.NANOSECONDS));
+        if (ended.get()) {
+          delayed.ifPresent(of -> of.cancel(false));
+        }
       } else {
         closeNow(status, trailers);
       }

@@ -15,6 +15,7 @@ import io.lockkeeper.v1.LeaseServiceGrpc;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -147,5 +148,17 @@ final class CallGuardTest {
     doWhatWaits();
     // Then
     assertThat(refused.taken).containsExactly("close NOT_FOUND");
+  }
+
+  @Test
+  void refusalOfACallThatIsGoneIsNotKept() {
+    // Given
+    ServerCall.Listener<KeepAliveRequest> listener = accept(new Transport(), DAY);
+    listener.onMessage(KeepAliveRequest.getDefaultInstance());
+    assertThat(timer.getQueue()).hasSize(1);
+    // When
+    listener.onCancel();
+    // Then
+    assertThat(timer.getQueue()).allMatch(task -> ((Future<?>) task).isCancelled());
   }
 }
