@@ -20,8 +20,11 @@ public final class Usage {
   /** How long an account may save what it does not ask for: a batch comes at once. */
   private static final long BURST_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  /** The longest that somebody who was turned away waits for his turn. */
-  private static final long MAX_TURN_NANOS = TimeUnit.SECONDS.toNanos(5);
+  /**
+   * The longest that somebody who was turned away waits for his turn. He must be told why: clients
+   * give a coordinator up that has not answered for three seconds.
+   */
+  static final long MAX_TURN_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   private static final Duration RETRY = Duration.ofSeconds(1);
 
@@ -131,8 +134,7 @@ public final class Usage {
     }
 
     /**
-     * Returns how many nanoseconds, five seconds at most, until all who were turned away had
-     * theirs.
+     * Returns how many nanoseconds, two seconds at most, until all who were turned away had theirs.
      */
     long nanosUntilTurn() {
       return nanosUntil(refusedUntil);

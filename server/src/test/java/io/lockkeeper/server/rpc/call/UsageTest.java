@@ -47,7 +47,7 @@ class UsageTest {
   }
 
   @Test
-  void whoIsTurnedAwayTakesTurnsAtTheRateOfTheLimitOfFiveSecondsAtMost() {
+  void whoIsTurnedAwayTakesTurnsAtTheRateOfTheLimitOfTwoSecondsAtMost() {
     // Given
     Usage.Account account = usage.of("token:a");
     // When
@@ -58,9 +58,9 @@ class UsageTest {
     // When
     account.turnAway(FEW, 1_000);
     // Then
-    assertThat(account.nanosUntilTurn()).isEqualTo(TimeUnit.SECONDS.toNanos(5));
+    assertThat(account.nanosUntilTurn()).isEqualTo(Usage.MAX_TURN_NANOS);
     assertThat(account.request(FEW, 1)).as("what is refused is not owed").isZero();
-    now += TimeUnit.SECONDS.toNanos(5);
+    now += Usage.MAX_TURN_NANOS;
     assertThat(account.nanosUntilTurn()).isZero();
   }
 
