@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class PolicyCommandsTest {
 
   private static final String DEFAULTS =
-      "  limits (the defaults): leases 20000, acquisitions 50000, entry-bytes 33554432, streams 20000, watches 2000,"
+      "  limits (the defaults): leases 5000, acquisitions 50000, entry-bytes 33554432, streams 20000, watches 2000,"
           + " requests-per-second 2000, metadata-bytes 4096, max-ttl 1h, max-wait 7d\n";
 
   @TempDir private Path directory;

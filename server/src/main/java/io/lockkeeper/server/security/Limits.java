@@ -11,8 +11,8 @@ import java.time.Duration;
  * @param entryBytes bytes of all entries in ZooKeeper, with what they say of their owners
  * @param streams open streams: sessions, acquisitions, watches, keep-alives
  * @param watches watches, in session streams or as streams of their own
- * @param requestsPerSecond requests a second, on average over some seconds; a batch counts each,
- *     and one that makes much work counts as many
+ * @param requestsPerSecond requests a second, of which a second's worth may come at once; a batch
+ *     counts each, and one that makes much work counts as many
  * @param metadataBytes bytes of metadata of one request
  * @param maxTtl the longest TTL of a lease
  * @param maxWait the longest wait_timeout; where it is less than the default, a request must have
@@ -32,7 +32,7 @@ public record Limits(
   /** What counts where a policy says nothing. Of sizes and times: the most that it may say. */
   public static final Limits DEFAULTS =
       new Limits(
-          20_000,
+          5_000,
           50_000,
           32L << 20,
           20_000,
@@ -45,7 +45,7 @@ public record Limits(
   /** What counts where there is no policy: one client may use all of the machine. */
   public static final Limits WITHOUT_POLICY =
       new Limits(
-          DEFAULTS.leases,
+          20_000,
           DEFAULTS.acquisitions,
           DEFAULTS.entryBytes,
           DEFAULTS.streams,
