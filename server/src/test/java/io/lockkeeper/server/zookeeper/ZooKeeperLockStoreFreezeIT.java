@@ -2,12 +2,17 @@ package io.lockkeeper.server.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.lockkeeper.server.coordinator.LockStoreFreezeContract;
 import io.lockkeeper.server.coordinator.RecordedEvents;
 import io.lockkeeper.server.coordinator.api.LockStore;
 import io.lockkeeper.server.core.api.FreezeEvent;
 import io.lockkeeper.server.core.lock.Freeze;
+import io.lockkeeper.server.zookeeper.client.StoreProblems;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.UUID;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
@@ -17,6 +22,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.slf4j.LoggerFactory;
 
 /** The contract on a real ZooKeeper, and what others may find or leave there. */
 final class ZooKeeperLockStoreFreezeIT extends LockStoreFreezeContract {
@@ -101,5 +107,40 @@ final class ZooKeeperLockStoreFreezeIT extends LockStoreFreezeContract {
     assertThat(events.all(FreezeEvent.Appeared.class))
         .filteredOn(appeared -> appeared.prefix().contains("zz") || appeared.prefix().equals("x"))
         .isEmpty();
+  }
+
+  @Test
+  void nodeThatIsNoneOfOursIsToldOfOnceWithItsPathByWhoeverFindsIt() throws Exception {
+    // Given
+    events.awaitCurrent();
+    String path = "/lk/freezes/foreign-" + UUID.randomUUID();
+    Logger problems = (Logger) LoggerFactory.getLogger(StoreProblems.class);
+    ListAppender<ILoggingEvent> logged = new ListAppender<>();
+    logged.start();
+    problems.addAppender(logged);
+    try {
+      // When
+      raw.create(path, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+      raw.setData(path, new byte[1], -1);
+      String known = "known-" + UUID.randomUUID();
+      write(known, "{}");
+      events.await(FreezeEvent.Appeared.class, appeared -> appeared.prefix().equals(known));
+      long told = timesTold(logged, path);
+      RecordedEvents later = new RecordedEvents();
+      ZooKeeperLockStore another = ensemble.store(later);
+      later.awaitCurrent();
+      another.stop();
+      // Then
+      assertThat(told).isEqualTo(1);
+      assertThat(timesTold(logged, path)).isEqualTo(2);
+    } finally {
+      problems.detachAppender(logged);
+    }
+  }
+
+  private static long timesTold(ListAppender<ILoggingEvent> logged, String path) {
+    return List.copyOf(logged.list).stream()
+        .filter(line -> line.getKeyValuePairs().toString().contains(path))
+        .count();
   }
 }

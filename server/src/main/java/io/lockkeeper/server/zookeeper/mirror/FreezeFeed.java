@@ -34,7 +34,7 @@ final class FreezeFeed {
   void onNode(Handle handle, EventType type, String path) {
     Optional<String> prefix = context.paths().frozenPrefix(path);
     if (prefix.isEmpty()) {
-      context.stats().add(StoreStats.StoreCount.NODES_IGNORED, 1);
+      ignore(path);
     } else if (type == EventType.NodeDeleted) {
       context.events().accept(new FreezeEvent.Vanished(prefix.get()));
     } else {
@@ -76,13 +76,20 @@ final class FreezeFeed {
     Map<String, String> prefixes = new LinkedHashMap<>();
     for (String name : names) {
       String path = context.paths().freezes() + "/" + name;
-      context.paths().frozenPrefix(path).ifPresent(prefix -> prefixes.put(prefix, path));
+      context
+          .paths()
+          .frozenPrefix(path)
+          .ifPresentOrElse(prefix -> prefixes.put(prefix, path), () -> ignore(path));
     }
-    context.stats().add(StoreStats.StoreCount.NODES_IGNORED, names.size() - prefixes.size());
     context.events().accept(new FreezeEvent.Listed(prefixes.keySet()));
     // Not by the rebuild's reader, which fails as a whole where one node must not be read.
     prefixes.forEach(
         (prefix, path) ->
             NodeReader.readOnce(context, handle, path, (rc, node) -> onRead(prefix, rc, node)));
+  }
+
+  private void ignore(String path) {
+    context.stats().add(StoreStats.StoreCount.NODES_IGNORED, 1);
+    context.problems().foreign(path, "no prefix is frozen by it");
   }
 }
