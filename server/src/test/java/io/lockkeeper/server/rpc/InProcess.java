@@ -22,6 +22,7 @@ import io.lockkeeper.v1.LockServiceGrpc;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 
@@ -105,6 +106,14 @@ public final class InProcess implements AutoCloseable {
         Duration.ofMillis(1_500),
         Duration.ofSeconds(15),
         ServerLimits.ofThisProcess());
+  }
+
+  /** Returns the full names of all methods that are served, those of tools included. */
+  List<String> methods() {
+    return server.getServices().stream()
+        .flatMap(service -> service.getMethods().stream())
+        .map(method -> method.getMethodDescriptor().getFullMethodName())
+        .toList();
   }
 
   /** Returns what the real coordinator says of itself. */
