@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Test;
 class AccountsTest {
 
   private static final int LEASE_BYTES = 1_000;
+  private static final int ALL_BYTES = 2_500;
 
   private final Bench bench =
       Bench.ready(
@@ -38,7 +39,7 @@ class AccountsTest {
               512 << 10,
               64,
               LEASE_BYTES,
-              64L << 20,
+              ALL_BYTES,
               Duration.ofSeconds(5),
               true,
               Duration.ofSeconds(6)));
@@ -142,5 +143,25 @@ class AccountsTest {
     // Then
     assertThat(refusals(first)).isEmpty();
     assertThat(refusals(second)).containsExactly(Failure.Reason.LEASE_FULL);
+  }
+
+  @Test
+  void entriesOfAllLeasesTogetherAreLimitedAndWhatIsReleasedMakesRoom() {
+    // Given: three leases, none of which is full
+    Map<String, String> most = Map.of("k", "x".repeat(700));
+    Asked first = acquire(from("one", 9), lease(from("one", 9), ""), "a", most);
+    acquire(from("two", 9), lease(from("two", 9), ""), "b", most);
+    LeaseId third = lease(from("three", 9), "");
+    // When
+    Asked beyond = acquire(from("three", 9), third, "c", most);
+    Asked small = acquire(from("three", 9), third, "d", Map.of());
+    // Then
+    assertThat(refusals(beyond)).containsExactly(Failure.Reason.TOO_MANY);
+    assertThat(refusals(small)).isEmpty();
+    bench.create(first);
+    bench.release(first);
+    bench.deleted(first);
+    assertThat(refusals(acquire(from("three", 9), third, "e", Map.of("k", "x".repeat(500)))))
+        .isEmpty();
   }
 }
