@@ -37,6 +37,8 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** With credentials, what we create is ours alone, and survives a change of hands. */
 final class AccessIT {
@@ -185,6 +187,53 @@ final class AccessIT {
           .extracting(acl -> acl.getId().getScheme())
           .containsExactly("digest");
     }
+  }
+
+  @Test
+  void recordsThatWereOpenBeforeThereWereCredentialsAreMadeOurs() throws Exception {
+    // Given
+    RecordedEvents before = new RecordedEvents();
+    ZooKeeperLockStore open =
+        ensemble.store(Ensemble.settings(ensemble.server().connectString(), "open"), before);
+    before.awaitCurrent();
+    Asked.open(open, before, 1);
+    open.recordLease(new StoreEffect.RecordLease(ONE, LEASE, 15_000, "me", "00ff", ""));
+    before.await(StoreEvent.LeaseRecorded.class);
+    String freeze = "/lk/freezes/prefix-a";
+    outsider.create(freeze, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+    String claim = "/lk/sessions/" + outsider.getChildren("/lk/sessions", false).get(0);
+    outsider.getData(claim, false, null);
+    // When
+    store("c1");
+    events.awaitCurrent();
+    // Then
+    for (String record : List.of(claim, "/lk/leases/" + LEASE, freeze)) {
+      refused(() -> outsider.getData(record, false, null));
+      refused(() -> outsider.setData(record, new byte[0], -1));
+      assertThat(insider.exists(record, false)).as(record).isNotNull();
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"true, leases/a", "true, freezes/prefix-a", "true, sessions/a", "false, sessions/a"})
+  void recordThatAnEarlierStartHasLeftOpenIsMadeOurs(boolean rootIsOpen, String record)
+      throws Exception {
+    // Given
+    ZooKeeperLockStore earlier = store("c0");
+    events.awaitCurrent();
+    earlier.stop();
+    String path = "/lk/" + record;
+    insider.create(path, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+    if (rootIsOpen) {
+      insider.setACL("/lk", Ids.OPEN_ACL_UNSAFE, -1);
+    }
+    // When
+    RecordedEvents news = new RecordedEvents();
+    ensemble.store(settings("c1", credentials("lk:right")), news);
+    news.awaitCurrent();
+    // Then
+    refused(() -> outsider.getData(path, false, null));
+    refused(() -> outsider.getChildren("/lk", false));
   }
 
   @Test

@@ -1,6 +1,9 @@
 package io.lockkeeper.server.zookeeper.client;
 
+import io.lockkeeper.server.zookeeper.record.StorePaths;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -17,8 +20,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Looks once whether we may use the nodes that everything is kept under. With credentials, those
- * below our root that are open to everybody are made ours first: they are from before there were
- * credentials. A locks path elsewhere belongs to others too, and stays as it is.
+ * below our root that are open to everybody are made ours first, with the records in them: they are
+ * from before there were credentials. The root is the last: as long as it is open, whoever starts
+ * does all of it again. Claims are looked at even where nothing else is open: they are few, and
+ * hold the passwords of sessions. A locks path elsewhere belongs to others too, and stays as it is.
  */
 final class RootAccess {
 
@@ -36,6 +41,9 @@ final class RootAccess {
   private final Consumer<String> refused;
   private final Runnable unanswered;
   private final List<String> ours;
+  private final Deque<String> open = new ArrayDeque<>();
+  private boolean somethingWasOpen;
+  private boolean recordsAreOurs;
 
   /**
    * Prepares; one of the three is called in the end.
@@ -66,7 +74,7 @@ final class RootAccess {
 
   private void look(int index) {
     if (index == ours.size()) {
-      tryAll();
+      tightenNext();
       return;
     }
     handle.getACL(
@@ -82,15 +90,17 @@ final class RootAccess {
       refuse(ours.get(index), Optional.empty());
     } else if (rc != Code.OK.intValue()) {
       unanswered.run();
-    } else if (isOpen(acl)) {
-      tighten(index);
     } else {
+      if (isOpen(acl)) {
+        open.push(ours.get(index));
+        somethingWasOpen = true;
+      }
       look(index + 1);
     }
   }
 
   /** Returns whether everybody may change what is under a node, or who may. */
-  private static boolean isOpen(List<ACL> acl) {
+  static boolean isOpen(List<ACL> acl) {
     return acl.stream()
         .anyMatch(
             entry ->
@@ -98,23 +108,43 @@ final class RootAccess {
                     && (entry.getPerms() & ~Perms.READ) != 0);
   }
 
-  private void tighten(int index) {
+  /** Goes from below upwards. Once a directory is ours, nothing open can come into it any more. */
+  private void tightenNext() {
+    boolean directoriesAreOurs = open.isEmpty() || open.peek().equals(context.paths().root());
+    if (directoriesAreOurs && !recordsAreOurs) {
+      recordsAreOurs = true;
+      new OpenRecords(context, handle, records(), this::tightenNext, unanswered).start();
+    } else if (open.isEmpty()) {
+      tryAll();
+    } else {
+      tighten(open.pop());
+    }
+  }
+
+  private List<String> records() {
+    StorePaths paths = context.paths();
+    return somethingWasOpen
+        ? List.of(paths.sessions(), paths.leases(), paths.freezes())
+        : List.of(paths.sessions());
+  }
+
+  private void tighten(String node) {
     handle.setACL(
-        ours.get(index),
+        node,
         context.paths().acl(),
         Fence.ANY,
-        (rc, path, ctx, stat) -> context.executor().execute(() -> onTightened(index, rc)),
+        (rc, path, ctx, stat) -> context.executor().execute(() -> onTightened(node, rc)),
         null);
   }
 
-  private void onTightened(int index, int rc) {
+  private void onTightened(String node, int rc) {
     if (rc == Code.OK.intValue()) {
       LOG.atInfo()
-          .addKeyValue("path", ours.get(index))
+          .addKeyValue("path", node)
           .log("a node was open to everybody, and is ours alone now");
-      look(index + 1);
+      tightenNext();
     } else if (rc == Code.NOAUTH.intValue() || rc == Code.INVALIDACL.intValue()) {
-      refuse(ours.get(index), Optional.empty());
+      refuse(node, Optional.empty());
     } else {
       unanswered.run();
     }
