@@ -11,6 +11,8 @@ import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.testing.ZooKeeperProcess;
+import io.lockkeeper.server.zookeeper.record.ClaimRecord;
+import io.lockkeeper.server.zookeeper.record.SessionIdentity;
 import io.lockkeeper.server.zookeeper.record.ZooKeeperAccess;
 import io.lockkeeper.server.zookeeper.record.ZooKeeperSettings;
 import io.lockkeeper.server.zookeeper.session.AdoptionFixture;
@@ -24,10 +26,13 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Queue;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.AddWatchMode;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooDefs.Perms;
 import org.apache.zookeeper.ZooKeeper;
@@ -45,6 +50,7 @@ final class AccessIT {
 
   private static final Duration LIMIT = Duration.ofSeconds(30);
   private static final SessionKey ONE = new SessionKey(1);
+  private static final int ATTEMPTS = 20;
   private static final LeaseId LEASE = new LeaseId(0xabcdef, 42);
 
   @TempDir private Path files;
@@ -234,6 +240,47 @@ final class AccessIT {
     // Then
     refused(() -> outsider.getData(path, false, null));
     refused(() -> outsider.getChildren("/lk", false));
+  }
+
+  @Test
+  void sessionIsNotAttachedWithoutItsPasswordAndAnAttemptCostsNoLock() throws Exception {
+    // Given
+    ZooKeeperLockStore store = store("c1");
+    events.awaitCurrent();
+    Asked.open(store, events, 1);
+    String held = AdoptionFixture.hold(store, events, ONE, "held").name().text();
+    String claim = insider.getChildren("/lk/sessions", false).get(0);
+    byte[] record = insider.getData("/lk/sessions/" + claim, false, null);
+    SessionIdentity session = ClaimRecord.read(claim, record).orElseThrow().session();
+    byte[] guess = session.password();
+    guess[0] ^= 1;
+    // When
+    List<KeeperState> states = new ArrayList<>();
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+      states.add(attach(session.id(), guess));
+    }
+    // Then
+    assertThat(states).hasSize(ATTEMPTS).containsOnly(KeeperState.Expired);
+    refused(() -> outsider.getData("/lk/sessions/" + claim, false, null));
+    assertThat(insider.getChildren("/lk/locks/held", false)).containsExactly(held);
+    AdoptionFixture.hold(store, events, ONE, "another");
+  }
+
+  /** Returns what a stranger is told who tries to take a session over. */
+  private KeeperState attach(long session, byte[] password) throws Exception {
+    CompletableFuture<KeeperState> told = new CompletableFuture<>();
+    ZooKeeper stranger =
+        new ZooKeeper(
+            ensemble.server().connectString(),
+            (int) Ensemble.SESSION.toMillis(),
+            event -> told.complete(event.getState()),
+            session,
+            password);
+    try {
+      return told.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
+    } finally {
+      stranger.close();
+    }
   }
 
   @Test
