@@ -163,11 +163,16 @@ final class EnsembleChecks {
               : Finding.fail(settings.root(), "does not exist, and we may not create it"));
       return;
     }
-    for (String path : List.of("", "/leases", "/sessions", "/coordinators")) {
+    for (String path : List.of("", "/leases", "/sessions", "/coordinators", "/freezes")) {
       checkNode(client, settings.root() + path, true);
     }
     checkNode(client, settings.locksPath(), settings.locksPath().startsWith(settings.root() + "/"));
-    checkDirectories(client);
+    checkChildren(client, settings.locksPath(), "locks", "they go when they are not in use");
+    checkChildren(
+        client,
+        settings.root() + "/sessions",
+        "claims of sessions",
+        "the next coordinator that starts with credentials closes them");
   }
 
   /** What is closed to us is there. */
@@ -213,32 +218,36 @@ final class EnsembleChecks {
     }
   }
 
-  private void checkDirectories(ZooKeeper client) throws KeeperException, InterruptedException {
+  private void checkChildren(ZooKeeper client, String parent, String what, String advice)
+      throws KeeperException, InterruptedException {
     if (!settings.access().isAuthenticated()) {
       return;
     }
     List<String> open = new ArrayList<>();
     int sampled = 0;
     try {
-      for (String name : client.getChildren(settings.locksPath(), false)) {
+      for (String name : client.getChildren(parent, false)) {
         if (sampled == MAX_SAMPLED) {
           break;
         }
         sampled++;
-        addIfOpen(client, settings.locksPath() + "/" + name, open);
+        addIfOpen(client, parent + "/" + name, open);
       }
     } catch (KeeperException.NoAuthException | KeeperException.NoNodeException e) {
       return; // Told of already.
     }
     tell.accept(
         open.isEmpty()
-            ? Finding.ok(settings.locksPath(), "none of " + sampled + " locks is open to everybody")
+            ? Finding.ok(parent, "none of " + sampled + " " + what + " is open to everybody")
             : Finding.warn(
                 open.get(0),
                 open.size()
                     + " of "
                     + sampled
-                    + " locks are open to everybody, from before; they go when they are not in use"));
+                    + " "
+                    + what
+                    + " are open to everybody, from before; "
+                    + advice));
   }
 
   private static void addIfOpen(ZooKeeper client, String path, List<String> open)

@@ -15,6 +15,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.Test;
 
 /** What doctor says of real ensembles. */
@@ -85,11 +88,30 @@ final class DoctorIT {
       assertThat(server.isAlive()).isTrue();
       assertThat(said.text())
           .contains("credentials are used: digest:lk")
+          .contains("claims of sessions is open to everybody")
           .contains("cannot read what is under /lockkeeper")
           .doesNotContain("secret\"", "\"FAIL\"");
       assertThat(said.exitCode()).isEqualTo(1);
       assertThat(without.text()).contains("FAIL  /lockkeeper: is closed to us");
       assertThat(without.exitCode()).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void claimThatIsOpenAmongThoseThatAreClosedGetsAWarning() throws Exception {
+    // Given
+    try (ZooKeeperProcess zookeeper = zookeeper("left-open").start();
+        ZooKeeper client = new ZooKeeper(zookeeper.connectString(), 30_000, event -> {})) {
+      for (String path :
+          List.of("/lockkeeper", "/lockkeeper/sessions", "/lockkeeper/sessions/00000000000000aa")) {
+        client.create(path, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+      }
+      // When
+      Said said = ask(zookeeper.connectString(), "--zookeeper-credentials", credentials());
+      // Then
+      assertThat(said.text())
+          .contains(
+              "WARN  /lockkeeper/sessions/00000000000000aa: 1 of 1 claims of sessions are open to everybody");
     }
   }
 
