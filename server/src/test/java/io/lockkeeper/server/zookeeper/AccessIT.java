@@ -257,7 +257,7 @@ final class AccessIT {
     // When
     List<KeeperState> states = new ArrayList<>();
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-      states.add(attach(session.id(), guess));
+      states.add(attach(ensemble.server(), session.id(), guess));
     }
     // Then
     assertThat(states).hasSize(ATTEMPTS).containsOnly(KeeperState.Expired);
@@ -266,12 +266,47 @@ final class AccessIT {
     AdoptionFixture.hold(store, events, ONE, "another");
   }
 
-  /** Returns what a stranger is told who tries to take a session over. */
-  private KeeperState attach(long session, byte[] password) throws Exception {
+  @Test
+  void whereZooKeeperEnforcesAuthenticationEvenThePasswordEndsNoSession() throws Exception {
+    // Given
+    try (ZooKeeperProcess strict =
+        ZooKeeperProcess.in(files.resolve("strict"))
+            .systemProperty("zookeeper.enforce.auth.enabled", "true")
+            .systemProperty("zookeeper.enforce.auth.schemes", "digest")
+            .start()) {
+      ZooKeeperLockStore store =
+          ensemble.store(
+              Ensemble.settings(strict.connectString(), "c1")
+                  .withAccess(
+                      new ZooKeeperAccess(
+                          Optional.of(credentials("lk:right")), false, Optional.empty())),
+              events);
+      events.awaitCurrent();
+      Asked.open(store, events, 1);
+      String held = AdoptionFixture.hold(store, events, ONE, "held").name().text();
+      try (ZooKeeper known = new ZooKeeper(strict.connectString(), 30_000, event -> {})) {
+        known.addAuthInfo("digest", "lk:right".getBytes(StandardCharsets.UTF_8));
+        String claim = known.getChildren("/lk/sessions", false).get(0);
+        byte[] record = known.getData("/lk/sessions/" + claim, false, null);
+        SessionIdentity session = ClaimRecord.read(claim, record).orElseThrow().session();
+        // When: he attaches, and closes the session
+        KeeperState told = attach(strict, session.id(), session.password());
+        // Then
+        assertThat(told).isEqualTo(KeeperState.SyncConnected);
+        AdoptionFixture.hold(store, events, ONE, "another");
+        assertThat(known.getChildren("/lk/locks/held", false)).containsExactly(held);
+      }
+      store.stop();
+    }
+  }
+
+  /** Returns what a stranger is told who attaches to a session, and then closes it. */
+  private static KeeperState attach(ZooKeeperProcess server, long session, byte[] password)
+      throws Exception {
     CompletableFuture<KeeperState> told = new CompletableFuture<>();
     ZooKeeper stranger =
         new ZooKeeper(
-            ensemble.server().connectString(),
+            server.connectString(),
             (int) Ensemble.SESSION.toMillis(),
             event -> told.complete(event.getState()),
             session,
