@@ -16,8 +16,6 @@ import io.lockkeeper.server.security.Right;
 import io.lockkeeper.v1.AdminServiceGrpc;
 import io.lockkeeper.v1.LeaseServiceGrpc;
 import io.lockkeeper.v1.LockServiceGrpc;
-import java.io.ByteArrayInputStream;
-import java.io.InputStream;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -31,19 +29,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** What is true of every method, whichever it is. */
 class EveryMethodTest {
-
-  private static final MethodDescriptor.Marshaller<byte[]> RAW =
-      new MethodDescriptor.Marshaller<>() {
-        @Override
-        public InputStream stream(byte[] bytes) {
-          return new ByteArrayInputStream(bytes);
-        }
-
-        @Override
-        public byte[] parse(InputStream stream) {
-          return new byte[0];
-        }
-      };
 
   @AutoClose
   private final SecuredServer secured =
@@ -66,7 +51,7 @@ class EveryMethodTest {
     CompletableFuture<Code> answer = new CompletableFuture<>();
     ClientCall<byte[], byte[]> call =
         channel.newCall(
-            MethodDescriptor.newBuilder(RAW, RAW)
+            MethodDescriptor.newBuilder(RawBytes.MARSHALLER, RawBytes.MARSHALLER)
                 .setType(MethodDescriptor.MethodType.BIDI_STREAMING)
                 .setFullMethodName(method)
                 .build(),

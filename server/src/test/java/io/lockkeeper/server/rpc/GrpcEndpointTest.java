@@ -9,7 +9,6 @@ import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
-import io.grpc.MethodDescriptor;
 import io.grpc.Status.Code;
 import io.grpc.StatusRuntimeException;
 import io.grpc.TlsChannelCredentials;
@@ -32,9 +31,7 @@ import io.lockkeeper.v1.LockServiceGrpc;
 import io.lockkeeper.v1.OpenSession;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
@@ -48,19 +45,6 @@ import org.junit.jupiter.api.io.TempDir;
 class GrpcEndpointTest {
 
   private static final GetLockRequest LOCK = GetLockRequest.newBuilder().setName("a").build();
-
-  private static final MethodDescriptor.Marshaller<byte[]> RAW =
-      new MethodDescriptor.Marshaller<>() {
-        @Override
-        public InputStream stream(byte[] bytes) {
-          return new ByteArrayInputStream(bytes);
-        }
-
-        @Override
-        public byte[] parse(InputStream stream) {
-          return new byte[0];
-        }
-      };
 
   @TempDir private Path folder;
 
@@ -183,7 +167,9 @@ class GrpcEndpointTest {
             () ->
                 ClientCalls.blockingUnaryCall(
                     channel,
-                    LockServiceGrpc.getGetLockMethod().toBuilder(RAW, RAW).build(),
+                    LockServiceGrpc.getGetLockMethod().toBuilder(
+                            RawBytes.MARSHALLER, RawBytes.MARSHALLER)
+                        .build(),
                     CallOptions.DEFAULT,
                     malformed));
     // Then
