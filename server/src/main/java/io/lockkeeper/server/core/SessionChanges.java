@@ -41,7 +41,7 @@ final class SessionChanges implements SessionPoolListener {
         session,
         acquisition -> {
           if (acquisition.state().isHeld()) {
-            long validFor = lifecycle.validForNanos(acquisition);
+            long validFor = lifecycle.vouchedForNanos(acquisition);
             lifecycle.tell(acquisition, new Notice.Jeopardy(validFor));
           }
         });

@@ -164,6 +164,19 @@ class SessionPoolTest {
   }
 
   @Test
+  void jeopardyIsNoShorterForALeaseThatIsRenewedMeanwhile() {
+    // Given
+    LeaseId lease = bench.lease();
+    Asked held = bench.acquireInSession(bench.attach(lease), lease, "r", "a");
+    bench.create(held);
+    // When
+    bench.on(new SessionEvent.SessionSuspended(Bench.S1));
+    // Then: keep-alives move the lease's own end on, and so it says nothing
+    assertThat(Bench.TTL).isLessThan(BOUND);
+    assertThat(bench.told(held)).last().isEqualTo(new Notice.Jeopardy(BOUND.toNanos()));
+  }
+
+  @Test
   void holderThatWasAwayWhenItsJeopardyEndedIsToldSoWhenItComesBack() {
     // Given
     LeaseId lease = bench.lease();

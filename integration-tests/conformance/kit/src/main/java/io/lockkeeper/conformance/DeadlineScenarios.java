@@ -89,7 +89,7 @@ final class DeadlineScenarios {
     stage.mustLoseAt("a", held.open().plusMillis(SHORT));
   }
 
-  @Sentence("Never more than its lease's own deadline.")
+  @Sentence("Under a lease this extends nothing: the lease's own deadline counts, too")
   static void jeopardyExtendsNothing(Stage stage) {
     Held held = stage.heldOfSilentServer(Terms.SHORT);
     held.stream().jeopardy(held.request(), 30_000);

@@ -319,7 +319,7 @@ public final class AcquisitionLifecycle {
     boolean jeopardy =
         pool.find(acquisition.lease().session()).filter(LockSession::isSuspended).isPresent();
     if (jeopardy) {
-      tell(acquisition, new Notice.Jeopardy(validForNanos(acquisition)));
+      tell(acquisition, new Notice.Jeopardy(vouchedForNanos(acquisition)));
     } else if (acquisition.isWarned()) {
       tell(acquisition, new Notice.Safe(validForNanos(acquisition)));
     }
@@ -352,6 +352,14 @@ public final class AcquisitionLifecycle {
   /** The same for one acquisition, whose holds may be limited in time. */
   public long validForNanos(Acquisition acquisition) {
     return Math.min(validForNanos(acquisition.lease()), reentrancy.leftNanos(acquisition));
+  }
+
+  /**
+   * Returns how long the session vouches for an acquisition if it is not proved again. The lease's
+   * own end is left out: keep-alives move it on meanwhile, and its client counts it for itself.
+   */
+  public long vouchedForNanos(Acquisition acquisition) {
+    return Math.min(boundLeftNanos(acquisition.lease()), reentrancy.leftNanos(acquisition));
   }
 
   /** Grants what is proved to be held. */
