@@ -49,7 +49,7 @@ public final class Cluster implements AutoCloseable, BeforeEachCallback, AfterAl
       Pace pace, int zookeepers, int coordinators, boolean dataDirectories, boolean doors) {
 
     /** Returns a cluster on one quick ZooKeeper. */
-    static Plan quick(int coordinators) {
+    public static Plan quick(int coordinators) {
       return new Plan(Pace.QUICK, 1, coordinators, true, false);
     }
 

@@ -57,7 +57,7 @@ public final class Seat implements AutoCloseable {
   }
 
   /** Starts a process there and returns when it serves. */
-  void start() {
+  public void start() {
     launch();
     awaitServing();
   }
@@ -78,12 +78,12 @@ public final class Seat implements AutoCloseable {
   }
 
   /** Kills the process there with SIGKILL. */
-  void kill() {
+  public void kill() {
     process().kill();
   }
 
   /** Asks the process there to stop and waits until it has; returns its exit code. */
-  int terminate() {
+  public int terminate() {
     process().terminate();
     return process().awaitExit();
   }

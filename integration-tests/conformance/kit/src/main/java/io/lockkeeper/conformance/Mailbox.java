@@ -15,7 +15,17 @@ final class Mailbox<T> {
   static final long PATIENCE_SECONDS = 20;
 
   private final List<T> arrived = new ArrayList<>();
+  private final long patienceSeconds;
   private String end = "";
+
+  Mailbox() {
+    this(PATIENCE_SECONDS);
+  }
+
+  /** Makes one for a script that waits for so long at most. */
+  Mailbox(long patienceSeconds) {
+    this.patienceSeconds = patienceSeconds;
+  }
 
   /** Adds something. From any thread. */
   synchronized void add(T item) {
@@ -69,11 +79,11 @@ final class Mailbox<T> {
   }
 
   private synchronized <R> R until(String what, Supplier<Optional<R>> look) {
-    long giveUpNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+    long giveUpNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(patienceSeconds);
     Optional<R> found = look.get();
     while (found.isEmpty()) {
       long leftMillis = TimeUnit.NANOSECONDS.toMillis(giveUpNanos - System.nanoTime());
-      Unmet.unless(leftMillis > 0, "waited " + PATIENCE_SECONDS + " s for " + what);
+      Unmet.unless(leftMillis > 0, "waited " + patienceSeconds + " s for " + what);
       try {
         wait(leftMillis);
       } catch (InterruptedException e) {
