@@ -77,14 +77,14 @@ final class Cluster implements AutoCloseable {
   Scene startLoad(int connections) throws IOException {
     String servers =
         coordinators.stream().map(Coordinator::address).collect(Collectors.joining(","));
-    LoadJvm load = LoadJvm.ofLibrary(jvms, "load-cluster", directory, servers, connections);
+    LoadProcess load = LoadProcess.ofLibrary(jvms, "load-cluster", directory, servers, connections);
     open.push(load::close);
     List<Child> children =
         Stream.concat(
                 ensemble.stream().map(ZooKeeperServer::child),
                 coordinators.stream().map(Coordinator::child))
             .toList();
-    return new Scene(Subject.LOCKKEEPER, load, children, Optional.of(ensemble.get(0)));
+    return new Scene(Subject.LOCKKEEPER.label(), load, children, Optional.of(ensemble.get(0)));
   }
 
   /** Returns how many events the ensemble has sent to watches of creations and deletions so far. */

@@ -14,6 +14,7 @@ final class Rows {
             new NamesRow(),
             new QueueRow(),
             new WatchersRow(),
+            new LanguagesRow(),
             new SecuredRow(),
             new HostileRow(),
             new CoordinatorsRow(),

@@ -12,16 +12,17 @@ import java.util.stream.Stream;
 /**
  * A system that runs, with its load.
  *
+ * @param system its name in tables and results
  * @param servers whose processors are counted beside the load's
  * @param zookeeper whose transactions are counted
  */
 record Scene(
-    Subject subject, LoadJvm load, List<Child> servers, Optional<ZooKeeperServer> zookeeper) {
+    String system, LoadProcess load, List<Child> servers, Optional<ZooKeeperServer> zookeeper) {
 
   /** Returns the same, with one more process that is counted. */
   Scene with(Child another) {
     return new Scene(
-        subject, load, Stream.concat(servers.stream(), Stream.of(another)).toList(), zookeeper);
+        system, load, Stream.concat(servers.stream(), Stream.of(another)).toList(), zookeeper);
   }
 
   /** Has an order carried out of which only the load's own report matters. */
@@ -34,7 +35,7 @@ record Scene(
     Costs costs = new Costs();
     Report report = load.carryOut(order, costs);
     if (report.cycles() == 0) {
-      throw new IOException(subject.label() + " has done nothing at " + order);
+      throw new IOException(system + " has done nothing at " + order);
     }
     double thousands = report.cycles() / 1e3;
     Map<String, Double> cpu = new LinkedHashMap<>();
@@ -48,7 +49,7 @@ record Scene(
   }
 
   /** What the servers spend while a load counts. */
-  private final class Costs implements LoadJvm.Observer {
+  private final class Costs implements LoadProcess.Observer {
     private final Map<String, Double> cpuSeconds = new LinkedHashMap<>();
     private long transactions;
 

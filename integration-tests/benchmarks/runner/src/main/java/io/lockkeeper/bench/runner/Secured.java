@@ -79,13 +79,13 @@ final class Secured implements AutoCloseable {
   }
 
   private Scene scene(String name, List<String> credentials) throws IOException {
-    LoadJvm load =
-        LoadJvm.start(
+    LoadProcess load =
+        LoadProcess.start(
             jvms,
             "load-" + name,
             directory,
             "lockkeeper",
-            LoadJvm.LOCKKEEPER,
+            LoadProcess.LOCKKEEPER,
             Stream.concat(
                     Stream.of(
                         "lockkeeper",
@@ -96,7 +96,7 @@ final class Secured implements AutoCloseable {
     open.push(load::close);
     Scene scene =
         new Scene(
-            Subject.LOCKKEEPER,
+            Subject.LOCKKEEPER.label(),
             load,
             List.of(zookeeper.child(), coordinator.child()),
             Optional.of(zookeeper));

@@ -42,13 +42,14 @@ final class Shard implements AutoCloseable {
             zookeeper.address(),
             settings.coordinatorFlags());
     open.push(coordinator::close);
-    LoadJvm load =
-        LoadJvm.ofLibrary(jvms, "load", directory, coordinator.address(), settings.connections());
+    LoadProcess load =
+        LoadProcess.ofLibrary(
+            jvms, "load", directory, coordinator.address(), settings.connections());
     open.push(load::close);
     scene =
         Optional.of(
             new Scene(
-                Subject.LOCKKEEPER,
+                Subject.LOCKKEEPER.label(),
                 load,
                 List.of(zookeeper.child(), coordinator.child()),
                 Optional.of(zookeeper)));

@@ -60,8 +60,9 @@ final class Stage implements AutoCloseable {
 
   private Scene beside(Subject subject, Neighbours.Running server, String module, String main)
       throws IOException {
-    LoadJvm load = load("load-" + subject.label(), module, main, subject.label(), server.address());
-    return new Scene(subject, load, List.of(server.child()), Optional.empty());
+    LoadProcess load =
+        load("load-" + subject.label(), module, main, subject.label(), server.address());
+    return new Scene(subject.label(), load, List.of(server.child()), Optional.empty());
   }
 
   private Neighbours.Running etcd() throws IOException, InterruptedException {
@@ -86,22 +87,27 @@ final class Stage implements AutoCloseable {
 
   private Scene onZooKeeper(Subject subject) throws IOException, InterruptedException {
     ZooKeeperServer server = zookeeper();
-    LoadJvm load =
+    LoadProcess load =
         load(
             "load-" + subject.label(),
             "zookeeper",
             ZOOKEEPER_LOAD,
             subject.label(),
             server.address());
-    return new Scene(subject, load, List.of(server.child()), Optional.of(server));
+    return new Scene(subject.label(), load, List.of(server.child()), Optional.of(server));
   }
 
   private Scene onLockkeeper() throws IOException, InterruptedException {
     Coordinator server = coordinator();
-    LoadJvm load =
-        load("load-lockkeeper", "lockkeeper", LoadJvm.LOCKKEEPER, "lockkeeper", server.address());
+    LoadProcess load =
+        load(
+            "load-lockkeeper",
+            "lockkeeper",
+            LoadProcess.LOCKKEEPER,
+            "lockkeeper",
+            server.address());
     return new Scene(
-        Subject.LOCKKEEPER,
+        Subject.LOCKKEEPER.label(),
         load,
         List.of(zookeeper().child(), server.child()),
         Optional.of(zookeeper()));
@@ -115,15 +121,20 @@ final class Stage implements AutoCloseable {
             jvms.command("lockkeeper", Jvms.LOAD_FLAGS, PONG_SERVER, List.of()));
     open.push(server::close);
     int port = PongPort.read(server);
-    LoadJvm load =
-        load("load-ping-pong", "lockkeeper", LoadJvm.LOCKKEEPER, "ping-pong", "127.0.0.1:" + port);
-    return new Scene(Subject.PING_PONG, load, List.of(server), Optional.empty());
+    LoadProcess load =
+        load(
+            "load-ping-pong",
+            "lockkeeper",
+            LoadProcess.LOCKKEEPER,
+            "ping-pong",
+            "127.0.0.1:" + port);
+    return new Scene(Subject.PING_PONG.label(), load, List.of(server), Optional.empty());
   }
 
-  private LoadJvm load(String name, String module, String main, String system, String server)
+  private LoadProcess load(String name, String module, String main, String system, String server)
       throws IOException {
-    LoadJvm load =
-        LoadJvm.start(
+    LoadProcess load =
+        LoadProcess.start(
             jvms,
             name,
             directory,
@@ -132,6 +143,36 @@ final class Stage implements AutoCloseable {
             List.of(system, server, Integer.toString(settings.connections())));
     open.push(load::close);
     return load;
+  }
+
+  /**
+   * Starts the load of a client in another language on a server that runs.
+   *
+   * @param language the client's directory
+   * @param system whose server
+   * @param library what the load is told to use
+   */
+  Scene client(String language, Subject system, String library)
+      throws IOException, InterruptedException {
+    String program = jvms.root().resolve("clients/" + language + "/bin/load").toString();
+    boolean ours = system == Subject.LOCKKEEPER;
+    Neighbours.Running server =
+        switch (system) {
+          case ETCD -> etcd();
+          case REDISSON -> redis();
+          default -> new Neighbours.Running(coordinator().child(), coordinator().address());
+        };
+    LoadProcess load =
+        LoadProcess.start(
+            "load-" + language + "-" + library,
+            directory,
+            List.of(program, library, server.address()));
+    open.push(load::close);
+    return new Scene(
+        language + " with " + library,
+        load,
+        ours ? List.of(zookeeper().child(), server.child()) : List.of(server.child()),
+        Optional.empty());
   }
 
   /** Returns the one ZooKeeper that all share. */

@@ -29,7 +29,7 @@ final class WarmUp {
     if (settings.warmUpSeconds() <= 0) {
       return;
     }
-    table.print("warmed up %s in %.0f s", scene.subject().label(), all(scene, settings));
+    table.print("warmed up %s in %.0f s", scene.system(), all(scene, settings));
   }
 
   /** Warms a system up for what most rows do. Returns how many seconds it took. */

@@ -12,8 +12,8 @@ import java.nio.file.Path;
 import java.util.List;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A load in a JVM of its own. */
-final class LoadJvm implements AutoCloseable {
+/** A load in a process of its own. */
+final class LoadProcess implements AutoCloseable {
 
   /** Of the client library, and of bare gRPC. */
   static final String LOCKKEEPER = "io.lockkeeper.bench.lockkeeper.LockkeeperLoad";
@@ -23,26 +23,30 @@ final class LoadJvm implements AutoCloseable {
   private final Child child;
   private final BufferedReader answers;
 
-  private LoadJvm(Child child) {
+  private LoadProcess(Child child) {
     this.child = child;
     this.answers =
         new BufferedReader(
             new InputStreamReader(child.process().getInputStream(), StandardCharsets.UTF_8));
   }
 
-  /** Starts a load and waits until it takes orders. */
-  static LoadJvm start(
+  /** Starts a load in a JVM and waits until it takes orders. */
+  static LoadProcess start(
       Jvms jvms, String name, Path directory, String module, String main, List<String> arguments)
       throws IOException {
-    List<String> command = jvms.command(module, Jvms.LOAD_FLAGS, main, arguments);
-    LoadJvm load = new LoadJvm(Child.startTalking(name, directory, command));
+    return start(name, directory, jvms.command(module, Jvms.LOAD_FLAGS, main, arguments));
+  }
+
+  /** Starts a load and waits until it takes orders. */
+  static LoadProcess start(String name, Path directory, List<String> command) throws IOException {
+    LoadProcess load = new LoadProcess(Child.startTalking(name, directory, command));
     load.await(LoadProgram.READY);
     return load;
   }
 
   /** Starts the load of Lockkeeper's client library on {@code servers}, separated by commas. */
-  static LoadJvm ofLibrary(Jvms jvms, String name, Path directory, String servers, int connections)
-      throws IOException {
+  static LoadProcess ofLibrary(
+      Jvms jvms, String name, Path directory, String servers, int connections) throws IOException {
     return start(
         jvms,
         name,
