@@ -7,7 +7,7 @@ RECORD := -Daether.artifactResolver.postProcessor.trustedChecksums.record=true
 JAR := cli/target/lockkeeper.jar
 SOURCES := pom.xml $(wildcard */pom.xml) $(shell find proto/src/main server/src/main client-java/src/main cli/src/main -type f)
 
-.PHONY: help build run test unit lint docs baseline supply-chain checksums format demo bench conformance failover outages chaos fuzz soak model clean
+.PHONY: help build run test clients programs unit lint docs baseline supply-chain checksums format demo bench conformance failover outages chaos fuzz soak model clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,8 +21,16 @@ $(JAR): $(SOURCES)
 run: $(JAR) ## Run a coordinator with an embedded ZooKeeper, data under data/
 	java -XX:+ExitOnOutOfMemoryError -jar $(JAR) dev --data-dir data
 
-test: ## Run every check and every test, integration tests included
+test: programs ## Run every check and every test, integration tests and clients in other languages included
 	./mvnw verify
+	clients/run.sh lint test versions package
+
+clients: $(JAR) ## Build, check, test and package the clients in Python, Go and Node; LANGUAGES="python go" some only
+	clients/run.sh programs lint test versions package
+
+# What the integration tests start of those clients.
+programs:
+	clients/run.sh programs
 
 unit: ## Run the unit tests only
 	./mvnw test
@@ -31,12 +39,13 @@ lint: ## Check format, style, layering and the API, without tests
 	$(MVN) verify -DskipTests -DskipITs
 	scripts/buf-lint.sh
 
-docs: $(JAR) ## Write the API reference and the Javadoc of client-java and testing to target/docs; a warning fails
+docs: $(JAR) ## Write the API reference and those of the clients and testing to target/docs; a warning fails
 	$(MVN) -q -P release -pl client-java,testing -am package -Dmaven.test.skip=true
 	java -cp $(JAR) scripts/ApiReference.java proto/target/lockkeeper.binpb target/docs/api.html
 	for module in client-java testing; do \
 	  rm -rf target/docs/$$module && cp -r $$module/target/reports/apidocs target/docs/$$module || exit 1; done
-	@echo "target/docs/api.html, target/docs/client-java/index.html, target/docs/testing/index.html"
+	clients/run.sh docs
+	@echo "target/docs: api.html, client-java, testing, python, go, node"
 
 baseline: ## Make the API as it is now what later changes may not break (at a release)
 	scripts/buf-lint.sh --renew

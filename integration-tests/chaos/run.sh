@@ -6,10 +6,9 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 tests=$(cd "$here/.." && pwd)
 [ -f "$tests/../cli/target/lockkeeper.jar" ] || { echo "no jar: run make build first" >&2; exit 2; }
-"$tests/polyglot/install.sh"
-for needed in bin/chaos-checker python/bin/python; do
-  [ -x "$tests/polyglot/build/$needed" ] || { echo "chaos: $needed is missing, see above" >&2; exit 2; }
-done
+"$tests/polyglot/install.sh" go_programs
+[ -x "$tests/polyglot/build/bin/chaos-checker" ] || { echo "chaos: the checker is missing, see above" >&2; exit 2; }
+"$tests/../clients/run.sh" programs
 
 (cd "$tests/.." && ./mvnw -q -pl integration-tests -am -Dmdep.outputFile=target/test.classpath -DincludeScope=test \
   test-compile dependency:build-classpath)

@@ -19,11 +19,20 @@ else
   CLASSPATH=$kit/java/target/classes:$(cat $kit/java/target/class-path.txt)
   export CLASSPATH
   set -- "$@" --client "$java -Xmx128m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 io.lockkeeper.conformance.java.Driver"
+  clients/run.sh programs
+  for language in python go node; do
+    # A client that is built ends well when its input does.
+    if "clients/$language/bin/driver" </dev/null >/dev/null 2>&1; then
+      set -- "$@" --client "clients/$language/bin/driver"
+    else
+      printf '\n%s\n\n' "SKIPPED: the client for $language is not built" >&2
+    fi
+  done
   integration-tests/polyglot/install.sh python_client
   if [ -x integration-tests/polyglot/build/python/bin/python ]; then
     set -- "$@" --client "$kit/python/python.sh driver.py" --mistakes "$kit/python/python.sh mistakes.py"
   else
-    printf '\n%s\n\n' "SKIPPED: the Python client and the planted mistakes: no Python with grpcio" >&2
+    printf '\n%s\n\n' "SKIPPED: the reference client and the planted mistakes: no Python with grpcio" >&2
   fi
 fi
 exec "$java" -Xmx256m -cp "$kit/kit/target/classes:$(cat $kit/kit/target/class-path.txt)" io.lockkeeper.conformance.Kit "$@"

@@ -1,5 +1,6 @@
 package io.lockkeeper.integration.chaos;
 
+import io.lockkeeper.integration.clients.Language;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -14,6 +15,9 @@ import java.util.concurrent.TimeUnit;
  * clients finish, and writes down what is left. What it means is for the checker to say.
  */
 final class Chaos {
+
+  /** One for each language, if all are built. */
+  private static final int PROCESSES = 4;
 
   private static final int CLIENTS_IN_A_PROCESS = 9;
   private static final long FINISH_SECONDS = 120;
@@ -82,15 +86,18 @@ final class Chaos {
   }
 
   private void startClients(Cluster cluster, RegisterServer registers) {
-    for (String name : List.of("cl-java-1", "cl-python-1", "cl-java-2", "cl-python-2")) {
+    List<Language> languages = Language.ready();
+    for (int i = 0; i < PROCESSES; i++) {
+      Language language = languages.get(i % languages.size());
+      String name = "cl-" + language.label() + "-" + (1 + i / languages.size());
       long seed = settings.seed() * 31 + clients.size();
       ClientNode.Task task =
           new ClientNode.Task(
               cluster.openTo(name), registers.port(), CLIENTS_IN_A_PROCESS, Math.abs(seed));
       clients.add(
-          name.contains("java")
+          language == Language.JAVA
               ? ClientNode.java(name, settings.directory(), history, task)
-              : ClientNode.python(name, settings.directory(), history, task));
+              : ClientNode.of(language, name, settings.directory(), history, task));
     }
   }
 

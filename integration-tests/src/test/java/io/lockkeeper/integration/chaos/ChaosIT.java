@@ -21,7 +21,6 @@ final class ChaosIT {
   @Test
   void noPromiseIsBrokenUnderFaults() throws IOException, InterruptedException {
     // Given
-    Polyglot.PYTHON.assumeInstalled();
     Polyglot.CHAOS_CHECKER.assumeInstalled();
     Path directory = Scratch.directory("chaos");
     Map<String, String> environment = new HashMap<>(System.getenv());

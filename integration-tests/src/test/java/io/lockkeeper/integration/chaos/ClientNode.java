@@ -1,5 +1,6 @@
 package io.lockkeeper.integration.chaos;
 
+import io.lockkeeper.integration.clients.Language;
 import io.lockkeeper.integration.harness.Jar;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -13,7 +14,6 @@ final class ClientNode {
   private final Path directory;
   private final History runner;
   private final List<String> program;
-  private final Map<String, String> environment;
   private final List<String> arguments;
   private int generation;
   private Child child;
@@ -31,7 +31,6 @@ final class ClientNode {
     directory = builder.directory;
     runner = builder.runner;
     program = builder.program;
-    environment = builder.environment;
     Task task = builder.task;
     arguments =
         List.of(
@@ -43,12 +42,7 @@ final class ClientNode {
   }
 
   private record Builder(
-      String name,
-      Path directory,
-      History runner,
-      List<String> program,
-      Map<String, String> environment,
-      Task task) {}
+      String name, Path directory, History runner, List<String> program, Task task) {}
 
   /** Starts clients in Java. */
   static ClientNode java(String name, Path directory, History runner, Task task) {
@@ -61,23 +55,13 @@ final class ClientNode {
             "-cp",
             Child.classPath(),
             ClientMain.class.getName());
-    return new ClientNode(new Builder(name, directory, runner, program, Map.of(), task));
+    return new ClientNode(new Builder(name, directory, runner, program, task));
   }
 
-  /** Starts clients in Python. */
-  static ClientNode python(String name, Path directory, History runner, Task task) {
-    Path polyglot = Path.of("polyglot").toAbsolutePath();
-    List<String> program =
-        List.of(
-            polyglot.resolve("build/python/bin/python").toString(),
-            Path.of("chaos", "client", "main.py").toAbsolutePath().toString());
-    Map<String, String> environment =
-        Map.of(
-            "PYTHONPATH",
-            polyglot.resolve("build/python-stubs").toString(),
-            "PYTHONDONTWRITEBYTECODE",
-            "1");
-    return new ClientNode(new Builder(name, directory, runner, program, environment, task));
+  /** Starts clients in a language other than Java. */
+  static ClientNode of(Language language, String name, Path directory, History runner, Task task) {
+    List<String> program = List.of(language.program("chaos-worker"));
+    return new ClientNode(new Builder(name, directory, runner, program, task));
   }
 
   private Child launch() {
@@ -90,7 +74,7 @@ final class ClientNode {
     command.add(directory.resolve(process + ".jsonl").toString());
     command.add(arguments.get(2));
     command.add(arguments.get(3) + generation);
-    return Child.start(command, environment, directory.resolve(process + ".log"));
+    return Child.start(command, Map.of(), directory.resolve(process + ".log"));
   }
 
   String name() {

@@ -2,6 +2,7 @@ package io.lockkeeper.conformance.java;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lockkeeper.conformance.ClientProcess;
 import io.lockkeeper.conformance.Kit;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -18,13 +19,22 @@ class OurClientsIT {
   void ourClientsKeepTheContractAndPlantedMistakesAreFound() throws IOException {
     // Given
     List<String> options = new ArrayList<>(List.of("--jobs", "6", "--client", driver()));
+    for (String language : List.of("python", "go", "node")) {
+      String client = CONFORMANCE.resolve("../../clients/" + language + "/bin/driver").toString();
+      if (ClientProcess.isReady(client)) {
+        options.addAll(List.of("--client", client));
+      } else {
+        System.err.println(
+            "\nSKIPPED: the conformance of the client for " + language + ": run make clients\n");
+      }
+    }
     String python = CONFORMANCE + "/python/python.sh ";
     if (Files.isExecutable(CONFORMANCE.resolve("../polyglot/build/python/bin/python"))) {
       options.addAll(
           List.of("--client", python + "driver.py", "--mistakes", python + "mistakes.py"));
     } else {
       System.err.println(
-          "\nSKIPPED: the conformance of the Python client, and the planted mistakes: run"
+          "\nSKIPPED: the conformance of the reference client, and the planted mistakes: run"
               + " integration-tests/polyglot/install.sh\n");
     }
     // When

@@ -1,0 +1,48 @@
+#!/bin/sh
+# Runs targets of the Makefiles of the clients in other languages:
+#   clients/run.sh programs               what the integration tests, chaos and the benchmarks start
+#   clients/run.sh lint test package docs
+# LANGUAGES="python go" names some only. A language whose toolchain cannot be had is left out with a line that says SKIPPED.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+failed=
+
+# Installs Debian packages when a command is missing and we may; says whether it is there.
+want() {
+  command=$1
+  shift
+  command -v "$command" >/dev/null 2>&1 && return 0
+  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+    { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@"; } >/dev/null 2>&1
+  fi
+  command -v "$command" >/dev/null 2>&1
+}
+
+# Prints why a language cannot be built here; nothing: it can.
+lacks() {
+  case $1 in
+    python)
+      want python3 python3 python3-venv || { echo "no python3"; return; }
+      python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' || echo "$(python3 --version) is older than 3.10"
+      ;;
+    go) want go golang-go || echo "no go" ;;
+    node) { want node nodejs && want npm npm; } || echo "no Node.js with npm" ;;
+    *) echo "no such client" ;;
+  esac
+}
+
+for language in ${LANGUAGES:-python go node}; do
+  why=$(lacks "$language")
+  if [ -n "$why" ]; then
+    printf '\n%s\n\n' "SKIPPED: the client for $language: $why"
+    continue
+  fi
+  for target; do
+    if ! make --no-print-directory -C "$here/$language" "$target"; then
+      printf '\n%s\n\n' "FAILED: make -C clients/$language $target" >&2
+      failed="$failed $language:$target"
+      break
+    fi
+  done
+done
+[ -z "$failed" ]
