@@ -22,7 +22,7 @@ else
   clients/run.sh programs
   for language in python go node; do
     # A client that is built ends well when its input does.
-    if "clients/$language/bin/driver" </dev/null >/dev/null 2>&1; then
+    if : | "clients/$language/bin/driver" >/dev/null 2>&1; then
       set -- "$@" --client "clients/$language/bin/driver"
     else
       printf '\n%s\n\n' "SKIPPED: the client for $language is not built" >&2

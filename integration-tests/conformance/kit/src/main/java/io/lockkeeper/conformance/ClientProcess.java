@@ -1,7 +1,6 @@
 package io.lockkeeper.conformance;
 
 import java.io.BufferedReader;
-import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.io.Writer;
@@ -83,10 +82,10 @@ public final class ClientProcess implements AutoCloseable {
     try {
       Process process =
           new ProcessBuilder("/bin/sh", "-c", "exec " + command)
-              .redirectInput(Redirect.from(new File("/dev/null")))
               .redirectOutput(Redirect.DISCARD)
               .redirectError(Redirect.DISCARD)
               .start();
+      process.getOutputStream().close();
       boolean ended = process.waitFor(Mailbox.PATIENCE_SECONDS, TimeUnit.SECONDS);
       process.destroyForcibly();
       return ended && process.exitValue() == 0;

@@ -1,0 +1,155 @@
+"""Calls that are answered once, and watches: over a connection of their own, at whichever server answers."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+import grpc
+import grpc.aio
+
+from lockkeeper._clock import now
+from lockkeeper._messages import call_error, retry_delay, to_duration
+from lockkeeper._transport import NoTokenError, Server, Servers, Target, TokenRefusedError, Transport
+from lockkeeper.errors import RequestRefusedError, ServerUnavailableError
+from lockkeeper.events import Contender, LockInfo
+from lockkeeper.requests import lock_name, seconds
+from lockkeeper.v1 import lock_service_pb2 as pb
+from lockkeeper.v1 import watch_pb2
+from lockkeeper.watching import Gap, WatchEvent, to_event
+
+_SERVICE = "/lockkeeper.v1.LockService/"
+_ATTEMPT = 5.0  # seconds for one server, at most
+_ELSEWHERE = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.CANCELLED, grpc.StatusCode.UNKNOWN)
+
+
+class Calls:
+    """The calls of one client. The connection is made with the first and kept until a server fails."""
+
+    def __init__(self, targets: tuple[Target, ...], first: int, transport: Transport, timeout: float) -> None:
+        self._servers = Servers(targets, first)
+        self._transport = transport
+        self._timeout = timeout
+        self._connection: tuple[Server, grpc.aio.Channel] | None = None
+
+    async def get_lock(self, name: str, queue_limit: int) -> LockInfo:
+        request = pb.GetLockRequest(name=lock_name(name), queue_limit=queue_limit)
+        return LockInfo._of((await self._call("GetLock", name, request, pb.GetLockResponse)).lock)
+
+    async def list_locks(self, prefix: str) -> AsyncIterator[LockInfo]:
+        page = ""
+        while True:
+            request = pb.ListLocksRequest(prefix=prefix, page_token=page)
+            response = await self._call("ListLocks", prefix, request, pb.ListLocksResponse)
+            for lock in response.locks:
+                yield LockInfo._of(lock)
+            page = response.next_page_token
+            if not page:
+                return
+
+    async def check_token(self, name: str, token: int) -> bool:
+        request = pb.CheckTokenRequest(name=lock_name(name), fencing_token=token)
+        return bool((await self._call("CheckToken", name, request, pb.CheckTokenResponse)).current)
+
+    async def request_release(self, name: str, reason: str, deadline: float | None, requester: str) -> tuple[Contender, ...]:
+        request = pb.RequestReleaseRequest(name=lock_name(name), reason=reason, requester=requester)
+        if deadline is not None:
+            request.deadline.CopyFrom(to_duration(seconds("deadline", deadline, 0, 7 * 86_400.0)))
+        response = await self._call("RequestRelease", name, request, pb.RequestReleaseResponse)
+        return tuple(Contender._of(holder) for holder in response.holders)
+
+    async def configure_lock(self, name: str, limit: int) -> int:
+        if not 0 <= limit <= 1_000_000:
+            raise ValueError(f"limit must be 0 to 1,000,000, not {limit!r}")
+        request = pb.ConfigureLockRequest(name=lock_name(name), limit=limit)
+        return int((await self._call("ConfigureLock", name, request, pb.ConfigureLockResponse)).previous_limit)
+
+    async def watch(self, names: Sequence[str], prefix: str | None) -> AsyncIterator[WatchEvent]:
+        if (not names) == (prefix is None):
+            raise ValueError("a watch is of names or of a prefix")
+        if len(names) > 256:
+            raise ValueError(f"names must be 256 at most, not {len(names)}")
+        request = watch_pb2.WatchRequest(names=[lock_name(name) for name in names], prefix=prefix or "")
+        failures, begun = 0, False
+        while True:
+            pause: float | None = 0.0
+            try:
+                server, channel = await self._connect()
+                metadata = await self._transport.metadata(server)
+                call = channel.unary_stream(
+                    _SERVICE + "Watch",
+                    request_serializer=watch_pb2.WatchRequest.SerializeToString,
+                    response_deserializer=watch_pb2.WatchResponse.FromString,
+                )(request, metadata=metadata)
+                if begun and not request.start_revision:
+                    yield Gap("the watch begins anew")
+                try:
+                    async for message in call:
+                        failures, begun = 0, True
+                        request.start_revision = message.revision
+                        event = to_event(message)
+                        if event is not None:
+                            yield event
+                finally:
+                    call.cancel()
+            except grpc.aio.AioRpcError as error:
+                pause = retry_delay(error.trailing_metadata())
+                if error.code() not in _ELSEWHERE and pause is None:
+                    raise call_error("watch", error) from error
+            except (OSError, NoTokenError):
+                pass
+            except TokenRefusedError as error:
+                raise RequestRefusedError(str(error), "UNAUTHENTICATED", 16) from error
+            await self._disconnect()
+            failures += 1
+            await asyncio.sleep(max(pause or 0.0, min(2.0, 0.05 * 2.0 ** min(failures, 10)) * random.uniform(0.5, 1.0)))
+
+    async def _call(self, method: str, what: str, request: Any, answer: Any) -> Any:
+        """Asks servers in turn until one answers, or the request timeout is over."""
+        give_up = now() + self._timeout
+        what = f'{method} "{what}"'
+        failures = 0
+        while True:
+            pause = 0.0
+            try:
+                server, channel = await asyncio.wait_for(self._connect(), max(0.1, give_up - now()))
+                metadata = await asyncio.wait_for(self._transport.metadata(server), max(0.1, give_up - now()))
+                call = channel.unary_unary(
+                    _SERVICE + method,
+                    request_serializer=type(request).SerializeToString,
+                    response_deserializer=answer.FromString,
+                )
+                return await call(request, metadata=metadata, timeout=max(0.1, min(_ATTEMPT, give_up - now())))
+            except grpc.aio.AioRpcError as error:
+                delay = retry_delay(error.trailing_metadata())
+                failure: Exception = call_error(what, error)
+                if error.code() not in _ELSEWHERE:
+                    raise failure from error
+                pause = delay or 0.0
+            except TokenRefusedError as error:
+                raise RequestRefusedError(f"{what}: {error}", "UNAUTHENTICATED", 16) from error
+            except (OSError, NoTokenError, asyncio.TimeoutError) as error:
+                failure = ServerUnavailableError(f"{what}: no server could be reached: {error}")
+            await self._disconnect()
+            failures += 1
+            pause = max(pause, min(2.0, 0.05 * 2.0 ** min(failures, 10)) * random.uniform(0.5, 1.0))
+            if now() + pause >= give_up:
+                raise failure
+            await asyncio.sleep(pause)
+
+    async def _connect(self) -> tuple[Server, grpc.aio.Channel]:
+        if self._connection is None:
+            server = await self._servers.next()
+            if self._connection is None:  # nobody else has meanwhile
+                self._connection = (server, self._transport.channel(server))
+        return self._connection
+
+    async def _disconnect(self) -> None:
+        if self._connection is not None:
+            (_, channel), self._connection = self._connection, None
+            await channel.close()
+
+    async def close(self) -> None:
+        await self._disconnect()

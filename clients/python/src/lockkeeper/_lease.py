@@ -1,0 +1,609 @@
+"""One lease, over one Session stream at a time: what a client must do, step by step (docs/writing-a-client.md says why)."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import logging
+import random
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import grpc
+import grpc.aio
+
+from lockkeeper._acquisition import NEVER, Acquisition, State
+from lockkeeper._clock import now
+from lockkeeper._messages import enum_name, refusal, retry_delay, status_error, to_duration, to_seconds
+from lockkeeper._transport import NoTokenError, Server, Servers, TokenRefusedError, Transport
+from lockkeeper.errors import (
+    ClosedError,
+    LeaseLostError,
+    LockkeeperError,
+    LockLostError,
+    NotAcquiredError,
+    RequestRefusedError,
+    ServerUnavailableError,
+)
+from lockkeeper.observer import Observer
+from lockkeeper.v1 import lock_service_pb2 as pb
+
+LOG = logging.getLogger("lockkeeper")
+
+_METHOD = "/lockkeeper.v1.LockService/Session"
+_OPENING = 3.0  # seconds for connecting and for the answer to an open, at most
+_CLOSING = 5.0  # seconds for the answer to a close
+_ANSWERING = 5.0  # seconds after a wait limit for the server's word
+_SAYS_MORE = 1.0  # seconds from the event of a release to its answer
+_LASTED = 2.0  # a stream of so many seconds was a good one: the backoff begins anew
+_MAX_BATCH = 256
+_HOPELESS = (
+    grpc.StatusCode.INVALID_ARGUMENT,
+    grpc.StatusCode.UNIMPLEMENTED,
+    grpc.StatusCode.UNAUTHENTICATED,
+    grpc.StatusCode.PERMISSION_DENIED,
+)
+_GONE = (grpc.StatusCode.NOT_FOUND, grpc.StatusCode.FAILED_PRECONDITION)
+
+
+@dataclass(frozen=True)
+class LeaseSettings:
+    """What all leases of a client have in common. Times are seconds."""
+
+    transport: Transport
+    ttl: float | None
+    holder: str
+    request_timeout: float
+    observer: Observer
+
+
+class _Over(Exception):
+    """The lease is over, for a reason; what waits fails with ``error``, if there is one."""
+
+    def __init__(self, reason: str, error: LockkeeperError | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.error = error
+
+
+class _Left(Exception):
+    """The stream is of no more use; its server is to be left alone for so many seconds at least."""
+
+    def __init__(self, pause: float = 0.0) -> None:
+        super().__init__(pause)
+        self.pause = pause
+
+
+class Lease:
+    """Lives once, on one event loop. When it is over, every request has heard its end, and ``on_over`` is called."""
+
+    def __init__(self, settings: LeaseSettings, servers: Servers, on_over: Callable[[Lease], None]) -> None:
+        self._settings = settings
+        self._servers = servers
+        self._on_over = on_over
+        self._loop = asyncio.get_running_loop()
+        self._lease_id = ""
+        self.tag = ""
+        self._secret = secrets.token_hex(16)
+        self._epoch = 0
+        self._deadline = NEVER
+        self._interval = 1.0
+        self._last_sent = 0.0
+        self._nonces = itertools.count(1)
+        self._unanswered: dict[int, float] = {}
+        self._acquisitions: dict[str, Acquisition] = {}
+        self._calls: list[tuple[str, pb.SessionRequest, asyncio.Future[None]]] = []
+        self._timers: dict[object, asyncio.TimerHandle] = {}
+        self._outbox: list[pb.SessionRequest] = []
+        self._outbox_filled = asyncio.Event()
+        self._batches = False
+        self._is_open = False
+        self._was_open = False
+        self._closing = False
+        self.is_over = False
+        self._attempts = 0
+        self._left: asyncio.Future[float] = self._loop.create_future()
+        self._task = self._loop.create_task(self._run(), name="lockkeeper-lease")
+
+    # What a client asks for.
+
+    @property
+    def deadline(self) -> float:
+        """Until when the lease is good, by the client's own clock; before it is open, for ever, since nothing is held yet."""
+        return self._deadline
+
+    @property
+    def size(self) -> int:
+        """How many requests and locks there are."""
+        return len(self._acquisitions)
+
+    def is_valid(self, acquisition: Acquisition) -> bool:
+        """Whether the locks may be used now. It looks at the clock: timers may be late."""
+        return acquisition.state is State.HELD and not self._closing and now() < acquisition.until(self._deadline)
+
+    def acquire(self, acquisition: Acquisition) -> None:
+        """Asks for locks."""
+        self._acquisitions[acquisition.request_id] = acquisition
+        self._ask(acquisition)
+        if not acquisition.asked:
+            self._timer(("unasked", acquisition.request_id), now() + self._settings.request_timeout, lambda: self._unreachable(acquisition))
+        if acquisition.give_up != NEVER:
+            late = acquisition.give_up + _ANSWERING
+            self._timer(("give-up", acquisition.request_id), late, lambda: self._nobody_counts(acquisition))
+
+    def release(self, acquisition: Acquisition) -> None:
+        """Releases locks, or withdraws the request. From now on they are not held, whatever becomes of the release."""
+        if acquisition.state in (State.RELEASING, State.ENDED):
+            return
+        self._stop_timers(acquisition)
+        if acquisition.asked:
+            acquisition.state = State.RELEASING
+            self._ask(acquisition)
+        else:
+            self._forget(acquisition)
+            acquisition.fail(NotAcquiredError(f"{acquisition.request}: withdrawn", "WITHDRAWN"))
+
+    def call(self, kind: str, request: pb.SessionRequest) -> asyncio.Future[None]:
+        """Sends what is answered once, again on later streams; fails when the request timeout is over, or the lease is."""
+        done: asyncio.Future[None] = self._loop.create_future()
+        pending = (kind, request, done)
+        self._calls.append(pending)
+        self._send(request)
+
+        def give_up() -> None:
+            if not done.done():
+                done.set_exception(ServerUnavailableError(f"{kind}: no server has answered in time"))
+
+        timer = self._loop.call_later(self._settings.request_timeout, give_up)
+
+        def forget(_: asyncio.Future[None]) -> None:
+            timer.cancel()
+            with contextlib.suppress(ValueError):
+                self._calls.remove(pending)
+
+        done.add_done_callback(forget)
+        return done
+
+    async def close(self) -> None:
+        """Ends the lease with all that it holds; returns when a server has confirmed it, within some seconds."""
+        if not self.is_over:
+            self._closing = True
+            if self._was_open or self._acquisitions:
+                self._send(pb.SessionRequest(close=pb.CloseSession()))
+                await asyncio.wait([self._task], timeout=_CLOSING)
+            self._end("CLOSED")
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.wait([self._task], timeout=_CLOSING)
+
+    def abandon(self) -> None:
+        """Nobody is there any more who could close it."""
+        if not self.is_over:
+            self._loop.create_task(self.close())
+
+    # One stream after the other.
+
+    async def _run(self) -> None:
+        try:
+            while self._acquisitions or self._was_open:
+                pause = await self._attempt()
+                await asyncio.sleep(max(pause, self._backoff()))
+                self._attempts += 1
+            self._end("NOT_USED")
+        except _Over as over:
+            self._end(over.reason, over.error)
+        except asyncio.CancelledError:
+            self._end("CLOSED", ClosedError("the client was closed"))
+            raise
+        except Exception as error:
+            LOG.exception("a lease ends by a fault of the client")
+            self._end("CLIENT_FAILED", LockkeeperError(f"a fault of the client: {error!r}"))
+
+    def _backoff(self) -> float:
+        return min(2.0, 0.05 * 2.0 ** min(self._attempts, 10)) * random.uniform(0.5, 1.0)
+
+    async def _attempt(self) -> float:
+        """Finds a server and lives with one stream to it; returns how long to stay away."""
+        began = now()
+        try:
+            server = await self._servers.next()
+            metadata = await asyncio.wait_for(self._settings.transport.metadata(server), _OPENING)
+            channel = self._settings.transport.channel(server)
+        except TokenRefusedError as error:
+            if not self._lease_id:
+                raise _Over("UNAUTHENTICATED", RequestRefusedError(str(error), "UNAUTHENTICATED", 16)) from error
+            return 0.0
+        except (OSError, NoTokenError, asyncio.TimeoutError) as error:
+            LOG.info("no stream can be opened: %s", error)
+            return 0.0
+        try:
+            return await self._stream(server, channel, metadata, began)
+        finally:
+            await channel.close()
+
+    async def _stream(self, server: Server, channel: grpc.aio.Channel, metadata: Any, began: float) -> float:
+        """One stream from its open to its end."""
+        call = channel.stream_stream(
+            _METHOD,
+            request_serializer=pb.SessionRequest.SerializeToString,
+            response_deserializer=pb.SessionResponse.FromString,
+        )(metadata=metadata)
+        self._left = self._loop.create_future()
+        self._outbox = [self._opening()]
+        self._outbox_filled.set()
+        self._batches = False
+        self._last_sent = began  # before the message leaves
+        # Half of what the lease has left leaves time for another server.
+        self._timer("opening", began + min(_OPENING, (self._deadline - began) / 2), self._leave)
+        tasks = [self._loop.create_task(self._write(call)), self._loop.create_task(self._read(call))]
+        try:
+            return await self._left
+        finally:
+            if self._is_open:
+                self._settings.observer.on_stream_lost(str(server))
+                self._attempts = 0 if now() - began > _LASTED else self._attempts
+            self._is_open = False
+            for name in ("opening", "keep-alive", "silence"):
+                self._timer(name)
+            for task in tasks:
+                task.cancel()
+            call.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _opening(self) -> pb.SessionRequest:
+        opening = pb.OpenSession(lease_id=self._lease_id, lease_secret=self._secret, batches=True)
+        if not self._lease_id:
+            opening.holder = self._settings.holder
+            if self._settings.ttl is not None:
+                opening.ttl.CopyFrom(to_duration(self._settings.ttl))
+        return pb.SessionRequest(open=opening)
+
+    def _leave(self, pause: float = 0.0) -> None:
+        if not self._left.done():
+            self._left.set_result(pause)
+
+    async def _write(self, call: Any) -> None:
+        with contextlib.suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):  # the reader hears why
+            while True:
+                await self._outbox_filled.wait()
+                self._outbox_filled.clear()
+                requests, self._outbox = self._outbox, []
+                size = _MAX_BATCH if self._batches else 1
+                for i in range(0, len(requests), size):
+                    part = requests[i : i + size]
+                    batch = pb.SessionRequest(batch=pb.SessionRequestBatch(requests=part))
+                    await call.write(part[0] if len(part) == 1 else batch)
+
+    async def _read(self, call: Any) -> None:
+        left = self._left
+        try:
+            while not left.done():
+                response = await call.read()
+                if response is grpc.aio.EOF:
+                    raise _Left
+                self._hear(response)
+        except (grpc.aio.AioRpcError, asyncio.InvalidStateError):
+            self._settle(left, await self._on_error(call))
+        except (_Left, _Over) as end:
+            self._settle(left, end)
+        except asyncio.CancelledError:
+            self._settle(left, _Left())
+            raise
+        except Exception as error:
+            self._settle(left, error)
+
+    @staticmethod
+    def _settle(left: asyncio.Future[float], end: Exception) -> None:
+        if not left.done():
+            if isinstance(end, _Left):
+                left.set_result(end.pause)
+            else:
+                left.set_exception(end)
+
+    async def _on_error(self, call: Any) -> Exception:
+        code, details, metadata = await call.code(), await call.details(), await call.trailing_metadata()
+        LOG.info("a session stream ended: %s %s", code.name, details)
+        if code in _GONE or (code in _HOPELESS and not self._lease_id):
+            error = status_error("the lease", code, details or "", metadata)
+            return _Over(code.name, None if code in _GONE else error)
+        return _Left(retry_delay(metadata) or 0.0)  # any other error says nothing about the lease
+
+    # What a server says.
+
+    def _hear(self, response: pb.SessionResponse) -> None:
+        if now() >= self._deadline:
+            raise _Over("DEADLINE_PASSED")  # what comes later revives nothing
+        kind = response.WhichOneof("response")
+        if kind == "going_away":
+            self._on_going_away(response.going_away)
+        elif kind == "batch":
+            for each in response.batch.responses:
+                self._hear(each)
+        elif response.epoch >= self._epoch:
+            self._epoch = response.epoch
+            if not self._is_open and kind not in ("opened", "lease_ended"):
+                raise _Left
+            handler = getattr(self, f"_on_{kind}", None)  # None: of a later version, or of no interest
+            if handler is not None:
+                handler(getattr(response, str(kind)))
+        elif not self._is_open:
+            raise _Left
+
+    def _on_going_away(self, message: pb.GoingAway) -> None:
+        if message.reason == pb.GOING_AWAY_REASON_SUPERSEDED:
+            raise _Over("SUPERSEDED")
+        raise _Left(to_seconds(message.resume_after))
+
+    def _on_lease_ended(self, ended: pb.LeaseEnded) -> None:
+        raise _Over(enum_name(ended, "reason"))
+
+    def _on_opened(self, opened: pb.SessionOpened) -> None:
+        if self._is_open:
+            return
+        resumed = self._was_open
+        if not resumed:
+            self._lease_id, self.tag, self._deadline = opened.lease_id, opened.lease_tag, 0.0
+        self._is_open = self._was_open = True
+        self._batches = opened.batches
+        self._unanswered = {}
+        self._timer("opening")
+        self._extend(self._last_sent, opened.valid_for, opened.keep_alive_interval)
+        self._settings.observer.on_stream_opened(opened.coordinator_id, resumed)
+        # All holds are repeated before anything is released.
+        for acquisition in sorted(self._acquisitions.values(), key=lambda a: a.state is State.RELEASING):
+            self._ask(acquisition)
+        for _, request, _ in self._calls:
+            self._send(request)
+        if self._closing:
+            self._send(pb.SessionRequest(close=pb.CloseSession()))
+
+    def _on_kept_alive(self, kept: pb.SessionKeptAlive) -> None:
+        sent = self._unanswered.get(kept.nonce)
+        if sent is None:
+            return
+        # It does for those before it, so a late answer to one of them counts for nothing.
+        self._unanswered = {nonce: at for nonce, at in self._unanswered.items() if nonce > kept.nonce}
+        self._extend(sent, kept.valid_for, kept.keep_alive_interval)
+        self._watch_silence()
+
+    # The deadline, and what moves it on.
+
+    def _extend(self, sent: float, valid_for: Any, interval: Any) -> None:
+        promised = to_seconds(valid_for)
+        # Less two percent for clocks of unequal rate, and 50 ms.
+        self._deadline = max(sent + promised - promised / 50 - 0.05, self._deadline)
+        self._interval = max(0.1, to_seconds(interval))
+        self._timer("deadline", self._deadline, lambda: self._end("DEADLINE_PASSED"))
+        self._timer("keep-alive", self._last_sent + self._interval, self._keep_alive)
+
+    def _keep_alive(self) -> None:
+        nonce = next(self._nonces)
+        self._last_sent = now()
+        self._unanswered[nonce] = self._last_sent
+        self._send(pb.SessionRequest(keep_alive=pb.SessionKeepAlive(nonce=nonce)))
+        self._timer("keep-alive", self._last_sent + self._interval, self._keep_alive)
+        if len(self._unanswered) == 1:
+            self._watch_silence()
+
+    def _watch_silence(self) -> None:
+        """Leaves the stream when a keep-alive has had no answer for two intervals, a second at least."""
+        if self._unanswered:
+            oldest = min(self._unanswered.values())
+            self._timer("silence", oldest + max(1.0, 2 * self._interval), self._leave)
+        else:
+            self._timer("silence")
+
+    # Requests, and what becomes of them.
+
+    def _ask(self, acquisition: Acquisition) -> None:
+        if not self._is_open:
+            return  # the next stream repeats what counts
+        if acquisition.state is State.RELEASING:
+            self._send(pb.SessionRequest(release=pb.ReleaseRequest(request_id=acquisition.request_id)))
+            return
+        acquisition.asked = True
+        self._timer(("unasked", acquisition.request_id))
+        self._send(pb.SessionRequest(acquire=acquisition.message()))
+
+    def _unreachable(self, acquisition: Acquisition) -> None:
+        if acquisition.state is State.WAITING and not acquisition.asked:
+            self._forget(acquisition)
+            acquisition.fail(ServerUnavailableError(f"{acquisition.request}: no server could be reached in time"))
+
+    def _nobody_counts(self, acquisition: Acquisition) -> None:
+        """The wait limit has passed, and no server has said so."""
+        if acquisition.state is State.WAITING:
+            error = NotAcquiredError(f"{acquisition.request}: not granted in time", "TIMED_OUT")
+            acquisition.give_up_waiting(error)
+            self.release(acquisition)
+
+    def _on_event(self, event: pb.AcquireResponse) -> None:
+        acquisition = self._acquisitions.get(event.request_id)
+        kind = event.WhichOneof("event")
+        if acquisition is None:
+            if kind in ("queued", "granted"):  # nobody waits for it any more
+                self._send(pb.SessionRequest(release=pb.ReleaseRequest(request_id=event.request_id)))
+            return
+        if event.sequence == 0:
+            acquisition.tell("position", event.position)
+            return
+        if not acquisition.is_new(event):
+            return
+        if kind == "granted":
+            self._on_granted(acquisition, event.granted)
+        elif kind == "jeopardy":
+            self._on_jeopardy(acquisition, to_seconds(event.jeopardy.valid_for))
+        elif kind == "safe":
+            self._on_safe(acquisition)
+        elif kind == "lost":
+            self._finish(acquisition, enum_name(event.lost, "reason"), event.lost.message)
+        elif kind == "not_acquired":
+            holders = [holder.holder for holder in event.not_acquired.holders]
+            self._finish(acquisition, enum_name(event.not_acquired, "reason"), event.not_acquired.message, holders)
+        elif kind == "released":
+            self._on_released_event(acquisition)
+        elif kind in ("queued", "position", "release_requested"):
+            acquisition.tell(kind, getattr(event, kind))
+
+    def _on_granted(self, acquisition: Acquisition, granted: pb.Granted) -> None:
+        acquisition.jeopardy_until = NEVER
+        self._timer(("jeopardy", acquisition.request_id))
+        tokens = [grant.fencing_token for grant in granted.grants]
+        if acquisition.state is State.WAITING:
+            self._stop_timers(acquisition)
+            acquisition.on_granted(granted)
+            if acquisition.hold_until != NEVER:
+                key = ("max-hold", acquisition.request_id)
+                self._timer(key, acquisition.hold_until, lambda: self._lose(acquisition, "MAX_HOLD"))
+        elif acquisition.state is State.HELD and acquisition.tokens != tokens:
+            self._lose(acquisition, "REMOVED")  # not the hold that the caller has
+
+    def _on_jeopardy(self, acquisition: Acquisition, valid_for: float) -> None:
+        if acquisition.state is not State.HELD:
+            return
+        acquisition.jeopardy_until = now() + valid_for
+        key = ("jeopardy", acquisition.request_id)
+        self._timer(key, acquisition.jeopardy_until, lambda: self._lose(acquisition, "DEADLINE_PASSED"))
+        acquisition.tell("jeopardy", valid_for)
+
+    def _on_safe(self, acquisition: Acquisition) -> None:
+        if acquisition.state is State.HELD and acquisition.jeopardy_until != NEVER:
+            acquisition.jeopardy_until = NEVER
+            self._timer(("jeopardy", acquisition.request_id))
+            acquisition.tell("safe", None)
+
+    def _lose(self, acquisition: Acquisition, reason: str) -> None:
+        """The client gives the locks up by itself: what the server may still keep for it is released."""
+        if acquisition.state is State.HELD:
+            acquisition.lose(reason)
+            self.release(acquisition)
+
+    def _on_released_event(self, acquisition: Acquisition) -> None:
+        """The answer to the release says more than the event, and comes after it, if it comes."""
+        result = pb.ReleaseResponse(outcome=pb.RELEASE_OUTCOME_RELEASED)
+        key = ("answer", acquisition.request_id)
+        self._timer(key, now() + _SAYS_MORE, lambda: self._finish(acquisition, "RELEASED", result=result))
+
+    def _on_released(self, released: pb.SessionReleased) -> None:
+        acquisition = self._acquisitions.get(released.request_id)
+        if acquisition is not None:
+            self._finish(acquisition, "RELEASED", result=released.result)
+
+    def _on_release_answered(self, answered: pb.ReleaseAnswered) -> None:
+        self._answered("answer_release", answered.request_id)
+
+    def _on_metadata_updated(self, updated: pb.MetadataUpdated) -> None:
+        self._answered("update_metadata", updated.request_id)
+
+    def _answered(self, kind: str, request_id: str, error: LockkeeperError | None = None) -> None:
+        for called, request, done in self._calls:
+            if called == kind and getattr(request, kind).request_id == request_id and not done.done():
+                done.set_result(None) if error is None else done.set_exception(error)
+                return
+
+    def _on_refused(self, refused: pb.Refused) -> None:
+        kind = refused.WhichOneof("request")
+        after = max(0.05, to_seconds(refused.retry_after)) if refused.HasField("retry_after") else None
+        again = NEVER if after is None else now() + after
+        if kind == "close":
+            raise _Over("CLOSED")  # the TTL does the rest
+        if kind == "keep_alive":
+            if again != NEVER:
+                self._timer("keep-alive", again, self._keep_alive)
+        elif kind in ("answer_release", "update_metadata"):
+            self._answered(kind, getattr(refused, kind), refusal(kind, refused))
+        elif kind in ("acquire", "release"):
+            self._on_request_refused(kind, refused, again)
+
+    def _on_request_refused(self, kind: str, refused: pb.Refused, again: float) -> None:
+        acquisition = self._acquisitions.get(getattr(refused, kind))
+        if acquisition is None or (kind == "release") != (acquisition.state is State.RELEASING):
+            return  # while it is released, the answer to the release decides
+        if acquisition.state is State.WAITING and again >= acquisition.give_up and again != NEVER:
+            self._fail(acquisition, NotAcquiredError(f"{acquisition.request}: {refused.message}", "TIMED_OUT"))
+        elif again != NEVER:
+            self._timer(("again", acquisition.request_id), again, lambda: self._ask(acquisition))
+        elif acquisition.state is State.WAITING:
+            self._fail(acquisition, refusal(str(acquisition.request), refused))
+        elif acquisition.state is State.HELD:
+            self._lose(acquisition, enum_name(refused, "reason"))
+        else:
+            self._finish(acquisition, "REFUSED")
+
+    def _fail(self, acquisition: Acquisition, error: LockkeeperError) -> None:
+        self._forget(acquisition)
+        acquisition.fail(error)
+
+    def _finish(
+        self,
+        acquisition: Acquisition,
+        reason: str,
+        message: str = "",
+        holders: list[str] | None = None,
+        result: pb.ReleaseResponse | None = None,
+    ) -> None:
+        """A server has told the end of a request."""
+        self._forget(acquisition)
+        if acquisition.state is State.WAITING and self._closing:
+            acquisition.fail(ClosedError(f"{acquisition.request}: the client was closed"))
+        elif acquisition.state is State.WAITING:
+            acquisition.fail(NotAcquiredError(f"{acquisition.request}: {message or reason}", reason, holders or ()))
+        elif acquisition.state is State.HELD:
+            acquisition.lose(reason)
+            acquisition.finish(None)
+        else:
+            acquisition.finish(result)
+
+    def _end(self, reason: str, error: LockkeeperError | None = None) -> None:
+        """The lease is over, with all that it held."""
+        if self.is_over:
+            return
+        self.is_over = True
+        if self._closing:
+            error = ClosedError("the client was closed")
+        for acquisition in list(self._acquisitions.values()):
+            self._forget(acquisition)
+            if acquisition.state is State.WAITING:
+                lost = LeaseLostError(f"{acquisition.request}: the lease ended: {reason}", reason)
+                acquisition.fail(error or lost)
+            else:
+                if acquisition.state is State.HELD:
+                    acquisition.lose(reason)
+                acquisition.finish(None)
+        for _, _, done in list(self._calls):
+            if not done.done():
+                done.set_exception(error or LockLostError(f"the lease ended: {reason}", reason))
+        for name in list(self._timers):
+            self._timer(name)
+        self._task.cancel()
+        self._on_over(self)
+
+    # Small things.
+
+    def _forget(self, acquisition: Acquisition) -> None:
+        self._stop_timers(acquisition)
+        self._acquisitions.pop(acquisition.request_id, None)
+
+    def _stop_timers(self, acquisition: Acquisition) -> None:
+        for kind in ("unasked", "give-up", "again", "jeopardy", "max-hold", "answer"):
+            self._timer((kind, acquisition.request_id))
+
+    def _send(self, request: pb.SessionRequest) -> None:
+        if self._is_open:
+            self._outbox.append(request)
+            self._outbox_filled.set()
+
+    def _timer(self, name: object, at: float | None = None, action: Callable[[], None] | None = None) -> None:
+        """Sets the timer of that name anew, or stops it."""
+        known = self._timers.pop(name, None)
+        if known is not None:
+            known.cancel()
+        if at is not None and action is not None and at != NEVER:
+
+            def run() -> None:
+                self._timers.pop(name, None)
+                action()
+
+            self._timers[name] = self._loop.call_later(max(0.0, at - now()), run)

@@ -1,0 +1,68 @@
+"""Between messages of the contract and Python's own values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import grpc
+from google.protobuf.duration_pb2 import Duration
+from google.rpc.error_details_pb2 import ErrorInfo, RetryInfo
+from google.rpc.status_pb2 import Status
+
+from lockkeeper.errors import LockkeeperError, RequestRefusedError, ServerUnavailableError
+from lockkeeper.v1 import lock_service_pb2 as pb
+
+_NANOS = 1_000_000_000
+
+
+def to_duration(seconds: float) -> Duration:
+    nanos = round(seconds * _NANOS)
+    return Duration(seconds=nanos // _NANOS, nanos=nanos % _NANOS)
+
+
+def to_seconds(duration: Duration) -> float:
+    return duration.seconds + duration.nanos / _NANOS
+
+
+def enum_name(message: Any, field: str) -> str:
+    """The name of an enum's value without the enum's prefix; ``UNKNOWN`` for one that only a later server knows."""
+    names = message.DESCRIPTOR.fields_by_name[field].enum_type.values_by_number
+    value = names.get(getattr(message, field))
+    return "UNKNOWN" if value is None else str(value.name).removeprefix(str(names[0].name).removesuffix("UNSPECIFIED"))
+
+
+def _status_of(metadata: Any) -> Status:
+    for key, value in metadata or ():
+        if key == "grpc-status-details-bin":
+            return Status.FromString(value)
+    return Status()
+
+
+def retry_delay(metadata: Any) -> float | None:
+    """How long a server wants to be left alone, in seconds, if the end of its call says so."""
+    info = RetryInfo()
+    for detail in _status_of(metadata).details:
+        if detail.Unpack(info):
+            return to_seconds(info.retry_delay)
+    return None
+
+
+def call_error(what: str, error: grpc.aio.AioRpcError) -> LockkeeperError:
+    """What a call that ended with an error means to whoever made it."""
+    return status_error(what, error.code(), error.details() or "", error.trailing_metadata())
+
+
+def status_error(what: str, code: grpc.StatusCode, details: str, metadata: Any) -> LockkeeperError:
+    info = ErrorInfo()
+    reason = next((info.reason for detail in _status_of(metadata).details if detail.Unpack(info)), "")
+    message = f"{what}: {details or code.name}"
+    if not reason and code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.CANCELLED):
+        return ServerUnavailableError(message)
+    return RequestRefusedError(message, reason or code.name, code.value[0], retry_after=retry_delay(metadata))
+
+
+def refusal(what: str, refused: pb.Refused) -> RequestRefusedError:
+    """What a refusal on a session stream means to whoever made the request."""
+    after = to_seconds(refused.retry_after) if refused.HasField("retry_after") else None
+    where = f" ({refused.field})" if refused.field else ""
+    return RequestRefusedError(f"{what}: {refused.message}{where}", enum_name(refused, "reason"), refused.code, refused.field, after)

@@ -1,0 +1,190 @@
+"""What to ask for: locks, and how. What is out of range is refused here, before anything is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from lockkeeper._messages import to_duration
+from lockkeeper.v1 import lock_service_pb2 as pb
+from lockkeeper.v1 import types_pb2 as types
+
+_DAYS_7 = 7 * 86_400.0
+
+
+def _require(ok: bool, name: str, rule: str, value: object) -> None:
+    if not ok:
+        raise ValueError(f"{name} must be {rule}, not {value!r}")
+
+
+def label(name: str, value: str) -> str:
+    """Checks who somebody is: up to 256 bytes of UTF-8."""
+    _require(len(value.encode()) <= 256, name, "256 bytes at most", value)
+    return value
+
+
+def seconds(name: str, value: float, least: float, most: float) -> float:
+    """Checks a number of seconds."""
+    _require(least <= value <= most, name, f"{least:g} to {most:g} seconds", value)
+    return value
+
+
+def lock_name(name: str) -> str:
+    """Checks a lock's name."""
+    _require(1 <= len(name.encode()) <= 512, "name", "1 to 512 bytes of UTF-8", name)
+    _require(not any(ord(c) < 32 or 127 <= ord(c) < 160 for c in name), "name", "without control characters", name)
+    segments = name.split("/")
+    _require(len(segments) <= 16, "name", "of 16 segments at most", name)
+    _require(all(s not in ("", ".", "..") for s in segments), "name", 'without empty segments, "." and ".."', name)
+    return name
+
+
+def checked_metadata(metadata: Mapping[str, str]) -> dict[str, str]:
+    """Checks what others can see: up to 32 entries, 4 KiB in all, keys not empty."""
+    size = sum(len(k.encode()) + len(v.encode()) for k, v in metadata.items())
+    _require(len(metadata) <= 32, "metadata", "32 entries at most", len(metadata))
+    _require(size <= 4096, "metadata", "4096 bytes at most in all", size)
+    _require(all(metadata), "metadata", "without empty keys", "")
+    return dict(metadata)
+
+
+@dataclass(frozen=True)
+class LockSpec:
+    """One lock of a request and how it is to be held; made by `exclusive`, `read`, `write`, `permits` and `custom`.
+
+    A name has 1 to 512 bytes of UTF-8, no control characters, and at most 16 segments separated by ``/``, none of them empty, ``.`` or
+    ``..``.
+
+    Raises:
+        ValueError: the name breaks these rules, or permits are out of range.
+    """
+
+    name: str
+    _mode: types.LockMode = types.LOCK_MODE_EXCLUSIVE
+    _permits: int = 0
+    _limit: int = 0
+    _custom: str = ""
+
+    def __post_init__(self) -> None:
+        lock_name(self.name)
+
+    def _message(self) -> pb.LockRequest:
+        return pb.LockRequest(
+            name=self.name,
+            mode=self._mode,
+            permits=self._permits,
+            limit=self._limit,
+            custom=self._custom,
+        )
+
+
+def exclusive(name: str) -> LockSpec:
+    """One holder at a time."""
+    return LockSpec(name)
+
+
+def read(name: str) -> LockSpec:
+    """Shared with other readers, excludes writers."""
+    return LockSpec(name, types.LOCK_MODE_READ)
+
+
+def write(name: str) -> LockSpec:
+    """The writing side of a read/write lock."""
+    return LockSpec(name, types.LOCK_MODE_WRITE)
+
+
+def permits(name: str, count: int, limit: int = 0) -> LockSpec:
+    """Some of the permits of a lock.
+
+    ``limit`` is how many it has in all, up to 1,000,000; 0: as it was configured, or as others in the queue have named it.
+    """
+    _require(0 <= limit <= 1_000_000, "limit", "1 to 1,000,000, or 0", limit)
+    _require(1 <= count <= (limit or 1_000_000), "permits", "1 to the limit", count)
+    return LockSpec(name, types.LOCK_MODE_PERMITS, count, limit)
+
+
+def custom(name: str, mode: str) -> LockSpec:
+    """A mode of a kind that the servers were extended with."""
+    _require(bool(mode), "mode", "named", mode)
+    return LockSpec(name, types.LOCK_MODE_CUSTOM, _custom=mode)
+
+
+@dataclass(frozen=True)
+class LockRequest:
+    """A request for one lock or for several, which are granted together or not at all.
+
+    Args:
+        locks: a name (an exclusive lock), a `LockSpec`, or 1 to 64 of either, each name once.
+        wait: the longest wait in seconds, 0 (only if free at once) to 7 days; None: as long as it takes.
+        owner: who asks inside this client, up to 256 bytes. What an owner holds in the same mode it is granted again at once.
+        holder: who asks, human-readable, up to 256 bytes; None: the client's holder.
+        metadata: shown to others: up to 32 entries, 4 KiB in all.
+        max_hold: the longest hold in seconds, 0.1 to 7 days; then the locks are lost.
+        lock_delay: if this holder is lost rather than releases, how many seconds the next grant waits: 0 to 3600.
+        position_interval: how often a change of the place in the queue is told at most, 0.1 to 3600 seconds; None: not told.
+        deadlock_check: whether the request takes part in the search for cycles of waits; None: if it has an owner.
+
+    Raises:
+        ValueError: a field is out of range; the message names it.
+    """
+
+    locks: str | LockSpec | Sequence[str | LockSpec]
+    wait: float | None = None
+    owner: str = ""
+    holder: str | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    max_hold: float | None = None
+    lock_delay: float = 0.0
+    position_interval: float | None = None
+    deadlock_check: bool | None = None
+
+    def __post_init__(self) -> None:
+        asked = [self.locks] if isinstance(self.locks, str | LockSpec) else list(self.locks)
+        specs = tuple(exclusive(lock) if isinstance(lock, str) else lock for lock in asked)
+        _require(1 <= len(specs) <= 64, "locks", "1 to 64", len(specs))
+        _require(len({spec.name for spec in specs}) == len(specs), "locks", "named once each", [s.name for s in specs])
+        object.__setattr__(self, "locks", specs)
+        object.__setattr__(self, "metadata", checked_metadata(self.metadata))
+        label("owner", self.owner)
+        if self.holder is not None:
+            label("holder", self.holder)
+        if self.wait is not None:
+            seconds("wait", self.wait, 0, _DAYS_7)
+        if self.max_hold is not None:
+            seconds("max_hold", self.max_hold, 0.1, _DAYS_7)
+        seconds("lock_delay", self.lock_delay, 0, 3600)
+        if self.position_interval is not None:
+            seconds("position_interval", self.position_interval, 0.1, 3600)
+
+    @property
+    def specs(self) -> tuple[LockSpec, ...]:
+        """The locks, in the order in which they were asked for."""
+        return self.locks  # type: ignore[return-value]  # __post_init__ has made it so
+
+    def __str__(self) -> str:
+        return ", ".join(f'"{spec.name}"' for spec in self.specs)
+
+    def _message(self, request_id: str, wait: float | None, tokens: Sequence[int], max_hold: float | None) -> pb.AcquireRequest:
+        optional: dict[str, Any] = {}
+        if wait is not None:
+            optional["wait_timeout"] = to_duration(max(0.0, wait))
+        if max_hold is not None:
+            optional["max_hold"] = to_duration(max(0.1, max_hold))
+        if self.position_interval is not None:
+            optional["position_interval"] = to_duration(self.position_interval)
+        if self.lock_delay:
+            optional["lock_delay"] = to_duration(round(self.lock_delay, 3))
+        check = pb.DEADLOCK_CHECK_UNSPECIFIED
+        if self.deadlock_check is not None:
+            check = pb.DEADLOCK_CHECK_ON if self.deadlock_check else pb.DEADLOCK_CHECK_OFF
+        return pb.AcquireRequest(
+            request_id=request_id,
+            locks=[spec._message() for spec in self.specs],
+            owner=self.owner,
+            holder=self.holder or "",
+            metadata=self.metadata,
+            held_tokens=tokens,
+            deadlock_check=check,
+            **optional,
+        )

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import asyncio
+import warnings
+from collections.abc import Awaitable, Callable, Iterator
+from typing import TypeVar
+
+import pytest
+import servers
+
+from lockkeeper.testing import FakeServer
+
+T = TypeVar("T")
+LIMIT = 60.0  # seconds after which a test that waits has failed
+
+
+@pytest.fixture(scope="session")
+def real() -> Iterator[servers.RealServer]:
+    why = servers.missing()
+    if why:
+        warnings.warn(f"SKIPPED: tests on a real coordinator: {why}", stacklevel=1)
+        pytest.skip(f"no real coordinator: {why}")
+    server = servers.RealServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeServer]:
+    with FakeServer() as server:
+        yield server
+
+
+@pytest.fixture(params=["fake", "real"])
+def address(request: pytest.FixtureRequest) -> str:
+    """Where a server is: a fake one, and then a real one, of which the tests must hold alike."""
+    server = request.getfixturevalue(request.param)
+    return str(server.address)
+
+
+@pytest.fixture
+def run() -> Callable[[Awaitable[T]], T]:
+    """Runs a coroutine to its end, and says if it leaves a task behind."""
+
+    def run_it(work: Awaitable[T]) -> T:
+        async def bounded() -> T:
+            result = await asyncio.wait_for(work, LIMIT)
+            left = asyncio.all_tasks() - {asyncio.current_task()}
+            if left:  # gRPC's own end a little later
+                _, left = await asyncio.wait(left, timeout=10)
+            assert not left, f"left behind: {left}"
+            return result
+
+        return asyncio.run(bounded())
+
+    return run_it

@@ -1,0 +1,229 @@
+"""Locks that are lost, and servers that go away: on the server in memory, where a test says when."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from lockkeeper import AsyncClient, Client, LeaseLostError, Listener, LockLostError, ReleaseRequested, ServerUnavailableError
+from lockkeeper.testing import FakeServer
+
+Run = Callable[[Awaitable[Any]], Any]
+
+
+def test_body_is_cancelled_when_its_lock_is_lost(fake: FakeServer, run: Run) -> None:
+    async def body() -> None:
+        cancelled = False
+        async with AsyncClient(fake.address) as client:
+            with pytest.raises(LockLostError) as caught:
+                async with client.lock("orders/42"):
+                    await asyncio.to_thread(fake.lose, "orders/42")
+                    try:
+                        await asyncio.Event().wait()
+                    except asyncio.CancelledError:
+                        cancelled = True
+                        raise
+            assert cancelled
+            assert caught.value.reason == "FORCED"
+            await asyncio.sleep(0)  # the task itself is not cancelled any more
+
+    run(body())
+
+
+def test_error_of_the_body_goes_before_the_loss(fake: FakeServer, run: Run) -> None:
+    async def body() -> None:
+        async with AsyncClient(fake.address) as client:
+            with pytest.raises(KeyError):
+                async with client.lock("orders/42", cancel_on_loss=False) as lock:
+                    await asyncio.to_thread(fake.lose, "orders/42")
+                    await lock.wait_lost()
+                    raise KeyError
+
+    run(body())
+
+
+def test_cancellation_by_others_is_no_loss(fake: FakeServer, run: Run) -> None:
+    async def body() -> None:
+        async with AsyncClient(fake.address) as client:
+            inside = asyncio.Event()
+
+            async def work() -> None:
+                async with client.lock("orders/42"):
+                    inside.set()
+                    await asyncio.Event().wait()
+
+            task = asyncio.ensure_future(work())
+            await inside.wait()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            async with client.lock("orders/42", wait=5):
+                pass
+
+    run(body())
+
+
+def test_lease_that_ends_takes_all_locks_and_the_next_request_opens_another(fake: FakeServer, run: Run) -> None:
+    async def body() -> None:
+        async with AsyncClient(fake.address) as client:
+            held = await client.acquire("a")
+            waits = asyncio.Event()
+            waiting = asyncio.ensure_future(client.acquire("a", listener=Listener(on_queued=lambda _: waits.set())))
+            await waits.wait()
+            await asyncio.to_thread(fake.expire_leases)
+            with pytest.raises(LeaseLostError):
+                await waiting
+            assert await held.wait_lost() == "EXPIRED"
+            async with client.lock("a") as again:
+                assert again.is_valid
+
+    run(body())
+
+
+def test_broken_stream_costs_nothing(fake: FakeServer, run: Run) -> None:
+    async def body() -> None:
+        async with AsyncClient(fake.address) as client:
+            held = await client.acquire("a")
+            for _ in range(3):
+                await asyncio.to_thread(fake.disconnect)
+                async with client.lock("b"):  # over the next stream
+                    assert held.is_valid
+            assert (await held.release()).outcome == "RELEASED"
+
+    run(body())
+
+
+def test_deadline_passes_without_any_server(fake: FakeServer, run: Run) -> None:
+    async def body() -> None:
+        async with AsyncClient(fake.address, ttl=2) as client:
+            held = await client.acquire("a")
+            await asyncio.to_thread(fake.freeze)
+            assert await held.wait_lost() == "DEADLINE_PASSED"
+            assert not held.is_valid
+            with pytest.raises(LockLostError):
+                held.check()
+
+    run(body())
+
+
+def test_no_server_in_time_is_an_error(fake: FakeServer, run: Run) -> None:
+    async def body() -> None:
+        await asyncio.to_thread(fake.stop)
+        async with AsyncClient(fake.address, request_timeout=0.3) as client:
+            with pytest.raises(ServerUnavailableError, match='"a"'):
+                await client.acquire("a")
+            with pytest.raises(ServerUnavailableError):
+                await client.get_lock("a")
+
+    run(body())
+
+
+def test_holder_is_asked_to_give_way_and_told_of_jeopardy(fake: FakeServer, run: Run) -> None:
+    async def body() -> None:
+        told: asyncio.Queue[Any] = asyncio.Queue()
+        listener = Listener(on_release_requested=told.put_nowait, on_jeopardy=told.put_nowait, on_safe=lambda: told.put_nowait("safe"))
+        async with AsyncClient(fake.address) as client, client.lock("a", listener=listener) as lock:
+            await asyncio.to_thread(fake.request_release, "a", "maintenance", "anna")
+            assert await told.get() == ReleaseRequested("a", "anna", "maintenance", None)
+            await lock.answer_release(3)
+            await asyncio.to_thread(fake.jeopardize, 5.0)
+            assert await told.get() == 5.0
+            assert 0 < lock.remaining <= 5
+            await asyncio.to_thread(fake.make_safe)
+            assert await told.get() == "safe"
+            assert lock.remaining > 5
+
+    run(body())
+
+
+def test_hold_is_limited(fake: FakeServer, run: Run) -> None:
+    async def body() -> None:
+        async with AsyncClient(fake.address) as client:
+            held = await client.acquire("a", max_hold=0.2)
+            assert await held.wait_lost() == "MAX_HOLD"
+
+    run(body())
+
+
+def test_leader_that_loses_its_lock_goes_back_to_the_queue(fake: FakeServer, run: Run) -> None:
+    async def body() -> None:
+        terms: list[int] = []
+        async with AsyncClient(fake.address) as client:
+            election = client.election("reports/leader")
+
+            async def lead(leadership: Any) -> str:
+                terms.append(leadership.fencing_token)
+                leader = await election.leader()
+                assert leader is not None
+                assert leader.value == "me"
+                if len(terms) == 1:
+                    await asyncio.to_thread(fake.lose, "reports/leader")
+                    await asyncio.Event().wait()
+                return "done"
+
+            assert await election.run("me", lead) == "done"
+        assert terms == sorted(set(terms))
+        assert len(terms) == 2
+
+    run(body())
+
+
+def test_listener_that_raises_harms_nothing(fake: FakeServer, run: Run) -> None:
+    async def body() -> None:
+        def fail(*_: Any) -> None:
+            raise RuntimeError("a bad listener")
+
+        async with AsyncClient(fake.address) as client:
+            held = await client.acquire("a", listener=Listener(fail, fail, fail, fail, fail, fail))
+            await asyncio.to_thread(fake.lose, "a")
+            assert await held.wait_lost() == "FORCED"
+
+    run(body())
+
+
+def test_blocking_client_tells_of_a_loss_at_the_end_of_the_body(fake: FakeServer) -> None:
+    with Client(fake.address) as client:
+        with pytest.raises(LockLostError), client.lock("orders/42") as lock:
+            fake.lose("orders/42")
+            assert lock.wait_lost(10) == "FORCED"
+            assert not lock.is_valid
+        assert client.try_lock("orders/42") is not None
+
+
+def test_blocking_leader_comes_back(fake: FakeServer) -> None:
+    terms = 0
+
+    def lead(leadership: Any) -> int:
+        nonlocal terms
+        terms += 1
+        if terms == 1:
+            fake.lose("leader")
+            leadership.wait_lost(10)
+        return terms
+
+    with Client(fake.address) as client:
+        assert client.lead("leader", "me", lead) == 2
+
+
+def test_blocking_client_may_be_used_by_many_threads(fake: FakeServer) -> None:
+    inside, most = 0, 0
+    with Client(fake.address) as client:
+
+        def work() -> None:
+            nonlocal inside, most
+            for _ in range(5):
+                with client.lock("many"):
+                    inside += 1
+                    most = max(most, inside)
+                    inside -= 1
+
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+    assert most == 1

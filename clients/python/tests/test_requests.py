@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lockkeeper import AsyncClient, LockRequest, permits
+from lockkeeper._transport import Target, parse_servers
+
+
+@pytest.mark.parametrize(
+    ("locks", "options", "said"),
+    [
+        ("", {}, "name"),
+        ("a//b", {}, "name"),
+        ("a/../b", {}, "name"),
+        ("a\nb", {}, "name"),
+        ("x" * 513, {}, "512 bytes"),
+        ("/".join("abcdefghijklmnopq"), {}, "16 segments"),
+        ([], {}, "locks"),
+        (["a", "a"], {}, "once"),
+        ([str(i) for i in range(65)], {}, "1 to 64"),
+        ("a", {"wait": -1}, "wait"),
+        ("a", {"wait": 604_801}, "wait"),
+        ("a", {"owner": "é" * 129}, "owner"),
+        ("a", {"holder": "x" * 257}, "holder"),
+        ("a", {"metadata": {"": "x"}}, "metadata"),
+        ("a", {"metadata": {"k": "x" * 4096}}, "metadata"),
+        ("a", {"metadata": {str(i): "" for i in range(33)}}, "metadata"),
+        ("a", {"max_hold": 0.05}, "max_hold"),
+        ("a", {"lock_delay": 3601}, "lock_delay"),
+        ("a", {"position_interval": 0.01}, "position_interval"),
+    ],
+)
+def test_what_is_out_of_range_is_refused_and_named(locks: Any, options: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        LockRequest(locks, **options)
+
+
+@pytest.mark.parametrize(("count", "limit"), [(0, 1), (2, 1), (1, 1_000_001)])
+def test_permits_are_within_the_limit(count: int, limit: int) -> None:
+    with pytest.raises(ValueError, match="must be"):
+        permits("a", count, limit)
+
+
+def test_servers_have_a_default_port_and_may_be_ipv6() -> None:
+    assert parse_servers("a, b:1 ,[::1],[::1]:5,dns:///c") == (
+        Target("a", 7420),
+        Target("b", 1),
+        Target("::1", 7420),
+        Target("::1", 5),
+        Target("c", 7420),
+    )
+
+
+@pytest.mark.parametrize("servers", ["", "a,,b", "a:0", "a:65536", "a:x", "http://a", "a b"])
+def test_malformed_servers_are_refused(servers: str) -> None:
+    with pytest.raises(ValueError, match="servers"):
+        parse_servers(servers)
+
+
+@pytest.mark.parametrize("options", [{"ttl": 1}, {"ttl": 3601}, {"request_timeout": 0}, {"holder": "x" * 257}, {"certificate": "c"}])
+def test_malformed_options_of_a_client_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="must be"):
+        AsyncClient("a", **options)
