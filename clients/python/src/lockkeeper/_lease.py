@@ -171,7 +171,7 @@ class Lease:
         """Ends the lease with all that it holds; returns when a server has confirmed it, within some seconds."""
         if not self.is_over:
             self._closing = True
-            if self._was_open or self._acquisitions:
+            if self._was_open:  # otherwise no server has anything of it
                 self._send(pb.SessionRequest(close=pb.CloseSession()))
                 await asyncio.wait([self._task], timeout=_CLOSING)
             self._end("CLOSED")

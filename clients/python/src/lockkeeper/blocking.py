@@ -45,13 +45,8 @@ class _Loop:
     def stop(self, last: Coroutine[Any, Any, None], timeout: float) -> None:
         """Runs the last coroutine, and ends the thread; waits for that, unless it is that thread."""
 
-        async def end() -> None:
-            try:
-                await asyncio.wait_for(last, timeout)
-            finally:
-                self.loop.stop()
-
-        future = asyncio.run_coroutine_threadsafe(end(), self.loop)
+        future = asyncio.run_coroutine_threadsafe(asyncio.wait_for(last, timeout), self.loop)
+        future.add_done_callback(lambda _: self.loop.call_soon_threadsafe(self.loop.stop))
         if threading.current_thread() is not self._thread:
             with contextlib.suppress(Exception):
                 future.result(timeout + 1.0)
