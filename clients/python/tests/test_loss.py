@@ -21,8 +21,8 @@ def test_body_is_cancelled_when_its_lock_is_lost(fake: FakeServer, run: Run) -> 
         async with AsyncClient(fake.address) as client:
             with pytest.raises(LockLostError) as caught:
                 async with client.lock("orders/42"):
-                    await asyncio.to_thread(fake.lose, "orders/42")
                     try:
+                        await asyncio.to_thread(fake.lose, "orders/42")
                         await asyncio.Event().wait()
                     except asyncio.CancelledError:
                         cancelled = True

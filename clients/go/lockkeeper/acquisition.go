@@ -1,0 +1,159 @@
+package lockkeeper
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "lockkeeper.io/gen/lockkeeper/v1"
+)
+
+const never = instant(math.MaxInt64)
+
+type state int
+
+const (
+	waiting state = iota
+	held
+	releasing
+	ended
+)
+
+// acquisition is one request for locks, from the asking to its end. Its lease's mutex guards it.
+type acquisition struct {
+	id      string
+	number  int64
+	request *request
+	state   state
+	asked   bool // of a server, over a stream
+	giveUp  instant
+	grants  []Grant
+	epoch   int64
+	last    int64
+	doubt   instant // until when the locks are good in a jeopardy
+	limit   instant // until when they may be held
+	lost    string  // why they were lost
+	err     error   // why they were not granted
+	result  *pb.ReleaseResponse
+
+	granted chan struct{} // closed when the locks are held, or will not be
+	done    chan struct{} // closed when it has ended
+	timers  map[string]*time.Timer
+	// onLost is called when the locks are lost, under the mutex; tell passes on what the listener hears.
+	onLost func(reason string)
+	tell   func(call func(listener *Listener))
+}
+
+func newAcquisition(number int64, id string, r *request, tell func(call func(listener *Listener))) *acquisition {
+	a := &acquisition{
+		id: id, number: number, request: r, giveUp: never, doubt: never, limit: never,
+		granted: make(chan struct{}), done: make(chan struct{}), tell: tell, onLost: func(string) {},
+	}
+	if r.wait != nil {
+		a.giveUp = now() + instant(*r.wait)
+	}
+	return a
+}
+
+// until is until when the locks may be used.
+func (a *acquisition) until(lease instant) instant {
+	return min(lease, a.doubt, a.limit)
+}
+
+func (a *acquisition) tokens() []int64 {
+	tokens := make([]int64, len(a.grants))
+	for i, grant := range a.grants {
+		tokens[i] = grant.FencingToken
+	}
+	return tokens
+}
+
+// message is the request as it is sent, for the first time or once more.
+func (a *acquisition) message() *pb.AcquireRequest {
+	var wait *time.Duration
+	if a.giveUp != never {
+		left := time.Duration(a.giveUp - now())
+		wait = &left
+	}
+	maxHold := a.request.maxHold
+	if a.limit != never {
+		maxHold = time.Duration(a.limit - now())
+	}
+	return a.request.message(a.id, wait, a.tokens(), maxHold)
+}
+
+// isNew says whether an event is no repetition, and notes that it was heard.
+func (a *acquisition) isNew(event *pb.AcquireResponse) bool {
+	epoch, sequence := event.GetEpoch(), event.GetSequence()
+	if sequence <= 0 || epoch < a.epoch || epoch == a.epoch && sequence <= a.last {
+		return false
+	}
+	a.epoch, a.last = epoch, sequence
+	return true
+}
+
+func (a *acquisition) onGranted(granted *pb.Granted) {
+	a.state = held
+	for _, grant := range granted.GetGrants() {
+		a.grants = append(a.grants, Grant{
+			Name: grant.GetName(), FencingToken: grant.GetFencingToken(), PreviousEnd: enumName(grant.GetPreviousEnd()),
+			HoldCount: int(grant.GetHoldCount()),
+		})
+	}
+	if a.request.maxHold != 0 {
+		a.limit = now() + instant(a.request.maxHold)
+	}
+	closeOnce(a.granted)
+}
+
+func (a *acquisition) isGrantOf(granted *pb.Granted) bool {
+	return slices.EqualFunc(a.grants, granted.GetGrants(), func(mine Grant, other *pb.Grant) bool {
+		return mine.FencingToken == other.GetFencingToken()
+	})
+}
+
+// fail says that the locks will not be held.
+func (a *acquisition) fail(err error) {
+	a.giveUpWaiting(err)
+	a.finish(nil)
+}
+
+// giveUpWaiting tells the caller; what the server may grant all the same is still to be withdrawn.
+func (a *acquisition) giveUpWaiting(err error) {
+	if a.err == nil {
+		a.err = err
+	}
+	closeOnce(a.granted)
+}
+
+// lose says that the locks are not held any more, though nobody has released them.
+func (a *acquisition) lose(reason string) {
+	if a.lost != "" {
+		return
+	}
+	a.lost = reason
+	a.onLost(reason)
+	a.tell(func(listener *Listener) {
+		if listener.Lost != nil {
+			listener.Lost(reason)
+		}
+	})
+}
+
+func (a *acquisition) finish(result *pb.ReleaseResponse) {
+	a.state = ended
+	if result != nil {
+		a.result = proto.CloneOf(result)
+	}
+	closeOnce(a.done)
+}
+
+func closeOnce(channel chan struct{}) {
+	select {
+	case <-channel:
+	default:
+		close(channel)
+	}
+}

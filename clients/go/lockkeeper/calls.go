@@ -1,0 +1,232 @@
+package lockkeeper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	pb "lockkeeper.io/gen/lockkeeper/v1"
+)
+
+const attemptTimeout = 5 * time.Second
+
+// calls are answered once, at whichever server answers, over a connection of their own that is kept until a server fails.
+type calls struct {
+	config  *config
+	servers *servers
+
+	mu         sync.Mutex
+	connection *grpc.ClientConn
+	to         server
+	closed     bool
+}
+
+func (c *calls) connect(ctx context.Context) (*grpc.ClientConn, server, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil, server{}, ErrClosed
+	}
+	if c.connection == nil {
+		to, err := c.servers.next(ctx)
+		if err != nil {
+			return nil, server{}, err
+		}
+		connection, err := c.config.connect(to)
+		if err != nil {
+			return nil, server{}, err
+		}
+		c.connection, c.to = connection, to
+	}
+	return c.connection, c.to, nil
+}
+
+func (c *calls) disconnect(failed *grpc.ClientConn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.connection != nil && c.connection == failed {
+		c.connection.Close()
+		c.connection = nil
+	}
+}
+
+func (c *calls) close() {
+	c.mu.Lock()
+	connection := c.connection
+	c.closed = true
+	c.mu.Unlock()
+	c.disconnect(connection)
+}
+
+// once makes one attempt of a call, or of a watch.
+func (c *calls) once(ctx context.Context, attempt func(ctx context.Context, client pb.LockServiceClient) error) error {
+	connection, to, err := c.connect(ctx)
+	if err != nil {
+		return err
+	}
+	authorized, err := c.config.authorized(ctx, to)
+	if err == nil {
+		err = attempt(authorized, pb.NewLockServiceClient(connection))
+	}
+	if err != nil {
+		c.disconnect(connection)
+	}
+	return err
+}
+
+// try asks servers in turn until one answers, or the request timeout is over.
+func (c *calls) try(ctx context.Context, what string, attempt func(ctx context.Context, client pb.LockServiceClient) error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, c.config.requestTimeout, errTimeout)
+	defer cancel()
+	for failures := 1; ; failures++ {
+		err := c.once(ctx, func(ctx context.Context, client pb.LockServiceClient) error {
+			limited, done := context.WithTimeout(ctx, attemptTimeout)
+			defer done()
+			return attempt(limited, client)
+		})
+		if err == nil || errors.Is(err, ErrClosed) {
+			return err
+		}
+		if errors.Is(err, errTokenRefused) {
+			return &RefusedError{What: what, Reason: "UNAUTHENTICATED", Code: codes.Unauthenticated, RetryAfter: -1, Message: err.Error()}
+		}
+		if isFinal(err) {
+			return callError(what, err)
+		}
+		if !sleep(ctx, max(retryDelay(status.Convert(err)), pause(failures))) {
+			if cause := context.Cause(ctx); !errors.Is(cause, errTimeout) {
+				return cause
+			}
+			return &UnavailableError{What: what, Err: err}
+		}
+	}
+}
+
+var errTimeout = errors.New("the request timeout is over")
+
+// isFinal says whether another server would answer the same.
+func isFinal(err error) bool {
+	said, ok := status.FromError(err)
+	if !ok {
+		return false
+	}
+	switch said.Code() {
+	case codes.Unavailable, codes.DeadlineExceeded, codes.Canceled, codes.Unknown:
+		return false
+	default:
+		return true
+	}
+}
+
+func pause(failures int) time.Duration {
+	longest := min(2*time.Second, 50*time.Millisecond<<min(failures, 10))
+	return longest/2 + rand.N(longest/2) //nolint:gosec // jitter
+}
+
+// sleep waits; false: the context is done before.
+func sleep(ctx context.Context, length time.Duration) bool {
+	timer := time.NewTimer(length)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// GetLock returns who holds a lock, and who waits for it, up to 100 of them. A lock that nobody uses is a free one.
+func (c *Client) GetLock(ctx context.Context, name string) (Info, error) {
+	if err := checkName(name); err != nil {
+		return Info{}, err
+	}
+	var info Info
+	err := c.core.calls.try(ctx, fmt.Sprintf("get lock %q", name), func(ctx context.Context, client pb.LockServiceClient) error {
+		answer, err := client.GetLock(ctx, &pb.GetLockRequest{Name: name})
+		info = toInfo(answer.GetLock())
+		return err
+	})
+	return info, err
+}
+
+// Locks ranges over the locks that have holders or waiters and whose names begin with prefix, ordered by name. An error ends it.
+func (c *Client) Locks(ctx context.Context, prefix string) iter.Seq2[Info, error] {
+	return func(yield func(Info, error) bool) {
+		page := ""
+		for {
+			var answer *pb.ListLocksResponse
+			err := c.core.calls.try(ctx, fmt.Sprintf("list locks %q", prefix), func(ctx context.Context, client pb.LockServiceClient) (err error) {
+				answer, err = client.ListLocks(ctx, &pb.ListLocksRequest{Prefix: prefix, PageToken: page})
+				return err
+			})
+			if err != nil {
+				yield(Info{}, err)
+				return
+			}
+			for _, lock := range answer.GetLocks() {
+				if !yield(toInfo(lock), nil) {
+					return
+				}
+			}
+			page = answer.GetNextPageToken()
+			if page == "" {
+				return
+			}
+		}
+	}
+}
+
+// CheckToken says whether a fencing token is that of a current holder, after a write through ZooKeeper's quorum.
+func (c *Client) CheckToken(ctx context.Context, name string, token int64) (bool, error) {
+	if err := checkName(name); err != nil {
+		return false, err
+	}
+	current := false
+	err := c.core.calls.try(ctx, fmt.Sprintf("check token of %q", name), func(ctx context.Context, client pb.LockServiceClient) error {
+		answer, err := client.CheckToken(ctx, &pb.CheckTokenRequest{Name: name, FencingToken: token})
+		current = answer.GetCurrent()
+		return err
+	})
+	return current, err
+}
+
+// RequestRelease asks the holders of a lock to give way, and returns who was asked. Nothing is taken away by this.
+func (c *Client) RequestRelease(ctx context.Context, name, reason string) ([]Contender, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	request := &pb.RequestReleaseRequest{Name: name, Reason: reason, Requester: c.core.config.holder}
+	var asked []Contender
+	err := c.core.calls.try(ctx, fmt.Sprintf("request release of %q", name), func(ctx context.Context, client pb.LockServiceClient) error {
+		answer, err := client.RequestRelease(ctx, request)
+		asked = toContenders(answer.GetHolders())
+		return err
+	})
+	return asked, err
+}
+
+// ConfigureLock sets the limit of a lock of permits, 1 to 1,000,000; 0 takes the setting back. Returns the one before; 0: none.
+func (c *Client) ConfigureLock(ctx context.Context, name string, limit int) (int, error) {
+	if err := checkName(name); err != nil {
+		return 0, err
+	}
+	if limit < 0 || limit > maxPermits {
+		return 0, fmt.Errorf("lockkeeper: limit must be 0 to 1,000,000, not %d", limit)
+	}
+	before := 0
+	err := c.core.calls.try(ctx, fmt.Sprintf("configure %q", name), func(ctx context.Context, client pb.LockServiceClient) error {
+		answer, err := client.ConfigureLock(ctx, &pb.ConfigureLockRequest{Name: name, Limit: int32(limit)}) //nolint:gosec // checked
+		before = int(answer.GetPreviousLimit())
+		return err
+	})
+	return before, err
+}
+

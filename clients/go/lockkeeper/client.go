@@ -1,0 +1,279 @@
+package lockkeeper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"strconv"
+	"sync"
+	"time"
+)
+
+const maxRequests = 10_000
+
+// Client acquires locks, keeps its lease alive, and knows without a server until when its locks may be used. All methods may be called by any
+// goroutine.
+//
+// It has one lease, opened when a lock is first asked for. When the connection breaks, the server is silent or goes away, the lease is resumed
+// at the next server: requests keep their places, and locks their tokens. Only when the lease ends are its locks lost.
+type Client struct {
+	core *core
+}
+
+// core is what goes on in the background. It does not know the client, so that one that is forgotten is found to be.
+type core struct {
+	config  *config
+	servers *servers
+	calls   *calls
+	heard   *queue
+
+	mu     sync.Mutex
+	lease  *lease
+	count  int64
+	inUse  int
+	closed bool
+}
+
+// New makes a client of servers: one or several host:port, separated by commas. The port may be left out and is 7420 then. Of a name with
+// several addresses each is a server. It may begin with dns:///. Connects when it is first used.
+//
+// Fails if an address is malformed, or an option out of range.
+func New(servers string, options ...ClientOption) (*Client, error) {
+	targets, err := parseServers(servers)
+	if err != nil {
+		return nil, err
+	}
+	config, err := newConfig(options)
+	if err != nil {
+		return nil, err
+	}
+	first := config.first
+	if first < 0 {
+		first = rand.IntN(len(targets)) //nolint:gosec // so that clients spread
+	}
+	c := &core{config: config, servers: newServers(targets, first), heard: &queue{}}
+	c.calls = &calls{config: config, servers: newServers(targets, first)}
+	client := &Client{core: c}
+	runtime.AddCleanup(client, func(forgotten *core) { go forgotten.close() }, c)
+	return client, nil
+}
+
+// LeaseTag returns the public short name of the lease, as others see it; empty before the first lock.
+func (c *Client) LeaseTag() string {
+	c.core.mu.Lock()
+	l := c.core.lease
+	c.core.mu.Unlock()
+	if l == nil {
+		return ""
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.tag
+}
+
+// Lock acquires an exclusive lock. See [Client.Acquire].
+func (c *Client) Lock(ctx context.Context, name string, options ...Option) (*Lock, error) {
+	return c.Acquire(ctx, []Spec{Exclusive(name)}, options...)
+}
+
+// TryLock acquires an exclusive lock if it is free, or gets free within [Wait]; false: it does not. Other errors are those of [Client.Acquire].
+func (c *Client) TryLock(ctx context.Context, name string, options ...Option) (*Lock, bool, error) {
+	lock, err := c.Lock(ctx, name, append([]Option{Wait(0)}, options...)...)
+	var not *NotAcquiredError
+	if errors.As(err, &not) && not.Reason == "TIMED_OUT" {
+		return nil, false, nil
+	}
+	return lock, err == nil, err
+}
+
+// Acquire acquires one lock or several, which are granted together or not at all, and waits as long as [Wait] says.
+//
+// When ctx is done, the request is withdrawn, its cause returned at once, and a grant that comes all the same released. Its values, but
+// not its end, are those of [Lock.Context].
+//
+// Other errors: [NotAcquiredError] (the wait limit ran out, the queue is full, the wait would never end), [LeaseLostError] (ask again),
+// [UnavailableError], [RefusedError], [ErrClosed], [ErrTooMany], or what is out of range.
+func (c *Client) Acquire(ctx context.Context, locks []Spec, options ...Option) (*Lock, error) {
+	request, err := newRequest(locks, options)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(locks))
+	for i, spec := range locks {
+		names[i] = spec.name
+	}
+	observation := c.core.config.observer.Acquiring(ctx, names)
+	start := now()
+	lock, err := c.acquire(ctx, request, observation)
+	if err != nil {
+		observation.NotAcquired(err, time.Duration(now()-start))
+		return nil, err
+	}
+	observation.Acquired(lock.Grants(), time.Duration(now()-start))
+	runtime.KeepAlive(c)
+	return lock, nil
+}
+
+func (c *Client) acquire(ctx context.Context, r *request, observation Observation) (*Lock, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	lock := &Lock{client: c, since: now(), observation: observation}
+	lock.ctx, lock.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	l, a, err := c.core.ask(r, lock.cancel, observation)
+	if err != nil {
+		return nil, err
+	}
+	lock.lease, lock.acquisition = l, a
+	select {
+	case <-a.granted:
+	case <-ctx.Done():
+		l.release(a)
+		lock.cancel(ErrReleased)
+		return nil, context.Cause(ctx)
+	}
+	l.mu.Lock()
+	err = a.err
+	l.mu.Unlock()
+	if err != nil {
+		lock.cancel(err)
+		return nil, err
+	}
+	return lock, nil
+}
+
+// ask hands a request to the lease, or to a new one.
+func (c *core) ask(r *request, cancel context.CancelCauseFunc, observation Observation) (*lease, *acquisition, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil, nil, ErrClosed
+	}
+	if c.lease == nil || c.lease.isOver() {
+		c.lease = newLease(c.config, c.servers)
+	}
+	c.count++
+	listener := r.listener
+	a := newAcquisition(c.count, strconv.FormatInt(c.count, 10), r, func(call func(*Listener)) { c.heard.put(func() { call(&listener) }) })
+	name, start := r.String(), now()
+	a.onLost = func(reason string) {
+		cancel(&LostError{Lock: name, Reason: reason})
+		held := time.Duration(now() - start)
+		c.heard.put(func() { observation.Lost(reason, held) })
+	}
+	if c.lease.size() >= maxRequests {
+		return nil, nil, ErrTooMany
+	}
+	if !c.lease.acquire(a) {
+		c.lease = newLease(c.config, c.servers)
+		c.lease.acquire(a)
+	}
+	return c.lease, a, nil
+}
+
+// Do runs work while it holds an exclusive lock, and releases the lock after it. The context of work is that of the lock: cancelled when the
+// lock is lost, and when ctx is done. Returns what work returns, or a [LostError] if the lock was lost by the end.
+func (c *Client) Do(ctx context.Context, name string, work func(ctx context.Context, lock *Lock) error, options ...Option) error {
+	lock, err := c.Lock(ctx, name, options...)
+	if err != nil {
+		return err
+	}
+	return lock.do(ctx, work)
+}
+
+func (l *Lock) do(ctx context.Context, work func(ctx context.Context, lock *Lock) error) error {
+	within, cancel := context.WithCancelCause(l.Context())
+	defer cancel(nil)
+	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	defer stop()
+	err := work(within, l)
+	lost := l.Unlock(context.WithoutCancel(ctx))
+	if lost != nil && (err == nil || errors.Is(err, context.Canceled)) {
+		return lost
+	}
+	return err
+}
+
+// Close ends the lease with all that it holds, and lets go of the servers; takes some seconds where none answers. Always returns nil.
+func (c *Client) Close() error {
+	c.core.close()
+	return nil
+}
+
+func (c *core) close() {
+	c.mu.Lock()
+	c.closed = true
+	l := c.lease
+	c.lease = nil
+	c.mu.Unlock()
+	if l != nil {
+		l.close()
+	}
+	c.calls.close()
+	c.heard.wait()
+}
+
+func newServers(targets []target, first int) *servers {
+	return &servers{targets: targets, turn: first}
+}
+
+func (l *lease) size() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.acquisitions)
+}
+
+// queue calls what listeners hear, one after the other, on a goroutine that ends when there is nothing more.
+type queue struct {
+	mu      sync.Mutex
+	pending []func()
+	idle    chan struct{} // closed when the goroutine ends; nil: there is none
+}
+
+func (q *queue) put(call func()) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.pending = append(q.pending, call)
+	if q.idle == nil {
+		q.idle = make(chan struct{})
+		go q.run(q.idle)
+	}
+}
+
+func (q *queue) run(idle chan struct{}) {
+	defer close(idle)
+	for {
+		q.mu.Lock()
+		if len(q.pending) == 0 {
+			q.idle = nil
+			q.mu.Unlock()
+			return
+		}
+		call := q.pending[0]
+		q.pending = q.pending[1:]
+		q.mu.Unlock()
+		call()
+	}
+}
+
+// wait waits for what is under way, a second at most: a listener may be the one that closes.
+func (q *queue) wait() {
+	q.mu.Lock()
+	idle := q.idle
+	q.mu.Unlock()
+	if idle == nil {
+		return
+	}
+	timeout := time.NewTimer(time.Second)
+	defer timeout.Stop()
+	select {
+	case <-idle:
+	case <-timeout.C:
+	}
+}
+
+func (c *Client) String() string {
+	return fmt.Sprintf("lockkeeper.Client of %v", c.core.servers.targets)
+}

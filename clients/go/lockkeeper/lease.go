@@ -1,0 +1,457 @@
+package lockkeeper
+
+import (
+	"context"
+	cryptorand "crypto/rand"
+	"encoding/hex"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	pb "lockkeeper.io/gen/lockkeeper/v1"
+)
+
+const (
+	openingTimeout = 3 * time.Second  // for connecting and for the answer to an open, at most
+	closingTimeout = 5 * time.Second  // for the answer to a close
+	answerTimeout  = 5 * time.Second  // for a server's word after a wait limit
+	saysMore       = time.Second      // from the event of a release to its answer
+	lasted         = 2 * time.Second  // a stream of that length was a good one: the backoff begins anew
+	shortest       = 100 * time.Millisecond
+	margin         = 50 * time.Millisecond
+)
+
+// lease lives once, over one Session stream at a time. When it is over, every request has heard its end.
+type lease struct {
+	config  *config
+	servers *servers
+
+	mu           sync.Mutex
+	id           string
+	tag          string
+	secret       string
+	epoch        int64
+	deadline     instant
+	interval     time.Duration
+	lastSent     instant
+	nonce        int64
+	unanswered   []sentKeepAlive
+	acquisitions map[string]*acquisition
+	calls        []*call
+	stream       *stream // nil: there is none that is open
+	wasOpen      bool
+	started      bool
+	closing      bool
+	attempts     int
+	timers       map[string]*time.Timer
+	reason       string        // why it is over
+	over         chan struct{} // closed when it is
+	ended        chan struct{} // closed when nothing of it runs any more
+}
+
+type sentKeepAlive struct {
+	nonce int64
+	at    instant
+}
+
+// call is a request of a stream that is answered once, and sent again on later streams.
+type call struct {
+	kind    string
+	id      string
+	request *pb.SessionRequest
+	done    chan error
+}
+
+// overError ends a lease: what waits fails with err, if there is one.
+type overError struct {
+	reason string
+	err    error
+}
+
+func (e *overError) Error() string { return e.reason }
+
+// leftError ends a stream; its server is to be left alone for so long at least.
+type leftError struct{ pause time.Duration }
+
+func (e *leftError) Error() string { return "left" }
+
+func newLease(config *config, servers *servers) *lease {
+	secret := make([]byte, 16)
+	if _, err := cryptorand.Read(secret); err != nil {
+		panic(err) // it never fails
+	}
+	return &lease{
+		config: config, servers: servers, secret: hex.EncodeToString(secret), deadline: never, interval: time.Second,
+		acquisitions: map[string]*acquisition{}, timers: map[string]*time.Timer{},
+		over: make(chan struct{}), ended: make(chan struct{}),
+	}
+}
+
+func (l *lease) isOver() bool {
+	select {
+	case <-l.over:
+		return true
+	default:
+		return false
+	}
+}
+
+// isValid says whether locks may be used now. It looks at the clock: timers may be late.
+func (l *lease) isValid(a *acquisition) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return a.state == held && !l.closing && now() < a.until(l.deadline)
+}
+
+func (l *lease) until(a *acquisition) instant {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return a.until(l.deadline)
+}
+
+func (l *lease) lostReason(a *acquisition) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if a.lost == "" && a.state == held && now() >= a.until(l.deadline) {
+		return "DEADLINE_PASSED"
+	}
+	return a.lost
+}
+
+// acquire asks for locks; false: the lease is over.
+func (l *lease) acquire(a *acquisition) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.isOver() {
+		return false
+	}
+	if !l.started {
+		l.started = true
+		go l.run()
+	}
+	l.acquisitions[a.id] = a
+	l.ask(a)
+	if !a.asked {
+		l.after(a, "unasked", l.config.requestTimeout, func() { l.unreachable(a) })
+	}
+	if a.giveUp != never {
+		l.after(a, "give-up", time.Duration(a.giveUp-now())+answerTimeout, func() { l.nobodyCounts(a) })
+	}
+	return true
+}
+
+// release releases locks, or withdraws the request. From now on they are not held, whatever becomes of the release.
+func (l *lease) release(a *acquisition) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.giveBack(a)
+}
+
+func (l *lease) giveBack(a *acquisition) {
+	if a.state == releasing || a.state == ended {
+		return
+	}
+	stopTimers(a)
+	if !a.asked {
+		delete(l.acquisitions, a.id)
+		a.fail(&NotAcquiredError{Lock: a.request.String(), Reason: "WITHDRAWN", Message: "the caller withdrew the request"})
+		return
+	}
+	a.state = releasing
+	l.ask(a)
+}
+
+// callFor sends what is answered once, and waits for the answer.
+func (l *lease) callFor(ctx context.Context, c *call) error {
+	l.mu.Lock()
+	if l.isOver() {
+		l.mu.Unlock()
+		return &LostError{Lock: c.kind, Reason: l.reason}
+	}
+	l.calls = append(l.calls, c)
+	l.send(c.request)
+	l.mu.Unlock()
+	timeout := time.NewTimer(l.config.requestTimeout)
+	defer timeout.Stop()
+	defer func() {
+		l.mu.Lock()
+		l.calls = slices.DeleteFunc(l.calls, func(other *call) bool { return other == c })
+		l.mu.Unlock()
+	}()
+	select {
+	case err := <-c.done:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timeout.C:
+		return &UnavailableError{What: c.kind}
+	}
+}
+
+// close ends the lease with all that it holds; returns when a server has confirmed it, within some seconds.
+func (l *lease) close() {
+	l.mu.Lock()
+	if l.isOver() {
+		l.mu.Unlock()
+	} else {
+		l.closing = true
+		wait := l.wasOpen // otherwise no server has anything of it
+		l.send(&pb.SessionRequest{Request: &pb.SessionRequest_Close{Close: &pb.CloseSession{}}})
+		l.mu.Unlock()
+		if wait {
+			timeout := time.NewTimer(closingTimeout)
+			select {
+			case <-l.over:
+			case <-timeout.C:
+			}
+			timeout.Stop()
+		}
+		l.mu.Lock()
+		l.end("CLOSED", nil)
+		l.mu.Unlock()
+	}
+	<-l.ended
+}
+
+// run lives with one stream after the other.
+func (l *lease) run() {
+	defer close(l.ended)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		<-l.over
+		cancel()
+	}()
+	for {
+		l.mu.Lock()
+		if len(l.acquisitions) == 0 && !l.wasOpen {
+			l.end("NOT_USED", nil)
+		}
+		l.mu.Unlock()
+		if l.isOver() {
+			return
+		}
+		pause, err := l.attempt(ctx)
+		l.mu.Lock()
+		var over *overError
+		if errors.As(err, &over) {
+			l.end(over.reason, over.err)
+		}
+		pause = max(pause, l.backoff())
+		l.attempts++
+		l.mu.Unlock()
+		timer := time.NewTimer(pause)
+		select {
+		case <-l.over:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+func (l *lease) backoff() time.Duration {
+	longest := min(2*time.Second, 50*time.Millisecond<<min(l.attempts, 10))
+	return longest/2 + rand.N(longest/2) //nolint:gosec // jitter
+}
+
+// end says that the lease is over, with all that it held.
+func (l *lease) end(reason string, err error) {
+	if l.isOver() {
+		return
+	}
+	l.reason = reason
+	if l.closing {
+		err = ErrClosed
+	}
+	for _, a := range l.acquisitions {
+		stopTimers(a)
+		switch {
+		case a.state == waiting && err != nil:
+			a.fail(err)
+		case a.state == waiting:
+			a.fail(&LeaseLostError{Lock: a.request.String(), Reason: reason})
+		default:
+			if a.state == held {
+				a.lose(reason)
+			}
+			a.finish(nil)
+		}
+	}
+	clear(l.acquisitions)
+	for _, c := range l.calls {
+		answer(c, &LostError{Lock: c.kind, Reason: reason})
+	}
+	for _, timer := range l.timers {
+		timer.Stop()
+	}
+	close(l.over)
+	if !l.started {
+		close(l.ended)
+	}
+}
+
+func answer(c *call, err error) {
+	select {
+	case c.done <- err:
+	default: // answered already
+	}
+}
+
+// Requests, and what becomes of them. All of it is called with the mutex held.
+
+func (l *lease) send(request *pb.SessionRequest) {
+	if l.stream != nil { // without one, the next repeats what counts
+		l.stream.put(request)
+	}
+}
+
+func (l *lease) ask(a *acquisition) {
+	if l.stream == nil {
+		return
+	}
+	if a.state == releasing {
+		l.send(&pb.SessionRequest{Request: &pb.SessionRequest_Release{Release: &pb.ReleaseRequest{RequestId: a.id}}})
+		return
+	}
+	a.asked = true
+	stopTimer(a, "unasked")
+	l.send(&pb.SessionRequest{Request: &pb.SessionRequest_Acquire{Acquire: a.message()}})
+}
+
+// repeat asks again for all that waits or is held, and only then for what is to be released.
+func (l *lease) repeat() {
+	all := make([]*acquisition, 0, len(l.acquisitions))
+	for _, a := range l.acquisitions {
+		all = append(all, a)
+	}
+	slices.SortFunc(all, func(one, other *acquisition) int {
+		if (one.state == releasing) != (other.state == releasing) {
+			if other.state == releasing {
+				return -1
+			}
+			return 1
+		}
+		return int(one.number - other.number)
+	})
+	for _, a := range all {
+		l.ask(a)
+	}
+	for _, c := range l.calls {
+		l.send(c.request)
+	}
+	if l.closing {
+		l.send(&pb.SessionRequest{Request: &pb.SessionRequest_Close{Close: &pb.CloseSession{}}})
+	}
+}
+
+func (l *lease) unreachable(a *acquisition) {
+	if a.state == waiting && !a.asked {
+		delete(l.acquisitions, a.id)
+		stopTimers(a)
+		a.fail(&UnavailableError{What: a.request.String()})
+	}
+}
+
+// nobodyCounts is called when the wait limit has passed and no server has said so.
+func (l *lease) nobodyCounts(a *acquisition) {
+	if a.state == waiting {
+		a.giveUpWaiting(timedOut(a, "no server has answered in time"))
+		l.giveBack(a)
+	}
+}
+
+func timedOut(a *acquisition, message string) error {
+	return &NotAcquiredError{Lock: a.request.String(), Reason: "TIMED_OUT", Message: message}
+}
+
+// loseByItself gives up locks without a server's word: what the server may still keep is released.
+func (l *lease) loseByItself(a *acquisition, reason string) {
+	if a.state == held {
+		a.lose(reason)
+		l.giveBack(a)
+	}
+}
+
+// finish is called when a server has told the end of a request.
+func (l *lease) finish(a *acquisition, err error, reason string, result *pb.ReleaseResponse) {
+	delete(l.acquisitions, a.id)
+	stopTimers(a)
+	switch {
+	case a.state == waiting && l.closing:
+		a.fail(ErrClosed)
+	case a.state == waiting && err != nil:
+		a.fail(err)
+	case a.state == waiting:
+		a.fail(&NotAcquiredError{Lock: a.request.String(), Reason: reason, Message: "the request has ended"})
+	case a.state == held:
+		a.lose(reason)
+		a.finish(nil)
+	default:
+		a.finish(result)
+	}
+}
+
+// after sets a timer of an acquisition anew; its action is called with the mutex held.
+func (l *lease) after(a *acquisition, name string, delay time.Duration, action func()) {
+	stopTimer(a, name)
+	if a.timers == nil {
+		a.timers = map[string]*time.Timer{}
+	}
+	a.timers[name] = l.timer(delay, func(timer *time.Timer) bool { return a.timers[name] == timer }, action)
+}
+
+// set sets a timer of the lease anew; its action is called with the mutex held.
+func (l *lease) set(name string, delay time.Duration, action func()) {
+	l.stop(name)
+	if !l.isOver() {
+		l.timers[name] = l.timer(delay, func(timer *time.Timer) bool { return l.timers[name] == timer }, action)
+	}
+}
+
+func (l *lease) stop(name string) {
+	if timer := l.timers[name]; timer != nil {
+		timer.Stop()
+		delete(l.timers, name)
+	}
+}
+
+// timer calls an action with the mutex held, unless the timer was replaced while it waited for the mutex.
+func (l *lease) timer(delay time.Duration, isCurrent func(*time.Timer) bool, action func()) *time.Timer {
+	var timer *time.Timer
+	timer = time.AfterFunc(max(0, delay), func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if isCurrent(timer) && !l.isOver() {
+			action()
+		}
+	})
+	return timer
+}
+
+func stopTimer(a *acquisition, name string) {
+	if timer := a.timers[name]; timer != nil {
+		timer.Stop()
+		delete(a.timers, name)
+	}
+}
+
+func stopTimers(a *acquisition) {
+	for name := range a.timers {
+		stopTimer(a, name)
+	}
+}
+
+func (l *lease) opening() *pb.SessionRequest {
+	opening := &pb.OpenSession{LeaseId: l.id, LeaseSecret: l.secret, Batches: true}
+	if l.id == "" {
+		opening.Holder = l.config.holder
+		if l.config.ttl != 0 {
+			opening.Ttl = durationpb.New(l.config.ttl)
+		}
+	}
+	return &pb.SessionRequest{Request: &pb.SessionRequest_Open{Open: opening}}
+}

@@ -1,0 +1,263 @@
+package lockkeeper
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	pb "lockkeeper.io/gen/lockkeeper/v1"
+)
+
+const (
+	week       = 7 * 24 * time.Hour
+	maxPermits = 1_000_000
+)
+
+// Spec is one lock of a request and how it is to be held.
+//
+// A name has 1 to 512 bytes of UTF-8, no control characters, and at most 16 segments separated by '/', none of them empty, "." or "..".
+type Spec struct {
+	name    string
+	mode    pb.LockMode
+	permits int
+	limit   int
+	custom  string
+}
+
+// Exclusive asks for a lock of which there is one holder at a time.
+func Exclusive(name string) Spec { return Spec{name: name, mode: pb.LockMode_LOCK_MODE_EXCLUSIVE} }
+
+// Read asks for a lock that is shared with other readers and excludes writers.
+func Read(name string) Spec { return Spec{name: name, mode: pb.LockMode_LOCK_MODE_READ} }
+
+// Write asks for the writing side of a read/write lock.
+func Write(name string) Spec { return Spec{name: name, mode: pb.LockMode_LOCK_MODE_WRITE} }
+
+// Permits asks for some of the permits of a lock, of which it has limit in all, 1 to 1,000,000; 0: as it was configured, or as others in the
+// queue have named it.
+func Permits(name string, count, limit int) Spec {
+	return Spec{name: name, mode: pb.LockMode_LOCK_MODE_PERMITS, permits: count, limit: limit}
+}
+
+// Custom asks for a mode of a kind that the servers were extended with.
+func Custom(name, mode string) Spec {
+	return Spec{name: name, mode: pb.LockMode_LOCK_MODE_CUSTOM, custom: mode}
+}
+
+func (s Spec) check() error {
+	if err := checkName(s.name); err != nil {
+		return err
+	}
+	if s.mode == pb.LockMode_LOCK_MODE_PERMITS {
+		most := s.limit
+		if most == 0 {
+			most = maxPermits
+		}
+		if s.limit < 0 || s.limit > maxPermits {
+			return fmt.Errorf("lockkeeper: limit must be 1 to 1,000,000, or 0, not %d", s.limit)
+		}
+		if s.permits < 1 || s.permits > most {
+			return fmt.Errorf("lockkeeper: permits must be 1 to the limit, not %d", s.permits)
+		}
+	}
+	if s.mode == pb.LockMode_LOCK_MODE_CUSTOM && s.custom == "" {
+		return fmt.Errorf("lockkeeper: mode of %q must be named", s.name)
+	}
+	return nil
+}
+
+func checkName(name string) error {
+	wrong := func(rule string) error { return fmt.Errorf("lockkeeper: name must be %s, not %.80q", rule, name) }
+	if len(name) < 1 || len(name) > 512 || !utf8.ValidString(name) {
+		return wrong("1 to 512 bytes of UTF-8")
+	}
+	if strings.IndexFunc(name, unicode.IsControl) >= 0 {
+		return wrong("without control characters")
+	}
+	segments := strings.Split(name, "/")
+	if len(segments) > 16 {
+		return wrong("of 16 segments at most")
+	}
+	for _, segment := range segments {
+		if segment == "" || segment == "." || segment == ".." {
+			return wrong(`without empty segments, "." and ".."`)
+		}
+	}
+	return nil
+}
+
+// Option says more of a request for locks.
+type Option func(*request)
+
+// Wait limits how long to wait, zero (only if the locks are free) to 7 days. Without it a request waits as long as it takes.
+func Wait(limit time.Duration) Option { return func(r *request) { r.wait = &limit } }
+
+// Owner says who asks inside this client, up to 256 bytes: what an owner holds in the same mode it is granted again at once, and its waits
+// are searched for cycles.
+func Owner(name string) Option { return func(r *request) { r.owner = name } }
+
+// Holder says who asks, human-readable, up to 256 bytes. Without it: the client's holder.
+func Holder(who string) Option { return func(r *request) { r.holder = who } }
+
+// Metadata is shown to others: up to 32 entries, 4 KiB in all, keys not empty.
+func Metadata(metadata map[string]string) Option { return func(r *request) { r.metadata = metadata } }
+
+// MaxHold limits how long the locks may be held, 100 ms to 7 days; then they are lost.
+func MaxHold(limit time.Duration) Option { return func(r *request) { r.maxHold = limit } }
+
+// LockDelay says how long the next grant waits if this holder is lost rather than releases: up to an hour, in whole milliseconds.
+func LockDelay(delay time.Duration) Option { return func(r *request) { r.lockDelay = delay } }
+
+// PositionEvery has a change of the place in the queue told to [Listener.Queued] that often at most: 100 ms to an hour.
+func PositionEvery(interval time.Duration) Option { return func(r *request) { r.position = interval } }
+
+// DeadlockCheck says whether the request takes part in the search for cycles of waits. Without it: if it has an owner.
+func DeadlockCheck(check bool) Option { return func(r *request) { r.deadlockCheck = &check } }
+
+// Listen tells what happens to the request.
+func Listen(listener Listener) Option { return func(r *request) { r.listener = listener } }
+
+// Listener is told what happens to a request, one call at a time, on a goroutine of the client. It must not wait for locks of the same client.
+type Listener struct {
+	// Queued gets the places in the queues.
+	Queued func(places []Place)
+	// ReleaseRequested says that somebody asks the holder to give way.
+	ReleaseRequested func(asked ReleaseRequested)
+	// Jeopardy says that the servers have lost ZooKeeper, and for how long the locks are good.
+	Jeopardy func(validFor time.Duration)
+	// Safe says that this is over.
+	Safe func()
+	// Lost says why the locks are not held any more.
+	Lost func(reason string)
+}
+
+type request struct {
+	specs         []Spec
+	wait          *time.Duration
+	owner         string
+	holder        string
+	metadata      map[string]string
+	maxHold       time.Duration
+	lockDelay     time.Duration
+	position      time.Duration
+	deadlockCheck *bool
+	listener      Listener
+}
+
+func newRequest(specs []Spec, options []Option) (*request, error) {
+	r := &request{specs: specs}
+	for _, option := range options {
+		option(r)
+	}
+	return r, r.check()
+}
+
+func (r *request) check() error {
+	if len(r.specs) < 1 || len(r.specs) > 64 {
+		return fmt.Errorf("lockkeeper: locks must be 1 to 64, not %d", len(r.specs))
+	}
+	names := map[string]bool{}
+	for _, spec := range r.specs {
+		if err := spec.check(); err != nil {
+			return err
+		}
+		if names[spec.name] {
+			return fmt.Errorf("lockkeeper: locks must be named once each, not %q twice", spec.name)
+		}
+		names[spec.name] = true
+	}
+	if err := checkMetadata(r.metadata); err != nil {
+		return err
+	}
+	if err := checkLabel("owner", r.owner); err != nil {
+		return err
+	}
+	if err := checkLabel("holder", r.holder); err != nil {
+		return err
+	}
+	if r.wait != nil {
+		if err := checkWithin("wait", *r.wait, 0, week); err != nil {
+			return err
+		}
+	}
+	if r.maxHold != 0 {
+		if err := checkWithin("max hold", r.maxHold, 100*time.Millisecond, week); err != nil {
+			return err
+		}
+	}
+	if r.position != 0 {
+		if err := checkWithin("position interval", r.position, 100*time.Millisecond, time.Hour); err != nil {
+			return err
+		}
+	}
+	return checkWithin("lock delay", r.lockDelay, 0, time.Hour)
+}
+
+func checkLabel(what, value string) error {
+	if len(value) > 256 || !utf8.ValidString(value) {
+		return fmt.Errorf("lockkeeper: %s must be 256 bytes of UTF-8 at most, not %.80q", what, value)
+	}
+	return nil
+}
+
+func checkWithin(what string, value, least, most time.Duration) error {
+	if value < least || value > most {
+		return fmt.Errorf("lockkeeper: %s must be %s to %s, not %s", what, least, most, value)
+	}
+	return nil
+}
+
+func checkMetadata(metadata map[string]string) error {
+	size := 0
+	for key, value := range metadata {
+		if key == "" {
+			return fmt.Errorf("lockkeeper: metadata must have no empty keys")
+		}
+		size += len(key) + len(value)
+	}
+	if len(metadata) > 32 || size > 4096 {
+		return fmt.Errorf("lockkeeper: metadata must be 32 entries and 4096 bytes at most, not %d and %d", len(metadata), size)
+	}
+	return nil
+}
+
+func (r *request) String() string {
+	names := make([]string, len(r.specs))
+	for i, spec := range r.specs {
+		names[i] = fmt.Sprintf("%q", spec.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// message is the request as it is sent, for the first time or once more.
+func (r *request) message(id string, wait *time.Duration, tokens []int64, maxHold time.Duration) *pb.AcquireRequest {
+	message := &pb.AcquireRequest{RequestId: id, Owner: r.owner, Holder: r.holder, Metadata: r.metadata, HeldTokens: tokens}
+	for _, spec := range r.specs {
+		message.Locks = append(message.Locks, &pb.LockRequest{
+			Name: spec.name, Mode: spec.mode, Permits: int32(spec.permits), Limit: int32(spec.limit), Custom: spec.custom, //nolint:gosec // checked
+		})
+	}
+	if wait != nil {
+		message.WaitTimeout = durationpb.New(max(0, *wait))
+	}
+	if maxHold != 0 {
+		message.MaxHold = durationpb.New(max(100*time.Millisecond, maxHold))
+	}
+	if r.lockDelay != 0 {
+		message.LockDelay = durationpb.New(r.lockDelay.Round(time.Millisecond))
+	}
+	if r.position != 0 {
+		message.PositionInterval = durationpb.New(r.position)
+	}
+	if r.deadlockCheck != nil {
+		message.DeadlockCheck = pb.DeadlockCheck_DEADLOCK_CHECK_OFF
+		if *r.deadlockCheck {
+			message.DeadlockCheck = pb.DeadlockCheck_DEADLOCK_CHECK_ON
+		}
+	}
+	return message
+}
