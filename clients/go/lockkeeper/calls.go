@@ -229,4 +229,3 @@ func (c *Client) ConfigureLock(ctx context.Context, name string, limit int) (int
 	})
 	return before, err
 }
-

@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	openingTimeout = 3 * time.Second  // for connecting and for the answer to an open, at most
-	closingTimeout = 5 * time.Second  // for the answer to a close
-	answerTimeout  = 5 * time.Second  // for a server's word after a wait limit
-	saysMore       = time.Second      // from the event of a release to its answer
-	lasted         = 2 * time.Second  // a stream of that length was a good one: the backoff begins anew
+	openingTimeout = 3 * time.Second // for connecting and for the answer to an open, at most
+	closingTimeout = 5 * time.Second // for the answer to a close
+	answerTimeout  = 5 * time.Second // for a server's word after a wait limit
+	saysMore       = time.Second     // from the event of a release to its answer
+	lasted         = 2 * time.Second // a stream of that length was a good one: the backoff begins anew
 	shortest       = 100 * time.Millisecond
 	margin         = 50 * time.Millisecond
 )

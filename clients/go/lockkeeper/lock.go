@@ -60,6 +60,10 @@ func (l *Lock) Remaining() time.Duration {
 	return max(0, time.Duration(l.lease.until(l.acquisition)-now()))
 }
 
+// ValidUntil returns the deadline as a reading of the client's clock in nanoseconds, which is CLOCK_BOOTTIME on Linux. It moves on with every
+// keep-alive that is answered.
+func (l *Lock) ValidUntil() int64 { return int64(l.lease.until(l.acquisition)) }
+
 // Err returns nil if the locks may be used now, a [LostError] if they are lost or their deadline has passed, or [ErrReleased].
 func (l *Lock) Err() error {
 	if reason := l.lease.lostReason(l.acquisition); reason != "" {

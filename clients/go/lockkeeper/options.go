@@ -70,6 +70,9 @@ func Observe(observer Observer) ClientOption { return func(c *config) { c.observ
 // Log writes what goes wrong in the background to a logger; without it, to [slog.Default].
 func Log(logger *slog.Logger) ClientOption { return func(c *config) { c.log = logger } }
 
+// FirstServer has the client begin with the first server of its list. Without it clients begin at any, so that they spread.
+func FirstServer() ClientOption { return func(c *config) { c.first = 0 } }
+
 func newConfig(options []ClientOption) (*config, error) {
 	c := &config{requestTimeout: 15 * time.Second, observer: NoObserver{}, log: slog.Default(), first: -1}
 	for _, option := range options {

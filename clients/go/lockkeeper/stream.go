@@ -80,11 +80,11 @@ func (l *lease) attempt(ctx context.Context) (time.Duration, error) {
 	if s.isOpen {
 		l.config.observer.StreamLost(to.authority())
 	}
-	return l.verdict(err, known)
+	return l.verdict(err)
 }
 
 // verdict says what the end of a stream means for its lease.
-func (l *lease) verdict(err error, known bool) (time.Duration, error) {
+func (l *lease) verdict(err error) (time.Duration, error) {
 	var left *leftError
 	var over *overError
 	if errors.As(err, &left) {
@@ -95,6 +95,9 @@ func (l *lease) verdict(err error, known bool) (time.Duration, error) {
 	}
 	l.config.log.Info("lockkeeper: a session stream has ended", "error", err)
 	said := status.Convert(err)
+	l.mu.Lock()
+	known := l.id != ""
+	l.mu.Unlock()
 	switch said.Code() {
 	case codes.NotFound, codes.FailedPrecondition:
 		return 0, &overError{reason: enumLike(said.Code())}
