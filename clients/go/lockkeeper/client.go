@@ -32,7 +32,6 @@ type core struct {
 	mu     sync.Mutex
 	lease  *lease
 	count  int64
-	inUse  int
 	closed bool
 }
 

@@ -35,12 +35,11 @@ type report struct {
 
 // asked is one request of the kit.
 type asked struct {
-	cancel  context.CancelFunc
-	told    chan struct{} // closed when the grant, or why there is none, was reported
-	mu      sync.Mutex
-	lock    *lockkeeper.Lock
-	lost    bool
-	dropped bool
+	cancel context.CancelFunc
+	told   chan struct{} // closed when the grant, or why there is none, was reported
+	mu     sync.Mutex
+	lock   *lockkeeper.Lock
+	lost   bool
 }
 
 type driver struct {
