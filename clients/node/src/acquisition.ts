@@ -1,0 +1,129 @@
+import { enumName } from './messages.js';
+import { now } from './timers.js';
+import type { Grant } from './events.js';
+import type { Request } from './requests.js';
+import type { AcquireRequest, AcquireResponse, Granted, ReleaseResponse } from './gen/lockkeeper/v1/lock_service_pb.js';
+import { PreviousEndSchema } from './gen/lockkeeper/v1/types_pb.js';
+
+export type State = 'waiting' | 'held' | 'releasing' | 'ended';
+
+/** Something that is settled once. */
+export class Deferred<T> {
+  readonly promise: Promise<T>;
+  settled = false;
+  private accept!: (value: T) => void;
+  private refuse!: (error: unknown) => void;
+
+  constructor() {
+    this.promise = new Promise((accept, refuse) => {
+      this.accept = accept;
+      this.refuse = refuse;
+    });
+    this.promise.catch(() => undefined); // nobody need ask how it went
+  }
+
+  resolve(value: T): void {
+    this.settled = true;
+    this.accept(value);
+  }
+
+  reject(error: unknown): void {
+    this.settled = true;
+    this.refuse(error);
+  }
+}
+
+/** What is told about a request, besides its grant and its end. */
+export type Told = (what: AcquireResponse['event'] | { case: 'gone'; value: string }) => void;
+
+/** One request for locks, from the asking to its end. Its lease decides what happens to it. */
+export class Acquisition {
+  state: State = 'waiting';
+  /** Whether a server was asked, over a stream. */
+  asked = false;
+  giveUp: number;
+  grants: readonly Grant[] = [];
+  jeopardyUntil = Infinity;
+  holdUntil = Infinity;
+  lostReason = '';
+  readonly granted = new Deferred<undefined>();
+  readonly ended = new Deferred<ReleaseResponse | undefined>();
+  private epoch = 0n;
+  private sequence = 0n;
+
+  constructor(
+    readonly id: string,
+    readonly request: Request,
+    readonly tell: Told,
+  ) {
+    const { wait } = request.options;
+    this.giveUp = wait === undefined ? Infinity : now() + wait;
+  }
+
+  /** Until when the locks may be used. */
+  until(leaseDeadline: number): number {
+    return Math.min(leaseDeadline, this.jeopardyUntil, this.holdUntil);
+  }
+
+  /** The request as it is sent, for the first time or once more. */
+  message(): AcquireRequest {
+    const wait = this.giveUp === Infinity ? undefined : this.giveUp - now();
+    const maxHold = this.holdUntil === Infinity ? this.request.options.maxHold : this.holdUntil - now();
+    return this.request.message(
+      this.id,
+      wait,
+      this.grants.map((grant) => grant.fencingToken),
+      maxHold,
+    );
+  }
+
+  /** Whether an event is no repetition; notes that it was heard. */
+  isNew(event: AcquireResponse): boolean {
+    if (event.sequence <= 0n || event.epoch < this.epoch || (event.epoch === this.epoch && event.sequence <= this.sequence)) {
+      return false;
+    }
+    this.epoch = event.epoch;
+    this.sequence = event.sequence;
+    return true;
+  }
+
+  onGranted(granted: Granted): void {
+    this.state = 'held';
+    this.grants = granted.grants.map((grant) => ({
+      name: grant.name,
+      fencingToken: BigInt(grant.fencingToken),
+      previousEnd: enumName(PreviousEndSchema, grant.previousEnd),
+      holdCount: grant.holdCount,
+    }));
+    const { maxHold } = this.request.options;
+    if (maxHold !== undefined) {
+      this.holdUntil = now() + maxHold;
+    }
+    this.granted.resolve(undefined);
+  }
+
+  isGrantOf(granted: Granted): boolean {
+    return (
+      granted.grants.length === this.grants.length && granted.grants.every((grant, i) => BigInt(grant.fencingToken) === this.grants[i]?.fencingToken)
+    );
+  }
+
+  /** The locks will not be held. */
+  fail(error: Error): void {
+    this.granted.reject(error);
+    this.finish(undefined);
+  }
+
+  /** The locks are not held any more, though nobody has released them. */
+  lose(reason: string): void {
+    if (this.lostReason === '') {
+      this.lostReason = reason;
+      this.tell({ case: 'gone', value: reason });
+    }
+  }
+
+  finish(result: ReleaseResponse | undefined): void {
+    this.state = 'ended';
+    this.ended.resolve(result);
+  }
+}

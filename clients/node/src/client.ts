@@ -1,0 +1,315 @@
+import { Acquisition, type Told } from './acquisition.js';
+import { Calls } from './calls.js';
+import { Election } from './election.js';
+import { ClosedError, LockLostError, LockkeeperError, NotAcquiredError } from './errors.js';
+import { toPlaces, toReleaseRequested, type Contender, type LockInfo, type WatchEvent } from './events.js';
+import { Lease, type LeaseSettings } from './lease.js';
+import { Lock } from './lock.js';
+import { toMillis } from './messages.js';
+import { safely, type Observation, type Observer } from './observer.js';
+import { checkLabel, Request, within, type LockOptions, type Locks } from './requests.js';
+import { now } from './timers.js';
+import { parseServers, Servers, type Target, type TokenSource } from './transport.js';
+
+const MAX_REQUESTS = 10_000;
+
+/** How a client is made. Times are milliseconds. */
+export interface ClientOptions {
+  /** How long the lease lives without a keep-alive, 2,000 to 3,600,000. Default: as the server says, commonly 15,000. */
+  readonly ttl?: number;
+  /** Who the client is, human-readable, up to 256 bytes. Default: the server shows its address. */
+  readonly holder?: string;
+  /** How long a server may take to be reached and to answer. Default: 15,000. A wait in a queue is not limited by it. */
+  readonly requestTimeout?: number;
+  /** Encrypts; trusts the authorities of Node.js, or those in the PEM file `ca`. */
+  readonly tls?: boolean;
+  /** A PEM file of authorities. All files are read again for each connection. */
+  readonly ca?: string;
+  /** A PEM file with the client's certificate, for mutual TLS. */
+  readonly certificate?: string;
+  /** A PEM file with its key. */
+  readonly key?: string;
+  /**
+   * Returns the bearer token of the moment; asked for each stream and call. It goes out over TLS only, or to this machine. If it throws, that
+   * counts as a server that cannot be reached.
+   */
+  readonly token?: TokenSource;
+  /** Is told what the client does, for metrics and traces. */
+  readonly observer?: Observer;
+  /** Begins with the first server of the list. Default: with any, so that clients spread. */
+  readonly firstServer?: boolean;
+}
+
+/** What outlives a client that nobody has closed: it does not know the client. */
+class Core {
+  lease: Lease | undefined;
+  closed = false;
+  private count = 0;
+
+  constructor(
+    private readonly settings: LeaseSettings,
+    private readonly servers: Servers,
+    readonly calls: Calls,
+  ) {}
+
+  ask(request: Request, tell: Told): [Lease, Acquisition] {
+    if (this.closed) {
+      throw new ClosedError('the client is closed');
+    }
+    if (this.lease === undefined || this.lease.isOver) {
+      this.lease = new Lease(this.settings, this.servers);
+    }
+    if (this.lease.size >= MAX_REQUESTS) {
+      throw new LockkeeperError(`a client has at most ${String(MAX_REQUESTS)} requests and locks at a time`);
+    }
+    const acquisition = new Acquisition(String(++this.count), request, tell);
+    this.lease.acquire(acquisition);
+    return [this.lease, acquisition];
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    const { lease } = this;
+    this.lease = undefined;
+    await lease?.close();
+    this.calls.close();
+  }
+}
+
+const forgotten = new FinalizationRegistry<Core>((core) => {
+  void core.close();
+});
+
+/**
+ * Acquires locks, keeps its lease alive, and knows without a server until when its locks may be used. Make one per process and share it:
+ *
+ * ```ts
+ * const client = new Client('lock1:7420,lock2:7420');
+ * await client.withLock('orders/42', async (lock) => {
+ *   await stock.decrement(item, lock.fencingToken);
+ * });
+ * await client.close();
+ * ```
+ *
+ * It has one lease, opened when a lock is first asked for. When the connection breaks, the lease is resumed at the next server: requests keep
+ * their places, and locks their tokens. Only when the lease ends are its locks lost.
+ *
+ * A client that has been used keeps the process alive, as open sockets do, until it is closed.
+ */
+export class Client implements AsyncDisposable {
+  private readonly core: Core;
+  private readonly observer: Observer;
+  private readonly requestTimeout: number;
+  private readonly holder: string;
+
+  /**
+   * @param servers `host:port`, or several separated by commas; the port may be left out and is 7420 then. Of a name with several addresses each is
+   *     a server. It may begin with `dns:///`.
+   * @throws RangeError if something is malformed or out of range; the message names it
+   */
+  constructor(servers: string, options: ClientOptions = {}) {
+    const targets: readonly Target[] = parseServers(servers);
+    within('ttl', options.ttl ?? 2000, 2000, 3_600_000);
+    within('requestTimeout', options.requestTimeout ?? 1, 1, 0x7fffffff);
+    checkLabel('holder', options.holder);
+    if ((options.certificate === undefined) !== (options.key === undefined)) {
+      throw new RangeError('certificate and key must be given together');
+    }
+    this.requestTimeout = options.requestTimeout ?? 15_000;
+    this.observer = options.observer ?? {};
+    this.holder = options.holder ?? '';
+    const transport = {
+      tls: options.tls === true || options.ca !== undefined || options.certificate !== undefined,
+      ca: options.ca,
+      certificate: options.certificate,
+      key: options.key,
+      token: options.token,
+    };
+    const first = options.firstServer === true ? 0 : Math.floor(Math.random() * targets.length);
+    const settings = { transport, ttl: options.ttl, holder: this.holder, requestTimeout: this.requestTimeout, observer: this.observer };
+    const calls = new Calls(transport, new Servers(targets, first), this.requestTimeout);
+    this.core = new Core(settings, new Servers(targets, first), calls);
+    forgotten.register(this, this.core, this);
+  }
+
+  /** The public short name of the lease, as others see it; empty before the first lock. */
+  get leaseTag(): string {
+    return this.core.lease?.tag ?? '';
+  }
+
+  /**
+   * Acquires one lock or several, and waits as long as `options.wait` says. When `options.signal` is aborted, the request is withdrawn, its
+   * reason thrown at once, and a grant that comes all the same released.
+   *
+   * @throws NotAcquiredError, LeaseLostError (ask again), ServerUnavailableError, RequestRefusedError, ClosedError, or RangeError
+   */
+  async lock(locks: Locks, options: LockOptions = {}): Promise<Lock> {
+    const request = new Request(locks, options);
+    options.signal?.throwIfAborted();
+    const observation = safely(() => this.observer.acquiring?.(request.specs.map((spec) => spec.name)));
+    const began = now();
+    try {
+      const lock = await this.acquire(request, observation);
+      safely(() => observation?.acquired?.(lock.grants, now() - began));
+      return lock;
+    } catch (error) {
+      safely(() => observation?.notAcquired?.(error, now() - began));
+      throw error;
+    }
+  }
+
+  private async acquire(request: Request, observation: Observation | undefined): Promise<Lock> {
+    const listener = new Listener(request.options);
+    const [lease, acquisition] = this.core.ask(request, (what) => {
+      listener.hear(what);
+    });
+    const { signal } = request.options;
+    const withdraw = (): void => {
+      lease.release(acquisition);
+      acquisition.granted.reject(signal?.reason);
+    };
+    signal?.addEventListener('abort', withdraw, { once: true });
+    try {
+      await acquisition.granted.promise;
+      signal?.throwIfAborted();
+    } finally {
+      signal?.removeEventListener('abort', withdraw);
+    }
+    const abort = new AbortController();
+    const lock = new Lock({ client: this, lease, acquisition, observation, abort, requestTimeout: this.requestTimeout });
+    listener.attach(lock);
+    return lock;
+  }
+
+  /** {@link Client.lock}, for locks that are free or get free within `options.wait`, by default at once; undefined: they do not. */
+  async tryLock(locks: Locks, options: LockOptions = {}): Promise<Lock | undefined> {
+    try {
+      return await this.lock(locks, { wait: 0, ...options });
+    } catch (error) {
+      if (error instanceof NotAcquiredError && error.reason === 'TIMED_OUT') {
+        return undefined;
+      }
+      throw error;
+    }
+  }
+
+  /**
+   * Runs work while it holds locks, and releases them after it. `lock.signal` is aborted when they are lost: hand it to what the work calls.
+   *
+   * @throws LockLostError if the locks were lost by the end; or what the work throws, if that is not the abort itself
+   */
+  async withLock<T>(locks: Locks, work: (lock: Lock) => Promise<T> | T, options: LockOptions = {}): Promise<T> {
+    return await runUnder(await this.lock(locks, options), work);
+  }
+
+  /** An election of one leader among candidates, who is the holder of this lock. */
+  election(name: string): Election {
+    return new Election(this, name);
+  }
+
+  /** Who holds a lock, and who waits for it. A lock that nobody uses is a free one. */
+  async getLock(name: string): Promise<LockInfo> {
+    return await this.alive().getLock(name);
+  }
+
+  /** The locks that have holders or waiters and whose names begin with `prefix`, ordered by name. */
+  listLocks(prefix = ''): AsyncGenerator<LockInfo, void, undefined> {
+    return this.alive().listLocks(prefix);
+  }
+
+  /** Whether a token is that of a current holder, after a write through ZooKeeper's quorum. */
+  async checkToken(name: string, fencingToken: bigint): Promise<boolean> {
+    return await this.alive().checkToken(name, fencingToken);
+  }
+
+  /** Asks the holders of a lock to give way, and returns who was asked. Nothing is taken away by this. */
+  async requestRelease(name: string, reason = '', deadline?: number): Promise<readonly Contender[]> {
+    return await this.alive().requestRelease(name, reason, deadline, this.holder);
+  }
+
+  /** Sets the limit of a lock of permits, 1 to 1,000,000; 0 takes the setting back. Returns the one before; 0: none. */
+  async configureLock(name: string, limit: number): Promise<number> {
+    return await this.alive().configureLock(name, limit);
+  }
+
+  /**
+   * The state of locks, and then every change, until the loop is left or `signal` aborted. Goes on over servers by itself.
+   *
+   * @param what up to 256 names, or a prefix of all
+   */
+  watch(what: readonly string[] | { readonly prefix: string }, signal?: AbortSignal): AsyncGenerator<WatchEvent, void, undefined> {
+    return this.alive().watch(what, signal);
+  }
+
+  /** Ends the lease with all that it holds, and lets go of the servers; takes some seconds where none answers. */
+  async close(): Promise<void> {
+    forgotten.unregister(this);
+    await this.core.close();
+  }
+
+  /** {@link Client.close}. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  private alive(): Calls {
+    if (this.core.closed) {
+      throw new ClosedError('the client is closed');
+    }
+    return this.core.calls;
+  }
+}
+
+/** @internal Runs work under a lock that is held, and releases it. */
+export async function runUnder<T>(lock: Lock, work: (lock: Lock) => Promise<T> | T): Promise<T> {
+  let result: T;
+  try {
+    result = await work(lock);
+  } catch (error) {
+    const reason = lock.lostReason;
+    await lock.release();
+    const isAbort = error instanceof LockLostError || (error instanceof Error && error.name === 'AbortError');
+    throw reason !== undefined && isAbort ? lock.loss(reason) : error;
+  }
+  await lock[Symbol.asyncDispose]();
+  return result;
+}
+
+/** Passes on what happens to a request. Knows the lock weakly, so that nothing in the background keeps a client alive. */
+class Listener {
+  private lock: WeakRef<Lock> | undefined;
+  private early: Parameters<Told>[0][] = [];
+
+  constructor(private readonly options: LockOptions) {}
+
+  /** The caller gets the lock; what was told between the grant and now is told now. */
+  attach(lock: Lock): void {
+    this.lock = new WeakRef(lock);
+    const { early } = this;
+    this.early = [];
+    early.forEach((what) => {
+      this.hear(what);
+    });
+  }
+
+  hear(what: Parameters<Told>[0]): void {
+    const { options } = this;
+    if (what.case === 'queued' || what.case === 'position') {
+      const { positions } = what.value;
+      safely(() => options.onQueued?.(toPlaces(positions)));
+    } else if (this.lock === undefined) {
+      this.early.push(what);
+    } else if (what.case === 'releaseRequested') {
+      const asked = toReleaseRequested(what.value);
+      safely(() => options.onReleaseRequested?.(asked));
+    } else if (what.case === 'jeopardy') {
+      const validFor = toMillis(what.value.validFor);
+      safely(() => options.onJeopardy?.(validFor));
+    } else if (what.case === 'safe') {
+      safely(() => options.onSafe?.());
+    } else if (what.case === 'gone') {
+      this.lock.deref()?.onLost(what.value);
+      safely(() => options.onLost?.(what.value));
+    }
+  }
+}

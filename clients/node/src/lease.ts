@@ -1,0 +1,709 @@
+import { randomBytes } from 'node:crypto';
+import { create, fromBinary, toBinary, type MessageInitShape } from '@bufbuild/protobuf';
+import { status as Code, type Client, type ClientDuplexStream, type ServiceError } from '@grpc/grpc-js';
+import { Acquisition, Deferred } from './acquisition.js';
+import { ClosedError, LeaseLostError, LockLostError, LockkeeperError, NotAcquiredError, RequestRefusedError, ServerUnavailableError } from './errors.js';
+import { toContender } from './events.js';
+import { callError, detailsOf, enumName, refusal, toDuration, toMillis } from './messages.js';
+import { safely, type Observer } from './observer.js';
+import { backoff, now, Timers } from './timers.js';
+import { authority, callMetadata, connect, TokenRefusedError, type Server, type Servers, type Transport } from './transport.js';
+import {
+  GoingAwayReason,
+  OpenSessionSchema,
+  ReleaseOutcome,
+  ReleaseResponseSchema,
+  SessionRequestSchema,
+  SessionResponseSchema,
+  type AcquireResponse,
+  type Granted,
+  type Refused,
+  type ReleaseResponse,
+  type SessionOpened,
+  type SessionKeptAlive,
+  type SessionRequest,
+  type SessionResponse,
+} from './gen/lockkeeper/v1/lock_service_pb.js';
+import { ErrorReasonSchema, LeaseEndReasonSchema, LossReasonSchema, NotAcquiredReasonSchema } from './gen/lockkeeper/v1/types_pb.js';
+import type { Duration } from '@bufbuild/protobuf/wkt';
+
+const METHOD = '/lockkeeper.v1.LockService/Session';
+const OPENING = 3000; // for connecting and for the answer to an open, at most
+const CLOSING = 5000; // for the answer to a close
+const ANSWERING = 5000; // for a server's word after a wait limit
+const SAYS_MORE = 1000; // from the event of a release to its answer
+const LASTED = 2000; // a stream of that length was a good one: the backoff begins anew
+const MAX_BATCH = 256;
+const GONE: readonly number[] = [Code.NOT_FOUND, Code.FAILED_PRECONDITION];
+const HOPELESS: readonly number[] = [Code.INVALID_ARGUMENT, Code.UNIMPLEMENTED, Code.UNAUTHENTICATED, Code.PERMISSION_DENIED];
+
+type Session = ClientDuplexStream<SessionRequest, SessionResponse>;
+type Sent = MessageInitShape<typeof SessionRequestSchema>['request'];
+
+/** What all leases of a client have in common. Times are milliseconds. */
+export interface LeaseSettings {
+  readonly transport: Transport;
+  readonly ttl: number | undefined;
+  readonly holder: string;
+  readonly requestTimeout: number;
+  readonly observer: Observer;
+}
+
+/** How a stream ends: the lease is over, or lives on and its server is left alone for a while. */
+type End = { over: string; error?: LockkeeperError } | { pause: number };
+
+/** What a stream has sent that is answered once. */
+interface Call {
+  readonly kind: 'answerRelease' | 'updateMetadata';
+  readonly id: string;
+  readonly request: Sent;
+  readonly done: Deferred<undefined>;
+}
+
+/** Lives once, over one Session stream at a time. When it is over, every request has heard its end. */
+export class Lease {
+  tag = '';
+  isOver = false;
+  deadline = Infinity;
+  private id = '';
+  private readonly secret = randomBytes(16).toString('hex');
+  private epoch = 0n;
+  private interval = 1000;
+  private lastSent = 0;
+  private nonce = 0n;
+  private unanswered: { nonce: bigint; at: number }[] = [];
+  private readonly acquisitions = new Map<string, Acquisition>();
+  private calls: Call[] = [];
+  private readonly timers = new Timers();
+  private outbox: SessionRequest[] = [];
+  private batches = false;
+  private session: Session | undefined;
+  private isOpen = false;
+  private wasOpen = false;
+  private started = false;
+  private closing = false;
+  private attempts = 0;
+  private leave: (end: End) => void = () => undefined;
+  private readonly over = new Deferred<undefined>();
+  private readonly stopped = new Deferred<undefined>();
+
+  constructor(
+    private readonly settings: LeaseSettings,
+    private readonly servers: Servers,
+  ) {}
+
+  /** How many requests and locks there are. */
+  get size(): number {
+    return this.acquisitions.size;
+  }
+
+  /** Whether the locks may be used now. It looks at the clock: timers may be late. */
+  isValid(acquisition: Acquisition): boolean {
+    return acquisition.state === 'held' && !this.closing && now() < acquisition.until(this.deadline);
+  }
+
+  acquire(acquisition: Acquisition): void {
+    this.acquisitions.set(acquisition.id, acquisition);
+    if (!this.started) {
+      this.started = true;
+      void this.run();
+    }
+    this.ask(acquisition);
+    if (!acquisition.asked) {
+      this.timers.set(`unasked ${acquisition.id}`, this.settings.requestTimeout, () => {
+        this.onUnreachable(acquisition);
+      });
+    }
+    if (acquisition.giveUp !== Infinity) {
+      this.timers.set(`give-up ${acquisition.id}`, acquisition.giveUp - now() + ANSWERING, () => {
+        this.onNobodyCounts(acquisition);
+      });
+    }
+  }
+
+  /** Releases locks, or withdraws the request. From now on they are not held, whatever becomes of the release. */
+  release(acquisition: Acquisition): void {
+    if (acquisition.state === 'releasing' || acquisition.state === 'ended') {
+      return;
+    }
+    this.stopTimers(acquisition);
+    if (acquisition.asked) {
+      acquisition.state = 'releasing';
+      this.ask(acquisition);
+    } else {
+      this.acquisitions.delete(acquisition.id);
+      acquisition.fail(new NotAcquiredError(`${String(acquisition.request)}: withdrawn`, 'WITHDRAWN'));
+    }
+  }
+
+  /** Sends what is answered once, again on later streams; fails when the request timeout is over, or the lease is. */
+  async call(kind: Call['kind'], id: string, request: Sent): Promise<void> {
+    const call: Call = { kind, id, request, done: new Deferred() };
+    this.calls.push(call);
+    this.send(request);
+    const timer = setTimeout(() => {
+      call.done.reject(new ServerUnavailableError(`${kind}: no server has answered in time`));
+    }, this.settings.requestTimeout);
+    try {
+      await call.done.promise;
+    } finally {
+      clearTimeout(timer);
+      this.calls = this.calls.filter((other) => other !== call);
+    }
+  }
+
+  /** Ends the lease with all that it holds; done when a server has confirmed it, within some seconds. */
+  async close(): Promise<void> {
+    if (!this.isOver) {
+      this.closing = true;
+      if (this.wasOpen) {
+        // Otherwise no server has anything of it.
+        this.send({ case: 'close', value: {} });
+        const timer = setTimeout(() => {
+          this.end('CLOSED');
+        }, CLOSING);
+        await this.over.promise;
+        clearTimeout(timer);
+      }
+      this.end('CLOSED');
+    }
+    if (this.started) {
+      await this.stopped.promise;
+    }
+  }
+
+  // One stream after the other.
+
+  private async run(): Promise<void> {
+    while (!this.isOver) {
+      if (this.acquisitions.size === 0 && !this.wasOpen) {
+        this.end('NOT_USED');
+        break;
+      }
+      const end = await this.attempt();
+      if ('over' in end) {
+        this.end(end.over, end.error);
+      } else if (!this.isOver) {
+        await this.sleep(Math.max(end.pause, backoff(this.attempts++)));
+      }
+    }
+    this.stopped.resolve(undefined);
+  }
+
+  private async sleep(length: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const slept = new Promise((done) => {
+      timer = setTimeout(done, Math.min(length, 0x7fffffff));
+    });
+    await Promise.race([slept, this.over.promise]);
+    clearTimeout(timer);
+  }
+
+  private async attempt(): Promise<End> {
+    const began = now();
+    let client: Client | undefined;
+    try {
+      const server = await this.servers.next();
+      const metadata = await limited(callMetadata(this.settings.transport, server), OPENING);
+      client = await connect(this.settings.transport, server);
+      if (this.isNowOver()) {
+        return { pause: 0 };
+      }
+      const session = client.makeBidiStreamRequest<SessionRequest, SessionResponse>(
+        METHOD,
+        (request) => Buffer.from(toBinary(SessionRequestSchema, request)),
+        (bytes) => fromBinary(SessionResponseSchema, bytes),
+        metadata,
+      );
+      return await this.live(session, server, began);
+    } catch (error) {
+      if (error instanceof TokenRefusedError && this.id === '') {
+        return { over: 'UNAUTHENTICATED', error: new RequestRefusedError(error.message, 'UNAUTHENTICATED', Code.UNAUTHENTICATED) };
+      }
+      return { pause: 0 }; // unreachable
+    } finally {
+      client?.close();
+    }
+  }
+
+  private isNowOver(): boolean {
+    return this.isOver;
+  }
+
+  /** One stream from its open to its end. */
+  private async live(session: Session, server: Server, began: number): Promise<End> {
+    const ended = new Promise<End>((resolve) => {
+      this.leave = resolve;
+      session.on('data', (response: SessionResponse) => {
+        if (this.session === session) {
+          this.hearOn(response);
+        }
+      });
+      session.on('error', (error: ServiceError) => {
+        resolve(this.onError(error));
+      });
+      session.on('end', () => {
+        resolve({ pause: 0 });
+      });
+    });
+    this.session = session;
+    this.outbox = [];
+    this.batches = false;
+    this.unanswered = [];
+    this.lastSent = began; // before the message leaves
+    session.write(this.opening());
+    // Half of what the lease has left leaves time for another server.
+    const limit = Math.min(OPENING, (this.deadline - began) / 2) - (now() - began);
+    const opening = setTimeout(() => {
+      if (!this.isOpen) {
+        this.leave({ pause: 0 });
+      }
+    }, limit);
+    const end = await Promise.race([ended, this.over.promise.then((): End => ({ pause: 0 }))]);
+    clearTimeout(opening);
+    if (this.isOpen) {
+      safely(() => this.settings.observer.streamLost?.(authority(server)));
+      this.attempts = now() - began > LASTED ? 0 : this.attempts;
+    }
+    this.session = undefined;
+    this.isOpen = false;
+    this.timers.stop('keep-alive');
+    this.timers.stop('silence');
+    session.cancel();
+    return end;
+  }
+
+  private opening(): SessionRequest {
+    const opening = create(OpenSessionSchema, { leaseId: this.id, leaseSecret: this.secret, batches: true });
+    if (this.id === '') {
+      opening.holder = this.settings.holder;
+      if (this.settings.ttl !== undefined) {
+        opening.ttl = toDuration(this.settings.ttl);
+      }
+    }
+    return create(SessionRequestSchema, { request: { case: 'open', value: opening } });
+  }
+
+  private onError(error: ServiceError): End {
+    if (GONE.includes(error.code)) {
+      return { over: Code[error.code] ?? 'GONE' };
+    }
+    if (HOPELESS.includes(error.code) && this.id === '') {
+      return { over: Code[error.code] ?? 'REFUSED', error: callError('the lease', error) };
+    }
+    return { pause: detailsOf(error.metadata).retryAfter ?? 0 }; // any other error says nothing about the lease
+  }
+
+  private end(reason: string, error?: LockkeeperError): void {
+    if (this.isOver) {
+      return;
+    }
+    this.isOver = true;
+    const cause = this.closing ? new ClosedError('the client was closed') : error;
+    for (const acquisition of this.acquisitions.values()) {
+      if (acquisition.state === 'waiting') {
+        acquisition.fail(cause ?? new LeaseLostError(`${String(acquisition.request)}: the lease ended: ${reason}`, reason));
+      } else {
+        if (acquisition.state === 'held') {
+          acquisition.lose(reason);
+        }
+        acquisition.finish(undefined);
+      }
+    }
+    this.acquisitions.clear();
+    for (const call of this.calls) {
+      call.done.reject(new LockLostError(`the lease ended: ${reason}`, reason));
+    }
+    this.timers.stopAll();
+    this.over.resolve(undefined);
+  }
+
+  // What a server says.
+
+  private hearOn(response: SessionResponse): void {
+    const end = this.hear(response);
+    if (end !== undefined) {
+      this.session = undefined; // nothing that comes after it is heard
+      this.leave(end);
+    }
+  }
+
+  private hear(response: SessionResponse): End | undefined {
+    if (now() >= this.deadline) {
+      return { over: 'DEADLINE_PASSED' }; // what comes later revives nothing
+    }
+    const said = response.response;
+    if (said.case === 'goingAway') {
+      return said.value.reason === GoingAwayReason.SUPERSEDED ? { over: 'SUPERSEDED' } : { pause: toMillis(said.value.resumeAfter) };
+    }
+    if (said.case === 'batch') {
+      for (const each of said.value.responses) {
+        const end = this.hear(each);
+        if (end !== undefined) {
+          return end;
+        }
+      }
+      return undefined;
+    }
+    if (response.epoch < this.epoch) {
+      return this.isOpen ? undefined : { pause: 0 };
+    }
+    this.epoch = response.epoch;
+    if (said.case === 'leaseEnded') {
+      return { over: enumName(LeaseEndReasonSchema, said.value.reason) };
+    }
+    if (said.case === 'opened') {
+      this.onOpened(said.value);
+      return undefined;
+    }
+    return this.isOpen ? this.handle(said) : { pause: 0 };
+  }
+
+  private handle(said: SessionResponse['response']): End | undefined {
+    switch (said.case) {
+      case 'keptAlive':
+        this.onKeptAlive(said.value);
+        return undefined;
+      case 'event':
+        this.onEvent(said.value);
+        return undefined;
+      case 'released': {
+        const acquisition = this.acquisitions.get(said.value.requestId);
+        if (acquisition !== undefined) {
+          this.finish(acquisition, 'RELEASED', said.value.result);
+        }
+        return undefined;
+      }
+      case 'refused':
+        return this.onRefused(said.value);
+      case 'releaseAnswered':
+        this.onAnswered('answerRelease', said.value.requestId);
+        return undefined;
+      case 'metadataUpdated':
+        this.onAnswered('updateMetadata', said.value.requestId);
+        return undefined;
+      default:
+        return undefined; // of a later version
+    }
+  }
+
+  private onOpened(opened: SessionOpened): void {
+    if (this.isOpen) {
+      return;
+    }
+    const resumed = this.wasOpen;
+    if (!resumed) {
+      this.id = opened.leaseId;
+      this.tag = opened.leaseTag;
+      this.deadline = 0;
+    }
+    this.isOpen = this.wasOpen = true;
+    this.batches = opened.batches;
+    this.extend(this.lastSent, opened.validFor, opened.keepAliveInterval);
+    safely(() => this.settings.observer.streamOpened?.(opened.coordinatorId, resumed));
+    // All holds are repeated before anything is released.
+    const all = [...this.acquisitions.values()];
+    for (const acquisition of all.filter((each) => each.state !== 'releasing').concat(all.filter((each) => each.state === 'releasing'))) {
+      this.ask(acquisition);
+    }
+    for (const call of this.calls) {
+      this.send(call.request);
+    }
+    if (this.closing) {
+      this.send({ case: 'close', value: {} });
+    }
+  }
+
+  private onKeptAlive(kept: SessionKeptAlive): void {
+    const sent = this.unanswered.find((each) => each.nonce === kept.nonce);
+    if (sent !== undefined) {
+      // It does for those before it, so a late answer to one of them counts for nothing.
+      this.unanswered = this.unanswered.filter((each) => each.nonce > kept.nonce);
+      this.extend(sent.at, kept.validFor, kept.keepAliveInterval);
+      this.watchSilence();
+    }
+  }
+
+  /** Moves the deadline on: less two percent for clocks of unequal rate, and 50 ms. */
+  private extend(sent: number, validFor: Duration | undefined, interval: Duration | undefined): void {
+    this.deadline = Math.max(this.deadline, sent + toMillis(validFor) * 0.98 - 50);
+    this.interval = Math.max(100, toMillis(interval));
+    this.watchDeadline();
+    this.timers.set('keep-alive', this.lastSent + this.interval - now(), () => {
+      this.keepAlive();
+    });
+  }
+
+  private watchDeadline(): void {
+    this.timers.set('deadline', this.deadline - now(), () => {
+      if (now() >= this.deadline) {
+        this.end('DEADLINE_PASSED');
+      } else {
+        this.watchDeadline(); // timers may be early
+      }
+    });
+  }
+
+  private keepAlive(): void {
+    this.lastSent = now();
+    this.unanswered.push({ nonce: ++this.nonce, at: this.lastSent });
+    this.send({ case: 'keepAlive', value: { nonce: this.nonce } });
+    this.timers.set('keep-alive', this.interval, () => {
+      this.keepAlive();
+    });
+    if (this.unanswered.length === 1) {
+      this.watchSilence();
+    }
+  }
+
+  /** Leaves the stream when a keep-alive has had no answer for two intervals, a second at least. */
+  private watchSilence(): void {
+    const oldest = this.unanswered[0];
+    if (oldest === undefined) {
+      this.timers.stop('silence');
+    } else {
+      this.timers.set('silence', oldest.at + Math.max(1000, 2 * this.interval) - now(), () => {
+        this.leave({ pause: 0 });
+      });
+    }
+  }
+
+  // Requests, and what becomes of them.
+
+  private ask(acquisition: Acquisition): void {
+    if (!this.isOpen) {
+      return; // the next stream repeats what counts
+    }
+    if (acquisition.state === 'releasing') {
+      this.send({ case: 'release', value: { requestId: acquisition.id } });
+      return;
+    }
+    acquisition.asked = true;
+    this.timers.stop(`unasked ${acquisition.id}`);
+    this.send({ case: 'acquire', value: acquisition.message() });
+  }
+
+  /** What is sent within one turn of the event loop leaves as one message. */
+  private send(request: Sent): void {
+    if (!this.isOpen || request === undefined) {
+      return;
+    }
+    this.outbox.push(create(SessionRequestSchema, { request }));
+    if (this.outbox.length === 1) {
+      const { session } = this;
+      setImmediate(() => {
+        if (session !== undefined && this.session === session) {
+          this.flush(session);
+        }
+      });
+    }
+  }
+
+  private flush(session: Session): void {
+    const requests = this.outbox;
+    this.outbox = [];
+    const size = this.batches ? MAX_BATCH : 1;
+    for (let i = 0; i < requests.length; i += size) {
+      const part = requests.slice(i, i + size);
+      const [only] = part;
+      session.write(
+        part.length === 1 && only !== undefined ? only : create(SessionRequestSchema, { request: { case: 'batch', value: { requests: part } } }),
+      );
+    }
+  }
+
+  private onUnreachable(acquisition: Acquisition): void {
+    if (acquisition.state === 'waiting' && !acquisition.asked) {
+      this.fail(acquisition, new ServerUnavailableError(`${String(acquisition.request)}: no server could be reached in time`));
+    }
+  }
+
+  /** The wait limit has passed, and no server has said so. */
+  private onNobodyCounts(acquisition: Acquisition): void {
+    if (acquisition.state === 'waiting') {
+      acquisition.granted.reject(new NotAcquiredError(`${String(acquisition.request)}: no server has answered in time`, 'TIMED_OUT'));
+      this.release(acquisition);
+    }
+  }
+
+  private onEvent(event: AcquireResponse): void {
+    const acquisition = this.acquisitions.get(event.requestId);
+    const said = event.event;
+    if (acquisition === undefined) {
+      if (said.case === 'queued' || said.case === 'granted') {
+        this.send({ case: 'release', value: { requestId: event.requestId } }); // nobody waits for it any more
+      }
+      return;
+    }
+    if (!acquisition.isNew(event)) {
+      return;
+    }
+    switch (said.case) {
+      case 'granted':
+        this.onGranted(acquisition, said.value);
+        break;
+      case 'jeopardy':
+        this.onJeopardy(acquisition, said, toMillis(said.value.validFor));
+        break;
+      case 'safe':
+        if (acquisition.state === 'held' && acquisition.jeopardyUntil !== Infinity) {
+          acquisition.jeopardyUntil = Infinity;
+          this.timers.stop(`jeopardy ${acquisition.id}`);
+          acquisition.tell(said);
+        }
+        break;
+      case 'lost':
+        this.finish(acquisition, enumName(LossReasonSchema, said.value.reason), undefined);
+        break;
+      case 'notAcquired': {
+        const reason = enumName(NotAcquiredReasonSchema, said.value.reason);
+        const message = `${String(acquisition.request)}: ${said.value.message || reason}`;
+        this.finish(acquisition, reason, undefined, new NotAcquiredError(message, reason, said.value.holders.map(toContender)));
+        break;
+      }
+      case 'released': {
+        // The answer to the release says more than the event, and comes after it, if it comes.
+        const result = create(ReleaseResponseSchema, { outcome: ReleaseOutcome.RELEASED });
+        this.timers.set(`answer ${acquisition.id}`, SAYS_MORE, () => {
+          this.finish(acquisition, 'RELEASED', result);
+        });
+        break;
+      }
+      default:
+        acquisition.tell(said);
+    }
+  }
+
+  private onGranted(acquisition: Acquisition, granted: Granted): void {
+    acquisition.jeopardyUntil = Infinity;
+    this.timers.stop(`jeopardy ${acquisition.id}`);
+    if (acquisition.state === 'waiting') {
+      this.stopTimers(acquisition);
+      acquisition.onGranted(granted);
+      this.timers.set(`max-hold ${acquisition.id}`, acquisition.holdUntil - now(), () => {
+        this.lose(acquisition, 'MAX_HOLD');
+      });
+    } else if (acquisition.state === 'held' && !acquisition.isGrantOf(granted)) {
+      this.lose(acquisition, 'REMOVED'); // not the hold that the caller has
+    }
+  }
+
+  private onJeopardy(acquisition: Acquisition, said: AcquireResponse['event'], validFor: number): void {
+    if (acquisition.state === 'held') {
+      acquisition.jeopardyUntil = now() + validFor;
+      this.timers.set(`jeopardy ${acquisition.id}`, validFor, () => {
+        this.lose(acquisition, 'DEADLINE_PASSED');
+      });
+      acquisition.tell(said);
+    }
+  }
+
+  /** The client gives the locks up by itself: what the server may still keep for it is released. */
+  private lose(acquisition: Acquisition, reason: string): void {
+    if (acquisition.state === 'held') {
+      acquisition.lose(reason);
+      this.release(acquisition);
+    }
+  }
+
+  private onAnswered(kind: Call['kind'], id: string, error?: LockkeeperError): void {
+    const call = this.calls.find((each) => each.kind === kind && each.id === id && !each.done.settled);
+    if (error === undefined) {
+      call?.done.resolve(undefined);
+    } else {
+      call?.done.reject(error);
+    }
+  }
+
+  private onRefused(refused: Refused): End | undefined {
+    const again = refused.retryAfter === undefined ? Infinity : Math.max(50, toMillis(refused.retryAfter));
+    const { request } = refused;
+    switch (request.case) {
+      case 'close':
+        return { over: 'CLOSED' }; // the TTL does the rest
+      case 'keepAlive':
+        if (again !== Infinity) {
+          this.timers.set('keep-alive', again, () => {
+            this.keepAlive();
+          });
+        }
+        break;
+      case 'answerRelease':
+      case 'updateMetadata':
+        this.onAnswered(request.case, request.value, refusal(request.case, refused));
+        break;
+      case 'acquire':
+      case 'release': {
+        const acquisition = this.acquisitions.get(request.value);
+        // While it is released, the answer to the release decides.
+        if (acquisition !== undefined && (request.case === 'release') === (acquisition.state === 'releasing')) {
+          this.onRequestRefused(acquisition, refused, again);
+        }
+        break;
+      }
+      default: // nothing, or something of a later version
+    }
+    return undefined;
+  }
+
+  private onRequestRefused(acquisition: Acquisition, refused: Refused, again: number): void {
+    if (again !== Infinity && acquisition.state === 'waiting' && now() + again >= acquisition.giveUp) {
+      this.fail(acquisition, new NotAcquiredError(`${String(acquisition.request)}: ${refused.message}`, 'TIMED_OUT'));
+    } else if (again !== Infinity) {
+      this.timers.set(`again ${acquisition.id}`, again, () => {
+        this.ask(acquisition);
+      });
+    } else if (acquisition.state === 'waiting') {
+      this.fail(acquisition, refusal(String(acquisition.request), refused));
+    } else if (acquisition.state === 'held') {
+      this.lose(acquisition, enumName(ErrorReasonSchema, refused.reason));
+    } else {
+      this.finish(acquisition, 'REFUSED', undefined);
+    }
+  }
+
+  private fail(acquisition: Acquisition, error: LockkeeperError): void {
+    this.forget(acquisition);
+    acquisition.fail(error);
+  }
+
+  /** A server has told the end of a request. */
+  private finish(acquisition: Acquisition, reason: string, result: ReleaseResponse | undefined, error?: LockkeeperError): void {
+    this.forget(acquisition);
+    if (acquisition.state === 'waiting') {
+      const closed = this.closing ? new ClosedError(`${String(acquisition.request)}: the client was closed`) : undefined;
+      acquisition.fail(closed ?? error ?? new NotAcquiredError(`${String(acquisition.request)}: ${reason}`, reason));
+    } else if (acquisition.state === 'held') {
+      acquisition.lose(reason);
+      acquisition.finish(undefined);
+    } else {
+      acquisition.finish(result);
+    }
+  }
+
+  private forget(acquisition: Acquisition): void {
+    this.stopTimers(acquisition);
+    this.acquisitions.delete(acquisition.id);
+  }
+
+  private stopTimers(acquisition: Acquisition): void {
+    for (const kind of ['unasked', 'give-up', 'again', 'jeopardy', 'max-hold', 'answer']) {
+      this.timers.stop(`${kind} ${acquisition.id}`);
+    }
+  }
+}
+
+/** @internal Waits for so long at most. */
+export async function limited<T>(work: Promise<T>, millis: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, refuse) => {
+    timer = setTimeout(() => {
+      refuse(new Error('it takes too long'));
+    }, millis);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

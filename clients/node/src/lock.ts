@@ -1,0 +1,170 @@
+import { create } from '@bufbuild/protobuf';
+import { ClosedError, LockLostError } from './errors.js';
+import { enumName, toDuration } from './messages.js';
+import { safely, type Observation } from './observer.js';
+import { checkMetadata, within } from './requests.js';
+import { now } from './timers.js';
+import type { Acquisition } from './acquisition.js';
+import type { Client } from './client.js';
+import type { Grant, ReleaseResult } from './events.js';
+import type { Lease } from './lease.js';
+import { AnswerReleaseRequestSchema, ReleaseOutcomeSchema, UpdateMetadataRequestSchema } from './gen/lockkeeper/v1/lock_service_pb.js';
+
+/** What a lock is made of. @internal */
+export interface Holding {
+  readonly client: Client;
+  readonly lease: Lease;
+  readonly acquisition: Acquisition;
+  readonly observation: Observation | undefined;
+  readonly abort: AbortController;
+  readonly requestTimeout: number;
+}
+
+/**
+ * One lock or several that are held, or were: proof, guard and deadline.
+ *
+ * A distributed lock is no mutex: a process that pauses between {@link Lock.valid} and what it does next may act after the lock has passed on. Hand
+ * the {@link Lock.fencingToken} to what the lock protects and let that refuse any token below the highest that it has seen.
+ */
+export class Lock implements AsyncDisposable {
+  /** Aborted when the locks are lost, with a {@link LockLostError} as the reason. */
+  readonly signal: AbortSignal;
+  private readonly since = now();
+  private released = false;
+
+  /** @internal */
+  constructor(private readonly holding: Holding) {
+    this.signal = holding.abort.signal;
+  }
+
+  /** The lock's name; of several, the first one's. */
+  get name(): string {
+    return this.first.name;
+  }
+
+  /** Above zero, and higher than that of any holder before. 64 bits, so a bigint. Of several locks, the first one's. */
+  get fencingToken(): bigint {
+    return this.first.fencingToken;
+  }
+
+  /** The proof for each lock, in the order of the request. */
+  get grants(): readonly Grant[] {
+    return this.holding.acquisition.grants;
+  }
+
+  private get first(): Grant {
+    const [first] = this.grants;
+    if (first === undefined) {
+      throw new Error('a lock without a grant');
+    }
+    return first;
+  }
+
+  /** Whether the locks may be used now: not released, not lost, deadline not passed. It looks at the clock and asks nobody. */
+  get valid(): boolean {
+    return this.holding.lease.isValid(this.holding.acquisition);
+  }
+
+  /** For how many milliseconds the locks may be used without another answer of a server; 0: not at all. */
+  get remaining(): number {
+    return this.valid ? Math.max(0, this.validUntil - now()) : 0;
+  }
+
+  /** The deadline as a reading of `performance.now()`. It moves on with every keep-alive that is answered. */
+  get validUntil(): number {
+    return this.holding.acquisition.until(this.holding.lease.deadline);
+  }
+
+  /** Why the locks were lost; undefined: they were not. */
+  get lostReason(): string | undefined {
+    const { lostReason } = this.holding.acquisition;
+    if (lostReason !== '') {
+      return lostReason;
+    }
+    return this.released || this.valid ? undefined : 'DEADLINE_PASSED';
+  }
+
+  /**
+   * Returns if the locks may be used now.
+   *
+   * @throws LockLostError if they are lost or their deadline has passed
+   * @throws ClosedError if they were released
+   */
+  check(): void {
+    const reason = this.lostReason;
+    if (reason !== undefined) {
+      throw this.loss(reason);
+    }
+    if (this.released) {
+      throw new ClosedError(`${String(this.holding.acquisition.request)}: the lock was released`);
+    }
+  }
+
+  /** @internal */
+  loss(reason: string): LockLostError {
+    return new LockLostError(`${String(this.holding.acquisition.request)}: the lock is lost: ${reason}`, reason);
+  }
+
+  /** @internal */
+  onLost(reason: string): void {
+    safely(() => this.holding.observation?.lost?.(reason, now() - this.since));
+    this.holding.abort.abort(this.loss(reason));
+  }
+
+  /**
+   * Releases the locks, and waits until that is certain, for the request timeout at most; the release goes on then. From the call on,
+   * {@link Lock.valid} is false. It does not throw if the locks were lost.
+   */
+  async release(): Promise<ReleaseResult> {
+    const { acquisition, lease, observation, requestTimeout } = this.holding;
+    if (!this.released) {
+      if (this.lostReason === undefined) {
+        safely(() => observation?.released?.(now() - this.since));
+      }
+      this.released = true;
+      lease.release(acquisition);
+    }
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<undefined>((done) => {
+      timer = setTimeout(() => {
+        done(undefined);
+      }, requestTimeout);
+    });
+    const result = await Promise.race([acquisition.ended.promise, late]);
+    clearTimeout(timer);
+    return result === undefined
+      ? { outcome: 'LOST', remainingHolds: 0 }
+      : { outcome: enumName(ReleaseOutcomeSchema, result.outcome), remainingHolds: result.remainingHolds };
+  }
+
+  /** {@link Lock.release}; throws a {@link LockLostError} if the locks were lost before, so that work that was not protected is noticed. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const reason = this.lostReason;
+    await this.release();
+    if (reason !== undefined) {
+      throw this.loss(reason);
+    }
+  }
+
+  /**
+   * Replaces the metadata: those who wait or watch are told.
+   *
+   * @throws LockLostError, ClosedError, ServerUnavailableError, RequestRefusedError, or RangeError if it is too much
+   */
+  async updateMetadata(metadata: Readonly<Record<string, string>>): Promise<void> {
+    checkMetadata(metadata);
+    this.check();
+    const { acquisition, lease } = this.holding;
+    const value = create(UpdateMetadataRequestSchema, { requestId: acquisition.id, metadata: { ...metadata } });
+    await lease.call('updateMetadata', acquisition.id, { case: 'updateMetadata', value });
+  }
+
+  /** Says for how many milliseconds, up to 7 days, the locks are still needed. Errors are those of {@link Lock.updateMetadata}. */
+  async answerRelease(needs: number): Promise<void> {
+    within('needs', needs, 0, 604_800_000);
+    this.check();
+    const { acquisition, lease } = this.holding;
+    const value = create(AnswerReleaseRequestSchema, { requestId: acquisition.id, needs: toDuration(needs) });
+    await lease.call('answerRelease', acquisition.id, { case: 'answerRelease', value });
+  }
+}

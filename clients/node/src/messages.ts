@@ -1,0 +1,110 @@
+import { create, fromBinary, type DescEnum } from '@bufbuild/protobuf';
+import { DurationSchema, type Duration, AnySchema } from '@bufbuild/protobuf/wkt';
+import type { Metadata, ServiceError } from '@grpc/grpc-js';
+import { status as Code } from '@grpc/grpc-js';
+import { LockkeeperError, RequestRefusedError, ServerUnavailableError } from './errors.js';
+import { ErrorReasonSchema } from './gen/lockkeeper/v1/types_pb.js';
+import type { Refused } from './gen/lockkeeper/v1/lock_service_pb.js';
+
+export function toDuration(millis: number): Duration {
+  const whole = Math.floor(millis / 1000);
+  return create(DurationSchema, { seconds: BigInt(whole), nanos: Math.min(999_999_999, Math.round((millis - whole * 1000) * 1e6)) });
+}
+
+export function toMillis(duration: Duration | undefined): number {
+  return duration === undefined ? 0 : Number(duration.seconds) * 1000 + duration.nanos / 1e6;
+}
+
+/** The name of an enum's value without the enum's prefix; `UNKNOWN` for one that only a later server knows. */
+export function enumName(schema: DescEnum, value: number): string {
+  const prefix = schema.values[0]?.name.replace(/UNSPECIFIED$/, '') ?? '';
+  return schema.value[value]?.name.slice(prefix.length) ?? 'UNKNOWN';
+}
+
+/** What a status says in its details, which are a `google.rpc.Status`. */
+interface Details {
+  readonly reason: string;
+  readonly field: string;
+  readonly retryAfter: number | undefined;
+}
+
+export function detailsOf(metadata: Metadata | undefined): Details {
+  let reason = '';
+  let field = '';
+  let retryAfter: number | undefined;
+  const encoded = metadata?.get('grpc-status-details-bin')[0];
+  if (encoded instanceof Uint8Array) {
+    for (const detail of repeatedBytes(encoded, 3)) {
+      const any = fromBinary(AnySchema, detail);
+      if (any.typeUrl.endsWith('/google.rpc.RetryInfo')) {
+        const delay = repeatedBytes(any.value, 1)[0];
+        retryAfter = delay === undefined ? 0 : toMillis(fromBinary(DurationSchema, delay));
+      } else if (any.typeUrl.endsWith('/google.rpc.ErrorInfo')) {
+        reason = text(repeatedBytes(any.value, 1)[0]);
+      } else if (any.typeUrl.endsWith('/google.rpc.BadRequest')) {
+        const violation = repeatedBytes(any.value, 1)[0];
+        field = violation === undefined ? '' : text(repeatedBytes(violation, 1)[0]);
+      }
+    }
+  }
+  return { reason, field, retryAfter };
+}
+
+function text(bytes: Uint8Array | undefined): string {
+  return bytes === undefined ? '' : new TextDecoder().decode(bytes);
+}
+
+/** The values of one length-delimited field: the messages of google.rpc are not worth a dependency. */
+function repeatedBytes(message: Uint8Array, wanted: number): Uint8Array[] {
+  const found: Uint8Array[] = [];
+  let at = 0;
+  const varint = (): number => {
+    let value = 0;
+    for (let shift = 1; at < message.length; shift *= 128) {
+      const byte = message[at++] ?? 0;
+      value += (byte & 0x7f) * shift;
+      if (byte < 0x80) {
+        break;
+      }
+    }
+    return value;
+  };
+  while (at < message.length) {
+    const tag = varint();
+    const wire = tag % 8;
+    if (wire === 2) {
+      const length = varint();
+      if (Math.floor(tag / 8) === wanted) {
+        found.push(message.subarray(at, at + length));
+      }
+      at += length;
+    } else if (wire === 0) {
+      varint();
+    } else {
+      at += wire === 1 ? 8 : 4;
+    }
+  }
+  return found;
+}
+
+/** What a call that ended with an error means to whoever made it. */
+export function callError(what: string, error: ServiceError): LockkeeperError {
+  const details = detailsOf(error.metadata);
+  const message = `${what}: ${error.details || (Code[error.code] ?? String(error.code))}`;
+  const silent = error.code === Code.UNAVAILABLE || error.code === Code.DEADLINE_EXCEEDED || error.code === Code.CANCELLED;
+  return silent && details.reason === ''
+    ? new ServerUnavailableError(message)
+    : new RequestRefusedError(message, details.reason || (Code[error.code] ?? 'UNKNOWN'), error.code, details.field, details.retryAfter);
+}
+
+/** What a refusal on a session stream means to whoever made the request. */
+export function refusal(what: string, refused: Refused): RequestRefusedError {
+  return new RequestRefusedError(
+    `${what}: ${refused.message}`,
+    enumName(ErrorReasonSchema, refused.reason),
+    refused.code,
+    refused.field,
+    refused.retryAfter === undefined ? undefined : toMillis(refused.retryAfter),
+  );
+}
+

@@ -1,0 +1,179 @@
+import { create } from '@bufbuild/protobuf';
+import { toDuration } from './messages.js';
+import type { Place, ReleaseRequested } from './events.js';
+import { AcquireRequestSchema, DeadlockCheck, LockRequestSchema, type AcquireRequest } from './gen/lockkeeper/v1/lock_service_pb.js';
+import { LockMode } from './gen/lockkeeper/v1/types_pb.js';
+
+const DAY = 86_400_000;
+
+/** One lock of a request and how it is to be held; made by `exclusive`, `read`, `write`, `permits` and `custom`. */
+export class LockSpec {
+  /** @internal */
+  constructor(
+    readonly name: string,
+    readonly mode: LockMode,
+    readonly count = 0,
+    readonly limit = 0,
+    readonly custom = '',
+  ) {
+    checkName(name);
+  }
+}
+
+/** One holder at a time. */
+export function exclusive(name: string): LockSpec {
+  return new LockSpec(name, LockMode.EXCLUSIVE);
+}
+
+/** Shared with other readers, excludes writers. */
+export function read(name: string): LockSpec {
+  return new LockSpec(name, LockMode.READ);
+}
+
+/** The writing side of a read/write lock. */
+export function write(name: string): LockSpec {
+  return new LockSpec(name, LockMode.WRITE);
+}
+
+/**
+ * Some of the permits of a lock.
+ *
+ * @param limit how many it has in all, up to 1,000,000; 0: as it was configured, or as others in the queue have named it
+ */
+export function permits(name: string, count: number, limit = 0): LockSpec {
+  within('limit', limit, 0, 1_000_000);
+  within('permits', count, 1, limit || 1_000_000);
+  return new LockSpec(name, LockMode.PERMITS, count, limit);
+}
+
+/** A mode of a kind that the servers were extended with. */
+export function custom(name: string, mode: string): LockSpec {
+  ensure(mode !== '', 'mode', 'named', mode);
+  return new LockSpec(name, LockMode.CUSTOM, 0, 0, mode);
+}
+
+/** A name, which is an exclusive lock, or a lock of any kind, or several of them. */
+export type Locks = string | LockSpec | readonly (string | LockSpec)[];
+
+/** How to ask for locks. Times are milliseconds. */
+export interface LockOptions {
+  /** The longest wait, 0 (only if the locks are free) to 7 days. Default: as long as it takes. */
+  readonly wait?: number;
+  /** Withdraws the request when it is aborted. */
+  readonly signal?: AbortSignal;
+  /** Who asks inside this client, up to 256 bytes: what an owner holds it is granted again, and its waits are searched for cycles. */
+  readonly owner?: string;
+  /** Who asks, human-readable, up to 256 bytes. Default: the client's holder. */
+  readonly holder?: string;
+  /** Shown to others: up to 32 entries, 4 KiB in all. */
+  readonly metadata?: Readonly<Record<string, string>>;
+  /** The longest hold, 100 ms to 7 days; then the locks are lost. */
+  readonly maxHold?: number;
+  /** If this holder is lost rather than releases, how long the next grant waits: up to an hour. */
+  readonly lockDelay?: number;
+  /** How often a change of the place in the queue is told at most: 100 ms to an hour. */
+  readonly positionInterval?: number;
+  /** Whether the request takes part in the search for cycles of waits. Default: if it has an owner. */
+  readonly deadlockCheck?: boolean;
+  /** Called with the places in the queues. */
+  readonly onQueued?: (places: readonly Place[]) => void;
+  /** Called when somebody asks the holder to give way. */
+  readonly onReleaseRequested?: (asked: ReleaseRequested) => void;
+  /** Called when the servers have lost ZooKeeper: for how many milliseconds the locks are good. */
+  readonly onJeopardy?: (validFor: number) => void;
+  /** Called when that is over. */
+  readonly onSafe?: () => void;
+  /** Called when the locks are lost, with the reason. */
+  readonly onLost?: (reason: string) => void;
+}
+
+function ensure(ok: boolean, name: string, rule: string, value: unknown): void {
+  if (!ok) {
+    throw new RangeError(`${name} must be ${rule}, not ${JSON.stringify(value)}`);
+  }
+}
+
+/** @internal */
+export function within(name: string, value: number, least: number, most: number): void {
+  ensure(value >= least && value <= most, name, `${String(least)} to ${String(most)}`, value);
+}
+
+/** @internal */
+export function checkLabel(name: string, value: string | undefined): void {
+  ensure(value === undefined || Buffer.byteLength(value) <= 256, name, '256 bytes of UTF-8 at most', value);
+}
+
+/** @internal */
+export function checkName(name: string): void {
+  ensure(Buffer.byteLength(name) >= 1 && Buffer.byteLength(name) <= 512, 'name', '1 to 512 bytes of UTF-8', name);
+  ensure(!/\p{Cc}/u.test(name), 'name', 'without control characters', name);
+  const segments = name.split('/');
+  ensure(segments.length <= 16, 'name', 'of 16 segments at most', name);
+  ensure(!segments.some((each) => each === '' || each === '.' || each === '..'), 'name', 'without empty segments, "." and ".."', name);
+}
+
+/** @internal */
+export function checkMetadata(metadata: Readonly<Record<string, string>>): void {
+  const entries = Object.entries(metadata);
+  const size = entries.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
+  ensure(entries.length <= 32, 'metadata', '32 entries at most', entries.length);
+  ensure(size <= 4096, 'metadata', '4096 bytes at most in all', size);
+  ensure(!entries.some(([key]) => key === ''), 'metadata', 'without empty keys', '');
+}
+
+/** @internal A request that was checked. */
+export class Request {
+  readonly specs: readonly LockSpec[];
+
+  constructor(
+    locks: Locks,
+    readonly options: LockOptions,
+  ) {
+    const all = typeof locks === 'string' || locks instanceof LockSpec ? [locks] : locks;
+    this.specs = all.map((lock) => (typeof lock === 'string' ? exclusive(lock) : lock));
+    ensure(this.specs.length >= 1 && this.specs.length <= 64, 'locks', '1 to 64', this.specs.length);
+    const names = this.specs.map((spec) => spec.name);
+    ensure(new Set(names).size === names.length, 'locks', 'named once each', names);
+    checkLabel('owner', options.owner);
+    checkLabel('holder', options.holder);
+    checkMetadata(options.metadata ?? {});
+    within('wait', options.wait ?? 0, 0, 7 * DAY);
+    within('maxHold', options.maxHold ?? 100, 100, 7 * DAY);
+    within('lockDelay', options.lockDelay ?? 0, 0, 3_600_000);
+    within('positionInterval', options.positionInterval ?? 100, 100, 3_600_000);
+  }
+
+  toString(): string {
+    return this.specs.map((spec) => JSON.stringify(spec.name)).join(', ');
+  }
+
+  message(requestId: string, wait: number | undefined, tokens: readonly bigint[], maxHold: number | undefined): AcquireRequest {
+    const { options } = this;
+    const message = create(AcquireRequestSchema, {
+      requestId,
+      owner: options.owner ?? '',
+      holder: options.holder ?? '',
+      metadata: { ...options.metadata },
+      heldTokens: tokens.map(String),
+      locks: this.specs.map((spec) =>
+        create(LockRequestSchema, { name: spec.name, mode: spec.mode, permits: spec.count, limit: spec.limit, custom: spec.custom }),
+      ),
+    });
+    if (wait !== undefined) {
+      message.waitTimeout = toDuration(Math.max(0, wait));
+    }
+    if (maxHold !== undefined) {
+      message.maxHold = toDuration(Math.max(100, maxHold));
+    }
+    if (options.lockDelay !== undefined) {
+      message.lockDelay = toDuration(Math.round(options.lockDelay));
+    }
+    if (options.positionInterval !== undefined) {
+      message.positionInterval = toDuration(options.positionInterval);
+    }
+    if (options.deadlockCheck !== undefined) {
+      message.deadlockCheck = options.deadlockCheck ? DeadlockCheck.ON : DeadlockCheck.OFF;
+    }
+    return message;
+  }
+}

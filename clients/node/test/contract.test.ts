@@ -1,0 +1,235 @@
+/** What locks do, on the server in memory and on a real one. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { Client, ClosedError, exclusive, NotAcquiredError, permits, read, RequestRefusedError, write, type Lock, type LockOptions, type Locks } from 'lockkeeper';
+import { FakeServer } from 'lockkeeper/testing';
+import { missing, RealServer } from './servers.js';
+
+let count = 0;
+
+function name(what: string): string {
+  return `node/${what}/${String(process.pid)}-${String(count++)}`;
+}
+
+/** Asks for locks; done when the request waits in the queue. */
+async function queued(client: Client, locks: Locks, options: LockOptions = {}): Promise<Promise<Lock>[]> {
+  return await new Promise((waits, fails) => {
+    const lock: Promise<Lock> = client.lock(locks, {
+      ...options,
+      onQueued: () => {
+        waits([lock]);
+      },
+    });
+    lock.catch(fails);
+  });
+}
+
+for (const kind of ['fake', 'real'] as const) {
+  describe(kind, { skip: kind === 'real' ? missing : undefined, timeout: 120_000 }, () => {
+    let server: FakeServer | RealServer;
+    const clients: Client[] = [];
+
+    const client = (options = {}): Client => {
+      const made = new Client(server.address, options);
+      clients.push(made);
+      return made;
+    };
+
+    before(async () => {
+      server = kind === 'fake' ? await FakeServer.start() : await RealServer.start();
+    });
+    after(async () => {
+      await Promise.all(clients.map((each) => each.close()));
+      await server.close();
+    });
+
+    test('next in the queue is granted with a higher token when the holder releases', async () => {
+      const lock = name('queue');
+      const held = await client().lock(lock);
+      const [waiting] = await queued(client(), lock);
+      assert.ok(held.valid && held.remaining > 0);
+      held.check();
+      assert.equal((await held.release()).outcome, 'RELEASED');
+      const next = await waiting;
+      assert.ok(next !== undefined && next.fencingToken > held.fencingToken);
+      assert.ok(!held.valid);
+      assert.throws(() => {
+        held.check();
+      }, ClosedError);
+      await next.release();
+    });
+
+    test('try is undefined where somebody holds, and a timed wait ends', async () => {
+      const lock = name('try');
+      const other = client();
+      await client().withLock(lock, async () => {
+        assert.equal(await other.tryLock(lock), undefined);
+        assert.equal(await other.tryLock(lock, { wait: 50 }), undefined);
+        await assert.rejects(other.lock(lock, { wait: 50 }), (error) => error instanceof NotAcquiredError && error.reason === 'TIMED_OUT' && error.message.includes(lock));
+      });
+      const free = await other.tryLock(lock);
+      assert.ok(free !== undefined);
+      await free.release();
+    });
+
+    test('readers share and exclude writers', async () => {
+      const lock = name('shared');
+      const one = client();
+      const first = await one.lock(read(lock));
+      const second = await one.lock(read(lock));
+      const [writer] = await queued(one, write(lock));
+      await first.release();
+      let done = false;
+      void writer?.then(() => (done = true));
+      await one.getLock(lock);
+      assert.ok(!done);
+      await second.release();
+      await (await writer)?.release();
+    });
+
+    test('permits are granted up to the limit, and several locks together', async () => {
+      const lock = name('permits');
+      const one = client();
+      const two = await one.lock(permits(lock, 2, 3));
+      const third = await one.lock(permits(lock, 1, 3));
+      const both = [permits(lock, 1, 3), exclusive(`${lock}-other`)];
+      assert.equal(await one.tryLock(both), undefined);
+      await two.release();
+      const granted = await one.lock(both);
+      assert.deepEqual(
+        granted.grants.map((grant) => grant.name),
+        [lock, `${lock}-other`],
+      );
+      await granted.release();
+      await third.release();
+    });
+
+    test('owner is granted its lock again, and the last release frees it', async () => {
+      const lock = name('reentrant');
+      const one = client();
+      const outer = await one.lock(lock, { owner: 'task' });
+      const inner = await one.lock(lock, { owner: 'task' });
+      assert.equal(inner.fencingToken, outer.fencingToken);
+      assert.equal(inner.grants[0]?.holdCount, 2);
+      assert.deepEqual(await inner.release(), { outcome: 'DECREMENTED', remainingHolds: 1 });
+      assert.ok(outer.valid);
+      assert.equal((await outer.release()).outcome, 'RELEASED');
+    });
+
+    test('aborted wait leaves the queue', async () => {
+      const lock = name('aborted');
+      const [one, other] = [client(), client()];
+      const held = await one.lock(lock);
+      const abort = new AbortController();
+      const [waiting] = await queued(other, lock, { signal: abort.signal });
+      const [behind] = await queued(one, lock);
+      const why = new Error('no more need');
+      abort.abort(why);
+      await assert.rejects(waiting ?? Promise.resolve(), why);
+      await held.release();
+      await (await behind)?.release();
+    });
+
+    test('many tasks of one client exclude each other', async () => {
+      const lock = name('many');
+      const one = client();
+      const tokens: bigint[] = [];
+      let [inside, most] = [0, 0];
+      await Promise.all(
+        Array.from({ length: 40 }, async () => {
+          for (let i = 0; i < 5; i++) {
+            await one.withLock(lock, async (held) => {
+              most = Math.max(most, ++inside);
+              tokens.push(held.fencingToken);
+              await Promise.resolve();
+              inside--;
+            });
+          }
+        }),
+      );
+      assert.equal(most, 1);
+      assert.equal(new Set(tokens).size, 200);
+      assert.deepEqual(
+        tokens,
+        [...tokens].sort((a, b) => (a < b ? -1 : 1)),
+      );
+    });
+
+    test('others see who holds and what it says of itself', async () => {
+      const lock = name('seen');
+      const [one, other] = [client(), client()];
+      const held = await one.lock(lock, { holder: 'a task', metadata: { step: '1' } });
+      await held.updateMetadata({ step: '2' });
+      const [holder] = (await other.getLock(lock)).holders;
+      assert.equal(holder?.holder, 'a task');
+      assert.equal(holder.metadata['step'], '2');
+      assert.equal(holder.fencingToken, held.fencingToken);
+      const listed = [];
+      for await (const info of other.listLocks('node/seen/')) {
+        listed.push(info.name);
+      }
+      assert.ok(listed.includes(lock));
+      await held.release();
+    });
+
+    test('closing the client frees what it held and ends what waits', async () => {
+      const lock = name('closed');
+      const [one, other] = [client(), client()];
+      const held = await one.lock(lock);
+      const [waiting] = await queued(one, lock);
+      const ended = assert.rejects(waiting ?? Promise.resolve(), ClosedError);
+      await one.close();
+      await ended;
+      assert.ok(!held.valid);
+      await (await other.lock(lock)).release();
+      await assert.rejects(one.lock(lock), ClosedError);
+    });
+
+    if (kind === 'real') {
+      test('watch tells the state and then what changes', async () => {
+        const lock = name('watched');
+        const one = client();
+        const held = await one.lock(lock);
+        const seen: string[] = [];
+        for await (const event of one.watch([lock])) {
+          if (event.kind === 'snapshot') {
+            assert.equal(event.lock.holders[0]?.fencingToken, held.fencingToken);
+          } else if (event.kind === 'snapshotEnd') {
+            await held.release();
+          } else if (event.kind === 'change') {
+            seen.push(event.change.cause);
+            break;
+          }
+        }
+        assert.deepEqual(seen, ['RELEASED']);
+      });
+
+      test('tokens, limits and refusals', async () => {
+        const lock = name('refused');
+        const one = client();
+        const held = await one.lock(lock);
+        assert.ok(await one.checkToken(lock, held.fencingToken));
+        assert.ok(!(await one.checkToken(lock, held.fencingToken - 1n)));
+        assert.equal((await one.requestRelease(lock, 'please')).length, 1);
+        await assert.rejects(one.lock(read(lock)), (error) => error instanceof RequestRefusedError && error.reason === 'WRONG_KIND' && error.code === 9);
+        await held.release();
+        assert.equal(await one.configureLock(`${lock}-permits`, 2), 0);
+        assert.equal(await one.configureLock(`${lock}-permits`, 0), 2);
+      });
+
+      test('leader is seen by others, and its end too', async () => {
+        const lock = name('leader');
+        const leading = await client().election(lock).campaign('http://me');
+        const seen = [];
+        for await (const leader of client().election(lock).observe()) {
+          seen.push(leader?.value);
+          if (leader === undefined) {
+            break;
+          }
+          await leading.release();
+        }
+        assert.deepEqual(seen, ['http://me', undefined]);
+      });
+    }
+  });
+}

@@ -1,0 +1,229 @@
+/** Locks that are lost, and servers that go away: on the server in memory, where a test says when. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { afterEach, beforeEach, test } from 'node:test';
+import { spawn } from 'node:child_process';
+import { Client, LeaseLostError, LockLostError, ServerUnavailableError, type ClientOptions, type Lock, type ReleaseRequested } from 'lockkeeper';
+import { FakeServer } from 'lockkeeper/testing';
+
+let server: FakeServer;
+let clients: Client[] = [];
+
+function client(options: ClientOptions = {}): Client {
+  const made = new Client(server.address, options);
+  clients.push(made);
+  return made;
+}
+
+async function lost(lock: Lock): Promise<string> {
+  if (!lock.signal.aborted) {
+    await once(lock.signal, 'abort');
+  }
+  assert.ok(lock.signal.reason instanceof LockLostError);
+  return lock.signal.reason.reason;
+}
+
+beforeEach(async () => {
+  server = await FakeServer.start();
+});
+afterEach(async () => {
+  server.thaw();
+  await Promise.all(clients.map((each) => each.close()));
+  clients = [];
+  server.close();
+});
+
+const limit = { timeout: 60_000 };
+
+test('signal of a lock is aborted with the reason when it is lost', limit, async () => {
+  const one = client();
+  const work = one.withLock('orders/42', async (lock) => {
+    server.lose('orders/42');
+    await once(lock.signal, 'abort');
+    lock.signal.throwIfAborted();
+  });
+  await assert.rejects(work, (error) => error instanceof LockLostError && error.reason === 'FORCED');
+  await assert.rejects(async () => {
+    const lock = await one.lock('orders/43');
+    try {
+      server.lose('orders/43');
+      await lost(lock);
+    } finally {
+      await lock[Symbol.asyncDispose]();
+    }
+  }, LockLostError);
+});
+
+test('error of the work goes before the loss', limit, async () => {
+  const work = client().withLock('a', async (lock) => {
+    server.lose('a');
+    await lost(lock);
+    throw new TypeError('a bug');
+  });
+  await assert.rejects(work, TypeError);
+});
+
+test('lease that ends takes all locks, and the next request opens another', limit, async () => {
+  const one = client();
+  const held = await one.lock('a');
+  const waits = new Promise<void>((queued) => {
+    const waiting = assert.rejects(one.lock('a', { onQueued: () => { queued(); } }), LeaseLostError);
+    void held.signal.addEventListener('abort', () => void waiting);
+  });
+  await waits;
+  server.expireLeases();
+  assert.equal(await lost(held), 'EXPIRED');
+  await (await one.lock('a')).release();
+});
+
+test('broken stream costs nothing', limit, async () => {
+  const one = client();
+  const held = await one.lock('a');
+  for (let i = 0; i < 3; i++) {
+    server.disconnect();
+    await (await one.lock('b')).release(); // over the next stream
+    assert.ok(held.valid);
+  }
+  assert.equal((await held.release()).outcome, 'RELEASED');
+});
+
+test('deadline passes without any server', limit, async () => {
+  const held = await client({ ttl: 2000 }).lock('a');
+  server.freeze();
+  assert.equal(await lost(held), 'DEADLINE_PASSED');
+  assert.ok(!held.valid);
+  assert.throws(() => {
+    held.check();
+  }, LockLostError);
+});
+
+test('no server in time is an error', limit, async () => {
+  server.stop();
+  const one = client({ requestTimeout: 300 });
+  await assert.rejects(one.lock('a'), ServerUnavailableError);
+  await assert.rejects(one.getLock('a'), ServerUnavailableError);
+});
+
+test('holder is asked to give way and told of jeopardy', limit, async () => {
+  const asked: ReleaseRequested[] = [];
+  let doubt = 0;
+  const done: (() => void)[] = [];
+  const told = async (): Promise<void> => {
+    await new Promise<void>((resolve) => done.push(resolve));
+  };
+  const tell = (): void => done.shift()?.();
+  const lock = await client().lock('a', {
+    onReleaseRequested: (who) => {
+      asked.push(who);
+      tell();
+    },
+    onJeopardy: (validFor) => {
+      doubt = validFor;
+      tell();
+    },
+    onSafe: tell,
+  });
+  let waits = told();
+  server.requestRelease('a', 'anna', 'maintenance');
+  await waits;
+  assert.deepEqual(asked, [{ name: 'a', requester: 'anna', reason: 'maintenance', deadline: undefined }]);
+  await lock.answerRelease(1000);
+  waits = told();
+  server.jeopardize(5000);
+  await waits;
+  assert.equal(doubt, 5000);
+  assert.ok(lock.remaining <= 5000);
+  waits = told();
+  server.makeSafe();
+  await waits;
+  assert.ok(lock.remaining > 5000);
+});
+
+test('hold is limited', limit, async () => {
+  assert.equal(await lost(await client().lock('a', { maxHold: 200 })), 'MAX_HOLD');
+});
+
+test('leader that loses its lock goes back to the queue', limit, async () => {
+  const terms: bigint[] = [];
+  const result = await client()
+    .election('leader')
+    .run('me', async (leadership) => {
+      terms.push(leadership.fencingToken);
+      if (terms.length === 1) {
+        server.lose('leader');
+        await lost(leadership);
+        leadership.signal.throwIfAborted();
+      }
+      return 'done';
+    });
+  assert.equal(result, 'done');
+  assert.ok(terms.length === 2 && (terms[0] ?? 0n) < (terms[1] ?? 0n));
+});
+
+test('tokens are not rounded', limit, async () => {
+  const lock = await client().lock('a');
+  assert.ok(lock.fencingToken > BigInt(Number.MAX_SAFE_INTEGER));
+  assert.equal((await client().getLock('a')).holders[0]?.fencingToken, lock.fencingToken);
+});
+
+test('callbacks that throw harm nothing', limit, async () => {
+  const fail = (): never => {
+    throw new Error('a bad callback');
+  };
+  const one = client({ observer: { acquiring: fail, streamOpened: fail } });
+  const lock = await one.lock('a', { onLost: fail, onQueued: fail });
+  server.lose('a');
+  assert.equal(await lost(lock), 'FORCED');
+});
+
+test('process that ends without closing leaves no lock beyond its time to live', limit, async () => {
+  const code = `import { Client } from 'lockkeeper';
+    const lock = await new Client('${server.address}', { ttl: 2000 }).lock('a');
+    process.exit(lock.valid ? 0 : 1);`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', code], { cwd: import.meta.dirname, stdio: 'inherit' });
+  assert.deepEqual(await once(child, 'exit'), [0, null]);
+  await (await client().lock('a')).release();
+});
+
+test('program ends by itself when its client is closed', limit, async () => {
+  const code = `import { Client } from 'lockkeeper';
+    const client = new Client('${server.address}');
+    await client.withLock('a', async () => { await client.getLock('a'); });
+    await client.close();`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', code], { cwd: import.meta.dirname, stdio: 'inherit' });
+  assert.deepEqual(await once(child, 'exit'), [0, null]);
+});
+
+test('forgotten client gives its locks back', limit, async () => {
+  const code = `import { Client } from 'lockkeeper';
+    await (async () => { await new Client('${server.address}', { ttl: 3_600_000 }).lock('a'); })();
+    const other = new Client('${server.address}');
+    for (let free; free === undefined; free = await other.tryLock('a', { wait: 100 })) { globalThis.gc(); }
+    await other.close();`;
+  const child = spawn(process.execPath, ['--expose-gc', '--input-type=module', '-e', code], { cwd: import.meta.dirname, stdio: 'inherit' });
+  assert.deepEqual(await once(child, 'exit'), [0, null]);
+});
+
+test('what is out of range is refused and named', () => {
+  const one = client();
+  const wrong: [string, Parameters<Client['lock']>][] = [
+    ['name', ['']],
+    ['empty segments', ['a//b']],
+    ['control', ['a\nb']],
+    ['512 bytes', ['x'.repeat(513)]],
+    ['16 segments', ['a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q']],
+    ['1 to 64', [[]]],
+    ['once', [['a', 'a']]],
+    ['wait', ['a', { wait: -1 }]],
+    ['owner', ['a', { owner: 'é'.repeat(129) }]],
+    ['metadata', ['a', { metadata: { '': 'x' } }]],
+    ['maxHold', ['a', { maxHold: 1 }]],
+    ['lockDelay', ['a', { lockDelay: 3_600_001 }]],
+    ['positionInterval', ['a', { positionInterval: 1 }]],
+  ];
+  return Promise.all(
+    wrong.map(async ([said, arguments_]) => {
+      await assert.rejects(one.lock(...arguments_), (error) => error instanceof RangeError && error.message.includes(said));
+    }),
+  );
+});
