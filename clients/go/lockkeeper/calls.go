@@ -11,12 +11,16 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/status"
 
 	pb "lockkeeper.io/gen/lockkeeper/v1"
 )
 
 const attemptTimeout = 5 * time.Second
+
+// pings end a watch whose server is gone without a word; a session has its own keep-alives.
+var pings = grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 10 * time.Second, Timeout: 5 * time.Second})
 
 // calls are answered once, at whichever server answers, over a connection of their own that is kept until a server fails.
 type calls struct {
@@ -40,7 +44,7 @@ func (c *calls) connect(ctx context.Context) (*grpc.ClientConn, server, error) {
 		if err != nil {
 			return nil, server{}, err
 		}
-		connection, err := c.config.connect(to)
+		connection, err := c.config.connect(to, pings)
 		if err != nil {
 			return nil, server{}, err
 		}
@@ -76,8 +80,8 @@ func (c *calls) once(ctx context.Context, attempt func(ctx context.Context, clie
 	if err == nil {
 		err = attempt(authorized, pb.NewLockServiceClient(connection))
 	}
-	if err != nil {
-		c.disconnect(connection)
+	if err != nil && ctx.Err() == nil && !errors.Is(err, errDone) && !isFinal(err) {
+		c.disconnect(connection) // another server is asked next
 	}
 	return err
 }

@@ -182,17 +182,18 @@ func (c *Client) Do(ctx context.Context, name string, work func(ctx context.Cont
 	return lock.do(ctx, work)
 }
 
-func (l *Lock) do(ctx context.Context, work func(ctx context.Context, lock *Lock) error) error {
+func (l *Lock) do(ctx context.Context, work func(ctx context.Context, lock *Lock) error) (err error) {
 	within, cancel := context.WithCancelCause(l.Context())
 	defer cancel(nil)
 	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
 	defer stop()
-	err := work(within, l)
-	lost := l.Unlock(context.WithoutCancel(ctx))
-	if lost != nil && (err == nil || errors.Is(err, context.Canceled)) {
-		return lost
-	}
-	return err
+	defer func() { // of a panic, too
+		lost := l.Unlock(context.WithoutCancel(ctx))
+		if lost != nil && (err == nil || errors.Is(err, context.Canceled)) {
+			err = lost
+		}
+	}()
+	return work(within, l)
 }
 
 // Close ends the lease with all that it holds, and lets go of the servers; takes some seconds where none answers. Always returns nil.

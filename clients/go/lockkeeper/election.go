@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"time"
 )
 
@@ -41,8 +42,18 @@ func (e *Election) Campaign(ctx context.Context, value string, options ...Option
 	if len(value) > 4000 {
 		return nil, fmt.Errorf("lockkeeper: value must be 4,000 bytes at most, not %d", len(value))
 	}
-	own := []Option{Metadata(map[string]string{leaderKey: value}), DeadlockCheck(false)}
-	return e.client.Lock(ctx, e.name, append(own, options...)...)
+	all := append([]Option{DeadlockCheck(false)}, options...)
+	return e.client.Lock(ctx, e.name, append(all, leads(value))...)
+}
+
+// leads adds what the leader says of itself to the metadata of a request.
+func leads(value string) Option {
+	return func(r *request) {
+		all := map[string]string{}
+		maps.Copy(all, r.metadata)
+		all[leaderKey] = value
+		r.metadata = all
+	}
 }
 
 // Run leads whenever this candidate is elected, until work is done, and returns what it returns. When the leadership is lost, the context of

@@ -62,6 +62,7 @@ type sentKeepAlive struct {
 type call struct {
 	kind    string
 	id      string
+	lock    string
 	request *pb.SessionRequest
 	done    chan error
 }
@@ -170,7 +171,7 @@ func (l *lease) callFor(ctx context.Context, c *call) error {
 	l.mu.Lock()
 	if l.isOver() {
 		l.mu.Unlock()
-		return &LostError{Lock: c.kind, Reason: l.reason}
+		return &LostError{Lock: c.lock, Reason: l.reason}
 	}
 	l.calls = append(l.calls, c)
 	l.send(c.request)
@@ -283,7 +284,7 @@ func (l *lease) end(reason string, err error) {
 	}
 	clear(l.acquisitions)
 	for _, c := range l.calls {
-		answer(c, &LostError{Lock: c.kind, Reason: reason})
+		answer(c, &LostError{Lock: c.lock, Reason: reason})
 	}
 	for _, timer := range l.timers {
 		timer.Stop()
@@ -358,7 +359,9 @@ func (l *lease) unreachable(a *acquisition) {
 
 // nobodyCounts is called when the wait limit has passed and no server has said so.
 func (l *lease) nobodyCounts(a *acquisition) {
-	if a.state == waiting {
+	if !a.asked {
+		l.unreachable(a)
+	} else if a.state == waiting {
 		a.giveUpWaiting(timedOut(a, "no server has answered in time"))
 		l.giveBack(a)
 	}

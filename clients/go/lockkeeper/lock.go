@@ -3,6 +3,7 @@ package lockkeeper
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 	"time"
 
@@ -118,7 +119,7 @@ func (l *Lock) UpdateMetadata(ctx context.Context, metadata map[string]string) e
 	if err := checkMetadata(metadata); err != nil {
 		return err
 	}
-	update := &pb.UpdateMetadataRequest{RequestId: l.acquisition.id, Metadata: metadata}
+	update := &pb.UpdateMetadataRequest{RequestId: l.acquisition.id, Metadata: maps.Clone(metadata)}
 	return l.call(ctx, "update metadata", &pb.SessionRequest{Request: &pb.SessionRequest_UpdateMetadata{UpdateMetadata: update}})
 }
 
@@ -135,5 +136,5 @@ func (l *Lock) call(ctx context.Context, kind string, request *pb.SessionRequest
 	if err := l.Err(); err != nil {
 		return err
 	}
-	return l.lease.callFor(ctx, &call{kind: kind, id: l.acquisition.id, request: request, done: make(chan error, 1)})
+	return l.lease.callFor(ctx, &call{kind: kind, id: l.acquisition.id, lock: l.acquisition.request.String(), request: request, done: make(chan error, 1)})
 }

@@ -78,6 +78,7 @@ func newConfig(options []ClientOption) (*config, error) {
 	for _, option := range options {
 		option(c)
 	}
+	c.observer = guard{c.observer, c.log}
 	if c.ttl != 0 {
 		if err := checkWithin("ttl", c.ttl, 2*time.Second, time.Hour); err != nil {
 			return nil, err
@@ -93,10 +94,10 @@ func newConfig(options []ClientOption) (*config, error) {
 }
 
 // connect opens a connection of its own; certificates are read anew.
-func (c *config) connect(to server) (*grpc.ClientConn, error) {
+func (c *config) connect(to server, options ...grpc.DialOption) (*grpc.ClientConn, error) {
 	secured := insecure.NewCredentials()
 	if c.tls {
-		settings := &tls.Config{ServerName: to.host, MinVersion: tls.VersionTLS12}
+		settings := &tls.Config{MinVersion: tls.VersionTLS12} // the name that is checked is the authority's
 		if c.ca != "" {
 			pem, err := os.ReadFile(c.ca)
 			if err != nil {
@@ -116,8 +117,9 @@ func (c *config) connect(to server) (*grpc.ClientConn, error) {
 		}
 		secured = credentials.NewTLS(settings)
 	}
-	return grpc.NewClient("passthrough:///"+to.dial(), grpc.WithTransportCredentials(secured), grpc.WithAuthority(to.authority()),
+	options = append(options, grpc.WithTransportCredentials(secured), grpc.WithAuthority(to.authority()),
 		grpc.WithDisableRetry(), grpc.WithDisableServiceConfig(), grpc.WithNoProxy())
+	return grpc.NewClient("passthrough:///"+to.dial(), options...)
 }
 
 // authorized adds what says who the client is to a call's context.
@@ -130,7 +132,7 @@ func (c *config) authorized(ctx context.Context, to server) (context.Context, er
 	}
 	limited, cancel := context.WithTimeout(ctx, openingTimeout)
 	defer cancel()
-	token, err := c.token(limited)
+	token, err := c.tokenWithin(limited)
 	if err != nil {
 		return nil, fmt.Errorf("there is no token at the moment: %w", err)
 	}
@@ -138,4 +140,23 @@ func (c *config) authorized(ctx context.Context, to server) (context.Context, er
 		return nil, fmt.Errorf("%w: it is empty, or has other characters than printable ASCII without blanks", errTokenRefused)
 	}
 	return metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+token), nil
+}
+
+// tokenWithin asks for a token, and does not wait for a function that looks at no context.
+func (c *config) tokenWithin(ctx context.Context) (string, error) {
+	type answer struct {
+		token string
+		err   error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		token, err := c.token(ctx)
+		answers <- answer{token, err}
+	}()
+	select {
+	case a := <-answers:
+		return a.token, a.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
 }

@@ -2,6 +2,7 @@ package lockkeeper
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 	"unicode"
@@ -64,8 +65,8 @@ func (s Spec) check() error {
 			return fmt.Errorf("lockkeeper: permits must be 1 to the limit, not %d", s.permits)
 		}
 	}
-	if s.mode == pb.LockMode_LOCK_MODE_CUSTOM && s.custom == "" {
-		return fmt.Errorf("lockkeeper: mode of %q must be named", s.name)
+	if s.mode == pb.LockMode_LOCK_MODE_CUSTOM && (s.custom == "" || !utf8.ValidString(s.custom)) {
+		return fmt.Errorf("lockkeeper: mode of %q must be a name in UTF-8, not %.80q", s.name, s.custom)
 	}
 	return nil
 }
@@ -104,7 +105,10 @@ func Owner(name string) Option { return func(r *request) { r.owner = name } }
 func Holder(who string) Option { return func(r *request) { r.holder = who } }
 
 // Metadata is shown to others: up to 32 entries, 4 KiB in all, keys not empty.
-func Metadata(metadata map[string]string) Option { return func(r *request) { r.metadata = metadata } }
+func Metadata(metadata map[string]string) Option {
+	metadata = maps.Clone(metadata) // it is sent again after a broken stream
+	return func(r *request) { r.metadata = metadata }
+}
 
 // MaxHold limits how long the locks may be held, 100 ms to 7 days; then they are lost.
 func MaxHold(limit time.Duration) Option { return func(r *request) { r.maxHold = limit } }
@@ -194,6 +198,9 @@ func (r *request) check() error {
 			return err
 		}
 	}
+	if r.lockDelay%time.Millisecond != 0 {
+		return fmt.Errorf("lockkeeper: lock delay must be whole milliseconds, not %s", r.lockDelay)
+	}
 	return checkWithin("lock delay", r.lockDelay, 0, time.Hour)
 }
 
@@ -216,6 +223,9 @@ func checkMetadata(metadata map[string]string) error {
 	for key, value := range metadata {
 		if key == "" {
 			return fmt.Errorf("lockkeeper: metadata must have no empty keys")
+		}
+		if !utf8.ValidString(key) || !utf8.ValidString(value) {
+			return fmt.Errorf("lockkeeper: metadata must be UTF-8, not %.80q", key+"="+value)
 		}
 		size += len(key) + len(value)
 	}
@@ -248,7 +258,7 @@ func (r *request) message(id string, wait *time.Duration, tokens []int64, maxHol
 		message.MaxHold = durationpb.New(max(100*time.Millisecond, maxHold))
 	}
 	if r.lockDelay != 0 {
-		message.LockDelay = durationpb.New(r.lockDelay.Round(time.Millisecond))
+		message.LockDelay = durationpb.New(r.lockDelay)
 	}
 	if r.position != 0 {
 		message.PositionInterval = durationpb.New(r.position)

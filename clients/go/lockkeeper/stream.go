@@ -10,12 +10,17 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	pb "lockkeeper.io/gen/lockkeeper/v1"
 )
 
-const maxBatch = 256
+const (
+	maxBatch      = 256
+	maxBatchBytes = 48 << 10 // a server takes messages of 64 KiB
+	batchOverhead = 8        // of each request in a batch
+)
 
 // stream is one Session stream of a lease, from its open to its end. The lease's mutex guards it.
 type stream struct {
@@ -159,23 +164,37 @@ func (l *lease) write(ctx context.Context, session grpc.BidiStreamingClient[pb.S
 		case <-s.filled:
 		}
 		l.mu.Lock()
-		out, size := s.out, 1
+		out, most := s.out, 1
 		s.out = nil
 		if s.batches {
-			size = maxBatch
+			most = maxBatch
 		}
 		l.mu.Unlock()
-		for part := range slices.Chunk(out, size) {
-			message := part[0]
-			if len(part) > 1 {
-				batch := &pb.SessionRequestBatch{Requests: part}
+		for len(out) > 0 {
+			size := fitting(out, most)
+			message := out[0]
+			if size > 1 {
+				batch := &pb.SessionRequestBatch{Requests: out[:size]}
 				message = &pb.SessionRequest{Request: &pb.SessionRequest_Batch{Batch: batch}}
 			}
 			if session.Send(message) != nil {
 				return // the reader hears why
 			}
+			out = out[size:]
 		}
 	}
+}
+
+// fitting returns how many of the requests one message takes: at least one.
+func fitting(out []*pb.SessionRequest, most int) int {
+	bytes := 0
+	for i, request := range out {
+		bytes += proto.Size(request) + batchOverhead
+		if i > 0 && (i == most || bytes > maxBatchBytes) {
+			return i
+		}
+	}
+	return len(out)
 }
 
 func (l *lease) read(session grpc.BidiStreamingClient[pb.SessionRequest, pb.SessionResponse], s *stream) error {
@@ -351,6 +370,10 @@ func (l *lease) onEvent(event *pb.AcquireResponse) {
 			Lock: a.request.String(), Reason: enumName(not.GetReason()), Message: not.GetMessage(), Holders: toContenders(not.GetHolders()),
 		}, enumName(not.GetReason()), nil)
 	case *pb.AcquireResponse_Released:
+		if a.state != releasing {
+			l.finish(a, nil, "RELEASED", nil)
+			return
+		}
 		// The answer to the release says more than the event, and comes after it, if it comes.
 		released := &pb.ReleaseResponse{Outcome: pb.ReleaseOutcome_RELEASE_OUTCOME_RELEASED}
 		l.after(a, "answer", saysMore, func() { l.finish(a, nil, "RELEASED", released) })
@@ -377,6 +400,10 @@ func tellPlaces(a *acquisition, positions []*pb.QueuePosition) {
 }
 
 func (l *lease) onGranted(a *acquisition, granted *pb.Granted) {
+	if a.state == held && now() >= a.doubt {
+		l.loseByItself(a, "DEADLINE_PASSED")
+		return
+	}
 	a.doubt = never
 	stopTimer(a, "jeopardy")
 	switch {
@@ -395,6 +422,10 @@ func (l *lease) onJeopardy(a *acquisition, validFor time.Duration) {
 	if a.state != held {
 		return
 	}
+	if now() >= a.doubt {
+		l.loseByItself(a, "DEADLINE_PASSED")
+		return
+	}
 	a.doubt = now() + instant(validFor)
 	l.after(a, "jeopardy", validFor, func() { l.loseByItself(a, "DEADLINE_PASSED") })
 	a.tell(func(listener *Listener) {
@@ -406,6 +437,10 @@ func (l *lease) onJeopardy(a *acquisition, validFor time.Duration) {
 
 func (l *lease) onSafe(a *acquisition) {
 	if a.state != held || a.doubt == never {
+		return
+	}
+	if now() >= a.doubt { // the caller may have seen that it was not valid
+		l.loseByItself(a, "DEADLINE_PASSED")
 		return
 	}
 	a.doubt = never

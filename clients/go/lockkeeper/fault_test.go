@@ -1,0 +1,83 @@
+package lockkeeper_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"lockkeeper.io/lockkeeper"
+	"lockkeeper.io/lockkeeper/lockkeepertest"
+)
+
+func TestPanicOfWorkReleasesItsLock(t *testing.T) {
+	client := newClient(t, lockkeepertest.NewServer(t).Address())
+	ctx, name := limited(t), lockOf(t)
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic was swallowed")
+			}
+		}()
+		_ = client.Do(ctx, name, func(context.Context, *lockkeeper.Lock) error { panic("work fails") })
+	}()
+	lock, err := client.Lock(ctx, name, lockkeeper.Wait(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock(ctx, t, lock)
+}
+
+func TestTryThatNoServerHearsIsNoTakenLock(t *testing.T) {
+	client := newClient(t, "127.0.0.1:1", lockkeeper.RequestTimeout(200*time.Millisecond))
+	_, _, err := client.TryLock(limited(t), lockOf(t))
+	var unavailable *lockkeeper.UnavailableError
+	if !errors.As(err, &unavailable) {
+		t.Errorf("said %v", err)
+	}
+}
+
+type panicking struct{ lockkeeper.NoObserver }
+
+func (panicking) Acquiring(context.Context, []string) lockkeeper.Observation { panic("observer fails") }
+
+func (panicking) StreamOpened(string, bool) { panic("observer fails") }
+
+func TestObserverThatPanicsHarmsNothing(t *testing.T) {
+	client := newClient(t, lockkeepertest.NewServer(t).Address(), lockkeeper.Observe(panicking{}))
+	ctx := limited(t)
+	lock, err := client.Lock(ctx, lockOf(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock(ctx, t, lock)
+}
+
+func TestTokenFunctionThatNeverReturnsDoesNotKeepTheClientFromClosing(t *testing.T) {
+	never := make(chan struct{})
+	defer close(never)
+	asked := make(chan struct{}, 16)
+	token := func(context.Context) (string, error) {
+		asked <- struct{}{}
+		<-never
+		return "", errors.New("no token")
+	}
+	client := newClient(t, lockkeepertest.NewServer(t).Address(), lockkeeper.BearerToken(token))
+	ctx, cancel := context.WithCancel(limited(t))
+	defer cancel()
+	outcomes := errorOf(ctx, client, lockOf(t))
+	<-asked
+	client.Close()
+	if err := <-outcomes; !errors.Is(err, lockkeeper.ErrClosed) {
+		t.Errorf("said %v", err)
+	}
+}
+
+func errorOf(ctx context.Context, client *lockkeeper.Client, name string) <-chan error {
+	outcomes := make(chan error, 1)
+	go func() {
+		_, err := client.Lock(ctx, name)
+		outcomes <- err
+	}()
+	return outcomes
+}
