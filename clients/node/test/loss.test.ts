@@ -204,7 +204,7 @@ test('forgotten client gives its locks back', limit, async () => {
   assert.deepEqual(await once(child, 'exit'), [0, null]);
 });
 
-test('what is out of range is refused and named', () => {
+test('what is out of range is refused and named', async () => {
   const one = client();
   const wrong: [string, Parameters<Client['lock']>][] = [
     ['name', ['']],
@@ -221,7 +221,7 @@ test('what is out of range is refused and named', () => {
     ['lockDelay', ['a', { lockDelay: 3_600_001 }]],
     ['positionInterval', ['a', { positionInterval: 1 }]],
   ];
-  return Promise.all(
+  await Promise.all(
     wrong.map(async ([said, arguments_]) => {
       await assert.rejects(one.lock(...arguments_), (error) => error instanceof RangeError && error.message.includes(said));
     }),

@@ -86,7 +86,7 @@ final class Chaos {
   }
 
   private void startClients(Cluster cluster, RegisterServer registers) {
-    List<Language> languages = Language.ready();
+    List<Language> languages = Language.withProgram("chaos-worker");
     for (int i = 0; i < PROCESSES; i++) {
       Language language = languages.get(i % languages.size());
       String name = "cl-" + language.label() + "-" + (1 + i / languages.size());

@@ -2,6 +2,7 @@ package io.lockkeeper.integration.clients;
 
 import io.lockkeeper.conformance.ClientProcess;
 import io.lockkeeper.conformance.java.Driver;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -23,6 +24,19 @@ public enum Language {
   /** Returns the languages whose client is built; says loudly which are left out. */
   public static List<Language> ready() {
     return Arrays.stream(values()).filter(Language::isReady).toList();
+  }
+
+  /** Returns those of them, Java always, that have one more program, too. */
+  public static List<Language> withProgram(String name) {
+    return ready().stream().filter(language -> language.has(name)).toList();
+  }
+
+  private boolean has(String name) {
+    boolean there = this == JAVA || Files.isExecutable(Path.of(program(name)));
+    if (!there) {
+      System.out.println("SKIPPED: there is no " + name + " for " + label());
+    }
+    return there;
   }
 
   private boolean isReady() {
