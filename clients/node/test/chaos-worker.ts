@@ -144,7 +144,7 @@ class Hand {
 
   private async once(a: string, work: Work): Promise<void> {
     this.history.write('ask', { a, lock: work.lock.name, mode: work.mode });
-    const withdrawal = work.withdraw === undefined ? undefined : AbortSignal.timeout(work.withdraw);
+    const withdrawal = work.withdraw === undefined ? undefined : AbortSignal.timeout(Math.ceil(work.withdraw));
     let lock: Lock;
     try {
       lock = await this.client.lock(work.lock, {
