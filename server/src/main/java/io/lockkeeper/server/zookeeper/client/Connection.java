@@ -94,7 +94,8 @@ public final class Connection implements HandleListener {
     tryOpening();
     if (!checking) {
       checking = true;
-      check();
+      // Never at once: nobody is told that it is connected before the opening has returned.
+      context.executor().after(CHECK_MILLIS, this::check);
     }
   }
 
@@ -146,6 +147,9 @@ public final class Connection implements HandleListener {
 
   @Override
   public void onConnected() {
+    if (connected) {
+      return;
+    }
     connected = true;
     retryMillis = FIRST_RETRY_MILLIS;
     handle.orElseThrow().nextConnectionSinceNanos().ifPresent(nanos -> attachedAtNanos = nanos);
@@ -210,8 +214,21 @@ public final class Connection implements HandleListener {
     if (ended) {
       return;
     }
+    if (isConnectedUntold()) {
+      onConnected();
+    }
     connected().ifPresent(this::check);
     context.executor().after(CHECK_MILLIS, this::check);
+  }
+
+  /**
+   * Returns whether there is a connection again that nothing tells of. The client tells only what
+   * differs from the last event, and the event of a node counts as one of being connected. Netty's
+   * transport may read one while it drops a connection, as after a pause of this process: after
+   * that the next connection is no news to the client.
+   */
+  private boolean isConnectedUntold() {
+    return !connected && handle.filter(open -> open.getState().isConnected()).isPresent();
   }
 
   private void check(Handle current) {

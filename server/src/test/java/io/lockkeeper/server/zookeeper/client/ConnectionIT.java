@@ -23,8 +23,11 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.zookeeper.ZooDefs.OpCode;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AutoClose;
@@ -37,6 +40,7 @@ final class ConnectionIT {
   private static final Duration LONG_SESSION = Duration.ofSeconds(60);
 
   private final RecordedEvents events = new RecordedEvents();
+  private final StoreExecutor executor = new StoreExecutor();
   @AutoClose private final Ensemble ensemble = Ensemble.start();
 
   private static ZooKeeperSettings settings(String connect) {
@@ -119,43 +123,115 @@ final class ConnectionIT {
                 new IOException("too many open files"),
                 new UncheckedIOException(new IOException("again")),
                 new OutOfMemoryError("unable to create native thread")));
-    ZooKeeperSettings settings = settings(ensemble.server().connectString());
-    StoreExecutor executor = new StoreExecutor();
-    Connector connector = new Connector(settings, executor);
-    StoreContext context =
-        new StoreContext(
-            settings,
-            new StorePaths(settings),
-            executor,
-            connector,
-            new Directories(),
-            new StoreStats(),
-            events,
-            problem -> {},
-            new StoreProblems());
-    CompletableFuture<Void> connected = new CompletableFuture<>();
+    StoreContext context = context(ensemble.server().connectString());
+    BlockingQueue<String> told = new LinkedBlockingQueue<>();
     Connection connection =
         new Connection(
             context,
             Connection.Use.WRITING,
             LONG_SESSION,
-            Asked.completing(connected),
+            telling(told),
             (of, timeout, use, listener) -> {
               Throwable next = failures.poll();
               if (next != null) {
                 throwAsItIs(next);
               }
-              return connector.open(of, timeout, use, listener);
+              return context.connector().open(of, timeout, use, listener);
             });
     // When
     executor.execute(connection::open);
     // Then
-    connected.get(30, TimeUnit.SECONDS);
+    assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo("connected");
     assertThat(failures).isEmpty();
+    close(connection, context);
+  }
+
+  @Test
+  void connectionThatTheClientDoesNotTellOfIsFound() throws Exception {
+    // Given: a client that tells of its first connection only
+    ZooKeeperProxy way = ensemble.proxy();
+    StoreContext context = context(way.connectString());
+    BlockingQueue<String> told = new LinkedBlockingQueue<>();
+    AtomicInteger connections = new AtomicInteger();
+    Connection connection =
+        new Connection(
+            context,
+            Connection.Use.LISTENING,
+            LONG_SESSION,
+            telling(told),
+            (of, timeout, use, listener) ->
+                context.connector().open(of, timeout, use, tellingOnce(listener, connections)));
+    executor.execute(connection::open);
+    assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo("connected");
+    // When
+    way.cutAll();
+    // Then
+    assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo("disconnected");
+    assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo("connected");
+    assertThat(connections).hasValue(2);
+    close(connection, context);
+  }
+
+  private StoreContext context(String connect) {
+    ZooKeeperSettings settings = settings(connect);
+    return new StoreContext(
+        settings,
+        new StorePaths(settings),
+        executor,
+        new Connector(settings, executor),
+        new Directories(),
+        new StoreStats(),
+        events,
+        problem -> {},
+        new StoreProblems());
+  }
+
+  private static HandleListener telling(Queue<String> told) {
+    return new HandleListener() {
+      @Override
+      public void onConnected() {
+        told.add("connected");
+      }
+
+      @Override
+      public void onDisconnected() {
+        told.add("disconnected");
+      }
+
+      @Override
+      public void onExpired() {
+        told.add("expired");
+      }
+    };
+  }
+
+  /** Passes on what a handle tells, but of its connections only the first; counts them. */
+  private static HandleListener tellingOnce(HandleListener listener, AtomicInteger connections) {
+    return new HandleListener() {
+      @Override
+      public void onConnected() {
+        if (connections.incrementAndGet() == 1) {
+          listener.onConnected();
+        }
+      }
+
+      @Override
+      public void onDisconnected() {
+        listener.onDisconnected();
+      }
+
+      @Override
+      public void onExpired() {
+        listener.onExpired();
+      }
+    };
+  }
+
+  private void close(Connection connection, StoreContext context) throws Exception {
     CompletableFuture<Void> closed = new CompletableFuture<>();
     executor.execute(() -> connection.close(() -> closed.complete(null)));
     closed.get(10, TimeUnit.SECONDS);
-    connector.stop(1_000);
+    context.connector().stop(1_000);
     executor.stop(1_000);
   }
 
