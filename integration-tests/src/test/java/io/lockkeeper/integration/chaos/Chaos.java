@@ -86,7 +86,7 @@ final class Chaos {
   }
 
   private void startClients(Cluster cluster, RegisterServer registers) {
-    List<Language> languages = Language.withProgram("chaos-worker");
+    List<Language> languages = Language.ready();
     for (int i = 0; i < PROCESSES; i++) {
       Language language = languages.get(i % languages.size());
       String name = "cl-" + language.label() + "-" + (1 + i / languages.size());
@@ -94,10 +94,7 @@ final class Chaos {
       ClientNode.Task task =
           new ClientNode.Task(
               cluster.openTo(name), registers.port(), CLIENTS_IN_A_PROCESS, Math.abs(seed));
-      clients.add(
-          language == Language.JAVA
-              ? ClientNode.java(name, settings.directory(), history, task)
-              : ClientNode.of(language, name, settings.directory(), history, task));
+      clients.add(ClientNode.of(language, name, settings.directory(), history, task));
     }
   }
 

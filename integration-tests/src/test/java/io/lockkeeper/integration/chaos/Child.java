@@ -9,7 +9,6 @@ import java.lang.ProcessBuilder.Redirect;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -26,14 +25,13 @@ final class Child {
   }
 
   /** Starts a program. */
-  static Child start(List<String> command, Map<String, String> environment, Path log) {
+  static Child start(List<String> command, Path log) {
     File output = log.toFile();
     ProcessBuilder builder =
         new ProcessBuilder(command)
             .directory(log.getParent().toFile())
             .redirectErrorStream(true)
             .redirectOutput(Redirect.appendTo(output));
-    builder.environment().putAll(environment);
     try {
       Process process = builder.start();
       Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));

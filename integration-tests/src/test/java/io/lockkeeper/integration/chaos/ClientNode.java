@@ -5,7 +5,6 @@ import io.lockkeeper.integration.harness.Jar;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 
 /** A process of clients: can be frozen and killed; what is killed is followed by another. */
 final class ClientNode {
@@ -44,23 +43,19 @@ final class ClientNode {
   private record Builder(
       String name, Path directory, History runner, List<String> program, Task task) {}
 
-  /** Starts clients in Java. */
-  static ClientNode java(String name, Path directory, History runner, Task task) {
-    List<String> program =
-        List.of(
-            Jar.JAVA,
-            "-Xmx128m",
-            "-XX:+UseSerialGC",
-            "-XX:TieredStopAtLevel=1",
-            "-cp",
-            Child.classPath(),
-            ClientMain.class.getName());
-    return new ClientNode(new Builder(name, directory, runner, program, task));
-  }
-
-  /** Starts clients in a language other than Java. */
+  /** Starts clients in a language. */
   static ClientNode of(Language language, String name, Path directory, History runner, Task task) {
-    List<String> program = List.of(language.program("chaos-worker"));
+    List<String> program =
+        language == Language.JAVA
+            ? List.of(
+                Jar.JAVA,
+                "-Xmx128m",
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                Child.classPath(),
+                ClientMain.class.getName())
+            : List.of(language.program("chaos-worker"));
     return new ClientNode(new Builder(name, directory, runner, program, task));
   }
 
@@ -74,7 +69,7 @@ final class ClientNode {
     command.add(directory.resolve(process + ".jsonl").toString());
     command.add(arguments.get(2));
     command.add(arguments.get(3) + generation);
-    return Child.start(command, Map.of(), directory.resolve(process + ".log"));
+    return Child.start(command, directory.resolve(process + ".log"));
   }
 
   String name() {

@@ -8,7 +8,6 @@ import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /** One coordinator: the program's jar in a process that can be killed, paused and started again. */
@@ -61,7 +60,7 @@ final class CoordinatorNode {
   }
 
   private Child launch() {
-    return Child.start(command, Map.of(), directory.resolve("coordinator.log"));
+    return Child.start(command, directory.resolve("coordinator.log"));
   }
 
   String name() {

@@ -11,7 +11,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 
 /** One server of the ensemble: a process that can be killed, paused and started on its data. */
 final class ZooKeeperNode {
@@ -80,7 +79,7 @@ final class ZooKeeperNode {
   }
 
   private Child launch() {
-    return Child.start(command, Map.of(), directory.resolve("zookeeper.log"));
+    return Child.start(command, directory.resolve("zookeeper.log"));
   }
 
   String name() {

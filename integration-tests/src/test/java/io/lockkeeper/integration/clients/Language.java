@@ -2,7 +2,6 @@ package io.lockkeeper.integration.clients;
 
 import io.lockkeeper.conformance.ClientProcess;
 import io.lockkeeper.conformance.java.Driver;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -21,22 +20,13 @@ public enum Language {
 
   private static final Path CLIENTS = Path.of("..", "clients").toAbsolutePath().normalize();
 
+  /** Each program is tried once. */
+  private static final List<Language> READY =
+      Arrays.stream(values()).filter(Language::isReady).toList();
+
   /** Returns the languages whose client is built; says loudly which are left out. */
   public static List<Language> ready() {
-    return Arrays.stream(values()).filter(Language::isReady).toList();
-  }
-
-  /** Returns those of them, Java always, that have one more program, too. */
-  public static List<Language> withProgram(String name) {
-    return ready().stream().filter(language -> language.has(name)).toList();
-  }
-
-  private boolean has(String name) {
-    boolean there = this == JAVA || Files.isExecutable(Path.of(program(name)));
-    if (!there) {
-      System.out.println("SKIPPED: there is no " + name + " for " + label());
-    }
-    return there;
+    return READY;
   }
 
   private boolean isReady() {
@@ -59,13 +49,6 @@ public enum Language {
 
   /** Returns the command that speaks the line protocol. */
   String driver() {
-    return this == JAVA
-        ? String.join(
-            " ",
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-Xmx128m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp",
-            System.getProperty("java.class.path"),
-            Driver.class.getName())
-        : program("driver");
+    return this == JAVA ? Driver.command() : program("driver");
   }
 }

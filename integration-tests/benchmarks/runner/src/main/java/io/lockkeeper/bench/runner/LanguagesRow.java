@@ -4,7 +4,6 @@ import io.lockkeeper.bench.load.Order;
 import io.lockkeeper.bench.load.Order.Shape;
 import java.io.IOException;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 
 /**
@@ -57,12 +56,7 @@ final class LanguagesRow extends OwnRow {
       start(pair.getValue(), stage, settings, scenes);
     }
     Order order = new Order(Shape.OWN, TASKS, settings.rampMillis(), settings.millis(), 0, 0);
-    for (List<Map.Entry<String, Scene>> round :
-        Rounds.of(List.copyOf(scenes.entrySet()), settings.rounds(), settings.seed())) {
-      for (Map.Entry<String, Scene> one : round) {
-        results.add(label(), one.getKey(), one.getValue().measure(order));
-      }
-    }
+    measureInTurn(scenes, order, settings, results);
     PAIRS.forEach(
         (ours, other) -> {
           if (scenes.containsKey(ours.label()) && scenes.containsKey(other.label())) {

@@ -30,12 +30,7 @@ final class SecuredRow extends OwnRow {
     scenes.put(CERTIFICATE, stage.certified());
     scenes.put(TOKEN, stage.secured().withToken());
     Order order = new Order(Shape.OWN, CLIENTS, settings.rampMillis(), settings.millis(), 0, 0);
-    for (List<Map.Entry<String, Scene>> round :
-        Rounds.of(List.copyOf(scenes.entrySet()), settings.rounds(), settings.seed())) {
-      for (Map.Entry<String, Scene> one : round) {
-        results.add(label(), one.getKey(), one.getValue().measure(order));
-      }
-    }
+    measureInTurn(scenes, order, settings, results);
     for (String way : List.of(CERTIFICATE, TOKEN)) {
       results.ratio(
           label() + "/" + way, results.median(label(), way) / results.median(label(), OPEN));

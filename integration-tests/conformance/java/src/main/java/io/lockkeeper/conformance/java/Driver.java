@@ -13,6 +13,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -46,6 +47,16 @@ public final class Driver {
       commands.lines().map(JSON::readTree).forEach(driver::on);
     }
     System.exit(0);
+  }
+
+  /** Returns the command of {@code sh} that starts this program with the class path of this JVM. */
+  public static String command() {
+    return String.join(
+        " ",
+        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+        "-Xmx128m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp",
+        System.getProperty("java.class.path"),
+        Driver.class.getName());
   }
 
   private void on(JsonNode command) {

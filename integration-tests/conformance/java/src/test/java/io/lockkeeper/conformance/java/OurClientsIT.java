@@ -18,7 +18,7 @@ class OurClientsIT {
   @Test
   void ourClientsKeepTheContractAndPlantedMistakesAreFound() throws IOException {
     // Given
-    List<String> options = new ArrayList<>(List.of("--jobs", "6", "--client", driver()));
+    List<String> options = new ArrayList<>(List.of("--jobs", "6", "--client", Driver.command()));
     for (String language : List.of("python", "go", "node")) {
       String client = CONFORMANCE.resolve("../../clients/" + language + "/bin/driver").toString();
       if (ClientProcess.isReady(client)) {
@@ -41,15 +41,5 @@ class OurClientsIT {
     boolean good = Kit.run(System.out, options.toArray(String[]::new));
     // Then
     assertThat(good).as("every client passes, every mistake is found: see the table").isTrue();
-  }
-
-  private static String driver() {
-    return String.join(
-        " ",
-        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-        "-Xmx128m -XX:+UseSerialGC -XX:TieredStopAtLevel=1",
-        "-cp",
-        System.getProperty("java.class.path"),
-        Driver.class.getName());
   }
 }
