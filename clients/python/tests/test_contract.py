@@ -133,6 +133,17 @@ def test_owner_is_granted_its_lock_again_and_the_last_release_frees_it(address: 
     run(body())
 
 
+def test_requests_that_are_larger_together_than_a_message_may_be_are_granted(address: str, run: Run) -> None:
+    async def body() -> None:
+        async with AsyncClient(address) as client:
+            metadata = {f"key-{i}": "x" * 250 for i in range(12)}
+            many = [client.acquire(name("large"), metadata=metadata) for _ in range(60)]
+            for lock in await asyncio.gather(*many):
+                assert lock.is_valid
+
+    run(body())
+
+
 def test_cancelled_wait_leaves_the_queue(address: str, run: Run) -> None:
     async def body() -> None:
         lock = name("cancelled")
@@ -233,7 +244,7 @@ def test_watch_tells_the_state_and_then_what_changes(real: servers.RealServer, r
                 elif isinstance(event, Change):
                     seen.append(event.cause)
                     break
-            await events.aclose()  # type: ignore[attr-defined]
+            await events.aclose()
             assert seen == ["RELEASED"]
 
     run(body())
@@ -297,7 +308,7 @@ def test_leader_is_seen_by_others_and_its_end_too(real: servers.RealServer, run:
                 if leader is None:
                     break
                 await leading.release()
-            await observed.aclose()  # type: ignore[attr-defined]
+            await observed.aclose()
             assert seen == ["http://me", None]
 
     run(body())

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from servers import RealServer
 
 from lockkeeper import AsyncClient, Client, ClosedError, NotAcquiredError
 from lockkeeper.testing import FakeServer
@@ -50,6 +51,49 @@ def test_closing_while_it_connects_leaves_nothing(fake: FakeServer, run: Run) ->
         await client.close()
         with pytest.raises(ClosedError):
             await waiting
+
+    run(body())
+
+
+def test_close_ends_what_other_threads_wait_for(real: RealServer) -> None:
+    ended: list[object] = []
+    client = Client(real.address)
+
+    def start(wait: Callable[[], object]) -> threading.Thread:
+        def body() -> None:
+            try:
+                ended.append(wait())
+            except ClosedError as error:
+                ended.append(type(error))
+
+        thread = threading.Thread(target=body)
+        thread.start()
+        return thread
+
+    with Client(real.address) as holder, holder.lock("python/close/a"):
+        held = client.lock("python/close/b")
+        watch = client.watch("python/close/a")
+        next(watch)
+        next(watch)
+        waits = [start(lambda: client.lock("python/close/a")), start(lambda: list(watch)), start(held.wait_lost)]
+        while not holder.get_lock("python/close/a").queue:
+            pass
+        client.close()
+        for thread in waits:
+            thread.join(20)
+    assert sorted(ended, key=str) == [ClosedError, ClosedError, "LEASE_CLOSED"]
+
+
+def test_close_ends_a_watch(real: RealServer, run: Run) -> None:
+    async def body() -> None:
+        client = AsyncClient(real.address)
+        events = client.watch("python/close/c")
+        await events.__anext__()
+        pending = asyncio.ensure_future(events.__anext__())
+        await asyncio.sleep(0)
+        await client.close()
+        with pytest.raises(ClosedError):
+            await pending
 
     run(body())
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import random
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import grpc
 import grpc.aio
 
-from lockkeeper._clock import now
+from lockkeeper._clock import backoff, now
 from lockkeeper._messages import call_error, retry_delay, to_duration
 from lockkeeper._transport import NoTokenError, Server, Servers, Target, TokenRefusedError, Transport
-from lockkeeper.errors import RequestRefusedError, ServerUnavailableError
+from lockkeeper.errors import ClosedError, RequestRefusedError, ServerUnavailableError
 from lockkeeper.events import Contender, LockInfo
 from lockkeeper.requests import lock_name, seconds
 from lockkeeper.v1 import lock_service_pb2 as pb
@@ -25,6 +25,23 @@ _ATTEMPT = 5.0  # seconds for one server, at most
 _ELSEWHERE = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.CANCELLED, grpc.StatusCode.UNKNOWN)
 
 
+@dataclass
+class _Connection:
+    """A connection that calls share; after a failure it is closed by the last of them, so that no other is cut off."""
+
+    server: Server
+    channel: grpc.aio.Channel
+    users: int = 0
+
+
+def _watch_request(names: Sequence[str], prefix: str | None) -> watch_pb2.WatchRequest:
+    if (not names) == (prefix is None):
+        raise ValueError("a watch is of names or of a prefix")
+    if len(names) > 256:
+        raise ValueError(f"names must be 256 at most, not {len(names)}")
+    return watch_pb2.WatchRequest(names=[lock_name(name) for name in names], prefix=prefix or "")
+
+
 class Calls:
     """The calls of one client. The connection is made with the first and kept until a server fails."""
 
@@ -32,13 +49,15 @@ class Calls:
         self._servers = Servers(targets, first)
         self._transport = transport
         self._timeout = timeout
-        self._connection: tuple[Server, grpc.aio.Channel] | None = None
+        self._connection: _Connection | None = None
+        self._channels: set[grpc.aio.Channel] = set()
+        self._closed = False
 
     async def get_lock(self, name: str, queue_limit: int) -> LockInfo:
         request = pb.GetLockRequest(name=lock_name(name), queue_limit=queue_limit)
         return LockInfo._of((await self._call("GetLock", name, request, pb.GetLockResponse)).lock)
 
-    async def list_locks(self, prefix: str) -> AsyncIterator[LockInfo]:
+    async def list_locks(self, prefix: str) -> AsyncGenerator[LockInfo, None]:
         page = ""
         while True:
             request = pb.ListLocksRequest(prefix=prefix, page_token=page)
@@ -66,17 +85,15 @@ class Calls:
         request = pb.ConfigureLockRequest(name=lock_name(name), limit=limit)
         return int((await self._call("ConfigureLock", name, request, pb.ConfigureLockResponse)).previous_limit)
 
-    async def watch(self, names: Sequence[str], prefix: str | None) -> AsyncIterator[WatchEvent]:
-        if (not names) == (prefix is None):
-            raise ValueError("a watch is of names or of a prefix")
-        if len(names) > 256:
-            raise ValueError(f"names must be 256 at most, not {len(names)}")
-        request = watch_pb2.WatchRequest(names=[lock_name(name) for name in names], prefix=prefix or "")
+    async def watch(self, names: Sequence[str], prefix: str | None) -> AsyncGenerator[WatchEvent, None]:
+        request = _watch_request(names, prefix)
         failures, begun = 0, False
         while True:
             pause: float | None = 0.0
+            channel: grpc.aio.Channel | None = None
             try:
-                server, channel = await self._connect()
+                server = await self._servers.next()
+                channel = self._channel(server)
                 metadata = await self._transport.metadata(server)
                 call = channel.unary_stream(
                     _SERVICE + "Watch",
@@ -87,6 +104,7 @@ class Calls:
                     yield Gap("the watch begins anew")
                 try:
                     async for message in call:
+                        self._check_open()
                         failures, begun = 0, True
                         request.start_revision = message.revision
                         event = to_event(message)
@@ -102,9 +120,14 @@ class Calls:
                 pass
             except TokenRefusedError as error:
                 raise RequestRefusedError(str(error), "UNAUTHENTICATED", 16) from error
-            await self._disconnect()
+            except asyncio.CancelledError:
+                self._check_open()  # the end of a channel cancels its calls
+                raise
+            finally:
+                if channel is not None:
+                    await self._close(channel)
             failures += 1
-            await asyncio.sleep(max(pause or 0.0, min(2.0, 0.05 * 2.0 ** min(failures, 10)) * random.uniform(0.5, 1.0)))
+            await asyncio.sleep(max(pause or 0.0, backoff(failures)))
 
     async def _call(self, method: str, what: str, request: Any, answer: Any) -> Any:
         """Asks servers in turn until one answers, or the request timeout is over."""
@@ -114,42 +137,71 @@ class Calls:
         while True:
             pause = 0.0
             try:
-                server, channel = await asyncio.wait_for(self._connect(), max(0.1, give_up - now()))
-                metadata = await asyncio.wait_for(self._transport.metadata(server), max(0.1, give_up - now()))
-                call = channel.unary_unary(
-                    _SERVICE + method,
-                    request_serializer=type(request).SerializeToString,
-                    response_deserializer=answer.FromString,
-                )
-                return await call(request, metadata=metadata, timeout=max(0.1, min(_ATTEMPT, give_up - now())))
+                return await self._attempt(method, request, answer, give_up)
             except grpc.aio.AioRpcError as error:
-                delay = retry_delay(error.trailing_metadata())
                 failure: Exception = call_error(what, error)
                 if error.code() not in _ELSEWHERE:
                     raise failure from error
-                pause = delay or 0.0
+                pause = retry_delay(error.trailing_metadata()) or 0.0
             except TokenRefusedError as error:
                 raise RequestRefusedError(f"{what}: {error}", "UNAUTHENTICATED", 16) from error
             except (OSError, NoTokenError, asyncio.TimeoutError) as error:
                 failure = ServerUnavailableError(f"{what}: no server could be reached: {error}")
-            await self._disconnect()
             failures += 1
-            pause = max(pause, min(2.0, 0.05 * 2.0 ** min(failures, 10)) * random.uniform(0.5, 1.0))
+            pause = max(pause, backoff(failures))
             if now() + pause >= give_up:
                 raise failure
             await asyncio.sleep(pause)
 
-    async def _connect(self) -> tuple[Server, grpc.aio.Channel]:
+    async def _attempt(self, method: str, request: Any, answer: Any, give_up: float) -> Any:
+        """Asks one server. Others are asked after one that does not answer."""
+        connection = await asyncio.wait_for(self._connect(), max(0.1, give_up - now()))
+        connection.users += 1
+        try:
+            metadata = await asyncio.wait_for(self._transport.metadata(connection.server), max(0.1, give_up - now()))
+            call = connection.channel.unary_unary(
+                _SERVICE + method,
+                request_serializer=type(request).SerializeToString,
+                response_deserializer=answer.FromString,
+            )
+            return await call(request, metadata=metadata, timeout=max(0.1, min(_ATTEMPT, give_up - now())))
+        except grpc.aio.AioRpcError as error:
+            if error.code() in _ELSEWHERE and self._connection is connection:
+                self._connection = None
+            raise
+        except asyncio.CancelledError:
+            self._check_open()  # the end of a channel cancels its calls
+            raise
+        finally:
+            connection.users -= 1
+            if connection.users == 0 and connection is not self._connection:
+                await self._close(connection.channel)
+
+    async def _connect(self) -> _Connection:
+        self._check_open()
         if self._connection is None:
             server = await self._servers.next()
             if self._connection is None:  # nobody else has meanwhile
-                self._connection = (server, self._transport.channel(server))
+                self._connection = _Connection(server, self._channel(server))
         return self._connection
 
-    async def _disconnect(self) -> None:
-        if self._connection is not None:
-            (_, channel), self._connection = self._connection, None
+    def _channel(self, server: Server) -> grpc.aio.Channel:
+        self._check_open()
+        channel = self._transport.channel(server, pings=True)
+        self._channels.add(channel)
+        return channel
+
+    async def _close(self, channel: grpc.aio.Channel) -> None:
+        if channel in self._channels:
+            self._channels.discard(channel)
             await channel.close()
 
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ClosedError("the client is closed")
+
     async def close(self) -> None:
-        await self._disconnect()
+        """Ends all calls and watches."""
+        self._closed = True
+        for channel in list(self._channels):
+            await self._close(channel)

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import itertools
 import logging
-import random
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,8 +15,8 @@ import grpc
 import grpc.aio
 
 from lockkeeper._acquisition import NEVER, Acquisition, State
-from lockkeeper._clock import now
-from lockkeeper._messages import enum_name, refusal, retry_delay, status_error, to_duration, to_seconds
+from lockkeeper._clock import backoff, now
+from lockkeeper._messages import batches, enum_name, refusal, retry_delay, status_error, to_duration, to_seconds
 from lockkeeper._transport import NoTokenError, Server, Servers, TokenRefusedError, Transport
 from lockkeeper.errors import (
     ClosedError,
@@ -39,7 +38,6 @@ _CLOSING = 5.0  # seconds for the answer to a close
 _ANSWERING = 5.0  # seconds after a wait limit for the server's word
 _SAYS_MORE = 1.0  # seconds from the event of a release to its answer
 _LASTED = 2.0  # a stream of so many seconds was a good one: the backoff begins anew
-_MAX_BATCH = 256
 _HOPELESS = (
     grpc.StatusCode.INVALID_ARGUMENT,
     grpc.StatusCode.UNIMPLEMENTED,
@@ -189,7 +187,7 @@ class Lease:
         try:
             while self._acquisitions or self._was_open:
                 pause = await self._attempt()
-                await asyncio.sleep(max(pause, self._backoff()))
+                await asyncio.sleep(max(pause, backoff(self._attempts)))
                 self._attempts += 1
             self._end("NOT_USED")
         except _Over as over:
@@ -200,9 +198,6 @@ class Lease:
         except Exception as error:
             LOG.exception("a lease ends by a fault of the client")
             self._end("CLIENT_FAILED", LockkeeperError(f"a fault of the client: {error!r}"))
-
-    def _backoff(self) -> float:
-        return min(2.0, 0.05 * 2.0 ** min(self._attempts, 10)) * random.uniform(0.5, 1.0)
 
     async def _attempt(self) -> float:
         """Finds a server and lives with one stream to it; returns how long to stay away."""
@@ -270,9 +265,7 @@ class Lease:
                 await self._outbox_filled.wait()
                 self._outbox_filled.clear()
                 requests, self._outbox = self._outbox, []
-                size = _MAX_BATCH if self._batches else 1
-                for i in range(0, len(requests), size):
-                    part = requests[i : i + size]
+                for part in batches(requests) if self._batches else ([request] for request in requests):
                     batch = pb.SessionRequest(batch=pb.SessionRequestBatch(requests=part))
                     await call.write(part[0] if len(part) == 1 else batch)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import grpc
@@ -13,6 +14,8 @@ from lockkeeper.errors import LockkeeperError, RequestRefusedError, ServerUnavai
 from lockkeeper.v1 import lock_service_pb2 as pb
 
 _NANOS = 1_000_000_000
+_MAX_BATCH = 256
+_MAX_BYTES = 60 * 1024  # of the requests in one batch: a server takes messages of 64 KiB
 
 
 def to_duration(seconds: float) -> Duration:
@@ -66,3 +69,18 @@ def refusal(what: str, refused: pb.Refused) -> RequestRefusedError:
     after = to_seconds(refused.retry_after) if refused.HasField("retry_after") else None
     where = f" ({refused.field})" if refused.field else ""
     return RequestRefusedError(f"{what}: {refused.message}{where}", enum_name(refused, "reason"), refused.code, refused.field, after)
+
+
+def batches(requests: list[pb.SessionRequest]) -> Iterator[list[pb.SessionRequest]]:
+    """The same requests in their order, in batches that a server takes."""
+    part: list[pb.SessionRequest] = []
+    size = 0
+    for request in requests:
+        own = request.ByteSize() + 8  # with its frame in the batch
+        if part and (len(part) == _MAX_BATCH or size + own > _MAX_BYTES):
+            yield part
+            part, size = [], 0
+        part.append(request)
+        size += own
+    if part:
+        yield part

@@ -18,6 +18,8 @@ DEFAULT_PORT = 7420
 Token = Callable[[], str | Awaitable[str]]
 _TOKEN = re.compile(r"[\x21-\x7e]+")
 _LOOKUP_SECONDS = 3.0
+_PING_MS = 10_000
+_PONG_MS = 5_000
 
 
 class NoTokenError(Exception):
@@ -92,8 +94,8 @@ class Transport:
     key: Path | None = None
     token: Token | None = None
 
-    def channel(self, server: Server) -> grpc.aio.Channel:
-        """A channel with a connection of its own; certificates are read anew.
+    def channel(self, server: Server, pings: bool = False) -> grpc.aio.Channel:
+        """A channel with a connection of its own; certificates are read anew. With pings, a peer that has vanished is noticed.
 
         Raises:
             OSError: a file cannot be read.
@@ -105,6 +107,9 @@ class Transport:
             ("grpc.enable_retries", 0),
             ("grpc.default_authority", server.target.authority),
         ]
+        if pings:
+            options += [("grpc.keepalive_time_ms", _PING_MS), ("grpc.keepalive_timeout_ms", _PONG_MS)]
+            options.append(("grpc.http2.max_pings_without_data", 0))
         if not self.tls:
             return grpc.aio.insecure_channel(address, options)
         options.append(("grpc.ssl_target_name_override", server.target.host))
@@ -159,7 +164,7 @@ class Servers:
             self._next += 1
             try:
                 self._round = [Server(target, address) for address in await _lookup(target)]
-            except (OSError, asyncio.TimeoutError) as error:
+            except (OSError, UnicodeError, asyncio.TimeoutError) as error:
                 failure = OSError(f"{target.authority} cannot be looked up: {error}")
         raise failure or OSError("no server has an address")
 

@@ -8,7 +8,7 @@ import logging
 import os
 import random
 import weakref
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -30,6 +30,7 @@ from lockkeeper.watching import WatchEvent
 
 LOG = logging.getLogger("lockkeeper")
 _MAX_REQUESTS = 10_000
+_COUNTS = hasattr(asyncio.Task, "uncancel")  # Python 3.11
 Locks = str | LockSpec | Sequence[str | LockSpec] | LockRequest
 
 
@@ -158,7 +159,9 @@ class AsyncLock:
             if not self._acquisition.lost_reason:
                 self._observation.on_released(now() - self._since)
             self._lease.release(self._acquisition)
-        done, _ = await asyncio.wait([self._acquisition.ended], timeout=self._client.request_timeout)
+        # Of locks that were lost nobody need wait for the server's word.
+        timeout = 0 if self._acquisition.lost_reason else self._client.request_timeout
+        done, _ = await asyncio.wait([self._acquisition.ended], timeout=timeout)
         return ReleaseResult._of(self._acquisition.ended.result() if done else None)
 
     def _on_lost(self, reason: str) -> None:
@@ -191,11 +194,14 @@ class _Guard:
         self._lock: AsyncLock | None = None
         self._task: asyncio.Task[Any] | None = None
         self._cancelled = False
+        self._cancelled_before = 0
 
     async def __aenter__(self) -> AsyncLock:
         lock = self._lock = await self._acquire()
         if self._cancel_on_loss:
-            self._task = asyncio.current_task()
+            task: Any = asyncio.current_task()
+            self._task = task
+            self._cancelled_before = task.cancelling() if _COUNTS else 0
             lock._lost.add_done_callback(self._cancel)
         return lock
 
@@ -211,15 +217,15 @@ class _Guard:
         lock._lost.remove_done_callback(self._cancel)
         self._task = None
         reason = lock.lost_reason
-        ours = self._cancelled and isinstance(error, asyncio.CancelledError) and self._is_only_ours()
+        ours = self._cancelled and self._is_only_ours() and isinstance(error, asyncio.CancelledError)
         await lock.release()
         if reason is not None and (error is None or ours):
             raise lock._loss(reason) from error
 
     def _is_only_ours(self) -> bool:
-        """Whether nobody else has cancelled the task, too; before Python 3.11 nobody can tell."""
+        """Takes the cancellation back; whether nobody else has cancelled the task, too. Before Python 3.11 nobody can tell."""
         task: Any = asyncio.current_task()
-        return not hasattr(task, "uncancel") or task.uncancel() == 0
+        return not _COUNTS or task.uncancel() <= self._cancelled_before
 
 
 class AsyncClient:
@@ -374,7 +380,7 @@ class AsyncClient:
         """Who holds a lock, and who waits for it. A lock that nobody uses is a free one."""
         return await self._alive().get_lock(name, queue_limit)
 
-    def list_locks(self, prefix: str = "") -> AsyncIterator[LockInfo]:
+    def list_locks(self, prefix: str = "") -> AsyncGenerator[LockInfo, None]:
         """The locks that have holders or waiters, ordered by name."""
         return self._alive().list_locks(prefix)
 
@@ -390,7 +396,7 @@ class AsyncClient:
         """Sets the limit of a lock of permits, 1 to 1,000,000; 0 takes the setting back. Returns the one before; 0: none."""
         return await self._alive().configure_lock(name, limit)
 
-    def watch(self, *names: str, prefix: str | None = None) -> AsyncIterator[WatchEvent]:
+    def watch(self, *names: str, prefix: str | None = None) -> AsyncGenerator[WatchEvent, None]:
         """The state of locks, and then every change, until the iterator is closed.
 
         Of up to 256 names, or of all that begin with ``prefix``.

@@ -27,6 +27,8 @@ class _Loop:
 
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
+        self._guard = threading.Lock()
+        self._stopping = False
         self._thread = threading.Thread(target=self.loop.run_forever, name="lockkeeper", daemon=True)
         self._thread.start()
 
@@ -35,9 +37,15 @@ class _Loop:
         if threading.current_thread() is self._thread:
             work.close()
             raise RuntimeError("a callback must not wait: it would wait for itself")
-        future = asyncio.run_coroutine_threadsafe(work, self.loop)
+        with self._guard:
+            if self._stopping:
+                work.close()
+                raise ClosedError("the client is closed")
+            future = asyncio.run_coroutine_threadsafe(work, self.loop)
         try:
             return future.result(timeout)
+        except concurrent.futures.CancelledError:
+            raise ClosedError("the client was closed") from None
         except BaseException:
             future.cancel()
             raise
@@ -45,11 +53,23 @@ class _Loop:
     def stop(self, last: Coroutine[Any, Any, None], timeout: float) -> None:
         """Runs the last coroutine, and ends the thread; waits for that, unless it is that thread."""
 
-        future = asyncio.run_coroutine_threadsafe(asyncio.wait_for(last, timeout), self.loop)
+        async def end() -> None:
+            try:
+                await asyncio.wait_for(last, timeout)
+            finally:  # nobody may wait for a loop that has stopped
+                left = asyncio.all_tasks() - {asyncio.current_task()}
+                for task in left:
+                    task.cancel()
+                if left:
+                    await asyncio.wait(left, timeout=1.0)
+
+        with self._guard:
+            self._stopping = True
+            future = asyncio.run_coroutine_threadsafe(end(), self.loop)
         future.add_done_callback(lambda _: self.loop.call_soon_threadsafe(self.loop.stop))
         if threading.current_thread() is not self._thread:
             with contextlib.suppress(Exception):
-                future.result(timeout + 1.0)
+                future.result(timeout + 2.0)
             self._thread.join(1.0)
             if not self._thread.is_alive():
                 self.loop.close()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from lockkeeper._clock import now
+from lockkeeper._clock import longest_pause, now
 from lockkeeper.errors import LeaseLostError, LockLostError, NotAcquiredError, RequestRefusedError, ServerUnavailableError
 from lockkeeper.events import Contender
 from lockkeeper.requests import LockRequest, lock_name
@@ -77,7 +78,7 @@ class Terms:
 
     async def _pause(self, least: float) -> None:
         self._failures += 1
-        await asyncio.sleep(max(least, min(2.0, 0.05 * 2.0 ** min(self._failures, 10))) * random.uniform(1.0, 1.5))
+        await asyncio.sleep(max(least, longest_pause(self._failures)) * random.uniform(1.0, 1.5))
 
 
 class AsyncElection:
@@ -126,23 +127,24 @@ class AsyncElection:
         """Who leads now, as a server sees it; None: nobody."""
         return leader_of((await self._client.get_lock(self._name, queue_limit=0)).holders)
 
-    async def observe(self) -> AsyncIterator[Leader | None]:
+    async def observe(self) -> AsyncGenerator[Leader | None, None]:
         """Who leads, first as it is and then whenever that changes."""
         from lockkeeper.watching import Change, Snapshot, SnapshotEnd
 
         known: Leader | None = None
         seen: Leader | None = None
         told = False
-        async for event in self._client.watch(self._name):
-            if isinstance(event, Snapshot):
-                seen = leader_of(event.lock.holders)
-            elif isinstance(event, Change):
-                seen = leader_of(event.holders)
-            elif not isinstance(event, SnapshotEnd):
-                seen = None  # a gap: a snapshot follows
-                continue
-            if isinstance(event, Snapshot):
-                continue
-            if not told or seen != known:
-                known, told = seen, True
-                yield known
+        async with contextlib.aclosing(self._client.watch(self._name)) as events:
+            async for event in events:
+                if isinstance(event, Snapshot):
+                    seen = leader_of(event.lock.holders)
+                elif isinstance(event, Change):
+                    seen = leader_of(event.holders)
+                elif not isinstance(event, SnapshotEnd):
+                    seen = None  # a gap: a snapshot follows
+                    continue
+                if isinstance(event, Snapshot):
+                    continue
+                if not told or seen != known:
+                    known, told = seen, True
+                    yield known
