@@ -75,6 +75,10 @@ type servers struct {
 	round   []server
 }
 
+func newServers(targets []target, first int) *servers {
+	return &servers{targets: targets, turn: first}
+}
+
 // next returns the server to try next; a name that cannot be looked up is passed over.
 func (s *servers) next(ctx context.Context) (server, error) {
 	s.mu.Lock()

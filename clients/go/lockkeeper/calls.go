@@ -100,7 +100,7 @@ func (c *calls) try(ctx context.Context, what string, attempt func(ctx context.C
 			return err
 		}
 		if errors.Is(err, errTokenRefused) {
-			return &RefusedError{What: what, Reason: "UNAUTHENTICATED", Code: codes.Unauthenticated, RetryAfter: -1, Message: err.Error()}
+			return tokenRefusal(what, err)
 		}
 		if isFinal(err) {
 			return callError(what, err)

@@ -182,20 +182,6 @@ func (c *Client) Do(ctx context.Context, name string, work func(ctx context.Cont
 	return lock.do(ctx, work)
 }
 
-func (l *Lock) do(ctx context.Context, work func(ctx context.Context, lock *Lock) error) (err error) {
-	within, cancel := context.WithCancelCause(l.Context())
-	defer cancel(nil)
-	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
-	defer stop()
-	defer func() { // of a panic, too
-		lost := l.Unlock(context.WithoutCancel(ctx))
-		if lost != nil && (err == nil || errors.Is(err, context.Canceled)) {
-			err = lost
-		}
-	}()
-	return work(within, l)
-}
-
 // Close ends the lease with all that it holds, and lets go of the servers; takes some seconds where none answers. Always returns nil.
 func (c *Client) Close() error {
 	c.core.close()
@@ -213,16 +199,6 @@ func (c *core) close() {
 	}
 	c.calls.close()
 	c.heard.wait()
-}
-
-func newServers(targets []target, first int) *servers {
-	return &servers{targets: targets, turn: first}
-}
-
-func (l *lease) size() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.acquisitions)
 }
 
 // queue calls what listeners hear, one after the other, on a goroutine that ends when there is nothing more.

@@ -119,6 +119,11 @@ func callError(what string, err error) error {
 	return refused
 }
 
+// tokenRefusal says that a call was not made, since its token cannot be sent.
+func tokenRefusal(what string, err error) *RefusedError {
+	return &RefusedError{What: what, Reason: "UNAUTHENTICATED", Code: codes.Unauthenticated, RetryAfter: -1, Message: err.Error()}
+}
+
 // retryDelay is how long a server wants to be left alone; negative: it does not say.
 func retryDelay(said *status.Status) time.Duration {
 	for _, detail := range said.Details() {

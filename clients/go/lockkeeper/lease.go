@@ -2,10 +2,9 @@ package lockkeeper
 
 import (
 	"context"
-	cryptorand "crypto/rand"
+	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -82,7 +81,7 @@ func (e *leftError) Error() string { return "left" }
 
 func newLease(config *config, servers *servers) *lease {
 	secret := make([]byte, 16)
-	if _, err := cryptorand.Read(secret); err != nil {
+	if _, err := rand.Read(secret); err != nil {
 		panic(err) // it never fails
 	}
 	return &lease{
@@ -99,6 +98,12 @@ func (l *lease) isOver() bool {
 	default:
 		return false
 	}
+}
+
+func (l *lease) size() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.acquisitions)
 }
 
 // isValid says whether locks may be used now. It looks at the clock: timers may be late.
@@ -236,27 +241,17 @@ func (l *lease) run() {
 		if l.isOver() {
 			return
 		}
-		pause, err := l.attempt(ctx)
+		asked, err := l.attempt(ctx)
 		l.mu.Lock()
 		var over *overError
 		if errors.As(err, &over) {
 			l.end(over.reason, over.err)
 		}
-		pause = max(pause, l.backoff())
+		length := max(asked, pause(l.attempts))
 		l.attempts++
 		l.mu.Unlock()
-		timer := time.NewTimer(pause)
-		select {
-		case <-l.over:
-		case <-timer.C:
-		}
-		timer.Stop()
+		sleep(ctx, length)
 	}
-}
-
-func (l *lease) backoff() time.Duration {
-	longest := min(2*time.Second, 50*time.Millisecond<<min(l.attempts, 10))
-	return longest/2 + rand.N(longest/2) //nolint:gosec // jitter
 }
 
 // end says that the lease is over, with all that it held.

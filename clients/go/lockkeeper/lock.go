@@ -101,16 +101,28 @@ func (l *Lock) Release(ctx context.Context) ReleaseResult {
 	defer timeout.Stop()
 	select {
 	case <-l.acquisition.done:
+		if result := l.acquisition.result; result != nil {
+			return ReleaseResult{Outcome: enumName(result.GetOutcome()), RemainingHolds: int(result.GetRemainingHolds())}
+		}
 	case <-ctx.Done():
-		return ReleaseResult{Outcome: "LOST"}
 	case <-timeout.C:
-		return ReleaseResult{Outcome: "LOST"}
 	}
-	result := l.acquisition.result
-	if result == nil {
-		return ReleaseResult{Outcome: "LOST"}
-	}
-	return ReleaseResult{Outcome: enumName(result.GetOutcome()), RemainingHolds: int(result.GetRemainingHolds())}
+	return ReleaseResult{Outcome: "LOST"}
+}
+
+// do runs work, and releases the locks after it.
+func (l *Lock) do(ctx context.Context, work func(ctx context.Context, lock *Lock) error) (err error) {
+	within, cancel := context.WithCancelCause(l.Context())
+	defer cancel(nil)
+	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	defer stop()
+	defer func() { // of a panic, too
+		lost := l.Unlock(context.WithoutCancel(ctx))
+		if lost != nil && (err == nil || errors.Is(err, context.Canceled)) {
+			err = lost
+		}
+	}()
+	return work(within, l)
 }
 
 // UpdateMetadata replaces the metadata: those who wait or watch are told. Errors: [LostError], [ErrReleased], [UnavailableError], [RefusedError],

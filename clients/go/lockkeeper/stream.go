@@ -58,9 +58,7 @@ func (l *lease) attempt(ctx context.Context) (time.Duration, error) {
 	defer cancel()
 	authorized, err := l.config.authorized(ctx, to)
 	if errors.Is(err, errTokenRefused) && !known {
-		return 0, &overError{"UNAUTHENTICATED", &RefusedError{
-			What: "the lease", Reason: "UNAUTHENTICATED", Code: codes.Unauthenticated, RetryAfter: -1, Message: err.Error(),
-		}}
+		return 0, &overError{"UNAUTHENTICATED", tokenRefusal("the lease", err)}
 	}
 	if err != nil {
 		l.config.log.Info("lockkeeper: no stream can be opened", "server", to.authority(), "error", err)
@@ -312,14 +310,19 @@ func (l *lease) extend(sent instant, validFor, interval *durationpb.Duration) {
 	promised := validFor.AsDuration()
 	l.deadline = max(l.deadline, sent+instant(promised-promised/50-margin))
 	l.interval = max(shortest, interval.AsDuration())
+	l.watchDeadline()
+	l.set("keep-alive", time.Duration(l.lastSent-now())+l.interval, l.keepAlive)
+}
+
+// watchDeadline ends the lease at its deadline. Timers and this clock need not agree.
+func (l *lease) watchDeadline() {
 	l.set("deadline", time.Duration(l.deadline-now()), func() {
 		if now() >= l.deadline {
 			l.end("DEADLINE_PASSED", nil)
-		} else { // timers and this clock need not agree
-			l.set("deadline", time.Duration(l.deadline-now()), func() { l.end("DEADLINE_PASSED", nil) })
+		} else {
+			l.watchDeadline()
 		}
 	})
-	l.set("keep-alive", time.Duration(l.lastSent-now())+l.interval, l.keepAlive)
 }
 
 func (l *lease) keepAlive() {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	pb "lockkeeper.io/gen/lockkeeper/v1"
@@ -99,7 +98,7 @@ func (c *Client) watch(ctx context.Context, request *pb.WatchRequest) iter.Seq2[
 				yield(Event{}, err)
 				return
 			case errors.Is(err, errTokenRefused):
-				yield(Event{}, &RefusedError{What: "watch", Reason: "UNAUTHENTICATED", Code: codes.Unauthenticated, RetryAfter: -1, Message: err.Error()})
+				yield(Event{}, tokenRefusal("watch", err))
 				return
 			case isFinal(err) && retryDelay(status.Convert(err)) < 0:
 				yield(Event{}, callError("watch", err))
