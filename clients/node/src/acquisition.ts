@@ -103,9 +103,7 @@ export class Acquisition {
   }
 
   isGrantOf(granted: Granted): boolean {
-    return (
-      granted.grants.length === this.grants.length && granted.grants.every((grant, i) => BigInt(grant.fencingToken) === this.grants[i]?.fencingToken)
-    );
+    return granted.grants.length === this.grants.length && granted.grants.every((grant, i) => BigInt(grant.fencingToken) === this.grants[i]?.fencingToken);
   }
 
   /** The locks will not be held. */

@@ -1,12 +1,13 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { create, fromBinary, toBinary, type DescMessage, type MessageInitShape, type MessageShape } from '@bufbuild/protobuf';
-import { status as Code, type Client as Connection, type ClientReadableStream, type Metadata, type ServiceError } from '@grpc/grpc-js';
+import { status as Code, type Client as Connection, type ClientReadableStream, type ServiceError } from '@grpc/grpc-js';
 import { ClosedError, RequestRefusedError, ServerUnavailableError } from './errors.js';
 import { toContender, toLockInfo, type Contender, type LockInfo, type WatchEvent } from './events.js';
-import { limited } from './lease.js';
 import { callError, detailsOf, enumName, toDuration } from './messages.js';
 import { checkName, within } from './requests.js';
-import { backoff, now } from './timers.js';
-import { callMetadata, connect, TokenRefusedError, type Servers, type Transport } from './transport.js';
+import { backoff, limited, now } from './timers.js';
+import { callMetadata, connect, TokenRefusedError, type Server, type Servers, type Transport } from './transport.js';
 import {
   CheckTokenRequestSchema,
   CheckTokenResponseSchema,
@@ -34,17 +35,30 @@ function isFinal(error: unknown): error is ServiceError {
   return isServiceError(error) && !passing.includes(error.code);
 }
 
-/** Calls that are answered once, and watches: over a connection of their own, at whichever server answers. */
+/** For how long a server that refuses wants to be left alone, in milliseconds. */
+function retryAfterOf(error: unknown): number {
+  return (isServiceError(error) ? detailsOf(error.metadata).retryAfter : undefined) ?? 0;
+}
+
+/** A connection that calls share; after a failure it is closed by the last of them, so that no other is cut off. */
+interface Shared {
+  readonly server: Server;
+  readonly connection: Connection;
+  users: number;
+}
+
+/** Calls that are answered once, and watches: over connections of their own, at whichever server answers. */
 export class Calls {
-  private connection: Connection | undefined;
-  private address: Awaited<ReturnType<Servers['next']>> | undefined;
-  private closed = false;
+  private shared: Shared | undefined;
+  private readonly closed = new AbortController();
 
   constructor(
     private readonly transport: Transport,
     private readonly servers: Servers,
     private readonly timeout: number,
-  ) {}
+  ) {
+    setMaxListeners(0, this.closed.signal); // one for each call under way
+  }
 
   async getLock(name: string): Promise<LockInfo> {
     checkName(name);
@@ -86,17 +100,22 @@ export class Calls {
     if (!('prefix' in what)) {
       within('names', request.names.length, 1, 256);
     }
+    const over = signal === undefined ? this.closed.signal : AbortSignal.any([signal, this.closed.signal]);
     let begun = false;
     for (let failures = 0; ; failures++) {
       let pause = 0;
+      let connection: Connection | undefined;
       let stream: ClientReadableStream<WatchResponse> | undefined;
       const stop = (): void => {
         stream?.cancel();
       };
-      signal?.addEventListener('abort', stop);
+      over.addEventListener('abort', stop);
       try {
-        signal?.throwIfAborted();
-        const [connection, metadata] = await this.connected();
+        over.throwIfAborted();
+        const server = await this.servers.next();
+        connection = await connect(this.transport, server);
+        const metadata = await callMetadata(this.transport, server);
+        over.throwIfAborted();
         stream = connection.makeServerStreamRequest(
           `${SERVICE}Watch`,
           (message: typeof request) => Buffer.from(toBinary(WatchRequestSchema, message)),
@@ -117,24 +136,29 @@ export class Calls {
           }
         }
       } catch (error) {
-        signal?.throwIfAborted();
+        over.throwIfAborted();
         this.throwIfFinal('watch', error);
-        pause = (isServiceError(error) ? detailsOf(error.metadata).retryAfter : undefined) ?? 0;
+        pause = retryAfterOf(error);
       } finally {
-        signal?.removeEventListener('abort', stop);
+        over.removeEventListener('abort', stop);
         stream?.cancel();
+        connection?.close();
       }
-      this.disconnect();
-      await new Promise((done) => setTimeout(done, Math.max(pause, backoff(failures))));
+      await this.pause(Math.max(pause, backoff(failures)), over);
     }
+  }
+
+  /** Waits; fails with the signal's reason if that is aborted meanwhile. */
+  private async pause(millis: number, signal: AbortSignal): Promise<void> {
+    await sleep(millis, undefined, { signal }).catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw error;
+    });
   }
 
   private throwIfFinal(what: string, error: unknown): void {
     if (error instanceof TokenRefusedError) {
       throw new RequestRefusedError(`${what}: ${error.message}`, 'UNAUTHENTICATED', Code.UNAUTHENTICATED);
-    }
-    if (error instanceof ClosedError) {
-      throw error;
     }
     if (isFinal(error)) {
       throw callError(what, error);
@@ -153,61 +177,89 @@ export class Calls {
     const giveUp = now() + this.timeout;
     for (let failures = 0; ; failures++) {
       try {
-        const [connection, metadata] = await limited(this.connected(), Math.max(1, giveUp - now()));
-        return await new Promise<MessageShape<O>>((done, fail) => {
-          connection.makeUnaryRequest(
-            SERVICE + method,
-            (message: MessageShape<I>) => Buffer.from(toBinary(input, message)),
-            (bytes) => fromBinary(output, bytes),
-            create(input, init),
-            metadata,
-            { deadline: Date.now() + Math.max(1, Math.min(ATTEMPT, giveUp - now())) },
-            (error, answer) => {
-              if (error === null && answer !== undefined) {
-                done(answer);
-              } else {
-                fail(error ?? new Error('no answer'));
-              }
-            },
-          );
-        });
+        return await this.attempt(method, input, init, output, giveUp);
       } catch (error) {
+        this.closed.signal.throwIfAborted();
         this.throwIfFinal(what, error);
-        this.disconnect();
-        const asked = (isServiceError(error) ? detailsOf(error.metadata).retryAfter : undefined) ?? 0;
-        const pause = Math.max(asked, backoff(failures));
+        const pause = Math.max(retryAfterOf(error), backoff(failures));
         if (now() + pause >= giveUp) {
           throw isServiceError(error) ? callError(what, error) : new ServerUnavailableError(`${what}: no server could be reached: ${String(error)}`);
         }
-        await new Promise((done) => setTimeout(done, pause));
+        await this.pause(pause, this.closed.signal);
       }
     }
   }
 
-  private async connected(): Promise<[Connection, Metadata]> {
-    if (this.connection === undefined || this.address === undefined) {
-      const server = await this.servers.next();
-      const made = await connect(this.transport, server);
-      if (this.closed) {
-        made.close();
-        throw new ClosedError('the client is closed');
+  /** Asks one server. Others are asked after one that does not answer. */
+  private async attempt<I extends DescMessage, O extends DescMessage>(
+    method: string,
+    input: I,
+    init: MessageInitShape<I>,
+    output: O,
+    giveUp: number,
+  ): Promise<MessageShape<O>> {
+    const shared = await limited(this.connected(), Math.max(1, giveUp - now()));
+    shared.users++;
+    let stop: () => void = () => undefined;
+    try {
+      const metadata = await limited(callMetadata(this.transport, shared.server), Math.max(1, giveUp - now()));
+      this.closed.signal.throwIfAborted();
+      return await new Promise<MessageShape<O>>((done, fail) => {
+        const call = shared.connection.makeUnaryRequest(
+          SERVICE + method,
+          (message: MessageShape<I>) => Buffer.from(toBinary(input, message)),
+          (bytes) => fromBinary(output, bytes),
+          create(input, init),
+          metadata,
+          { deadline: Date.now() + Math.max(1, Math.min(ATTEMPT, giveUp - now())) },
+          (error, answer) => {
+            if (error === null && answer !== undefined) {
+              done(answer);
+            } else {
+              fail(error ?? new Error('no answer'));
+            }
+          },
+        );
+        stop = () => {
+          call.cancel();
+        };
+        this.closed.signal.addEventListener('abort', stop);
+      });
+    } catch (error) {
+      if (isServiceError(error) && !isFinal(error) && this.shared === shared) {
+        this.shared = undefined;
       }
-      this.disconnect();
-      this.connection = made;
-      this.address = server;
+      throw error;
+    } finally {
+      this.closed.signal.removeEventListener('abort', stop);
+      shared.users--;
+      if (shared.users === 0 && this.shared !== shared) {
+        shared.connection.close();
+      }
     }
-    const { connection, address } = this;
-    return [connection, await callMetadata(this.transport, address)];
   }
 
-  private disconnect(): void {
-    this.connection?.close();
-    this.connection = undefined;
+  private async connected(): Promise<Shared> {
+    this.closed.signal.throwIfAborted();
+    if (this.shared !== undefined) {
+      return this.shared;
+    }
+    const server = await this.servers.next();
+    const connection = await connect(this.transport, server);
+    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- somebody else may have been quicker
+    if (this.closed.signal.aborted || this.shared !== undefined) {
+      connection.close();
+      return await this.connected();
+    }
+    this.shared = { server, connection, users: 0 };
+    return this.shared;
   }
 
+  /** Ends all calls and watches. */
   close(): void {
-    this.closed = true;
-    this.disconnect();
+    this.closed.abort(new ClosedError('the client is closed'));
+    this.shared?.connection.close();
+    this.shared = undefined;
   }
 }
 

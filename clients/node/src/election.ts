@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { runUnder } from './client.js';
 import { LeaseLostError, LockLostError, NotAcquiredError, RequestRefusedError, ServerUnavailableError } from './errors.js';
 import { backoff, now } from './timers.js';
@@ -61,7 +62,7 @@ export class Election {
           failures = 0;
         }
       }
-      await new Promise((done) => setTimeout(done, Math.max(least, backoff(failures))));
+      await sleep(Math.max(least, backoff(failures)));
       options.signal?.throwIfAborted();
     }
   }

@@ -4,9 +4,9 @@ import { status as Code, type Client, type ClientDuplexStream, type ServiceError
 import { Acquisition, Deferred } from './acquisition.js';
 import { ClosedError, LeaseLostError, LockLostError, LockkeeperError, NotAcquiredError, RequestRefusedError, ServerUnavailableError } from './errors.js';
 import { toContender } from './events.js';
-import { callError, detailsOf, enumName, refusal, toDuration, toMillis } from './messages.js';
+import { endOf, enumName, messagesOf, refusal, toDuration, toMillis, type End } from './messages.js';
 import { safely, type Observer } from './observer.js';
-import { backoff, now, Timers } from './timers.js';
+import { backoff, limited, now, Timers } from './timers.js';
 import { authority, callMetadata, connect, TokenRefusedError, type Server, type Servers, type Transport } from './transport.js';
 import {
   GoingAwayReason,
@@ -33,9 +33,6 @@ const CLOSING = 5000; // for the answer to a close
 const ANSWERING = 5000; // for a server's word after a wait limit
 const SAYS_MORE = 1000; // from the event of a release to its answer
 const LASTED = 2000; // a stream of that length was a good one: the backoff begins anew
-const MAX_BATCH = 256;
-const GONE: readonly number[] = [Code.NOT_FOUND, Code.FAILED_PRECONDITION];
-const HOPELESS: readonly number[] = [Code.INVALID_ARGUMENT, Code.UNIMPLEMENTED, Code.UNAUTHENTICATED, Code.PERMISSION_DENIED];
 
 type Session = ClientDuplexStream<SessionRequest, SessionResponse>;
 type Sent = MessageInitShape<typeof SessionRequestSchema>['request'];
@@ -48,9 +45,6 @@ export interface LeaseSettings {
   readonly requestTimeout: number;
   readonly observer: Observer;
 }
-
-/** How a stream ends: the lease is over, or lives on and its server is left alone for a while. */
-type End = { over: string; error?: LockkeeperError } | { pause: number };
 
 /** What a stream has sent that is answered once. */
 interface Call {
@@ -183,6 +177,7 @@ export class Lease {
       const end = await this.attempt();
       if ('over' in end) {
         this.end(end.over, end.error);
+        // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- closed while it attempted
       } else if (!this.isOver) {
         await this.sleep(Math.max(end.pause, backoff(this.attempts++)));
       }
@@ -240,7 +235,7 @@ export class Lease {
         }
       });
       session.on('error', (error: ServiceError) => {
-        resolve(this.onError(error));
+        resolve(endOf(error, this.id !== ''));
       });
       session.on('end', () => {
         resolve({ pause: 0 });
@@ -282,16 +277,6 @@ export class Lease {
       }
     }
     return create(SessionRequestSchema, { request: { case: 'open', value: opening } });
-  }
-
-  private onError(error: ServiceError): End {
-    if (GONE.includes(error.code)) {
-      return { over: Code[error.code] ?? 'GONE' };
-    }
-    if (HOPELESS.includes(error.code) && this.id === '') {
-      return { over: Code[error.code] ?? 'REFUSED', error: callError('the lease', error) };
-    }
-    return { pause: detailsOf(error.metadata).retryAfter ?? 0 }; // any other error says nothing about the lease
   }
 
   private end(reason: string, error?: LockkeeperError): void {
@@ -500,16 +485,9 @@ export class Lease {
   }
 
   private flush(session: Session): void {
-    const requests = this.outbox;
+    const messages = messagesOf(this.outbox, this.batches);
     this.outbox = [];
-    const size = this.batches ? MAX_BATCH : 1;
-    for (let i = 0; i < requests.length; i += size) {
-      const part = requests.slice(i, i + size);
-      const [only] = part;
-      session.write(
-        part.length === 1 && only !== undefined ? only : create(SessionRequestSchema, { request: { case: 'batch', value: { requests: part } } }),
-      );
-    }
+    messages.forEach((message) => session.write(message));
   }
 
   private onUnreachable(acquisition: Acquisition): void {
@@ -690,20 +668,5 @@ export class Lease {
     for (const kind of ['unasked', 'give-up', 'again', 'jeopardy', 'max-hold', 'answer']) {
       this.timers.stop(`${kind} ${acquisition.id}`);
     }
-  }
-}
-
-/** @internal Waits for so long at most. */
-export async function limited<T>(work: Promise<T>, millis: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, refuse) => {
-    timer = setTimeout(() => {
-      refuse(new Error('it takes too long'));
-    }, millis);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

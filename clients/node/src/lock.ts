@@ -3,7 +3,7 @@ import { ClosedError, LockLostError } from './errors.js';
 import { enumName, toDuration } from './messages.js';
 import { safely, type Observation } from './observer.js';
 import { checkMetadata, within } from './requests.js';
-import { now } from './timers.js';
+import { limited, now } from './timers.js';
 import type { Acquisition } from './acquisition.js';
 import type { Client } from './client.js';
 import type { Grant, ReleaseResult } from './events.js';
@@ -124,14 +124,7 @@ export class Lock implements AsyncDisposable {
       this.released = true;
       lease.release(acquisition);
     }
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<undefined>((done) => {
-      timer = setTimeout(() => {
-        done(undefined);
-      }, requestTimeout);
-    });
-    const result = await Promise.race([acquisition.ended.promise, late]);
-    clearTimeout(timer);
+    const result = await limited(acquisition.ended.promise, requestTimeout).catch(() => undefined);
     return result === undefined
       ? { outcome: 'LOST', remainingHolds: 0 }
       : { outcome: enumName(ReleaseOutcomeSchema, result.outcome), remainingHolds: result.remainingHolds };

@@ -1,10 +1,15 @@
-import { create, fromBinary, type DescEnum } from '@bufbuild/protobuf';
+import { create, fromBinary, toBinary, type DescEnum } from '@bufbuild/protobuf';
 import { DurationSchema, type Duration, AnySchema } from '@bufbuild/protobuf/wkt';
 import type { Metadata, ServiceError } from '@grpc/grpc-js';
 import { status as Code } from '@grpc/grpc-js';
 import { LockkeeperError, RequestRefusedError, ServerUnavailableError } from './errors.js';
 import { ErrorReasonSchema } from './gen/lockkeeper/v1/types_pb.js';
-import type { Refused } from './gen/lockkeeper/v1/lock_service_pb.js';
+import { SessionRequestSchema, type Refused, type SessionRequest } from './gen/lockkeeper/v1/lock_service_pb.js';
+
+const GONE: readonly number[] = [Code.NOT_FOUND, Code.FAILED_PRECONDITION];
+const HOPELESS: readonly number[] = [Code.INVALID_ARGUMENT, Code.UNIMPLEMENTED, Code.UNAUTHENTICATED, Code.PERMISSION_DENIED];
+const MAX_BATCH = 256;
+const MAX_BYTES = 60 * 1024; // of the requests in one batch: a server takes messages of 64 KiB
 
 export function toDuration(millis: number): Duration {
   const whole = Math.floor(millis / 1000);
@@ -87,14 +92,32 @@ function repeatedBytes(message: Uint8Array, wanted: number): Uint8Array[] {
   return found;
 }
 
+function nameOf(code: number): string {
+  return (Code as Partial<Record<number, string>>)[code] ?? 'UNKNOWN';
+}
+
 /** What a call that ended with an error means to whoever made it. */
 export function callError(what: string, error: ServiceError): LockkeeperError {
   const details = detailsOf(error.metadata);
-  const message = `${what}: ${error.details || (Code[error.code] ?? String(error.code))}`;
+  const message = `${what}: ${error.details || nameOf(error.code)}`;
   const silent = error.code === Code.UNAVAILABLE || error.code === Code.DEADLINE_EXCEEDED || error.code === Code.CANCELLED;
   return silent && details.reason === ''
     ? new ServerUnavailableError(message)
-    : new RequestRefusedError(message, details.reason || (Code[error.code] ?? 'UNKNOWN'), error.code, details.field, details.retryAfter);
+    : new RequestRefusedError(message, details.reason || nameOf(error.code), error.code, details.field, details.retryAfter);
+}
+
+/** How a stream ends: its lease is over, or lives on and its server is left alone for so many milliseconds. */
+export type End = { over: string; error?: LockkeeperError } | { pause: number };
+
+/** What a session stream that ended with an error means for its lease, which a server knows or not yet. */
+export function endOf(error: ServiceError, known: boolean): End {
+  if (GONE.includes(error.code)) {
+    return { over: nameOf(error.code) };
+  }
+  if (HOPELESS.includes(error.code) && !known) {
+    return { over: nameOf(error.code), error: callError('the lease', error) };
+  }
+  return { pause: detailsOf(error.metadata).retryAfter ?? 0 }; // any other error says nothing about the lease
 }
 
 /** What a refusal on a session stream means to whoever made the request. */
@@ -108,3 +131,29 @@ export function refusal(what: string, refused: Refused): RequestRefusedError {
   );
 }
 
+/** The same requests in their order, in as few messages as a server takes. */
+export function messagesOf(requests: readonly SessionRequest[], batches: boolean): SessionRequest[] {
+  if (!batches || requests.length === 1) {
+    return [...requests];
+  }
+  const messages: SessionRequest[] = [];
+  let part: SessionRequest[] = [];
+  let size = 0;
+  const finish = (): void => {
+    if (part.length > 0) {
+      messages.push(create(SessionRequestSchema, { request: { case: 'batch', value: { requests: part } } }));
+      part = [];
+      size = 0;
+    }
+  };
+  for (const request of requests) {
+    const own = toBinary(SessionRequestSchema, request).length + 8; // with its frame in the batch
+    if (part.length === MAX_BATCH || size + own > MAX_BYTES) {
+      finish();
+    }
+    part.push(request);
+    size += own;
+  }
+  finish();
+  return messages;
+}

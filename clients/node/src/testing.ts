@@ -177,10 +177,7 @@ export class FakeServer implements AsyncDisposable {
     );
     server.register(
       path + 'ListLocks',
-      (
-        call: ServerUnaryCall<MessageShape<typeof ListLocksRequestSchema>, unknown>,
-        answer: sendUnaryData<MessageShape<typeof ListLocksResponseSchema>>,
-      ) => {
+      (call: ServerUnaryCall<MessageShape<typeof ListLocksRequestSchema>, unknown>, answer: sendUnaryData<MessageShape<typeof ListLocksResponseSchema>>) => {
         const names = [...this.queues.keys()].filter((name) => name.startsWith(call.request.prefix)).sort();
         answer(null, create(ListLocksResponseSchema, { locks: names.map((name) => this.state(name)) }));
       },
@@ -379,7 +376,7 @@ export class FakeServer implements AsyncDisposable {
 
   /** Grants what everything ahead of it lets in. */
   private decide(): void {
-    for (let again = true; again; ) {
+    for (let again = true; again;) {
       again = false;
       for (const asked of [...this.queues.values()].flat()) {
         if (asked.tokens.length === 0 && asked.message.locks.every(({ name }) => this.admits(name, asked))) {
@@ -393,8 +390,7 @@ export class FakeServer implements AsyncDisposable {
   private admits(name: string, asked: Asked): boolean {
     const queue = this.queues.get(name) ?? [];
     const mode = modeOf(asked, name);
-    const mayJoin = (other: Asked): boolean =>
-      modeOf(other, name) === mode || (modeOf(other, name) === LockMode.WRITE && mode === LockMode.READ);
+    const mayJoin = (other: Asked): boolean => modeOf(other, name) === mode || (modeOf(other, name) === LockMode.WRITE && mode === LockMode.READ);
     if (mode !== LockMode.PERMITS && queue.some((other) => other.tokens.length > 0 && isOwnedWith(other, asked) && mayJoin(other))) {
       return true;
     }
@@ -494,7 +490,6 @@ export class FakeServer implements AsyncDisposable {
     });
     const waiting = queue.filter((asked) => asked.tokens.length === 0);
     const holders = queue.filter((asked) => asked.tokens.length > 0).map(contender);
-    return { name, holders, queueLength: waiting.length, queue: waiting.map(contender) } as MessageInitShape<typeof LockStateSchema> &
-      Pick<LockState, 'name'>;
+    return { name, holders, queueLength: waiting.length, queue: waiting.map(contender) };
   }
 }

@@ -45,3 +45,18 @@ export class Timers {
 export function backoff(failures: number): number {
   return Math.min(2000, 50 * 2 ** Math.min(failures, 10)) * (0.5 + Math.random() / 2);
 }
+
+/** @internal Waits for so long at most. */
+export async function limited<T>(work: Promise<T>, millis: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, refuse) => {
+    timer = setTimeout(() => {
+      refuse(new Error('it takes too long'));
+    }, millis);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

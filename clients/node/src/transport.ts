@@ -92,7 +92,7 @@ export interface Transport {
   readonly token: TokenSource | undefined;
 }
 
-/** @internal A connection of its own; certificates are read anew. */
+/** @internal A connection of its own; certificates are read anew. A peer that vanishes is noticed by pings while there are calls. */
 export async function connect(transport: Transport, server: Server): Promise<Client> {
   const file = async (path: string | undefined): Promise<Buffer | null> => (path === undefined ? null : await readFile(path));
   const secured = transport.tls
@@ -102,6 +102,8 @@ export async function connect(transport: Transport, server: Server): Promise<Cli
   return new Client(`${address}:${String(server.port)}`, secured, {
     'grpc.use_local_subchannel_pool': 1,
     'grpc.enable_retries': 0,
+    'grpc.keepalive_time_ms': 10_000,
+    'grpc.keepalive_timeout_ms': 5_000,
     'grpc.enable_http_proxy': 0,
     'grpc.default_authority': authority(server),
     ...(transport.tls ? { 'grpc.ssl_target_name_override': server.host } : {}),

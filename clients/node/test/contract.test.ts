@@ -1,7 +1,19 @@
 /** What locks do, on the server in memory and on a real one. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { Client, ClosedError, exclusive, NotAcquiredError, permits, read, RequestRefusedError, write, type Lock, type LockOptions, type Locks } from 'lockkeeper';
+import {
+  Client,
+  ClosedError,
+  exclusive,
+  NotAcquiredError,
+  permits,
+  read,
+  RequestRefusedError,
+  write,
+  type Lock,
+  type LockOptions,
+  type Locks,
+} from 'lockkeeper';
 import { FakeServer } from 'lockkeeper/testing';
 import { missing, RealServer } from './servers.js';
 
@@ -65,11 +77,21 @@ for (const kind of ['fake', 'real'] as const) {
       await client().withLock(lock, async () => {
         assert.equal(await other.tryLock(lock), undefined);
         assert.equal(await other.tryLock(lock, { wait: 50 }), undefined);
-        await assert.rejects(other.lock(lock, { wait: 50 }), (error) => error instanceof NotAcquiredError && error.reason === 'TIMED_OUT' && error.message.includes(lock));
+        await assert.rejects(
+          other.lock(lock, { wait: 50 }),
+          (error) => error instanceof NotAcquiredError && error.reason === 'TIMED_OUT' && error.message.includes(lock),
+        );
       });
       const free = await other.tryLock(lock);
       assert.ok(free !== undefined);
       await free.release();
+    });
+
+    test('requests that are larger together than a message may be are granted', async () => {
+      const metadata = Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`key-${String(i)}`, 'x'.repeat(250)]));
+      const one = client();
+      const locks = await Promise.all(Array.from({ length: 60 }, () => one.lock(name('large'), { metadata })));
+      assert.ok(locks.every((lock) => lock.valid));
     });
 
     test('readers share and exclude writers', async () => {

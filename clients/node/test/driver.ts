@@ -85,8 +85,10 @@ function on(command: Command): void {
   }
 }
 
-createInterface({ input: process.stdin }).on('line', (line) => {
-  on(JSON.parse(line) as Command);
-}).on('close', () => {
-  process.exit(0);
-});
+createInterface({ input: process.stdin })
+  .on('line', (line) => {
+    on(JSON.parse(line) as Command);
+  })
+  .on('close', () => {
+    process.exit(0);
+  });

@@ -67,8 +67,17 @@ test('lease that ends takes all locks, and the next request opens another', limi
   const one = client();
   const held = await one.lock('a');
   const waits = new Promise<void>((queued) => {
-    const waiting = assert.rejects(one.lock('a', { onQueued: () => { queued(); } }), LeaseLostError);
-    void held.signal.addEventListener('abort', () => void waiting);
+    const waiting = assert.rejects(
+      one.lock('a', {
+        onQueued: () => {
+          queued();
+        },
+      }),
+      LeaseLostError,
+    );
+    held.signal.addEventListener('abort', () => {
+      void waiting;
+    });
   });
   await waits;
   server.expireLeases();
