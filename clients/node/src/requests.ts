@@ -10,10 +10,15 @@ const DAY = 86_400_000;
 export class LockSpec {
   /** @internal */
   constructor(
+    /** The lock's name. */
     readonly name: string,
+    /** @internal */
     readonly mode: LockMode,
+    /** @internal */
     readonly count = 0,
+    /** @internal */
     readonly limit = 0,
+    /** @internal */
     readonly custom = '',
   ) {
     checkName(name);

@@ -226,6 +226,16 @@ for (const kind of ['fake', 'real'] as const) {
         assert.deepEqual(seen, ['RELEASED']);
       });
 
+      test('closing the client ends watches and calls', async () => {
+        const one = client();
+        const events = one.watch([name('closed')]);
+        await events.next();
+        const pending = assert.rejects(events.next(), ClosedError);
+        await one.close();
+        await pending;
+        await assert.rejects(one.getLock('a'), ClosedError);
+      });
+
       test('tokens, limits and refusals', async () => {
         const lock = name('refused');
         const one = client();
