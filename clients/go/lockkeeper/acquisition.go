@@ -41,7 +41,7 @@ type acquisition struct {
 	granted chan struct{} // closed when the locks are held, or will not be
 	done    chan struct{} // closed when it has ended
 	timers  map[string]*time.Timer
-	// onLost is called when the locks are lost, under the mutex; tell passes on what the listener hears.
+	// onLost is called when the locks are lost, under the mutex; tell passes on what the listener hears, unless it is far behind.
 	onLost func(reason string)
 	tell   func(call func(listener *Listener))
 }
@@ -135,11 +135,6 @@ func (a *acquisition) lose(reason string) {
 	}
 	a.lost = reason
 	a.onLost(reason)
-	a.tell(func(listener *Listener) {
-		if listener.Lost != nil {
-			listener.Lost(reason)
-		}
-	})
 }
 
 func (a *acquisition) finish(result *pb.ReleaseResponse) {

@@ -11,7 +11,10 @@ import (
 	"time"
 )
 
-const maxRequests = 10_000
+const (
+	maxRequests = 10_000
+	maxPending  = 10_000 // calls of listeners
+)
 
 // Client acquires locks, keeps its lease alive, and knows without a server until when its locks may be used. All methods may be called by any
 // goroutine.
@@ -155,12 +158,17 @@ func (c *core) ask(r *request, cancel context.CancelCauseFunc, observation Obser
 	}
 	c.count++
 	listener := r.listener
-	a := newAcquisition(c.count, strconv.FormatInt(c.count, 10), r, func(call func(*Listener)) { c.heard.put(func() { call(&listener) }) })
+	a := newAcquisition(c.count, strconv.FormatInt(c.count, 10), r, func(call func(*Listener)) { c.heard.putIfRoom(func() { call(&listener) }) })
 	name, start := r.String(), now()
 	a.onLost = func(reason string) {
 		cancel(&LostError{Lock: name, Reason: reason})
 		held := time.Duration(now() - start)
-		c.heard.put(func() { observation.Lost(reason, held) })
+		c.heard.put(func() {
+			observation.Lost(reason, held)
+			if listener.Lost != nil {
+				listener.Lost(reason)
+			}
+		})
 	}
 	if c.lease.size() >= maxRequests {
 		return nil, nil, ErrTooMany
@@ -206,6 +214,16 @@ type queue struct {
 	mu      sync.Mutex
 	pending []func()
 	idle    chan struct{} // closed when the goroutine ends; nil: there is none
+}
+
+// putIfRoom leaves out what a listener that is far behind need not hear.
+func (q *queue) putIfRoom(call func()) {
+	q.mu.Lock()
+	full := len(q.pending) >= maxPending
+	q.mu.Unlock()
+	if !full {
+		q.put(call)
+	}
 }
 
 func (q *queue) put(call func()) {
