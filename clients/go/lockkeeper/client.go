@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"runtime"
 	"strconv"
@@ -55,7 +56,7 @@ func New(servers string, options ...ClientOption) (*Client, error) {
 	if first < 0 {
 		first = rand.IntN(len(targets)) //nolint:gosec // so that clients spread
 	}
-	c := &core{config: config, servers: newServers(targets, first), heard: &queue{}}
+	c := &core{config: config, servers: newServers(targets, first), heard: &queue{log: config.log}}
 	c.calls = &calls{config: config, servers: newServers(targets, first)}
 	client := &Client{core: c}
 	runtime.AddCleanup(client, func(forgotten *core) { go forgotten.close() }, c)
@@ -211,6 +212,7 @@ func (c *core) close() {
 
 // queue calls what listeners hear, one after the other, on a goroutine that ends when there is nothing more.
 type queue struct {
+	log     *slog.Logger
 	mu      sync.Mutex
 	pending []func()
 	idle    chan struct{} // closed when the goroutine ends; nil: there is none
@@ -248,8 +250,13 @@ func (q *queue) run(idle chan struct{}) {
 		call := q.pending[0]
 		q.pending = q.pending[1:]
 		q.mu.Unlock()
-		call()
+		q.hear(call)
 	}
+}
+
+func (q *queue) hear(call func()) {
+	defer logPanic(q.log)
+	call()
 }
 
 // wait waits for what is under way, a second at most: a listener may be the one that closes.

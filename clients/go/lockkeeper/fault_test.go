@@ -81,3 +81,24 @@ func errorOf(ctx context.Context, client *lockkeeper.Client, name string) <-chan
 	}()
 	return outcomes
 }
+
+func TestListenerThatPanicsHarmsNothing(t *testing.T) {
+	server := lockkeepertest.NewServer(t)
+	client := newClient(t, server.Address())
+	ctx := limited(t)
+	for range 2 {
+		name := lockOf(t)
+		lost := make(chan string, 1)
+		_, err := client.Lock(ctx, name, lockkeeper.Listen(lockkeeper.Listener{Lost: func(reason string) {
+			lost <- reason
+			panic("listener fails")
+		}}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		server.Lose(name)
+		if reason := <-lost; reason != "FORCED" {
+			t.Errorf("lost: %s", reason)
+		}
+	}
+}

@@ -19,7 +19,7 @@ type guardedObservation struct {
 
 func logPanic(log *slog.Logger) {
 	if cause := recover(); cause != nil {
-		log.Warn("lockkeeper: an observer has panicked", "cause", cause)
+		log.Warn("lockkeeper: an observer or a listener has panicked", "cause", cause)
 	}
 }
 

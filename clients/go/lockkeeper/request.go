@@ -126,7 +126,7 @@ func DeadlockCheck(check bool) Option { return func(r *request) { r.deadlockChec
 func Listen(listener Listener) Option { return func(r *request) { r.listener = listener } }
 
 // Listener is told what happens to a request, one call at a time, on a goroutine of the client. It must not wait for locks of the same client.
-// One that is 10,000 calls behind misses all but Lost.
+// One that is 10,000 calls behind misses all but Lost. A panic is logged and harms nothing.
 type Listener struct {
 	// Queued gets the places in the queues.
 	Queued func(places []Place)
