@@ -137,6 +137,23 @@ func TestTryIsFalseWhereSomebodyHoldsAndATimedWaitEnds(t *testing.T) {
 	})
 }
 
+func TestLockPassesOnWhenItsLongestHoldIsOver(t *testing.T) {
+	onBoth(t, func(t *testing.T, address string) {
+		ctx, name, client := limited(t), lockOf(t), newClient(t, address)
+		lock := must[*lockkeeper.Lock](t)(client.Lock(ctx, name, lockkeeper.MaxHold(200*time.Millisecond)))
+		<-lock.Context().Done()
+		var lost *lockkeeper.LostError
+		if err := lock.Unlock(ctx); !errors.As(err, &lost) || lost.Reason != "MAX_HOLD" {
+			t.Errorf("%v", err)
+		}
+		next := must[*lockkeeper.Lock](t)(client.Lock(ctx, name))
+		if end := next.Grants()[0].PreviousEnd; end == "RELEASED" {
+			t.Errorf("the one before ended by %s", end)
+		}
+		unlock(ctx, t, next)
+	})
+}
+
 func TestReadersShareAndExcludeWriters(t *testing.T) {
 	onBoth(t, func(t *testing.T, address string) {
 		ctx, name, client := limited(t), lockOf(t), newClient(t, address)

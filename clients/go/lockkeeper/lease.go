@@ -158,8 +158,8 @@ func (l *lease) release(a *acquisition) {
 }
 
 func (l *lease) giveBack(a *acquisition) {
-	if a.state == releasing || a.state == ended {
-		return
+	if a.state == releasing || a.state == ended || a.lost == "MAX_HOLD" {
+		return // what is over its longest hold the server takes away: who comes next hears that it was not released
 	}
 	stopTimers(a)
 	if !a.asked {
@@ -308,6 +308,9 @@ func (l *lease) send(request *pb.SessionRequest) {
 func (l *lease) ask(a *acquisition) {
 	if l.stream == nil {
 		return
+	}
+	if a.state == held && a.lost != "" {
+		a.state = releasing // this server need not know that it is over
 	}
 	if a.state == releasing {
 		l.send(&pb.SessionRequest{Request: &pb.SessionRequest_Release{Release: &pb.ReleaseRequest{RequestId: a.id}}})

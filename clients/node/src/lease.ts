@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { create, fromBinary, toBinary, type MessageInitShape } from '@bufbuild/protobuf';
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { status as Code, type Client, type ClientDuplexStream, type ServiceError } from '@grpc/grpc-js';
 import { Acquisition, Deferred } from './acquisition.js';
 import { ClosedError, LeaseLostError, LockLostError, LockkeeperError, NotAcquiredError, RequestRefusedError, ServerUnavailableError } from './errors.js';
 import { toContender } from './events.js';
 import { endOf, enumName, messagesOf, refusal, toDuration, toMillis, type End } from './messages.js';
 import { safely, type Observer } from './observer.js';
+import { Questions, type Sent } from './questions.js';
 import { backoff, limited, now, Timers } from './timers.js';
 import { authority, callMetadata, connect, TokenRefusedError, type Server, type Servers, type Transport } from './transport.js';
 import {
@@ -35,7 +36,6 @@ const SAYS_MORE = 1000; // from the event of a release to its answer
 const LASTED = 2000; // a stream of that length was a good one: the backoff begins anew
 
 type Session = ClientDuplexStream<SessionRequest, SessionResponse>;
-type Sent = MessageInitShape<typeof SessionRequestSchema>['request'];
 
 /** What all leases of a client have in common. Times are milliseconds. */
 export interface LeaseSettings {
@@ -44,14 +44,6 @@ export interface LeaseSettings {
   readonly holder: string;
   readonly requestTimeout: number;
   readonly observer: Observer;
-}
-
-/** What a stream has sent that is answered once. */
-interface Call {
-  readonly kind: 'answerRelease' | 'updateMetadata';
-  readonly id: string;
-  readonly request: Sent;
-  readonly done: Deferred<undefined>;
 }
 
 /** Lives once, over one Session stream at a time. When it is over, every request has heard its end. */
@@ -67,7 +59,6 @@ export class Lease {
   private nonce = 0n;
   private unanswered: { nonce: bigint; at: number }[] = [];
   private readonly acquisitions = new Map<string, Acquisition>();
-  private calls: Call[] = [];
   private readonly timers = new Timers();
   private outbox: SessionRequest[] = [];
   private batches = false;
@@ -81,10 +72,17 @@ export class Lease {
   private readonly over = new Deferred<undefined>();
   private readonly stopped = new Deferred<undefined>();
 
+  /** What is asked about locks that are held. */
+  readonly questions: Questions;
+
   constructor(
     private readonly settings: LeaseSettings,
     private readonly servers: Servers,
-  ) {}
+  ) {
+    this.questions = new Questions((request) => {
+      this.send(request);
+    }, settings.requestTimeout);
+  }
 
   /** How many requests and locks there are. */
   get size(): number {
@@ -117,8 +115,8 @@ export class Lease {
 
   /** Releases locks, or withdraws the request. From now on they are not held, whatever becomes of the release. */
   release(acquisition: Acquisition): void {
-    if (acquisition.state === 'releasing' || acquisition.state === 'ended') {
-      return;
+    if (acquisition.state === 'releasing' || acquisition.state === 'ended' || acquisition.lostReason === 'MAX_HOLD') {
+      return; // what is over its longest hold the server takes away: who comes next hears that it was not released
     }
     this.stopTimers(acquisition);
     if (acquisition.asked) {
@@ -127,22 +125,6 @@ export class Lease {
     } else {
       this.acquisitions.delete(acquisition.id);
       acquisition.fail(new NotAcquiredError(`${String(acquisition.request)}: withdrawn`, 'WITHDRAWN'));
-    }
-  }
-
-  /** Sends what is answered once, again on later streams; fails when the request timeout is over, or the lease is. */
-  async call(kind: Call['kind'], id: string, request: Sent): Promise<void> {
-    const call: Call = { kind, id, request, done: new Deferred() };
-    this.calls.push(call);
-    this.send(request);
-    const timer = setTimeout(() => {
-      call.done.reject(new ServerUnavailableError(`${kind}: no server has answered in time`));
-    }, this.settings.requestTimeout);
-    try {
-      await call.done.promise;
-    } finally {
-      clearTimeout(timer);
-      this.calls = this.calls.filter((other) => other !== call);
     }
   }
 
@@ -296,9 +278,7 @@ export class Lease {
       }
     }
     this.acquisitions.clear();
-    for (const call of this.calls) {
-      call.done.reject(new LockLostError(`the lease ended: ${reason}`, reason));
-    }
+    this.questions.fail(new LockLostError(`the lease ended: ${reason}`, reason));
     this.timers.stopAll();
     this.over.resolve(undefined);
   }
@@ -362,10 +342,10 @@ export class Lease {
       case 'refused':
         return this.onRefused(said.value);
       case 'releaseAnswered':
-        this.onAnswered('answerRelease', said.value.requestId);
+        this.questions.onAnswer('answerRelease', said.value.requestId);
         return undefined;
       case 'metadataUpdated':
-        this.onAnswered('updateMetadata', said.value.requestId);
+        this.questions.onAnswer('updateMetadata', said.value.requestId);
         return undefined;
       default:
         return undefined; // of a later version
@@ -391,9 +371,7 @@ export class Lease {
     for (const acquisition of all.filter((each) => each.state !== 'releasing').concat(all.filter((each) => each.state === 'releasing'))) {
       this.ask(acquisition);
     }
-    for (const call of this.calls) {
-      this.send(call.request);
-    }
+    this.questions.repeat();
     if (this.closing) {
       this.send({ case: 'close', value: {} });
     }
@@ -458,6 +436,9 @@ export class Lease {
   private ask(acquisition: Acquisition): void {
     if (!this.isOpen) {
       return; // the next stream repeats what counts
+    }
+    if (acquisition.state === 'held' && acquisition.lostReason !== '') {
+      acquisition.state = 'releasing'; // this server need not know that it is over
     }
     if (acquisition.state === 'releasing') {
       this.send({ case: 'release', value: { requestId: acquisition.id } });
@@ -584,15 +565,6 @@ export class Lease {
     }
   }
 
-  private onAnswered(kind: Call['kind'], id: string, error?: LockkeeperError): void {
-    const call = this.calls.find((each) => each.kind === kind && each.id === id && !each.done.settled);
-    if (error === undefined) {
-      call?.done.resolve(undefined);
-    } else {
-      call?.done.reject(error);
-    }
-  }
-
   private onRefused(refused: Refused): End | undefined {
     const again = refused.retryAfter === undefined ? Infinity : Math.max(50, toMillis(refused.retryAfter));
     const { request } = refused;
@@ -608,7 +580,7 @@ export class Lease {
         break;
       case 'answerRelease':
       case 'updateMetadata':
-        this.onAnswered(request.case, request.value, refusal(request.case, refused));
+        this.questions.onAnswer(request.case, request.value, refusal(request.case, refused));
         break;
       case 'acquire':
       case 'release': {

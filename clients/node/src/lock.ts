@@ -149,7 +149,7 @@ export class Lock implements AsyncDisposable {
     this.check();
     const { acquisition, lease } = this.holding;
     const value = create(UpdateMetadataRequestSchema, { requestId: acquisition.id, metadata: { ...metadata } });
-    await lease.call('updateMetadata', acquisition.id, { case: 'updateMetadata', value });
+    await lease.questions.ask('updateMetadata', acquisition.id, { case: 'updateMetadata', value });
   }
 
   /** Says for how many milliseconds, up to 7 days, the locks are still needed. Errors are those of {@link Lock.updateMetadata}. */
@@ -158,6 +158,6 @@ export class Lock implements AsyncDisposable {
     this.check();
     const { acquisition, lease } = this.holding;
     const value = create(AnswerReleaseRequestSchema, { requestId: acquisition.id, needs: toDuration(needs) });
-    await lease.call('answerRelease', acquisition.id, { case: 'answerRelease', value });
+    await lease.questions.ask('answerRelease', acquisition.id, { case: 'answerRelease', value });
   }
 }

@@ -417,6 +417,11 @@ export class FakeServer implements AsyncDisposable {
       return { name, token, holdCount: 1 + same.length };
     });
     asked.tokens = grants.map((grant) => grant.token);
+    if (asked.message.maxHold !== undefined) {
+      asked.timer = setTimeout(() => {
+        this.end(asked, { case: 'lost', value: { reason: LossReason.MAX_HOLD, message: 'the longest hold is over' } });
+      }, toMillis(asked.message.maxHold));
+    }
     const value = {
       grants: grants.map(({ name, token, holdCount }) => ({ name, fencingToken: String(token), holdCount })),
       leaseId: asked.lease.id,

@@ -138,6 +138,18 @@ for (const kind of ['fake', 'real'] as const) {
       assert.equal((await outer.release()).outcome, 'RELEASED');
     });
 
+    test('lock passes on when its longest hold is over', async () => {
+      const lock = name('held-long');
+      const held = await client().lock(lock, { maxHold: 200 });
+      await new Promise((over) => {
+        held.signal.addEventListener('abort', over);
+      });
+      assert.equal(held.lostReason, 'MAX_HOLD');
+      assert.equal((await held.release()).outcome, 'LOST');
+      const next = await client().lock(lock);
+      assert.notEqual(next.grants[0]?.previousEnd, 'RELEASED');
+    });
+
     test('aborted wait leaves the queue', async () => {
       const lock = name('aborted');
       const [one, other] = [client(), client()];

@@ -144,6 +144,19 @@ def test_requests_that_are_larger_together_than_a_message_may_be_are_granted(add
     run(body())
 
 
+def test_lock_passes_on_when_its_longest_hold_is_over(address: str, run: Run) -> None:
+    async def body() -> None:
+        lock = name("held-long")
+        async with AsyncClient(address) as one, AsyncClient(address) as other:
+            held = await one.acquire(lock, max_hold=0.2)
+            assert await held.wait_lost() == "MAX_HOLD"
+            assert (await held.release()).outcome == "LOST"
+            async with other.lock(lock) as next_one:
+                assert next_one.grants[0].previous_end != "RELEASED"
+
+    run(body())
+
+
 def test_cancelled_wait_leaves_the_queue(address: str, run: Run) -> None:
     async def body() -> None:
         lock = name("cancelled")

@@ -176,6 +176,23 @@ func (s *Server) grant(r *request) {
 		r.tokens = append(r.tokens, grant.GetFencingToken())
 	}
 	s.tell(r, &pb.AcquireResponse{Event: &pb.AcquireResponse_Granted{Granted: granted}})
+	if maxHold := r.message.GetMaxHold(); maxHold != nil {
+		r.timer = time.AfterFunc(maxHold.AsDuration(), func() { s.endHold(r) })
+	}
+}
+
+func (s *Server) endHold(r *request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.lease.requests[r.message.GetRequestId()] == r {
+		s.lose(r, &pb.Lost{Reason: pb.LossReason_LOSS_REASON_MAX_HOLD, Message: "the longest hold is over"})
+		s.decide()
+	}
+}
+
+func (s *Server) lose(r *request, lost *pb.Lost) {
+	s.tell(r, &pb.AcquireResponse{Event: &pb.AcquireResponse_Lost{Lost: lost}})
+	s.drop(r)
 }
 
 func (s *Server) drop(r *request) {

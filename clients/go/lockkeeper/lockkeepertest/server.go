@@ -108,8 +108,7 @@ func (s *Server) Lose(name string) {
 	lost := &pb.Lost{Reason: pb.LossReason_LOSS_REASON_FORCED, Message: "taken away by a test"}
 	for _, r := range slices.Clone(s.queues[name]) {
 		if r.tokens != nil {
-			s.tell(r, &pb.AcquireResponse{Event: &pb.AcquireResponse_Lost{Lost: lost}})
-			s.drop(r)
+			s.lose(r, lost)
 		}
 	}
 	s.decide()

@@ -134,8 +134,8 @@ class Lease:
 
     def release(self, acquisition: Acquisition) -> None:
         """Releases locks, or withdraws the request. From now on they are not held, whatever becomes of the release."""
-        if acquisition.state in (State.RELEASING, State.ENDED):
-            return
+        if acquisition.state in (State.RELEASING, State.ENDED) or acquisition.lost_reason == "MAX_HOLD":
+            return  # what is over its longest hold the server takes away: who comes next hears that it was not released
         self._stop_timers(acquisition)
         if acquisition.asked:
             acquisition.state = State.RELEASING
@@ -393,6 +393,8 @@ class Lease:
     def _ask(self, acquisition: Acquisition) -> None:
         if not self._is_open:
             return  # the next stream repeats what counts
+        if acquisition.state is State.HELD and acquisition.lost_reason:
+            acquisition.state = State.RELEASING  # this server need not know that it is over
         if acquisition.state is State.RELEASING:
             self._send(pb.SessionRequest(release=pb.ReleaseRequest(request_id=acquisition.request_id)))
             return

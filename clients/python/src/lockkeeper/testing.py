@@ -359,6 +359,9 @@ class FakeServer:
             token = same[0].tokens[[each.name for each in same[0].message.locks].index(lock.name)] if same else next(self._tokens)
             request.tokens.append(token)
             grants.append(pb.Grant(name=lock.name, fencing_token=token, hold_count=1 + len(same)))
+        if request.message.HasField("max_hold"):
+            lost = pb.Lost(reason="LOSS_REASON_MAX_HOLD", message="the longest hold is over")
+            request.timer = self._loop.call_later(to_seconds(request.message.max_hold), lambda: self._end(request, lost=lost))
         granted = pb.Granted(grants=grants, lease_id=request.lease.id, valid_for=to_duration(request.lease.ttl))
         self._tell(request, granted=granted)
 
