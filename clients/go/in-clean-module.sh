@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the README's start in a module of its own that gets the client from build/proxy, on a coordinator of its own. Prints what the start printed.
+# Runs the README's start, and its test, in a module of its own that gets the client from build/proxy, on a coordinator of its own. Prints what the start printed.
 set -eu
 cd "$(dirname "$0")"
 here=$(pwd)
@@ -20,9 +20,10 @@ cleanup() {
   rm -rf "$work"
 }
 trap cleanup EXIT
-java -Xmx256m -jar "$jar" dev --listen=127.0.0.1:7420 --http=127.0.0.1:0 --zookeeper-port=0 --data-dir="$work/data" >"$work/server.log" 2>&1 &
+java -Xmx256m -jar "$jar" dev --listen=127.0.0.1:0 --http=127.0.0.1:0 --zookeeper-port=0 --data-dir="$work/data" >"$work/server.log" 2>&1 &
 server=$!
 awk '/^```go$/ { inside = 1; next } /^```$/ { if (inside) exit } inside' README.md >"$work/main.go"
+{ echo 'package main'; awk '/^```go$/ { n++; inside = n == 2; next } /^```$/ { inside = 0 } inside' README.md; } >"$work/main_test.go"
 cd "$work"
 # A cache of its own: a version that is packaged again is another one.
 export GOFLAGS=-mod=mod GONOSUMDB=lockkeeper.io GOPROXY="file://$here/build/proxy,$(go env GOPROXY)" GOWORK=off
@@ -37,10 +38,12 @@ cp "$here/go.sum" go.sum
 cache=$(go env GOMODCACHE)
 chmod -R u+w "$cache/lockkeeper.io@$version" 2>/dev/null || true
 rm -rf "$cache/lockkeeper.io@$version" "$cache/cache/download/lockkeeper.io/@v/$version."*
-go build -o start . 2>build.log || { cat build.log; exit 1; }
 for _ in $(seq 60); do
-  grep -q SERVING server.log && break
+  address=$(sed -n 's/.*gRPC  *\(localhost:[0-9]*\).*/\1/p' server.log)
+  [ -n "$address" ] && break
   kill -0 "$server" 2>/dev/null || { cat server.log; exit 1; }
   sleep 0.5
 done
+sed -i "s/localhost:7420/$address/" main.go
+{ go build -o start . && go test .; } >build.log 2>&1 || { cat build.log; exit 1; }
 ./start

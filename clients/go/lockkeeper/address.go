@@ -52,7 +52,7 @@ func parseServers(text string) ([]target, error) {
 		part = strings.TrimPrefix(strings.TrimSpace(part), "dns:///")
 		match := addressPattern.FindStringSubmatch(part)
 		if match == nil {
-			return nil, fmt.Errorf("lockkeeper: servers: %q is not host:port", part)
+			return nil, fmt.Errorf("lockkeeper: servers: %q is not host, host:port or [IPv6]:port", part)
 		}
 		port := defaultPort
 		if match[3] != "" {

@@ -125,7 +125,7 @@ func TestTryIsFalseWhereSomebodyHoldsAndATimedWaitEnds(t *testing.T) {
 		}
 		_, err := other.Lock(ctx, name, lockkeeper.Wait(50*time.Millisecond))
 		var not *lockkeeper.NotAcquiredError
-		if !errors.As(err, &not) || not.Reason != "TIMED_OUT" || !strings.Contains(err.Error(), name) {
+		if !errors.As(err, &not) || not.Reason != "TIMED_OUT" || not.Lock != name || !strings.Contains(err.Error(), name) {
 			t.Errorf("%v", err)
 		}
 		unlock(ctx, t, held)

@@ -119,7 +119,8 @@ func leaderOf(holders []Contender) *Leader {
 	return nil
 }
 
-// Observe ranges over who leads, first as it is and then whenever that changes; nil: nobody. An error ends it.
+// Observe ranges over who leads, first as it is and then whenever that changes; nil: nobody. An error ends it, as the last
+// item; that of a ctx that is done is its cause.
 func (e *Election) Observe(ctx context.Context) iter.Seq2[*Leader, error] {
 	return func(yield func(*Leader, error) bool) {
 		var seen, told *Leader

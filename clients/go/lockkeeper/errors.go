@@ -25,7 +25,7 @@ var (
 
 // NotAcquiredError says that locks were not granted, for a reason that a caller must expect.
 type NotAcquiredError struct {
-	// Lock is what was asked for.
+	// Lock is the name of what was asked for; of several locks, their names with ", " between.
 	Lock string
 	// Reason is a NotAcquiredReason of the contract without its prefix: TIMED_OUT, WOULD_DEADLOCK, QUEUE_FULL, ...
 	Reason string
@@ -36,38 +36,38 @@ type NotAcquiredError struct {
 }
 
 func (e *NotAcquiredError) Error() string {
-	return fmt.Sprintf("lockkeeper: %s was not acquired: %s: %s", e.Lock, e.Reason, e.Message)
+	return fmt.Sprintf("lockkeeper: %q was not acquired: %s: %s", e.Lock, e.Reason, e.Message)
 }
 
 // LostError says that locks were held and are not any more: what was done under them may not have been protected.
 type LostError struct {
-	// Lock is what was held.
+	// Lock is the name of what was held; of several locks, their names with ", " between.
 	Lock string
 	// Reason is a LossReason of the contract without its prefix, or DEADLINE_PASSED: the client's own deadline.
 	Reason string
 }
 
 func (e *LostError) Error() string {
-	return fmt.Sprintf("lockkeeper: %s is lost: %s", e.Lock, e.Reason)
+	return fmt.Sprintf("lockkeeper: %q is lost: %s", e.Lock, e.Reason)
 }
 
 // LeaseLostError says that the lease ended while the request waited: ask again.
 type LeaseLostError struct {
-	// Lock is what was asked for.
+	// Lock is the name of what was asked for; of several locks, their names with ", " between.
 	Lock string
 	// Reason is why the lease ended.
 	Reason string
 }
 
 func (e *LeaseLostError) Error() string {
-	return fmt.Sprintf("lockkeeper: %s was not acquired: the lease ended: %s", e.Lock, e.Reason)
+	return fmt.Sprintf("lockkeeper: %q was not acquired: the lease ended: %s", e.Lock, e.Reason)
 }
 
 // UnavailableError says that no server answered in time. Whether a request was carried out is not known.
 type UnavailableError struct {
 	// What was asked for.
 	What string
-	// Err is what the last server failed with; nil: none was reached.
+	// Err is what the last server failed with; nil: none was asked.
 	Err error
 }
 

@@ -27,7 +27,7 @@ type Contender struct {
 	RequestID    string
 	FencingToken int64 // 0 for a waiter
 	Metadata     map[string]string
-	QueuedFor    time.Duration
+	QueuedFor    time.Duration // since it asked, also of a holder
 	HeldFor      time.Duration
 	Permits      int
 	// ReleaseIn is for how long a holder needs the lock yet, as it has answered; nil: it has not.

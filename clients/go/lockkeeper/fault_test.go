@@ -3,6 +3,7 @@ package lockkeeper_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,9 +33,19 @@ func TestTryThatNoServerHearsIsNoTakenLock(t *testing.T) {
 	client := newClient(t, "127.0.0.1:1", lockkeeper.RequestTimeout(200*time.Millisecond))
 	_, _, err := client.TryLock(limited(t), lockOf(t))
 	var unavailable *lockkeeper.UnavailableError
-	if !errors.As(err, &unavailable) {
+	if !errors.As(err, &unavailable) || !strings.Contains(err.Error(), "127.0.0.1:1: ") || !strings.Contains(err.Error(), "refused") {
 		t.Errorf("said %v", err)
 	}
+}
+
+func TestOptionThatIsNilSaysNothing(t *testing.T) {
+	client := newClient(t, lockkeepertest.NewServer(t).Address(), nil)
+	ctx := limited(t)
+	lock, err := client.Lock(ctx, lockOf(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock(ctx, t, lock)
 }
 
 type panicking struct{ lockkeeper.NoObserver }

@@ -46,6 +46,7 @@ type lease struct {
 	started      bool
 	closing      bool
 	attempts     int
+	failure      error // of the last attempt to reach a server
 	timers       map[string]*time.Timer
 	reason       string        // why it is over
 	over         chan struct{} // closed when it is
@@ -145,7 +146,7 @@ func (l *lease) acquire(a *acquisition) bool {
 		l.after(a, "unasked", l.config.requestTimeout, func() { l.unreachable(a) })
 	}
 	if a.giveUp != never {
-		l.after(a, "give-up", time.Duration(a.giveUp-now())+answerTimeout, func() { l.nobodyCounts(a) })
+		l.after(a, "give-up", time.Duration(a.giveUp-now())+min(answerTimeout, l.config.requestTimeout), func() { l.nobodyCounts(a) })
 	}
 	return true
 }
@@ -351,7 +352,7 @@ func (l *lease) unreachable(a *acquisition) {
 	if a.state == waiting && !a.asked {
 		delete(l.acquisitions, a.id)
 		stopTimers(a)
-		a.fail(&UnavailableError{What: a.request.String()})
+		a.fail(&UnavailableError{What: a.request.quoted(), Err: l.failure})
 	}
 }
 

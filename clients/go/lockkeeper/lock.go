@@ -3,6 +3,7 @@ package lockkeeper
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"sync"
 	"time"
@@ -61,6 +62,11 @@ func (l *Lock) Remaining() time.Duration {
 	return max(0, time.Duration(l.lease.until(l.acquisition)-now()))
 }
 
+// String names the locks, and says whether they may be used now.
+func (l *Lock) String() string {
+	return fmt.Sprintf("lockkeeper.Lock %s, valid: %t", l.acquisition.request.quoted(), l.Valid())
+}
+
 // ValidUntil returns the deadline as a reading of the client's clock in nanoseconds, which is CLOCK_BOOTTIME on Linux. It moves on with every
 // keep-alive that is answered.
 func (l *Lock) ValidUntil() int64 { return int64(l.lease.until(l.acquisition)) }
@@ -77,8 +83,8 @@ func (l *Lock) Err() error {
 }
 
 // Unlock releases the locks, and waits until that is certain, for the request timeout at most, or until ctx is done; the release goes on then.
-// From the call on, [Lock.Valid] is false. It returns a [LostError] if the locks were lost before, so that work that was not protected is
-// noticed, and nil if they are released already.
+// From the call on, [Lock.Valid] is false. It returns a [LostError] if the client has heard by then that the locks were lost, or their deadline
+// has passed, so that work that was not protected is noticed, and nil otherwise. What a server knew more, [Lock.Release] says.
 func (l *Lock) Unlock(ctx context.Context) error {
 	lost := l.Err()
 	l.Release(ctx)

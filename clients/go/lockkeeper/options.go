@@ -45,7 +45,8 @@ func TTL(timeToLive time.Duration) ClientOption { return func(c *config) { c.ttl
 // ClientHolder says who the client is, human-readable, up to 256 bytes. Without it the server shows its address.
 func ClientHolder(who string) ClientOption { return func(c *config) { c.holder = who } }
 
-// RequestTimeout is how long a server may take to be reached and to answer, above zero; 15 s without it. A wait in a queue is not limited by it.
+// RequestTimeout is how long a server may take to be reached and to answer, above zero; 15 s without it. It limits no wait in a queue, and no
+// watch, which tries servers for as long as its context lets it.
 func RequestTimeout(limit time.Duration) ClientOption {
 	return func(c *config) { c.requestTimeout = limit }
 }
@@ -76,7 +77,9 @@ func FirstServer() ClientOption { return func(c *config) { c.first = 0 } }
 func newConfig(options []ClientOption) (*config, error) {
 	c := &config{requestTimeout: 15 * time.Second, observer: NoObserver{}, log: slog.Default(), first: -1}
 	for _, option := range options {
-		option(c)
+		if option != nil {
+			option(c)
+		}
 	}
 	c.observer = guard{c.observer, c.log}
 	if c.ttl != 0 {

@@ -3,6 +3,7 @@ package lockkeeper
 import (
 	"fmt"
 	"maps"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -62,7 +63,7 @@ func (s Spec) check() error {
 			return fmt.Errorf("lockkeeper: limit must be 1 to 1,000,000, or 0, not %d", s.limit)
 		}
 		if s.permits < 1 || s.permits > most {
-			return fmt.Errorf("lockkeeper: permits must be 1 to the limit, not %d", s.permits)
+			return fmt.Errorf("lockkeeper: permits must be 1 to the limit, which is %d, not %d", most, s.permits)
 		}
 	}
 	if s.mode == pb.LockMode_LOCK_MODE_CUSTOM && (s.custom == "" || !utf8.ValidString(s.custom)) {
@@ -73,8 +74,11 @@ func (s Spec) check() error {
 
 func checkName(name string) error {
 	wrong := func(rule string) error { return fmt.Errorf("lockkeeper: name must be %s, not %.80q", rule, name) }
-	if len(name) < 1 || len(name) > 512 || !utf8.ValidString(name) {
-		return wrong("1 to 512 bytes of UTF-8")
+	if !utf8.ValidString(name) {
+		return wrong("UTF-8")
+	}
+	if len(name) < 1 || len(name) > 512 {
+		return wrong("1 to 512 bytes")
 	}
 	if strings.IndexFunc(name, unicode.IsControl) >= 0 {
 		return wrong("without control characters")
@@ -94,11 +98,12 @@ func checkName(name string) error {
 // Option says more of a request for locks.
 type Option func(*request)
 
-// Wait limits how long to wait, zero (only if the locks are free) to 7 days. Without it a request waits as long as it takes.
+// Wait limits how long to wait, zero (only if the locks are free) to 7 days; then the request ends with TIMED_OUT. Without it a request waits as
+// long as it takes.
 func Wait(limit time.Duration) Option { return func(r *request) { r.wait = &limit } }
 
 // Owner says who asks inside this client, up to 256 bytes: what an owner holds in the same mode it is granted again at once, and its waits
-// are searched for cycles.
+// are searched for cycles. Without an owner two requests of one client exclude each other like any others.
 func Owner(name string) Option { return func(r *request) { r.owner = name } }
 
 // Holder says who asks, human-readable, up to 256 bytes. Without it: the client's holder.
@@ -156,7 +161,9 @@ type request struct {
 func newRequest(specs []Spec, options []Option) (*request, error) {
 	r := &request{specs: specs}
 	for _, option := range options {
-		option(r)
+		if option != nil {
+			option(r)
+		}
 	}
 	return r, r.check()
 }
@@ -239,10 +246,13 @@ func checkMetadata(metadata map[string]string) error {
 func (r *request) String() string {
 	names := make([]string, len(r.specs))
 	for i, spec := range r.specs {
-		names[i] = fmt.Sprintf("%q", spec.name)
+		names[i] = spec.name
 	}
 	return strings.Join(names, ", ")
 }
+
+// quoted is what was asked for, in a sentence.
+func (r *request) quoted() string { return strconv.Quote(r.String()) }
 
 // message is the request as it is sent, for the first time or once more.
 func (r *request) message(id string, wait *time.Duration, tokens []int64, maxHold time.Duration) *pb.AcquireRequest {

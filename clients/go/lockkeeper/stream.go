@@ -3,7 +3,9 @@ package lockkeeper
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -44,7 +46,7 @@ func (l *lease) attempt(ctx context.Context) (time.Duration, error) {
 	start := now()
 	to, err := l.servers.next(ctx)
 	if err != nil {
-		l.config.log.Info("lockkeeper: no server has an address", "error", err)
+		l.failed(err)
 		return 0, nil
 	}
 	limit := openingTimeout
@@ -54,36 +56,56 @@ func (l *lease) attempt(ctx context.Context) (time.Duration, error) {
 		limit = min(limit, time.Duration(l.deadline-start)/2) // leaves time for another server
 	}
 	l.mu.Unlock()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	authorized, err := l.config.authorized(ctx, to)
 	if errors.Is(err, errTokenRefused) && !known {
 		return 0, &overError{"UNAUTHENTICATED", tokenRefusal("the lease", err)}
 	}
 	if err != nil {
-		l.config.log.Info("lockkeeper: no stream can be opened", "server", to.authority(), "error", err)
+		l.failed(fmt.Errorf("%s: %w", to.authority(), err))
 		return 0, nil
 	}
 	connection, err := l.config.connect(to)
 	if err != nil {
-		l.config.log.Info("lockkeeper: no stream can be opened", "server", to.authority(), "error", err)
+		l.failed(fmt.Errorf("%s: %w", to.authority(), err))
 		return 0, nil
 	}
 	defer connection.Close()
-	s := &stream{filled: make(chan struct{}, 1), cancel: cancel}
+	s := &stream{filled: make(chan struct{}, 1), cancel: func() { cancel(nil) }}
 	opening := time.AfterFunc(limit-time.Duration(now()-start), func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if !s.isOpen {
-			cancel()
+			cancel(errSilent)
 		}
 	})
 	defer opening.Stop()
 	err = l.live(authorized, pb.NewLockServiceClient(connection), s, start)
-	if s.isOpen {
+	switch {
+	case s.isOpen:
+		l.config.log.Info("lockkeeper: a session stream has ended", "server", to.authority(), "error", err)
 		l.config.observer.StreamLost(to.authority())
+	case errors.Is(context.Cause(ctx), errSilent):
+		l.failed(fmt.Errorf("%s: %w", to.authority(), errSilent))
+	default:
+		l.failed(fmt.Errorf("%s: %w", to.authority(), err))
 	}
 	return l.verdict(err)
+}
+
+var errSilent = errors.New("the server does not answer")
+
+// failed notes why no stream could be opened, and logs the first of several failures.
+func (l *lease) failed(err error) {
+	l.mu.Lock()
+	l.failure = err
+	level := slog.LevelWarn
+	if l.attempts > 0 {
+		level = slog.LevelDebug
+	}
+	l.mu.Unlock()
+	l.config.log.Log(context.Background(), level, "lockkeeper: no session stream can be opened, trying on", "error", err)
 }
 
 // verdict says what the end of a stream means for its lease.
@@ -96,7 +118,6 @@ func (l *lease) verdict(err error) (time.Duration, error) {
 	if errors.As(err, &over) {
 		return 0, over
 	}
-	l.config.log.Info("lockkeeper: a session stream has ended", "error", err)
 	said := status.Convert(err)
 	l.mu.Lock()
 	known := l.id != ""
@@ -500,7 +521,7 @@ func (l *lease) onRequestRefused(a *acquisition, refused *pb.Refused, again time
 	case again >= 0:
 		l.after(a, "again", again, func() { l.ask(a) })
 	case a.state == waiting:
-		l.finish(a, refusal(a.request.String(), refused), "REFUSED", nil)
+		l.finish(a, refusal(a.request.quoted(), refused), "REFUSED", nil)
 	case a.state == held:
 		l.loseByItself(a, enumName(refused.GetReason()))
 	default:

@@ -37,7 +37,7 @@ type Change struct {
 }
 
 // Watch ranges over the state of up to 256 locks, and then over every change, until ctx is done or the range is left. It goes on over servers by
-// itself. An error ends it.
+// itself, for as long as ctx lets it. An error ends it, as the last item; that of a ctx that is done is its cause.
 func (c *Client) Watch(ctx context.Context, names ...string) iter.Seq2[Event, error] {
 	for _, name := range names {
 		if err := checkName(name); err != nil {

@@ -4,7 +4,7 @@ import { create, fromBinary, toBinary, type DescMessage, type MessageInitShape, 
 import { status as Code, type Client as Connection, type ClientReadableStream, type ServiceError } from '@grpc/grpc-js';
 import { ClosedError, RequestRefusedError, ServerUnavailableError } from './errors.js';
 import { toContender, toLockInfo, type Contender, type LockInfo, type WatchEvent } from './events.js';
-import { callError, detailsOf, enumName, toDuration } from './messages.js';
+import { callError, detailsOf, enumName, toDuration, wordsOf } from './messages.js';
 import { checkName, within } from './requests.js';
 import { backoff, limited, now } from './timers.js';
 import { callMetadata, connect, TokenRefusedError, type Server, type Servers, type Transport } from './transport.js';
@@ -183,7 +183,9 @@ export class Calls {
         this.throwIfFinal(what, error);
         const pause = Math.max(retryAfterOf(error), backoff(failures));
         if (now() + pause >= giveUp) {
-          throw isServiceError(error) ? callError(what, error) : new ServerUnavailableError(`${what}: no server could be reached: ${String(error)}`);
+          throw isServiceError(error)
+            ? callError(what, error)
+            : new ServerUnavailableError(`${what}: no server could be reached: ${wordsOf(error)}`, { cause: error });
         }
         await this.pause(pause, this.closed.signal);
       }

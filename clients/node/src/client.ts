@@ -1,3 +1,5 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import { setMaxListeners } from 'node:events';
 import { Acquisition, type Told } from './acquisition.js';
 import { Calls } from './calls.js';
 import { Election } from './election.js';
@@ -7,7 +9,7 @@ import { Lease, type LeaseSettings } from './lease.js';
 import { Lock } from './lock.js';
 import { toMillis } from './messages.js';
 import { safely, type Observation, type Observer } from './observer.js';
-import { checkLabel, Request, within, type LockOptions, type Locks } from './requests.js';
+import { checkLabel, checkName, Request, within, type LockOptions, type Locks } from './requests.js';
 import { now } from './timers.js';
 import { parseServers, Servers, type Target, type TokenSource } from './transport.js';
 
@@ -115,6 +117,9 @@ export class Client implements AsyncDisposable {
     if ((options.certificate === undefined) !== (options.key === undefined)) {
       throw new RangeError('certificate and key must be given together');
     }
+    if (options.token !== undefined && typeof options.token !== 'function') {
+      throw new TypeError('token must be a function that returns the token');
+    }
     this.requestTimeout = options.requestTimeout ?? 15_000;
     this.observer = options.observer ?? {};
     this.holder = options.holder ?? '';
@@ -165,9 +170,12 @@ export class Client implements AsyncDisposable {
     });
     const { signal } = request.options;
     const withdraw = (): void => {
-      lease.release(acquisition);
       acquisition.granted.reject(signal?.reason);
+      lease.release(acquisition);
     };
+    if (signal !== undefined) {
+      setMaxListeners(0, signal); // one for each request that it can withdraw
+    }
     signal?.addEventListener('abort', withdraw, { once: true });
     try {
       await acquisition.granted.promise;
@@ -204,6 +212,7 @@ export class Client implements AsyncDisposable {
 
   /** An election of one leader among candidates, who is the holder of this lock. */
   election(name: string): Election {
+    checkName(name);
     return new Election(this, name);
   }
 
@@ -233,7 +242,7 @@ export class Client implements AsyncDisposable {
   }
 
   /**
-   * The state of locks, and then every change, until the loop is left or `signal` aborted. Goes on over servers by itself.
+   * The state of locks, and then every change, until the loop is left. Goes on over servers by itself; when `signal` is aborted, its reason is thrown.
    *
    * @param what up to 256 names, or a prefix of all
    */

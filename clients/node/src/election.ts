@@ -41,7 +41,8 @@ export class Election {
 
   /**
    * Leads whenever this candidate is elected, until work is done, and returns what it returns. When the leadership is lost, `leadership.signal` is
-   * aborted, and when work has ended, the candidate goes back to the queue. While no server can be reached, it tries again after a growing pause.
+   * aborted, and when work has ended, its result is thrown away and the candidate goes back to the queue: work must bear to be run again. While no
+   * server can be reached, it tries again after a growing pause. `options.signal` ends the wait, and no term: hand it to work, too.
    *
    * @throws what `options.signal` is aborted with, ClosedError, NotAcquiredError if the queue is full, RequestRefusedError if it is refused for good
    */

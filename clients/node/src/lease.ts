@@ -4,7 +4,7 @@ import { status as Code, type Client, type ClientDuplexStream, type ServiceError
 import { Acquisition, Deferred } from './acquisition.js';
 import { ClosedError, LeaseLostError, LockLostError, LockkeeperError, NotAcquiredError, RequestRefusedError, ServerUnavailableError } from './errors.js';
 import { toContender } from './events.js';
-import { endOf, enumName, messagesOf, refusal, toDuration, toMillis, type End } from './messages.js';
+import { endOf, enumName, messagesOf, refusal, toDuration, toMillis, wordsOf, type End } from './messages.js';
 import { safely, type Observer } from './observer.js';
 import { Questions, type Sent } from './questions.js';
 import { backoff, limited, now, Timers } from './timers.js';
@@ -51,8 +51,8 @@ export class Lease {
   tag = '';
   isOver = false;
   deadline = Infinity;
-  private id = '';
-  private readonly secret = randomBytes(16).toString('hex');
+  #id = ''; // with the secret, not for a console
+  readonly #secret = randomBytes(16).toString('hex');
   private epoch = 0n;
   private interval = 1000;
   private lastSent = 0;
@@ -69,6 +69,7 @@ export class Lease {
   private closing = false;
   private attempts = 0;
   private leave: (end: End) => void = () => undefined;
+  private failure: { words: string; cause: unknown } | undefined; // of the last attempt to reach a server
   private readonly over = new Deferred<undefined>();
   private readonly stopped = new Deferred<undefined>();
 
@@ -107,7 +108,7 @@ export class Lease {
       });
     }
     if (acquisition.giveUp !== Infinity) {
-      this.timers.set(`give-up ${acquisition.id}`, acquisition.giveUp - now() + ANSWERING, () => {
+      this.timers.set(`give-up ${acquisition.id}`, acquisition.giveUp - now() + Math.min(ANSWERING, this.settings.requestTimeout), () => {
         this.onNobodyCounts(acquisition);
       });
     }
@@ -179,8 +180,9 @@ export class Lease {
   private async attempt(): Promise<End> {
     const began = now();
     let client: Client | undefined;
+    let server: Server | undefined;
     try {
-      const server = await this.servers.next();
+      server = await this.servers.next();
       const metadata = await limited(callMetadata(this.settings.transport, server), OPENING);
       client = await connect(this.settings.transport, server);
       if (this.isNowOver()) {
@@ -194,10 +196,11 @@ export class Lease {
       );
       return await this.live(session, server, began);
     } catch (error) {
-      if (error instanceof TokenRefusedError && this.id === '') {
+      if (error instanceof TokenRefusedError && this.#id === '') {
         return { over: 'UNAUTHENTICATED', error: new RequestRefusedError(error.message, 'UNAUTHENTICATED', Code.UNAUTHENTICATED) };
       }
-      return { pause: 0 }; // unreachable
+      this.failure = { words: wordsOf(error, server), cause: error };
+      return { pause: 0 };
     } finally {
       client?.close();
     }
@@ -217,7 +220,8 @@ export class Lease {
         }
       });
       session.on('error', (error: ServiceError) => {
-        resolve(endOf(error, this.id !== ''));
+        this.failure = { words: wordsOf(error, server), cause: error };
+        resolve(endOf(error, this.#id !== ''));
       });
       session.on('end', () => {
         resolve({ pause: 0 });
@@ -233,6 +237,7 @@ export class Lease {
     const limit = Math.min(OPENING, (this.deadline - began) / 2) - (now() - began);
     const opening = setTimeout(() => {
       if (!this.isOpen) {
+        this.failure = { words: `${authority(server)} does not answer`, cause: undefined };
         this.leave({ pause: 0 });
       }
     }, limit);
@@ -251,8 +256,8 @@ export class Lease {
   }
 
   private opening(): SessionRequest {
-    const opening = create(OpenSessionSchema, { leaseId: this.id, leaseSecret: this.secret, batches: true });
-    if (this.id === '') {
+    const opening = create(OpenSessionSchema, { leaseId: this.#id, leaseSecret: this.#secret, batches: true });
+    if (this.#id === '') {
       opening.holder = this.settings.holder;
       if (this.settings.ttl !== undefined) {
         opening.ttl = toDuration(this.settings.ttl);
@@ -358,7 +363,7 @@ export class Lease {
     }
     const resumed = this.wasOpen;
     if (!resumed) {
-      this.id = opened.leaseId;
+      this.#id = opened.leaseId;
       this.tag = opened.leaseTag;
       this.deadline = 0;
     }
@@ -473,13 +478,16 @@ export class Lease {
 
   private onUnreachable(acquisition: Acquisition): void {
     if (acquisition.state === 'waiting' && !acquisition.asked) {
-      this.fail(acquisition, new ServerUnavailableError(`${String(acquisition.request)}: no server could be reached in time`));
+      const { words, cause } = this.failure ?? { words: 'no server was asked', cause: undefined };
+      this.fail(acquisition, new ServerUnavailableError(`${String(acquisition.request)}: no server could be reached in time; last: ${words}`, { cause }));
     }
   }
 
   /** The wait limit has passed, and no server has said so. */
   private onNobodyCounts(acquisition: Acquisition): void {
-    if (acquisition.state === 'waiting') {
+    if (!acquisition.asked) {
+      this.onUnreachable(acquisition);
+    } else if (acquisition.state === 'waiting') {
       acquisition.granted.reject(new NotAcquiredError(`${String(acquisition.request)}: no server has answered in time`, 'TIMED_OUT'));
       this.release(acquisition);
     }

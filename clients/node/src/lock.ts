@@ -1,3 +1,5 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import { inspect } from 'node:util';
 import { create } from '@bufbuild/protobuf';
 import { ClosedError, LockLostError } from './errors.js';
 import { enumName, toDuration } from './messages.js';
@@ -35,6 +37,11 @@ export class Lock implements AsyncDisposable {
   /** @internal */
   constructor(private readonly holding: Holding) {
     this.signal = holding.abort.signal;
+  }
+
+  /** @internal For the console: nothing that is secret. */
+  [inspect.custom](): string {
+    return `Lock { ${String(this.holding.acquisition.request)}, fencingToken: ${String(this.fencingToken)}n, valid: ${String(this.valid)} }`;
   }
 
   /** The lock's name; of several, the first one's. */

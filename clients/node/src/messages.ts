@@ -2,6 +2,7 @@ import { create, fromBinary, toBinary, type DescEnum } from '@bufbuild/protobuf'
 import { DurationSchema, type Duration, AnySchema } from '@bufbuild/protobuf/wkt';
 import type { Metadata, ServiceError } from '@grpc/grpc-js';
 import { status as Code } from '@grpc/grpc-js';
+import { authority, type Target } from './transport.js';
 import { LockkeeperError, RequestRefusedError, ServerUnavailableError } from './errors.js';
 import { ErrorReasonSchema } from './gen/lockkeeper/v1/types_pb.js';
 import { SessionRequestSchema, type Refused, type SessionRequest } from './gen/lockkeeper/v1/lock_service_pb.js';
@@ -96,13 +97,20 @@ function nameOf(code: number): string {
   return (Code as Partial<Record<number, string>>)[code] ?? 'UNKNOWN';
 }
 
+/** What an error says, and which server it is about, for a person to read. */
+export function wordsOf(error: unknown, server?: Target): string {
+  const details = error instanceof Error && 'details' in error ? String(error.details) : '';
+  const said = details.replace(/^No connection established\. Last error: (Error: )?/, '').replace(/\.? *Resolution note: *$/, '');
+  return `${server === undefined ? '' : `${authority(server)}: `}${said || (error instanceof Error ? error.message : String(error))}`;
+}
+
 /** What a call that ended with an error means to whoever made it. */
 export function callError(what: string, error: ServiceError): LockkeeperError {
   const details = detailsOf(error.metadata);
-  const message = `${what}: ${error.details || nameOf(error.code)}`;
+  const message = `${what}: ${wordsOf(error)}`;
   const silent = error.code === Code.UNAVAILABLE || error.code === Code.DEADLINE_EXCEEDED || error.code === Code.CANCELLED;
   return silent && details.reason === ''
-    ? new ServerUnavailableError(message)
+    ? new ServerUnavailableError(message, { cause: error })
     : new RequestRefusedError(message, details.reason || nameOf(error.code), error.code, details.field, details.retryAfter);
 }
 

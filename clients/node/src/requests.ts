@@ -94,12 +94,20 @@ export interface LockOptions {
 
 function ensure(ok: boolean, name: string, rule: string, value: unknown): void {
   if (!ok) {
-    throw new RangeError(`${name} must be ${rule}, not ${JSON.stringify(value)}`);
+    const shown = typeof value === 'number' ? String(value) : JSON.stringify(value);
+    throw new RangeError(`${name} must be ${rule}, not ${shown.length > 80 ? `${shown.slice(0, 80)}…` : shown}`);
+  }
+}
+
+function ensureType(ok: boolean, name: string, type: string, value: unknown): void {
+  if (!ok) {
+    throw new TypeError(`${name} must be ${type}, not ${typeof value}`);
   }
 }
 
 /** @internal */
 export function within(name: string, value: number, least: number, most: number): void {
+  ensureType(typeof value === 'number', name, 'a number', value);
   ensure(value >= least && value <= most, name, `${String(least)} to ${String(most)}`, value);
 }
 
@@ -110,6 +118,7 @@ export function checkLabel(name: string, value: string | undefined): void {
 
 /** @internal */
 export function checkName(name: string): void {
+  ensureType(typeof name === 'string', 'name', 'a string', name);
   ensure(Buffer.byteLength(name) >= 1 && Buffer.byteLength(name) <= 512, 'name', '1 to 512 bytes of UTF-8', name);
   ensure(!/\p{Cc}/u.test(name), 'name', 'without control characters', name);
   const segments = name.split('/');
@@ -123,6 +132,7 @@ export function checkMetadata(metadata: Readonly<Record<string, string>>): void 
   const size = entries.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
   ensure(entries.length <= 32, 'metadata', '32 entries at most', entries.length);
   ensure(size <= 4096, 'metadata', '4096 bytes at most in all', size);
+  ensureType(!entries.some(([, value]) => typeof value !== 'string'), 'metadata', 'of strings', metadata);
   ensure(!entries.some(([key]) => key === ''), 'metadata', 'without empty keys', '');
 }
 
@@ -134,8 +144,11 @@ export class Request {
     locks: Locks,
     readonly options: LockOptions,
   ) {
-    const all = typeof locks === 'string' || locks instanceof LockSpec ? [locks] : locks;
-    this.specs = all.map((lock) => (typeof lock === 'string' ? exclusive(lock) : lock));
+    const all: readonly unknown[] = Array.isArray(locks) ? locks : [locks];
+    this.specs = all.map((lock) => {
+      ensureType(typeof lock === 'string' || lock instanceof LockSpec, 'locks', 'a name, a LockSpec, or an array of them', lock);
+      return lock instanceof LockSpec ? lock : exclusive(lock as string);
+    });
     ensure(this.specs.length >= 1 && this.specs.length <= 64, 'locks', '1 to 64', this.specs.length);
     const names = this.specs.map((spec) => spec.name);
     ensure(new Set(names).size === names.length, 'locks', 'named once each', names);

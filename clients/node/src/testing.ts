@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /**
  * A server in memory, for tests of code that uses locks: the real client talks to it, and the test says what goes wrong.
  *
@@ -80,7 +81,7 @@ function isOwnedWith(one: Asked, other: Asked): boolean {
   return one.lease === other.lease && one.message.owner !== '' && one.message.owner === other.message.owner;
 }
 
-/** A server in memory, on a free port of this machine. */
+/** A server in memory, on a free port of this machine. It grants, and shows locks; it serves no watches, tokens, limits or requests of others to release. */
 export class FakeServer implements AsyncDisposable {
   private server: Server | undefined;
   private port = 0;
@@ -106,9 +107,17 @@ export class FakeServer implements AsyncDisposable {
     return `127.0.0.1:${String(this.port)}`;
   }
 
-  /** Takes a lock away from its holders, who are told LOST. */
+  /**
+   * Takes a lock away from its holders, for the reason FORCED.
+   *
+   * @throws Error if nobody holds it
+   */
   lose(name: string): void {
-    for (const asked of (this.queues.get(name) ?? []).filter((each) => each.tokens.length > 0)) {
+    const holding = (this.queues.get(name) ?? []).filter((each) => each.tokens.length > 0);
+    if (holding.length === 0) {
+      throw new Error(`nobody holds ${JSON.stringify(name)}`);
+    }
+    for (const asked of holding) {
       this.end(asked, { case: 'lost', value: { reason: LossReason.FORCED, message: 'taken away by a test' } });
     }
   }
@@ -128,7 +137,7 @@ export class FakeServer implements AsyncDisposable {
   }
 
   /** Tells all holders that the server has lost ZooKeeper, and vouches for so many milliseconds yet. */
-  jeopardize(validFor: number): void {
+  jeopardize(validFor = 10_000): void {
     this.tellHolders({ case: 'jeopardy', value: { validFor: toDuration(validFor) } });
   }
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { afterEach, beforeEach, test } from 'node:test';
 import { spawn } from 'node:child_process';
+import { inspect } from 'node:util';
 import { Client, LeaseLostError, LockLostError, ServerUnavailableError, type ClientOptions, type Lock, type ReleaseRequested } from 'lockkeeper';
 import { FakeServer } from 'lockkeeper/testing';
 
@@ -235,4 +236,61 @@ test('what is out of range is refused and named', async () => {
       await assert.rejects(one.lock(...arguments_), (error) => error instanceof RangeError && error.message.includes(said));
     }),
   );
+});
+
+test('what is of another type is refused and named', async () => {
+  const one = client();
+  const wrong = [undefined, 42, { name: 'a' }, ['a', 5]] as unknown as string[];
+  await Promise.all(wrong.map((locks) => assert.rejects(one.lock(locks), /^TypeError: locks must be/)));
+  await assert.rejects(one.lock('a', { wait: '5' as unknown as number }), /^TypeError: wait must be a number/);
+  await assert.rejects(one.lock('a', { wait: Infinity }), /wait must be 0 to 604800000, not Infinity/);
+  assert.throws(() => new Client('localhost', { token: 'abc' as unknown as () => string }), /^TypeError: token must be a function/);
+});
+
+test('no server is no lock that somebody else holds, and the last failure is told', limit, async () => {
+  const one = new Client('127.0.0.1:1', { requestTimeout: 500 });
+  clients.push(one);
+  const unavailable = (error: unknown): boolean =>
+    error instanceof ServerUnavailableError && error.message.includes('127.0.0.1:1: connect ECONNREFUSED') && error.cause !== undefined;
+  await assert.rejects(one.tryLock('a'), unavailable);
+  await assert.rejects(one.lock('a', { wait: 30_000 }), unavailable);
+  await assert.rejects(one.getLock('a'), (error) => error instanceof ServerUnavailableError && !error.message.includes('Resolution note'));
+});
+
+test('reason of an abort is thrown, also where no server was reached', limit, async () => {
+  const one = new Client('127.0.0.1:1');
+  clients.push(one);
+  const why = new Error('no time');
+  const controller = new AbortController();
+  const waiting = assert.rejects(one.lock('a', { signal: controller.signal }), why);
+  setImmediate(() => {
+    controller.abort(why);
+  });
+  await waiting;
+});
+
+test('one signal may withdraw many requests', limit, async () => {
+  const warnings: Error[] = [];
+  const warned = (warning: Error): void => {
+    warnings.push(warning);
+  };
+  process.on('warning', warned);
+  const controller = new AbortController();
+  await Promise.all(Array.from({ length: 30 }, (_, i) => client().lock(`many/${String(i)}`, { signal: controller.signal })));
+  await new Promise(setImmediate);
+  process.off('warning', warned);
+  assert.deepEqual(warnings, []);
+});
+
+test('console shows no secret of the lease', limit, async () => {
+  const one = client();
+  const lock = await one.lock('a');
+  assert.match(inspect(lock), /^Lock \{ "a", fencingToken: \d+n, valid: true \}$/);
+  assert.doesNotMatch(inspect(one, { depth: 10, showHidden: true }), /[0-9a-f]{32}/);
+});
+
+test('loss of a lock that nobody holds is a mistake of the test', () => {
+  assert.throws(() => {
+    server.lose('typo');
+  }, /nobody holds "typo"/);
 });

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lockkeeper import AsyncClient, Client, LeaseLostError, Listener, LockLostError, ReleaseRequested, ServerUnavailableError
+from lockkeeper import AsyncClient, Client, ClosedError, LeaseLostError, Listener, LockLostError, ReleaseRequested, ServerUnavailableError
 from lockkeeper.testing import FakeServer
 
 Run = Callable[[Awaitable[Any]], Any]
@@ -138,6 +138,44 @@ def test_holder_is_asked_to_give_way_and_told_of_jeopardy(fake: FakeServer, run:
             assert lock.remaining > 5
 
     run(body())
+
+
+def test_no_server_is_no_lock_that_somebody_else_holds(run: Run) -> None:
+    async def body() -> None:
+        async with AsyncClient("127.0.0.1:1", request_timeout=0.5) as client:
+            for wait in (0, 30):
+                with pytest.raises(ServerUnavailableError, match=r"127\.0\.0\.1:1: .*refused"):
+                    await client.try_lock("a", wait=wait)
+
+    run(body())
+
+
+def test_what_is_no_listener_is_refused_before_anything_is_sent(fake: FakeServer, run: Run) -> None:
+    async def body() -> None:
+        wrong: Any = print
+        async with AsyncClient(fake.address) as client:
+            with pytest.raises(TypeError, match="listener must be a Listener"):
+                await client.acquire("a", listener=wrong)
+            assert client.lease_tag == ""
+
+    run(body())
+
+
+def test_lock_that_was_released_guards_nothing_more(fake: FakeServer, run: Run) -> None:
+    async def body() -> None:
+        async with AsyncClient(fake.address) as client:
+            lock = await client.acquire("a")
+            await lock.release()
+            with pytest.raises(ClosedError):
+                async with lock:
+                    pytest.fail("unguarded")
+
+    run(body())
+    with Client(fake.address) as blocking:
+        held = blocking.lock("a")
+        held.release()
+        with pytest.raises(ClosedError), held:
+            pytest.fail("unguarded")
 
 
 def test_hold_is_limited(fake: FakeServer, run: Run) -> None:

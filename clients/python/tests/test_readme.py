@@ -32,12 +32,13 @@ def test_start_works_with_the_server_in_memory(fake: FakeServer) -> None:
         assert said_by(block, fake.address).startswith("held, with the token ")
 
 
-def test_example_of_a_test_notices_the_loss() -> None:
-    assert said_by(BLOCKS[2], "") == "noticed: FORCED\n"
+def test_examples_of_tests_notice_the_loss() -> None:
+    for block in BLOCKS[2:4]:
+        assert said_by(block, "") == "noticed: FORCED\n"
 
 
 def test_example_of_an_observer_runs() -> None:
-    assert len(BLOCKS) == 4
+    assert len(BLOCKS) == 5
     use = """
 class Any:
     def __getattr__(self, name): return lambda *_, **__: self
@@ -45,4 +46,4 @@ with __import__("lockkeeper.testing").testing.FakeServer() as server:
     with Client(server.address, observer=Measured(Any(), Any())) as client, client.lock("a"):
         print("observed")
 """
-    assert said_by(BLOCKS[3] + use, "") == "observed\n"
+    assert said_by(BLOCKS[4] + use, "") == "observed\n"

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from lockkeeper import AsyncClient, LockRequest, permits
 from lockkeeper._transport import Target, parse_servers
+from lockkeeper.requests import lock_name
 
 
 @pytest.mark.parametrize(
@@ -63,3 +65,19 @@ def test_malformed_servers_are_refused(servers: str) -> None:
 def test_malformed_options_of_a_client_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="must be"):
         AsyncClient("a", **options)
+
+
+def test_what_is_of_another_type_is_named() -> None:
+    wrong: Any = object()
+    uses: dict[str, Callable[[], object]] = {
+        "name": lambda: lock_name(wrong),
+        "locks": lambda: LockRequest(wrong),
+        "wait": lambda: LockRequest("a", wait=wrong),
+        "owner": lambda: LockRequest("a", owner=wrong),
+        "permits": lambda: permits("a", wrong),
+    }
+    for name, use in uses.items():
+        with pytest.raises(TypeError, match=f"^{name} must be .*object"):
+            use()
+    with pytest.raises(TypeError, match=r"^metadata must be"):
+        LockRequest("a", metadata={"a": wrong})

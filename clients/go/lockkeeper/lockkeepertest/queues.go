@@ -230,14 +230,14 @@ func (s *Server) state(name string) *pb.LockState {
 }
 
 // GetLock is the contract's.
-func (s *Server) GetLock(_ context.Context, asked *pb.GetLockRequest) (*pb.GetLockResponse, error) {
+func (s service) GetLock(_ context.Context, asked *pb.GetLockRequest) (*pb.GetLockResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return &pb.GetLockResponse{Lock: s.state(asked.GetName())}, nil
 }
 
 // ListLocks is the contract's, on one page.
-func (s *Server) ListLocks(_ context.Context, asked *pb.ListLocksRequest) (*pb.ListLocksResponse, error) {
+func (s service) ListLocks(_ context.Context, asked *pb.ListLocksRequest) (*pb.ListLocksResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	answer := &pb.ListLocksResponse{}

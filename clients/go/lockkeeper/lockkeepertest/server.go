@@ -7,7 +7,8 @@
 //	server.Lose("orders/42")
 //
 // It has sessions, all modes of locks, queues in order, reentrancy by owner, wait limits, releases and keep-alives, and answers GetLock and
-// ListLocks. It has no ZooKeeper, no watches, no search for cycles of waits, and no limits.
+// ListLocks. It has no ZooKeeper, no watches, no search for cycles of waits, no limits, and serves no CheckToken, ConfigureLock or
+// RequestRelease.
 package lockkeepertest
 
 import (
@@ -29,13 +30,13 @@ import (
 // TB is what a server needs of a test.
 type TB interface {
 	Helper()
+	Errorf(format string, arguments ...any)
 	Fatalf(format string, arguments ...any)
 	Cleanup(end func())
 }
 
 // Server is a server in memory, on a free port of this machine. Its methods may be called by any goroutine.
 type Server struct {
-	pb.UnimplementedLockServiceServer
 	t TB
 
 	mu       sync.Mutex
@@ -46,6 +47,12 @@ type Server struct {
 	queues   map[string][]*request
 	token    int64
 	frozen   bool
+}
+
+// service is what clients call.
+type service struct {
+	pb.UnimplementedLockServiceServer
+	*Server
 }
 
 type lease struct {
@@ -94,22 +101,28 @@ func (s *Server) Start() {
 	}
 	s.address = listener.Addr().String()
 	s.grpc = grpc.NewServer()
-	pb.RegisterLockServiceServer(s.grpc, s)
+	pb.RegisterLockServiceServer(s.grpc, service{Server: s})
 	go s.grpc.Serve(listener) //nolint:errcheck // it ends with Stop
 }
 
 // Stop stops listening and breaks all connections. Leases live on until their time is over.
 func (s *Server) Stop() { s.grpc.Stop() }
 
-// Lose takes a lock away from its holders, who are told LOST.
+// Lose takes a lock away from its holders, for the reason FORCED; the client hears of it a moment later. That nobody holds it fails the test.
 func (s *Server) Lose(name string) {
+	s.t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	lost := &pb.Lost{Reason: pb.LossReason_LOSS_REASON_FORCED, Message: "taken away by a test"}
+	held := false
 	for _, r := range slices.Clone(s.queues[name]) {
 		if r.tokens != nil {
+			held = true
 			s.lose(r, lost)
 		}
+	}
+	if !held {
+		s.t.Errorf("lockkeepertest: nobody holds %q", name)
 	}
 	s.decide()
 }
@@ -174,7 +187,7 @@ func (s *Server) setFrozen(frozen bool) {
 // Sessions.
 
 // Session is the contract's.
-func (s *Server) Session(session grpc.BidiStreamingServer[pb.SessionRequest, pb.SessionResponse]) error {
+func (s service) Session(session grpc.BidiStreamingServer[pb.SessionRequest, pb.SessionResponse]) error {
 	first, err := session.Recv()
 	if err != nil {
 		return err

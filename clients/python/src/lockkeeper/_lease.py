@@ -17,6 +17,7 @@ import grpc.aio
 from lockkeeper._acquisition import NEVER, Acquisition, State
 from lockkeeper._clock import backoff, now
 from lockkeeper._messages import batches, enum_name, refusal, retry_delay, status_error, to_duration, to_seconds
+from lockkeeper._questions import Questions
 from lockkeeper._transport import NoTokenError, Server, Servers, TokenRefusedError, Transport
 from lockkeeper.errors import (
     ClosedError,
@@ -93,7 +94,7 @@ class Lease:
         self._nonces = itertools.count(1)
         self._unanswered: dict[int, float] = {}
         self._acquisitions: dict[str, Acquisition] = {}
-        self._calls: list[tuple[str, pb.SessionRequest, asyncio.Future[None]]] = []
+        self.questions = Questions(self._send, settings.request_timeout)
         self._timers: dict[object, asyncio.TimerHandle] = {}
         self._outbox: list[pb.SessionRequest] = []
         self._outbox_filled = asyncio.Event()
@@ -103,6 +104,7 @@ class Lease:
         self._closing = False
         self.is_over = False
         self._attempts = 0
+        self._failure: tuple[str, BaseException | None] = ("no server was asked", None)
         self._left: asyncio.Future[float] = self._loop.create_future()
         self._task = self._loop.create_task(self._run(), name="lockkeeper-lease")
 
@@ -129,7 +131,7 @@ class Lease:
         if not acquisition.asked:
             self._timer(("unasked", acquisition.request_id), now() + self._settings.request_timeout, lambda: self._unreachable(acquisition))
         if acquisition.give_up != NEVER:
-            late = acquisition.give_up + _ANSWERING
+            late = acquisition.give_up + min(_ANSWERING, self._settings.request_timeout)
             self._timer(("give-up", acquisition.request_id), late, lambda: self._nobody_counts(acquisition))
 
     def release(self, acquisition: Acquisition) -> None:
@@ -143,27 +145,6 @@ class Lease:
         else:
             self._forget(acquisition)
             acquisition.fail(NotAcquiredError(f"{acquisition.request}: withdrawn", "WITHDRAWN"))
-
-    def call(self, kind: str, request: pb.SessionRequest) -> asyncio.Future[None]:
-        """Sends what is answered once, again on later streams; fails when the request timeout is over, or the lease is."""
-        done: asyncio.Future[None] = self._loop.create_future()
-        pending = (kind, request, done)
-        self._calls.append(pending)
-        self._send(request)
-
-        def give_up() -> None:
-            if not done.done():
-                done.set_exception(ServerUnavailableError(f"{kind}: no server has answered in time"))
-
-        timer = self._loop.call_later(self._settings.request_timeout, give_up)
-
-        def forget(_: asyncio.Future[None]) -> None:
-            timer.cancel()
-            with contextlib.suppress(ValueError):
-                self._calls.remove(pending)
-
-        done.add_done_callback(forget)
-        return done
 
     async def close(self) -> None:
         """Ends the lease with all that it holds; returns when a server has confirmed it, within some seconds."""
@@ -211,7 +192,7 @@ class Lease:
                 raise _Over("UNAUTHENTICATED", RequestRefusedError(str(error), "UNAUTHENTICATED", 16)) from error
             return 0.0
         except (OSError, NoTokenError, asyncio.TimeoutError) as error:
-            LOG.info("no stream can be opened: %s", error)
+            self._failed(f"{error}", error)
             return 0.0
         try:
             return await self._stream(server, channel, metadata, began)
@@ -231,8 +212,8 @@ class Lease:
         self._batches = False
         self._last_sent = began  # before the message leaves
         # Half of what the lease has left leaves time for another server.
-        self._timer("opening", began + min(_OPENING, (self._deadline - began) / 2), self._leave)
-        tasks = [self._loop.create_task(self._write(call)), self._loop.create_task(self._read(call))]
+        self._timer("opening", began + min(_OPENING, (self._deadline - began) / 2), lambda: self._silent(server))
+        tasks = [self._loop.create_task(self._write(call)), self._loop.create_task(self._read(call, server))]
         try:
             return await self._left
         finally:
@@ -255,6 +236,16 @@ class Lease:
                 opening.ttl.CopyFrom(to_duration(self._settings.ttl))
         return pb.SessionRequest(open=opening)
 
+    def _silent(self, server: Server) -> None:
+        if not self._left.done():
+            self._failed(f"{server} does not answer", None)
+            self._leave()
+
+    def _failed(self, words: str, error: BaseException | None) -> None:
+        """Notes why no stream could be opened, for those who wait; logs the first of several failures."""
+        self._failure = (words, error)
+        LOG.log(logging.DEBUG if self._attempts else logging.WARNING, "no session stream can be opened, trying on: %s", words)
+
     def _leave(self, pause: float = 0.0) -> None:
         if not self._left.done():
             self._left.set_result(pause)
@@ -269,7 +260,7 @@ class Lease:
                     batch = pb.SessionRequest(batch=pb.SessionRequestBatch(requests=part))
                     await call.write(part[0] if len(part) == 1 else batch)
 
-    async def _read(self, call: Any) -> None:
+    async def _read(self, call: Any, server: Server) -> None:
         left = self._left
         try:
             while not left.done():
@@ -278,7 +269,7 @@ class Lease:
                     raise _Left
                 self._hear(response)
         except (grpc.aio.AioRpcError, asyncio.InvalidStateError):
-            self._settle(left, await self._on_error(call))
+            self._settle(left, await self._on_error(call, server))
         except (_Left, _Over) as end:
             self._settle(left, end)
         except asyncio.CancelledError:
@@ -295,9 +286,12 @@ class Lease:
             else:
                 left.set_exception(end)
 
-    async def _on_error(self, call: Any) -> Exception:
+    async def _on_error(self, call: Any, server: Server) -> Exception:
         code, details, metadata = await call.code(), await call.details(), await call.trailing_metadata()
-        LOG.info("a session stream ended: %s %s", code.name, details)
+        if self._is_open:
+            LOG.info("a session stream to %s has ended: %s %s", server, code.name, details)
+        else:
+            self._failed(f"{server}: {details or code.name}", None)
         if code in _GONE or (code in _HOPELESS and not self._lease_id):
             error = status_error("the lease", code, details or "", metadata)
             return _Over(code.name, None if code in _GONE else error)
@@ -347,8 +341,7 @@ class Lease:
         # All holds are repeated before anything is released.
         for acquisition in sorted(self._acquisitions.values(), key=lambda a: a.state is State.RELEASING):
             self._ask(acquisition)
-        for _, request, _ in self._calls:
-            self._send(request)
+        self.questions.repeat()
         if self._closing:
             self._send(pb.SessionRequest(close=pb.CloseSession()))
 
@@ -405,11 +398,16 @@ class Lease:
     def _unreachable(self, acquisition: Acquisition) -> None:
         if acquisition.state is State.WAITING and not acquisition.asked:
             self._forget(acquisition)
-            acquisition.fail(ServerUnavailableError(f"{acquisition.request}: no server could be reached in time"))
+            words, cause = self._failure
+            error = ServerUnavailableError(f"{acquisition.request}: no server could be reached in time; last: {words}")
+            error.__cause__ = cause
+            acquisition.fail(error)
 
     def _nobody_counts(self, acquisition: Acquisition) -> None:
         """The wait limit has passed, and no server has said so."""
-        if acquisition.state is State.WAITING:
+        if not acquisition.asked:
+            self._unreachable(acquisition)
+        elif acquisition.state is State.WAITING:
             error = NotAcquiredError(f"{acquisition.request}: not granted in time", "TIMED_OUT")
             acquisition.give_up_waiting(error)
             self.release(acquisition)
@@ -487,16 +485,10 @@ class Lease:
             self._finish(acquisition, "RELEASED", result=released.result)
 
     def _on_release_answered(self, answered: pb.ReleaseAnswered) -> None:
-        self._answered("answer_release", answered.request_id)
+        self.questions.on_answer("answer_release", answered.request_id)
 
     def _on_metadata_updated(self, updated: pb.MetadataUpdated) -> None:
-        self._answered("update_metadata", updated.request_id)
-
-    def _answered(self, kind: str, request_id: str, error: LockkeeperError | None = None) -> None:
-        for called, request, done in self._calls:
-            if called == kind and getattr(request, kind).request_id == request_id and not done.done():
-                done.set_result(None) if error is None else done.set_exception(error)
-                return
+        self.questions.on_answer("update_metadata", updated.request_id)
 
     def _on_refused(self, refused: pb.Refused) -> None:
         kind = refused.WhichOneof("request")
@@ -508,7 +500,7 @@ class Lease:
             if again != NEVER:
                 self._timer("keep-alive", again, self._keep_alive)
         elif kind in ("answer_release", "update_metadata"):
-            self._answered(kind, getattr(refused, kind), refusal(kind, refused))
+            self.questions.on_answer(kind, getattr(refused, kind), refusal(kind, refused))
         elif kind in ("acquire", "release"):
             self._on_request_refused(kind, refused, again)
 
@@ -567,9 +559,7 @@ class Lease:
                 if acquisition.state is State.HELD:
                     acquisition.lose(reason)
                 acquisition.finish(None)
-        for _, _, done in list(self._calls):
-            if not done.done():
-                done.set_exception(error or LockLostError(f"the lease ended: {reason}", reason))
+        self.questions.fail(error or LockLostError(f"the lease ended: {reason}", reason))
         for name in list(self._timers):
             self._timer(name)
         self._task.cancel()

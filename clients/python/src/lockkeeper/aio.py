@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lockkeeper._acquisition import Acquisition, State
 from lockkeeper._calls import Calls
@@ -24,9 +24,12 @@ from lockkeeper.election import AsyncElection
 from lockkeeper.errors import ClosedError, LockkeeperError, LockLostError, NotAcquiredError
 from lockkeeper.events import Contender, Grant, LockInfo, Place, ReleaseRequested, ReleaseResult
 from lockkeeper.observer import Observation, Observer, SafeObserver
-from lockkeeper.requests import LockRequest, LockSpec, checked_metadata, label, seconds
+from lockkeeper.requests import LockOptions, LockRequest, LockSpec, checked_metadata, label, seconds
 from lockkeeper.v1 import lock_service_pb2 as pb
 from lockkeeper.watching import WatchEvent
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 LOG = logging.getLogger("lockkeeper")
 _MAX_REQUESTS = 10_000
@@ -139,14 +142,14 @@ class AsyncLock:
         checked = checked_metadata(metadata)
         self.check()
         request = pb.UpdateMetadataRequest(request_id=self._acquisition.request_id, metadata=checked)
-        await self._lease.call("update_metadata", pb.SessionRequest(update_metadata=request))
+        await self._lease.questions.ask("update_metadata", pb.SessionRequest(update_metadata=request))
 
     async def answer_release(self, needs: float) -> None:
         """Says for how many seconds, up to 7 days, the locks are still needed. Errors are those of `update_metadata`."""
         seconds("needs", needs, 0, 7 * 86_400.0)
         self.check()
         request = pb.AnswerReleaseRequest(request_id=self._acquisition.request_id, needs=to_duration(needs))
-        await self._lease.call("answer_release", pb.SessionRequest(answer_release=request))
+        await self._lease.questions.ask("answer_release", pb.SessionRequest(answer_release=request))
 
     async def release(self) -> ReleaseResult:
         """Releases the locks and waits until that is certain, for the request timeout at most.
@@ -170,6 +173,7 @@ class AsyncLock:
             self._observation.on_lost(reason, now() - self._since)
 
     async def __aenter__(self) -> AsyncLock:
+        self.check()
         return self
 
     async def __aexit__(self, kind: Any, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -304,7 +308,9 @@ class AsyncClient:
 
     # Locks.
 
-    def lock(self, locks: Locks, *, listener: Listener | None = None, cancel_on_loss: bool = True, **options: Any) -> _Guard:
+    def lock(
+        self, locks: Locks, *, listener: Listener | None = None, cancel_on_loss: bool = True, **options: Unpack[LockOptions]
+    ) -> _Guard:
         """A guard for ``async with``: acquires the locks, runs the body, releases them.
 
         When the locks are lost, the body is cancelled, and `LockLostError` raised, as `asyncio.timeout` does with its own error; with
@@ -322,7 +328,7 @@ class AsyncClient:
 
         return _Guard(held)
 
-    async def acquire(self, locks: Locks, *, listener: Listener | None = None, **options: Any) -> AsyncLock:
+    async def acquire(self, locks: Locks, *, listener: Listener | None = None, **options: Unpack[LockOptions]) -> AsyncLock:
         """Acquires one lock or several, waiting as long as ``wait`` says. Cancelling withdraws the request; a grant that comes all the same
         is released.
 
@@ -340,6 +346,8 @@ class AsyncClient:
             ClosedError: the client is closed.
         """
         request = _request(locks, options)
+        if listener is not None and not isinstance(listener, Listener):
+            raise TypeError(f"listener must be a Listener, not {type(listener).__name__}")
         lease = self._lease()
         observation = self._observer.acquiring(request)
         holder = _Holder(listener or Listener())
@@ -361,10 +369,11 @@ class AsyncClient:
         observation.on_acquired(acquisition.grants, now() - began)
         return lock
 
-    async def try_lock(self, locks: Locks, *, wait: float = 0.0, listener: Listener | None = None, **options: Any) -> AsyncLock | None:
-        """Acquires locks if that is possible within ``wait`` seconds; None if not. Errors are those of `acquire` otherwise."""
+    async def try_lock(self, locks: Locks, *, listener: Listener | None = None, **options: Unpack[LockOptions]) -> AsyncLock | None:
+        """Acquires locks if that is possible within ``wait`` seconds, by default 0; None if not. Errors are those of `acquire`."""
+        options.setdefault("wait", 0.0)
         try:
-            return await self.acquire(locks, listener=listener, wait=wait, **options)
+            return await self.acquire(locks, listener=listener, **options)
         except NotAcquiredError as error:
             if error.reason == "TIMED_OUT":
                 return None
@@ -500,7 +509,7 @@ class _Holder:
             LOG.exception("a listener failed")
 
 
-def _request(locks: Locks, options: Mapping[str, Any]) -> LockRequest:
+def _request(locks: Locks, options: LockOptions) -> LockRequest:
     if isinstance(locks, LockRequest):
         if options:
             raise ValueError(f"{', '.join(options)}: a LockRequest brings its own options")

@@ -5,18 +5,23 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import contextlib
+import inspect
 import os
 import threading
 import weakref
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lockkeeper.aio import AsyncClient, AsyncLock, Listener, Locks
 from lockkeeper.election import Leader
 from lockkeeper.errors import ClosedError, LockLostError
 from lockkeeper.events import Contender, Grant, LockInfo, ReleaseResult
+from lockkeeper.requests import LockOptions
 from lockkeeper.watching import WatchEvent
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 T = TypeVar("T")
 _AT_EXIT = 2.0  # seconds for what is open when the program ends
@@ -141,6 +146,7 @@ class Lock:
         return self._client._run(self._lock.release())
 
     def __enter__(self) -> Lock:
+        self.check()
         return self
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -174,13 +180,13 @@ class Client:
         self._guard = threading.Lock()
         self._finalizer = weakref.finalize(self, _stop, self._loop, self._client, self._pid)
 
-    def lock(self, locks: Locks, *, listener: Listener | None = None, **options: Any) -> Lock:
+    def lock(self, locks: Locks, *, listener: Listener | None = None, **options: Unpack[LockOptions]) -> Lock:
         """Acquires locks, waiting as long as ``wait`` says; the lock is a context manager. Errors are those of `AsyncClient.acquire`."""
         return Lock(self, self._run(self._client.acquire(locks, listener=listener, **options)))
 
-    def try_lock(self, locks: Locks, *, wait: float = 0.0, listener: Listener | None = None, **options: Any) -> Lock | None:
-        """Acquires locks if that is possible within ``wait`` seconds; None if not."""
-        lock = self._run(self._client.try_lock(locks, wait=wait, listener=listener, **options))
+    def try_lock(self, locks: Locks, *, listener: Listener | None = None, **options: Unpack[LockOptions]) -> Lock | None:
+        """Acquires locks if that is possible within ``wait`` seconds, 0 if it is not given; None if not."""
+        lock = self._run(self._client.try_lock(locks, listener=listener, **options))
         return None if lock is None else Lock(self, lock)
 
     def lead(self, name: str, value: str, task: Callable[[Lock], T]) -> T:
@@ -194,7 +200,10 @@ class Client:
             leadership = self._run(terms.elected())
             try:
                 with Lock(self, leadership) as lock:
-                    return task(lock)
+                    result = task(lock)
+                    if inspect.isawaitable(result):
+                        raise TypeError("the task of Client.lead must be a function; AsyncElection.run awaits one")
+                    return result
             except LockLostError:
                 if leadership.lost_reason is None:
                     raise  # another lock of the task's
@@ -249,9 +258,12 @@ class Client:
         self.close()
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
-        if self._closed or self._pid != os.getpid():
+        if self._pid != os.getpid():
             work.close()
-            raise ClosedError("the client is closed, or belongs to the process that has forked")
+            raise ClosedError("the client belongs to the process that has forked: make one in each process")
+        if self._closed:
+            work.close()
+            raise ClosedError("the client is closed")
         return self._loop.run(work)
 
     def _iterate(self, source: Any) -> Iterator[Any]:

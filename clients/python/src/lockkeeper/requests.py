@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict
 
 from lockkeeper._messages import to_duration
 from lockkeeper.v1 import lock_service_pb2 as pb
@@ -15,23 +15,32 @@ _DAYS_7 = 7 * 86_400.0
 
 def _require(ok: bool, name: str, rule: str, value: object) -> None:
     if not ok:
-        raise ValueError(f"{name} must be {rule}, not {value!r}")
+        shown = repr(value)
+        raise ValueError(f"{name} must be {rule}, not {shown if len(shown) <= 80 else shown[:80] + '…'}")
+
+
+def _require_type(ok: bool, name: str, rule: str, value: object) -> None:
+    if not ok:
+        raise TypeError(f"{name} must be {rule}, not {type(value).__name__}")
 
 
 def label(name: str, value: str) -> str:
     """Checks who somebody is: up to 256 bytes of UTF-8."""
+    _require_type(isinstance(value, str), name, "a str", value)
     _require(len(value.encode()) <= 256, name, "256 bytes at most", value)
     return value
 
 
 def seconds(name: str, value: float, least: float, most: float) -> float:
     """Checks a number of seconds."""
+    _require_type(isinstance(value, int | float), name, "a number of seconds", value)
     _require(least <= value <= most, name, f"{least:g} to {most:g} seconds", value)
     return value
 
 
 def lock_name(name: str) -> str:
     """Checks a lock's name."""
+    _require_type(isinstance(name, str), "name", "a str", name)
     _require(1 <= len(name.encode()) <= 512, "name", "1 to 512 bytes of UTF-8", name)
     _require(not any(ord(c) < 32 or 127 <= ord(c) < 160 for c in name), "name", "without control characters", name)
     segments = name.split("/")
@@ -42,6 +51,8 @@ def lock_name(name: str) -> str:
 
 def checked_metadata(metadata: Mapping[str, str]) -> dict[str, str]:
     """Checks what others can see: up to 32 entries, 4 KiB in all, keys not empty."""
+    strings = isinstance(metadata, Mapping) and all(isinstance(part, str) for item in metadata.items() for part in item)
+    _require_type(strings, "metadata", "a mapping of str to str", metadata)
     size = sum(len(k.encode()) + len(v.encode()) for k, v in metadata.items())
     _require(len(metadata) <= 32, "metadata", "32 entries at most", len(metadata))
     _require(size <= 4096, "metadata", "4096 bytes at most in all", size)
@@ -99,8 +110,11 @@ def permits(name: str, count: int, limit: int = 0) -> LockSpec:
 
     ``limit`` is how many it has in all, up to 1,000,000; 0: as it was configured, or as others in the queue have named it.
     """
+    _require_type(isinstance(limit, int), "limit", "an int", limit)
+    _require_type(isinstance(count, int), "permits", "an int", count)
     _require(0 <= limit <= 1_000_000, "limit", "1 to 1,000,000, or 0", limit)
-    _require(1 <= count <= (limit or 1_000_000), "permits", "1 to the limit", count)
+    most = limit or 1_000_000
+    _require(1 <= count <= most, "permits", f"1 to the limit, which is {most}", count)
     return LockSpec(name, types.LOCK_MODE_PERMITS, count, limit)
 
 
@@ -108,6 +122,19 @@ def custom(name: str, mode: str) -> LockSpec:
     """A mode of a kind that the servers were extended with."""
     _require(bool(mode), "mode", "named", mode)
     return LockSpec(name, types.LOCK_MODE_CUSTOM, _custom=mode)
+
+
+class LockOptions(TypedDict, total=False):
+    """The fields of a `LockRequest` besides its locks, as keyword arguments."""
+
+    wait: float | None
+    owner: str
+    holder: str | None
+    metadata: Mapping[str, str]
+    max_hold: float | None
+    lock_delay: float
+    position_interval: float | None
+    deadlock_check: bool | None
 
 
 @dataclass(frozen=True)
@@ -140,7 +167,9 @@ class LockRequest:
     deadlock_check: bool | None = None
 
     def __post_init__(self) -> None:
-        asked = [self.locks] if isinstance(self.locks, str | LockSpec) else list(self.locks)
+        asked: list[Any] = list(self.locks) if isinstance(self.locks, list | tuple) else [self.locks]
+        for lock in asked:
+            _require_type(isinstance(lock, str | LockSpec), "locks", "a name, a LockSpec, or a list of them", lock)
         specs = tuple(exclusive(lock) if isinstance(lock, str) else lock for lock in asked)
         _require(1 <= len(specs) <= 64, "locks", "1 to 64", len(specs))
         _require(len({spec.name for spec in specs}) == len(specs), "locks", "named once each", [s.name for s in specs])

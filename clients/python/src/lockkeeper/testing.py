@@ -84,11 +84,19 @@ class FakeServer:
     # What a test may do to it.
 
     def lose(self, name: str, reason: str = "FORCED") -> None:
-        """Takes a lock away from its holders, who are told ``LOST``. ``reason`` is a ``LossReason`` without its prefix."""
+        """Takes a lock away from its holders, who hear of it a moment later. ``reason`` is a ``LossReason`` without its prefix.
+
+        Raises:
+            LookupError: nobody holds it.
+            ValueError: there is no such reason.
+        """
+        lost = pb.Lost(reason=f"LOSS_REASON_{reason}", message="taken away by a test")
 
         def take() -> None:
-            for request in [r for r in self._queues.get(name, []) if r.tokens]:
-                lost = pb.Lost(reason=f"LOSS_REASON_{reason}", message="taken away by a test")
+            holding = [r for r in self._queues.get(name, []) if r.tokens]
+            if not holding:
+                raise LookupError(f'nobody holds "{name}"')
+            for request in holding:
                 self._end(request, lost=lost)
 
         self._do(take)

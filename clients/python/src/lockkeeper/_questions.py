@@ -1,0 +1,49 @@
+"""What a session stream asks and hears the answer to once, and repeats on the next stream until it does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from lockkeeper.errors import LockkeeperError, ServerUnavailableError
+from lockkeeper.v1 import lock_service_pb2 as pb
+
+
+class Questions:
+    """Questions of one lease about locks that are held, of the kinds ``update_metadata`` and ``answer_release``."""
+
+    def __init__(self, send: Callable[[pb.SessionRequest], None], timeout: float) -> None:
+        self._send = send
+        self._timeout = timeout
+        self._open: list[tuple[str, pb.SessionRequest, asyncio.Future[None]]] = []
+
+    async def ask(self, kind: str, request: pb.SessionRequest) -> None:
+        """Fails when the timeout is over, or the lease is."""
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        question = (kind, request, done)
+        self._open.append(question)
+        try:
+            self._send(request)
+            await asyncio.wait_for(done, self._timeout)
+        except asyncio.TimeoutError:
+            raise ServerUnavailableError(f"{kind}: no server has answered in time") from None
+        finally:
+            self._open.remove(question)
+
+    def on_answer(self, kind: str, request_id: str, error: LockkeeperError | None = None) -> None:
+        """A server has answered, or refused."""
+        for asked, request, done in self._open:
+            if asked == kind and getattr(request, kind).request_id == request_id and not done.done():
+                done.set_result(None) if error is None else done.set_exception(error)
+                return
+
+    def repeat(self) -> None:
+        """There is another stream."""
+        for _, request, _ in self._open:
+            self._send(request)
+
+    def fail(self, error: LockkeeperError) -> None:
+        """The lease is over."""
+        for _, _, done in self._open:
+            if not done.done():
+                done.set_exception(error)
