@@ -67,6 +67,7 @@ class _Loop:
                     task.cancel()
                 if left:
                     await asyncio.wait(left, timeout=1.0)
+                await asyncio.sleep(0.02)  # for what gRPC tells the loop of connections that are closed
 
         with self._guard:
             self._stopping = True

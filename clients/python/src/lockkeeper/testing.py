@@ -152,7 +152,7 @@ class FakeServer:
 
         async def end() -> None:
             if self._server is not None:
-                await self._server.stop(None)
+                await self._server.stop(0.05)
                 self._server = None
 
         self._run(end())
