@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -265,3 +266,45 @@ def test_blocking_client_may_be_used_by_many_threads(fake: FakeServer) -> None:
         for thread in threads:
             thread.join(60)
     assert most == 1
+
+
+def test_levels_above_a_limited_hold_end_with_it(fake: FakeServer, run: Run) -> None:
+    async def body() -> None:
+        async with AsyncClient(fake.address) as client:
+            outer = await client.acquire("a", owner="o", max_hold=0.3)
+            inner = await client.acquire("a", owner="o")
+            assert inner.remaining <= 0.3
+            await asyncio.to_thread(fake.freeze)
+            assert await outer.wait_lost() == await inner.wait_lost() == "MAX_HOLD"
+            await asyncio.to_thread(fake.thaw)
+
+    run(body())
+
+
+def test_loss_that_only_the_clock_knows_is_told_at_the_release(fake: FakeServer, run: Run) -> None:
+    async def body() -> None:
+        lost: list[str] = []
+        async with AsyncClient(fake.address) as client:
+            lock = await client.acquire("a", max_hold=0.1, listener=Listener(on_lost=lost.append))
+            time.sleep(0.3)  # noqa: ASYNC251 # the loop stands still: no timer runs
+            assert not lock.is_valid
+            assert (await lock.release()).outcome == "LOST"
+            assert lost == [lock.lost_reason] == ["MAX_HOLD"]
+
+    run(body())
+
+
+def test_candidate_whose_loop_stood_still_goes_back_to_the_queue(fake: FakeServer, run: Run) -> None:
+    async def body() -> None:
+        terms: list[int] = []
+
+        async def lead(leadership: Any) -> int:
+            terms.append(leadership.fencing_token)
+            if len(terms) == 1:
+                time.sleep(2.5)  # noqa: ASYNC251 # longer than the lease lives
+            return len(terms)
+
+        async with AsyncClient(fake.address, ttl=2) as client:
+            assert await client.election("a").run("me", lead) == 2
+
+    run(body())

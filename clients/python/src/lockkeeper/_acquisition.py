@@ -45,6 +45,7 @@ class Acquisition:
         self.last = (0, 0)
         self.jeopardy_until = NEVER
         self.hold_until = NEVER
+        self.outers: list[Acquisition] = []  # of the same owner, whose longest hold ends this one, too
         self.asked = False  # of a server, over a stream
         self.lost_reason = ""
         self.granted: asyncio.Future[None] = loop.create_future()
@@ -60,7 +61,25 @@ class Acquisition:
 
     def until(self, lease_deadline: float) -> float:
         """Until when the locks may be used."""
-        return min(lease_deadline, self.jeopardy_until, self.hold_until)
+        return min(lease_deadline, self.jeopardy_until, self.hold_limit)
+
+    @property
+    def hold_limit(self) -> float:
+        """Until when the server lets the locks be held."""
+        return min([self.hold_until] + [outer.hold_until for outer in self.outers if outer.state is not State.ENDED])
+
+    def nest(self, held: list[Acquisition]) -> None:
+        """Notes which of those that are held this is a level above."""
+        if self.request.owner:
+            ours = {(grant.name, grant.fencing_token) for grant in self.grants}
+            self.outers = [
+                other
+                for other in held
+                if other is not self
+                and other.request.owner == self.request.owner
+                and other.hold_until != NEVER
+                and any((grant.name, grant.fencing_token) in ours for grant in other.grants)
+            ]
 
     def message(self) -> pb.AcquireRequest:
         """The request as it is sent, for the first time or once more."""

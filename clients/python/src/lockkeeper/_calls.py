@@ -155,8 +155,8 @@ class Calls:
 
     async def _attempt(self, method: str, request: Any, answer: Any, give_up: float) -> Any:
         """Asks one server. Others are asked after one that does not answer."""
-        connection = await asyncio.wait_for(self._connect(), max(0.1, give_up - now()))
-        connection.users += 1
+        connection = await self._connect(max(0.1, give_up - now()))
+        connection.users += 1  # nothing has run since
         try:
             metadata = await asyncio.wait_for(self._transport.metadata(connection.server), max(0.1, give_up - now()))
             call = connection.channel.unary_unary(
@@ -177,10 +177,10 @@ class Calls:
             if connection.users == 0 and connection is not self._connection:
                 await self._close(connection.channel)
 
-    async def _connect(self) -> _Connection:
+    async def _connect(self, limit: float) -> _Connection:
         self._check_open()
         if self._connection is None:
-            server = await self._servers.next()
+            server = await asyncio.wait_for(self._servers.next(), limit)
             if self._connection is None:  # nobody else has meanwhile
                 self._connection = _Connection(server, self._channel(server))
         return self._connection

@@ -16,7 +16,7 @@ import grpc.aio
 
 from lockkeeper._acquisition import NEVER, Acquisition, State
 from lockkeeper._clock import backoff, now
-from lockkeeper._messages import batches, enum_name, refusal, retry_delay, status_error, to_duration, to_seconds
+from lockkeeper._messages import Left, Over, batches, end_of, enum_name, refusal, to_duration, to_seconds
 from lockkeeper._questions import Questions
 from lockkeeper._transport import NoTokenError, Server, Servers, TokenRefusedError, Transport
 from lockkeeper.errors import (
@@ -39,13 +39,6 @@ _CLOSING = 5.0  # seconds for the answer to a close
 _ANSWERING = 5.0  # seconds after a wait limit for the server's word
 _SAYS_MORE = 1.0  # seconds from the event of a release to its answer
 _LASTED = 2.0  # a stream of so many seconds was a good one: the backoff begins anew
-_HOPELESS = (
-    grpc.StatusCode.INVALID_ARGUMENT,
-    grpc.StatusCode.UNIMPLEMENTED,
-    grpc.StatusCode.UNAUTHENTICATED,
-    grpc.StatusCode.PERMISSION_DENIED,
-)
-_GONE = (grpc.StatusCode.NOT_FOUND, grpc.StatusCode.FAILED_PRECONDITION)
 
 
 @dataclass(frozen=True)
@@ -57,23 +50,6 @@ class LeaseSettings:
     holder: str
     request_timeout: float
     observer: Observer
-
-
-class _Over(Exception):
-    """The lease is over, for a reason; what waits fails with ``error``, if there is one."""
-
-    def __init__(self, reason: str, error: LockkeeperError | None = None) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.error = error
-
-
-class _Left(Exception):
-    """The stream is of no more use; its server is to be left alone for so many seconds at least."""
-
-    def __init__(self, pause: float = 0.0) -> None:
-        super().__init__(pause)
-        self.pause = pause
 
 
 class Lease:
@@ -136,8 +112,8 @@ class Lease:
 
     def release(self, acquisition: Acquisition) -> None:
         """Releases locks, or withdraws the request. From now on they are not held, whatever becomes of the release."""
-        if acquisition.state in (State.RELEASING, State.ENDED) or acquisition.lost_reason == "MAX_HOLD":
-            return  # what is over its longest hold the server takes away: who comes next hears that it was not released
+        if acquisition.state in (State.RELEASING, State.ENDED):
+            return
         self._stop_timers(acquisition)
         if acquisition.asked:
             acquisition.state = State.RELEASING
@@ -154,8 +130,7 @@ class Lease:
                 self._send(pb.SessionRequest(close=pb.CloseSession()))
                 await asyncio.wait([self._task], timeout=_CLOSING)
             self._end("CLOSED")
-        with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.wait([self._task], timeout=_CLOSING)
+        await asyncio.wait([self._task], timeout=_CLOSING)
 
     def abandon(self) -> None:
         """Nobody is there any more who could close it."""
@@ -166,12 +141,12 @@ class Lease:
 
     async def _run(self) -> None:
         try:
-            while self._acquisitions or self._was_open:
+            while not self.is_over and (self._acquisitions or self._was_open):
                 pause = await self._attempt()
                 await asyncio.sleep(max(pause, backoff(self._attempts)))
                 self._attempts += 1
             self._end("NOT_USED")
-        except _Over as over:
+        except Over as over:
             self._end(over.reason, over.error)
         except asyncio.CancelledError:
             self._end("CLOSED", ClosedError("the client was closed"))
@@ -182,20 +157,21 @@ class Lease:
 
     async def _attempt(self) -> float:
         """Finds a server and lives with one stream to it; returns how long to stay away."""
-        began = now()
+        if now() >= self._deadline:
+            raise Over("DEADLINE_PASSED")  # its timer may be late
         try:
-            server = await self._servers.next()
-            metadata = await asyncio.wait_for(self._settings.transport.metadata(server), _OPENING)
+            server = await asyncio.wait_for(self._servers.next(), self._patience())
+            metadata = await asyncio.wait_for(self._settings.transport.metadata(server), self._patience())
             channel = self._settings.transport.channel(server)
         except TokenRefusedError as error:
             if not self._lease_id:
-                raise _Over("UNAUTHENTICATED", RequestRefusedError(str(error), "UNAUTHENTICATED", 16)) from error
+                raise Over("UNAUTHENTICATED", RequestRefusedError(str(error), "UNAUTHENTICATED", 16)) from error
             return 0.0
         except (OSError, NoTokenError, asyncio.TimeoutError) as error:
-            self._failed(f"{error}", error)
+            self._failed(str(error) or "a name or a token takes too long", error)
             return 0.0
         try:
-            return await self._stream(server, channel, metadata, began)
+            return await self._stream(server, channel, metadata, now())
         finally:
             await channel.close()
 
@@ -211,8 +187,7 @@ class Lease:
         self._outbox_filled.set()
         self._batches = False
         self._last_sent = began  # before the message leaves
-        # Half of what the lease has left leaves time for another server.
-        self._timer("opening", began + min(_OPENING, (self._deadline - began) / 2), lambda: self._silent(server))
+        self._timer("opening", began + self._patience(), lambda: self._silent(server))
         tasks = [self._loop.create_task(self._write(call)), self._loop.create_task(self._read(call, server))]
         try:
             return await self._left
@@ -235,6 +210,10 @@ class Lease:
             if self._settings.ttl is not None:
                 opening.ttl.CopyFrom(to_duration(self._settings.ttl))
         return pb.SessionRequest(open=opening)
+
+    def _patience(self) -> float:
+        """How long a step may take: half of what the lease has left leaves time for another server."""
+        return min(_OPENING, max(0.0, self._deadline - now()) / 2)
 
     def _silent(self, server: Server) -> None:
         if not self._left.done():
@@ -266,14 +245,17 @@ class Lease:
             while not left.done():
                 response = await call.read()
                 if response is grpc.aio.EOF:
-                    raise _Left
+                    raise Left
                 self._hear(response)
         except (grpc.aio.AioRpcError, asyncio.InvalidStateError):
             self._settle(left, await self._on_error(call, server))
-        except (_Left, _Over) as end:
+        except Over as over:
+            self._end(over.reason, over.error)  # at once: the stream may take a while to end
+            self._settle(left, over)
+        except Left as end:
             self._settle(left, end)
         except asyncio.CancelledError:
-            self._settle(left, _Left())
+            self._settle(left, Left())
             raise
         except Exception as error:
             self._settle(left, error)
@@ -281,7 +263,7 @@ class Lease:
     @staticmethod
     def _settle(left: asyncio.Future[float], end: Exception) -> None:
         if not left.done():
-            if isinstance(end, _Left):
+            if isinstance(end, Left):
                 left.set_result(end.pause)
             else:
                 left.set_exception(end)
@@ -292,16 +274,13 @@ class Lease:
             LOG.info("a session stream to %s has ended: %s %s", server, code.name, details)
         else:
             self._failed(f"{server}: {details or code.name}", None)
-        if code in _GONE or (code in _HOPELESS and not self._lease_id):
-            error = status_error("the lease", code, details or "", metadata)
-            return _Over(code.name, None if code in _GONE else error)
-        return _Left(retry_delay(metadata) or 0.0)  # any other error says nothing about the lease
+        return end_of(code, details or "", metadata, bool(self._lease_id))
 
     # What a server says.
 
     def _hear(self, response: pb.SessionResponse) -> None:
         if now() >= self._deadline:
-            raise _Over("DEADLINE_PASSED")  # what comes later revives nothing
+            raise Over("DEADLINE_PASSED")  # what comes later revives nothing
         kind = response.WhichOneof("response")
         if kind == "going_away":
             self._on_going_away(response.going_away)
@@ -311,20 +290,20 @@ class Lease:
         elif response.epoch >= self._epoch:
             self._epoch = response.epoch
             if not self._is_open and kind not in ("opened", "lease_ended"):
-                raise _Left
+                raise Left
             handler = getattr(self, f"_on_{kind}", None)  # None: of a later version, or of no interest
             if handler is not None:
                 handler(getattr(response, str(kind)))
         elif not self._is_open:
-            raise _Left
+            raise Left
 
     def _on_going_away(self, message: pb.GoingAway) -> None:
         if message.reason == pb.GOING_AWAY_REASON_SUPERSEDED:
-            raise _Over("SUPERSEDED")
-        raise _Left(to_seconds(message.resume_after))
+            raise Over("SUPERSEDED")
+        raise Left(to_seconds(message.resume_after))
 
     def _on_lease_ended(self, ended: pb.LeaseEnded) -> None:
-        raise _Over(enum_name(ended, "reason"))
+        raise Over(enum_name(ended, "reason"))
 
     def _on_opened(self, opened: pb.SessionOpened) -> None:
         if self._is_open:
@@ -386,8 +365,6 @@ class Lease:
     def _ask(self, acquisition: Acquisition) -> None:
         if not self._is_open:
             return  # the next stream repeats what counts
-        if acquisition.state is State.HELD and acquisition.lost_reason:
-            acquisition.state = State.RELEASING  # this server need not know that it is over
         if acquisition.state is State.RELEASING:
             self._send(pb.SessionRequest(release=pb.ReleaseRequest(request_id=acquisition.request_id)))
             return
@@ -447,9 +424,8 @@ class Lease:
         if acquisition.state is State.WAITING:
             self._stop_timers(acquisition)
             acquisition.on_granted(granted)
-            if acquisition.hold_until != NEVER:
-                key = ("max-hold", acquisition.request_id)
-                self._timer(key, acquisition.hold_until, lambda: self._lose(acquisition, "MAX_HOLD"))
+            acquisition.nest([other for other in self._acquisitions.values() if other.state is State.HELD])
+            self._timer(("max-hold", acquisition.request_id), acquisition.hold_until, lambda: self._end_hold(acquisition))
         elif acquisition.state is State.HELD and acquisition.tokens != tokens:
             self._lose(acquisition, "REMOVED")  # not the hold that the caller has
 
@@ -473,8 +449,17 @@ class Lease:
             acquisition.lose(reason)
             self.release(acquisition)
 
+    def _end_hold(self, acquisition: Acquisition) -> None:
+        """The longest hold is over, and so are the levels above it. The server takes them away, so that who comes next hears of it."""
+        for held in list(self._acquisitions.values()):
+            if held.state is State.HELD and (held is acquisition or acquisition in held.outers):
+                held.lose("MAX_HOLD")
+
     def _on_released_event(self, acquisition: Acquisition) -> None:
-        """The answer to the release says more than the event, and comes after it, if it comes."""
+        """The answer to a release of ours says more than the event, and comes after it, if it comes."""
+        if acquisition.state is not State.RELEASING:
+            self._finish(acquisition, "RELEASED")
+            return
         result = pb.ReleaseResponse(outcome=pb.RELEASE_OUTCOME_RELEASED)
         key = ("answer", acquisition.request_id)
         self._timer(key, now() + _SAYS_MORE, lambda: self._finish(acquisition, "RELEASED", result=result))
@@ -495,7 +480,7 @@ class Lease:
         after = max(0.05, to_seconds(refused.retry_after)) if refused.HasField("retry_after") else None
         again = NEVER if after is None else now() + after
         if kind == "close":
-            raise _Over("CLOSED")  # the TTL does the rest
+            raise Over("CLOSED")  # the TTL does the rest
         if kind == "keep_alive":
             if again != NEVER:
                 self._timer("keep-alive", again, self._keep_alive)

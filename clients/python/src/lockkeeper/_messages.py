@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from typing import Any
 
 import grpc
 from google.protobuf.duration_pb2 import Duration
+from google.protobuf.message import DecodeError
 from google.rpc.error_details_pb2 import ErrorInfo, RetryInfo
 from google.rpc.status_pb2 import Status
 
@@ -14,6 +16,13 @@ from lockkeeper.errors import LockkeeperError, RequestRefusedError, ServerUnavai
 from lockkeeper.v1 import lock_service_pb2 as pb
 
 _NANOS = 1_000_000_000
+_HOPELESS = (
+    grpc.StatusCode.INVALID_ARGUMENT,
+    grpc.StatusCode.UNIMPLEMENTED,
+    grpc.StatusCode.UNAUTHENTICATED,
+    grpc.StatusCode.PERMISSION_DENIED,
+)
+_GONE = (grpc.StatusCode.NOT_FOUND, grpc.StatusCode.FAILED_PRECONDITION)
 _MAX_BATCH = 256
 _MAX_BYTES = 60 * 1024  # of the requests in one batch: a server takes messages of 64 KiB
 
@@ -37,7 +46,8 @@ def enum_name(message: Any, field: str) -> str:
 def _status_of(metadata: Any) -> Status:
     for key, value in metadata or ():
         if key == "grpc-status-details-bin":
-            return Status.FromString(value)
+            with contextlib.suppress(DecodeError):  # of something between
+                return Status.FromString(value)
     return Status()
 
 
@@ -62,6 +72,30 @@ def status_error(what: str, code: grpc.StatusCode, details: str, metadata: Any) 
     if not reason and code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.CANCELLED):
         return ServerUnavailableError(message)
     return RequestRefusedError(message, reason or code.name, code.value[0], retry_after=retry_delay(metadata))
+
+
+class Over(Exception):
+    """The lease is over, for a reason; what waits fails with ``error``, if there is one."""
+
+    def __init__(self, reason: str, error: LockkeeperError | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.error = error
+
+
+class Left(Exception):
+    """The stream is of no more use; its server is to be left alone for so many seconds at least."""
+
+    def __init__(self, pause: float = 0.0) -> None:
+        super().__init__(pause)
+        self.pause = pause
+
+
+def end_of(code: grpc.StatusCode, details: str, metadata: Any, known: bool) -> Over | Left:
+    """What a session stream that ended with an error means for its lease, which a server knows or not yet."""
+    if code in _GONE or (code in _HOPELESS and not known):
+        return Over(code.name, None if code in _GONE else status_error("the lease", code, details, metadata))
+    return Left(retry_delay(metadata) or 0.0)  # any other error says nothing about the lease
 
 
 def refusal(what: str, refused: pb.Refused) -> RequestRefusedError:

@@ -20,25 +20,26 @@ class Questions:
     async def ask(self, kind: str, request: pb.SessionRequest) -> None:
         """Fails when the timeout is over, or the lease is."""
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        question = (kind, request, done)
-        self._open.append(question)
+        self._open.append((kind, request, done))
+        self._send(request)
         try:
-            self._send(request)
             await asyncio.wait_for(done, self._timeout)
         except asyncio.TimeoutError:
             raise ServerUnavailableError(f"{kind}: no server has answered in time") from None
-        finally:
-            self._open.remove(question)
 
     def on_answer(self, kind: str, request_id: str, error: LockkeeperError | None = None) -> None:
-        """A server has answered, or refused."""
-        for asked, request, done in self._open:
-            if asked == kind and getattr(request, kind).request_id == request_id and not done.done():
-                done.set_result(None) if error is None else done.set_exception(error)
+        """A server has answered, or refused, the oldest such question, even if nobody waits for that any more."""
+        for question in self._open:
+            asked, request, done = question
+            if asked == kind and getattr(request, kind).request_id == request_id:
+                self._open.remove(question)
+                if not done.done():
+                    done.set_result(None) if error is None else done.set_exception(error)
                 return
 
     def repeat(self) -> None:
         """There is another stream."""
+        self._open = [question for question in self._open if not question[2].done()]
         for _, request, _ in self._open:
             self._send(request)
 

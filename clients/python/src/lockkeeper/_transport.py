@@ -137,8 +137,8 @@ class Transport:
                 token = await token
         except Exception as error:
             raise NoTokenError(f"there is no token at the moment: {error}") from error
-        if not _TOKEN.fullmatch(token):
-            raise TokenRefusedError("the token is empty, or has other characters than printable ASCII without blanks")
+        if not isinstance(token, str) or not _TOKEN.fullmatch(token):
+            raise TokenRefusedError("the token is no str, is empty, or has other characters than printable ASCII without blanks")
         return (("authorization", f"Bearer {token}"),)
 
 

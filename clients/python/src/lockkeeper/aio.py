@@ -110,8 +110,8 @@ class AsyncLock:
         """Why the locks were lost; None: they were not."""
         if self._acquisition.lost_reason:
             return self._acquisition.lost_reason
-        if not self._released and not self.is_valid:
-            return "DEADLINE_PASSED"
+        if not self._released and not self.is_valid:  # timers may be late
+            return "MAX_HOLD" if now() >= self._acquisition.hold_limit else "DEADLINE_PASSED"
         return None
 
     def check(self) -> None:
@@ -158,10 +158,14 @@ class AsyncLock:
         earlier, with ``LOST``, or is cancelled. Does not raise for locks that were lost.
         """
         if not self._released:
+            reason = self.lost_reason
             self._released = True
-            if not self._acquisition.lost_reason:
+            if reason is None:
                 self._observation.on_released(now() - self._since)
-            self._lease.release(self._acquisition)
+            else:
+                self._acquisition.lose(reason)
+            if reason != "MAX_HOLD":  # that the server takes away
+                self._lease.release(self._acquisition)
         # Of locks that were lost nobody need wait for the server's word.
         timeout = 0 if self._acquisition.lost_reason else self._client.request_timeout
         done, _ = await asyncio.wait([self._acquisition.ended], timeout=timeout)
@@ -353,6 +357,7 @@ class AsyncClient:
         holder = _Holder(listener or Listener())
         acquisition = Acquisition(f"{next(self._ids)}", request, holder.on_event)
         began = now()
+        acquisition.message()  # what cannot be sent fails here
         lease.acquire(acquisition)
         try:
             await asyncio.shield(acquisition.granted)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 T = TypeVar("T")
+L = TypeVar("L", AsyncLock, "AsyncLock | None")
 _AT_EXIT = 2.0  # seconds for what is open when the program ends
 
 
@@ -152,7 +153,8 @@ class Lock:
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: TracebackType | None) -> None:
         reason = self.lost_reason
-        self.release()
+        with contextlib.suppress(ClosedError):  # nothing is held then
+            self.release()
         if reason is not None and error is None:
             raise LockLostError(f'"{self.name}": the lock was lost: {reason}', reason)
 
@@ -183,11 +185,11 @@ class Client:
 
     def lock(self, locks: Locks, *, listener: Listener | None = None, **options: Unpack[LockOptions]) -> Lock:
         """Acquires locks, waiting as long as ``wait`` says; the lock is a context manager. Errors are those of `AsyncClient.acquire`."""
-        return Lock(self, self._run(self._client.acquire(locks, listener=listener, **options)))
+        return Lock(self, self._take(lambda: self._client.acquire(locks, listener=listener, **options)))
 
     def try_lock(self, locks: Locks, *, listener: Listener | None = None, **options: Unpack[LockOptions]) -> Lock | None:
         """Acquires locks if that is possible within ``wait`` seconds, 0 if it is not given; None if not."""
-        lock = self._run(self._client.try_lock(locks, listener=listener, **options))
+        lock = self._take(lambda: self._client.try_lock(locks, listener=listener, **options))
         return None if lock is None else Lock(self, lock)
 
     def lead(self, name: str, value: str, task: Callable[[Lock], T]) -> T:
@@ -198,7 +200,7 @@ class Client:
         """
         terms = self._client.election(name).terms(value)
         while True:
-            leadership = self._run(terms.elected())
+            leadership = self._take(terms.elected)
             try:
                 with Lock(self, leadership) as lock:
                     result = task(lock)
@@ -267,6 +269,26 @@ class Client:
             raise ClosedError("the client is closed")
         return self._loop.run(work)
 
+    def _take(self, acquire: Callable[[], Coroutine[Any, Any, L]]) -> L:
+        """Acquires locks. Where an interrupt crosses the grant, nobody gets them, and they are released."""
+        taken: list[L] = []
+
+        async def take() -> L:
+            taken.append(await acquire())
+            return taken[0]
+
+        def let_go() -> None:
+            for lock in taken:
+                if lock is not None:
+                    lock._lease.release(lock._acquisition)
+
+        try:
+            return self._run(take())
+        except BaseException:
+            if not self._closed:
+                self._loop.loop.call_soon_threadsafe(let_go)
+            raise
+
     def _iterate(self, source: Any) -> Iterator[Any]:
         try:
             while True:
@@ -276,7 +298,8 @@ class Client:
                     return
         finally:
             if not self._closed:
-                self._run(source.aclose())
+                with contextlib.suppress(RuntimeError):  # it still ends the step that was interrupted, and then itself
+                    self._run(source.aclose())
 
 
 def _stop(loop: _Loop, client: AsyncClient, pid: int) -> None:

@@ -120,6 +120,7 @@ def permits(name: str, count: int, limit: int = 0) -> LockSpec:
 
 def custom(name: str, mode: str) -> LockSpec:
     """A mode of a kind that the servers were extended with."""
+    _require_type(isinstance(mode, str), "mode", "a str", mode)
     _require(bool(mode), "mode", "named", mode)
     return LockSpec(name, types.LOCK_MODE_CUSTOM, _custom=mode)
 

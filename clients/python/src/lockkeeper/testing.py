@@ -37,7 +37,6 @@ class _Request:
         self.message = message
         self.id = message.request_id
         self.tokens: list[int] = []
-        self.sequence = 0
         self.last = pb.AcquireResponse()
         self.timer: asyncio.TimerHandle | None = None
 
@@ -69,6 +68,7 @@ class FakeServer:
         self._leases: dict[str, _Lease] = {}
         self._by_secret: dict[str, _Lease] = {}
         self._queues: dict[str, list[_Request]] = {}
+        self._sequences = itertools.count(1)
         self._tokens = itertools.count(1 << 40)
         self._frozen = False
         self._server: grpc.aio.Server | None = None
@@ -282,6 +282,7 @@ class FakeServer:
     def _end_lease(self, lease: _Lease, reason: str) -> None:
         if self._leases.pop(lease.id, None) is None:
             return
+        self._by_secret = {secret: other for secret, other in self._by_secret.items() if other is not lease}
         if lease.timer is not None:
             lease.timer.cancel()
         for request in list(lease.requests.values()):
@@ -368,10 +369,19 @@ class FakeServer:
             request.tokens.append(token)
             grants.append(pb.Grant(name=lock.name, fencing_token=token, hold_count=1 + len(same)))
         if request.message.HasField("max_hold"):
-            lost = pb.Lost(reason="LOSS_REASON_MAX_HOLD", message="the longest hold is over")
-            request.timer = self._loop.call_later(to_seconds(request.message.max_hold), lambda: self._end(request, lost=lost))
+            longest = to_seconds(request.message.max_hold)
+            grace = min(2.0, max(0.1, longest / 10))  # as the contract says
+            request.timer = self._loop.call_later(longest + grace, self._end_hold, request)
         granted = pb.Granted(grants=grants, lease_id=request.lease.id, valid_for=to_duration(request.lease.ttl))
         self._tell(request, granted=granted)
+
+    def _end_hold(self, request: _Request) -> None:
+        """Takes what is over its longest hold away, with the levels that its owner added later."""
+        lost = pb.Lost(reason="LOSS_REASON_MAX_HOLD", message="the longest hold is over")
+        held = [r for r in request.lease.requests.values() if r is request or r.is_owned_with(request)]
+        for level in held[held.index(request) :]:
+            if set(level.tokens) & set(request.tokens):
+                self._end(level, lost=lost)
 
     def _end(self, request: _Request, **event: Any) -> None:
         self._tell(request, **event)
@@ -400,8 +410,7 @@ class FakeServer:
                     self._tell(request, **event)
 
     def _tell(self, request: _Request, **event: Any) -> None:
-        request.sequence += 1
-        said = pb.AcquireResponse(request_id=request.id, sequence=request.sequence, epoch=1, **event)
+        said = pb.AcquireResponse(request_id=request.id, sequence=next(self._sequences), epoch=1, **event)
         if "queued" in event or "granted" in event:
             request.last = said
         self._say(request.lease, event=said)
