@@ -46,6 +46,7 @@ export class Acquisition {
   jeopardyUntil = Infinity;
   holdUntil = Infinity;
   lostReason = '';
+  outers: readonly Acquisition[] = [];
   readonly granted = new Deferred<undefined>();
   readonly ended = new Deferred<ReleaseResponse | undefined>();
   private epoch = 0n;
@@ -62,7 +63,26 @@ export class Acquisition {
 
   /** Until when the locks may be used. */
   until(leaseDeadline: number): number {
-    return Math.min(leaseDeadline, this.jeopardyUntil, this.holdUntil);
+    return Math.min(leaseDeadline, this.jeopardyUntil, this.holdLimit);
+  }
+
+  /** Until when the server lets the locks be held. */
+  get holdLimit(): number {
+    return Math.min(this.holdUntil, ...this.outers.filter((outer) => outer.state !== 'ended').map((outer) => outer.holdUntil));
+  }
+
+  /** Notes which of those that are held this is a level above: their longest hold ends this one, too. */
+  nest(held: readonly Acquisition[]): void {
+    const { owner } = this.request.options;
+    this.outers = held.filter(
+      (other) =>
+        other !== this &&
+        owner !== undefined &&
+        owner !== '' &&
+        other.request.options.owner === owner &&
+        other.holdUntil !== Infinity &&
+        other.grants.some((grant) => this.grants.some((mine) => mine.name === grant.name && mine.fencingToken === grant.fencingToken)),
+    );
   }
 
   /** The request as it is sent, for the first time or once more. */

@@ -40,6 +40,22 @@ function retryAfterOf(error: unknown): number {
   return (isServiceError(error) ? detailsOf(error.metadata).retryAfter : undefined) ?? 0;
 }
 
+/** Waits for so long as a server may take at most; fails with the signal's reason if that is aborted meanwhile. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  let stop: () => void = () => undefined;
+  const aborted = new Promise<never>((_, refuse) => {
+    stop = () => {
+      refuse(signal.reason as Error);
+    };
+    signal.addEventListener('abort', stop);
+  });
+  try {
+    return await limited(Promise.race([work, aborted]), ATTEMPT);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
 /** A connection that calls share; after a failure it is closed by the last of them, so that no other is cut off. */
 interface Shared {
   readonly server: Server;
@@ -112,9 +128,12 @@ export class Calls {
       over.addEventListener('abort', stop);
       try {
         over.throwIfAborted();
-        const server = await this.servers.next();
+        const server = await unlessAborted(this.servers.next(), over);
         connection = await connect(this.transport, server);
-        const metadata = await callMetadata(this.transport, server);
+        const metadata = await unlessAborted(callMetadata(this.transport, server), over);
+        if (begun && request.startRevision === '0') {
+          yield { kind: 'gap', reason: 'the watch begins anew' };
+        }
         over.throwIfAborted();
         stream = connection.makeServerStreamRequest(
           `${SERVICE}Watch`,
@@ -123,9 +142,6 @@ export class Calls {
           request,
           metadata,
         );
-        if (begun && request.startRevision === '0') {
-          yield { kind: 'gap', reason: 'the watch begins anew' };
-        }
         for await (const message of stream as AsyncIterable<WatchResponse>) {
           failures = 0;
           begun = true;
@@ -200,8 +216,8 @@ export class Calls {
     output: O,
     giveUp: number,
   ): Promise<MessageShape<O>> {
-    const shared = await limited(this.connected(), Math.max(1, giveUp - now()));
-    shared.users++;
+    const shared = await this.connected(Math.max(1, giveUp - now()));
+    shared.users++; // nothing has run since
     let stop: () => void = () => undefined;
     try {
       const metadata = await limited(callMetadata(this.transport, shared.server), Math.max(1, giveUp - now()));
@@ -241,17 +257,17 @@ export class Calls {
     }
   }
 
-  private async connected(): Promise<Shared> {
+  private async connected(limit: number): Promise<Shared> {
     this.closed.signal.throwIfAborted();
     if (this.shared !== undefined) {
       return this.shared;
     }
-    const server = await this.servers.next();
+    const server = await limited(this.servers.next(), limit);
     const connection = await connect(this.transport, server);
     // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- somebody else may have been quicker
     if (this.closed.signal.aborted || this.shared !== undefined) {
       connection.close();
-      return await this.connected();
+      return await this.connected(limit);
     }
     this.shared = { server, connection, users: 0 };
     return this.shared;

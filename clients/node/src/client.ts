@@ -6,7 +6,7 @@ import { Election } from './election.js';
 import { ClosedError, LockLostError, LockkeeperError, NotAcquiredError } from './errors.js';
 import { toPlaces, toReleaseRequested, type Contender, type LockInfo, type WatchEvent } from './events.js';
 import { Lease, type LeaseSettings } from './lease.js';
-import { Lock } from './lock.js';
+import { Lock, lossOf } from './lock.js';
 import { toMillis } from './messages.js';
 import { safely, type Observation, type Observer } from './observer.js';
 import { checkLabel, checkName, Request, within, type LockOptions, type Locks } from './requests.js';
@@ -47,6 +47,7 @@ class Core {
   lease: Lease | undefined;
   closed = false;
   private count = 0;
+  private ending: Promise<void> | undefined;
 
   constructor(
     private readonly settings: LeaseSettings,
@@ -71,9 +72,13 @@ class Core {
 
   async close(): Promise<void> {
     this.closed = true;
-    const { lease } = this;
+    this.ending ??= this.end();
+    await this.ending;
+  }
+
+  private async end(): Promise<void> {
+    await this.lease?.close();
     this.lease = undefined;
-    await lease?.close();
     this.calls.close();
   }
 }
@@ -164,18 +169,21 @@ export class Client implements AsyncDisposable {
   }
 
   private async acquire(request: Request, observation: Observation | undefined): Promise<Lock> {
-    const listener = new Listener(request.options);
+    const { signal } = request.options;
+    if (signal !== undefined) {
+      safely(() => {
+        setMaxListeners(0, signal); // one for each request that it can withdraw
+      });
+    }
+    const abort = new AbortController();
+    const listener = new Listener(request, observation, abort);
     const [lease, acquisition] = this.core.ask(request, (what) => {
       listener.hear(what);
     });
-    const { signal } = request.options;
     const withdraw = (): void => {
       acquisition.granted.reject(signal?.reason);
       lease.release(acquisition);
     };
-    if (signal !== undefined) {
-      setMaxListeners(0, signal); // one for each request that it can withdraw
-    }
     signal?.addEventListener('abort', withdraw, { once: true });
     try {
       await acquisition.granted.promise;
@@ -183,16 +191,15 @@ export class Client implements AsyncDisposable {
     } finally {
       signal?.removeEventListener('abort', withdraw);
     }
-    const abort = new AbortController();
     const lock = new Lock({ client: this, lease, acquisition, observation, abort, requestTimeout: this.requestTimeout });
-    listener.attach(lock);
+    listener.attach();
     return lock;
   }
 
   /** {@link Client.lock}, for locks that are free or get free within `options.wait`, by default at once; undefined: they do not. */
   async tryLock(locks: Locks, options: LockOptions = {}): Promise<Lock | undefined> {
     try {
-      return await this.lock(locks, { wait: 0, ...options });
+      return await this.lock(locks, { ...options, wait: options.wait ?? 0 });
     } catch (error) {
       if (error instanceof NotAcquiredError && error.reason === 'TIMED_OUT') {
         return undefined;
@@ -223,7 +230,7 @@ export class Client implements AsyncDisposable {
 
   /** The locks that have holders or waiters and whose names begin with `prefix`, ordered by name. */
   listLocks(prefix = ''): AsyncGenerator<LockInfo, void, undefined> {
-    return this.alive().listLocks(prefix);
+    return this.kept(this.alive().listLocks(prefix));
   }
 
   /** Whether a token is that of a current holder, after a write through ZooKeeper's quorum. */
@@ -247,7 +254,7 @@ export class Client implements AsyncDisposable {
    * @param what up to 256 names, or a prefix of all
    */
   watch(what: readonly string[] | { readonly prefix: string }, signal?: AbortSignal): AsyncGenerator<WatchEvent, void, undefined> {
-    return this.alive().watch(what, signal);
+    return this.kept(this.alive().watch(what, signal));
   }
 
   /** Ends the lease with all that it holds, and lets go of the servers; takes some seconds where none answers. */
@@ -259,6 +266,14 @@ export class Client implements AsyncDisposable {
   /** {@link Client.close}. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  /** The same items; whoever is in the loop keeps the client. */
+  private async *kept<T>(items: AsyncGenerator<T, void, undefined>): AsyncGenerator<T, void, undefined> {
+    for await (const item of items) {
+      this.alive();
+      yield item;
+    }
   }
 
   private alive(): Calls {
@@ -284,16 +299,20 @@ export async function runUnder<T>(lock: Lock, work: (lock: Lock) => Promise<T> |
   return result;
 }
 
-/** Passes on what happens to a request. Knows the lock weakly, so that nothing in the background keeps a client alive. */
+/** Passes on what happens to a request. Knows neither lock nor client, so that nothing in the background keeps them alive. */
 class Listener {
-  private lock: WeakRef<Lock> | undefined;
+  private since: number | undefined;
   private early: Parameters<Told>[0][] = [];
 
-  constructor(private readonly options: LockOptions) {}
+  constructor(
+    private readonly request: Request,
+    private readonly observation: Observation | undefined,
+    private readonly abort: AbortController,
+  ) {}
 
   /** The caller gets the lock; what was told between the grant and now is told now. */
-  attach(lock: Lock): void {
-    this.lock = new WeakRef(lock);
+  attach(): void {
+    this.since = now();
     const { early } = this;
     this.early = [];
     early.forEach((what) => {
@@ -302,11 +321,12 @@ class Listener {
   }
 
   hear(what: Parameters<Told>[0]): void {
-    const { options } = this;
+    const { options } = this.request;
+    const { since } = this;
     if (what.case === 'queued' || what.case === 'position') {
       const { positions } = what.value;
       safely(() => options.onQueued?.(toPlaces(positions)));
-    } else if (this.lock === undefined) {
+    } else if (since === undefined) {
       this.early.push(what);
     } else if (what.case === 'releaseRequested') {
       const asked = toReleaseRequested(what.value);
@@ -317,7 +337,8 @@ class Listener {
     } else if (what.case === 'safe') {
       safely(() => options.onSafe?.());
     } else if (what.case === 'gone') {
-      this.lock.deref()?.onLost(what.value);
+      safely(() => this.observation?.lost?.(what.value, now() - since));
+      this.abort.abort(lossOf(this.request, what.value));
       safely(() => options.onLost?.(what.value));
     }
   }

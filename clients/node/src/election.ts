@@ -63,7 +63,7 @@ export class Election {
           failures = 0;
         }
       }
-      await sleep(Math.max(least, backoff(failures)));
+      await sleep(Math.max(least, backoff(failures)), undefined, options.signal === undefined ? {} : { signal: options.signal }).catch(() => undefined);
       options.signal?.throwIfAborted();
     }
   }

@@ -116,8 +116,8 @@ export class Lease {
 
   /** Releases locks, or withdraws the request. From now on they are not held, whatever becomes of the release. */
   release(acquisition: Acquisition): void {
-    if (acquisition.state === 'releasing' || acquisition.state === 'ended' || acquisition.lostReason === 'MAX_HOLD') {
-      return; // what is over its longest hold the server takes away: who comes next hears that it was not released
+    if (acquisition.state === 'releasing' || acquisition.state === 'ended') {
+      return;
     }
     this.stopTimers(acquisition);
     if (acquisition.asked) {
@@ -160,32 +160,24 @@ export class Lease {
       const end = await this.attempt();
       if ('over' in end) {
         this.end(end.over, end.error);
-        // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- closed while it attempted
-      } else if (!this.isOver) {
-        await this.sleep(Math.max(end.pause, backoff(this.attempts++)));
+      } else if (!this.over.settled) {
+        await limited(this.over.promise, Math.min(0x7fffffff, Math.max(end.pause, backoff(this.attempts++)))).catch(() => undefined);
       }
     }
     this.stopped.resolve(undefined);
   }
 
-  private async sleep(length: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const slept = new Promise((done) => {
-      timer = setTimeout(done, Math.min(length, 0x7fffffff));
-    });
-    await Promise.race([slept, this.over.promise]);
-    clearTimeout(timer);
-  }
-
   private async attempt(): Promise<End> {
-    const began = now();
+    if (now() >= this.deadline) {
+      return { over: 'DEADLINE_PASSED' }; // its timer may be late
+    }
     let client: Client | undefined;
     let server: Server | undefined;
     try {
-      server = await this.servers.next();
-      const metadata = await limited(callMetadata(this.settings.transport, server), OPENING);
+      server = await this.unlessOver(this.servers.next());
+      const metadata = await this.unlessOver(callMetadata(this.settings.transport, server));
       client = await connect(this.settings.transport, server);
-      if (this.isNowOver()) {
+      if (this.over.settled) {
         return { pause: 0 };
       }
       const session = client.makeBidiStreamRequest<SessionRequest, SessionResponse>(
@@ -194,7 +186,7 @@ export class Lease {
         (bytes) => fromBinary(SessionResponseSchema, bytes),
         metadata,
       );
-      return await this.live(session, server, began);
+      return await this.live(session, server, now());
     } catch (error) {
       if (error instanceof TokenRefusedError && this.#id === '') {
         return { over: 'UNAUTHENTICATED', error: new RequestRefusedError(error.message, 'UNAUTHENTICATED', Code.UNAUTHENTICATED) };
@@ -206,8 +198,16 @@ export class Lease {
     }
   }
 
-  private isNowOver(): boolean {
-    return this.isOver;
+  /** How long a step may take: half of what the lease has left leaves time for another server. */
+  private patience(): number {
+    return Math.min(OPENING, (this.deadline - now()) / 2);
+  }
+
+  private async unlessOver<T>(work: Promise<T>): Promise<T> {
+    const over = this.over.promise.then((): never => {
+      throw new ClosedError('the lease is over');
+    });
+    return await limited(Promise.race([work, over]), this.patience());
   }
 
   /** One stream from its open to its end. */
@@ -233,14 +233,12 @@ export class Lease {
     this.unanswered = [];
     this.lastSent = began; // before the message leaves
     session.write(this.opening());
-    // Half of what the lease has left leaves time for another server.
-    const limit = Math.min(OPENING, (this.deadline - began) / 2) - (now() - began);
     const opening = setTimeout(() => {
       if (!this.isOpen) {
         this.failure = { words: `${authority(server)} does not answer`, cause: undefined };
         this.leave({ pause: 0 });
       }
-    }, limit);
+    }, this.patience());
     const end = await Promise.race([ended, this.over.promise.then((): End => ({ pause: 0 }))]);
     clearTimeout(opening);
     if (this.isOpen) {
@@ -442,9 +440,6 @@ export class Lease {
     if (!this.isOpen) {
       return; // the next stream repeats what counts
     }
-    if (acquisition.state === 'held' && acquisition.lostReason !== '') {
-      acquisition.state = 'releasing'; // this server need not know that it is over
-    }
     if (acquisition.state === 'releasing') {
       this.send({ case: 'release', value: { requestId: acquisition.id } });
       return;
@@ -513,7 +508,7 @@ export class Lease {
         this.onJeopardy(acquisition, said, toMillis(said.value.validFor));
         break;
       case 'safe':
-        if (acquisition.state === 'held' && acquisition.jeopardyUntil !== Infinity) {
+        if (acquisition.state === 'held' && acquisition.jeopardyUntil !== Infinity && !this.isDoubtOver(acquisition)) {
           acquisition.jeopardyUntil = Infinity;
           this.timers.stop(`jeopardy ${acquisition.id}`);
           acquisition.tell(said);
@@ -528,27 +523,52 @@ export class Lease {
         this.finish(acquisition, reason, undefined, new NotAcquiredError(message, reason, said.value.holders.map(toContender)));
         break;
       }
-      case 'released': {
-        // The answer to the release says more than the event, and comes after it, if it comes.
-        const result = create(ReleaseResponseSchema, { outcome: ReleaseOutcome.RELEASED });
-        this.timers.set(`answer ${acquisition.id}`, SAYS_MORE, () => {
-          this.finish(acquisition, 'RELEASED', result);
-        });
+      case 'released':
+        this.onReleasedEvent(acquisition);
         break;
-      }
       default:
         acquisition.tell(said);
     }
   }
 
+  private onReleasedEvent(acquisition: Acquisition): void {
+    if (acquisition.state !== 'releasing') {
+      this.finish(acquisition, 'RELEASED', undefined);
+      return;
+    }
+    // The answer to a release of ours says more than the event, and comes after it, if it comes.
+    const result = create(ReleaseResponseSchema, { outcome: ReleaseOutcome.RELEASED });
+    this.timers.set(`answer ${acquisition.id}`, SAYS_MORE, () => {
+      this.finish(acquisition, 'RELEASED', result);
+    });
+  }
+
+  /** Whether a jeopardy has lasted for too long: the caller may have seen that the locks were not valid, and no word makes them so again. */
+  private isDoubtOver(acquisition: Acquisition): boolean {
+    const over = acquisition.state === 'held' && now() >= acquisition.jeopardyUntil;
+    if (over) {
+      this.lose(acquisition, 'DEADLINE_PASSED');
+    }
+    return over;
+  }
+
   private onGranted(acquisition: Acquisition, granted: Granted): void {
+    if (this.isDoubtOver(acquisition)) {
+      return;
+    }
     acquisition.jeopardyUntil = Infinity;
     this.timers.stop(`jeopardy ${acquisition.id}`);
     if (acquisition.state === 'waiting') {
       this.stopTimers(acquisition);
       acquisition.onGranted(granted);
+      acquisition.nest([...this.acquisitions.values()].filter((other) => other.state === 'held'));
       this.timers.set(`max-hold ${acquisition.id}`, acquisition.holdUntil - now(), () => {
-        this.lose(acquisition, 'MAX_HOLD');
+        // The server takes it away with the levels above it, so that who comes next hears that it was not released.
+        for (const held of this.acquisitions.values()) {
+          if (held.state === 'held' && (held === acquisition || held.outers.includes(acquisition))) {
+            held.lose('MAX_HOLD');
+          }
+        }
       });
     } else if (acquisition.state === 'held' && !acquisition.isGrantOf(granted)) {
       this.lose(acquisition, 'REMOVED'); // not the hold that the caller has
@@ -556,7 +576,7 @@ export class Lease {
   }
 
   private onJeopardy(acquisition: Acquisition, said: AcquireResponse['event'], validFor: number): void {
-    if (acquisition.state === 'held') {
+    if (acquisition.state === 'held' && !this.isDoubtOver(acquisition)) {
       acquisition.jeopardyUntil = now() + validFor;
       this.timers.set(`jeopardy ${acquisition.id}`, validFor, () => {
         this.lose(acquisition, 'DEADLINE_PASSED');

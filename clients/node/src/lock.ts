@@ -4,13 +4,18 @@ import { create } from '@bufbuild/protobuf';
 import { ClosedError, LockLostError } from './errors.js';
 import { enumName, toDuration } from './messages.js';
 import { safely, type Observation } from './observer.js';
-import { checkMetadata, within } from './requests.js';
+import { checkMetadata, within, type Request } from './requests.js';
 import { limited, now } from './timers.js';
 import type { Acquisition } from './acquisition.js';
 import type { Client } from './client.js';
 import type { Grant, ReleaseResult } from './events.js';
 import type { Lease } from './lease.js';
 import { AnswerReleaseRequestSchema, ReleaseOutcomeSchema, UpdateMetadataRequestSchema } from './gen/lockkeeper/v1/lock_service_pb.js';
+
+/** @internal */
+export function lossOf(request: Request, reason: string): LockLostError {
+  return new LockLostError(`${String(request)}: the lock is lost: ${reason}`, reason);
+}
 
 /** What a lock is made of. @internal */
 export interface Holding {
@@ -88,7 +93,10 @@ export class Lock implements AsyncDisposable {
     if (lostReason !== '') {
       return lostReason;
     }
-    return this.released || this.valid ? undefined : 'DEADLINE_PASSED';
+    if (this.released || this.valid) {
+      return undefined;
+    }
+    return now() >= this.holding.acquisition.holdLimit ? 'MAX_HOLD' : 'DEADLINE_PASSED'; // timers may be late
   }
 
   /**
@@ -109,13 +117,7 @@ export class Lock implements AsyncDisposable {
 
   /** @internal */
   loss(reason: string): LockLostError {
-    return new LockLostError(`${String(this.holding.acquisition.request)}: the lock is lost: ${reason}`, reason);
-  }
-
-  /** @internal */
-  onLost(reason: string): void {
-    safely(() => this.holding.observation?.lost?.(reason, now() - this.since));
-    this.holding.abort.abort(this.loss(reason));
+    return lossOf(this.holding.acquisition.request, reason);
   }
 
   /**
@@ -125,13 +127,20 @@ export class Lock implements AsyncDisposable {
   async release(): Promise<ReleaseResult> {
     const { acquisition, lease, observation, requestTimeout } = this.holding;
     if (!this.released) {
-      if (this.lostReason === undefined) {
-        safely(() => observation?.released?.(now() - this.since));
-      }
+      const reason = this.lostReason;
       this.released = true;
-      lease.release(acquisition);
+      if (reason === undefined) {
+        safely(() => observation?.released?.(now() - this.since));
+      } else {
+        acquisition.lose(reason);
+      }
+      if (reason !== 'MAX_HOLD') {
+        lease.release(acquisition); // that the server takes away
+      }
     }
-    const result = await limited(acquisition.ended.promise, requestTimeout).catch(() => undefined);
+    // Of locks that were lost nobody need wait for the server's word.
+    const lost = acquisition.lostReason !== '' && !acquisition.ended.settled;
+    const result = lost ? undefined : await limited(acquisition.ended.promise, requestTimeout).catch(() => undefined);
     return result === undefined
       ? { outcome: 'LOST', remainingHolds: 0 }
       : { outcome: enumName(ReleaseOutcomeSchema, result.outcome), remainingHolds: result.remainingHolds };

@@ -39,7 +39,10 @@ export function detailsOf(metadata: Metadata | undefined): Details {
   let field = '';
   let retryAfter: number | undefined;
   const encoded = metadata?.get('grpc-status-details-bin')[0];
-  if (encoded instanceof Uint8Array) {
+  if (!(encoded instanceof Uint8Array)) {
+    return { reason, field, retryAfter };
+  }
+  try {
     for (const detail of repeatedBytes(encoded, 3)) {
       const any = fromBinary(AnySchema, detail);
       if (any.typeUrl.endsWith('/google.rpc.RetryInfo')) {
@@ -52,6 +55,8 @@ export function detailsOf(metadata: Metadata | undefined): Details {
         field = violation === undefined ? '' : text(repeatedBytes(violation, 1)[0]);
       }
     }
+  } catch {
+    // of something between
   }
   return { reason, field, retryAfter };
 }

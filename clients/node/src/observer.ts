@@ -24,10 +24,17 @@ export interface Observer {
 
 /** @internal Calls what is not ours: what it throws harms nothing. */
 export function safely<T>(call: () => T): T | undefined {
-  try {
-    return call();
-  } catch (error) {
+  const warn = (error: unknown): void => {
     process.emitWarning(`a callback of a user of locks failed: ${String(error)}`, 'LockkeeperWarning');
+  };
+  try {
+    const result = call();
+    if (result instanceof Promise) {
+      result.catch(warn);
+    }
+    return result;
+  } catch (error) {
+    warn(error);
     return undefined;
   }
 }

@@ -36,12 +36,14 @@ export class Questions {
       await question.done.promise;
     } finally {
       clearTimeout(timer);
-      this.open = this.open.filter((other) => other !== question);
     }
   }
 
+  /** A server has answered, or refused, the oldest such question, even if nobody waits for that any more. */
+
   onAnswer(kind: Kind, id: string, error?: Error): void {
-    const question = this.open.find((each) => each.kind === kind && each.id === id && !each.done.settled);
+    const question = this.open.find((each) => each.kind === kind && each.id === id);
+    this.open = this.open.filter((other) => other !== question);
     if (error === undefined) {
       question?.done.resolve(undefined);
     } else {
@@ -49,7 +51,9 @@ export class Questions {
     }
   }
 
+  /** There is another stream. */
   repeat(): void {
+    this.open = this.open.filter((question) => !question.done.settled);
     this.open.forEach((question) => {
       this.send(question.request);
     });

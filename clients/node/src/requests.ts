@@ -48,11 +48,14 @@ export function write(name: string): LockSpec {
 export function permits(name: string, count: number, limit = 0): LockSpec {
   within('limit', limit, 0, 1_000_000);
   within('permits', count, 1, limit || 1_000_000);
+  ensure(Number.isInteger(limit), 'limit', 'a whole number', limit);
+  ensure(Number.isInteger(count), 'permits', 'a whole number', count);
   return new LockSpec(name, LockMode.PERMITS, count, limit);
 }
 
 /** A mode of a kind that the servers were extended with. */
 export function custom(name: string, mode: string): LockSpec {
+  ensureType(typeof mode === 'string', 'mode', 'a string', mode);
   ensure(mode !== '', 'mode', 'named', mode);
   return new LockSpec(name, LockMode.CUSTOM, 0, 0, mode);
 }
@@ -113,6 +116,7 @@ export function within(name: string, value: number, least: number, most: number)
 
 /** @internal */
 export function checkLabel(name: string, value: string | undefined): void {
+  ensureType(value === undefined || typeof value === 'string', name, 'a string', value);
   ensure(value === undefined || Buffer.byteLength(value) <= 256, name, '256 bytes of UTF-8 at most', value);
 }
 

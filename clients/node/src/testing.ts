@@ -55,7 +55,6 @@ interface Asked {
   readonly lease: Lease;
   readonly message: AcquireRequest;
   tokens: bigint[];
-  sequence: bigint;
   last: AcquireResponse | undefined;
   timer: NodeJS.Timeout | undefined;
 }
@@ -90,6 +89,7 @@ export class FakeServer implements AsyncDisposable {
   private readonly queues = new Map<string, Asked[]>();
   private token = 1n << 60n; // beyond what a double holds
   private frozen = false;
+  private sequence = 0n;
 
   private constructor() {
     // Made by start.
@@ -323,6 +323,11 @@ export class FakeServer implements AsyncDisposable {
   private endLease(lease: Lease, reason: LeaseEndReason): void {
     if (this.leases.delete(lease.id)) {
       clearTimeout(lease.timer);
+      this.bySecret.forEach((other, secret) => {
+        if (other === lease) {
+          this.bySecret.delete(secret);
+        }
+      });
       [...lease.requests.values()].forEach((asked) => {
         this.drop(asked);
       });
@@ -346,7 +351,7 @@ export class FakeServer implements AsyncDisposable {
       this.repeat(known);
       return;
     }
-    const asked: Asked = { lease, message, tokens: [], sequence: 0n, last: undefined, timer: undefined };
+    const asked: Asked = { lease, message, tokens: [], last: undefined, timer: undefined };
     if (message.heldTokens.length > 0) {
       this.tell(asked, { case: 'lost', value: { reason: LossReason.REMOVED } });
       return;
@@ -427,9 +432,11 @@ export class FakeServer implements AsyncDisposable {
     });
     asked.tokens = grants.map((grant) => grant.token);
     if (asked.message.maxHold !== undefined) {
+      const longest = toMillis(asked.message.maxHold);
+      const grace = Math.min(2000, Math.max(100, longest / 10)); // as the contract says
       asked.timer = setTimeout(() => {
-        this.end(asked, { case: 'lost', value: { reason: LossReason.MAX_HOLD, message: 'the longest hold is over' } });
-      }, toMillis(asked.message.maxHold));
+        this.endHold(asked);
+      }, longest + grace);
     }
     const value = {
       grants: grants.map(({ name, token, holdCount }) => ({ name, fencingToken: String(token), holdCount })),
@@ -437,6 +444,16 @@ export class FakeServer implements AsyncDisposable {
       validFor: toDuration(asked.lease.ttl),
     };
     this.tell(asked, { case: 'granted', value });
+  }
+
+  /** Takes what is over its longest hold away, with the levels that its owner added later. */
+  private endHold(asked: Asked): void {
+    const held = [...asked.lease.requests.values()];
+    for (const level of held.slice(held.indexOf(asked))) {
+      if (level === asked || (isOwnedWith(level, asked) && level.tokens.some((token) => asked.tokens.includes(token)))) {
+        this.end(level, { case: 'lost', value: { reason: LossReason.MAX_HOLD, message: 'the longest hold is over' } });
+      }
+    }
   }
 
   private end(asked: Asked, event: EventInit): void {
@@ -471,7 +488,7 @@ export class FakeServer implements AsyncDisposable {
   }
 
   private tell(asked: Asked, event: EventInit): void {
-    const said = create(AcquireResponseSchema, { requestId: asked.message.requestId, sequence: ++asked.sequence, epoch: 1n, event });
+    const said = create(AcquireResponseSchema, { requestId: asked.message.requestId, sequence: ++this.sequence, epoch: 1n, event });
     if (event.case === 'queued' || event.case === 'granted') {
       asked.last = said;
     }

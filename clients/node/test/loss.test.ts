@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { afterEach, beforeEach, test } from 'node:test';
 import { spawn } from 'node:child_process';
 import { inspect } from 'node:util';
-import { Client, LeaseLostError, LockLostError, ServerUnavailableError, type ClientOptions, type Lock, type ReleaseRequested } from 'lockkeeper';
+import { Client, LeaseLostError, LockLostError, permits, ServerUnavailableError, type ClientOptions, type Lock, type ReleaseRequested } from 'lockkeeper';
 import { FakeServer } from 'lockkeeper/testing';
 
 let server: FakeServer;
@@ -293,4 +293,39 @@ test('loss of a lock that nobody holds is a mistake of the test', () => {
   assert.throws(() => {
     server.lose('typo');
   }, /nobody holds "typo"/);
+});
+
+test('levels above a limited hold end with it', limit, async () => {
+  const one = client();
+  const outer = await one.lock('a', { owner: 'o', maxHold: 300 });
+  const inner = await one.lock('a', { owner: 'o' });
+  assert.ok(inner.remaining <= 300);
+  server.freeze();
+  assert.deepEqual(await Promise.all([lost(outer), lost(inner)]), ['MAX_HOLD', 'MAX_HOLD']);
+});
+
+test('candidate whose loop stood still goes back to the queue', limit, async () => {
+  let terms = 0;
+  const led = await client({ ttl: 2000 })
+    .election('a')
+    .run('me', () => {
+      if (++terms === 1) {
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2500); // longer than the lease lives; no timer runs
+      }
+      return terms;
+    });
+  assert.equal(led, 2);
+});
+
+test('signal of a lock that nobody keeps is aborted all the same', limit, async () => {
+  const one = client();
+  const { signal } = await one.lock('a');
+  await new Promise(setImmediate);
+  server.lose('a');
+  await once(signal, 'abort');
+  assert.ok(signal.reason instanceof LockLostError);
+});
+
+test('half a permit is refused before anything is sent', () => {
+  assert.throws(() => permits('a', 1.5), /permits must be a whole number/);
 });
