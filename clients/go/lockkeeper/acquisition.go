@@ -32,10 +32,11 @@ type acquisition struct {
 	grants  []Grant
 	epoch   int64
 	last    int64
-	doubt   instant // until when the locks are good in a jeopardy
-	limit   instant // until when they may be held
-	lost    string  // why they were lost
-	err     error   // why they were not granted
+	doubt   instant        // until when the locks are good in a jeopardy
+	limit   instant        // until when they may be held
+	outers  []*acquisition // of the same owner, whose longest hold ends this one, too
+	lost    string         // why they were lost
+	err     error          // why they were not granted
 	result  *pb.ReleaseResponse
 
 	granted chan struct{} // closed when the locks are held, or will not be
@@ -59,7 +60,45 @@ func newAcquisition(number int64, id string, r *request, tell func(call func(lis
 
 // until is until when the locks may be used.
 func (a *acquisition) until(lease instant) instant {
-	return min(lease, a.doubt, a.limit)
+	return min(lease, a.doubt, a.holdLimit())
+}
+
+// holdLimit is until when the server lets the locks be held.
+func (a *acquisition) holdLimit() instant {
+	limit := a.limit
+	for _, outer := range a.outers {
+		if outer.state != ended {
+			limit = min(limit, outer.limit)
+		}
+	}
+	return limit
+}
+
+// nest notes that another one, which is held, ends this one with its longest hold, if this is a level above it.
+func (a *acquisition) nest(other *acquisition) {
+	if other == a || other.state != held || other.limit == never || a.request.owner == "" || other.request.owner != a.request.owner {
+		return
+	}
+	for _, grant := range other.grants {
+		for _, mine := range a.grants {
+			if mine.Name == grant.Name && mine.FencingToken == grant.FencingToken {
+				a.outers = append(a.outers, other)
+				return
+			}
+		}
+	}
+}
+
+// overdue is why the locks are not held any more by the clock, though no timer has said so; empty: they are.
+func (a *acquisition) overdue(lease instant) string {
+	switch at := now(); {
+	case a.state != held || a.lost != "" || at < a.until(lease):
+		return ""
+	case at >= a.holdLimit():
+		return "MAX_HOLD"
+	default:
+		return "DEADLINE_PASSED"
+	}
 }
 
 func (a *acquisition) tokens() []int64 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"time"
 
@@ -22,66 +23,110 @@ const attemptTimeout = 5 * time.Second
 // pings end a watch whose server is gone without a word; a session has its own keep-alives.
 var pings = grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 10 * time.Second, Timeout: 5 * time.Second})
 
-// calls are answered once, at whichever server answers, over a connection of their own that is kept until a server fails.
+// calls are answered once, and watches, at whichever server answers, over a connection of their own that is kept until a server fails.
 type calls struct {
 	config  *config
 	servers *servers
 
-	mu         sync.Mutex
-	connection *grpc.ClientConn
-	to         server
-	closed     bool
+	mu     sync.Mutex
+	shared *shared // nil: there is none, or it has failed
+	closed bool
+	end    context.Context //nolint:containedctx // of all calls and watches
+	stop   context.CancelFunc
 }
 
-func (c *calls) connect(ctx context.Context) (*grpc.ClientConn, server, error) {
+// shared is a connection that calls share; after a failure it is closed by the last of them, so that no other is cut off.
+type shared struct {
+	connection *grpc.ClientConn
+	to         server
+	users      int
+}
+
+func newCalls(config *config, servers *servers) *calls {
+	c := &calls{config: config, servers: servers}
+	c.end, c.stop = context.WithCancel(context.Background())
+	return c
+}
+
+// use returns a connection, with one user more.
+func (c *calls) use(ctx context.Context) (*shared, error) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closed {
-		return nil, server{}, ErrClosed
-	}
-	if c.connection == nil {
+	known := c.shared != nil || c.closed
+	c.mu.Unlock()
+	var made *shared
+	if !known {
 		to, err := c.servers.next(ctx)
 		if err != nil {
-			return nil, server{}, err
+			return nil, err
 		}
 		connection, err := c.config.connect(to, pings)
 		if err != nil {
-			return nil, server{}, err
+			return nil, err
 		}
-		c.connection, c.to = connection, to
+		made = &shared{connection: connection, to: to}
 	}
-	return c.connection, c.to, nil
-}
-
-func (c *calls) disconnect(failed *grpc.ClientConn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.connection != nil && c.connection == failed {
-		c.connection.Close()
-		c.connection = nil
+	if made != nil && (c.closed || c.shared != nil) {
+		made.connection.Close() // somebody else was quicker
+	} else if made != nil {
+		c.shared = made
+	}
+	if c.closed {
+		return nil, ErrClosed
+	}
+	if c.shared == nil {
+		return nil, errFailed // since it was looked at
+	}
+	c.shared.users++
+	return c.shared, nil
+}
+
+var errFailed = errors.New("the connection has failed")
+
+func (c *calls) leave(s *shared, failed bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if failed && c.shared == s {
+		c.shared = nil // another server is asked next
+	}
+	s.users--
+	if s.users == 0 && (c.shared != s || c.closed) {
+		s.connection.Close()
 	}
 }
 
 func (c *calls) close() {
 	c.mu.Lock()
-	connection := c.connection
+	defer c.mu.Unlock()
 	c.closed = true
-	c.mu.Unlock()
-	c.disconnect(connection)
+	c.stop()
+	if c.shared != nil && c.shared.users == 0 {
+		c.shared.connection.Close()
+	}
 }
 
 // once makes one attempt of a call, or of a watch.
 func (c *calls) once(ctx context.Context, attempt func(ctx context.Context, client pb.LockServiceClient) error) error {
-	connection, to, err := c.connect(ctx)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(c.end, cancel)()
+	s, err := c.use(ctx)
 	if err != nil {
-		return err
+		return c.orClosed(err)
 	}
-	authorized, err := c.config.authorized(ctx, to)
+	authorized, err := c.config.authorized(ctx, s.to, openingTimeout)
 	if err == nil {
-		err = attempt(authorized, pb.NewLockServiceClient(connection))
+		err = attempt(authorized, pb.NewLockServiceClient(s.connection))
 	}
-	if err != nil && ctx.Err() == nil && !errors.Is(err, errDone) && !isFinal(err) {
-		c.disconnect(connection) // another server is asked next
+	c.leave(s, err != nil && ctx.Err() == nil && !errors.Is(err, errDone) && !isFinal(err))
+	return c.orClosed(err)
+}
+
+// orClosed says that an attempt has failed since the client was closed.
+func (c *calls) orClosed(err error) error {
+	if err != nil && !errors.Is(err, errDone) && c.end.Err() != nil {
+		return ErrClosed
 	}
 	return err
 }
@@ -147,13 +192,19 @@ func sleep(ctx context.Context, length time.Duration) bool {
 	}
 }
 
+// try keeps the client until the call is answered.
+func (c *Client) try(ctx context.Context, what string, attempt func(ctx context.Context, client pb.LockServiceClient) error) error {
+	defer runtime.KeepAlive(c)
+	return c.core.calls.try(ctx, what, attempt)
+}
+
 // GetLock returns who holds a lock, and who waits for it, up to 100 of them. A lock that nobody uses is a free one.
 func (c *Client) GetLock(ctx context.Context, name string) (Info, error) {
 	if err := checkName(name); err != nil {
 		return Info{}, err
 	}
 	var info Info
-	err := c.core.calls.try(ctx, fmt.Sprintf("get lock %q", name), func(ctx context.Context, client pb.LockServiceClient) error {
+	err := c.try(ctx, fmt.Sprintf("get lock %q", name), func(ctx context.Context, client pb.LockServiceClient) error {
 		answer, err := client.GetLock(ctx, &pb.GetLockRequest{Name: name})
 		info = toInfo(answer.GetLock())
 		return err
@@ -167,7 +218,7 @@ func (c *Client) Locks(ctx context.Context, prefix string) iter.Seq2[Info, error
 		page := ""
 		for {
 			var answer *pb.ListLocksResponse
-			err := c.core.calls.try(ctx, fmt.Sprintf("list locks %q", prefix), func(ctx context.Context, client pb.LockServiceClient) (err error) {
+			err := c.try(ctx, fmt.Sprintf("list locks %q", prefix), func(ctx context.Context, client pb.LockServiceClient) (err error) {
 				answer, err = client.ListLocks(ctx, &pb.ListLocksRequest{Prefix: prefix, PageToken: page})
 				return err
 			})
@@ -194,7 +245,7 @@ func (c *Client) CheckToken(ctx context.Context, name string, token int64) (bool
 		return false, err
 	}
 	current := false
-	err := c.core.calls.try(ctx, fmt.Sprintf("check token of %q", name), func(ctx context.Context, client pb.LockServiceClient) error {
+	err := c.try(ctx, fmt.Sprintf("check token of %q", name), func(ctx context.Context, client pb.LockServiceClient) error {
 		answer, err := client.CheckToken(ctx, &pb.CheckTokenRequest{Name: name, FencingToken: token})
 		current = answer.GetCurrent()
 		return err
@@ -209,7 +260,7 @@ func (c *Client) RequestRelease(ctx context.Context, name, reason string) ([]Con
 	}
 	request := &pb.RequestReleaseRequest{Name: name, Reason: reason, Requester: c.core.config.holder}
 	var asked []Contender
-	err := c.core.calls.try(ctx, fmt.Sprintf("request release of %q", name), func(ctx context.Context, client pb.LockServiceClient) error {
+	err := c.try(ctx, fmt.Sprintf("request release of %q", name), func(ctx context.Context, client pb.LockServiceClient) error {
 		answer, err := client.RequestRelease(ctx, request)
 		asked = toContenders(answer.GetHolders())
 		return err
@@ -226,7 +277,7 @@ func (c *Client) ConfigureLock(ctx context.Context, name string, limit int) (int
 		return 0, fmt.Errorf("lockkeeper: limit must be 0 to 1,000,000, not %d", limit)
 	}
 	before := 0
-	err := c.core.calls.try(ctx, fmt.Sprintf("configure %q", name), func(ctx context.Context, client pb.LockServiceClient) error {
+	err := c.try(ctx, fmt.Sprintf("configure %q", name), func(ctx context.Context, client pb.LockServiceClient) error {
 		answer, err := client.ConfigureLock(ctx, &pb.ConfigureLockRequest{Name: name, Limit: int32(limit)}) //nolint:gosec // checked
 		before = int(answer.GetPreviousLimit())
 		return err

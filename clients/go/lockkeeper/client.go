@@ -57,7 +57,7 @@ func New(servers string, options ...ClientOption) (*Client, error) {
 		first = rand.IntN(len(targets)) //nolint:gosec // so that clients spread
 	}
 	c := &core{config: config, servers: newServers(targets, first), heard: &queue{log: config.log}}
-	c.calls = &calls{config: config, servers: newServers(targets, first)}
+	c.calls = newCalls(config, newServers(targets, first))
 	client := &Client{core: c}
 	runtime.AddCleanup(client, func(forgotten *core) { go forgotten.close() }, c)
 	return client, nil
@@ -240,6 +240,14 @@ func (q *queue) put(call func()) {
 
 func (q *queue) run(idle chan struct{}) {
 	defer close(idle)
+	defer func() { // a listener may end its goroutine, as a test that fails does
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		if q.idle == idle {
+			q.idle = make(chan struct{})
+			go q.run(q.idle)
+		}
+	}()
 	for {
 		q.mu.Lock()
 		if len(q.pending) == 0 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
@@ -105,7 +106,7 @@ func (e *RefusedError) Error() string {
 // callError says what the status of a call means to whoever made it.
 func callError(what string, err error) error {
 	said := status.Convert(err)
-	refused := &RefusedError{What: what, Reason: said.Code().String(), Code: said.Code(), RetryAfter: retryDelay(said), Message: said.Message()}
+	refused := &RefusedError{What: what, Reason: codeName(said.Code()), Code: said.Code(), RetryAfter: retryDelay(said), Message: said.Message()}
 	for _, detail := range said.Details() {
 		switch detail := detail.(type) {
 		case *errdetails.ErrorInfo:
@@ -117,6 +118,18 @@ func callError(what string, err error) error {
 		}
 	}
 	return refused
+}
+
+// codeName is a code's name as the contract writes it: PERMISSION_DENIED.
+func codeName(code codes.Code) string {
+	name := ""
+	for i, letter := range code.String() {
+		if i > 0 && unicode.IsUpper(letter) {
+			name += "_"
+		}
+		name += string(unicode.ToUpper(letter))
+	}
+	return name
 }
 
 // tokenRefusal says that a call was not made, since its token cannot be sent.

@@ -113,3 +113,67 @@ func TestListenerThatPanicsHarmsNothing(t *testing.T) {
 		}
 	}
 }
+
+func TestLevelsAboveALimitedHoldEndWithIt(t *testing.T) {
+	server := lockkeepertest.NewServer(t)
+	ctx, client := limited(t), newClient(t, server.Address())
+	owner := lockkeeper.Owner("o")
+	outer := must[*lockkeeper.Lock](t)(client.Lock(ctx, "a", owner, lockkeeper.MaxHold(300*time.Millisecond)))
+	inner := must[*lockkeeper.Lock](t)(client.Lock(ctx, "a", owner))
+	if left := inner.Remaining(); left > 300*time.Millisecond {
+		t.Errorf("%s left", left)
+	}
+	server.Freeze()
+	defer server.Thaw()
+	for _, lock := range []*lockkeeper.Lock{outer, inner} {
+		<-lock.Context().Done()
+		var lost *lockkeeper.LostError
+		if !errors.As(context.Cause(lock.Context()), &lost) || lost.Reason != "MAX_HOLD" {
+			t.Errorf("%v", context.Cause(lock.Context()))
+		}
+	}
+}
+
+func TestCloseEndsTheContextsOfLocksAtOnce(t *testing.T) {
+	server := lockkeepertest.NewServer(t)
+	ctx, client := limited(t), newClient(t, server.Address())
+	lock := must[*lockkeeper.Lock](t)(client.Lock(ctx, "a"))
+	server.Freeze()
+	defer server.Thaw()
+	closed := make(chan error, 1)
+	go func() { closed <- client.Close() }()
+	select {
+	case <-lock.Context().Done():
+	case <-closed:
+		t.Error("closed before the lock's context was done")
+	}
+	<-closed
+}
+
+func TestCallThatFailsCutsNoWatchOff(t *testing.T) {
+	ctx, client := limited(t), newClient(t, realServer(t))
+	name := lockOf(t)
+	changes := make(chan lockkeeper.Event, 16)
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		for event := range client.Watch(watching, name) {
+			changes <- event
+		}
+	}()
+	<-changes
+	for range 20 {
+		gone, cancel := context.WithTimeout(ctx, time.Microsecond)
+		_, _ = client.GetLock(gone, name)
+		cancel()
+	}
+	unlock(ctx, t, must[*lockkeeper.Lock](t)(client.Lock(ctx, name)))
+	for event := range changes {
+		if event.Gap != "" {
+			t.Fatal(event.Gap)
+		}
+		if event.Change != nil && event.Change.Cause == "RELEASED" {
+			return
+		}
+	}
+}

@@ -78,7 +78,7 @@ func (e *overError) Error() string { return e.reason }
 // leftError ends a stream; its server is to be left alone for so long at least.
 type leftError struct{ pause time.Duration }
 
-func (e *leftError) Error() string { return "left" }
+func (e *leftError) Error() string { return "the server sends its streams away" }
 
 func newLease(config *config, servers *servers) *lease {
 	secret := make([]byte, 16)
@@ -123,8 +123,8 @@ func (l *lease) until(a *acquisition) instant {
 func (l *lease) lostReason(a *acquisition) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if a.lost == "" && a.state == held && now() >= a.until(l.deadline) {
-		return "DEADLINE_PASSED"
+	if reason := a.overdue(l.deadline); reason != "" {
+		return reason
 	}
 	return a.lost
 }
@@ -155,12 +155,17 @@ func (l *lease) acquire(a *acquisition) bool {
 func (l *lease) release(a *acquisition) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.giveBack(a)
+	if reason := a.overdue(l.deadline); reason != "" {
+		a.lose(reason)
+	}
+	if a.lost != "MAX_HOLD" { // that the server takes away
+		l.giveBack(a)
+	}
 }
 
 func (l *lease) giveBack(a *acquisition) {
-	if a.state == releasing || a.state == ended || a.lost == "MAX_HOLD" {
-		return // what is over its longest hold the server takes away: who comes next hears that it was not released
+	if a.state == releasing || a.state == ended {
+		return
 	}
 	stopTimers(a)
 	if !a.asked {
@@ -206,6 +211,11 @@ func (l *lease) close() {
 		l.mu.Unlock()
 	} else {
 		l.closing = true
+		for _, a := range l.acquisitions {
+			if a.state == held {
+				a.lose("LEASE_CLOSED") // now, whenever the server hears of it
+			}
+		}
 		wait := l.wasOpen // otherwise no server has anything of it
 		l.send(&pb.SessionRequest{Request: &pb.SessionRequest_Close{Close: &pb.CloseSession{}}})
 		l.mu.Unlock()
@@ -310,9 +320,6 @@ func (l *lease) ask(a *acquisition) {
 	if l.stream == nil {
 		return
 	}
-	if a.state == held && a.lost != "" {
-		a.state = releasing // this server need not know that it is over
-	}
 	if a.state == releasing {
 		l.send(&pb.SessionRequest{Request: &pb.SessionRequest_Release{Release: &pb.ReleaseRequest{RequestId: a.id}}})
 		return
@@ -375,6 +382,15 @@ func (l *lease) loseByItself(a *acquisition, reason string) {
 	if a.state == held {
 		a.lose(reason)
 		l.giveBack(a)
+	}
+}
+
+// endHold says that a longest hold is over, and the levels above it. The server takes them away: who comes next hears that they were not released.
+func (l *lease) endHold(a *acquisition) {
+	for _, other := range l.acquisitions {
+		if other.state == held && (other == a || slices.Contains(other.outers, a)) {
+			other.lose("MAX_HOLD")
+		}
 	}
 }
 

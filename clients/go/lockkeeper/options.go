@@ -126,14 +126,14 @@ func (c *config) connect(to server, options ...grpc.DialOption) (*grpc.ClientCon
 }
 
 // authorized adds what says who the client is to a call's context.
-func (c *config) authorized(ctx context.Context, to server) (context.Context, error) {
+func (c *config) authorized(ctx context.Context, to server, patience time.Duration) (context.Context, error) {
 	if c.token == nil {
 		return ctx, nil
 	}
 	if !c.tls && !to.isLoopback() {
 		return nil, fmt.Errorf("%w in plaintext to another machine: use TLS", errTokenRefused)
 	}
-	limited, cancel := context.WithTimeout(ctx, openingTimeout)
+	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	token, err := c.tokenWithin(limited)
 	if err != nil {

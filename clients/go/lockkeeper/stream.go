@@ -44,21 +44,28 @@ func (s *stream) put(request *pb.SessionRequest) {
 // attempt finds a server and lives with one stream to it. Returns how long to stay away, or an overError.
 func (l *lease) attempt(ctx context.Context) (time.Duration, error) {
 	start := now()
-	to, err := l.servers.next(ctx)
+	l.mu.Lock()
+	known, deadline := l.id != "", l.deadline
+	l.mu.Unlock()
+	patience := func() time.Duration {
+		if deadline == never {
+			return openingTimeout
+		}
+		return min(openingTimeout, time.Duration(deadline-now())/2) // leaves time for another server
+	}
+	if start >= deadline {
+		return 0, &overError{reason: "DEADLINE_PASSED"} // its timer may be late
+	}
+	limited, done := context.WithTimeout(ctx, patience())
+	to, err := l.servers.next(limited)
+	done()
 	if err != nil {
 		l.failed(err)
 		return 0, nil
 	}
-	limit := openingTimeout
-	l.mu.Lock()
-	known := l.id != ""
-	if l.deadline != never {
-		limit = min(limit, time.Duration(l.deadline-start)/2) // leaves time for another server
-	}
-	l.mu.Unlock()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	authorized, err := l.config.authorized(ctx, to)
+	authorized, err := l.config.authorized(ctx, to, patience())
 	if errors.Is(err, errTokenRefused) && !known {
 		return 0, &overError{"UNAUTHENTICATED", tokenRefusal("the lease", err)}
 	}
@@ -73,7 +80,7 @@ func (l *lease) attempt(ctx context.Context) (time.Duration, error) {
 	}
 	defer connection.Close()
 	s := &stream{filled: make(chan struct{}, 1), cancel: func() { cancel(nil) }}
-	opening := time.AfterFunc(limit-time.Duration(now()-start), func() {
+	opening := time.AfterFunc(patience(), func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if !s.isOpen {
@@ -81,7 +88,7 @@ func (l *lease) attempt(ctx context.Context) (time.Duration, error) {
 		}
 	})
 	defer opening.Stop()
-	err = l.live(authorized, pb.NewLockServiceClient(connection), s, start)
+	err = l.live(authorized, pb.NewLockServiceClient(connection), s, now())
 	switch {
 	case s.isOpen:
 		l.config.log.Info("lockkeeper: a session stream has ended", "server", to.authority(), "error", err)
@@ -99,11 +106,11 @@ var errSilent = errors.New("the server does not answer")
 // failed notes why no stream could be opened, and logs the first of several failures.
 func (l *lease) failed(err error) {
 	l.mu.Lock()
-	l.failure = err
 	level := slog.LevelWarn
-	if l.attempts > 0 {
+	if l.failure != nil || l.isOver() {
 		level = slog.LevelDebug
 	}
+	l.failure = err
 	l.mu.Unlock()
 	l.config.log.Log(context.Background(), level, "lockkeeper: no session stream can be opened, trying on", "error", err)
 }
@@ -124,22 +131,14 @@ func (l *lease) verdict(err error) (time.Duration, error) {
 	l.mu.Unlock()
 	switch said.Code() {
 	case codes.NotFound, codes.FailedPrecondition:
-		return 0, &overError{reason: enumLike(said.Code())}
+		return 0, &overError{reason: codeName(said.Code())}
 	case codes.InvalidArgument, codes.Unimplemented, codes.Unauthenticated, codes.PermissionDenied:
 		if !known {
-			return 0, &overError{enumLike(said.Code()), callError("the lease", err)}
+			return 0, &overError{codeName(said.Code()), callError("the lease", err)}
 		}
 	default:
 	}
 	return max(0, retryDelay(said)), nil // any other error says nothing about the lease
-}
-
-// enumLike is a code's name as the contract writes it.
-func enumLike(code codes.Code) string {
-	return map[codes.Code]string{
-		codes.NotFound: "NOT_FOUND", codes.FailedPrecondition: "FAILED_PRECONDITION", codes.InvalidArgument: "INVALID_ARGUMENT",
-		codes.Unimplemented: "UNIMPLEMENTED", codes.Unauthenticated: "UNAUTHENTICATED", codes.PermissionDenied: "PERMISSION_DENIED",
-	}[code]
 }
 
 func (l *lease) live(ctx context.Context, client pb.LockServiceClient, s *stream, start instant) error {
@@ -227,6 +226,10 @@ func (l *lease) read(session grpc.BidiStreamingClient[pb.SessionRequest, pb.Sess
 		}
 		l.mu.Lock()
 		err = l.hear(s, response)
+		var over *overError
+		if errors.As(err, &over) {
+			l.end(over.reason, over.err) // at once: the stream may take a while to end
+		}
 		l.mu.Unlock()
 		if err != nil {
 			return err
@@ -248,7 +251,7 @@ func (l *lease) hear(s *stream, response *pb.SessionResponse) error {
 		if said.GoingAway.GetReason() == pb.GoingAwayReason_GOING_AWAY_REASON_SUPERSEDED {
 			return &overError{reason: "SUPERSEDED"}
 		}
-		return &leftError{said.GoingAway.GetResumeAfter().AsDuration()}
+		return &leftError{pause: said.GoingAway.GetResumeAfter().AsDuration()}
 	case *pb.SessionResponse_Batch:
 		for _, each := range said.Batch.GetResponses() {
 			if err := l.hear(s, each); err != nil {
@@ -308,7 +311,7 @@ func (l *lease) onOpened(s *stream, opened *pb.SessionOpened) {
 		l.id, l.tag, l.deadline = opened.GetLeaseId(), opened.GetLeaseTag(), 0
 	}
 	s.isOpen, s.batches = true, opened.GetBatches()
-	l.wasOpen, l.stream = true, s
+	l.wasOpen, l.stream, l.failure = true, s, nil
 	l.extend(l.lastSent, opened.GetValidFor(), opened.GetKeepAliveInterval())
 	l.config.observer.StreamOpened(opened.GetCoordinatorId(), resumed)
 	l.repeat()
@@ -435,7 +438,10 @@ func (l *lease) onGranted(a *acquisition, granted *pb.Granted) {
 		stopTimers(a)
 		a.onGranted(granted)
 		if a.limit != never {
-			l.after(a, "max hold", time.Duration(a.limit-now()), func() { l.loseByItself(a, "MAX_HOLD") })
+			l.after(a, "max hold", time.Duration(a.limit-now()), func() { l.endHold(a) })
+		}
+		for _, other := range l.acquisitions {
+			a.nest(other)
 		}
 	case a.state == held && !a.isGrantOf(granted): // not the hold that the caller has
 		l.loseByItself(a, "REMOVED")

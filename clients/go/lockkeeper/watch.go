@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"runtime"
 
 	"google.golang.org/grpc/status"
 
@@ -64,6 +65,7 @@ var errDone = errors.New("done")
 
 func (c *Client) watch(ctx context.Context, request *pb.WatchRequest) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
+		defer runtime.KeepAlive(c)
 		begun := false
 		for failures := 1; ; failures++ {
 			err := c.core.calls.once(ctx, func(ctx context.Context, client pb.LockServiceClient) error {

@@ -133,8 +133,10 @@ export class Lease {
   async close(): Promise<void> {
     if (!this.isOver) {
       this.closing = true;
+      for (const held of [...this.acquisitions.values()].filter((each) => each.state === 'held')) {
+        held.lose('LEASE_CLOSED'); // now, whenever the server hears of it
+      }
       if (this.wasOpen) {
-        // Otherwise no server has anything of it.
         this.send({ case: 'close', value: {} });
         const timer = setTimeout(() => {
           this.end('CLOSED');

@@ -176,18 +176,28 @@ func (s *Server) grant(r *request) {
 		r.tokens = append(r.tokens, grant.GetFencingToken())
 	}
 	s.tell(r, &pb.AcquireResponse{Event: &pb.AcquireResponse_Granted{Granted: granted}})
-	if maxHold := r.message.GetMaxHold(); maxHold != nil {
-		r.timer = time.AfterFunc(maxHold.AsDuration(), func() { s.endHold(r) })
+	if r.message.MaxHold != nil {
+		longest := r.message.GetMaxHold().AsDuration()
+		grace := min(2*time.Second, max(100*time.Millisecond, longest/10)) // as the contract says
+		r.timer = time.AfterFunc(longest+grace, func() { s.endHold(r) })
 	}
 }
 
+// endHold takes what is over its longest hold away, with the levels that its owner added later.
 func (s *Server) endHold(r *request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r.lease.requests[r.message.GetRequestId()] == r {
-		s.lose(r, &pb.Lost{Reason: pb.LossReason_LOSS_REASON_MAX_HOLD, Message: "the longest hold is over"})
-		s.decide()
+	name := r.message.GetLocks()[0].GetName()
+	at := slices.Index(s.queues[name], r)
+	if at < 0 {
+		return // it has ended meanwhile
 	}
+	for _, level := range slices.Clone(s.queues[name][at:]) {
+		if level == r || level.tokens != nil && level.isOwnedWith(r) && level.tokens[level.index(name)] == r.tokens[0] {
+			s.lose(level, &pb.Lost{Reason: pb.LossReason_LOSS_REASON_MAX_HOLD, Message: "the longest hold is over"})
+		}
+	}
+	s.decide()
 }
 
 func (s *Server) lose(r *request, lost *pb.Lost) {

@@ -14,6 +14,7 @@ package lockkeepertest
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"maps"
 	"net"
 	"slices"
 	"sync"
@@ -46,6 +47,7 @@ type Server struct {
 	bySecret map[string]*lease
 	queues   map[string][]*request
 	token    int64
+	sequence int64 // of events
 	frozen   bool
 }
 
@@ -70,12 +72,11 @@ type stream struct {
 }
 
 type request struct {
-	lease    *lease
-	message  *pb.AcquireRequest
-	tokens   []int64
-	sequence int64
-	last     *pb.AcquireResponse
-	timer    *time.Timer
+	lease   *lease
+	message *pb.AcquireRequest
+	tokens  []int64
+	last    *pb.AcquireResponse
+	timer   *time.Timer
 }
 
 // NewServer starts a server that ends with the test.
@@ -90,11 +91,17 @@ func NewServer(t TB) *Server {
 }
 
 // Address returns where it listens, as host:port.
-func (s *Server) Address() string { return s.address }
+func (s *Server) Address() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.address
+}
 
 // Start listens again, at the same port, after [Server.Stop].
 func (s *Server) Start() {
 	s.t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	listener, err := net.Listen("tcp", s.address)
 	if err != nil {
 		s.t.Fatalf("lockkeepertest: %v", err)
@@ -102,11 +109,17 @@ func (s *Server) Start() {
 	s.address = listener.Addr().String()
 	s.grpc = grpc.NewServer()
 	pb.RegisterLockServiceServer(s.grpc, service{Server: s})
-	go s.grpc.Serve(listener) //nolint:errcheck // it ends with Stop
+	served := s.grpc
+	go served.Serve(listener) //nolint:errcheck // it ends with Stop
 }
 
 // Stop stops listening and breaks all connections. Leases live on until their time is over.
-func (s *Server) Stop() { s.grpc.Stop() }
+func (s *Server) Stop() {
+	s.mu.Lock()
+	served := s.grpc
+	s.mu.Unlock()
+	served.Stop()
+}
 
 // Lose takes a lock away from its holders, for the reason FORCED; the client hears of it a moment later. That nobody holds it fails the test.
 func (s *Server) Lose(name string) {
@@ -205,7 +218,7 @@ func (s service) Session(session grpc.BidiStreamingServer[pb.SessionRequest, pb.
 				s.mu.Unlock()
 				return
 			}
-			s.takeAll(l, request)
+			s.takeAll(l, own, request)
 		}
 	}()
 	for {
@@ -280,7 +293,7 @@ func (s *stream) signal() {
 	}
 }
 
-func (s *Server) takeAll(l *lease, message *pb.SessionRequest) {
+func (s *Server) takeAll(l *lease, own *stream, message *pb.SessionRequest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	requests := message.GetBatch().GetRequests()
@@ -288,7 +301,7 @@ func (s *Server) takeAll(l *lease, message *pb.SessionRequest) {
 		requests = []*pb.SessionRequest{message}
 	}
 	for _, request := range requests {
-		if !s.frozen {
+		if !s.frozen && s.leases[l.id] == l && l.stream == own {
 			s.take(l, request)
 		}
 	}
@@ -336,6 +349,7 @@ func (s *Server) endLease(l *lease, reason pb.LeaseEndReason) {
 		return
 	}
 	delete(s.leases, l.id)
+	maps.DeleteFunc(s.bySecret, func(_ string, other *lease) bool { return other == l })
 	l.timer.Stop()
 	for _, r := range l.requests {
 		s.drop(r)
@@ -362,8 +376,8 @@ func (s *Server) tellHolders(event func(*request) *pb.AcquireResponse) {
 }
 
 func (s *Server) tell(r *request, event *pb.AcquireResponse) {
-	r.sequence++
-	event.RequestId, event.Sequence, event.Epoch = r.message.GetRequestId(), r.sequence, 1
+	s.sequence++
+	event.RequestId, event.Sequence, event.Epoch = r.message.GetRequestId(), s.sequence, 1
 	if event.GetQueued() != nil || event.GetGranted() != nil {
 		r.last = event
 	}

@@ -126,6 +126,9 @@ class Lease:
         """Ends the lease with all that it holds; returns when a server has confirmed it, within some seconds."""
         if not self.is_over:
             self._closing = True
+            for acquisition in list(self._acquisitions.values()):
+                if acquisition.state is State.HELD:
+                    acquisition.lose("LEASE_CLOSED")  # now, whenever the server hears of it
             if self._was_open:  # otherwise no server has anything of it
                 self._send(pb.SessionRequest(close=pb.CloseSession()))
                 await asyncio.wait([self._task], timeout=_CLOSING)
