@@ -138,11 +138,7 @@ export class Lease {
       }
       if (this.wasOpen) {
         this.send({ case: 'close', value: {} });
-        const timer = setTimeout(() => {
-          this.end('CLOSED');
-        }, CLOSING);
-        await this.over.promise;
-        clearTimeout(timer);
+        await limited(this.over.promise, CLOSING).catch(() => undefined);
       }
       this.end('CLOSED');
     }

@@ -285,7 +285,7 @@ class Client:
         try:
             return self._run(take())
         except BaseException:
-            if not self._closed:
+            if not self._closed and self._pid == os.getpid():
                 self._loop.loop.call_soon_threadsafe(let_go)
             raise
 
