@@ -91,7 +91,9 @@ func (l *lease) attempt(ctx context.Context) (time.Duration, error) {
 	err = l.live(authorized, pb.NewLockServiceClient(connection), s, now())
 	switch {
 	case s.isOpen:
-		l.config.log.Info("lockkeeper: a session stream has ended", "server", to.authority(), "error", err)
+		if !l.isOver() {
+			l.config.log.Info("lockkeeper: a session stream has ended", "server", to.authority(), "error", err)
+		}
 		l.config.observer.StreamLost(to.authority())
 	case errors.Is(context.Cause(ctx), errSilent):
 		l.failed(fmt.Errorf("%s: %w", to.authority(), errSilent))
