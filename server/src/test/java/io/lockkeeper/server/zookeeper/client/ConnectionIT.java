@@ -168,7 +168,7 @@ final class ConnectionIT {
     // Then
     assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo("disconnected");
     assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo("connected");
-    assertThat(connections).hasValue(2);
+    Awaitility.await("what the client tells").until(() -> connections.get() == 2);
     close(connection, context);
   }
 
