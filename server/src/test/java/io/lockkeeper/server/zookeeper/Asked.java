@@ -52,7 +52,11 @@ public final class Asked {
 
   /** Returns what a part of a store needs, without the store. */
   public static StoreContext context(String servers, Consumer<StoreEvent> events) {
-    ZooKeeperSettings settings = ZooKeeperSettings.of(servers, "c", "a");
+    return context(ZooKeeperSettings.of(servers, "c", "a"), events);
+  }
+
+  /** Like {@link #context(String, Consumer)}, with these settings. */
+  public static StoreContext context(ZooKeeperSettings settings, Consumer<StoreEvent> events) {
     StoreExecutor executor = new StoreExecutor();
     return new StoreContext(
         settings,

@@ -14,8 +14,6 @@ import io.lockkeeper.server.testing.ZooKeeperProxy;
 import io.lockkeeper.server.zookeeper.Asked;
 import io.lockkeeper.server.zookeeper.Ensemble;
 import io.lockkeeper.server.zookeeper.ZooKeeperLockStore;
-import io.lockkeeper.server.zookeeper.record.Directories;
-import io.lockkeeper.server.zookeeper.record.StorePaths;
 import io.lockkeeper.server.zookeeper.record.ZooKeeperSettings;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -40,7 +38,6 @@ final class ConnectionIT {
   private static final Duration LONG_SESSION = Duration.ofSeconds(60);
 
   private final RecordedEvents events = new RecordedEvents();
-  private final StoreExecutor executor = new StoreExecutor();
   @AutoClose private final Ensemble ensemble = Ensemble.start();
 
   private static ZooKeeperSettings settings(String connect) {
@@ -123,14 +120,14 @@ final class ConnectionIT {
                 new IOException("too many open files"),
                 new UncheckedIOException(new IOException("again")),
                 new OutOfMemoryError("unable to create native thread")));
-    StoreContext context = context(ensemble.server().connectString());
+    StoreContext context = Asked.context(settings(ensemble.server().connectString()), events);
     BlockingQueue<String> told = new LinkedBlockingQueue<>();
     Connection connection =
         new Connection(
             context,
             Connection.Use.WRITING,
             LONG_SESSION,
-            telling(told),
+            new ToldListener(told),
             (of, timeout, use, listener) -> {
               Throwable next = failures.poll();
               if (next != null) {
@@ -139,7 +136,7 @@ final class ConnectionIT {
               return context.connector().open(of, timeout, use, listener);
             });
     // When
-    executor.execute(connection::open);
+    context.executor().execute(connection::open);
     // Then
     assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo("connected");
     assertThat(failures).isEmpty();
@@ -150,7 +147,7 @@ final class ConnectionIT {
   void connectionThatTheClientDoesNotTellOfIsFound() throws Exception {
     // Given: a client that tells of its first connection only
     ZooKeeperProxy way = ensemble.proxy();
-    StoreContext context = context(way.connectString());
+    StoreContext context = Asked.context(settings(way.connectString()), events);
     BlockingQueue<String> told = new LinkedBlockingQueue<>();
     AtomicInteger connections = new AtomicInteger();
     Connection connection =
@@ -158,10 +155,10 @@ final class ConnectionIT {
             context,
             Connection.Use.LISTENING,
             LONG_SESSION,
-            telling(told),
+            new ToldListener(told),
             (of, timeout, use, listener) ->
                 context.connector().open(of, timeout, use, tellingOnce(listener, connections)));
-    executor.execute(connection::open);
+    context.executor().execute(connection::open);
     assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo("connected");
     // When
     way.cutAll();
@@ -170,39 +167,6 @@ final class ConnectionIT {
     assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo("connected");
     Awaitility.await("what the client tells").until(() -> connections.get() == 2);
     close(connection, context);
-  }
-
-  private StoreContext context(String connect) {
-    ZooKeeperSettings settings = settings(connect);
-    return new StoreContext(
-        settings,
-        new StorePaths(settings),
-        executor,
-        new Connector(settings, executor),
-        new Directories(),
-        new StoreStats(),
-        events,
-        problem -> {},
-        new StoreProblems());
-  }
-
-  private static HandleListener telling(Queue<String> told) {
-    return new HandleListener() {
-      @Override
-      public void onConnected() {
-        told.add("connected");
-      }
-
-      @Override
-      public void onDisconnected() {
-        told.add("disconnected");
-      }
-
-      @Override
-      public void onExpired() {
-        told.add("expired");
-      }
-    };
   }
 
   /** Passes on what a handle tells, but of its connections only the first; counts them. */
@@ -227,12 +191,12 @@ final class ConnectionIT {
     };
   }
 
-  private void close(Connection connection, StoreContext context) throws Exception {
+  private static void close(Connection connection, StoreContext context) throws Exception {
     CompletableFuture<Void> closed = new CompletableFuture<>();
-    executor.execute(() -> connection.close(() -> closed.complete(null)));
+    context.executor().execute(() -> connection.close(() -> closed.complete(null)));
     closed.get(10, TimeUnit.SECONDS);
     context.connector().stop(1_000);
-    executor.stop(1_000);
+    context.executor().stop(1_000);
   }
 
   private static void throwAsItIs(Throwable failure) throws IOException {

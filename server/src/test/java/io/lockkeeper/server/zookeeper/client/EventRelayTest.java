@@ -10,40 +10,15 @@ import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-final class EventRelayTest implements HandleListener {
+final class EventRelayTest {
 
   private final StoreExecutor executor = new StoreExecutor();
-  private final EventRelay relay = new EventRelay(executor, this);
   private final List<String> told = new CopyOnWriteArrayList<>();
+  private final EventRelay relay = new EventRelay(executor, new ToldListener(told));
 
   @AfterEach
   void stop() throws Exception {
     executor.stop(1_000);
-  }
-
-  @Override
-  public void onConnected() {
-    told.add("connected");
-  }
-
-  @Override
-  public void onDisconnected() {
-    told.add("disconnected");
-  }
-
-  @Override
-  public void onExpired() {
-    told.add("expired");
-  }
-
-  @Override
-  public void onAuthFailed() {
-    told.add("refused");
-  }
-
-  @Override
-  public void onNode(WatchedEvent event) {
-    told.add(event.getPath());
   }
 
   private void happen(String path) {
