@@ -22,8 +22,9 @@ cleanup() {
 trap cleanup EXIT
 java -Xmx256m -jar "$jar" dev --listen=127.0.0.1:0 --http=127.0.0.1:0 --zookeeper-port=0 --data-dir="$work/data" >"$work/server.log" 2>&1 &
 server=$!
-awk '/^```go$/ { inside = 1; next } /^```$/ { if (inside) exit } inside' README.md >"$work/main.go"
-{ echo 'package main'; awk '/^```go$/ { n++; inside = n == 2; next } /^```$/ { inside = 0 } inside' README.md; } >"$work/main_test.go"
+block() { awk -v wanted="$1" '/^```go$/ { n++; inside = n == wanted; next } /^```$/ { inside = 0 } inside' README.md; }
+block 1 >"$work/main.go"
+{ echo 'package main'; block 2; } >"$work/main_test.go"
 cd "$work"
 # A cache of its own: a version that is packaged again is another one.
 export GOFLAGS=-mod=mod GONOSUMDB=lockkeeper.io GOPROXY="file://$here/build/proxy,$(go env GOPROXY)" GOWORK=off

@@ -74,19 +74,22 @@ func (a *acquisition) holdLimit() instant {
 	return limit
 }
 
-// nest notes that another one, which is held, ends this one with its longest hold, if this is a level above it.
-func (a *acquisition) nest(other *acquisition) {
-	if other == a || other.state != held || other.limit == never || a.request.owner == "" || other.request.owner != a.request.owner {
+// nest notes which of all that are held this is a level above: their longest hold ends this one, too. Who has no owner has no levels.
+func (a *acquisition) nest(all map[string]*acquisition) {
+	if a.request.owner == "" {
 		return
 	}
-	for _, grant := range other.grants {
-		for _, mine := range a.grants {
-			if mine.Name == grant.Name && mine.FencingToken == grant.FencingToken {
-				a.outers = append(a.outers, other)
-				return
-			}
+	for _, other := range all {
+		if other != a && other.state == held && other.limit != never && other.request.owner == a.request.owner && a.sharesHold(other) {
+			a.outers = append(a.outers, other)
 		}
 	}
+}
+
+func (a *acquisition) sharesHold(other *acquisition) bool {
+	return slices.ContainsFunc(other.grants, func(grant Grant) bool {
+		return slices.ContainsFunc(a.grants, func(mine Grant) bool { return mine.Name == grant.Name && mine.FencingToken == grant.FencingToken })
+	})
 }
 
 // overdue is why the locks are not held any more by the clock, though no timer has said so; empty: they are.

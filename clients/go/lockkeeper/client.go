@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"strconv"
@@ -218,24 +219,27 @@ type queue struct {
 	idle    chan struct{} // closed when the goroutine ends; nil: there is none
 }
 
+// put has a call made after those before it.
+func (q *queue) put(call func()) { q.add(call, math.MaxInt) }
+
 // putIfRoom leaves out what a listener that is far behind need not hear.
-func (q *queue) putIfRoom(call func()) {
+func (q *queue) putIfRoom(call func()) { q.add(call, maxPending) }
+
+func (q *queue) add(call func(), most int) {
 	q.mu.Lock()
-	full := len(q.pending) >= maxPending
-	q.mu.Unlock()
-	if !full {
-		q.put(call)
+	defer q.mu.Unlock()
+	if len(q.pending) >= most {
+		return
+	}
+	q.pending = append(q.pending, call)
+	if q.idle == nil {
+		q.start()
 	}
 }
 
-func (q *queue) put(call func()) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.pending = append(q.pending, call)
-	if q.idle == nil {
-		q.idle = make(chan struct{})
-		go q.run(q.idle)
-	}
+func (q *queue) start() {
+	q.idle = make(chan struct{})
+	go q.run(q.idle)
 }
 
 func (q *queue) run(idle chan struct{}) {
@@ -244,8 +248,7 @@ func (q *queue) run(idle chan struct{}) {
 		q.mu.Lock()
 		defer q.mu.Unlock()
 		if q.idle == idle {
-			q.idle = make(chan struct{})
-			go q.run(q.idle)
+			q.start()
 		}
 	}()
 	for {

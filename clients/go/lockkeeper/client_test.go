@@ -460,10 +460,16 @@ func TestHoldIsLimited(t *testing.T) {
 	server := lockkeepertest.NewServer(t)
 	ctx, client := limited(t), newClient(t, server.Address())
 	lock := must[*lockkeeper.Lock](t)(client.Lock(ctx, "a", lockkeeper.MaxHold(200*time.Millisecond)))
+	mustBeLost(t, lock, "MAX_HOLD")
+}
+
+// mustBeLost waits until a lock is lost, for this reason.
+func mustBeLost(t *testing.T, lock *lockkeeper.Lock, reason string) {
+	t.Helper()
 	<-lock.Context().Done()
 	var lost *lockkeeper.LostError
-	if !errors.As(context.Cause(lock.Context()), &lost) || lost.Reason != "MAX_HOLD" {
-		t.Errorf("%v", context.Cause(lock.Context()))
+	if cause := context.Cause(lock.Context()); !errors.As(cause, &lost) || lost.Reason != reason {
+		t.Errorf("%v", cause)
 	}
 }
 

@@ -126,11 +126,7 @@ func TestLevelsAboveALimitedHoldEndWithIt(t *testing.T) {
 	server.Freeze()
 	defer server.Thaw()
 	for _, lock := range []*lockkeeper.Lock{outer, inner} {
-		<-lock.Context().Done()
-		var lost *lockkeeper.LostError
-		if !errors.As(context.Cause(lock.Context()), &lost) || lost.Reason != "MAX_HOLD" {
-			t.Errorf("%v", context.Cause(lock.Context()))
-		}
+		mustBeLost(t, lock, "MAX_HOLD")
 	}
 }
 

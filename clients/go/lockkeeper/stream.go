@@ -43,7 +43,6 @@ func (s *stream) put(request *pb.SessionRequest) {
 
 // attempt finds a server and lives with one stream to it. Returns how long to stay away, or an overError.
 func (l *lease) attempt(ctx context.Context) (time.Duration, error) {
-	start := now()
 	l.mu.Lock()
 	known, deadline := l.id != "", l.deadline
 	l.mu.Unlock()
@@ -53,7 +52,7 @@ func (l *lease) attempt(ctx context.Context) (time.Duration, error) {
 		}
 		return min(openingTimeout, time.Duration(deadline-now())/2) // leaves time for another server
 	}
-	if start >= deadline {
+	if now() >= deadline {
 		return 0, &overError{reason: "DEADLINE_PASSED"} // its timer may be late
 	}
 	limited, done := context.WithTimeout(ctx, patience())
@@ -88,7 +87,7 @@ func (l *lease) attempt(ctx context.Context) (time.Duration, error) {
 		}
 	})
 	defer opening.Stop()
-	err = l.live(authorized, pb.NewLockServiceClient(connection), s, now())
+	err = l.live(authorized, pb.NewLockServiceClient(connection), s)
 	switch {
 	case s.isOpen:
 		if !l.isOver() {
@@ -143,7 +142,8 @@ func (l *lease) verdict(err error) (time.Duration, error) {
 	return max(0, retryDelay(said)), nil // any other error says nothing about the lease
 }
 
-func (l *lease) live(ctx context.Context, client pb.LockServiceClient, s *stream, start instant) error {
+func (l *lease) live(ctx context.Context, client pb.LockServiceClient, s *stream) error {
+	start := now()
 	session, err := client.Session(ctx)
 	if err != nil {
 		return err
@@ -442,9 +442,7 @@ func (l *lease) onGranted(a *acquisition, granted *pb.Granted) {
 		if a.limit != never {
 			l.after(a, "max hold", time.Duration(a.limit-now()), func() { l.endHold(a) })
 		}
-		for _, other := range l.acquisitions {
-			a.nest(other)
-		}
+		a.nest(l.acquisitions)
 	case a.state == held && !a.isGrantOf(granted): // not the hold that the caller has
 		l.loseByItself(a, "REMOVED")
 	}

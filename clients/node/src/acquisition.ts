@@ -71,14 +71,16 @@ export class Acquisition {
     return Math.min(this.holdUntil, ...this.outers.filter((outer) => outer.state !== 'ended').map((outer) => outer.holdUntil));
   }
 
-  /** Notes which of those that are held this is a level above: their longest hold ends this one, too. */
-  nest(held: readonly Acquisition[]): void {
-    const { owner } = this.request.options;
-    this.outers = held.filter(
+  /** Notes which of all that are held this is a level above: their longest hold ends this one, too. Who has no owner has no levels. */
+  nest(all: Iterable<Acquisition>): void {
+    const { owner = '' } = this.request.options;
+    if (owner === '') {
+      return;
+    }
+    this.outers = [...all].filter(
       (other) =>
         other !== this &&
-        owner !== undefined &&
-        owner !== '' &&
+        other.state === 'held' &&
         other.request.options.owner === owner &&
         other.holdUntil !== Infinity &&
         other.grants.some((grant) => this.grants.some((mine) => mine.name === grant.name && mine.fencingToken === grant.fencingToken)),

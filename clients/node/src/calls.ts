@@ -1,12 +1,11 @@
 import { setMaxListeners } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { create, fromBinary, toBinary, type DescMessage, type MessageInitShape, type MessageShape } from '@bufbuild/protobuf';
 import { status as Code, type Client as Connection, type ClientReadableStream, type ServiceError } from '@grpc/grpc-js';
 import { ClosedError, RequestRefusedError, ServerUnavailableError } from './errors.js';
 import { toContender, toLockInfo, type Contender, type LockInfo, type WatchEvent } from './events.js';
 import { callError, detailsOf, enumName, toDuration, wordsOf } from './messages.js';
 import { checkName, within } from './requests.js';
-import { backoff, limited, now } from './timers.js';
+import { backoff, limited, now, pause } from './timers.js';
 import { callMetadata, connect, TokenRefusedError, type Server, type Servers, type Transport } from './transport.js';
 import {
   CheckTokenRequestSchema,
@@ -119,7 +118,7 @@ export class Calls {
     const over = signal === undefined ? this.closed.signal : AbortSignal.any([signal, this.closed.signal]);
     let begun = false;
     for (let failures = 0; ; failures++) {
-      let pause = 0;
+      let asked = 0;
       let connection: Connection | undefined;
       let stream: ClientReadableStream<WatchResponse> | undefined;
       const stop = (): void => {
@@ -154,22 +153,14 @@ export class Calls {
       } catch (error) {
         over.throwIfAborted();
         this.throwIfFinal('watch', error);
-        pause = retryAfterOf(error);
+        asked = retryAfterOf(error);
       } finally {
         over.removeEventListener('abort', stop);
         stream?.cancel();
         connection?.close();
       }
-      await this.pause(Math.max(pause, backoff(failures)), over);
+      await pause(Math.max(asked, backoff(failures)), over);
     }
-  }
-
-  /** Waits; fails with the signal's reason if that is aborted meanwhile. */
-  private async pause(millis: number, signal: AbortSignal): Promise<void> {
-    await sleep(millis, undefined, { signal }).catch((error: unknown) => {
-      signal.throwIfAborted();
-      throw error;
-    });
   }
 
   private throwIfFinal(what: string, error: unknown): void {
@@ -197,13 +188,13 @@ export class Calls {
       } catch (error) {
         this.closed.signal.throwIfAborted();
         this.throwIfFinal(what, error);
-        const pause = Math.max(retryAfterOf(error), backoff(failures));
-        if (now() + pause >= giveUp) {
+        const length = Math.max(retryAfterOf(error), backoff(failures));
+        if (now() + length >= giveUp) {
           throw isServiceError(error)
             ? callError(what, error)
             : new ServerUnavailableError(`${what}: no server could be reached: ${wordsOf(error)}`, { cause: error });
         }
-        await this.pause(pause, this.closed.signal);
+        await pause(length, this.closed.signal);
       }
     }
   }

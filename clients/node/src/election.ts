@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { runUnder } from './client.js';
 import { LeaseLostError, LockLostError, NotAcquiredError, RequestRefusedError, ServerUnavailableError } from './errors.js';
-import { backoff, now } from './timers.js';
+import { backoff, now, pause } from './timers.js';
 import type { Client } from './client.js';
 import type { Contender } from './events.js';
 import type { Lock } from './lock.js';
@@ -63,8 +62,7 @@ export class Election {
           failures = 0;
         }
       }
-      await sleep(Math.max(least, backoff(failures)), undefined, options.signal === undefined ? {} : { signal: options.signal }).catch(() => undefined);
-      options.signal?.throwIfAborted();
+      await pause(Math.max(least, backoff(failures)), options.signal);
     }
   }
 

@@ -184,7 +184,7 @@ export class Lease {
         (bytes) => fromBinary(SessionResponseSchema, bytes),
         metadata,
       );
-      return await this.live(session, server, now());
+      return await this.live(session, server);
     } catch (error) {
       if (error instanceof TokenRefusedError && this.#id === '') {
         return { over: 'UNAUTHENTICATED', error: new RequestRefusedError(error.message, 'UNAUTHENTICATED', Code.UNAUTHENTICATED) };
@@ -209,7 +209,8 @@ export class Lease {
   }
 
   /** One stream from its open to its end. */
-  private async live(session: Session, server: Server, began: number): Promise<End> {
+  private async live(session: Session, server: Server): Promise<End> {
+    const began = now();
     const ended = new Promise<End>((resolve) => {
       this.leave = resolve;
       session.on('data', (response: SessionResponse) => {
@@ -559,7 +560,7 @@ export class Lease {
     if (acquisition.state === 'waiting') {
       this.stopTimers(acquisition);
       acquisition.onGranted(granted);
-      acquisition.nest([...this.acquisitions.values()].filter((other) => other.state === 'held'));
+      acquisition.nest(this.acquisitions.values());
       this.timers.set(`max-hold ${acquisition.id}`, acquisition.holdUntil - now(), () => {
         // The server takes it away with the levels above it, so that who comes next hears that it was not released.
         for (const held of this.acquisitions.values()) {

@@ -40,7 +40,6 @@ export class Questions {
   }
 
   /** A server has answered, or refused, the oldest such question, even if nobody waits for that any more. */
-
   onAnswer(kind: Kind, id: string, error?: Error): void {
     const question = this.open.find((each) => each.kind === kind && each.id === id);
     this.open = this.open.filter((other) => other !== question);

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 const LONGEST = 0x7fffffff; // what setTimeout takes, in milliseconds
 
 /** @internal Milliseconds of a clock that never goes back. It may stop while the machine is suspended: Node.js has no other. */
@@ -44,6 +46,15 @@ export class Timers {
 /** @internal The pause after so many failures in a row, with jitter. */
 export function backoff(failures: number): number {
   return Math.min(2000, 50 * 2 ** Math.min(failures, 10)) * (0.5 + Math.random() / 2);
+}
+
+/** @internal Waits for so long; fails with the signal's reason if that is aborted before the end. */
+export async function pause(millis: number, signal?: AbortSignal): Promise<void> {
+  await sleep(millis, undefined, signal === undefined ? {} : { signal }).catch((error: unknown) => {
+    signal?.throwIfAborted();
+    throw error;
+  });
+  signal?.throwIfAborted();
 }
 
 /** @internal Waits for so long at most. */

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
 import pytest
 
 from lockkeeper import AsyncClient, LockRequest, permits
 from lockkeeper._transport import Target, parse_servers
-from lockkeeper.requests import lock_name
+from lockkeeper.requests import LockOptions, lock_name
 
 
 @pytest.mark.parametrize(
@@ -81,3 +83,8 @@ def test_what_is_of_another_type_is_named() -> None:
             use()
     with pytest.raises(TypeError, match=r"^metadata must be"):
         LockRequest("a", metadata={"a": wrong})
+
+
+def test_options_are_the_fields_of_a_request_and_any_collection_of_locks_will_do() -> None:
+    assert set(LockOptions.__annotations__) == {field.name for field in fields(LockRequest)} - {"locks"}
+    assert str(LockRequest(deque(["a", "b"]))) == '"a", "b"'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import enum
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from lockkeeper._clock import now
@@ -68,18 +68,20 @@ class Acquisition:
         """Until when the server lets the locks be held."""
         return min([self.hold_until] + [outer.hold_until for outer in self.outers if outer.state is not State.ENDED])
 
-    def nest(self, held: list[Acquisition]) -> None:
-        """Notes which of those that are held this is a level above."""
-        if self.request.owner:
-            ours = {(grant.name, grant.fencing_token) for grant in self.grants}
-            self.outers = [
-                other
-                for other in held
-                if other is not self
-                and other.request.owner == self.request.owner
-                and other.hold_until != NEVER
-                and any((grant.name, grant.fencing_token) in ours for grant in other.grants)
-            ]
+    def nest(self, every: Iterable[Acquisition]) -> None:
+        """Notes which of all that are held this is a level above. Who has no owner has no levels."""
+        if not self.request.owner:
+            return
+        ours = {(grant.name, grant.fencing_token) for grant in self.grants}
+        self.outers = [
+            other
+            for other in every
+            if other is not self
+            and other.state is State.HELD
+            and other.request.owner == self.request.owner
+            and other.hold_until != NEVER
+            and any((grant.name, grant.fencing_token) in ours for grant in other.grants)
+        ]
 
     def message(self) -> pb.AcquireRequest:
         """The request as it is sent, for the first time or once more."""

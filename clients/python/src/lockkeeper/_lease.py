@@ -126,9 +126,8 @@ class Lease:
         """Ends the lease with all that it holds; returns when a server has confirmed it, within some seconds."""
         if not self.is_over:
             self._closing = True
-            for acquisition in list(self._acquisitions.values()):
-                if acquisition.state is State.HELD:
-                    acquisition.lose("LEASE_CLOSED")  # now, whenever the server hears of it
+            for acquisition in self._held():
+                acquisition.lose("LEASE_CLOSED")  # now, whenever the server hears of it
             if self._was_open:  # otherwise no server has anything of it
                 self._send(pb.SessionRequest(close=pb.CloseSession()))
                 await asyncio.wait([self._task], timeout=_CLOSING)
@@ -174,12 +173,13 @@ class Lease:
             self._failed(str(error) or "a name or a token takes too long", error)
             return 0.0
         try:
-            return await self._stream(server, channel, metadata, now())
+            return await self._stream(server, channel, metadata)
         finally:
             await channel.close()
 
-    async def _stream(self, server: Server, channel: grpc.aio.Channel, metadata: Any, began: float) -> float:
+    async def _stream(self, server: Server, channel: grpc.aio.Channel, metadata: Any) -> float:
         """One stream from its open to its end."""
+        began = now()
         call = channel.stream_stream(
             _METHOD,
             request_serializer=pb.SessionRequest.SerializeToString,
@@ -427,7 +427,7 @@ class Lease:
         if acquisition.state is State.WAITING:
             self._stop_timers(acquisition)
             acquisition.on_granted(granted)
-            acquisition.nest([other for other in self._acquisitions.values() if other.state is State.HELD])
+            acquisition.nest(self._acquisitions.values())
             self._timer(("max-hold", acquisition.request_id), acquisition.hold_until, lambda: self._end_hold(acquisition))
         elif acquisition.state is State.HELD and acquisition.tokens != tokens:
             self._lose(acquisition, "REMOVED")  # not the hold that the caller has
@@ -454,8 +454,8 @@ class Lease:
 
     def _end_hold(self, acquisition: Acquisition) -> None:
         """The longest hold is over, and so are the levels above it. The server takes them away, so that who comes next hears of it."""
-        for held in list(self._acquisitions.values()):
-            if held.state is State.HELD and (held is acquisition or acquisition in held.outers):
+        for held in self._held():
+            if held is acquisition or acquisition in held.outers:
                 held.lose("MAX_HOLD")
 
     def _on_released_event(self, acquisition: Acquisition) -> None:
@@ -554,6 +554,9 @@ class Lease:
         self._on_over(self)
 
     # Small things.
+
+    def _held(self) -> list[Acquisition]:
+        return [acquisition for acquisition in self._acquisitions.values() if acquisition.state is State.HELD]
 
     def _forget(self, acquisition: Acquisition) -> None:
         self._stop_timers(acquisition)

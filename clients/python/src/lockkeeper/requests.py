@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
@@ -168,7 +168,8 @@ class LockRequest:
     deadlock_check: bool | None = None
 
     def __post_init__(self) -> None:
-        asked: list[Any] = list(self.locks) if isinstance(self.locks, list | tuple) else [self.locks]
+        given: Any = self.locks
+        asked = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
         for lock in asked:
             _require_type(isinstance(lock, str | LockSpec), "locks", "a name, a LockSpec, or a list of them", lock)
         specs = tuple(exclusive(lock) if isinstance(lock, str) else lock for lock in asked)
