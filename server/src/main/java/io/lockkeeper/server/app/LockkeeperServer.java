@@ -93,7 +93,8 @@ public final class LockkeeperServer implements AutoCloseable {
                 httpSettings(config, protection, id),
                 engine.coordinator(),
                 registry,
-                grpc::impediment),
+                grpc::impediment,
+                caller -> grpc.visitor(caller.address(), caller.certified(), caller.bearerToken())),
             protection);
     protection.start(registry);
     try {

@@ -2,8 +2,8 @@ package io.lockkeeper.server.app;
 
 import io.lockkeeper.server.rpc.GrpcSettings;
 import io.lockkeeper.server.rpc.call.AccessRules;
+import io.lockkeeper.server.rpc.call.ConnectionIdentity;
 import io.lockkeeper.server.rpc.call.SteadyTimer;
-import io.lockkeeper.server.security.tls.CertificateIdentity;
 import io.lockkeeper.server.security.tls.TlsFiles;
 import io.lockkeeper.server.security.tls.TlsPaths;
 import io.lockkeeper.server.web.PagesSettings;
@@ -131,7 +131,7 @@ final class Protection implements AutoCloseable {
                   address.port(),
                   files.keys(),
                   certifiesClients() ? Optional.of(files.callers()) : Optional.empty(),
-                  CertificateIdentity::of,
+                  chain -> new ConnectionIdentity(files).client(chain),
                   security.authenticator(),
                   security.authority(),
                   security.audit());

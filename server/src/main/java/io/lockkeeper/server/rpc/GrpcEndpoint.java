@@ -1,5 +1,6 @@
 package io.lockkeeper.server.rpc;
 
+import io.grpc.Channel;
 import io.grpc.ManagedChannelBuilder;
 import io.grpc.Server;
 import io.grpc.ServerCredentials;
@@ -14,6 +15,7 @@ import io.lockkeeper.server.rpc.call.Safeguards;
 import io.lockkeeper.server.rpc.forward.PeerLimits;
 import io.lockkeeper.server.rpc.forward.PeerSetup;
 import io.lockkeeper.server.rpc.wire.Causes;
+import io.lockkeeper.server.security.Identity;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -40,6 +42,7 @@ public final class GrpcEndpoint {
   private final ConnectionGate gate;
   private final ConnectionAge age;
   private final GrpcServices services;
+  private final Visitors visitors;
   private volatile Optional<Server> server = Optional.empty();
 
   /** Prepares an endpoint of {@code coordinator} that is open to all; nothing listens yet. */
@@ -65,6 +68,20 @@ public final class GrpcEndpoint {
             age,
             rules,
             safeguards);
+    this.visitors = new Visitors(services, settings.coordinatorId());
+  }
+
+  /**
+   * Returns a channel to the services for a visitor who comes over HTTP: he is known, and limited,
+   * as if he called over gRPC. A call that is cancelled counts as one whose connection broke.
+   *
+   * @param address where he comes from
+   * @param certified whom his certificate names, if he has shown one
+   * @param token his bearer token, which counts before the certificate
+   */
+  public Channel visitor(
+      InetSocketAddress address, Optional<Identity> certified, Optional<String> token) {
+    return visitors.channel(address, certified, token);
   }
 
   /** Prepares TLS when the endpoint starts, where an error has somewhere to go. */
@@ -99,6 +116,7 @@ public final class GrpcEndpoint {
           .ifPresent(tls -> builder.addTransportFilter(new ConnectionIdentity(tls.files())));
       Server started = services.addTo(limited(builder)).build().start();
       server = Optional.of(started);
+      visitors.start();
       services.start();
       LOG.atInfo()
           .addKeyValue("address", settings.host() + ":" + started.getPort())
@@ -175,6 +193,7 @@ public final class GrpcEndpoint {
   public void stop(Duration grace) {
     services.goAway(reason());
     server.ifPresent(running -> shutDown(running, grace));
+    visitors.stop();
     services.stopThreads();
     transport.close();
   }

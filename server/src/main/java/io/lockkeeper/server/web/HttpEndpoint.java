@@ -1,6 +1,10 @@
 package io.lockkeeper.server.web;
 
 import io.lockkeeper.server.coordinator.api.Coordinator;
+import io.lockkeeper.server.web.api.Api;
+import io.lockkeeper.server.web.api.ApiChannels;
+import io.lockkeeper.server.web.http.HttpListener;
+import io.lockkeeper.server.web.http.WebRefusals;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.netty.handler.ssl.ClientAuth;
 import io.netty.handler.ssl.SslContext;
@@ -14,10 +18,10 @@ import javax.net.ssl.SSLException;
 
 /**
  * The coordinator's HTTP endpoint: {@code /metrics} for Prometheus, {@code /healthz} (the process
- * lives), {@code /readyz} (requests for locks can be served), and a status page. What names locks
- * is there for everybody only where gRPC asks nobody who he is either, and only for this machine
- * unless more is asked for; otherwise it is served over TLS at an address of its own, to those who
- * may see it. Started once and stopped once.
+ * lives), {@code /readyz} (requests for locks can be served), a status page, and the API of gRPC as
+ * JSON below {@code /v1/}. What names locks is there for everybody only where gRPC asks nobody who
+ * he is either, and only for this machine unless more is asked for; otherwise it is served over TLS
+ * at an address of its own, to those who may see it. Started once and stopped once.
  */
 public final class HttpEndpoint {
 
@@ -47,14 +51,16 @@ public final class HttpEndpoint {
    * @param registry what {@code /metrics} shows; the endpoint adds the coordinator's gauges, the
    *     JVM's, and counts of what it refuses
    * @param impediment says why requests for locks do not reach the coordinator, if they do not
+   * @param channels the way to the services, for the API
    */
   public HttpEndpoint(
       HttpSettings settings,
       Coordinator coordinator,
       PrometheusMeterRegistry registry,
-      Supplier<Optional<String>> impediment) {
+      Supplier<Optional<String>> impediment,
+      ApiChannels channels) {
     this.jvm = new JvmMetrics(registry);
-    this.pages = new Pages(settings, coordinator, registry, impediment);
+    this.pages = new Pages(settings, coordinator, registry, impediment, new Api(channels));
     this.refusals = new WebRefusals(registry);
     this.closedSettings = settings.pages();
     this.open =

@@ -8,6 +8,14 @@ import io.lockkeeper.server.security.Authority;
 import io.lockkeeper.server.security.Identity;
 import io.lockkeeper.server.security.Right;
 import io.lockkeeper.server.security.UnauthenticatedException;
+import io.lockkeeper.server.web.api.Api;
+import io.lockkeeper.server.web.api.ApiChannels;
+import io.lockkeeper.server.web.api.Challenge;
+import io.lockkeeper.server.web.http.Answer;
+import io.lockkeeper.server.web.http.Page;
+import io.lockkeeper.server.web.http.Request;
+import io.lockkeeper.server.web.http.Site;
+import io.lockkeeper.server.web.http.Visitor;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.util.List;
 import java.util.Map;
@@ -40,34 +48,45 @@ final class Pages {
   private final StatusPage statusPage;
   private final boolean locksForAll;
   private final Supplier<Optional<String>> impediment;
+  private final Api api;
   private final JsonMapper json = JsonMapper.builder().build();
 
   Pages(
       HttpSettings settings,
       Coordinator coordinator,
       PrometheusMeterRegistry registry,
-      Supplier<Optional<String>> impediment) {
+      Supplier<Optional<String>> impediment,
+      Api api) {
     this.coordinator = coordinator;
     this.registry = registry;
     this.metrics = new CoordinatorMetrics(coordinator, settings.sessionPathBytesCap(), registry);
     this.statusPage = new StatusPage(settings);
     this.locksForAll = settings.locksForAll();
     this.impediment = impediment;
+    this.api = api;
   }
 
   /** Returns the pages for everybody, with the status page where it names no secret. */
   Site open(HttpSettings settings) {
     if (!locksForAll) {
-      return (path, visitor) -> at(path, () -> now(elsewhere(settings.pages())));
+      return request -> at(request, () -> now(elsewhere(settings.pages())));
     }
     boolean forThisMachine = LOOPBACK.matcher(settings.host()).matches();
-    return (path, visitor) ->
+    return request ->
         at(
-            path,
-            () ->
-                forThisMachine && isMisdirected(visitor)
-                    ? now(Page.text(MISDIRECTED, "ask for localhost, or by address\n"))
-                    : status(Identity.ANONYMOUS, Authority.OPEN));
+            request,
+            () -> {
+              if (forThisMachine && isMisdirected(request.visitor())) {
+                return now(Page.text(MISDIRECTED, "ask for localhost, or by address\n"));
+              }
+              return Api.serves(request.path())
+                  ? api.answer(request, nobodyKnown(request.visitor()))
+                  : status(Identity.ANONYMOUS, Authority.OPEN);
+            });
+  }
+
+  private static ApiChannels.Caller nobodyKnown(Visitor visitor) {
+    return new ApiChannels.Caller(visitor.address(), Optional.empty(), Optional.empty());
   }
 
   /**
@@ -97,18 +116,20 @@ final class Pages {
   /** Returns the pages for those who say who they are. */
   Site closed(PagesSettings settings) {
     Visitors visitors = new Visitors(settings);
-    return (path, visitor) ->
+    return request ->
         at(
-            path,
+            request,
             () -> {
+              Visitor visitor = request.visitor();
               try {
-                return status(visitors.identify(visitor), settings.authority());
+                return Api.serves(request.path())
+                    ? api.answer(request, visitors.caller(visitor))
+                    : status(visitors.identify(visitor), settings.authority());
               } catch (UnauthenticatedException e) {
                 String why = String.valueOf(e.getMessage());
                 settings.audit().record(refusal(visitor, why));
                 return now(
-                    Page.text(UNAUTHORIZED, why + "\n")
-                        .with("WWW-Authenticate", "Basic realm=\"lockkeeper\", charset=\"UTF-8\""));
+                    Page.text(UNAUTHORIZED, why + "\n").with("WWW-Authenticate", Challenge.BASIC));
               }
             });
   }
@@ -118,17 +139,29 @@ final class Pages {
         Audit.PAGES, Identity.ANONYMOUS, visitor.peer(), "UNAUTHENTICATED", why, Map.of());
   }
 
-  private CompletableFuture<Page> at(String path, Supplier<CompletableFuture<Page>> first) {
-    return switch (path) {
-      case "/" -> first.get();
+  /**
+   * Answers.
+   *
+   * @param guarded answers what names locks
+   */
+  private CompletableFuture<Answer> at(
+      Request request, Supplier<CompletableFuture<Answer>> guarded) {
+    if (Api.serves(request.path())) {
+      return guarded.get();
+    }
+    if (!request.isRead()) {
+      return now(Page.text(405, "only GET and HEAD\n").with("Allow", "GET, HEAD"));
+    }
+    return switch (request.path()) {
+      case "/" -> guarded.get();
       case "/metrics" -> now(metrics());
       case "/healthz" -> now(Page.text(OK, "alive\n"));
       case "/readyz" -> now(ready());
-      default -> now(Page.text(NOT_FOUND, "not found: see /, /metrics, /healthz, /readyz\n"));
+      default -> now(Page.text(NOT_FOUND, "not found: see /, /v1/, /metrics, /healthz, /readyz\n"));
     };
   }
 
-  private static CompletableFuture<Page> now(Page page) {
+  private static CompletableFuture<Answer> now(Page page) {
     return CompletableFuture.completedFuture(page);
   }
 
@@ -136,7 +169,7 @@ final class Pages {
     return Readiness.of(status, impediment.get(), locksForAll);
   }
 
-  private CompletableFuture<Page> status(Identity visitor, Authority authority) {
+  private CompletableFuture<Answer> status(Identity visitor, Authority authority) {
     CoordinatorStatus status = coordinator.status();
     return locks(status, visitor, authority)
         .thenApply(

@@ -5,6 +5,7 @@ import io.lockkeeper.server.security.Authenticator;
 import io.lockkeeper.server.security.Authority;
 import io.lockkeeper.server.security.Identity;
 import java.security.cert.X509Certificate;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 import javax.net.ssl.X509ExtendedKeyManager;
@@ -17,7 +18,8 @@ import javax.net.ssl.X509ExtendedTrustManager;
  * @param port the port, zero for any free one
  * @param keys the server's certificates and keys
  * @param clients says which certificates of visitors are believed; empty: none is asked for
- * @param identities says whose a believed certificate is
+ * @param identities says whose a believed chain of certificates is, or throws an {@link
+ *     io.lockkeeper.server.security.UnauthenticatedException} that says why it is no client's
  * @param authenticator says whose a token is, as a bearer token or as the password of Basic
  *     authentication
  * @param authority says which locks a visitor may see: those that he may read
@@ -28,7 +30,7 @@ public record PagesSettings(
     int port,
     X509ExtendedKeyManager keys,
     Optional<X509ExtendedTrustManager> clients,
-    Function<X509Certificate, Identity> identities,
+    Function<List<X509Certificate>, Identity> identities,
     Authenticator authenticator,
     Authority authority,
     Audit audit) {

@@ -2,8 +2,11 @@ package io.lockkeeper.server.web;
 
 import io.lockkeeper.server.security.Identity;
 import io.lockkeeper.server.security.UnauthenticatedException;
+import io.lockkeeper.server.web.api.ApiChannels;
+import io.lockkeeper.server.web.http.Visitor;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
+import java.util.Optional;
 
 /** Finds out who a visitor is. */
 final class Visitors {
@@ -24,16 +27,30 @@ final class Visitors {
    * @throws UnauthenticatedException if nobody knows; the message says why
    */
   Identity identify(Visitor visitor) {
+    ApiChannels.Caller caller = caller(visitor);
+    return caller
+        .bearerToken()
+        .map(settings.authenticator()::ofBearerToken)
+        .or(caller::certified)
+        .orElseThrow();
+  }
+
+  /**
+   * Returns by what he is to be known; a token has not been looked at.
+   *
+   * @throws UnauthenticatedException if he brings nothing that counts; the message says why
+   */
+  ApiChannels.Caller caller(Visitor visitor) {
     if (visitor.authorization().isPresent()) {
-      return settings.authenticator().ofBearerToken(token(visitor.authorization().get()));
+      String token = token(visitor.authorization().get());
+      return new ApiChannels.Caller(visitor.address(), Optional.empty(), Optional.of(token));
     }
-    return visitor
-        .certificate()
-        .map(settings.identities())
-        .orElseThrow(
-            () ->
-                new UnauthenticatedException(
-                    "show a client certificate, or send a token as a bearer token or as a password"));
+    if (visitor.certificates().isEmpty()) {
+      throw new UnauthenticatedException(
+          "show a client certificate, or send a token as a bearer token or as a password");
+    }
+    Identity certified = settings.identities().apply(visitor.certificates());
+    return new ApiChannels.Caller(visitor.address(), Optional.of(certified), Optional.empty());
   }
 
   // Schemes are told apart without regard to case (RFC 9110, 11.1).

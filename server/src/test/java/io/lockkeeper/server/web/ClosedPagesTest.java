@@ -77,8 +77,7 @@ class ClosedPagesTest {
             0,
             server.manager(),
             Optional.of(known.trust()),
-            certificate ->
-                Identity.of(certificate.getSubjectX500Principal().getName().substring(3)),
+            chain -> Identity.of(chain.get(0).getSubjectX500Principal().getName().substring(3)),
             ClosedPagesTest::ofToken,
             OWN_LOCKS,
             audited::add);
@@ -87,7 +86,8 @@ class ClosedPagesTest {
             new HttpSettings("127.0.0.1", 0, "c-1", "0.1.0", 1, false, false, Optional.of(pages)),
             coordinator,
             new PrometheusMeterRegistry(PrometheusConfig.DEFAULT),
-            Optional::empty);
+            Optional::empty,
+            caller -> new NoServices());
     endpoint.start();
   }
 

@@ -14,6 +14,7 @@ import io.lockkeeper.server.core.lock.ReadWriteKind;
 import io.lockkeeper.server.testing.FakeCoordinator;
 import io.lockkeeper.server.testing.RoomKind;
 import io.lockkeeper.server.testing.ViewSamples;
+import io.lockkeeper.server.web.http.HttpListener;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.IOException;
@@ -54,7 +55,8 @@ class HttpEndpointTest {
         new HttpSettings("127.0.0.1", port, "c<1>", "0.1.0", 524_288, true, true, Optional.empty()),
         coordinator,
         new PrometheusMeterRegistry(PrometheusConfig.DEFAULT),
-        impediment::get);
+        impediment::get,
+        caller -> new NoServices());
   }
 
   @BeforeEach
@@ -447,7 +449,7 @@ class HttpEndpointTest {
   void connectionThatWaitsForLongestGivesWayToOneThatAsks() throws Exception {
     // Given: as many as one address may have, none of which has asked
     List<Socket> idle = new ArrayList<>();
-    for (int i = 0; i < Connections.MAX_OF_ADDRESS; i++) {
+    for (int i = 0; i < HttpListener.MAX_OF_ADDRESS; i++) {
       idle.add(new Socket("127.0.0.1", endpoint.port()));
     }
     // When

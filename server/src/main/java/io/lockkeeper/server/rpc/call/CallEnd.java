@@ -7,6 +7,7 @@ import io.grpc.Metadata;
 import io.grpc.ServerStreamTracer;
 import io.grpc.Status;
 import io.grpc.Status.Code;
+import io.grpc.inprocess.InProcessSocketAddress;
 import io.lockkeeper.server.rpc.wire.Refusal;
 import io.lockkeeper.server.rpc.wire.Statuses;
 import java.net.SocketAddress;
@@ -35,13 +36,13 @@ public final class CallEnd extends ServerStreamTracer {
     };
   }
 
+  /** What a call in the process is cancelled with whose client's connection has broken. */
+  public static final String CONNECTION_BROKE = "the connection broke";
+
   private static final Context.Key<CallEnd> KEY = Context.key("call-end");
 
   // HTTP/2's CANCEL. A reset with another code is a fault on the way.
   private static final String RESET_BY_CANCEL = "RST_STREAM received for code 8";
-
-  // By its name: the transport is there in tests only.
-  private static final String IN_PROCESS = "io.grpc.inprocess.InProcessSocketAddress";
 
   /**
    * A client that resets a call because its deadline has passed may be heard before that: the
@@ -150,9 +151,13 @@ public final class CallEnd extends ServerStreamTracer {
   }
 
   private boolean isCancel(Status ended) {
-    // In the process nothing can break, and the text is whatever the client says.
-    return ended.getCode() == Code.CANCELLED
-        && (inProcess || RESET_BY_CANCEL.equals(ended.getDescription()));
+    if (ended.getCode() != Code.CANCELLED) {
+      return false;
+    }
+    // In the process nothing breaks by itself, and the text is whatever the client says.
+    return inProcess
+        ? !CONNECTION_BROKE.equals(ended.getDescription())
+        : RESET_BY_CANCEL.equals(ended.getDescription());
   }
 
   private boolean passes(Deadline of) {
@@ -168,7 +173,7 @@ public final class CallEnd extends ServerStreamTracer {
   public void serverCallStarted(ServerCallInfo<?, ?> call) {
     SocketAddress client = call.getAttributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR);
     wholeWithMessage = !call.getMethodDescriptor().getType().clientSendsOneMessage();
-    inProcess = client != null && client.getClass().getName().equals(IN_PROCESS);
+    inProcess = client instanceof InProcessSocketAddress;
   }
 
   @Override

@@ -54,6 +54,13 @@ public final class ConnectionIdentity extends ServerTransportFilter {
         : attributes.toBuilder().set(CALLER, caller(chain(session))).build();
   }
 
+  /** Returns the attributes of a connection whose other end a certificate has named to others. */
+  public static Attributes certified(Attributes attributes, Optional<Identity> identity) {
+    return attributes.toBuilder()
+        .set(CALLER, new Caller(identity, false, Optional.empty()))
+        .build();
+  }
+
   /** Returns who is at the other end of the connection that a call came by. */
   public static Caller of(Attributes attributes) {
     Caller caller = attributes.get(CALLER);
@@ -67,6 +74,23 @@ public final class ConnectionIdentity extends ServerTransportFilter {
     } catch (SSLPeerUnverifiedException e) {
       return List.of(); // that is how a session says that it has none
     }
+  }
+
+  /**
+   * Returns which client has shown a chain of certificates.
+   *
+   * @throws UnauthenticatedException if it is no client's; the message says why
+   */
+  public Identity client(List<X509Certificate> chain) {
+    Caller caller = caller(chain);
+    if (caller.refusal().isPresent()) {
+      throw new UnauthenticatedException(caller.refusal().get());
+    }
+    return caller
+        .identity()
+        .filter(who -> !caller.isPeer())
+        .orElseThrow(
+            () -> new UnauthenticatedException("the certificate is a coordinator's, no client's"));
   }
 
   /** The handshake has proved that the caller has the key, and that one of both has signed it. */

@@ -1,4 +1,4 @@
-package io.lockkeeper.server.web;
+package io.lockkeeper.server.web.http;
 
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
@@ -7,6 +7,7 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.nio.NioChannelOption;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpServerCodec;
@@ -18,6 +19,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import jdk.net.ExtendedSocketOptions;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,7 +27,10 @@ import org.slf4j.LoggerFactory;
  * Serves a site over HTTP/1.1 at one address, on one thread that never waits for anybody: neither a
  * client that sends or reads slowly, nor the coordinator. Started once and stopped once.
  */
-final class HttpListener {
+public final class HttpListener {
+
+  /** How many connections one address may have. */
+  public static final int MAX_OF_ADDRESS = 256;
 
   static final int MAX_LINE = 4 * 1024;
   static final int MAX_HEADERS = 16 * 1024;
@@ -48,7 +53,7 @@ final class HttpListener {
    * @param name what is listened for, such as {@code HTTP}
    * @param tls TLS, or empty for plaintext
    */
-  HttpListener(
+  public HttpListener(
       String name,
       String host,
       int port,
@@ -69,7 +74,7 @@ final class HttpListener {
    *
    * @throws IOException if the address cannot be listened on; the message names it
    */
-  void start() throws IOException {
+  public void start() throws IOException {
     InetSocketAddress address = new InetSocketAddress(host, port);
     try {
       if (address.isUnresolved()) {
@@ -98,6 +103,11 @@ final class HttpListener {
             .option(ChannelOption.SO_BACKLOG, BACKLOG)
             // One request is read at a time: the next waits in its socket.
             .childOption(ChannelOption.AUTO_READ, false)
+            // A visitor whose machine is gone holds nothing for longer than some twenty seconds.
+            .childOption(ChannelOption.SO_KEEPALIVE, true)
+            .childOption(NioChannelOption.of(ExtendedSocketOptions.TCP_KEEPIDLE), 10)
+            .childOption(NioChannelOption.of(ExtendedSocketOptions.TCP_KEEPINTERVAL), 5)
+            .childOption(NioChannelOption.of(ExtendedSocketOptions.TCP_KEEPCOUNT), 2)
             .childHandler(
                 new ChannelInitializer<SocketChannel>() {
                   @Override
@@ -136,13 +146,13 @@ final class HttpListener {
    *
    * @throws IllegalStateException if it has not been started
    */
-  int port() {
+  public int port() {
     Channel channel = listening.orElseThrow(() -> new IllegalStateException("not started"));
     return ((InetSocketAddress) channel.localAddress()).getPort();
   }
 
   /** Stops, with all connections. Returns when nothing listens any more. Idempotent. */
-  void stop() {
+  public void stop() {
     listening.ifPresent(channel -> channel.close().awaitUninterruptibly(1, TimeUnit.SECONDS));
     var unused = thread.shutdownGracefully(0, 1, TimeUnit.SECONDS);
   }

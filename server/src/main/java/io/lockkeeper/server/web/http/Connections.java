@@ -1,4 +1,4 @@
-package io.lockkeeper.server.web;
+package io.lockkeeper.server.web.http;
 
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler.Sharable;
@@ -21,13 +21,17 @@ import java.util.Optional;
 final class Connections extends ChannelInboundHandlerAdapter {
 
   static final int MAX = 1_024;
-  static final int MAX_OF_ADDRESS = 256;
+
+  /** Streams stay, and cannot be told to make room: at most this part of all are streams. */
+  private static final int STREAMS_PART = 2;
 
   private final WebRefusals refusals;
   private final Map<InetAddress, Integer> byAddress = new HashMap<>();
   // In the order in which they began to wait; what is being answered is not in it.
   private final Map<Channel, InetAddress> waiting = new LinkedHashMap<>();
+  private final Map<InetAddress, Integer> streamsByAddress = new HashMap<>();
   private int open;
+  private int streams;
 
   Connections(WebRefusals refusals) {
     this.refusals = refusals;
@@ -37,14 +41,14 @@ final class Connections extends ChannelInboundHandlerAdapter {
   public void channelRead(ChannelHandlerContext context, Object message) {
     Channel connection = (Channel) message;
     InetAddress from = addressOf(connection);
-    if (byAddress.getOrDefault(from, 0) >= MAX_OF_ADDRESS) {
+    if (byAddress.getOrDefault(from, 0) >= HttpListener.MAX_OF_ADDRESS) {
       refusals.count(WebRefusals.Limit.HTTP_ADDRESS_CONNECTIONS);
       evict(Optional.of(from));
     } else if (open >= MAX) {
       refusals.count(WebRefusals.Limit.HTTP_CONNECTIONS);
       evict(Optional.empty());
     }
-    if (byAddress.getOrDefault(from, 0) >= MAX_OF_ADDRESS || open >= MAX) {
+    if (byAddress.getOrDefault(from, 0) >= HttpListener.MAX_OF_ADDRESS || open >= MAX) {
       connection.unsafe().closeForcibly();
       return;
     }
@@ -83,6 +87,31 @@ final class Connections extends ChannelInboundHandlerAdapter {
     if (connection.isActive()) {
       waiting.put(connection, addressOf(connection));
     }
+  }
+
+  /**
+   * Takes a place for a stream, until its connection is closed.
+   *
+   * @return whether there was one
+   */
+  boolean stream(Channel connection) {
+    InetAddress from = addressOf(connection);
+    if (streams >= MAX / STREAMS_PART
+        || streamsByAddress.getOrDefault(from, 0) >= HttpListener.MAX_OF_ADDRESS / STREAMS_PART) {
+      refusals.count(WebRefusals.Limit.HTTP_STREAMS);
+      return false;
+    }
+    streams++;
+    streamsByAddress.merge(from, 1, Integer::sum);
+    var unused =
+        connection
+            .closeFuture()
+            .addListener(
+                closed -> {
+                  streams--;
+                  streamsByAddress.merge(from, -1, (count, one) -> count == 1 ? null : count - 1);
+                });
+    return true;
   }
 
   private static InetAddress addressOf(Channel connection) {

@@ -1,4 +1,4 @@
-package io.lockkeeper.server.web;
+package io.lockkeeper.server.web.http;
 
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -9,14 +9,16 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /** Counts what HTTP refuses, by limit. Thread-safe. */
-final class WebRefusals {
+public final class WebRefusals {
 
   /** A limit of HTTP at which something is refused. */
-  enum Limit {
+  public enum Limit {
     /** Connections in all. */
     HTTP_CONNECTIONS,
     /** Connections from one address. */
     HTTP_ADDRESS_CONNECTIONS,
+    /** Streams, in all and to one address. */
+    HTTP_STREAMS,
     /** The time that a request and its answer may take. */
     HTTP_TIME,
     /** The length of a request. */
@@ -27,7 +29,8 @@ final class WebRefusals {
 
   private final Map<Limit, Counter> counters;
 
-  WebRefusals(MeterRegistry registry) {
+  /** Registers the counters. */
+  public WebRefusals(MeterRegistry registry) {
     this.counters =
         Arrays.stream(Limit.values())
             .collect(
@@ -40,7 +43,8 @@ final class WebRefusals {
                             .register(registry)));
   }
 
-  void count(Limit limit) {
+  /** Counts one that was refused at the limit. */
+  public void count(Limit limit) {
     Counter counter = counters.get(limit);
     if (counter != null) {
       counter.increment();

@@ -1,0 +1,169 @@
+package io.lockkeeper.server.web.api;
+
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.Message;
+import com.google.protobuf.util.JsonFormat;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import io.lockkeeper.server.web.http.Answer;
+import io.lockkeeper.server.web.http.EventStream;
+import io.lockkeeper.server.web.http.Page;
+import io.lockkeeper.v1.WatchResponse;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * One call of gRPC whose answer goes out over HTTP: whole, or message after message, each when the
+ * one before has left. A stream that ends before its first message is answered with its error as a
+ * status; what comes later is a line, or an event, of the stream. All on the connection's thread.
+ */
+final class ApiCall extends ClientCall.Listener<Message> implements EventStream.Source {
+
+  private static final String LINES = "application/x-ndjson";
+  private static final String EVENTS = "text/event-stream; charset=utf-8";
+
+  /** A comment, which a browser does not tell its page of. */
+  private static final String HEARTBEAT = ":\n\n";
+
+  /** Longer than the coordinator takes at most. */
+  private static final long UNARY_SECONDS = 15;
+
+  private static final JsonFormat.Printer PRINTER =
+      JsonFormat.printer().omittingInsignificantWhitespace();
+
+  private final ClientCall<Message, Message> call;
+  private final boolean streams;
+  private final boolean asEvents;
+  private final CompletableFuture<Answer> answer = new CompletableFuture<>();
+  private Optional<Message> waiting = Optional.empty();
+  private Optional<EventStream.Sink> sink = Optional.empty();
+  private Optional<String> end = Optional.empty();
+  private boolean owesRequest;
+
+  private ApiCall(Route route, Channel channel, Executor thread) {
+    this.streams = route.streams();
+    this.asEvents = route.response() instanceof WatchResponse;
+    CallOptions options = CallOptions.DEFAULT.withExecutor(thread);
+    this.call =
+        channel.newCall(
+            untyped(route.call()),
+            streams ? options : options.withDeadlineAfter(UNARY_SECONDS, TimeUnit.SECONDS));
+  }
+
+  @SuppressWarnings("unchecked") // Messages of the call's own types go in and come out.
+  private static MethodDescriptor<Message, Message> untyped(MethodDescriptor<?, ?> call) {
+    return (MethodDescriptor<Message, Message>) call;
+  }
+
+  /**
+   * Makes the call.
+   *
+   * @return the answer; cancelling it cancels the call
+   */
+  static CompletableFuture<Answer> start(
+      Route route, Message request, Channel channel, Executor thread) {
+    ApiCall started = new ApiCall(route, channel, thread);
+    started.call.start(started, new Metadata());
+    started.call.request(started.streams ? 1 : 2);
+    started.call.sendMessage(request);
+    started.call.halfClose();
+    var unused =
+        started.answer.whenComplete(
+            (answer, failure) -> {
+              if (started.answer.isCancelled()) {
+                started.onGone();
+              }
+            });
+    return started.answer;
+  }
+
+  @Override
+  public void onMessage(Message message) {
+    if (!streams) {
+      waiting = Optional.of(message);
+    } else if (sink.isPresent()) {
+      send(message);
+    } else {
+      waiting = Optional.of(message);
+      answer.complete(new EventStream(asEvents ? EVENTS : LINES, asEvents ? HEARTBEAT : "", this));
+    }
+  }
+
+  @Override
+  public void onClose(Status status, Metadata trailers) {
+    if (!streams && status.isOk() && waiting.isPresent()) {
+      answer.complete(new Page(200, Errors.JSON_TYPE, json(waiting.get()) + "\n"));
+    } else if (!answer.isDone()) {
+      answer.complete(
+          status.isOk() && streams
+              ? new Page(200, asEvents ? EVENTS : LINES, "")
+              : Errors.page(status, trailers));
+    } else {
+      String last = status.isOk() ? "" : last(Errors.line(Errors.error(status, trailers)));
+      end = Optional.of(last);
+      sink.ifPresent(out -> finish(out, last));
+    }
+  }
+
+  private String last(String error) {
+    return asEvents ? "event: error\ndata: " + error + "\n\n" : "{\"error\":" + error + "}\n";
+  }
+
+  private static void finish(EventStream.Sink out, String last) {
+    out.send(last);
+    out.end();
+  }
+
+  @Override
+  public void start(EventStream.Sink out) {
+    sink = Optional.of(out);
+    waiting.ifPresent(this::send);
+    waiting = Optional.empty();
+    end.ifPresent(last -> finish(out, last));
+  }
+
+  private void send(Message message) {
+    String json = json(message);
+    String piece = asEvents ? event(message, json) : json + "\n";
+    EventStream.Sink out = sink.orElseThrow();
+    out.send(piece);
+    if (out.hasRoom()) {
+      call.request(1);
+    } else {
+      owesRequest = true;
+    }
+  }
+
+  /** Its id is what a visitor who comes back has seen last; in a snapshot there is none. */
+  private static String event(Message message, String json) {
+    long revision = message instanceof WatchResponse watched ? watched.getRevision() : 0;
+    return (revision == 0 ? "" : "id: " + revision + "\n") + "data: " + json + "\n\n";
+  }
+
+  private static String json(Message message) {
+    try {
+      return PRINTER.print(message);
+    } catch (InvalidProtocolBufferException e) {
+      throw new IllegalStateException("a message of ours is no JSON", e);
+    }
+  }
+
+  @Override
+  public void onRoom() {
+    if (owesRequest) {
+      owesRequest = false;
+      call.request(1);
+    }
+  }
+
+  @Override
+  public void onGone() {
+    call.cancel("the visitor has gone", null);
+  }
+}

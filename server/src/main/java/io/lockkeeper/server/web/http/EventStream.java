@@ -1,0 +1,36 @@
+package io.lockkeeper.server.web.http;
+
+/**
+ * An answer that comes in pieces for as long as there is something to tell, or the visitor stays.
+ *
+ * @param contentType the type of the body
+ * @param heartbeat what is sent now and then so that a visitor, and whatever is between, knows that
+ *     the stream lives; empty: nothing
+ * @param source what tells
+ */
+public record EventStream(String contentType, String heartbeat, Source source) implements Answer {
+
+  /** Where the pieces come from. All methods are called on the connection's thread. */
+  public interface Source {
+    /** Begins to tell: as long as the sink has room, and after that each time it has room again. */
+    void start(Sink sink);
+
+    /** There is room again. */
+    void onRoom();
+
+    /** The visitor has gone; nothing more is taken. Called also if {@link #start} never was. */
+    void onGone();
+  }
+
+  /** Where the pieces go. To be used on the connection's thread. */
+  public interface Sink {
+    /** Sends a piece. */
+    void send(String piece);
+
+    /** Returns whether the next piece would not have to wait for what was sent before. */
+    boolean hasRoom();
+
+    /** Ends the answer. */
+    void end();
+  }
+}

@@ -1,0 +1,36 @@
+package io.lockkeeper.server.web.http;
+
+import io.netty.handler.codec.http.HttpHeaders;
+import java.util.Optional;
+import java.util.concurrent.Executor;
+
+/**
+ * One whole request.
+ *
+ * @param method {@code GET}, {@code HEAD} or {@code POST}
+ * @param path the path, still percent-encoded
+ * @param query what follows the question mark, still percent-encoded; empty: nothing
+ * @param headers the headers
+ * @param body the body; empty unless the method is {@code POST}
+ * @param visitor who asks
+ * @param thread the connection's thread
+ */
+public record Request(
+    String method,
+    String path,
+    String query,
+    HttpHeaders headers,
+    String body,
+    Visitor visitor,
+    Executor thread) {
+
+  /** Returns a header. */
+  public Optional<String> header(CharSequence name) {
+    return Optional.ofNullable(headers.get(name));
+  }
+
+  /** Returns whether nothing is asked for that changes anything. */
+  public boolean isRead() {
+    return !method.equals("POST");
+  }
+}

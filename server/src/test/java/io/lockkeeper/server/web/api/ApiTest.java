@@ -1,0 +1,383 @@
+package io.lockkeeper.server.web.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.grpc.ManagedChannel;
+import io.grpc.Server;
+import io.grpc.Status;
+import io.grpc.inprocess.InProcessChannelBuilder;
+import io.grpc.inprocess.InProcessServerBuilder;
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.StreamObserver;
+import io.lockkeeper.server.testing.FakeCoordinator;
+import io.lockkeeper.server.web.HttpEndpoint;
+import io.lockkeeper.server.web.HttpSettings;
+import io.lockkeeper.v1.AcquireRequest;
+import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.GetLockRequest;
+import io.lockkeeper.v1.GetLockResponse;
+import io.lockkeeper.v1.Granted;
+import io.lockkeeper.v1.ListLocksRequest;
+import io.lockkeeper.v1.ListLocksResponse;
+import io.lockkeeper.v1.LockServiceGrpc.LockServiceImplBase;
+import io.lockkeeper.v1.LockState;
+import io.lockkeeper.v1.Queued;
+import io.lockkeeper.v1.SnapshotEnd;
+import io.lockkeeper.v1.WatchRequest;
+import io.lockkeeper.v1.WatchResponse;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The API over HTTP, in front of services that answer when told. */
+class ApiTest {
+
+  private final HttpClient client = HttpClient.newHttpClient();
+  private final Services services = new Services();
+  private Server server;
+  private ManagedChannel channel;
+  private HttpEndpoint endpoint;
+
+  /** A call that waits to be answered. */
+  private record Call<Q, R>(Q request, ServerCallStreamObserver<R> answer) {}
+
+  private static final class Services extends LockServiceImplBase {
+    final BlockingQueue<Call<AcquireRequest, AcquireResponse>> acquires =
+        new LinkedBlockingQueue<>();
+    final BlockingQueue<Call<WatchRequest, WatchResponse>> watches = new LinkedBlockingQueue<>();
+
+    @Override
+    public void getLock(GetLockRequest request, StreamObserver<GetLockResponse> answer) {
+      if (request.getName().equals("broken")) {
+        answer.onError(Status.UNAVAILABLE.withDescription("no ZooKeeper").asRuntimeException());
+        return;
+      }
+      answer.onNext(
+          GetLockResponse.newBuilder()
+              .setLock(
+                  LockState.newBuilder()
+                      .setName(request.getName())
+                      .setQueueLength(request.getQueueLimit()))
+              .build());
+      answer.onCompleted();
+    }
+
+    @Override
+    public void listLocks(ListLocksRequest request, StreamObserver<ListLocksResponse> answer) {
+      answer.onNext(
+          ListLocksResponse.newBuilder()
+              .addLocks(LockState.newBuilder().setName(request.getPrefix()))
+              .setNextPageToken("next")
+              .build());
+      answer.onCompleted();
+    }
+
+    @Override
+    public void acquire(AcquireRequest request, StreamObserver<AcquireResponse> answer) {
+      acquires.add(new Call<>(request, cancellable(answer)));
+    }
+
+    @Override
+    public void watch(WatchRequest request, StreamObserver<WatchResponse> answer) {
+      watches.add(new Call<>(request, cancellable(answer)));
+    }
+
+    private static <R> ServerCallStreamObserver<R> cancellable(StreamObserver<R> answer) {
+      ServerCallStreamObserver<R> call = (ServerCallStreamObserver<R>) answer;
+      call.setOnCancelHandler(() -> {});
+      return call;
+    }
+  }
+
+  private static <T> T next(BlockingQueue<T> calls) throws InterruptedException {
+    return Optional.ofNullable(calls.poll(20, TimeUnit.SECONDS)).orElseThrow();
+  }
+
+  @BeforeEach
+  void start() throws IOException {
+    String name = InProcessServerBuilder.generateName();
+    server = InProcessServerBuilder.forName(name).addService(services).build().start();
+    channel = InProcessChannelBuilder.forName(name).directExecutor().build();
+    endpoint =
+        new HttpEndpoint(
+            new HttpSettings("127.0.0.1", 0, "c-1", "0.1.0", 1, true, true, Optional.empty()),
+            new FakeCoordinator(),
+            new PrometheusMeterRegistry(PrometheusConfig.DEFAULT),
+            Optional::empty,
+            caller -> channel);
+    endpoint.start();
+  }
+
+  @AfterEach
+  void stop() {
+    endpoint.stop();
+    channel.shutdownNow();
+    server.shutdownNow();
+  }
+
+  private HttpRequest.Builder request(String path) {
+    return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + endpoint.port() + path))
+        .timeout(Duration.ofSeconds(20));
+  }
+
+  private HttpResponse<String> get(String path) throws IOException, InterruptedException {
+    return client.send(request(path).build(), BodyHandlers.ofString());
+  }
+
+  private HttpRequest post(String path, String body) {
+    return request(path).POST(BodyPublishers.ofString(body)).build();
+  }
+
+  @Test
+  void restOfThePathIsTheNameAndTheQueryTheOtherFields() throws Exception {
+    // When
+    HttpResponse<String> lock = get("/v1/locks/orders/a%20b+c%2Fd?queueLimit=7");
+    // Then
+    assertThat(lock.statusCode()).isEqualTo(200);
+    assertThat(lock.headers().firstValue("Content-Type")).contains("application/json");
+    assertThat(lock.body().trim())
+        .isEqualTo("{\"lock\":{\"name\":\"orders/a b+c/d\",\"queueLength\":7}}");
+  }
+
+  @Test
+  void listTakesItsParametersFromTheQuery() throws Exception {
+    // When
+    HttpResponse<String> page = get("/v1/locks?prefix=orders%2F&pageSize=3");
+    // Then
+    assertThat(page.body().trim())
+        .isEqualTo("{\"locks\":[{\"name\":\"orders/\"}],\"nextPageToken\":\"next\"}");
+  }
+
+  @Test
+  void whatIsNoRequestIsRefusedAndSaidWhy() throws Exception {
+    assertThat(get("/v1/locks?size=3").body()).contains("INVALID_ARGUMENT", "size");
+    assertThat(get("/v1/locks?pageSize=many").statusCode()).isEqualTo(400);
+    assertThat(get("/v1/locks?prefix=a&prefix=b").body()).contains("prefix", "more than once");
+    assertThat(client.send(post("/v1/get-lock", "{"), BodyHandlers.ofString()).statusCode())
+        .isEqualTo(400);
+    assertThat(client.send(post("/v1/get-lock", "{\"nam\":1}"), BodyHandlers.ofString()).body())
+        .contains("the body", "nam");
+  }
+
+  @Test
+  void whatIsNotThereIsNotFoundAndTheOtherMethodIsNamed() throws Exception {
+    assertThat(get("/v1/nothing").statusCode()).isEqualTo(404);
+    assertThat(get("/v1/session").statusCode()).isEqualTo(404);
+    HttpResponse<String> read = get("/v1/acquire");
+    assertThat(read.statusCode()).isEqualTo(405);
+    assertThat(read.headers().firstValue("Allow")).contains("POST");
+  }
+
+  @Test
+  void errorOfTheCallIsAStatusAndJson() throws Exception {
+    // When
+    HttpResponse<String> broken = get("/v1/locks/broken");
+    // Then
+    assertThat(broken.statusCode()).isEqualTo(503);
+    assertThat(broken.body().trim())
+        .isEqualTo("{\"code\":\"UNAVAILABLE\",\"message\":\"no ZooKeeper\"}");
+  }
+
+  @Test
+  void streamIsToldLineByLineAndTheCallLivesUntilTheVisitorGoes() throws Exception {
+    // Given
+    String body = "{\"locks\":[{\"name\":\"orders/42\"}]}";
+    try (Socket visitor = new Socket("127.0.0.1", endpoint.port())) {
+      visitor.setSoTimeout(20_000);
+      visitor
+          .getOutputStream()
+          .write(
+              ("POST /v1/acquire HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
+                      + body.length()
+                      + "\r\n\r\n"
+                      + body)
+                  .getBytes(StandardCharsets.US_ASCII));
+      Call<AcquireRequest, AcquireResponse> call = next(services.acquires);
+      // When
+      call.answer().onNext(AcquireResponse.newBuilder().setQueued(Queued.newBuilder()).build());
+      call.answer().onNext(AcquireResponse.newBuilder().setGranted(Granted.newBuilder()).build());
+      // Then
+      assertThat(call.request().getLocks(0).getName()).isEqualTo("orders/42");
+      BufferedReader lines =
+          new BufferedReader(
+              new InputStreamReader(visitor.getInputStream(), StandardCharsets.UTF_8));
+      assertThat(lines.lines().filter(line -> line.startsWith("{")).limit(2))
+          .containsExactly("{\"queued\":{}}", "{\"granted\":{}}");
+      assertThat(call.answer().isCancelled()).isFalse();
+      visitor.close();
+      await().until(call.answer()::isCancelled);
+    }
+  }
+
+  @Test
+  void visitorWhoGoesBeforeAnythingWasToldEndsTheCall() throws Exception {
+    // Given
+    Call<AcquireRequest, AcquireResponse> call;
+    try (Socket visitor = new Socket("127.0.0.1", endpoint.port())) {
+      visitor
+          .getOutputStream()
+          .write(
+              "POST /v1/acquire HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"
+                  .getBytes(StandardCharsets.US_ASCII));
+      call = next(services.acquires);
+      // When: he hangs up
+    }
+    // Then
+    await().until(call.answer()::isCancelled);
+  }
+
+  @Test
+  void streamThatIsRefusedHasAStatusAndOneThatFailsLaterALastLine() throws Exception {
+    // Given
+    var refused = client.sendAsync(post("/v1/acquire", "{}"), BodyHandlers.ofString());
+    next(services.acquires)
+        .answer()
+        .onError(Status.RESOURCE_EXHAUSTED.withDescription("too many").asRuntimeException());
+    // When
+    var failed = client.sendAsync(post("/v1/acquire", "{}"), BodyHandlers.ofString());
+    Call<AcquireRequest, AcquireResponse> call = next(services.acquires);
+    call.answer().onNext(AcquireResponse.newBuilder().setQueued(Queued.newBuilder()).build());
+    call.answer().onError(Status.UNAVAILABLE.withDescription("gone").asRuntimeException());
+    // Then
+    assertThat(refused.get(20, TimeUnit.SECONDS).statusCode()).isEqualTo(429);
+    assertThat(failed.get(20, TimeUnit.SECONDS).body().lines())
+        .containsExactly(
+            "{\"queued\":{}}", "{\"error\":{\"code\":\"UNAVAILABLE\",\"message\":\"gone\"}}");
+  }
+
+  @Test
+  void watchIsServerSentEventsThatAreResumedWhereTheyEnded() throws Exception {
+    // Given
+    HttpRequest again = request("/v1/watch?names=a&names=b").header("Last-Event-ID", "41").build();
+    var response = client.sendAsync(again, BodyHandlers.ofString());
+    Call<WatchRequest, WatchResponse> call = next(services.watches);
+    // When
+    call.answer()
+        .onNext(
+            WatchResponse.newBuilder().setSnapshot(LockState.newBuilder().setName("a")).build());
+    call.answer()
+        .onNext(
+            WatchResponse.newBuilder()
+                .setRevision(42)
+                .setSnapshotEnd(SnapshotEnd.newBuilder())
+                .build());
+    call.answer().onError(Status.UNAVAILABLE.asRuntimeException());
+    // Then
+    assertThat(call.request().getNamesList()).containsExactly("a", "b");
+    assertThat(call.request().getStartRevision()).isEqualTo(41);
+    assertThat(response.get(20, TimeUnit.SECONDS).headers().firstValue("Content-Type"))
+        .contains("text/event-stream; charset=utf-8");
+    assertThat(response.get().body().lines().filter(line -> !line.isEmpty()))
+        .containsExactly(
+            "data: {\"snapshot\":{\"name\":\"a\"}}",
+            "id: 42",
+            "data: {\"revision\":\"42\",\"snapshotEnd\":{}}",
+            "event: error",
+            "data: {\"code\":\"UNAVAILABLE\",\"message\":\"UNAVAILABLE\"}");
+  }
+
+  @Test
+  void serviceIsNotReadyWhileTheVisitorReadsNothing() throws Exception {
+    // Given
+    String watch = "GET /v1/watch HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    try (Socket visitor = new Socket("127.0.0.1", endpoint.port())) {
+      visitor.getOutputStream().write(watch.getBytes(StandardCharsets.US_ASCII));
+      ServerCallStreamObserver<WatchResponse> answer = next(services.watches).answer();
+      WatchResponse large =
+          WatchResponse.newBuilder()
+              .setSnapshot(LockState.newBuilder().setName("x".repeat(60_000)))
+              .build();
+      // When: far more is there than sockets hold
+      int sent = 0;
+      while (answer.isReady() && sent < 10_000) {
+        answer.onNext(large);
+        sent++;
+        long before = System.nanoTime();
+        while (!answer.isReady() && System.nanoTime() - before < 1_000_000_000L) {
+          Thread.onSpinWait();
+        }
+      }
+      // Then
+      assertThat(sent).isLessThan(10_000);
+      // And he who reads on hears on
+      InputStream in = visitor.getInputStream();
+      in.skipNBytes(sent * 50_000L);
+      await().until(answer::isReady);
+    }
+  }
+
+  @Test
+  void pageOfAnotherSiteChangesNothing() throws Exception {
+    // Given
+    HttpRequest.Builder freeze =
+        request("/v1/acquire").POST(BodyPublishers.ofString("{\"locks\":[]}"));
+    // When
+    HttpResponse<String> elsewhere =
+        client.send(
+            freeze.copy().header("Origin", "http://evil.example").build(), BodyHandlers.ofString());
+    var here =
+        client.sendAsync(
+            freeze.copy().header("Origin", "http://127.0.0.1:" + endpoint.port()).build(),
+            BodyHandlers.ofString());
+    // Then
+    assertThat(elsewhere.statusCode()).isEqualTo(403);
+    next(services.acquires).answer().onCompleted();
+    assertThat(here.get(20, TimeUnit.SECONDS).statusCode()).isEqualTo(200);
+    assertThat(services.acquires).isEmpty();
+  }
+
+  @Test
+  void bodyWithoutALengthOrTooLongIsRefused() throws Exception {
+    // When
+    HttpResponse<String> tooLong =
+        client.send(
+            post("/v1/acquire", "{\"holder\":\"" + "x".repeat(70_000) + "\"}"),
+            BodyHandlers.ofString());
+    HttpResponse<String> chunked =
+        client.send(
+            request("/v1/acquire")
+                .POST(BodyPublishers.ofInputStream(InputStream::nullInputStream))
+                .build(),
+            BodyHandlers.ofString());
+    // Then
+    assertThat(tooLong.statusCode()).isEqualTo(413);
+    assertThat(chunked.statusCode()).isEqualTo(411);
+  }
+
+  @Test
+  void everyCallButThoseThatTakeAStreamHasAPathOfItsOwn() {
+    // When
+    List<String> paths = Routes.list().stream().filter(Route::post).map(Route::path).toList();
+    // Then
+    assertThat(paths)
+        .doesNotHaveDuplicates()
+        .contains(
+            "/v1/acquire",
+            "/v1/force-release",
+            "/v1/close-lease",
+            "/v1/force-close-lease",
+            "/v1/freeze")
+        .doesNotContain("/v1/session", "/v1/keep-alive");
+  }
+}
