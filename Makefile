@@ -41,7 +41,7 @@ lint: ## Check format, style, layering and the API, without tests
 
 docs: $(JAR) ## Write the API reference and those of the clients and testing to target/docs; a warning fails
 	$(MVN) -q -P release -pl client-java,testing -am package -Dmaven.test.skip=true
-	java -cp $(JAR) scripts/ApiReference.java proto/target/lockkeeper.binpb target/docs/api.html
+	java -cp $(JAR) scripts/ApiReference.java proto/target/classes/lockkeeper/v1/lockkeeper.binpb target/docs/api.html
 	for module in client-java testing; do \
 	  rm -rf target/docs/$$module && cp -r $$module/target/reports/apidocs target/docs/$$module || exit 1; done
 	clients/run.sh docs

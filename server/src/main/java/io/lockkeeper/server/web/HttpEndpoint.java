@@ -60,7 +60,9 @@ public final class HttpEndpoint {
       Supplier<Optional<String>> impediment,
       ApiChannels channels) {
     this.jvm = new JvmMetrics(registry);
-    this.pages = new Pages(settings, coordinator, registry, impediment, new Api(channels));
+    this.pages =
+        new Pages(
+            settings, coordinator, registry, impediment, new Api(channels, settings.version()));
     this.refusals = new WebRefusals(registry);
     this.closedSettings = settings.pages();
     this.open =

@@ -14,11 +14,20 @@ import java.util.concurrent.CompletableFuture;
  */
 public final class Api {
 
-  private final ApiChannels channels;
+  private static final String DESCRIPTION = Routes.BASE + "openapi.json";
 
-  /** Prepares. */
-  public Api(ApiChannels channels) {
+  private final ApiChannels channels;
+  private final String version;
+
+  /**
+   * Prepares.
+   *
+   * @param channels the way to the services
+   * @param version the server's version
+   */
+  public Api(ApiChannels channels, String version) {
     this.channels = channels;
+    this.version = version;
   }
 
   /** Returns whether the path is one of the API. */
@@ -35,6 +44,9 @@ public final class Api {
               Status.Code.PERMISSION_DENIED,
               "the header Origin says that a page of another site sends this"));
     }
+    if (request.isRead() && request.path().equals(DESCRIPTION)) {
+      return now(new Page(200, Errors.JSON_TYPE, OpenApi.json(version) + "\n"));
+    }
     Optional<Route> route = Routes.at(!request.isRead(), request.path());
     if (route.isEmpty()) {
       return now(notThere(request));
@@ -43,9 +55,9 @@ public final class Api {
       return now(Errors.page(405, Status.Code.INVALID_ARGUMENT, "only GET").with("Allow", "GET"));
     }
     try {
-      Message message = RequestReader.read(route.get(), request);
+      Message message = RequestParser.read(route.get(), request);
       return ApiCall.start(route.get(), message, channels.as(caller), request.thread());
-    } catch (RequestReader.UnreadableException e) {
+    } catch (RequestParser.UnreadableException e) {
       return now(Errors.page(400, Status.Code.INVALID_ARGUMENT, String.valueOf(e.getMessage())));
     }
   }
@@ -70,7 +82,10 @@ public final class Api {
       return Errors.page(405, Status.Code.INVALID_ARGUMENT, "only " + allowed)
           .with("Allow", allowed);
     }
-    return Errors.page(404, Status.Code.NOT_FOUND, "nothing of the API is at " + request.path());
+    return Errors.page(
+        404,
+        Status.Code.NOT_FOUND,
+        "nothing of the API is at " + request.path() + "; see " + DESCRIPTION);
   }
 
   private static CompletableFuture<Answer> now(Page page) {

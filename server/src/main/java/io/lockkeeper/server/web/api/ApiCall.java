@@ -40,6 +40,7 @@ final class ApiCall extends ClientCall.Listener<Message> implements EventStream.
   private final ClientCall<Message, Message> call;
   private final boolean streams;
   private final boolean asEvents;
+  private final String contentType;
   private final CompletableFuture<Answer> answer = new CompletableFuture<>();
   private Optional<Message> waiting = Optional.empty();
   private Optional<EventStream.Sink> sink = Optional.empty();
@@ -48,12 +49,25 @@ final class ApiCall extends ClientCall.Listener<Message> implements EventStream.
 
   private ApiCall(Route route, Channel channel, Executor thread) {
     this.streams = route.streams();
-    this.asEvents = route.response() instanceof WatchResponse;
+    this.asEvents = isWatch(route);
+    this.contentType = contentType(route);
     CallOptions options = CallOptions.DEFAULT.withExecutor(thread);
     this.call =
         channel.newCall(
             untyped(route.call()),
             streams ? options : options.withDeadlineAfter(UNARY_SECONDS, TimeUnit.SECONDS));
+  }
+
+  private static boolean isWatch(Route route) {
+    return route.response() instanceof WatchResponse;
+  }
+
+  /** Returns the type of what a route is answered with. */
+  static String contentType(Route route) {
+    if (isWatch(route)) {
+      return EVENTS;
+    }
+    return route.streams() ? LINES : Errors.JSON_TYPE;
   }
 
   @SuppressWarnings("unchecked") // Messages of the call's own types go in and come out.
@@ -91,18 +105,18 @@ final class ApiCall extends ClientCall.Listener<Message> implements EventStream.
       send(message);
     } else {
       waiting = Optional.of(message);
-      answer.complete(new EventStream(asEvents ? EVENTS : LINES, asEvents ? HEARTBEAT : "", this));
+      answer.complete(new EventStream(contentType, asEvents ? HEARTBEAT : "", this));
     }
   }
 
   @Override
   public void onClose(Status status, Metadata trailers) {
     if (!streams && status.isOk() && waiting.isPresent()) {
-      answer.complete(new Page(200, Errors.JSON_TYPE, json(waiting.get()) + "\n"));
+      answer.complete(new Page(200, contentType, json(waiting.get()) + "\n"));
     } else if (!answer.isDone()) {
       answer.complete(
           status.isOk() && streams
-              ? new Page(200, asEvents ? EVENTS : LINES, "")
+              ? new Page(200, contentType, "")
               : Errors.page(status, trailers));
     } else {
       String last = status.isOk() ? "" : last(Errors.line(Errors.error(status, trailers)));

@@ -17,7 +17,7 @@ import java.util.Optional;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Makes the request of a call out of one over HTTP: by the mapping of Protocol Buffers to JSON. */
-final class RequestReader {
+final class RequestParser {
 
   private static final JsonMapper JSON = JsonMapper.builder().build();
 
@@ -26,7 +26,7 @@ final class RequestReader {
 
   private static final String START_REVISION = "startRevision";
 
-  private RequestReader() {}
+  private RequestParser() {}
 
   /** A request that cannot be read; the message names what is wrong. */
   static final class UnreadableException extends Exception {
