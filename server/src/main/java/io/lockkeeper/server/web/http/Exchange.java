@@ -148,7 +148,12 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
   @Override
   protected void channelRead0(ChannelHandlerContext context, HttpObject part) {
     reading = false;
-    if (answer != null || stream != null) {
+    if (stream != null) {
+      // Who has more to say is not read on, and then nobody would see him go.
+      var unused = context.close();
+      return;
+    }
+    if (answer != null) {
       early = true; // One request at a time: this one is not read, and the connection ends.
       return;
     }
@@ -237,7 +242,8 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
       CompletableFuture<Answer> coming = site.at(request(context, asked));
       answer = coming;
       if (!coming.isDone()) {
-        context.read(); // Only a connection that is read from is known to be closed by its visitor.
+        readOn(
+            context); // Only a connection that is read from is known to be closed by its visitor.
       }
       var unused =
           coming
@@ -278,7 +284,10 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
 
   private void give(ChannelHandlerContext context, HttpRequest asked, Answer come, boolean more) {
     answer = null;
-    if (come instanceof EventStream events) {
+    if (come instanceof EventStream events && early) {
+      events.source().onGone();
+      send(context, asked, Page.text(400, "nothing may follow the request for a stream\n"), false);
+    } else if (come instanceof EventStream events) {
       tell(context, asked, events);
     } else {
       boolean keepAlive = HttpUtil.isKeepAlive(asked) && more && !early;

@@ -248,6 +248,22 @@ class ApiTest {
   }
 
   @Test
+  void visitorOfAStreamWhoHasMoreToSayIsCutOff() throws Exception {
+    // Given
+    String acquire = "POST /v1/acquire HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}";
+    try (Socket visitor = new Socket("127.0.0.1", endpoint.port())) {
+      visitor.getOutputStream().write(acquire.getBytes(StandardCharsets.US_ASCII));
+      Call<AcquireRequest, AcquireResponse> call = next(services.acquires);
+      call.answer().onNext(AcquireResponse.newBuilder().setQueued(Queued.newBuilder()).build());
+      // When
+      visitor.getOutputStream().write(acquire.getBytes(StandardCharsets.US_ASCII));
+      // Then
+      await().until(call.answer()::isCancelled);
+      assertThat(services.acquires).isEmpty();
+    }
+  }
+
+  @Test
   void streamThatIsRefusedHasAStatusAndOneThatFailsLaterALastLine() throws Exception {
     // Given
     var refused = client.sendAsync(post("/v1/acquire", "{}"), BodyHandlers.ofString());
