@@ -7,7 +7,7 @@ RECORD := -Daether.artifactResolver.postProcessor.trustedChecksums.record=true
 JAR := cli/target/lockkeeper.jar
 SOURCES := pom.xml $(wildcard */pom.xml) $(shell find proto/src/main server/src/main client-java/src/main cli/src/main -type f)
 
-.PHONY: help build run test clients programs unit lint docs baseline supply-chain checksums format demo bench conformance failover outages chaos fuzz soak model clean
+.PHONY: help build run test clients programs unit lint docs baseline dist supply-chain checksums format demo bench conformance failover outages chaos fuzz soak model clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ docs: $(JAR) ## Write the API reference and those of the clients and testing to 
 
 baseline: ## Make the API as it is now what later changes may not break (at a release)
 	scripts/buf-lint.sh --renew
+
+dist: $(JAR) ## Build the tarball, the zip and the Debian package: packaging/target
+	$(MVN) -pl packaging -am package -Dmaven.test.skip=true
 
 supply-chain: $(JAR) ## Check the licences and known vulnerabilities of what is shipped, and that the jar is reproducible
 	scripts/supply-chain.sh

