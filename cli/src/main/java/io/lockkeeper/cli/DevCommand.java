@@ -28,7 +28,7 @@ final class DevCommand extends ServerCommand {
   @Override
   public Integer call() {
     ServerConfig config = config();
-    Logging.level(config.logLevel());
+    Logging.start(config.logs());
     ServerConfig.ZooKeeper settings = config.zookeeper();
     try (ServerRun run = new ServerRun();
         EmbeddedZooKeeper zookeeper =

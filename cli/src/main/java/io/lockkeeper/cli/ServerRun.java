@@ -22,13 +22,19 @@ final class ServerRun implements AutoCloseable {
 
   private final CountDownLatch stopped = new CountDownLatch(1);
   private final Signals signals;
+  private final Signals hangUps;
+  private volatile Runnable onHangUp = this::onSignal;
 
-  /** From now on, TERM and INT end {@link #await}; a second one ends the process without ado. */
+  /**
+   * From now on, TERM and INT end {@link #await}; a second one ends the process without ado. So
+   * does HUP, until there is something else to do on it.
+   */
   ServerRun() {
     Thread limit = new Thread(this::limitStop, "lockkeeper-stop-limit");
     limit.setDaemon(true);
     limit.start();
     signals = new Signals(name -> onSignal(), "TERM", "INT");
+    hangUps = new Signals(name -> onHangUp.run(), "HUP");
     if (!signals.isComplete()) {
       // Then a signal starts the JVM's own shutdown; what runs in a finally block may not get its
       // time.
@@ -72,6 +78,11 @@ final class ServerRun implements AutoCloseable {
     }
   }
 
+  /** Says what to do on each HUP from now on, on a thread of its own. */
+  void onHangUp(Runnable action) {
+    onHangUp = action;
+  }
+
   /** Ends {@link #await} with a failure; the first end counts. */
   void fail(String message) {
     end.completeExceptionally(new CliException(ExitCodes.FAILED, message));
@@ -98,5 +109,6 @@ final class ServerRun implements AutoCloseable {
     stopped.countDown();
     end.complete(ExitCodes.OK);
     signals.close();
+    hangUps.close();
   }
 }

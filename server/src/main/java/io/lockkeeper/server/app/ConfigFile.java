@@ -40,7 +40,12 @@ final class ConfigFile {
               .orElseThrow(
                   () ->
                       new ConfigException(
-                          file + ": unknown setting \"" + entry.getKey() + "\"; see serve --help"));
+                          file
+                              + ": unknown setting \""
+                              + entry.getKey()
+                              + "\""
+                              + Spelling.suggestion(entry.getKey(), Setting.keys())
+                              + "; see serve --help"));
       if (!entry.getValue().isValueNode() || entry.getValue().isNull()) {
         throw new ConfigException(file + ": " + setting.key() + " must be one plain value");
       }

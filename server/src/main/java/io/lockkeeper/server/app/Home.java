@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.security.SecureRandom;
 import java.util.HexFormat;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -52,12 +53,7 @@ final class Home implements AutoCloseable {
 
   private static String readOrMake(Path file) throws IOException {
     if (Files.exists(file)) {
-      String id = Files.readString(file, StandardCharsets.ISO_8859_1).strip();
-      if (!id.matches("[0-9a-f]{" + 2 * BYTES + "}")) {
-        throw new StartException(
-            "the file " + file + " is not one of ours; remove it to begin anew");
-      }
-      return id;
+      return read(file);
     }
     byte[] bytes = new byte[BYTES];
     new SecureRandom().nextBytes(bytes);
@@ -67,6 +63,29 @@ final class Home implements AutoCloseable {
     Files.writeString(draft, id + "\n", StandardCharsets.ISO_8859_1);
     Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     return id;
+  }
+
+  private static String read(Path file) throws IOException {
+    String id = Files.readString(file, StandardCharsets.ISO_8859_1).strip();
+    if (!id.matches("[0-9a-f]{" + 2 * BYTES + "}")) {
+      throw new StartException("the file " + file + " is not one of ours; remove it to begin anew");
+    }
+    return id;
+  }
+
+  /** Returns why the home in a directory cannot be used, if there is one. Takes nothing. */
+  static Optional<String> problem(Path directory) {
+    Path file = directory.resolve(FILE);
+    try {
+      if (Files.exists(file)) {
+        var unused = read(file);
+      }
+      return Optional.empty();
+    } catch (IOException e) {
+      return Optional.of("cannot read the file " + file + ": " + e);
+    } catch (StartException e) {
+      return Optional.of(String.valueOf(e.getMessage()));
+    }
   }
 
   /** Returns the id. */

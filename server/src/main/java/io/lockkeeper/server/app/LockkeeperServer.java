@@ -18,6 +18,9 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -73,9 +76,14 @@ public final class LockkeeperServer implements AutoCloseable {
    * @throws StartException if an address cannot be listened on, or a file cannot be used
    */
   public static LockkeeperServer start(ServerConfig config, Consumer<FatalFailure> onBreakdown) {
+    String id = CoordinatorId.make();
+    log.atInfo()
+        .addKeyValue("version", ServerVersion.text())
+        .addKeyValue("coordinator", id)
+        .addKeyValue("settings", given(config))
+        .log("coordinator starts");
     Protection protection = Protection.open(config);
     protection.warnOfOpenDoors();
-    String id = CoordinatorId.make();
     PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     Engine engine = Engine.create(config, id, new EventCounters(registry), onBreakdown);
     engine.measure(registry);
@@ -109,6 +117,14 @@ public final class LockkeeperServer implements AutoCloseable {
     return server;
   }
 
+  private static Map<String, String> given(ServerConfig config) {
+    Map<String, String> given = new LinkedHashMap<>();
+    config.effective().stream()
+        .filter(setting -> !setting.value().isEmpty())
+        .forEach(setting -> given.put(setting.setting().key(), setting.value()));
+    return given;
+  }
+
   private static void measure(GrpcEndpoint grpc, MeterRegistry registry) {
     for (String name : grpc.stats().keySet()) {
       FunctionCounter.builder(
@@ -138,6 +154,15 @@ public final class LockkeeperServer implements AutoCloseable {
     grpc.start();
     engine.start();
     grpc.meetPeers();
+  }
+
+  /**
+   * Reads the files of TLS, policy, tokens and keys again at once, and not within seconds as ever.
+   *
+   * @return what is wrong with them, human-readable; what was read before stays in force there
+   */
+  public List<String> readFiles() {
+    return protection.readNow();
   }
 
   /** Returns the port that gRPC is served on. */

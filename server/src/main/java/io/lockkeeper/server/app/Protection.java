@@ -12,6 +12,8 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.io.IOException;
 import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ScheduledExecutorService;
 import org.slf4j.Logger;
@@ -141,7 +143,7 @@ final class Protection implements AutoCloseable {
   /** Begins to look at the files, and adds what there is to measure. */
   void start(MeterRegistry registry) {
     tls.ifPresent(files -> measure(files, registry));
-    Gauge.builder("lockkeeper.security.problems", this, Protection::problems)
+    Gauge.builder("lockkeeper.security.problems", this, of -> of.problems().size())
         .description("Files of the security that are wrong, or keys that cannot be fetched")
         .register(registry);
     FunctionCounter.builder("lockkeeper.audit.dropped", security, Security::auditDropped)
@@ -154,8 +156,17 @@ final class Protection implements AutoCloseable {
     security.start(timer);
   }
 
-  private int problems() {
-    return security.problems().size() + (tls.flatMap(TlsFiles::lastError).isPresent() ? 1 : 0);
+  /** Reads all files at once; returns what is wrong with them, of which the log has told. */
+  List<String> readNow() {
+    tls.ifPresent(files -> Security.readNow(files::poll));
+    security.readNow();
+    return problems();
+  }
+
+  private List<String> problems() {
+    List<String> problems = new ArrayList<>(security.problems());
+    tls.flatMap(TlsFiles::lastError).ifPresent(error -> problems.add("TLS: " + error));
+    return List.copyOf(problems);
   }
 
   private static void measure(TlsFiles files, MeterRegistry registry) {

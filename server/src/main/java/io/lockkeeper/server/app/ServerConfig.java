@@ -6,7 +6,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
@@ -29,7 +28,8 @@ import java.util.regex.Pattern;
  *     say who they are either: it is for this machine only, or more is asked for
  * @param limits defaults and caps
  * @param security who is known, what he may do, and the audit
- * @param logLevel what to log, in upper case
+ * @param logs what to log, and how
+ * @param effective every setting as it was given, or its default
  */
 public record ServerConfig(
     ZooKeeper zookeeper,
@@ -43,7 +43,8 @@ public record ServerConfig(
     boolean httpNamesLocks,
     Limits limits,
     SecurityConfig security,
-    String logLevel) {
+    LogSettings logs,
+    List<EffectiveSetting> effective) {
 
   private static final String CERTIFICATES = "a file of certificates in PEM";
 
@@ -53,7 +54,6 @@ public record ServerConfig(
 
   private static final int MAX_PATH_CHARS = 128;
   private static final Pattern ZNODE_PATH = Pattern.compile("(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+");
-  private static final List<String> LOG_LEVELS = List.of("error", "warn", "info", "debug", "trace");
 
   /**
    * The ensemble and how it is used.
@@ -114,7 +114,7 @@ public record ServerConfig(
     Optional<Path> dataDir = dataDir(profile, values.get(Setting.DATA_DIR));
     Optional<TlsPaths> tls = tls(values);
     Limits limits = limits(values);
-    String logLevel = logLevel(values.get(Setting.LOG_LEVEL));
+    LogSettings logs = LogSettings.of(values);
     return new ServerConfig(
         zookeeper,
         values.get(Setting.LISTEN).address(),
@@ -127,7 +127,8 @@ public record ServerConfig(
         values.get(Setting.HTTP).address().isLoopback() || values.get(Setting.INSECURE).isTrue(),
         limits,
         SecurityConfig.of(values),
-        logLevel);
+        logs,
+        values.effective());
   }
 
   /**
@@ -165,7 +166,8 @@ public record ServerConfig(
         httpNamesLocks,
         limits,
         security,
-        logLevel);
+        logs,
+        effective);
   }
 
   private static ZooKeeper zookeeper(SettingValues values) {
@@ -316,13 +318,5 @@ public record ServerConfig(
     return never
         ? Optional.empty()
         : Optional.of(value.duration(Duration.ofSeconds(1), Duration.ofDays(7)));
-  }
-
-  private static String logLevel(SettingValue value) {
-    String level = value.text().toLowerCase(Locale.ROOT);
-    if (!LOG_LEVELS.contains(level)) {
-      throw value.error("\"" + value.text() + "\" is none of " + String.join(", ", LOG_LEVELS));
-    }
-    return level.toUpperCase(Locale.ROOT);
   }
 }

@@ -1,6 +1,7 @@
 package io.lockkeeper.server.app;
 
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
@@ -226,7 +227,18 @@ public enum Setting {
   /** How many files of the audit are kept. */
   AUDIT_KEEP("audit-keep", "COUNT", "10", "Renamed files of the audit that are kept, 0 to 1000."),
   /** How much is logged. */
-  LOG_LEVEL("log-level", "LEVEL", "info", "What to log: error, warn, info, debug or trace.");
+  LOG_LEVEL(
+      "log-level",
+      "LEVEL,...",
+      "info",
+      "What to log: error, warn, info, debug or trace. More for some loggers behind it:"
+          + " info,io.lockkeeper.server.zookeeper=debug. Taken again from the file and the environment on the signal HUP."),
+  /** How a line of the log is written. */
+  LOG_FORMAT(
+      "log-format",
+      "text|json",
+      "text",
+      "How to write a line of the log: text, human-readable; or json, an object a line.");
 
   private final String key;
   private final String placeholder;
@@ -294,6 +306,11 @@ public enum Setting {
       case ZOOKEEPER_PORT -> profile == Profile.DEV;
       default -> true;
     };
+  }
+
+  /** Returns the keys of all settings. */
+  static List<String> keys() {
+    return Arrays.stream(values()).map(Setting::key).toList();
   }
 
   /** Returns the setting of that key. */

@@ -1,6 +1,8 @@
 package io.lockkeeper.server.app;
 
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -9,9 +11,6 @@ import java.util.Optional;
  * default.
  */
 final class SettingValues {
-
-  /** The environment variable that names the configuration file. */
-  static final String CONFIG_VARIABLE = "LOCKKEEPER_CONFIG";
 
   private final Profile profile;
   private final Map<String, String> flags;
@@ -31,16 +30,17 @@ final class SettingValues {
       Optional<Path> configFlag) {
     for (String key : flags.keySet()) {
       if (Setting.ofKey(key).isEmpty()) {
-        throw new ConfigException("unknown setting \"" + key + "\"");
+        throw new ConfigException(
+            "unknown setting \"" + key + "\"" + Spelling.suggestion(key, Setting.keys()));
       }
     }
     this.profile = profile;
     this.flags = flags;
-    this.environment = environment;
+    this.environment = Variables.ours(environment);
     this.file =
         configFlag.or(
             () ->
-                Optional.ofNullable(environment.get(CONFIG_VARIABLE))
+                Optional.ofNullable(this.environment.get(Variables.CONFIG))
                     .filter(name -> !name.isEmpty())
                     .map(Path::of));
     this.fileValues = file.map(ConfigFile::read).orElse(Map.of());
@@ -61,5 +61,26 @@ final class SettingValues {
       return new SettingValue(setting, inFile, file.orElseThrow() + ", " + setting.key());
     }
     return new SettingValue(setting, setting.defaultFor(profile), setting.flag());
+  }
+
+  /** Returns every setting that means anything, as it counts. */
+  List<EffectiveSetting> effective() {
+    return Arrays.stream(Setting.values())
+        .filter(setting -> setting.appliesTo(profile))
+        .map(
+            setting -> {
+              SettingValue value = get(setting);
+              return new EffectiveSetting(
+                  setting,
+                  value.text(),
+                  isGiven(setting) ? value.source() : EffectiveSetting.DEFAULT);
+            })
+        .toList();
+  }
+
+  private boolean isGiven(Setting setting) {
+    return flags.containsKey(setting.key())
+        || !environment.getOrDefault(setting.variable(), "").isEmpty()
+        || fileValues.containsKey(setting);
   }
 }

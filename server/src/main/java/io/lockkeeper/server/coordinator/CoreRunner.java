@@ -30,7 +30,10 @@ import io.lockkeeper.server.core.lock.LockName;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Runs the core: brings events to it on the event loop, tells it the time, carries its effects out.
@@ -42,6 +45,7 @@ import java.util.function.Consumer;
  */
 final class CoreRunner implements EventLoop.BatchListener {
 
+  private static final Logger LOG = LoggerFactory.getLogger(CoreRunner.class);
   private static final long STATUS_NANOS = 200_000_000L;
   private static final long WATCHDOG_PERIOD_MILLIS = 1_000;
   private static final int WATCHDOG_PATIENCE = 10;
@@ -211,12 +215,19 @@ final class CoreRunner implements EventLoop.BatchListener {
 
   @Override
   public void onStalled(long nanos) {
+    LOG.atWarn()
+        .addKeyValue("millis", TimeUnit.NANOSECONDS.toMillis(nanos))
+        .log(
+            "the process stood still: a garbage collection, no processor to run on, a signal STOP, or a suspended machine");
     Listeners.tell(() -> observer.onStalled(nanos));
     handle(new TimeEvent.Stalled(nanos));
   }
 
   @Override
   public void onClockStopped(long nanos) {
+    LOG.atWarn()
+        .addKeyValue("millis", TimeUnit.NANOSECONDS.toMillis(nanos))
+        .log("the machine was suspended, or its wall clock was set forward");
     Listeners.tell(() -> observer.onStalled(nanos));
     // Leases are counted on the clock that stood still: they get no time back.
     handle(new TimeEvent.Stalled(0));

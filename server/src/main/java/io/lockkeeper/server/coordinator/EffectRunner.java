@@ -58,6 +58,7 @@ final class EffectRunner implements EffectHandler {
 
   @Override
   public void tell(Effect.Tell effect) {
+    NoticeLog.told(effect);
     streams.tell(effect);
   }
 
@@ -68,6 +69,7 @@ final class EffectRunner implements EffectHandler {
 
   @Override
   public void refuse(Effect.Refuse effect) {
+    NoticeLog.refused(effect);
     streams.refuse(effect);
   }
 

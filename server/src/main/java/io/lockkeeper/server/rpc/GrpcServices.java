@@ -190,7 +190,7 @@ public final class GrpcServices {
 
     @Override
     public void turnAway() {
-      health.drain();
+      health.drain("the coordinator is drained, as an operator has asked");
     }
 
     @Override

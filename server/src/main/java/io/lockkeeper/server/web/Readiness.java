@@ -1,7 +1,6 @@
 package io.lockkeeper.server.web;
 
 import io.lockkeeper.server.coordinator.api.CoordinatorStatus;
-import io.lockkeeper.server.coordinator.api.CoordinatorStatus.SessionStatus;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -31,27 +30,7 @@ record Readiness(boolean serving, List<String> reasons) {
   }
 
   private static Readiness of(CoordinatorStatus status, boolean namesLocks) {
-    if (status.failed()) {
-      return new Readiness(
-          false, List.of("the coordinator's state is in doubt: it does nothing any more"));
-    }
-    if (status.draining()) {
-      return new Readiness(
-          false, List.of("drained: the coordinator hands over what it serves, or has"));
-    }
-    List<String> reasons = new ArrayList<>(status.store().refusal().stream().toList());
-    if (!status.mirrorCurrent()) {
-      reasons.add(
-          "the mirror of the queues is not whole: no connection to ZooKeeper, or it is being rebuilt");
-    }
-    if (status.sessions().isEmpty()) {
-      reasons.add("no lock session is open in ZooKeeper yet");
-    } else if (status.sessions().stream().noneMatch(SessionStatus::usable)) {
-      status.sessions().forEach(session -> reasons.add(inWords(session)));
-    }
-    if (status.serving()) {
-      reasons.clear();
-    }
+    List<String> reasons = new ArrayList<>(status.impediments());
     // What cannot be written is, as a rule, the directory of a lock, with its name.
     if (namesLocks) {
       status.store().inWords().ifPresent(reasons::add);
@@ -62,13 +41,5 @@ record Readiness(boolean serving, List<String> reasons) {
               + "; the log names them");
     }
     return new Readiness(status.serving(), List.copyOf(reasons));
-  }
-
-  private static String inWords(SessionStatus session) {
-    String problem =
-        session.connected()
-            ? "is connected but not proved alive by a quorum write"
-            : "is not connected to ZooKeeper";
-    return "lock session " + session.name() + " " + problem;
   }
 }

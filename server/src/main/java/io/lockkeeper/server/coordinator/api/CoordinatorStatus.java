@@ -1,5 +1,6 @@
 package io.lockkeeper.server.coordinator.api;
 
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -52,6 +53,14 @@ public record CoordinatorStatus(
     public boolean usable() {
       return provenAlive && connected;
     }
+
+    private String inWords() {
+      return "lock session "
+          + name
+          + (connected
+              ? " is connected but not proved alive by a quorum write"
+              : " is not connected to ZooKeeper");
+    }
   }
 
   /** Returns the same of a coordinator that has failed since. */
@@ -87,5 +96,29 @@ public record CoordinatorStatus(
    */
   public boolean sessionUsable() {
     return !failed && sessions.stream().anyMatch(SessionStatus::usable);
+  }
+
+  /**
+   * Returns what keeps requests for locks from being served, human-readable; empty exactly when
+   * they are {@link #serving}.
+   */
+  public List<String> impediments() {
+    if (failed) {
+      return List.of("the coordinator's state is in doubt: it does nothing any more");
+    }
+    if (draining) {
+      return List.of("drained: the coordinator hands over what it serves, or has");
+    }
+    List<String> impediments = new ArrayList<>(store.refusal().stream().toList());
+    if (!mirrorCurrent) {
+      impediments.add(
+          "the mirror of the queues is not whole: no connection to ZooKeeper, or it is being rebuilt");
+    }
+    if (sessions.isEmpty()) {
+      impediments.add("no lock session is open in ZooKeeper yet");
+    } else if (sessions.stream().noneMatch(SessionStatus::usable)) {
+      sessions.forEach(session -> impediments.add(session.inWords()));
+    }
+    return List.copyOf(impediments);
   }
 }

@@ -8,12 +8,14 @@ import io.lockkeeper.server.coordinator.api.CoordinatorStatus;
 import io.lockkeeper.v1.AdminServiceGrpc;
 import io.lockkeeper.v1.LeaseServiceGrpc;
 import io.lockkeeper.v1.LockServiceGrpc;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * Answers grpc.health.v1: the services serve when the coordinator does, and the lease service also
@@ -35,7 +37,6 @@ public final class HealthReporter {
   private final HealthStatusManager health = new HealthStatusManager();
   private final AtomicBoolean stopped = new AtomicBoolean();
   private volatile boolean drained;
-  // Only the thread that calls update touches it.
   private ServingStatus told = ServingStatus.NOT_SERVING;
 
   /**
@@ -61,25 +62,40 @@ public final class HealthReporter {
     if (stopped.get()) {
       return;
     }
-    Optional<CoordinatorStatus> status = status();
+    List<String> reasons = new ArrayList<>();
+    Optional<CoordinatorStatus> status = status(reasons);
+    status.ifPresent(known -> reasons.addAll(known.impediments()));
     health.setStatus(
         AdminServiceGrpc.SERVICE_NAME, servingIf(status.filter(known -> !known.failed())));
     health.setStatus(LEASES, servingIf(status.filter(known -> !drained && known.sessionUsable())));
-    ServingStatus now = servingIf(status.filter(known -> !drained && known.serving()));
-    if (now != told) {
-      told = now;
-      SERVICES.forEach(service -> health.setStatus(service, now));
-      LOG.atInfo().addKeyValue("health", now).log("Health changed");
+    if (status.filter(known -> !drained && known.serving()).isPresent()) {
+      tell(ServingStatus.SERVING, Level.INFO, "locks can be granted");
+    } else {
+      tell(ServingStatus.NOT_SERVING, Level.WARN, String.join("; ", reasons));
     }
   }
 
-  /** Returns how the coordinator is, or nothing if it cannot say or be reached. */
-  private Optional<CoordinatorStatus> status() {
+  /** Returns how the coordinator is, or nothing, and why, if it cannot say or be reached. */
+  private Optional<CoordinatorStatus> status(List<String> reasons) {
     try {
-      return impediment.get().isPresent() ? Optional.empty() : Optional.of(coordinator.status());
+      Optional<String> obstacle = impediment.get();
+      obstacle.ifPresent(reasons::add);
+      return obstacle.isPresent() ? Optional.empty() : Optional.of(coordinator.status());
     } catch (RuntimeException e) {
       LOG.atError().setCause(e).log("The coordinator cannot say how it is");
+      reasons.add("the coordinator cannot say how it is");
       return Optional.empty();
+    }
+  }
+
+  private synchronized void tell(ServingStatus now, Level level, String why) {
+    if (now != told) {
+      told = now;
+      SERVICES.forEach(service -> health.setStatus(service, now));
+      LOG.atLevel(level)
+          .addKeyValue("health", now)
+          .addKeyValue("reason", why)
+          .log("Health changed");
     }
   }
 
@@ -87,16 +103,21 @@ public final class HealthReporter {
     return able.isPresent() ? ServingStatus.SERVING : ServingStatus.NOT_SERVING;
   }
 
-  /** Tells NOT_SERVING of locks and leases for good. Idempotent. */
-  public void drain() {
+  /**
+   * Tells NOT_SERVING of locks and leases for good. Idempotent.
+   *
+   * @param why for the log
+   */
+  public void drain(String why) {
     drained = true;
     health.setStatus(LEASES, ServingStatus.NOT_SERVING);
-    SERVICES.forEach(service -> health.setStatus(service, ServingStatus.NOT_SERVING));
+    tell(ServingStatus.NOT_SERVING, Level.INFO, why);
   }
 
   /** Tells NOT_SERVING for good. Idempotent. */
   public void stop() {
     if (stopped.compareAndSet(false, true)) {
+      tell(ServingStatus.NOT_SERVING, Level.INFO, "the coordinator stops");
       health.enterTerminalState();
     }
   }

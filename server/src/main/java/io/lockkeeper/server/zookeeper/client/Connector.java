@@ -3,6 +3,7 @@ package io.lockkeeper.server.zookeeper.client;
 import io.lockkeeper.server.zookeeper.record.SessionIdentity;
 import io.lockkeeper.server.zookeeper.record.ZooKeeperSettings;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
@@ -25,6 +26,7 @@ public final class Connector {
   private final ZooKeeperSettings settings;
   private final StoreExecutor executor;
   private final ClientAccess access;
+  private final HostNames names = new HostNames(InetAddress::getAllByName, System::nanoTime);
   private final ThreadPoolExecutor closers;
   private final ThreadPoolExecutor leavers;
   private final Set<Handle> open = ConcurrentHashMap.newKeySet();
@@ -109,6 +111,7 @@ public final class Connector {
   private FastHostProvider hosts(Duration timeout) {
     return new FastHostProvider(
         new ConnectStringParser(settings.connectString()).getServerAddresses(),
+        names,
         timeout,
         settings.longestSilence());
   }

@@ -27,12 +27,16 @@ final class FastHostProvider implements HostProvider {
   /**
    * Makes those of one handle.
    *
+   * @param names finds their addresses
    * @param timeout the handle's session timeout
    * @param longestAttempt how long an attempt to connect may take
    */
   FastHostProvider(
-      Collection<InetSocketAddress> addresses, Duration timeout, Duration longestAttempt) {
-    servers = new StaticHostProvider(addresses);
+      Collection<InetSocketAddress> addresses,
+      StaticHostProvider.Resolver names,
+      Duration timeout,
+      Duration longestAttempt) {
+    servers = new StaticHostProvider(addresses, names);
     size = (int) Math.max(servers.size(), timeout.dividedBy(longestAttempt));
   }
 

@@ -29,7 +29,6 @@ public final class MemberNode implements HandleListener {
   private final RootNodes rootNodes;
   private final Connection connection;
   private boolean registered;
-  private boolean warned;
   private final Deque<Runnable> whenRegistered = new ArrayDeque<>();
   private boolean wasRegistered;
   private boolean left;
@@ -166,13 +165,9 @@ public final class MemberNode implements HandleListener {
     if (ours) {
       onOurs();
     } else {
-      if (!warned) {
-        warned = true;
-        LOG.atWarn()
-            .addKeyValue("coordinator", context.settings().coordinatorId())
-            .log(
-                "a coordinator of this id is still registered: an earlier run of this one, unless two share the id");
-      }
+      // Ids are new at every start: it is of a session of ours whose end ZooKeeper has still to
+      // see.
+      LOG.atDebug().log("the member node of an earlier session is still there, trying again");
       registerLater();
     }
   }

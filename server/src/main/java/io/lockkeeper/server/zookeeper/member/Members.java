@@ -34,6 +34,7 @@ public final class Members {
   private final OrphanedSessions orphans;
   private final long intervalMillis;
   private final Suspicions suspicions = new Suspicions();
+  private final CopiedHome copiedHome;
   private MemberScan.Seen newest = new MemberScan.Seen(Map.of(), Map.of());
   private Map<String, MemberRecord> members = Map.of();
   private final Map<String, Long> seenAtNanos = new HashMap<>();
@@ -58,6 +59,11 @@ public final class Members {
     this.member = member;
     this.orphans = orphans;
     this.intervalMillis = intervalMillis;
+    ZooKeeperSettings settings = context.settings();
+    // A server of the ensemble that is further behind than this serves nobody.
+    copiedHome =
+        new CopiedHome(
+            settings.coordinatorId(), settings.home(), settings.shortestSessionTimeout().toNanos());
   }
 
   public void start() {
@@ -199,6 +205,7 @@ public final class Members {
     members.keySet().forEach(id -> seenAtNanos.putIfAbsent(id, System.nanoTime()));
     seenOnce = true;
     suspicions.look(members.keySet(), claims, System.nanoTime());
+    copiedHome.look(members, claims, System.nanoTime());
     List<Peer> now = others();
     if (!now.equals(before)) {
       listener.accept(now);
