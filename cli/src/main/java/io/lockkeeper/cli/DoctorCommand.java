@@ -1,12 +1,7 @@
 package io.lockkeeper.cli;
 
-import io.lockkeeper.server.app.Profile;
 import io.lockkeeper.server.app.ServerConfig;
-import io.lockkeeper.server.app.Setting;
 import java.io.PrintWriter;
-import java.util.EnumSet;
-import java.util.Map;
-import java.util.Set;
 import java.util.function.Consumer;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -20,21 +15,7 @@ import tools.jackson.databind.json.JsonMapper;
       "Exit code 0: all is well; 1: there are warnings; 2: something has failed.",
       ""
     })
-final class DoctorCommand extends ServerCommand {
-
-  private static final Set<Setting> SETTINGS =
-      EnumSet.of(
-          Setting.ZOOKEEPER,
-          Setting.ROOT,
-          Setting.LOCKS_PATH,
-          Setting.LOCK_SESSION_TIMEOUT,
-          Setting.MEMBER_SESSION_TIMEOUT,
-          Setting.ZOOKEEPER_TICK_TIME,
-          Setting.ZOOKEEPER_SYNC_LIMIT,
-          Setting.ZOOKEEPER_CREDENTIALS,
-          Setting.ZOOKEEPER_TLS,
-          Setting.ZOOKEEPER_TLS_KEY_STORE,
-          Setting.ZOOKEEPER_TLS_TRUST_STORE);
+final class DoctorCommand extends EnsembleCommand {
 
   private final JsonMapper mapper = JsonMapper.builder().build();
   private Finding.Level worst = Finding.Level.OK;
@@ -42,25 +23,9 @@ final class DoctorCommand extends ServerCommand {
   @Option(names = "--json", description = "One JSON object for each finding, one to a line.")
   private boolean json;
 
-  DoctorCommand() {
-    super(Profile.SERVE);
-  }
-
-  @Override
-  boolean takes(Setting setting) {
-    return SETTINGS.contains(setting);
-  }
-
-  /** It serves nobody. */
-  @Override
-  Map<String, String> fixed() {
-    return Map.of(Setting.LISTEN.key(), "127.0.0.1:0");
-  }
-
   @Override
   public Integer call() {
-    // ZooKeeper's client logs what the findings say anyway.
-    Logging.level("OFF");
+    prepare();
     ServerConfig.ZooKeeper settings = config().zookeeper();
     Consumer<Finding> tell = this::tell;
     new ServerChecks(settings, tell).run();

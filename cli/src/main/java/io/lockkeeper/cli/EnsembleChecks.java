@@ -4,25 +4,17 @@ import io.lockkeeper.server.app.ServerConfig;
 import io.lockkeeper.server.zookeeper.client.ClientAccess;
 import io.lockkeeper.server.zookeeper.record.ZooKeeperAccess;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Op;
-import org.apache.zookeeper.WatchedEvent;
-import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooDefs.Perms;
 import org.apache.zookeeper.ZooKeeper;
-import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.data.ACL;
 
 /**
@@ -31,8 +23,6 @@ import org.apache.zookeeper.data.ACL;
  */
 final class EnsembleChecks {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
-  private static final String REQUEST_MILLIS = "5000";
   private static final int MAX_SAMPLED = 100;
   private static final String SUBJECT = "ensemble";
   private static final String TRIAL = "/.trial";
@@ -77,53 +67,11 @@ final class EnsembleChecks {
   }
 
   private void withClient(ZooKeeperAccess access, Look look, Consumer<String> unconnected) {
-    CompletableFuture<Optional<String>> state = new CompletableFuture<>();
-    ClientAccess authentication = new ClientAccess(access);
-    ZKClientConfig config = authentication.config();
-    config.setProperty(ZKClientConfig.ZOOKEEPER_REQUEST_TIMEOUT, REQUEST_MILLIS);
-    ZooKeeper client = null;
-    try {
-      Optional<byte[]> digest = authentication.readDigest();
-      client =
-          new ZooKeeper(
-              settings.connect(),
-              (int) settings.lockSessionTimeout().toMillis(),
-              event -> onEvent(event, state),
-              config);
-      ClientAccess.authenticate(client, digest);
-      Optional<String> problem = state.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
-      if (problem.isPresent()) {
-        unconnected.accept(problem.get());
-      } else {
-        connected = true;
-        look.at(client);
-      }
-    } catch (TimeoutException e) {
-      unconnected.accept("no session within " + PATIENCE.toSeconds() + " s");
-    } catch (IOException | KeeperException | ExecutionException e) {
+    try (EnsembleClient client = EnsembleClient.connect(settings, access)) {
+      connected = true;
+      look.at(client.handle());
+    } catch (IOException | KeeperException e) {
       unconnected.accept(String.valueOf(e.getMessage()));
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    } finally {
-      close(Optional.ofNullable(client));
-    }
-  }
-
-  private static void onEvent(WatchedEvent event, CompletableFuture<Optional<String>> state) {
-    // Where authentication cannot even begin, the client says so without a state.
-    switch (Objects.requireNonNullElse(event.getState(), KeeperState.AuthFailed)) {
-      case SyncConnected -> state.complete(Optional.empty());
-      case AuthFailed -> state.complete(Optional.of("ZooKeeper refuses our credentials"));
-      case Expired -> state.complete(Optional.of("the session has expired"));
-      default -> {} // On the way.
-    }
-  }
-
-  private static void close(Optional<ZooKeeper> client) {
-    try {
-      if (client.isPresent()) {
-        client.get().close((int) PATIENCE.toMillis());
-      }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

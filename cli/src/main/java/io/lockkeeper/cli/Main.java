@@ -64,6 +64,7 @@ public final class Main implements Runnable {
     line.addSubcommand("serve", ServerCommand.commandLine(new ServeCommand()));
     line.addSubcommand("dev", ServerCommand.commandLine(new DevCommand()));
     line.addSubcommand("doctor", ServerCommand.commandLine(new DoctorCommand()));
+    line.addSubcommand("zk", ServerCommand.commandLine(new ZkCommand()));
     return configured(line);
   }
 

@@ -62,7 +62,21 @@ class MainTest {
         "serve --insecure maybe               | --insecure: \"maybe\" is neither true nor false",
         "serve --insecure=false               | or give --insecure",
         "serve --insecure --listen 7420       | --listen: \"7420\" is not an address",
+        "serve --check                        | --listen: 0.0.0.0:7420 is not for this machine only",
+        "serve --check --insecure --data-dir pom.xml | --data-dir: pom.xml is not a directory",
+        "serve --check --insecure --audit pom.xml/a | --audit: pom.xml/a may not be written",
+        "serve --insecure --log-format xml    | --log-format: \"xml\" is neither text nor json",
         "dev --listen 0.0.0.0:0               | or give --insecure",
+        "zk ls                                | Missing required parameter: 'PATH'",
+        "zk mv /a                             | expected one of [LS, GET, DELETE] (case-insensitive) but was 'mv'",
+        "zk ls locks                          | \"locks\" is not a whole path such as /lockkeeper/locks",
+        "zk ls /a/                            | is not a whole path",
+        "zk ls /lockkeeper/leases             | is for coordinators alone",
+        "zk get /lockkeeper/sessions/1        | is for coordinators alone",
+        "zk delete /lockkeeper/sessions/1 --yes | is for coordinators alone",
+        "zk delete /lockkeeper --yes          | is neither below /lockkeeper/locks nor a freeze",
+        "zk delete /lockkeeper/locks --yes    | is neither below /lockkeeper/locks nor a freeze",
+        "zk delete /mine/a --locks-path /other --yes | is neither below /other nor a freeze",
         "dev --listen 7420                    | --listen: \"7420\" is not an address",
         "dev --zookeeper localhost:2181       | --zookeeper",
       })
@@ -126,6 +140,22 @@ class MainTest {
     // Then
     assertThat(result.out().replaceAll("\\s+", " "))
         .contains("SIGSTOP", "cannot end the command", "the token is what protects then");
+  }
+
+  @Test
+  void checkOfGoodSettingsShowsWhatCountsAndWhereItComesFrom() {
+    // When
+    Cli result =
+        Cli.run(
+            "serve", "--check", "--insecure", "--data-dir", directory.resolve("new").toString());
+    // Then
+    assertThat(result.exitCode()).isZero();
+    assertThat(result.err()).isEmpty();
+    assertThat(result.out())
+        .startsWith("settings are good")
+        .containsPattern("data-dir +" + directory.resolve("new") + " +--data-dir")
+        .containsPattern("lock-session-timeout +30s +default");
+    assertThat(directory.resolve("new")).doesNotExist();
   }
 
   @Test

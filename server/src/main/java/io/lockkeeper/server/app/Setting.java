@@ -232,7 +232,7 @@ public enum Setting {
       "LEVEL,...",
       "info",
       "What to log: error, warn, info, debug or trace. More for some loggers behind it:"
-          + " info,io.lockkeeper.server.zookeeper=debug. Taken again from the file and the environment on the signal HUP."),
+          + " info,io.lockkeeper.server.zookeeper=debug. Read again from the file on the signal HUP."),
   /** How a line of the log is written. */
   LOG_FORMAT(
       "log-format",

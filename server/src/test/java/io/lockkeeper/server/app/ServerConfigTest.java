@@ -122,6 +122,12 @@ class ServerConfigTest {
         "peer-ca              | missing.pem  | --peer-ca: missing.pem does not exist",
         "insecure             | yes          | --insecure: \"yes\" is neither true nor false",
         "log-level            | loud         | --log-level: \"loud\" is none of error, warn",
+        "log-level            | info,x       | --log-level: \"x\" is no logger and its level",
+        "log-level            | info,a b=info | --log-level: \"a b=info\" is no logger and its level",
+        "log-level            | info,a=loud  | --log-level: \"loud\" is none of error, warn",
+        "log-level            | info,a=info,a=warn | --log-level: the logger a has two levels",
+        "log-level            | ''           | --log-level: \"\" is none of error, warn",
+        "log-format           | xml          | --log-format: \"xml\" is neither text nor json",
         "tls-cert             | missing.pem  | --tls-cert: missing.pem does not exist",
       })
   void badValueIsRefusedWithItsFlagAndTheLimit(String key, String value, String message) {
@@ -129,6 +135,24 @@ class ServerConfigTest {
     assertThatExceptionOfType(ConfigException.class)
         .isThrownBy(() -> ServerConfig.of(Profile.SERVE, Map.of(key, value)))
         .withMessageStartingWith(message);
+  }
+
+  @Test
+  void levelsOfSomeLoggersStandBehindThatOfAll() {
+    // When
+    LogSettings logs =
+        ServerConfig.of(
+                Profile.SERVE,
+                Map.of(
+                    "insecure", "true",
+                    "log-format", "json",
+                    "log-level", "warn, io.grpc=error, io.lockkeeper=DEBUG"))
+            .logs();
+    // Then
+    assertThat(logs)
+        .isEqualTo(
+            new LogSettings(
+                LogFormat.JSON, "WARN", Map.of("io.grpc", "ERROR", "io.lockkeeper", "DEBUG")));
   }
 
   @Test
@@ -150,7 +174,9 @@ class ServerConfigTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "max-waiter: 5                       | unknown setting \"max-waiter\"",
+        "max-waiter: 5                       | unknown setting \"max-waiter\"; did you mean max-waiters?",
+        "log_level: debug                    | unknown setting \"log_level\"; did you mean log-level?",
+        "colour: blue                        | unknown setting \"colour\"; see serve",
         "- max-waiters                       | must be a mapping",
         "max-waiters: [1, 2]                 | max-waiters must be one plain value",
         "'max-waiters: 1\\nmax-waiters: 2'   | line 2",
