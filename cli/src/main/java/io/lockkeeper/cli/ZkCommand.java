@@ -11,6 +11,7 @@ import java.io.UncheckedIOException;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
+import java.util.regex.Pattern;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
@@ -30,6 +31,9 @@ import picocli.CommandLine.Parameters;
       ""
     })
 final class ZkCommand extends EnsembleCommand {
+
+  private static final Pattern SECRET =
+      Pattern.compile("(\"lease\"\\s*:\\s*\"[0-9a-f]{16})[0-9a-f]{16}");
 
   /** What to do with a node. */
   enum Action {
@@ -59,8 +63,8 @@ final class ZkCommand extends EnsembleCommand {
   @Option(
       names = "--force",
       description =
-          "Also look below ROOT/sessions and ROOT/leases, where names and contents are secrets, and delete elsewhere than below"
-              + " --locks-path and ROOT/freezes. [default: refuse]")
+          "Show secrets, also below ROOT/sessions and ROOT/leases, and delete elsewhere than below --locks-path and ROOT/freezes."
+              + " [default: refuse]")
   private boolean force;
 
   @Override
@@ -146,9 +150,16 @@ final class ZkCommand extends EnsembleCommand {
                 ? "none: it stays until it is deleted"
                 : String.format("%016x", stat.getEphemeralOwner())));
     out.println("  children  " + stat.getNumChildren());
-    out.println("  data      " + Text.plain(new String(data == null ? new byte[0] : data, UTF_8)));
+    out.println(
+        "  data      "
+            + Text.plain(withoutSecrets(new String(data == null ? new byte[0] : data, UTF_8))));
     out.flush();
     return stat;
+  }
+
+  /** Of a lease's name the first half is public; whoever has the whole acts under the lease. */
+  private String withoutSecrets(String data) {
+    return force ? data : SECRET.matcher(data).replaceAll("$1…");
   }
 
   /** What was shown is deleted, and not what somebody has written there since. */

@@ -2,19 +2,18 @@ package io.lockkeeper.integration.hostile;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lockkeeper.integration.harness.Jar;
+import io.lockkeeper.integration.harness.Program;
 import io.lockkeeper.integration.harness.Scratch;
 import io.lockkeeper.integration.harness.ServerProcess;
 import io.lockkeeper.server.testing.Ports;
 import io.lockkeeper.server.testing.TlsFiles;
 import io.lockkeeper.server.testing.ZooKeeperProcess;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
+import java.util.Map;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
@@ -28,19 +27,13 @@ final class DoctorIT {
 
   private final Path files = Scratch.directory("doctor");
 
-  /** What it said, and how it ended. */
-  private record Said(int exitCode, String text) {}
-
-  private Said ask(String zookeeper, String... flags) throws IOException, InterruptedException {
-    List<String> command = new ArrayList<>(List.of(Jar.JAVA, "-jar", Jar.PROGRAM.toString()));
-    command.addAll(List.of("doctor", "--zookeeper", zookeeper));
-    command.addAll(TIMES);
-    command.addAll(List.of(flags));
-    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-    String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
-    System.out.println(text);
-    return new Said(process.exitValue(), text);
+  private static Program ask(String zookeeper, String... flags) {
+    List<String> arguments = new ArrayList<>(List.of("doctor", "--zookeeper", zookeeper));
+    arguments.addAll(TIMES);
+    arguments.addAll(List.of(flags));
+    Program said = Program.run(Map.of(), arguments.toArray(String[]::new));
+    System.out.println(said.text());
+    return said;
   }
 
   private ZooKeeperProcess.Builder zookeeper(String name) {
@@ -58,7 +51,7 @@ final class DoctorIT {
         ServerProcess server =
             ServerProcess.start(zookeeper.connectString(), TIMES.toArray(String[]::new))) {
       // When
-      Said said = ask(zookeeper.connectString());
+      Program said = ask(zookeeper.connectString());
       // Then
       assertThat(server.isAlive()).isTrue();
       assertThat(said.exitCode()).isEqualTo(1);
@@ -81,9 +74,9 @@ final class DoctorIT {
         ServerProcess server =
             ServerProcess.start(zookeeper.connectString(), flags.toArray(String[]::new))) {
       // When
-      Said said =
+      Program said =
           ask(zookeeper.connectString(), "--zookeeper-credentials", credentials(), "--json");
-      Said without = ask(zookeeper.connectString());
+      Program without = ask(zookeeper.connectString());
       // Then
       assertThat(server.isAlive()).isTrue();
       assertThat(said.text())
@@ -107,7 +100,7 @@ final class DoctorIT {
         client.create(path, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
       }
       // When
-      Said said = ask(zookeeper.connectString(), "--zookeeper-credentials", credentials());
+      Program said = ask(zookeeper.connectString(), "--zookeeper-credentials", credentials());
       // Then
       assertThat(said.text())
           .contains(
@@ -130,7 +123,7 @@ final class DoctorIT {
             .configuration("ssl.clientAuth", "none")
             .start()) {
       // When
-      Said said =
+      Program said =
           ask(
               "localhost:" + port,
               "--zookeeper-tls=true",
@@ -147,7 +140,7 @@ final class DoctorIT {
     // Given
     String nobody = "127.0.0.1:" + Ports.free();
     // When
-    Said said = ask(nobody);
+    Program said = ask(nobody);
     // Then
     assertThat(said.text())
         .contains("FAIL  " + nobody + ": cannot be reached")
