@@ -36,7 +36,7 @@ final class ZooKeeperDownIT {
       Status early = Asking.forLock(server.connect(), "down/early").awaitEnd();
       Awaitility.await("words about it")
           .atMost(Duration.ofSeconds(15))
-          .until(() -> server.output().contains(zookeeper.connectString()));
+          .until(() -> server.output().contains("zookeeper=\"" + zookeeper.connectString()));
       zookeeper.start();
 
       // Then

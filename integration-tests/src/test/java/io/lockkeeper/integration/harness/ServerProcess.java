@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 
 /** A server in a process of its own, started from the program's jar; its output goes to a file. */
@@ -79,7 +80,11 @@ public final class ServerProcess implements AutoCloseable {
       String... flags) {
     int httpPort = Ports.free();
     Path directory = Scratch.directory("server");
-    List<String> command = new ArrayList<>(List.of(Jar.JAVA));
+    List<String> command = new ArrayList<>();
+    if (ignoresHangUps()) {
+      command.addAll(List.of("env", "--default-signal=HUP"));
+    }
+    command.add(Jar.JAVA);
     command.addAll(QUICK_START);
     command.addAll(java);
     command.addAll(List.of("-jar", Jar.PROGRAM.toString()));
@@ -99,6 +104,17 @@ public final class ServerProcess implements AutoCloseable {
       return new ServerProcess(process, log, port, httpPort);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Whoever runs these tests by {@code nohup} has all that they start ignore the signal. */
+  private static boolean ignoresHangUps() {
+    try (Stream<String> lines = Files.lines(Path.of("/proc/self/status"))) {
+      return lines
+          .filter(line -> line.startsWith("SigIgn:"))
+          .anyMatch(line -> Long.parseUnsignedLong(line.substring(7).strip(), 16) % 2 == 1);
+    } catch (IOException e) {
+      return false; // No Linux: then it has to be run without.
     }
   }
 
