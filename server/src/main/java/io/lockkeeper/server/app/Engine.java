@@ -5,11 +5,10 @@ import io.lockkeeper.server.coordinator.api.Coordinator;
 import io.lockkeeper.server.coordinator.api.CoordinatorObserver;
 import io.lockkeeper.server.coordinator.api.CoordinatorSettings;
 import io.lockkeeper.server.coordinator.api.FatalFailure;
+import io.lockkeeper.server.coordinator.api.StoreObserver;
 import io.lockkeeper.server.core.api.CoreSettings;
 import io.lockkeeper.server.zookeeper.ZooKeeperLockStore;
 import io.lockkeeper.server.zookeeper.record.ZooKeeperSettings;
-import io.micrometer.core.instrument.FunctionCounter;
-import io.micrometer.core.instrument.MeterRegistry;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
@@ -45,6 +44,7 @@ final class Engine {
 
   private final ZooKeeperLockStore store;
   private final LoopCoordinator coordinator;
+  private final CoordinatorSettings settings;
   private final CompletableFuture<String> failure;
   private final Optional<Home> home;
   private final Duration leaveGrace;
@@ -54,11 +54,13 @@ final class Engine {
   private Engine(
       ZooKeeperLockStore store,
       LoopCoordinator coordinator,
+      CoordinatorSettings settings,
       CompletableFuture<String> failure,
       Optional<Home> home,
       Duration leaveGrace) {
     this.store = store;
     this.coordinator = coordinator;
+    this.settings = settings;
     this.failure = failure;
     this.home = home;
     this.leaveGrace = leaveGrace;
@@ -75,22 +77,27 @@ final class Engine {
       ServerConfig config,
       String id,
       CoordinatorObserver observer,
+      StoreObserver storeObserver,
       Consumer<FatalFailure> onBreakdown) {
     Optional<Home> home = config.dataDir().map(Home::take);
     CompletableFuture<String> failure = new CompletableFuture<>();
     ZooKeeperLockStore store =
         new ZooKeeperLockStore(
-            storeSettings(config, id, home.map(Home::id).orElse("")), failure::complete);
+            storeSettings(config, id, home.map(Home::id).orElse("")),
+            failure::complete,
+            storeObserver);
+    CoordinatorSettings settings = coordinatorSettings(config);
     LoopCoordinator coordinator =
         new LoopCoordinator(
             store,
-            coordinatorSettings(config),
+            settings,
             observer,
             fatal -> {
               onBreakdown.accept(fatal);
               failure.complete(inWords(fatal) + "; the log says more");
             });
-    return new Engine(store, coordinator, failure, home, leaveGrace(config.zookeeper().tickTime()));
+    return new Engine(
+        store, coordinator, settings, failure, home, leaveGrace(config.zookeeper().tickTime()));
   }
 
   /** Returns how long deletions may take to settle, given ZooKeeper's tick. */
@@ -118,15 +125,10 @@ final class Engine {
     return coordinator;
   }
 
-  /** Counts what the store does, under its own names. */
-  void measure(MeterRegistry registry) {
-    for (String name : store.stats().keySet()) {
-      FunctionCounter.builder(
-              "lockkeeper.zookeeper." + name.replace('_', '.'),
-              store,
-              s -> s.stats().getOrDefault(name, 0L))
-          .register(registry);
-    }
+  /** Shows what the store counts, and the limits. */
+  void measure(ServerMetrics metrics) {
+    metrics.of(store);
+    metrics.of(settings);
   }
 
   /** Completes with what makes the ensemble unfit to serve, human-readable. */

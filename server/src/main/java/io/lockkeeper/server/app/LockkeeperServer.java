@@ -6,14 +6,11 @@ import io.lockkeeper.server.core.api.CoreSettings;
 import io.lockkeeper.server.rpc.GrpcEndpoint;
 import io.lockkeeper.server.rpc.GrpcSettings;
 import io.lockkeeper.server.rpc.call.GrpcLimits;
-import io.lockkeeper.server.rpc.call.Limit;
 import io.lockkeeper.server.rpc.wire.ServerVersion;
 import io.lockkeeper.server.web.EventCounters;
 import io.lockkeeper.server.web.HttpEndpoint;
 import io.lockkeeper.server.web.HttpSettings;
-import io.micrometer.core.instrument.FunctionCounter;
-import io.micrometer.core.instrument.Gauge;
-import io.micrometer.core.instrument.MeterRegistry;
+import io.lockkeeper.server.web.StoreMeters;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.IOException;
@@ -85,14 +82,16 @@ public final class LockkeeperServer implements AutoCloseable {
     Protection protection = Protection.open(config);
     protection.warnOfOpenDoors();
     PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-    Engine engine = Engine.create(config, id, new EventCounters(registry), onBreakdown);
-    engine.measure(registry);
-    GrpcEndpoint grpc =
-        new GrpcEndpoint(
-            grpcSettings(config, protection.ofGrpc(), id),
-            engine.coordinator(),
-            protection.rules());
-    measure(grpc, registry);
+    Engine engine =
+        Engine.create(
+            config, id, new EventCounters(registry), new StoreMeters(registry), onBreakdown);
+    GrpcSettings settings = grpcSettings(config, protection.ofGrpc(), id);
+    GrpcEndpoint grpc = new GrpcEndpoint(settings, engine.coordinator(), protection.rules());
+    ServerMetrics metrics = new ServerMetrics(registry);
+    metrics.build();
+    engine.measure(metrics);
+    metrics.of(grpc);
+    metrics.of(settings.limits().server());
     LockkeeperServer server =
         new LockkeeperServer(
             engine,
@@ -123,26 +122,6 @@ public final class LockkeeperServer implements AutoCloseable {
         .filter(setting -> !setting.value().isEmpty())
         .forEach(setting -> given.put(setting.setting().key(), setting.value()));
     return given;
-  }
-
-  private static void measure(GrpcEndpoint grpc, MeterRegistry registry) {
-    for (String name : grpc.stats().keySet()) {
-      FunctionCounter.builder(
-              "lockkeeper." + name, grpc, endpoint -> endpoint.stats().getOrDefault(name, 0L))
-          .register(registry);
-    }
-    for (Limit limit : Limit.values()) {
-      FunctionCounter.builder("lockkeeper.refused", grpc, endpoint -> endpoint.refused(limit))
-          .description("What was refused at a limit of the server")
-          .tag("limit", limit.key())
-          .register(registry);
-    }
-    Gauge.builder("lockkeeper.connections", grpc, GrpcEndpoint::connections)
-        .description("Open connections of gRPC")
-        .register(registry);
-    Gauge.builder("lockkeeper.calls", grpc, GrpcEndpoint::calls)
-        .description("Open calls")
-        .register(registry);
   }
 
   /**

@@ -25,6 +25,7 @@ import io.lockkeeper.server.core.api.CoreCounts;
 import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Event;
 import io.lockkeeper.server.core.api.LifecycleEvent;
+import io.lockkeeper.server.core.api.QueueExtremes;
 import io.lockkeeper.server.core.api.TimeEvent;
 import io.lockkeeper.server.core.lock.LockName;
 import java.time.Duration;
@@ -47,6 +48,7 @@ final class CoreRunner implements EventLoop.BatchListener {
 
   private static final Logger LOG = LoggerFactory.getLogger(CoreRunner.class);
   private static final long STATUS_NANOS = 200_000_000L;
+  private static final long EXTREMES_NANOS = 2_000_000_000L;
   private static final long WATCHDOG_PERIOD_MILLIS = 1_000;
   private static final int WATCHDOG_PATIENCE = 10;
 
@@ -64,9 +66,26 @@ final class CoreRunner implements EventLoop.BatchListener {
   private final CleanupWait cleanupWait;
   private volatile CoordinatorStatus status =
       new CoordinatorStatus(
-          false, false, false, List.of(), 0, 0, 0, 0, 0, 0, 0, 0, 0, StoreHealth.WELL);
+          false,
+          false,
+          false,
+          List.of(),
+          0,
+          0,
+          0,
+          0,
+          0,
+          0,
+          0,
+          0,
+          0,
+          StoreHealth.WELL,
+          QueueExtremes.NONE,
+          1);
   private volatile long loopDelayNanos;
   private long statusAtNanos;
+  private long extremesAtNanos;
+  private QueueExtremes extremes = QueueExtremes.NONE;
   private List<Peer> peers = List.of();
   private Consumer<List<Peer>> peerListener = found -> {};
 
@@ -93,6 +112,7 @@ final class CoreRunner implements EventLoop.BatchListener {
   void start() {
     watches.start();
     statusAtNanos = now() - STATUS_NANOS;
+    extremesAtNanos = now() - EXTREMES_NANOS;
     loop.start();
     watchdog.start(WATCHDOG_PERIOD_MILLIS);
     loop.post(
@@ -242,8 +262,17 @@ final class CoreRunner implements EventLoop.BatchListener {
     calls.expire(now);
     if (now - statusAtNanos >= STATUS_NANOS) {
       statusAtNanos = now;
+      lookAtQueues(now);
       status = describe(now);
       measureDelay(now);
+    }
+  }
+
+  /** All queues take their time: they are looked at more seldom. */
+  private void lookAtQueues(long now) {
+    if (now - extremesAtNanos >= EXTREMES_NANOS) {
+      extremesAtNanos = now;
+      extremes = kernel.extremes(now);
     }
   }
 
@@ -303,6 +332,8 @@ final class CoreRunner implements EventLoop.BatchListener {
         streams.size(),
         counts.deletesOwed(),
         loopDelayNanos,
-        store.health());
+        store.health(),
+        extremes,
+        peers.size() + 1);
   }
 }

@@ -64,7 +64,7 @@ final class EffectRunner implements EffectHandler {
 
   @Override
   public void count(Effect.Count effect) {
-    Listeners.tell(() -> observer.onNotice(effect.notice()));
+    Listeners.tell(() -> observer.onOccurrence(effect.occurrence()));
   }
 
   @Override

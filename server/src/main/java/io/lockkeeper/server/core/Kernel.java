@@ -12,10 +12,12 @@ import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.FreezeView;
 import io.lockkeeper.server.core.api.LeaseView;
 import io.lockkeeper.server.core.api.LockView;
+import io.lockkeeper.server.core.api.QueueExtremes;
 import io.lockkeeper.server.core.api.TimeEvent;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.PathSizes;
+import io.lockkeeper.server.core.queue.Entry;
 import io.lockkeeper.server.core.queue.LockQueue;
 import io.lockkeeper.server.core.request.Leases;
 import io.lockkeeper.server.core.session.LockSession;
@@ -170,6 +172,23 @@ public final class Kernel {
         core.mirror.queues().size(),
         core.mirror.entryCount(),
         pool.all().stream().map(this::count).toList());
+  }
+
+  /** Returns the extremes of all queues, which takes a look at each of them. */
+  public QueueExtremes extremes(long nowNanos) {
+    int longest = 0;
+    long oldestHold = 0;
+    long oldestWait = 0;
+    for (LockQueue queue : core.mirror.queues().values()) {
+      longest = Math.max(longest, queue.size());
+      for (Entry holder : queue.holders()) {
+        oldestHold = Math.max(oldestHold, nowNanos - holder.heldSinceNanos());
+      }
+      for (Entry waiter : queue.waiting() > 0 ? queue.waiters(1) : List.<Entry>of()) {
+        oldestWait = Math.max(oldestWait, nowNanos - waiter.seenAtNanos());
+      }
+    }
+    return new QueueExtremes(longest, oldestHold, oldestWait);
   }
 
   private CoreCounts.SessionCounts count(LockSession session) {

@@ -11,6 +11,7 @@ import io.lockkeeper.server.rpc.call.ConnectionAge;
 import io.lockkeeper.server.rpc.call.ConnectionGate;
 import io.lockkeeper.server.rpc.call.ConnectionIdentity;
 import io.lockkeeper.server.rpc.call.Limit;
+import io.lockkeeper.server.rpc.call.RpcStats;
 import io.lockkeeper.server.rpc.call.Safeguards;
 import io.lockkeeper.server.rpc.forward.PeerLimits;
 import io.lockkeeper.server.rpc.forward.PeerSetup;
@@ -19,7 +20,6 @@ import io.lockkeeper.server.security.Identity;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -167,8 +167,8 @@ public final class GrpcEndpoint {
     return safeguards.alarm().impediment(System.nanoTime());
   }
 
-  /** Returns what the endpoint has counted so far, by name. May be called on any thread. */
-  public Map<String, Long> stats() {
+  /** Returns what the endpoint has counted so far. May be called on any thread. */
+  public RpcStats stats() {
     return services.stats();
   }
 

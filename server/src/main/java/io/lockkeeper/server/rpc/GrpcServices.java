@@ -43,7 +43,6 @@ import io.lockkeeper.server.security.Right;
 import java.io.InputStream;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
@@ -150,15 +149,15 @@ public final class GrpcServices {
       ExecutorService calls,
       ScheduledExecutorService timer) {
     this.limits = limits;
+    this.timer = timer;
     this.authentication = new Authentication(rules, usage);
     this.age = age;
     RefusalCounts refusals = safeguards.refusals();
     this.budgets = new CallBudgets(limits.server(), refusals);
-    this.ourCalls = guard(limits, 1, refusals, timer);
-    this.toolCalls = guard(limits, TOOLS_PART, refusals, timer);
+    this.ourCalls = guard(limits, 1, refusals);
+    this.toolCalls = guard(limits, TOOLS_PART, refusals);
     this.health =
         new HealthReporter(coordinator, () -> safeguards.alarm().impediment(System.nanoTime()));
-    this.timer = timer;
     this.streams = new OpenStreams(timer);
     this.calls = calls;
     this.peers = new PeerLinks(coordinator, setup, calls, timer, stats);
@@ -200,13 +199,13 @@ public final class GrpcServices {
   }
 
   /** Makes a guard for calls that may be so large a part of all. */
-  private static CallGuard guard(
-      GrpcLimits limits, int part, RefusalCounts refusals, ScheduledExecutorService timer) {
+  private CallGuard guard(GrpcLimits limits, int part, RefusalCounts refusals) {
     ServerLimits server = limits.server();
     return new CallGuard(
         new CallAdmission(
             server.calls() / part, server.addressCalls() / part, limits.openTimeout(), refusals),
-        timer);
+        timer,
+        stats);
   }
 
   // No handler blocks. What queues here is one task for each call with work, and calls are capped.
@@ -308,9 +307,9 @@ public final class GrpcServices {
     return peers;
   }
 
-  /** Returns what was counted so far, by name. */
-  Map<String, Long> stats() {
-    return stats.snapshot();
+  /** Returns what was counted so far. */
+  RpcStats stats() {
+    return stats;
   }
 
   /** Tells those who look at health that nothing more should come here. */

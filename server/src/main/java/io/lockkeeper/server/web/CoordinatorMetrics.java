@@ -22,6 +22,7 @@ final class CoordinatorMetrics {
     this.coordinator = coordinator;
     this.status = coordinator.status();
     queues(registry);
+    extremes(registry);
     sessions(registry, sessionPathBytesCap);
   }
 
@@ -62,6 +63,29 @@ final class CoordinatorMetrics {
         "loop.delay.seconds",
         "How long the event loop's last event had waited",
         s -> s.loopDelayNanos() / NANOS_PER_SECOND);
+    gauge(
+        registry,
+        "coordinators",
+        "Coordinators that are alive, this one included, as far as it knows",
+        CoordinatorStatus::coordinators);
+  }
+
+  private void extremes(MeterRegistry registry) {
+    gauge(
+        registry,
+        "queue.longest",
+        "Entries in the longest queue, holders included",
+        s -> s.extremes().longestQueue());
+    gauge(
+        registry,
+        "oldest.hold.seconds",
+        "How long the oldest hold has lasted, as far as this coordinator has seen",
+        s -> s.extremes().oldestHoldNanos() / NANOS_PER_SECOND);
+    gauge(
+        registry,
+        "oldest.wait.seconds",
+        "How long whoever is next at some lock has waited at most, as far as this coordinator has seen",
+        s -> s.extremes().oldestWaitNanos() / NANOS_PER_SECOND);
   }
 
   private void sessions(MeterRegistry registry, long cap) {

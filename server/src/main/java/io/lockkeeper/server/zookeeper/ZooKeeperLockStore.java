@@ -4,6 +4,7 @@ import io.lockkeeper.server.coordinator.api.LeaseLocation;
 import io.lockkeeper.server.coordinator.api.LockStore;
 import io.lockkeeper.server.coordinator.api.Peer;
 import io.lockkeeper.server.coordinator.api.StoreHealth;
+import io.lockkeeper.server.coordinator.api.StoreObserver;
 import io.lockkeeper.server.coordinator.api.StoreView;
 import io.lockkeeper.server.coordinator.serial.BatchConsumer;
 import io.lockkeeper.server.core.api.StoreEffect;
@@ -18,6 +19,7 @@ import io.lockkeeper.server.zookeeper.client.StoreContext;
 import io.lockkeeper.server.zookeeper.client.StoreExecutor;
 import io.lockkeeper.server.zookeeper.client.StoreProblems;
 import io.lockkeeper.server.zookeeper.client.StoreStats;
+import io.lockkeeper.server.zookeeper.client.StoreStats.StoreCount;
 import io.lockkeeper.server.zookeeper.client.UnusableEnsemble;
 import io.lockkeeper.server.zookeeper.commit.EntryCreation;
 import io.lockkeeper.server.zookeeper.commit.EntryDeletion;
@@ -54,7 +56,7 @@ public final class ZooKeeperLockStore implements LockStore {
   private final Consumer<String> onUnusable;
   private final Pace pace;
   private final StorePaths paths;
-  private final StoreStats stats = new StoreStats();
+  private final StoreStats stats;
   private final StoreProblems problems = new StoreProblems();
   private final StoreExecutor executor = new StoreExecutor();
   private final Connector connector;
@@ -77,10 +79,22 @@ public final class ZooKeeperLockStore implements LockStore {
    *     the process should end
    */
   public ZooKeeperLockStore(ZooKeeperSettings settings, Consumer<String> onUnusable) {
-    this(settings, onUnusable, new Pace(SCAN_MILLIS, DirectoryReaper.IDLE_TICKS));
+    this(settings, onUnusable, StoreObserver.NONE);
+  }
+
+  /** Makes one that is measured by {@code observer}. */
+  public ZooKeeperLockStore(
+      ZooKeeperSettings settings, Consumer<String> onUnusable, StoreObserver observer) {
+    this(settings, onUnusable, observer, new Pace(SCAN_MILLIS, DirectoryReaper.IDLE_TICKS));
   }
 
   ZooKeeperLockStore(ZooKeeperSettings settings, Consumer<String> onUnusable, Pace pace) {
+    this(settings, onUnusable, StoreObserver.NONE, pace);
+  }
+
+  private ZooKeeperLockStore(
+      ZooKeeperSettings settings, Consumer<String> onUnusable, StoreObserver observer, Pace pace) {
+    this.stats = new StoreStats(observer);
     this.settings = settings;
     this.pace = pace;
     this.onUnusable = new UnusableEnsemble(onUnusable);
@@ -291,7 +305,10 @@ public final class ZooKeeperLockStore implements LockStore {
     return problems.health();
   }
 
-  /** Returns what the store has counted so far, by name. May be called on any thread. */
+  /**
+   * Returns what the store has counted so far, by {@link StoreCount#key}. May be called on any
+   * thread.
+   */
   public Map<String, Long> stats() {
     return stats.snapshot();
   }

@@ -16,6 +16,7 @@ import io.lockkeeper.server.core.api.AcquireCommand;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.LockView;
 import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.Occurrence;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.lock.EntryDetails;
 import io.lockkeeper.server.core.lock.LeaseId;
@@ -56,11 +57,11 @@ class FailStopTest {
 
   private final class Counter implements CoordinatorObserver {
     @Override
-    public void onNotice(Notice notice) {
+    public void onOccurrence(Occurrence occurrence) {
       if (countingFails) {
         throw new IllegalStateException("cannot count");
       }
-      counted.add(notice);
+      counted.add(occurrence.notice());
     }
 
     @Override

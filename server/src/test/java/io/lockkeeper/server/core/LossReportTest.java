@@ -30,7 +30,7 @@ class LossReportTest {
 
   private List<Notice> endings() {
     return bench.all(Effect.Count.class).stream()
-        .map(Effect.Count::notice)
+        .map(count -> count.occurrence().notice())
         .filter(Notice::isFinal)
         .toList();
   }

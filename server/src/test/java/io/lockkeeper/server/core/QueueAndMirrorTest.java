@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -147,13 +148,13 @@ class QueueAndMirrorTest {
   @Test
   void howTheLastHolderEndedIsForgottenWhereItIsNoLongerKnown() {
     // Given
-    mirror.noteDeparture(LOCK, HoldEnd.RELEASED);
-    mirror.noteDeparture(OTHER, HoldEnd.LEASE_ENDED);
+    mirror.noteDeparture(LOCK, departure(HoldEnd.RELEASED));
+    mirror.noteDeparture(OTHER, departure(HoldEnd.LEASE_ENDED));
     // When, Then
-    assertThat(mirror.lastDeparture(LOCK)).contains(HoldEnd.RELEASED);
-    mirror.noteDeparture(LOCK, HoldEnd.UNKNOWN);
+    assertThat(mirror.lastDeparture(LOCK)).contains(departure(HoldEnd.RELEASED));
+    mirror.noteDeparture(LOCK, departure(HoldEnd.UNKNOWN));
     assertThat(mirror.lastDeparture(LOCK)).isEmpty();
-    assertThat(mirror.lastDeparture(OTHER)).contains(HoldEnd.LEASE_ENDED);
+    assertThat(mirror.lastDeparture(OTHER)).contains(departure(HoldEnd.LEASE_ENDED));
     mirror.markStale();
     assertThat(mirror.lastDeparture(OTHER)).isEmpty();
   }
@@ -203,5 +204,9 @@ class QueueAndMirrorTest {
     assertThat(mirror.appeared(LOCK, name(1), 12, 0)).isEmpty();
     mirror.vanished(LOCK, name(1).text(), 13);
     assertThat(mirror.suppressed()).isEmpty();
+  }
+
+  private static Mirror.Departure departure(HoldEnd end) {
+    return new Mirror.Departure(end, OptionalLong.empty());
   }
 }

@@ -340,8 +340,9 @@ class LeaseCallsTest {
   @ParameterizedTest
   @EnumSource(LeaseEnd.class)
   void everyEndHasItsName(LeaseEnd end) {
-    // A lease that was a stream is closed by whoever cancels the stream.
-    LeaseEnd named = end == LeaseEnd.CANCELLED ? LeaseEnd.CLOSED : end;
+    // A lease that was a stream is closed by whatever ends the stream.
+    boolean stream = end == LeaseEnd.CANCELLED || end == LeaseEnd.BROKEN;
+    LeaseEnd named = stream ? LeaseEnd.CLOSED : end;
     assertThat(Messages.toReason(end).name()).isEqualTo("LEASE_END_REASON_" + named);
   }
 }

@@ -99,7 +99,7 @@ public final class Node implements AutoCloseable {
   }
 
   public long count(String name) {
-    return services.stats().getOrDefault(name, -1L);
+    return services.stats().snapshot().getOrDefault(name, -1L);
   }
 
   /** Breaks all connections off and closes the port, as the end of a process does. */

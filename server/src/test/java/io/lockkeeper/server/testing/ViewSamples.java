@@ -10,6 +10,7 @@ import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.LeaseView;
 import io.lockkeeper.server.core.api.LockView;
 import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.QueueExtremes;
 import io.lockkeeper.server.core.lock.FencingToken;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
@@ -47,7 +48,9 @@ public final class ViewSamples {
         3,
         1,
         1_500_000,
-        StoreHealth.WELL);
+        StoreHealth.WELL,
+        new QueueExtremes(9, 60_000_000_000L, 30_500_000_000L),
+        3);
   }
 
   public static CoordinatorStatus cutOff() {
@@ -65,7 +68,9 @@ public final class ViewSamples {
         0,
         0,
         0,
-        StoreHealth.WELL);
+        StoreHealth.WELL,
+        QueueExtremes.NONE,
+        1);
   }
 
   public static Contender holder() {

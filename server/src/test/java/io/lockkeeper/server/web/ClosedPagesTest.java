@@ -251,7 +251,9 @@ class ClosedPagesTest {
         well.streams(),
         well.deletesOwed(),
         well.loopDelayNanos(),
-        new StoreHealth(Optional.empty(), 3, Optional.of(first)));
+        new StoreHealth(Optional.empty(), 3, Optional.of(first)),
+        well.extremes(),
+        well.coordinators());
   }
 
   @Test

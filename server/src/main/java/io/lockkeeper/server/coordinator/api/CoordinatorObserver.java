@@ -1,6 +1,6 @@
 package io.lockkeeper.server.coordinator.api;
 
-import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.Occurrence;
 
 /** Counts what happens. Called on the event loop: must not block or throw. */
 public interface CoordinatorObserver {
@@ -9,14 +9,14 @@ public interface CoordinatorObserver {
   CoordinatorObserver NONE =
       new CoordinatorObserver() {
         @Override
-        public void onNotice(Notice notice) {}
+        public void onOccurrence(Occurrence occurrence) {}
 
         @Override
         public void onStalled(long nanos) {}
       };
 
   /** Something happened to an acquisition, whether or not its client could be told. */
-  void onNotice(Notice notice);
+  void onOccurrence(Occurrence occurrence);
 
   /** The process did nothing for a while, or the machine was suspended. */
   void onStalled(long nanos);

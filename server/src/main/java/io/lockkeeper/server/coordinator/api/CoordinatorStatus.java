@@ -1,5 +1,6 @@
 package io.lockkeeper.server.coordinator.api;
 
+import io.lockkeeper.server.core.api.QueueExtremes;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -20,6 +21,8 @@ import java.util.List;
  * @param deletesOwed how many acquisitions have entries whose deletion is not certain yet
  * @param loopDelayNanos how long the event loop's last event had waited
  * @param store what is wrong with the nodes in ZooKeeper
+ * @param extremes the longest queue, hold and wait, some seconds ago at most
+ * @param coordinators how many coordinators there are, this one included, as far as it knows
  */
 public record CoordinatorStatus(
     boolean failed,
@@ -35,7 +38,9 @@ public record CoordinatorStatus(
     int streams,
     int deletesOwed,
     long loopDelayNanos,
-    StoreHealth store) {
+    StoreHealth store,
+    QueueExtremes extremes,
+    int coordinators) {
 
   /**
    * One lock session.
@@ -79,7 +84,9 @@ public record CoordinatorStatus(
         streams,
         deletesOwed,
         loopDelayNanos,
-        store);
+        store,
+        extremes,
+        coordinators);
   }
 
   /**

@@ -8,9 +8,11 @@ import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.HoldEnd;
 import io.lockkeeper.server.core.api.LeaseEnd;
 import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.Occurrence;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StreamId;
+import io.lockkeeper.server.core.queue.Mirror;
 import io.lockkeeper.server.core.session.LockSession;
 import io.lockkeeper.server.core.session.LossReport;
 import io.lockkeeper.server.core.session.SessionPool;
@@ -27,6 +29,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.Predicate;
 
 /** Carries acquisitions through their lives: applies events and does what follows from them. */
@@ -74,8 +77,12 @@ public final class AcquisitionLifecycle {
     if (before.isWaiting() && !after.isWaiting()) {
       acquisition.timers().stopWaiting(core.timers);
     }
+    if (!before.isHeld() && after.isHeld()) {
+      acquisition.times().granted(core.now);
+    }
     if (before.isHeld() && !after.isHeld()) {
       acquisition.timers().stopHolding(core.timers);
+      acquisition.times().ended(core.now);
     }
     for (AcquisitionState.Action action : transition.actions()) {
       perform(acquisition, action);
@@ -271,7 +278,7 @@ public final class AcquisitionLifecycle {
   /** Tells the client, and remembers an ending for those who ask again. */
   public void tell(Acquisition acquisition, Notice notice) {
     long sequence = acquisition.tell(notice);
-    core.emit(new Effect.Count(losses.counted(acquisition, notice)));
+    core.emit(new Effect.Count(measured(acquisition, notice)));
     Optional<StreamId> target = acquisition.target();
     if (target.isPresent()) {
       send(target.get(), acquisition, sequence, notice);
@@ -279,6 +286,38 @@ public final class AcquisitionLifecycle {
     if (notice.isFinal()) {
       acquisition.lease().remember(Lease.Ended.of(acquisition, notice, sequence));
     }
+  }
+
+  private Occurrence measured(Acquisition acquisition, Notice notice) {
+    boolean grant = notice instanceof Notice.Granted;
+    boolean began = acquisition.adoptedState().isEmpty();
+    return new Occurrence(
+        acquisition.id(),
+        acquisition.command(),
+        losses.counted(acquisition, notice),
+        notice.isFinal() ? acquisition.end() : HoldEnd.UNKNOWN,
+        began && (grant || notice instanceof Notice.NotAcquired)
+            ? OptionalLong.of(acquisition.times().waitedNanos(core.now))
+            : OptionalLong.empty(),
+        began && notice.isFinal() ? acquisition.times().heldNanos() : OptionalLong.empty(),
+        grant ? handOffNanos(acquisition) : OptionalLong.empty());
+  }
+
+  /** Returns how long ago the last holder that the acquisition waited for has stopped to hold. */
+  private OptionalLong handOffNanos(Acquisition acquisition) {
+    OptionalLong last = OptionalLong.empty();
+    for (Hold hold : acquisition.holds()) {
+      OptionalLong ended =
+          core.mirror
+              .lastDeparture(hold.lock())
+              .map(Mirror.Departure::atNanos)
+              .orElse(OptionalLong.empty());
+      if (ended.isPresent() && acquisition.times().waitedAt(ended.getAsLong())) {
+        long ago = core.now - ended.getAsLong();
+        last = OptionalLong.of(last.isPresent() ? Math.min(last.getAsLong(), ago) : ago);
+      }
+    }
+    return last;
   }
 
   private void send(StreamId stream, Acquisition acquisition, long sequence, Notice notice) {
@@ -369,7 +408,7 @@ public final class AcquisitionLifecycle {
     List<Notice.Grant> grants = new ArrayList<>(acquisition.holds().size());
     for (Hold hold : acquisition.holds()) {
       int count = 1 + reentrancy.levelsBeside(hold);
-      Optional<HoldEnd> last = core.mirror.lastDeparture(hold.lock());
+      Optional<HoldEnd> last = core.mirror.lastDeparture(hold.lock()).map(Mirror.Departure::end);
       grants.add(new Notice.Grant(hold.lock(), hold.token(), last, count));
     }
     Notice.Granted granted =

@@ -10,6 +10,7 @@ import io.lockkeeper.server.core.lock.Occupancy;
 import io.lockkeeper.server.core.queue.Admission;
 import io.lockkeeper.server.core.queue.Entry;
 import io.lockkeeper.server.core.queue.LockQueue;
+import io.lockkeeper.server.core.queue.Mirror;
 import io.lockkeeper.server.core.session.LockSession;
 import io.lockkeeper.server.core.session.SessionPool;
 import io.lockkeeper.server.core.state.Acquisition;
@@ -18,6 +19,7 @@ import io.lockkeeper.server.core.state.CoreState;
 import io.lockkeeper.server.core.state.Hold;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.UUID;
 
 /** Turns what the mirror sees into grants. */
@@ -202,13 +204,19 @@ public final class Grants {
             ? Hold.of(entry).filter(hold -> wasHeld(entry, hold)).isPresent()
             : entry.holds();
     if (wasHeld) {
-      core.mirror.noteDeparture(lock, end);
+      core.mirror.noteDeparture(lock, new Mirror.Departure(end, heldUntil(entry)));
     }
     advance(lock, causeOf(end), entry);
   }
 
   private static boolean wasHeld(Entry entry, Hold hold) {
     return hold.wasGranted() || (entry.holds() && hold.acquisition().isDormant());
+  }
+
+  private static OptionalLong heldUntil(Entry entry) {
+    return Acquisition.of(entry)
+        .map(acquisition -> acquisition.times().heldUntilNanos())
+        .orElse(OptionalLong.empty());
   }
 
   private static HoldEnd departureOf(Entry entry, boolean delayed) {
@@ -250,7 +258,8 @@ public final class Grants {
 
   private void handOff(LockName lock, Entry entry) {
     entry.markReleased();
-    core.mirror.noteDeparture(lock, HoldEnd.RELEASED);
+    core.mirror.noteDeparture(
+        lock, new Mirror.Departure(HoldEnd.RELEASED, OptionalLong.of(core.now)));
     advance(lock, LockChange.Cause.RELEASED, entry);
   }
 

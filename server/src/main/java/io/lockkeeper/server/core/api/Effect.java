@@ -33,9 +33,9 @@ public interface Effect {
    * Count something that happened to an acquisition, whether or not a stream hears of it. Comes
    * once for each notice, not again when it is told again.
    *
-   * @param notice what happened
+   * @param occurrence what happened
    */
-  record Count(Notice notice) implements Effect {
+  record Count(Occurrence occurrence) implements Effect {
     @Override
     public void applyTo(EffectHandler handler) {
       handler.count(this);

@@ -4,8 +4,10 @@ package io.lockkeeper.server.core.api;
 public enum LeaseEnd {
   /** It was not renewed in time. */
   EXPIRED,
-  /** It was closed, or the stream that it was has broken. */
+  /** It was closed. */
   CLOSED,
+  /** It was a stream, which has broken, or had to end because its coordinator left. */
+  BROKEN,
   /** It was a stream, and its client has cancelled the call. */
   CANCELLED,
   /** The coordinator's ZooKeeper session ended, or could not be proved alive within its bound. */

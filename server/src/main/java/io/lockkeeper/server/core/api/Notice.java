@@ -174,8 +174,10 @@ public sealed interface Notice {
   enum LossReason {
     /** The lease was not renewed in time. */
     LEASE_EXPIRED,
-    /** The lease was closed. */
+    /** Its client closed the lease, and so gave the locks up. */
     LEASE_CLOSED,
+    /** The lease was a stream, which has broken. */
+    STREAM_BROKEN,
     /** The coordinator's ZooKeeper session ended, or could not be proved alive within its bound. */
     SESSION_LOST,
     /** The entry was removed from ZooKeeper by somebody else. */

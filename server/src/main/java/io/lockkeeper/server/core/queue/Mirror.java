@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
@@ -31,17 +32,25 @@ public final class Mirror {
 
   private static final int REMEMBERED_DEPARTURES = 65_536;
 
+  /**
+   * How the last holder of a lock ended.
+   *
+   * @param end how
+   * @param atNanos when it stopped holding; empty where another coordinator served it
+   */
+  public record Departure(HoldEnd end, OptionalLong atNanos) {}
+
   private final NavigableMap<LockName, LockQueue> queues = new TreeMap<>();
 
   /** The same, found without comparing names along a path of the tree. */
   private final Map<LockName, LockQueue> queuesByName = new HashMap<>();
 
-  private final Map<LockName, HoldEnd> lastDepartures =
+  private final Map<LockName, Departure> lastDepartures =
       new LinkedHashMap<>(16, 0.75f, true) {
         private static final long serialVersionUID = 1L;
 
         @Override
-        protected boolean removeEldestEntry(Map.Entry<LockName, HoldEnd> eldest) {
+        protected boolean removeEldestEntry(Map.Entry<LockName, Departure> eldest) {
           return size() > REMEMBERED_DEPARTURES;
         }
       };
@@ -104,16 +113,16 @@ public final class Mirror {
   }
 
   /** Returns how the last holder of a lock ended, as far as this coordinator knows. */
-  public Optional<HoldEnd> lastDeparture(LockName lock) {
+  public Optional<Departure> lastDeparture(LockName lock) {
     return Optional.ofNullable(lastDepartures.get(lock));
   }
 
   /** Remembers how the last holder of a lock ended. */
-  public void noteDeparture(LockName lock, HoldEnd end) {
-    if (end == HoldEnd.UNKNOWN) {
+  public void noteDeparture(LockName lock, Departure departure) {
+    if (departure.end() == HoldEnd.UNKNOWN) {
       lastDepartures.remove(lock);
     } else {
-      lastDepartures.put(lock, end);
+      lastDepartures.put(lock, departure);
     }
   }
 

@@ -10,6 +10,7 @@ import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.Occurrence;
 import io.lockkeeper.server.core.session.LockSession;
 import io.lockkeeper.server.core.session.SessionPool;
 import io.lockkeeper.server.core.state.Acquisition;
@@ -148,7 +149,7 @@ public final class AcquireHandler {
   /** Tells the client at once that it will not be granted what it asks for. */
   private void end(ClientEvent.Acquire event, Optional<Lease> lease, long epoch, Notice ending) {
     String requestId = event.command().requestId();
-    core.emit(new Effect.Count(ending));
+    core.emit(new Effect.Count(Occurrence.atOnce(event.id(), event.command(), ending)));
     core.emit(new Effect.Tell(event.stream(), requestId, epoch, 1, ending));
     lease.ifPresent(l -> l.remember(Lease.Ended.of(event.command(), ending)));
   }

@@ -333,7 +333,7 @@ public final class Leases {
         .forEach(
             lease -> {
               acquisitionsOf(lease).forEach(this::askElsewhere);
-              end(lease, LeaseEnd.CLOSED);
+              end(lease, LeaseEnd.BROKEN);
             });
   }
 

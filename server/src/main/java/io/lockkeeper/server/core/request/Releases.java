@@ -137,7 +137,7 @@ public final class Releases {
       Acquisition acquisition = forAcquisition.acquisition();
       acquisition.subscribe(Optional.empty());
       if (acquisition.lease().isStream()) {
-        leases.end(acquisition.lease(), event.cancelled() ? LeaseEnd.CANCELLED : LeaseEnd.CLOSED);
+        leases.end(acquisition.lease(), event.cancelled() ? LeaseEnd.CANCELLED : LeaseEnd.BROKEN);
       } else {
         timeouts.linger(acquisition);
       }

@@ -41,8 +41,11 @@ public final class LossReport {
 
   private boolean isLostWith(SessionKey session, Acquisition acquisition, Notice told) {
     if (told instanceof Notice.Lost ending) {
-      return ending.reason() == Notice.LossReason.SESSION_LOST
-          || (ending.reason() == Notice.LossReason.LEASE_CLOSED && pool.isAllButLost(session));
+      return switch (ending.reason()) {
+        case SESSION_LOST -> true;
+        case LEASE_CLOSED, STREAM_BROKEN -> pool.isAllButLost(session);
+        case LEASE_EXPIRED, REMOVED, FORCED, MAX_HOLD -> false;
+      };
     }
     return told instanceof Notice.NotAcquired ending
         && ending.reason() == Notice.RefusalReason.SESSION_LOST

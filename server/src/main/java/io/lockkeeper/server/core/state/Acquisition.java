@@ -28,6 +28,7 @@ public final class Acquisition {
   private final Optional<AdoptedState> adoptedState;
   private final List<CallId> releaseCalls = new ArrayList<>(0);
   private final AcquisitionTimers timers = new AcquisitionTimers();
+  private final AcquisitionTimes times = new AcquisitionTimes();
   private final AcquisitionDescription description;
   private final List<PlannedEntry> planned;
   private final List<Hold> holds;
@@ -339,6 +340,10 @@ public final class Acquisition {
 
   public AcquisitionTimers timers() {
     return timers;
+  }
+
+  public AcquisitionTimes times() {
+    return times;
   }
 
   /** Returns the acquisition's own stream; without one, notices go to the lease's. */

@@ -298,6 +298,7 @@ public record AcquisitionState(State state, Answer.ReleaseOutcome releaseOutcome
     return switch (end) {
       case EXPIRED -> Notice.LossReason.LEASE_EXPIRED;
       case CLOSED, CANCELLED -> Notice.LossReason.LEASE_CLOSED;
+      case BROKEN -> Notice.LossReason.STREAM_BROKEN;
       case SESSION_LOST -> Notice.LossReason.SESSION_LOST;
       case FORCED -> Notice.LossReason.FORCED;
     };

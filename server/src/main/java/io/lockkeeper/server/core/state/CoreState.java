@@ -99,6 +99,7 @@ public final class CoreState {
   public void add(Acquisition acquisition) {
     Optional.ofNullable(acquisitions.put(acquisition.id(), acquisition)).ifPresent(this::uncount);
     acquisition.lease().acquisitions().put(acquisition.command().requestId(), acquisition);
+    acquisition.times().came(now);
     accounts.began(acquisition);
     acquisition.holds().forEach(hold -> ownEntries.merge(hold.lock(), 1, Integer::sum));
   }

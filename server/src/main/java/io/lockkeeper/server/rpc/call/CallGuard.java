@@ -44,15 +44,18 @@ public final class CallGuard implements ServerInterceptor {
   private final Set<EndOnce<?, ?>> open = ConcurrentHashMap.newKeySet();
   private final CallAdmission admission;
   private final ScheduledExecutorService timer;
+  private final RpcStats stats;
 
   /**
    * Makes one for calls that {@code admission} lets in.
    *
    * @param timer for refusals that wait
+   * @param stats where it is counted how calls end
    */
-  public CallGuard(CallAdmission admission, ScheduledExecutorService timer) {
+  public CallGuard(CallAdmission admission, ScheduledExecutorService timer, RpcStats stats) {
     this.admission = admission;
     this.timer = timer;
+    this.stats = stats;
   }
 
   /**
@@ -109,7 +112,7 @@ public final class CallGuard implements ServerInterceptor {
   @Override
   public <Q, R> ServerCall.Listener<Q> interceptCall(
       ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
-    EndOnce<Q, R> guarded = new EndOnce<>(call, open, timer);
+    EndOnce<Q, R> guarded = new EndOnce<>(call, open, timer, stats);
     // A transport without tracers never says when a call is over; production's has them.
     Optional<CallEnd> end = CallEnd.current();
     Optional<Refusal> refusal = end.flatMap(of -> admission.admit(call, of));
@@ -158,12 +161,18 @@ public final class CallGuard implements ServerInterceptor {
 
     private final long startNanos = System.nanoTime();
     private final ScheduledExecutorService timer;
+    private final RpcStats stats;
     private volatile boolean waits = true;
     private volatile LongSupplier delay = () -> 0;
     private volatile Optional<Future<?>> delayed = Optional.empty();
 
-    EndOnce(ServerCall<Q, R> call, Set<EndOnce<?, ?>> open, ScheduledExecutorService timer) {
+    EndOnce(
+        ServerCall<Q, R> call,
+        Set<EndOnce<?, ?>> open,
+        ScheduledExecutorService timer,
+        RpcStats stats) {
       super(call);
+      this.stats = stats;
       this.open = open;
       this.timer = timer;
     }
@@ -171,7 +180,9 @@ public final class CallGuard implements ServerInterceptor {
     /** Notes that the transport is done with the call. */
     void gone() {
       ending.set(true);
-      ended.set(true);
+      if (ended.compareAndSet(false, true)) {
+        stats.callEnded(Status.CANCELLED, new Metadata());
+      }
       open.remove(this);
       delayed.ifPresent(of -> of.cancel(false)); // it would keep the call until its turn
     }
@@ -227,6 +238,7 @@ public final class CallGuard implements ServerInterceptor {
     private void closeNow(Status status, Metadata trailers) {
       if (ended.compareAndSet(false, true)) {
         open.remove(this);
+        stats.callEnded(status, trailers);
         super.close(status, trailers);
       }
     }

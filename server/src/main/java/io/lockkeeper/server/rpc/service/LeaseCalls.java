@@ -119,6 +119,7 @@ public final class LeaseCalls extends LeaseServiceGrpc.LeaseServiceImplBase {
         case EXPIRED -> "the lease has ended: it was not renewed in time";
         case CLOSED -> "the lease has ended: it was closed";
         case CANCELLED -> "the lease has ended: its call was cancelled";
+        case BROKEN -> "the lease has ended: its call has broken off";
         case SESSION_LOST ->
             "the lease has ended: the coordinator's ZooKeeper session was lost, or not proved alive";
         case FORCED -> "the lease has ended: an operator closed it";

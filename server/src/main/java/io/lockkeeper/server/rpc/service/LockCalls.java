@@ -107,7 +107,7 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
             limits,
             streams,
             timer,
-            stats.sentAway,
+            stats,
             access);
     session.start();
     return session;

@@ -15,6 +15,7 @@ import io.lockkeeper.server.rpc.call.InboundWindow;
 import io.lockkeeper.server.rpc.call.OpenStreams;
 import io.lockkeeper.server.rpc.call.OutboundStream;
 import io.lockkeeper.server.rpc.call.RequestWeights;
+import io.lockkeeper.server.rpc.call.RpcStats;
 import io.lockkeeper.server.rpc.wire.Fields;
 import io.lockkeeper.server.rpc.wire.Messages;
 import io.lockkeeper.server.rpc.wire.ProtoDurations;
@@ -32,7 +33,6 @@ import java.util.Optional;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.LongAdder;
 
 /**
  * One session stream: opens or resumes a lease, then hands its requests on.
@@ -73,7 +73,7 @@ final class SessionStream implements StreamObserver<SessionRequest>, OpenStreams
       GrpcLimits limits,
       OpenStreams streams,
       ScheduledExecutorService timer,
-      LongAdder sentAway,
+      RpcStats stats,
       Access access) {
     this.coordinator = coordinator;
     this.coordinatorId = coordinatorId;
@@ -83,7 +83,7 @@ final class SessionStream implements StreamObserver<SessionRequest>, OpenStreams
     this.access = access;
     this.out = new OutboundStream<>(call, limits.sessionMessages(), limits.streamBytes());
     this.inbound = new InboundWindow(call, out, limits.sessionUnanswered(), access, timer);
-    this.events = new SessionStreamEvents(out, inbound, sentAway, access.having(Right.READ));
+    this.events = new SessionStreamEvents(out, inbound, stats, access.having(Right.READ));
     this.watches = new SessionWatches(coordinator, out, events, limits.sessionWatches(), access);
   }
 

@@ -8,6 +8,7 @@ import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.rpc.call.InboundWindow;
 import io.lockkeeper.server.rpc.call.OutboundStream;
+import io.lockkeeper.server.rpc.call.RpcStats;
 import io.lockkeeper.server.rpc.wire.Messages;
 import io.lockkeeper.server.rpc.wire.Notices;
 import io.lockkeeper.server.rpc.wire.Refusal;
@@ -15,7 +16,6 @@ import io.lockkeeper.server.rpc.wire.Statuses;
 import io.lockkeeper.v1.LeaseEnded;
 import io.lockkeeper.v1.Refused;
 import io.lockkeeper.v1.SessionResponse;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -24,7 +24,7 @@ final class SessionStreamEvents implements SessionListener {
 
   private final OutboundStream<SessionResponse> out;
   private final InboundWindow inbound;
-  private final LongAdder sentAway;
+  private final RpcStats stats;
   private final Predicate<LockName> readable;
   private volatile boolean closing;
   private volatile long epoch;
@@ -32,18 +32,18 @@ final class SessionStreamEvents implements SessionListener {
   /**
    * Prepares.
    *
-   * @param sentAway counts the streams whose clients are asked to resume
+   * @param stats counts the streams whose clients are asked to resume, and what is refused
    * @param readable of which locks the client may be told who holds them and who waits
    */
   SessionStreamEvents(
       OutboundStream<SessionResponse> out,
       InboundWindow inbound,
-      LongAdder sentAway,
+      RpcStats stats,
       Predicate<LockName> readable) {
     this.readable = readable;
     this.out = out;
     this.inbound = inbound;
-    this.sentAway = sentAway;
+    this.stats = stats;
   }
 
   /**
@@ -85,7 +85,7 @@ final class SessionStreamEvents implements SessionListener {
   /** Tells that the server ends the stream, and ends it. */
   void tellGoingAway(Refusal why) {
     if (!out.isEnded()) {
-      sentAway.increment();
+      stats.sentAway.increment();
     }
     end(why);
   }
@@ -97,6 +97,7 @@ final class SessionStreamEvents implements SessionListener {
 
   /** Tells that one request was refused. */
   void tellRefused(Refused.Builder refused) {
+    stats.refused(refused.getReason());
     send(() -> SessionResponse.newBuilder().setRefused(refused));
   }
 

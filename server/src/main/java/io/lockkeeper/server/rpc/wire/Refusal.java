@@ -63,6 +63,14 @@ public record Refusal(
                 false));
   }
 
+  /** Returns the reason of ours that a status carries, if it does. */
+  public static Optional<ErrorReason> reasonOf(io.grpc.Status status, Metadata trailers) {
+    return Optional.ofNullable(StatusProto.fromStatusAndTrailers(status, trailers))
+        .flatMap(found -> detail(found, ErrorInfo.class))
+        .filter(info -> info.getDomain().equals(DOMAIN))
+        .map(Refusal::toReason);
+  }
+
   private static <T extends Message> Optional<T> detail(Status status, Class<T> type) {
     return status.getDetailsList().stream()
         .filter(detail -> detail.is(type))

@@ -22,8 +22,10 @@ final class Connections extends ChannelInboundHandlerAdapter {
 
   static final int MAX = 1_024;
 
-  /** Streams stay, and cannot be told to make room: at most this part of all are streams. */
-  private static final int STREAMS_PART = 2;
+  /** Streams stay, and cannot be told to make room: at most half of all are streams. */
+  static final int MAX_STREAMS = MAX / 2;
+
+  private static final int MAX_STREAMS_OF_ADDRESS = HttpListener.MAX_OF_ADDRESS / 2;
 
   private final WebRefusals refusals;
   private final Map<InetAddress, Integer> byAddress = new HashMap<>();
@@ -96,8 +98,8 @@ final class Connections extends ChannelInboundHandlerAdapter {
    */
   boolean stream(Channel connection) {
     InetAddress from = addressOf(connection);
-    if (streams >= MAX / STREAMS_PART
-        || streamsByAddress.getOrDefault(from, 0) >= HttpListener.MAX_OF_ADDRESS / STREAMS_PART) {
+    if (streams >= MAX_STREAMS
+        || streamsByAddress.getOrDefault(from, 0) >= MAX_STREAMS_OF_ADDRESS) {
       refusals.count(WebRefusals.Limit.HTTP_STREAMS);
       return false;
     }

@@ -39,8 +39,15 @@ public final class WebRefusals {
                     limit ->
                         Counter.builder("lockkeeper.refused")
                             .description("What was refused at a limit of the server")
-                            .tag("limit", limit.name().toLowerCase(Locale.ROOT).replace('_', '-'))
+                            .tag("limit", key(limit))
                             .register(registry)));
+    LimitGauge.show(registry, key(Limit.HTTP_CONNECTIONS), Connections.MAX);
+    LimitGauge.show(registry, key(Limit.HTTP_ADDRESS_CONNECTIONS), HttpListener.MAX_OF_ADDRESS);
+    LimitGauge.show(registry, key(Limit.HTTP_STREAMS), Connections.MAX_STREAMS);
+  }
+
+  private static String key(Limit limit) {
+    return limit.name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
   /** Counts one that was refused at the limit. */

@@ -171,6 +171,7 @@ public final class GroupCommit {
       Transaction next = new Transaction(paths, directories, lane.fence());
       waiting.fill(next);
       inflight.left();
+      next.leaves(System.nanoTime());
       lane.send(next);
     }
   }
@@ -196,8 +197,7 @@ public final class GroupCommit {
   }
 
   private void onCommitted(Transaction transaction, MultiReply.Committed committed) {
-    stats.add(StoreStats.StoreCount.TRANSACTIONS, 1);
-    stats.add(StoreStats.StoreCount.WRITES, transaction.writes().size());
+    stats.committed(transaction.writes().size(), System.nanoTime() - transaction.leftAtNanos());
     transaction.onCommitted(committed.results());
     if (problems.hasUnwritable()) {
       transaction.ops().forEach(op -> problems.written(parent(op.getPath())));
@@ -207,8 +207,15 @@ public final class GroupCommit {
   }
 
   private void answer(Write write, Optional<StoreEvent> event) {
-    event.ifPresent(events);
+    event.ifPresent(this::tell);
     placements.answered(write).forEach(waiting::addLast);
+  }
+
+  private void tell(StoreEvent event) {
+    if (event instanceof StoreEvent.EntriesCreated created && !created.entries().isEmpty()) {
+      stats.lag().answered(created.entries().get(0).czxid());
+    }
+    events.accept(event);
   }
 
   private void onCulprit(Transaction transaction, MultiReply.Culprit culprit) {

@@ -54,6 +54,7 @@ public final class Transaction {
   private final Map<LockName, Integer> entriesPerLock = new HashMap<>();
   private final Map<LockName, Integer> directoriesAdded = new HashMap<>();
   private int bytes;
+  private long leftAtNanos;
 
   Transaction(StorePaths paths, Directories directories, Op fence) {
     this.paths = paths;
@@ -117,6 +118,16 @@ public final class Transaction {
   private void put(Op op, WritePart step) {
     ops.add(op);
     steps.add(step);
+  }
+
+  /** It is sent now. */
+  void leaves(long nowNanos) {
+    leftAtNanos = nowNanos;
+  }
+
+  /** Returns when it was sent; meaningful once it was. */
+  long leftAtNanos() {
+    return leftAtNanos;
   }
 
   boolean isEmpty() {

@@ -278,12 +278,14 @@ public final class MirrorFeed implements HandleListener {
   private void goStale() {
     if (!stale) {
       stale = true;
+      context.stats().lag().forget();
       context.events().accept(new MirrorStale());
     }
   }
 
   @Override
   public void onNode(WatchedEvent event) {
+    context.stats().lag().seen(event.getZxid());
     EventType type = event.getType();
     String path = event.getPath();
     if (type == EventType.NodeChildrenChanged && path.equals(context.paths().coordinators())) {

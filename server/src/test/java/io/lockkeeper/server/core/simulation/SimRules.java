@@ -371,6 +371,7 @@ final class SimRules {
             Map.entry("LeaseId", Math.min(kernel.core.endedLeases.size(), 65_536)),
             Map.entry("CoreState$EndedLease", Math.min(kernel.core.endedLeases.size(), 65_536)),
             Map.entry("LockName", 3 * sim.locks.size()),
+            Map.entry("Mirror$Departure", sim.locks.size()),
             Map.entry("LockMarkers", sim.locks.size()),
             Map.entry("MarkerName$Limit", sim.locks.size()));
     SimMemory.of(kernel)

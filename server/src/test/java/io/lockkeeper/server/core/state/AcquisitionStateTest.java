@@ -8,6 +8,7 @@ import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.lock.LeaseId;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -153,14 +154,14 @@ class AcquisitionStateTest {
 
   @Test
   void reasonOfTheLeasesEndIsTheReasonOfTheLoss() {
-    for (LeaseEnd end :
-        List.of(LeaseEnd.EXPIRED, LeaseEnd.CLOSED, LeaseEnd.SESSION_LOST, LeaseEnd.FORCED)) {
+    for (LeaseEnd end : EnumSet.complementOf(EnumSet.of(LeaseEnd.CANCELLED))) {
       AcquisitionState.Transition lost =
           in(AcquisitionState.State.HELD).on(new AcquisitionEvent.LeaseEnded(end));
       String expected =
           switch (end) {
             case EXPIRED -> "LOST LEASE_EXPIRED";
             case CLOSED -> "LOST LEASE_CLOSED";
+            case BROKEN -> "LOST STREAM_BROKEN";
             case SESSION_LOST -> "LOST SESSION_LOST";
             case FORCED -> "LOST FORCED";
             case CANCELLED -> throw new AssertionError("that is a release");

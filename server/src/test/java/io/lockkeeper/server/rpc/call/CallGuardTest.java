@@ -75,8 +75,10 @@ final class CallGuardTest {
   @AutoClose("shutdownNow")
   private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1);
 
+  private final RpcStats stats = new RpcStats();
   private final CallGuard guard =
-      new CallGuard(new CallAdmission(1, 1, Duration.ofSeconds(1), new RefusalCounts()), timer);
+      new CallGuard(
+          new CallAdmission(1, 1, Duration.ofSeconds(1), new RefusalCounts()), timer, stats);
 
   private final AtomicReference<ServerCall<KeepAliveRequest, KeepAliveResponse>> service =
       new AtomicReference<>();

@@ -110,7 +110,7 @@ class ConnectionAgeTest {
     assertThat(watch.end().getCode()).isEqualTo(Code.UNAVAILABLE);
     assertThat(lease.hasEnded()).isFalse();
     assertThat(coordinator.acquires.next().closed().isEmpty()).isTrue();
-    assertThat(endpoint.stats()).containsEntry("sessions.sent.away", 1L);
+    assertThat(endpoint.stats().snapshot()).containsEntry("sessions.sent.away", 1L);
     channel.shutdownNow();
     endpoint.stop(Duration.ZERO);
   }

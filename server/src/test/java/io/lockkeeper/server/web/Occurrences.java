@@ -1,0 +1,74 @@
+package io.lockkeeper.server.web;
+
+import io.lockkeeper.server.core.api.AcquireCommand;
+import io.lockkeeper.server.core.api.HoldEnd;
+import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.Occurrence;
+import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.MutexKind;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.UUID;
+
+/** Things that happen to acquisitions of one lock. */
+final class Occurrences {
+
+  private static final Notice GRANTED = new Notice.Granted(new LeaseId(1, 2), List.of(), 1);
+
+  private Occurrences() {}
+
+  private static AcquireCommand wanting(String lock) {
+    return new AcquireCommand(
+        List.of(new AcquireCommand.WantedLock(new LockName(lock), MutexKind.EXCLUSIVE)),
+        Optional.empty(),
+        "",
+        "request",
+        Optional.empty(),
+        "",
+        Map.of(),
+        Optional.empty(),
+        Optional.empty(),
+        Duration.ZERO,
+        false);
+  }
+
+  /** Returns something that nothing is measured of. */
+  static Occurrence of(Notice notice, String lock) {
+    return new Occurrence(
+        new UUID(1, 2),
+        wanting(lock),
+        notice,
+        HoldEnd.UNKNOWN,
+        OptionalLong.empty(),
+        OptionalLong.empty(),
+        OptionalLong.empty());
+  }
+
+  /** Returns a grant after a wait. */
+  static Occurrence granted(long waitedNanos, long handOffNanos, String lock) {
+    return new Occurrence(
+        new UUID(1, 2),
+        wanting(lock),
+        GRANTED,
+        HoldEnd.UNKNOWN,
+        OptionalLong.of(waitedNanos),
+        OptionalLong.empty(),
+        OptionalLong.of(handOffNanos));
+  }
+
+  /** Returns the end of a hold. */
+  static Occurrence ended(Notice notice, HoldEnd end, long heldNanos, String lock) {
+    return new Occurrence(
+        new UUID(1, 2),
+        wanting(lock),
+        notice,
+        end,
+        OptionalLong.empty(),
+        OptionalLong.of(heldNanos),
+        OptionalLong.empty());
+  }
+}
