@@ -63,16 +63,28 @@ final class SettingsReload implements Runnable {
             .toList();
     List<EffectiveSetting> taken = changed.stream().filter(SettingsReload::isTaken).toList();
     List<EffectiveSetting> left = changed.stream().filter(setting -> !isTaken(setting)).toList();
+    // Under a level that is above INFO the line is not to be seen: then on the other side of the
+    // change.
+    boolean seenBefore = log.isInfoEnabled();
+    if (seenBefore) {
+      tell(taken);
+    }
     if (!taken.isEmpty()) {
       Logging.change(next.logs());
       taken.forEach(setting -> inForce.put(setting.setting(), setting.value()));
     }
-    log.atInfo().addKeyValue("applied", taken).log("the settings were read again");
+    if (!seenBefore) {
+      tell(taken);
+    }
     if (!left.isEmpty()) {
       log.atWarn()
           .addKeyValue("settings", left)
           .log("settings have changed that count from the next start on");
     }
+  }
+
+  private static void tell(List<EffectiveSetting> taken) {
+    log.atInfo().addKeyValue("applied", taken).log("the settings were read again");
   }
 
   private static boolean isTaken(EffectiveSetting setting) {
