@@ -50,8 +50,8 @@ docs: $(JAR) ## Write the API reference and those of the clients and testing to 
 baseline: ## Make the API as it is now what later changes may not break (at a release)
 	scripts/buf-lint.sh --renew
 
-dist: $(JAR) ## Build the tarball, the zip and the Debian package: packaging/target
-	$(MVN) -pl packaging -am package -Dmaven.test.skip=true
+dist: ## Build the tarball, the zip and the Debian package: target/dist
+	scripts/dist.sh
 
 supply-chain: $(JAR) ## Check the licences and known vulnerabilities of what is shipped, and that the jar is reproducible
 	scripts/supply-chain.sh

@@ -3,6 +3,7 @@
 # is nobody's: CI=true, as root, on Debian), the image's file, the compose file and the chart. A tool that cannot be had is said loudly.
 set -euo pipefail
 cd "$(dirname "$0")"
+dist=$PWD/../target/dist
 HELM=v3.19.0
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -29,7 +30,7 @@ says() { # says TEXT EXIT-CODE COMMAND...
   [ "$code" = "$expected" ] && grep -qF -- "$text" "$work/said"
 }
 
-tarball=$(ls target/lockkeeper-*.tar.gz) || { echo "nothing to check: make dist" >&2; exit 1; }
+tarball=$(ls "$dist"/lockkeeper-*.tar.gz) || { echo "nothing to check: make dist" >&2; exit 1; }
 mkdir "$work/a place"
 tar -xzf "$tarball" -C "$work/a place"
 home=$(echo "$work/a place"/lockkeeper-*)
@@ -71,7 +72,7 @@ assert tar == zip, (tar, zip)
 END
 
 if command -v dpkg-deb >/dev/null; then
-  deb=$(ls "$PWD"/target/lockkeeper_*_all.deb)
+  deb=$(ls "$dist"/lockkeeper_*_all.deb)
   if [ "${CI:-}" = true ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     if ! dpkg -s lockkeeper >/dev/null 2>&1; then
       # A Java that Debian does not know of is as good.
