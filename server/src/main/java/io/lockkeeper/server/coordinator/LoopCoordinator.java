@@ -9,6 +9,7 @@ import io.lockkeeper.server.coordinator.api.CoordinatorSettings;
 import io.lockkeeper.server.coordinator.api.CoordinatorStatus;
 import io.lockkeeper.server.coordinator.api.FatalFailure;
 import io.lockkeeper.server.coordinator.api.LeaseLocation;
+import io.lockkeeper.server.coordinator.api.LockHistory;
 import io.lockkeeper.server.coordinator.api.LockStore;
 import io.lockkeeper.server.coordinator.api.Peer;
 import io.lockkeeper.server.coordinator.api.StreamTarget;
@@ -76,9 +77,10 @@ public final class LoopCoordinator implements Coordinator {
       CoordinatorObserver observer,
       Consumer<FatalFailure> onBreakdown,
       CoordinatorClock clock) {
-    this.runner = new CoreRunner(store, settings, observer, onBreakdown, clock);
+    HoldHistory history = new HoldHistory(clock::nanos);
+    this.runner = new CoreRunner(store, settings, observer.and(history), onBreakdown, clock);
     this.inbox = new Inbox(runner, settings.maxQueuedRequests());
-    this.queries = new Queries(runner, inbox);
+    this.queries = new Queries(runner, inbox, history);
     this.secrets = new Secrets();
     this.streamIds = new AtomicLong();
     this.caller = Caller.ANYBODY;
@@ -317,6 +319,11 @@ public final class LoopCoordinator implements Coordinator {
     return inbox
         .ask(caller, call -> new ClientEvent.QueryPosition(call, lease, requestId))
         .thenApply(answer -> ((Answer.PositionTold) answer).told());
+  }
+
+  @Override
+  public CompletableFuture<LockHistory> history(LockName lock, int limit) {
+    return queries.history(lock, limit);
   }
 
   @Override

@@ -4,6 +4,7 @@ import io.lockkeeper.server.coordinator.api.ClusterView;
 import io.lockkeeper.server.coordinator.api.Coordinator;
 import io.lockkeeper.server.coordinator.api.Coordinator.LockPage;
 import io.lockkeeper.server.coordinator.api.LeaseLocation;
+import io.lockkeeper.server.coordinator.api.LockHistory;
 import io.lockkeeper.server.coordinator.api.RefusedException;
 import io.lockkeeper.server.coordinator.api.StoreView;
 import io.lockkeeper.server.core.Kernel;
@@ -31,14 +32,22 @@ final class Queries {
 
   private final CoreRunner runner;
   private final Inbox inbox;
+  private final HoldHistory history;
 
-  Queries(CoreRunner runner, Inbox inbox) {
+  Queries(CoreRunner runner, Inbox inbox, HoldHistory history) {
+    this.history = history;
     this.runner = runner;
     this.inbox = inbox;
   }
 
   CompletableFuture<LockView> getLock(LockName lock, int queueLimit) {
     return shown(() -> List.of(lock), queueLimit).thenApply(locks -> locks.get(0));
+  }
+
+  CompletableFuture<LockHistory> history(LockName lock, int limit) {
+    CompletableFuture<LockHistory> result = new CompletableFuture<>();
+    inbox.query(result, () -> result.complete(history.of(lock, limit)));
+    return result;
   }
 
   CompletableFuture<LockPage> listLocks(

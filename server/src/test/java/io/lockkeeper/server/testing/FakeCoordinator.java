@@ -4,6 +4,7 @@ import io.lockkeeper.server.coordinator.api.ClusterView;
 import io.lockkeeper.server.coordinator.api.Coordinator;
 import io.lockkeeper.server.coordinator.api.CoordinatorStatus;
 import io.lockkeeper.server.coordinator.api.LeaseLocation;
+import io.lockkeeper.server.coordinator.api.LockHistory;
 import io.lockkeeper.server.coordinator.api.Peer;
 import io.lockkeeper.server.coordinator.api.WatchFilter;
 import io.lockkeeper.server.coordinator.api.WatchHandle;
@@ -61,6 +62,8 @@ public final class FakeCoordinator implements Coordinator {
 
   public record LockToGet(LockName lock, int queueLimit) {}
 
+  public record HoldsToGet(LockName lock, int limit) {}
+
   public record TokenToCheck(LockName lock, long token) {}
 
   /** An acquisition on a stream of its own. */
@@ -107,6 +110,7 @@ public final class FakeCoordinator implements Coordinator {
   public final Calls<Asked<String, ClusterView>> clusters = new Calls<>("cluster");
   public final Calls<Asked<String, Notice.Position>> positions = new Calls<>("position");
   public final Calls<Asked<LockToGet, LockView>> getLocks = new Calls<>("getLock");
+  public final Calls<Asked<HoldsToGet, LockHistory>> histories = new Calls<>("history");
   public final Calls<Asked<LocksToList, List<LockView>>> listLocks = new Calls<>("listLocks");
   public final Calls<Asked<TokenToCheck, TokenCheck>> checkTokens = new Calls<>("checkToken");
   public final Calls<Asked<LeaseId, LeaseView>> getLeases = new Calls<>("getLease");
@@ -284,6 +288,11 @@ public final class FakeCoordinator implements Coordinator {
   @Override
   public CompletableFuture<Notice.Position> position(LeaseId lease, String requestId) {
     return ask(positions, requestId);
+  }
+
+  @Override
+  public CompletableFuture<LockHistory> history(LockName lock, int limit) {
+    return ask(histories, new HoldsToGet(lock, limit));
   }
 
   @Override

@@ -45,7 +45,8 @@ final class Occurrences {
         HoldEnd.UNKNOWN,
         OptionalLong.empty(),
         OptionalLong.empty(),
-        OptionalLong.empty());
+        OptionalLong.empty(),
+        Optional.empty());
   }
 
   /** Returns a grant after a wait. */
@@ -57,7 +58,8 @@ final class Occurrences {
         HoldEnd.UNKNOWN,
         OptionalLong.of(waitedNanos),
         OptionalLong.empty(),
-        OptionalLong.of(handOffNanos));
+        OptionalLong.of(handOffNanos),
+        Optional.empty());
   }
 
   /** Returns the end of a hold. */
@@ -69,6 +71,7 @@ final class Occurrences {
         end,
         OptionalLong.empty(),
         OptionalLong.of(heldNanos),
-        OptionalLong.empty());
+        OptionalLong.empty(),
+        Optional.empty());
   }
 }

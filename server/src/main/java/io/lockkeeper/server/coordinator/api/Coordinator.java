@@ -205,6 +205,9 @@ public interface Coordinator {
   /** Returns one lock, with up to {@code queueLimit} waiters. */
   CompletableFuture<LockView> getLock(LockName lock, int queueLimit);
 
+  /** Returns the newest {@code limit} holds of a lock that have ended. */
+  CompletableFuture<LockHistory> history(LockName lock, int limit);
+
   /**
    * Returns up to {@code limit} locks in use whose names begin with {@code prefix} and come after
    * {@code after}, in the order of their names.

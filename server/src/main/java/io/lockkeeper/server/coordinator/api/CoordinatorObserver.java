@@ -20,4 +20,22 @@ public interface CoordinatorObserver {
 
   /** The process did nothing for a while, or the machine was suspended. */
   void onStalled(long nanos);
+
+  /** Returns an observer that tells this one and then another. */
+  default CoordinatorObserver and(CoordinatorObserver other) {
+    CoordinatorObserver first = this;
+    return new CoordinatorObserver() {
+      @Override
+      public void onOccurrence(Occurrence occurrence) {
+        first.onOccurrence(occurrence);
+        other.onOccurrence(occurrence);
+      }
+
+      @Override
+      public void onStalled(long nanos) {
+        first.onStalled(nanos);
+        other.onStalled(nanos);
+      }
+    };
+  }
 }

@@ -12,6 +12,7 @@ import io.lockkeeper.server.core.api.Occurrence;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StreamId;
+import io.lockkeeper.server.core.lock.FencingToken;
 import io.lockkeeper.server.core.queue.Mirror;
 import io.lockkeeper.server.core.session.LockSession;
 import io.lockkeeper.server.core.session.LossReport;
@@ -300,7 +301,28 @@ public final class AcquisitionLifecycle {
             ? OptionalLong.of(acquisition.times().waitedNanos(core.now))
             : OptionalLong.empty(),
         began && notice.isFinal() ? acquisition.times().heldNanos() : OptionalLong.empty(),
-        grant ? handOffNanos(acquisition) : OptionalLong.empty());
+        grant ? handOffNanos(acquisition) : OptionalLong.empty(),
+        notice.isFinal() ? ended(acquisition, began) : Optional.empty());
+  }
+
+  private static Optional<Occurrence.EndedHold> ended(Acquisition acquisition, boolean began) {
+    List<FencingToken> tokens = new ArrayList<>(acquisition.holds().size());
+    for (Hold hold : acquisition.holds()) {
+      if (!hold.wasGranted() || !hold.hasToken()) {
+        return Optional.empty();
+      }
+      tokens.add(hold.token());
+    }
+    if (acquisition.remainingHolds() > 0) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        new Occurrence.EndedHold(
+            acquisition.lease().id(),
+            acquisition.lease().holderOf(acquisition.command()),
+            acquisition.description().metadata(),
+            tokens,
+            began ? acquisition.times().waitedNanos() : OptionalLong.empty()));
   }
 
   /** Returns how long ago the last holder that the acquisition waited for has stopped to hold. */

@@ -1,5 +1,10 @@
 package io.lockkeeper.server.core.api;
 
+import io.lockkeeper.server.core.lock.FencingToken;
+import io.lockkeeper.server.core.lock.LeaseId;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.UUID;
 
@@ -18,6 +23,8 @@ import java.util.UUID;
  *     coordinator granted it
  * @param handOffNanos how long before its grant the last holder had stopped to hold, for one that
  *     waited for that; empty where another coordinator served that holder
+ * @param ended the hold that it ends, if it ends one and no other acquisition of its owner goes on
+ *     holding what it held
  */
 public record Occurrence(
     UUID id,
@@ -26,7 +33,25 @@ public record Occurrence(
     HoldEnd end,
     OptionalLong waitedNanos,
     OptionalLong heldNanos,
-    OptionalLong handOffNanos) {
+    OptionalLong handOffNanos,
+    Optional<EndedHold> ended) {
+
+  /**
+   * A hold that has ended.
+   *
+   * @param lease its lease
+   * @param holder who it was, human-readable
+   * @param metadata what it said of itself
+   * @param tokens the fencing tokens, in the order of the locks that the command wants
+   * @param waitedNanos for how long it had waited before; empty where another coordinator granted
+   *     it
+   */
+  public record EndedHold(
+      LeaseId lease,
+      String holder,
+      Map<String, String> metadata,
+      List<FencingToken> tokens,
+      OptionalLong waitedNanos) {}
 
   /** Makes the ending of a request that was answered at once and became no acquisition. */
   public static Occurrence atOnce(UUID id, AcquireCommand command, Notice notice) {
@@ -37,6 +62,7 @@ public record Occurrence(
         HoldEnd.UNKNOWN,
         OptionalLong.of(0),
         OptionalLong.empty(),
-        OptionalLong.empty());
+        OptionalLong.empty(),
+        Optional.empty());
   }
 }

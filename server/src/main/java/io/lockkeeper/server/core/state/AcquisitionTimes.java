@@ -36,6 +36,13 @@ public final class AcquisitionTimes {
     return nowNanos - cameAtNanos;
   }
 
+  /** Returns for how long it waited before it was granted, if it was. */
+  public OptionalLong waitedNanos() {
+    return grantedAtNanos == NEVER
+        ? OptionalLong.empty()
+        : OptionalLong.of(grantedAtNanos - cameAtNanos);
+  }
+
   /** Returns whether something that happened then happened while it waited. */
   public boolean waitedAt(long nanos) {
     return nanos - cameAtNanos >= 0;

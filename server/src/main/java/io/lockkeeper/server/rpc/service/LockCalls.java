@@ -17,6 +17,7 @@ import io.lockkeeper.server.rpc.call.RpcStats;
 import io.lockkeeper.server.rpc.wire.AcquireRequests;
 import io.lockkeeper.server.rpc.wire.Fields;
 import io.lockkeeper.server.rpc.wire.Messages;
+import io.lockkeeper.server.rpc.wire.PastHolds;
 import io.lockkeeper.server.rpc.wire.RequestReader;
 import io.lockkeeper.server.rpc.wire.RevocationRequests;
 import io.lockkeeper.server.security.Right;
@@ -28,6 +29,8 @@ import io.lockkeeper.v1.CheckTokenRequest;
 import io.lockkeeper.v1.CheckTokenResponse;
 import io.lockkeeper.v1.ConfigureLockRequest;
 import io.lockkeeper.v1.ConfigureLockResponse;
+import io.lockkeeper.v1.GetHistoryRequest;
+import io.lockkeeper.v1.GetHistoryResponse;
 import io.lockkeeper.v1.GetLockRequest;
 import io.lockkeeper.v1.GetLockResponse;
 import io.lockkeeper.v1.ListLocksRequest;
@@ -136,6 +139,16 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
     Answers.unary(
         coordinator.getLock(query.lock(), query.queueLimit()),
         lock -> GetLockResponse.newBuilder().setLock(Messages.toLockState(lock)).build(),
+        responses);
+  }
+
+  @Override
+  public void getHistory(GetHistoryRequest request, StreamObserver<GetHistoryResponse> responses) {
+    RequestReader.HistoryQuery query = RequestReader.toQuery(request);
+    Access.requesting(RequestWeights.ofQueue(query.limit())).require(Right.READ, query.lock());
+    Answers.unary(
+        coordinator.history(query.lock(), query.limit()),
+        history -> PastHolds.toResponse(history, coordinatorId),
         responses);
   }
 

@@ -137,7 +137,7 @@ public final class Notices {
     return message.build();
   }
 
-  private static PreviousEnd toPreviousEnd(HoldEnd end) {
+  static PreviousEnd toPreviousEnd(HoldEnd end) {
     return switch (end) {
       case RELEASED -> PreviousEnd.PREVIOUS_END_RELEASED;
       case CANCELLED -> PreviousEnd.PREVIOUS_END_CANCELLED;

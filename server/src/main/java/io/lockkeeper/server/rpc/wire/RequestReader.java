@@ -1,5 +1,6 @@
 package io.lockkeeper.server.rpc.wire;
 
+import io.lockkeeper.server.coordinator.api.LockHistory;
 import io.lockkeeper.server.coordinator.api.WatchFilter;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
@@ -7,6 +8,7 @@ import io.lockkeeper.server.core.lock.PermitsKind;
 import io.lockkeeper.server.security.Limits;
 import io.lockkeeper.v1.CheckTokenRequest;
 import io.lockkeeper.v1.ConfigureLockRequest;
+import io.lockkeeper.v1.GetHistoryRequest;
 import io.lockkeeper.v1.GetLockRequest;
 import io.lockkeeper.v1.ListLeasesRequest;
 import io.lockkeeper.v1.ListLocksRequest;
@@ -33,6 +35,7 @@ public final class RequestReader {
   static final int MAX_PEOPLE_BYTES = 256;
 
   private static final int MAX_ID_BYTES = 128;
+  private static final int DEFAULT_HISTORY = 20;
   private static final int MAX_WATCHED = 256;
   private static final int MIN_SECRET_CHARS = 32;
   private static final int MAX_SECRET_BYTES = 256;
@@ -148,6 +151,18 @@ public final class RequestReader {
 
   public static LockQuery toQuery(GetLockRequest request) {
     return new LockQuery(Fields.lockName("name", request.getName()), Fields.queueLimit(request));
+  }
+
+  /** Which holds to show. */
+  public record HistoryQuery(LockName lock, int limit) {}
+
+  /** Reads which holds to show. */
+  public static HistoryQuery toQuery(GetHistoryRequest request) {
+    int limit = request.getLimit() == 0 ? DEFAULT_HISTORY : request.getLimit();
+    if (limit < 1 || limit > LockHistory.MAX_HOLDS) {
+      throw Fields.invalid("limit", "must be 1 to " + LockHistory.MAX_HOLDS + ", is " + limit);
+    }
+    return new HistoryQuery(Fields.lockName("name", request.getName()), limit);
   }
 
   /** A page of locks to show. */

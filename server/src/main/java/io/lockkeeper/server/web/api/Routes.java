@@ -46,6 +46,7 @@ final class Routes {
     List<Route> routes = new ArrayList<>();
     routes.add(get("locks", "", LockServiceGrpc.getListLocksMethod()));
     routes.add(get("locks/", "name", LockServiceGrpc.getGetLockMethod()));
+    routes.add(get("history/", "name", LockServiceGrpc.getGetHistoryMethod()));
     routes.add(get("watch", "", LockServiceGrpc.getWatchMethod()));
     routes.add(get("leases", "", LeaseServiceGrpc.getListLeasesMethod()));
     routes.add(get("leases/", "leaseId", LeaseServiceGrpc.getGetLeaseMethod()));
