@@ -1,12 +1,32 @@
 package io.lockkeeper.cli;
 
+import io.lockkeeper.cli.admin.CloseLeaseCommand;
+import io.lockkeeper.cli.admin.DrainCommand;
+import io.lockkeeper.cli.admin.ForceReleaseCommand;
+import io.lockkeeper.cli.admin.FreezeCommand;
+import io.lockkeeper.cli.admin.LimitCommand;
+import io.lockkeeper.cli.admin.ReleaseRequestCommand;
+import io.lockkeeper.cli.admin.UnfreezeCommand;
+import io.lockkeeper.cli.query.ClusterCommand;
+import io.lockkeeper.cli.query.LsCommand;
+import io.lockkeeper.cli.query.ShowCommand;
+import io.lockkeeper.cli.query.WatchCommand;
+import io.lockkeeper.cli.run.RunCommand;
+import io.lockkeeper.cli.server.DevCommand;
+import io.lockkeeper.cli.server.DoctorCommand;
+import io.lockkeeper.cli.server.PolicyCommand;
+import io.lockkeeper.cli.server.ServeCommand;
+import io.lockkeeper.cli.server.ServerCommand;
+import io.lockkeeper.cli.server.TokenCommand;
+import io.lockkeeper.cli.server.ZkCommand;
+import io.lockkeeper.cli.shell.CliException;
+import io.lockkeeper.cli.shell.ExitCodes;
+import io.lockkeeper.cli.shell.Version;
 import io.lockkeeper.server.app.ConfigException;
 import io.lockkeeper.server.app.StartException;
-import io.lockkeeper.server.rpc.wire.ServerVersion;
 import java.io.PrintWriter;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
@@ -17,7 +37,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
 @Command(
     name = "lockkeeper",
     mixinStandardHelpOptions = true,
-    versionProvider = Main.Version.class,
+    versionProvider = Version.class,
     description = "A distributed lock coordinator: gRPC in front, Apache ZooKeeper behind.",
     subcommands = {
       RunCommand.class,
@@ -59,7 +79,7 @@ public final class Main implements Runnable {
   }
 
   /** Returns the whole command line, ready to execute. */
-  static CommandLine commandLine() {
+  public static CommandLine commandLine() {
     CommandLine line = new CommandLine(new Main());
     line.addSubcommand("serve", ServerCommand.commandLine(new ServeCommand()));
     line.addSubcommand("dev", ServerCommand.commandLine(new DevCommand()));
@@ -69,7 +89,7 @@ public final class Main implements Runnable {
   }
 
   /** Sets how a command line and its subcommands are read, and how their errors are said. */
-  static CommandLine configured(CommandLine line) {
+  public static CommandLine configured(CommandLine line) {
     line.setCaseInsensitiveEnumValuesAllowed(true);
     line.setUsageHelpAutoWidth(true);
     line.setUsageHelpLongOptionsMaxWidth(32);
@@ -101,13 +121,5 @@ public final class Main implements Runnable {
     }
     command.getErr().println("lockkeeper: " + error.getMessage());
     return exitCode;
-  }
-
-  /** Says which version this is. */
-  static final class Version implements IVersionProvider {
-    @Override
-    public String[] getVersion() {
-      return new String[] {"lockkeeper " + ServerVersion.text()};
-    }
   }
 }

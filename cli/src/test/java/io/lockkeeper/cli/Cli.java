@@ -11,10 +11,10 @@ import picocli.CommandLine;
  * @param out its standard output
  * @param err its standard error
  */
-record Cli(int exitCode, String out, String err) {
+public record Cli(int exitCode, String out, String err) {
 
   /** Runs the program in this process. */
-  static Cli run(String... args) {
+  public static Cli run(String... args) {
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();
     CommandLine line = Main.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(err));

@@ -48,32 +48,33 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * A server on a free port that answers queries from what it was given, a page of one lock at a
  * time.
  */
-final class FakeLockService extends LockServiceGrpc.LockServiceImplBase implements AutoCloseable {
+public final class FakeLockService extends LockServiceGrpc.LockServiceImplBase
+    implements AutoCloseable {
 
   private static final Metadata.Key<String> AUTHORIZATION =
       Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
 
-  final List<LockState> locks = new ArrayList<>();
-  final List<WatchResponse> events = new ArrayList<>();
-  final List<Contender> asked = new ArrayList<>();
+  public final List<LockState> locks = new ArrayList<>();
+  public final List<WatchResponse> events = new ArrayList<>();
+  public final List<Contender> asked = new ArrayList<>();
 
   /** How a watch ends after its events; empty: well. */
-  Optional<Status> watchEnd = Optional.empty();
+  public Optional<Status> watchEnd = Optional.empty();
 
   /** All requests about holders and limits, and all watches, as they came. */
-  final List<Message> requests = new CopyOnWriteArrayList<>();
+  public final List<Message> requests = new CopyOnWriteArrayList<>();
 
   /** What calls have said of who makes them. */
-  final List<String> authorizations = new CopyOnWriteArrayList<>();
+  public final List<String> authorizations = new CopyOnWriteArrayList<>();
 
-  final ForceReleaseResponse.Builder forced = ForceReleaseResponse.newBuilder();
-  final DrainResponse.Builder drained = DrainResponse.newBuilder();
-  final GetClusterResponse.Builder cluster = GetClusterResponse.newBuilder();
-  int previousLimit;
-  Optional<Status> refusal = Optional.empty();
+  public final ForceReleaseResponse.Builder forced = ForceReleaseResponse.newBuilder();
+  public final DrainResponse.Builder drained = DrainResponse.newBuilder();
+  public final GetClusterResponse.Builder cluster = GetClusterResponse.newBuilder();
+  public int previousLimit;
+  public Optional<Status> refusal = Optional.empty();
   private final Server server;
 
-  FakeLockService() {
+  public FakeLockService() {
     server =
         Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create())
             .addService(this)
@@ -88,12 +89,12 @@ final class FakeLockService extends LockServiceGrpc.LockServiceImplBase implemen
   }
 
   /** Returns what to give {@code --server}. */
-  String address() {
+  public String address() {
     return "localhost:" + server.getPort();
   }
 
   /** Returns a contender with that name. */
-  static Contender.Builder contender(String holder) {
+  public static Contender.Builder contender(String holder) {
     return Contender.newBuilder()
         .setHolder(holder)
         .setLeaseTag("00112233aabbccdd")

@@ -51,12 +51,12 @@ final class HiddenSwitchesIT {
     assertThat(readers)
         .containsExactlyInAnyOrder(
             // The Java program itself: java.class.path, user.name, and the level of its log.
-            "io/lockkeeper/cli/DevCommand",
-            "io/lockkeeper/cli/Me",
-            "io/lockkeeper/cli/Logging",
+            "io/lockkeeper/cli/server/DevCommand",
+            "io/lockkeeper/cli/call/Me",
+            "io/lockkeeper/cli/shell/Logging",
             // LOCKKEEPER_..., which are documented beside the options.
-            "io/lockkeeper/cli/ServerCommand",
-            "io/lockkeeper/cli/ServerOptions",
+            "io/lockkeeper/cli/server/ServerCommand",
+            "io/lockkeeper/cli/call/ServerOptions",
             // Of ZooKeeper, in order to set them.
             "io/lockkeeper/server/app/EmbeddedZooKeeper",
             // What ZooKeeper's client reads itself: whether there is a file of JAAS.

@@ -1,0 +1,118 @@
+package io.lockkeeper.cli.run;
+
+import io.lockkeeper.cli.text.Text;
+import io.lockkeeper.client.Contender;
+import io.lockkeeper.client.QueuePlace;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+
+/**
+ * Says on standard error what is being waited for: a line that keeps up on a terminal, else one
+ * line in all.
+ */
+final class Waiting implements AutoCloseable {
+
+  private static final String ERASE = "\r\u001b[K";
+
+  private final PrintWriter err;
+  private final boolean terminal;
+  private final ScheduledExecutorService ticker =
+      Executors.newSingleThreadScheduledExecutor(
+          task -> {
+            Thread thread = new Thread(task, "waiting-line");
+            thread.setDaemon(true);
+            return thread;
+          });
+  private String place = "";
+  private List<Contender> holders = List.of();
+  private long heardNanos;
+  private boolean shown;
+  private boolean closed;
+
+  /** Prints to {@code err}; on a terminal, once a second. */
+  Waiting(PrintWriter err, boolean terminal) {
+    this.err = err;
+    this.terminal = terminal;
+    if (terminal) {
+      ScheduledFuture<?> unused =
+          ticker.scheduleWithFixedDelay(this::refresh, 1, 1, TimeUnit.SECONDS);
+    }
+  }
+
+  /** Takes note of where we stand: one place for each lock that is waited for, one at least. */
+  synchronized void onQueued(List<QueuePlace> places) {
+    QueuePlace first = places.get(0);
+    int others = places.size() - 1;
+    place =
+        "waiting for "
+            + Text.plain(first.lock())
+            + (others == 0 ? "" : " and " + others + " more")
+            + ", "
+            + first.ahead()
+            + " ahead"
+            + places.stream()
+                .flatMap(p -> p.frozen().stream())
+                .findFirst()
+                .map(Waiting::frozen)
+                .orElse("");
+    holders = first.holders();
+    heardNanos = System.nanoTime();
+    if (terminal) {
+      refresh();
+    } else if (!shown && !closed) {
+      shown = true;
+      err.println("lockkeeper: " + text());
+      err.flush();
+    }
+  }
+
+  private synchronized void refresh() {
+    if (!closed && !place.isEmpty()) {
+      shown = true;
+      err.print(ERASE + text());
+      err.flush();
+    }
+  }
+
+  private String text() {
+    if (holders.isEmpty()) {
+      return place;
+    }
+    Duration since = Duration.ofNanos(System.nanoTime() - heardNanos);
+    return place
+        + ", held by "
+        + holders.stream().map(Waiting::who).collect(Collectors.joining(", "))
+        + " for "
+        + Text.age(holders.get(0).heldFor().plus(since))
+        + holders.get(0).releaseIn().map(left -> needs(left.minus(since))).orElse("");
+  }
+
+  private static String needs(Duration left) {
+    return left.isNegative() ? "" : ", needs it " + Text.age(left) + " more";
+  }
+
+  private static String frozen(String reason) {
+    return ", frozen" + (reason.isEmpty() ? "" : ": " + Text.plain(reason));
+  }
+
+  private static String who(Contender holder) {
+    return holder.holder().isEmpty() ? "somebody" : Text.plain(holder.holder());
+  }
+
+  /** Wipes the line. */
+  @Override
+  public synchronized void close() {
+    closed = true;
+    ticker.shutdownNow();
+    if (terminal && shown) {
+      err.print(ERASE);
+      err.flush();
+    }
+  }
+}

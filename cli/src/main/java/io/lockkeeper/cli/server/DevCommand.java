@@ -1,0 +1,108 @@
+package io.lockkeeper.cli.server;
+
+import io.lockkeeper.cli.shell.Logging;
+import io.lockkeeper.server.app.EmbeddedZooKeeper;
+import io.lockkeeper.server.app.LockkeeperServer;
+import io.lockkeeper.server.app.Profile;
+import io.lockkeeper.server.app.ServerConfig;
+import io.lockkeeper.server.security.tls.TlsPaths;
+import java.io.PrintWriter;
+import java.time.Duration;
+import picocli.CommandLine.Command;
+
+/** Runs a coordinator with its own ZooKeeper. */
+@Command(
+    name = "dev",
+    description = {
+      "Runs a coordinator with an embedded ZooKeeper, for development on one machine, until TERM or Ctrl-C.",
+      "Locks, leases and tokens are on disk in --data-dir; ZooKeeper listens on 127.0.0.1 only.",
+      ""
+    })
+public final class DevCommand extends ServerCommand {
+
+  private static final Duration READY_LIMIT = Duration.ofSeconds(20);
+
+  public DevCommand() {
+    super(Profile.DEV);
+  }
+
+  @Override
+  public Integer call() {
+    ServerConfig config = config();
+    Logging.start(config.logs());
+    ServerConfig.ZooKeeper settings = config.zookeeper();
+    try (ServerRun run = new ServerRun();
+        EmbeddedZooKeeper zookeeper =
+            EmbeddedZooKeeper.start(
+                config.dataDir().orElseThrow(),
+                settings.embeddedPort(),
+                settings.tickTime(),
+                settings.lockSessionTimeout().multipliedBy(2),
+                () -> run.fail("the embedded ZooKeeper has died; its last words are in the log"));
+        LockkeeperServer server =
+            LockkeeperServer.start(config.withZooKeeperConnect(zookeeper.connectString()))) {
+      if (server.awaitServing(READY_LIMIT)) {
+        welcome(config, zookeeper, server, spec.commandLine().getOut());
+      }
+      return run.await(server);
+    }
+  }
+
+  private static void welcome(
+      ServerConfig config, EmbeddedZooKeeper zookeeper, LockkeeperServer server, PrintWriter out) {
+    String grpc = reachable(config.listen().host()) + ":" + server.grpcPort();
+    boolean isTls = config.tls().isPresent();
+    boolean byCertificate = config.tls().flatMap(TlsPaths::clientCa).isPresent();
+    boolean byToken = !byCertificate && config.security().identifiesByToken();
+    String protection =
+        (isTls ? " --ca FILE" : "")
+            + (byCertificate ? " --cert FILE --key FILE" : "")
+            + (byToken ? " --token-file FILE" : "");
+    out.printf(
+        """
+
+        Lockkeeper is ready, for development: %s, one ZooKeeper of its own.
+
+          gRPC       %s
+          HTTP       http://%s:%d/%s
+          ZooKeeper  %s, data in %s
+
+        Try, in another terminal:
+
+          grpcurl %s -d '{"locks":[{"name":"orders/42"}]}' %s lockkeeper.v1.LockService/Acquire
+          %s run orders/42%s -- sleep 30
+          %s ls%s
+
+        Ctrl-C stops it.
+
+        """,
+        isTls ? "TLS" : "plaintext",
+        grpc,
+        reachable(config.http().host()),
+        server.httpPort(),
+        config.pages().map(pages -> ", status page https://" + pages + "/").orElse(""),
+        zookeeper.connectString(),
+        config.dataDir().orElseThrow().toAbsolutePath().normalize(),
+        (isTls ? "-cacert FILE" : "-plaintext")
+            + (byCertificate ? " -cert FILE -key FILE" : "")
+            + (byToken ? " -H 'authorization: Bearer TOKEN'" : ""),
+        grpc,
+        program(),
+        protection,
+        program(),
+        protection);
+    out.flush();
+  }
+
+  /** Returns how this program was started, so that the line can be pasted. */
+  private static String program() {
+    String path = System.getProperty("java.class.path", "");
+    return path.endsWith(".jar") && path.indexOf(':') < 0 ? "java -jar " + path : "lockkeeper";
+  }
+
+  private static String reachable(String host) {
+    return host.equals("0.0.0.0") || host.equals("127.0.0.1") || host.equals("::")
+        ? "localhost"
+        : host.indexOf(':') >= 0 ? "[" + host + "]" : host;
+  }
+}

@@ -1,0 +1,117 @@
+package io.lockkeeper.cli.server;
+
+import io.lockkeeper.cli.shell.CliException;
+import io.lockkeeper.cli.shell.ExitCodes;
+import io.lockkeeper.cli.shell.Signals;
+import io.lockkeeper.server.app.LockkeeperServer;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Keeps a server up until it is told to stop, or cannot go on. */
+final class ServerRun implements AutoCloseable {
+
+  private static final int INTERRUPTED = 130;
+  private static final int BROKEN = 70;
+  private static final long STOP_LIMIT_SECONDS = 20;
+  private static final Pattern OURS = Pattern.compile("main|lockkeeper|zookeeper-store");
+  private static final Logger log = LoggerFactory.getLogger(ServerRun.class);
+
+  private final CompletableFuture<Integer> end = new CompletableFuture<>();
+
+  private final CountDownLatch stopped = new CountDownLatch(1);
+  private final Signals signals;
+  private final Signals hangUps;
+  private volatile Runnable onHangUp = this::onSignal;
+
+  /**
+   * From now on, TERM and INT end {@link #await}; a second one ends the process without ado. So
+   * does HUP, until there is something else to do on it.
+   */
+  ServerRun() {
+    Thread limit = new Thread(this::limitStop, "lockkeeper-stop-limit");
+    limit.setDaemon(true);
+    limit.start();
+    signals = new Signals(name -> onSignal(), "TERM", "INT");
+    hangUps = new Signals(name -> onHangUp.run(), "HUP");
+    if (!signals.isComplete()) {
+      // Then a signal starts the JVM's own shutdown; what runs in a finally block may not get its
+      // time.
+      Runtime.getRuntime().addShutdownHook(new Thread(this::onSignal, "lockkeeper-shutdown"));
+    }
+  }
+
+  /**
+   * A coordinator that lacks a thread, or memory, must not keep sessions alive that nobody serves.
+   */
+  private static void onUncaught(Thread thread, Throwable error) {
+    try {
+      log.atError()
+          .addKeyValue("thread", thread.getName())
+          .setCause(error)
+          .log("a thread has died of what nobody expected");
+    } finally {
+      // Even where logging fails: no memory, or no more classes because the jar was replaced under
+      // us.
+      if (error instanceof VirtualMachineError || OURS.matcher(thread.getName()).lookingAt()) {
+        Runtime.getRuntime().halt(BROKEN);
+      }
+    }
+  }
+
+  /** Whatever hangs when it should stop: the process ends, and its sessions with their timeout. */
+  private void limitStop() {
+    try {
+      end.handle((code, failure) -> true).join();
+      if (!stopped.await(STOP_LIMIT_SECONDS, TimeUnit.SECONDS)) {
+        Runtime.getRuntime().halt(BROKEN);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void onSignal() {
+    if (!end.complete(ExitCodes.OK)) {
+      Runtime.getRuntime().halt(INTERRUPTED);
+    }
+  }
+
+  /** Says what to do on each HUP from now on, on a thread of its own. */
+  void onHangUp(Runnable action) {
+    onHangUp = action;
+  }
+
+  /** Ends {@link #await} with a failure; the first end counts. */
+  void fail(String message) {
+    end.completeExceptionally(new CliException(ExitCodes.FAILED, message));
+  }
+
+  /** Returns when the server is to be stopped. */
+  int await(LockkeeperServer server) {
+    // Only now: the embedded ZooKeeper sets one of its own when it starts.
+    Thread.setDefaultUncaughtExceptionHandler(ServerRun::onUncaught);
+    CompletableFuture<Void> unused = server.failure().thenAccept(this::fail);
+    try {
+      return end.join();
+    } catch (CompletionException e) {
+      if (e.getCause() instanceof CliException failure) {
+        throw failure;
+      }
+      throw e;
+    }
+  }
+
+  /** Lets signals end the process again. */
+  @Override
+  public void close() {
+    stopped.countDown();
+    end.complete(ExitCodes.OK);
+    signals.close();
+    hangUps.close();
+  }
+}

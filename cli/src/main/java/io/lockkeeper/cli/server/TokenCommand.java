@@ -1,0 +1,55 @@
+package io.lockkeeper.cli.server;
+
+import io.lockkeeper.cli.shell.CliException;
+import io.lockkeeper.cli.shell.ExitCodes;
+import io.lockkeeper.cli.shell.Version;
+import io.lockkeeper.server.security.StaticTokens;
+import java.io.PrintWriter;
+import java.security.SecureRandom;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Makes a static token. */
+@Command(
+    name = "token",
+    mixinStandardHelpOptions = true,
+    versionProvider = Version.class,
+    sortOptions = false,
+    description = {
+      "Makes a bearer token, and the line for the server's file of tokens (serve --tokens).",
+      "",
+      "The token is printed this once and is kept nowhere: the file has its digest only."
+    })
+public final class TokenCommand implements Callable<Integer> {
+
+  @Spec private CommandSpec spec;
+
+  @Parameters(
+      index = "0",
+      paramLabel = "NAME",
+      description = "Who will have it: rules of the policy call it token:NAME.")
+  private String name;
+
+  @Override
+  public Integer call() {
+    StaticTokens.Fresh fresh;
+    try {
+      fresh = StaticTokens.make(name, new SecureRandom());
+    } catch (IllegalArgumentException e) {
+      throw new CliException(ExitCodes.USAGE, "NAME: " + e.getMessage(), e);
+    }
+    PrintWriter out = spec.commandLine().getOut();
+    out.println("For the client, and for nobody else:");
+    out.println();
+    out.println("  " + fresh.token());
+    out.println();
+    out.println("For the server's file, below \"tokens:\":");
+    out.println();
+    out.println("  " + fresh.line());
+    out.flush();
+    return ExitCodes.OK;
+  }
+}

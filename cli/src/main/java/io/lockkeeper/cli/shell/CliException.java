@@ -1,0 +1,26 @@
+package io.lockkeeper.cli.shell;
+
+/**
+ * Ends the command with an exit code and one or a few human-readable lines, without a stack trace.
+ */
+public final class CliException extends RuntimeException {
+
+  private static final long serialVersionUID = 1L;
+
+  private final int exitCode;
+
+  public CliException(int exitCode, String message) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+
+  public CliException(int exitCode, String message, Throwable cause) {
+    super(message, cause);
+    this.exitCode = exitCode;
+  }
+
+  /** Returns the exit code to end with. */
+  public int exitCode() {
+    return exitCode;
+  }
+}

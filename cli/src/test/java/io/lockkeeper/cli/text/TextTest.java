@@ -1,0 +1,53 @@
+package io.lockkeeper.cli.text;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class TextTest {
+
+  @ParameterizedTest
+  @CsvSource({
+    "PT0S, 0 ms",
+    "PT-1S, 0 ms",
+    "PT0.85S, 850 ms",
+    "PT13.9S, 13 s",
+    "PT60S, 1 m",
+    "PT125S, 2 m 5 s",
+    "PT1H, 1 h",
+    "PT2H5M, 2 h 5 m",
+    "PT25H, 1 d 1 h",
+    "PT240H, 10 d"
+  })
+  void ageIsSaidInTheTwoLargestUnitsThatMatter(Duration age, String expected) {
+    // When // Then
+    assertThat(Text.age(age)).isEqualTo(expected);
+  }
+
+  @Test
+  void namesOfOthersCannotSteerTheTerminal() {
+    // When // Then
+    assertThat(Text.plain("a\u001b[2Jb\nc\u202ed\u2028e\u2029f\u200bg"))
+        .isEqualTo("a?[2Jb?c?d?e?f?g");
+    assertThat(Text.plain("Zoë 🔒")).isEqualTo("Zoë 🔒");
+  }
+
+  @Test
+  void columnsAreAsWideAsTheirWidestCell() {
+    // Given
+    Table table = new Table("LOCK", "WAITING");
+    table.row("a", "1");
+    table.row("orders/42", "2");
+    StringWriter out = new StringWriter();
+    // When
+    table.print(new PrintWriter(out));
+    // Then
+    assertThat(out.toString().lines())
+        .containsExactly("LOCK       WAITING", "a          1", "orders/42  2");
+  }
+}
