@@ -29,6 +29,7 @@ public final class Servers {
 
   private final ServerOptions options;
 
+  /** Calls those that the options name, as they say. */
   public Servers(ServerOptions options) {
     this.options = options;
   }

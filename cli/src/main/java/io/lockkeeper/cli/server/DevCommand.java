@@ -22,6 +22,7 @@ public final class DevCommand extends ServerCommand {
 
   private static final Duration READY_LIMIT = Duration.ofSeconds(20);
 
+  /** Makes the command, without its flags. */
   public DevCommand() {
     super(Profile.DEV);
   }

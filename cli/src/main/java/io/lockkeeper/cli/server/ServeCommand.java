@@ -32,6 +32,7 @@ public final class ServeCommand extends ServerCommand {
               + " is well, with 2 if not. Connects to nothing and listens nowhere.")
   private boolean check;
 
+  /** Makes the command, without its flags. */
   public ServeCommand() {
     super(Profile.SERVE);
   }

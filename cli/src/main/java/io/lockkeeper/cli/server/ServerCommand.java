@@ -37,7 +37,7 @@ public abstract class ServerCommand implements Callable<Integer> {
 
   private final Profile profile;
 
-  public ServerCommand(Profile profile) {
+  ServerCommand(Profile profile) {
     this.profile = profile;
   }
 
@@ -71,12 +71,12 @@ public abstract class ServerCommand implements Callable<Integer> {
   }
 
   /** Returns whether there is a flag for a setting. */
-  public boolean takes(Setting setting) {
+  boolean takes(Setting setting) {
     return setting.appliesTo(profile);
   }
 
   /** Returns the configuration that flags, environment and file give. */
-  public final ServerConfig config() {
+  final ServerConfig config() {
     Map<String, String> flags = new HashMap<>();
     for (Setting setting : Setting.values()) {
       OptionSpec option = spec.findOption(setting.flag());
@@ -89,7 +89,7 @@ public abstract class ServerCommand implements Callable<Integer> {
   }
 
   /** Returns what is set whatever the user says, by key. */
-  public Map<String, String> fixed() {
+  Map<String, String> fixed() {
     return Map.of();
   }
 }

@@ -9,11 +9,13 @@ public final class CliException extends RuntimeException {
 
   private final int exitCode;
 
+  /** Makes one with what to say, and without a cause. */
   public CliException(int exitCode, String message) {
     super(message);
     this.exitCode = exitCode;
   }
 
+  /** Makes one with what to say. */
   public CliException(int exitCode, String message, Throwable cause) {
     super(message, cause);
     this.exitCode = exitCode;

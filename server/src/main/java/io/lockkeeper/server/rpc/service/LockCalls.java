@@ -47,6 +47,8 @@ import io.lockkeeper.v1.UpdateMetadataRequest;
 import io.lockkeeper.v1.UpdateMetadataResponse;
 import io.lockkeeper.v1.WatchRequest;
 import io.lockkeeper.v1.WatchResponse;
+import io.lockkeeper.v1.WhoAmIRequest;
+import io.lockkeeper.v1.WhoAmIResponse;
 import java.util.Map;
 import java.util.concurrent.ScheduledExecutorService;
 
@@ -250,5 +252,12 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
         access.audited(details, coordinator.configureLock(wanted.lock(), wanted.limit())),
         set -> ConfigureLockResponse.newBuilder().setPreviousLimit(set.previous()).build(),
         responses);
+  }
+
+  @Override
+  public void whoAmI(WhoAmIRequest request, StreamObserver<WhoAmIResponse> responses) {
+    RequestReader.Scope scope = RequestReader.toScope(request);
+    responses.onNext(CallerMessages.toResponse(Access.requesting(), scope, coordinatorId));
+    responses.onCompleted();
   }
 }

@@ -18,6 +18,7 @@ import io.lockkeeper.v1.PositionQuery;
 import io.lockkeeper.v1.ReleaseRequest;
 import io.lockkeeper.v1.UpdateMetadataRequest;
 import io.lockkeeper.v1.WatchRequest;
+import io.lockkeeper.v1.WhoAmIRequest;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.Map;
@@ -177,6 +178,29 @@ public final class RequestReader {
                     "page_token", Fields.pageToken("page_token", request.getPageToken())));
     return new LockPage(
         prefix(request.getPrefix()), after, Fields.pageSize("page_size", request.getPageSize()));
+  }
+
+  /**
+   * Which locks a caller asks his rights on.
+   *
+   * @param lock one lock; empty: all under the prefix
+   * @param prefix what their names begin with; empty: all
+   */
+  public record Scope(Optional<LockName> lock, String prefix) {}
+
+  /**
+   * Reads which locks a caller asks his rights on.
+   *
+   * @throws InvalidRequestException if a field is wrong
+   */
+  public static Scope toScope(WhoAmIRequest request) {
+    if (request.getName().isEmpty()) {
+      return new Scope(Optional.empty(), prefix(request.getPrefix()));
+    }
+    if (!request.getPrefix().isEmpty()) {
+      throw Fields.invalid("prefix", "must be empty when a name is given");
+    }
+    return new Scope(Optional.of(Fields.lockName("name", request.getName())), "");
   }
 
   /** A page of leases to show. */
