@@ -35,6 +35,7 @@ public final class LockkeeperClientBuilder {
   private Optional<Executor> callbacks = Optional.empty();
   private final List<Observer> observers = new ArrayList<>();
   private Optional<LongSupplier> clock = Optional.empty();
+  private boolean failFast;
 
   LockkeeperClientBuilder(String servers) {
     this.servers = Target.parseList(servers);
@@ -164,6 +165,19 @@ public final class LockkeeperClientBuilder {
   }
 
   /**
+   * Fails requests for locks at once, rather than after {@link #requestTimeout}, while the client
+   * has not reached any server yet and each of them was tried once: with {@link
+   * RequestRefusedException} where one has as many clients as it may, else with {@link
+   * ServerUnavailableException}. A server that answers that it cannot serve now is tried again as
+   * ever, and so is every server once a first one has served. For programs that somebody waits for.
+   * Default: not.
+   */
+  public LockkeeperClientBuilder failFast() {
+    failFast = true;
+    return this;
+  }
+
+  /**
    * How long before the deadline {@link LockListener#onAboutToExpire} comes. Default: a fifth of
    * the time to live. At most a third of it, or of what the server promised, if that is less.
    */
@@ -232,7 +246,8 @@ public final class LockkeeperClientBuilder {
             callbacks,
             callerRuns(),
             new Telemetry(observers),
-            clock));
+            clock,
+            failFast));
   }
 
   /**

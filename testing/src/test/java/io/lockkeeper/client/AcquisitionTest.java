@@ -59,7 +59,8 @@ class AcquisitionTest {
           Optional.of(Runnable::run),
           CallerRuns.NEVER,
           Telemetry.NONE,
-          Optional.of(clock));
+          Optional.of(clock),
+          false);
   private final ClientContext context =
       new ClientContext(
           settings,

@@ -27,6 +27,8 @@ import java.util.stream.Collectors;
  * @param callerRuns which threads besides its own run what the client's loop is given
  * @param telemetry is told what becomes of requests
  * @param clock monotonic nanoseconds; empty: the system's
+ * @param failFast whether requests fail as soon as each server was tried once, before a first one
+ *     has served
  */
 public record Settings(
     List<Target> servers,
@@ -39,7 +41,8 @@ public record Settings(
     Optional<Executor> callbacks,
     CallerRuns callerRuns,
     Telemetry telemetry,
-    Optional<LongSupplier> clock) {
+    Optional<LongSupplier> clock,
+    boolean failFast) {
 
   /**
    * Returns the message of what fails because no server has answered in time.

@@ -73,6 +73,27 @@ public record ErrorDetails(
         .orElse(ErrorReason.UNKNOWN);
   }
 
+  /**
+   * Returns code and description; with the innermost cause, since gRPC often only says "io
+   * exception".
+   */
+  public String inWords() {
+    Throwable cause = status.getCause();
+    while (cause != null && cause.getCause() != null) {
+      cause = cause.getCause();
+    }
+    String why = cause == null ? null : cause.getMessage();
+    String description = status.getDescription();
+    return code()
+        + (description == null ? "" : ", " + description)
+        + (why == null || (description != null && description.contains(why)) ? "" : ", " + why);
+  }
+
+  /** Returns whether no server has said this: it could not be reached, or said nothing. */
+  public boolean isOfTransport() {
+    return isPassing() && reason == ErrorReason.UNKNOWN;
+  }
+
   /** Returns the gRPC status code. */
   public Status.Code code() {
     return status.getCode();

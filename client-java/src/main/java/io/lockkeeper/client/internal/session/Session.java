@@ -30,6 +30,7 @@ import io.lockkeeper.v1.SessionKeptAlive;
 import io.lockkeeper.v1.SessionOpened;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
@@ -62,6 +63,7 @@ public final class Session
   private long brokenAtNanos;
   private boolean away;
   private boolean closing;
+  private boolean wasServed;
 
   public Session(ClientContext context) {
     this.context = context;
@@ -161,6 +163,7 @@ public final class Session
     if (lease.isEmpty()) {
       Lease fresh = Lease.of(opened, sentAtNanos);
       lease = Optional.of(fresh);
+      wasServed = true;
       key = key.of(opened.getLeaseId());
       leaseTag = fresh.tag();
       long warning = settings.expiryWarning().map(Loop::toNanos).orElse(fresh.ttlNanos() / 5);
@@ -258,10 +261,22 @@ public final class Session
       useNewKey(); // A lease whose opening got no answer has ended meanwhile.
     } else if (!why.isPassing() && code != Status.Code.RESOURCE_EXHAUSTED) {
       acquisitions.forEach(a -> a.fail(why.toException(LockNames.quoted(a.names()))));
+    } else if (settings.failFast() && !wasServed && nobodyIsThere()) {
+      acquisitions.forEach(a -> a.fail(unavailable(a.names())));
     }
     if (acquisitions.isEmpty()) {
       connector.stop();
     }
+  }
+
+  /** Returns whether each server was tried, and none has said that it will serve before long. */
+  private boolean nobodyIsThere() {
+    return connector.hasTriedAll()
+        && connector.failed().values().stream().allMatch(why -> why.isOfTransport() || isFull(why));
+  }
+
+  private static boolean isFull(ErrorDetails why) {
+    return why.code() == Status.Code.RESOURCE_EXHAUSTED;
   }
 
   /** Whatever is known of a lease is not known of the next one. */
@@ -323,8 +338,16 @@ public final class Session
 
   @Override
   public LockkeeperException unavailable(String locks) {
+    Map<String, ErrorDetails> failed = connector.failed();
+    Optional<ErrorDetails> full = failed.values().stream().filter(Session::isFull).findFirst();
+    if (full.isPresent()) {
+      return full.get().toException(LockNames.quoted(locks));
+    }
     return new ServerUnavailableException(
-        settings.unavailable(LockNames.quoted(locks), connector.lastFailure()));
+        settings.unavailable(LockNames.quoted(locks), connector.lastFailure()),
+        failed.entrySet().stream()
+            .map(server -> server.getKey() + ": " + server.getValue().inWords())
+            .toList());
   }
 
   @Override

@@ -11,6 +11,8 @@ import io.lockkeeper.v1.OpenSession;
 import io.lockkeeper.v1.SessionOpened;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.SplittableRandom;
@@ -57,6 +59,9 @@ final class SessionConnector {
   private int failures;
   private OptionalLong unansweredAtNanos = OptionalLong.empty();
   private String lastFailure = "no server was asked";
+
+  /** What each server was last tried in vain for, since a stream was open. */
+  private final Map<String, ErrorDetails> failed = new LinkedHashMap<>();
 
   /** Opens the session on each new stream, and handles what happens to it. */
   interface ConnectionHandler {
@@ -161,6 +166,16 @@ final class SessionConnector {
     return recent;
   }
 
+  /** Returns whether each of the servers was tried in vain since a stream was open. */
+  boolean hasTriedAll() {
+    return failed.size() >= servers.count();
+  }
+
+  /** Returns what each server was last tried in vain for since a stream was open, by its name. */
+  Map<String, ErrorDetails> failed() {
+    return failed;
+  }
+
   /** Returns what went wrong last, human-readable. */
   String lastFailure() {
     return lastFailure;
@@ -208,6 +223,7 @@ final class SessionConnector {
   private void onOpened(SessionOpened opened) {
     timer.cancel();
     open = true;
+    failed.clear();
     LOG.atDebug()
         .addKeyValue("server", servers.current())
         .addKeyValue("coordinator", opened.getCoordinatorId())
@@ -226,7 +242,8 @@ final class SessionConnector {
     boolean wasStable = wasStable();
     open = false;
     stream = Optional.empty();
-    lastFailure = servers.current() + ": " + describe(status);
+    lastFailure = servers.current() + ": " + why.inWords();
+    failed.put(servers.current(), why);
     LOG.atDebug().addKeyValue("server", servers.current()).log("Session stream ended: {}", status);
     long aloneNanos = why.retryAfter().map(Loop::toNanos).orElse(0L);
     servers.leaveAlone(loop.nanos(), backoff.withJitter(aloneNanos));
@@ -248,13 +265,6 @@ final class SessionConnector {
     long wantedNanos = Math.max(backoff.withJitter(askedNanos), servers.aloneNanos(loop.nanos()));
     long atLeastNanos = Math.min(wantedNanos, handler.attemptLimitNanos());
     attemptAfter(Math.max(atLeastNanos, backoff.nanosAfter(failures)));
-  }
-
-  private static String describe(Status status) {
-    String description = status.getDescription();
-    return description == null
-        ? status.getCode().toString()
-        : status.getCode() + ", " + description;
   }
 
   /** Handles the first response, and passes on the others. */
