@@ -109,8 +109,7 @@ class FailFastTest {
     // Given
     end(first, Status.RESOURCE_EXHAUSTED.withDescription("full"));
     end(second, Status.RESOURCE_EXHAUSTED.withDescription("full"));
-    CompletableFuture<LockHandle> asked =
-        acquire(builder().requestTimeout(Duration.ofSeconds(10)));
+    CompletableFuture<LockHandle> asked = acquire(builder().requestTimeout(Duration.ofSeconds(10)));
     boolean early = asked.isDone();
     // When
     clock.advance(Duration.ofSeconds(9));
