@@ -29,13 +29,13 @@ public abstract class EnsembleCommand extends ServerCommand {
   }
 
   @Override
-  public boolean takes(Setting setting) {
+  boolean takes(Setting setting) {
     return SETTINGS.contains(setting);
   }
 
   /** It serves nobody. */
   @Override
-  public Map<String, String> fixed() {
+  Map<String, String> fixed() {
     return Map.of(Setting.LISTEN.key(), "127.0.0.1:0");
   }
 
