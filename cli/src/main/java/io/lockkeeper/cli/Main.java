@@ -8,9 +8,19 @@ import io.lockkeeper.cli.admin.LimitCommand;
 import io.lockkeeper.cli.admin.ReleaseRequestCommand;
 import io.lockkeeper.cli.admin.UnfreezeCommand;
 import io.lockkeeper.cli.query.ClusterCommand;
+import io.lockkeeper.cli.query.LeasesCommand;
 import io.lockkeeper.cli.query.LsCommand;
 import io.lockkeeper.cli.query.ShowCommand;
+import io.lockkeeper.cli.query.StatusCommand;
+import io.lockkeeper.cli.query.TokenCheckCommand;
+import io.lockkeeper.cli.query.TopCommand;
+import io.lockkeeper.cli.query.TreeCommand;
 import io.lockkeeper.cli.query.WatchCommand;
+import io.lockkeeper.cli.query.WhoAmICommand;
+import io.lockkeeper.cli.query.WhyCommand;
+import io.lockkeeper.cli.run.BenchCommand;
+import io.lockkeeper.cli.run.ElectCommand;
+import io.lockkeeper.cli.run.HoldCommand;
 import io.lockkeeper.cli.run.RunCommand;
 import io.lockkeeper.cli.server.DevCommand;
 import io.lockkeeper.cli.server.DoctorCommand;
@@ -21,12 +31,18 @@ import io.lockkeeper.cli.server.TokenCommand;
 import io.lockkeeper.cli.server.ZkCommand;
 import io.lockkeeper.cli.shell.CliException;
 import io.lockkeeper.cli.shell.ExitCodes;
+import io.lockkeeper.cli.shell.ForgottenDashes;
 import io.lockkeeper.cli.shell.Version;
+import io.lockkeeper.cli.text.CompletionCommand;
 import io.lockkeeper.server.app.ConfigException;
 import io.lockkeeper.server.app.StartException;
 import java.io.PrintWriter;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.HelpCommand;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
@@ -41,36 +57,47 @@ import picocli.CommandLine.UnmatchedArgumentException;
     description = "A distributed lock coordinator: gRPC in front, Apache ZooKeeper behind.",
     subcommands = {
       RunCommand.class,
+      HoldCommand.class,
+      ElectCommand.class,
       LsCommand.class,
+      TreeCommand.class,
       ShowCommand.class,
+      WhyCommand.class,
+      TopCommand.class,
       WatchCommand.class,
+      LeasesCommand.class,
+      WhoAmICommand.class,
+      StatusCommand.class,
+      ClusterCommand.class,
       ReleaseRequestCommand.class,
       ForceReleaseCommand.class,
       LimitCommand.class,
       FreezeCommand.class,
       UnfreezeCommand.class,
-      CloseLeaseCommand.class,
       DrainCommand.class,
-      ClusterCommand.class,
       PolicyCommand.class,
-      TokenCommand.class
+      TokenCommand.class,
+      BenchCommand.class,
+      CompletionCommand.class,
+      HelpCommand.class
     },
     footer = {
       "",
-      "Each command has its own --help.",
+      "Each command has its own --help; without a command, this is printed, and the exit code is 2.",
       "",
       "Exit codes, where a command does not say more: 0, done; 1, it failed or was refused; 2, the command line or a setting is"
           + " wrong; 69, no server answers."
     })
-public final class Main implements Runnable {
+public final class Main implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
   private Main() {}
 
   @Override
-  public void run() {
-    throw new ParameterException(spec.commandLine(), "say what to do");
+  public Integer call() {
+    spec.commandLine().usage(spec.commandLine().getErr());
+    return ExitCodes.USAGE;
   }
 
   /** Runs the command line and exits with its exit code. */
@@ -85,7 +112,24 @@ public final class Main implements Runnable {
     line.addSubcommand("dev", ServerCommand.commandLine(new DevCommand()));
     line.addSubcommand("doctor", ServerCommand.commandLine(new DoctorCommand()));
     line.addSubcommand("zk", ServerCommand.commandLine(new ZkCommand()));
+    subcommand(line, "token").addSubcommand(new TokenCheckCommand());
+    subcommand(line, "leases").addSubcommand("close", closeLease("close"));
+    CommandLine old = closeLease("close-lease");
+    old.getCommandSpec().usageMessage().hidden(true); // what "leases close" was called
+    line.addSubcommand("close-lease", old);
     return configured(line);
+  }
+
+  private static CommandLine subcommand(CommandLine line, String name) {
+    CommandLine found = line.getSubcommands().get(name);
+    if (found == null) {
+      throw new IllegalStateException("no command " + name);
+    }
+    return found;
+  }
+
+  private static CommandLine closeLease(String name) {
+    return new CommandLine(CommandSpec.forAnnotatedObject(new CloseLeaseCommand()).name(name));
   }
 
   /** Sets how a command line and its subcommands are read, and how their errors are said. */
@@ -101,7 +145,8 @@ public final class Main implements Runnable {
   private static int onBadUsage(ParameterException error, String[] args) {
     CommandLine command = error.getCommandLine();
     PrintWriter err = command.getErr();
-    err.println("lockkeeper: " + error.getMessage());
+    Optional<String> hint = ForgottenDashes.hint(command, List.of(args));
+    err.println("lockkeeper: " + hint.orElseGet(error::getMessage));
     UnmatchedArgumentException.printSuggestions(error, err);
     err.println("See: " + command.getCommandSpec().qualifiedName() + " --help");
     return ExitCodes.USAGE;

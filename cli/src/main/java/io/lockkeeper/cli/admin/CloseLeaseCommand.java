@@ -4,6 +4,7 @@ import io.lockkeeper.cli.call.ServerOptions;
 import io.lockkeeper.cli.call.Servers;
 import io.lockkeeper.cli.shell.ExitCodes;
 import io.lockkeeper.cli.shell.Version;
+import io.lockkeeper.cli.text.OutputOptions;
 import io.lockkeeper.cli.text.Text;
 import io.lockkeeper.v1.AdminServiceCloseLeaseRequest;
 import io.lockkeeper.v1.AdminServiceCloseLeaseResponse;
@@ -52,6 +53,7 @@ public final class CloseLeaseCommand implements Callable<Integer> {
       description = "Why, for its client to read, up to 1 KiB.")
   private String reason;
 
+  @Mixin private OutputOptions output;
   @Mixin private ServerOptions options;
 
   @Override
@@ -62,11 +64,12 @@ public final class CloseLeaseCommand implements Callable<Integer> {
     AdminServiceCloseLeaseResponse response =
         new Servers(options).admin(stub -> stub.closeLease(request));
     PrintWriter out = spec.commandLine().getOut();
-    out.println(
+    output.print(
+        response,
+        out,
         "lease "
             + Text.plain(lease)
             + (response.getAlreadyEnded() ? " had ended before" : " is closed"));
-    out.flush();
     return ExitCodes.OK;
   }
 }

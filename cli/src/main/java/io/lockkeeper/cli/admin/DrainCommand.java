@@ -5,6 +5,7 @@ import io.lockkeeper.cli.call.Servers;
 import io.lockkeeper.cli.shell.DurationConverter;
 import io.lockkeeper.cli.shell.ExitCodes;
 import io.lockkeeper.cli.shell.Version;
+import io.lockkeeper.cli.text.OutputOptions;
 import io.lockkeeper.v1.DrainRequest;
 import io.lockkeeper.v1.DrainResponse;
 import java.io.PrintWriter;
@@ -47,6 +48,7 @@ public final class DrainCommand implements Callable<Integer> {
       description = "How long it may take, 0s to 1h. [default ${DEFAULT-VALUE}]")
   private Duration grace;
 
+  @Mixin private OutputOptions output;
   @Mixin private ServerOptions options;
 
   @Override
@@ -58,14 +60,15 @@ public final class DrainCommand implements Callable<Integer> {
     DrainResponse response = new Servers(options).only(grace, stub -> stub.drain(request));
     PrintWriter out = spec.commandLine().getOut();
     int left = response.getLeasesLeft();
-    out.println(
-        left == 0
-            ? "drained: everything is handed over"
-            : left + (left == 1 ? " lease is" : " leases are") + " left; it goes on");
-    if (response.getPeers() == 0) {
-      out.println("there is no other server: the leases wait for the next one to start");
-    }
-    out.flush();
+    output.print(
+        response,
+        out,
+        (left == 0
+                ? "drained: everything is handed over"
+                : left + (left == 1 ? " lease is" : " leases are") + " left; it goes on")
+            + (response.getPeers() == 0
+                ? "\nthere is no other server: the leases wait for the next one to start"
+                : ""));
     return left == 0 ? ExitCodes.OK : ExitCodes.FAILED;
   }
 }

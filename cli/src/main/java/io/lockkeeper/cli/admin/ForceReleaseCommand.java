@@ -5,6 +5,7 @@ import io.lockkeeper.cli.call.Servers;
 import io.lockkeeper.cli.shell.DurationConverter;
 import io.lockkeeper.cli.shell.ExitCodes;
 import io.lockkeeper.cli.shell.Version;
+import io.lockkeeper.cli.text.OutputOptions;
 import io.lockkeeper.cli.text.Text;
 import io.lockkeeper.v1.ForceReleaseRequest;
 import io.lockkeeper.v1.ForceReleaseResponse;
@@ -68,6 +69,7 @@ public final class ForceReleaseCommand implements Callable<Integer> {
           "Ask the holders first, and take away what they still hold after this long, 0s to 1h. [default: no time]")
   private Optional<Duration> grace = Optional.empty();
 
+  @Mixin private OutputOptions output;
   @Mixin private ServerOptions options;
 
   @Override
@@ -81,7 +83,9 @@ public final class ForceReleaseCommand implements Callable<Integer> {
     ForceReleaseResponse response =
         new Servers(options).admin(stub -> stub.forceRelease(request.build()));
     PrintWriter out = spec.commandLine().getOut();
-    out.println(
+    output.print(
+        response,
+        out,
         response.getAsked() == 0
             ? holders(response.getReleased()) + " lost " + Text.plain(lock)
             : holders(response.getAsked())
@@ -90,7 +94,6 @@ public final class ForceReleaseCommand implements Callable<Integer> {
                 + " is taken away in "
                 + Text.age(grace.orElse(Duration.ZERO))
                 + " from who still holds it then");
-    out.flush();
     return ExitCodes.OK;
   }
 

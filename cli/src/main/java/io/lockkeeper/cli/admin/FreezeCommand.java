@@ -6,6 +6,7 @@ import io.lockkeeper.cli.shell.DurationConverter;
 import io.lockkeeper.cli.shell.ExitCodes;
 import io.lockkeeper.cli.shell.Version;
 import io.lockkeeper.cli.text.LockText;
+import io.lockkeeper.cli.text.OutputOptions;
 import io.lockkeeper.cli.text.Text;
 import io.lockkeeper.v1.FreezeRequest;
 import io.lockkeeper.v1.FreezeResponse;
@@ -58,6 +59,7 @@ public final class FreezeCommand implements Callable<Integer> {
       description = "Thaw by itself after this long, 1s to 365d. [default: never]")
   private Optional<Duration> duration = Optional.empty();
 
+  @Mixin private OutputOptions output;
   @Mixin private ServerOptions options;
 
   @Override
@@ -66,13 +68,14 @@ public final class FreezeCommand implements Callable<Integer> {
     FreezeRequest.Builder request = FreezeRequest.newBuilder().setPrefix(prefix).setReason(reason);
     duration.ifPresent(time -> DurationConverter.require("--for", time, LEAST, MOST));
     duration.ifPresent(time -> request.setDuration(DurationConverter.toMessage(time)));
-    FreezeResponse unused = new Servers(options).admin(stub -> stub.freeze(request.build()));
+    FreezeResponse response = new Servers(options).admin(stub -> stub.freeze(request.build()));
     PrintWriter out = spec.commandLine().getOut();
-    out.println(
+    output.print(
+        response,
+        out,
         LockText.prefix(prefix)
             + " frozen"
             + duration.map(time -> " for " + Text.age(time)).orElse(" until it is unfrozen"));
-    out.flush();
     return ExitCodes.OK;
   }
 }

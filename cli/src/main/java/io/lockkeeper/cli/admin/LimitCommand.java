@@ -4,8 +4,10 @@ import io.lockkeeper.cli.call.ServerOptions;
 import io.lockkeeper.cli.call.Servers;
 import io.lockkeeper.cli.shell.ExitCodes;
 import io.lockkeeper.cli.shell.Version;
+import io.lockkeeper.cli.text.OutputOptions;
 import io.lockkeeper.cli.text.Text;
 import io.lockkeeper.v1.ConfigureLockRequest;
+import io.lockkeeper.v1.ConfigureLockResponse;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -44,6 +46,7 @@ public final class LimitCommand implements Callable<Integer> {
       description = "How many permits, 1 to 1000000; none: as requests name it.")
   private int limit;
 
+  @Mixin private OutputOptions output;
   @Mixin private ServerOptions options;
 
   /** Reads a limit; zero is none. */
@@ -68,13 +71,15 @@ public final class LimitCommand implements Callable<Integer> {
     options.prepare();
     ConfigureLockRequest request =
         ConfigureLockRequest.newBuilder().setName(lock).setLimit(limit).build();
-    int before = new Servers(options).call(stub -> stub.configureLock(request)).getPreviousLimit();
+    ConfigureLockResponse response = new Servers(options).call(stub -> stub.configureLock(request));
+    int before = response.getPreviousLimit();
     PrintWriter out = spec.commandLine().getOut();
-    out.println(
+    output.print(
+        response,
+        out,
         Text.plain(lock)
             + (limit == 0 ? " has the limit that requests name" : " has a limit of " + limit)
             + (before == 0 ? "" : " (before: " + before + ")"));
-    out.flush();
     return ExitCodes.OK;
   }
 }

@@ -7,6 +7,7 @@ import io.lockkeeper.cli.shell.DurationConverter;
 import io.lockkeeper.cli.shell.ExitCodes;
 import io.lockkeeper.cli.shell.Version;
 import io.lockkeeper.cli.text.LockText;
+import io.lockkeeper.cli.text.OutputOptions;
 import io.lockkeeper.cli.text.Text;
 import io.lockkeeper.v1.Contender;
 import io.lockkeeper.v1.RequestReleaseRequest;
@@ -56,6 +57,7 @@ public final class ReleaseRequestCommand implements Callable<Integer> {
           "After how long you may take the lock away by force, 0s to 7d: told to the holders, not acted upon. [default: never]")
   private Optional<Duration> deadline = Optional.empty();
 
+  @Mixin private OutputOptions output;
   @Mixin private ServerOptions options;
 
   @Override
@@ -72,13 +74,16 @@ public final class ReleaseRequestCommand implements Callable<Integer> {
     RequestReleaseResponse response =
         new Servers(options).call(stub -> stub.requestRelease(request.build()));
     PrintWriter out = spec.commandLine().getOut();
+    output.print(response, out, this::print);
+    return ExitCodes.OK;
+  }
+
+  private void print(RequestReleaseResponse response, PrintWriter out) {
     if (response.getHoldersCount() == 0) {
       out.println("nobody holds " + Text.plain(lock));
     }
     for (Contender holder : response.getHoldersList()) {
       out.println("asked " + LockText.holder(holder));
     }
-    out.flush();
-    return ExitCodes.OK;
   }
 }

@@ -5,6 +5,7 @@ import io.lockkeeper.cli.call.Servers;
 import io.lockkeeper.cli.shell.ExitCodes;
 import io.lockkeeper.cli.shell.Version;
 import io.lockkeeper.cli.text.LockText;
+import io.lockkeeper.cli.text.OutputOptions;
 import io.lockkeeper.v1.UnfreezeRequest;
 import io.lockkeeper.v1.UnfreezeResponse;
 import java.io.PrintWriter;
@@ -40,16 +41,16 @@ public final class UnfreezeCommand implements Callable<Integer> {
   @Parameters(paramLabel = "PREFIX", description = "The prefix, just as it was frozen.")
   private String prefix;
 
+  @Mixin private OutputOptions output;
   @Mixin private ServerOptions options;
 
   @Override
   public Integer call() {
     options.prepare();
     UnfreezeRequest request = UnfreezeRequest.newBuilder().setPrefix(prefix).build();
-    UnfreezeResponse unused = new Servers(options).admin(stub -> stub.unfreeze(request));
+    UnfreezeResponse response = new Servers(options).admin(stub -> stub.unfreeze(request));
     PrintWriter out = spec.commandLine().getOut();
-    out.println(LockText.prefix(prefix) + " thawed");
-    out.flush();
+    output.print(response, out, LockText.prefix(prefix) + " thawed");
     return ExitCodes.OK;
   }
 }

@@ -1,5 +1,6 @@
 package io.lockkeeper.cli.call;
 
+import io.grpc.Channel;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
@@ -10,12 +11,15 @@ import io.lockkeeper.client.internal.transport.Endpoint;
 import io.lockkeeper.client.internal.transport.Target;
 import io.lockkeeper.v1.AdminServiceGrpc;
 import io.lockkeeper.v1.AdminServiceGrpc.AdminServiceBlockingStub;
+import io.lockkeeper.v1.LeaseServiceGrpc;
+import io.lockkeeper.v1.LeaseServiceGrpc.LeaseServiceBlockingStub;
 import io.lockkeeper.v1.LockServiceGrpc;
 import io.lockkeeper.v1.LockServiceGrpc.LockServiceBlockingStub;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
@@ -50,6 +54,44 @@ public final class Servers {
             call.apply(
                 AdminServiceGrpc.newBlockingStub(channel)
                     .withDeadlineAfter(CALL_SECONDS, TimeUnit.SECONDS)));
+  }
+
+  /** Like {@link #call}, of the service for leases. */
+  public <T> T leases(Function<LeaseServiceBlockingStub, T> call) {
+    return ask(
+        channel ->
+            call.apply(
+                LeaseServiceGrpc.newBlockingStub(channel)
+                    .withDeadlineAfter(CALL_SECONDS, TimeUnit.SECONDS)));
+  }
+
+  /**
+   * What one server has said.
+   *
+   * @param server where it is
+   * @param answer its answer; empty: it gave none
+   * @param failure why it gave none, human-readable; empty: it gave one
+   */
+  public record Answer<T>(String server, Optional<T> answer, String failure) {}
+
+  /**
+   * Asks each of the servers, and returns what each has said, in their order.
+   *
+   * @param call is made over a channel with a deadline of its own
+   */
+  public <T> List<Answer<T>> each(Function<Channel, T> call) {
+    List<Answer<T>> answers = new ArrayList<>();
+    for (Endpoint server : endpoints()) {
+      ManagedChannel channel = options.channel(server);
+      try {
+        answers.add(new Answer<>(server.toString(), Optional.of(call.apply(channel)), ""));
+      } catch (StatusRuntimeException e) {
+        answers.add(new Answer<>(server.toString(), Optional.empty(), reason(e.getStatus())));
+      } finally {
+        channel.shutdownNow();
+      }
+    }
+    return answers;
   }
 
   /**

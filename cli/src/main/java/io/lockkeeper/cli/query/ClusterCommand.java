@@ -4,8 +4,8 @@ import io.lockkeeper.cli.call.ServerOptions;
 import io.lockkeeper.cli.call.Servers;
 import io.lockkeeper.cli.shell.ExitCodes;
 import io.lockkeeper.cli.shell.Version;
-import io.lockkeeper.cli.text.Json;
 import io.lockkeeper.cli.text.LockText;
+import io.lockkeeper.cli.text.OutputOptions;
 import io.lockkeeper.cli.text.Table;
 import io.lockkeeper.cli.text.Text;
 import io.lockkeeper.v1.CoordinatorState;
@@ -18,7 +18,6 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** Shows the servers, who serves what, and what is frozen. */
@@ -36,9 +35,7 @@ public final class ClusterCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  @Option(names = "--json", description = "One JSON object.")
-  private boolean json;
-
+  @Mixin private OutputOptions output;
   @Mixin private ServerOptions options;
 
   @Override
@@ -46,11 +43,11 @@ public final class ClusterCommand implements Callable<Integer> {
     options.prepare();
     GetClusterResponse cluster =
         new Servers(options).admin(stub -> stub.getCluster(GetClusterRequest.getDefaultInstance()));
-    Json.printOr(json, cluster, spec.commandLine().getOut(), ClusterCommand::print);
+    output.print(cluster, spec.commandLine().getOut(), this::print);
     return ExitCodes.OK;
   }
 
-  private static void print(GetClusterResponse cluster, PrintWriter out) {
+  private void print(GetClusterResponse cluster, PrintWriter out) {
     out.println(
         "answered by "
             + Text.plain(cluster.getCoordinatorId())
@@ -69,8 +66,8 @@ public final class ClusterCommand implements Callable<Integer> {
     printFrozen(cluster, out);
   }
 
-  private static void printCoordinators(GetClusterResponse cluster, PrintWriter out) {
-    Table coordinators = new Table("SERVER", "ADDRESS", "KNOWN FOR", "STATE");
+  private void printCoordinators(GetClusterResponse cluster, PrintWriter out) {
+    Table coordinators = new Table(output.style(), "SERVER", "ADDRESS", "KNOWN FOR", "STATE");
     for (CoordinatorState one : cluster.getCoordinatorsList()) {
       coordinators.row(
           Text.plain(one.getCoordinatorId()),
@@ -88,8 +85,8 @@ public final class ClusterCommand implements Callable<Integer> {
     return one.getServing() ? "serving" : "not serving";
   }
 
-  private static void printSessions(GetClusterResponse cluster, PrintWriter out) {
-    Table sessions = new Table("SESSION", "SERVED BY", "EPOCH", "LEASES", "USED");
+  private void printSessions(GetClusterResponse cluster, PrintWriter out) {
+    Table sessions = new Table(output.style(), "SESSION", "SERVED BY", "EPOCH", "LEASES", "USED");
     for (LockSessionState one : cluster.getSessionsList()) {
       sessions.row(
           Text.plain(one.getSession()),
@@ -105,8 +102,8 @@ public final class ClusterCommand implements Callable<Integer> {
     return Text.plain(one.getCoordinatorId());
   }
 
-  private static void printFrozen(GetClusterResponse cluster, PrintWriter out) {
-    Table frozen = new Table("FROZEN", "FOR", "THAWS IN", "BY", "REASON");
+  private void printFrozen(GetClusterResponse cluster, PrintWriter out) {
+    Table frozen = new Table(output.style(), "FROZEN", "FOR", "THAWS IN", "BY", "REASON");
     for (Frozen one : cluster.getFrozenList()) {
       frozen.row(
           LockText.prefix(one.getPrefix()),

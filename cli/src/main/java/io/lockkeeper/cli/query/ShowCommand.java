@@ -5,8 +5,9 @@ import io.lockkeeper.cli.call.Servers;
 import io.lockkeeper.cli.shell.CliException;
 import io.lockkeeper.cli.shell.ExitCodes;
 import io.lockkeeper.cli.shell.Version;
-import io.lockkeeper.cli.text.Json;
 import io.lockkeeper.cli.text.LockText;
+import io.lockkeeper.cli.text.OutputOptions;
+import io.lockkeeper.cli.text.Style;
 import io.lockkeeper.cli.text.Table;
 import io.lockkeeper.cli.text.Text;
 import io.lockkeeper.v1.Contender;
@@ -28,10 +29,18 @@ import picocli.CommandLine.Spec;
     versionProvider = Version.class,
     sortOptions = false,
     description = {
-      "Shows who holds a lock and who waits for it.",
+      "Shows who holds a lock, who waits for it, and what they say of themselves, such as their purpose.",
       "",
       "NEEDS is for how much longer the holder needs the lock, as it has answered to a release-request; LEASE is the lease's public"
           + " name and, after a slash, the owner inside it."
+    },
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {
+      "0:somebody holds the lock",
+      "1:a server refuses",
+      "2:the command line is wrong",
+      "3:nobody holds it",
+      "69:no server answers"
     })
 public final class ShowCommand implements Callable<Integer> {
 
@@ -47,9 +56,10 @@ public final class ShowCommand implements Callable<Integer> {
       description = "How many of those who wait to show, 1 to 1000. [default ${DEFAULT-VALUE}]")
   private int queueLimit;
 
-  @Option(names = "--json", description = "One JSON object.")
-  private boolean json;
+  @Option(names = "--quiet", description = "Print nothing: the exit code tells.")
+  private boolean quiet;
 
+  @Mixin private OutputOptions output;
   @Mixin private ServerOptions options;
 
   @Override
@@ -61,13 +71,19 @@ public final class ShowCommand implements Callable<Integer> {
     GetLockRequest request =
         GetLockRequest.newBuilder().setName(name).setQueueLimit(queueLimit).build();
     LockState lock = new Servers(options).call(stub -> stub.getLock(request)).getLock();
-    Json.printOr(json, lock, spec.commandLine().getOut(), ShowCommand::print);
-    return ExitCodes.OK;
+    if (!quiet) {
+      output.print(lock, spec.commandLine().getOut(), this::print);
+    }
+    return lock.getHoldersCount() == 0 ? ExitCodes.FREE : ExitCodes.OK;
   }
 
-  private static void print(LockState lock, PrintWriter out) {
+  private void print(LockState lock, PrintWriter out) {
+    Style style = output.style();
     out.println(
-        Text.plain(lock.getName()) + (lock.getHoldersCount() == 0 ? " is free" : " is held"));
+        Text.plain(lock.getName())
+            + (lock.getHoldersCount() == 0
+                ? " is " + style.good("free")
+                : " is " + style.notable("held")));
     if (lock.getConfiguredLimit() > 0) {
       out.println("  its limit is set to " + lock.getConfiguredLimit() + " permits");
     }
@@ -84,8 +100,9 @@ public final class ShowCommand implements Callable<Integer> {
     printQueue(lock, out);
   }
 
-  private static void printHolders(LockState lock, PrintWriter out) {
-    Table holders = new Table("HELD BY", "MODE", "FOR", "NEEDS", "TOKEN", "LEASE", "METADATA");
+  private void printHolders(LockState lock, PrintWriter out) {
+    Table holders =
+        new Table(output.style(), "HELD BY", "MODE", "FOR", "NEEDS", "TOKEN", "LEASE", "METADATA");
     for (Contender holder : lock.getHoldersList()) {
       holders.row(
           LockText.who(holder),
@@ -99,8 +116,8 @@ public final class ShowCommand implements Callable<Integer> {
     holders.printPart(out, 0);
   }
 
-  private static void printQueue(LockState lock, PrintWriter out) {
-    Table queue = new Table("#", "WAITING", "MODE", "FOR", "LEASE", "METADATA");
+  private void printQueue(LockState lock, PrintWriter out) {
+    Table queue = new Table(output.style(), "#", "WAITING", "MODE", "FOR", "LEASE", "METADATA");
     int place = 1;
     for (Contender waiter : lock.getQueueList()) {
       queue.row(

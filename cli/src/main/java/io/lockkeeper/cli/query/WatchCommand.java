@@ -1,8 +1,15 @@
 package io.lockkeeper.cli.query;
 
+import io.grpc.Context;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.health.v1.HealthCheckRequest;
+import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
+import io.grpc.health.v1.HealthGrpc;
 import io.lockkeeper.cli.call.ServerOptions;
 import io.lockkeeper.cli.call.Servers;
 import io.lockkeeper.cli.shell.CliException;
+import io.lockkeeper.cli.shell.ClosedPipe;
 import io.lockkeeper.cli.shell.ExitCodes;
 import io.lockkeeper.cli.shell.Version;
 import io.lockkeeper.cli.text.Json;
@@ -10,7 +17,7 @@ import io.lockkeeper.v1.LockServiceGrpc.LockServiceBlockingStub;
 import io.lockkeeper.v1.WatchRequest;
 import io.lockkeeper.v1.WatchResponse;
 import java.io.PrintWriter;
-import java.time.LocalTime;
+import java.time.LocalDateTime;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.Iterator;
@@ -31,13 +38,18 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
     sortOptions = false,
-    description = "Prints the locks in use and then every change, until Ctrl-C.")
+    description = {
+      "Prints the locks in use and then every change, with the local time, until Ctrl-C or until nobody reads its output.",
+      "",
+      "When the server goes away it goes on at the next one, for up to 30 attempts, and says so on standard error."
+    })
 public final class WatchCommand implements Callable<Integer> {
 
   private static final DateTimeFormatter TIME =
-      DateTimeFormatter.ofPattern("HH:mm:ss.SSS", Locale.ROOT);
+      DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss.SSS", Locale.ROOT);
   private static final int MAX_FAILURES = 30;
   private static final long PAUSE_SECONDS = 2;
+  private static final long HEALTH_SECONDS = 10;
 
   @Spec private CommandSpec spec;
 
@@ -55,25 +67,48 @@ public final class WatchCommand implements Callable<Integer> {
 
   private long revision;
   private int failures;
+  private boolean gone;
 
   @Override
-  public Integer call() {
+  public Integer call() throws Exception {
     options.prepare();
-    Servers servers = new Servers(options);
+    try (Context.CancellableContext context = Context.current().withCancellation()) {
+      ClosedPipe output = new ClosedPipe(() -> context.cancel(null));
+      try {
+        return context.call(() -> follow(new Servers(options), context));
+      } finally {
+        output.close();
+      }
+    }
+  }
+
+  private int follow(Servers servers, Context context) {
     while (true) {
       try {
         return servers.stream(this::follow);
       } catch (CliException e) {
+        if (context.isCancelled()) {
+          return ExitCodes.OK;
+        }
         if (e.exitCode() != ExitCodes.UNAVAILABLE || revision == 0 || ++failures > MAX_FAILURES) {
           throw e;
         }
-        spec.commandLine().getErr().println("lockkeeper: the server is gone; trying again");
+        if (!gone) {
+          gone = true;
+          say("the server is gone; trying again");
+        }
         pause();
       }
     }
   }
 
   private int follow(LockServiceBlockingStub stub) {
+    if (gone) {
+      // A watch that is resumed says nothing until something happens.
+      requireServing(stub);
+      gone = false;
+      say("the server is back; what was missed follows");
+    }
     PrintWriter out = spec.commandLine().getOut();
     Iterator<WatchResponse> events =
         stub.watch(WatchRequest.newBuilder().setPrefix(prefix).setStartRevision(revision).build());
@@ -82,9 +117,28 @@ public final class WatchCommand implements Callable<Integer> {
       revision = event.getRevision();
       failures = 0;
       out.println(json ? Json.line(event) : time() + "  " + WatchText.line(event));
-      out.flush();
+      if (out.checkError()) {
+        return ExitCodes.OK; // Nobody reads any more.
+      }
     }
     return ExitCodes.OK;
+  }
+
+  private static void requireServing(LockServiceBlockingStub stub) {
+    ServingStatus status =
+        HealthGrpc.newBlockingStub(stub.getChannel())
+            .withDeadlineAfter(HEALTH_SECONDS, TimeUnit.SECONDS)
+            .check(HealthCheckRequest.getDefaultInstance())
+            .getStatus();
+    if (status != ServingStatus.SERVING) {
+      throw new StatusRuntimeException(Status.UNAVAILABLE.withDescription("it does not serve"));
+    }
+  }
+
+  private void say(String what) {
+    PrintWriter err = spec.commandLine().getErr();
+    err.println("lockkeeper: " + what);
+    err.flush();
   }
 
   private static void pause() {
@@ -94,6 +148,6 @@ public final class WatchCommand implements Callable<Integer> {
   }
 
   private static String time() {
-    return LocalTime.now(ZoneId.systemDefault()).format(TIME);
+    return LocalDateTime.now(ZoneId.systemDefault()).format(TIME);
   }
 }

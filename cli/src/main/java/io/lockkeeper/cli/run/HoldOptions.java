@@ -73,12 +73,13 @@ final class HoldOptions {
   }
 
   /**
-   * Returns the request for the lock and those that go with it.
+   * Returns the request for the locks and those that go with them.
    *
+   * @param locks one at least
    * @throws IllegalArgumentException if a name or a number breaks the rules
    * @throws CliException if options contradict each other
    */
-  LockRequest request(String lock) {
+  LockRequest request(List<String> locks) {
     if (permits.isPresent() && mode.isPresent()) {
       throw new CliException(ExitCodes.USAGE, "--permits: not together with --mode");
     }
@@ -90,16 +91,11 @@ final class HoldOptions {
             DurationConverter.require(
                 "--max-hold", time, Duration.ofMillis(100), Duration.ofDays(7)));
     DurationConverter.require("--lock-delay", lockDelay, Duration.ZERO, Duration.ofHours(1));
-    List<String> names = new ArrayList<>(List.of(lock));
+    List<String> names = new ArrayList<>(locks);
     names.addAll(more);
     LockRequest request =
         LockRequest.of(names.stream().map(this::spec).toList()).lockDelay(lockDelay);
     return maxHold.isPresent() ? request.maxHold(maxHold.get()) : request;
-  }
-
-  /** Returns how long the lock may be held; empty: as long as it takes. */
-  Optional<Duration> maxHold() {
-    return maxHold;
   }
 
   private LockSpec spec(String name) {

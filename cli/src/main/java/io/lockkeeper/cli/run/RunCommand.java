@@ -1,18 +1,21 @@
 package io.lockkeeper.cli.run;
 
 import io.lockkeeper.cli.call.ServerOptions;
-import io.lockkeeper.cli.shell.DurationConverter;
+import io.lockkeeper.cli.shell.CliException;
+import io.lockkeeper.cli.shell.ExitCodes;
+import io.lockkeeper.cli.shell.ForgottenDashes;
+import io.lockkeeper.cli.shell.Terminal;
 import io.lockkeeper.cli.shell.Version;
+import io.lockkeeper.client.LockRequest;
 import io.lockkeeper.client.LockkeeperClientBuilder;
+import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.BiFunction;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -38,83 +41,38 @@ import picocli.CommandLine.Spec;
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {
       "the command's:its own, 128 + n if signal n ended it",
+      "1:a server refuses: a right is missing, or a limit is reached",
       "2:the command line is wrong",
       "69:no server answers",
-      "73:the lock was not acquired: not in time, its queue is full, its limit is too small, or waiting would be a deadlock",
+      "73:the lock was not acquired: not in time, its queue is full, its limit is too small, or waiting would be a deadlock;"
+          + " see --conflict-exit-code",
       "75:the lock was lost, or about to be, and the command was ended",
-      "126, 127:the command cannot be run, was not found"
+      "126, 127:the command cannot be run, was not found",
+      "129, 130, 143:HUP, INT or TERM came while it waited"
     })
 public final class RunCommand implements Callable<Integer> {
 
-  @Spec CommandSpec spec;
+  @Spec private CommandSpec spec;
 
   @Parameters(
       index = "0",
       paramLabel = "LOCK",
       description = "The lock's name, such as deploy/prod.")
-  String lock;
+  private String lock;
 
   @Parameters(
       index = "1..*",
       arity = "1..*",
       paramLabel = "COMMAND",
       description = "The command and its arguments.")
-  List<String> command;
+  private List<String> command;
 
-  @Mixin HoldOptions hold;
+  @Mixin private HoldOptions hold;
+  @Mixin private WaitOptions wait;
+  @Mixin private EndOptions end;
+  @Mixin private ServerOptions options;
 
-  @Option(
-      names = "--wait",
-      paramLabel = "DURATION",
-      converter = DurationConverter.class,
-      description =
-          "How long to wait for the lock; 0s: only if it is free. [default: as long as it takes]")
-  Optional<Duration> wait = Optional.empty();
-
-  @Option(
-      names = "--ttl",
-      paramLabel = "DURATION",
-      converter = DurationConverter.class,
-      description =
-          "How long the lock outlives this process if it dies, 2s to 1h. [default: the server's, 15s]")
-  Optional<Duration> ttl = Optional.empty();
-
-  @Option(
-      names = "--on-lost",
-      paramLabel = "term|kill|ignore",
-      defaultValue = "term",
-      description =
-          "What to do with the command when the lock is lost. term: TERM, so early before the lock's own deadline that KILL"
-              + " comes no later than the deadline; kill: KILL at the deadline; ignore: let it run. [default"
-              + " ${DEFAULT-VALUE}]")
-  OnLost onLost;
-
-  @Option(
-      names = "--kill-after",
-      paramLabel = "DURATION",
-      defaultValue = "5s",
-      converter = DurationConverter.class,
-      description = "How long after TERM to send KILL, at most. [default ${DEFAULT-VALUE}]")
-  Duration killAfter;
-
-  @Option(
-      names = "--holder",
-      paramLabel = "WHO",
-      description = "Who others see as the holder. [default: user@host]")
-  Optional<String> holder = Optional.empty();
-
-  @Option(
-      names = "--note",
-      paramLabel = "TEXT",
-      description = "What others see as the reason, up to 4 KiB.")
-  Optional<String> note = Optional.empty();
-
-  @Option(names = "--quiet", description = "Say nothing while waiting.")
-  boolean quiet;
-
-  @Mixin ServerOptions options;
-
-  final BiFunction<Child, Duration, Watchdog> watchdogs;
+  private final BiFunction<Child, Duration, Watchdog> watchdogs;
   private final BiFunction<ServerOptions, LockkeeperClientBuilder, LockkeeperClientBuilder> connect;
 
   RunCommand() {
@@ -136,7 +94,18 @@ public final class RunCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    ForgottenDashes.check(spec.commandLine());
     options.prepare();
-    return new RunSession(this, connect).run();
+    wait.check();
+    PrintWriter err = spec.commandLine().getErr();
+    Holding holding =
+        new CommandUnderLock(command, end, watchdogs, err, Terminal.isStandardError());
+    LockSession session = new LockSession(wait, options, connect, Waiting.Words.LOCK, err, holding);
+    try {
+      LockRequest request = hold.request(List.of(lock));
+      return session.run(request, end.warning(wait.likelyTtl()));
+    } catch (IllegalArgumentException e) {
+      throw new CliException(ExitCodes.USAGE, String.valueOf(e.getMessage()), e);
+    }
   }
 }

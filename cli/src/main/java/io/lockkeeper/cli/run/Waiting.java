@@ -1,5 +1,6 @@
 package io.lockkeeper.cli.run;
 
+import io.lockkeeper.cli.text.LockText;
 import io.lockkeeper.cli.text.Text;
 import io.lockkeeper.client.Contender;
 import io.lockkeeper.client.QueuePlace;
@@ -20,8 +21,18 @@ final class Waiting implements AutoCloseable {
 
   private static final String ERASE = "\r\u001b[K";
 
+  /**
+   * A line that is too long for the terminal ends at its edge: it could not be erased otherwise.
+   */
+  private static final String NO_WRAP = "\u001b[?7l";
+
+  private static final String WRAP = "\u001b[?7h";
+  private static final int MAX_NAME = 40;
+  private static final int MAX_PURPOSE = 60;
+
   private final PrintWriter err;
   private final boolean terminal;
+  private final Words words;
   private final ScheduledExecutorService ticker =
       Executors.newSingleThreadScheduledExecutor(
           task -> {
@@ -35,10 +46,32 @@ final class Waiting implements AutoCloseable {
   private boolean shown;
   private boolean closed;
 
+  /**
+   * How it is spoken of that something is waited for and held.
+   *
+   * @param waiting before the name of what is waited for
+   * @param held before those who have it
+   * @param holding before the name of what we hold
+   * @param released before the name of what we have given back
+   * @param lost that it is lost
+   */
+  record Words(String waiting, String held, String holding, String released, String lost) {
+
+    /** Of locks. */
+    static final Words LOCK =
+        new Words("waiting for", "held by", "holding", "released", "the lock is lost");
+
+    /** Of leaders. */
+    static final Words LEADER =
+        new Words(
+            "waiting to lead", "led by", "leading", "resigned from", "the leadership is lost");
+  }
+
   /** Prints to {@code err}; on a terminal, once a second. */
-  Waiting(PrintWriter err, boolean terminal) {
+  Waiting(PrintWriter err, boolean terminal, Words words) {
     this.err = err;
     this.terminal = terminal;
+    this.words = words;
     if (terminal) {
       ScheduledFuture<?> unused =
           ticker.scheduleWithFixedDelay(this::refresh, 1, 1, TimeUnit.SECONDS);
@@ -49,9 +82,11 @@ final class Waiting implements AutoCloseable {
   synchronized void onQueued(List<QueuePlace> places) {
     QueuePlace first = places.get(0);
     int others = places.size() - 1;
+    String name = Text.plain(first.lock());
     place =
-        "waiting for "
-            + Text.plain(first.lock())
+        words.waiting()
+            + " "
+            + (terminal ? Text.shortened(name, MAX_NAME) : name)
             + (others == 0 ? "" : " and " + others + " more")
             + ", "
             + first.ahead()
@@ -75,7 +110,7 @@ final class Waiting implements AutoCloseable {
   private synchronized void refresh() {
     if (!closed && !place.isEmpty()) {
       shown = true;
-      err.print(ERASE + text());
+      err.print(ERASE + NO_WRAP + text() + WRAP);
       err.flush();
     }
   }
@@ -86,7 +121,9 @@ final class Waiting implements AutoCloseable {
     }
     Duration since = Duration.ofNanos(System.nanoTime() - heardNanos);
     return place
-        + ", held by "
+        + ", "
+        + words.held()
+        + " "
         + holders.stream().map(Waiting::who).collect(Collectors.joining(", "))
         + " for "
         + Text.age(holders.get(0).heldFor().plus(since))
@@ -102,7 +139,9 @@ final class Waiting implements AutoCloseable {
   }
 
   private static String who(Contender holder) {
-    return holder.holder().isEmpty() ? "somebody" : Text.plain(holder.holder());
+    String name = holder.holder().isEmpty() ? "somebody" : Text.plain(holder.holder());
+    String purpose = LockText.purpose(holder.metadata());
+    return purpose.isEmpty() ? name : name + " (" + Text.shortened(purpose, MAX_PURPOSE) + ")";
   }
 
   /** Wipes the line. */

@@ -8,6 +8,7 @@ import io.lockkeeper.server.app.ServerConfig;
 import io.lockkeeper.server.security.tls.TlsPaths;
 import java.io.PrintWriter;
 import java.time.Duration;
+import java.util.Set;
 import picocli.CommandLine.Command;
 
 /** Runs a coordinator with its own ZooKeeper. */
@@ -21,6 +22,12 @@ import picocli.CommandLine.Command;
 public final class DevCommand extends ServerCommand {
 
   private static final Duration READY_LIMIT = Duration.ofSeconds(20);
+
+  /** Where clients look that are told nothing else. */
+  private static final String DEFAULT_SERVER = "localhost:7420";
+
+  /** Hosts at which a server of this machine listens; empty: at all of its addresses. */
+  private static final Set<String> LOCAL = Set.of("", "0.0.0.0", "127.0.0.1", "::");
 
   /** Makes the command, without its flags. */
   public DevCommand() {
@@ -59,6 +66,7 @@ public final class DevCommand extends ServerCommand {
         (isTls ? " --ca FILE" : "")
             + (byCertificate ? " --cert FILE --key FILE" : "")
             + (byToken ? " --token-file FILE" : "");
+    String options = (grpc.equals(DEFAULT_SERVER) ? "" : " --server " + grpc) + protection;
     out.printf(
         """
 
@@ -72,7 +80,8 @@ public final class DevCommand extends ServerCommand {
 
           grpcurl %s -d '{"locks":[{"name":"orders/42"}]}' %s lockkeeper.v1.LockService/Acquire
           %s run orders/42%s -- sleep 30
-          %s ls%s
+          %s show orders/42%s
+          %s watch%s
 
         Ctrl-C stops it.
 
@@ -89,9 +98,11 @@ public final class DevCommand extends ServerCommand {
             + (byToken ? " -H 'authorization: Bearer TOKEN'" : ""),
         grpc,
         program(),
-        protection,
+        options,
         program(),
-        protection);
+        options,
+        program(),
+        options);
     out.flush();
   }
 
@@ -102,8 +113,6 @@ public final class DevCommand extends ServerCommand {
   }
 
   private static String reachable(String host) {
-    return host.equals("0.0.0.0") || host.equals("127.0.0.1") || host.equals("::")
-        ? "localhost"
-        : host.indexOf(':') >= 0 ? "[" + host + "]" : host;
+    return LOCAL.contains(host) ? "localhost" : host.indexOf(':') >= 0 ? "[" + host + "]" : host;
   }
 }

@@ -1,7 +1,9 @@
 package io.lockkeeper.cli.shell;
 
 import io.lockkeeper.server.app.Durations;
+import java.math.BigDecimal;
 import java.time.Duration;
+import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
@@ -14,6 +16,18 @@ public final class DurationConverter implements ITypeConverter<Duration> {
       return Durations.parse(text);
     } catch (IllegalArgumentException e) {
       throw new TypeConversionException(e.getMessage());
+    }
+  }
+
+  /** Reads the same, and a number without a unit as seconds, as flock(1) does. */
+  public static final class OrSeconds implements ITypeConverter<Duration> {
+    private static final Pattern SECONDS = Pattern.compile("\\d{1,9}(\\.\\d{1,3})?");
+
+    @Override
+    public Duration convert(String text) {
+      return SECONDS.matcher(text).matches()
+          ? Duration.ofMillis(new BigDecimal(text).movePointRight(3).longValueExact())
+          : new DurationConverter().convert(text);
     }
   }
 

@@ -15,6 +15,9 @@ public final class ExitCodes {
   /** The command line or a setting is wrong. */
   public static final int USAGE = 2;
 
+  /** Nobody holds the lock that was asked about: as {@code systemctl is-active} says "inactive". */
+  public static final int FREE = 3;
+
   /** No server could be reached, or none could serve. */
   public static final int UNAVAILABLE = 69;
 

@@ -1,24 +1,103 @@
 package io.lockkeeper.cli.shell;
 
 import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
-/** Knows whether a person is looking. */
+/** Knows whether a person is looking, and how much he sees. */
 public final class Terminal {
+
+  private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
+  private static final Pattern TERMINAL = Pattern.compile("/dev/(pts/\\d+|tty.*|console)");
+  private static final Pattern SIZE = Pattern.compile("(\\d+) (\\d+)");
 
   private Terminal() {}
 
-  /** Returns whether standard error is a terminal. The JDK cannot say; the shell can. */
+  /**
+   * How much fits on a terminal.
+   *
+   * @param rows lines, above zero
+   * @param columns characters in a line, above zero
+   */
+  public record Size(int rows, int columns) {
+
+    /** What is assumed where nobody says. */
+    public static final Size USUAL = new Size(24, 80);
+  }
+
+  /** Returns whether standard input is a terminal. */
+  public static boolean isStandardInput() {
+    return isTerminal(0);
+  }
+
+  /** Returns whether standard output is a terminal. */
+  public static boolean isStandardOutput() {
+    return isTerminal(1);
+  }
+
+  /** Returns whether standard error is a terminal. */
   public static boolean isStandardError() {
+    return isTerminal(2);
+  }
+
+  /** The JDK cannot say. Linux can without another process; elsewhere, the shell. */
+  private static boolean isTerminal(int descriptor) {
     try {
-      return new ProcessBuilder("sh", "-c", "test -t 2")
-              .inheritIO()
-              .start()
-              .onExit()
-              .join()
-              .exitValue()
-          == 0;
+      Path target = Files.readSymbolicLink(DESCRIPTORS.resolve(Integer.toString(descriptor)));
+      return TERMINAL.matcher(target.toString()).matches();
+    } catch (IOException | UnsupportedOperationException e) {
+      return isTerminalToTheShell(descriptor);
+    }
+  }
+
+  private static boolean isTerminalToTheShell(int descriptor) {
+    try {
+      Process shell = new ProcessBuilder("sh", "-c", "test -t " + descriptor).inheritIO().start();
+      return shell.onExit().join().exitValue() == 0;
     } catch (IOException e) {
       return false;
+    }
+  }
+
+  /** Returns how much fits on the terminal that standard input is. */
+  public static Size size() {
+    return run("stty size")
+        .map(SIZE::matcher)
+        .filter(Matcher::find)
+        .map(found -> new Size(Integer.parseInt(found.group(1)), Integer.parseInt(found.group(2))))
+        .filter(size -> size.rows() > 0 && size.columns() > 0)
+        .orElse(Size.USUAL);
+  }
+
+  /**
+   * Lets keys through as they are typed, unseen, until closed; reading one waits for {@code tenths}
+   * of a second at most. Empty where the terminal cannot do that.
+   *
+   * @param tenths 1 to 255
+   */
+  public static Optional<AutoCloseable> keys(int tenths) {
+    return run("stty -g")
+        .filter(before -> run("stty -icanon -echo min 0 time " + tenths).isPresent())
+        .map(before -> () -> run("stty " + before.strip()));
+  }
+
+  /** Returns what a shell command prints; empty if it fails. It sees our standard input. */
+  private static Optional<String> run(String command) {
+    try {
+      Process shell =
+          new ProcessBuilder("sh", "-c", command)
+              .redirectInput(Redirect.INHERIT)
+              .redirectError(Redirect.DISCARD)
+              .start();
+      String printed = new String(shell.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+      return shell.onExit().join().exitValue() == 0 ? Optional.of(printed) : Optional.empty();
+    } catch (IOException e) {
+      return Optional.empty();
     }
   }
 }

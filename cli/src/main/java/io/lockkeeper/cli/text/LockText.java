@@ -15,6 +15,8 @@ public final class LockText {
   /** What stands where there is nothing to say. */
   public static final String NONE = "-";
 
+  private static final String PURPOSE = "purpose";
+
   private LockText() {}
 
   /** Returns a prefix of names, where none means all. */
@@ -44,6 +46,22 @@ public final class LockText {
     return contenders.isEmpty()
         ? NONE
         : contenders.stream().map(LockText::who).collect(Collectors.joining(", "));
+  }
+
+  /** Returns who holds the lock, or when it is granted next, and why it is frozen if it is. */
+  public static String heldBy(LockState lock) {
+    String who =
+        lock.getHoldersCount() == 0 && lock.hasDelayedFor()
+            ? "(next grant in " + Text.age(lock.getDelayedFor()) + ")"
+            : who(lock.getHoldersList());
+    return lock.hasFrozen() ? who + " (" + frozen(lock.getFrozen()) + ")" : who;
+  }
+
+  /** Returns what the first holder holds the lock for, or a dash. */
+  public static String purpose(LockState lock) {
+    String purpose =
+        lock.getHoldersCount() == 0 ? "" : purpose(lock.getHolders(0).getMetadataMap());
+    return purpose.isEmpty() ? NONE : Text.shortened(purpose, 40);
   }
 
   /** Returns all of them with what is not usual about their holds, or a dash. */
@@ -136,11 +154,22 @@ public final class LockText {
 
   /** Returns what the contender says of itself, in order of the keys, or a dash. */
   public static String metadata(Contender contender) {
-    return contender.getMetadataCount() == 0
-        ? NONE
-        : contender.getMetadataMap().entrySet().stream()
-            .sorted(Map.Entry.comparingByKey())
-            .map(entry -> Text.plain(entry.getKey()) + "=" + Text.plain(entry.getValue()))
-            .collect(Collectors.joining(" "));
+    return contender.getMetadataCount() == 0 ? NONE : metadata(contender.getMetadataMap());
+  }
+
+  private static String metadata(Map<String, String> metadata) {
+    return metadata.entrySet().stream()
+        .sorted(Map.Entry.comparingByKey())
+        .map(entry -> Text.plain(entry.getKey()) + "=" + Text.plain(entry.getValue()))
+        .collect(Collectors.joining(" "));
+  }
+
+  /**
+   * Returns what somebody holds a lock for: his purpose, else what else he says of himself; or
+   * nothing.
+   */
+  public static String purpose(Map<String, String> metadata) {
+    String purpose = metadata.get(PURPOSE);
+    return purpose == null ? metadata(metadata) : Text.plain(purpose);
   }
 }

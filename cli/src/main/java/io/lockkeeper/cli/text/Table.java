@@ -11,9 +11,11 @@ public final class Table {
   private static final int MAX_WIDTH = 60;
 
   private final List<List<String>> rows = new ArrayList<>();
+  private final Style style;
 
   /** Starts with the header. */
-  public Table(String... header) {
+  public Table(Style style, String... header) {
+    this.style = style;
     rows.add(List.of(header));
   }
 
@@ -52,7 +54,8 @@ public final class Table {
           line.append(" ".repeat(Math.max(0, widths[i] - width(cell)) + 2));
         }
       }
-      out.println(line.toString().stripTrailing());
+      String text = line.toString().stripTrailing();
+      out.println(row == rows.get(0) ? style.bold(text) : text);
     }
   }
 

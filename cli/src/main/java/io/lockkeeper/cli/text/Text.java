@@ -30,6 +30,22 @@ public final class Text {
   }
 
   /**
+   * Returns {@code text} with an ellipsis in its middle if it has more characters than {@code
+   * most}.
+   */
+  public static String shortened(String text, int most) {
+    int length = text.codePointCount(0, text.length());
+    if (length <= most) {
+      return text;
+    }
+    int head = most / 2;
+    int tail = most - head - 1;
+    return text.substring(0, text.offsetByCodePoints(0, head))
+        + "…"
+        + text.substring(text.offsetByCodePoints(0, length - tail));
+  }
+
+  /**
    * Returns an age in the two largest units that matter, such as {@code 850 ms}, {@code 13 s} or
    * {@code 2 h 5 m}.
    */

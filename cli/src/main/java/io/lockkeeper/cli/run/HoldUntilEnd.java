@@ -1,0 +1,128 @@
+package io.lockkeeper.cli.run;
+
+import com.google.gson.JsonObject;
+import io.lockkeeper.cli.shell.ExitCodes;
+import io.lockkeeper.cli.text.Text;
+import io.lockkeeper.client.LockGrant;
+import io.lockkeeper.client.LockHandle;
+import io.lockkeeper.client.LossReason;
+import io.lockkeeper.client.ReleaseRequest;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/** Holds locks until a signal comes, or the input ends, and prints what happens to them. */
+final class HoldUntilEnd implements Holding {
+
+  private final Waiting.Words words;
+  private final InputStream in;
+  private final PrintWriter out;
+  private final boolean json;
+  private final CompletableFuture<Integer> end = new CompletableFuture<>();
+
+  /**
+   * Prepares.
+   *
+   * @param in what is read to its end
+   * @param json whether one JSON object is printed for each thing that happens
+   */
+  HoldUntilEnd(Waiting.Words words, InputStream in, PrintWriter out, boolean json) {
+    this.words = words;
+    this.in = in;
+    this.out = out;
+    this.json = json;
+  }
+
+  @Override
+  public int whileHeld(LockHandle handle) {
+    for (LockGrant grant : handle.grants()) {
+      JsonObject event = event("granted");
+      event.addProperty("lock", grant.name());
+      event.addProperty("fencingToken", Long.toString(grant.fencingToken()));
+      print(
+          event,
+          words.holding() + " " + Text.plain(grant.name()) + ", token " + grant.fencingToken());
+    }
+    CompletionStage<Void> unused = handle.lost().thenAccept(this::onLost);
+    Thread reader = new Thread(this::readToTheEnd, "lockkeeper-input");
+    reader.setDaemon(true);
+    reader.start();
+    int exitCode = end.join();
+    if (handle.isValid()) {
+      print(event("released"), words.released() + " " + Text.plain(handle.name()));
+    }
+    return exitCode;
+  }
+
+  private void readToTheEnd() {
+    try {
+      while (in.read() >= 0) {
+        // What is typed means nothing.
+      }
+    } catch (IOException e) {
+      // Then nobody is there to end it, which is an end as well.
+    }
+    end.complete(ExitCodes.OK);
+  }
+
+  private void onLost(LossReason reason) {
+    JsonObject event = event("lost");
+    event.addProperty("reason", reason.name());
+    print(event, words.lost() + " (" + reason + ")");
+    end.complete(ExitCodes.LOST);
+  }
+
+  /** Ctrl-C is how it is meant to end. */
+  @Override
+  public void onSignal(String name) {
+    end.complete(ExitCodes.OK);
+  }
+
+  @Override
+  public void onReleaseRequested(ReleaseRequest request) {
+    JsonObject event = event("release_requested");
+    event.addProperty("requester", request.requester());
+    event.addProperty("reason", request.reason());
+    request
+        .deadline()
+        .ifPresent(left -> event.addProperty("deadlineSeconds", left.toMillis() / 1_000.0));
+    print(event, CommandUnderLock.inWords(request));
+  }
+
+  @Override
+  public void onContact(boolean withZooKeeper, Duration validFor) {
+    JsonObject event = event(withZooKeeper ? "safe" : "jeopardy");
+    event.addProperty("validForSeconds", validFor.toMillis() / 1_000.0);
+    print(
+        event,
+        withZooKeeper
+            ? "the server has contact with ZooKeeper again"
+            : "the server has no contact with ZooKeeper; it is good for " + Text.age(validFor));
+  }
+
+  @Override
+  public void onAboutToExpire(Duration remaining, boolean byMaxHold) {
+    JsonObject event = event("about_to_expire");
+    event.addProperty("remainingSeconds", remaining.toMillis() / 1_000.0);
+    print(
+        event,
+        (byMaxHold ? "--max-hold is nearly over" : "no word from the server")
+            + "; it is good for "
+            + Text.age(remaining)
+            + " more");
+  }
+
+  private static JsonObject event(String what) {
+    JsonObject event = new JsonObject();
+    event.addProperty("event", what);
+    return event;
+  }
+
+  private synchronized void print(JsonObject event, String inWords) {
+    out.println(json ? event.toString() : inWords);
+    out.flush();
+  }
+}
