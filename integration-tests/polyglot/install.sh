@@ -162,11 +162,20 @@ wall_clock() {
   fi
 }
 
-[ $# -gt 0 ] || set -- python_client go_programs node_client wall_clock
+# Scrapes a coordinator in a test, and checks the metrics, the rules and their tests.
+prometheus() {
+  want promtool prometheus || { skip "tests with Prometheus: it cannot be had"; return; }
+  want prometheus prometheus || { skip "tests with Prometheus: it cannot be had"; return; }
+  ln -sf "$(command -v prometheus)" "$build/bin/prometheus" && ln -sf "$(command -v promtool)" "$build/bin/promtool" ||
+    { skip "tests with Prometheus: it cannot be linked"; return; }
+  say "Prometheus ready"
+}
+
+[ $# -gt 0 ] || set -- python_client go_programs node_client wall_clock prometheus
 for part; do
   case $part in
-    python_client | go_programs | node_client | wall_clock) "$part" ;;
-    *) echo "usage: $0 [python_client | go_programs | node_client | wall_clock]..." >&2; exit 2 ;;
+    python_client | go_programs | node_client | wall_clock | prometheus) "$part" ;;
+    *) echo "usage: $0 [python_client | go_programs | node_client | wall_clock | prometheus]..." >&2; exit 2 ;;
   esac
 done
 if [ "$skipped" -gt 0 ]; then

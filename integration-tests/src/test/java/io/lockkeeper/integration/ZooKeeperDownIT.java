@@ -64,7 +64,9 @@ final class ZooKeeperDownIT {
       Awaitility.await("the losses")
           .atMost(Duration.ofSeconds(30))
           .until(() -> rig.server().output().contains("locks were lost"));
-      assertThat(rig.server().metric("lockkeeper_losses_total{reason=\"session_lost\"}"))
+      assertThat(
+              rig.server()
+                  .metric("lockkeeper_losses_total{by=\"service\",reason=\"session_lost\"}"))
           .isEqualTo(9);
       assertThat(rig.server().metric("lockkeeper_losses_total")).isEqualTo(9);
       assertThat(rig.server().output().lines().filter(line -> line.contains("locks were lost")))

@@ -28,7 +28,11 @@ public enum Polyglot {
   /** The command line tool. */
   GRPCURL("build/bin/grpcurl", "build/bin/grpcurl"),
   /** What reads the histories of a run of chaos. */
-  CHAOS_CHECKER("build/bin/chaos-checker", "build/bin/chaos-checker");
+  CHAOS_CHECKER("build/bin/chaos-checker", "build/bin/chaos-checker"),
+  /** What scrapes metrics. */
+  PROMETHEUS("build/bin/prometheus", "build/bin/prometheus"),
+  /** What checks metrics and rules. */
+  PROMTOOL("build/bin/promtool", "build/bin/promtool");
 
   private static final Path HOME = Path.of("polyglot").toAbsolutePath();
 

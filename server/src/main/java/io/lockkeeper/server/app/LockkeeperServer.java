@@ -11,6 +11,7 @@ import io.lockkeeper.server.web.EventCounters;
 import io.lockkeeper.server.web.HttpEndpoint;
 import io.lockkeeper.server.web.HttpSettings;
 import io.lockkeeper.server.web.StoreMeters;
+import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.IOException;
@@ -82,6 +83,11 @@ public final class LockkeeperServer implements AutoCloseable {
     Protection protection = Protection.open(config);
     protection.warnOfOpenDoors();
     PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    // Prometheus has other units and suffixes for them; the share of the processors is there too.
+    registry
+        .config()
+        .meterFilter(MeterFilter.denyNameStartsWith("system.cpu.count"))
+        .meterFilter(MeterFilter.denyNameStartsWith("process.cpu.time"));
     Engine engine =
         Engine.create(
             config, id, new EventCounters(registry), new StoreMeters(registry), onBreakdown);

@@ -97,7 +97,7 @@ final class CoordinatorMetrics {
         s -> s.sessions().stream().filter(SessionStatus::usable).count());
     gauge(
         registry,
-        "session.path.bytes.sum",
+        "session.path.bytes",
         "Bytes of paths that all lock sessions own",
         s -> s.sessions().stream().mapToLong(SessionStatus::pathBytes).sum());
     gauge(

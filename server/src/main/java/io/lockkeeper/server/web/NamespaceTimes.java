@@ -36,6 +36,9 @@ final class NamespaceTimes {
     this.other = new Series(OTHER);
     namespaces.put(OTHER, other);
     namespaces.put(FLAT, new Series(FLAT));
+    // So that both are there before anything was measured.
+    var unusedWaits = other.waits("granted");
+    var unusedHolds = other.holds("given_up");
   }
 
   /** The series of one namespace, each made when it is needed first. */

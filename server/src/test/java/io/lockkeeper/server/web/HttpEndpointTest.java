@@ -155,9 +155,13 @@ class HttpEndpointTest {
             "lockkeeper_loop_delay_seconds 0.0015",
             "lockkeeper_sessions 2.0",
             "lockkeeper_sessions_usable 2.0",
-            "lockkeeper_session_path_bytes_sum 3500.0",
+            "lockkeeper_session_path_bytes 3500.0",
             "lockkeeper_session_path_bytes_largest 2500.0",
-            "lockkeeper_session_path_bytes_cap 524288.0");
+            "lockkeeper_session_path_bytes_cap 524288.0",
+            "lockkeeper_coordinators 3.0",
+            "lockkeeper_queue_longest 9.0",
+            "lockkeeper_oldest_hold_seconds 60.0",
+            "lockkeeper_oldest_wait_seconds 30.5");
     assertThat(response.body()).contains("jvm_memory_used_bytes", "process_uptime_seconds");
   }
 

@@ -9,6 +9,7 @@ import io.grpc.ServerCall;
 import io.grpc.Status;
 import io.lockkeeper.server.rpc.wire.Fields;
 import io.lockkeeper.server.rpc.wire.Statuses;
+import io.lockkeeper.v1.ErrorReason;
 import io.lockkeeper.v1.KeepAliveRequest;
 import io.lockkeeper.v1.KeepAliveResponse;
 import io.lockkeeper.v1.LeaseServiceGrpc;
@@ -150,6 +151,23 @@ final class CallGuardTest {
     doWhatWaits();
     // Then
     assertThat(refused.taken).containsExactly("close NOT_FOUND");
+  }
+
+  @Test
+  void callIsCountedOnceByHowItEndedAndByWhyItWasRefused() {
+    // Given
+    ServerCall.Listener<KeepAliveRequest> refused = accept(new Transport(), 0);
+    ServerCall.Listener<KeepAliveRequest> cancelled = accept(new Transport(), 0);
+    // When
+    refused.onMessage(KeepAliveRequest.getDefaultInstance());
+    refused.onComplete();
+    cancelled.onCancel();
+    cancelled.onCancel();
+    // Then
+    assertThat(stats.ended(Status.Code.INVALID_ARGUMENT)).isEqualTo(1);
+    assertThat(stats.refusals(ErrorReason.ERROR_REASON_INVALID_FIELD)).isEqualTo(1);
+    assertThat(stats.ended(Status.Code.CANCELLED)).isEqualTo(1);
+    assertThat(stats.ended(Status.Code.OK)).isZero();
   }
 
   @Test
