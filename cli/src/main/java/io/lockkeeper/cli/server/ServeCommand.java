@@ -2,6 +2,7 @@ package io.lockkeeper.cli.server;
 
 import io.lockkeeper.cli.shell.ExitCodes;
 import io.lockkeeper.cli.shell.Logging;
+import io.lockkeeper.cli.text.Style;
 import io.lockkeeper.cli.text.Table;
 import io.lockkeeper.cli.text.Text;
 import io.lockkeeper.server.app.EffectiveSetting;
@@ -60,7 +61,7 @@ public final class ServeCommand extends ServerCommand {
     }
     PrintWriter out = spec.commandLine().getOut();
     out.println("settings are good");
-    Table table = new Table("SETTING", "VALUE", "FROM");
+    Table table = new Table(Style.PLAIN, "SETTING", "VALUE", "FROM");
     for (EffectiveSetting setting : config.effective()) {
       table.row(setting.setting().key(), Text.plain(setting.value()), Text.plain(setting.source()));
     }
