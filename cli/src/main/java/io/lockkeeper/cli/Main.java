@@ -37,13 +37,18 @@ import io.lockkeeper.cli.text.CompletionCommand;
 import io.lockkeeper.server.app.ConfigException;
 import io.lockkeeper.server.app.StartException;
 import java.io.PrintWriter;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Help;
 import picocli.CommandLine.HelpCommand;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.UsageMessageSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
@@ -54,33 +59,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
     name = "lockkeeper",
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
+    synopsisSubcommandLabel = "COMMAND",
     description = "A distributed lock coordinator: gRPC in front, Apache ZooKeeper behind.",
-    subcommands = {
-      RunCommand.class,
-      HoldCommand.class,
-      ElectCommand.class,
-      LsCommand.class,
-      TreeCommand.class,
-      ShowCommand.class,
-      WhyCommand.class,
-      TopCommand.class,
-      WatchCommand.class,
-      LeasesCommand.class,
-      WhoAmICommand.class,
-      StatusCommand.class,
-      ClusterCommand.class,
-      ReleaseRequestCommand.class,
-      ForceReleaseCommand.class,
-      LimitCommand.class,
-      FreezeCommand.class,
-      UnfreezeCommand.class,
-      DrainCommand.class,
-      PolicyCommand.class,
-      TokenCommand.class,
-      BenchCommand.class,
-      CompletionCommand.class,
-      HelpCommand.class
-    },
     footer = {
       "",
       "Each command has its own --help; without a command, this is printed, and the exit code is 2.",
@@ -90,9 +70,86 @@ import picocli.CommandLine.UnmatchedArgumentException;
     })
 public final class Main implements Callable<Integer> {
 
+  /** What "leases close" was called; still there, and not shown. */
+  private static final String CLOSE_LEASE = "close-lease";
+
+  /** The commands, as the help groups them. */
+  private static final Map<String, Map<String, Supplier<CommandLine>>> GROUPS = groups();
+
   @Spec private CommandSpec spec;
 
   private Main() {}
+
+  private static Map<String, Map<String, Supplier<CommandLine>>> groups() {
+    Map<String, Map<String, Supplier<CommandLine>>> groups = new LinkedHashMap<>();
+    Map<String, Supplier<CommandLine>> hold = group(groups, "Hold locks:");
+    hold.put("run", of(RunCommand.class));
+    hold.put("hold", of(HoldCommand.class));
+    hold.put("elect", of(ElectCommand.class));
+    Map<String, Supplier<CommandLine>> look = group(groups, "Look at locks:");
+    look.put("ls", of(LsCommand.class));
+    look.put("tree", of(TreeCommand.class));
+    look.put("show", of(ShowCommand.class));
+    look.put("why", of(WhyCommand.class));
+    look.put("top", of(TopCommand.class));
+    look.put("watch", of(WatchCommand.class));
+    look.put("leases", Main::leases);
+    look.put("token", Main::token);
+    Map<String, Supplier<CommandLine>> servers = group(groups, "Look at servers:");
+    servers.put("status", of(StatusCommand.class));
+    servers.put("cluster", of(ClusterCommand.class));
+    servers.put("whoami", of(WhoAmICommand.class));
+    servers.put("bench", of(BenchCommand.class));
+    Map<String, Supplier<CommandLine>> operate = group(groups, "Operate:");
+    operate.put("release-request", of(ReleaseRequestCommand.class));
+    operate.put("force-release", of(ForceReleaseCommand.class));
+    operate.put("limit", of(LimitCommand.class));
+    operate.put("freeze", of(FreezeCommand.class));
+    operate.put("unfreeze", of(UnfreezeCommand.class));
+    operate.put("drain", of(DrainCommand.class));
+    operate.put(CLOSE_LEASE, Main::oldCloseLease);
+    Map<String, Supplier<CommandLine>> run = group(groups, "Run a server:");
+    run.put("dev", () -> ServerCommand.commandLine(new DevCommand()));
+    run.put("serve", () -> ServerCommand.commandLine(new ServeCommand()));
+    run.put("doctor", () -> ServerCommand.commandLine(new DoctorCommand()));
+    run.put("zk", () -> ServerCommand.commandLine(new ZkCommand()));
+    run.put("policy", of(PolicyCommand.class));
+    Map<String, Supplier<CommandLine>> other = group(groups, "Besides:");
+    other.put("completion", of(CompletionCommand.class));
+    other.put("help", of(HelpCommand.class));
+    return groups;
+  }
+
+  private static Map<String, Supplier<CommandLine>> group(
+      Map<String, Map<String, Supplier<CommandLine>>> groups, String title) {
+    Map<String, Supplier<CommandLine>> group = new LinkedHashMap<>();
+    groups.put(title, group);
+    return group;
+  }
+
+  private static Supplier<CommandLine> of(Class<?> command) {
+    return () -> new CommandLine(command);
+  }
+
+  private static CommandLine leases() {
+    CommandLine leases = new CommandLine(LeasesCommand.class);
+    return leases.addSubcommand("close", closeLease("close"));
+  }
+
+  private static CommandLine token() {
+    CommandLine token = new CommandLine(TokenCommand.class);
+    return token.addSubcommand("check", new TokenCheckCommand());
+  }
+
+  private static CommandLine oldCloseLease() {
+    CommandLine old = closeLease(CLOSE_LEASE);
+    old.getCommandSpec().usageMessage().hidden(true);
+    return old;
+  }
+
+  private static CommandLine closeLease(String name) {
+    return new CommandLine(CommandSpec.forAnnotatedObject(new CloseLeaseCommand()).name(name));
+  }
 
   @Override
   public Integer call() {
@@ -102,34 +159,41 @@ public final class Main implements Callable<Integer> {
 
   /** Runs the command line and exits with its exit code. */
   public static void main(String[] args) {
-    System.exit(commandLine().execute(args));
+    // One command is made far sooner than all of them.
+    Optional<CommandLine> one =
+        GROUPS.values().stream()
+            .filter(group -> args.length > 0 && group.containsKey(args[0]))
+            .filter(group -> !group.containsKey("help"))
+            .findFirst()
+            .map(group -> with(Map.of(args[0], group.get(args[0]))));
+    System.exit(one.orElseGet(Main::commandLine).execute(args));
   }
 
   /** Returns the whole command line, ready to execute. */
   public static CommandLine commandLine() {
+    Map<String, Supplier<CommandLine>> all = new LinkedHashMap<>();
+    GROUPS.values().forEach(all::putAll);
+    CommandLine line = with(all);
+    line.getHelpSectionMap().put(UsageMessageSpec.SECTION_KEY_COMMAND_LIST_HEADING, help -> "");
+    line.getHelpSectionMap().put(UsageMessageSpec.SECTION_KEY_COMMAND_LIST, Main::grouped);
+    return line;
+  }
+
+  private static CommandLine with(Map<String, Supplier<CommandLine>> commands) {
     CommandLine line = new CommandLine(new Main());
-    line.addSubcommand("serve", ServerCommand.commandLine(new ServeCommand()));
-    line.addSubcommand("dev", ServerCommand.commandLine(new DevCommand()));
-    line.addSubcommand("doctor", ServerCommand.commandLine(new DoctorCommand()));
-    line.addSubcommand("zk", ServerCommand.commandLine(new ZkCommand()));
-    subcommand(line, "token").addSubcommand(new TokenCheckCommand());
-    subcommand(line, "leases").addSubcommand("close", closeLease("close"));
-    CommandLine old = closeLease("close-lease");
-    old.getCommandSpec().usageMessage().hidden(true); // what "leases close" was called
-    line.addSubcommand("close-lease", old);
+    commands.forEach((name, command) -> line.addSubcommand(name, command.get()));
     return configured(line);
   }
 
-  private static CommandLine subcommand(CommandLine line, String name) {
-    CommandLine found = line.getSubcommands().get(name);
-    if (found == null) {
-      throw new IllegalStateException("no command " + name);
-    }
-    return found;
-  }
-
-  private static CommandLine closeLease(String name) {
-    return new CommandLine(CommandSpec.forAnnotatedObject(new CloseLeaseCommand()).name(name));
+  private static String grouped(Help help) {
+    StringBuilder text = new StringBuilder();
+    GROUPS.forEach(
+        (title, group) -> {
+          Map<String, Help> shown = new LinkedHashMap<>(help.subcommands());
+          shown.keySet().retainAll(group.keySet());
+          text.append('\n').append(title).append('\n').append(help.commandList(shown));
+        });
+    return text.toString();
   }
 
   /** Sets how a command line and its subcommands are read, and how their errors are said. */
@@ -146,21 +210,35 @@ public final class Main implements Callable<Integer> {
     CommandLine command = error.getCommandLine();
     PrintWriter err = command.getErr();
     Optional<String> hint = ForgottenDashes.hint(command, List.of(args));
-    err.println("lockkeeper: " + hint.orElseGet(error::getMessage));
-    UnmatchedArgumentException.printSuggestions(error, err);
+    err.println("lockkeeper: " + hint.orElseGet(() -> inWords(error)));
+    if (hint.isEmpty()) {
+      UnmatchedArgumentException.printSuggestions(error, err);
+    }
     err.println("See: " + command.getCommandSpec().qualifiedName() + " --help");
     return ExitCodes.USAGE;
+  }
+
+  private static String inWords(ParameterException error) {
+    boolean isCommand =
+        error instanceof UnmatchedArgumentException unmatched
+            && !unmatched.isUnknownOption()
+            && !error.getCommandLine().getSubcommands().isEmpty();
+    return isCommand
+        ? "there is no command \""
+            + ((UnmatchedArgumentException) error).getUnmatched().get(0)
+            + "\""
+        : String.valueOf(error.getMessage());
   }
 
   private static int onFailure(Exception error, CommandLine command, ParseResult parsed)
       throws Exception {
     int exitCode;
-    if (error instanceof ConfigException) {
+    if (error instanceof CliException failure) {
+      exitCode = failure.exitCode();
+    } else if (error instanceof ConfigException) {
       exitCode = ExitCodes.USAGE;
     } else if (error instanceof StartException) {
       exitCode = ExitCodes.FAILED;
-    } else if (error instanceof CliException failure) {
-      exitCode = failure.exitCode();
     } else {
       throw error; // a bug: the stack trace is what helps
     }

@@ -9,10 +9,13 @@ import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 import io.grpc.Status;
+import io.grpc.protobuf.services.HealthStatusManager;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.v1.AdminServiceCloseLeaseRequest;
 import io.lockkeeper.v1.AdminServiceCloseLeaseResponse;
 import io.lockkeeper.v1.AdminServiceGrpc;
+import io.lockkeeper.v1.CheckTokenRequest;
+import io.lockkeeper.v1.CheckTokenResponse;
 import io.lockkeeper.v1.ConfigureLockRequest;
 import io.lockkeeper.v1.ConfigureLockResponse;
 import io.lockkeeper.v1.Contender;
@@ -26,6 +29,10 @@ import io.lockkeeper.v1.GetClusterRequest;
 import io.lockkeeper.v1.GetClusterResponse;
 import io.lockkeeper.v1.GetLockRequest;
 import io.lockkeeper.v1.GetLockResponse;
+import io.lockkeeper.v1.LeaseServiceGrpc;
+import io.lockkeeper.v1.LeaseState;
+import io.lockkeeper.v1.ListLeasesRequest;
+import io.lockkeeper.v1.ListLeasesResponse;
 import io.lockkeeper.v1.ListLocksRequest;
 import io.lockkeeper.v1.ListLocksResponse;
 import io.lockkeeper.v1.LockMode;
@@ -33,10 +40,14 @@ import io.lockkeeper.v1.LockServiceGrpc;
 import io.lockkeeper.v1.LockState;
 import io.lockkeeper.v1.RequestReleaseRequest;
 import io.lockkeeper.v1.RequestReleaseResponse;
+import io.lockkeeper.v1.SessionRequest;
+import io.lockkeeper.v1.SessionResponse;
 import io.lockkeeper.v1.UnfreezeRequest;
 import io.lockkeeper.v1.UnfreezeResponse;
 import io.lockkeeper.v1.WatchRequest;
 import io.lockkeeper.v1.WatchResponse;
+import io.lockkeeper.v1.WhoAmIRequest;
+import io.lockkeeper.v1.WhoAmIResponse;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -70,6 +81,10 @@ public final class FakeLockService extends LockServiceGrpc.LockServiceImplBase
   public final ForceReleaseResponse.Builder forced = ForceReleaseResponse.newBuilder();
   public final DrainResponse.Builder drained = DrainResponse.newBuilder();
   public final GetClusterResponse.Builder cluster = GetClusterResponse.newBuilder();
+  public final List<LeaseState> leases = new ArrayList<>();
+  public final WhoAmIResponse.Builder caller = WhoAmIResponse.newBuilder();
+  public final CheckTokenResponse.Builder token = CheckTokenResponse.newBuilder();
+  public final HealthStatusManager health = new HealthStatusManager();
   public int previousLimit;
   public Optional<Status> refusal = Optional.empty();
   private final Server server;
@@ -79,6 +94,8 @@ public final class FakeLockService extends LockServiceGrpc.LockServiceImplBase
         Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create())
             .addService(this)
             .addService(new Admin())
+            .addService(new Leases())
+            .addService(health.getHealthService())
             .intercept(new Authorizations())
             .build();
     try {
@@ -158,6 +175,42 @@ public final class FakeLockService extends LockServiceGrpc.LockServiceImplBase
         request,
         ConfigureLockResponse.newBuilder().setPreviousLimit(previousLimit).build(),
         response);
+  }
+
+  @Override
+  public void whoAmI(WhoAmIRequest request, StreamObserver<WhoAmIResponse> response) {
+    answer(request, caller.build(), response);
+  }
+
+  @Override
+  public void checkToken(CheckTokenRequest request, StreamObserver<CheckTokenResponse> response) {
+    answer(request, token.build(), response);
+  }
+
+  /** Nobody is served by it: a session is refused as told, or as what is not offered. */
+  @Override
+  public StreamObserver<SessionRequest> session(StreamObserver<SessionResponse> response) {
+    if (!refused(response)) {
+      return super.session(response);
+    }
+    return new StreamObserver<>() {
+      @Override
+      public void onNext(SessionRequest request) {}
+
+      @Override
+      public void onError(Throwable failure) {}
+
+      @Override
+      public void onCompleted() {}
+    };
+  }
+
+  /** The service for leases. */
+  private final class Leases extends LeaseServiceGrpc.LeaseServiceImplBase {
+    @Override
+    public void listLeases(ListLeasesRequest request, StreamObserver<ListLeasesResponse> response) {
+      answer(request, ListLeasesResponse.newBuilder().addAllLeases(leases).build(), response);
+    }
   }
 
   private final class Authorizations implements ServerInterceptor {

@@ -57,6 +57,8 @@ final class HiddenSwitchesIT {
             // LOCKKEEPER_..., which are documented beside the options.
             "io/lockkeeper/cli/server/ServerCommand",
             "io/lockkeeper/cli/call/ServerOptions",
+            // NO_COLOR, documented beside --color.
+            "io/lockkeeper/cli/text/OutputOptions",
             // Of ZooKeeper, in order to set them.
             "io/lockkeeper/server/app/EmbeddedZooKeeper",
             // What ZooKeeper's client reads itself: whether there is a file of JAAS.

@@ -2,7 +2,6 @@ package io.lockkeeper.cli.query;
 
 import io.lockkeeper.cli.call.ServerOptions;
 import io.lockkeeper.cli.call.Servers;
-import io.lockkeeper.cli.shell.CliException;
 import io.lockkeeper.cli.shell.ExitCodes;
 import io.lockkeeper.cli.shell.Version;
 import io.lockkeeper.cli.text.OutputOptions;
@@ -12,10 +11,12 @@ import io.lockkeeper.v1.CheckTokenResponse;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /** Asks whether a fencing token is that of a current holder. */
 @Command(
@@ -44,18 +45,30 @@ public final class TokenCheckCommand implements Callable<Integer> {
   @Parameters(index = "0", paramLabel = "LOCK", description = "The lock's name.")
   private String lock;
 
-  @Parameters(index = "1", paramLabel = "TOKEN", description = "The fencing token, above zero.")
+  @Parameters(
+      index = "1",
+      paramLabel = "TOKEN",
+      converter = Token.class,
+      description = "The fencing token, above zero.")
   private long token;
 
   @Mixin private OutputOptions output;
   @Mixin private ServerOptions options;
 
+  /** Reads a token. */
+  static final class Token implements ITypeConverter<Long> {
+    @Override
+    public Long convert(String text) {
+      if (!text.matches("[0-9]{1,18}") || Long.parseLong(text) < 1) {
+        throw new TypeConversionException("\"" + text + "\" is not a number above zero");
+      }
+      return Long.parseLong(text);
+    }
+  }
+
   @Override
   public Integer call() {
     options.prepare();
-    if (token < 1) {
-      throw new CliException(ExitCodes.USAGE, "TOKEN: must be above zero, is " + token);
-    }
     CheckTokenRequest request =
         CheckTokenRequest.newBuilder().setName(lock).setFencingToken(token).build();
     CheckTokenResponse answer = new Servers(options).call(stub -> stub.checkToken(request));

@@ -236,7 +236,7 @@ class QueryCommandsTest {
     // When
     Cli result = Cli.run("watch", "--server", server.address());
     // Then
-    assertThat(result.out().lines().map(line -> line.substring(14)))
+    assertThat(result.out().lines().map(line -> line.substring(25)))
         .containsExactly(
             "pool  held by alice@ci (3 of 5 permits, needs 40 s), bob@ci (2 of 5 permits), limit 6,"
                 + " next grant in 7 s",
@@ -251,7 +251,7 @@ class QueryCommandsTest {
     Cli result = Cli.run("show", "orders/1", "--server", server.address());
     // Then
     assertThat(result.out().lines()).containsExactly("orders/1 is free");
-    assertThat(result.exitCode()).isZero();
+    assertThat(result.exitCode()).isEqualTo(ExitCodes.FREE);
   }
 
   @Test
@@ -280,7 +280,7 @@ class QueryCommandsTest {
     // When
     Cli result = Cli.run("watch", "--server", server.address());
     // Then
-    assertThat(result.out().lines().map(line -> line.substring(14)))
+    assertThat(result.out().lines().map(line -> line.substring(25)))
         .containsExactly(
             "orders/42  held by alice@ci, 2 waiting",
             "-- that is all in use now; changes follow",

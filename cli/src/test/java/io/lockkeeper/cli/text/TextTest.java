@@ -40,7 +40,7 @@ class TextTest {
   @Test
   void columnsAreAsWideAsTheirWidestCell() {
     // Given
-    Table table = new Table("LOCK", "WAITING");
+    Table table = new Table(Style.PLAIN, "LOCK", "WAITING");
     table.row("a", "1");
     table.row("orders/42", "2");
     StringWriter out = new StringWriter();

@@ -28,6 +28,9 @@ public record ErrorDetails(
 
   private static final String DOMAIN = "lockkeeper.io";
 
+  /** What Netty puts before the reason that the kernel gives. */
+  private static final String NATIVE_CALL = "^\\S+ failed with error\\(-?\\d+\\): ";
+
   /** Returns what a call failed with. */
   public static ErrorDetails of(Throwable failure) {
     com.google.rpc.Status details = StatusProto.fromThrowable(failure);
@@ -74,8 +77,8 @@ public record ErrorDetails(
   }
 
   /**
-   * Returns code and description; with the innermost cause, since gRPC often only says "io
-   * exception".
+   * Returns the code, and the innermost cause or else the description: what gRPC itself says of a
+   * connection that fails is no more than "io exception".
    */
   public String inWords() {
     Throwable cause = status.getCause();
@@ -83,10 +86,8 @@ public record ErrorDetails(
       cause = cause.getCause();
     }
     String why = cause == null ? null : cause.getMessage();
-    String description = status.getDescription();
-    return code()
-        + (description == null ? "" : ", " + description)
-        + (why == null || (description != null && description.contains(why)) ? "" : ", " + why);
+    String text = why == null ? status.getDescription() : why.replaceFirst(NATIVE_CALL, "");
+    return text == null ? code().toString() : code() + ", " + text;
   }
 
   /** Returns whether no server has said this: it could not be reached, or said nothing. */
