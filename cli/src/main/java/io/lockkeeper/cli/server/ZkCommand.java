@@ -27,7 +27,7 @@ import picocli.CommandLine.Parameters;
     name = "zk",
     description = {
       "Lists, shows or deletes a node in ZooKeeper, with the settings and the credentials of a coordinator. Asks no coordinator,"
-          + " so it works when none does. The last resort: force-release, close-lease and unfreeze tell those whom it concerns.",
+          + " so it works when none does. The last resort: force-release, leases close and unfreeze tell those whom it concerns.",
       "",
       "Exit code 0: done; 1: there is no such node, or ZooKeeper refuses; 2: the command line is wrong, or the node is not to be"
           + " touched; 69: no server of the ensemble answers.",
