@@ -45,7 +45,7 @@ class CompletionTest {
                 + " 'term kill ignore' -d 'What to do with the command when what is held is lost'")
         .anyMatch(
             line -> line.contains("__fish_seen_subcommand_from leases") && line.contains("-a show"))
-        .noneMatch(line -> line.contains("close-lease"));
+        .noneMatch(line -> line.contains("-a close-lease"));
   }
 
   @Test

@@ -1,5 +1,6 @@
 package io.lockkeeper.cli.run;
 
+import io.lockkeeper.cli.shell.Terminal;
 import io.lockkeeper.cli.text.LockText;
 import io.lockkeeper.cli.text.Text;
 import io.lockkeeper.client.Contender;
@@ -21,14 +22,11 @@ final class Waiting implements AutoCloseable {
 
   private static final String ERASE = "\r\u001b[K";
 
-  /**
-   * A line that is too long for the terminal ends at its edge: it could not be erased otherwise.
-   */
+  /** For a terminal that has been made narrower: a line that wraps could not be erased. */
   private static final String NO_WRAP = "\u001b[?7l";
 
   private static final String WRAP = "\u001b[?7h";
-  private static final int MAX_NAME = 40;
-  private static final int MAX_PURPOSE = 60;
+  private static final int MAX_NAME = 30;
 
   private final PrintWriter err;
   private final boolean terminal;
@@ -43,6 +41,7 @@ final class Waiting implements AutoCloseable {
   private String place = "";
   private List<Contender> holders = List.of();
   private long heardNanos;
+  private int columns;
   private boolean shown;
   private boolean closed;
 
@@ -109,8 +108,11 @@ final class Waiting implements AutoCloseable {
 
   private synchronized void refresh() {
     if (!closed && !place.isEmpty()) {
+      if (!shown) {
+        columns = Terminal.size().columns();
+      }
       shown = true;
-      err.print(ERASE + NO_WRAP + text() + WRAP);
+      err.print(ERASE + NO_WRAP + Text.cut(text(), columns - 1) + WRAP);
       err.flush();
     }
   }
@@ -127,7 +129,14 @@ final class Waiting implements AutoCloseable {
         + holders.stream().map(Waiting::who).collect(Collectors.joining(", "))
         + " for "
         + Text.age(holders.get(0).heldFor().plus(since))
-        + holders.get(0).releaseIn().map(left -> needs(left.minus(since))).orElse("");
+        + holders.get(0).releaseIn().map(left -> needs(left.minus(since))).orElse("")
+        + purpose(holders.get(0));
+  }
+
+  /** Last, since it is what may be cut. */
+  private static String purpose(Contender holder) {
+    String purpose = LockText.purpose(holder.metadata());
+    return purpose.isEmpty() ? "" : " (" + purpose + ")";
   }
 
   private static String needs(Duration left) {
@@ -139,9 +148,7 @@ final class Waiting implements AutoCloseable {
   }
 
   private static String who(Contender holder) {
-    String name = holder.holder().isEmpty() ? "somebody" : Text.plain(holder.holder());
-    String purpose = LockText.purpose(holder.metadata());
-    return purpose.isEmpty() ? name : name + " (" + Text.shortened(purpose, MAX_PURPOSE) + ")";
+    return holder.holder().isEmpty() ? "somebody" : Text.plain(holder.holder());
   }
 
   /** Wipes the line. */

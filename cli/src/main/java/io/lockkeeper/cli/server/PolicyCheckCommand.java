@@ -1,5 +1,7 @@
 package io.lockkeeper.cli.server;
 
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
 import io.lockkeeper.cli.shell.CliException;
 import io.lockkeeper.cli.shell.ExitCodes;
 import io.lockkeeper.cli.shell.Version;
@@ -62,6 +64,11 @@ final class PolicyCheckCommand implements Callable<Integer> {
       description = "The file of static tokens, to be checked as well.")
   private Optional<Path> tokensFile = Optional.empty();
 
+  @Option(
+      names = "--json",
+      description = "Print JSON: one object for each rule, one to a line, or one for the decision.")
+  private boolean json;
+
   @ArgGroup(exclusive = false, heading = "%nOne decision:%n")
   private Question question;
 
@@ -98,6 +105,10 @@ final class PolicyCheckCommand implements Callable<Integer> {
       if (question != null) {
         return decide(policy, question, out);
       }
+      if (json) {
+        policy.describe().forEach(rule -> out.println(toJson(rule)));
+        return ExitCodes.OK;
+      }
       describe(policy, out);
       tokens.ifPresent(known -> describe(known, policy, out));
       return ExitCodes.OK;
@@ -114,7 +125,7 @@ final class PolicyCheckCommand implements Callable<Integer> {
     }
   }
 
-  private static int decide(Policy policy, Question question, PrintWriter out) {
+  private int decide(Policy policy, Question question, PrintWriter out) {
     Identity identity;
     LockName lock;
     try {
@@ -141,6 +152,10 @@ final class PolicyCheckCommand implements Callable<Integer> {
                                 .map(Right::key)
                                 .collect(Collectors.joining(", "))));
     Explanation explanation = policy.explain(identity, right, lock);
+    if (json) {
+      out.println(toJson(explanation));
+      return explanation.isPermitted() ? ExitCodes.OK : ExitCodes.FAILED;
+    }
     String who = Text.plain(String.join(" = ", identity.names()));
     String what = right.key() + " on " + Text.plain(lock.value());
     if (explanation.isPermitted()) {
@@ -158,6 +173,26 @@ final class PolicyCheckCommand implements Callable<Integer> {
       out.println("  ... and " + more + " rules more that mean this identity");
     }
     return ExitCodes.FAILED;
+  }
+
+  private static JsonObject toJson(Explanation explanation) {
+    JsonObject decision = new JsonObject();
+    decision.addProperty("allowed", explanation.isPermitted());
+    explanation.rule().ifPresent(rule -> decision.addProperty("rule", rule));
+    JsonArray near = new JsonArray();
+    explanation.near().stream().limit(MAX_NEAR).forEach(near::add);
+    decision.add("near", near);
+    return decision;
+  }
+
+  private static JsonObject toJson(Policy.RuleText rule) {
+    JsonObject line = new JsonObject();
+    line.addProperty("rule", rule.number());
+    line.addProperty("name", rule.name());
+    line.addProperty("who", rule.identities());
+    line.addProperty("locks", rule.locks());
+    line.addProperty("rights", rule.rights());
+    return line;
   }
 
   private static void describeLimits(

@@ -8,7 +8,7 @@ import java.util.List;
 public final class Table {
 
   /** What is wider pushes the rest of its row aside, and of no other. */
-  private static final int MAX_WIDTH = 60;
+  private static final int MAX_WIDTH = 40;
 
   private final List<List<String>> rows = new ArrayList<>();
   private final Style style;

@@ -45,6 +45,13 @@ public final class Text {
         + text.substring(text.offsetByCodePoints(0, length - tail));
   }
 
+  /** Returns {@code text}, ended by an ellipsis where it has more characters than {@code most}. */
+  public static String cut(String text, int most) {
+    return text.codePointCount(0, text.length()) <= most
+        ? text
+        : text.substring(0, text.offsetByCodePoints(0, Math.max(0, most - 1))) + "…";
+  }
+
   /**
    * Returns an age in the two largest units that matter, such as {@code 850 ms}, {@code 13 s} or
    * {@code 2 h 5 m}.

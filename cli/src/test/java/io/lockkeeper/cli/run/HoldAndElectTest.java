@@ -135,7 +135,7 @@ class HoldAndElectTest {
     typed.close();
     // Then
     assertThat(waiting).isEqualTo(ExitCodes.NOT_ACQUIRED);
-    assertThat(err.toString()).contains("1 ahead, held by al (nightly release) for ");
+    assertThat(err.toString()).containsPattern("1 ahead, held by al for .*s \\(nightly release\\)");
     assertThat(first.join()).isZero();
   }
 

@@ -292,4 +292,30 @@ class PolicyCommandsTest {
     assertThat(cli.exitCode()).isEqualTo(2);
     assertThat(cli.err()).startsWith("lockkeeper: NAME: a token's name must be 1 to 64 letters");
   }
+
+  @Test
+  void rulesAndDecisionsAndTokensAreJsonWhenToldSo() {
+    // When
+    Cli rules = Cli.run("policy", "check", "--json", "--policy", policy);
+    Cli denied =
+        Cli.run(
+            "policy",
+            "check",
+            "--json",
+            "--policy",
+            policy,
+            "--identity",
+            "jwt:shop-1",
+            "--right",
+            "admin",
+            "--lock",
+            "a");
+    Cli token = Cli.run("token", "ci", "--json");
+
+    // Then
+    assertThat(rules.out()).hasLineCount(3).contains("{\"rule\":1,\"name\":\"shop\",");
+    assertThat(denied.out()).startsWith("{\"allowed\":false,\"near\":[").hasLineCount(1);
+    assertThat(denied.exitCode()).isEqualTo(1);
+    assertThat(token.out()).contains("\"token\":\"", "\"line\":\"").hasLineCount(1);
+  }
 }

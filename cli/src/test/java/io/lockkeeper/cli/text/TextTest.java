@@ -50,4 +50,12 @@ class TextTest {
     assertThat(out.toString().lines())
         .containsExactly("LOCK       WAITING", "a          1", "orders/42  2");
   }
+
+  @Test
+  void textThatIsTooLongHasAnEllipsis() {
+    assertThat(Text.shortened("abcdefgh", 8)).isEqualTo("abcdefgh");
+    assertThat(Text.shortened("abcdefghi", 8)).isEqualTo("abcd…ghi");
+    assertThat(Text.cut("abcdefgh", 8)).isEqualTo("abcdefgh");
+    assertThat(Text.cut("abcdefghi", 8)).isEqualTo("abcdefg…");
+  }
 }
