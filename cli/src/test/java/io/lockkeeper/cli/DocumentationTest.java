@@ -69,7 +69,7 @@ class DocumentationTest {
   }
 
   /** Those of servers, which the table of settings has, are not repeated. */
-  private static final Set<String> IN_OPERATIONS = Set.of("serve", "dev", "doctor");
+  private static final Set<String> IN_OPERATIONS = Set.of("serve", "dev", "doctor", "zk");
 
   private static boolean isCommon(OptionSpec option) {
     return Main.commandLine()

@@ -53,6 +53,8 @@ import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
@@ -71,6 +73,9 @@ public final class FakeLockService extends LockServiceGrpc.LockServiceImplBase
 
   /** How a watch ends after its events; empty: well. */
   public Optional<Status> watchEnd = Optional.empty();
+
+  /** How the next watches end, before {@link #watchEnd} counts. */
+  public final Queue<Status> nextWatchEnds = new ConcurrentLinkedQueue<>();
 
   /** All requests about holders and limits, and all watches, as they came. */
   public final List<Message> requests = new CopyOnWriteArrayList<>();
@@ -158,8 +163,10 @@ public final class FakeLockService extends LockServiceGrpc.LockServiceImplBase
     }
     requests.add(request);
     events.forEach(response::onNext);
-    watchEnd.ifPresentOrElse(
-        status -> response.onError(status.asRuntimeException()), response::onCompleted);
+    Optional.ofNullable(nextWatchEnds.poll())
+        .or(() -> watchEnd)
+        .ifPresentOrElse(
+            status -> response.onError(status.asRuntimeException()), response::onCompleted);
   }
 
   @Override

@@ -7,6 +7,7 @@ import com.google.protobuf.util.JsonFormat;
 import io.grpc.Status;
 import io.lockkeeper.cli.Cli;
 import io.lockkeeper.cli.FakeLockService;
+import io.lockkeeper.cli.Main;
 import io.lockkeeper.cli.shell.ExitCodes;
 import io.lockkeeper.cli.text.LockText;
 import io.lockkeeper.v1.ChangeCause;
@@ -19,9 +20,12 @@ import io.lockkeeper.v1.SnapshotEnd;
 import io.lockkeeper.v1.WatchRequest;
 import io.lockkeeper.v1.WatchResponse;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.Writer;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AutoClose;
@@ -327,6 +331,52 @@ class QueryCommandsTest {
           .singleElement()
           .isEqualTo(WatchRequest.newBuilder().setStartRevision(5).build());
     }
+  }
+
+  @Test
+  void watchSaysWhenTheServerIsGoneAndWhenItIsBack() {
+    // Given
+    server.events.add(changed(5));
+    server.nextWatchEnds.add(Status.UNAVAILABLE);
+    // When
+    Cli result = Cli.run("watch", "--json", "--server", server.address());
+    // Then
+    assertThat(result.err().lines())
+        .containsExactly(
+            "lockkeeper: the server is gone; trying again",
+            "lockkeeper: the server is back; what was missed follows");
+    assertThat(result.out()).hasLineCount(2);
+    assertThat(result.exitCode()).isZero();
+  }
+
+  @Test
+  void watchEndsWhenNobodyReadsItsOutput() {
+    // Given
+    server.events.addAll(List.of(changed(5), changed(6), changed(7)));
+    List<String> written = new ArrayList<>();
+    Writer reader =
+        new Writer() {
+          @Override
+          public void write(char[] text, int from, int length) {
+            written.add(new String(text, from, length).strip());
+          }
+
+          @Override
+          public void flush() throws IOException {
+            throw new IOException("Broken pipe");
+          }
+
+          @Override
+          public void close() {}
+        };
+    // When
+    int exitCode =
+        Main.commandLine()
+            .setOut(new PrintWriter(reader))
+            .execute("watch", "--json", "--server", server.address());
+    // Then
+    assertThat(exitCode).isZero();
+    assertThat(written).filteredOn(text -> !text.isEmpty()).hasSize(1);
   }
 
   private static WatchResponse changed(long revision) {
