@@ -163,7 +163,7 @@ wall_clock() {
 }
 
 # Scrapes a coordinator in a test, and checks the metrics, the rules and their tests.
-prometheus() {
+monitoring() {
   want promtool prometheus || { skip "tests with Prometheus: it cannot be had"; return; }
   want prometheus prometheus || { skip "tests with Prometheus: it cannot be had"; return; }
   ln -sf "$(command -v prometheus)" "$build/bin/prometheus" && ln -sf "$(command -v promtool)" "$build/bin/promtool" ||
@@ -171,11 +171,11 @@ prometheus() {
   say "Prometheus ready"
 }
 
-[ $# -gt 0 ] || set -- python_client go_programs node_client wall_clock prometheus
+[ $# -gt 0 ] || set -- python_client go_programs node_client wall_clock monitoring
 for part; do
   case $part in
-    python_client | go_programs | node_client | wall_clock | prometheus) "$part" ;;
-    *) echo "usage: $0 [python_client | go_programs | node_client | wall_clock | prometheus]..." >&2; exit 2 ;;
+    python_client | go_programs | node_client | wall_clock | monitoring) "$part" ;;
+    *) echo "usage: $0 [python_client | go_programs | node_client | wall_clock | monitoring]..." >&2; exit 2 ;;
   esac
 done
 if [ "$skipped" -gt 0 ]; then

@@ -137,7 +137,10 @@ final class PrometheusIT {
       Awaitility.await("the waits")
           .atMost(PATIENCE)
           .until(() -> api.value(waits("granted")) == 2 && api.value(waits("timed_out")) == 1);
-      assertThat(api.value("histogram_quantile(0.99, lockkeeper_wait_seconds_bucket)")).isFinite();
+      assertThat(
+              api.value(
+                  "histogram_quantile(0.99, lockkeeper_wait_seconds_bucket{namespace=\"scraped\"})"))
+          .isFinite();
       Awaitility.await("the call that was cancelled")
           .atMost(PATIENCE)
           .until(() -> api.value("lockkeeper_releases_total{how=\"cancelled\"}") >= 1);
