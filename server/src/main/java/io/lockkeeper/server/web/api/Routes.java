@@ -50,6 +50,7 @@ final class Routes {
     routes.add(get("watch", "", LockServiceGrpc.getWatchMethod()));
     routes.add(get("leases", "", LeaseServiceGrpc.getListLeasesMethod()));
     routes.add(get("leases/", "leaseId", LeaseServiceGrpc.getGetLeaseMethod()));
+    routes.add(get("whoami", "", LockServiceGrpc.getWhoAmIMethod()));
     routes.add(get("cluster", "", AdminServiceGrpc.getGetClusterMethod()));
     for (ServiceDescriptor service :
         List.of(
