@@ -24,7 +24,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end -}}
 {{- if .Values.tls.clientCa.secret }}{{ $_ := set $certain "tls-client-ca" "/etc/lockkeeper/client-ca/ca.crt" }}{{ end -}}
 {{- if .Values.tls.peerCa.secret }}{{ $_ := set $certain "peer-ca" "/etc/lockkeeper/peer-ca/ca.crt" }}{{ end -}}
-{{- if .Values.policy }}{{ $_ := set $certain "policy" "/etc/lockkeeper/policy.yaml" }}{{ end -}}
+{{- if .Values.policy }}{{ $_ := set $certain "policy" "/etc/lockkeeper/config/policy.yaml" }}{{ end -}}
 {{- if .Values.tokensSecret }}{{ $_ := set $certain "tokens" "/etc/lockkeeper/tokens/tokens.yaml" }}{{ end -}}
 {{- if .Values.pages.enabled }}{{ $_ := set $certain "pages" "0.0.0.0:7423" }}{{ end -}}
 {{- merge $certain .Values.settings | toYaml -}}

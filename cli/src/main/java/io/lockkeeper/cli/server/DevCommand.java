@@ -109,7 +109,9 @@ public final class DevCommand extends ServerCommand {
   /** Returns how this program was started, so that the line can be pasted. */
   private static String program() {
     String path = System.getProperty("java.class.path", "");
-    return path.endsWith(".jar") && path.indexOf(':') < 0 ? "java -jar " + path : "lockkeeper";
+    String jar =
+        path.endsWith(".jar") && path.indexOf(':') < 0 ? "java -jar " + path : "lockkeeper";
+    return System.getProperty("lockkeeper.program", jar); // which the launcher sets
   }
 
   private static String reachable(String host) {
