@@ -5,6 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 dist=$PWD/../target/dist
 HELM=v3.19.0
+COMPOSE=v2.16.2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
@@ -37,12 +38,15 @@ home=$(echo "$work/a place"/lockkeeper-*)
 version=${home##*/lockkeeper-}
 ln -s "$home/bin/lockkeeper" "$work/link"
 
-stops() { # a coordinator serves, and TERM stops it
+stops() { # a coordinator serves, runs a command under a lock, whose exit code is passed on, and TERM stops it
   "$1" dev --listen 127.0.0.1:0 --http 127.0.0.1:0 --zookeeper-port 0 --data-dir "$work/data" >"$work/dev" 2>&1 &
   local pid=$!
   for _ in $(seq 300); do
-    if grep -q SERVING "$work/dev"; then
-      kill "$pid" && wait "$pid"
+    if grep -q 'Ctrl-C stops it' "$work/dev"; then
+      local address code=0
+      address=$(sed -n 's/^ *gRPC  *//p' "$work/dev")
+      "$1" run --server "$address" orders/42 -- sh -c 'exit 7' || code=$?
+      kill "$pid" && wait "$pid" && [ "$code" = 7 ]
       return
     fi
     kill -0 "$pid" || break
@@ -58,7 +62,11 @@ check "its exit codes are the program's" says "lockkeeper:" 2 "$work/link" ls --
 mkdir "$work/no-java"
 ln -s "$(command -v dirname)" "$(command -v readlink)" "$work/no-java"
 check "without Java it says so" says "no Java found" 1 env -u JAVA_HOME PATH="$work/no-java" /bin/sh "$home/bin/lockkeeper"
-check "a coordinator starts, and stops at TERM" stops "$work/link"
+mkdir -p "$work/old/bin"
+printf 'JAVA_VERSION="11.0.2"\n' >"$work/old/release"
+ln -s /bin/true "$work/old/bin/java"
+check "of an older Java it says so" says "is Java 11.0.2" 1 env JAVA_HOME="$work/old" "$work/link" --version
+check "a coordinator starts, runs a command, and stops at TERM" stops "$work/link"
 check "the archive of classes can be made" "$home/bin/archive-classes"
 check "a coordinator starts with it" stops "$work/link"
 touch "$home/lib/lockkeeper.jar"
@@ -109,7 +117,20 @@ fi
 check "hadolint" "$tools/bin/hadolint" docker/Dockerfile
 check "shellcheck" "$tools/bin/shellcheck" -S warning bin/* deb/control/p* check.sh
 
-if ! [ -x "$tools/bin/helm" ] && ! { command -v go >/dev/null && GOBIN=$tools/bin go install "helm.sh/helm/v3/cmd/helm@$HELM" >"$work/log" 2>&1; }; then
+if ! command -v go >/dev/null; then
+  skip "the compose file and the chart: no go"
+  exit "$failed"
+fi
+if [ -x "$tools/bin/compose" ] || { GOBIN=$tools/bin go install "github.com/compose-spec/compose-go/v2/cmd@$COMPOSE" && mv "$tools/bin/cmd" "$tools/bin/compose"; } \
+  >"$work/log" 2>&1; then
+  check "the compose file, as Docker Compose reads it" "$tools/bin/compose" docker/compose.yaml
+else
+  tail -n 5 "$work/log"
+  skip "the compose file: compose-go cannot be built"
+fi
+
+if ! [ -x "$tools/bin/helm" ] && ! GOBIN=$tools/bin go install "helm.sh/helm/v3/cmd/helm@$HELM" >"$work/log" 2>&1; then
+  tail -n 5 "$work/log"
   skip "the chart: helm cannot be built"
   exit "$failed"
 fi
@@ -120,7 +141,14 @@ valid() { # valid SETTINGS...
 check "the chart" "$tools/bin/helm" lint helm/lockkeeper --strict --set zookeeper=zk:2181,insecure=true
 check "its manifests, at the least" valid --set zookeeper=zk:2181,insecure=true
 check "its manifests, with everything" valid --set zookeeper=zk1:2181\\,zk2:2181,tls.secret=a,tls.clientCa.secret=b,tls.peerCa.secret=c \
-  --set pages.enabled=true,tokensSecret=d,networkPolicy.enabled=true,serviceMonitor.enabled=true,settings.max-waiters=500 --set-string 'policy=rules: []'
+  --set pages.enabled=true,tokensSecret=d,networkPolicy.enabled=true,serviceMonitor.enabled=true,settings.max-waiters=500 --set-string 'policy=rules: []' \
+  --set 'extraVolumes[0].name=e,extraVolumes[0].emptyDir.sizeLimit=1Mi,extraVolumeMounts[0].name=e,extraVolumeMounts[0].mountPath=/e,javaOptions=-Xss2m'
+accepted() { # the program takes the settings that the chart writes
+  chart --set zookeeper=zk1:2181\\,zk2:2181,insecure=true,settings.max-leases=10000000 -s templates/configmap.yaml |
+    sed -n '/^  lockkeeper.yaml: |/,$s/^    //p' >"$work/settings.yaml"
+  "$work/link" serve --check --config "$work/settings.yaml" --data-dir "$work/data"
+}
+check "the program takes its settings" accepted
 check "it demands ZooKeeper" says "zookeeper" 1 chart --set insecure=true
 check "it demands protection" says "tls.secret" 1 chart --set zookeeper=zk:2181
 check "it demands to know its clients" says "how clients are known" 1 chart --set zookeeper=zk:2181,tls.secret=a
