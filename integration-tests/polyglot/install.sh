@@ -149,6 +149,20 @@ node_client() {
   say "Node client ready"
 }
 
+# A browser for the tests of the web page, and what drives it.
+page_browser() {
+  want node nodejs || { skip "tests of the web page: no Node.js"; return; }
+  want npm npm || { skip "tests of the web page: no npm"; return; }
+  want chromium chromium fonts-dejavu-core || { skip "tests of the web page: no Chromium"; return; }
+  ln -sf "$(command -v chromium)" "$build/bin/chromium"
+  page=$here/../page
+  if fresh page "$page/package-lock.json" && [ -d "$page/node_modules" ]; then return; fi
+  step page-packages npm ci --prefix "$page" --no-audit --no-fund --ignore-scripts ||
+    { skip "tests of the web page: their packages cannot be installed"; return; }
+  touch "$build/page.stamp"
+  say "browser for the web page ready"
+}
+
 # Moves the wall clock of a server under test; not needed by anything else.
 wall_clock() {
   if fresh wall-clock "$here/clock" && [ -f "$build/bin/wall-clock.so" ]; then return; fi
@@ -171,11 +185,11 @@ monitoring() {
   say "Prometheus ready"
 }
 
-[ $# -gt 0 ] || set -- python_client go_programs node_client wall_clock monitoring
+[ $# -gt 0 ] || set -- python_client go_programs node_client page_browser wall_clock monitoring
 for part; do
   case $part in
-    python_client | go_programs | node_client | wall_clock | monitoring) "$part" ;;
-    *) echo "usage: $0 [python_client | go_programs | node_client | wall_clock | monitoring]..." >&2; exit 2 ;;
+    python_client | go_programs | node_client | page_browser | wall_clock | monitoring) "$part" ;;
+    *) echo "usage: $0 [python_client | go_programs | node_client | page_browser | wall_clock | monitoring]..." >&2; exit 2 ;;
   esac
 done
 if [ "$skipped" -gt 0 ]; then

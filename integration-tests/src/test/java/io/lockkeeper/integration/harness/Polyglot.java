@@ -25,6 +25,10 @@ public enum Polyglot {
   GO("build/bin/go-client", "build/bin/go-client"),
   /** The client in JavaScript. */
   NODE("node/node_modules/@grpc/grpc-js", "node node/client.js"),
+  /** The checks of the web page, in a browser. */
+  PAGE(
+      "../page/node_modules/puppeteer-core ../page/node_modules/axe-core build/bin/chromium",
+      "node ../page/page.mjs build/bin/chromium"),
   /** The command line tool. */
   GRPCURL("build/bin/grpcurl", "build/bin/grpcurl"),
   /** What reads the histories of a run of chaos. */

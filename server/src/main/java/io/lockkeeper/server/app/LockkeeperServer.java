@@ -103,7 +103,7 @@ public final class LockkeeperServer implements AutoCloseable {
             engine,
             grpc,
             new HttpEndpoint(
-                httpSettings(config, protection, id),
+                httpSettings(config, protection),
                 engine.coordinator(),
                 registry,
                 grpc::impediment,
@@ -240,14 +240,12 @@ public final class LockkeeperServer implements AutoCloseable {
         config.limits().maxConnectionAge());
   }
 
-  private static HttpSettings httpSettings(ServerConfig config, Protection protection, String id) {
+  private static HttpSettings httpSettings(ServerConfig config, Protection protection) {
     return new HttpSettings(
         config.http().host(),
         config.http().port(),
-        id,
         ServerVersion.text(),
         CoreSettings.defaults().maxSessionPathBytes(),
-        config.insecure(),
         protection.opensPages(),
         protection.pages());
   }

@@ -135,7 +135,6 @@ final class Protection implements AutoCloseable {
                   certifiesClients() ? Optional.of(files.callers()) : Optional.empty(),
                   chain -> new ConnectionIdentity(files).client(chain),
                   security.authenticator(),
-                  security.authority(),
                   security.audit());
             });
   }

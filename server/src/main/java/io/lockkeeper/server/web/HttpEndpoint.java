@@ -18,7 +18,7 @@ import javax.net.ssl.SSLException;
 
 /**
  * The coordinator's HTTP endpoint: {@code /metrics} for Prometheus, {@code /healthz} (the process
- * lives), {@code /readyz} (requests for locks can be served), a status page, and the API of gRPC as
+ * lives), {@code /readyz} (requests for locks can be served), the web page, and the API of gRPC as
  * JSON below {@code /v1/}. What names locks is there for everybody only where gRPC asks nobody who
  * he is either, and only for this machine unless more is asked for; otherwise it is served over TLS
  * at an address of its own, to those who may see it. Started once and stopped once.

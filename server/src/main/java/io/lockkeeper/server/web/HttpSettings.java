@@ -7,23 +7,19 @@ import java.util.Optional;
  *
  * @param host the host name or address to bind
  * @param port the port, zero for any free one
- * @param coordinatorId names the coordinator on the status page
- * @param version the program's version, for the status page
+ * @param version the program's version, which the API's description names
  * @param sessionPathBytesCap how many bytes of paths one lock session may own, shown beside what
  *     they do own
- * @param insecure whether others than this machine are served over gRPC without protection
- * @param locksForAll whether the status page, which names locks, is served to everybody: only where
- *     gRPC does not ask who its clients are either, and no other machine reaches it unless that is
- *     asked for
- * @param pages where the status page is served to those who may see it; empty: nowhere
+ * @param locksForAll whether the web page and the API, which name locks, are served to everybody:
+ *     only where gRPC does not ask who its clients are either, and no other machine reaches it
+ *     unless that is asked for
+ * @param pages where both are served to those who say who they are; empty: nowhere
  */
 public record HttpSettings(
     String host,
     int port,
-    String coordinatorId,
     String version,
     long sessionPathBytesCap,
-    boolean insecure,
     boolean locksForAll,
     Optional<PagesSettings> pages) {
 

@@ -2,11 +2,8 @@ package io.lockkeeper.server.web;
 
 import io.lockkeeper.server.coordinator.api.Coordinator;
 import io.lockkeeper.server.coordinator.api.CoordinatorStatus;
-import io.lockkeeper.server.core.api.LockView;
 import io.lockkeeper.server.security.Audit;
-import io.lockkeeper.server.security.Authority;
 import io.lockkeeper.server.security.Identity;
-import io.lockkeeper.server.security.Right;
 import io.lockkeeper.server.security.UnauthenticatedException;
 import io.lockkeeper.server.web.api.Api;
 import io.lockkeeper.server.web.api.ApiChannels;
@@ -17,11 +14,9 @@ import io.lockkeeper.server.web.http.Request;
 import io.lockkeeper.server.web.http.Site;
 import io.lockkeeper.server.web.http.Visitor;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import tools.jackson.databind.json.JsonMapper;
@@ -36,8 +31,6 @@ final class Pages {
   private static final int UNAVAILABLE = 503;
   private static final String METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-  private static final long LOCKS_LIMIT_MILLIS = 1_000;
-
   private static final Pattern LOOPBACK = Pattern.compile("localhost|127\\..*|\\[?::1]?");
   private static final Pattern NO_NAME =
       Pattern.compile("(?i)(localhost|[0-9.]+|\\[[0-9a-f:.]+])(:[0-9]*)?");
@@ -45,7 +38,7 @@ final class Pages {
   private final Coordinator coordinator;
   private final PrometheusMeterRegistry registry;
   private final CoordinatorMetrics metrics;
-  private final StatusPage statusPage;
+  private final PageFiles files = new PageFiles();
   private final boolean locksForAll;
   private final Supplier<Optional<String>> impediment;
   private final Api api;
@@ -60,13 +53,12 @@ final class Pages {
     this.coordinator = coordinator;
     this.registry = registry;
     this.metrics = new CoordinatorMetrics(coordinator, settings.sessionPathBytesCap(), registry);
-    this.statusPage = new StatusPage(settings);
     this.locksForAll = settings.locksForAll();
     this.impediment = impediment;
     this.api = api;
   }
 
-  /** Returns the pages for everybody, with the status page where it names no secret. */
+  /** Returns the pages for everybody, with the web page where its locks are no secret. */
   Site open(HttpSettings settings) {
     if (!locksForAll) {
       return request -> at(request, () -> now(elsewhere(settings.pages())));
@@ -81,7 +73,7 @@ final class Pages {
               }
               return Api.serves(request.path())
                   ? api.answer(request, nobodyKnown(request.visitor()))
-                  : status(Identity.ANONYMOUS, Authority.OPEN);
+                  : now(file(request));
             });
   }
 
@@ -103,13 +95,13 @@ final class Pages {
         pages
             .map(
                 there ->
-                    "the status page names locks: it is served over HTTPS, at "
+                    "the web page names locks: it is served over HTTPS, at "
                         + there.host()
                         + ":"
                         + there.port()
                         + "\n")
             .orElse(
-                "the status page names locks, and is not served: set --pages to serve it over HTTPS to those who may"
+                "the web page names locks, and is not served: set --pages to serve it over HTTPS to those who may"
                     + " see it\n"));
   }
 
@@ -122,9 +114,11 @@ final class Pages {
             () -> {
               Visitor visitor = request.visitor();
               try {
-                return Api.serves(request.path())
-                    ? api.answer(request, visitors.caller(visitor))
-                    : status(visitors.identify(visitor), settings.authority());
+                if (Api.serves(request.path())) {
+                  return api.answer(request, visitors.caller(visitor));
+                }
+                var unused = visitors.identify(visitor);
+                return now(file(request));
               } catch (UnauthenticatedException e) {
                 String why = String.valueOf(e.getMessage());
                 settings.audit().record(refusal(visitor, why));
@@ -153,11 +147,10 @@ final class Pages {
       return now(Page.text(405, "only GET and HEAD\n").with("Allow", "GET, HEAD"));
     }
     return switch (request.path()) {
-      case "/" -> guarded.get();
       case "/metrics" -> now(metrics());
       case "/healthz" -> now(Page.text(OK, "alive\n"));
       case "/readyz" -> now(ready());
-      default -> now(Page.text(NOT_FOUND, "not found: see /, /v1/, /metrics, /healthz, /readyz\n"));
+      default -> files.has(request.path()) ? guarded.get() : now(file(request));
     };
   }
 
@@ -169,35 +162,11 @@ final class Pages {
     return Readiness.of(status, impediment.get(), locksForAll);
   }
 
-  private CompletableFuture<Answer> status(Identity visitor, Authority authority) {
-    CoordinatorStatus status = coordinator.status();
-    return locks(status, visitor, authority)
-        .thenApply(
-            shown ->
-                new Page(
-                    OK,
-                    "text/html; charset=utf-8",
-                    statusPage.render(status, readiness(status), shown)));
-  }
-
-  /**
-   * Returns some locks and, as a sign that there are more, one too many; empty if not told soon.
-   */
-  private CompletableFuture<Optional<List<LockView>>> locks(
-      CoordinatorStatus status, Identity visitor, Authority authority) {
-    if (!status.mirrorCurrent()) {
-      return CompletableFuture.completedFuture(Optional.empty());
-    }
-    int limit = StatusPage.MAX_LOCKS + 1;
-    CompletableFuture<List<LockView>> found =
-        coordinator
-            .listLocks(
-                "", Optional.empty(), limit, lock -> authority.permits(visitor, Right.READ, lock))
-            .thenApply(Coordinator.LockPage::locks);
-    return found
-        .thenApply(Optional::of)
-        .exceptionally(failure -> Optional.empty())
-        .completeOnTimeout(Optional.empty(), LOCKS_LIMIT_MILLIS, TimeUnit.MILLISECONDS);
+  private Page file(Request request) {
+    return files
+        .at(request)
+        .orElseGet(
+            () -> Page.text(NOT_FOUND, "not found: see /, /v1/, /metrics, /healthz, /readyz\n"));
   }
 
   private Page metrics() {

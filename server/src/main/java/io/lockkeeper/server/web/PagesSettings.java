@@ -2,7 +2,6 @@ package io.lockkeeper.server.web;
 
 import io.lockkeeper.server.security.Audit;
 import io.lockkeeper.server.security.Authenticator;
-import io.lockkeeper.server.security.Authority;
 import io.lockkeeper.server.security.Identity;
 import java.security.cert.X509Certificate;
 import java.util.List;
@@ -12,7 +11,7 @@ import javax.net.ssl.X509ExtendedKeyManager;
 import javax.net.ssl.X509ExtendedTrustManager;
 
 /**
- * Where the pages that name locks are served over TLS, and to whom.
+ * Where the web page and the API, which name locks, are served over TLS, and to whom.
  *
  * @param host the host name or address to bind
  * @param port the port, zero for any free one
@@ -22,7 +21,6 @@ import javax.net.ssl.X509ExtendedTrustManager;
  *     io.lockkeeper.server.security.UnauthenticatedException} that says why it is no client's
  * @param authenticator says whose a token is, as a bearer token or as the password of Basic
  *     authentication
- * @param authority says which locks a visitor may see: those that he may read
  * @param audit hears of visitors of whom nobody knows who they are
  */
 public record PagesSettings(
@@ -32,7 +30,6 @@ public record PagesSettings(
     Optional<X509ExtendedTrustManager> clients,
     Function<List<X509Certificate>, Identity> identities,
     Authenticator authenticator,
-    Authority authority,
     Audit audit) {
 
   /** Checks the port. */

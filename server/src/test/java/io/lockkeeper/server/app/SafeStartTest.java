@@ -99,13 +99,13 @@ class SafeStartTest {
   }
 
   @Test
-  void serverThatIsOpenToOthersSaysSoInTheLogAndOnItsPage() throws Exception {
+  void serverThatIsOpenToOthersSaysSoInTheLogAndServesItsPage() throws Exception {
     // Given
     ServerConfig config = config(Map.of("listen", "0.0.0.0:0", "insecure", "true"));
     // When
     try (LockkeeperServer server = LockkeeperServer.start(config)) {
       // Then
-      assertThat(get(server, "/")).contains("insecure").contains("Whoever reaches the gRPC port");
+      assertThat(get(server, "/")).contains("/page/app.js");
     }
     assertThat(warnings()).singleElement().asString().startsWith("INSECURE: whoever reaches");
   }
@@ -117,7 +117,7 @@ class SafeStartTest {
     // When
     try (LockkeeperServer server = LockkeeperServer.start(config)) {
       // Then
-      assertThat(get(server, "/")).startsWith("the status page names locks, and is not served");
+      assertThat(get(server, "/")).startsWith("the web page names locks, and is not served");
       assertThat(get(server, "/healthz")).startsWith("alive");
       assertThat(get(server, "/readyz")).contains("\"serving\":false");
       assertThat(get(server, "/metrics")).contains("lockkeeper_leases");

@@ -3,16 +3,7 @@ package io.lockkeeper.server.web;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.lockkeeper.server.core.api.Contender;
-import io.lockkeeper.server.core.api.Failure;
-import io.lockkeeper.server.core.api.FreezeView;
-import io.lockkeeper.server.core.api.LockView;
-import io.lockkeeper.server.core.lock.Freeze;
-import io.lockkeeper.server.core.lock.LockName;
-import io.lockkeeper.server.core.lock.PermitsKind.Permits;
-import io.lockkeeper.server.core.lock.ReadWriteKind;
 import io.lockkeeper.server.testing.FakeCoordinator;
-import io.lockkeeper.server.testing.RoomKind;
 import io.lockkeeper.server.testing.ViewSamples;
 import io.lockkeeper.server.web.http.HttpListener;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
@@ -28,13 +19,17 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
@@ -52,7 +47,7 @@ class HttpEndpointTest {
 
   private HttpEndpoint endpoint(int port) {
     return new HttpEndpoint(
-        new HttpSettings("127.0.0.1", port, "c<1>", "0.1.0", 524_288, true, true, Optional.empty()),
+        new HttpSettings("127.0.0.1", port, "0.1.0", 524_288, true, Optional.empty()),
         coordinator,
         new PrometheusMeterRegistry(PrometheusConfig.DEFAULT),
         impediment::get,
@@ -117,24 +112,6 @@ class HttpEndpointTest {
   }
 
   @Test
-  void statusPageShowsWhatSteersTextAsItIs() throws Exception {
-    // Given
-    Contender evil = ViewSamples.holder(ReadWriteKind.READ, "me\u202E\u0007you", Map.of());
-    CompletableFuture<HttpResponse<String>> page =
-        client.sendAsync(request("/").build(), BodyHandlers.ofString());
-    // When
-    coordinator
-        .listLocks
-        .next()
-        .answer()
-        .complete(List.of(ViewSamples.held("a\u202Eb\u2066c\u2028d", List.of(evil))));
-    // Then
-    assertThat(page.get().body())
-        .contains("a\\u202Eb\\u2066c\\u2028d", "me\\u202E\\u0007you")
-        .doesNotContain("\u202E", "\u2066", "\u2028", "\u0007");
-  }
-
-  @Test
   void metricsShowTheCoordinatorAndTheJvm() throws Exception {
     // When
     HttpResponse<String> response = get("/metrics");
@@ -176,71 +153,78 @@ class HttpEndpointTest {
   }
 
   @Test
-  void statusPageEscapesWhatItShows() throws Exception {
+  void pageIsServedWithAllThatItNeedsAndNothingElseBesides() throws Exception {
     // Given
-    coordinator.is(ViewSamples.cutOff());
-    // When
-    HttpResponse<String> response = get("/");
+    Pattern reference = Pattern.compile("(?:src|href|from|import)[=( ]\"(/page/|\\./)([^\"]+)\"");
+    Set<String> found = new TreeSet<>();
+    Deque<String> unread = new ArrayDeque<>(List.of("/"));
+    // When: each file is asked for that another one names
+    while (!unread.isEmpty()) {
+      String path = unread.remove();
+      HttpResponse<String> file = get(path);
+      assertThat(file.statusCode()).as(path).isEqualTo(200);
+      found.add(path + " " + file.headers().firstValue("Content-Type").orElseThrow());
+      Matcher named = reference.matcher(path.startsWith("/page/lib/") ? "" : file.body());
+      while (named.find()) {
+        String next = "/page/" + named.group(2);
+        if (found.stream().noneMatch(known -> known.startsWith(next)) && !unread.contains(next)) {
+          unread.add(next);
+        }
+      }
+    }
     // Then
-    assertThat(response.statusCode()).isEqualTo(200);
-    assertThat(response.headers().firstValue("Content-Type").orElseThrow()).contains("text/html");
-    assertThat(response.body())
-        .contains("not serving", "c&lt;1&gt;", "lock&lt;1&gt;", "href=\"/metrics\"")
-        .contains("insecure</span> Whoever reaches the gRPC port can take")
-        .doesNotContain("lock<1>", "c<1>");
+    assertThat(found)
+        .contains(
+            "/ text/html; charset=utf-8",
+            "/page/style.css text/css; charset=utf-8",
+            "/page/app.js text/javascript; charset=utf-8",
+            "/page/lib/preact.js text/javascript; charset=utf-8",
+            "/page/lib/htm.js text/javascript; charset=utf-8",
+            "/page/lib/uPlot.js text/javascript; charset=utf-8",
+            "/page/lib/uPlot.css text/css; charset=utf-8");
+    for (String other :
+        List.of(
+            "/page/", "/page/index.html", "/page/libraries.properties", "/page/lib/", "/page")) {
+      assertThat(get(other).statusCode()).as(other).isEqualTo(404);
+    }
   }
 
   @Test
-  void statusPageShowsWhoHoldsWhatHowAndForHowLongYet() throws Exception {
+  void browserThatHasAFileOfThePageIsToldOnlyThat() throws Exception {
     // Given
-    Contender reader = ViewSamples.yielding(ReadWriteKind.READ, 90_000_000_000L);
-    Contender permits = ViewSamples.yielding(new Permits(3, 9), 5_000_000_000L);
-    LockView read = ViewSamples.delayed("a<b>", reader, 1, 7_000_000_000L);
-    LockView pool = ViewSamples.delayed("pool", permits, 5, 7_200_000_000_000L);
-    LockView room =
-        ViewSamples.held("room", List.of(ViewSamples.yielding(new RoomKind.Member("blue"), 0)));
-    CompletableFuture<HttpResponse<String>> page =
-        client.sendAsync(request("/").build(), BodyHandlers.ofString());
+    HttpResponse<String> first = get("/page/app.js");
+    String etag = first.headers().firstValue("ETag").orElseThrow();
     // When
-    coordinator
-        .listLocks
-        .next()
-        .answer()
-        .complete(List.of(read, pool, room, ViewSamples.lock("plain")));
+    HttpResponse<String> again =
+        client.send(
+            request("/page/app.js").header("If-None-Match", "\"other\", W/" + etag).build(),
+            BodyHandlers.ofString());
+    HttpResponse<String> other =
+        client.send(
+            request("/page/app.js").header("If-None-Match", "\"other\"").build(),
+            BodyHandlers.ofString());
     // Then
-    assertThat(page.get().body())
-        .contains("a&lt;b&gt;", "shop-1, READ for 2 s, needs 90 s", "in 7 s")
-        .contains("shop-1, 3 of 5 permits for 2 s, needs 5 s", "in 2 h")
-        .contains("shop-1, room-blue for 2 s, needs 0 s")
-        .contains("shop-1, EXCLUSIVE for 2 s</td><td class=\"n\">1</td><td></td>")
-        .doesNotContain("a<b>", "and more");
+    assertThat(first.headers().firstValue("Cache-Control")).contains("no-cache");
+    assertThat(again.statusCode()).isEqualTo(304);
+    assertThat(again.body()).isEmpty();
+    assertThat(again.headers().firstValue("ETag")).contains(etag);
+    assertThat(again.headers().firstValue("Content-Length")).isEmpty();
+    assertThat(other.statusCode()).isEqualTo(200);
+    assertThat(get("/healthz").statusCode()).isEqualTo(200);
   }
 
   @Test
-  void statusPageSaysWhyALockIsFrozen() throws Exception {
-    // Given
-    FreezeView freeze =
-        new FreezeView(
-            new Freeze("orders/", "move <here>\u202E", "anna", Optional.empty()),
-            1,
-            Optional.of(90_000_000_000L));
-    LockView frozen =
-        new LockView(
-            new LockName("orders/42"),
-            List.of(),
-            1,
-            List.of(),
-            99,
-            OptionalInt.empty(),
-            Optional.of(7_000_000_000L),
-            Optional.of(freeze));
-    CompletableFuture<HttpResponse<String>> page =
-        client.sendAsync(request("/").build(), BodyHandlers.ofString());
+  void pageRunsNothingThatStandsInItAndAsksNobodyElse() throws Exception {
     // When
-    coordinator.listLocks.next().answer().complete(List.of(frozen));
+    HttpResponse<String> page = get("/");
     // Then
-    assertThat(page.get().body())
-        .contains("<td>frozen: move &lt;here&gt;\\u202E (thaws in 90 s), in 7 s</td>");
+    assertThat(page.headers().firstValue("Content-Security-Policy").orElseThrow())
+        .contains(
+            "default-src 'none'", "script-src 'self';", "style-src 'self';", "connect-src 'self'")
+        .doesNotContain("unsafe");
+    assertThat(page.body())
+        .contains("<noscript>", "/v1/locks")
+        .doesNotContain("<style", "style=", "onclick", "https:");
   }
 
   @Test
@@ -261,52 +245,6 @@ class HttpEndpointTest {
       assertThat(raw("GET / HTTP/1.0\r\nHost: " + own + "\r\n\r\n")).contains("200 OK");
     }
     assertThat(raw("GET /healthz HTTP/1.0\r\nHost: evil.example\r\n\r\n")).contains("200 OK");
-  }
-
-  @Test
-  void statusPageNamesAHolderThatSaysNothingOfItselfByItsEntry() throws Exception {
-    // Given
-    CompletableFuture<HttpResponse<String>> page =
-        client.sendAsync(request("/").build(), BodyHandlers.ofString());
-    Contender silent = ViewSamples.holder(ReadWriteKind.READ, "", Map.of());
-    // When
-    coordinator.listLocks.next().answer().complete(List.of(ViewSamples.held("a", List.of(silent))));
-    // Then
-    assertThat(page.get().body()).contains("_c_x-lock-0000000001, READ for 2 s");
-  }
-
-  @Test
-  void statusPageSaysWhenThereAreMoreLocksOrNone() throws Exception {
-    // Given
-    List<LockView> many =
-        IntStream.rangeClosed(1, 51).mapToObj(i -> ViewSamples.lock("l" + i)).toList();
-    CompletableFuture<HttpResponse<String>> full =
-        client.sendAsync(request("/").build(), BodyHandlers.ofString());
-    var asked = coordinator.listLocks.next();
-    asked.answer().complete(many);
-    CompletableFuture<HttpResponse<String>> empty =
-        client.sendAsync(request("/").build(), BodyHandlers.ofString());
-    // When
-    coordinator.listLocks.next().answer().complete(List.of());
-    // Then
-    assertThat(asked.what().limit()).isEqualTo(51);
-    assertThat(full.get().body()).contains("<td>l50</td>", "and more").doesNotContain("l51");
-    assertThat(empty.get().body()).contains("none in use");
-  }
-
-  @Test
-  void statusPageComesWithoutLocksThatCannotBeTold() throws Exception {
-    // Given
-    CompletableFuture<HttpResponse<String>> page =
-        client.sendAsync(request("/").build(), BodyHandlers.ofString());
-    // When
-    coordinator
-        .listLocks
-        .next()
-        .answer()
-        .completeExceptionally(ViewSamples.refused(Failure.Reason.UNAVAILABLE));
-    // Then
-    assertThat(page.get().body()).contains("not known", "Event loop delay");
   }
 
   @Test
@@ -345,21 +283,6 @@ class HttpEndpointTest {
             .toList();
     // Then
     assertThat(responses).allSatisfy(r -> assertThat(r.join().statusCode()).isEqualTo(200));
-  }
-
-  @Test
-  void healthIsToldWhilePagesWaitForABusyCoordinator() throws Exception {
-    // Given: nobody answers what the pages ask
-    List<CompletableFuture<HttpResponse<String>>> pages =
-        IntStream.range(0, 10)
-            .mapToObj(i -> client.sendAsync(request("/").build(), BodyHandlers.ofString()))
-            .toList();
-    coordinator.listLocks.next();
-    // When
-    HttpResponse<String> health = get("/healthz");
-    // Then
-    assertThat(health.statusCode()).isEqualTo(200);
-    assertThat(pages).allSatisfy(page -> assertThat(page.join().body()).contains("not known"));
   }
 
   /** Sends bytes as they are, and returns all that comes back until the end. */

@@ -64,8 +64,8 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
   private static final DateTimeFormatter DATE =
       DateTimeFormatter.ofPattern("EEE, dd MMM yyyy HH:mm:ss 'GMT'", Locale.ROOT);
   private static final String CONTENT_POLICY =
-      "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none';"
-          + " frame-ancestors 'none'";
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
+          + " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
   private final Site site;
   private final Connections connections;
@@ -346,7 +346,9 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
     ByteBuf bytes = Unpooled.copiedBuffer(text, UTF_8);
     DefaultFullHttpResponse response =
         new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, status, bytes);
-    if (!status.equals(HttpResponseStatus.CONTINUE)) {
+    // Of an answer without a body, the length would be that of the body that it stands for.
+    if (!status.equals(HttpResponseStatus.CONTINUE)
+        && !status.equals(HttpResponseStatus.NOT_MODIFIED)) {
       response.headers().set(HttpHeaderNames.CONTENT_LENGTH, bytes.readableBytes());
     }
     return response;

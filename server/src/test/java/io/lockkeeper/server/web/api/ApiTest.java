@@ -121,7 +121,7 @@ class ApiTest {
     channel = InProcessChannelBuilder.forName(name).directExecutor().build();
     endpoint =
         new HttpEndpoint(
-            new HttpSettings("127.0.0.1", 0, "c-1", "0.1.0", 1, true, true, Optional.empty()),
+            new HttpSettings("127.0.0.1", 0, "0.1.0", 1, true, Optional.empty()),
             new FakeCoordinator(),
             new PrometheusMeterRegistry(PrometheusConfig.DEFAULT),
             Optional::empty,

@@ -1,0 +1,291 @@
+// What is known of all locks, kept up to date by one stream of changes, and of the coordinator, asked for every few seconds.
+
+import { get, post } from "./api.js";
+import { ago, seconds } from "./text.js";
+
+const RENDER_MILLIS = 400;
+const POLL_MILLIS = 4_000;
+const SILENCE_MILLIS = 25_000;
+const MAX_RETRY_MILLIS = 10_000;
+const MAX_SAMPLES = 900;
+
+/** Returns a contender with moments of this browser's clock in place of durations. */
+export function contender(json) {
+  return {
+    ...json,
+    lease: json.leaseTag ?? "",
+    token: json.fencingToken ?? "",
+    metadata: json.metadata ?? {},
+    queuedAt: ago(json.queuedFor),
+    heldAt: ago(json.heldFor),
+    releaseAt: json.releaseIn === undefined ? undefined : Date.now() + seconds(json.releaseIn) * 1000,
+  };
+}
+
+/** Returns a lock's state with moments in place of durations. */
+export function lockState(json) {
+  return {
+    name: json.name,
+    holders: (json.holders ?? []).map(contender),
+    waiting: json.queueLength ?? 0,
+    queue: (json.queue ?? []).map(contender),
+    limit: json.configuredLimit ?? 0,
+    delayedUntil: json.delayedFor === undefined ? undefined : Date.now() + seconds(json.delayedFor) * 1000,
+    frozen: json.frozen,
+    oldestAt: undefined,
+    oldestKnown: !json.queueLength,
+    version: 0,
+  };
+}
+
+/** The locks in use and the coordinator's state, and who is told when they change. */
+class Live {
+  locks = new Map();
+  /** Rises with every change of the locks. */
+  version = 0;
+  prefix = "";
+  connection = { state: "connecting", since: Date.now(), error: "" };
+  /** Of the coordinator; each undefined as long as it is not known. */
+  cluster = undefined;
+  clusterError = "";
+  readiness = undefined;
+  caller = undefined;
+  samples = { at: [], grants: [], waiting: [], held: [] };
+
+  #listeners = new Set();
+  #incoming = undefined;
+  #source = undefined;
+  #lastHeard = Date.now();
+  #retryMillis = 500;
+  #timer = undefined;
+  #grants = 0;
+  #frozenKey = "[]";
+  #totalsOf = -1;
+  #totals = undefined;
+
+  /** Begins. */
+  start() {
+    this.#connect();
+    this.refresh();
+    setInterval(() => document.hidden || this.refresh(), POLL_MILLIS);
+    setInterval(() => this.#tick(), 1000);
+    addEventListener("visibilitychange", () => this.changed());
+  }
+
+  /** Calls back soon after each change, and each second, since ages change. Returns what ends that. */
+  listen(callback) {
+    this.#listeners.add(callback);
+    return () => this.#listeners.delete(callback);
+  }
+
+  /** Says that something has changed; listeners hear of many changes at once. */
+  changed() {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      if (!document.hidden) this.#listeners.forEach((callback) => callback());
+    }, RENDER_MILLIS);
+  }
+
+  /** Watches only the locks whose names begin with this, from now on. */
+  watch(prefix) {
+    if (prefix === this.prefix) return;
+    this.prefix = prefix;
+    this.locks = new Map();
+    this.#became("connecting");
+    this.#connect();
+  }
+
+  /** How many locks are in use, held and frozen, and how many wait. */
+  get totals() {
+    if (this.#totalsOf !== this.version) {
+      const totals = { locks: this.locks.size, held: 0, waiting: 0, frozen: 0 };
+      for (const lock of this.locks.values()) {
+        if (lock.holders.length > 0) totals.held++;
+        if (lock.frozen) totals.frozen++;
+        totals.waiting += lock.waiting;
+      }
+      this.#totals = totals;
+      this.#totalsOf = this.version;
+    }
+    return this.#totals;
+  }
+
+  /** Returns whether the caller has a right on all locks, as far as that is known. */
+  may(right) {
+    return this.caller === undefined || (this.caller.rights ?? []).includes(right);
+  }
+
+  /** Asks anew for the state of the coordinator. */
+  async refresh() {
+    const [readiness, caller, cluster] =
+      await Promise.allSettled([get("/readyz"), post("/v1/who-am-i", {}), get("/v1/cluster")]);
+    this.readiness = readiness.value;
+    this.caller = caller.value;
+    if (cluster.status === "fulfilled") {
+      this.cluster = cluster.value;
+      this.clusterError = "";
+      this.#freeze(cluster.value.frozen ?? []);
+    } else {
+      this.clusterError = cluster.reason.message;
+    }
+    this.changed();
+  }
+
+  #became(state, error = "") {
+    if (this.connection.state !== state) this.connection = { state, since: Date.now(), error };
+    else if (error) this.connection.error = error;
+    this.changed();
+  }
+
+  #connect() {
+    this.#source?.close();
+    const source = new EventSource(`/v1/watch?prefix=${encodeURIComponent(this.prefix)}`);
+    this.#source = source;
+    this.#incoming = undefined;
+    this.#lastHeard = Date.now();
+    let whole = false;
+    source.onopen = () => {
+      this.#incoming = undefined;
+      this.#lastHeard = Date.now();
+      // Where it goes on, and nothing was missed, nothing comes that would say so.
+      if (whole) this.#isLive();
+    };
+    source.onmessage = (event) => {
+      const response = JSON.parse(event.data);
+      this.#lastHeard = Date.now();
+      whole ||= response.snapshotEnd !== undefined;
+      this.#take(response);
+    };
+    source.onerror = (event) => {
+      if (source === this.#source) this.#broke(source, event.data);
+    };
+  }
+
+  /** The browser comes back by itself, except where it was refused. */
+  async #broke(source, data) {
+    const refusal = data ? JSON.parse(data) : undefined;
+    this.#became("lost", (refusal?.error ?? refusal)?.message ?? "");
+    if (source.readyState !== EventSource.CLOSED) return;
+    const wait = this.#retryMillis;
+    this.#retryMillis = Math.min(MAX_RETRY_MILLIS, wait * 2);
+    setTimeout(() => source === this.#source && this.#connect(), wait);
+    try {
+      await get("/v1/locks?pageSize=1");
+    } catch (e) {
+      this.#became("lost", e.message);
+    }
+  }
+
+  #take(response) {
+    if (response.snapshot) {
+      this.#incoming ??= new Map();
+      const lock = lockState(response.snapshot);
+      this.#incoming.set(lock.name, lock);
+      // The first snapshot is shown while it comes; a later one takes the place of what is shown.
+      if (this.connection.state === "connecting") {
+        this.locks = this.#incoming;
+        this.version++;
+        this.changed();
+      }
+    } else if (response.snapshotEnd) {
+      this.locks = this.#incoming ?? new Map();
+      this.#incoming = undefined;
+      this.#refreeze();
+      this.#isLive();
+    } else if (response.change) {
+      this.#apply(response.change);
+      this.#isLive();
+    } else if (response.gap) {
+      this.#incoming = undefined;
+    }
+  }
+
+  #isLive() {
+    this.#retryMillis = 500;
+    this.version++;
+    this.#became("live");
+  }
+
+  #apply(change) {
+    const before = this.locks.get(change.name);
+    const holders = (change.holders ?? []).map(contender);
+    const waiting = change.queueLength ?? 0;
+    this.#grants += grantsOf(change, before?.holders ?? [], holders);
+    if (holders.length === 0 && waiting === 0) {
+      this.locks.delete(change.name);
+      return;
+    }
+    const lock = before ?? { ...lockState({ name: change.name }), frozen: this.#freezeOf(change.name) };
+    lock.holders = holders;
+    lock.waiting = waiting;
+    lock.version++;
+    if (waiting === 0) {
+      lock.oldestAt = undefined;
+      lock.oldestKnown = true;
+    } else if (waiting === 1 && change.cause === "CHANGE_CAUSE_QUEUED") {
+      lock.oldestAt = ago(change.contender?.queuedFor);
+      lock.oldestKnown = true;
+    } else if (change.cause !== "CHANGE_CAUSE_QUEUED") {
+      lock.oldestKnown = false;
+    }
+    this.locks.set(change.name, lock);
+  }
+
+  #freeze(frozen) {
+    const key = JSON.stringify(frozen.map((freeze) => [freeze.prefix, freeze.reason]));
+    if (key === this.#frozenKey) return;
+    this.#frozenKey = key;
+    this.#refreeze();
+    this.version++;
+  }
+
+  /** Changes of locks do not tell of freezes: the cluster does, to whoever may see it. */
+  #refreeze() {
+    if (!this.cluster) return;
+    for (const lock of this.locks.values()) lock.frozen = this.#freezeOf(lock.name);
+  }
+
+  #freezeOf(name) {
+    let longest;
+    for (const frozen of this.cluster?.frozen ?? []) {
+      const prefix = frozen.prefix ?? "";
+      if (name.startsWith(prefix) && (!longest || prefix.length > (longest.prefix ?? "").length)) longest = frozen;
+    }
+    return longest;
+  }
+
+  #tick() {
+    if (this.connection.state === "live") {
+      const { at, grants, waiting, held } = this.samples;
+      const totals = this.totals;
+      at.push(Date.now() / 1000);
+      grants.push(this.#grants);
+      waiting.push(totals.waiting);
+      held.push(totals.held);
+      if (at.length > MAX_SAMPLES) [at, grants, waiting, held].forEach((values) => values.shift());
+      // A heartbeat is no event: silence is found out about by asking.
+      if (Date.now() - this.#lastHeard > SILENCE_MILLIS) this.#probe();
+    }
+    this.#grants = 0;
+    this.changed();
+  }
+
+  async #probe() {
+    this.#lastHeard = Date.now();
+    try {
+      await get("/readyz");
+    } catch (e) {
+      this.#became("lost", e.message);
+      this.#connect();
+    }
+  }
+}
+
+/** Of several changes that came as one, only those grants count that are there to be seen. */
+function grantsOf(change, before, after) {
+  const held = new Set(before.map((holder) => holder.entry));
+  const seen = after.filter((holder) => !held.has(holder.entry)).length;
+  return Math.max(seen, change.cause === "CHANGE_CAUSE_GRANTED" ? 1 : 0);
+}
+
+export const live = new Live();
