@@ -64,7 +64,7 @@ ln -s "$(command -v dirname)" "$(command -v readlink)" "$work/no-java"
 check "without Java it says so" says "no Java found" 1 env -u JAVA_HOME PATH="$work/no-java" /bin/sh "$home/bin/lockkeeper"
 mkdir -p "$work/old/bin"
 printf 'JAVA_VERSION="11.0.2"\n' >"$work/old/release"
-ln -s /bin/true "$work/old/bin/java"
+cp /bin/true "$work/old/bin/java"
 check "of an older Java it says so" says "is Java 11.0.2" 1 env JAVA_HOME="$work/old" "$work/link" --version
 check "a coordinator starts, runs a command, and stops at TERM" stops "$work/link"
 check "the archive of classes can be made" "$home/bin/archive-classes"
@@ -86,6 +86,11 @@ if command -v dpkg-deb >/dev/null; then
       # A Java that Debian does not know of is as good.
       check "the Debian package is installed" dpkg -i --force-depends "$deb"
       check "its command works" says "lockkeeper $version" 0 /usr/bin/lockkeeper --version
+      # The installer has made an archive of classes; another Java wants another one.
+      rm -f /usr/share/lockkeeper/lib/lockkeeper.jsa
+      check "another Java is noticed" dpkg-trigger --by-package=lockkeeper --no-await /usr/lib/jvm
+      check "and what was noticed is seen to" dpkg --triggers-only --force-depends lockkeeper
+      check "by an archive of its classes" test -s /usr/share/lockkeeper/lib/lockkeeper.jsa
       check "its service is not started before somebody has seen to its settings" sh -c '! systemctl is-active -q lockkeeper 2>/dev/null'
       if command -v systemd-analyze >/dev/null; then
         check "its unit is one" systemd-analyze verify /lib/systemd/system/lockkeeper.service
