@@ -12,6 +12,7 @@ import io.lockkeeper.server.app.ServerConfig;
 import io.lockkeeper.server.app.SettingsCheck;
 import java.io.PrintWriter;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -45,9 +46,10 @@ public final class ServeCommand extends ServerCommand {
     if (check) {
       return check(config);
     }
-    try (ServerRun run = new ServerRun();
+    CompletableFuture<SettingsReload> onHangUp = new CompletableFuture<>();
+    try (ServerRun run = new ServerRun(onHangUp);
         LockkeeperServer server = LockkeeperServer.start(config)) {
-      run.onHangUp(new SettingsReload(config, this::config, server::readFiles));
+      onHangUp.complete(new SettingsReload(config, this::config, server::readFiles));
       return run.await(server);
     }
   }

@@ -4,6 +4,7 @@ import io.lockkeeper.cli.shell.CliException;
 import io.lockkeeper.cli.shell.ExitCodes;
 import io.lockkeeper.cli.shell.Signals;
 import io.lockkeeper.server.app.LockkeeperServer;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
@@ -26,18 +27,27 @@ final class ServerRun implements AutoCloseable {
   private final CountDownLatch stopped = new CountDownLatch(1);
   private final Signals signals;
   private final Signals hangUps;
-  private volatile Runnable onHangUp = this::onSignal;
+
+  /** From now on, TERM, INT and HUP end {@link #await}; a second one ends the process at once. */
+  ServerRun() {
+    this(Optional.empty());
+  }
 
   /**
-   * From now on, TERM and INT end {@link #await}; a second one ends the process without ado. So
-   * does HUP, until there is something else to do on it.
+   * From now on, TERM and INT end {@link #await}; a second one ends the process at once.
+   *
+   * @param onHangUp what to do on each HUP; one that comes before this is known waits for it
    */
-  ServerRun() {
+  ServerRun(CompletableFuture<? extends Runnable> onHangUp) {
+    this(Optional.of(onHangUp));
+  }
+
+  private ServerRun(Optional<CompletableFuture<? extends Runnable>> onHangUp) {
     Thread limit = new Thread(this::limitStop, "lockkeeper-stop-limit");
     limit.setDaemon(true);
     limit.start();
     signals = new Signals(name -> onSignal(), "TERM", "INT");
-    hangUps = new Signals(name -> onHangUp.run(), "HUP");
+    hangUps = new Signals(name -> onHangUp(onHangUp), "HUP");
     if (!signals.isComplete()) {
       // Then a signal starts the JVM's own shutdown; what runs in a finally block may not get its
       // time.
@@ -81,9 +91,12 @@ final class ServerRun implements AutoCloseable {
     }
   }
 
-  /** Says what to do on each HUP from now on, on a thread of its own. */
-  void onHangUp(Runnable action) {
-    onHangUp = action;
+  private void onHangUp(Optional<CompletableFuture<? extends Runnable>> action) {
+    if (action.isEmpty()) {
+      onSignal();
+    } else {
+      CompletableFuture<Void> unused = action.get().thenAccept(Runnable::run);
+    }
   }
 
   /** Ends {@link #await} with a failure; the first end counts. */

@@ -58,7 +58,7 @@ final class ConnectionFloodIT {
       target.assertServes();
       Awaitility.await()
           .atMost(PATIENCE)
-          .until(() -> target.server().metric("lockkeeper_entries ") < 5);
+          .until(() -> target.server().metric("lockkeeper_entries") < 5);
     }
   }
 

@@ -18,7 +18,7 @@ final class SlowReaderFloodIT {
       // Given
       Floods.unreadWatches(target.attack(), "slow/", CONNECTIONS, WATCHES);
       Awaitility.await()
-          .until(() -> target.server().metric("lockkeeper_watches ") >= CONNECTIONS * WATCHES);
+          .until(() -> target.server().metric("lockkeeper_watches") >= CONNECTIONS * WATCHES);
 
       // When: far more comes for all of them together than the heap would hold
       String metadata = "x".repeat(4_000);

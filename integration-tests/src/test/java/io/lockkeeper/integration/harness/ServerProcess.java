@@ -30,6 +30,8 @@ public final class ServerProcess implements AutoCloseable {
   /** How long a process may take to start or to stop. */
   private static final Duration PATIENCE = Duration.ofSeconds(40);
 
+  private static final String AFTER_NAME_OR_LABEL = " {,}";
+
   private static final List<String> QUICK_START =
       List.of("-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
 
@@ -138,13 +140,14 @@ public final class ServerProcess implements AutoCloseable {
     return httpPort;
   }
 
-  /** Returns the sum of the metrics whose lines begin so. */
+  /** Returns the sum of a metric, or of those of its series whose labels begin so. */
   public double metric(String line) {
     try (InputStream body =
         URI.create("http://127.0.0.1:" + httpPort + "/metrics").toURL().openStream()) {
       return new String(body.readAllBytes(), StandardCharsets.UTF_8)
           .lines()
           .filter(text -> text.startsWith(line))
+          .filter(text -> AFTER_NAME_OR_LABEL.indexOf(text.charAt(line.length())) >= 0)
           .mapToDouble(text -> Double.parseDouble(text.substring(text.lastIndexOf(' '))))
           .sum();
     } catch (IOException e) {
