@@ -13,15 +13,18 @@ import io.lockkeeper.server.web.http.Answer;
 import io.lockkeeper.server.web.http.EventStream;
 import io.lockkeeper.server.web.http.Page;
 import io.lockkeeper.v1.WatchResponse;
+import java.util.ArrayDeque;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One call of gRPC whose answer goes out over HTTP: whole, or message after message, each when the
- * one before has left. A stream that ends before its first message is answered with its error as a
- * status; what comes later is a line, or an event, of the stream. All on the connection's thread.
+ * One call of gRPC whose answer goes out over HTTP: whole, or message after message, {@value
+ * #WINDOW} ahead of a visitor at most. A stream that ends before its first message is answered with
+ * its error as a status; what comes later is a line, or an event, of the stream. All on the
+ * connection's thread.
  */
 final class ApiCall extends ClientCall.Listener<Message> implements EventStream.Source {
 
@@ -34,6 +37,9 @@ final class ApiCall extends ClientCall.Listener<Message> implements EventStream.
   /** Longer than the coordinator takes at most. */
   private static final long UNARY_SECONDS = 15;
 
+  /** How many messages of a stream may be on their way: a snapshot of many locks is as many. */
+  private static final int WINDOW = 64;
+
   private static final JsonFormat.Printer PRINTER =
       JsonFormat.printer().omittingInsignificantWhitespace();
 
@@ -42,10 +48,10 @@ final class ApiCall extends ClientCall.Listener<Message> implements EventStream.
   private final boolean asEvents;
   private final String contentType;
   private final CompletableFuture<Answer> answer = new CompletableFuture<>();
-  private Optional<Message> waiting = Optional.empty();
+  private final Queue<Message> waiting = new ArrayDeque<>();
   private Optional<EventStream.Sink> sink = Optional.empty();
   private Optional<String> end = Optional.empty();
-  private boolean owesRequest;
+  private int taken;
 
   private ApiCall(Route route, Channel channel, Executor thread) {
     this.streams = route.streams();
@@ -84,7 +90,7 @@ final class ApiCall extends ClientCall.Listener<Message> implements EventStream.
       Route route, Message request, Channel channel, Executor thread) {
     ApiCall started = new ApiCall(route, channel, thread);
     started.call.start(started, new Metadata());
-    started.call.request(started.streams ? 1 : 2);
+    started.call.request(started.streams ? WINDOW : 2);
     started.call.sendMessage(request);
     started.call.halfClose();
     var unused =
@@ -99,20 +105,20 @@ final class ApiCall extends ClientCall.Listener<Message> implements EventStream.
 
   @Override
   public void onMessage(Message message) {
-    if (!streams) {
-      waiting = Optional.of(message);
-    } else if (sink.isPresent()) {
+    if (sink.isPresent()) {
       send(message);
-    } else {
-      waiting = Optional.of(message);
+      return;
+    }
+    waiting.add(message);
+    if (streams) {
       answer.complete(new EventStream(contentType, asEvents ? HEARTBEAT : "", this));
     }
   }
 
   @Override
   public void onClose(Status status, Metadata trailers) {
-    if (!streams && status.isOk() && waiting.isPresent()) {
-      answer.complete(new Page(200, contentType, json(waiting.get()) + "\n"));
+    if (!streams && status.isOk() && !waiting.isEmpty()) {
+      answer.complete(new Page(200, contentType, json(waiting.remove()) + "\n"));
     } else if (!answer.isDone()) {
       answer.complete(
           status.isOk() && streams
@@ -137,8 +143,9 @@ final class ApiCall extends ClientCall.Listener<Message> implements EventStream.
   @Override
   public void start(EventStream.Sink out) {
     sink = Optional.of(out);
-    waiting.ifPresent(this::send);
-    waiting = Optional.empty();
+    while (!waiting.isEmpty()) {
+      send(waiting.remove());
+    }
     end.ifPresent(last -> finish(out, last));
   }
 
@@ -147,11 +154,16 @@ final class ApiCall extends ClientCall.Listener<Message> implements EventStream.
     String piece = asEvents ? event(message, json) : json + "\n";
     EventStream.Sink out = sink.orElseThrow();
     out.send(piece);
-    if (out.hasRoom()) {
-      call.request(1);
-    } else {
-      owesRequest = true;
+    taken++;
+    if (taken >= WINDOW / 2 && out.hasRoom()) {
+      requestMore();
     }
+  }
+
+  private void requestMore() {
+    int more = taken;
+    taken = 0;
+    call.request(more);
   }
 
   /** Its id is what a visitor who comes back has seen last; in a snapshot there is none. */
@@ -170,9 +182,8 @@ final class ApiCall extends ClientCall.Listener<Message> implements EventStream.
 
   @Override
   public void onRoom() {
-    if (owesRequest) {
-      owesRequest = false;
-      call.request(1);
+    if (taken > 0) {
+      requestMore();
     }
   }
 

@@ -20,6 +20,7 @@ final class StreamAnswer implements EventStream.Sink {
   private final Runnable onTooSlow;
   private final Future<?> heart;
   private int missed;
+  private boolean flushing;
   private boolean over;
 
   /**
@@ -69,8 +70,22 @@ final class StreamAnswer implements EventStream.Sink {
   @Override
   public void send(String piece) {
     if (!over && !piece.isEmpty()) {
-      var unused = context.writeAndFlush(Exchange.piece(piece));
+      var unused = context.write(Exchange.piece(piece));
+      flushSoon();
     }
+  }
+
+  /** Once for all the pieces that are ready to be sent. */
+  private void flushSoon() {
+    if (!flushing) {
+      flushing = true;
+      context.executor().execute(this::flush);
+    }
+  }
+
+  private void flush() {
+    flushing = false;
+    context.flush();
   }
 
   @Override
