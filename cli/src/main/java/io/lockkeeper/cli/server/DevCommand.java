@@ -27,7 +27,7 @@ public final class DevCommand extends ServerCommand {
   private static final String DEFAULT_SERVER = "localhost:7420";
 
   /** Hosts at which a server of this machine listens; empty: at all of its addresses. */
-  private static final Set<String> LOCAL = Set.of("", "0.0.0.0", "127.0.0.1", "::");
+  private static final Set<String> LOCAL = Set.of("0.0.0.0", "127.0.0.1", "::");
 
   /** Makes the command, without its flags. */
   public DevCommand() {
@@ -90,7 +90,7 @@ public final class DevCommand extends ServerCommand {
         grpc,
         reachable(config.http().host()),
         server.httpPort(),
-        config.pages().map(pages -> ", status page https://" + pages + "/").orElse(""),
+        config.pages().map(pages -> ", web page https://" + pages + "/").orElse(""),
         zookeeper.connectString(),
         config.dataDir().orElseThrow().toAbsolutePath().normalize(),
         (isTls ? "-cacert FILE" : "-plaintext")

@@ -36,20 +36,20 @@ public enum Setting {
       "HOST:PORT",
       "0.0.0.0:7420",
       "127.0.0.1:7420",
-      "Where to serve gRPC. Port 0: any free one."),
+      "Where to serve gRPC; :PORT alone: at the default's host. Port 0: any free one."),
   /** The HTTP address. */
   HTTP(
       "http",
       "HOST:PORT",
       "0.0.0.0:7421",
       "127.0.0.1:7421",
-      "Where to serve metrics and health over HTTP. Port 0: any free one."),
+      "Where to serve metrics and health over HTTP; :PORT alone: at the default's host. Port 0: any free one."),
   /** The address of the pages. */
   PAGES(
       "pages",
       "HOST:PORT",
       "",
-      "Where to serve the status page, which names locks, over HTTPS to those who say who they are: by a certificate, or"
+      "Where to serve the web page, which names locks, over HTTPS to those who say who they are: by a certificate, or"
           + " by a token as the password. Empty: nowhere, unless clients need no identity, and --http is for this machine"
           + " only or --insecure is given; then it is on --http."),
   /** What peers are told. */
@@ -101,7 +101,7 @@ public enum Setting {
       "true|false",
       "false",
       "Serve others than this machine although anybody who reaches --listen can then take, free and see every lock: without"
-          + " TLS, or without a way to tell clients apart. In the latter case the status page is shown to whoever reaches"
+          + " TLS, or without a way to tell clients apart. In the latter case the web page is shown to whoever reaches"
           + " --http, too."),
   /** The timeout of the sessions that own entries. */
   LOCK_SESSION_TIMEOUT(

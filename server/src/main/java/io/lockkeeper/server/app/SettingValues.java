@@ -5,12 +5,15 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /**
  * Finds each setting's value: flag, then environment variable, then configuration file, then
  * default.
  */
 final class SettingValues {
+
+  private static final Pattern PORT_ALONE = Pattern.compile(":\\d+");
 
   private final Profile profile;
   private final Map<String, String> flags;
@@ -46,8 +49,18 @@ final class SettingValues {
     this.fileValues = file.map(ConfigFile::read).orElse(Map.of());
   }
 
-  /** Returns the value of a setting. */
+  /** Returns the value of a setting; a port alone is one of the host that the default names. */
   SettingValue get(Setting setting) {
+    SettingValue given = given(setting);
+    if (!PORT_ALONE.matcher(given.text()).matches()) {
+      return given;
+    }
+    String byDefault = setting.defaultFor(profile);
+    String host = byDefault.substring(0, Math.max(0, byDefault.lastIndexOf(':')));
+    return new SettingValue(setting, host + given.text(), given.source());
+  }
+
+  private SettingValue given(Setting setting) {
     String flag = flags.get(setting.key());
     if (flag != null) {
       return new SettingValue(setting, flag, setting.flag());

@@ -46,6 +46,18 @@ class ServerConfigTest {
   }
 
   @Test
+  void portAloneIsAtTheHostOfTheDefault() {
+    // When
+    ServerConfig config = ServerConfig.of(Profile.DEV, Map.of("listen", ":17520", "http", ":0"));
+    // Then
+    assertThat(config.listen()).hasToString("127.0.0.1:17520");
+    assertThat(config.http()).hasToString("127.0.0.1:0");
+    assertThatExceptionOfType(ConfigException.class)
+        .isThrownBy(() -> ServerConfig.of(Profile.DEV, Map.of("advertise", ":17520")))
+        .withMessageContaining("--advertise");
+  }
+
+  @Test
   void onlyDevHasADataDirectoryUnlessTold() {
     // When // Then
     assertThat(ServerConfig.of(Profile.DEV, Map.of()).dataDir()).contains(Path.of("data"));
