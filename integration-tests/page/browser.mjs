@@ -10,6 +10,8 @@ export class Browser {
     this.browser = browser;
     this.address = address;
     this.complaints = [];
+    /** The paths that were asked for, in order. */
+    this.asked = [];
   }
 
   static async start(executable, address) {
@@ -22,8 +24,9 @@ export class Browser {
    * Opens a view by its route, such as "#/locks", in a tab of its own.
    *
    * @param options.answers what is answered to requests in place of the coordinator: by path, [status, body]
+   * @param options.haste how many times faster the page's timers run, of those that take a second or more
    */
-  async open(route, { width = 1280, height = 800, dark = false, scripts = true, answers = new Map() } = {}) {
+  async open(route, { width = 1280, height = 800, dark = false, scripts = true, answers = new Map(), haste = 1 } = {}) {
     const page = await this.browser.newPage();
     page.setDefaultTimeout(PATIENCE_MILLIS);
     await page.setViewport({ width, height });
@@ -32,6 +35,7 @@ export class Browser {
       { name: "prefers-reduced-motion", value: "reduce" }]);
     await page.setJavaScriptEnabled(scripts);
     await this.#listen(page, answers);
+    if (haste > 1) await page.evaluateOnNewDocument(hasten, haste);
     await page.goto(`${this.address}/${route}`);
     if (scripts) await page.waitForSelector("h1");
     return page;
@@ -53,6 +57,7 @@ export class Browser {
     page.on("request", (request) => {
       const url = new URL(request.url());
       if (url.protocol === "data:") return request.continue();
+      this.asked.push(url.pathname);
       if (url.origin !== this.address) this.complaints.push(`asked elsewhere: ${request.url()}`);
       const [status, body] = answers.get(url.pathname) ?? [];
       return status ? request.respond({ status, contentType: "application/json", body: JSON.stringify(body) }) : request.continue();
@@ -61,6 +66,13 @@ export class Browser {
 
   async close() {
     await this.browser.close();
+  }
+}
+
+function hasten(haste) {
+  for (const timer of ["setTimeout", "setInterval"]) {
+    const original = globalThis[timer];
+    globalThis[timer] = (callback, millis, ...rest) => original(callback, millis >= 1_000 ? millis / haste : millis, ...rest);
   }
 }
 

@@ -275,6 +275,29 @@ const CHECKS = {
     await shows(page, ".long tbody", "reconnecting/1");
   },
 
+  async "tabs"({ browser, lease }) {
+    await lease.acquire("tabs/1");
+    const pages = [];
+    // A browser has six connections to a host.
+    for (let i = 0; i < 8; i++) {
+      pages.push(await browser.open("#/locks", { haste: 60 }));
+      await shows(pages[i], ".connection", "live");
+    }
+    await lease.acquire("tabs/2");
+    await pages[0].evaluate(() => {
+      globalThis.said = [];
+      const keep = (selector) => new MutationObserver(() => globalThis.said.push(document.querySelector(selector).textContent))
+        .observe(document.querySelector(selector), { childList: true, characterData: true, subtree: true });
+      keep("[role=status]");
+      keep("header");
+    });
+    await pages[0].bringToFront();
+    await shows(pages[0], ".long tbody", "tabs/2");
+    await shows(pages[0], ".connection", "live");
+    const said = (await pages[0].evaluate(() => globalThis.said)).join();
+    assert.ok(!/lost|since/.test(said), `who looks at a tab again is told: ${said}`);
+  },
+
   async "without-scripts"({ browser }) {
     const page = await browser.open("", { scripts: false });
     await shows(page, "noscript", "/v1/locks");

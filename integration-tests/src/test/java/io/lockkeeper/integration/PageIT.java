@@ -105,6 +105,11 @@ final class PageIT {
   }
 
   @Test
+  void tabsThatNobodySeesLeaveTheirConnectionsToOthersAndComeBackWhenSeen() {
+    check("tabs");
+  }
+
+  @Test
   void browserWithoutScriptsIsToldWhereTheLocksAre() {
     check("without-scripts");
   }

@@ -52,6 +52,7 @@ function Connection() {
   const { state, since: from, error } = live.connection;
   switch (state) {
     case "live": return html`<p class="connection good"><span class="dot" aria-hidden="true"></span>live</p>`;
+    case "resuming": return html`<p class="connection"><span class="dot" aria-hidden="true"></span>reconnecting…</p>`;
     case "connecting": return html`<p class="connection"><span class="dot" aria-hidden="true"></span>connecting…</p>`;
     default: return html`<p class="connection bad"><span class="dot" aria-hidden="true"></span>reconnecting since ${since(from)}
       ${error && html`<span class="why">: ${plain(error)}</span>`}</p>`;
@@ -103,10 +104,10 @@ class App extends Component {
     else location.hash = "#/locks";
   };
 
-  /** Said once for each change, and not at the beginning. */
+  /** Said once for each change, and neither at the beginning nor when a page that was hidden is looked at again. */
   tellOfConnection() {
     const { state } = live.connection;
-    if (state === this.told || state === "connecting") return;
+    if (state === this.told || state === "connecting" || state === "resuming") return;
     if (this.told) announce(state === "live" ? "The page is live again" : "The connection is lost: what is shown may be old");
     this.told = state;
   }

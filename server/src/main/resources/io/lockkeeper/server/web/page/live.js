@@ -7,6 +7,7 @@ const RENDER_MILLIS = 400;
 const POLL_MILLIS = 4_000;
 const SILENCE_MILLIS = 25_000;
 const MAX_RETRY_MILLIS = 10_000;
+const HIDDEN_MILLIS = 30_000;
 const MAX_SAMPLES = 900;
 
 /** Returns a contender with moments of this browser's clock in place of durations. */
@@ -58,6 +59,7 @@ class Live {
   #lastHeard = Date.now();
   #retryMillis = 500;
   #timer = undefined;
+  #hiding = undefined;
   #grants = 0;
   #frozenKey = "[]";
   #totalsOf = -1;
@@ -65,11 +67,11 @@ class Live {
 
   /** Begins. */
   start() {
-    this.#connect();
+    if (!document.hidden) this.#connect();
     this.refresh();
     setInterval(() => document.hidden || this.refresh(), POLL_MILLIS);
     setInterval(() => this.#tick(), 1000);
-    addEventListener("visibilitychange", () => this.changed());
+    addEventListener("visibilitychange", () => this.#shownOrHidden());
   }
 
   /** Calls back soon after each change, and each second, since ages change. Returns what ends that. */
@@ -92,7 +94,7 @@ class Live {
     this.prefix = prefix;
     this.locks = new Map();
     this.#became("connecting");
-    this.#connect();
+    if (this.#source) this.#connect();
   }
 
   /** How many locks are in use, held and frozen, and how many wait. */
@@ -135,6 +137,24 @@ class Live {
     if (this.connection.state !== state) this.connection = { state, since: Date.now(), error };
     else if (error) this.connection.error = error;
     this.changed();
+  }
+
+  /** A browser has few connections to a host, and the stream takes one of them: a page that nobody sees leaves it to others. */
+  #shownOrHidden() {
+    clearTimeout(this.#hiding);
+    if (document.hidden) {
+      this.#hiding = setTimeout(() => this.#disconnect(), HIDDEN_MILLIS);
+      return;
+    }
+    if (!this.#source) this.#connect();
+    this.refresh();
+    this.changed();
+  }
+
+  #disconnect() {
+    this.#source?.close();
+    this.#source = undefined;
+    if (this.connection.state === "live") this.#became("resuming");
   }
 
   #connect() {
@@ -256,25 +276,31 @@ class Live {
 
   #tick() {
     if (this.connection.state === "live") {
-      const { at, grants, waiting, held } = this.samples;
-      const totals = this.totals;
-      at.push(Date.now() / 1000);
-      grants.push(this.#grants);
-      waiting.push(totals.waiting);
-      held.push(totals.held);
-      if (at.length > MAX_SAMPLES) [at, grants, waiting, held].forEach((values) => values.shift());
+      this.#sample(this.#grants, this.totals.waiting, this.totals.held);
       // A heartbeat is no event: silence is found out about by asking.
       if (Date.now() - this.#lastHeard > SILENCE_MILLIS) this.#probe();
+    } else if (typeof this.samples.grants.at(-1) === "number") {
+      // No line leads over a time of which nothing is known.
+      this.#sample(null, null, null);
     }
     this.#grants = 0;
     this.changed();
   }
 
+  #sample(...values) {
+    const { at, grants, waiting, held } = this.samples;
+    at.push(Date.now() / 1000);
+    [grants, waiting, held].forEach((list, i) => list.push(values[i]));
+    if (at.length > MAX_SAMPLES) [at, grants, waiting, held].forEach((list) => list.shift());
+  }
+
   async #probe() {
     this.#lastHeard = Date.now();
+    const source = this.#source;
     try {
       await get("/readyz");
     } catch (e) {
+      if (source !== this.#source) return;
       this.#became("lost", e.message);
       this.#connect();
     }
