@@ -14,6 +14,10 @@ function routeOf(name) {
   return `#/locks/${encodeURIComponent(name)}`;
 }
 
+function pause(millis) {
+  return new Promise((resume) => { setTimeout(resume, millis); });
+}
+
 function title(page) {
   return page.title();
 }
@@ -129,7 +133,7 @@ const CHECKS = {
     await shows(page, "[role=status]", "1 holder was asked");
   },
 
-  async "freeze"({ browser, lease }) {
+  async "freeze"({ browser, coordinator, lease }) {
     await lease.acquire("freeze/1");
     const page = await browser.open(routeOf("freeze/1"));
     await press(page, "Freeze");
@@ -146,6 +150,10 @@ const CHECKS = {
     await hides(cluster, "main", "freeze/1");
     await page.bringToFront();
     await hides(page, "main", "the disk is moved");
+    await coordinator.call("freeze", { prefix: "freeze/1", reason: "for a moment", duration: "6s" });
+    const locks = await browser.open("#/locks?only=freeze%2F");
+    await shows(locks, ".long tbody", "frozen");
+    await hides(locks, ".long tbody", "frozen");
   },
 
   async "close-lease"({ browser, coordinator }) {
@@ -273,6 +281,29 @@ const CHECKS = {
     answers.set("none", []);
     await shows(page, ".connection", "live");
     await shows(page, ".long tbody", "reconnecting/1");
+  },
+
+  async "audit"({ browser }) {
+    // Each question about the cluster is a line of the audit; who asks is asked for all the time.
+    const asked = (path) => browser.asked.filter((one) => one === path).length;
+    const isAsked = async (path, times) => {
+      const goal = asked(path) + times;
+      const end = Date.now() + 20_000;
+      while (asked(path) < goal && Date.now() < end) await pause(20);
+      assert.ok(asked(path) >= goal, `${path} is not asked for`);
+    };
+    const page = await browser.open("#/locks", { haste: 20 });
+    await isAsked("/v1/who-am-i", 5);
+    assert.equal(asked("/v1/cluster"), 1);
+    await page.goto(`${browser.address}/#/cluster`);
+    await shows(page, "main", "Coordinators", "this one");
+    await isAsked("/v1/cluster", 3);
+    const answers = new Map([["/v1/who-am-i", [200, { identity: "anna", coordinatorId: "here", rights: ["read", "watch"] }]]]);
+    const closed = await browser.open("#/cluster", { haste: 20, answers });
+    const seen = asked("/v1/cluster");
+    await shows(closed, "main", "visitors with the right admin", "you are anna");
+    await isAsked("/v1/who-am-i", 5);
+    assert.equal(asked("/v1/cluster"), seen, "it is asked for by a hidden page, or without the right to");
   },
 
   async "tabs"({ browser, lease }) {

@@ -105,6 +105,11 @@ final class PageIT {
   }
 
   @Test
+  void clusterIsAskedForOnlyWhereItIsShownByThoseWhoMaySeeIt() {
+    check("audit");
+  }
+
+  @Test
   void tabsThatNobodySeesLeaveTheirConnectionsToOthersAndComeBackWhenSeen() {
     check("tabs");
   }

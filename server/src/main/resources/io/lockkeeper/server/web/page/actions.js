@@ -50,7 +50,7 @@ export class Question extends Component {
       const done = await asked.run(new FormData(this.form));
       this.dialog.close();
       announce(done);
-      live.refresh();
+      live.refreshCluster();
       asked.after?.();
     } catch (e) {
       this.setState({ error: e.message });

@@ -3,7 +3,9 @@
 import { freeze, unfreeze } from "./actions.js";
 import { live } from "./live.js";
 import { Badge, Component, Failed, html, Table } from "./parts.js";
-import { number, plain, seconds, span } from "./text.js";
+import { number, plain, since, until } from "./text.js";
+
+const ASK_MILLIS = 10_000;
 
 function stateOf(coordinator) {
   if (coordinator.draining) return html`<${Badge} kind="warn">draining</${Badge}>`;
@@ -21,9 +23,9 @@ function coordinatorColumns(here) {
     ["Coordinator", ({ coordinatorId }) => html`<span class="code">${plain(coordinatorId)}</span>${coordinatorId === here && " (this one)"}`],
     ["Address", ({ address }) => plain(address)],
     ["State", stateOf],
-    ["Known for", ({ knownFor }) => span(Math.floor(seconds(knownFor) ?? 0)), "figure"],
+    ["Known for", ({ knownSince }) => since(knownSince), "figure"],
     ["Sessions", ({ coordinatorId }) =>
-      number((live.cluster.sessions ?? []).filter((s) => s.coordinatorId === coordinatorId && !s.orphaned).length), "figure"],
+      number(live.cluster.sessions.filter((s) => s.coordinatorId === coordinatorId && !s.orphaned).length), "figure"],
   ];
 }
 
@@ -38,27 +40,42 @@ const SESSIONS = [
 
 /** The cluster as the coordinator sees it that serves this page. */
 export class Cluster extends Component {
+  componentDidMount() {
+    // When the page has just been loaded, it has been asked for already.
+    if (live.cluster || live.clusterError) live.refreshCluster();
+    this.timer = setInterval(() => document.hidden || live.refreshCluster(), ASK_MILLIS);
+  }
+
+  componentWillUnmount() {
+    clearInterval(this.timer);
+  }
+
   render() {
-    const { cluster, readiness, clusterError } = live;
+    const { caller, cluster, readiness, clusterError } = live;
+    const isClosed = caller && !live.may("admin");
     return html`<h1 tabindex="-1">Cluster</h1>
-      <${Failed} error=${clusterError} />
+      ${!isClosed && html`<${Failed} error=${clusterError} />`}
       ${readiness && html`<p class="state">This coordinator ${readiness.serving ? "serves." : "does not serve."}${
         readiness.reasons?.length > 0 && html` <ul>${readiness.reasons.map((reason) => html`<li>${plain(reason)}</li>`)}</ul>`}</p>`}
-      ${cluster ? this.parts(cluster) : !clusterError && html`<p class="soft">Loading…</p>`}`;
+      ${isClosed ? html`<p>Coordinators, sessions and frozen prefixes are shown to visitors with the right <b>admin</b> on all locks.</p>`
+        : cluster ? this.parts(cluster) : !clusterError && html`<p class="soft">Loading…</p>`}
+      ${caller && html`<p class="soft">Coordinator ${plain(caller.coordinatorId)}, version ${plain(caller.version)}; you are
+        ${" "}${plain(caller.identity)}. <a href="/metrics">Metrics</a>, <a href="/readyz">readiness</a>,
+        ${" "}<a href="/v1/openapi.json">API</a>.</p>`}`;
   }
 
   parts(cluster) {
-    const frozen = cluster.frozen ?? [];
+    const { frozen } = cluster;
     const here = cluster.ensemble?.connectedTo;
     return html`
       <section><h2>Coordinators</h2>
-        <${Table} label="Coordinators" columns=${coordinatorColumns(cluster.coordinatorId)} rows=${cluster.coordinators ?? []}
+        <${Table} label="Coordinators" columns=${coordinatorColumns(cluster.coordinatorId)} rows=${cluster.coordinators}
           keyOf=${(coordinator) => coordinator.coordinatorId} none="None is registered." />
       </section>
       <section><h2>Sessions</h2>
         ${cluster.orphanCount > 0 && html`<p class="note bad">${number(cluster.orphanCount)} of
           ${" "}${number(cluster.sessionCount)} sessions are served by nobody: about to be adopted, or to end with all their locks.</p>`}
-        <${Table} label="Sessions" columns=${SESSIONS} rows=${cluster.sessions ?? []} keyOf=${(session) => session.session} none="There are none." />
+        <${Table} label="Sessions" columns=${SESSIONS} rows=${cluster.sessions} keyOf=${(session) => session.session} none="There are none." />
       </section>
       <section><h2>ZooKeeper</h2>
         <${Table} label="ZooKeeper servers" rows=${cluster.ensemble?.servers ?? []} keyOf=${(server) => server} none="None is known." columns=${[
@@ -68,19 +85,16 @@ export class Cluster extends Component {
         ${!here && html`<p class="note bad">No ZooKeeper server is connected at the moment.</p>`}
       </section>
       <section><h2>Frozen prefixes</h2>
-        <${Table} label="Frozen prefixes" rows=${frozen} keyOf=${(one) => one.prefix ?? ""} none="Nothing is frozen." columns=${[
+        <${Table} label="Frozen prefixes" rows=${frozen} keyOf=${(one) => one.prefix} none="Nothing is frozen." columns=${[
           ["Prefix", (one) => (one.prefix ? plain(one.prefix) : "all locks"), "name"],
           ["Why", (one) => plain(one.reason)],
           ["By", (one) => plain(one.frozenBy)],
-          ["For", (one) => span(Math.floor(seconds(one.frozenFor) ?? 0)), "figure"],
-          ["Thaws in", (one) => (one.thawsIn ? span(Math.floor(seconds(one.thawsIn))) : "never"), "figure"],
+          ["For", (one) => since(one.frozenAt), "figure"],
+          ["Thaws in", (one) => (one.thawsAt ? until(one.thawsAt) : "never"), "figure"],
           ["Action", (one) => live.may("admin") && html`<button type="button" class="small" onClick=${() => unfreeze(one)}
             aria-label=${`Unfreeze ${one.prefix ? plain(one.prefix) : "all locks"}`}>Unfreeze…</button>`],
         ]} />
         ${live.may("admin") && html`<div class="buttons"><button type="button" onClick=${() => freeze("")}>Freeze…</button></div>`}
-      </section>
-      <p class="soft">Coordinator ${plain(cluster.coordinatorId)}, version ${plain(cluster.version)}${live.caller
-        && `; you are ${plain(live.caller.identity)}`}. <a href="/metrics">Metrics</a>, <a href="/readyz">readiness</a>,
-        ${" "}<a href="/v1/openapi.json">API</a>.</p>`;
+      </section>`;
   }
 }

@@ -32,7 +32,7 @@ export class Leases extends AskingView {
   render(props, { answer, error }) {
     return html`<div class="tall">
       <h1 tabindex="-1">Leases</h1>
-      <p class="soft">Those that this coordinator serves${live.cluster && `, ${plain(live.cluster.coordinatorId)}`}.
+      <p class="soft">Those that this coordinator serves${live.caller && `, ${plain(live.caller.coordinatorId)}`}.
         A lease is a client's sign of life: what was acquired under it ends with it.</p>
       <${Failed} error=${error} />
       ${answer && html`

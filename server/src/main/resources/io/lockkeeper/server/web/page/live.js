@@ -1,4 +1,5 @@
-// What is known of all locks, kept up to date by one stream of changes, and of the coordinator, asked for every few seconds.
+// What is known of all locks, kept up to date by one stream of changes, of the coordinator, asked for every few seconds,
+// and of the cluster, asked for where it is needed.
 
 import { get, post } from "./api.js";
 import { ago, seconds } from "./text.js";
@@ -23,6 +24,26 @@ export function contender(json) {
   };
 }
 
+/** Returns a freeze with moments in place of durations. */
+function freeze(json) {
+  return json && {
+    ...json,
+    prefix: json.prefix ?? "",
+    frozenAt: ago(json.frozenFor ?? "0s"),
+    thawsAt: json.thawsIn === undefined ? undefined : Date.now() + seconds(json.thawsIn) * 1000,
+  };
+}
+
+/** Returns the cluster's state with moments in place of durations. */
+function clusterState(json) {
+  return {
+    ...json,
+    coordinators: (json.coordinators ?? []).map((one) => ({ ...one, knownSince: ago(one.knownFor ?? "0s") })),
+    sessions: json.sessions ?? [],
+    frozen: (json.frozen ?? []).map(freeze),
+  };
+}
+
 /** Returns a lock's state with moments in place of durations. */
 export function lockState(json) {
   return {
@@ -32,7 +53,7 @@ export function lockState(json) {
     queue: (json.queue ?? []).map(contender),
     limit: json.configuredLimit ?? 0,
     delayedUntil: json.delayedFor === undefined ? undefined : Date.now() + seconds(json.delayedFor) * 1000,
-    frozen: json.frozen,
+    frozen: freeze(json.frozen),
     oldestAt: undefined,
     oldestKnown: !json.queueLength,
     version: 0,
@@ -47,10 +68,11 @@ class Live {
   prefix = "";
   connection = { state: "connecting", since: Date.now(), error: "" };
   /** Of the coordinator; each undefined as long as it is not known. */
-  cluster = undefined;
-  clusterError = "";
   readiness = undefined;
   caller = undefined;
+  /** As it was when it was last asked for; undefined to whoever may not see it. */
+  cluster = undefined;
+  clusterError = "";
   samples = { at: [], grants: [], waiting: [], held: [] };
 
   #listeners = new Set();
@@ -60,8 +82,8 @@ class Live {
   #retryMillis = 500;
   #timer = undefined;
   #hiding = undefined;
+  #questions = 0;
   #grants = 0;
-  #frozenKey = "[]";
   #totalsOf = -1;
   #totals = undefined;
 
@@ -117,20 +139,41 @@ class Live {
     return this.caller === undefined || (this.caller.rights ?? []).includes(right);
   }
 
-  /** Asks anew for the state of the coordinator. */
+  /** Asks anew for the state of the coordinator, and, as soon as it is known who asks, for that of the cluster. */
   async refresh() {
-    const [readiness, caller, cluster] =
-      await Promise.allSettled([get("/readyz"), post("/v1/who-am-i", {}), get("/v1/cluster")]);
+    const [readiness, caller] = await Promise.allSettled([get("/readyz"), post("/v1/who-am-i", {})]);
+    const before = this.caller;
     this.readiness = readiness.value;
     this.caller = caller.value;
-    if (cluster.status === "fulfilled") {
-      this.cluster = cluster.value;
-      this.clusterError = "";
-      this.#freeze(cluster.value.frozen ?? []);
-    } else {
-      this.clusterError = cluster.reason.message;
+    this.changed();
+    if (!before) await this.refreshCluster();
+  }
+
+  /** Asks anew for the state of the cluster, if the caller may see it. Whoever asks is written to the audit. */
+  async refreshCluster() {
+    if (!this.caller || !this.may("admin")) return;
+    const question = ++this.#questions;
+    const [{ value, reason }] = await Promise.allSettled([get("/v1/cluster")]);
+    // The answer to a later question counts, whichever comes first.
+    if (question !== this.#questions) return;
+    this.clusterError = reason?.message ?? "";
+    if (value) {
+      this.cluster = clusterState(value);
+      this.#refreeze();
     }
     this.changed();
+  }
+
+  /** Takes from an answer about one lock what the stream does not tell: since when the first waits, and whether it is frozen. */
+  learned(state, version) {
+    const lock = this.locks.get(state.name);
+    if (!lock) return;
+    const [first] = state.queue;
+    lock.oldestAt = first?.queuedAt;
+    lock.oldestAtLeast = first?.atLeast;
+    lock.oldestKnown = version === lock.version;
+    if (Boolean(lock.frozen) !== Boolean(state.frozen)) this.version++;
+    lock.frozen = state.frozen;
   }
 
   #became(state, error = "") {
@@ -146,7 +189,10 @@ class Live {
       this.#hiding = setTimeout(() => this.#disconnect(), HIDDEN_MILLIS);
       return;
     }
-    if (!this.#source) this.#connect();
+    if (!this.#source) {
+      this.#connect();
+      this.refreshCluster();
+    }
     this.refresh();
     this.changed();
   }
@@ -210,7 +256,6 @@ class Live {
     } else if (response.snapshotEnd) {
       this.locks = this.#incoming ?? new Map();
       this.#incoming = undefined;
-      this.#refreeze();
       this.#isLive();
     } else if (response.change) {
       this.#apply(response.change);
@@ -248,30 +293,35 @@ class Live {
     } else if (change.cause !== "CHANGE_CAUSE_QUEUED") {
       lock.oldestKnown = false;
     }
+    // A grant of a lock that is said to be frozen: perhaps it no longer is.
+    if (lock.frozen && change.cause === "CHANGE_CAUSE_GRANTED") lock.oldestKnown = false;
     this.locks.set(change.name, lock);
-  }
-
-  #freeze(frozen) {
-    const key = JSON.stringify(frozen.map((freeze) => [freeze.prefix, freeze.reason]));
-    if (key === this.#frozenKey) return;
-    this.#frozenKey = key;
-    this.#refreeze();
-    this.version++;
   }
 
   /** Changes of locks do not tell of freezes: the cluster does, to whoever may see it. */
   #refreeze() {
-    if (!this.cluster) return;
-    for (const lock of this.locks.values()) lock.frozen = this.#freezeOf(lock.name);
+    for (const locks of [this.locks, this.#incoming ?? new Map()]) {
+      for (const lock of locks.values()) lock.frozen = this.#freezeOf(lock.name);
+    }
+    this.version++;
   }
 
   #freezeOf(name) {
     let longest;
     for (const frozen of this.cluster?.frozen ?? []) {
-      const prefix = frozen.prefix ?? "";
-      if (name.startsWith(prefix) && (!longest || prefix.length > (longest.prefix ?? "").length)) longest = frozen;
+      const covers = name.startsWith(frozen.prefix) && !isOver(frozen);
+      if (covers && (!longest || frozen.prefix.length > longest.prefix.length)) longest = frozen;
     }
     return longest;
+  }
+
+  /** A freeze that ends by itself ends without a change of the locks. */
+  #thaw() {
+    for (const lock of this.locks.values()) {
+      if (!lock.frozen || !isOver(lock.frozen)) continue;
+      lock.frozen = this.#freezeOf(lock.name);
+      this.version++;
+    }
   }
 
   #tick() {
@@ -284,6 +334,7 @@ class Live {
       this.#sample(null, null, null);
     }
     this.#grants = 0;
+    this.#thaw();
     this.changed();
   }
 
@@ -305,6 +356,10 @@ class Live {
       this.#connect();
     }
   }
+}
+
+function isOver(frozen) {
+  return frozen.thawsAt <= Date.now();
 }
 
 /** Of several changes that came as one, only those grants count that are there to be seen. */

@@ -5,7 +5,7 @@ import { ApiError, get, inPath, post } from "./api.js";
 import { Chart } from "./chart.js";
 import { live, lockState } from "./live.js";
 import { AskingView, Badge, Failed, holdersInWords, html, LeaseLink, Metadata, Table } from "./parts.js";
-import { count, endOf, modeOf, number, plain, seconds, since, span, who } from "./text.js";
+import { count, endOf, modeOf, number, plain, seconds, since, span, until, who } from "./text.js";
 
 const QUEUE_SHOWN = 100;
 const MAX_POINTS = 1_800;
@@ -33,9 +33,9 @@ function inWords(lock) {
 /** Says in words what froze the lock. */
 export function frozenInWords(frozen) {
   return [
-    `Frozen by ${plain(frozen.frozenBy)} for ${span(Math.floor(seconds(frozen.frozenFor) ?? 0))}`,
+    `Frozen by ${plain(frozen.frozenBy)} for ${since(frozen.frozenAt)}`,
     frozen.reason && `: ${plain(frozen.reason)}`,
-    `. ${frozen.thawsIn ? `Thaws in ${span(Math.floor(seconds(frozen.thawsIn)))}.` : "Until it is unfrozen."}`,
+    `. ${frozen.thawsAt ? `Thaws in ${until(frozen.thawsAt)}.` : "Until it is unfrozen."}`,
   ].join("");
 }
 
@@ -73,6 +73,7 @@ export class Lock extends AskingView {
 
   async ask(signal) {
     const { name } = this.props;
+    const version = live.locks.get(name)?.version;
     const [lock, history, caller] = await Promise.all([
       get(`/v1/locks/${inPath(name)}?queueLimit=${QUEUE_SHOWN}`, signal),
       get(`/v1/history/${inPath(name)}?limit=20`, signal).catch(withoutIt),
@@ -81,6 +82,7 @@ export class Lock extends AskingView {
     this.caller = caller;
     const state = lockState({ name, ...lock.lock });
     this.measure(state.waiting);
+    live.learned(state, version);
     return { lock: state, history };
   }
 
@@ -128,7 +130,7 @@ export class Lock extends AskingView {
       ["Says", (holder) => html`<${Metadata} of=${holder.metadata} />`],
     ];
     if (lock.holders.some((holder) => holder.releaseAt)) {
-      columns.push(["Needs it for", (holder) => holder.releaseAt && span(Math.floor((holder.releaseAt - Date.now()) / 1000)), "figure"]);
+      columns.push(["Needs it for", (holder) => until(holder.releaseAt), "figure"]);
     }
     if (lock.holders.length > 1 && this.may("release-others")) {
       columns.push(["Take away", (holder) => html`<button type="button" class="danger small"

@@ -123,10 +123,7 @@ export class Locks extends Component {
         this.asked.set(lock.name, Date.now());
         const { version } = lock;
         const answer = await get(`/v1/locks/${inPath(lock.name)}?queueLimit=1`, this.gone.signal);
-        const [first] = lockState(answer.lock).queue;
-        lock.oldestAt = first?.queuedAt;
-        lock.oldestAtLeast = first?.atLeast;
-        lock.oldestKnown = version === lock.version;
+        live.learned(lockState({ name: lock.name, ...answer.lock }), version);
       }
     } catch {
       // It stays unknown until it is asked for again.

@@ -35,6 +35,11 @@ export function since(moment, atLeast = false) {
   return (atLeast ? "≥ " : "") + span(Math.floor(Math.max(0, Date.now() - moment) / 1000));
 }
 
+/** Returns how long it is to a moment, in whole units. */
+export function until(moment) {
+  return moment === undefined ? "" : span(Math.floor(Math.max(0, moment - Date.now()) / 1000));
+}
+
 /** Returns a number in groups of three digits. */
 export function number(value) {
   return Number(value ?? 0).toLocaleString("en");
