@@ -13,7 +13,7 @@ import { plain, since } from "./text.js";
 
 const NAVIGATION = [["locks", "Locks"], ["contention", "Contention"], ["leases", "Leases"], ["cluster", "Cluster"]];
 
-const LOOPBACK = /^(localhost|127\..*|\[::1])$/;
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1])$/;
 
 /** Returns what an address such as #/locks/orders%2F42 shows. */
 function viewAt(hash) {

@@ -37,7 +37,10 @@ function oldestWait(lock) {
 const COLUMNS = [
   { id: "name", heading: "Lock", sortable: true, kind: "name", cell: (lock) => html`<${LockLink} name=${lock.name} />` },
   { id: "waiting", heading: "Waiting", sortable: true, kind: "figure", cell: (lock) => (lock.waiting ? number(lock.waiting) : "") },
-  { id: "oldest", heading: "Oldest wait", kind: "figure", cell: oldestWait },
+  {
+    id: "oldest", heading: "Oldest wait", kind: "figure", cell: oldestWait,
+    title: "The locks are not sorted by it: the list tells how many wait, and since when is asked only of the rows that can be seen",
+  },
   {
     id: "holders", heading: "Held by", kind: "holders",
     cell: (lock) => html`<span title=${holdersInWords(lock.holders)}>${holdersInWords(lock.holders)}</span>`,

@@ -6,7 +6,7 @@ const ROW_HEIGHT = 36;
 const SPARE_ROWS = 8;
 
 /**
- * Columns are { id, heading, cell(row), kind, sortable }. The rows come sorted; onSort(id) asks for another order.
+ * Columns are { id, heading, cell(row), kind, sortable, title }. The rows come sorted; onSort(id) asks for another order.
  * onVisible(rows) is told which rows can be seen.
  */
 export class LongTable extends Component {
@@ -43,10 +43,10 @@ export class LongTable extends Component {
     if (Math.abs(top - this.state.top) >= ROW_HEIGHT) this.setState({ top });
   };
 
-  heading({ id, heading, kind, sortable }) {
+  heading({ id, heading, kind, sortable, title }) {
     const { sort, onSort } = this.props;
     const direction = sort?.by === id ? (sort.descending ? "descending" : "ascending") : undefined;
-    return html`<th key=${id} scope="col" class=${kind ?? ""} aria-sort=${direction}>${sortable
+    return html`<th key=${id} scope="col" class=${kind ?? ""} aria-sort=${direction} title=${title}>${sortable
       ? html`<button type="button" onClick=${() => onSort(id)}>${heading}<span class="arrow" aria-hidden="true">${
         direction === undefined ? "↕" : direction === "descending" ? "↓" : "↑"}</span></button>`
       : heading}</th>`;
