@@ -7,7 +7,7 @@ RECORD := -Daether.artifactResolver.postProcessor.trustedChecksums.record=true
 JAR := cli/target/lockkeeper.jar
 SOURCES := pom.xml $(wildcard */pom.xml) $(shell find proto/src/main server/src/main client-java/src/main cli/src/main -type f)
 
-.PHONY: help build run test clients programs unit lint docs baseline dist supply-chain checksums format demo bench conformance failover outages chaos fuzz soak model clean
+.PHONY: help build run test clients programs unit lint docs baseline dist supply-chain checksums format demo bench conformance failover outages chaos fuzz soak model screenshots clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -91,6 +91,11 @@ soak: ## Run fresh seeds of the simulation for MINUTES=10, or those of SEEDS=FIR
 
 model: ## Check the model of adoption to the end (some three minutes; needs SPIN)
 	scripts/check-model.sh
+
+screenshots: $(JAR) ## Take the pictures of the web page in docs/images anew (some two minutes; needs Chromium)
+	integration-tests/polyglot/install.sh page_browser
+	mkdir -p docs/images
+	node integration-tests/page/screenshots.mjs integration-tests/polyglot/build/bin/chromium $(JAR) docs/images
 
 clean: ## Delete what the build made; data/ stays
 	$(MVN) clean
