@@ -104,6 +104,14 @@ const CHECKS = {
     await page.$eval(".long", (box) => { box.scrollTop = box.scrollHeight; });
     await shows(page, ".long tbody", "many/199");
     assert.equal(await page.$eval(".long tbody tr:nth-last-child(1)", (row) => row.getAttribute("aria-rowindex")), "201");
+    await page.type("#filter", "1");
+    const fewer = await page.waitForFunction(() => {
+      const table = document.querySelector(".long table[aria-rowcount='101']");
+      return table && { rows: table.querySelectorAll("tbody a").length };
+    }, { polling: "mutation" });
+    assert.ok((await fewer.jsonValue()).rows > 0, "a filter empties the table that was scrolled down");
+    await shows(page, ".long tbody", "many/100");
+    await hides(page, ".long tbody", "many/199");
   },
 
   async "force-release"({ browser, lease, other }) {

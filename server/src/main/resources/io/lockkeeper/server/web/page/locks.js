@@ -76,7 +76,7 @@ export class Locks extends Component {
     this.setState({ typed });
     clearTimeout(this.filtering);
     clearTimeout(this.announcing);
-    this.filtering = setTimeout(() => this.setState({ prefix: typed }), FILTER_MILLIS);
+    this.filtering = setTimeout(() => this.setState({ prefix: typed }, this.toTop), FILTER_MILLIS);
     this.announcing = setTimeout(
       () => announce(`${count(this.rows.length, "lock", "locks")} shown`), ANNOUNCE_MILLIS);
   };
@@ -84,7 +84,11 @@ export class Locks extends Component {
   sort = (by) => {
     this.order = undefined;
     const descending = this.state.by === by ? !this.state.descending : by !== "name";
-    this.setState({ by, descending });
+    this.setState({ by, descending }, this.toTop);
+  };
+
+  toTop = () => {
+    this.table.querySelector(".long").scrollTop = 0;
   };
 
   /** Rows do not change places under the pointer or the focus. */

@@ -33,8 +33,10 @@ export class LongTable extends Component {
 
   range() {
     const { top, height } = this.state;
-    const first = Math.max(0, Math.floor(top / ROW_HEIGHT) - SPARE_ROWS);
-    return [first, Math.min(this.props.rows.length, Math.ceil((top + height) / ROW_HEIGHT) + SPARE_ROWS)];
+    const { length } = this.props.rows;
+    // Of fewer rows than there were, those at the end are there before the browser tells that it has scrolled up to them.
+    const highest = Math.max(0, Math.min(Math.floor(top / ROW_HEIGHT), length - Math.ceil(height / ROW_HEIGHT)));
+    return [Math.max(0, highest - SPARE_ROWS), Math.min(length, highest + Math.ceil(height / ROW_HEIGHT) + 1 + SPARE_ROWS)];
   }
 
   scrolled = () => {
