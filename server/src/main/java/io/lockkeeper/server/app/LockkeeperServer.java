@@ -244,6 +244,8 @@ public final class LockkeeperServer implements AutoCloseable {
     return new HttpSettings(
         config.http().host(),
         config.http().port(),
+        config.http().isLoopback(),
+        config.advertise().map(HostPort::host),
         ServerVersion.text(),
         CoreSettings.defaults().maxSessionPathBytes(),
         protection.opensPages(),

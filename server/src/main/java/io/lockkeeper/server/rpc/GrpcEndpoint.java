@@ -68,7 +68,7 @@ public final class GrpcEndpoint {
             age,
             rules,
             safeguards);
-    this.visitors = new Visitors(services, settings.coordinatorId());
+    this.visitors = new Visitors(services, settings.coordinatorId(), age);
   }
 
   /**

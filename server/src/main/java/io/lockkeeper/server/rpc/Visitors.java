@@ -7,6 +7,7 @@ import io.grpc.ClientCall;
 import io.grpc.ClientInterceptor;
 import io.grpc.ClientInterceptors;
 import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
+import io.grpc.ForwardingClientCallListener.SimpleForwardingClientCallListener;
 import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
 import io.grpc.Grpc;
 import io.grpc.ManagedChannel;
@@ -16,10 +17,12 @@ import io.grpc.Server;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
+import io.grpc.Status;
 import io.grpc.inprocess.InProcessChannelBuilder;
 import io.grpc.inprocess.InProcessServerBuilder;
 import io.lockkeeper.server.rpc.call.Authentication;
 import io.lockkeeper.server.rpc.call.CallEnd;
+import io.lockkeeper.server.rpc.call.ConnectionAge;
 import io.lockkeeper.server.rpc.call.ConnectionIdentity;
 import io.lockkeeper.server.security.Identity;
 import java.io.IOException;
@@ -42,16 +45,19 @@ final class Visitors {
 
   private final Server server;
   private final ManagedChannel channel;
-  // From when a call is started until it has arrived, which is at once.
+  // From when a call is started until it has arrived, or ended without.
   private final ConcurrentMap<String, Attributes> arriving = new ConcurrentHashMap<>();
   private final AtomicLong last = new AtomicLong();
+  private final ConnectionAge age;
 
   /**
    * Prepares.
    *
    * @param name a name that no other server of the process has
+   * @param age when streams leave: over HTTP each has a connection of its own
    */
-  Visitors(GrpcServices services, String name) {
+  Visitors(GrpcServices services, String name, ConnectionAge age) {
+    this.age = age;
     InProcessServerBuilder builder = InProcessServerBuilder.forName(name);
     var unused = services.addTo(builder);
     this.server = builder.intercept(new Arrival()).build();
@@ -79,7 +85,8 @@ final class Visitors {
   Channel channel(InetSocketAddress address, Optional<Identity> certified, Optional<String> token) {
     Attributes known =
         ConnectionIdentity.certified(
-            Attributes.newBuilder().set(Grpc.TRANSPORT_ATTR_REMOTE_ADDR, address).build(),
+            age.transportReady(
+                Attributes.newBuilder().set(Grpc.TRANSPORT_ATTR_REMOTE_ADDR, address).build()),
             certified);
     return ClientInterceptors.intercept(
         channel,
@@ -110,11 +117,15 @@ final class Visitors {
       headers.put(NUMBER, number);
       token.ifPresent(of -> Authentication.addToken(headers, of));
       arriving.put(number, known);
-      try {
-        super.start(listener, headers);
-      } finally {
-        arriving.remove(number);
-      }
+      super.start(
+          new SimpleForwardingClientCallListener<>(listener) {
+            @Override
+            public void onClose(Status status, Metadata trailers) {
+              arriving.remove(number);
+              super.onClose(status, trailers);
+            }
+          },
+          headers);
     }
 
     @Override

@@ -60,10 +60,9 @@ public final class HttpEndpoint {
       Supplier<Optional<String>> impediment,
       ApiChannels channels) {
     this.jvm = new JvmMetrics(registry);
-    this.pages =
-        new Pages(
-            settings, coordinator, registry, impediment, new Api(channels, settings.version()));
     this.refusals = new WebRefusals(registry);
+    Api api = new Api(channels, settings.version(), refusals);
+    this.pages = new Pages(settings, coordinator, registry, impediment, api, refusals);
     this.closedSettings = settings.pages();
     this.open =
         new HttpListener(

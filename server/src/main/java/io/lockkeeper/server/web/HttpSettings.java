@@ -7,6 +7,8 @@ import java.util.Optional;
  *
  * @param host the host name or address to bind
  * @param port the port, zero for any free one
+ * @param forThisMachine whether only this machine reaches the host: by its name and its range
+ * @param advertised the name of this machine that others are told, if one is given
  * @param version the program's version, which the API's description names
  * @param sessionPathBytesCap how many bytes of paths one lock session may own, shown beside what
  *     they do own
@@ -18,6 +20,8 @@ import java.util.Optional;
 public record HttpSettings(
     String host,
     int port,
+    boolean forThisMachine,
+    Optional<String> advertised,
     String version,
     long sessionPathBytesCap,
     boolean locksForAll,

@@ -13,6 +13,7 @@ import io.lockkeeper.server.web.http.Page;
 import io.lockkeeper.server.web.http.Request;
 import io.lockkeeper.server.web.http.Site;
 import io.lockkeeper.server.web.http.Visitor;
+import io.lockkeeper.server.web.http.WebRefusals;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.util.Map;
 import java.util.Optional;
@@ -31,7 +32,8 @@ final class Pages {
   private static final int UNAVAILABLE = 503;
   private static final String METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-  private static final Pattern LOOPBACK = Pattern.compile("localhost|127\\..*|\\[?::1]?");
+  private static final String HEALTH = "/healthz";
+  private static final Pattern PORT = Pattern.compile(":\\d*$");
   private static final Pattern NO_NAME =
       Pattern.compile("(?i)(localhost|[0-9.]+|\\[[0-9a-f:.]+])(:[0-9]*)?");
 
@@ -42,6 +44,7 @@ final class Pages {
   private final boolean locksForAll;
   private final Supplier<Optional<String>> impediment;
   private final Api api;
+  private final WebRefusals refusals;
   private final JsonMapper json = JsonMapper.builder().build();
 
   Pages(
@@ -49,13 +52,15 @@ final class Pages {
       Coordinator coordinator,
       PrometheusMeterRegistry registry,
       Supplier<Optional<String>> impediment,
-      Api api) {
+      Api api,
+      WebRefusals refusals) {
     this.coordinator = coordinator;
     this.registry = registry;
     this.metrics = new CoordinatorMetrics(coordinator, settings.sessionPathBytesCap(), registry);
     this.locksForAll = settings.locksForAll();
     this.impediment = impediment;
     this.api = api;
+    this.refusals = refusals;
   }
 
   /** Returns the pages for everybody, with the web page where its locks are no secret. */
@@ -63,18 +68,18 @@ final class Pages {
     if (!locksForAll) {
       return request -> at(request, () -> now(elsewhere(settings.pages())));
     }
-    boolean forThisMachine = LOOPBACK.matcher(settings.host()).matches();
-    return request ->
-        at(
-            request,
-            () -> {
-              if (forThisMachine && isMisdirected(request.visitor())) {
-                return now(Page.text(MISDIRECTED, "ask for localhost, or by address\n"));
-              }
-              return Api.serves(request.path())
+    return request -> {
+      if (isMisdirected(request, settings)) {
+        refusals.count(WebRefusals.Limit.HTTP_ORIGIN);
+        return now(Page.text(MISDIRECTED, "ask for localhost, or by address\n"));
+      }
+      return at(
+          request,
+          () ->
+              Api.serves(request.path())
                   ? api.answer(request, nobodyKnown(request.visitor()))
-                  : now(file(request));
-            });
+                  : now(file(request)));
+    };
   }
 
   private static ApiChannels.Caller nobodyKnown(Visitor visitor) {
@@ -82,11 +87,23 @@ final class Pages {
   }
 
   /**
-   * Returns whether the visitor believes to be elsewhere: a browser on this machine, whose page has
-   * a name that was made to mean 127.0.0.1 so that its scripts can read what is here.
+   * Returns whether the visitor believes to be elsewhere: a browser whose page has a name that was
+   * made to mean this machine, so that its scripts can read what is here, or change it. Where other
+   * machines come, they may use any name, but pages that change something may not.
    */
-  private static boolean isMisdirected(Visitor visitor) {
-    return visitor.host().isPresent() && !NO_NAME.matcher(visitor.host().get()).matches();
+  private static boolean isMisdirected(Request request, HttpSettings settings) {
+    boolean matters =
+        settings.forThisMachine()
+            ? !request.path().equals(HEALTH)
+            : !request.isRead() && request.header("Origin").isPresent();
+    Optional<String> host = request.visitor().host();
+    return matters
+        && host.isPresent()
+        && !NO_NAME.matcher(host.get()).matches()
+        && !settings
+            .advertised()
+            .map(name -> name.equalsIgnoreCase(PORT.matcher(host.get()).replaceFirst("")))
+            .orElse(false);
   }
 
   private static Page elsewhere(Optional<PagesSettings> pages) {
@@ -148,7 +165,7 @@ final class Pages {
     }
     return switch (request.path()) {
       case "/metrics" -> now(metrics());
-      case "/healthz" -> now(Page.text(OK, "alive\n"));
+      case HEALTH -> now(Page.text(OK, "alive\n"));
       case "/readyz" -> now(ready());
       default -> files.has(request.path()) ? guarded.get() : now(file(request));
     };

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.grpc.Channel;
+import io.lockkeeper.server.rpc.call.ConnectionAge;
 import io.lockkeeper.server.security.Audit;
 import io.lockkeeper.server.security.Identity;
 import io.lockkeeper.server.security.Right;
@@ -18,6 +19,7 @@ import io.lockkeeper.v1.PreviousEnd;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.Optional;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
@@ -37,7 +39,11 @@ class VisitorsTest {
   @AutoClose private final SecuredServer secured = new SecuredServer(rights);
 
   @AutoClose("stop")
-  private final Visitors visitors = new Visitors(secured.server.services, "visitors-test");
+  private final Visitors visitors =
+      new Visitors(
+          secured.server.services,
+          "visitors-test",
+          new ConnectionAge(Optional.empty(), new SplittableRandom(1)));
 
   @BeforeEach
   void start() throws IOException {

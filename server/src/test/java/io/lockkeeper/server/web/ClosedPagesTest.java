@@ -56,7 +56,8 @@ class ClosedPagesTest {
             audited::add);
     endpoint =
         new HttpEndpoint(
-            new HttpSettings("127.0.0.1", 0, "0.1.0", 1, false, Optional.of(pages)),
+            new HttpSettings(
+                "127.0.0.1", 0, true, Optional.empty(), "0.1.0", 1, false, Optional.of(pages)),
             coordinator,
             new PrometheusMeterRegistry(PrometheusConfig.DEFAULT),
             Optional::empty,

@@ -43,11 +43,23 @@ class HttpEndpointTest {
   private final HttpClient client = HttpClient.newHttpClient();
 
   @AutoClose("stop")
-  private final HttpEndpoint endpoint = endpoint(0);
+  private HttpEndpoint endpoint = endpoint(0);
 
   private HttpEndpoint endpoint(int port) {
+    return endpoint(port, true, Optional.empty());
+  }
+
+  private HttpEndpoint endpoint(int port, boolean forThisMachine, Optional<String> advertised) {
     return new HttpEndpoint(
-        new HttpSettings("127.0.0.1", port, "0.1.0", 524_288, true, Optional.empty()),
+        new HttpSettings(
+            "127.0.0.1",
+            port,
+            forThisMachine,
+            advertised,
+            "0.1.0",
+            524_288,
+            true,
+            Optional.empty()),
         coordinator,
         new PrometheusMeterRegistry(PrometheusConfig.DEFAULT),
         impediment::get,
@@ -244,7 +256,28 @@ class HttpEndpointTest {
     for (String own : List.of("localhost:7421", "LOCALHOST", "127.0.0.1:7421", "[::1]:7421")) {
       assertThat(raw("GET / HTTP/1.0\r\nHost: " + own + "\r\n\r\n")).contains("200 OK");
     }
+    assertThat(raw("GET /metrics HTTP/1.0\r\nHost: evil.example\r\n\r\n")).contains(" 421 ");
     assertThat(raw("GET /healthz HTTP/1.0\r\nHost: evil.example\r\n\r\n")).contains("200 OK");
+  }
+
+  @Test
+  void pageUnderANameThatNobodyGaveTheMachineChangesNothing() throws Exception {
+    // Given: where other machines come
+    endpoint.stop();
+    endpoint = endpoint(0, false, Optional.of("locks.example"));
+    endpoint.start();
+    String post = "POST /v1/freeze HTTP/1.1\r\nConnection: close\r\nContent-Length: 2\r\n";
+    // When // Then
+    for (String name : List.of("evil.example:7421", "evil.example")) {
+      String asked = "Host: " + name + "\r\nOrigin: http://" + name + "\r\n\r\n{}";
+      assertThat(raw(post + asked)).contains(" 421 ");
+    }
+    for (String name : List.of("LOCKS.example:7421", "locks.example", "10.1.2.3:7421")) {
+      String asked = "Host: " + name + "\r\nOrigin: http://" + name + "\r\n\r\n{}";
+      assertThat(raw(post + asked)).doesNotContain(" 421 ", " 403 ");
+    }
+    assertThat(raw("GET / HTTP/1.0\r\nHost: evil.example\r\n\r\n")).contains("200 OK");
+    assertThat(raw(post + "Host: evil.example\r\n\r\n{}")).doesNotContain(" 421 ");
   }
 
   @Test
@@ -298,7 +331,7 @@ class HttpEndpointTest {
   void requestsThatCameAtOnceAreAnsweredInTheirOrder() throws Exception {
     // Given
     String first = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
-    String second = "GET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    String second = "GET /nowhere HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
     // When
     String answers = raw(first + second);
     // Then

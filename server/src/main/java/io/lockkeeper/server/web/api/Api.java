@@ -5,6 +5,7 @@ import io.grpc.Status;
 import io.lockkeeper.server.web.http.Answer;
 import io.lockkeeper.server.web.http.Page;
 import io.lockkeeper.server.web.http.Request;
+import io.lockkeeper.server.web.http.WebRefusals;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
@@ -16,18 +17,24 @@ public final class Api {
 
   private static final String DESCRIPTION = Routes.BASE + "openapi.json";
 
+  private static final int TOO_MANY_REQUESTS = 429;
+
   private final ApiChannels channels;
   private final String version;
+  private final WebRefusals refusals;
+  private volatile Optional<Page> description = Optional.empty();
 
   /**
    * Prepares.
    *
    * @param channels the way to the services
    * @param version the server's version
+   * @param refusals counts requests from pages of other sites
    */
-  public Api(ApiChannels channels, String version) {
+  public Api(ApiChannels channels, String version, WebRefusals refusals) {
     this.channels = channels;
     this.version = version;
+    this.refusals = refusals;
   }
 
   /** Returns whether the path is one of the API. */
@@ -38,6 +45,7 @@ public final class Api {
   /** Answers a request of a caller. */
   public CompletableFuture<Answer> answer(Request request, ApiChannels.Caller caller) {
     if (!request.isRead() && isFromElsewhere(request)) {
+      refusals.count(WebRefusals.Limit.HTTP_ORIGIN);
       return now(
           Errors.page(
               403,
@@ -45,7 +53,7 @@ public final class Api {
               "the header Origin says that a page of another site sends this"));
     }
     if (request.isRead() && request.path().equals(DESCRIPTION)) {
-      return now(new Page(200, Errors.JSON_TYPE, OpenApi.json(version) + "\n"));
+      return now(description());
     }
     Optional<Route> route = Routes.at(!request.isRead(), request.path());
     if (route.isEmpty()) {
@@ -56,10 +64,31 @@ public final class Api {
     }
     try {
       Message message = RequestParser.read(route.get(), request);
+      Optional<Page> noPlace =
+          route.get().streams() ? request.streamPlace().get() : Optional.empty();
+      if (noPlace.isPresent()) {
+        return now(refusal(noPlace.get()));
+      }
       return ApiCall.start(route.get(), message, channels.as(caller), request.thread());
     } catch (RequestParser.UnreadableException e) {
       return now(Errors.page(400, Status.Code.INVALID_ARGUMENT, String.valueOf(e.getMessage())));
     }
+  }
+
+  private static Page refusal(Page noPlace) {
+    Status.Code code =
+        noPlace.status() == TOO_MANY_REQUESTS
+            ? Status.Code.RESOURCE_EXHAUSTED
+            : Status.Code.UNIMPLEMENTED;
+    return Errors.page(noPlace.status(), code, noPlace.body());
+  }
+
+  /** Made when it is first asked for: that takes a tenth of a second. */
+  private Page description() {
+    Page page =
+        description.orElseGet(() -> new Page(200, Errors.JSON_TYPE, OpenApi.json(version) + "\n"));
+    description = Optional.of(page);
+    return page;
   }
 
   /**

@@ -17,7 +17,7 @@ import java.util.ArrayDeque;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -37,6 +37,11 @@ final class ApiCall extends ClientCall.Listener<Message> implements EventStream.
   /** Longer than the coordinator takes at most. */
   private static final long UNARY_SECONDS = 15;
 
+  /**
+   * A watch that goes on where another ended may have nothing to tell: then it begins all the same.
+   */
+  private static final long QUIET_SECONDS = 1;
+
   /** How many messages of a stream may be on their way: a snapshot of many locks is as many. */
   private static final int WINDOW = 64;
 
@@ -53,7 +58,7 @@ final class ApiCall extends ClientCall.Listener<Message> implements EventStream.
   private Optional<String> end = Optional.empty();
   private int taken;
 
-  private ApiCall(Route route, Channel channel, Executor thread) {
+  private ApiCall(Route route, Channel channel, ScheduledExecutorService thread) {
     this.streams = route.streams();
     this.asEvents = isWatch(route);
     this.contentType = contentType(route);
@@ -87,12 +92,15 @@ final class ApiCall extends ClientCall.Listener<Message> implements EventStream.
    * @return the answer; cancelling it cancels the call
    */
   static CompletableFuture<Answer> start(
-      Route route, Message request, Channel channel, Executor thread) {
+      Route route, Message request, Channel channel, ScheduledExecutorService thread) {
     ApiCall started = new ApiCall(route, channel, thread);
     started.call.start(started, new Metadata());
     started.call.request(started.streams ? WINDOW : 2);
     started.call.sendMessage(request);
     started.call.halfClose();
+    if (started.asEvents) {
+      var unusedToo = thread.schedule(started::begin, QUIET_SECONDS, TimeUnit.SECONDS);
+    }
     var unused =
         started.answer.whenComplete(
             (answer, failure) -> {
@@ -111,6 +119,12 @@ final class ApiCall extends ClientCall.Listener<Message> implements EventStream.
     }
     waiting.add(message);
     if (streams) {
+      begin();
+    }
+  }
+
+  private void begin() {
+    if (!answer.isDone()) {
       answer.complete(new EventStream(contentType, asEvents ? HEARTBEAT : "", this));
     }
   }

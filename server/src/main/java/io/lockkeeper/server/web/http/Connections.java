@@ -27,6 +27,11 @@ final class Connections extends ChannelInboundHandlerAdapter {
 
   private static final int MAX_STREAMS_OF_ADDRESS = HttpListener.MAX_OF_ADDRESS / 2;
 
+  /**
+   * How many bytes may be on their way to the readers of streams before those who are behind go.
+   */
+  static final long MAX_UNREAD = 16L * 1024 * 1024;
+
   private final WebRefusals refusals;
   private final Map<InetAddress, Integer> byAddress = new HashMap<>();
   // In the order in which they began to wait; what is being answered is not in it.
@@ -34,6 +39,7 @@ final class Connections extends ChannelInboundHandlerAdapter {
   private final Map<InetAddress, Integer> streamsByAddress = new HashMap<>();
   private int open;
   private int streams;
+  private long unread;
 
   Connections(WebRefusals refusals) {
     this.refusals = refusals;
@@ -114,6 +120,19 @@ final class Connections extends ChannelInboundHandlerAdapter {
                   streamsByAddress.merge(from, -1, (count, one) -> count == 1 ? null : count - 1);
                 });
     return true;
+  }
+
+  /**
+   * Counts bytes that go out, and returns whether all that are on their way are within the limit.
+   */
+  boolean holdUnread(int bytes) {
+    unread += bytes;
+    return unread <= MAX_UNREAD;
+  }
+
+  /** Says that bytes have gone out. */
+  void releaseUnread(int bytes) {
+    unread -= bytes;
   }
 
   private static InetAddress addressOf(Channel connection) {

@@ -24,7 +24,10 @@ public record EventStream(String contentType, String heartbeat, Source source) i
 
   /** Where the pieces go. To be used on the connection's thread. */
   public interface Sink {
-    /** Sends a piece. */
+    /**
+     * Sends a piece. A visitor who has not read earlier ones is cut off where too much is unread on
+     * all streams together.
+     */
     void send(String piece);
 
     /** Returns whether the next piece would not have to wait for what was sent before. */

@@ -79,6 +79,7 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
   private boolean idle;
   private boolean reading;
   private boolean early;
+  private boolean hasPlace;
 
   Exchange(Site site, Connections connections, WebRefusals refusals) {
     this.site = site;
@@ -248,7 +249,8 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
       var unused =
           coming
               .exceptionally(Exchange::failed)
-              .thenAcceptAsync(come -> give(context, asked, come, more), context.executor());
+              .thenAcceptAsync(come -> give(context, asked, come, more), context.executor())
+              .exceptionally(cause -> broke(context, cause));
     } catch (RuntimeException e) {
       give(context, asked, failed(e), more);
     }
@@ -270,7 +272,8 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
         asked.headers(),
         body.toString(UTF_8),
         visitor,
-        context.executor());
+        context.executor(),
+        () -> streamRefusal(context, asked));
   }
 
   private static Answer failed(Throwable cause) {
@@ -282,15 +285,22 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
     return Page.text(500, "internal error; the server's log says more\n");
   }
 
+  private static @Nullable Void broke(ChannelHandlerContext context, Throwable cause) {
+    LOG.atError().setCause(cause).log("An answer could not be given");
+    var unused = context.close();
+    return null;
+  }
+
   private void give(ChannelHandlerContext context, HttpRequest asked, Answer come, boolean more) {
     answer = null;
     if (come instanceof EventStream events && early) {
       events.source().onGone();
       send(context, asked, Page.text(400, "nothing may follow the request for a stream\n"), false);
     } else if (come instanceof EventStream events) {
-      tell(context, asked, events);
+      tell(context, events);
     } else {
-      boolean keepAlive = HttpUtil.isKeepAlive(asked) && more && !early;
+      // A place is given back with its connection.
+      boolean keepAlive = HttpUtil.isKeepAlive(asked) && more && !early && !hasPlace;
       send(context, asked, (Page) come, keepAlive);
     }
   }
@@ -365,16 +375,20 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
         .set(HttpHeaderNames.CONTENT_SECURITY_POLICY, CONTENT_POLICY);
   }
 
-  private void tell(ChannelHandlerContext context, HttpRequest asked, EventStream events) {
-    boolean modern = asked.protocolVersion().equals(HttpVersion.HTTP_1_1);
-    boolean taken = modern && context.channel().isActive() && connections.stream(context.channel());
-    if (!taken) {
+  /** Before anything is asked for: what a stream gets may not be gone again at once. */
+  private Optional<Page> streamRefusal(ChannelHandlerContext context, HttpRequest asked) {
+    if (!asked.protocolVersion().equals(HttpVersion.HTTP_1_1)) {
+      return Optional.of(Page.text(505, "a stream needs HTTP/1.1"));
+    }
+    hasPlace = hasPlace || connections.stream(context.channel());
+    return hasPlace
+        ? Optional.empty()
+        : Optional.of(Page.text(429, "the server has as many streams as it may have"));
+  }
+
+  private void tell(ChannelHandlerContext context, EventStream events) {
+    if (!context.channel().isActive()) {
       events.source().onGone();
-      Page refusal =
-          modern
-              ? Page.text(429, "the server has as many streams as it may have\n")
-              : Page.text(505, "a stream needs HTTP/1.1\n");
-      send(context, asked, refusal, false);
       return;
     }
     stopLimit();
@@ -384,7 +398,7 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
         .set(HttpHeaderNames.TRANSFER_ENCODING, HttpHeaderValues.CHUNKED)
         .set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
     var unused = context.writeAndFlush(head);
-    stream = new StreamAnswer(context, events, () -> refusals.count(WebRefusals.Limit.HTTP_TIME));
+    stream = new StreamAnswer(context, events, connections, refusals);
     stream.start();
   }
 

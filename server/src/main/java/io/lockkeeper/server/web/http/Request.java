@@ -2,7 +2,8 @@ package io.lockkeeper.server.web.http;
 
 import io.netty.handler.codec.http.HttpHeaders;
 import java.util.Optional;
-import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.function.Supplier;
 
 /**
  * One whole request.
@@ -14,6 +15,7 @@ import java.util.concurrent.Executor;
  * @param body the body; empty unless the method is {@code POST}
  * @param visitor who asks
  * @param thread the connection's thread
+ * @param streamPlace takes the place that a stream needs; returns the refusal if there is none
  */
 public record Request(
     String method,
@@ -22,7 +24,8 @@ public record Request(
     HttpHeaders headers,
     String body,
     Visitor visitor,
-    Executor thread) {
+    ScheduledExecutorService thread,
+    Supplier<Optional<Page>> streamPlace) {
 
   /** Returns a header. */
   public Optional<String> header(CharSequence name) {

@@ -2,13 +2,14 @@ package io.lockkeeper.server.web.http;
 
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.LastHttpContent;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
  * A stream that is being told. A visitor who reads nothing for as long as {@value #PATIENCE_BEATS}
- * heartbeats is cut off.
+ * heartbeats is cut off, and who is behind while too much is unread on all streams, at once.
  */
 final class StreamAnswer implements EventStream.Sink {
 
@@ -17,21 +18,23 @@ final class StreamAnswer implements EventStream.Sink {
 
   private final ChannelHandlerContext context;
   private final EventStream events;
-  private final Runnable onTooSlow;
-  private final Future<?> heart;
+  private final Connections connections;
+  private final WebRefusals refusals;
+  private Future<?> heart;
+  private long unread;
   private int missed;
   private boolean flushing;
   private boolean over;
 
-  /**
-   * Prepares.
-   *
-   * @param onTooSlow hears of a visitor who is cut off because he does not read
-   */
-  StreamAnswer(ChannelHandlerContext context, EventStream events, Runnable onTooSlow) {
+  StreamAnswer(
+      ChannelHandlerContext context,
+      EventStream events,
+      Connections connections,
+      WebRefusals refusals) {
     this.context = context;
     this.events = events;
-    this.onTooSlow = onTooSlow;
+    this.connections = connections;
+    this.refusals = refusals;
     this.heart =
         context
             .executor()
@@ -60,19 +63,43 @@ final class StreamAnswer implements EventStream.Sink {
   private void beat() {
     missed = hasRoom() ? 0 : missed + 1;
     if (missed >= PATIENCE_BEATS) {
-      onTooSlow.run();
-      var unused = context.close();
+      cutOff(WebRefusals.Limit.HTTP_TIME);
     } else if (missed == 0 && !events.heartbeat().isEmpty()) {
       send(events.heartbeat());
     }
   }
 
+  private void cutOff(WebRefusals.Limit limit) {
+    refusals.count(limit);
+    close();
+  }
+
+  private void close() {
+    var unused = context.close();
+  }
+
   @Override
   public void send(String piece) {
-    if (!over && !piece.isEmpty()) {
-      var unused = context.write(Exchange.piece(piece));
-      flushSoon();
+    if (over || piece.isEmpty() || !context.channel().isActive()) {
+      return;
     }
+    HttpContent part = Exchange.piece(piece);
+    int size = part.content().readableBytes();
+    if (!connections.holdUnread(size) && unread > 0) {
+      connections.releaseUnread(size);
+      var unused = part.release();
+      cutOff(WebRefusals.Limit.HTTP_UNREAD);
+      return;
+    }
+    unread += size;
+    var unused = context.write(part).addListener(sent -> wasSent(size));
+    flushSoon();
+  }
+
+  /** To the visitor, or into nothing with the connection. */
+  private void wasSent(int size) {
+    unread -= size;
+    connections.releaseUnread(size);
   }
 
   /** Once for all the pieces that are ready to be sent. */
@@ -98,6 +125,8 @@ final class StreamAnswer implements EventStream.Sink {
     if (!over) {
       over = true;
       heart.cancel(false);
+      long patience = HEARTBEAT_SECONDS * PATIENCE_BEATS;
+      heart = context.executor().schedule(this::close, patience, TimeUnit.SECONDS);
       var unused =
           context
               .writeAndFlush(LastHttpContent.EMPTY_LAST_CONTENT)

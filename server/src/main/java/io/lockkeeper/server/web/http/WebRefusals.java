@@ -19,12 +19,16 @@ public final class WebRefusals {
     HTTP_ADDRESS_CONNECTIONS,
     /** Streams, in all and to one address. */
     HTTP_STREAMS,
+    /** What visitors have not read of their streams, all together. */
+    HTTP_UNREAD,
     /** The time that a request and its answer may take. */
     HTTP_TIME,
     /** The length of a request. */
     HTTP_REQUEST,
     /** A visitor who is nobody known. */
-    HTTP_IDENTITY
+    HTTP_IDENTITY,
+    /** A page of another site that would change something. */
+    HTTP_ORIGIN
   }
 
   private final Map<Limit, Counter> counters;
@@ -44,6 +48,7 @@ public final class WebRefusals {
     LimitGauge.show(registry, key(Limit.HTTP_CONNECTIONS), Connections.MAX);
     LimitGauge.show(registry, key(Limit.HTTP_ADDRESS_CONNECTIONS), HttpListener.MAX_OF_ADDRESS);
     LimitGauge.show(registry, key(Limit.HTTP_STREAMS), Connections.MAX_STREAMS);
+    LimitGauge.show(registry, key(Limit.HTTP_UNREAD), Connections.MAX_UNREAD);
   }
 
   private static String key(Limit limit) {

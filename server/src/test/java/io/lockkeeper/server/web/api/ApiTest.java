@@ -41,11 +41,13 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -57,6 +59,9 @@ class ApiTest {
   private final Services services = new Services();
   private Server server;
   private ManagedChannel channel;
+  private static final Pattern UNREAD =
+      Pattern.compile("lockkeeper_refused_total\\{limit=\"http-unread\"} [1-9]");
+
   private HttpEndpoint endpoint;
 
   /** A call that waits to be answered. */
@@ -121,7 +126,8 @@ class ApiTest {
     channel = InProcessChannelBuilder.forName(name).directExecutor().build();
     endpoint =
         new HttpEndpoint(
-            new HttpSettings("127.0.0.1", 0, "0.1.0", 1, true, Optional.empty()),
+            new HttpSettings(
+                "127.0.0.1", 0, true, Optional.empty(), "0.1.0", 1, true, Optional.empty()),
             new FakeCoordinator(),
             new PrometheusMeterRegistry(PrometheusConfig.DEFAULT),
             Optional::empty,
@@ -311,6 +317,73 @@ class ApiTest {
             "data: {\"revision\":\"42\",\"snapshotEnd\":{}}",
             "event: error",
             "data: {\"code\":\"UNAVAILABLE\",\"message\":\"UNAVAILABLE\"}");
+  }
+
+  @Test
+  void watchThatHasNothingToTellBeginsAllTheSame() throws Exception {
+    // When
+    var response =
+        client.sendAsync(
+            request("/v1/watch").header("Last-Event-ID", "41").build(), BodyHandlers.ofLines());
+    Call<WatchRequest, WatchResponse> call = next(services.watches);
+    // Then
+    assertThat(response.get(20, TimeUnit.SECONDS).statusCode()).isEqualTo(200);
+    call.answer().onCompleted();
+  }
+
+  @Test
+  void nothingIsAskedForWhereTheStreamCouldNotBeTold() throws Exception {
+    // Given
+    String request = "POST /v1/acquire HTTP/1.0\r\nContent-Length: 2\r\n\r\n{}";
+    try (Socket visitor = new Socket("127.0.0.1", endpoint.port())) {
+      visitor.setSoTimeout(20_000);
+      // When
+      visitor.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+      // Then
+      assertThat(new String(visitor.getInputStream().readAllBytes(), StandardCharsets.US_ASCII))
+          .contains(" 505 ", "a stream needs HTTP/1.1");
+      assertThat(services.acquires).isEmpty();
+    }
+  }
+
+  @Test
+  void placeOfAStreamIsGivenBackWhenItIsRefused() throws Exception {
+    // When: many more than one address may have at once
+    for (int i = 0; i < 200; i++) {
+      var answer = client.sendAsync(post("/v1/acquire", "{}"), BodyHandlers.ofString());
+      next(services.acquires).answer().onError(Status.UNAVAILABLE.asRuntimeException());
+      // Then
+      assertThat(answer.get(20, TimeUnit.SECONDS).statusCode()).isEqualTo(503);
+    }
+  }
+
+  @Test
+  void visitorsWhoDoNotReadAreCutOffWhereTheyAreTooMuchTogether() throws Exception {
+    // Given
+    String watch = "GET /v1/watch HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    WatchResponse large =
+        WatchResponse.newBuilder()
+            .setSnapshot(LockState.newBuilder().setName("x".repeat(500_000)))
+            .build();
+    List<Socket> visitors = new ArrayList<>();
+    try {
+      // When: ten megabytes for each
+      for (int i = 0; i < 4; i++) {
+        Socket visitor = new Socket("127.0.0.1", endpoint.port());
+        visitors.add(visitor);
+        visitor.getOutputStream().write(watch.getBytes(StandardCharsets.US_ASCII));
+        ServerCallStreamObserver<WatchResponse> answer = next(services.watches).answer();
+        for (int sent = 0; sent < 20; sent++) {
+          answer.onNext(large);
+        }
+      }
+      // Then
+      await().untilAsserted(() -> assertThat(get("/metrics").body()).containsPattern(UNREAD));
+    } finally {
+      for (Socket visitor : visitors) {
+        visitor.close();
+      }
+    }
   }
 
   @Test
