@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 final class ExpiringTokensIT {
 
   private static final int MOVES = 5;
-  private static final String SENT_AWAY = "lockkeeper_sessions_sent_away_total ";
+  private static final String SENT_AWAY = "lockkeeper_sessions_sent_away_total";
 
   /** An identity provider whose tokens live for three seconds. */
   private static final class Provider {

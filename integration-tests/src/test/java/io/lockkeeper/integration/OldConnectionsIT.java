@@ -22,7 +22,7 @@ final class OldConnectionsIT {
 
   private static final String AGE = "--max-connection-age=1s";
   private static final int MOVES = 10;
-  private static final String SENT_AWAY = "lockkeeper_sessions_sent_away_total ";
+  private static final String SENT_AWAY = "lockkeeper_sessions_sent_away_total";
 
   @Test
   void clientsThatAreSentAwayTimeAndAgainLoseNothing() throws Exception {
