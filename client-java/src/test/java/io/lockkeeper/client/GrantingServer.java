@@ -20,13 +20,15 @@ import io.lockkeeper.v1.SessionReleased;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
 import java.io.IOException;
+import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Pattern;
 
 /**
  * A server that grants at once whatever it is asked for, but locks with a segment {@code taken},
- * and takes away those with a segment {@code lost}. It remembers nothing.
+ * and takes away those with a segment {@code lost}. It remembers only what it was asked for.
  */
 final class GrantingServer implements AutoCloseable {
 
@@ -37,6 +39,7 @@ final class GrantingServer implements AutoCloseable {
 
   private final String name = "granting-" + UUID.randomUUID();
   private final AtomicLong tokens = new AtomicLong();
+  private final List<AcquireRequest> asked = new CopyOnWriteArrayList<>();
   private final Server server;
 
   GrantingServer() throws IOException {
@@ -47,6 +50,11 @@ final class GrantingServer implements AutoCloseable {
   LockkeeperClientBuilder clientBuilder() {
     return LockkeeperClient.builder("granting")
         .channels(address -> InProcessChannelBuilder.forName(name).build());
+  }
+
+  /** Returns what it was asked for. */
+  List<AcquireRequest> asked() {
+    return List.copyOf(asked);
   }
 
   @Override
@@ -101,6 +109,7 @@ final class GrantingServer implements AutoCloseable {
   }
 
   private void acquire(AcquireRequest request, StreamObserver<SessionResponse> client) {
+    asked.add(request);
     String lock = request.getLocks(0).getName();
     if (TAKEN.matcher(lock).find()) {
       NotAcquired.Builder not = NotAcquired.newBuilder();

@@ -27,7 +27,9 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -73,6 +75,36 @@ class TelemetryTest {
     assertThat(meters.getMeters())
         .extracting(Meter::getId)
         .allSatisfy(id -> assertThat(id.toString()).doesNotContain("/"));
+  }
+
+  @Test
+  void requestTakesTheTraceContextOfItsWaitAlong() throws InterruptedException {
+    // Given
+    InMemorySpanExporter spans = InMemorySpanExporter.create();
+    SdkTracerProvider tracers =
+        SdkTracerProvider.builder().addSpanProcessor(SimpleSpanProcessor.create(spans)).build();
+    OpenTelemetrySdk telemetry = OpenTelemetrySdk.builder().setTracerProvider(tracers).build();
+    // When
+    try (LockkeeperClient client =
+        server.clientBuilder().observer(OpenTelemetryObserver.of(telemetry)).build()) {
+      useLocks(client);
+    }
+    // Then
+    Set<String> sent =
+        server.asked().stream()
+            .map(request -> request.getMetadataOrDefault("traceparent", ""))
+            .collect(Collectors.toSet());
+    assertThat(spans.getFinishedSpanItems())
+        .filteredOn(span -> span.getName().equals("lockkeeper.acquire"))
+        .extracting(
+            span ->
+                "00-"
+                    + span.getTraceId()
+                    + "-"
+                    + span.getSpanId()
+                    + "-"
+                    + span.getSpanContext().getTraceFlags().asHex())
+        .containsExactlyInAnyOrderElementsOf(sent);
   }
 
   @Test

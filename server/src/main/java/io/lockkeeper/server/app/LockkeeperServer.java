@@ -1,12 +1,14 @@
 package io.lockkeeper.server.app;
 
 import io.lockkeeper.server.coordinator.api.Coordinator;
+import io.lockkeeper.server.coordinator.api.CoordinatorObserver;
 import io.lockkeeper.server.coordinator.api.FatalFailure;
 import io.lockkeeper.server.core.api.CoreSettings;
 import io.lockkeeper.server.rpc.GrpcEndpoint;
 import io.lockkeeper.server.rpc.GrpcSettings;
 import io.lockkeeper.server.rpc.call.GrpcLimits;
 import io.lockkeeper.server.rpc.wire.ServerVersion;
+import io.lockkeeper.server.trace.Traces;
 import io.lockkeeper.server.web.EventCounters;
 import io.lockkeeper.server.web.HttpEndpoint;
 import io.lockkeeper.server.web.HttpSettings;
@@ -45,14 +47,20 @@ public final class LockkeeperServer implements AutoCloseable {
   private final GrpcEndpoint grpc;
   private final HttpEndpoint http;
   private final Protection protection;
+  private final Optional<Traces> traces;
   private final AtomicBoolean stopped = new AtomicBoolean();
 
   private LockkeeperServer(
-      Engine engine, GrpcEndpoint grpc, HttpEndpoint http, Protection protection) {
+      Engine engine,
+      GrpcEndpoint grpc,
+      HttpEndpoint http,
+      Protection protection,
+      Optional<Traces> traces) {
     this.engine = engine;
     this.grpc = grpc;
     this.http = http;
     this.protection = protection;
+    this.traces = traces;
   }
 
   /**
@@ -88,9 +96,11 @@ public final class LockkeeperServer implements AutoCloseable {
         .config()
         .meterFilter(MeterFilter.denyNameStartsWith("system.cpu.count"))
         .meterFilter(MeterFilter.denyNameStartsWith("process.cpu.time"));
-    Engine engine =
-        Engine.create(
-            config, id, new EventCounters(registry), new StoreMeters(registry), onBreakdown);
+    Optional<Traces> traces =
+        config.traces().map(endpoint -> Traces.to(endpoint, id, ServerVersion.text()));
+    CoordinatorObserver counters = new EventCounters(registry);
+    CoordinatorObserver observer = traces.map(counters::and).orElse(counters);
+    Engine engine = Engine.create(config, id, observer, new StoreMeters(registry), onBreakdown);
     GrpcSettings settings = grpcSettings(config, protection.ofGrpc(), id);
     GrpcEndpoint grpc = new GrpcEndpoint(settings, engine.coordinator(), protection.rules());
     ServerMetrics metrics = new ServerMetrics(registry);
@@ -108,7 +118,8 @@ public final class LockkeeperServer implements AutoCloseable {
                 registry,
                 grpc::impediment,
                 caller -> grpc.visitor(caller.address(), caller.certified(), caller.bearerToken())),
-            protection);
+            protection,
+            traces);
     protection.start(registry);
     try {
       server.listen();
@@ -217,6 +228,7 @@ public final class LockkeeperServer implements AutoCloseable {
     grpc.stop(RPC_GRACE);
     engine.stop();
     http.stop();
+    traces.ifPresent(Traces::close);
     protection.close();
     if (wasUp) {
       log.atInfo().log("stopped");

@@ -2,12 +2,14 @@ package io.lockkeeper.server.app;
 
 import io.lockkeeper.server.security.tls.TlsPaths;
 import io.lockkeeper.server.zookeeper.record.ZooKeeperAccess;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
@@ -28,6 +30,7 @@ import java.util.regex.Pattern;
  *     say who they are either: it is for this machine only, or more is asked for
  * @param limits defaults and caps
  * @param security who is known, what he may do, and the audit
+ * @param traces where to send spans; empty: nowhere
  * @param logs what to log, and how
  * @param effective every setting as it was given, or its default
  */
@@ -43,6 +46,7 @@ public record ServerConfig(
     boolean httpNamesLocks,
     Limits limits,
     SecurityConfig security,
+    Optional<URI> traces,
     LogSettings logs,
     List<EffectiveSetting> effective) {
 
@@ -127,6 +131,7 @@ public record ServerConfig(
         values.get(Setting.HTTP).address().isLoopback() || values.get(Setting.INSECURE).isTrue(),
         limits,
         SecurityConfig.of(values),
+        traces(values.get(Setting.TRACES)),
         logs,
         values.effective());
   }
@@ -166,6 +171,7 @@ public record ServerConfig(
         httpNamesLocks,
         limits,
         security,
+        traces,
         logs,
         effective);
   }
@@ -318,5 +324,17 @@ public record ServerConfig(
     return never
         ? Optional.empty()
         : Optional.of(value.duration(Duration.ofSeconds(1), Duration.ofDays(7)));
+  }
+
+  private static Optional<URI> traces(SettingValue value) {
+    if (value.isEmpty()) {
+      return Optional.empty();
+    }
+    URI uri = value.parsed(URI::create);
+    String scheme = String.valueOf(uri.getScheme());
+    if (!Set.of("http", "https").contains(scheme) || uri.getHost() == null) {
+      throw value.error("\"" + value.text() + "\" is not a URL such as http://localhost:4318");
+    }
+    return Optional.of(uri);
   }
 }

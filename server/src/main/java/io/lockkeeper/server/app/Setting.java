@@ -226,6 +226,13 @@ public enum Setting {
       "How large the audit's file gets before it is renamed, 1MB to 10GB."),
   /** How many files of the audit are kept. */
   AUDIT_KEEP("audit-keep", "COUNT", "10", "Renamed files of the audit that are kept, 0 to 1000."),
+  /** Where traces go. */
+  TRACES(
+      "traces",
+      "URL",
+      "",
+      "Where to send a span of each acquisition: an OTLP endpoint over http or https, such as http://localhost:4318;"
+          + " empty: nowhere."),
   /** How much is logged. */
   LOG_LEVEL(
       "log-level",

@@ -163,6 +163,10 @@ final class CoreRunner implements EventLoop.BatchListener {
     return kernel;
   }
 
+  CoordinatorObserver observer() {
+    return observer;
+  }
+
   NoticeStreams streams() {
     return streams;
   }

@@ -186,9 +186,10 @@ public final class LoopCoordinator implements Coordinator {
     @Override
     public void acquire(AcquireCommand command) {
       UUID id = secrets.acquisitionId(lease);
+      AcquireCommand wanted = runner.observer().onRequested(id, command.under(lease));
       inbox.submit(
           caller,
-          () -> new ClientEvent.Acquire(stream, id, lease, command.under(lease), true),
+          () -> new ClientEvent.Acquire(stream, id, lease, wanted, true),
           refusal -> listener.onRefused(command.requestId(), refusal));
     }
 
@@ -223,11 +224,12 @@ public final class LoopCoordinator implements Coordinator {
     StreamId stream = new StreamId(streamIds.incrementAndGet());
     LeaseId lease = command.lease().orElseGet(secrets::leaseId);
     UUID id = secrets.acquisitionId(lease);
+    AcquireCommand wanted = runner.observer().onRequested(id, command);
     inbox.submit(
         caller,
         () -> {
           runner.streams().add(stream, new StreamTarget.OfAcquisition(listener));
-          return new ClientEvent.Acquire(stream, id, lease, command, false);
+          return new ClientEvent.Acquire(stream, id, lease, wanted, false);
         },
         listener::onRefused);
     return cancelled -> closeStream(stream, cancelled);

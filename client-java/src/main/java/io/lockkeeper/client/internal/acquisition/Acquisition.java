@@ -104,7 +104,7 @@ public final class Acquisition {
       SessionLink session,
       Telemetry.Request telemetry) {
     this.requestId = requestId;
-    this.request = request;
+    this.request = telemetry.traced(request);
     this.context = context;
     this.session = session;
     this.telemetry = telemetry;

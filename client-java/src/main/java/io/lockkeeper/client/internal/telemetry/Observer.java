@@ -14,6 +14,11 @@ public interface Observer {
   /** Is told what becomes of one request. Called on the client's loop. */
   interface ObservedRequest {
 
+    /** Returns the W3C trace context that the server shall continue, if there is one. */
+    default Optional<String> traceparent() {
+      return Optional.empty();
+    }
+
     /** The locks are held. */
     void onGranted(LockHandle handle);
 

@@ -6,6 +6,7 @@ import io.lockkeeper.client.LossReason;
 import io.lockkeeper.client.internal.protocol.LockNames;
 import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.SpanContext;
 import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.context.Context;
@@ -49,6 +50,20 @@ public record Spans(Tracer tracer) implements Observer {
 
     private Span start(String name) {
       return tracer.spanBuilder(name).setParent(parent).setAttribute(LOCK, lock).startSpan();
+    }
+
+    @Override
+    public Optional<String> traceparent() {
+      SpanContext context = span.getSpanContext();
+      return context.isValid()
+          ? Optional.of(
+              String.join(
+                  "-",
+                  "00",
+                  context.getTraceId(),
+                  context.getSpanId(),
+                  context.getTraceFlags().asHex()))
+          : Optional.empty();
     }
 
     @Override

@@ -20,6 +20,9 @@ public record Telemetry(List<Observer> observers) {
   /** Tells nobody. */
   public static final Telemetry NONE = new Telemetry(List.of());
 
+  /** The key of the trace context in the metadata of a request. */
+  private static final String TRACEPARENT = "traceparent";
+
   private static final Logger LOG = LoggerFactory.getLogger(Telemetry.class);
   private static final Request UNOBSERVED = new Request(List.of());
 
@@ -53,6 +56,30 @@ public record Telemetry(List<Observer> observers) {
 
     private Request(List<Observer.ObservedRequest> observed) {
       this.observed = observed;
+    }
+
+    /**
+     * Returns what is sent for {@code request}: with the trace context in its metadata, for the
+     * coordinator and those who wait, if there is one and room for it.
+     */
+    public LockRequest traced(LockRequest request) {
+      if (request.metadata().containsKey(TRACEPARENT)) {
+        return request;
+      }
+      for (Observer.ObservedRequest each : observed) {
+        try {
+          Optional<String> context = each.traceparent();
+          if (context.isPresent()) {
+            return request.metadata(TRACEPARENT, context.get());
+          }
+        } catch (IllegalArgumentException e) {
+          // There is no room: tracing is worth less than what the request says of itself.
+          return request;
+        } catch (Throwable e) {
+          LOG.atWarn().setCause(e).log("Telemetry failed; the client goes on");
+        }
+      }
+      return request;
     }
 
     /** The locks are held. */

@@ -94,6 +94,11 @@ public record AcquireCommand(
     return with(Optional.of(id), holder, metadata, heldTokens);
   }
 
+  /** Returns the same request that says something else of itself. */
+  public AcquireCommand describedBy(Map<String, String> other) {
+    return with(lease, holder, other, heldTokens);
+  }
+
   /** Returns the same request of a client that holds what it asks for. */
   public AcquireCommand holding(List<Long> tokens) {
     return with(lease, holder, metadata, tokens);

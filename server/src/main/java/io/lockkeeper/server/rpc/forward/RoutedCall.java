@@ -15,6 +15,7 @@ import io.lockkeeper.server.rpc.call.Access;
 import io.lockkeeper.server.rpc.call.CallGuard;
 import io.lockkeeper.server.rpc.call.ConnectionAge;
 import io.lockkeeper.server.rpc.call.OpenStreams;
+import io.lockkeeper.server.rpc.call.TraceHeader;
 import io.lockkeeper.server.rpc.wire.AcquireRequests;
 import io.lockkeeper.server.rpc.wire.NamedLease;
 import io.lockkeeper.server.rpc.wire.OverLimitException;
@@ -225,7 +226,9 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
     ForwardedCall<Q, R> forwardedCall =
         new ForwardedCall<>(call, this, link, Optional.ofNullable(context.getDeadline()), serial);
     stage = forwardedCall;
-    forwardedCall.start(forwarding.headers(access), first.orElseThrow(), halfClosed);
+    Metadata there = forwarding.headers(access);
+    TraceHeader.copy(headers, there);
+    forwardedCall.start(there, first.orElseThrow(), halfClosed);
   }
 
   @Override

@@ -14,6 +14,7 @@ import io.lockkeeper.server.rpc.call.GrpcLimits;
 import io.lockkeeper.server.rpc.call.OpenStreams;
 import io.lockkeeper.server.rpc.call.RequestWeights;
 import io.lockkeeper.server.rpc.call.RpcStats;
+import io.lockkeeper.server.rpc.call.TraceHeader;
 import io.lockkeeper.server.rpc.wire.AcquireRequests;
 import io.lockkeeper.server.rpc.wire.Fields;
 import io.lockkeeper.server.rpc.wire.Messages;
@@ -89,7 +90,7 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
     AcquireCommand command = AcquireRequests.toCommand(request, access.peer());
     access.requireToAcquire(command, command.lease().isPresent());
     new AcquireStream(streamOf(responses), limits, streams, coordinatorId, access)
-        .start(coordinator.by(access.caller()), command);
+        .start(coordinator.by(access.caller()), TraceHeader.addTo(command));
   }
 
   @Override

@@ -1,0 +1,58 @@
+package io.lockkeeper.server.rpc.call;
+
+import io.grpc.Context;
+import io.grpc.Metadata;
+import io.lockkeeper.server.core.api.AcquireCommand;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/**
+ * The W3C trace context that a call comes with, in the header {@code traceparent}. On a call that
+ * asks for one acquisition it becomes part of what the acquisition says of itself, where its client
+ * traces: so it reaches whoever traces here, and those who wait elsewhere.
+ */
+public final class TraceHeader {
+
+  private static final String NAME = "traceparent";
+
+  private static final Metadata.Key<String> HEADER =
+      Metadata.Key.of(NAME, Metadata.ASCII_STRING_MARSHALLER);
+
+  // Of calls that are sampled only.
+  private static final Pattern SAMPLED =
+      Pattern.compile("00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f][13579bdf]");
+
+  private static final Context.Key<Optional<String>> CURRENT =
+      Context.keyWithDefault("traceparent", Optional.empty());
+
+  private TraceHeader() {}
+
+  private static Optional<String> in(Metadata headers) {
+    return Optional.ofNullable(headers.get(HEADER))
+        .filter(value -> SAMPLED.matcher(value).matches());
+  }
+
+  /** Returns the context of a call with these headers. */
+  static Context of(Metadata headers, Context context) {
+    Optional<String> found = in(headers);
+    return found.isPresent() ? context.withValue(CURRENT, found) : context;
+  }
+
+  /** Adds what {@code from} has to the headers of the same request at another coordinator. */
+  public static void copy(Metadata from, Metadata to) {
+    in(from).ifPresent(value -> to.put(HEADER, value));
+  }
+
+  /** Returns a command with the trace context of the current call, if it names none itself. */
+  public static AcquireCommand addTo(AcquireCommand command) {
+    Optional<String> current = CURRENT.get();
+    if (current.isEmpty() || command.metadata().containsKey(NAME)) {
+      return command;
+    }
+    Map<String, String> metadata = new HashMap<>(command.metadata());
+    metadata.put(NAME, current.get());
+    return command.describedBy(metadata);
+  }
+}
