@@ -5,6 +5,7 @@ import io.lockkeeper.v1.Frozen;
 import io.lockkeeper.v1.LockMode;
 import io.lockkeeper.v1.LockState;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -16,6 +17,7 @@ public final class LockText {
   public static final String NONE = "-";
 
   private static final String PURPOSE = "purpose";
+  private static final String TRACE = "traceparent";
 
   private LockText() {}
 
@@ -165,11 +167,16 @@ public final class LockText {
   }
 
   /**
-   * Returns what somebody holds a lock for: his purpose, else what else he says of himself; or
-   * nothing.
+   * Returns what somebody holds a lock for: his purpose, else what else he says of himself, but not
+   * in which trace; or nothing.
    */
   public static String purpose(Map<String, String> metadata) {
     String purpose = metadata.get(PURPOSE);
-    return purpose == null ? metadata(metadata) : Text.plain(purpose);
+    if (purpose != null) {
+      return Text.plain(purpose);
+    }
+    Map<String, String> said = new HashMap<>(metadata);
+    said.remove(TRACE);
+    return metadata(said);
   }
 }

@@ -249,7 +249,8 @@ public final class LockkeeperServer implements AutoCloseable {
         tls,
         id,
         GrpcLimits.DEFAULTS.withDefaultTtl(config.limits().defaultLeaseTtl()),
-        config.limits().maxConnectionAge());
+        config.limits().maxConnectionAge(),
+        config.traces().isPresent());
   }
 
   private static HttpSettings httpSettings(ServerConfig config, Protection protection) {

@@ -118,6 +118,7 @@ public record ServerConfig(
     Optional<Path> dataDir = dataDir(profile, values.get(Setting.DATA_DIR));
     Optional<TlsPaths> tls = tls(values);
     Limits limits = limits(values);
+    Optional<URI> traces = traces(values.get(Setting.TRACES));
     LogSettings logs = LogSettings.of(values);
     return new ServerConfig(
         zookeeper,
@@ -131,7 +132,7 @@ public record ServerConfig(
         values.get(Setting.HTTP).address().isLoopback() || values.get(Setting.INSECURE).isTrue(),
         limits,
         SecurityConfig.of(values),
-        traces(values.get(Setting.TRACES)),
+        traces,
         logs,
         values.effective());
   }
@@ -334,6 +335,10 @@ public record ServerConfig(
     String scheme = String.valueOf(uri.getScheme());
     if (!Set.of("http", "https").contains(scheme) || uri.getHost() == null) {
       throw value.error("\"" + value.text() + "\" is not a URL such as http://localhost:4318");
+    }
+    // The value is logged, and nothing that is may be a secret.
+    if (uri.getRawUserInfo() != null || uri.getRawQuery() != null || uri.getRawFragment() != null) {
+      throw value.error("the URL may have no user, query or fragment");
     }
     return Optional.of(uri);
   }

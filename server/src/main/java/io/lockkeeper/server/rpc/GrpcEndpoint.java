@@ -13,6 +13,7 @@ import io.lockkeeper.server.rpc.call.ConnectionIdentity;
 import io.lockkeeper.server.rpc.call.Limit;
 import io.lockkeeper.server.rpc.call.RpcStats;
 import io.lockkeeper.server.rpc.call.Safeguards;
+import io.lockkeeper.server.rpc.call.TraceHeader;
 import io.lockkeeper.server.rpc.forward.PeerLimits;
 import io.lockkeeper.server.rpc.forward.PeerSetup;
 import io.lockkeeper.server.rpc.wire.Causes;
@@ -114,6 +115,9 @@ public final class GrpcEndpoint {
       settings
           .tls()
           .ifPresent(tls -> builder.addTransportFilter(new ConnectionIdentity(tls.files())));
+      if (settings.traced()) {
+        builder.intercept(TraceHeader.reader());
+      }
       Server started = services.addTo(limited(builder)).build().start();
       server = Optional.of(started);
       visitors.start();

@@ -14,6 +14,7 @@ import java.util.Optional;
  * @param coordinatorId names the coordinator in what clients are told when it goes away
  * @param limits what one client may cost
  * @param maxConnectionAge after what time clients are asked to make a new connection; empty: never
+ * @param traced whether acquisitions are traced here, and calls asked for their trace context
  */
 public record GrpcSettings(
     String host,
@@ -21,7 +22,8 @@ public record GrpcSettings(
     Optional<Tls> tls,
     String coordinatorId,
     GrpcLimits limits,
-    Optional<Duration> maxConnectionAge) {
+    Optional<Duration> maxConnectionAge,
+    boolean traced) {
 
   /**
    * How TLS is spoken.
@@ -41,6 +43,7 @@ public record GrpcSettings(
 
   /** Returns settings with production's limits. */
   public static GrpcSettings of(String host, int port, Optional<Tls> tls, String coordinatorId) {
-    return new GrpcSettings(host, port, tls, coordinatorId, GrpcLimits.DEFAULTS, Optional.empty());
+    return new GrpcSettings(
+        host, port, tls, coordinatorId, GrpcLimits.DEFAULTS, Optional.empty(), false);
   }
 }

@@ -1,6 +1,7 @@
 package io.lockkeeper.server.trace;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
@@ -35,6 +36,13 @@ final class OpenSpans {
 
   synchronized Optional<AcquisitionSpan> remove(UUID id) {
     return Optional.ofNullable(spans.remove(id));
+  }
+
+  /** Removes all of them. */
+  synchronized List<AcquisitionSpan> removeAll() {
+    List<AcquisitionSpan> all = List.copyOf(spans.values());
+    spans.clear();
+    return all;
   }
 
   synchronized int size() {

@@ -97,9 +97,14 @@ public final class Traces implements CoordinatorObserver, AutoCloseable {
     return requested.size() + open.size();
   }
 
-  /** Sends what is left, for two seconds at most. */
+  /**
+   * Ends what goes on elsewhere as {@code left}, and sends what is not sent, for two seconds at
+   * most. Called when the event loop has ended.
+   */
   @Override
   public void close() {
-    var unused = provider.shutdown().join(CLOSE_SECONDS, TimeUnit.SECONDS);
+    var unused = requested.removeAll();
+    open.removeAll().forEach(span -> span.end("left"));
+    var unusedToo = provider.shutdown().join(CLOSE_SECONDS, TimeUnit.SECONDS);
   }
 }

@@ -249,6 +249,30 @@ class LockkeeperServerTest {
                     .noneMatch(name -> name.startsWith("lockkeeper")));
   }
 
+  private static List<String> threadsThatSendSpans() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .map(Thread::getName)
+        .filter(name -> name.startsWith("BatchSpanProcessor"))
+        .toList();
+  }
+
+  @Test
+  void spansAreSentOnlyWhereAndWhileThatIsAskedFor() throws IOException {
+    // Given
+    String nowhere = "127.0.0.1:" + closedPort();
+    // Then
+    try (LockkeeperServer untraced = LockkeeperServer.start(config(nowhere))) {
+      assertThat(untraced.grpcPort()).isPositive();
+      assertThat(threadsThatSendSpans()).isEmpty();
+    }
+    try (LockkeeperServer traced =
+        LockkeeperServer.start(config(nowhere, Map.of("traces", "http://" + nowhere)))) {
+      assertThat(traced.grpcPort()).isPositive();
+      assertThat(threadsThatSendSpans()).hasSize(1);
+    }
+    await().atMost(LIMIT).untilAsserted(() -> assertThat(threadsThatSendSpans()).isEmpty());
+  }
+
   private EmbeddedZooKeeper zookeeper(Duration maxSessionTimeout) {
     return EmbeddedZooKeeper.start(
         directory, 0, Duration.ofMillis(500), maxSessionTimeout, () -> {});

@@ -140,6 +140,12 @@ class ServerConfigTest {
         "log-level            | info,a=info,a=warn | --log-level: the logger a has two levels",
         "log-level            | ''           | --log-level: \"\" is none of error, warn",
         "log-format           | xml          | --log-format: \"xml\" is neither text nor json",
+        "traces               | localhost:4318 | --traces: \"localhost:4318\" is not a URL such as",
+        "traces               | ftp://a      | --traces: \"ftp://a\" is not a URL such as",
+        "traces               | http:///a    | --traces: \"http:///a\" is not a URL such as",
+        "traces               | http://a b   | --traces: Illegal character",
+        "traces               | http://u:p@a | --traces: the URL may have no user, query or fragment",
+        "traces               | http://a?k=v | --traces: the URL may have no user, query or fragment",
         "tls-cert             | missing.pem  | --tls-cert: missing.pem does not exist",
       })
   void badValueIsRefusedWithItsFlagAndTheLimit(String key, String value, String message) {

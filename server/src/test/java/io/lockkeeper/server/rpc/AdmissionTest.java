@@ -47,7 +47,8 @@ class AdmissionTest {
 
   private final GrpcEndpoint endpoint =
       new GrpcEndpoint(
-          new GrpcSettings("127.0.0.1", 0, Optional.empty(), "c-1", limits(), Optional.empty()),
+          new GrpcSettings(
+              "127.0.0.1", 0, Optional.empty(), "c-1", limits(), Optional.empty(), false),
           new FakeCoordinator());
   private ManagedChannel channel;
 

@@ -18,6 +18,7 @@ import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.grpc.health.v1.HealthGrpc;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.MetadataUtils;
+import io.lockkeeper.server.rpc.call.GrpcLimits;
 import io.lockkeeper.server.testing.FakeCoordinator;
 import io.lockkeeper.server.testing.FakeCoordinator.Attached;
 import io.lockkeeper.server.testing.ViewSamples;
@@ -36,11 +37,14 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class GrpcEndpointTest {
 
@@ -59,15 +63,32 @@ class GrpcEndpointTest {
   }
 
   private GrpcEndpoint start(Optional<GrpcSettings.Tls> tls) throws IOException {
-    GrpcEndpoint endpoint =
-        new GrpcEndpoint(GrpcSettings.of("127.0.0.1", 0, tls, "c-1"), coordinator);
+    return start(GrpcSettings.of("127.0.0.1", 0, tls, "c-1"));
+  }
+
+  private GrpcEndpoint start(GrpcSettings settings) throws IOException {
+    GrpcEndpoint endpoint = new GrpcEndpoint(settings, coordinator);
     running = Optional.of(endpoint);
     endpoint.start();
     return endpoint;
   }
 
   private ManagedChannel plaintext() throws IOException {
-    int port = start(Optional.empty()).port();
+    return plaintext(false);
+  }
+
+  private ManagedChannel plaintext(boolean traced) throws IOException {
+    int port =
+        start(
+                new GrpcSettings(
+                    "127.0.0.1",
+                    0,
+                    Optional.empty(),
+                    "c-1",
+                    GrpcLimits.DEFAULTS,
+                    Optional.empty(),
+                    traced))
+            .port();
     return opened(
         Grpc.newChannelBuilderForAddress("localhost", port, InsecureChannelCredentials.create())
             .build());
@@ -140,6 +161,29 @@ class GrpcEndpointTest {
     LockServiceGrpc.newStub(plaintext()).acquire(request.build(), client);
     // Then
     assertThat(coordinator.acquires.next().command().locks()).hasSize(64);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void traceContextOfACallIsPartOfItsRequestWhereThatIsTraced(boolean traced) throws Exception {
+    // Given
+    String context = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    Metadata headers = new Metadata();
+    headers.put(Metadata.Key.of("traceparent", Metadata.ASCII_STRING_MARSHALLER), context);
+    ManagedChannel channel = plaintext(traced);
+    Received<AcquireRequest, AcquireResponse> client = Received.all();
+    // When
+    LockServiceGrpc.newStub(channel)
+        .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(headers))
+        .acquire(
+            AcquireRequest.newBuilder()
+                .addLocks(LockRequest.newBuilder().setName("a"))
+                .putMetadata("k", "v")
+                .build(),
+            client);
+    // Then
+    assertThat(coordinator.acquires.next().command().metadata())
+        .isEqualTo(traced ? Map.of("k", "v", "traceparent", context) : Map.of("k", "v"));
   }
 
   @Test

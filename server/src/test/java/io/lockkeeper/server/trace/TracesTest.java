@@ -14,11 +14,16 @@ import io.lockkeeper.server.testing.ViewSamples;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.trace.StatusCode;
+import io.opentelemetry.context.Context;
 import io.opentelemetry.sdk.testing.exporter.InMemorySpanExporter;
+import io.opentelemetry.sdk.trace.ReadWriteSpan;
+import io.opentelemetry.sdk.trace.ReadableSpan;
+import io.opentelemetry.sdk.trace.SpanProcessor;
 import io.opentelemetry.sdk.trace.data.EventData;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -151,6 +156,43 @@ class TracesTest {
     // Then
     assertThat(named.metadata().get("traceparent"))
         .matches("00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}");
+  }
+
+  @Test
+  void whatGoesOnElsewhereWhenTheCoordinatorStopsEndsAsLeft() {
+    // Given
+    List<String> outcomes = new ArrayList<>();
+    Traces stopping = new Traces(noting(outcomes), Attributes.empty());
+    AcquireCommand wanted = stopping.onRequested(HOLDER, wanting(Map.of()));
+    stopping.onOccurrence(Occurrence.atOnce(HOLDER, wanted, GRANTED));
+    stopping.onRequested(WAITER, wanting(Map.of()));
+    // When
+    stopping.close();
+    // Then: of the second nothing was heard, and it may have been refused
+    assertThat(outcomes).containsExactly("left");
+    assertThat(stopping.size()).isZero();
+  }
+
+  private static SpanProcessor noting(List<String> outcomes) {
+    return new SpanProcessor() {
+      @Override
+      public void onStart(Context parent, ReadWriteSpan span) {}
+
+      @Override
+      public boolean isStartRequired() {
+        return false;
+      }
+
+      @Override
+      public void onEnd(ReadableSpan span) {
+        outcomes.add(outcome(span.toSpanData()));
+      }
+
+      @Override
+      public boolean isEndRequired() {
+        return true;
+      }
+    };
   }
 
   @Test

@@ -128,7 +128,7 @@ public final class CallGuard implements ServerInterceptor {
     // What a peer has forwarded belongs to its clients' connections, not to its own.
     boolean forwarded = headers.containsKey(PeerHeaders.FORWARDED_BY);
     Context context =
-        TraceHeader.of(headers, Context.current())
+        Context.current()
             .withValue(PEER, peerOf(call))
             .withValue(GUARDED, Optional.of(guarded))
             .withValue(

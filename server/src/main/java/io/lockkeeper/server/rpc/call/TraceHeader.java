@@ -1,7 +1,11 @@
 package io.lockkeeper.server.rpc.call;
 
 import io.grpc.Context;
+import io.grpc.Contexts;
 import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
 import io.lockkeeper.server.core.api.AcquireCommand;
 import java.util.HashMap;
 import java.util.Map;
@@ -34,13 +38,28 @@ public final class TraceHeader {
         .filter(value -> SAMPLED.matcher(value).matches());
   }
 
-  /** Returns the context of a call with these headers. */
-  static Context of(Metadata headers, Context context) {
-    Optional<String> found = in(headers);
-    return found.isPresent() ? context.withValue(CURRENT, found) : context;
+  /**
+   * Returns what reads the header of calls. Without it, where nothing is traced, {@link #addTo}
+   * adds nothing: no request is stored with what its client did not put there.
+   */
+  public static ServerInterceptor reader() {
+    return new ServerInterceptor() {
+      @Override
+      public <Q, R> ServerCall.Listener<Q> interceptCall(
+          ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
+        Optional<String> found = in(headers);
+        return found.isPresent()
+            ? Contexts.interceptCall(
+                Context.current().withValue(CURRENT, found), call, headers, next)
+            : next.startCall(call, headers);
+      }
+    };
   }
 
-  /** Adds what {@code from} has to the headers of the same request at another coordinator. */
+  /**
+   * Adds what {@code from} has to the headers of the same request at another coordinator, which may
+   * trace though this one does not.
+   */
   public static void copy(Metadata from, Metadata to) {
     in(from).ifPresent(value -> to.put(HEADER, value));
   }

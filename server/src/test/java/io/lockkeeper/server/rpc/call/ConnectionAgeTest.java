@@ -87,7 +87,8 @@ class ConnectionAgeTest {
                 Optional.empty(),
                 "c-1",
                 GrpcLimits.DEFAULTS,
-                Optional.of(Duration.ofSeconds(1))),
+                Optional.of(Duration.ofSeconds(1)),
+                false),
             coordinator);
     endpoint.start();
     ManagedChannel channel =
