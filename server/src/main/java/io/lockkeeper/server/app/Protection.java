@@ -12,10 +12,12 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.io.IOException;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,6 +29,9 @@ import org.slf4j.LoggerFactory;
 final class Protection implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(Protection.class);
+
+  /** So that a file that is being written is not taken by half. */
+  private static final Duration BETWEEN_LOOKS = Duration.ofMillis(200);
 
   private final ServerConfig config;
   private final Optional<TlsFiles> tls;
@@ -157,9 +162,16 @@ final class Protection implements AutoCloseable {
 
   /** Reads all files at once; returns what is wrong with them, of which the log has told. */
   List<String> readNow() {
-    tls.ifPresent(files -> Security.readNow(files::poll));
-    security.readNow();
+    look();
+    LockSupport.parkNanos(BETWEEN_LOOKS.toNanos());
+    look();
     return problems();
+  }
+
+  /** A new content is taken when two looks in a row have found it. */
+  private void look() {
+    tls.ifPresent(TlsFiles::poll);
+    security.look();
   }
 
   private List<String> problems() {

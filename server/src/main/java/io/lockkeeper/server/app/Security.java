@@ -151,15 +151,9 @@ public final class Security implements AutoCloseable {
     polls.forEach(look -> polling.add(poll(look, timer)));
   }
 
-  /** Reads the files at once, on this thread; {@link #problems} says how that went. */
-  void readNow() {
-    polls.forEach(Security::readNow);
-  }
-
-  /** A new content is taken when two looks in a row have found it: whoever asks has written it. */
-  static void readNow(Runnable look) {
-    look.run();
-    look.run();
+  /** Looks once whether files have changed, on this thread. */
+  void look() {
+    polls.forEach(Runnable::run);
   }
 
   /** Looks at something every two seconds. */

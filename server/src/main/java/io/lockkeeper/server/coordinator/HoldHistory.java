@@ -31,10 +31,11 @@ final class HoldHistory implements CoordinatorObserver {
   static final int MAX_METADATA_BYTES = 1_024;
 
   private final LongSupplier nanoClock;
-  private final long sinceNanos;
   // In the order of their last ends.
   private final Map<LockName, Deque<Past>> byLock = new LinkedHashMap<>();
   private int size;
+  // Since when nothing was forgotten for want of room.
+  private long sinceNanos;
 
   /**
    * Makes one that remembers nothing.
@@ -127,7 +128,7 @@ final class HoldHistory implements CoordinatorObserver {
   private void forgetOne() {
     Iterator<Deque<Past>> oldest = byLock.values().iterator();
     Deque<Past> holds = oldest.next();
-    holds.removeLast();
+    sinceNanos = Math.max(sinceNanos, holds.removeLast().atNanos());
     size--;
     if (holds.isEmpty()) {
       oldest.remove();

@@ -127,6 +127,7 @@ public final class GrpcEndpoint {
           .addKeyValue("tls", settings.tls().isPresent())
           .log("gRPC endpoint listens");
     } catch (IOException | IllegalArgumentException e) {
+      server.ifPresent(Server::shutdownNow);
       services.stopThreads();
       transport.close();
       throw new IOException(

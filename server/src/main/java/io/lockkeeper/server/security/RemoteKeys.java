@@ -92,7 +92,7 @@ public final class RemoteKeys implements JwtKeys {
   }
 
   /** Begins a fetch if it is time for one and none is under way. */
-  public void poll() {
+  public synchronized void poll() {
     long now = nanoClock.getAsLong();
     Duration pause = wanted || error != null ? PAUSE : REFRESH;
     if (now - attemptedAt < pause.toNanos() || !underWay.compareAndSet(false, true)) {

@@ -106,7 +106,7 @@ public final class EventCounters implements CoordinatorObserver {
     return switch (reason) {
       case SESSION_LOST -> "service";
       case LEASE_EXPIRED, STREAM_BROKEN, LEASE_CLOSED -> "client";
-      case FORCED, REMOVED -> "operator";
+      case FORCED, REMOVED, COORDINATOR_LEFT -> "operator";
       case MAX_HOLD -> "limit";
     };
   }

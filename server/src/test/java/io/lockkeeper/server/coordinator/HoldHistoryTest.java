@@ -121,13 +121,16 @@ class HoldHistoryTest {
     // Given
     LockName busy = new LockName("busy");
     ended(busy, "first");
+    clock.addAndGet(300);
     ended(LOCK, "forgotten");
     ended(busy, "second");
     // When
+    clock.addAndGet(1_000);
     for (int i = 0; i < HoldHistory.MAX_IN_ALL - 2; i++) {
       ended(new LockName("many/" + i), "h");
     }
     // Then
+    assertThat(history.of(LOCK, 10).recordedForNanos()).isEqualTo(1_000);
     assertThat(history.of(LOCK, 10).holds()).isEmpty();
     assertThat(holders(history.of(busy, 10))).containsExactly("second", "first");
   }

@@ -399,7 +399,7 @@ class ForwardedStreamsTest {
     requests.onCompleted();
     assertThat(client.next().getValidFor().getSeconds()).isEqualTo(2);
     assertThat(client.end().isOk()).isTrue();
-    assertThat(here.count("forwarded.requests")).isOne();
+    assertThat(here.stats().forwarded.sum()).isOne();
   }
 
   @Test

@@ -38,6 +38,7 @@ import java.io.InputStream;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -341,7 +342,8 @@ class LeaseCallsTest {
   @EnumSource(LeaseEnd.class)
   void everyEndHasItsName(LeaseEnd end) {
     // A lease that was a stream is closed by whatever ends the stream.
-    boolean stream = end == LeaseEnd.CANCELLED || end == LeaseEnd.BROKEN;
+    boolean stream =
+        Set.of(LeaseEnd.CANCELLED, LeaseEnd.BROKEN, LeaseEnd.COORDINATOR_LEFT).contains(end);
     LeaseEnd named = stream ? LeaseEnd.CLOSED : end;
     assertThat(Messages.toReason(end).name()).isEqualTo("LEASE_END_REASON_" + named);
   }

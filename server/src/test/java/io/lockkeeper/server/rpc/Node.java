@@ -10,6 +10,7 @@ import io.lockkeeper.server.coordinator.api.LeaseLocation;
 import io.lockkeeper.server.coordinator.api.Peer;
 import io.lockkeeper.server.rpc.call.AccessRules;
 import io.lockkeeper.server.rpc.call.ConnectionAge;
+import io.lockkeeper.server.rpc.call.RpcStats;
 import io.lockkeeper.server.rpc.call.Safeguards;
 import io.lockkeeper.server.rpc.forward.PeerLimits;
 import io.lockkeeper.server.rpc.forward.PeerSetup;
@@ -94,12 +95,13 @@ public final class Node implements AutoCloseable {
     return LockServiceGrpc.newStub(channel);
   }
 
-  LeaseServiceGrpc.LeaseServiceStub leases() {
-    return LeaseServiceGrpc.newStub(channel);
+  /** Returns what it has counted. */
+  public RpcStats stats() {
+    return services.stats();
   }
 
-  public long count(String name) {
-    return services.stats().snapshot().getOrDefault(name, -1L);
+  LeaseServiceGrpc.LeaseServiceStub leases() {
+    return LeaseServiceGrpc.newStub(channel);
   }
 
   /** Breaks all connections off and closes the port, as the end of a process does. */

@@ -76,6 +76,7 @@ class EventCountersTest {
             "session_lost service",
             "lease_expired client",
             "stream_broken client",
+            "coordinator_left operator",
             "removed operator",
             "forced operator",
             "max_hold limit");

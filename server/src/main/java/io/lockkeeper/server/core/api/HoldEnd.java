@@ -28,7 +28,7 @@ public enum HoldEnd {
     }
     if (ending instanceof Notice.Lost lost) {
       return switch (lost.reason()) {
-        case LEASE_EXPIRED, LEASE_CLOSED, STREAM_BROKEN -> LEASE_ENDED;
+        case LEASE_EXPIRED, LEASE_CLOSED, STREAM_BROKEN, COORDINATOR_LEFT -> LEASE_ENDED;
         case SESSION_LOST -> SESSION_LOST;
         case FORCED, MAX_HOLD -> FORCED;
         case REMOVED -> LOST;

@@ -6,8 +6,10 @@ public enum LeaseEnd {
   EXPIRED,
   /** It was closed. */
   CLOSED,
-  /** It was a stream, which has broken, or had to end because its coordinator left. */
+  /** It was a stream, which has broken. */
   BROKEN,
+  /** It was a stream, which had to end because its coordinator left. */
+  COORDINATOR_LEFT,
   /** It was a stream, and its client has cancelled the call. */
   CANCELLED,
   /** The coordinator's ZooKeeper session ended, or could not be proved alive within its bound. */

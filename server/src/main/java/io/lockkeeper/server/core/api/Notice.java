@@ -178,6 +178,8 @@ public sealed interface Notice {
     LEASE_CLOSED,
     /** The lease was a stream, which has broken. */
     STREAM_BROKEN,
+    /** The lease was a stream, and its coordinator left. */
+    COORDINATOR_LEFT,
     /** The coordinator's ZooKeeper session ended, or could not be proved alive within its bound. */
     SESSION_LOST,
     /** The entry was removed from ZooKeeper by somebody else. */

@@ -333,7 +333,7 @@ public final class Leases {
         .forEach(
             lease -> {
               acquisitionsOf(lease).forEach(this::askElsewhere);
-              end(lease, LeaseEnd.BROKEN);
+              end(lease, LeaseEnd.COORDINATOR_LEFT);
             });
   }
 

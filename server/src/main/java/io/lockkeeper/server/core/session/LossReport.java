@@ -43,7 +43,7 @@ public final class LossReport {
     if (told instanceof Notice.Lost ending) {
       return switch (ending.reason()) {
         case SESSION_LOST -> true;
-        case LEASE_CLOSED, STREAM_BROKEN -> pool.isAllButLost(session);
+        case LEASE_CLOSED, STREAM_BROKEN, COORDINATOR_LEFT -> pool.isAllButLost(session);
         case LEASE_EXPIRED, REMOVED, FORCED, MAX_HOLD -> false;
       };
     }

@@ -299,6 +299,7 @@ public record AcquisitionState(State state, Answer.ReleaseOutcome releaseOutcome
       case EXPIRED -> Notice.LossReason.LEASE_EXPIRED;
       case CLOSED, CANCELLED -> Notice.LossReason.LEASE_CLOSED;
       case BROKEN -> Notice.LossReason.STREAM_BROKEN;
+      case COORDINATOR_LEFT -> Notice.LossReason.COORDINATOR_LEFT;
       case SESSION_LOST -> Notice.LossReason.SESSION_LOST;
       case FORCED -> Notice.LossReason.FORCED;
     };

@@ -47,12 +47,4 @@ public final class RpcStats {
   public long refusals(ErrorReason reason) {
     return refused.getOrDefault(reason, new LongAdder()).sum();
   }
-
-  /** Returns the counts so far that need no label, by name. */
-  public Map<String, Long> snapshot() {
-    return Map.of(
-        "forwarded.requests", forwarded.sum(),
-        "peer.suspicions", suspicions.sum(),
-        "sessions.sent.away", sentAway.sum());
-  }
 }

@@ -120,6 +120,7 @@ public final class LeaseCalls extends LeaseServiceGrpc.LeaseServiceImplBase {
         case CLOSED -> "the lease has ended: it was closed";
         case CANCELLED -> "the lease has ended: its call was cancelled";
         case BROKEN -> "the lease has ended: its call has broken off";
+        case COORDINATOR_LEFT -> "the lease has ended: its coordinator left, and its call with it";
         case SESSION_LOST ->
             "the lease has ended: the coordinator's ZooKeeper session was lost, or not proved alive";
         case FORCED -> "the lease has ended: an operator closed it";

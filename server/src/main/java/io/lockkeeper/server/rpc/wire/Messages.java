@@ -106,7 +106,7 @@ public final class Messages {
   public static LeaseEndReason toReason(LeaseEnd end) {
     return switch (end) {
       case EXPIRED -> LeaseEndReason.LEASE_END_REASON_EXPIRED;
-      case CLOSED, CANCELLED, BROKEN -> LeaseEndReason.LEASE_END_REASON_CLOSED;
+      case CLOSED, CANCELLED, BROKEN, COORDINATOR_LEFT -> LeaseEndReason.LEASE_END_REASON_CLOSED;
       case SESSION_LOST -> LeaseEndReason.LEASE_END_REASON_SESSION_LOST;
       case FORCED -> LeaseEndReason.LEASE_END_REASON_FORCED;
     };

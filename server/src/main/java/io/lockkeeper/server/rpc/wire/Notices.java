@@ -169,7 +169,7 @@ public final class Notices {
   private static LossReason toReason(Notice.LossReason reason) {
     return switch (reason) {
       case LEASE_EXPIRED -> LossReason.LOSS_REASON_LEASE_EXPIRED;
-      case LEASE_CLOSED, STREAM_BROKEN -> LossReason.LOSS_REASON_LEASE_CLOSED;
+      case LEASE_CLOSED, STREAM_BROKEN, COORDINATOR_LEFT -> LossReason.LOSS_REASON_LEASE_CLOSED;
       case SESSION_LOST -> LossReason.LOSS_REASON_SESSION_LOST;
       case REMOVED -> LossReason.LOSS_REASON_REMOVED;
       case FORCED -> LossReason.LOSS_REASON_FORCED;
@@ -182,6 +182,7 @@ public final class Notices {
       case LEASE_EXPIRED -> "the lease was not renewed in time";
       case LEASE_CLOSED -> "the lease was closed";
       case STREAM_BROKEN -> "the call that was the lease has broken off";
+      case COORDINATOR_LEFT -> "the coordinator leaves, and the call that was the lease with it";
       case SESSION_LOST ->
           "the coordinator's ZooKeeper session ended, or could not be proved alive in time";
       case REMOVED -> "the entry was removed from ZooKeeper by others";

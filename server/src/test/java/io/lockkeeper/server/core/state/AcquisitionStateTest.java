@@ -162,6 +162,7 @@ class AcquisitionStateTest {
             case EXPIRED -> "LOST LEASE_EXPIRED";
             case CLOSED -> "LOST LEASE_CLOSED";
             case BROKEN -> "LOST STREAM_BROKEN";
+            case COORDINATOR_LEFT -> "LOST COORDINATOR_LEFT";
             case SESSION_LOST -> "LOST SESSION_LOST";
             case FORCED -> "LOST FORCED";
             case CANCELLED -> throw new AssertionError("that is a release");

@@ -111,7 +111,7 @@ class ConnectionAgeTest {
     assertThat(watch.end().getCode()).isEqualTo(Code.UNAVAILABLE);
     assertThat(lease.hasEnded()).isFalse();
     assertThat(coordinator.acquires.next().closed().isEmpty()).isTrue();
-    assertThat(endpoint.stats().snapshot()).containsEntry("sessions.sent.away", 1L);
+    assertThat(endpoint.stats().sentAway.sum()).isOne();
     channel.shutdownNow();
     endpoint.stop(Duration.ZERO);
   }

@@ -49,7 +49,7 @@ class PeerLinksTest {
       there.die();
       // Then
       assertThat(here.coordinator.suspects.next()).isEqualTo("there");
-      assertThat(here.count("peer.suspicions")).isOne();
+      assertThat(here.stats().suspicions.sum()).isOne();
     }
   }
 

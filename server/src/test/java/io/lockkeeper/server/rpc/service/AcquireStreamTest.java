@@ -26,9 +26,11 @@ import io.lockkeeper.v1.DeadlockCheck;
 import io.lockkeeper.v1.LockRequest;
 import java.time.Duration;
 import java.util.Collections;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -189,11 +191,13 @@ class AcquireStreamTest {
 
   @Test
   void everyReasonHasItsName() {
+    Set<Notice.LossReason> streamsEnded =
+        EnumSet.of(Notice.LossReason.STREAM_BROKEN, Notice.LossReason.COORDINATOR_LEFT);
     for (Notice.LossReason reason : Notice.LossReason.values()) {
       var lost = Notices.toEvent("r", 1, 1, new Notice.Lost(reason, ""), lock -> true).getLost();
-      // To its client, a stream that has broken is a lease that was closed.
+      // To its client, a stream that has ended is a lease that was closed.
       Notice.LossReason told =
-          reason == Notice.LossReason.STREAM_BROKEN ? Notice.LossReason.LEASE_CLOSED : reason;
+          streamsEnded.contains(reason) ? Notice.LossReason.LEASE_CLOSED : reason;
       assertThat(lost.getReason().name()).isEqualTo("LOSS_REASON_" + told);
       assertThat(lost.getMessage()).isNotEmpty();
     }
