@@ -32,9 +32,9 @@ final class HoldHistory implements CoordinatorObserver {
 
   private final LongSupplier nanoClock;
   // In the order of their last ends.
-  private final Map<LockName, Deque<Past>> byLock = new LinkedHashMap<>();
+  private final Map<LockName, Holds> byLock = new LinkedHashMap<>();
   private int size;
-  // Since when nothing was forgotten for want of room.
+  // Since when nothing of any lock was forgotten for want of room.
   private long sinceNanos;
 
   /**
@@ -45,6 +45,23 @@ final class HoldHistory implements CoordinatorObserver {
   HoldHistory(LongSupplier nanoClock) {
     this.nanoClock = nanoClock;
     this.sinceNanos = nanoClock.getAsLong();
+  }
+
+  /** Those of one lock. */
+  private static final class Holds {
+
+    final Deque<Past> newestFirst = new ArrayDeque<>(1);
+    // Since when nothing of this lock was forgotten for want of room.
+    long sinceNanos;
+
+    /**
+     * Begins with none.
+     *
+     * @param sinceNanos when the newest hold had ended of those that the lock may have had before
+     */
+    Holds(long sinceNanos) {
+      this.sinceNanos = sinceNanos;
+    }
   }
 
   private record Past(
@@ -107,12 +124,12 @@ final class HoldHistory implements CoordinatorObserver {
 
   private void add(Past past) {
     LockName lock = past.lock().name();
-    Deque<Past> holds =
-        Optional.ofNullable(byLock.remove(lock)).orElseGet(() -> new ArrayDeque<>(1));
-    holds.addFirst(past);
+    Holds holds = Optional.ofNullable(byLock.remove(lock)).orElseGet(() -> new Holds(sinceNanos));
+    holds.newestFirst.addFirst(past);
     size++;
-    if (holds.size() > LockHistory.MAX_HOLDS) {
-      holds.removeLast();
+    if (holds.newestFirst.size() > LockHistory.MAX_HOLDS) {
+      // Nobody misses it: no answer has more.
+      holds.newestFirst.removeLast();
       size--;
     }
     byLock.put(lock, holds);
@@ -126,13 +143,18 @@ final class HoldHistory implements CoordinatorObserver {
   }
 
   private void forgetOne() {
-    Iterator<Deque<Past>> oldest = byLock.values().iterator();
-    Deque<Past> holds = oldest.next();
-    sinceNanos = Math.max(sinceNanos, holds.removeLast().atNanos());
+    Iterator<Holds> oldest = byLock.values().iterator();
+    Holds holds = oldest.next();
+    holds.sinceNanos = holds.newestFirst.removeLast().atNanos();
+    sinceNanos = later(sinceNanos, holds.sinceNanos);
     size--;
-    if (holds.isEmpty()) {
+    if (holds.newestFirst.isEmpty()) {
       oldest.remove();
     }
+  }
+
+  private static long later(long oneNanos, long otherNanos) {
+    return oneNanos - otherNanos > 0 ? oneNanos : otherNanos;
   }
 
   private static int bytesOf(Map<String, String> metadata) {
@@ -147,13 +169,14 @@ final class HoldHistory implements CoordinatorObserver {
   /** Returns the newest holds of a lock that have ended. */
   LockHistory of(LockName lock, int limit) {
     long now = nanoClock.getAsLong();
+    Holds known = Optional.ofNullable(byLock.get(lock)).orElseGet(() -> new Holds(sinceNanos));
     List<PastHold> holds = new ArrayList<>();
-    for (Past past : Optional.ofNullable(byLock.get(lock)).orElseGet(ArrayDeque::new)) {
+    for (Past past : known.newestFirst) {
       if (holds.size() == limit) {
         break;
       }
       holds.add(past.asOf(now));
     }
-    return new LockHistory(holds, now - sinceNanos);
+    return new LockHistory(holds, now - known.sinceNanos);
   }
 }

@@ -135,6 +135,74 @@ class HoldHistoryTest {
     assertThat(holders(history.of(busy, 10))).containsExactly("second", "first");
   }
 
+  private void forgetAllOfBefore() {
+    for (int i = 0; i < HoldHistory.MAX_IN_ALL; i++) {
+      ended(new LockName("many/" + i), "h");
+    }
+  }
+
+  @Test
+  void lockOfWhichNothingIsForgottenIsRememberedSinceTheStart() {
+    // Given
+    LockName busy = new LockName("busy");
+    ended(busy, "first");
+    clock.addAndGet(300);
+    ended(LOCK, "forgotten");
+    ended(busy, "second");
+    // When
+    for (int i = 0; i < HoldHistory.MAX_IN_ALL - 2; i++) {
+      ended(new LockName("many/" + i), "h");
+    }
+    clock.addAndGet(1_000);
+    // Then: not for less time than the list shows
+    assertThat(history.of(busy, 10).recordedForNanos()).isEqualTo(1_300);
+    assertThat(history.of(new LockName("never/seen"), 10).recordedForNanos()).isEqualTo(1_000);
+  }
+
+  @Test
+  void lockThatIsForgottenInPartIsRememberedSinceTheEndOfThatPart() {
+    // Given
+    clock.addAndGet(100);
+    ended(LOCK, "forgotten");
+    clock.addAndGet(300);
+    ended(LOCK, "kept");
+    // When
+    for (int i = 0; i < HoldHistory.MAX_IN_ALL - 1; i++) {
+      ended(new LockName("many/" + i), "h");
+    }
+    clock.addAndGet(1_000);
+    // Then
+    assertThat(holders(history.of(LOCK, 10))).containsExactly("kept");
+    assertThat(history.of(LOCK, 10).recordedForNanos()).isEqualTo(1_300);
+  }
+
+  @Test
+  void lockThatComesBackIsRememberedSinceTheNewestThatMayHaveBeenItsOwn() {
+    // Given
+    clock.addAndGet(300);
+    ended(LOCK, "forgotten");
+    clock.addAndGet(500);
+    forgetAllOfBefore();
+    // When
+    ended(LOCK, "again");
+    clock.addAndGet(1_000);
+    // Then
+    assertThat(holders(history.of(LOCK, 10))).containsExactly("again");
+    assertThat(history.of(LOCK, 10).recordedForNanos()).isEqualTo(1_500);
+  }
+
+  @Test
+  void whatNoAnswerHasRoomForIsNotForgotten() {
+    // Given
+    clock.addAndGet(300);
+    // When
+    for (int i = 0; i < LockHistory.MAX_HOLDS + 5; i++) {
+      ended(LOCK, "h" + i);
+    }
+    // Then
+    assertThat(history.of(LOCK, 10).recordedForNanos()).isEqualTo(300);
+  }
+
   @Test
   void metadataThatIsLargeIsNotKept() {
     // When
