@@ -6,6 +6,7 @@ import io.lockkeeper.server.core.Bench.Asked;
 import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.HoldEnd;
+import io.lockkeeper.server.core.api.LifecycleEvent;
 import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.api.Occurrence;
 import io.lockkeeper.server.core.api.QueueExtremes;
@@ -114,6 +115,22 @@ class OccurrenceTest {
     // Then
     assertThat(last(broken).notice())
         .isEqualTo(new Notice.Lost(Notice.LossReason.STREAM_BROKEN, ""));
+  }
+
+  @Test
+  void holderWhoseStreamEndsBecauseTheCoordinatorLeavesIsNotOneThatBrokeOff() {
+    // Given
+    Asked held = onItsStream();
+    // When
+    bench.on(new LifecycleEvent.Draining());
+    bench.on(new ClientEvent.StreamClosed(held.stream(), false));
+    // Then
+    assertThat(bench.told(held, Notice.Lost.class))
+        .containsExactly(new Notice.Lost(Notice.LossReason.COORDINATOR_LEFT, ""));
+    assertThat(occurrences(held))
+        .extracting(Occurrence::notice)
+        .filteredOn(Notice.Lost.class::isInstance)
+        .containsExactly(new Notice.Lost(Notice.LossReason.COORDINATOR_LEFT, ""));
   }
 
   @Test
