@@ -128,6 +128,7 @@ public final class GrpcEndpoint {
           .log("gRPC endpoint listens");
     } catch (IOException | IllegalArgumentException e) {
       server.ifPresent(Server::shutdownNow);
+      visitors.stop();
       services.stopThreads();
       transport.close();
       throw new IOException(

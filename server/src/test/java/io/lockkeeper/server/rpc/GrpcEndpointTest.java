@@ -33,12 +33,14 @@ import io.lockkeeper.v1.OpenSession;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -134,6 +136,29 @@ class GrpcEndpointTest {
           .hasMessageContaining("cannot listen for gRPC on 127.0.0.1:" + port)
           .hasMessageContaining("in use");
     }
+  }
+
+  @Test
+  void endpointThatCannotStartListensNoMore() throws Exception {
+    // Given: one with the same name, which is taken within a process
+    start(GrpcSettings.of("127.0.0.1", 0, Optional.empty(), "c-1"));
+    int port;
+    try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+      port = free.getLocalPort();
+    }
+    GrpcEndpoint second =
+        new GrpcEndpoint(GrpcSettings.of("127.0.0.1", port, Optional.empty(), "c-1"), coordinator);
+    // When
+    assertThatThrownBy(second::start).isInstanceOf(IOException.class);
+    // Then
+    Awaitility.await()
+        .ignoreException(BindException.class)
+        .untilAsserted(() -> new ServerSocket(port, 1, InetAddress.getByName("127.0.0.1")).close());
+    assertThatItServes(
+        opened(
+            Grpc.newChannelBuilderForAddress(
+                    "localhost", running.orElseThrow().port(), InsecureChannelCredentials.create())
+                .build()));
   }
 
   @Test
