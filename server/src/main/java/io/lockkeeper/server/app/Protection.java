@@ -12,12 +12,10 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.io.IOException;
 import java.time.Clock;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,11 +28,9 @@ final class Protection implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(Protection.class);
 
-  /** So that a file that is being written is not taken by half. */
-  private static final Duration BETWEEN_LOOKS = Duration.ofMillis(200);
-
   private final ServerConfig config;
   private final Optional<TlsFiles> tls;
+  private final Optional<Runnable> lookAtTls;
   private final Security security;
   private final ScheduledExecutorService timer =
       new SteadyTimer(
@@ -47,6 +43,7 @@ final class Protection implements AutoCloseable {
   private Protection(ServerConfig config, Optional<TlsFiles> tls, Security security) {
     this.config = config;
     this.tls = tls;
+    this.lookAtTls = tls.map(files -> new SpacedLook(files::poll));
     this.security = security;
   }
 
@@ -153,24 +150,26 @@ final class Protection implements AutoCloseable {
     FunctionCounter.builder("lockkeeper.audit.dropped", security, Security::auditDropped)
         .description("Entries of the audit that were lost")
         .register(registry);
-    tls.ifPresent(
-        files -> {
-          var unused = Security.poll(files::poll, timer);
+    lookAtTls.ifPresent(
+        look -> {
+          var unused = Security.poll(look, timer);
         });
     security.start(timer);
   }
 
-  /** Reads all files at once; returns what is wrong with them, of which the log has told. */
+  /**
+   * Reads all files at once, on this thread, which waits between looks; returns what is wrong with
+   * them, of which the log has told.
+   */
   List<String> readNow() {
     look();
-    LockSupport.parkNanos(BETWEEN_LOOKS.toNanos());
     look();
     return problems();
   }
 
   /** A new content is taken when two looks in a row have found it. */
   private void look() {
-    tls.ifPresent(TlsFiles::poll);
+    lookAtTls.ifPresent(Runnable::run);
     security.look();
   }
 

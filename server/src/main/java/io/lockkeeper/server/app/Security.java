@@ -77,7 +77,7 @@ public final class Security implements AutoCloseable {
     } catch (IllegalArgumentException e) {
       throw new ConfigException(setting.flag() + ": " + e.getMessage());
     }
-    polls.add(file::poll);
+    polls.add(new SpacedLook(file::poll));
     problems.add(() -> file.lastError().map(error -> setting.key() + ": " + error));
     return file;
   }
@@ -151,7 +151,7 @@ public final class Security implements AutoCloseable {
     polls.forEach(look -> polling.add(poll(look, timer)));
   }
 
-  /** Looks once whether files have changed, on this thread. */
+  /** Looks once whether files have changed, on this thread, which may have to wait. */
   void look() {
     polls.forEach(Runnable::run);
   }

@@ -19,9 +19,11 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Each poll reads the whole file, through links: such files are small, and neither a time of
  * change nor a size shows every change. A new content is taken when two polls in a row have found
- * it, so that a file that is being written is never taken by half.
+ * it, so that a file that is being written is never taken by half: whoever polls leaves some time
+ * in between.
  *
- * <p>{@link #get} may be called on any thread; {@link #poll} is for a timer, every two seconds.
+ * <p>For any thread; {@link #poll} is for a timer, every two seconds, and may be called at other
+ * times, too.
  */
 public final class ReloadedFile<T> {
 
