@@ -22,6 +22,7 @@ final class SettingsReload implements Runnable {
 
   private final Supplier<ServerConfig> settings;
   private final Supplier<List<String>> files;
+  private final boolean fetchesKeys;
   private final Map<Setting, String> inForce = new EnumMap<>(Setting.class);
 
   /**
@@ -35,6 +36,7 @@ final class SettingsReload implements Runnable {
       ServerConfig current, Supplier<ServerConfig> settings, Supplier<List<String>> files) {
     this.settings = settings;
     this.files = files;
+    this.fetchesKeys = current.security().jwt().flatMap(jwt -> jwt.keys().url()).isPresent();
     current.effective().forEach(setting -> inForce.put(setting.setting(), setting.value()));
   }
 
@@ -49,7 +51,9 @@ final class SettingsReload implements Runnable {
     }
     List<String> problems = files.get();
     if (problems.isEmpty()) {
-      log.atInfo().log("the files that the settings name were read again, and are in force");
+      log.atInfo().log(
+          "the files that the settings name were read again, and are in force{}",
+          fetchesKeys ? "; keys behind a URL are not: they keep their own pace" : "");
     } else {
       log.atError()
           .addKeyValue("problems", problems)

@@ -131,4 +131,19 @@ class SettingsReloadTest {
     // Then
     assertThat(told()).last().asString().startsWith("ERROR").contains("policy: does not exist");
   }
+
+  @Test
+  void keysBehindAUrlAreNotSaidToHaveBeenReadAgain() throws IOException {
+    // Given
+    reload(List.of()).run();
+    write("jwt-issuer: i\njwt-audience: a\njwt-jwks: https://idp.example/keys\n");
+    // When
+    new SettingsReload(read(), this::read, List::of).run();
+    // Then
+    assertThat(told())
+        .filteredOn(line -> line.contains("the files that the settings name"))
+        .satisfiesExactly(
+            line -> assertThat(line).doesNotContain("URL"),
+            line -> assertThat(line).contains("keys behind a URL are not"));
+  }
 }
