@@ -53,8 +53,11 @@ final class Child {
     return process.onExit().thenApply(Process::exitValue);
   }
 
-  /** Sends a signal such as {@code INT} to the command itself. */
-  void signal(String name) {
+  /**
+   * Sends a signal such as {@code INT} to the command itself, and remembers what it has started.
+   */
+  synchronized void signal(String name) {
+    told.addAll(tree());
     if (name.equals("TERM")) {
       process.destroy();
       return;
@@ -72,6 +75,11 @@ final class Child {
       told.add(handle);
       handle.destroy();
     }
+  }
+
+  /** Sends TERM to all that was remembered or sent a signal, and may outlive the command. */
+  synchronized void terminateTheRest() {
+    told.forEach(ProcessHandle::destroy);
   }
 
   /**

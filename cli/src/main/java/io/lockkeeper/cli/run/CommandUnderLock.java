@@ -61,7 +61,7 @@ final class CommandUnderLock implements Holding {
     return Map.of(
         "LOCKKEEPER_LOCK", handle.name(),
         "LOCKKEEPER_TOKEN", Long.toString(handle.fencingToken()),
-        "LOCKKEEPER_TOKENS",
+        "LOCKKEEPER_LOCK_TOKENS",
             handle.grants().stream()
                 .map(grant -> grant.fencingToken() + " " + grant.name())
                 .collect(Collectors.joining("\n")));
@@ -74,12 +74,21 @@ final class CommandUnderLock implements Holding {
       started.terminate();
     }
     CompletionStage<Void> unused = handle.lost().thenAccept(run::onLost);
-    Watchdog watchdog = watchdogs.apply(started, options.killAfter);
+    if (options.onLost == OnLost.IGNORE) {
+      return run.await(handle);
+    }
+    Watchdog watchdog = watchdogs.apply(started, shorter(options.killAfter, handle));
     try {
       return run.await(handle);
     } finally {
       watchdog.close();
     }
+  }
+
+  /** When the watchdog begins, up to a quarter of the lease is gone, and it has to end in time. */
+  private static Duration shorter(Duration killAfter, LockHandle handle) {
+    Duration most = handle.remaining().dividedBy(2);
+    return killAfter.compareTo(most) < 0 ? killAfter : most;
   }
 
   @Override

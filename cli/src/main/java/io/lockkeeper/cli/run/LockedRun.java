@@ -41,13 +41,19 @@ final class LockedRun {
   }
 
   /**
-   * Waits for the command's end and, if it was told to end, for that of all that it has started.
-   * Returns its exit code, or {@link ExitCodes#LOST} if the lock went bad before that.
+   * Waits for the command's end and, if it was told to end, or a signal was passed on to it, for
+   * that of all that it has started. Returns its exit code, or {@link ExitCodes#LOST} if the lock
+   * went bad before that.
    */
   int await(LockHandle handle) {
     int exitCode = child.exit().join();
     synchronized (this) {
-      if (ending) {
+      if (!ending && child.isAnyLeft()) {
+        // A signal has ended the command, but not what it had started.
+        child.terminateTheRest();
+        killLater();
+        endTheRest();
+      } else if (ending) {
         endTheRest();
       }
       return ending || (onLost != OnLost.IGNORE && !handle.isValid()) ? ExitCodes.LOST : exitCode;
@@ -114,6 +120,10 @@ final class LockedRun {
     ending = true;
     say("ending the command: TERM now, KILL in " + Text.age(killAfter) + " at the latest");
     child.terminate();
+    killLater();
+  }
+
+  private void killLater() {
     CompletableFuture.delayedExecutor(killAfter.toMillis(), TimeUnit.MILLISECONDS)
         .execute(this::kill);
   }

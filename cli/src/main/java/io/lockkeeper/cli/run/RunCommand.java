@@ -30,7 +30,7 @@ import picocli.CommandLine.Spec;
       "Waits for a lock, runs a command while holding it, and releases it.",
       "",
       "The command finds the lock's name in LOCKKEEPER_LOCK and the fencing token in LOCKKEEPER_TOKEN: pass the token on to"
-          + " whatever the lock protects, and have that refuse lower ones. LOCKKEEPER_TOKENS has a line for each lock: its token,"
+          + " whatever the lock protects, and have that refuse lower ones. LOCKKEEPER_LOCK_TOKENS has a line for each lock: its token,"
           + " a space, its name.",
       "",
       "When somebody asks for the lock (release-request), who, why and by when is said on standard error.",

@@ -19,11 +19,12 @@ final class Watchdog implements AutoCloseable {
       """
       trap '' INT TERM HUP
       if read -r word && [ "$word" = over ]; then exit 0; fi
-      pkill -TERM -P "$1" 2>/dev/null
-      kill -TERM "$1" 2>/dev/null || exit 0
+      tree() ( for p in "$@"; do tree $(pgrep -P "$p"); echo "$p"; done )
+      # Once its parent has died, a process is nobody's descendant any more.
+      all=$(tree "$1")
+      kill -TERM $all 2>/dev/null
       sleep "$2"
-      pkill -KILL -P "$1" 2>/dev/null
-      kill -KILL "$1" 2>/dev/null
+      kill -KILL $(tree $all) 2>/dev/null
       """;
 
   private final OutputStream pipe;

@@ -42,11 +42,15 @@ public final class ForgottenDashes {
     CommandSpec spec = line.getCommandSpec();
     boolean runs =
         spec.positionalParameters().stream().anyMatch(p -> p.paramLabel().equals("COMMAND"));
-    if (!runs || args.contains(DASHES)) {
+    if (!runs) {
       return Optional.empty();
     }
     int own = args.indexOf(spec.name()) + 1;
     int begin = beginOfCommand(spec, args, own);
+    // The command may have dashes of its own.
+    if (args.subList(own, begin).contains(DASHES)) {
+      return Optional.empty();
+    }
     boolean hasOptions = args.stream().skip(begin + 1L).anyMatch(arg -> arg.startsWith("-"));
     if (begin >= args.size() || !hasOptions) {
       return Optional.empty();

@@ -241,7 +241,7 @@ class RunCommandTest {
   @Test
   void severalLocksAreHeldTogetherAndTheirTokensTold() throws Exception {
     // When
-    int exitCode = run("echo \"$LOCKKEEPER_TOKENS\" > tokens", "--also", "a b", "--also", "c");
+    int exitCode = run("echo \"$LOCKKEEPER_LOCK_TOKENS\" > tokens", "--also", "a b", "--also", "c");
     // Then
     assertThat(exitCode).isZero();
     assertThat(Files.readAllLines(directory.resolve("tokens")))

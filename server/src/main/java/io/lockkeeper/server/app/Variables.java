@@ -28,7 +28,7 @@ final class Variables {
           "LOCKKEEPER_AUTH_TOKEN",
           "LOCKKEEPER_LOCK",
           "LOCKKEEPER_TOKEN",
-          "LOCKKEEPER_TOKENS",
+          "LOCKKEEPER_LOCK_TOKENS",
           "LOCKKEEPER_JAR",
           "LOCKKEEPER_JAVA_OPTS");
 

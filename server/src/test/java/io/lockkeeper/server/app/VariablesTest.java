@@ -53,7 +53,7 @@ class VariablesTest {
         "LOCKKEEPER_AUTH_TOKEN",
         "LOCKKEEPER_LOCK",
         "LOCKKEEPER_TOKEN",
-        "LOCKKEEPER_TOKENS",
+        "LOCKKEEPER_LOCK_TOKENS",
         "LOCKKEEPER_JAVA_OPTS"
       })
   void variablesOfTheOtherCommandsAreNoReasonToRefuse(String name) {
