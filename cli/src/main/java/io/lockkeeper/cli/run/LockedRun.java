@@ -48,12 +48,13 @@ final class LockedRun {
   int await(LockHandle handle) {
     int exitCode = child.exit().join();
     synchronized (this) {
-      if (!ending && child.isAnyLeft()) {
-        // A signal has ended the command, but not what it had started.
+      boolean signalled = !ending && child.isAnyLeft();
+      if (signalled) {
+        // That has ended the command, but not what it had started.
         child.terminateTheRest();
         killLater();
-        endTheRest();
-      } else if (ending) {
+      }
+      if (ending || signalled) {
         endTheRest();
       }
       return ending || (onLost != OnLost.IGNORE && !handle.isValid()) ? ExitCodes.LOST : exitCode;

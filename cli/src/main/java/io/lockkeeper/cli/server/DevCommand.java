@@ -26,7 +26,7 @@ public final class DevCommand extends ServerCommand {
   /** Where clients look that are told nothing else. */
   private static final String DEFAULT_SERVER = "localhost:7420";
 
-  /** Hosts at which a server of this machine listens; empty: at all of its addresses. */
+  /** Hosts at which a server of this machine listens. */
   private static final Set<String> LOCAL = Set.of("0.0.0.0", "127.0.0.1", "::");
 
   /** Makes the command, without its flags. */
