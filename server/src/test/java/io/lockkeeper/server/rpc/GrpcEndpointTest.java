@@ -150,7 +150,9 @@ class GrpcEndpointTest {
         new GrpcEndpoint(GrpcSettings.of("127.0.0.1", port, Optional.empty(), "c-1"), coordinator);
     // When
     assertThatThrownBy(second::start).isInstanceOf(IOException.class);
-    // Then
+    // Then: its server has ended, and not only its threads
+    Awaitility.await()
+        .untilAsserted(() -> assertThatThrownBy(second::port).hasMessageContaining("terminated"));
     Awaitility.await()
         .ignoreException(BindException.class)
         .untilAsserted(() -> new ServerSocket(port, 1, InetAddress.getByName("127.0.0.1")).close());
