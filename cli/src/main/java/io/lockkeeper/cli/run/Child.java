@@ -16,6 +16,12 @@ import java.util.concurrent.CompletableFuture;
 /** The command that runs under the lock, with whatever processes it starts. Thread-safe. */
 final class Child {
 
+  /** Where proc(5) has these fields, counted from the state. */
+  private static final int STATE = 0;
+
+  private static final int GROUP = 2;
+  private static final int GROUP_IN_FOREGROUND = 5;
+
   private final Process process;
   private final Set<ProcessHandle> told = new HashSet<>();
 
@@ -54,10 +60,15 @@ final class Child {
   }
 
   /**
-   * Sends a signal such as {@code INT} to the command itself, and remembers what it has started.
+   * Passes a signal of ours on to the command itself, and remembers what it has started.
+   *
+   * @param name such as {@code INT}
    */
-  synchronized void signal(String name) {
+  synchronized void passOn(String name) {
     told.addAll(tree());
+    if (name.equals("INT") && hearsCtrlC()) {
+      return; // twice would be a different order to many programs
+    }
     if (name.equals("TERM")) {
       process.destroy();
       return;
@@ -107,13 +118,32 @@ final class Child {
       return false;
     }
     try {
-      // 4711 (name) Z ...: the name may hold anything, parentheses too
-      Path file = Path.of("/proc", Long.toString(handle.pid()), "stat");
-      String stat = Files.readString(file, StandardCharsets.ISO_8859_1);
-      return !stat.startsWith(") Z", stat.lastIndexOf(')'));
+      return !stat(handle.pid())[STATE].equals("Z");
     } catch (IOException e) {
       return handle.isAlive(); // it has just gone, or this system has no /proc
     }
+  }
+
+  /**
+   * Returns whether Ctrl-C reaches the command without us, which it does while the command's
+   * process group is in the foreground of a terminal. Assumed where there is no {@code /proc} to
+   * ask: such systems are people's own.
+   */
+  private boolean hearsCtrlC() {
+    try {
+      String[] stat = stat(pid());
+      return stat[GROUP].equals(stat[GROUP_IN_FOREGROUND]);
+    } catch (IOException e) {
+      return true;
+    }
+  }
+
+  /** Returns what Linux says of a process, from its state on. */
+  private static String[] stat(long pid) throws IOException {
+    // 4711 (name) S ...: the name may hold anything, parentheses too
+    Path file = Path.of("/proc", Long.toString(pid), "stat");
+    String stat = Files.readString(file, StandardCharsets.ISO_8859_1);
+    return stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
   }
 
   /** Descendants first: once its parent has died, a process is nobody's descendant any more. */

@@ -19,7 +19,6 @@ final class CommandUnderLock implements Holding {
   private final EndOptions options;
   private final BiFunction<Child, Duration, Watchdog> watchdogs;
   private final PrintWriter err;
-  private final boolean terminal;
   private volatile boolean interrupted;
   private volatile Optional<Child> child = Optional.empty();
   private volatile Optional<LockedRun> running = Optional.empty();
@@ -28,19 +27,16 @@ final class CommandUnderLock implements Holding {
    * Prepares.
    *
    * @param watchdogs sets a watchdog over a command, given how long after TERM to send KILL
-   * @param terminal whether a person looks, whose Ctrl-C the command receives as well
    */
   CommandUnderLock(
       List<String> command,
       EndOptions options,
       BiFunction<Child, Duration, Watchdog> watchdogs,
-      PrintWriter err,
-      boolean terminal) {
+      PrintWriter err) {
     this.command = command;
     this.options = options;
     this.watchdogs = watchdogs;
     this.err = err;
-    this.terminal = terminal;
   }
 
   @Override
@@ -94,10 +90,15 @@ final class CommandUnderLock implements Holding {
   @Override
   public void onSignal(String name) {
     interrupted = true;
-    // A terminal sends INT to the command as well as to us; twice would be a different order to
-    // many programs.
-    if (!(name.equals("INT") && terminal)) {
-      child.ifPresent(c -> c.signal(name));
+    child.ifPresent(c -> c.passOn(name));
+  }
+
+  @Override
+  public void onReleased(LockHandle handle, boolean confirmed) {
+    if (!confirmed) {
+      err.println(
+          "lockkeeper: no server has confirmed the release; the lock is free when its lease is over");
+      err.flush();
     }
   }
 

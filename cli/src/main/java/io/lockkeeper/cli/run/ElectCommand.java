@@ -5,7 +5,6 @@ import io.lockkeeper.cli.call.ServerOptions;
 import io.lockkeeper.cli.shell.CliException;
 import io.lockkeeper.cli.shell.ExitCodes;
 import io.lockkeeper.cli.shell.ForgottenDashes;
-import io.lockkeeper.cli.shell.Terminal;
 import io.lockkeeper.cli.shell.Version;
 import io.lockkeeper.client.LockRequest;
 import io.lockkeeper.client.LockkeeperClientBuilder;
@@ -16,6 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.BiFunction;
+import java.util.function.Supplier;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -31,8 +31,7 @@ import picocli.CommandLine.Spec;
     sortOptions = false,
     customSynopsis = "lockkeeper elect NAME [OPTIONS] [-- COMMAND...]",
     description = {
-      "Waits to be elected the leader, and leads while a command runs; without one, until Ctrl-C or until its standard input"
-          + " ends.",
+      "Waits to be elected the leader, and leads while a command runs; without one, as long as hold holds.",
       "",
       "Who leads meanwhile is said on standard error. Candidates lead in the order in which they came; those of the client"
           + " libraries and these are one election. The command finds the name in LOCKKEEPER_LOCK and the fencing token in"
@@ -84,21 +83,21 @@ public final class ElectCommand implements Callable<Integer> {
   @Mixin private ServerOptions options;
 
   private final BiFunction<ServerOptions, LockkeeperClientBuilder, LockkeeperClientBuilder> connect;
-  private final InputStream in;
+  private final Supplier<Optional<InputStream>> in;
 
   ElectCommand() {
-    this(ServerOptions::connect, System.in);
+    this(ServerOptions::connect, HoldUntilEnd::standardInput);
   }
 
   /**
    * Makes a command.
    *
    * @param connect lets a client connect as the options say
-   * @param in leads until its end, without a command
+   * @param in gives what it leads until the end of, without a command
    */
   ElectCommand(
       BiFunction<ServerOptions, LockkeeperClientBuilder, LockkeeperClientBuilder> connect,
-      InputStream in) {
+      Supplier<Optional<InputStream>> in) {
     this.connect = connect;
     this.in = in;
   }
@@ -112,8 +111,8 @@ public final class ElectCommand implements Callable<Integer> {
     Waiting.Words words = Waiting.Words.LEADER;
     Holding holding =
         command.isEmpty()
-            ? new HoldUntilEnd(words, in, spec.commandLine().getOut(), json)
-            : new CommandUnderLock(command, end, Watchdog::over, err, Terminal.isStandardError());
+            ? new HoldUntilEnd(words, in.get(), spec.commandLine().getOut(), json)
+            : new CommandUnderLock(command, end, Watchdog::over, err);
     LockSession session = new LockSession(wait, options, connect, words, err, holding);
     try {
       // What LeaderElection asks for; it has no ear for places in the queue.

@@ -8,8 +8,10 @@ import io.lockkeeper.client.LockkeeperClientBuilder;
 import java.io.InputStream;
 import java.io.PrintWriter;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.BiFunction;
+import java.util.function.Supplier;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -24,7 +26,8 @@ import picocli.CommandLine.Spec;
     versionProvider = Version.class,
     sortOptions = false,
     description = {
-      "Waits for locks and holds them, all or none, until Ctrl-C or until its standard input ends.",
+      "Waits for locks and holds them, all or none, until Ctrl-C or TERM. It also ends when its standard input does, if that is"
+          + " a pipe or a file, and when nobody reads its output any more.",
       "",
       "Prints the fencing token of each lock, and then what happens: that somebody asks for it, that contact is lost, that it"
           + " is lost. Whoever only wants to run something uses run, which also ends it when the lock is lost."
@@ -59,21 +62,21 @@ public final class HoldCommand implements Callable<Integer> {
   @Mixin private ServerOptions options;
 
   private final BiFunction<ServerOptions, LockkeeperClientBuilder, LockkeeperClientBuilder> connect;
-  private final InputStream in;
+  private final Supplier<Optional<InputStream>> in;
 
   HoldCommand() {
-    this(ServerOptions::connect, System.in);
+    this(ServerOptions::connect, HoldUntilEnd::standardInput);
   }
 
   /**
    * Makes a command.
    *
    * @param connect lets a client connect as the options say
-   * @param in holds until its end
+   * @param in gives what it holds until the end of
    */
   HoldCommand(
       BiFunction<ServerOptions, LockkeeperClientBuilder, LockkeeperClientBuilder> connect,
-      InputStream in) {
+      Supplier<Optional<InputStream>> in) {
     this.connect = connect;
     this.in = in;
   }
@@ -83,7 +86,8 @@ public final class HoldCommand implements Callable<Integer> {
     options.prepare();
     wait.check();
     PrintWriter err = spec.commandLine().getErr();
-    Holding holding = new HoldUntilEnd(Waiting.Words.LOCK, in, spec.commandLine().getOut(), json);
+    Holding holding =
+        new HoldUntilEnd(Waiting.Words.LOCK, in.get(), spec.commandLine().getOut(), json);
     LockSession session = new LockSession(wait, options, connect, Waiting.Words.LOCK, err, holding);
     try {
       return session.run(hold.request(locks), wait.likelyTtl().dividedBy(3));

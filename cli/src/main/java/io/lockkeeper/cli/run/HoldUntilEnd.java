@@ -1,7 +1,9 @@
 package io.lockkeeper.cli.run;
 
 import com.google.gson.JsonObject;
+import io.lockkeeper.cli.shell.ClosedPipe;
 import io.lockkeeper.cli.shell.ExitCodes;
+import io.lockkeeper.cli.shell.Terminal;
 import io.lockkeeper.cli.text.Text;
 import io.lockkeeper.client.LockGrant;
 import io.lockkeeper.client.LockHandle;
@@ -11,14 +13,18 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-/** Holds locks until a signal comes, or the input ends, and prints what happens to them. */
+/**
+ * Holds locks until a signal comes, the input ends or nobody reads the output any more, and prints
+ * what happens to them.
+ */
 final class HoldUntilEnd implements Holding {
 
   private final Waiting.Words words;
-  private final InputStream in;
+  private final Optional<InputStream> in;
   private final PrintWriter out;
   private final boolean json;
   private final CompletableFuture<Integer> end = new CompletableFuture<>();
@@ -26,14 +32,24 @@ final class HoldUntilEnd implements Holding {
   /**
    * Prepares.
    *
-   * @param in what is read to its end
+   * @param in what is read to its end, if it has one
    * @param json whether one JSON object is printed for each thing that happens
    */
-  HoldUntilEnd(Waiting.Words words, InputStream in, PrintWriter out, boolean json) {
+  HoldUntilEnd(Waiting.Words words, Optional<InputStream> in, PrintWriter out, boolean json) {
     this.words = words;
     this.in = in;
     this.out = out;
     this.json = json;
+  }
+
+  /**
+   * Returns our standard input where its end means something. A service's is empty from the start,
+   * and to read from a terminal stops whoever is in its background.
+   */
+  static Optional<InputStream> standardInput() {
+    return Terminal.isStandardInput() || Terminal.isStandardInputNull()
+        ? Optional.empty()
+        : Optional.of(System.in);
   }
 
   @Override
@@ -47,19 +63,22 @@ final class HoldUntilEnd implements Holding {
           words.holding() + " " + Text.plain(grant.name()) + ", token " + grant.fencingToken());
     }
     CompletionStage<Void> unused = handle.lost().thenAccept(this::onLost);
-    Thread reader = new Thread(this::readToTheEnd, "lockkeeper-input");
-    reader.setDaemon(true);
-    reader.start();
-    int exitCode = end.join();
-    if (handle.isValid()) {
-      print(event("released"), words.released() + " " + Text.plain(handle.name()));
+    in.ifPresent(this::readInBackground);
+    ClosedPipe output = new ClosedPipe(() -> end.complete(ExitCodes.OK));
+    try (output) {
+      return end.join();
     }
-    return exitCode;
   }
 
-  private void readToTheEnd() {
+  private void readInBackground(InputStream input) {
+    Thread reader = new Thread(() -> readToTheEnd(input), "lockkeeper-input");
+    reader.setDaemon(true);
+    reader.start();
+  }
+
+  private void readToTheEnd(InputStream input) {
     try {
-      while (in.read() >= 0) {
+      while (input.read() >= 0) {
         // What is typed means nothing.
       }
     } catch (IOException e) {
@@ -79,6 +98,18 @@ final class HoldUntilEnd implements Holding {
   @Override
   public void onSignal(String name) {
     end.complete(ExitCodes.OK);
+  }
+
+  @Override
+  public void onReleased(LockHandle handle, boolean confirmed) {
+    JsonObject event = event("released");
+    event.addProperty("confirmed", confirmed);
+    print(
+        event,
+        words.released()
+            + " "
+            + Text.plain(handle.name())
+            + (confirmed ? "" : ", which no server has confirmed"));
   }
 
   @Override
@@ -123,6 +154,8 @@ final class HoldUntilEnd implements Holding {
 
   private synchronized void print(JsonObject event, String inWords) {
     out.println(json ? event.toString() : inWords);
-    out.flush();
+    if (out.checkError()) {
+      end.complete(ExitCodes.OK); // nobody reads any more
+    }
   }
 }

@@ -10,6 +10,13 @@ interface Holding {
   /** Returns the exit code when it is over; the locks are released then. */
   int whileHeld(LockHandle handle);
 
+  /**
+   * The locks are given back; not called if they were lost.
+   *
+   * @param confirmed whether a server has said so
+   */
+  void onReleased(LockHandle handle, boolean confirmed);
+
   /** A signal has come, before the locks were held or while they are. */
   void onSignal(String name);
 

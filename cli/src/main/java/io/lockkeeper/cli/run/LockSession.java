@@ -8,13 +8,13 @@ import io.lockkeeper.cli.shell.Signals;
 import io.lockkeeper.cli.shell.Terminal;
 import io.lockkeeper.client.LockHandle;
 import io.lockkeeper.client.LockListener;
-import io.lockkeeper.client.LockLostException;
 import io.lockkeeper.client.LockRequest;
 import io.lockkeeper.client.LockkeeperClient;
 import io.lockkeeper.client.LockkeeperClientBuilder;
 import io.lockkeeper.client.LockkeeperException;
 import io.lockkeeper.client.QueuePlace;
 import io.lockkeeper.client.ReleaseRequest;
+import io.lockkeeper.client.ReleaseResult;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.List;
@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
 import java.util.stream.Collectors;
 
@@ -96,16 +97,22 @@ final class LockSession implements LockListener {
     try {
       return holding.whileHeld(handle);
     } finally {
-      close(handle);
+      // A loss was told when it happened.
+      boolean lost = handle.lost().toCompletableFuture().isDone();
+      boolean confirmed = release(handle);
+      if (!lost) {
+        holding.onReleased(handle, confirmed);
+      }
     }
   }
 
-  private static void close(LockHandle handle) {
-    try {
-      handle.close();
-    } catch (LockLostException lost) {
-      // It was told when it happened, and the exit code tells it too.
-    }
+  /** Returns whether a server has confirmed it. */
+  private static boolean release(LockHandle handle) {
+    return handle
+        .releaseForResult()
+        .thenApply(result -> result.outcome() != ReleaseResult.Outcome.LOST)
+        .completeOnTimeout(false, REACH_LIMIT.toMillis(), TimeUnit.MILLISECONDS)
+        .join();
   }
 
   @Override

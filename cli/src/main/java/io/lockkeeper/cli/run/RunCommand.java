@@ -4,7 +4,6 @@ import io.lockkeeper.cli.call.ServerOptions;
 import io.lockkeeper.cli.shell.CliException;
 import io.lockkeeper.cli.shell.ExitCodes;
 import io.lockkeeper.cli.shell.ForgottenDashes;
-import io.lockkeeper.cli.shell.Terminal;
 import io.lockkeeper.cli.shell.Version;
 import io.lockkeeper.client.LockRequest;
 import io.lockkeeper.client.LockkeeperClientBuilder;
@@ -98,8 +97,7 @@ public final class RunCommand implements Callable<Integer> {
     options.prepare();
     wait.check();
     PrintWriter err = spec.commandLine().getErr();
-    Holding holding =
-        new CommandUnderLock(command, end, watchdogs, err, Terminal.isStandardError());
+    Holding holding = new CommandUnderLock(command, end, watchdogs, err);
     LockSession session = new LockSession(wait, options, connect, Waiting.Words.LOCK, err, holding);
     try {
       LockRequest request = hold.request(List.of(lock));

@@ -35,6 +35,15 @@ public final class Terminal {
     return isTerminal(0);
   }
 
+  /** Returns whether standard input is {@code /dev/null}, as services have it. */
+  public static boolean isStandardInputNull() {
+    try {
+      return Files.isSameFile(Path.of("/dev/stdin"), Path.of("/dev/null"));
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
   /** Returns whether standard output is a terminal. */
   public static boolean isStandardOutput() {
     return isTerminal(1);

@@ -17,6 +17,7 @@ import java.io.PipedInputStream;
 import java.io.PipedOutputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -49,11 +50,11 @@ class HoldAndElectTest {
   }
 
   private CompletableFuture<Integer> hold(String... args) {
-    return start(new HoldCommand(this::connect, input), args);
+    return start(new HoldCommand(this::connect, () -> Optional.of(input)), args);
   }
 
   private CompletableFuture<Integer> elect(String... args) {
-    return start(new ElectCommand(this::connect, input), args);
+    return start(new ElectCommand(this::connect, () -> Optional.of(input)), args);
   }
 
   private void awaitOut(String text) {
@@ -87,6 +88,19 @@ class HoldAndElectTest {
     // Then
     assertThat(exitCode.join()).isEqualTo(ExitCodes.LOST);
     assertThat(out.toString()).contains("the lock is lost (REMOVED)").doesNotContain("released");
+  }
+
+  @Test
+  void releaseThatNoServerConfirmsIsSaidToBeThat() throws Exception {
+    // Given
+    CompletableFuture<Integer> exitCode = hold("a", "--ttl", "2s");
+    awaitOut("holding a");
+    // When
+    server.freeze();
+    typed.close();
+    // Then
+    assertThat(exitCode.join()).isZero();
+    assertThat(out.toString()).contains("released a, which no server has confirmed");
   }
 
   @Test
@@ -131,7 +145,8 @@ class HoldAndElectTest {
     CompletableFuture<Integer> first = hold("a", "--purpose", "nightly release", "--holder", "al");
     awaitOut("holding a");
     // When
-    int waiting = start(new HoldCommand(this::connect, input), "a", "-w", "0.5").join();
+    int waiting =
+        start(new HoldCommand(this::connect, () -> Optional.of(input)), "a", "-w", "0.5").join();
     typed.close();
     // Then
     assertThat(waiting).isEqualTo(ExitCodes.NOT_ACQUIRED);

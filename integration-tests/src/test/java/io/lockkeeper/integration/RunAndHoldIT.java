@@ -1,0 +1,247 @@
+package io.lockkeeper.integration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.lockkeeper.integration.harness.Jar;
+import io.lockkeeper.integration.harness.Program;
+import io.lockkeeper.integration.harness.Rig;
+import io.lockkeeper.integration.harness.Scratch;
+import io.lockkeeper.server.testing.Signals;
+import java.io.File;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What {@code run} and {@code hold} make of signals, terminals, pipes and their own death. */
+final class RunAndHoldIT {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(40);
+  private static final File NOTHING = new File("/dev/null");
+
+  /** A command whose background ignores the order to end, and which notes the ids of both. */
+  private static final String STUBBORN =
+      "(trap '' TERM; while :; do sleep 0.1; done) & echo $! $$ > ids.new; mv ids.new ids; wait";
+
+  /** A command that counts INT, and ends on HUP. */
+  private static final String COUNTING =
+      "trap 'echo INT >> ints' INT; trap 'exit 7' HUP; touch ready; while :; do sleep 0.1; done";
+
+  private static final int AFTER_THE_LOCK = 5;
+
+  private final Path directory = Scratch.directory("run");
+  private final Path output = directory.resolve("output");
+  private Process process;
+
+  @AfterEach
+  void killLeftovers() throws IOException {
+    family().forEach(ProcessHandle::destroyForcibly);
+    process.descendants().forEach(ProcessHandle::destroyForcibly);
+    process.destroyForcibly();
+  }
+
+  @Test
+  void allThatTheCommandHasStartedEndsBeforeTheLockOfAKilledWrapperIsFree() throws IOException {
+    // Given
+    start(program("run", "killed", "--kill-after", "10m", "--", "sh", "-c", STUBBORN));
+    awaitFile("ids");
+    List<ProcessHandle> family = family();
+    // When
+    process.destroyForcibly();
+    awaitFree("killed");
+    // Then
+    assertThat(family).hasSize(2).noneMatch(RunAndHoldIT::runs);
+  }
+
+  @Test
+  void commandThatMayGoOnWithoutTheLockSurvivesItsWrapper() throws IOException {
+    // Given
+    start(program("run", "ignored", "--on-lost", "ignore", "--", "sh", "-c", STUBBORN));
+    awaitFile("ids");
+    // When
+    process.destroyForcibly();
+    awaitFree("ignored");
+    // Then
+    assertThat(family()).hasSize(2);
+  }
+
+  @Test
+  void allThatTheCommandHasStartedEndsBeforeTheLockIsFreeAfterASignal() throws IOException {
+    // Given
+    start(program("run", "told", "--kill-after", "1s", "--", "sh", "-c", STUBBORN));
+    awaitFile("ids");
+    List<ProcessHandle> family = family();
+    // When
+    process.destroy();
+    // Then
+    assertThat(exitCode()).isEqualTo(128 + 15);
+    assertThat(family).hasSize(2).noneMatch(RunAndHoldIT::runs);
+    assertThat(isFree("told")).isTrue();
+  }
+
+  @Test
+  void interruptOfTheWrapperAloneReachesTheCommand() throws IOException {
+    // Given
+    start(counting("interrupted"));
+    awaitFile("ready");
+    // When
+    Signals.send(process.pid(), "INT");
+    awaitFile("ints");
+    Signals.send(process.pid(), "HUP");
+    // Then
+    assertThat(exitCode()).isEqualTo(7);
+    assertThat(Files.readAllLines(directory.resolve("ints"))).hasSize(1);
+  }
+
+  @Test
+  void interruptTypedAtATerminalReachesTheCommandOnce() throws IOException {
+    // Given
+    OutputStream keys = startOnTerminal(quoted(counting("typed")) + " 2>err");
+    awaitFile("ready");
+    // When
+    keys.write('\u0003');
+    keys.flush();
+    awaitFile("ints");
+    Signals.send(wrapper(), "HUP");
+    // Then
+    assertThat(exitCode()).isEqualTo(7);
+    assertThat(Files.readAllLines(directory.resolve("ints"))).hasSize(1);
+  }
+
+  @Test
+  void holdInTheBackgroundOfATerminalGoesOnUntilItIsToldToEnd() throws IOException {
+    // Given
+    String hold = quoted(program("hold", "background"));
+    startOnTerminal("set -m; " + hold + " > output & wait");
+    awaitOutput("holding background");
+    // When
+    Signals.send(wrapper(), "TERM");
+    // Then
+    awaitOutput("released background");
+    assertThat(isFree("background")).isTrue();
+  }
+
+  @Test
+  void holdOfAServiceGoesOnUntilItIsToldToEnd() throws IOException {
+    // Given
+    start(program("hold", "service"));
+    awaitOutput("holding service");
+    boolean freeMeanwhile = isFree("service");
+    // When
+    process.destroy();
+    // Then
+    assertThat(exitCode()).isZero();
+    assertThat(freeMeanwhile).isFalse();
+    assertThat(Files.readString(output)).contains("released service");
+  }
+
+  @Test
+  void holdEndsWhenNobodyReadsItsOutputAnyMore() throws IOException {
+    // When
+    start(List.of("sh", "-c", quoted(program("hold", "piped")) + " | head -1"));
+    // Then
+    assertThat(exitCode()).isZero();
+    assertThat(Files.readString(output)).contains("holding piped");
+    assertThat(isFree("piped")).isTrue();
+  }
+
+  private static List<String> program(String... arguments) {
+    List<String> command = new ArrayList<>(List.of(Jar.JAVA, "-jar", Jar.PROGRAM.toString()));
+    command.addAll(List.of(arguments));
+    command.addAll(
+        AFTER_THE_LOCK, List.of("--ttl", "4s", "--server", Rig.shared().server().address()));
+    return command;
+  }
+
+  /** Hears signals, even if those who started the tests do not, in the background of a shell. */
+  private static List<String> counting(String lock) {
+    List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT,HUP"));
+    command.addAll(program("run", lock, "--", "sh", "-c", COUNTING));
+    return command;
+  }
+
+  private static boolean isFree(String lock) {
+    String server = Rig.shared().server().address();
+    return Program.run(Map.of(), "run", lock, "-n", "--server", server, "--", "true").exitCode()
+        == 0;
+  }
+
+  private static void awaitFree(String lock) {
+    await(lock + " is free").atMost(PATIENCE).until(() -> isFree(lock));
+  }
+
+  private void start(List<String> command) throws IOException {
+    process =
+        new ProcessBuilder(command)
+            .directory(directory.toFile())
+            .redirectInput(NOTHING)
+            .redirectOutput(output.toFile())
+            .redirectErrorStream(true)
+            .start();
+  }
+
+  /** Starts a shell's command on a terminal of its own, on which what we write is typed. */
+  private OutputStream startOnTerminal(String command) throws IOException {
+    process =
+        new ProcessBuilder("script", "-qefc", "bash -c " + quoted(List.of(command)), "/dev/null")
+            .directory(directory.toFile())
+            .redirectOutput(directory.resolve("terminal").toFile())
+            .redirectErrorStream(true)
+            .start();
+    return process.getOutputStream();
+  }
+
+  private static String quoted(List<String> words) {
+    return words.stream()
+        .map(word -> "'" + word.replace("'", "'\\''") + "'")
+        .collect(Collectors.joining(" "));
+  }
+
+  private int exitCode() {
+    await("its end").atMost(PATIENCE).until(() -> !process.isAlive());
+    return process.exitValue();
+  }
+
+  /** Returns the Java process below the one that was started. */
+  private long wrapper() {
+    return process
+        .descendants()
+        .filter(handle -> handle.info().command().orElse("").endsWith("/java"))
+        .findFirst()
+        .orElseThrow()
+        .pid();
+  }
+
+  /** Returns those processes of {@link #STUBBORN} that live. */
+  private List<ProcessHandle> family() throws IOException {
+    Path ids = directory.resolve("ids");
+    return !Files.exists(ids)
+        ? List.of()
+        : Stream.of(Files.readString(ids).strip().split(" "))
+            .flatMap(id -> ProcessHandle.of(Long.parseLong(id)).stream())
+            .filter(RunAndHoldIT::runs)
+            .toList();
+  }
+
+  /** One that has died counts as alive until its parent has asked after it, and runs nothing. */
+  private static boolean runs(ProcessHandle handle) {
+    return handle.info().command().isPresent();
+  }
+
+  private void awaitFile(String name) {
+    await(name).atMost(PATIENCE).until(() -> Files.exists(directory.resolve(name)));
+  }
+
+  private void awaitOutput(String text) {
+    await(text).atMost(PATIENCE).until(() -> Files.readString(output).contains(text));
+  }
+}
