@@ -57,6 +57,10 @@ stops() { # a coordinator serves, runs a command under a lock, whose exit code i
   return 1
 }
 
+mkdir "$work/few-tools"
+find /bin/ /usr/bin/ -maxdepth 1 ! -name unzip ! -name curl ! -name wget ! -type d -exec ln -sf -t "$work/few-tools" {} +
+ln -sf "$(command -v java)" "$(command -v javac)" "$work/few-tools"
+check "the build needs no unzip, curl or wget" says "Apache Maven" 0 env MAVEN_USER_HOME="$work/m2" PATH="$work/few-tools" ../mvnw -version
 check "the launcher, through a link, from a path with spaces" says "lockkeeper $version" 0 "$work/link" --version
 check "its exit codes are the program's" says "lockkeeper:" 2 "$work/link" ls --no-such-option
 mkdir "$work/no-java"

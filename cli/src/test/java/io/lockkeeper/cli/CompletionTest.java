@@ -41,8 +41,9 @@ class CompletionTest {
     assertThat(Cli.run("completion", "fish").out().lines())
         .contains(
             "complete -c lockkeeper -f",
-            "complete -c lockkeeper -n '__fish_seen_subcommand_from run' -l on-lost -r -a"
+            "complete -c lockkeeper -n '__fish_seen_subcommand_from run' -l on-lost -x -a"
                 + " 'term kill ignore' -d 'What to do with the command when what is held is lost'")
+        .anyMatch(line -> line.contains(" -l ca -r -F "))
         .anyMatch(
             line -> line.contains("__fish_seen_subcommand_from leases") && line.contains("-a show"))
         .noneMatch(line -> line.contains("-a close-lease"));

@@ -74,10 +74,9 @@ public final class FishCompletion {
       text.append(name.startsWith("--") ? " -l " + name.substring(2) : " -s " + name.substring(1));
     }
     if (option.arity().max() > 0) {
-      text.append(" -r");
-      if (option.paramLabel().equals("FILE")) {
-        text.append(" -F");
-      } else if (option.paramLabel().matches("\\w+(\\|\\w+)+")) {
+      boolean file = option.paramLabel().equals("FILE");
+      text.append(file ? " -r -F" : " -x"); // -r alone offers files, too
+      if (option.paramLabel().matches("\\w+(\\|\\w+)+")) {
         text.append(" -a ").append(quoted(option.paramLabel().replace('|', ' ')));
       }
     }
