@@ -152,6 +152,14 @@ check "its manifests, at the least" valid --set zookeeper=zk:2181,insecure=true
 check "its manifests, with everything" valid --set zookeeper=zk1:2181\\,zk2:2181,tls.secret=a,tls.clientCa.secret=b,tls.peerCa.secret=c \
   --set pages.enabled=true,tokensSecret=d,networkPolicy.enabled=true,serviceMonitor.enabled=true,settings.max-waiters=500 --set-string 'policy=rules: []' \
   --set 'extraVolumes[0].name=e,extraVolumes[0].emptyDir.sizeLimit=1Mi,extraVolumeMounts[0].name=e,extraVolumeMounts[0].mountPath=/e,javaOptions=-Xss2m'
+named() { # named NAME SETTINGS...: all objects are named after it, and short enough for a pod of the set
+  local name=$1
+  shift
+  chart --set zookeeper=zk:2181,insecure=true "$@" | grep -E '^  name: ' | sort -u >"$work/said"
+  [ "$(cat "$work/said")" = "$(printf '  name: %s\n  name: %s-peers' "$name" "$name")" ]
+}
+check "its objects are named after the release" named t-lockkeeper
+check "or as they are told" named locks --set fullnameOverride=locks
 accepted() { # the program takes the settings that the chart writes
   chart --set zookeeper=zk1:2181\\,zk2:2181,insecure=true,settings.max-leases=10000000 -s templates/configmap.yaml |
     sed -n '/^  lockkeeper.yaml: |/,$s/^    //p' >"$work/settings.yaml"

@@ -1,5 +1,7 @@
+{{/* What all objects are named after; as part of another chart, the release's name alone is that of the application. */}}
 {{- define "lockkeeper.name" -}}
-{{- .Release.Name | trunc 50 | trimSuffix "-" -}}
+{{- $usual := contains "lockkeeper" .Release.Name | ternary .Release.Name (printf "%s-lockkeeper" .Release.Name) -}}
+{{- .Values.fullnameOverride | default $usual | trunc 50 | trimSuffix "-" -}}
 {{- end -}}
 
 {{- define "lockkeeper.selector" -}}
