@@ -109,9 +109,12 @@ final class RunningServerIT {
       // When
       server.resume();
       // Then
-      awaitOutput(server, "the process stood still");
-      assertThat(linesWith(server, "the process stood still").get(0))
-          .containsPattern("millis=\"[2-9]");
+      await("a busy machine stands still for less, before or after")
+          .atMost(PATIENCE)
+          .untilAsserted(
+              () ->
+                  assertThat(linesWith(server, "the process stood still"))
+                      .anyMatch(line -> line.matches(".* millis=\"\\d?[2-9]\\d{3}\"")));
     }
   }
 
